@@ -11,7 +11,7 @@ void store_create(agent_store *store, uint32_t maximum, struct arena *arena) {
   store->places = arena_reserve(arena, maximum, sizeof *store->places);
   store->begun = arena_reserve(arena, maximum, sizeof *store->begun);
   store->alarms = arena_reserve(arena, maximum, sizeof *store->alarms);
-  store->eased = arena_reserve(arena, maximum, sizeof *store->eased);
+  store->shed = arena_reserve(arena, maximum, sizeof *store->shed);
   store->active = arena_reserve(arena, (maximum + 63) / 64, sizeof *store->active);
 }
 

@@ -176,7 +176,7 @@ typedef struct agent_store {
   agent_esteem *esteem; /* these three are null unless importance is made of factors */
   uint16_t *standing;   /* importance without company, share */
   uint16_t *lift;       /* what company is worth, share */
-  uint8_t *eased;       /* levels by which pressure lowers it */
+  uint8_t *shed;        /* levels by which pressure lowers it */
   uint64_t *active;     /* bitmap */
   uint32_t level_counts[MUSTER_LEVELS];
 } agent_store;

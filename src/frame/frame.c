@@ -97,7 +97,7 @@ static void stage_fit(struct muster_world *world) {
   world->report.important_load = (float)fmin(told.important_load, pressure_max);
   world->report.held_load = (float)fmin(told.wishes.held, pressure_max);
   bool wishes = world->def.elastic == MUSTER_ELASTIC_IMPORTANCE; /* by other rules nobody goes beyond them */
-  ease_note(&world->ease, fmin(told.fit.pressure, pressure_max), told.beyond_wish > 0 || !wishes);
+  shedding_note(&world->shedding, fmin(told.fit.pressure, pressure_max), told.beyond_wish > 0 || !wishes);
   ready_follow_periods(&world->ready, &world->store, told.fit.lambda);
 }
 
@@ -264,7 +264,7 @@ void frame_end(struct muster_world *world) {
   report->agents_demoted = world->conduct.agents_demoted;
   report->agents_quarantined = world->conduct.agents_quarantined;
   report->types_quarantined = world->conduct.types_quarantined;
-  report->agents_eased = world->ease.eased;
+  report->agents_eased = world->shedding.shed;
   memcpy(report->levels, world->store.level_counts, sizeof report->levels);
   herds_report(world);
   sums->frames++;

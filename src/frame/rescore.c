@@ -8,7 +8,7 @@
 #include "world/tune.h"
 
 enum { AGENT_NS = 60, ITEMS_EACH = 16, SCORE_UNIT_NS = 160, SCORE_BUDGET_PART = 20 };
-enum { EASE_LOOK_NS = 20, EASE_LOOKS_MIN = 2048 };
+enum { SHEDDING_LOOK_NS = 20, SHEDDING_LOOKS_MIN = 2048 };
 
 /* A crew's work: takes items until there are none. */
 static void rescore_work(void *argument, uint32_t worker) {
@@ -60,7 +60,8 @@ void rescore_run(struct muster_world *world) {
   }
   score_apply(board, &inputs);
   tune_look_at_companions(world);
-  ease_run(&world->ease, board, &inputs, units_of(world->frame.budget_ns, EASE_LOOK_NS, EASE_LOOKS_MIN));
+  shedding_run(&world->shedding, board, &inputs,
+               units_of(world->frame.budget_ns, SHEDDING_LOOK_NS, SHEDDING_LOOKS_MIN));
   world->report.scored = board->summary.agents;
   world->report.score_cells = board->summary.plots;
   world->report.score_waiting = board->summary.waiting;

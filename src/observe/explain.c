@@ -161,7 +161,7 @@ static void explain_active(const muster_world *world, const muster_agent_info *i
   explain_importance(world, index, whole);
   explain_grade(world, &world->store.rows[index], whole);
   if (world->factors) describe_factors(world, index, whole);
-  whole->eased = world->store.eased[index] < info->level ? world->store.eased[index] : info->level;
+  whole->eased = world->store.shed[index] < info->level ? world->store.shed[index] : info->level;
   if (whole->eased) whole->reasons |= MUSTER_REASON_EASED;
   if (world->store.rows[index].reacts) {
     whole->react_by_ns = world->store.alarms[index].react_by_ns;

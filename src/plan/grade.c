@@ -47,11 +47,11 @@ static uint32_t level_for(const grade_type *type, const agent_row *row, float im
 }
 
 /* The level of an agent that pressure lowers by `eased`, and lowered by `before` until now. */
-static uint32_t eased_level_for(const grade_type *type, const agent_row *row, float importance, uint32_t before,
-                                uint32_t eased) {
+static uint32_t shed_level_for(const grade_type *type, const agent_row *row, float importance, uint32_t before,
+                               uint32_t shed) {
   uint32_t current = row->level > before ? row->level - before : 0;
-  uint32_t level = level_for(type, row, importance, current) + eased, cheapest = type->level_count - 1u;
-  if (eased == 0) return level;
+  uint32_t level = level_for(type, row, importance, current) + shed, cheapest = type->level_count - 1u;
+  if (shed == 0) return level;
   return level < cheapest ? level : cheapest;
 }
 
@@ -97,7 +97,7 @@ bool grade_decide(const class_table *classes, const grade_type *type, agent_stor
   change->after = row->importance;
   const agent_class *class = &classes->classes[row->class];
   float now = share_value(row->importance);
-  uint32_t eased = store->eased[index], level = eased_level_for(type, row, now, eased, eased);
+  uint32_t shed = store->shed[index], level = shed_level_for(type, row, now, shed, shed);
   uint32_t step = grade_step_for(type, row, now, class->step);
   bool stays = level == row->level && step == class->step;
   change->level = (uint8_t)(stays ? GRADE_STAYS : level);
@@ -105,11 +105,11 @@ bool grade_decide(const class_table *classes, const grade_type *type, agent_stor
   return !stays || change->before >> 8 != change->after >> 8 || band_of(change->before) != band_of(change->after);
 }
 
-bool grade_ease(const class_table *classes, const grade_type *type, agent_store *store, uint32_t index, uint8_t eased,
+bool grade_shed(const class_table *classes, const grade_type *type, agent_store *store, uint32_t index, uint8_t shed,
                 grade_change *change) {
   const agent_row *row = &store->rows[index];
-  uint32_t level = eased_level_for(type, row, share_value(row->importance), store->eased[index], eased);
-  store->eased[index] = eased;
+  uint32_t level = shed_level_for(type, row, share_value(row->importance), store->shed[index], shed);
+  store->shed[index] = shed;
   *change = (grade_change){index, row->importance, row->importance, (uint8_t)level, classes->classes[row->class].step};
   return level != row->level;
 }

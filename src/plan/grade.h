@@ -59,7 +59,7 @@ bool grade_decide(const class_table *classes, const grade_type *type, agent_stor
 
 /* Lowers an active agent that is not admitted by `eased` levels from now on, for the pressure; false when nothing
  * follows from it: it is at the cheapest. Frame's thread. */
-bool grade_ease(const class_table *classes, const grade_type *type, agent_store *store, uint32_t index, uint8_t eased,
+bool grade_shed(const class_table *classes, const grade_type *type, agent_store *store, uint32_t index, uint8_t shed,
                 grade_change *change);
 
 /* Fetches what grade_apply will touch for the changes that follow changes[0], `coming` of them: the way from a row to

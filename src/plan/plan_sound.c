@@ -253,10 +253,10 @@ bool score_is_sound(const score_board *board, const agent_store *store, soundnes
                (uint32_t)marked, board->noted_count);
 }
 
-bool ease_is_sound(const struct ease *ease, const agent_store *store, soundness *found) {
-  uint32_t eased = 0;
-  for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX; i++) eased += store->eased[i] > 0;
-  return SOUND(found, eased == ease->eased, "%u agents are lowered by pressure, counted as %u", eased, ease->eased);
+bool ease_is_sound(const struct shedding *shedding, const agent_store *store, soundness *found) {
+  uint32_t shed = 0;
+  for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX; i++) shed += store->shed[i] > 0;
+  return SOUND(found, shed == shedding->shed, "%u agents are lowered by pressure, counted as %u", shed, shedding->shed);
 }
 
 bool offenders_are_sound(const struct offenders *offenders, const agent_store *store, soundness *found) {

@@ -4,10 +4,10 @@
 #define PLAN_SOUND_H
 
 #include "agents/agents_sound.h"
-#include "plan/ease.h"
 #include "plan/offenders.h"
 #include "plan/ready.h"
 #include "plan/score.h"
+#include "plan/shedding.h"
 #include "plan/timers.h"
 #include "plan/wheel.h"
 
@@ -32,7 +32,7 @@ bool timers_are_sound(const struct timers *timers, uint32_t high, const char *na
 bool score_is_sound(const score_board *board, const agent_store *store, soundness *found);
 
 /* Whether those who are lowered by pressure are as many as are counted. */
-bool ease_is_sound(const struct ease *ease, const agent_store *store, soundness *found);
+bool ease_is_sound(const struct shedding *shedding, const agent_store *store, soundness *found);
 
 /* Whether offenders know their entries. */
 bool offenders_are_sound(const struct offenders *offenders, const agent_store *store, soundness *found);

@@ -100,7 +100,7 @@ struct snapshot {
   uint8_t *observers;           /* of each: what it is, as below */
   uint32_t *offenders;          /* OFFENDERS_MAX */
   uint32_t active, active_high; /* agents; indices below which they are */
-  uint32_t eased;               /* of them, those that pressure lowers */
+  uint32_t shed;                /* of them, those that pressure lowers */
   uint8_t *ties;                /* by agent: whether it is somebody to a herd */
   snapshot_herd_pool pools[MUSTER_HERD_TYPES_MAX];
 };

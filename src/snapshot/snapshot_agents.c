@@ -95,7 +95,7 @@ typedef struct saved_agent {
   agent_place place;
   agent_esteem esteem;
   uint16_t standing, lift;
-  uint8_t eased, zero;
+  uint8_t shed, zero;
 } saved_agent;
 
 /* What may stand beside an agent. */
@@ -137,7 +137,7 @@ static void describe_agent(const struct snapshot *snapshot, uint32_t index, save
   parts->alarm = store->alarms[index];
   if (!is_zero(&parts->alarm, sizeof parts->alarm)) saved->parts |= PART_ALARM;
   if (saved->row.status == AGENT_PENDING) return;
-  saved->eased = store->eased[index];
+  saved->shed = store->shed[index];
   if (world->rhythms.delay_max) saved->rhythm = world->rhythms.places[index];
   parts->begun = store->begun[index];
   if (world->classes.activation.delay_max) parts->booking = world->classes.activation.bookings[index];
@@ -200,7 +200,7 @@ static void check_agent(struct snapshot *snapshot, const saved_agent *saved, con
   snapshot_expect(snapshot, saved->place.type == saved->row.type && is_place(world, &saved->place),
                   "agent %u is where none can be", index);
   uint32_t cycle = world->rhythms.delay_max ? world->rhythms.types[saved->row.type].cycle : 0;
-  snapshot_expect(snapshot, saved->eased < MUSTER_LEVELS && saved->rhythm <= cycle,
+  snapshot_expect(snapshot, saved->shed < MUSTER_LEVELS && saved->rhythm <= cycle,
                   "agent %u is lowered, or planned, as none can be", index);
   snapshot_expect(snapshot, parts->begun.started_ns <= snapshot->info.sim_now_ns, "agent %u began later than now",
                   index);
@@ -210,7 +210,7 @@ static void check_agent(struct snapshot *snapshot, const saved_agent *saved, con
   snapshot->rows[index] = saved->row;
   snapshot->rows[index].generation = generation;
   if (saved->row.status != AGENT_PENDING) snapshot->active++;
-  snapshot->eased += saved->eased > 0;
+  snapshot->shed += saved->shed > 0;
   if (saved->row.status != AGENT_PENDING && saved->row.status != AGENT_QUARANTINED)
     snapshot_expect(snapshot, snapshot->members[saved->row.class] > 0, "class %u has no members", saved->row.class);
   if (saved->row.status != AGENT_PENDING && saved->row.status != AGENT_QUARANTINED && !snapshot->failed)
@@ -231,7 +231,7 @@ static void take_columns(struct muster_world *world, const saved_agent *saved, c
   uint32_t index = saved->index;
   store->begun[index] = parts->begun;
   store->alarms[index] = parts->alarm;
-  store->eased[index] = saved->eased;
+  store->shed[index] = saved->shed;
   if (world->classes.activation.delay_max) world->classes.activation.bookings[index] = parts->booking;
   if (world->rhythms.delay_max) world->rhythms.places[index] = saved->rhythm;
   if (!store->esteem) return;

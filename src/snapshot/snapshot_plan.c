@@ -315,28 +315,28 @@ static void exchange_board(struct snapshot *snapshot) {
   memcpy(board->importance, saved.importance, sizeof saved.importance);
 }
 
-static void exchange_ease(struct snapshot *snapshot) {
-  struct ease saved = snapshot->world->ease;
+static void exchange_shedding(struct snapshot *snapshot) {
+  struct shedding saved = snapshot->world->shedding;
   unsigned char relapsed = saved.relapsed, gives_way = saved.gives_way;
-  snapshot_exchange(snapshot, &saved, offsetof(struct ease, relapsed));
+  snapshot_exchange(snapshot, &saved, offsetof(struct shedding, relapsed));
   snapshot_exchange(snapshot, &relapsed, sizeof relapsed);
   snapshot_exchange(snapshot, &gives_way, sizeof gives_way);
   snapshot_expect(snapshot,
                   saved.from >= 0.0 && saved.from <= 1.0 && saved.pressure >= 0.0 && saved.pressure <= 2.0 &&
-                      saved.depth >= 0.0 && saved.depth <= EASE_DEEPEST && saved.eased <= snapshot->high &&
+                      saved.depth >= 0.0 && saved.depth <= SHEDDING_DEEPEST && saved.shed <= snapshot->high &&
                       saved.patience >= 1 && relapsed <= 1 && gives_way <= 1 && saved.cursor <= snapshot->high,
                   "levels that give way as none can");
   if (snapshot_checks(snapshot))
-    snapshot_expect(snapshot, saved.eased == snapshot->eased, "%u agents are lowered, counted as %u", snapshot->eased,
-                    saved.eased);
+    snapshot_expect(snapshot, saved.shed == snapshot->shed, "%u agents are lowered, counted as %u", snapshot->shed,
+                    saved.shed);
   saved.relapsed = relapsed == 1;
   saved.gives_way = gives_way == 1;
-  if (snapshot_loads(snapshot)) snapshot->world->ease = saved;
+  if (snapshot_loads(snapshot)) snapshot->world->shedding = saved;
 }
 
 void snapshot_score(struct snapshot *snapshot) {
   exchange_field(snapshot);
   if (!snapshot->failed) exchange_noted(snapshot);
   if (!snapshot->failed) exchange_board(snapshot);
-  if (!snapshot->failed) exchange_ease(snapshot);
+  if (!snapshot->failed) exchange_shedding(snapshot);
 }

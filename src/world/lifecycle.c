@@ -143,7 +143,7 @@ void lifecycle_leave(struct muster_world *world, uint32_t index) {
   ASSERT(!row->spot && !row->enlisted);
   rhythm_leave(&world->rhythms, row->type, index);
   lifecycle_forgive(world, index);
-  ease_forget(&world->ease, &world->store, index);
+  shedding_forget(&world->shedding, &world->store, index);
   score_forget_agent(&world->board, &inputs, index);
   space_unlink(&world->space, &world->store, index);
   store_deactivate(&world->store, index);

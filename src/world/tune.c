@@ -167,7 +167,7 @@ static void take_factors(struct muster_world *world) {
 
 void tune_create(struct muster_world *world) {
   const muster_world_def *def = &world->def;
-  ease_create(&world->ease, (double)def->level_pressure);
+  shedding_create(&world->shedding, (double)def->level_pressure);
   timers_create(&world->reactions, def->agents_max, &world->arena);
   world->ready.reacting = &world->store;
   if (def->importance != MUSTER_IMPORTANCE_FACTORS) return;
@@ -197,7 +197,7 @@ static void tune_apply(struct muster_world *world, const muster_world_tuning *tu
   if (tuning->updates_per_frame != MUSTER_UPDATES_LEAVE) def->updates_per_frame = tuning->updates_per_frame;
   if (tuning->cycles_max) def->cycles_max = tuning->cycles_max;
   take_share(&def->cycles_importance, tuning->cycles_importance);
-  if (take_share(&def->level_pressure, tuning->level_pressure)) world->ease.from = (double)def->level_pressure;
+  if (take_share(&def->level_pressure, tuning->level_pressure)) world->shedding.from = (double)def->level_pressure;
   if (take_share(&def->wish_part, tuning->wish_part)) world->periods.wish_part = (double)def->wish_part;
   if (take_share(&def->importance_octaves, tuning->importance_octaves)) conduct_weigh_anew(world);
   if (!gives_factors(tuning)) return;

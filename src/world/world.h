@@ -13,7 +13,6 @@
 #include "plan/bands.h"
 #include "plan/controller.h"
 #include "plan/costs.h"
-#include "plan/ease.h"
 #include "plan/fold.h"
 #include "plan/offenders.h"
 #include "plan/periods.h"
@@ -21,6 +20,7 @@
 #include "plan/ready.h"
 #include "plan/rhythm.h"
 #include "plan/score.h"
+#include "plan/shedding.h"
 #include "plan/timers.h"
 #include "pool/crew.h"
 #include "pool/identity.h"
@@ -160,7 +160,7 @@ struct muster_world {
   score_board board;
   struct timers timers;
   struct timers reactions; /* of agents that must react by a time: when they are looked at next */
-  struct ease ease;
+  struct shedding shedding;
   judge_factors factor_weights;
   const judge_factors *factors; /* null: importance is the product */
   conduct_state conduct;

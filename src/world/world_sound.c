@@ -195,7 +195,7 @@ bool world_is_sound(const struct muster_world *world, world_moment moment, sound
          wheels_are_sound(&world->classes, store, found) && ready_is_sound(&world->ready, store, found) &&
          timers_are_sound(&world->timers, high, "those who wait for a time", found) &&
          timers_are_sound(&world->reactions, high, "those who must react", found) &&
-         score_is_sound(&world->board, store, found) && ease_is_sound(&world->ease, store, found) &&
+         score_is_sound(&world->board, store, found) && ease_is_sound(&world->shedding, store, found) &&
          offenders_are_sound(&world->conduct.offenders, store, found) && penalties_are_sound(world, found) &&
          mailbox_is_sound(&world->mailbox, store, world->commit.open, found) &&
          company_is_sound(&world->companions, store, found) && observers_are_sound(&world->observers, found) &&

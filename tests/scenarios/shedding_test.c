@@ -27,7 +27,7 @@ struct life {
 struct crowd {
   little_world little;
   struct life *lives;
-  uint32_t eased_most;
+  uint32_t shed_most;
 };
 
 static muster_atom_result decide(muster_update *update) {
@@ -103,7 +103,7 @@ static struct crowd live(float level_pressure) {
   populate(&crowd);
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
     muster_frame_report report = run_frame_with(&crowd.little, CAPACITY_NS);
-    if (report.agents_eased > crowd.eased_most) crowd.eased_most = report.agents_eased;
+    if (report.agents_eased > crowd.shed_most) crowd.shed_most = report.agents_eased;
     for (uint32_t i = 0; report.agents == CHARACTERS && i < CHARACTERS; i++) note(&crowd, &crowd.lives[i]);
   }
   muster_world_destroy(crowd.little.world);
@@ -137,8 +137,8 @@ Test(shedding, a_watched_character_lives_the_same_whether_levels_fall_or_not) {
   for (uint32_t i = 0; i < CHARACTERS; i++) compare(&with.lives[i], &without.lives[i], &watched, &fallen);
   cr_assert_geq(watched, 50);
   cr_assert_geq(fallen, CHARACTERS / 3);
-  cr_assert_geq(with.eased_most, fallen);
-  cr_assert_eq(without.eased_most, 0);
+  cr_assert_geq(with.shed_most, fallen);
+  cr_assert_eq(without.shed_most, 0);
   free(with.lives);
   free(without.lives);
 }

@@ -193,7 +193,7 @@ static uint32_t at_best_level(const struct scene *it, muster_agent_info *infos) 
 }
 
 /* As each agent says itself. */
-static uint32_t count_eased(const struct scene *it) {
+static uint32_t count_shed(const struct scene *it) {
   muster_agent_explanation why = muster_default_agent_explanation();
   uint32_t count = 0;
   for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
@@ -219,7 +219,7 @@ Test(siege, lowers_levels_and_gives_them_back) {
   muster_frame_report report = scene_frame(&it, SCENE_FRAME_NS);
   cr_assert_eq(at_best_level(&it, infos), 0, "the important, too");
   cr_assert(report.agents_eased > before && report.important_load > 1.5f, "%u are eased", report.agents_eased);
-  cr_assert_eq(report.agents_eased, count_eased(&it), "who is at the cheapest level anyway is not");
+  cr_assert_eq(report.agents_eased, count_shed(&it), "who is at the cheapest level anyway is not");
   for (uint32_t i = 0; i < 300 || (i < 3000 && report.agents_eased > 0); i++) report = scene_frame(&it, SCENE_FRAME_NS);
   cr_assert(report.agents_eased == 0 && report.important_load < 1.0f, "%u are eased", report.agents_eased);
   uint32_t after = at_best_level(&it, infos);

@@ -111,14 +111,14 @@ static void stir(struct theatre *theatre) {
 
 Test(important_load, is_the_sum_over_those_who_are_important_now) {
   struct theatre theatre = open_theatre();
-  uint32_t eased = 0;
+  uint32_t shed = 0;
   for (uint32_t i = 0; i < 400; i++) {
     muster_frame_report report = run_frame_with(&theatre.little, SHORT_NS);
     if (i > 3) expect_right(&theatre, &report);
-    eased += report.agents_eased > 0;
+    shed += report.agents_eased > 0;
     if (i % 4 == 0) stir(&theatre);
   }
-  cr_assert_gt(eased, 100, "levels fall, too");
+  cr_assert_gt(shed, 100, "levels fall, too");
   little_world_destroy(&theatre.little);
 }
 

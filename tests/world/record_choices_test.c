@@ -132,9 +132,9 @@ static void replay_run(const struct recorded *run, uint32_t workers, muster_cloc
 }
 
 static bool has_all(const struct recorded *run) {
-  uint64_t eased = 0;
-  for (uint32_t i = 0; i < run->frames; i++) eased += run->reports[i].agents_eased;
-  return run->sums.cycles && run->sums.reactions_met + run->sums.reactions_late && eased;
+  uint64_t shed = 0;
+  for (uint32_t i = 0; i < run->frames; i++) shed += run->reports[i].agents_eased;
+  return run->sums.cycles && run->sums.reactions_met + run->sums.reactions_late && shed;
 }
 
 static void check_all(uint32_t workers, muster_clock clock) {

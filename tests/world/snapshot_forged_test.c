@@ -182,13 +182,13 @@ Test(snapshot_forged, levels_that_give_way_as_none_can) {
   static const struct {
     size_t offset;
     double good, bad;
-  } fields[] = {{offsetof(struct ease, from), 1.0, 1.001},      {offsetof(struct ease, from), 0.0, -0.001},
-                {offsetof(struct ease, from), 0.5, NAN},        {offsetof(struct ease, pressure), 2.0, 2.001},
-                {offsetof(struct ease, pressure), 0.0, -0.001}, {offsetof(struct ease, depth), 1.5, 1.501},
-                {offsetof(struct ease, depth), 0.0, -0.001}};
+  } fields[] = {{offsetof(struct shedding, from), 1.0, 1.001},      {offsetof(struct shedding, from), 0.0, -0.001},
+                {offsetof(struct shedding, from), 0.5, NAN},        {offsetof(struct shedding, pressure), 2.0, 2.001},
+                {offsetof(struct shedding, pressure), 0.0, -0.001}, {offsetof(struct shedding, depth), 1.5, 1.501},
+                {offsetof(struct shedding, depth), 0.0, -0.001}};
   saved_world saved = save_observed();
   struct parts parts = take_apart(&saved);
-  unsigned char *begin = parts.bytes + parts.begin[SECTION_SCORE + 1] - 2 - offsetof(struct ease, relapsed);
+  unsigned char *begin = parts.bytes + parts.begin[SECTION_SCORE + 1] - 2 - offsetof(struct shedding, relapsed);
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
     expect_forged(&parts, begin + fields[i].offset, &fields[i].good, sizeof(double), NULL);
     expect_forged(&parts, begin + fields[i].offset, &fields[i].bad, sizeof(double), why);

@@ -162,7 +162,7 @@ Test(sound, counts_of_agents_that_are_wrong_are_told) {
   expect_counted(world, &world->ready.waiting.standing, "in the line of those who wait, by release");
   expect_counted(world, &world->ready.counts[READY_OLDER], "bucket");
   expect_counted(world, &world->board.importance[7], "bins of importance");
-  expect_counted(world, &world->ease.eased, "lowered by pressure");
+  expect_counted(world, &world->shedding.shed, "lowered by pressure");
   expect_counted(world, &world->conduct.agents_demoted, "are demoted, counted");
   expect_counted(world, &world->conduct.agents_quarantined, "QUARANTINED, counted");
   expect_counted(world, &world->conduct.types_quarantined, "types are in quarantine");

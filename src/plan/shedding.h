@@ -1,10 +1,10 @@
-/* plan/ease.h - stage 2: capability levels give way to pressure, the least important first.
+/* plan/shedding.h - stage 2: load shedding: under pressure the least important agents give up capability levels.
  *
  * One number, the depth, says how far. At depth d the least important d of the population is one level down from what
  * its importance gives, the least d - 1/4 two, the least d - 1/2 three; none of the most important tenth before all
- * others are three down (EASE_OTHERS), and who is exempt (elasticity 0 by the designer's word) never. Rank is by bins
- * of importance, and inside a bin by a hash of the index. Who is down comes up only when its rank is
- * EASE_BAND above the line.
+ * others are three down (SHEDDING_OTHERS), and who is exempt (elasticity 0 by the designer's word) never. Rank is by
+ * bins of importance, and inside a bin by a hash of the index. Who is down comes up only when its rank is SHEDDING_BAND
+ * above the line.
  *
  * The depth follows the pressure of the fit, in steps of thirty frames, in which everybody is looked at: deeper above
  * `from`, while somebody's period is beyond its wish; less deep below half of it; unmoved in between. Nobody goes down
@@ -12,22 +12,22 @@
  * long: so nothing flaps where no level fits.
  *
  * Pure: no clock, no threads. */
-#ifndef PLAN_EASE_H
-#define PLAN_EASE_H
+#ifndef PLAN_SHEDDING_H
+#define PLAN_SHEDDING_H
 
 #include "plan/score.h"
 
-#define EASE_OTHERS  1.4
-#define EASE_DEEPEST 1.5
-#define EASE_BAND    0.02
+#define SHEDDING_OTHERS  1.4
+#define SHEDDING_DEEPEST 1.5
+#define SHEDDING_BAND    0.02
 
-enum { EASE_STEPS = MUSTER_LEVELS - 1 };
+enum { SHEDDING_STEPS = MUSTER_LEVELS - 1 };
 
-struct ease {
+struct shedding {
   double from;     /* pressure; 0 = levels follow importance alone */
   double pressure; /* smoothed */
   double depth;
-  uint32_t eased;          /* active agents that are down */
+  uint32_t shed;           /* active agents that are down */
   uint32_t cursor, left;   /* of a round over everybody, and how many indices it still has to pass */
   uint32_t frames;         /* since the last step */
   uint32_t calm, patience; /* rounds in which the pressure was low, and how many it takes */
@@ -39,23 +39,23 @@ struct ease {
 };
 
 /* Begins with nobody down. */
-void ease_create(struct ease *ease, double from);
+void shedding_create(struct shedding *shedding, double from);
 
 /* After the fit: the pressure that it found, and whether anybody's period is longer than its wish. */
-void ease_note(struct ease *ease, double pressure, bool gives_way);
+void shedding_note(struct shedding *shedding, double pressure, bool gives_way);
 
 /* One frame: moves the depth when its time has come, and looks at about `looks` agents; changes their levels. O(looks),
  * and O(1) when nobody is down and there is no pressure. */
-void ease_run(struct ease *ease, score_board *board, const score_inputs *inputs, uint32_t looks);
+void shedding_run(struct shedding *shedding, score_board *board, const score_inputs *inputs, uint32_t looks);
 
 /* How many levels an agent of such importance is to be down, which is `down` so far. For tests. */
-uint32_t ease_wanted(const struct ease *ease, const score_board *board, uint32_t population, uint16_t importance,
-                     uint32_t index, uint32_t down);
+uint32_t shedding_wanted(const struct shedding *shedding, const score_board *board, uint32_t population,
+                         uint16_t importance, uint32_t index, uint32_t down);
 
 /* An active agent is removed. */
-static inline void ease_forget(struct ease *ease, agent_store *store, uint32_t index) {
-  ease->eased -= store->eased[index] > 0;
-  store->eased[index] = 0;
+static inline void shedding_forget(struct shedding *shedding, agent_store *store, uint32_t index) {
+  shedding->shed -= store->shed[index] > 0;
+  store->shed[index] = 0;
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* Who is to be lowered at a depth, without a world. */
-#include "plan/ease.h"
+#include "plan/shedding.h"
 
 #include <criterion/criterion.h>
 
@@ -12,13 +12,13 @@ Test(ease, nobody_of_the_most_important_tenth_stays_down_by_the_band) {
   board.importance[LOW >> 8] = POPULATION - IMPORTANT;
   board.importance[HIGH >> 8] = IMPORTANT;
   uint32_t stay = 0, go = 0;
-  struct ease ease;
-  ease_create(&ease, 0.5);
-  ease.depth = 0.89;
+  struct shedding shedding;
+  shedding_create(&shedding, 0.5);
+  shedding.depth = 0.89;
   for (uint32_t index = 0; index < POPULATION; index++) {
-    cr_assert_eq(ease_wanted(&ease, &board, POPULATION, HIGH, index, 1), 0, "agent %u", index);
-    go += ease_wanted(&ease, &board, POPULATION, LOW, index, 0) > 0;
-    stay += ease_wanted(&ease, &board, POPULATION, LOW, index, 1) > 0;
+    cr_assert_eq(shedding_wanted(&shedding, &board, POPULATION, HIGH, index, 1), 0, "agent %u", index);
+    go += shedding_wanted(&shedding, &board, POPULATION, LOW, index, 0) > 0;
+    stay += shedding_wanted(&shedding, &board, POPULATION, LOW, index, 1) > 0;
   }
   cr_assert_gt(stay, go);
 }

@@ -162,9 +162,9 @@ Test(ease, tries_ever_less_often_where_no_depth_fits) {
   for (uint32_t i = 0; i < GIANTS; i++) spawn_at(&little, 0);
   uint32_t before = 0, early = 0, late = 0;
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
-    uint32_t eased = run_frame(&little).agents_eased;
-    *(frame < FRAMES / 2 ? &early : &late) += eased != before;
-    before = eased;
+    uint32_t shed = run_frame(&little).agents_eased;
+    *(frame < FRAMES / 2 ? &early : &late) += shed != before;
+    before = shed;
   }
   cr_log_info("%u changes early, %u late", early, late);
   cr_assert_gt(early, 2, "the load fits after all: %u, %u", early, late);

@@ -1,0 +1,167 @@
+#include "plan/shedding.h"
+
+#include <math.h>
+
+/* Where the lines between the steps lie in each bin: who of a bin has a hash below is down so far. */
+typedef struct shedding_lines {
+  uint64_t down[IMPORTANCE_BINS][SHEDDING_STEPS];
+  uint64_t stays_down[IMPORTANCE_BINS][SHEDDING_STEPS];
+} shedding_lines;
+
+static const double step_apart = 0.25, top = 0.9;
+static const double calm_part = 0.5; /* of the pressure from which levels fall */
+static const double nearly = 1.0 - 1e-6;
+static const uint32_t patience_least = 4, patience_most = 256, relapse_rounds = 32;
+
+void shedding_create(struct shedding *shedding, double from) {
+  *shedding = (struct shedding){.from = from, .patience = patience_least};
+}
+
+void shedding_note(struct shedding *shedding, double pressure, bool gives_way) {
+  if (shedding->from == 0.0) return;
+  shedding->pressure += (fmin(pressure, 2.0) - shedding->pressure) / 4.0;
+  shedding->gives_way = gives_way;
+}
+
+/* Whether somebody must give way, and whether there is no need of it. */
+static bool is_pressed(const struct shedding *shedding) {
+  return shedding->pressure > shedding->from && shedding->gives_way;
+}
+
+static bool is_calm(const struct shedding *shedding) {
+  return shedding->pressure < shedding->from * calm_part;
+}
+
+/* The share of the population that is `step` + 1 levels down, or more. */
+static double share_down(double depth, uint32_t step) {
+  double others = fmin(fmax(depth - step_apart * step, 0.0), top);
+  return depth > SHEDDING_OTHERS ? top + fmin(depth - SHEDDING_OTHERS, 1.0 - top) : others;
+}
+
+/* The part of a bin that lies below a line, in 2^32ths. */
+static uint64_t part_below(double line, double below, double count) {
+  double part = count > 0.0 ? (line - below) / count : line > below ? 1.0 : 0.0;
+  return (uint64_t)(fmin(fmax(part, 0.0), 1.0) * 0x1p32);
+}
+
+static void draw_bin(const struct shedding *shedding, double below, double count, double population,
+                     uint64_t down[SHEDDING_STEPS], uint64_t stays_down[SHEDDING_STEPS]) {
+  for (uint32_t step = 0; step < SHEDDING_STEPS; step++) {
+    double share = share_down(shedding->depth, step), band = share > 0.0 ? SHEDDING_BAND : 0.0;
+    if (share < top && share + band > top) band = top - share; /* never into the top tenth by this */
+    down[step] = part_below(share * population, below, count);
+    stays_down[step] = part_below((share + band) * population, below, count);
+  }
+}
+
+static void draw_lines(const struct shedding *shedding, const score_board *board, uint32_t population,
+                       shedding_lines *lines) {
+  double below = 0.0;
+  for (uint32_t bin = 0; bin < IMPORTANCE_BINS; bin++) {
+    double count = board->importance[bin];
+    draw_bin(shedding, below, count, population, lines->down[bin], lines->stays_down[bin]);
+    below += count;
+  }
+}
+
+static uint32_t steps_below(const uint64_t down[SHEDDING_STEPS], const uint64_t stays_down[SHEDDING_STEPS],
+                            uint32_t index, uint32_t now) {
+  uint32_t spread = index * 2654435761u, wanted = 0; /* Fibonacci hashing */
+  for (uint32_t step = 0; step < SHEDDING_STEPS; step++) wanted += spread < (step < now ? stays_down : down)[step];
+  return wanted;
+}
+
+uint32_t shedding_wanted(const struct shedding *shedding, const score_board *board, uint32_t population,
+                         uint16_t importance, uint32_t index, uint32_t down) {
+  shedding_lines lines;
+  draw_lines(shedding, board, population, &lines);
+  return steps_below(lines.down[importance >> 8], lines.stays_down[importance >> 8], index, down);
+}
+
+/* --------------------------------------------------------------------------------------------------------- the depth
+ */
+
+static void begin_round(struct shedding *shedding, const agent_store *store) {
+  shedding->left = store->high;
+}
+
+static void go_down(struct shedding *shedding) {
+  double by = fmin(fmax((shedding->pressure - shedding->from) * 0.6, 0.02), 0.3);
+  if (shedding->relapsed && shedding->patience < patience_most) shedding->patience *= 2;
+  shedding->relapsed = false;
+  shedding->calm = 0;
+  shedding->depth = fmin(shedding->depth + by, SHEDDING_DEEPEST);
+  shedding->downs++;
+}
+
+static void come_up(struct shedding *shedding) {
+  double by = fmin(fmax((shedding->from * calm_part - shedding->pressure) * 0.4, 0.01), 0.12);
+  shedding->depth = fmax(shedding->depth - by, 0.0);
+  shedding->relapsed = true;
+  shedding->calm = shedding->since_up = 0;
+  shedding->ups++;
+}
+
+/* Everybody has been looked at, and the fit has had time to follow. */
+static void step(struct shedding *shedding) {
+  shedding->frames = 0;
+  if (shedding->relapsed && ++shedding->since_up == relapse_rounds) {
+    shedding->relapsed = false;
+    if (shedding->patience > patience_least) shedding->patience /= 2;
+  }
+  if (shedding->from == 0.0) {
+    shedding->depth = 0.0; /* switched off */
+  } else if (is_pressed(shedding)) {
+    if (shedding->depth < SHEDDING_DEEPEST) go_down(shedding);
+  } else if (!is_calm(shedding)) {
+    shedding->calm = 0;
+  } else if (shedding->depth > 0.0) {
+    shedding->calm += shedding->pressure < shedding->from * 0.2 ? 4 : 1; /* next to none: the load has gone */
+    if (shedding->calm >= shedding->patience) come_up(shedding);
+  }
+}
+
+/* -------------------------------------------------------------------------------------------------------- the agents
+ */
+
+static void ease_look_at(struct shedding *shedding, const score_board *board, const score_inputs *inputs,
+                         const shedding_lines *lines, uint32_t index) {
+  agent_store *store = inputs->store;
+  const agent_row *row = &store->rows[index];
+  const grade_type *type = &board->types[row->type];
+  uint32_t bin = row->importance >> 8, now = store->shed[index];
+  if (type->level_count < 2 || row->status == AGENT_ADMITTED) return; /* the latter may be running */
+  uint32_t wanted = row->elasticity_step == 0 ? 0 : steps_below(lines->down[bin], lines->stays_down[bin], index, now);
+  if (wanted > now && inputs->classes->classes[row->class].rate >= nearly) return; /* it has its wanted period */
+  if (wanted > now && row->level + 1u == type->level_count) return;                /* there is nothing cheaper */
+  if (wanted == now) return;
+  grade_change change;
+  shedding->shed += (wanted > 0) - (now > 0);
+  shedding->changes++;
+  if (grade_shed(inputs->classes, type, store, index, (uint8_t)wanted, &change))
+    grade_apply(inputs->classes, inputs->types, store, inputs->ready, &change);
+}
+
+void shedding_run(struct shedding *shedding, score_board *board, const score_inputs *inputs, uint32_t looks) {
+  enum { SETTLING_FRAMES = 30 };
+  const agent_store *store = inputs->store;
+  if (!(shedding->from > 0.0 && is_pressed(shedding)) && shedding->depth == 0.0 && shedding->shed == 0) return;
+  shedding->frames++;
+  if (shedding->left == 0) {
+    if (shedding->frames >= SETTLING_FRAMES) step(shedding);
+    begin_round(shedding, store);
+    shedding->cursor = 0;
+  }
+  shedding_lines lines;
+  draw_lines(shedding, board, store->active_count, &lines);
+  for (uint32_t looked = 0; shedding->left > 0 && looked < looks; looked++) {
+    uint32_t index = store_next_active(store, shedding->cursor);
+    if (index == UINT32_MAX || index - shedding->cursor >= shedding->left) {
+      shedding->left = 0;
+      break;
+    }
+    shedding->left -= index - shedding->cursor + 1;
+    shedding->cursor = index + 1;
+    ease_look_at(shedding, board, inputs, &lines, index);
+  }
+}
