@@ -10,7 +10,7 @@
  * Columns are written by the block's own update (stage 7), by serial actions and between the stages on the frame's
  * thread; stage 3 and those read them. An entry's lanes are the leaves in the order of the tree, from left to right:
  * written when a leaf's update completes (its own lane), by serial actions and by intakes; read by updates in stage 7
- * and by stage 3. So everybody sees the last commit. Whether an id is live is run/homes.h's affair. */
+ * and by stage 3. So everybody sees the last commit. Whether an id is live is run/herd_ids.h's affair. */
 #ifndef AGENTS_HERDS_H
 #define AGENTS_HERDS_H
 

@@ -196,7 +196,7 @@ muster_result muster_update_herd_push(muster_update *update, muster_herd herd, f
 /* A checked command about a live herd. */
 static muster_result make_command(const struct muster_world *world, muster_herd herd, command_kind kind,
                                   uint32_t member, struct command *command) {
-  const home_range *range = homes_find(&world->homes, herd);
+  const herd_id_range *range = herd_ids_find(&world->herd_ids, herd);
   if (!range) return error_set(MUSTER_E_STALE, "herd %u (generation %u) is gone", herd.index, herd.generation);
   if (member >= range->members_max)
     return error_set(MUSTER_E_ARGUMENT, "herd %u: member %u must be below b^D = %u", herd.index, member,

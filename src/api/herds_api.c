@@ -135,7 +135,7 @@ static void reserve_type(struct muster_world *world, struct herd_type *type) {
     type->kept_stride = type->kept_each * type->tree.first[def->depth + 1];
     type->kept = arena_reserve(arena, def->unfolded_max, type->kept_stride);
   }
-  homes_reserve(&world->homes, type->first, (uint32_t)herds, type->tree.below[0], arena);
+  herd_ids_reserve(&world->herd_ids, type->first, (uint32_t)herds, type->tree.below[0], arena);
 }
 
 /* The agent type of the blocks. */
@@ -199,7 +199,7 @@ static muster_herd_type register_checked(struct muster_world *world, const muste
   world->types.types[type->block_type].herded = world->types.types[type->block_type].blocks = true;
   world->types.types[type->member_type].herded = true;
   make_members_ready(world, type->member_type);
-  homes_announce(&world->homes);
+  herd_ids_announce(&world->herd_ids);
   table->count++;
   return (muster_herd_type){table->count};
 }
@@ -291,7 +291,7 @@ static muster_result herds_api_add(struct muster_world *world, struct herd_type 
   herds_write(type, home, &body);
   type->herds++;
   world->herds.members += body.members;
-  uint32_t generation = homes_turn(&world->homes, type->first + home);
+  uint32_t generation = herd_ids_turn(&world->herd_ids, type->first + home);
   if (herd) *herd = (muster_herd){type->first + home, generation};
   return MUSTER_OK;
 }

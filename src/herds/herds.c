@@ -43,7 +43,7 @@ void herds_remove(struct muster_world *world, uint32_t herd) {
 }
 
 struct herd_type *herds_find(const struct muster_world *world, muster_herd herd) {
-  struct herd_type *type = homes_find(&world->homes, herd) ? herds_type_of(&world->herds, herd.index) : NULL;
+  struct herd_type *type = herd_ids_find(&world->herd_ids, herd) ? herds_type_of(&world->herds, herd.index) : NULL;
   if (type && !herds_is_dying(type, herd.index)) return type;
   error_set(MUSTER_E_STALE, "herd %u (generation %u) is gone", herd.index, herd.generation);
   return NULL;
@@ -69,7 +69,8 @@ static void wake_member(struct muster_world *world, const struct command *comman
 void herds_apply(struct muster_world *world, const struct command *command) {
   muster_herd herd = {command->index, command->generation};
   ASSERT(command->kind == COMMAND_HERD_WAKE || command->kind == COMMAND_HERD_REMOVE);
-  if (!homes_find(&world->homes, herd) || herds_is_dying(herds_type_of(&world->herds, herd.index), herd.index)) return;
+  if (!herd_ids_find(&world->herd_ids, herd) || herds_is_dying(herds_type_of(&world->herds, herd.index), herd.index))
+    return;
   if (command->kind == COMMAND_HERD_REMOVE)
     herds_remove(world, herd.index);
   else
@@ -224,7 +225,8 @@ static void note_named(struct muster_world *world) {
     herd_named *named = &table->named[i];
     if (named->agent == HERD_NONE || !named->herd.generation) continue;
     ASSERT(world->herds.links[named->agent].tie == HERD_TIE_NAMED);
-    struct herd_type *type = homes_find(&world->homes, named->herd) ? herds_type_of(table, named->herd.index) : NULL;
+    struct herd_type *type =
+        herd_ids_find(&world->herd_ids, named->herd) ? herds_type_of(table, named->herd.index) : NULL;
     if (!type || herds_is_dying(type, named->herd.index)) {
       named->herd = (muster_herd){0, 0};
       continue;

@@ -241,8 +241,8 @@ static muster_result make_children(struct change *change) {
   herd_spread spread = {.radius_m = (double)change->type->def.spread_m,
                         .speed_mps = (double)change->type->def.spread_mps,
                         .totals = change->type->def.totals,
-                        .seed = random_at(world->def.seed, change->herd, homes_generation(&world->homes, change->herd),
-                                          world->frame.now_ns)};
+                        .seed = random_at(world->def.seed, change->herd,
+                                          herd_ids_generation(&world->herd_ids, change->herd), world->frame.now_ns)};
   change->count = herd_split(&change->type->tree, &change->parent, &spread, change->children);
   bool recalled = recall_children(change), copies = !change->type->def.unfold;
   ASSERT(change->count > 0 && change->count <= change->type->tree.branching);

@@ -106,7 +106,7 @@ muster_herd muster_herd_of(const muster_world *world, muster_agent agent) {
     return herds_id(world, herds_entry(&world->herds.types[link->type], link->entry)->herd);
   if (link->tie != HERD_TIE_NAMED) return none;
   muster_herd herd = world->herds.named[link->entry].herd;
-  return homes_find(&world->homes, herd) ? herd : none;
+  return herd_ids_find(&world->herd_ids, herd) ? herd : none;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- hash */
@@ -122,7 +122,7 @@ static uint64_t hash_block(const struct muster_world *world, const struct herd_t
   hash = XXH3_64bits_withSeed(type->members + first, block->high * sizeof(uint16_t), hash);
   uint16_t generations[MUSTER_HERD_BLOCK];
   for (uint32_t i = 0; i < block->high; i++)
-    generations[i] = (uint16_t)homes_generation(&world->homes, type->first + first + i);
+    generations[i] = (uint16_t)herd_ids_generation(&world->herd_ids, type->first + first + i);
   return XXH3_64bits_withSeed(generations, block->high * sizeof(uint16_t), hash);
 }
 

@@ -135,7 +135,7 @@ static void take_slot(struct muster_world *world, struct herd_type *type, uint32
   herd_block *block = herds_block_of(type, home);
   uint32_t slot = home % MUSTER_HERD_BLOCK;
   uint8_t kind = kind_of(slots, slot);
-  homes_assign(&world->homes, type->first + home, slots->generations[slot]);
+  herd_ids_assign(&world->herd_ids, type->first + home, slots->generations[slot]);
   memcpy(&type->x[home], &slots->x[slot], sizeof(float)); /* bits, not numbers */
   type->y[home] = slots->y[slot];
   type->members[home] = slots->members[slot];
@@ -177,7 +177,7 @@ static saved_block describe_block(const struct muster_world *world, const struct
   memcpy(slots->y, type->y + first, block->high * sizeof(float));
   memcpy(slots->members, type->members + first, block->high * sizeof(uint16_t));
   for (uint32_t i = 0; i < block->high; i++)
-    slots->generations[i] = (uint16_t)homes_generation(&world->homes, type->first + first + i);
+    slots->generations[i] = (uint16_t)herd_ids_generation(&world->herd_ids, type->first + first + i);
   return (saved_block){.origin_x = block->origin_x,
                        .origin_y = block->origin_y,
                        .low_x = block->low_x,

@@ -4,8 +4,8 @@
 #include "base/assert.h"
 
 void herds_close_home(struct muster_world *world, struct herd_type *type, uint32_t herd) {
-  ASSERT(type->herds > 0 && (homes_generation(&world->homes, herd) & 1));
-  homes_turn(&world->homes, herd);
+  ASSERT(type->herds > 0 && (herd_ids_generation(&world->homes, herd) & 1));
+  herd_ids_turn(&world->herd_ids, herd);
   herds_give_slot(type, herds_home(type, herd));
   type->herds--;
 }

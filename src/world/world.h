@@ -27,7 +27,7 @@
 #include "pool/pool.h"
 #include "pool/ticket.h"
 #include "run/acts.h"
-#include "run/homes.h"
+#include "run/herd_ids.h"
 #include "run/inbox.h"
 #include "run/occupancy.h"
 #include "run/runner.h"
@@ -169,8 +169,8 @@ struct muster_world {
 
   /* pool and run: how it runs */
   struct identity agent_ids, observer_ids;
-  struct identity *slots; /* by type */
-  struct homes homes;     /* of herds */
+  struct identity *slots;   /* by type */
+  struct herd_ids herd_ids; /* of herds */
   struct inbox inbox;
   struct wakes wakes;
   struct batch batch;

@@ -180,7 +180,7 @@ static bool homes_are_sound(const struct muster_world *world, soundness *found) 
     for (uint32_t home = 0; home < type->block_count * MUSTER_HERD_BLOCK && !found->broken; home++) {
       bool used = home % MUSTER_HERD_BLOCK < herds_block_of(type, home)->high;
       bool there = used && (type->members[home] || herds_number_in(type, home) != HERD_EMPTY);
-      SOUND(found, there == (homes_generation(&world->homes, type->first + home) & 1),
+      SOUND(found, there == (herd_ids_generation(&world->herd_ids, type->first + home) & 1),
             "herd %u of type '%s' is %s, and its id is not", type->first + home, type->name, there ? "there" : "gone");
     }
   }

@@ -73,9 +73,9 @@ Test(herd_sound, what_is_broken_between_agents_and_herds_is_named) {
   expect_broken(world, &type->blocks[0].live, &(uint16_t){0}, sizeof(uint16_t), "block 0 of type 'deer' has");
   soundness found = {0};
   cr_assert(world_is_sound(world, WORLD_RESTS, &found), "put back: %s", found.trouble);
-  homes_turn(&world->homes, lanes.entry->herd);
+  herd_ids_turn(&world->herd_ids, lanes.entry->herd);
   cr_assert(!world_is_sound(world, WORLD_RESTS, &found));
   cr_assert_not_null(strstr(found.trouble, "is there, and its id is not"), "%s", found.trouble);
-  homes_turn(&world->homes, lanes.entry->herd);
+  herd_ids_turn(&world->herd_ids, lanes.entry->herd);
   little_world_destroy(&busy.little);
 }

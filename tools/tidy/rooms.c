@@ -29,7 +29,7 @@ static const struct room rooms[] = {
     {"pool", {"base"}, {"pool.h", "atomics.h", "crew.h", "identity.h", "leaving.h", "ring.h", "ticket.h", "worker.h"}},
     {"run",
      {"base", "agents", "pool"},
-     {"runner.h", "acts.h", "callback.h", "conduct.h", "homes.h", "inbox.h", "newborns.h", "occupancy.h", "passes.h",
+     {"runner.h", "acts.h", "callback.h", "conduct.h", "herd_ids.h", "inbox.h", "newborns.h", "occupancy.h", "passes.h",
       "track.h", "watchdog.h"}},
     {"record", {"base", "agents", "pool", "run"}, {"recorder.h", "recorder_fields.h"}},
     {"world",
