@@ -348,7 +348,7 @@ static bool release_timed(struct muster_world *world, uint32_t index) {
   world->statistics.wakes_timed++;
   if (!waits) return true;
   periods_release_early(&world->classes, &world->store, &world->ready, index, world->frame.now_ns, world->frame.number);
-  ready_enlist(&world->ready, &world->store, index);
+  ready_queue(&world->ready, &world->store, index);
   return true;
 }
 

@@ -39,7 +39,7 @@ static bool hold(struct muster_world *world, const batch_entry *entry) {
   batch->held[batch->held_count++] = entry->agent;
   ASSERT(world->store.rows[entry->agent].status == AGENT_ADMITTED);
   batch->held_ns += entry->predicted_ns;
-  ready_enlist(&world->ready, &world->store, entry->agent);
+  ready_queue(&world->ready, &world->store, entry->agent);
   return true;
 }
 
@@ -221,7 +221,7 @@ static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t
   ASSERT(world->store.rows[entry->agent].status == AGENT_ADMITTED);
   bool noticed = result->moved && score_notices(&world->board, &world->store.places[entry->agent], result->moved_to);
   if (result->moved) space_move(&world->space, &world->store, entry->agent, result->moved_to);
-  if (world->store.rows[entry->agent].enlisted) leave_line(world, &world->parts[share], entry->agent);
+  if (world->store.rows[entry->agent].queued) leave_line(world, &world->parts[share], entry->agent);
   update_complete(world, share, entry->agent, batch->now_ns);
   batch->outcomes[i] = noticed ? OUTCOME_NOTICED : OUTCOME_SETTLED;
   return true;
@@ -387,7 +387,7 @@ bool settle_entries(struct muster_world *world, uint64_t end_ns) {
     for (; progress->settled < end; progress->settled++) {
       prefetch_settled(world, progress->settled, batch->count);
       /* Who stands in line leaves it at once, in settle_whole(): no close_line() comes afterwards. */
-      if (simple && !row_of(world, progress->settled)->enlisted) settle_plain(world, progress->settled, 0);
+      if (simple && !row_of(world, progress->settled)->queued) settle_plain(world, progress->settled, 0);
       settle_whole(world, progress->settled);
     }
     /* Here, little by little, rather than after the deadline, when the report looks for who waits. */

@@ -107,34 +107,34 @@ bool wheels_are_sound(const class_table *classes, const agent_store *store, soun
 
 /* ------------------------------------------------------------------------------------------------------------ ready */
 
-bool line_is_sound(const struct line *line, const agent_store *store, const char *name, soundness *found) {
+bool line_is_sound(const struct fifo *fifo, const agent_store *store, const char *name, soundness *found) {
   uint32_t standing = 0;
-  SOUND(found, line->head <= line->tail, "the line of %s begins at %u and ends at %u", name, line->head, line->tail);
-  for (uint32_t i = line->head; i < line->tail && !found->broken; i++) {
-    uint32_t agent = (uint32_t)line->places[i];
+  SOUND(found, fifo->head <= fifo->tail, "the line of %s begins at %u and ends at %u", name, fifo->head, fifo->tail);
+  for (uint32_t i = fifo->head; i < fifo->tail && !found->broken; i++) {
+    uint32_t agent = (uint32_t)fifo->places[i];
     if (!SOUND(found, agent < store->maximum, "agent %u of %u is in the line of %s", agent, store->maximum, name))
       break;
-    if (!line_stands(line, line->places[i])) continue;
+    if (!fifo_stands(fifo, fifo->places[i])) continue;
     standing++;
     SOUND(found, store_is_active(store, agent), "agent %u is in the line of %s and not active", agent, name);
   }
-  return SOUND(found, standing == line->standing, "%u agents are in the line of %s, counted as %u", standing, name,
-               line->standing);
+  return SOUND(found, standing == fifo->standing, "%u agents are in the line of %s, counted as %u", standing, name,
+               fifo->standing);
 }
 
 /* What a walk over the agents found. */
 typedef struct ready_counts {
-  uint32_t ready, begun, in_ring, woken, fresh, enlisted;
+  uint32_t ready, begun, in_ring, woken, fresh, queued;
   struct tally types;
 } ready_counts;
 
 static void count_in_line(const ready_set *ready, const agent_row *row, uint32_t agent, ready_counts *counts,
                           soundness *found) {
   bool waits = row->status == AGENT_READY || row->status == AGENT_ADMITTED || row->status == AGENT_ACTING;
-  counts->enlisted += row->enlisted;
-  SOUND(found, row->enlisted == (ready->waiting.stamps[agent] != 0),
-        "agent %u is %sin the line by release and does not know it", agent, row->enlisted ? "not " : "");
-  SOUND(found, waits || !row->enlisted, "agent %u is %s and in the line by release", agent,
+  counts->queued += row->queued;
+  SOUND(found, row->queued == (ready->waiting.stamps[agent] != 0),
+        "agent %u is %sin the line by release and does not know it", agent, row->queued ? "not " : "");
+  SOUND(found, waits || !row->queued, "agent %u is %s and in the line by release", agent,
         agent_status_name((agent_status)row->status));
   SOUND(found, row->status == AGENT_READY || !ready->woken.stamps[agent], "agent %u is %s and in the line of the woken",
         agent, agent_status_name((agent_status)row->status));
@@ -211,9 +211,9 @@ bool ready_is_sound(const ready_set *ready, const agent_store *store, soundness 
         counts.ready);
   line_is_sound(&ready->woken, store, "the woken", found);
   line_is_sound(&ready->waiting, store, "those who wait, by release", found);
-  SOUND(found, counts.woken == ready->woken.standing && counts.enlisted == ready->waiting.standing,
+  SOUND(found, counts.woken == ready->woken.standing && counts.queued == ready->waiting.standing,
         "%u agents are in the line of the woken, and %u in that by release, counted as %u and %u", counts.woken,
-        counts.enlisted, ready->woken.standing, ready->waiting.standing);
+        counts.queued, ready->woken.standing, ready->waiting.standing);
   check_ring(ready, store, counts.in_ring, found);
   check_fresh(ready, store, counts.fresh, found);
   return !found->broken;

@@ -19,7 +19,7 @@ bool classes_are_sound(const class_table *classes, const agent_store *store, sou
 bool wheels_are_sound(const class_table *classes, const agent_store *store, soundness *found);
 
 /* Whether those who stand in a line are active and as many as are counted. `name` is the line's. */
-bool line_is_sound(const struct line *line, const agent_store *store, const char *name, soundness *found);
+bool line_is_sound(const struct fifo *fifo, const agent_store *store, const char *name, soundness *found);
 
 /* Whether every ready agent is in one place of the ready set (a bucket of the ring, the line of the woken, or the fresh
  * ones), who waits stands in the line by release, and the counts are right. */

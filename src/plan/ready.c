@@ -63,8 +63,8 @@ void ready_create(ready_set *ready, const muster_world_def *def, const type_tabl
   ready_weigh(ready, def);
   ready->low = ready_first_low(ready);
   lists_create(&ready->members, 1, def->agents_max, arena);
-  line_create(&ready->woken, def->agents_max, arena);
-  line_create(&ready->waiting, def->agents_max, arena);
+  fifo_create(&ready->woken, def->agents_max, arena);
+  fifo_create(&ready->waiting, def->agents_max, arena);
   ready->fresh = arena_reserve(arena, READY_FRESH_MAX, sizeof *ready->fresh);
   ready->fresh_too = arena_reserve(arena, READY_FRESH_MAX, sizeof *ready->fresh_too);
   ready->counts_of = arena_reserve(arena, types->maximum, sizeof *ready->counts_of);
@@ -192,8 +192,8 @@ static int64_t window_low(const ready_set *ready) {
 void ready_advance(ready_set *ready, agent_store *store, uint64_t now_ns) {
   ready_keep_fresh(ready, store);
   ready->now_ns = now_ns;
-  line_settle(&ready->woken, UINT32_MAX);
-  line_settle(&ready->waiting, UINT32_MAX);
+  fifo_settle(&ready->woken, UINT32_MAX);
+  fifo_settle(&ready->waiting, UINT32_MAX);
   int64_t from = ready->low, low = window_low(ready);
   if (low <= from) return;
   int64_t end = low < from + READY_BUCKETS ? low : from + READY_BUCKETS;
@@ -256,7 +256,7 @@ void ready_reweigh(ready_set *ready, agent_store *store, const muster_world_def 
 
 void ready_release_aside(ready_set *ready, agent_store *store, uint32_t index) {
   if (ready_stands_apart(ready, &store->rows[index])) {
-    line_join(&ready->woken, index);
+    fifo_join(&ready->woken, index);
     return;
   }
   file(ready, store, index);
@@ -271,18 +271,18 @@ void ready_keep_fresh(ready_set *ready, agent_store *store) {
     if (row->status != AGENT_READY) continue;
     /* Who was put back after the ranking is in the ring. */
     if (!row->spot && !ready_stands_apart(ready, row)) file(ready, store, index);
-    ready_enlist(ready, store, index);
+    ready_queue(ready, store, index);
   }
   for (uint32_t i = 0; i < ready->aside_count; i++)
-    if (store->rows[ready->aside[i]].status == AGENT_READY) ready_enlist(ready, store, ready->aside[i]);
+    if (store->rows[ready->aside[i]].status == AGENT_READY) ready_queue(ready, store, ready->aside[i]);
   ready->fresh_count = ready->fresh_left = ready->aside_count = 0;
 }
 
-void ready_enlist(ready_set *ready, agent_store *store, uint32_t index) {
+void ready_queue(ready_set *ready, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
-  if (row->enlisted) return;
-  row->enlisted = 1;
-  line_join(&ready->waiting, index);
+  if (row->queued) return;
+  row->queued = 1;
+  fifo_join(&ready->waiting, index);
 }
 
 /* Out of the ring; nothing for who is in none of its lists. */
@@ -301,7 +301,7 @@ void ready_leave(ready_set *ready, agent_store *store, uint32_t index) {
   if (store->rows[index].spot)
     leave_ring(ready, store, index);
   else
-    line_leave(&ready->woken, index);
+    fifo_leave(&ready->woken, index);
 }
 
 void ready_refresh(ready_set *ready, agent_store *store, uint32_t index) {
@@ -315,10 +315,10 @@ void ready_put_back(ready_set *ready, agent_store *store, uint32_t index) {
   ASSERT(row->status == AGENT_ADMITTED);
   count_in(ready, row);
   if (ready_stands_apart(ready, row))
-    line_join(&ready->woken, index);
+    fifo_join(&ready->woken, index);
   else
     file(ready, store, index);
-  ready_enlist(ready, store, index);
+  ready_queue(ready, store, index);
 }
 
 void ready_wake(ready_set *ready, agent_store *store, uint32_t index) {
@@ -327,27 +327,27 @@ void ready_wake(ready_set *ready, agent_store *store, uint32_t index) {
   leave_ring(ready, store, index);
   store->rows[index].woken = 1;
   if (!ready_by_deadline(ready))
-    line_join(&ready->woken, index);
+    fifo_join(&ready->woken, index);
   else if (!fresh)
     file(ready, store, index);
 }
 
 uint32_t ready_next_woken(const ready_set *ready, uint32_t *place) {
-  return line_next(&ready->woken, place);
+  return fifo_next(&ready->woken, place);
 }
 
 void ready_pass_over(ready_set *ready, uint32_t most) {
-  line_settle(&ready->waiting, most);
+  fifo_settle(&ready->waiting, most);
 }
 
 uint32_t ready_next_waiting(const ready_set *ready, uint32_t *place) {
-  return line_next(&ready->waiting, place);
+  return fifo_next(&ready->waiting, place);
 }
 
 uint32_t ready_next_among_first(const ready_set *ready, uint32_t *place, uint32_t most) {
-  const struct line *line = &ready->waiting;
-  if (*place < line->head) *place = line->head;
-  return line_next_before(line, place, line_end_of_first(line, most));
+  const struct fifo *fifo = &ready->waiting;
+  if (*place < fifo->head) *place = fifo->head;
+  return fifo_next_before(fifo, place, fifo_end_of_first(fifo, most));
 }
 
 /* Radix sort by bytes of the keys, skipping those in which all agree; agents of equal keys stay in the order in which

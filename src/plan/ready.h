@@ -30,7 +30,7 @@
 #include "agents/types.h"
 #include "base/assert.h"
 #include "plan/classes.h"
-#include "plan/line.h"
+#include "plan/fifo.h"
 
 #include <math.h>
 
@@ -77,7 +77,7 @@ typedef struct ready_set {
   uint32_t begun;              /* of these, agents whose update was preempted, or whose sets are owed time */
   uint32_t *counts_of;         /* of these, agents of each type */
   uint32_t *released_of;       /* of each type, in this frame */
-  struct line woken, waiting;
+  struct fifo woken, waiting;
   uint64_t occupied[READY_BUCKETS / 64];
   agent_list lists[READY_LISTS];
   uint32_t counts[READY_LISTS];
@@ -223,7 +223,7 @@ static inline void ready_release(ready_set *ready, agent_store *store, uint32_t 
 void ready_keep_fresh(ready_set *ready, agent_store *store);
 
 /* A ready agent begins to wait: it becomes the last in the line by release. Nothing when it is in the line already. */
-void ready_enlist(ready_set *ready, agent_store *store, uint32_t index);
+void ready_queue(ready_set *ready, agent_store *store, uint32_t index);
 
 /* The slow part of ready_admit: out of the ring, or the woken line. */
 void ready_leave(ready_set *ready, agent_store *store, uint32_t index);
@@ -251,20 +251,20 @@ void ready_wake(ready_set *ready, agent_store *store, uint32_t index);
 /* Takes an agent out of the line by release, if it is there: its update is complete or it is removed. */
 static inline void ready_forget(ready_set *ready, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
-  if (!row->enlisted) return;
-  row->enlisted = 0;
-  line_leave(&ready->waiting, index);
+  if (!row->queued) return;
+  row->queued = 0;
+  fifo_leave(&ready->waiting, index);
 }
 
 /* The same for one who is in it, while others may be taken out beside him; ready_forgot() is told afterwards how many
  * they were, before anything else is asked of the set. */
 static inline void ready_forget_beside(ready_set *ready, agent_store *store, uint32_t index) {
-  store->rows[index].enlisted = 0;
-  line_leave_beside(&ready->waiting, index);
+  store->rows[index].queued = 0;
+  fifo_leave_beside(&ready->waiting, index);
 }
 
 static inline void ready_forgot(ready_set *ready, uint32_t count) {
-  line_left(&ready->waiting, count);
+  fifo_left(&ready->waiting, count);
 }
 
 /* Begins a walk over the ready agents in order, but for the woken. */

@@ -35,13 +35,13 @@ struct line {
   size_t length;
 };
 
-__attribute__((format(printf, 2, 3))) static void put(struct line *line, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void put(struct line *fifo, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  int length = vsnprintf(line->text + line->length, sizeof line->text - line->length, format, arguments);
+  int length = vsnprintf(fifo->text + fifo->length, sizeof fifo->text - fifo->length, format, arguments);
   va_end(arguments);
-  if (length > 0) line->length += (size_t)length;
-  if (line->length >= sizeof line->text) line->length = sizeof line->text - 1;
+  if (length > 0) fifo->length += (size_t)length;
+  if (fifo->length >= sizeof fifo->text) fifo->length = sizeof fifo->text - 1;
 }
 
 static const char *emotion_words(uint32_t emotion) {
@@ -93,60 +93,60 @@ static const char *coping_words(uint32_t coping) {
 }
 
 /* The time of the town, and where and how it is. */
-static void put_begin(struct line *line, const folk_entry *entry) {
+static void put_begin(struct line *fifo, const folk_entry *entry) {
   uint32_t minute = folk_minute_of_day(entry->at_ns);
   const char *at = entry->place == FOLK_ON_WAY ? "on the way" : folk_place_words(entry->place);
-  put(line, "day %u %02u:%02u  %-11s %-9s level %u  ", folk_hour_number(entry->at_ns) / 24 + 1, minute / 60,
+  put(fifo, "day %u %02u:%02u  %-11s %-9s level %u  ", folk_hour_number(entry->at_ns) / 24 + 1, minute / 60,
       minute % 60, at, emotion_words(entry->emotion), entry->level);
 }
 
-static void put_event(struct line *line, const folk_town *town, const folk_entry *entry) {
+static void put_event(struct line *fifo, const folk_town *town, const folk_entry *entry) {
   bool meets = entry->what == FOLK_MET_FRIEND || entry->what == FOLK_MET_RIVAL || entry->what == FOLK_TALKED_TO ||
                entry->what == FOLK_PLAYED_WITH;
-  put(line, "%s", event_words(entry->what));
-  if (entry->who < town->people) put(line, "%s%s", meets ? ": " : " by ", folk_first_name(town, entry->who));
+  put(fifo, "%s", event_words(entry->what));
+  if (entry->who < town->people) put(fifo, "%s%s", meets ? ": " : " by ", folk_first_name(town, entry->who));
 }
 
-static void put_plan(struct line *line, const folk_entry *entry) {
+static void put_plan(struct line *fifo, const folk_entry *entry) {
   for (uint32_t i = 0; i < entry->plan.count; i++)
-    put(line, "%s%s", i ? ", " : ": ", folk_deed_of(entry->plan.steps[i])->words);
+    put(fifo, "%s%s", i ? ", " : ": ", folk_deed_of(entry->plan.steps[i])->words);
 }
 
-static void put_entry(struct line *line, const folk_town *town, const folk_entry *entry) {
-  put_begin(line, entry);
+static void put_entry(struct line *fifo, const folk_town *town, const folk_entry *entry) {
+  put_begin(fifo, entry);
   switch ((folk_entry_kind)entry->kind) {
   case FOLK_ENTRY_DONE:
-    put(line, "done: %s", folk_deed_of(entry->what)->words);
+    put(fifo, "done: %s", folk_deed_of(entry->what)->words);
     break;
   case FOLK_ENTRY_DECIDED:
-    put(line, "wants to %s", folk_goal_words(entry->what));
-    if (entry->number > 0.0f) put(line, " (worth %.2f)", (double)entry->number);
-    put_plan(line, entry);
+    put(fifo, "wants to %s", folk_goal_words(entry->what));
+    if (entry->number > 0.0f) put(fifo, " (worth %.2f)", (double)entry->number);
+    put_plan(fifo, entry);
     break;
   case FOLK_ENTRY_DROPPED:
-    put(line, "no longer wants to %s: would rather %s", folk_goal_words(entry->what),
+    put(fifo, "no longer wants to %s: would rather %s", folk_goal_words(entry->what),
         folk_goal_words((uint32_t)entry->number));
     break;
   case FOLK_ENTRY_FAILED:
-    put(line, "cannot %s", folk_deed_of(entry->what)->words);
+    put(fifo, "cannot %s", folk_deed_of(entry->what)->words);
     break;
   case FOLK_ENTRY_THINKS:
-    put(line, "wants to %s and thinks how; knows the last %.0f steps", folk_goal_words(entry->what),
+    put(fifo, "wants to %s and thinks how; knows the last %.0f steps", folk_goal_words(entry->what),
         (double)entry->number);
     break;
   case FOLK_ENTRY_EVENT:
-    put_event(line, town, entry);
-    put(line, " (impact %.2f)", (double)entry->number);
+    put_event(fifo, town, entry);
+    put(fifo, " (impact %.2f)", (double)entry->number);
     break;
   case FOLK_ENTRY_KEPT:
-    put_event(line, town, entry);
-    put(line, " (kept for when it is met)");
+    put_event(fifo, town, entry);
+    put(fifo, " (kept for when it is met)");
     break;
   case FOLK_ENTRY_COPES:
-    put(line, "%s", coping_words(entry->what));
+    put(fifo, "%s", coping_words(entry->what));
     break;
   case FOLK_ENTRY_PAID:
-    put(line, "has worked an hour as a %s and gets %.0f coins", folk_role_words(entry->what), (double)entry->number);
+    put(fifo, "has worked an hour as a %s and gets %.0f coins", folk_role_words(entry->what), (double)entry->number);
     break;
   }
 }
@@ -169,18 +169,18 @@ static muster_result refuse_name(const struct folk *folk, const char *name) {
 static void introduce(const folk_town *town, uint32_t member, const folk_self *self, muster_module_line tell,
                       void *user) {
   char name[NAME_BYTES];
-  struct line line = {.length = 0};
+  struct line fifo = {.length = 0};
   uint64_t strong = muster_traits_strongest(self->desires, FOLK_DESIRES, 3);
   folk_name(town, member, name, sizeof name);
-  put(&line, "Watching %s, %s. Strongest desires:", name, folk_role_words(self->role));
+  put(&fifo, "Watching %s, %s. Strongest desires:", name, folk_role_words(self->role));
   const char *before = " ";
   for (; strong; strong &= strong - 1) {
     uint32_t desire = (uint32_t)__builtin_ctzll(strong);
-    put(&line, "%s%s %.2f", before, desire_words(desire), (double)self->desires[desire]);
+    put(&fifo, "%s%s %.2f", before, desire_words(desire), (double)self->desires[desire]);
     before = ", ";
   }
-  put(&line, ".");
-  tell(line.text, user);
+  put(&fifo, ".");
+  tell(fifo.text, user);
 }
 
 muster_result folk_watch(void *instance, muster_world *world, const char *name, muster_module_line tell,
@@ -245,16 +245,16 @@ void folk_watched(void *instance, const muster_world *world, muster_module_line 
   for (uint32_t i = 0; i < journal->count; i++) sorted[i] = &journal->entries[i];
   qsort(sorted, journal->count, sizeof *sorted, by_time);
   for (uint32_t i = 0; i < journal->count; i++) {
-    struct line line = {.length = 0};
-    put_entry(&line, journal->town, sorted[i]);
-    if (sorted[i]->at_ns / FOLK_MINUTE_NS < journal->told_ns / FOLK_MINUTE_NS) put(&line, " (caught up)");
+    struct line fifo = {.length = 0};
+    put_entry(&fifo, journal->town, sorted[i]);
+    if (sorted[i]->at_ns / FOLK_MINUTE_NS < journal->told_ns / FOLK_MINUTE_NS) put(&fifo, " (caught up)");
     if (sorted[i]->at_ns > journal->told_ns) journal->told_ns = sorted[i]->at_ns;
-    tell(line.text, line_user);
+    tell(fifo.text, line_user);
   }
   if (journal->lost) {
-    struct line line = {.length = 0};
-    put(&line, "               (%u more things happened)", journal->lost);
-    tell(line.text, line_user);
+    struct line fifo = {.length = 0};
+    put(&fifo, "               (%u more things happened)", journal->lost);
+    tell(fifo.text, line_user);
   }
   journal->count = journal->lost = 0;
   tell_level(journal, world, tell, line_user);

@@ -41,7 +41,7 @@ typedef enum snapshot_mode { SNAPSHOT_SAVES = 0, SNAPSHOT_CHECKS, SNAPSHOT_LOADS
 enum {
   SNAPSHOT_IN_GRID = 1,
   SNAPSHOT_LISTED = 2, /* in the one list that its status asks for */
-  SNAPSHOT_IN_LINE = 4,
+  SNAPSHOT_IN_FIFO = 4,
   SNAPSHOT_TAKEN = 8, /* the index is somebody's, set aside or free */
   SNAPSHOT_TIMED = 16,
   SNAPSHOT_REACTS = 32,

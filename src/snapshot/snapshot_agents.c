@@ -127,7 +127,7 @@ static void describe_agent(const struct snapshot *snapshot, uint32_t index, save
   saved->place = store->places[index];
   muster_agent agent = {index, saved->row.generation};
   saved->row.user = (void *)(uintptr_t)name_of_user(snapshot, agent, saved->row.user);
-  saved->row.generation = saved->row.spot = saved->row.state_slot = saved->row.enlisted = 0;
+  saved->row.generation = saved->row.spot = saved->row.state_slot = saved->row.queued = 0;
   saved->place.spot = saved->place.depth = 0;
   if (store->esteem) {
     saved->esteem = store->esteem[index];
@@ -154,7 +154,7 @@ static bool is_place(const struct muster_world *world, const agent_place *place)
 
 /* Where an agent stands in lists is not saved: those who take it out by that must find it there. */
 static bool is_in_no_list(const saved_agent *saved) {
-  return !saved->row.spot && !saved->row.enlisted && !saved->row.state_slot && !saved->place.spot;
+  return !saved->row.spot && !saved->row.queued && !saved->row.state_slot && !saved->place.spot;
 }
 
 /* What only agents of some statuses can have. */

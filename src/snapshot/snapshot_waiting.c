@@ -106,16 +106,16 @@ static void exchange_ring(struct snapshot *snapshot) {
 }
 
 /* Who stands in a line; `woken` those of the woken, else all who wait. */
-static void exchange_line(struct snapshot *snapshot, struct line *line, bool woken) {
+static void exchange_fifo(struct snapshot *snapshot, struct fifo *fifo, bool woken) {
   ASSERT(line->head <= line->tail && (snapshot_saves(snapshot) || line->standing == 0));
   struct muster_world *world = snapshot->world;
-  uint32_t place = line->head, count = snapshot_count(snapshot, line->standing, snapshot->high, "agents in a line");
+  uint32_t place = fifo->head, count = snapshot_count(snapshot, fifo->standing, snapshot->high, "agents in a line");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? line_next(line, &place) : 0);
+    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? fifo_next(fifo, &place) : 0);
     if (woken && !snapshot_expect(snapshot, !ready_by_deadline(&world->ready), "nobody is woken ahead of others"))
       return;
     if (woken && !expect_status(snapshot, index, AGENT_READY, "the line of the woken")) return;
-    if (!woken && !snapshot_mark(snapshot, index, SNAPSHOT_IN_LINE, "the line")) return;
+    if (!woken && !snapshot_mark(snapshot, index, SNAPSHOT_IN_FIFO, "the line")) return;
     if (woken && snapshot_checks(snapshot))
       snapshot_expect(snapshot, snapshot->rows[index].woken, "agent %u was not woken", index);
     if (!woken && snapshot_checks(snapshot))
@@ -123,8 +123,8 @@ static void exchange_line(struct snapshot *snapshot, struct line *line, bool wok
                       snapshot->rows[index].status >= AGENT_READY && snapshot->rows[index].status <= AGENT_ACTING,
                       "agent %u is in the line", index);
     if (!snapshot_loads(snapshot)) continue;
-    line_join(line, index);
-    if (!woken) world->store.rows[index].enlisted = 1;
+    fifo_join(fifo, index);
+    if (!woken) world->store.rows[index].queued = 1;
   }
 }
 
@@ -188,8 +188,8 @@ void snapshot_ready(struct snapshot *snapshot) {
     ready->width_shift = width_shift;
   }
   exchange_ring(snapshot);
-  exchange_line(snapshot, &ready->woken, true);
-  exchange_line(snapshot, &ready->waiting, false);
+  exchange_fifo(snapshot, &ready->woken, true);
+  exchange_fifo(snapshot, &ready->waiting, false);
   exchange_held(snapshot);
   exchange_acting(snapshot);
   if (snapshot_loads(snapshot)) snapshot_waiting_count_ready(snapshot->world);

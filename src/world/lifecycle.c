@@ -190,7 +190,7 @@ void lifecycle_apply_wake(struct muster_world *world, const struct command *comm
     row->woken = 1;
     periods_release_early(&world->classes, &world->store, &world->ready, command->index, world->frame.now_ns,
                           world->frame.number);
-    ready_enlist(&world->ready, &world->store, command->index);
+    ready_queue(&world->ready, &world->store, command->index);
     world->report.woken++;
     break;
   case AGENT_READY:

@@ -7,7 +7,7 @@ static void reactions_release(struct muster_world *world, uint32_t index, bool a
   ASSERT(world->store.rows[index].status == AGENT_WAITING);
   world->store.rows[index].woken = ahead;
   periods_release_early(&world->classes, &world->store, &world->ready, index, world->frame.now_ns, world->frame.number);
-  ready_enlist(&world->ready, &world->store, index);
+  ready_queue(&world->ready, &world->store, index);
 }
 
 /* One whose time to be due has come. It is looked at again in each frame until its update is complete. */

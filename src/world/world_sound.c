@@ -21,7 +21,7 @@ static bool is_in_none(const agent_row *row, uint32_t index, soundness *found) {
 
 static bool quarantined_is_sound(const agent_row *row, uint32_t index, soundness *found) {
   return is_in_none(row, index, found) &&
-         SOUND(found, !row->woken && !row->enlisted, "agent %u is QUARANTINED and waits", index);
+         SOUND(found, !row->woken && !row->queued, "agent %u is QUARANTINED and waits", index);
 }
 
 /* What holds whatever the status. */

@@ -24,7 +24,7 @@ static void destroy(struct ranking *ranking) {
 static void release(struct ranking *ranking, uint32_t agent, uint64_t last_update_ns, float importance) {
   ranking->store.rows[agent] = (agent_row){.last_update_ns = last_update_ns, .importance = share_of(importance)};
   ready_release(&ranking->ready, &ranking->store, agent, ranking->limits.now_ns, ranking->frame);
-  ready_enlist(&ranking->ready, &ranking->store, agent);
+  ready_queue(&ranking->ready, &ranking->store, agent);
 }
 
 static double published_priority(const struct ranking *ranking, const agent_row *row) {
@@ -148,7 +148,7 @@ Test(rank, what_a_host_runs_is_charged_for_the_atoms_that_it_has_left) {
   ranking_begin_frame(ranking, 1000000000u);
   ranking->store.rows[0] = (agent_row){.last_update_ns = 900000000u, .atom_next = 2};
   ready_release(&ranking->ready, &ranking->store, 0, ranking->limits.now_ns, ranking->frame);
-  ready_enlist(&ranking->ready, &ranking->store, 0);
+  ready_queue(&ranking->ready, &ranking->store, 0);
   ranking_admit(ranking);
   cr_assert_eq(ranking->batch.count, 1);
   cr_assert_eq(ranking->batch.entries[0].predicted_ns, 1000, "two of three were run");

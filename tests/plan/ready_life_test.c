@@ -6,11 +6,11 @@
 enum { AGENTS = 300, FRAMES = 4000 };
 
 /* A line as a plain array. */
-typedef struct plain_line {
+typedef struct plain_fifo {
   uint32_t agents[AGENTS], count;
-} plain_line;
+} plain_fifo;
 
-static void plain_leave(plain_line *line, uint32_t agent) {
+static void plain_leave(plain_fifo *line, uint32_t agent) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < line->count; i++)
     if (line->agents[i] != agent) line->agents[kept++] = line->agents[i];
@@ -19,7 +19,7 @@ static void plain_leave(plain_line *line, uint32_t agent) {
 
 struct life {
   ready_fixture *fixture;
-  plain_line woken;
+  plain_fifo woken;
   uint32_t longest_woken, longest_waiting; /* the lines' tails at their highest */
   uint32_t woken_runs, preempted, removed;
 };
@@ -44,7 +44,7 @@ static void wake(struct life *life, uint32_t agent) {
   }
   row->woken = 1;
   ready_release(&fixture->ready, &fixture->store, agent, fixture->now_ns, fixture->frame + 1);
-  ready_enlist(&fixture->ready, &fixture->store, agent);
+  ready_queue(&fixture->ready, &fixture->store, agent);
 }
 
 static void take_away(struct life *life, uint32_t agent) {
@@ -61,22 +61,22 @@ static void take_away(struct life *life, uint32_t agent) {
 
 static void check_lines(struct life *life) {
   const ready_set *ready = &life->fixture->ready;
-  uint32_t place = ready->woken.head, ready_count = 0, begun = 0, enlisted = 0, index;
+  uint32_t place = ready->woken.head, ready_count = 0, begun = 0, queued = 0, index;
   for (uint32_t i = 0; i < life->woken.count; i++) cr_assert_eq(ready_next_woken(ready, &place), life->woken.agents[i]);
   cr_assert_eq(ready_next_woken(ready, &place), UINT32_MAX);
   for (uint32_t i = 0; i < AGENTS; i++) {
     ready_count += row_of(life, i)->status == AGENT_READY;
     begun += row_of(life, i)->status == AGENT_READY && row_of(life, i)->atom_next > 0;
-    enlisted += row_of(life, i)->enlisted;
+    queued += row_of(life, i)->queued;
   }
   cr_assert(ready->count == ready_count && ready->begun == begun && ready->woken.standing == life->woken.count);
   uint64_t last_ns = 0;
   for (place = ready->waiting.head; (index = ready_next_waiting(ready, &place)) != UINT32_MAX;) {
     cr_assert_geq(row_of(life, index)->first_due_ns, last_ns, "%u stands behind who was released later", index);
     last_ns = row_of(life, index)->first_due_ns;
-    enlisted--;
+    queued--;
   }
-  cr_assert_eq(enlisted, 0);
+  cr_assert_eq(queued, 0);
   if (ready->woken.tail > life->longest_woken) life->longest_woken = ready->woken.tail;
   if (ready->waiting.tail > life->longest_waiting) life->longest_waiting = ready->waiting.tail;
 }
@@ -150,8 +150,8 @@ static void live(muster_order order, uint32_t most) {
     run_frame(&life, frame / 100 % 4 == 3 ? AGENTS : most); /* now and then everyone catches up */
   }
   cr_assert(life.woken_runs > FRAMES / 2 && life.preempted > FRAMES / 2 && life.removed > FRAMES / 2);
-  cr_assert_leq(life.longest_woken, 2 * AGENTS + LINE_SLACK + 1);
-  cr_assert_leq(life.longest_waiting, 2 * AGENTS + LINE_SLACK + 1);
+  cr_assert_leq(life.longest_woken, 2 * AGENTS + FIFO_SLACK + 1);
+  cr_assert_leq(life.longest_waiting, 2 * AGENTS + FIFO_SLACK + 1);
   ready_fixture_destroy(life.fixture);
 }
 
@@ -166,7 +166,7 @@ Test(ready_life, woken_and_waiting_agents_keep_their_order_through_thousands_of_
 static void release_woken(ready_fixture *fixture, uint32_t agent) {
   fixture->store.rows[agent].woken = 1;
   ready_release(&fixture->ready, &fixture->store, agent, fixture->now_ns, fixture->frame);
-  ready_enlist(&fixture->ready, &fixture->store, agent);
+  ready_queue(&fixture->ready, &fixture->store, agent);
 }
 
 static uint32_t run_first_woken(ready_fixture *fixture) {
@@ -201,6 +201,6 @@ Test(ready_life, who_was_woken_before_runs_before_who_ran_and_was_woken_again) {
     if (fixture->ready.woken.tail > longest) longest = fixture->ready.woken.tail;
   }
   cr_assert_eq(runs[0], runs[1], "%u ran %u times, %u %u times", 0, runs[0], 1, runs[1]);
-  cr_assert_leq(longest, 2 * 2 + LINE_SLACK + 1);
+  cr_assert_leq(longest, 2 * 2 + FIFO_SLACK + 1);
   ready_fixture_destroy(fixture);
 }

@@ -170,7 +170,7 @@ Test(ready, more_agents_than_are_kept_fresh_are_one_order_and_all_of_them_wait_i
   cr_assert_eq(walk_all(fixture, true, 64), AGENTS);
   ready_keep_fresh(&fixture->ready, &fixture->store);
   for (uint32_t i = 0; i < AGENTS; i++)
-    cr_assert_eq(fixture->store.rows[i].enlisted, fixture->store.rows[i].status == AGENT_READY, "agent %u", i);
+    cr_assert_eq(fixture->store.rows[i].queued, fixture->store.rows[i].status == AGENT_READY, "agent %u", i);
   cr_assert_eq(fixture->ready.waiting.standing, fixture->ready.count);
   begin_frame_at(fixture, fixture->now_ns + SET_FRAME_NS);
   walk_all(fixture, true, 256);

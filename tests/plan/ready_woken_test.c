@@ -36,13 +36,13 @@ Test(ready_woken, who_left_the_head_of_the_line_is_passed_over_once_and_for_all)
   muster_world_def def = muster_default_world_def();
   def.order = MUSTER_ORDER_PRIORITY;
   ready_fixture *set = ready_fixture_create(&def, AGENTS);
-  const struct line *woken = &set->ready.woken;
+  const struct fifo *woken = &set->ready.woken;
   begin_frame_at(set, SET_FRAME_NS);
   for (uint32_t agent = 0; agent < AGENTS; agent++) release_row(set, agent, (agent_row){.woken = 1});
   ready_admit(&set->ready, &set->store, 0);
   ready_admit(&set->ready, &set->store, 1);
   begin_frame_at(set, 2 * SET_FRAME_NS);
-  cr_assert(line_stands(woken, woken->places[woken->head]));
+  cr_assert(fifo_stands(woken, woken->places[woken->head]));
   uint32_t place = woken->head;
   cr_assert_eq(ready_next_woken(&set->ready, &place), 2);
   ready_fixture_destroy(set);

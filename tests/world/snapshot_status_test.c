@@ -56,7 +56,7 @@ Test(snapshot_status, a_row_that_no_agent_of_its_status_has_is_refused) {
   row.spot = 17;
   expect_row(&parts, &row, "agent 0 stands in lists before any is read");
   row = first_row(&parts);
-  row.enlisted = 1;
+  row.queued = 1;
   expect_row(&parts, &row, "agent 0 stands in lists before any is read");
   row = first_row(&parts);
   row.acts = 1;

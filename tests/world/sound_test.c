@@ -127,7 +127,7 @@ Test(sound, an_agent_whose_row_tells_another_story_is_named) {
   struct muster_world *world = little.world;
   uint32_t waiting = find(world, AGENT_WAITING, true), ready = find(world, AGENT_READY, true);
   agent_row row = world->store.rows[waiting];
-  row.enlisted = 1;
+  row.queued = 1;
   expect_row(world, waiting, &row, of(waiting, "not in the line by release"));
   row = world->store.rows[waiting];
   row.spot = world->store.rows[ready].spot;

@@ -1,5 +1,5 @@
 /* The line in order of arrival against a plain list of who stands in it. */
-#include "plan/line.h"
+#include "plan/fifo.h"
 
 #include "base/random.h"
 
@@ -10,7 +10,7 @@ enum { AGENTS = 200, ROUNDS = 40000 };
 
 struct fixture {
   struct arena arena;
-  struct line line;
+  struct fifo fifo;
   bool stands[AGENTS];
   uint32_t standing[AGENTS], count;
   uint32_t longest; /* the tail's highest */
@@ -20,7 +20,7 @@ static struct fixture *create(void) {
   struct fixture *fixture = calloc(1, sizeof *fixture);
   muster_allocator allocator = {0};
   arena_create(&fixture->arena, &allocator);
-  line_create(&fixture->line, AGENTS, &fixture->arena);
+  fifo_create(&fixture->fifo, AGENTS, &fixture->arena);
   return fixture;
 }
 
@@ -31,16 +31,16 @@ static void destroy(struct fixture *fixture) {
 
 static void join(struct fixture *fixture, uint32_t agent) {
   fixture->stands[agent] = true;
-  line_join(&fixture->line, agent);
+  fifo_join(&fixture->fifo, agent);
   fixture->standing[fixture->count++] = agent;
-  if (fixture->line.tail > fixture->longest) fixture->longest = fixture->line.tail;
-  cr_assert_leq(fixture->line.tail, 2 * fixture->line.standing + LINE_SLACK + 1);
+  if (fixture->fifo.tail > fixture->longest) fixture->longest = fixture->fifo.tail;
+  cr_assert_leq(fixture->fifo.tail, 2 * fixture->fifo.standing + FIFO_SLACK + 1);
 }
 
 static void leave(struct fixture *fixture, uint32_t agent) {
   uint32_t kept = 0;
   fixture->stands[agent] = false;
-  line_leave(&fixture->line, agent);
+  fifo_leave(&fixture->fifo, agent);
   for (uint32_t i = 0; i < fixture->count; i++)
     if (fixture->standing[i] != agent) fixture->standing[kept++] = fixture->standing[i];
   cr_assert_eq(kept + 1, fixture->count);
@@ -48,11 +48,11 @@ static void leave(struct fixture *fixture, uint32_t agent) {
 }
 
 static void check(const struct fixture *fixture) {
-  uint32_t place = fixture->line.head;
-  cr_assert_eq(fixture->line.standing, fixture->count);
-  for (uint32_t i = 0; i < fixture->count; i++) cr_assert_eq(line_next(&fixture->line, &place), fixture->standing[i]);
-  cr_assert_eq(line_next(&fixture->line, &place), UINT32_MAX);
-  cr_assert_eq(place, fixture->line.tail);
+  uint32_t place = fixture->fifo.head;
+  cr_assert_eq(fixture->fifo.standing, fixture->count);
+  for (uint32_t i = 0; i < fixture->count; i++) cr_assert_eq(fifo_next(&fixture->fifo, &place), fixture->standing[i]);
+  cr_assert_eq(fifo_next(&fixture->fifo, &place), UINT32_MAX);
+  cr_assert_eq(place, fixture->fifo.tail);
 }
 
 Test(line, keeps_the_order_of_arrival_whoever_leaves_and_comes_again) {
@@ -66,10 +66,10 @@ Test(line, keeps_the_order_of_arrival_whoever_leaves_and_comes_again) {
       leave(fixture, agent);
     else if (filling)
       join(fixture, agent);
-    if (round % 16 == 0) line_settle(&fixture->line, UINT32_MAX);
+    if (round % 16 == 0) fifo_settle(&fixture->fifo, UINT32_MAX);
     if (round % 8 == 0) check(fixture);
   }
-  cr_assert_gt(fixture->longest, LINE_SLACK, "it never closed up");
+  cr_assert_gt(fixture->longest, FIFO_SLACK, "it never closed up");
   destroy(fixture);
 }
 
@@ -80,11 +80,11 @@ Test(line, memory_is_bounded_while_one_waits_at_the_head_and_others_come_and_go_
   for (uint32_t round = 0; round < ROUNDS; round++) {
     uint32_t agent = 1 + round % (AGENTS - 1);
     join(fixture, agent);
-    line_settle(&fixture->line, UINT32_MAX);
+    fifo_settle(&fixture->fifo, UINT32_MAX);
     leave(fixture, agent);
   }
   check(fixture);
-  cr_assert_leq(fixture->longest, 2 * 2 + LINE_SLACK + 1);
+  cr_assert_leq(fixture->longest, 2 * 2 + FIFO_SLACK + 1);
   destroy(fixture);
 }
 
@@ -96,9 +96,9 @@ Test(line, everybody_fits_and_closing_up_while_all_stand_changes_nothing) {
     leave(fixture, first);
     join(fixture, first);
   }
-  line_close_up(&fixture->line);
+  fifo_close_up(&fixture->fifo);
   check(fixture);
-  cr_assert_leq(fixture->longest, 2 * AGENTS + LINE_SLACK + 1);
+  cr_assert_leq(fixture->longest, 2 * AGENTS + FIFO_SLACK + 1);
   destroy(fixture);
 }
 
@@ -106,7 +106,7 @@ Test(line, begins_anew_when_the_last_has_left) {
   struct fixture *fixture = create();
   for (uint32_t i = 0; i < 10; i++) join(fixture, i);
   for (uint32_t i = 0; i < 10; i++) leave(fixture, (i + 5) % 10);
-  cr_assert(fixture->line.head == 0 && fixture->line.tail == 0);
+  cr_assert(fixture->fifo.head == 0 && fixture->fifo.tail == 0);
   join(fixture, 3);
   check(fixture);
   destroy(fixture);
@@ -118,11 +118,11 @@ Test(line, the_head_passes_over_those_who_left_and_no_further) {
   leave(fixture, 0);
   leave(fixture, 1);
   leave(fixture, 4);
-  line_settle(&fixture->line, UINT32_MAX);
-  cr_assert_eq(fixture->line.head, 2);
+  fifo_settle(&fixture->fifo, UINT32_MAX);
+  cr_assert_eq(fixture->fifo.head, 2);
   join(fixture, 0); /* comes again: the last, not where it stood */
-  line_settle(&fixture->line, UINT32_MAX);
-  cr_assert_eq(fixture->line.head, 2);
+  fifo_settle(&fixture->fifo, UINT32_MAX);
+  cr_assert_eq(fixture->fifo.head, 2);
   check(fixture);
   destroy(fixture);
 }
@@ -131,15 +131,15 @@ Test(line, the_head_passes_over_no_more_places_at_a_time_than_asked) {
   struct fixture *fixture = create();
   for (uint32_t i = 0; i < 10; i++) join(fixture, i);
   for (uint32_t i = 0; i < 5; i++) leave(fixture, i);
-  line_settle(&fixture->line, 2);
-  cr_assert_eq(fixture->line.head, 2);
-  cr_assert_eq(line_end_of_first(&fixture->line, 7), 9);
-  cr_assert_eq(line_end_of_first(&fixture->line, 8), 10);
-  cr_assert_eq(line_end_of_first(&fixture->line, UINT32_MAX), 10);
-  line_settle(&fixture->line, 2);
-  cr_assert_eq(fixture->line.head, 4);
-  line_settle(&fixture->line, 2);
-  cr_assert_eq(fixture->line.head, 5, "who stands is not passed over");
+  fifo_settle(&fixture->fifo, 2);
+  cr_assert_eq(fixture->fifo.head, 2);
+  cr_assert_eq(fifo_end_of_first(&fixture->fifo, 7), 9);
+  cr_assert_eq(fifo_end_of_first(&fixture->fifo, 8), 10);
+  cr_assert_eq(fifo_end_of_first(&fixture->fifo, UINT32_MAX), 10);
+  fifo_settle(&fixture->fifo, 2);
+  cr_assert_eq(fixture->fifo.head, 4);
+  fifo_settle(&fixture->fifo, 2);
+  cr_assert_eq(fixture->fifo.head, 5, "who stands is not passed over");
   check(fixture);
   destroy(fixture);
 }
