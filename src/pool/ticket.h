@@ -61,26 +61,27 @@ static inline uint32_t shares_take(struct shares *shares, uint32_t own) {
 
 /* A lot of numbers that any worker takes from while a frame runs. Only the numbers matter: what a number stands for
  * belongs to whoever got it, and is read by others after the crew has left. So everything is relaxed. */
-struct allotment {
+struct index_counter {
   shared_u32 taken;
 };
 
 /* Begins anew. Nobody else may be taking. */
-static inline void allotment_reset(struct allotment *allotment) {
-  store_relaxed_u32(&allotment->taken, 0);
+static inline void index_counter_reset(struct index_counter *counter) {
+  store_relaxed_u32(&counter->taken, 0);
 }
 
 /* How many were taken so far. */
-static inline uint32_t allotment_taken(const struct allotment *allotment) {
-  return load_relaxed_u32(&allotment->taken);
+static inline uint32_t index_counter_taken(const struct index_counter *counter) {
+  return load_relaxed_u32(&counter->taken);
 }
 
 /* Takes up to `wanted` of the numbers below `lot`; returns the first, and in *given how many. Any thread. */
-static inline uint32_t allotment_take(struct allotment *allotment, uint32_t lot, uint32_t wanted, uint32_t *given) {
-  uint32_t first = load_relaxed_u32(&allotment->taken);
+static inline uint32_t index_counter_take(struct index_counter *counter, uint32_t lot, uint32_t wanted,
+                                          uint32_t *given) {
+  uint32_t first = load_relaxed_u32(&counter->taken);
   do {
     *given = wanted < lot - first ? wanted : lot - first;
-  } while (!compare_exchange_relaxed_u32(&allotment->taken, &first, first + *given));
+  } while (!compare_exchange_relaxed_u32(&counter->taken, &first, first + *given));
   return first;
 }
 

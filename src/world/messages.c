@@ -56,7 +56,7 @@ void messages_set_aside_late(struct muster_world *world, batch_entry *entry) {
   if (wanted == 0 || entry->send_base == NO_PLACES) return;
   uint32_t given;
   entry->send_base =
-      batch->places + allotment_take(&world->places_late, batch->places_max - batch->places, wanted, &given);
+      batch->places + index_counter_take(&world->places_late, batch->places_max - batch->places, wanted, &given);
   entry->send_limit = (uint16_t)given;
 }
 
@@ -75,7 +75,7 @@ static bool next_message(struct muster_world *world, uint32_t *left, outgoing *m
 
 void messages_take(struct muster_world *world) {
   outgoing message;
-  allotment_reset(&world->places_late);
+  index_counter_reset(&world->places_late);
   if (!inbox_takes_messages(&world->inbox)) return;
   uint32_t left = ring_count(&world->inbox.messages);
   while (next_message(world, &left, &message)) take(world, &message);
@@ -159,7 +159,7 @@ static uint32_t deliver_round(struct muster_world *world, uint32_t index) {
 
 bool messages_deliver(struct muster_world *world, uint64_t end_ns) {
   struct mailbox *mailbox = &world->mailbox;
-  uint32_t places = world->batch.places + allotment_taken(&world->places_late);
+  uint32_t places = world->batch.places + index_counter_taken(&world->places_late);
   if (places > mailbox->places_high) mailbox->places_high = places;
   for (uint32_t index = 0; mailbox->sender_count;) {
     if (serial_is_over(world, end_ns)) return false;

@@ -186,8 +186,8 @@ struct muster_world {
   struct runner runner;
   struct watchdog *watchdog; /* null: none */
 
-  struct allotment places_late; /* for messages: set aside in this frame after the ranking */
-  uint32_t *spawn_ids;          /* set aside for spawns from inside updates; kept from frame to frame */
+  struct index_counter places_late; /* for messages: set aside in this frame after the ranking */
+  uint32_t *spawn_ids;              /* set aside for spawns from inside updates; kept from frame to frame */
   uint32_t spawn_id_count;
   struct command *deferred;        /* what updates asked of others, in order: the next intake begins with it */
   struct command *deferred_before; /* the other buffer, while the intake reads one */
