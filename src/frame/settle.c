@@ -275,7 +275,8 @@ static void settle_shares(void *argument, uint32_t worker) {
   bool helper = worker != world->runner.caller;
   bool audited = world->runner.audit && helper; /* the caller's time is the commit's, and measured there */
   uint64_t begin_ns = clock_now(&world->runner.clock), begin_cpu_ns = audited ? clock_thread_cpu() : 0;
-  while ((share = shares_take(&world->settle_shares, worker % WHEEL_SHARDS)) != SHARE_NONE) settle_share(world, share);
+  while ((share = shares_take(&world->settle_shares, worker % WHEEL_SHARDS)) != PARTITION_NONE)
+    settle_share(world, share);
   if (helper) world->runner.states[worker].loop_ns += clock_now(&world->runner.clock) - begin_ns;
   if (audited) runner_audit_settling(&world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
 }

@@ -14,7 +14,7 @@ extern const explore_case jobs_cases[];
 extern const explore_case crew_cases[];
 extern const explore_case range_cases[];
 extern const explore_case ticket_cases[];
-extern const explore_case shares_cases[];
+extern const explore_case partitions_cases[];
 extern const explore_case pending_cases[];
 extern const explore_case ring_cases[];
 extern const explore_case identity_cases[];

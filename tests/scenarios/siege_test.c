@@ -71,21 +71,21 @@ struct shares {
   uint32_t count[SHARES], room;
 };
 
-static void add_part(const struct scene *it, struct shares *shares, const muster_agent_info *info,
+static void add_part(const struct scene *it, struct shares *partitions, const muster_agent_info *info,
                      uint64_t elapsed_ns) {
   uint32_t band = is_named(it, info, "captain") ? CAPTAINS : band_of(info->importance);
-  if (shares->count[band] == shares->room) return;
-  shares->parts[band][shares->count[band]++] = (double)elapsed_ns / (double)(info->period_ns + SCENE_FRAME_NS);
+  if (partitions->count[band] == partitions->room) return;
+  partitions->parts[band][partitions->count[band]++] = (double)elapsed_ns / (double)(info->period_ns + SCENE_FRAME_NS);
 }
 
-static void watch(struct scene *it, struct shares *shares, muster_agent_info *infos, uint32_t frames) {
+static void watch(struct scene *it, struct shares *partitions, muster_agent_info *infos, uint32_t frames) {
   for (uint32_t i = 0; i < frames; i++) {
     scene_frame(it, SCENE_FRAME_NS);
     uint32_t count = read_all(it, infos);
     for (uint32_t k = 0; k < count; k++) {
       const siege_state *own = infos[k].state;
-      if (own->mark.updated_ns == it->now_ns) add_part(it, shares, &infos[k], own->mark.elapsed_ns);
-      if (i + 1 == frames) add_part(it, shares, &infos[k], it->now_ns - infos[k].last_update_ns);
+      if (own->mark.updated_ns == it->now_ns) add_part(it, partitions, &infos[k], own->mark.elapsed_ns);
+      if (i + 1 == frames) add_part(it, partitions, &infos[k], it->now_ns - infos[k].last_update_ns);
     }
   }
 }
@@ -95,14 +95,15 @@ Test(siege, shares_alike_within_each_band_of_importance) {
   muster_module_options options = options_for(1);
   struct scene it = scene_open(muster_module_siege(), &options, 2, CAPACITY_NS);
   muster_agent_info *infos = calloc(AGENTS, sizeof *infos);
-  struct shares shares = {.room = 2000000};
-  for (uint32_t i = 0; i < SHARES; i++) shares.parts[i] = calloc(shares.room, sizeof **shares.parts);
+  struct shares partitions = {.room = 2000000};
+  for (uint32_t i = 0; i < SHARES; i++) partitions.parts[i] = calloc(partitions.room, sizeof **partitions.parts);
   scene_frames(&it, ARRIVED_FRAMES);
-  watch(&it, &shares, infos, WINDOW_FRAMES);
+  watch(&it, &partitions, infos, WINDOW_FRAMES);
   for (uint32_t i = 0; i < SHARES; i++) {
-    double p50 = ranked(shares.parts[i], shares.count[i], 0.5), p99 = ranked(shares.parts[i], shares.count[i], 0.99);
+    double p50 = ranked(partitions.parts[i], partitions.count[i], 0.5),
+           p99 = ranked(partitions.parts[i], partitions.count[i], 0.99);
     cr_assert(p50 <= 1.2 && p99 <= 1.5, "band %u: p50 %g, p99 %g", i, p50, p99);
-    free(shares.parts[i]);
+    free(partitions.parts[i]);
   }
   cr_assert_eq(scene_reported(&it, "violations"), 0);
   free(infos);
