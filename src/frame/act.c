@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "frame/audit.h"
 #include "frame/complete.h"
-#include "frame/foresight.h"
+#include "frame/forecast.h"
 #include "frame/frame.h"
 #include "frame/frame_record.h"
 #include "frame/settle.h"
@@ -424,7 +424,8 @@ void act_run(struct muster_world *world) {
   uint64_t begin_ns = act_clock(world), blocked_ns = world->report.blocked_ns;
   world->experience.acts_left_ns = 0.0;
   if (world->acting_count) {
-    act_turn turn = {.end_ns = world->runner.virtual ? world->frame.capacity_ns : foresee_end_ns(world), .first = true};
+    act_turn turn = {.end_ns = world->runner.virtual ? world->frame.capacity_ns : forecast_end_ns(world),
+                     .first = true};
     if (!world->runner.virtual) conduct_begin(runner_caller(&world->runner), begin_ns);
     choose_urgent(world, &turn);
     if (!act_all(world, world->acting_now, &turn) || !act_all(world, world->acting, &turn)) turn_first(world);

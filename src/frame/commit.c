@@ -7,7 +7,7 @@
  * rest of it.
  */
 #include "base/assert.h"
-#include "frame/foresight.h"
+#include "frame/forecast.h"
 #include "frame/frame.h"
 #include "frame/frame_record.h"
 #include "frame/settle.h"
@@ -106,7 +106,7 @@ void frame_settle(struct muster_world *world) {
   world->frame.forecast.gap_ns = foresee_gap_ns(world); /* the last frame has learnt since it was asked */
   settle_batch(world, UINT64_MAX);
   ASSERT(!world->commit.open && world->mailbox.sender_count == 0);
-  foresight_learn_holding(world);
+  forecast_learn_holding(world);
   runaways_judge(world);
   count_sets(world);
 }
@@ -140,7 +140,7 @@ void commit_run(struct muster_world *world) {
   bool wall = !world->runner.virtual;
   uint64_t begin_ns = wall ? clock_now(&world->runner.clock) : 0;
   /* A host that was late is not kept waiting for what it has run: its report holds when the call returns. */
-  uint64_t end_ns = world->costs_told ? UINT64_MAX : foresee_end_ns(world);
+  uint64_t end_ns = world->costs_told ? UINT64_MAX : forecast_end_ns(world);
   world->report.woken += world->batch.woken_count;
   world->commit = (commit_progress){.open = true};
   bool late = world->batch.count + world->batch.woken_count > SETTLE_BETWEEN_LOOKS && begin_ns >= end_ns;

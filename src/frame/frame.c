@@ -10,7 +10,7 @@
  *   0 rest     commit.c           entries that the last commit left        settled agents
  *   1 intake   intake.c           queued commands, spawns, messages;       agents that are new, moved, woken or gone
  *                                 timers; herds that stage 3 listed        (world/lifecycle.c does it to each)
- *   -          foresight.c        what earlier frames took                 world->frame.forecast, for all below
+ *   -          forecast.c        what earlier frames took                 world->frame.forecast, for all below
  *   -          run.c (early)      agents held from the last batch          workers begin with them
  *   2 score    rescore.c          who moved, agent or observer             importance, level, class (plan/score.c)
  *   3 fold     herds/herds.c      herds, observers                         the list of herds to change (plan/fold.c)
@@ -28,7 +28,7 @@
  * a replay. frame.h is for other folders: replay/, and api/planner.c, where the host stands in for stage 7. stages.h
  * and settle.h are for this one.
  *
- * When does it end? audit.c sets the deadline by the budget. foresight.c says how long the commit will take and what is
+ * When does it end? audit.c sets the deadline by the budget. forecast.c says how long the commit will take and what is
  * kept free behind it. Each worker asks before it begins something (run/taking.c) and between atoms (run/runner.c)
  * whether there is time before the commit; the commit asks every few entries (settle.c), and each action does (act.c).
  * What finds no time keeps its turn.
@@ -51,7 +51,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "frame/audit.h"
-#include "frame/foresight.h"
+#include "frame/forecast.h"
 #include "frame/frame_record.h"
 #include "frame/stages.h"
 #include "herds/herds.h"
@@ -119,9 +119,9 @@ static void ration_woken(struct muster_world *world, const rank_limits *limits, 
 
 /* 6 rank: in which order, and who is admitted? */
 static void stage_rank(struct muster_world *world) {
-  rank_limits limits = foresee_limits(world);
+  rank_limits limits = forecast_limits(world);
   recorder_exchange(world->recorder, TAG_CAPACITY, &limits.capacity_ns, sizeof limits.capacity_ns);
-  world->report.updates_max = foresee_x(world, &limits);
+  world->report.updates_max = forecast_x(world, &limits);
   if (world->report.updates_max && world->report.updates_max < limits.updates_max)
     limits.updates_max = world->report.updates_max;
   rank_result result =
@@ -259,7 +259,7 @@ void frame_end(struct muster_world *world) {
   muster_statistics *sums = &world->statistics;
   muster_frame_report *report = &world->report;
   ASSERT(world_is_in_frame(world) && report->frame == world->frames);
-  foresight_learn(world);
+  forecast_learn(world);
   report->agents = world->store.active_count;
   report->agents_demoted = world->conduct.agents_demoted;
   report->agents_quarantined = world->conduct.agents_quarantined;

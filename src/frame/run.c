@@ -1,7 +1,7 @@
 /* run.c - stage 7: the batch goes to the workers. What they do with it is in run/runner.h. */
 #include "base/assert.h"
 #include "frame/audit.h"
-#include "frame/foresight.h"
+#include "frame/forecast.h"
 #include "frame/frame.h"
 #include "frame/frame_record.h"
 #include "frame/stages.h"

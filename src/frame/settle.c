@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/prefetch.h"
 #include "frame/complete.h"
-#include "frame/foresight.h"
+#include "frame/forecast.h"
 #include "frame/frame_record.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
@@ -252,7 +252,7 @@ static uint32_t share_of_claim(const batch_claim *claim) {
 static void settle_share(struct muster_world *world, uint32_t share) {
   enum { AHEAD = 8 };
   const struct batch *batch = &world->batch;
-  uint64_t end_ns = foresee_end_ns(world);
+  uint64_t end_ns = forecast_end_ns(world);
   for (uint32_t i = 0; i < batch->claim_count; i++) {
     const batch_claim *claim = &batch->claims[i], *later = claim + AHEAD;
     if (i + AHEAD < batch->claim_count && later->ran_by != CLAIM_LEFT && share_of_claim(later) == share)

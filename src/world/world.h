@@ -53,7 +53,7 @@ typedef struct frame_experience {
 } frame_experience;
 
 /* What a frame expects of itself, from what the frames before it took. Asked once, when the intake is over
- * (frame/foresight.h); the stages read it. */
+ * (frame/forecast.h); the stages read it. */
 typedef struct frame_forecast {
   double utilisation;    /* U_d: what the workers can run, as a share of simulation time; infinite in the first frame */
   double settle_ns;      /* the commit settles an entry */

@@ -1,6 +1,6 @@
 /* What a frame on the wall clock learns of how much of its time updates use. The clocks' figures are given here, so
  * that the share that the controller comes to can be told beforehand. */
-#include "frame/foresight.h"
+#include "frame/forecast.h"
 #include "support/little_world.h"
 #include "world/world.h"
 
@@ -20,7 +20,7 @@ static little_world waiting_world(uint32_t workers) {
 /* Shows it the same frame again and again; the share that it comes to. */
 static double learnt_share(const little_world *little, double used_ns) {
   little->world->report.update_cpu_ns = (uint64_t)used_ns;
-  for (uint32_t i = 0; i < SHOWN; i++) foresight_learn(little->world);
+  for (uint32_t i = 0; i < SHOWN; i++) forecast_learn(little->world);
   return (double)little->world->report.share;
 }
 
@@ -74,12 +74,12 @@ Test(offered_time, owes_what_it_overran) {
   enum { LATE_NS = 700000 };
   little_world little = waiting_world(2);
   little.world->report.wall_ns = BUDGET_NS + LATE_NS;
-  foresight_learn(little.world);
+  forecast_learn(little.world);
   cr_assert_eq(little.world->report.debt_ns, LATE_NS);
-  foresight_learn(little.world);
+  forecast_learn(little.world);
   cr_assert_eq(little.world->report.debt_ns, 2 * LATE_NS);
   little.world->report.wall_ns = BUDGET_NS - 1;
-  foresight_learn(little.world);
+  forecast_learn(little.world);
   cr_assert_eq(little.world->report.debt_ns, 2 * LATE_NS, "a frame that is early gives nothing back");
   little_world_destroy(&little);
 }

@@ -1,11 +1,11 @@
-/* foresight.h - what a frame expects of itself, from what the frames before it took: how much updates can have, how
+/* forecast.h - what a frame expects of itself, from what the frames before it took: how much updates can have, how
  * many entries it can hold, how long its commit takes. Joins plan's estimates and controller with the clock.
  *
  * Asked once, by foresee(); the stages read world->frame.forecast. What the clock or the number of entries goes into is
  * computed from it at the moment at which that is known: the limits in stage 6, the commit's time behind it. Everything
  * here is called on the frame's thread, but where it says otherwise. */
-#ifndef FORESIGHT_H
-#define FORESIGHT_H
+#ifndef FORECAST_H
+#define FORECAST_H
 
 #include "world/world.h"
 
@@ -14,17 +14,17 @@
 void foresee(struct muster_world *world);
 
 /* What may be admitted now. */
-rank_limits foresee_limits(struct muster_world *world);
+rank_limits forecast_limits(struct muster_world *world);
 
 /* x: as the world has it, or what such a capacity is worth in updates of mean cost; 0 = no limit. O(classes) then. */
-uint32_t foresee_x(const struct muster_world *world, const rank_limits *limits);
+uint32_t forecast_x(const struct muster_world *world, const rank_limits *limits);
 
 /* What the commit of so many entries will take, action atoms and closing the frame with it. */
 uint64_t foresee_commit_ns(const frame_forecast *forecast, uint32_t entries);
 
 /* When the commit settles and acts no further: so long before the deadline that the frame can be closed until then. Any
  * worker. */
-static inline uint64_t foresee_end_ns(const struct muster_world *world) {
+static inline uint64_t forecast_end_ns(const struct muster_world *world) {
   return world->frame.deadline_ns - world->frame.forecast.closing_ns;
 }
 
@@ -33,9 +33,9 @@ double foresee_gap_ns(const struct muster_world *world);
 
 /* What was held of the entries that a batch could not run: at the frame's end, and when the next finishes its commit.
  */
-void foresight_learn_holding(struct muster_world *world);
+void forecast_learn_holding(struct muster_world *world);
 
 /* What this frame teaches about the next: at its end. */
-void foresight_learn(struct muster_world *world);
+void forecast_learn(struct muster_world *world);
 
 #endif

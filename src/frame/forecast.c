@@ -1,4 +1,4 @@
-#include "frame/foresight.h"
+#include "frame/forecast.h"
 
 #include "base/error.h"
 #include "record/recorder.h"
@@ -137,7 +137,7 @@ static double mean_update_ns(const struct muster_world *world) {
   return updates > 0.0 ? sum_ns / updates : 0.0;
 }
 
-uint32_t foresee_x(const struct muster_world *world, const rank_limits *limits) {
+uint32_t forecast_x(const struct muster_world *world, const rank_limits *limits) {
   if (world->def.updates_per_frame != MUSTER_UPDATES_DERIVED) return world->def.updates_per_frame;
   double x = (double)limits->capacity_ns / fmax(mean_update_ns(world) + (double)limits->entry_ns, 1.0);
   return (uint32_t)fmin(fmax(x, 1.0), (double)(UINT32_MAX / 2));
@@ -149,7 +149,7 @@ static double worth_holding_ns(const struct muster_world *world) {
   return world->frame.forecast.gap_ns * world->experience.holding;
 }
 
-rank_limits foresee_limits(struct muster_world *world) {
+rank_limits forecast_limits(struct muster_world *world) {
   const frame_state *frame = &world->frame;
   const frame_forecast *forecast = &frame->forecast;
   uint64_t act_ns = (uint64_t)forecast->act_ns;
@@ -232,7 +232,7 @@ static void tell_of_planning(struct muster_world *world, uint64_t plan_ns) {
 }
 
 /* Members of herds are never held. */
-void foresight_learn_holding(struct muster_world *world) {
+void forecast_learn_holding(struct muster_world *world) {
   double held_ns = (double)world->batch.held_ns, unheld_ns = (double)world->commit.unheld_ns;
   double *holding = &world->experience.holding;
   if (held_ns + unheld_ns > 0.0) *holding += 0.25 * (held_ns / (held_ns + unheld_ns) - *holding);
@@ -246,7 +246,7 @@ static void learn_closing(struct muster_world *world, const controller_sample *s
   if (sample->waited && plan_ns < budget_ns) *learnt_ns = closing_learn(*learnt_ns, budget_ns, late_ns);
 }
 
-void foresight_learn(struct muster_world *world) {
+void forecast_learn(struct muster_world *world) {
   uint64_t plan_ns = 0;
   for (uint32_t stage = 0; stage < MUSTER_STAGE_RUN; stage++) plan_ns += world->report.stage_ns[stage];
   bool by_deadline = ready_by_deadline(&world->ready);
@@ -263,7 +263,7 @@ void foresight_learn(struct muster_world *world) {
     world->ready.released_of[i] = 0;
   }
   world->experience.entries = entries;
-  foresight_learn_holding(world);
+  forecast_learn_holding(world);
   if (world->runner.virtual) return;
   tell_of_planning(world, plan_ns);
   learn_closing(world, &sample, plan_ns);
