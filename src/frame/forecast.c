@@ -30,7 +30,7 @@ static double predicted_act_ns(const struct muster_world *world) {
 }
 
 uint64_t foresee_commit_ns(const frame_forecast *forecast, uint32_t entries) {
-  double commit_ns = forecast->settle_ns * entries + forecast->act_ns + (double)forecast->closing_ns;
+  double commit_ns = forecast->settle_ns * entries + forecast->act_ns + (double)forecast->reserve_ns;
   return (uint64_t)fmin(commit_ns, forecast->commit_most_ns);
 }
 
@@ -39,7 +39,7 @@ static frame_forecast foresee_commit(const struct muster_world *world) {
   return (frame_forecast){.settle_ns = predicted_settle_ns(world),
                           .act_ns = predicted_act_ns(world),
                           .commit_most_ns = (double)world->frame.budget_ns * 0.5,
-                          .closing_ns = closing_time_ns(world->experience.closing_ns, world->frame.budget_ns)};
+                          .reserve_ns = frame_reserve_ns(world->experience.reserve_ns, world->frame.budget_ns)};
 }
 
 static double predicted_rank_ns(const struct muster_world *world) {
@@ -239,11 +239,11 @@ void forecast_learn_holding(struct muster_world *world) {
 }
 
 /* A frame that planning alone made late says nothing of its end. */
-static void learn_closing(struct muster_world *world, const controller_sample *sample, uint64_t plan_ns) {
+static void learn_reserve(struct muster_world *world, const controller_sample *sample, uint64_t plan_ns) {
   uint64_t budget_ns = world->frame.budget_ns, repaid_ns = world->report.repaid_ns;
   uint64_t late_ns = sample->overrun_ns > repaid_ns ? sample->overrun_ns - repaid_ns : 0;
-  double *learnt_ns = &world->experience.closing_ns;
-  if (sample->waited && plan_ns < budget_ns) *learnt_ns = closing_learn(*learnt_ns, budget_ns, late_ns);
+  double *learnt_ns = &world->experience.reserve_ns;
+  if (sample->waited && plan_ns < budget_ns) *learnt_ns = frame_reserve_learn(*learnt_ns, budget_ns, late_ns);
 }
 
 void forecast_learn(struct muster_world *world) {
@@ -266,7 +266,7 @@ void forecast_learn(struct muster_world *world) {
   forecast_learn_holding(world);
   if (world->runner.virtual) return;
   tell_of_planning(world, plan_ns);
-  learn_closing(world, &sample, plan_ns);
+  learn_reserve(world, &sample, plan_ns);
   uint64_t rank_ns = world->report.stage_ns[MUSTER_STAGE_RANK];
   estimate_add_clipped(&world->experience.plan, (double)plan_ns, 1e5);
   estimate_add_clipped(&world->experience.prepare, (double)(plan_ns - rank_ns), 1e5);

@@ -25,7 +25,7 @@ uint64_t foresee_commit_ns(const frame_forecast *forecast, uint32_t entries);
 /* When the commit settles and acts no further: so long before the deadline that the frame can be closed until then. Any
  * worker. */
 static inline uint64_t forecast_end_ns(const struct muster_world *world) {
-  return world->frame.deadline_ns - world->frame.forecast.closing_ns;
+  return world->frame.deadline_ns - world->frame.forecast.reserve_ns;
 }
 
 /* The forecast's gap_ns, as known now. */

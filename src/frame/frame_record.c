@@ -302,7 +302,7 @@ void frame_record_check_experience(struct muster_world *world, const frame_exper
       is_estimate(&read->act_each[MUSTER_ACT_SERIAL]) && is_estimate(&read->act_each[MUSTER_ACT_REGION]) &&
       is_estimate(&read->act_each[MUSTER_ACT_PARALLEL]) && is_estimate(&read->act_settle) &&
       is_estimate(&read->prepare) && is_estimate(&read->rank) && is_duration(read->acts_left_ns) &&
-      is_duration(read->each_ns) && read->holding >= 0.0 && read->holding <= 1.0 && is_duration(read->closing_ns) &&
+      is_duration(read->each_ns) && read->holding >= 0.0 && read->holding <= 1.0 && is_duration(read->reserve_ns) &&
       is_controller(&read->controller))
     return;
   recorder_diverges(world->recorder, "its record has measured times that cannot be");

@@ -20,7 +20,7 @@
  * before its deadline, so there whatever comes between makes it late: above all the machine, whose share differs by
  * orders of magnitude, and between minutes; and claims that take longer than was expected. So much of the budget is
  * kept free at its end, and how much is learnt: a frame that was late moves it up, frames in time move it slowly down,
- * and it stands still where one frame in CLOSING_LATE_ONE_IN is late. A frame that was later than all that may be kept
+ * and it stands still where one frame in RESERVE_LATE_ONE_IN is late. A frame that was later than all that may be kept
  * free could not have been saved by it, and says nothing. Nor does one that had no more work.
  *
  * Pure: no clock, no threads. */
@@ -66,14 +66,14 @@ uint64_t controller_repay(struct controller *controller, uint64_t budget_ns);
 /* Learns from a frame. */
 void controller_learn(struct controller *controller, const controller_sample *sample);
 
-enum { CLOSING_LATE_ONE_IN = 256, CLOSING_LATE_NS = 20000 /* later than so much is late */ };
+enum { RESERVE_LATE_ONE_IN = 256, RESERVE_LATE_NS = 20000 /* later than so much is late */ };
 
 /* What is kept free at the end of a budget: 8 us and 1 percent of it (at most 50 us), and what was learnt, 5 percent of
  * it at most. Never more than an eighth of a budget. */
-uint64_t closing_time_ns(double learnt_ns, uint64_t budget_ns);
+uint64_t frame_reserve_ns(double learnt_ns, uint64_t budget_ns);
 
 /* What is learnt of a frame with more work than time that ended so long after its deadline; returns what is known now.
  */
-double closing_learn(double learnt_ns, uint64_t budget_ns, uint64_t late_ns);
+double frame_reserve_learn(double learnt_ns, uint64_t budget_ns, uint64_t late_ns);
 
 #endif

@@ -87,7 +87,7 @@ static bool is_experience(const frame_experience *experience) {
   return is_estimate(&experience->plan) && is_estimate(&experience->prepare) && is_estimate(&experience->rank) &&
          is_estimate(&experience->settle) && is_estimate(&experience->act) && is_estimate(&experience->act_settle) &&
          snapshot_is_duration(experience->acts_left_ns) && snapshot_is_duration(experience->each_ns) &&
-         experience->holding >= 0.0 && experience->holding <= 1.0 && snapshot_is_duration(experience->closing_ns) &&
+         experience->holding >= 0.0 && experience->holding <= 1.0 && snapshot_is_duration(experience->reserve_ns) &&
          controller->share > 0.0 && controller->share < 2.0 && snapshot_is_duration(controller->backlog_ns) &&
          snapshot_is_duration(controller->stood_ns) && controller->debt_budgets >= 0.0 &&
          controller->debt_budgets <= 8.0 && controller->debt_ns < 1000000000000u;

@@ -47,7 +47,7 @@ typedef struct frame_experience {
   double each_ns;                    /* predicted cost of an entry of the last batch that had any */
   uint32_t entries;                  /* of the last batch */
   double holding;                    /* of what a batch could not run, the share that could be held; 0..1 */
-  double closing_ns;                 /* kept free at the end of a budget, beyond the least: plan/controller.h */
+  double reserve_ns;                 /* kept free at the end of a budget, beyond the least: plan/controller.h */
   uint32_t planned_only;             /* frames in a row in which planning alone took longer than the budget */
   struct controller controller;
 } frame_experience;
@@ -61,7 +61,7 @@ typedef struct frame_forecast {
   double act_ns;         /* the frame's actions */
   double commit_most_ns; /* the commit is taken to last no longer */
   double gap_ns;         /* what the other workers can run while the caller plans */
-  uint64_t closing_ns;   /* of the budget, kept free at its end */
+  uint64_t reserve_ns;   /* of the budget, kept free at its end */
   uint32_t entries_most; /* that there is time to rank */
 } frame_forecast;
 

@@ -203,7 +203,7 @@ Test(record_choices, times_that_no_clock_measures_are_not_taken_from_a_record) {
                      &read->prepare.mean_ns,
                      &read->rank.high_ns,
                      &read->each_ns,
-                     &read->closing_ns};
+                     &read->reserve_ns};
   for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
     double kept = *times[i];
     *times[i] = -1.0;
