@@ -96,12 +96,12 @@ typedef struct agent_row {
   uint8_t factors[MUSTER_FACTORS]; /* the host's: what lowers importance besides distance */
   uint8_t front : 1;               /* which of the two published buffers others read */
   uint8_t woken : 1;
-  uint8_t doomed : 1;  /* removal is queued by an action atom, or a pending agent was removed */
-  uint8_t timed : 1;   /* released at a time that was asked for: alarm.answered_ns */
-  uint8_t called : 1;  /* released by a wake, of a type with a gap */
-  uint8_t delayed : 1; /* a wake waits until alarm.quiet_until_ns */
-  uint8_t acts : 1;    /* in quarantine: its action atoms wait for a pardon */
-  uint8_t owes : 1;    /* sets of it are owed time: it does not wait for its period */
+  uint8_t removal_pending : 1; /* removal is queued by an action atom, or a pending agent was removed */
+  uint8_t timed : 1;           /* released at a time that was asked for: alarm.answered_ns */
+  uint8_t called : 1;          /* released by a wake, of a type with a gap */
+  uint8_t delayed : 1;         /* a wake waits until alarm.quiet_until_ns */
+  uint8_t acts : 1;            /* in quarantine: its action atoms wait for a pardon */
+  uint8_t owes : 1;            /* sets of it are owed time: it does not wait for its period */
 } agent_row;
 
 _Static_assert(sizeof(agent_row) == 64, "an agent's row is one cache line");

@@ -127,7 +127,7 @@ static uint32_t nearest_leaf(const struct muster_world *world, const herd_lanes 
   uint32_t found = HERD_NONE;
   for (uint32_t i = 0; i < lanes->entry->lanes; i++) {
     float dx = lanes->x[i] - x, dy = lanes->y[i] - y, square = dx * dx + dy * dy;
-    if (!lanes->members[i] || world->store.rows[lanes->agents[i]].doomed) continue;
+    if (!lanes->members[i] || world->store.rows[lanes->agents[i]].removal_pending) continue;
     if (found != HERD_NONE && square >= best) continue;
     found = i;
     best = square;
@@ -142,7 +142,7 @@ static uint32_t take_from_leaf(struct muster_world *world, struct herd_type *typ
   struct command removal = {COMMAND_REMOVE, .index = agent,
                             .generation = identity_generation(&world->agent_ids, agent)};
   if (taken == have && !lifecycle_defer(world, &removal)) return 0;
-  if (taken == have) row->doomed = 1;
+  if (taken == have) row->removal_pending = 1;
   const agent_type *member = &world->types.types[type->member_type];
   for (uint32_t t = 0; t < type->def.totals; t++) {
     float total = lanes->totals[t][lane];

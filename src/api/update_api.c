@@ -114,11 +114,11 @@ muster_result muster_update_remove(muster_update *update, muster_agent agent) {
   /* A region's agents are in the hands of its worker. */
   bool in_region = acts && context->act == MUSTER_ACT_REGION && reaches(context, agent);
   uint8_t *removed = in_region ? &context->public.world->acts.removed[agent.index] : NULL;
-  if ((acts && row->doomed) || (removed && *removed)) return stale(agent);
+  if ((acts && row->removal_pending) || (removed && *removed)) return stale(agent);
   result =
       update_api_send(context, &(struct command){COMMAND_REMOVE, .index = agent.index, .generation = agent.generation});
   if (result != MUSTER_OK) return result;
-  if (serial) row->doomed = 1;
+  if (serial) row->removal_pending = 1;
   if (removed) *removed = 1;
   return result;
 }

@@ -69,7 +69,7 @@ static void act_act(struct muster_world *world, uint32_t index) {
   uint64_t began_ns = world->store.begun[index].started_ns;
   ASSERT(world->acting_count > 0 && world->store.rows[index].status == AGENT_ACTING);
   world->acting_count--;
-  if (!world->store.rows[index].doomed) {
+  if (!world->store.rows[index].removal_pending) {
     batch_result result = {0};
     uint64_t cost_ns = modelled_act_cost(world, index);
     acts_run_one(runner_caller(&world->runner), index, &result);
@@ -132,7 +132,7 @@ static uint32_t act_charge(struct muster_world *world, act_turn *turn) {
   uint32_t count = 0;
   for (; count < acts->count; count++) {
     uint32_t index = acts->entries[count].agent;
-    uint64_t cost_ns = world->store.rows[index].doomed ? 0 : modelled_act_cost(world, index);
+    uint64_t cost_ns = world->store.rows[index].removal_pending ? 0 : modelled_act_cost(world, index);
     if (!turn->first && world->frame.spent_ns + each_ns > turn->end_ns) break;
     turn->first = false;
     world->frame.spent_ns += cost_ns;
@@ -220,7 +220,7 @@ static void send_asked(struct muster_world *world) {
     bool removes = command->kind == COMMAND_REMOVE;
     ASSERT(command->kind < COMMAND_KINDS);
     if (removes) world->acts.removed[command->index] = 0;
-    if (lifecycle_defer(world, command) && removes) world->store.rows[command->index].doomed = 1;
+    if (lifecycle_defer(world, command) && removes) world->store.rows[command->index].removal_pending = 1;
   }
 }
 

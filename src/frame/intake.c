@@ -48,7 +48,7 @@ static void apply_remove(struct muster_world *world, const struct command *comma
   if (store_is_active(&world->store, command->index))
     lifecycle_remove(world, command->index);
   else
-    world->store.rows[command->index].doomed = 1;
+    world->store.rows[command->index].removal_pending = 1;
 }
 
 static void apply_observer(struct muster_world *world, const struct command *command) {
@@ -266,7 +266,7 @@ static void apply_commands(struct muster_world *world) {
 static void activate(struct muster_world *world, uint32_t index) {
   ASSERT(world->store.rows[index].status == AGENT_PENDING && !store_is_active(&world->store, index));
   agent_row *row = &world->store.rows[index];
-  if (row->doomed) { /* removed before it ever was: nobody hears of it */
+  if (row->removal_pending) { /* removed before it ever was: nobody hears of it */
     lifecycle_discard(world, index);
     return;
   }

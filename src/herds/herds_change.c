@@ -32,7 +32,7 @@ static bool is_busy(const struct muster_world *world, uint32_t index) {
   const agent_row *row = &world->store.rows[index];
   const agent_type *type = &world->types.types[row->type];
   if (row->status != AGENT_WAITING && row->status != AGENT_READY) return true;
-  if (row->atom_next || row->owes || row->woken || row->reacts || row->delayed || row->timed || row->doomed)
+  if (row->atom_next || row->owes || row->woken || row->reacts || row->delayed || row->timed || row->removal_pending)
     return true;
   if (type->boxes.capacity && type->boxes.boxes[row->state_slot].count) return true;
   return world->store.alarms[index].wake_at_ns != 0;

@@ -197,7 +197,7 @@ muster_result muster_agent_explain(const muster_world *world, muster_agent agent
                                     .pressure = world->report.pressure};
   describe_given(world, agent.index, &whole);
   if (world->report.pressure > 1.0f) whole.reasons |= MUSTER_REASON_OVERLOAD;
-  if (world->store.rows[agent.index].doomed) whole.reasons |= MUSTER_REASON_REMOVAL_WAITING;
+  if (world->store.rows[agent.index].removal_pending) whole.reasons |= MUSTER_REASON_REMOVAL_WAITING;
   if (world->herds.count) explain_herd(world, &whole);
   enum occupation before = guard_hold(world);
   if (info.active)

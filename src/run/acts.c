@@ -118,7 +118,7 @@ void acts_run_one(worker_state *state, uint32_t index, batch_result *result) {
 
 /* Whoever was removed by those before it does not act any more. */
 static bool is_out(const struct acts *acts, uint32_t agent) {
-  return acts->runner->store->rows[agent].doomed || acts->removed[agent];
+  return acts->runner->store->rows[agent].removal_pending || acts->removed[agent];
 }
 
 /* Runs an entry; false when there is no time for it. */

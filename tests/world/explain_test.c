@@ -381,7 +381,7 @@ Test(explain, tells_of_action_atoms_that_found_no_time_and_of_who_is_about_to_go
   spawn_at(&little, 0);
   spawn_at(&little, 0);
   while (!run_frame(&little).actions_waiting) cr_assert_lt(little.now_ns, 50u * FRAME_NS);
-  muster_agent waiting = {0, 0}, doomed = {0, 0};
+  muster_agent waiting = {0, 0}, removal_pending = {0, 0};
   uint32_t all = reasons_of_any(&little, MUSTER_REASON_WAITS_FOR_ACTION, &waiting);
   cr_assert(!(all & MUSTER_REASON_REMOVAL_WAITING));
   muster_agent_explanation why = explain(&little, waiting);
@@ -389,10 +389,10 @@ Test(explain, tells_of_action_atoms_that_found_no_time_and_of_who_is_about_to_go
   check_words(&why, "leads the next commit");
   victim = spawn_at(&little, 0);
   run_frame(&little);
-  while (!(reasons_of_any(&little, MUSTER_REASON_REMOVAL_WAITING, &doomed) & MUSTER_REASON_REMOVAL_WAITING))
+  while (!(reasons_of_any(&little, MUSTER_REASON_REMOVAL_WAITING, &removal_pending) & MUSTER_REASON_REMOVAL_WAITING))
     run_frame(&little);
-  cr_assert(muster_agent_equal(doomed, victim));
-  why = explain(&little, doomed);
+  cr_assert(muster_agent_equal(removal_pending, victim));
+  why = explain(&little, removal_pending);
   check_words(&why, "about to be removed");
   little_world_destroy(&little);
 }

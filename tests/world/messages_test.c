@@ -336,12 +336,12 @@ Test(messages, reach_an_agent_before_its_first_update) {
   muster_type_def def = correspondent_type();
   def.on_spawned = read_at_birth;
   register_type(&little, &def);
-  muster_agent agent = spawn_with(&little, NULL, 0), doomed = spawn_with(&little, NULL, 0);
+  muster_agent agent = spawn_with(&little, NULL, 0), removal_pending = spawn_with(&little, NULL, 0);
   uint64_t value = 40;
   for (uint32_t i = 0; i < 5; i++, value++)
     cr_assert_eq(muster_agent_send(little.world, agent, &value, sizeof value), MUSTER_OK);
-  cr_assert_eq(muster_agent_send(little.world, doomed, &value, sizeof value), MUSTER_OK);
-  muster_agent_remove(little.world, doomed);
+  cr_assert_eq(muster_agent_send(little.world, removal_pending, &value, sizeof value), MUSTER_OK);
+  muster_agent_remove(little.world, removal_pending);
   run_frames(&little, 3);
   const struct diary *diary = diary_of(&little, agent);
   cr_assert_eq(diary->count, 10, "on_spawned and the first update read them");
