@@ -79,9 +79,10 @@ bool api_take_id(api_call *call, const char *name, uint32_t *index, uint32_t *ge
   return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------ on the desk */
+/* ------------------------------------------------------------------------------------------------------ into the
+ * mailbox */
 
-static void api_run(desk_request *request, struct service *service) {
+static void api_run(mailbox_request *request, struct service *service) {
   api_call *call = (api_call *)request;
   (void)service;
   call->ran = true;
@@ -110,7 +111,7 @@ static void api_answer(api_call *call) {
 
 static void service_api_post(api_call *call);
 
-static void api_done(desk_request *request) {
+static void api_done(mailbox_request *request) {
   api_call *call = (api_call *)request;
   if (!call->ran) api_complain(&call->problem, 503, "stopping", NULL, "the daemon stops");
   if (call->problem.status)
@@ -122,9 +123,9 @@ static void api_done(desk_request *request) {
 }
 
 static void service_api_post(api_call *call) {
-  call->desk = (desk_request){.run = api_run, .done = api_done};
+  call->desk = (mailbox_request){.run = api_run, .done = api_done};
   call->ran = false;
-  muster_result result = desk_post(&call->service->desk, &call->desk);
+  muster_result result = frame_mailbox_post(&call->service->mailbox, &call->desk);
   if (!result) return;
   bool full = result == MUSTER_E_FULL;
   api_complain(&call->problem, full ? 429 : 503, full ? "busy" : "stopping", NULL, "%s", muster_last_error());

@@ -58,14 +58,14 @@ muster_result api_open(struct service *service);
 /* Takes over what the settings say anew: token, hosts, limits. On failure nothing changes. Loop's thread. */
 muster_result api_reload(struct service *service);
 
-/* Ends serving; after desk_close. Null server: no-op. Loop's thread. */
+/* Ends serving; after frame_mailbox_close. Null server: no-op. Loop's thread. */
 void api_close(struct service *service);
 
 /* ------------------------------------------------------------------------------ for the files that answer requests */
 
-/* A request on its way over the desk: made and freed on the loop's thread, carried out on the frames' thread. */
+/* A request on its way over the mailbox: made and freed on the loop's thread, carried out on the frames' thread. */
 typedef struct api_call {
-  desk_request desk; /* stands first */
+  mailbox_request desk; /* stands first */
   http_request *request;
   struct service *service;
   hosted_world *world;                 /* of the path; null when that names none */
@@ -97,7 +97,7 @@ bool api_take_id(api_call *call, const char *name, uint32_t *index, uint32_t *ge
 /* Refuses with the call's problem; the call is gone. */
 void api_refuse(api_call *call);
 
-/* Puts the call on the desk; it is answered and freed afterwards, whatever happens. */
+/* Puts the call into the mailbox; it is answered and freed afterwards, whatever happens. */
 void api_post(api_call *call);
 
 /* Turns a failure of the library into the call's problem. True when there was none. Frames' thread. */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What the loop knows already; the desk is asked for the rest. */
+/* What the loop knows already; the mailbox is asked for the rest. */
 typedef struct types_input {
   world_published published;
 } types_input;

@@ -75,9 +75,9 @@ static void run_worlds(struct service *service) {
   while (!service_is_to_stop(service)) {
     hosted_world *next = find_next(service);
     if (next)
-      desk_serve(&service->desk, service, next->due_ns, time_for_requests(service, next));
+      frame_mailbox_serve(&service->mailbox, service, next->due_ns, time_for_requests(service, next));
     else
-      desk_serve(&service->desk, service, forever_ns, 0);
+      frame_mailbox_serve(&service->mailbox, service, forever_ns, 0);
     hosted_world *due = find_next(service); /* a request may have paused it, or changed its pace */
     if (due && due->due_ns <= clock_system() && !service_is_to_stop(service)) run_frame(due);
     snapshots_turn(service);
@@ -96,7 +96,7 @@ muster_result frames_set_pace(struct service *service, hosted_world *world, uint
   muster_result result = settings_check_pace(used, budget, period);
   if (result) return result;
   frames_force_pace(world, budget, period);
-  desk_rouse(&service->desk); /* it may be waiting for a later frame */
+  frame_mailbox_wake(&service->mailbox); /* it may be waiting for a later frame */
   return MUSTER_OK;
 }
 
@@ -114,7 +114,7 @@ void frames_pause(struct service *service, hosted_world *world, uint32_t steps) 
   world->steps_left = steps;
   world->due_ns = clock_system();
   publish_pace(world);
-  desk_rouse(&service->desk); /* it may be waiting for no frame at all */
+  frame_mailbox_wake(&service->mailbox); /* it may be waiting for no frame at all */
 }
 
 void frames_resume(struct service *service, hosted_world *world) {
@@ -123,7 +123,7 @@ void frames_resume(struct service *service, hosted_world *world) {
   world->steps_left = 0;
   world->due_ns = clock_system();
   publish_pace(world);
-  desk_rouse(&service->desk); /* it may be waiting for no frame at all */
+  frame_mailbox_wake(&service->mailbox); /* it may be waiting for no frame at all */
 }
 
 /* ----------------------------------------------------------------------------------------------------------- thread */

@@ -1,4 +1,4 @@
-/* service/frames.h - the frames' thread: opens the worlds, runs each of their frames at its time, serves the desk in
+/* service/frames.h - the frames' thread: opens the worlds, runs each of their frames at its time, serves the mailbox in
  * between, and takes everything apart in the end.
  *
  * Frames are paced by absolute time. A world that is more than a period late does not hurry to catch up: its schedule

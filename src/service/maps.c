@@ -14,7 +14,7 @@
 enum { FRESH_MS = 40, WAITING_MAX = 64, RECORDS = 4096, WIDTH = 160, HEIGHT = 100, SQUARES = 16384 };
 
 struct map {
-  desk_request desk; /* stands first */
+  mailbox_request desk; /* stands first */
   struct map *next;
   struct maps *maps;
   map_query query; /* as it was asked; the gathering's has the rectangle that was found */
@@ -80,7 +80,7 @@ static void maps_answer_all(struct map *map) {
   map->fresh_until_ms = uv_now(map->maps->service->loop) + FRESH_MS;
 }
 
-static void maps_run(desk_request *request, struct service *service) {
+static void maps_run(mailbox_request *request, struct service *service) {
   struct map *map = (struct map *)request;
   (void)service;
   map->ran = true;
@@ -90,7 +90,7 @@ static void maps_run(desk_request *request, struct service *service) {
 
 static void maps_post(struct map *map);
 
-static void maps_done(desk_request *request) {
+static void maps_done(mailbox_request *request) {
   struct map *map = (struct map *)request;
   if (!map->ran)
     refuse_all(map, 503, "stopping", "the daemon stops");
@@ -103,9 +103,9 @@ static void maps_done(desk_request *request) {
 }
 
 static void maps_post(struct map *map) {
-  map->desk = (desk_request){.run = maps_run, .done = maps_done};
+  map->desk = (mailbox_request){.run = maps_run, .done = maps_done};
   map->ran = false;
-  muster_result result = desk_post(&map->maps->service->desk, &map->desk);
+  muster_result result = frame_mailbox_post(&map->maps->service->mailbox, &map->desk);
   if (result) refuse_all(map, result == MUSTER_E_FULL ? 429 : 503, "busy", muster_last_error());
 }
 

@@ -10,7 +10,7 @@ enum { MAPS_MAX = 16 };
 /* Begins to keep maps; service->maps. MUSTER_E_MEMORY with a message. */
 muster_result maps_open(struct service *service);
 
-/* Forgets them, after desk_close, which answers those who wait. */
+/* Forgets them, after frame_mailbox_close, which answers those who wait. */
 void maps_close(struct service *service);
 
 extern const http_route map_routes[];

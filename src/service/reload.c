@@ -12,7 +12,7 @@
 
 /* One reload under way. */
 struct reload {
-  desk_request request; /* first: it is the reload */
+  mailbox_request request; /* first: it is the reload */
   struct service *service;
   struct settings next;
 };
@@ -28,13 +28,13 @@ static void complain(const char *where, const char *message, void *user) {
 }
 
 /* Frames' thread. The paces were checked together, so they are set together. */
-static void set_paces(desk_request *request, struct service *service) {
+static void set_paces(mailbox_request *request, struct service *service) {
   const struct reload *reload = (const struct reload *)request;
   for (uint32_t i = 0; i < service->world_count; i++) {
     const world_settings *world = &reload->next.worlds[i];
     frames_force_pace(&service->worlds[i], world->budget_ns, settings_period_ns(world->rate));
   }
-  desk_rouse(&service->desk); /* it may be waiting for a later frame */
+  frame_mailbox_wake(&service->mailbox); /* it may be waiting for a later frame */
 }
 
 static void reload_end(struct service *service) {
@@ -46,7 +46,7 @@ static void reload_end(struct service *service) {
 }
 
 /* Loop's thread: what is the loop's own. */
-static void reload_finish(desk_request *request) {
+static void reload_finish(mailbox_request *request) {
   struct reload *reload = (struct reload *)request;
   struct service *service = reload->service;
   if (service->stage == SERVICE_RUNNING) {
@@ -67,7 +67,7 @@ static struct reload *reload_load(struct service *service) {
     complain("settings", "no memory to read them", NULL);
     return NULL;
   }
-  reload->request = (desk_request){.run = set_paces, .done = reload_finish};
+  reload->request = (mailbox_request){.run = set_paces, .done = reload_finish};
   reload->service = service;
   bool good = settings_load(&reload->next, &call, service->argument_count, service->arguments, complain, NULL);
   if (good) return reload;
@@ -85,7 +85,7 @@ void reload_begin(struct service *service) {
   struct reload *reload = reload_load(service);
   if (reload) {
     settings_keep_fixed(&reload->next, &service->settings, warn, NULL);
-    if (desk_post(&service->desk, &reload->request) == MUSTER_OK) return;
+    if (frame_mailbox_post(&service->mailbox, &reload->request) == MUSTER_OK) return;
     complain("settings", muster_last_error(), NULL);
     free(reload);
   }

@@ -31,7 +31,7 @@ static void service_finish(struct service *service) {
   service->has_frames = false;
   watchdog_close(&service->watchdog);
   control_socket_close(&service->control);
-  desk_close(&service->desk);
+  frame_mailbox_close(&service->mailbox);
   api_close(service);
   uv_walk(service->loop, close_handle, NULL);
 }
@@ -63,11 +63,11 @@ void service_stop(struct service *service, int status) {
   service->stage = SERVICE_STOPPING;
   service->status = status;
   notify_stopping();
-  desk_refuse(&service->desk);
+  frame_mailbox_refuse(&service->mailbox);
   uv_mutex_lock(&service->news_mutex);
   service->stop = true;
   uv_mutex_unlock(&service->news_mutex);
-  desk_rouse(&service->desk);
+  frame_mailbox_wake(&service->mailbox);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- events */
@@ -154,9 +154,9 @@ static muster_result prepare_loop(struct service *service) {
     if (!problem) problem = uv_signal_start(&service->signals[i], take_signal, numbers[i]);
   }
   if (problem) return error_set(MUSTER_E_SYSTEM, "cannot prepare the loop: %s", uv_strerror(problem));
-  muster_result result = desk_open(&service->desk, service->loop);
+  muster_result result = frame_mailbox_open(&service->mailbox, service->loop);
   if (!result) result = snapshots_open(&service->snapshots, service->loop, &service->settings);
-  return result ? result : watchdog_open(&service->watchdog, &service->desk, service->loop);
+  return result ? result : watchdog_open(&service->watchdog, &service->mailbox, service->loop);
 }
 
 /* Signals are the loop's: a frame is not interrupted by one. */

@@ -1,16 +1,16 @@
 /* service/service.h - musterd as a whole: who owns what, and on which thread.
  *
  *     loop's thread     libuv: signals, control, metrics, timers. Owns `settings`, `stage` and everything of the
- * network frames' thread    owns the pool, the modules and the worlds: opens them, runs their frames, serves the desk
- *     workers           inside frames only
+ * network frames' thread    owns the pool, the modules and the worlds: opens them, runs their frames, serves the
+ * mailbox workers           inside frames only
  *
- * Between the two threads stand the desk (service/desk.h) and, of each world, what was last published. */
+ * Between the two threads stand the mailbox (service/frame_mailbox.h) and, of each world, what was last published. */
 #ifndef SERVICE_SERVICE_H
 #define SERVICE_SERVICE_H
 
 #include "service/control_socket.h"
-#include "service/desk.h"
 #include "service/flight.h"
+#include "service/frame_mailbox.h"
 #include "service/holds.h"
 #include "service/modules.h"
 #include "service/settings.h"
@@ -84,7 +84,7 @@ struct service {
   struct http *http;       /* the server of control; loop's thread */
   struct streams *streams; /* loop's thread */
   struct maps *maps;       /* loop's thread */
-  struct desk desk;
+  struct frame_mailbox mailbox;
   struct watchdog watchdog;
   struct snapshots snapshots;
   struct flight flight;    /* open before the threads are started */

@@ -82,7 +82,7 @@ void snapshots_accept(struct snapshots *snapshots, uint32_t which, const struct 
 void snapshots_turn(struct service *service);
 
 /* Begins one now. MUSTER_E_STATE when there is no file, MUSTER_E_FULL when one is being written, MUSTER_E_SYSTEM when
- * the system refuses. Frames' thread, between two frames (as a desk_request's run is). */
+ * the system refuses. Frames' thread, between two frames (as a mailbox_request's run is). */
 muster_result snapshots_take(struct service *service);
 
 /* The same from the loop's thread: what became of it is in the log. */

@@ -279,20 +279,20 @@ muster_result snapshots_take(struct service *service) {
   return MUSTER_OK;
 }
 
-static void take_asked(desk_request *request, struct service *service) {
+static void take_asked(mailbox_request *request, struct service *service) {
   (void)request;
   if (snapshots_take(service)) log_line(MUSTER_LOG_WARNING, "%s", muster_last_error());
 }
 
-static void forget_asked(desk_request *request) {
+static void forget_asked(mailbox_request *request) {
   free(request);
 }
 
 void snapshots_ask(struct service *service) {
-  desk_request *request = malloc(sizeof *request);
+  mailbox_request *request = malloc(sizeof *request);
   if (!request) return;
-  *request = (desk_request){.run = take_asked, .done = forget_asked};
-  if (desk_post(&service->desk, request) == MUSTER_OK) return;
+  *request = (mailbox_request){.run = take_asked, .done = forget_asked};
+  if (frame_mailbox_post(&service->mailbox, request) == MUSTER_OK) return;
   log_line(MUSTER_LOG_WARNING, "snapshot: %s", muster_last_error());
   free(request);
 }

@@ -4,12 +4,12 @@
 
 #include "base/error.h"
 
-static void answer(desk_request *request, struct service *service) {
+static void answer(mailbox_request *request, struct service *service) {
   (void)request;
   (void)service;
 }
 
-static void answered(desk_request *request) {
+static void answered(mailbox_request *request) {
   struct watchdog *watchdog = (struct watchdog *)request;
   watchdog->asked = false;
   notify_alive();
@@ -20,14 +20,14 @@ static void service_watchdog_ask(uv_timer_t *timer) {
   if (!watchdog->running) {
     notify_alive();
   } else if (!watchdog->asked) {
-    watchdog->request = (desk_request){.run = answer, .done = answered};
-    watchdog->asked = desk_post(watchdog->desk, &watchdog->request) == MUSTER_OK;
+    watchdog->request = (mailbox_request){.run = answer, .done = answered};
+    watchdog->asked = frame_mailbox_post(watchdog->mailbox, &watchdog->request) == MUSTER_OK;
   }
 }
 
-muster_result watchdog_open(struct watchdog *watchdog, struct desk *desk, uv_loop_t *loop) {
+muster_result watchdog_open(struct watchdog *watchdog, struct frame_mailbox *mailbox, uv_loop_t *loop) {
   uint64_t gap_ms = notify_alive_gap_ms();
-  *watchdog = (struct watchdog){.desk = desk, .timer.data = watchdog};
+  *watchdog = (struct watchdog){.mailbox = mailbox, .timer.data = watchdog};
   int problem = uv_timer_init(loop, &watchdog->timer);
   if (!problem && gap_ms) problem = uv_timer_start(&watchdog->timer, service_watchdog_ask, gap_ms, gap_ms);
   return problem ? error_set(MUSTER_E_SYSTEM, "no timer for signs of life: %s", uv_strerror(problem)) : MUSTER_OK;

@@ -1,6 +1,6 @@
 /* The desk between the loop's thread and the frames' thread. */
 #include "base/clock.h"
-#include "service/desk.h"
+#include "service/frame_mailbox.h"
 
 #include <criterion/criterion.h>
 
@@ -14,7 +14,7 @@ struct errand {
 
 /* What happened, in order; each array is written by one thread. */
 static struct {
-  uint32_t ran[2 * DESK_WAITING_MAX], done[2 * DESK_WAITING_MAX];
+  uint32_t ran[2 * MAILBOX_WAITING_MAX], done[2 * MAILBOX_WAITING_MAX];
   uint32_t ran_count, done_count;
   uv_thread_t run_by, done_by;
 } events;
@@ -36,18 +36,18 @@ static void done(desk_request *request) {
 
 static muster_result post(struct desk *desk, struct errand *errand, uint32_t number) {
   *errand = (struct errand){.request = {.run = run, .done = done}, .number = number};
-  return desk_post(desk, &errand->request);
+  return frame_mailbox_post(desk, &errand->request);
 }
 
 static void end(struct desk *desk, uv_loop_t *loop) {
-  desk_close(desk);
+  frame_mailbox_close(desk);
   uv_run(loop, UV_RUN_DEFAULT);
   cr_expect(uv_loop_close(loop) == 0, "handles are left open");
 }
 
 static void serve_to_the_end(void *desk) {
   for (uint32_t before = 0; before < REQUESTS; before = events.ran_count)
-    desk_serve(desk, NULL, clock_system() + 1000000, 0);
+    frame_mailbox_serve(desk, NULL, clock_system() + 1000000, 0);
 }
 
 Test(desk, requests_run_on_the_one_thread_and_are_done_on_the_other_in_order) {
@@ -55,7 +55,7 @@ Test(desk, requests_run_on_the_one_thread_and_are_done_on_the_other_in_order) {
   uv_loop_t loop;
   struct desk desk;
   uv_thread_t frames, self = uv_thread_self();
-  cr_assert(uv_loop_init(&loop) == 0 && desk_open(&desk, &loop) == MUSTER_OK);
+  cr_assert(uv_loop_init(&loop) == 0 && frame_mailbox_open(&desk, &loop) == MUSTER_OK);
   cr_assert(uv_thread_create(&frames, serve_to_the_end, &desk) == 0);
   uv_thread_t frames_thread = frames;
   for (uint32_t i = 0; i < REQUESTS; i++) cr_assert(post(&desk, &errands[i], i) == MUSTER_OK);
@@ -64,23 +64,23 @@ Test(desk, requests_run_on_the_one_thread_and_are_done_on_the_other_in_order) {
   cr_assert(events.ran_count == REQUESTS && events.done_count == REQUESTS);
   for (uint32_t i = 0; i < REQUESTS; i++) cr_expect(events.ran[i] == i && events.done[i] == i, "%u", i);
   cr_expect(uv_thread_equal(&events.run_by, &frames_thread) && uv_thread_equal(&events.done_by, &self));
-  desk_counts counts = desk_read_counts(&desk);
+  desk_counts counts = frame_mailbox_read_counts(&desk);
   cr_expect(counts.posted == REQUESTS && counts.run == REQUESTS && counts.waiting == 0 && counts.refused == 0);
   end(&desk, &loop);
 }
 
 Test(desk, more_than_fit_are_refused_and_none_is_lost) {
-  static struct errand errands[DESK_WAITING_MAX + 1];
+  static struct errand errands[MAILBOX_WAITING_MAX + 1];
   uv_loop_t loop;
   struct desk desk;
-  cr_assert(uv_loop_init(&loop) == 0 && desk_open(&desk, &loop) == MUSTER_OK);
-  for (uint32_t i = 0; i < DESK_WAITING_MAX; i++) cr_assert(post(&desk, &errands[i], i) == MUSTER_OK);
-  cr_expect(post(&desk, &errands[DESK_WAITING_MAX], 0) == MUSTER_E_FULL);
-  desk_serve(&desk, NULL, 0, UINT64_MAX / 2);
-  cr_expect(events.ran_count == DESK_WAITING_MAX && !errands[DESK_WAITING_MAX].ran);
-  cr_expect(post(&desk, &errands[DESK_WAITING_MAX], 7) == MUSTER_OK, "there is room again");
+  cr_assert(uv_loop_init(&loop) == 0 && frame_mailbox_open(&desk, &loop) == MUSTER_OK);
+  for (uint32_t i = 0; i < MAILBOX_WAITING_MAX; i++) cr_assert(post(&desk, &errands[i], i) == MUSTER_OK);
+  cr_expect(post(&desk, &errands[MAILBOX_WAITING_MAX], 0) == MUSTER_E_FULL);
+  frame_mailbox_serve(&desk, NULL, 0, UINT64_MAX / 2);
+  cr_expect(events.ran_count == MAILBOX_WAITING_MAX && !errands[MAILBOX_WAITING_MAX].ran);
+  cr_expect(post(&desk, &errands[MAILBOX_WAITING_MAX], 7) == MUSTER_OK, "there is room again");
   end(&desk, &loop);
-  cr_expect(events.done_count == DESK_WAITING_MAX + 1);
+  cr_expect(events.done_count == MAILBOX_WAITING_MAX + 1);
 }
 
 /* Frames come first: where the next one is due already, requests have the time that is set aside for them, or none. */
@@ -88,11 +88,11 @@ Test(desk, when_the_next_frame_is_due_requests_have_what_is_set_aside) {
   static struct errand errand;
   uv_loop_t loop;
   struct desk desk;
-  cr_assert(uv_loop_init(&loop) == 0 && desk_open(&desk, &loop) == MUSTER_OK);
+  cr_assert(uv_loop_init(&loop) == 0 && frame_mailbox_open(&desk, &loop) == MUSTER_OK);
   cr_assert(post(&desk, &errand, 0) == MUSTER_OK);
-  desk_serve(&desk, NULL, 0, 0);
+  frame_mailbox_serve(&desk, NULL, 0, 0);
   cr_expect(!errand.ran);
-  desk_serve(&desk, NULL, 0, UINT64_MAX / 2);
+  frame_mailbox_serve(&desk, NULL, 0, UINT64_MAX / 2);
   cr_expect(errand.ran && !errand.done);
   end(&desk, &loop);
   cr_expect(errand.done);
@@ -102,10 +102,10 @@ Test(desk, whoever_is_roused_leaves_requests_for_later) {
   static struct errand errand;
   uv_loop_t loop;
   struct desk desk;
-  cr_assert(uv_loop_init(&loop) == 0 && desk_open(&desk, &loop) == MUSTER_OK);
+  cr_assert(uv_loop_init(&loop) == 0 && frame_mailbox_open(&desk, &loop) == MUSTER_OK);
   cr_assert(post(&desk, &errand, 0) == MUSTER_OK);
-  desk_rouse(&desk);
-  desk_serve(&desk, NULL, UINT64_MAX, 0);
+  frame_mailbox_wake(&desk);
+  frame_mailbox_serve(&desk, NULL, UINT64_MAX, 0);
   cr_expect(!errand.ran);
   end(&desk, &loop);
   cr_expect(errand.done && !errand.ran, "it must hear of its end all the same");
@@ -115,11 +115,11 @@ Test(desk, a_desk_that_refuses_takes_nothing_more) {
   static struct errand errand;
   uv_loop_t loop;
   struct desk desk;
-  cr_assert(uv_loop_init(&loop) == 0 && desk_open(&desk, &loop) == MUSTER_OK);
-  desk_refuse(&desk);
+  cr_assert(uv_loop_init(&loop) == 0 && frame_mailbox_open(&desk, &loop) == MUSTER_OK);
+  frame_mailbox_refuse(&desk);
   cr_expect(post(&desk, &errand, 0) == MUSTER_E_STATE);
-  desk_serve(&desk, NULL, 0, UINT64_MAX / 2);
-  cr_expect(desk_read_counts(&desk).refused == 1);
+  frame_mailbox_serve(&desk, NULL, 0, UINT64_MAX / 2);
+  cr_expect(frame_mailbox_read_counts(&desk).refused == 1);
   end(&desk, &loop);
   cr_expect(!errand.ran && !errand.done);
 }

@@ -1,0 +1,124 @@
+#include "service/frame_mailbox.h"
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/error.h"
+
+static void desk_enqueue(mailbox_queue *queue, mailbox_request *request) {
+  request->next = NULL;
+  if (queue->first)
+    queue->last->next = request;
+  else
+    queue->first = request;
+  queue->last = request;
+}
+
+static mailbox_request *dequeue(mailbox_queue *queue) {
+  mailbox_request *request = queue->first;
+  if (request) queue->first = request->next;
+  return request;
+}
+
+/* All answers that there are when it begins; `done` may post again. */
+static void desk_hand_out(uv_async_t *answered) {
+  struct frame_mailbox *mailbox = answered->data;
+  uv_mutex_lock(&mailbox->mutex);
+  mailbox_queue answers = mailbox->answers;
+  mailbox->answers = (mailbox_queue){0};
+  uv_mutex_unlock(&mailbox->mutex);
+  for (mailbox_request *request; (request = dequeue(&answers)) != NULL;) request->done(request);
+}
+
+muster_result frame_mailbox_open(struct frame_mailbox *mailbox, uv_loop_t *loop) {
+  *mailbox = (struct frame_mailbox){.answered.data = mailbox};
+  int problem = uv_mutex_init(&mailbox->mutex);
+  if (!problem) problem = uv_cond_init(&mailbox->posted);
+  if (!problem) problem = uv_async_init(loop, &mailbox->answered, desk_hand_out);
+  return problem ? error_set(MUSTER_E_SYSTEM, "cannot prepare the frames' desk: %s", uv_strerror(problem)) : MUSTER_OK;
+}
+
+static void free_locks(uv_handle_t *answered) {
+  struct frame_mailbox *mailbox = answered->data;
+  uv_cond_destroy(&mailbox->posted);
+  uv_mutex_destroy(&mailbox->mutex);
+}
+
+void frame_mailbox_close(struct frame_mailbox *mailbox) {
+  frame_mailbox_refuse(mailbox);
+  desk_hand_out(&mailbox->answered);
+  for (mailbox_request *request; (request = dequeue(&mailbox->waiting)) != NULL;) request->done(request);
+  uv_close((uv_handle_t *)&mailbox->answered, free_locks);
+}
+
+muster_result frame_mailbox_post(struct frame_mailbox *mailbox, mailbox_request *request) {
+  ASSERT(request->run && request->done);
+  uv_mutex_lock(&mailbox->mutex);
+  bool closed = mailbox->closed, full = mailbox->counts.waiting == MAILBOX_WAITING_MAX;
+  if (closed || full) {
+    mailbox->counts.refused++;
+  } else {
+    desk_enqueue(&mailbox->waiting, request);
+    mailbox->counts.posted++;
+    mailbox->counts.waiting++;
+    uv_cond_signal(&mailbox->posted);
+  }
+  uv_mutex_unlock(&mailbox->mutex);
+  if (closed) return error_set(MUSTER_E_STATE, "the service is stopping: nothing can be asked of it any more");
+  if (full)
+    return error_set(MUSTER_E_FULL, "%u requests wait for the frames; try again", (unsigned)MAILBOX_WAITING_MAX);
+  return MUSTER_OK;
+}
+
+void frame_mailbox_refuse(struct frame_mailbox *mailbox) {
+  uv_mutex_lock(&mailbox->mutex);
+  mailbox->closed = true;
+  uv_mutex_unlock(&mailbox->mutex);
+}
+
+void frame_mailbox_wake(struct frame_mailbox *mailbox) {
+  uv_mutex_lock(&mailbox->mutex);
+  mailbox->woken = true;
+  uv_cond_signal(&mailbox->posted);
+  uv_mutex_unlock(&mailbox->mutex);
+}
+
+/* Called and left with the mutex held. */
+static void serve_one(struct frame_mailbox *mailbox, struct service *service) {
+  mailbox_request *request = dequeue(&mailbox->waiting);
+  mailbox->counts.waiting--;
+  uv_mutex_unlock(&mailbox->mutex);
+  request->run(request, service);
+  uv_mutex_lock(&mailbox->mutex);
+  mailbox->counts.run++;
+  desk_enqueue(&mailbox->answers, request);
+  uv_async_send(&mailbox->answered);
+}
+
+/* libuv waits for a length of time; over a day the rounding of one is worth nothing. */
+static void sleep_until(struct frame_mailbox *mailbox, uint64_t now_ns, uint64_t until_ns) {
+  const uint64_t longest_ns = 86400000000000u;
+  uint64_t left_ns = until_ns - now_ns;
+  uv_cond_timedwait(&mailbox->posted, &mailbox->mutex, left_ns < longest_ns ? left_ns : longest_ns);
+}
+
+void frame_mailbox_serve(struct frame_mailbox *mailbox, struct service *service, uint64_t until_ns, uint64_t least_ns) {
+  uint64_t now_ns = clock_system(), busy_until_ns = now_ns + least_ns;
+  if (busy_until_ns < until_ns) busy_until_ns = until_ns;
+  uv_mutex_lock(&mailbox->mutex);
+  while (!mailbox->woken && (mailbox->waiting.first ? now_ns < busy_until_ns : now_ns < until_ns)) {
+    if (mailbox->waiting.first)
+      serve_one(mailbox, service);
+    else
+      sleep_until(mailbox, now_ns, until_ns);
+    now_ns = clock_system();
+  }
+  mailbox->woken = false;
+  uv_mutex_unlock(&mailbox->mutex);
+}
+
+mailbox_counts frame_mailbox_read_counts(struct frame_mailbox *mailbox) {
+  uv_mutex_lock(&mailbox->mutex);
+  mailbox_counts counts = mailbox->counts;
+  uv_mutex_unlock(&mailbox->mutex);
+  return counts;
+}

@@ -1,0 +1,75 @@
+/* service/frame_mailbox.h - what the loop's thread asks of the frames' thread.
+ *
+ * The thread of the frames owns all worlds. Whoever wants something of one (an answer to a request, a changed budget, a
+ * snapshot) puts a request into the mailbox; it is run between two frames, and what it found is told on the loop's
+ * thread:
+ *
+ *     loop's thread    frame_mailbox_post ------------------------.      .----> done()
+ *     frames' thread   frame | ........ | frame | .... run() .... | frame
+ *
+ * Requests are run in the order in which they were posted, at once when the frames' thread waits for its next frame.
+ * Frames come first: a request that is posted while one runs waits for its end. */
+#ifndef SERVICE_FRAME_MAILBOX_H
+#define SERVICE_FRAME_MAILBOX_H
+
+#include <muster/common.h>
+#include <uv.h>
+
+struct service;
+
+/* Stands at the beginning of a bigger struct, which the asker owns: until `done` for as long as it was posted. */
+typedef struct mailbox_request {
+  void (*run)(struct mailbox_request *request, struct service *service); /* frames' thread, between two frames */
+  void (*done)(struct mailbox_request *request);                         /* loop's thread, afterwards; may free it */
+  struct mailbox_request *next;
+} mailbox_request;
+
+enum { MAILBOX_WAITING_MAX = 1024 };
+
+/* Sums since the mailbox was opened. */
+typedef struct mailbox_counts {
+  uint64_t posted, refused, run;
+  uint32_t waiting; /* now */
+} mailbox_counts;
+
+typedef struct mailbox_queue {
+  mailbox_request *first, *last;
+} mailbox_queue;
+
+/* All but the handle is guarded by the mutex. */
+struct frame_mailbox {
+  uv_mutex_t mutex;
+  uv_cond_t posted;
+  uv_async_t answered; /* wakes the loop */
+  mailbox_queue waiting, answers;
+  mailbox_counts counts;
+  bool closed; /* nothing is accepted any more */
+  bool woken;  /* frame_mailbox_serve is to return */
+};
+
+/* Loop's thread. MUSTER_E_SYSTEM when the operating system refuses. */
+muster_result frame_mailbox_open(struct frame_mailbox *mailbox, uv_loop_t *loop);
+
+/* After the frames' thread has ended: calls `done` of whatever is still there (what was not run, too) and closes the
+ * handle, which the loop must run once more for. Loop's thread. */
+void frame_mailbox_close(struct frame_mailbox *mailbox);
+
+/* Loop's thread. MUSTER_E_FULL when MAILBOX_WAITING_MAX wait, MUSTER_E_STATE after frame_mailbox_refuse. `done` is then
+ * not called.
+ */
+muster_result frame_mailbox_post(struct frame_mailbox *mailbox, mailbox_request *request);
+
+/* From now on nothing is accepted. Any thread. */
+void frame_mailbox_refuse(struct frame_mailbox *mailbox);
+
+/* Makes frame_mailbox_serve return soon, as if its time were over. Any thread. */
+void frame_mailbox_wake(struct frame_mailbox *mailbox);
+
+/* Serves requests until `until_ns` (CLOCK_MONOTONIC; the begin of the next frame), asleep while there are none; where
+ * that is past or near, for up to `least_ns` while requests wait. Frames' thread. */
+void frame_mailbox_serve(struct frame_mailbox *mailbox, struct service *service, uint64_t until_ns, uint64_t least_ns);
+
+/* Any thread. */
+mailbox_counts frame_mailbox_read_counts(struct frame_mailbox *mailbox);
+
+#endif
