@@ -4,11 +4,11 @@
  * next to no cost; villagers may then go minutes without an update. Then observers come to a village and stay for
  * twenty seconds at the host's own frame rate. What matters is how soon everybody around them runs as often as if they
  * had always been there. */
-#include "scenarios/labour.h"
+#include "scenarios/busy_work.h"
+#include "scenarios/convergence.h"
+#include "scenarios/options_check.h"
 #include "scenarios/population_random.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/settling.h"
-#include "scenarios/wanted.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -45,12 +45,12 @@ typedef struct empty {
   uint64_t visits, settled_visits, quiet_frames;
   uint64_t frames_to_nine_tenths, frames_to_last; /* sums over visits */
   uint32_t nine_tenths_max, last_max, watched;
-  struct settling settling;
+  struct convergence convergence;
 } empty;
 
 /* The private state of an agent. */
 struct life {
-  settling_mark mark;
+  convergence_mark mark;
   float needs[ACTIVITIES]; /* 0 = satisfied; they grow with time */
   float activity_left_s;
   uint32_t activity;
@@ -82,14 +82,14 @@ static muster_atom_result empty_live(muster_update *update) {
   const empty *self = update->type_user;
   struct life *own = update->state;
   float left_s = (float)update->elapsed_ns * 1e-9f;
-  labour_spend(self->turns);
+  busy_work_spend(self->turns);
   for (uint32_t count = 0; left_s > 0.0f && count < ACTIVITIES_PER_UPDATE_MAX; count++) {
     float step_s = fminf(left_s, fmaxf(own->activity_left_s, 0.0f));
     pass_time(own, step_s);
     left_s -= step_s;
     if (own->activity_left_s <= 0.0f) empty_choose_activity(own, muster_update_random_share(update));
   }
-  settling_note(update);
+  convergence_note(update);
   return MUSTER_ATOM_FINISH;
 }
 
@@ -100,7 +100,7 @@ static void empty_free_all(empty *self) {
   free(self->members);
   free(self->homes);
   free(self->observers);
-  settling_destroy(&self->settling);
+  convergence_destroy(&self->convergence);
   free(self);
 }
 
@@ -113,7 +113,7 @@ static empty *empty_make(const muster_module_options *options) {
   self->members = calloc(self->agents, sizeof *self->members);
   self->homes = calloc(self->agents, sizeof *self->homes);
   self->observers = calloc(self->observer_count, sizeof *self->observers);
-  bool watches = settling_create(&self->settling, self->agents);
+  bool watches = convergence_create(&self->convergence, self->agents);
   if (watches && self->members && self->homes && self->observers) return self;
   empty_free_all(self);
   return NULL;
@@ -121,8 +121,8 @@ static empty *empty_make(const muster_module_options *options) {
 
 static muster_result open_villages(const muster_module_options *options, void **instance, muster_module_needs *needs) {
   double turns_per_ns = 0;
-  muster_result result = wanted_check("empty", options, AGENTS_MAX, OBSERVERS_MAX);
-  if (!result) result = labour_calibrate("empty", &turns_per_ns);
+  muster_result result = options_check("empty", options, AGENTS_MAX, OBSERVERS_MAX);
+  if (!result) result = busy_work_calibrate("empty", &turns_per_ns);
   if (result) return result;
   empty *self = empty_make(options);
   if (!self) return muster_module_fail(MUSTER_E_MEMORY, "empty: no memory for %u agents", options->agents);
@@ -174,7 +174,7 @@ static muster_type empty_register_kind(empty *self, muster_world *world, enum ki
   def.state_bytes = sizeof(struct life);
   def.period_ns = kind == VILLAGER ? villager_period_ns : animal_period_ns;
   def.period_max_ns = period_max_ns;
-  def.on_spawned = settling_born;
+  def.on_spawned = convergence_born;
   def.user = self;
   return muster_type_register(world, &def);
 }
@@ -201,13 +201,13 @@ static muster_result empty_populate(void *instance, muster_world *world) {
  */
 
 static void watch_village(empty *self, muster_position village, uint64_t sim_now_ns) {
-  settling_begin(&self->settling, sim_now_ns);
+  convergence_begin(&self->convergence, sim_now_ns);
   for (uint32_t i = 0; i < self->agents; i++) {
     if (hypot(self->homes[i].x - village.x, self->homes[i].y - village.y) > around_m) continue;
     uint64_t wanted_ns = kind_of(i) == VILLAGER ? villager_period_ns : animal_period_ns;
-    settling_watch(&self->settling, self->members[i], wanted_ns + self->frame_ns);
+    convergence_watch(&self->convergence, self->members[i], wanted_ns + self->frame_ns);
   }
-  self->watched = self->settling.count;
+  self->watched = self->convergence.count;
 }
 
 static void arrive(empty *self, muster_world *world, uint64_t sim_now_ns) {
@@ -226,12 +226,13 @@ static void leave(empty *self, muster_world *world) {
 }
 
 static void empty_note_settled(empty *self) {
-  const struct settling *settling = &self->settling;
+  const struct convergence *convergence = &self->convergence;
   self->settled_visits++;
-  self->frames_to_nine_tenths += settling->frames_to_nine_tenths;
-  self->frames_to_last += settling->frames_to_last;
-  if (settling->frames_to_nine_tenths > self->nine_tenths_max) self->nine_tenths_max = settling->frames_to_nine_tenths;
-  if (settling->frames_to_last > self->last_max) self->last_max = settling->frames_to_last;
+  self->frames_to_nine_tenths += convergence->frames_to_nine_tenths;
+  self->frames_to_last += convergence->frames_to_last;
+  if (convergence->frames_to_nine_tenths > self->nine_tenths_max)
+    self->nine_tenths_max = convergence->frames_to_nine_tenths;
+  if (convergence->frames_to_last > self->last_max) self->last_max = convergence->frames_to_last;
 }
 
 static void empty_before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
@@ -245,9 +246,9 @@ static void empty_before_frame(void *instance, muster_world *world, uint64_t sim
   self->last_ns = sim_now_ns;
   self->frame_ns = frame_ns < second_ns ? frame_ns : second_ns; /* what a visitor will see */
   self->quiet_frames += !self->visited;
-  uint32_t left = self->settling.left;
-  settling_look(&self->settling, world);
-  if (left && !self->settling.left) empty_note_settled(self);
+  uint32_t left = self->convergence.left;
+  convergence_look(&self->convergence, world);
+  if (left && !self->convergence.left) empty_note_settled(self);
   if (sim_now_ns < self->changes_ns) return;
   self->visited = !self->visited;
   self->changes_ns = sim_now_ns + (self->visited ? visit_ns : quiet_ns);
@@ -279,7 +280,7 @@ static void empty_report(void *instance, const muster_world *world, muster_modul
     uint64_t waiting_ns = self->last_ns - info.last_update_ns;
     agents++;
     activities += own->activities;
-    lifetime_errors += !settling_has_lived(&own->mark, &info);
+    lifetime_errors += !convergence_has_lived(&own->mark, &info);
     if (own->mark.longest_elapsed_ns > longest_ns) longest_ns = own->mark.longest_elapsed_ns;
     if (waiting_ns > longest_ns) longest_ns = waiting_ns;
   }

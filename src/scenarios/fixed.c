@@ -1,13 +1,13 @@
 /* fixed.c - updates of exactly one cost, in any number, all over a square of 10 km whatever their number: what
  * scheduling takes beside them can be read off directly.
  *
- * An update is labour for as many turns as take the wanted cost on this machine (scenarios/labour.h). Agents stay
+ * An update is labour for as many turns as take the wanted cost on this machine (scenarios/busy_work.h). Agents stay
  * where they are; observers walk straight ahead and turn at the edges. */
+#include "scenarios/busy_work.h"
 #include "scenarios/kept.h"
-#include "scenarios/labour.h"
+#include "scenarios/options_check.h"
 #include "scenarios/population_random.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/wanted.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ typedef struct life {
 static muster_atom_result fixed_live(muster_update *update) {
   const fixed *self = update->type_user;
   life *own = update->state;
-  labour_spend(self->turns);
+  busy_work_spend(self->turns);
   own->updates++;
   own->lived_ns += update->elapsed_ns;
   return MUSTER_ATOM_NEXT;
@@ -65,7 +65,7 @@ static uint64_t wanted_cost(const muster_module_options *options) {
 }
 
 static muster_result fixed_check_options(const muster_module_options *options) {
-  muster_result result = wanted_check("fixed", options, AGENTS_MAX, OBSERVERS_MAX);
+  muster_result result = options_check("fixed", options, AGENTS_MAX, OBSERVERS_MAX);
   if (result) return result;
   uint64_t cost_ns = wanted_cost(options);
   if (cost_ns < cost_min_ns || cost_ns > cost_max_ns)
@@ -78,7 +78,7 @@ static muster_result fixed_check_options(const muster_module_options *options) {
 static muster_result open_square(const muster_module_options *options, void **instance, muster_module_needs *needs) {
   double turns_per_ns = 0;
   muster_result result = fixed_check_options(options);
-  if (!result) result = labour_calibrate("fixed", &turns_per_ns);
+  if (!result) result = busy_work_calibrate("fixed", &turns_per_ns);
   if (result) return result;
   uint32_t observers = options->observers ? options->observers : OBSERVERS_DEFAULT;
   fixed *self = calloc(1, sizeof *self);

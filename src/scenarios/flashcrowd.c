@@ -1,9 +1,9 @@
 #include "scenarios/flashcrowd.h"
 
 #include "scenarios/kept.h"
+#include "scenarios/options_check.h"
 #include "scenarios/population_random.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/wanted.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void flashcrowd_free_all(flashcrowd *self) {
   free(self->kinds);
   free(self->observers);
   free(self->places);
-  settling_destroy(&self->settling);
+  convergence_destroy(&self->convergence);
   free(self);
 }
 
@@ -41,7 +41,7 @@ static flashcrowd *flashcrowd_make(const muster_module_options *options) {
   self->kinds = calloc(self->agents, sizeof *self->kinds);
   self->observers = calloc(self->observer_count, sizeof *self->observers);
   self->places = calloc(self->observer_count, sizeof *self->places);
-  bool watches = settling_create(&self->settling, self->agents);
+  bool watches = convergence_create(&self->convergence, self->agents);
   if (watches && self->homes && self->members && self->kinds && self->observers && self->places) return self;
   flashcrowd_free_all(self);
   return NULL;
@@ -61,7 +61,7 @@ static void found_towns(flashcrowd *self) {
 }
 
 static muster_result open_map(const muster_module_options *options, void **instance, muster_module_needs *needs) {
-  muster_result result = wanted_check("flashcrowd", options, AGENTS_MAX, OBSERVERS_MAX);
+  muster_result result = options_check("flashcrowd", options, AGENTS_MAX, OBSERVERS_MAX);
   if (result) return result;
   flashcrowd *self = flashcrowd_make(options);
   if (!self) return muster_module_fail(MUSTER_E_MEMORY, "flashcrowd: no memory for %u agents", options->agents);
@@ -153,28 +153,29 @@ static muster_result flashcrowd_populate(void *instance, muster_world *world) {
 
 /* What the last jump came to, when all have settled or the next one comes. */
 static void flashcrowd_note_settled(flashcrowd *self) {
-  const struct settling *settling = &self->settling;
-  if (settling->count == 0 || !settling->frames_to_last) return;
+  const struct convergence *convergence = &self->convergence;
+  if (convergence->count == 0 || !convergence->frames_to_last) return;
   self->settled_jumps++;
-  self->frames_to_nine_tenths += settling->frames_to_nine_tenths;
-  self->frames_to_last += settling->frames_to_last;
-  if (settling->frames_to_nine_tenths > self->nine_tenths_max) self->nine_tenths_max = settling->frames_to_nine_tenths;
-  if (settling->frames_to_last > self->last_max) self->last_max = settling->frames_to_last;
+  self->frames_to_nine_tenths += convergence->frames_to_nine_tenths;
+  self->frames_to_last += convergence->frames_to_last;
+  if (convergence->frames_to_nine_tenths > self->nine_tenths_max)
+    self->nine_tenths_max = convergence->frames_to_nine_tenths;
+  if (convergence->frames_to_last > self->last_max) self->last_max = convergence->frames_to_last;
 }
 
 /* Everybody who lives where the crowd has come, but for the exempt, who run as ever. Half a period more than the
  * shortest is within what even the most important give way under twice the load. */
 static void watch_neighbourhood(flashcrowd *self, uint64_t sim_now_ns) {
-  settling_begin(&self->settling, sim_now_ns);
+  convergence_begin(&self->convergence, sim_now_ns);
   for (uint32_t i = 0; i < self->agents; i++) {
     const float *home = &self->homes[2 * (size_t)self->members[i].index];
     flashcrowd_kind kind = (flashcrowd_kind)self->kinds[i];
     if (kind == FLASHCROWD_STORY) continue;
     if (hypot((double)home[0] - self->crowd_x, (double)home[1] - self->crowd_y) > around_m) continue;
     uint64_t wanted_ns = flashcrowd_period_ns(kind) * 3 / 2 + self->frame_ns;
-    settling_watch(&self->settling, self->members[i], wanted_ns);
+    convergence_watch(&self->convergence, self->members[i], wanted_ns);
   }
-  self->watched = self->settling.count;
+  self->watched = self->convergence.count;
 }
 
 static void flashcrowd_before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
@@ -184,9 +185,9 @@ static void flashcrowd_before_frame(void *instance, muster_world *world, uint64_
   self->frame_ns = sim_now_ns - self->last_ns;
   self->last_ns = sim_now_ns;
   double seconds = (double)(sim_now_ns - self->begin_ns) * 1e-9;
-  uint32_t left = self->settling.left;
-  settling_look(&self->settling, world);
-  if (left && !self->settling.left) flashcrowd_note_settled(self);
+  uint32_t left = self->convergence.left;
+  convergence_look(&self->convergence, world);
+  if (left && !self->convergence.left) flashcrowd_note_settled(self);
   flashcrowd_gather(self, seconds);
   muster_observers_move(world, self->observers, self->places, self->observer_count);
   if ((uint64_t)(seconds / jump_s) == self->jumps) return;
@@ -208,7 +209,7 @@ typedef struct kept_map {
 } kept_map;
 
 static kept_map flashcrowd_describe(const flashcrowd *self) {
-  const struct settling *settling = &self->settling;
+  const struct convergence *convergence = &self->convergence;
   return (kept_map){.version = VERSION,
                     .agents = self->agents,
                     .observer_count = self->observer_count,
@@ -224,12 +225,12 @@ static kept_map flashcrowd_describe(const flashcrowd *self) {
                     .nine_tenths_max = self->nine_tenths_max,
                     .last_max = self->last_max,
                     .watched = self->watched,
-                    .count = settling->count,
-                    .left = settling->left,
-                    .frames = settling->frames,
-                    .now_to_nine_tenths = settling->frames_to_nine_tenths,
-                    .now_to_last = settling->frames_to_last,
-                    .since_ns = settling->since_ns};
+                    .count = convergence->count,
+                    .left = convergence->left,
+                    .frames = convergence->frames,
+                    .now_to_nine_tenths = convergence->frames_to_nine_tenths,
+                    .now_to_last = convergence->frames_to_last,
+                    .since_ns = convergence->since_ns};
 }
 
 static void flashcrowd_take_back(flashcrowd *self, const kept_map *kept) {
@@ -244,24 +245,24 @@ static void flashcrowd_take_back(flashcrowd *self, const kept_map *kept) {
   self->nine_tenths_max = kept->nine_tenths_max;
   self->last_max = kept->last_max;
   self->watched = kept->watched;
-  self->settling.count = kept->count;
-  self->settling.left = kept->left;
-  self->settling.frames = kept->frames;
-  self->settling.frames_to_nine_tenths = kept->now_to_nine_tenths;
-  self->settling.frames_to_last = kept->now_to_last;
-  self->settling.since_ns = kept->since_ns;
+  self->convergence.count = kept->count;
+  self->convergence.left = kept->left;
+  self->convergence.frames = kept->frames;
+  self->convergence.frames_to_nine_tenths = kept->now_to_nine_tenths;
+  self->convergence.frames_to_last = kept->now_to_last;
+  self->convergence.since_ns = kept->since_ns;
 }
 
 static muster_result flashcrowd_save(void *instance, const muster_world *world, muster_module_write write,
                                      void *write_user) {
   const flashcrowd *self = instance;
-  const struct settling *settling = &self->settling;
+  const struct convergence *convergence = &self->convergence;
   kept_map kept = flashcrowd_describe(self);
   (void)world;
   bool written = write(&kept, sizeof kept, write_user) &&
                  write(self->members, self->agents * sizeof *self->members, write_user) &&
                  write(self->observers, self->observer_count * sizeof *self->observers, write_user) &&
-                 write(settling->members, settling->count * sizeof *settling->members, write_user);
+                 write(convergence->members, convergence->count * sizeof *convergence->members, write_user);
   return written ? MUSTER_OK : kept_unwritten("flashcrowd");
 }
 
@@ -273,11 +274,11 @@ static muster_result flashcrowd_resume(void *instance, muster_world *world, cons
   if (result) return result;
   kept_take(&left, &kept, sizeof kept);
   if (kept.version != VERSION || kept.agents != self->agents || kept.observer_count != self->observer_count ||
-      kept.begun > 1 || kept.seed != self->seed || kept.count > self->settling.capacity || kept.left > kept.count)
+      kept.begun > 1 || kept.seed != self->seed || kept.count > self->convergence.capacity || kept.left > kept.count)
     return kept_refused("flashcrowd");
   kept_take(&left, self->members, self->agents * sizeof *self->members);
   kept_take(&left, self->observers, self->observer_count * sizeof *self->observers);
-  kept_take(&left, self->settling.members, kept.count * sizeof *self->settling.members);
+  kept_take(&left, self->convergence.members, kept.count * sizeof *self->convergence.members);
   if (!kept_is_read(&left)) return kept_refused("flashcrowd");
   for (uint32_t i = 0; i < self->agents; i++) {
     if (self->members[i].index >= self->agents) return kept_refused("flashcrowd");
@@ -307,7 +308,7 @@ static void flashcrowd_add_one(const flashcrowd *self, const muster_agent_info *
   all->story_late += story ? own->late : 0;
   all->walked_m += own->walked_m;
   all->outside += fabs(info->position.x) > flashcrowd_half_m || fabs(info->position.y) > flashcrowd_half_m;
-  all->lifetime_errors += !settling_has_lived(&own->mark, info);
+  all->lifetime_errors += !convergence_has_lived(&own->mark, info);
 }
 
 static void flashcrowd_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {

@@ -8,7 +8,7 @@
 #ifndef SCENARIOS_FLASHCROWD_H
 #define SCENARIOS_FLASHCROWD_H
 
-#include "scenarios/settling.h"
+#include "scenarios/convergence.h"
 
 #include <muster/module.h>
 
@@ -32,7 +32,7 @@ typedef struct flashcrowd_cast {
 
 /* The private state of an agent. */
 typedef struct flashcrowd_state {
-  settling_mark mark;
+  convergence_mark mark;
   double walked_m;
   float home_x, home_y;
   uint64_t updates, late;          /* late: more than two frames over the shortest period; of interest for the exempt */
@@ -55,7 +55,7 @@ struct flashcrowd {
   uint64_t jumps, settled_jumps;                  /* of the crowd; of these, in time before the next */
   uint64_t frames_to_nine_tenths, frames_to_last; /* sums over those */
   uint32_t nine_tenths_max, last_max, watched;
-  struct settling settling;
+  struct convergence convergence;
 };
 
 extern const double flashcrowd_half_m; /* of the map */

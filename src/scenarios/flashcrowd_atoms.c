@@ -101,7 +101,7 @@ static muster_atom_result flashcrowd_atoms_walk(muster_update *update) {
   }
   own->updates++;
   own->late += update->elapsed_ns > profiles[cast->kind].period_ns + 2 * self->frame_ns;
-  settling_note(update);
+  convergence_note(update);
   return MUSTER_ATOM_FINISH;
 }
 
@@ -135,7 +135,7 @@ muster_result flashcrowd_register(flashcrowd *self, muster_world *world) {
     def.period_max_ns = profiles[kind].period_max_ns;
     def.elasticity = profiles[kind].elasticity;
     def.user = cast;
-    def.on_spawned = settling_born;
+    def.on_spawned = convergence_born;
     def.model_cost_ns = flashcrowd_atoms_model_cost;
     cast->type = muster_type_register(world, &def);
     if (cast->type.index == 0) return MUSTER_E_FULL;

@@ -1,7 +1,7 @@
 #include "scenarios/herd.h"
 
+#include "scenarios/options_check.h"
 #include "scenarios/population_random.h"
-#include "scenarios/wanted.h"
 
 #include <stdlib.h>
 
@@ -69,7 +69,7 @@ static void close_herds(void *instance) {
 }
 
 static muster_result open_herds(const muster_module_options *options, void **instance, muster_module_needs *needs) {
-  muster_result result = wanted_check("herd", options, deer_max, OBSERVERS_MAX);
+  muster_result result = options_check("herd", options, deer_max, OBSERVERS_MAX);
   if (result) return result;
   herd_world *self = calloc(1, sizeof *self);
   if (!self) return muster_module_fail(MUSTER_E_MEMORY, "herd: no memory");

@@ -1,10 +1,10 @@
 #include "scenarios/hostile.h"
 
+#include "scenarios/busy_work.h"
 #include "scenarios/kept.h"
-#include "scenarios/labour.h"
+#include "scenarios/options_check.h"
 #include "scenarios/population_random.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/wanted.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,12 +55,12 @@ static hostile *hostile_make(const muster_module_options *options) {
 
 static muster_result open_arena(const muster_module_options *options, void **instance, muster_module_needs *needs) {
   double turns_per_ns = 0;
-  muster_result result = wanted_check("hostile", options, AGENTS_MAX, OBSERVERS_MAX);
+  muster_result result = options_check("hostile", options, AGENTS_MAX, OBSERVERS_MAX);
   if (result) return result;
   if (options->agents && options->agents < AGENTS_MIN)
     return muster_module_fail(MUSTER_E_ARGUMENT, "hostile: %u agents are fewer than %d, too few for all its kinds",
                               options->agents, AGENTS_MIN);
-  result = labour_calibrate("hostile", &turns_per_ns);
+  result = busy_work_calibrate("hostile", &turns_per_ns);
   if (result) return result;
   hostile *self = hostile_make(options);
   if (!self) return muster_module_fail(MUSTER_E_MEMORY, "hostile: no memory for %u agents", options->agents);

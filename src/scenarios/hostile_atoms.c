@@ -1,6 +1,6 @@
 #include "scenarios/hostile.h"
 
-#include "scenarios/labour.h"
+#include "scenarios/busy_work.h"
 
 #include <math.h>
 
@@ -20,7 +20,7 @@ struct rumour {
 static void spend(muster_update *update) {
   const hostile_cast *cast = update->type_user;
   uint64_t cost_ns = hostile_cost_ns(cast, update->level, update->elapsed_ns, muster_update_random(update));
-  labour_spend((uint64_t)((double)cost_ns * cast->self->turns_per_ns));
+  busy_work_spend((uint64_t)((double)cost_ns * cast->self->turns_per_ns));
 }
 
 /* Once in each update, in the last of its atoms. */

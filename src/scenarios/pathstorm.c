@@ -1,8 +1,8 @@
 #include "scenarios/pathstorm.h"
 
+#include "scenarios/options_check.h"
 #include "scenarios/population_random.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/wanted.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -126,7 +126,7 @@ static bool choose_goals(pathstorm *self) {
 
 static muster_result open_either(const char *name, bool whole, const muster_module_options *options, void **instance,
                                  muster_module_needs *needs) {
-  muster_result result = wanted_check(name, options, WALKERS_MAX, OBSERVERS_MAX);
+  muster_result result = options_check(name, options, WALKERS_MAX, OBSERVERS_MAX);
   if (result) return result;
   pathstorm *self = pathstorm_make(options, whole);
   if (!self) return muster_module_fail(MUSTER_E_MEMORY, "%s: no memory for %u agents", name, options->agents);

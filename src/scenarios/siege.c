@@ -1,8 +1,8 @@
 #include "scenarios/siege.h"
 
 #include "scenarios/kept.h"
+#include "scenarios/options_check.h"
 #include "scenarios/population_random.h"
-#include "scenarios/wanted.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static siege *siege_make(const muster_module_options *options) {
 }
 
 static muster_result open_siege(const muster_module_options *options, void **instance, muster_module_needs *needs) {
-  muster_result result = wanted_check("siege", options, AGENTS_MAX, PLAYERS_MAX);
+  muster_result result = options_check("siege", options, AGENTS_MAX, PLAYERS_MAX);
   if (result) return result;
   siege *self = siege_make(options);
   if (!self) return muster_module_fail(MUSTER_E_MEMORY, "siege: no memory for %u players", options->observers);
@@ -209,7 +209,7 @@ static void siege_add_one(const siege *self, const muster_agent_info *info, sums
   all->captain_updates += captain ? own->updates : 0;
   all->walked_m += own->walked_m;
   all->outside += hypot(info->position.x, info->position.y) > 1.1 * siege_half_m;
-  all->lifetime_errors += !settling_has_lived(&own->mark, info);
+  all->lifetime_errors += !convergence_has_lived(&own->mark, info);
 }
 
 static void siege_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {

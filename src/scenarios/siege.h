@@ -9,8 +9,8 @@
 #ifndef SCENARIOS_SIEGE_H
 #define SCENARIOS_SIEGE_H
 
+#include "scenarios/convergence.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/settling.h"
 
 typedef enum siege_kind {
   SIEGE_BESIEGER = 0, /* goes for the gate, and strikes guards */
@@ -31,7 +31,7 @@ typedef struct siege_cast {
 
 /* The private state of an agent. */
 typedef struct siege_state {
-  settling_mark mark;
+  convergence_mark mark;
   double walked_m;
   float home_x, home_y;
   uint64_t updates, looks, seen, strikes, struck; /* seen: looks along clear lines; struck: by others */

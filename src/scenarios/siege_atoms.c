@@ -102,7 +102,7 @@ static muster_atom_result siege_atoms_walk(muster_update *update) {
     muster_update_move(update, place);
   }
   own->updates++;
-  settling_note(update);
+  convergence_note(update);
   bool strikes = !muster_agent_is_null(own->foe) && muster_update_random_share(update) < 0.125f;
   return strikes ? MUSTER_ATOM_NEXT : MUSTER_ATOM_FINISH;
 }
@@ -142,7 +142,7 @@ muster_result siege_register(siege *self, muster_world *world) {
     def.level_count = profile->level_count;
     def.importance = profile->importance;
     def.user = cast;
-    def.on_spawned = settling_born;
+    def.on_spawned = convergence_born;
     def.model_cost_ns = siege_atoms_model_cost;
     cast->type = muster_type_register(world, &def);
     if (cast->type.index == 0) return MUSTER_E_FULL;

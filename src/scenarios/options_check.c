@@ -1,7 +1,7 @@
-#include "scenarios/wanted.h"
+#include "scenarios/options_check.h"
 
-muster_result wanted_check(const char *scenario, const muster_module_options *options, uint32_t agents_max,
-                           uint32_t observers_max) {
+muster_result options_check(const char *scenario, const muster_module_options *options, uint32_t agents_max,
+                            uint32_t observers_max) {
   if (!options || options->size == 0)
     return muster_module_fail(MUSTER_E_NOT_INITIALISED,
                               "%s: the options were not set by muster_default_module_options()", scenario);

@@ -1,10 +1,10 @@
-#include "scenarios/labour.h"
+#include "scenarios/busy_work.h"
 
 #include <muster/module.h>
 
 enum { CALIBRATION_TURNS = 100000, CALIBRATION_RUNS = 16 };
 
-void labour_spend(uint64_t turns) {
+void busy_work_spend(uint64_t turns) {
   uint64_t value = turns;
   for (uint64_t i = 0; i < turns; i++) value = value * 6364136223846793005u + 1442695040888963407u;
   __asm__ volatile("" : : "r"(value));
@@ -12,7 +12,7 @@ void labour_spend(uint64_t turns) {
 
 static muster_atom_result spend_to_calibrate(muster_update *update) {
   (void)update;
-  labour_spend(CALIBRATION_TURNS);
+  busy_work_spend(CALIBRATION_TURNS);
   return MUSTER_ATOM_NEXT;
 }
 
@@ -39,7 +39,7 @@ static muster_world *calibration_world(uint64_t frame_ns) {
 }
 
 /* Whatever disturbs a run makes it longer, so the shortest of several is nearest to the truth. */
-muster_result labour_calibrate(const char *scenario, double *turns_per_ns) {
+muster_result busy_work_calibrate(const char *scenario, double *turns_per_ns) {
   const uint64_t frame_ns = 100000000, budget_ns = 1000000000;
   uint64_t shortest_ns = UINT64_MAX;
   muster_result result = MUSTER_OK;
