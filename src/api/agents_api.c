@@ -23,7 +23,7 @@ muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *giv
               world->def.agents_max);
     return none;
   }
-  if (world->recorder) newborns_add(&world->recorder->newborns, index);
+  if (world->recorder) spawn_log_add(&world->recorder->spawn_log, index);
   pending_add(&world->inbox.spawns, index);
   return agent;
 }

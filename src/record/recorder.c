@@ -37,8 +37,8 @@ recorder_tag recorder_next_tag(struct recorder *recorder) {
     if (recorder->tape.failed) recorder_diverges(recorder, "its record ends before it does");
     if (tag == TAG_TYPES)
       recorder->asides.take_type(recorder->asides.world);
-    else if (tag == TAG_NEWBORN)
-      recorder->asides.take_newborn(recorder->asides.world);
+    else if (tag == TAG_SPAWN_LOG)
+      recorder->asides.take_logged_spawn(recorder->asides.world);
     else if (!recorder->tape.failed)
       return (recorder_tag)tag;
   }
@@ -46,7 +46,7 @@ recorder_tag recorder_next_tag(struct recorder *recorder) {
 }
 
 bool recorder_mark(struct recorder *recorder, recorder_tag tag) {
-  ASSERT(tag != TAG_TYPES && tag != TAG_NEWBORN); /* they stand between others */
+  ASSERT(tag != TAG_TYPES && tag != TAG_SPAWN_LOG); /* they stand between others */
   if (recorder_records(recorder)) recorder_put_tag(recorder, tag);
   if (!recorder_replays(recorder)) return true;
   recorder_tag found = recorder_next_tag(recorder);
@@ -106,6 +106,6 @@ bool recorder_finish(struct recorder *recorder) {
   if (recorder->frames) recorder_put_times(recorder);
   recorder_write_out(recorder, TAPE_END, recorder->frames);
   recorder->mode = RECORDER_ENDED;
-  newborns_close(&recorder->newborns);
+  spawn_log_close(&recorder->spawn_log);
   return !recorder->refused;
 }

@@ -9,7 +9,7 @@
 
 #include "agents/batch.h"
 #include "base/tape.h"
-#include "run/newborns.h"
+#include "run/spawn_log.h"
 
 typedef enum recorder_mode { RECORDER_ENDED = 0, RECORDER_RECORDS, RECORDER_REPLAYS } recorder_mode;
 
@@ -20,7 +20,7 @@ typedef enum recorder_tag {
   TAG_MOVES,
   TAG_OBSERVER_MOVES,
   TAG_FACTORS,
-  TAG_NEWBORN,
+  TAG_SPAWN_LOG,
   TAG_LIST_END,
   TAG_COMMANDS,
   TAG_COMMAND,
@@ -58,7 +58,7 @@ typedef struct frame_times {
 typedef struct recorder_asides {
   struct muster_world *world;
   void (*take_type)(struct muster_world *world);
-  void (*take_newborn)(struct muster_world *world);
+  void (*take_logged_spawn)(struct muster_world *world);
 } recorder_asides;
 
 struct recorder {
@@ -71,7 +71,7 @@ struct recorder {
   /* recording */
   muster_record_def def;
   uint64_t (*hash)(const struct muster_world *world); /* of the world that records, or replays */
-  struct newborns newborns;
+  struct spawn_log spawn_log;
   bool refused; /* a write was */
   frame_times times;
   /* replaying */

@@ -77,7 +77,7 @@ muster_result muster_record_begin(muster_world *world, const muster_record_def *
   if (!recorder) return MUSTER_E_MEMORY;
   recorder->def = def;
   void *bytes = arena_reserve(&world->arena, def.buffer_bytes, 1);
-  newborns_create(&recorder->newborns, world->def.agents_max, &world->arena);
+  spawn_log_create(&recorder->spawn_log, world->def.agents_max, &world->arena);
   if (world->arena.failed) {
     world->arena.failed = false;
     return MUSTER_E_MEMORY;
@@ -223,7 +223,7 @@ muster_result muster_replay_begin(muster_world *world, const muster_replay_def *
   result = read_head(&recorder->tape, def.bytes, def.count, &head);
   recorder->mode = RECORDER_REPLAYS;
   recorder->hash = world_hash;
-  recorder->asides = (recorder_asides){world, replay_type, replay_newborn};
+  recorder->asides = (recorder_asides){world, replay_type, replay_logged_spawn};
   if (!world->runner.virtual) world->run_stage = replay_run;
   recorder->replays = true;
   recorder->replay = def;

@@ -44,7 +44,7 @@ static bool can_be_born(struct muster_world *world, uint64_t index, uint64_t gen
                            (unsigned long long)index, (unsigned long long)type + 1);
 }
 
-void replay_newborn(struct muster_world *world) {
+void replay_logged_spawn(struct muster_world *world) {
   struct tape *tape = &world->recorder->tape;
   agent_place place;
   uint64_t index = tape_take_number(tape), generation = tape_take_number(tape), number = tape_take_number(tape);

@@ -9,7 +9,7 @@ bool replay_until_frame(struct muster_world *world, muster_frame *frame);
 
 /* Asides of a record: a type to compare, and an agent that comes to be where it was in the recorded run. */
 void replay_type(struct muster_world *world);
-void replay_newborn(struct muster_world *world);
+void replay_logged_spawn(struct muster_world *world);
 
 /* Instead of stage 7 on the wall clock: runs what ran then. */
 void replay_run(struct muster_world *world);

@@ -23,13 +23,13 @@ static uint64_t world_record_name_of_user(const struct muster_world *world, uint
   return recorder->def.name_user ? recorder->def.name_user(agent, user, recorder->def.user) : 1;
 }
 
-static void keep_newborn(struct muster_world *world, uint32_t index) {
+static void keep_logged_spawn(struct muster_world *world, uint32_t index) {
   struct recorder *recorder = world->recorder;
   struct tape *tape = &recorder->tape;
   const agent_row *row = &world->store.rows[index];
   const agent_type *type = &world->types.types[row->type];
   const agent_place *place = &world->store.places[index];
-  recorder_put_tag(recorder, TAG_NEWBORN);
+  recorder_put_tag(recorder, TAG_SPAWN_LOG);
   tape_put_number(tape, index);
   tape_put_number(tape, identity_generation(&world->agent_ids, index));
   tape_put_number(tape, row->type);
@@ -49,7 +49,7 @@ void world_record_newborns(struct muster_world *world) {
   ASSERT(recorder_records(world->recorder));
   uint32_t index;
   keep_types(world);
-  while (newborns_take(&world->recorder->newborns, &index)) keep_newborn(world, index);
+  while (spawn_log_take(&world->recorder->spawn_log, &index)) keep_logged_spawn(world, index);
 }
 
 _Static_assert(sizeof(muster_agent) == sizeof(muster_observer), "ids of both kinds stand alike in a record");
