@@ -113,7 +113,7 @@ static double predicted_utilisation(struct muster_world *world, const frame_fore
   return updates_ns / (double)frame->elapsed_ns;
 }
 
-void foresee(struct muster_world *world) {
+void forecast_frame(struct muster_world *world) {
   frame_forecast forecast = foresee_commit(world);
   /* In this time no worker runs anything. */
   forecast.entry_ns = fmin(world->experience.rank.mean_ns, rank_most_ns) + fmin(forecast.settle_ns, settle_most_ns);

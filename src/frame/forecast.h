@@ -1,9 +1,9 @@
 /* forecast.h - what a frame expects of itself, from what the frames before it took: how much updates can have, how
  * many entries it can hold, how long its commit takes. Joins plan's estimates and controller with the clock.
  *
- * Asked once, by foresee(); the stages read world->frame.forecast. What the clock or the number of entries goes into is
- * computed from it at the moment at which that is known: the limits in stage 6, the commit's time behind it. Everything
- * here is called on the frame's thread, but where it says otherwise. */
+ * Asked once, by forecast_frame(); the stages read world->frame.forecast. What the clock or the number of entries goes
+ * into is computed from it at the moment at which that is known: the limits in stage 6, the commit's time behind it.
+ * Everything here is called on the frame's thread, but where it says otherwise. */
 #ifndef FORECAST_H
 #define FORECAST_H
 
@@ -11,7 +11,7 @@
 
 /* Behind stage 1, which applies what the host tuned: sets the forecast of this frame, and what stage 4 takes the
  * actions of each type to cost. */
-void foresee(struct muster_world *world);
+void forecast_frame(struct muster_world *world);
 
 /* What may be admitted now. */
 rank_limits forecast_limits(struct muster_world *world);

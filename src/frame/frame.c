@@ -153,7 +153,7 @@ void frame_plan(struct muster_world *world) {
   ASSERT(!world->commit.open);
   stage_intake(world);
   audit_stage(world, MUSTER_STAGE_INTAKE);
-  foresee(world);
+  forecast_frame(world);
   run_early(world);
   stage_score(world);
   audit_stage(world, MUSTER_STAGE_SCORE);

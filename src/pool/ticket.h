@@ -57,7 +57,7 @@ static inline uint32_t shares_take(struct shares *partitions, uint32_t own) {
   return PARTITION_NONE;
 }
 
-/* ------------------------------------------------------------------------------------------------------ allotments */
+/* ------------------------------------------------------------------------------------------------- index counters */
 
 /* A lot of numbers that any worker takes from while a frame runs. Only the numbers matter: what a number stands for
  * belongs to whoever got it, and is read by others after the crew has left. So everything is relaxed. */

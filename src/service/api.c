@@ -123,9 +123,9 @@ static void api_done(mailbox_request *request) {
 }
 
 static void service_api_post(api_call *call) {
-  call->desk = (mailbox_request){.run = api_run, .done = api_done};
+  call->posted = (mailbox_request){.run = api_run, .done = api_done};
   call->ran = false;
-  muster_result result = frame_mailbox_post(&call->service->mailbox, &call->desk);
+  muster_result result = frame_mailbox_post(&call->service->mailbox, &call->posted);
   if (!result) return;
   bool full = result == MUSTER_E_FULL;
   api_complain(&call->problem, full ? 429 : 503, full ? "busy" : "stopping", NULL, "%s", muster_last_error());

@@ -65,7 +65,7 @@ void api_close(struct service *service);
 
 /* A request on its way over the mailbox: made and freed on the loop's thread, carried out on the frames' thread. */
 typedef struct api_call {
-  mailbox_request desk; /* stands first */
+  mailbox_request posted; /* stands first */
   http_request *request;
   struct service *service;
   hosted_world *world;                 /* of the path; null when that names none */

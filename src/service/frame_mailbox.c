@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-static void desk_enqueue(mailbox_queue *queue, mailbox_request *request) {
+static void frame_mailbox_enqueue(mailbox_queue *queue, mailbox_request *request) {
   request->next = NULL;
   if (queue->first)
     queue->last->next = request;
@@ -20,7 +20,7 @@ static mailbox_request *dequeue(mailbox_queue *queue) {
 }
 
 /* All answers that there are when it begins; `done` may post again. */
-static void desk_hand_out(uv_async_t *answered) {
+static void frame_mailbox_hand_out(uv_async_t *answered) {
   struct frame_mailbox *mailbox = answered->data;
   uv_mutex_lock(&mailbox->mutex);
   mailbox_queue answers = mailbox->answers;
@@ -33,8 +33,9 @@ muster_result frame_mailbox_open(struct frame_mailbox *mailbox, uv_loop_t *loop)
   *mailbox = (struct frame_mailbox){.answered.data = mailbox};
   int problem = uv_mutex_init(&mailbox->mutex);
   if (!problem) problem = uv_cond_init(&mailbox->posted);
-  if (!problem) problem = uv_async_init(loop, &mailbox->answered, desk_hand_out);
-  return problem ? error_set(MUSTER_E_SYSTEM, "cannot prepare the frames' desk: %s", uv_strerror(problem)) : MUSTER_OK;
+  if (!problem) problem = uv_async_init(loop, &mailbox->answered, frame_mailbox_hand_out);
+  return problem ? error_set(MUSTER_E_SYSTEM, "cannot prepare the frames' mailbox: %s", uv_strerror(problem))
+                 : MUSTER_OK;
 }
 
 static void free_locks(uv_handle_t *answered) {
@@ -45,7 +46,7 @@ static void free_locks(uv_handle_t *answered) {
 
 void frame_mailbox_close(struct frame_mailbox *mailbox) {
   frame_mailbox_refuse(mailbox);
-  desk_hand_out(&mailbox->answered);
+  frame_mailbox_hand_out(&mailbox->answered);
   for (mailbox_request *request; (request = dequeue(&mailbox->waiting)) != NULL;) request->done(request);
   uv_close((uv_handle_t *)&mailbox->answered, free_locks);
 }
@@ -57,7 +58,7 @@ muster_result frame_mailbox_post(struct frame_mailbox *mailbox, mailbox_request 
   if (closed || full) {
     mailbox->counts.refused++;
   } else {
-    desk_enqueue(&mailbox->waiting, request);
+    frame_mailbox_enqueue(&mailbox->waiting, request);
     mailbox->counts.posted++;
     mailbox->counts.waiting++;
     uv_cond_signal(&mailbox->posted);
@@ -90,7 +91,7 @@ static void serve_one(struct frame_mailbox *mailbox, struct service *service) {
   request->run(request, service);
   uv_mutex_lock(&mailbox->mutex);
   mailbox->counts.run++;
-  desk_enqueue(&mailbox->answers, request);
+  frame_mailbox_enqueue(&mailbox->answers, request);
   uv_async_send(&mailbox->answered);
 }
 

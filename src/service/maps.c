@@ -14,7 +14,7 @@
 enum { FRESH_MS = 40, WAITING_MAX = 64, RECORDS = 4096, WIDTH = 160, HEIGHT = 100, SQUARES = 16384 };
 
 struct map {
-  mailbox_request desk; /* stands first */
+  mailbox_request posted; /* stands first */
   struct map *next;
   struct maps *maps;
   map_query query; /* as it was asked; the gathering's has the rectangle that was found */
@@ -103,9 +103,9 @@ static void maps_done(mailbox_request *request) {
 }
 
 static void maps_post(struct map *map) {
-  map->desk = (mailbox_request){.run = maps_run, .done = maps_done};
+  map->posted = (mailbox_request){.run = maps_run, .done = maps_done};
   map->ran = false;
-  muster_result result = frame_mailbox_post(&map->maps->service->mailbox, &map->desk);
+  muster_result result = frame_mailbox_post(&map->maps->service->mailbox, &map->posted);
   if (result) refuse_all(map, result == MUSTER_E_FULL ? 429 : 503, "busy", muster_last_error());
 }
 

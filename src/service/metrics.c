@@ -28,13 +28,13 @@ static void render_process(struct exposition *exposition, const metrics_facts *f
   render_number(exposition, "muster_worlds", EXPOSITION_GAUGE, "Worlds of the service.", facts->world_count);
 }
 
-static void render_mailbox(struct exposition *exposition, const mailbox_counts *desk) {
+static void render_mailbox(struct exposition *exposition, const mailbox_counts *mailbox) {
   render_number(exposition, "muster_desk_requests_total", EXPOSITION_COUNTER,
-                "Requests that the frames' thread served between frames.", desk->run);
+                "Requests that the frames' thread served between frames.", mailbox->run);
   render_number(exposition, "muster_desk_refused_total", EXPOSITION_COUNTER,
-                "Requests refused because too many waited.", desk->refused);
+                "Requests refused because too many waited.", mailbox->refused);
   render_number(exposition, "muster_desk_waiting", EXPOSITION_GAUGE, "Requests that wait for the frames' thread.",
-                desk->waiting);
+                mailbox->waiting);
 }
 
 static void render_http(struct exposition *exposition, const http_counts *http) {
@@ -86,7 +86,7 @@ static void render_crashes(struct exposition *exposition, const metrics_facts *f
 
 void metrics_render(struct exposition *exposition, const metrics_facts *facts) {
   render_process(exposition, facts);
-  render_mailbox(exposition, &facts->desk);
+  render_mailbox(exposition, &facts->mailbox);
   render_http(exposition, &facts->http);
   render_snapshots(exposition, facts);
   render_crashes(exposition, facts);

@@ -31,7 +31,7 @@ typedef struct metrics_facts {
   double started_s; /* when the process started: likewise */
   double cpu_s;     /* that it has used */
   uint64_t resident_bytes;
-  mailbox_counts desk;
+  mailbox_counts mailbox;
   http_counts http;
   snapshots_status snapshots;
   uint32_t world_count;

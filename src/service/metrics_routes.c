@@ -74,7 +74,7 @@ static void metrics_routes_gather(struct service *service, struct metrics *metri
                            .started_s = metrics->started_s,
                            .cpu_s = read_cpu_s(),
                            .resident_bytes = read_resident_bytes(),
-                           .desk = frame_mailbox_read_counts(&service->mailbox),
+                           .mailbox = frame_mailbox_read_counts(&service->mailbox),
                            .world_count = service->world_count,
                            .worlds = metrics->worlds,
                            .crash_count = gather_crashes(service, metrics),

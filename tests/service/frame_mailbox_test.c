@@ -1,4 +1,4 @@
-/* The desk between the loop's thread and the frames' thread. */
+/* The mailbox between the loop's thread and the frames' thread. */
 #include "base/clock.h"
 #include "service/frame_mailbox.h"
 
@@ -7,7 +7,7 @@
 enum { REQUESTS = 200 };
 
 struct errand {
-  desk_request request; /* first: it is the errand */
+  mailbox_request request; /* first: it is the errand */
   uint32_t number;
   bool ran, done;
 };
@@ -19,7 +19,7 @@ static struct {
   uv_thread_t run_by, done_by;
 } events;
 
-static void run(desk_request *request, struct service *service) {
+static void run(mailbox_request *request, struct service *service) {
   struct errand *errand = (struct errand *)request;
   (void)service;
   errand->ran = true;
@@ -27,99 +27,99 @@ static void run(desk_request *request, struct service *service) {
   events.run_by = uv_thread_self();
 }
 
-static void done(desk_request *request) {
+static void done(mailbox_request *request) {
   struct errand *errand = (struct errand *)request;
   errand->done = true;
   events.done[events.done_count++] = errand->number;
   events.done_by = uv_thread_self();
 }
 
-static muster_result post(struct desk *desk, struct errand *errand, uint32_t number) {
+static muster_result post(struct frame_mailbox *mailbox, struct errand *errand, uint32_t number) {
   *errand = (struct errand){.request = {.run = run, .done = done}, .number = number};
-  return frame_mailbox_post(desk, &errand->request);
+  return frame_mailbox_post(mailbox, &errand->request);
 }
 
-static void end(struct desk *desk, uv_loop_t *loop) {
-  frame_mailbox_close(desk);
+static void end(struct frame_mailbox *mailbox, uv_loop_t *loop) {
+  frame_mailbox_close(mailbox);
   uv_run(loop, UV_RUN_DEFAULT);
   cr_expect(uv_loop_close(loop) == 0, "handles are left open");
 }
 
-static void serve_to_the_end(void *desk) {
+static void serve_to_the_end(void *mailbox) {
   for (uint32_t before = 0; before < REQUESTS; before = events.ran_count)
-    frame_mailbox_serve(desk, NULL, clock_system() + 1000000, 0);
+    frame_mailbox_serve(mailbox, NULL, clock_system() + 1000000, 0);
 }
 
-Test(desk, requests_run_on_the_one_thread_and_are_done_on_the_other_in_order) {
+Test(mailbox, requests_run_on_the_one_thread_and_are_done_on_the_other_in_order) {
   static struct errand errands[REQUESTS];
   uv_loop_t loop;
-  struct desk desk;
+  struct frame_mailbox mailbox;
   uv_thread_t frames, self = uv_thread_self();
-  cr_assert(uv_loop_init(&loop) == 0 && frame_mailbox_open(&desk, &loop) == MUSTER_OK);
-  cr_assert(uv_thread_create(&frames, serve_to_the_end, &desk) == 0);
+  cr_assert(uv_loop_init(&loop) == 0 && frame_mailbox_open(&mailbox, &loop) == MUSTER_OK);
+  cr_assert(uv_thread_create(&frames, serve_to_the_end, &mailbox) == 0);
   uv_thread_t frames_thread = frames;
-  for (uint32_t i = 0; i < REQUESTS; i++) cr_assert(post(&desk, &errands[i], i) == MUSTER_OK);
+  for (uint32_t i = 0; i < REQUESTS; i++) cr_assert(post(&mailbox, &errands[i], i) == MUSTER_OK);
   while (events.done_count < REQUESTS) uv_run(&loop, UV_RUN_ONCE);
   uv_thread_join(&frames);
   cr_assert(events.ran_count == REQUESTS && events.done_count == REQUESTS);
   for (uint32_t i = 0; i < REQUESTS; i++) cr_expect(events.ran[i] == i && events.done[i] == i, "%u", i);
   cr_expect(uv_thread_equal(&events.run_by, &frames_thread) && uv_thread_equal(&events.done_by, &self));
-  desk_counts counts = frame_mailbox_read_counts(&desk);
+  mailbox_counts counts = frame_mailbox_read_counts(&mailbox);
   cr_expect(counts.posted == REQUESTS && counts.run == REQUESTS && counts.waiting == 0 && counts.refused == 0);
-  end(&desk, &loop);
+  end(&mailbox, &loop);
 }
 
-Test(desk, more_than_fit_are_refused_and_none_is_lost) {
+Test(mailbox, more_than_fit_are_refused_and_none_is_lost) {
   static struct errand errands[MAILBOX_WAITING_MAX + 1];
   uv_loop_t loop;
-  struct desk desk;
-  cr_assert(uv_loop_init(&loop) == 0 && frame_mailbox_open(&desk, &loop) == MUSTER_OK);
-  for (uint32_t i = 0; i < MAILBOX_WAITING_MAX; i++) cr_assert(post(&desk, &errands[i], i) == MUSTER_OK);
-  cr_expect(post(&desk, &errands[MAILBOX_WAITING_MAX], 0) == MUSTER_E_FULL);
-  frame_mailbox_serve(&desk, NULL, 0, UINT64_MAX / 2);
+  struct frame_mailbox mailbox;
+  cr_assert(uv_loop_init(&loop) == 0 && frame_mailbox_open(&mailbox, &loop) == MUSTER_OK);
+  for (uint32_t i = 0; i < MAILBOX_WAITING_MAX; i++) cr_assert(post(&mailbox, &errands[i], i) == MUSTER_OK);
+  cr_expect(post(&mailbox, &errands[MAILBOX_WAITING_MAX], 0) == MUSTER_E_FULL);
+  frame_mailbox_serve(&mailbox, NULL, 0, UINT64_MAX / 2);
   cr_expect(events.ran_count == MAILBOX_WAITING_MAX && !errands[MAILBOX_WAITING_MAX].ran);
-  cr_expect(post(&desk, &errands[MAILBOX_WAITING_MAX], 7) == MUSTER_OK, "there is room again");
-  end(&desk, &loop);
+  cr_expect(post(&mailbox, &errands[MAILBOX_WAITING_MAX], 7) == MUSTER_OK, "there is room again");
+  end(&mailbox, &loop);
   cr_expect(events.done_count == MAILBOX_WAITING_MAX + 1);
 }
 
 /* Frames come first: where the next one is due already, requests have the time that is set aside for them, or none. */
-Test(desk, when_the_next_frame_is_due_requests_have_what_is_set_aside) {
+Test(mailbox, when_the_next_frame_is_due_requests_have_what_is_set_aside) {
   static struct errand errand;
   uv_loop_t loop;
-  struct desk desk;
-  cr_assert(uv_loop_init(&loop) == 0 && frame_mailbox_open(&desk, &loop) == MUSTER_OK);
-  cr_assert(post(&desk, &errand, 0) == MUSTER_OK);
-  frame_mailbox_serve(&desk, NULL, 0, 0);
+  struct frame_mailbox mailbox;
+  cr_assert(uv_loop_init(&loop) == 0 && frame_mailbox_open(&mailbox, &loop) == MUSTER_OK);
+  cr_assert(post(&mailbox, &errand, 0) == MUSTER_OK);
+  frame_mailbox_serve(&mailbox, NULL, 0, 0);
   cr_expect(!errand.ran);
-  frame_mailbox_serve(&desk, NULL, 0, UINT64_MAX / 2);
+  frame_mailbox_serve(&mailbox, NULL, 0, UINT64_MAX / 2);
   cr_expect(errand.ran && !errand.done);
-  end(&desk, &loop);
+  end(&mailbox, &loop);
   cr_expect(errand.done);
 }
 
-Test(desk, whoever_is_roused_leaves_requests_for_later) {
+Test(mailbox, whoever_is_roused_leaves_requests_for_later) {
   static struct errand errand;
   uv_loop_t loop;
-  struct desk desk;
-  cr_assert(uv_loop_init(&loop) == 0 && frame_mailbox_open(&desk, &loop) == MUSTER_OK);
-  cr_assert(post(&desk, &errand, 0) == MUSTER_OK);
-  frame_mailbox_wake(&desk);
-  frame_mailbox_serve(&desk, NULL, UINT64_MAX, 0);
+  struct frame_mailbox mailbox;
+  cr_assert(uv_loop_init(&loop) == 0 && frame_mailbox_open(&mailbox, &loop) == MUSTER_OK);
+  cr_assert(post(&mailbox, &errand, 0) == MUSTER_OK);
+  frame_mailbox_wake(&mailbox);
+  frame_mailbox_serve(&mailbox, NULL, UINT64_MAX, 0);
   cr_expect(!errand.ran);
-  end(&desk, &loop);
+  end(&mailbox, &loop);
   cr_expect(errand.done && !errand.ran, "it must hear of its end all the same");
 }
 
-Test(desk, a_desk_that_refuses_takes_nothing_more) {
+Test(mailbox, a_mailbox_that_refuses_takes_nothing_more) {
   static struct errand errand;
   uv_loop_t loop;
-  struct desk desk;
-  cr_assert(uv_loop_init(&loop) == 0 && frame_mailbox_open(&desk, &loop) == MUSTER_OK);
-  frame_mailbox_refuse(&desk);
-  cr_expect(post(&desk, &errand, 0) == MUSTER_E_STATE);
-  frame_mailbox_serve(&desk, NULL, 0, UINT64_MAX / 2);
-  cr_expect(frame_mailbox_read_counts(&desk).refused == 1);
-  end(&desk, &loop);
+  struct frame_mailbox mailbox;
+  cr_assert(uv_loop_init(&loop) == 0 && frame_mailbox_open(&mailbox, &loop) == MUSTER_OK);
+  frame_mailbox_refuse(&mailbox);
+  cr_expect(post(&mailbox, &errand, 0) == MUSTER_E_STATE);
+  frame_mailbox_serve(&mailbox, NULL, 0, UINT64_MAX / 2);
+  cr_expect(frame_mailbox_read_counts(&mailbox).refused == 1);
+  end(&mailbox, &loop);
   cr_expect(!errand.ran && !errand.done);
 }

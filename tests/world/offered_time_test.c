@@ -37,15 +37,28 @@ Test(offered_time, is_the_budget_of_every_worker) {
   }
 }
 
-/* Stages 1 to 6 run on one worker while the others wait. What runs in stage 7 and after it is no part of them. */
+/* Stages 1 to 6 run on one worker while the others wait, unless updates are held for them. What runs in stage 7 and
+ * after it is no part of them. */
 Test(offered_time, is_less_what_planning_takes_from_all_of_them) {
   little_world little = waiting_world(3);
+  little.world->experience.holding = 0.0;
   little.world->report.stage_ns[MUSTER_STAGE_INTAKE] = 1000000;
   little.world->report.stage_ns[MUSTER_STAGE_RANK] = 1500000;
   little.world->report.stage_ns[MUSTER_STAGE_RUN] = 7000000;
   little.world->report.stage_ns[MUSTER_STAGE_COMMIT] = 500000;
   expect_share(learnt_share(&little, 0.5 * (BUDGET_NS - 2500000) * 3), 0.5);
   expect_share(learnt_share(&little, 0.8 * (BUDGET_NS - 2500000) * 3), 0.8);
+  little_world_destroy(&little);
+}
+
+/* What was held for the other workers, they run while the frame is planned: that much more is offered. */
+Test(offered_time, is_more_by_what_others_run_while_a_frame_is_planned) {
+  enum { PLAN_NS = 2500000 };
+  little_world little = waiting_world(3);
+  little.world->report.stage_ns[MUSTER_STAGE_RANK] = PLAN_NS;
+  little.world->experience.holding = 0.5; /* of what could be held, half is */
+  double offered_ns = (BUDGET_NS - PLAN_NS) * 3 + 0.5 * PLAN_NS * 2;
+  expect_share(learnt_share(&little, 0.8 * offered_ns), 0.8);
   little_world_destroy(&little);
 }
 
