@@ -103,7 +103,7 @@ void frame_settle(struct muster_world *world) {
   if (!world->commit.open) return;
   if (!world->commit.begun) merge_logs(world);
   world->commit.begun = true;
-  world->frame.forecast.gap_ns = foresee_gap_ns(world); /* the last frame has learnt since it was asked */
+  world->frame.forecast.gap_ns = forecast_gap_ns(world); /* the last frame has learnt since it was asked */
   settle_batch(world, UINT64_MAX);
   ASSERT(!world->commit.open && world->mailbox.sender_count == 0);
   forecast_learn_holding(world);

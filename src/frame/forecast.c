@@ -29,13 +29,13 @@ static double predicted_act_ns(const struct muster_world *world) {
   return fmax(experience->act.high_ns, fmin(waiting_ns, 0.5 * frame_ns));
 }
 
-uint64_t foresee_commit_ns(const frame_forecast *forecast, uint32_t entries) {
+uint64_t forecast_commit_ns(const frame_forecast *forecast, uint32_t entries) {
   double commit_ns = forecast->settle_ns * entries + forecast->act_ns + (double)forecast->reserve_ns;
   return (uint64_t)fmin(commit_ns, forecast->commit_most_ns);
 }
 
 /* What the commit is made of. */
-static frame_forecast foresee_commit(const struct muster_world *world) {
+static frame_forecast predicted_commit(const struct muster_world *world) {
   return (frame_forecast){.settle_ns = predicted_settle_ns(world),
                           .act_ns = predicted_act_ns(world),
                           .commit_most_ns = (double)world->frame.budget_ns * 0.5,
@@ -68,7 +68,7 @@ static double predicted_offer(const struct muster_world *world, const frame_fore
   const frame_experience *experience = &world->experience;
   double capacity_ns = (double)frame->capacity_ns;
   if (world->runner.virtual) return fmax(capacity_ns - experience->act.mean_ns, least * capacity_ns);
-  double fixed_ns = experience->prepare.mean_ns + (double)foresee_commit_ns(forecast, 0);
+  double fixed_ns = experience->prepare.mean_ns + (double)forecast_commit_ns(forecast, 0);
   double left_ns = fmax((double)frame->budget_ns - fixed_ns, least * (double)frame->budget_ns);
   double run_ns = experience->each_ns / world_workers(world);
   if (run_ns <= 0.0) return left_ns * world_workers(world);
@@ -91,7 +91,7 @@ static double predicted_actions(struct muster_world *world) {
 }
 
 /* Time of the other workers while the caller plans a frame, and a little more, so that they do not run dry. */
-double foresee_gap_ns(const struct muster_world *world) {
+double forecast_gap_ns(const struct muster_world *world) {
   return 1.3 * world->experience.plan.mean_ns * (world->runner.workers - 1);
 }
 
@@ -100,7 +100,7 @@ double foresee_gap_ns(const struct muster_world *world) {
 static double lacking_ns(const struct muster_world *world, double offered_ns) {
   if (world->costs_told || !ready_by_deadline(&world->ready)) return 0.0;
   double queue_ns = world->experience.each_ns * (world->ready.count + world->batch.held_count);
-  return fmax(controller_standing(offered_ns) + foresee_gap_ns(world) - queue_ns, 0.0);
+  return fmax(controller_standing(offered_ns) + forecast_gap_ns(world) - queue_ns, 0.0);
 }
 
 /* What the workers can run, and what the actions of updates will be taken to cost. */
@@ -114,11 +114,11 @@ static double predicted_utilisation(struct muster_world *world, const frame_fore
 }
 
 void forecast_frame(struct muster_world *world) {
-  frame_forecast forecast = foresee_commit(world);
+  frame_forecast forecast = predicted_commit(world);
   /* In this time no worker runs anything. */
   forecast.entry_ns = fmin(world->experience.rank.mean_ns, rank_most_ns) + fmin(forecast.settle_ns, settle_most_ns);
   forecast.entries_most = predicted_entries_most(world);
-  forecast.gap_ns = foresee_gap_ns(world);
+  forecast.gap_ns = forecast_gap_ns(world);
   forecast.utilisation = predicted_utilisation(world, &forecast);
   world->frame.forecast = forecast;
 }
@@ -167,7 +167,7 @@ rank_limits forecast_limits(struct muster_world *world) {
     limits.capacity_ns = frame->capacity_ns > act_ns ? frame->capacity_ns - act_ns : 0;
   } else {
     uint64_t now_ns = clock_now(&world->runner.clock);
-    uint64_t end_ns = frame->deadline_ns - foresee_commit_ns(forecast, 0);
+    uint64_t end_ns = frame->deadline_ns - forecast_commit_ns(forecast, 0);
     double left_ns = end_ns > now_ns ? (double)(end_ns - now_ns) : 0.0;
     limits.entry_ns = (uint64_t)(forecast->entry_ns * world_workers(world));
     if (forecast->entries_most < limits.updates_max) limits.updates_max = forecast->entries_most;
@@ -208,8 +208,8 @@ static controller_sample sample_frame(const struct muster_world *world, uint64_t
     sample.budget_ns = frame->capacity_ns + report->repaid_ns;
     return sample;
   }
-  frame_forecast known = foresee_commit(world); /* with what the commit has shown by now */
-  uint64_t serial_ns = plan_ns + foresee_commit_ns(&known, world->batch.count);
+  frame_forecast known = predicted_commit(world); /* with what the commit has shown by now */
+  uint64_t serial_ns = plan_ns + forecast_commit_ns(&known, world->batch.count);
   sample.used_ns = (double)report->update_cpu_ns;
   sample.offered_ns = ((double)frame->budget_ns - (double)serial_ns) * world_workers(world) + predicted_early_ns(world);
   if (report->pressure > 1.0f) sample.lacks_ns = lacking_ns(world, sample.offered_ns);

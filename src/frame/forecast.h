@@ -20,7 +20,7 @@ rank_limits forecast_limits(struct muster_world *world);
 uint32_t forecast_x(const struct muster_world *world, const rank_limits *limits);
 
 /* What the commit of so many entries will take, action atoms and closing the frame with it. */
-uint64_t foresee_commit_ns(const frame_forecast *forecast, uint32_t entries);
+uint64_t forecast_commit_ns(const frame_forecast *forecast, uint32_t entries);
 
 /* When the commit settles and acts no further: so long before the deadline that the frame can be closed until then. Any
  * worker. */
@@ -29,7 +29,7 @@ static inline uint64_t forecast_end_ns(const struct muster_world *world) {
 }
 
 /* The forecast's gap_ns, as known now. */
-double foresee_gap_ns(const struct muster_world *world);
+double forecast_gap_ns(const struct muster_world *world);
 
 /* What was held of the entries that a batch could not run: at the frame's end, and when the next finishes its commit.
  */

@@ -10,7 +10,7 @@
  *   0 rest     commit.c           entries that the last commit left        settled agents
  *   1 intake   intake.c           queued commands, spawns, messages;       agents that are new, moved, woken or gone
  *                                 timers; herds that stage 3 listed        (world/lifecycle.c does it to each)
- *   -          forecast.c        what earlier frames took                 world->frame.forecast, for all below
+ *   -          forecast.c         what earlier frames took                 world->frame.forecast, for all below
  *   -          run.c (early)      agents held from the last batch          workers begin with them
  *   2 score    rescore.c          who moved, agent or observer             importance, level, class (plan/score.c)
  *   3 fold     herds/herds.c      herds, observers                         the list of herds to change (plan/fold.c)
@@ -127,7 +127,7 @@ static void stage_rank(struct muster_world *world) {
   rank_result result =
       rank_fill(&world->ready, &world->store, &world->types, &world->costs, &limits, world->held, &world->batch);
   world->admitted_ns = result.predicted_ns;
-  world->frame.commit_ns = foresee_commit_ns(&world->frame.forecast, world->batch.count);
+  world->frame.commit_ns = forecast_commit_ns(&world->frame.forecast, world->batch.count);
   ASSERT(world->batch.count <= world->store.active_count && world->batch.claim_count <= world->batch.count);
   ration_woken(world, &limits, &result);
   if (world->batch.count > world->batch_high) world->batch_high = world->batch.count;

@@ -26,7 +26,7 @@ void run_early(struct muster_world *world) {
   runner->deadline_ns = world->frame.deadline_ns;
   ASSERT(world->batch.held_count == 0 && world->batch.early_count == world->batch.count);
   runner->risk_most_ns = world->frame.budget_ns / 4;
-  runner->stop_ns = world->frame.deadline_ns - foresee_commit_ns(&world->frame.forecast, world->experience.entries);
+  runner->stop_ns = world->frame.deadline_ns - forecast_commit_ns(&world->frame.forecast, world->experience.entries);
   runner_open_early(runner);
   crew_orders orders = orders_for(world, runner_work_early);
   world->early_open = world->batch.early_claims > 0 && world->timed;
