@@ -8,7 +8,7 @@
  *   row.importance       score (intake at activation)   rank, run
  *   row.level, .class    score (intake at activation)   fit, release, rank, run
  *   row.spot             whoever holds the agent: wheel (waiting) or ready (released)
- *   row.enlisted         ready                          rank
+ *   row.queued           ready                          rank
  *   row.first_due_ns,
  *      .released_frame   release (ready)                rank
  *   row.virtual_due_ns   wheel                          release, rank

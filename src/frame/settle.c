@@ -193,7 +193,7 @@ static inline bool is_plain(const struct muster_world *world, const batch_entry 
 /* One who was released in an earlier frame stands in line. */
 static inline void leave_line(struct muster_world *world, settle_part *part, uint32_t index) {
   uint64_t waited_ns = world->batch.now_ns - world->store.rows[index].first_due_ns;
-  ASSERT(world->store.rows[index].enlisted && world->store.rows[index].first_due_ns <= world->batch.now_ns);
+  ASSERT(world->store.rows[index].queued && world->store.rows[index].first_due_ns <= world->batch.now_ns);
   if (waited_ns > part->longest_wait_ns) part->longest_wait_ns = waited_ns;
   part->forgotten++;
   ready_forget_beside(&world->ready, &world->store, index);

@@ -107,7 +107,7 @@ static void exchange_ring(struct snapshot *snapshot) {
 
 /* Who stands in a line; `woken` those of the woken, else all who wait. */
 static void exchange_fifo(struct snapshot *snapshot, struct fifo *fifo, bool woken) {
-  ASSERT(line->head <= line->tail && (snapshot_saves(snapshot) || line->standing == 0));
+  ASSERT(fifo->head <= fifo->tail && (snapshot_saves(snapshot) || fifo->standing == 0));
   struct muster_world *world = snapshot->world;
   uint32_t place = fifo->head, count = snapshot_count(snapshot, fifo->standing, snapshot->high, "agents in a line");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {

@@ -31,7 +31,7 @@ void conduct_quarantine_agent(struct muster_world *world, const muster_offence *
   ASSERT(store_is_active(&world->store, index) && row->status != AGENT_QUARANTINED);
   lifecycle_unschedule(world, index);
   row->status = AGENT_QUARANTINED;
-  ASSERT(!row->spot && !row->enlisted);
+  ASSERT(!row->spot && !row->queued);
   row->woken = 0;
   classes_leave(&world->classes, &world->classes.classes[row->class], row->importance);
   world->conduct.agents_quarantined++;

@@ -4,7 +4,7 @@
 #include "base/assert.h"
 
 void herds_close_home(struct muster_world *world, struct herd_type *type, uint32_t herd) {
-  ASSERT(type->herds > 0 && (herd_ids_generation(&world->homes, herd) & 1));
+  ASSERT(type->herds > 0 && (herd_ids_generation(&world->herd_ids, herd) & 1));
   herd_ids_turn(&world->herd_ids, herd);
   herds_give_slot(type, herds_home(type, herd));
   type->herds--;

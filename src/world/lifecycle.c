@@ -140,7 +140,7 @@ void lifecycle_leave(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
   score_inputs inputs = world_score_inputs(world);
   lifecycle_unschedule(world, index);
-  ASSERT(!row->spot && !row->enlisted);
+  ASSERT(!row->spot && !row->queued);
   rhythm_leave(&world->rhythms, row->type, index);
   lifecycle_forgive(world, index);
   shedding_forget(&world->shedding, &world->store, index);

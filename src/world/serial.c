@@ -55,7 +55,7 @@ static void mark_before_sleep(void *argument) {
 }
 
 void serial_run_crew(struct muster_world *world, struct crew *crew, crew_work work, uint32_t helpers) {
-  ASSERT(helpers > 0 && helpers < world->pool->workers);
+  ASSERT(helpers > 0 && helpers < muster_pool_workers(world->pool));
   crew_orders orders = {.work = work,
                         .argument = world,
                         .patience_ns = world->runner.virtual ? UINT64_MAX : world->frame.deadline_ns,

@@ -279,7 +279,7 @@ void tune_companions(struct muster_world *world, const struct command *command) 
 /* The most important of those that it is with, if they are more so than itself; all of them without company. */
 static uint16_t worth_of_companions(const struct muster_world *world, uint32_t index) {
   const struct companion_list *list = &world->companions.of[index];
-  ASSERT(world->company.places[index] > 0 && store_is_active(&world->store, index));
+  ASSERT(world->companions.places[index] > 0 && store_is_active(&world->store, index));
   uint16_t best = world->store.standing[index], own = best;
   for (uint32_t i = 0; i < MUSTER_COMPANY_MAX; i++) {
     muster_agent other = list->others[i];
