@@ -150,10 +150,19 @@ static bool take_hint(struct muster_world *world, uint32_t *left, struct command
   return false;
 }
 
+static bool is_wake(const struct muster_world *world, const struct command *wake) {
+  return wake->kind == COMMAND_WAKE && identity_is_live(&world->agent_ids, wake->index, wake->generation) &&
+         world->store.rows[wake->index].status != AGENT_FREE;
+}
+
 static void apply_wakes(struct muster_world *world) {
   struct command wake;
   uint32_t left = wakes_count(&world->wakes);
-  while (world_record_command(world, take_hint(world, &left, &wake), &wake)) lifecycle_apply_wake(world, &wake);
+  while (world_record_command(world, take_hint(world, &left, &wake), &wake))
+    if (is_wake(world, &wake))
+      lifecycle_apply_wake(world, &wake);
+    else /* a record was made up */
+      recorder_diverges(world->recorder, "its record wakes agent %u, which does not exist", wake.index);
 }
 
 /* A part of the intake that stops when it has had its share of the frame. */
