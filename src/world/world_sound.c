@@ -226,11 +226,12 @@ bool world_ids_are_sound(const struct muster_world *world, soundness *found) {
 
 #ifndef NDEBUG
 void world_check(const struct muster_world *world, world_moment moment) {
-  enum { SMALL = 65536, EVERY = 64 };
+  enum { EACH_FRAME = 4096, SELDOM = 64 };
   soundness found = {0};
   uint64_t work = (uint64_t)world->def.agents_max / 2 + 4ull * world->store.high + 32ull * world->classes.count;
   for (uint32_t i = 0; i < world->herds.count; i++) work += world->herds.types[i].block_count * MUSTER_HERD_BLOCK;
-  if (work > SMALL && world->frames % EVERY != 0) return;
+  uint64_t every = work / EACH_FRAME < SELDOM ? 1 + work / EACH_FRAME : SELDOM;
+  if (world->frames % every != 0) return;
   if (!world_is_sound(world, moment, &found))
     fatal("frame %llu: the world is not sound: %s", (unsigned long long)world->frames, found.trouble);
 }

@@ -34,8 +34,8 @@ static inline void world_check(const struct muster_world *world, world_moment mo
   (void)world, (void)moment;
 }
 #else
-/* Looks at a world in debug builds, and ends the process with the first thing that is wrong. A world of many agents is
- * looked at in one frame of 64. Frame's thread. */
+/* Looks at a world in debug builds, and ends the process with the first thing that is wrong. The more agents a world
+ * has, the more seldom it looks, one frame in 64 at least, so that no frame takes much longer by it. Frame's thread. */
 void world_check(const struct muster_world *world, world_moment moment);
 #endif
 
