@@ -146,7 +146,7 @@ bool mailbox_is_sound(const struct mailbox *mailbox, const agent_store *store, b
 
 /* ---------------------------------------------------------------------------------------------------------- company */
 
-bool company_is_sound(const struct companions *companions, const agent_store *store, soundness *found) {
+bool companions_are_sound(const struct companions *companions, const agent_store *store, soundness *found) {
   if (!companions->of) return true;
   if (!SOUND(found, companions->count <= store->maximum, "%u agents have company", companions->count)) return false;
   for (uint32_t i = 0; i < companions->count && !found->broken; i++) {

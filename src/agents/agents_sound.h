@@ -43,7 +43,7 @@ bool space_is_sound(const struct space *space, const agent_store *store, soundne
 bool mailbox_is_sound(const struct mailbox *mailbox, const agent_store *store, bool mail_waits, soundness *found);
 
 /* Whether those who have company know their places among them. */
-bool company_is_sound(const struct companions *companions, const agent_store *store, soundness *found);
+bool companions_are_sound(const struct companions *companions, const agent_store *store, soundness *found);
 
 /* Whether observers are in the queues that their rows say. */
 bool observers_are_sound(const observer_table *table, soundness *found);

@@ -4,8 +4,8 @@
 #ifndef COMPLETE_H
 #define COMPLETE_H
 
-#include "world/herd_links.h"
 #include "base/assert.h"
+#include "world/herd_links.h"
 #include "world/messages.h"
 #include "world/reactions.h"
 #include "world/timing.h"

@@ -83,18 +83,18 @@ void controller_learn(struct controller *controller, const controller_sample *sa
 
 /* ---------------------------------------------------------------------------------------------- the end of a budget */
 
-static const double reserve_ns = 8000.0, closing_part = 0.01, closing_unlearnt_most_ns = 50000.0;
-static const double learnt_most = 0.05, closing_most = 0.125;
+static const double reserve_least_ns = 8000.0, reserve_part = 0.01, reserve_unlearnt_most_ns = 50000.0;
+static const double learnt_most = 0.05, reserve_most = 0.125;
 /* Of the budget: how far a late frame moves it. */
 static const double step_share = 0.01;
 
 static double unlearnt_ns(uint64_t budget_ns) {
-  return fmin(reserve_ns + (double)budget_ns * closing_part, closing_unlearnt_most_ns);
+  return fmin(reserve_least_ns + (double)budget_ns * reserve_part, reserve_unlearnt_most_ns);
 }
 
 uint64_t frame_reserve_ns(double learnt_ns, uint64_t budget_ns) {
   double learnt_most_ns = (double)budget_ns * learnt_most; /* another budget may have been given when it was learnt */
-  return (uint64_t)fmin(unlearnt_ns(budget_ns) + fmin(learnt_ns, learnt_most_ns), (double)budget_ns * closing_most);
+  return (uint64_t)fmin(unlearnt_ns(budget_ns) + fmin(learnt_ns, learnt_most_ns), (double)budget_ns * reserve_most);
 }
 
 double frame_reserve_learn(double learnt_ns, uint64_t budget_ns, uint64_t late_ns) {

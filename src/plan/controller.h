@@ -57,7 +57,8 @@ void controller_create(struct controller *controller, double debt_budgets);
  * half of what a frame can run. */
 double controller_standing(double offered_ns);
 
-/* What the fit may plan with, of `offered_ns`, when so much lacks of the queue that keeps workers busy. */
+/* What the fit may plan with, of `offered_ns`, when so much lacks of the queue that keeps workers busy: up to half more
+ * than is offered, until that queue stands. */
 double controller_plan(const struct controller *controller, double offered_ns, double lacks_ns);
 
 /* What of a budget goes to the debt; the debt is so much less afterwards. */

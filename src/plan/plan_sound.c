@@ -253,7 +253,7 @@ bool score_is_sound(const score_board *board, const agent_store *store, soundnes
                (uint32_t)marked, board->noted_count);
 }
 
-bool ease_is_sound(const struct shedding *shedding, const agent_store *store, soundness *found) {
+bool shedding_is_sound(const struct shedding *shedding, const agent_store *store, soundness *found) {
   uint32_t shed = 0;
   for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX; i++) shed += store->shed[i] > 0;
   return SOUND(found, shed == shedding->shed, "%u agents are lowered by pressure, counted as %u", shed, shedding->shed);

@@ -32,7 +32,7 @@ bool timers_are_sound(const struct timers *timers, uint32_t high, const char *na
 bool score_is_sound(const score_board *board, const agent_store *store, soundness *found);
 
 /* Whether those who are lowered by pressure are as many as are counted. */
-bool ease_is_sound(const struct shedding *shedding, const agent_store *store, soundness *found);
+bool shedding_is_sound(const struct shedding *shedding, const agent_store *store, soundness *found);
 
 /* Whether offenders know their entries. */
 bool offenders_are_sound(const struct offenders *offenders, const agent_store *store, soundness *found);

@@ -81,8 +81,7 @@ static void add_admitted(const struct muster_world *world, uint32_t agent, const
   tally_add(admitted, agent);
 }
 
-/* Whether an entry's agent is still the batch's. Who was woken and ran is not ADMITTED before the commit makes it so.
- */
+/* Whether an entry's agent is still the batch's. An agent that was woken and ran is ADMITTED from the commit on. */
 static bool is_unsettled(const struct muster_world *world, uint32_t entry, world_moment moment) {
   if (moment == WORLD_RANKED) return true;
   if (!world->commit.open || entry < world->commit.settled) return false;
@@ -100,7 +99,7 @@ static struct tally tally_batch(const struct muster_world *world, world_moment m
   return admitted;
 }
 
-/* Somebody ADMITTED is not there, or somebody twice. */
+/* Names an ADMITTED agent that is in neither list, or in one of them twice. */
 static bool name_admitted(const struct muster_world *world, world_moment moment, soundness *found) {
   const struct batch *batch = &world->batch;
   for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) {
@@ -173,8 +172,8 @@ static bool spawns_are_sound(const struct muster_world *world, soundness *found)
                world->deferred_count);
 }
 
-/* A home's id is somebody's where a herd is. */
-static bool homes_are_sound(const struct muster_world *world, soundness *found) {
+/* A herd's id is live where the herd is, and only there. */
+static bool herd_ids_are_sound(const struct muster_world *world, soundness *found) {
   for (uint32_t t = 0; t < world->herds.count; t++) {
     const struct herd_type *type = &world->herds.types[t];
     for (uint32_t home = 0; home < type->block_count * MUSTER_HERD_BLOCK && !found->broken; home++) {
@@ -195,11 +194,11 @@ bool world_is_sound(const struct muster_world *world, world_moment moment, sound
          wheels_are_sound(&world->classes, store, found) && ready_is_sound(&world->ready, store, found) &&
          timers_are_sound(&world->timers, high, "those who wait for a time", found) &&
          timers_are_sound(&world->reactions, high, "those who must react", found) &&
-         score_is_sound(&world->board, store, found) && ease_is_sound(&world->shedding, store, found) &&
+         score_is_sound(&world->board, store, found) && shedding_is_sound(&world->shedding, store, found) &&
          offenders_are_sound(&world->conduct.offenders, store, found) && penalties_are_sound(world, found) &&
          mailbox_is_sound(&world->mailbox, store, world->commit.open, found) &&
-         company_is_sound(&world->companions, store, found) && observers_are_sound(&world->observers, found) &&
-         spawns_are_sound(world, found) && homes_are_sound(world, found) &&
+         companions_are_sound(&world->companions, store, found) && observers_are_sound(&world->observers, found) &&
+         spawns_are_sound(world, found) && herd_ids_are_sound(world, found) &&
          herds_are_sound(&world->herds, store, found);
 }
 
