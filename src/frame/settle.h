@@ -3,8 +3,10 @@
 #ifndef SETTLE_H
 #define SETTLE_H
 
+#include "agents/batch.h"
 #include "world/lifecycle.h"
 #include "world/timing.h"
+#include "world/world_sums.h"
 
 enum { SETTLE_BETWEEN_LOOKS = 32 /* entries, at the clock */ };
 
@@ -27,8 +29,8 @@ void settle_count_refused(struct muster_world *world);
 
 /* An update begins, or would have: how long its agent waited. */
 static inline void settle_note_start(struct muster_world *world, const agent_row *row) {
-  uint64_t waited_ns = world->batch.now_ns - row->first_due_ns;
-  if (waited_ns > world->report.longest_wait_ns) world->report.longest_wait_ns = waited_ns;
+  uint64_t waited_ns = world->batch->now_ns - row->first_due_ns;
+  if (waited_ns > world->sums->report.longest_wait_ns) world->sums->report.longest_wait_ns = waited_ns;
 }
 
 #endif

@@ -16,7 +16,7 @@ void reactions_complete_update(struct muster_world *world, uint32_t index, uint6
 
 /* Commit: an update is complete, maybe of an agent that must react. */
 static inline void reactions_complete(struct muster_world *world, uint32_t index, uint64_t began_ns) {
-  if (world->store.rows[index].reacts) reactions_complete_update(world, index, began_ns);
+  if (world->agents.store.rows[index].reacts) reactions_complete_update(world, index, began_ns);
 }
 
 /* The agent is gone, or is not run any more. */

@@ -2,7 +2,10 @@
 #include "world/trace.h"
 
 #include "base/assert.h"
+#include "run/runner.h"
+#include "world/frame_state.h"
 #include "world/world.h"
+#include "world/world_sums.h"
 
 void trace_create(struct trace *trace, const muster_world_def *def, uint32_t workers, struct arena *arena) {
   *trace = (struct trace){0};
@@ -29,8 +32,8 @@ static uint32_t place_of_next(const struct trace *trace) {
 }
 
 void trace_begin(struct muster_world *world) {
-  struct trace *trace = &world->trace;
-  const frame_state *frame = &world->frame;
+  struct trace *trace = world->trace;
+  const frame_state *frame = world->frame;
   if (!trace_is_on(trace)) return;
   uint32_t place = place_of_next(trace);
   trace_frame *kept = &trace->ring[place];
@@ -38,15 +41,15 @@ void trace_begin(struct muster_world *world) {
     track_begin(&trace->tracks[i], trace_spans(trace, place, i), trace->spans_max);
   kept->begin_ns = frame->begin_ns;
   kept->deadline_ns = frame->deadline_ns;
-  if (!world->runner.virtual) return;
+  if (!world->runner->virtual) return;
   kept->begin_ns = frame->now_ns > trace->virtual_end_ns ? frame->now_ns : trace->virtual_end_ns;
   kept->deadline_ns = kept->begin_ns + frame->capacity_ns;
 }
 
 void trace_run(struct muster_world *world) {
-  struct trace *trace = &world->trace;
-  const struct batch *batch = &world->batch;
-  if (!trace_is_on(trace) || !world->runner.virtual) return;
+  struct trace *trace = world->trace;
+  const struct batch *batch = world->batch;
+  if (!trace_is_on(trace) || !world->runner->virtual) return;
   uint64_t now_ns = trace->ring[place_of_next(trace)].begin_ns;
   for (uint32_t i = 0; i < batch->claim_count; i++) {
     const batch_claim *claim = &batch->claims[i];
@@ -55,23 +58,23 @@ void trace_run(struct muster_world *world) {
     for (uint32_t k = claim->first; k < claim->end; k++) now_ns += batch->entries[k].model_ns;
     struct span *span = track_add(&trace->tracks[0], begin_ns, now_ns);
     if (!span) continue;
-    track_describe(span, &world->store, batch, claim->first, claim->end);
+    track_describe(span, &world->agents.store, batch, claim->first, claim->end);
     span->preempted = track_preempted(batch, claim->first, claim->end);
   }
 }
 
 void trace_end(struct muster_world *world) {
-  struct trace *trace = &world->trace;
+  struct trace *trace = world->trace;
   if (!trace_is_on(trace)) return;
   uint32_t place = place_of_next(trace);
   trace_frame *kept = &trace->ring[place];
-  kept->report = world->report;
+  kept->report = world->sums->report;
   trace->left_out[place] = 0;
   for (uint32_t i = 0; i < trace->workers; i++) {
     trace->counts[place * trace->workers + i] = trace->tracks[i].count;
     ASSERT(trace->tracks[i].count <= trace->spans_max);
     trace->left_out[place] += trace->tracks[i].left_out;
   }
-  if (world->runner.virtual) trace->virtual_end_ns = kept->begin_ns + world->report.wall_ns;
+  if (world->runner->virtual) trace->virtual_end_ns = kept->begin_ns + world->sums->report.wall_ns;
   trace->frames++;
 }

@@ -3,6 +3,7 @@
 #include "frame/frame_record.h"
 #include "support/recording.h"
 #include "world/world.h"
+#include "world/world_learnt.h"
 
 enum { CREATURES = 400 };
 
@@ -192,7 +193,7 @@ Test(record_choices, times_that_no_clock_measures_are_not_taken_from_a_record) {
   struct recorded run;
   recorded_begin(&run, little.world);
   struct muster_world *world = little.world;
-  frame_experience *read = &world->experience, own = *read;
+  frame_experience *read = &world->learnt->experience, own = *read;
   double *times[] = {&read->plan.mean_ns,
                      &read->settle.high_ns,
                      &read->act.mean_ns,
