@@ -5,6 +5,7 @@
 #include "frame/frame.h"
 #include "run/callback.h"
 #include "run/runner.h"
+#include "run/watchdog.h"
 #include "world/conduct_state.h"
 #include "world/flight.h"
 #include "world/guard.h"

@@ -57,6 +57,7 @@
 #include "frame/stages.h"
 #include "herds/herds.h"
 #include "run/callback.h"
+#include "run/watchdog.h"
 #include "world/conduct_state.h"
 #include "world/frame_state.h"
 #include "world/guard.h"

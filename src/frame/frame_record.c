@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "run/runner.h"
+#include "run/watchdog.h"
 #include "world/frame_state.h"
 #include "world/world_acts.h"
 #include "world/world_crews.h"

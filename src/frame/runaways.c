@@ -6,6 +6,7 @@
 #include "frame/frame_record.h"
 #include "frame/stages.h"
 #include "run/runner.h"
+#include "run/watchdog.h"
 #include "world/conduct.h"
 #include "world/conduct_state.h"
 #include "world/conduct_tell.h"

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "herds/herds.h"
 #include "run/callback.h"
+#include "run/flight.h"
 #include "run/runner.h"
 #include "world/world_herds.h"
 

@@ -1,6 +1,7 @@
 /* flight.c - the flight recorder: its memory, and the reader of what a dead process left. */
 #include "world/flight.h"
 
+#include "run/flight.h"
 #include "run/runner.h"
 #include "world/guard.h"
 

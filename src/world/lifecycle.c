@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "record/recorder.h"
 #include "run/callback.h"
+#include "run/flight.h"
 #include "world/conduct_state.h"
 #include "world/frame_state.h"
 #include "world/herd_links.h"
