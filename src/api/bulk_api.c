@@ -4,7 +4,6 @@
  * marked and follow one by one, since they change lists. That makes no difference only while each agent comes once. */
 #include "api/calls.h"
 #include "frame/frame.h"
-#include "run/runner.h"
 #include "world/guard.h"
 #include "world/lifecycle.h"
 #include "world/world_commands.h"
@@ -30,13 +29,13 @@ static bool is_ready(const struct muster_world *world, bool arrays, const char *
 
 /* What the last commit left over comes first: it may hold positions, too. */
 static uint64_t begin(struct muster_world *world) {
-  uint64_t now_ns = world->runner->virtual ? 0 : clock_now(&world->runner->clock);
+  uint64_t now_ns = world_is_virtual(world) ? 0 : clock_now(world->clock);
   frame_settle_between(world);
   return now_ns;
 }
 
 static void end(struct muster_world *world, uint64_t begin_ns) {
-  if (!world->runner->virtual) world->sums->prepaid_ns += clock_now(&world->runner->clock) - begin_ns;
+  if (!world_is_virtual(world)) world->sums->prepaid_ns += clock_now(world->clock) - begin_ns;
 }
 
 static bool is_live(const struct muster_world *world, muster_agent agent) {

@@ -145,6 +145,7 @@ static void connect_runner(struct muster_world *world) {
   runner->batch = world->batch;
   runner->spawn_ids = world->commands->spawn_ids;
   runner->clock = *pool_clock(world->pool);
+  world->clock = &runner->clock;
   runner->tracks = world->def.clock == MUSTER_CLOCK_WALL ? world->trace->tracks : NULL;
   runner->seed = world->def.seed;
   runner->virtual = world->def.clock == MUSTER_CLOCK_VIRTUAL;
@@ -211,13 +212,13 @@ muster_world *muster_world_create(const muster_world_def *given) {
   }
   connect_runner(world);
   if (!world_is_planned(world)) world->run_stage = run_by_workers;
-  world->costs_told = world->runner->virtual || world_is_planned(world);
+  world->costs_told = world_is_virtual(world) || world_is_planned(world);
   if (!start_watchdog(world)) {
     muster_world_destroy(world);
     return NULL;
   }
   log_write(&def.log, MUSTER_LOG_INFO, "world: room for %u agents, %u workers, %s clock", def.agents_max,
-            muster_pool_workers(world->pool), world->runner->virtual ? "virtual" : "wall");
+            muster_pool_workers(world->pool), world_is_virtual(world) ? "virtual" : "wall");
   return world;
 }
 
@@ -250,14 +251,14 @@ void muster_world_destroy(muster_world *world) {
 /* What types with sets need together. */
 static void reserve_passes(struct muster_world *world) {
   const muster_world_def *def = &world->def;
-  batch_reserve_passes(world->batch, def->agents_max, def->types_max, world->runner->virtual, &world->arena);
+  batch_reserve_passes(world->batch, def->agents_max, def->types_max, world_is_virtual(world), &world->arena);
   if (!world->arena.failed) runner_count_sets(world->runner, def->types_max, &world->arena);
 }
 
 muster_type muster_type_register(muster_world *world, const muster_type_def *def) {
   if (guard_between(world, "type")) return (muster_type){0};
   if (def && def->size >= offsetof(muster_type_def, set_count) && def->sets && recorder_records(world->recorder) &&
-      !world->runner->virtual) {
+      !world_is_virtual(world)) {
     error_set(MUSTER_E_STATE, "type '%s' has sets: this world is recorded on the wall clock, where they cannot be",
               def->name ? def->name : "agent");
     return (muster_type){0};

@@ -63,7 +63,7 @@ static uint64_t modelled_act_cost(const struct muster_world *world, uint32_t ind
 }
 
 static uint64_t act_clock(const struct muster_world *world) {
-  return world->runner->virtual ? world->frame->spent_ns : clock_now(&world->runner->clock);
+  return world_is_virtual(world) ? world->frame->spent_ns : clock_now(world->clock);
 }
 
 /* Whether all actions are serial ones. */
@@ -93,7 +93,7 @@ static bool act_serially(struct muster_world *world, uint64_t *bits, act_turn *t
   cost_estimate *each = &world->learnt->experience.act_each[MUSTER_ACT_SERIAL];
   uint32_t words = (world->agents.store.high + 63) / 64;
   /* Few frames may be late: on the wall clock it is expected to be one of the long ones. */
-  uint64_t each_ns = (uint64_t)(world->runner->virtual ? each->mean_ns : each->high_ns);
+  uint64_t each_ns = (uint64_t)(world_is_virtual(world) ? each->mean_ns : each->high_ns);
   bool all = all_are_serial(world);
   for (uint32_t word = 0; word < words; word++)
     for (uint64_t left = bits[word]; left; left &= left - 1) {
@@ -154,7 +154,7 @@ static uint32_t act_charge(struct muster_world *world, act_turn *turn) {
 static void act_choose(struct muster_world *world, act_turn *turn) {
   struct acts *acts = &world->acts->beside;
   acts->timed = world->timed;
-  if (world->runner->virtual)
+  if (world_is_virtual(world))
     acts->count = act_charge(world, turn);
   else
     frame_record_choose_acted(world);
@@ -162,7 +162,7 @@ static void act_choose(struct muster_world *world, act_turn *turn) {
   acts->sure = turn->first;
   turn->first = false;
   if (!acts->timed) return;
-  uint64_t now_ns = clock_now(&world->runner->clock), left_ns = turn->end_ns > now_ns ? turn->end_ns - now_ns : 0;
+  uint64_t now_ns = clock_now(world->clock), left_ns = turn->end_ns > now_ns ? turn->end_ns - now_ns : 0;
   uint64_t settle_ns = (uint64_t)(world->learnt->experience.act_settle.mean_ns * acts->count);
   acts->each_ns = (uint64_t)each_ns_of(world);
   acts->stop_ns = turn->end_ns - (settle_ns < left_ns / 2 ? settle_ns : left_ns / 2);
@@ -189,7 +189,7 @@ static void act_set_aside(struct muster_world *world) {
 /* A few are not worth waking anybody for. In a replay all act in agent order. */
 static uint32_t helpers_for(const struct muster_world *world) {
   const struct acts *acts = &world->acts->beside;
-  if (acts->claim_count < 2 || (!world->timed && !world->runner->virtual)) return 0;
+  if (acts->claim_count < 2 || (!world->timed && !world_is_virtual(world))) return 0;
   uint32_t helpers = serial_helpers_for(world, (uint64_t)(each_ns_of(world) * acts->count));
   return helpers < acts->claim_count ? helpers : acts->claim_count - 1;
 }
@@ -311,12 +311,12 @@ static bool act_beside(struct muster_world *world, uint64_t *bits, muster_act ki
     turn->end_ns += audit_blocked(world);
     frame_record_acted(world);
   }
-  uint64_t begin_ns = world->acts->beside.timed ? clock_now(&world->runner->clock) : 0;
+  uint64_t begin_ns = world->acts->beside.timed ? clock_now(world->clock) : 0;
   uint32_t ran = settle_list(world, bits);
   ASSERT(ran <= listed);
   if (world->acts->beside.timed && ran)
     estimate_add_clipped(&world->learnt->experience.act_settle,
-                         (double)(clock_now(&world->runner->clock) - begin_ns) / (double)ran, 500.0);
+                         (double)(clock_now(world->clock) - begin_ns) / (double)ran, 500.0);
   return ran == listed;
 }
 
@@ -345,7 +345,7 @@ static double dearest_ns(const struct muster_world *world) {
 /* What the actions of an agent are expected to take of this frame. */
 static double expected_of(const struct muster_world *world, uint32_t index) {
   muster_act kind = type_of(world, index)->def.act;
-  if (world->runner->virtual) return (double)modelled_act_cost(world, index);
+  if (world_is_virtual(world)) return (double)modelled_act_cost(world, index);
   double each_ns = world->learnt->experience.act_each[kind].mean_ns;
   return kind == MUSTER_ACT_SERIAL ? each_ns : each_ns / world_workers(world);
 }
@@ -437,9 +437,9 @@ void act_run(struct muster_world *world) {
   uint64_t begin_ns = act_clock(world), blocked_ns = world->sums->report.blocked_ns;
   world->learnt->experience.acts_left_ns = 0.0;
   if (world->queues->acting_count) {
-    act_turn turn = {.end_ns = world->runner->virtual ? world->frame->capacity_ns : forecast_end_ns(world),
+    act_turn turn = {.end_ns = world_is_virtual(world) ? world->frame->capacity_ns : forecast_end_ns(world),
                      .first = true};
-    if (!world->runner->virtual) conduct_begin(runner_caller(world->runner), begin_ns);
+    if (!world_is_virtual(world)) conduct_begin(runner_caller(world->runner), begin_ns);
     choose_urgent(world, &turn);
     if (!act_all(world, world->acts->now, &turn) || !act_all(world, world->queues->acting, &turn)) turn_first(world);
     keep_waiting(world);

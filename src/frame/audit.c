@@ -7,8 +7,8 @@
 
 void audit_begin(struct muster_world *world) {
   frame_state *frame = world->frame;
-  if (world->runner->virtual) return;
-  frame->begin_ns = frame->stage_ns = frame->mark_ns = clock_now(&world->runner->clock);
+  if (world_is_virtual(world)) return;
+  frame->begin_ns = frame->stage_ns = frame->mark_ns = clock_now(world->clock);
   frame->deadline_ns = frame->begin_ns + frame->budget_ns;
   world->runner->promised_ns = frame->deadline_ns + world->sums->report.repaid_ns;
   if (!world->timed) frame->deadline_ns = UINT64_MAX / 2; /* nothing is decided by the clock */
@@ -22,7 +22,7 @@ uint64_t audit_blocked(struct muster_world *world) {
   world->runner->promised_ns += blocked_ns;
   world->sums->report.blocked_ns += blocked_ns;
   if (!serial_is_audited(world)) return blocked_ns;
-  uint64_t now_ns = clock_now(&world->runner->clock), mark_ns = world->frame->mark_ns + blocked_ns;
+  uint64_t now_ns = clock_now(world->clock), mark_ns = world->frame->mark_ns + blocked_ns;
   world->frame->mark_ns = mark_ns < now_ns ? mark_ns : now_ns;
   return blocked_ns;
 }
@@ -42,7 +42,7 @@ static uint64_t worker_overhead(struct muster_world *world) {
   uint64_t loop_ns = 0, sampled_ns = 0, sampled = 0, updates = 0;
   for (uint32_t i = 0; i < world->runner->state_count; i++) {
     const worker_state *state = &world->runner->states[i];
-    uint64_t reads_ns = state->audit.reads * world->runner->clock.thread_cpu_ns;
+    uint64_t reads_ns = state->audit.reads * world->clock->thread_cpu_ns;
     loop_ns += state->loop_ns > reads_ns ? state->loop_ns - reads_ns : 0;
     sampled_ns += state->sampled_overhead_ns;
     sampled += state->sampled_updates;
@@ -91,7 +91,7 @@ static void end_virtual(struct muster_world *world) {
 static void sum_up(struct muster_world *world) {
   muster_frame_report *report = &world->sums->report;
   serial_mark(world);
-  report->wall_ns = clock_now(&world->runner->clock) - world->frame->begin_ns;
+  report->wall_ns = clock_now(world->clock) - world->frame->begin_ns;
   report->overrun_wall_ns = report->wall_ns > report->budget_ns ? report->wall_ns - report->budget_ns : 0;
   if (world->def.audit) sum_up_own(world);
 }
@@ -108,11 +108,11 @@ static void close_stages(struct muster_world *world) {
 }
 
 void audit_stage(struct muster_world *world, muster_stage stage) {
-  if (world->runner->virtual) {
+  if (world_is_virtual(world)) {
     if (stage == MUSTER_STAGE_COMMIT) end_virtual(world);
     return;
   }
-  uint64_t now_ns = clock_now(&world->runner->clock);
+  uint64_t now_ns = clock_now(world->clock);
   world->sums->report.stage_ns[stage] = now_ns - world->frame->stage_ns;
   world->frame->stage_ns = now_ns;
   if (stage == MUSTER_STAGE_RUN)

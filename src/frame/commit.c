@@ -82,7 +82,7 @@ static void settle_batch(struct muster_world *world, uint64_t end_ns) {
  * may be a cache miss, and the deadline may be past: where many places at the head were left, later frames find out. */
 static void note_waiting(struct muster_world *world) {
   enum { LOOKS = 8, PLACES_MOST = 32 };
-  uint32_t most = world->runner->virtual ? UINT32_MAX : PLACES_MOST, place = 0, index;
+  uint32_t most = world_is_virtual(world) ? UINT32_MAX : PLACES_MOST, place = 0, index;
   ready_pass_over(&world->queues->ready, most);
   for (uint32_t i = 0; i < LOOKS; i++) {
     if ((index = ready_next_among_first(&world->queues->ready, &place, most)) == UINT32_MAX) break;
@@ -144,8 +144,8 @@ static void begin_settling(struct muster_world *world, uint64_t end_ns) {
 
 void commit_run(struct muster_world *world) {
   ASSERT(!world->commit->open && world->links->mailbox.sender_count == 0);
-  bool wall = !world->runner->virtual;
-  uint64_t begin_ns = wall ? clock_now(&world->runner->clock) : 0;
+  bool wall = !world_is_virtual(world);
+  uint64_t begin_ns = wall ? clock_now(world->clock) : 0;
   /* A host that was late is not kept waiting for what it has run: its report holds when the call returns. */
   uint64_t end_ns = world->costs_told ? UINT64_MAX : forecast_end_ns(world);
   world->sums->report.woken += world->batch->woken_count;
@@ -154,7 +154,7 @@ void commit_run(struct muster_world *world) {
   if (!recorder_choose(world->recorder, late)) begin_settling(world, end_ns);
   if (world->commit->settled >= ENTRIES_TO_LEARN_FROM && wall)
     estimate_add_clipped(&world->learnt->experience.settle,
-                         (double)(clock_now(&world->runner->clock) - begin_ns) / world->commit->settled, 100.0);
+                         (double)(clock_now(world->clock) - begin_ns) / world->commit->settled, 100.0);
   if (!world->commit->open) act_run(world);
   if (!world->commit->open) runaways_judge(world);
   note_waiting(world);

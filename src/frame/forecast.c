@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "plan/rank.h"
 #include "record/recorder.h"
-#include "run/runner.h"
 #include "world/frame_state.h"
 #include "world/planner_state.h"
 #include "world/workers.h"
@@ -33,7 +32,7 @@ static double predicted_settle_ns(const struct muster_world *world) {
  * begun, with half of the frame at most: they are the rest of updates whose turn came earlier. */
 static double predicted_act_ns(const struct muster_world *world) {
   const frame_experience *experience = &world->learnt->experience;
-  double frame_ns = (double)(world->runner->virtual ? world->frame->capacity_ns : world->frame->budget_ns);
+  double frame_ns = (double)(world_is_virtual(world) ? world->frame->capacity_ns : world->frame->budget_ns);
   double waiting_ns = experience->acts_left_ns > 0.0 ? experience->acts_left_ns + experience->act.mean_ns : 0.0;
   if (!ready_by_deadline(&world->queues->ready)) return experience->act.high_ns;
   return fmax(experience->act.high_ns, fmin(waiting_ns, 0.5 * frame_ns));
@@ -78,7 +77,7 @@ static double predicted_offer(const struct muster_world *world, const frame_fore
   const frame_state *frame = world->frame;
   const frame_experience *experience = &world->learnt->experience;
   double capacity_ns = (double)frame->capacity_ns;
-  if (world->runner->virtual) return fmax(capacity_ns - experience->act.mean_ns, least * capacity_ns);
+  if (world_is_virtual(world)) return fmax(capacity_ns - experience->act.mean_ns, least * capacity_ns);
   double fixed_ns = experience->prepare.mean_ns + (double)forecast_commit_ns(forecast, 0);
   double left_ns = fmax((double)frame->budget_ns - fixed_ns, least * (double)frame->budget_ns);
   double run_ns = experience->each_ns / world_workers(world);
@@ -90,7 +89,7 @@ static double predicted_offer(const struct muster_world *world, const frame_fore
 /* Actions are planned with updates where the rule is the law of importance; by others they take what they take, and
  * updates have the rest. Of the wall clock what one thread does alone costs all workers. */
 static double predicted_actions(struct muster_world *world) {
-  double alone = world->runner->virtual ? 1.0 : (double)world_workers(world);
+  double alone = world_is_virtual(world) ? 1.0 : (double)world_workers(world);
   for (uint32_t i = 0; i < world->agents.types.count; i++) {
     const agent_type *type = &world->agents.types.types[i];
     cost_actions *actions = &world->learnt->costs.actions[i];
@@ -103,7 +102,7 @@ static double predicted_actions(struct muster_world *world) {
 
 /* Time of the other workers while the caller plans a frame, and a little more, so that they do not run dry. */
 double forecast_gap_ns(const struct muster_world *world) {
-  return 1.3 * world->learnt->experience.plan.mean_ns * (world->runner->workers - 1);
+  return 1.3 * world->learnt->experience.plan.mean_ns * (world_own_workers(world) - 1);
 }
 
 /* What lacks of the queue that keeps workers busy until a frame ends, and while the next is planned. Where costs are
@@ -168,7 +167,7 @@ rank_limits forecast_limits(struct muster_world *world) {
   rank_limits limits = {.now_ns = frame->now_ns,
                         .updates_max = UINT32_MAX,
                         .spawn_ids = world->commands->spawn_id_count,
-                        .virtual = world->runner->virtual,
+                        .virtual = world_is_virtual(world),
                         .planned = world_is_planned(world),
                         .seed = world->def.seed,
                         .cycles_max = world->def.cycles_max,
@@ -178,7 +177,7 @@ rank_limits forecast_limits(struct muster_world *world) {
   if (limits.virtual) {
     limits.capacity_ns = frame->capacity_ns > act_ns ? frame->capacity_ns - act_ns : 0;
   } else {
-    uint64_t now_ns = clock_now(&world->runner->clock);
+    uint64_t now_ns = clock_now(world->clock);
     uint64_t end_ns = frame->deadline_ns - forecast_commit_ns(forecast, 0);
     double left_ns = end_ns > now_ns ? (double)(end_ns - now_ns) : 0.0;
     limits.entry_ns = (uint64_t)(forecast->entry_ns * world_workers(world));
@@ -214,7 +213,7 @@ static controller_sample sample_frame(const struct muster_world *world, uint64_t
   controller_sample sample = {.backlog_ns = backlog_ns(world),
                               .budget_ns = report->budget_ns,
                               .waited = report->carried + report->preempted > 0};
-  if (world->runner->virtual) {
+  if (world_is_virtual(world)) {
     sample.used_ns = (double)frame->spent_ns - (double)frame->act_ns;
     sample.offered_ns = (double)frame->capacity_ns - (double)frame->act_ns;
     sample.overrun_ns = frame->spent_ns > frame->capacity_ns ? frame->spent_ns - frame->capacity_ns : 0;
@@ -277,7 +276,7 @@ void forecast_learn(struct muster_world *world) {
   }
   world->learnt->experience.entries = entries;
   forecast_learn_holding(world);
-  if (world->runner->virtual) return;
+  if (world_is_virtual(world)) return;
   tell_of_planning(world, plan_ns);
   learn_reserve(world, &sample, plan_ns);
   uint64_t rank_ns = world->sums->report.stage_ns[MUSTER_STAGE_RANK];

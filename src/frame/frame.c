@@ -177,7 +177,7 @@ void frame_plan(struct muster_world *world) {
   audit_stage(world, MUSTER_STAGE_RELEASE);
   stage_rank(world);
   audit_stage(world, MUSTER_STAGE_RANK);
-  if (world->runner->virtual) world_check(world, WORLD_RANKED); /* on the wall clock that would take of the budget */
+  if (world_is_virtual(world)) world_check(world, WORLD_RANKED); /* on the wall clock that would take of the budget */
 }
 
 static void frame_run(struct muster_world *world) {
@@ -213,7 +213,8 @@ muster_result frame_check(struct muster_world *world, const muster_frame *frame)
 /* What calls between the frames took for this one, at most half of its budget; and what earlier frames overran. */
 static void take_prepaid(struct muster_world *world) {
   frame_state *frame = world->frame;
-  uint64_t *whole_ns = world->runner->virtual ? &frame->capacity_ns : &frame->budget_ns, most_ns = frame->budget_ns / 2;
+  uint64_t *whole_ns = world_is_virtual(world) ? &frame->capacity_ns : &frame->budget_ns,
+           most_ns = frame->budget_ns / 2;
   world->sums->report.repaid_ns = controller_repay(&world->learnt->experience.controller, *whole_ns);
   ASSERT(world->sums->report.repaid_ns <= *whole_ns);
   *whole_ns -= world->sums->report.repaid_ns;

@@ -4,7 +4,6 @@
 #include "agents/batch.h"
 #include "base/assert.h"
 #include "base/error.h"
-#include "run/runner.h"
 #include "run/watchdog.h"
 #include "world/frame_state.h"
 #include "world/world_acts.h"
@@ -85,7 +84,7 @@ static void keep_cycles(struct muster_world *world) {
 void frame_record_outcomes(struct muster_world *world) {
   struct recorder *recorder = world->recorder;
   const struct batch *batch = world->batch;
-  if (!recorder_records(recorder) || world->runner->virtual) return;
+  if (!recorder_records(recorder) || world_is_virtual(world)) return;
   recorder_put_tag(recorder, TAG_OUTCOMES);
   tape_put_number(&recorder->tape, batch->count);
   for (uint32_t i = 0, alike; i < batch->count; i += alike) {
@@ -241,7 +240,7 @@ static bool take_list(struct muster_world *world, offence_list *list) {
 }
 
 bool frame_record_offences(struct muster_world *world, bool any, offence_list *list) {
-  if (!world->recorder || world->runner->virtual) return any;
+  if (!world->recorder || world_is_virtual(world)) return any;
   if (recorder_replays(world->recorder)) /* what was noted here goes unheard */
     for (uint32_t i = 0; i < world->runner->state_count; i++)
       offences_clear(&world->runner->states[i].offences, world->agents.types.count);

@@ -4,7 +4,6 @@
 #include "base/prefetch.h"
 #include "frame/stages.h"
 #include "herds/herds.h"
-#include "run/runner.h"
 #include "world/conduct.h"
 #include "world/frame_state.h"
 #include "world/herd_links.h"
@@ -188,13 +187,13 @@ typedef struct intake_share {
 static intake_share begin_share(const struct muster_world *world) {
   uint64_t share_ns = world->frame->budget_ns / INTAKE_BUDGET_PART;
   uint64_t count = share_ns / INTAKE_NS;
-  return (intake_share){.end_ns = world->runner->virtual ? 0 : clock_now(&world->runner->clock) + share_ns,
+  return (intake_share){.end_ns = world_is_virtual(world) ? 0 : clock_now(world->clock) + share_ns,
                         .count = count > INTAKE_MIN ? count : INTAKE_MIN};
 }
 
 static bool is_left(const struct muster_world *world, const intake_share *share) {
   if (share->taken < INTAKE_MIN) return true;
-  return world->runner->virtual ? share->taken < share->count : clock_now(&world->runner->clock) < share->end_ns;
+  return world_is_virtual(world) ? share->taken < share->count : clock_now(world->clock) < share->end_ns;
 }
 
 /* Whether a few more may be taken, if there are any. */

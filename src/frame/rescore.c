@@ -19,16 +19,16 @@ enum { SHEDDING_LOOK_NS = 20, SHEDDING_LOOKS_MIN = 2048 };
 static void rescore_work(void *argument, uint32_t worker) {
   struct muster_world *world = argument;
   score_inputs inputs = world_score_inputs(world);
-  bool helper = worker != world->runner->caller && !world->runner->virtual;
+  bool helper = worker != world->runner->caller && !world_is_virtual(world);
   bool audited = world->runner->audit && helper; /* the caller's time is the stage's, and measured there */
-  uint64_t begin_ns = helper ? clock_now(&world->runner->clock) : 0, begin_cpu_ns = audited ? clock_thread_cpu() : 0;
+  uint64_t begin_ns = helper ? clock_now(world->clock) : 0, begin_cpu_ns = audited ? clock_thread_cpu() : 0;
   uint32_t number, items = world->score->board.item_count;
   while ((number = ticket_take(&world->score->ticket)) != TICKET_NONE) {
     uint32_t first = number * ITEMS_EACH, end = first + ITEMS_EACH;
     ASSERT(first < items);
     score_range(&world->score->board, &inputs, first, end < items ? end : items);
   }
-  if (helper) world->runner->states[worker].loop_ns += clock_now(&world->runner->clock) - begin_ns;
+  if (helper) world->runner->states[worker].loop_ns += clock_now(world->clock) - begin_ns;
   if (audited) runner_audit_settling(world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
 }
 

@@ -60,8 +60,8 @@ void run_by_workers(struct muster_world *world) {
 }
 
 uint64_t frame_time_to_run(const struct muster_world *world) {
-  if (world->runner->virtual) return world->frame->capacity_ns;
+  if (world_is_virtual(world)) return world->frame->capacity_ns;
   uint64_t end_ns = world->frame->deadline_ns - world->frame->commit_ns;
-  uint64_t now_ns = clock_now(&world->runner->clock);
+  uint64_t now_ns = clock_now(world->clock);
   return end_ns > now_ns ? end_ns - now_ns : 0;
 }

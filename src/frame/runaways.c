@@ -159,7 +159,7 @@ static void judge_incident(struct muster_world *world, const watch_incident *inc
   }
   if (!incident->computes) return;
   note_risk(world, &offence);
-  if (at_large && !world->runner->virtual) punish_stuck(world, &offence);
+  if (at_large && !world_is_virtual(world)) punish_stuck(world, &offence);
 }
 
 static void judge_incidents(struct muster_world *world) {
@@ -226,7 +226,7 @@ void runaways_judge(struct muster_world *world) {
   judge_list(world, &world->batch->offences);
   judge_workers(world);
   if (world->watchdog || world->recorder) judge_incidents(world);
-  if (!world->runner->virtual) judge_suspects(world);
+  if (!world_is_virtual(world)) judge_suspects(world);
   if (world->conduct->types_watched) judge_types(world);
   if (world->conduct->regrade_left) conduct_go_on_regrading(world);
 }

@@ -271,7 +271,7 @@ static void settle_share(struct muster_world *world, uint32_t share) {
     if (i + AHEAD < batch->claim_count && later->ran_by != CLAIM_LEFT && share_of_claim(later) == share)
       prefetch_claim(world, later);
     if (claim->ran_by == CLAIM_LEFT || share_of_claim(claim) != share) continue;
-    if (clock_now(&world->runner->clock) >= end_ns) {
+    if (clock_now(world->clock) >= end_ns) {
       world->crews->settle_looked_at[share] = i;
       return;
     }
@@ -287,10 +287,10 @@ static void settle_shares(void *argument, uint32_t worker) {
   uint32_t share;
   bool helper = worker != world->runner->caller;
   bool audited = world->runner->audit && helper; /* the caller's time is the commit's, and measured there */
-  uint64_t begin_ns = clock_now(&world->runner->clock), begin_cpu_ns = audited ? clock_thread_cpu() : 0;
+  uint64_t begin_ns = clock_now(world->clock), begin_cpu_ns = audited ? clock_thread_cpu() : 0;
   while ((share = shares_take(&world->crews->settle_shares, worker % WHEEL_SHARDS)) != PARTITION_NONE)
     settle_share(world, share);
-  if (helper) world->runner->states[worker].loop_ns += clock_now(&world->runner->clock) - begin_ns;
+  if (helper) world->runner->states[worker].loop_ns += clock_now(world->clock) - begin_ns;
   if (audited) runner_audit_settling(world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
 }
 

@@ -20,7 +20,7 @@ enum { CHANGE_NS = 500, CHANGES_MIN = 64, CHANGES_BUDGET_PART = 8 };
 enum { BLOCK_LOOK_NS = 2000, ENTRY_LOOK_NS = 1000, LOOKS_MIN = 256, BLOCKS_EACH = 16, BLOCKS_TO_SHARE = 64 };
 
 static uint64_t budget_of(const struct muster_world *world) {
-  return world->runner->virtual ? world->frame->capacity_ns : world->frame->budget_ns;
+  return world_is_virtual(world) ? world->frame->capacity_ns : world->frame->budget_ns;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- removal */
@@ -259,16 +259,16 @@ static void note_named(struct muster_world *world) {
 static void look_at_blocks(void *argument, uint32_t worker) {
   struct muster_world *world = argument;
   const struct fold_blocks *blocks = &world->fold->blocks;
-  bool helper = worker != world->runner->caller && !world->runner->virtual;
+  bool helper = worker != world->runner->caller && !world_is_virtual(world);
   bool audited = world->runner->audit && helper; /* the caller's time is the stage's, and measured there */
-  uint64_t begin_ns = helper ? clock_now(&world->runner->clock) : 0, begin_cpu_ns = audited ? clock_thread_cpu() : 0;
+  uint64_t begin_ns = helper ? clock_now(world->clock) : 0, begin_cpu_ns = audited ? clock_thread_cpu() : 0;
   uint32_t number;
   while ((number = ticket_take(&world->fold->ticket)) != TICKET_NONE) {
     uint32_t first = number * BLOCKS_EACH, end = first + BLOCKS_EACH;
     ASSERT(first < blocks->count);
     fold_look(&world->fold->board, blocks, first, end < blocks->count ? end : blocks->count, worker);
   }
-  if (helper) world->runner->states[worker].loop_ns += clock_now(&world->runner->clock) - begin_ns;
+  if (helper) world->runner->states[worker].loop_ns += clock_now(world->clock) - begin_ns;
   if (audited) runner_audit_settling(world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
 }
 

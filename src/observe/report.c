@@ -2,12 +2,12 @@
 #include "observe/report.h"
 #include "agents/batch.h"
 #include "base/sized.h"
-#include "run/runner.h"
 #include "world/conduct_state.h"
 #include "world/guard.h"
 #include "world/planner_state.h"
 #include "world/timing.h"
 #include "world/trace.h"
+#include "world/workers.h"
 #include "world/world_herds.h"
 #include "world/world_learnt.h"
 #include "world/world_links.h"
@@ -51,7 +51,7 @@ static uint64_t bytes_scheduling(const muster_world *world) {
   uint64_t each =
       sizeof(agent_row) + sizeof(agent_place) + sizeof(uint8_t) /* wake word */ + (parted ? sizeof(agent_begun) : 0);
   if (world->planner->numbers) each += sizeof *world->planner->numbers;
-  uint32_t parts = world->runner->virtual || world->runner->workers == 1 ? 1 : world->runner->workers;
+  uint32_t parts = world_is_virtual(world) || world_own_workers(world) == 1 ? 1 : world_own_workers(world);
   if (parts > WHEEL_SHARDS) parts = WHEEL_SHARDS;
   uint64_t buckets = world->agents.space.mask + 1 < agents ? world->agents.space.mask + 1 : agents;
   uint64_t batch = sizeof(batch_entry) + sizeof(batch_result) + sizeof(batch_claim);

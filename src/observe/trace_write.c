@@ -1,6 +1,5 @@
 /* trace_write.c - the ring of trace.h as JSON in the Chrome trace format. */
 #include "base/json.h"
-#include "run/runner.h"
 #include "world/guard.h"
 #include "world/trace.h"
 
@@ -95,7 +94,7 @@ static bool has_spans(const struct trace *trace, uint32_t worker) {
 
 static void write_names(trace_writer *writer) {
   const muster_world *world = writer->world;
-  bool virtual = world->runner->virtual;
+  bool virtual = world_is_virtual(world);
   write_name(writer, "process_name", 0, virtual ? "muster (virtual time)" : "muster");
   write_name(writer, "thread_name", FRAME_TRACK, "frame");
   write_order(writer, FRAME_TRACK);
@@ -163,7 +162,7 @@ static void write_stages(trace_writer *writer, const trace_frame *kept) {
   uint64_t at_ns = kept->begin_ns;
   for (uint32_t i = 0; i < MUSTER_STAGES; i++) {
     uint64_t stage_ns = kept->report.stage_ns[i];
-    if (writer->world->runner->virtual && !stage_ns) continue; /* most take no virtual time */
+    if (world_is_virtual(writer->world) && !stage_ns) continue; /* most take no virtual time */
     begin_event(writer, "X", "stage", names[i], at_ns, FRAME_TRACK);
     put(writer, ",\"dur\":%s,\"args\":{\"frame\":%" PRIu64 "}}", micro(stage_ns).text, kept->report.frame);
     at_ns += stage_ns;
@@ -215,9 +214,9 @@ muster_result muster_trace_write(const muster_world *world, muster_trace_sink si
   uint32_t kept = trace_kept(trace);
   if (kept) writer.base_ns = trace->ring[trace_place(trace, 0)].begin_ns;
   put(&writer, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"producer\":\"muster\",\"clock\":\"%s\",\"note\":\"%s\"},",
-      world->runner->virtual ? "virtual" : "wall",
-      world->runner->virtual ? "virtual time: updates are laid out one after the other by what the cost model charged"
-                             : "wall time");
+      world_is_virtual(world) ? "virtual" : "wall",
+      world_is_virtual(world) ? "virtual time: updates are laid out one after the other by what the cost model charged"
+                              : "wall time");
   put(&writer, "\"traceEvents\":[");
   write_names(&writer);
   for (uint32_t k = 0; k < kept; k++) trace_write_frame(&writer, trace_place(trace, k));

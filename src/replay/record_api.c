@@ -5,6 +5,7 @@
 #include "observe/report.h"
 #include "record/recorder_fields.h"
 #include "replay/replay.h"
+#include "run/inbox.h"
 #include "run/runner.h"
 #include "world/guard.h"
 #include "world/world_herds.h"
@@ -38,7 +39,7 @@ static muster_result record_api_check_new(const muster_world *world, const char 
 /* How far a pass comes is a matter of time, and not in a record. */
 static muster_result check_types(const muster_world *world) {
   if (world->herds->table.count) return error_set(MUSTER_E_STATE, "record: worlds with herds are not recorded");
-  for (uint32_t i = 0; i < world->agents.types.count && !world->runner->virtual; i++)
+  for (uint32_t i = 0; i < world->agents.types.count && !world_is_virtual(world); i++)
     if (world->agents.types.types[i].has_sets)
       return error_set(MUSTER_E_STATE, "record: type '%s' has sets: they are recorded under the virtual clock only",
                        world->agents.types.types[i].name);
@@ -229,7 +230,7 @@ muster_result muster_replay_begin(muster_world *world, const muster_replay_def *
   recorder->mode = RECORDER_REPLAYS;
   recorder->hash = world_hash;
   recorder->asides = (recorder_asides){world, replay_type, replay_logged_spawn};
-  if (!world->runner->virtual) world->run_stage = replay_run;
+  if (!world_is_virtual(world)) world->run_stage = replay_run;
   recorder->replays = true;
   recorder->replay = def;
   recorder->frames_max = frames;

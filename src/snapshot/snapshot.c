@@ -7,7 +7,6 @@
 #include "herds/herds.h"
 #include "observe/report.h"
 #include "plan/offenders.h"
-#include "run/runner.h"
 #include "world/frame_state.h"
 #include "world/guard.h"
 #include "world/tune.h"
@@ -335,9 +334,9 @@ static muster_result snapshot_check_world(const muster_world *world, const char 
 muster_result muster_world_settle(muster_world *world) {
   muster_result result = guard_between(world, "settle");
   if (result || !world->commit->open) return result;
-  uint64_t begin_ns = clock_now(&world->runner->clock);
+  uint64_t begin_ns = clock_now(world->clock);
   frame_settle_between(world);
-  world->sums->prepaid_ns += clock_now(&world->runner->clock) - begin_ns;
+  world->sums->prepaid_ns += clock_now(world->clock) - begin_ns;
   return MUSTER_OK;
 }
 

@@ -2,7 +2,6 @@
 #include "world/trace.h"
 
 #include "base/assert.h"
-#include "run/runner.h"
 #include "world/frame_state.h"
 #include "world/world.h"
 #include "world/world_sums.h"
@@ -41,7 +40,7 @@ void trace_begin(struct muster_world *world) {
     track_begin(&trace->tracks[i], trace_spans(trace, place, i), trace->spans_max);
   kept->begin_ns = frame->begin_ns;
   kept->deadline_ns = frame->deadline_ns;
-  if (!world->runner->virtual) return;
+  if (!world_is_virtual(world)) return;
   kept->begin_ns = frame->now_ns > trace->virtual_end_ns ? frame->now_ns : trace->virtual_end_ns;
   kept->deadline_ns = kept->begin_ns + frame->capacity_ns;
 }
@@ -49,7 +48,7 @@ void trace_begin(struct muster_world *world) {
 void trace_run(struct muster_world *world) {
   struct trace *trace = world->trace;
   const struct batch *batch = world->batch;
-  if (!trace_is_on(trace) || !world->runner->virtual) return;
+  if (!trace_is_on(trace) || !world_is_virtual(world)) return;
   uint64_t now_ns = trace->ring[place_of_next(trace)].begin_ns;
   for (uint32_t i = 0; i < batch->claim_count; i++) {
     const batch_claim *claim = &batch->claims[i];
@@ -75,6 +74,6 @@ void trace_end(struct muster_world *world) {
     ASSERT(trace->tracks[i].count <= trace->spans_max);
     trace->left_out[place] += trace->tracks[i].left_out;
   }
-  if (world->runner->virtual) trace->virtual_end_ns = kept->begin_ns + world->sums->report.wall_ns;
+  if (world_is_virtual(world)) trace->virtual_end_ns = kept->begin_ns + world->sums->report.wall_ns;
   trace->frames++;
 }

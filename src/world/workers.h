@@ -2,12 +2,12 @@
 #ifndef WORKERS_H
 #define WORKERS_H
 
-#include "run/runner.h"
 #include "world/world.h"
 
 /* The host's workers, or ours. */
-static inline uint32_t world_workers(const struct muster_world *world) {
-  return world_is_planned(world) ? world->def.planner_workers : world->runner->workers;
-}
+uint32_t world_workers(const struct muster_world *world);
+
+/* Ours: who runs updates unless the host does, and helps in stages. */
+uint32_t world_own_workers(const struct muster_world *world);
 
 #endif

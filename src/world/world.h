@@ -33,6 +33,7 @@ struct muster_world {
   /* How updates are run is chosen when the world is created. */
   void (*run_stage)(
       struct muster_world *world); /* 7: by workers, or as in a record; null where the host runs updates */
+  const clock_source *clock;       /* the pool's */
   bool timed;                      /* decisions look at the clock: not the virtual one, nor in a replay */
   bool costs_told; /* entries carry what they cost, by a model or by the host's word, instead of samples of workers */
 
@@ -68,6 +69,11 @@ struct muster_world {
 static inline bool world_is_in_frame(const struct muster_world *world) {
   enum occupation occupation = occupancy_get(&world->occupancy);
   return occupation == OCCUPIED_BY_FRAME || occupation == OCCUPIED_BY_PLAN;
+}
+
+/* Whether updates cost what their models say, and no clock is read. */
+static inline bool world_is_virtual(const struct muster_world *world) {
+  return world->def.clock == MUSTER_CLOCK_VIRTUAL;
 }
 
 /* Whether the host runs the updates and says what they cost. */
