@@ -24,6 +24,7 @@
 #include "world/workers.h"
 #include "world/world_acts.h"
 #include "world/world_commands.h"
+#include "world/world_crews.h"
 #include "world/world_learnt.h"
 #include "world/world_links.h"
 #include "world/world_queues.h"
@@ -206,7 +207,7 @@ static void run_list(struct muster_world *world) {
   acts_open(acts);
   uint32_t helpers = helpers_for(world);
   if (helpers)
-    serial_run_crew(world, &world->acts->crew, act_together, helpers);
+    serial_run_crew(world, &world->crews->act, act_together, helpers);
   else
     acts_run_in_order(acts);
   if (!acts->timed) return;

@@ -9,6 +9,7 @@
 
 struct frame_experience;
 struct watch_incident;
+struct offence_list;
 
 /* A frame begins, with so much of its budget left; agents that hosts have spawned until now come to be. */
 void frame_record_begin(struct muster_world *world, const muster_frame *frame);
@@ -32,7 +33,7 @@ bool frame_record_shares(struct muster_world *world, bool any);
 
 /* The next of a list of offences by worker, of types whose claim took suspiciously long, and of incidents of the
  * watchdog: whether there is one, and which. */
-bool frame_record_offences(struct muster_world *world, bool any, offence_list *list);
+bool frame_record_offences(struct muster_world *world, bool any, struct offence_list *list);
 bool frame_record_suspect(struct muster_world *world, bool any, uint32_t *type);
 bool frame_record_incident(struct muster_world *world, bool any, struct watch_incident *incident);
 

@@ -2,6 +2,8 @@
  * explain_words.c. */
 #include "base/sized.h"
 #include "observe/report.h"
+#include "plan/judge.h"
+#include "plan/wheel.h"
 #include "world/guard.h"
 #include "world/world_commands.h"
 #include "world/world_herds.h"

@@ -1,5 +1,6 @@
 #include "run/acts.h"
 
+#include "agents/space.h"
 #include "pool/ticket.h"
 #include "run/callback.h"
 #include "run/conduct.h"

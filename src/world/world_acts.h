@@ -2,7 +2,6 @@
 #ifndef WORLD_ACTS_H
 #define WORLD_ACTS_H
 
-#include "pool/crew.h"
 #include "run/acts.h"
 
 struct world_acts {
@@ -10,7 +9,6 @@ struct world_acts {
   uint32_t kinds;     /* bitmap of muster_act: those that some type has */
   uint32_t first;     /* the one whose turn is first */
   struct acts beside; /* those who act beside each other; reserved with the first type that says so */
-  struct crew crew;
 };
 
 #endif

@@ -11,7 +11,9 @@ enum { SETTLE_SHARES = 4 }; /* of a batch: as many as a wheel has shards */
 
 struct world_crews {
   struct crew early; /* runs those held from the last frame while the caller plans */
-  struct crew run, settle;
+  struct crew run, settle, act, score, fold;
+  shared_u64 score_ticket; /* items of the score stage that no worker has taken yet, several at a time */
+  shared_u64 fold_ticket;  /* and blocks of herds of stage 3 */
   bool early_open;
   struct visit visit; /* of the thread that runs the frame, and its seat */
   struct seat *seat;

@@ -3,18 +3,15 @@
 #ifndef WORLD_SCORE_H
 #define WORLD_SCORE_H
 
+#include "plan/factors.h"
 #include "plan/score.h"
 #include "plan/shedding.h"
-#include "pool/crew.h"
-#include "pool/ticket.h"
 
 struct world_score {
   score_board board;
   struct shedding shedding;
   judge_factors factor_weights;
   const judge_factors *factors; /* null: importance is the product */
-  struct crew crew;
-  shared_u64 ticket; /* items of the score stage that no worker has taken yet, several at a time */
 };
 
 #endif

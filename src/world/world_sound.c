@@ -1,5 +1,6 @@
 #include "world/world_sound.h"
 
+#include "agents/batch.h"
 #include "base/fatal.h"
 #include "plan/plan_sound.h"
 #include "record/recorder.h"
