@@ -11,6 +11,7 @@
 #include "world/messages.h"
 #include "world/reactions.h"
 #include "world/timing.h"
+#include "world/world.h"
 #include "world/world_queues.h"
 #include "world/world_sums.h"
 
@@ -71,9 +72,9 @@ static inline void update_complete(struct muster_world *world, uint32_t share, u
     /* The statistics count the update. */
     note_completion(world, part, row, class, index, began_ns);
     /* Its contract says to which time it brought the agent; the gap until the next wake begins. */
-    reached_ns = timing_complete(world, part, type, index, began_ns);
+    reached_ns = timing_complete(&world->agents, part, type, index, began_ns);
     /* The agent has reacted, in time or late. */
-    reactions_complete(world, index, began_ns);
+    reactions_complete(&world->agents, world->queues, &world->sums->statistics, index, began_ns);
     /* The messages that the update was given leave the box; those that came since may wake the agent. */
     messages_complete(world, type, index);
   }

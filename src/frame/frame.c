@@ -182,7 +182,7 @@ void frame_plan(struct muster_world *world) {
 
 static void frame_run(struct muster_world *world) {
   stage_run(world);
-  trace_run(world);
+  if (world_is_virtual(world)) trace_run(world->trace, &world->agents.store, world->batch);
   audit_stage(world, MUSTER_STAGE_RUN);
 }
 
@@ -264,7 +264,7 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
   watch_begin(runner_caller(world->runner)->post);
   watchdog_frame_begins(world->watchdog);
   audit_begin(world);
-  trace_begin(world);
+  trace_begin(world->trace, world->frame, world_is_virtual(world));
   threads_keep_all_apart(world->pool);
   if (world->batch->held_count) crew_wake(world->pool);
 }
@@ -294,7 +294,7 @@ void frame_end(struct muster_world *world) {
   watchdog_frame_ends(world->watchdog);
   audit_end(world); /* only what keeps its result comes afterwards */
   frame_record_times(world);
-  trace_end(world);
+  trace_end(world->trace, &world->sums->report, world_is_virtual(world));
   world_check(world, WORLD_RESTS);
   frame_leave(world, OCCUPIED_NOT);
 }

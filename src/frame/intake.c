@@ -134,7 +134,7 @@ static void intake_apply(struct muster_world *world, const struct command *comma
     lifecycle_apply_wake(world, command);
     break;
   case COMMAND_WAKE_AT:
-    timing_ask(world, command->index, command->at_ns);
+    timing_ask(&world->agents, world->queues, command->index, command->at_ns);
     break;
   case COMMAND_PARDON:
     conduct_pardon(world, command->index);
@@ -386,7 +386,7 @@ static void answer_alarm(struct muster_world *world, uint32_t index) {
     row->delayed = 0;
     lifecycle_wake(world, index);
   }
-  timing_set(world, index);
+  timing_set(&world->agents, world->queues, index);
 }
 
 /* Releases those whose time has come, and wakes those whose gap has passed. Twice: before the commands, since these
@@ -402,7 +402,7 @@ static void answer_alarms(struct muster_world *world) {
 void intake_run(struct muster_world *world) {
   ASSERT(!world->commit->open && world->queues->ready.count >= world->queues->ready.begun);
   answer_alarms(world);
-  reactions_run(world);
+  reactions_run(&world->agents, world->queues, world->frame);
   tune_run(world);
   apply_commands(world);
   messages_take(world);

@@ -4,6 +4,7 @@
 #define SETTLE_H
 
 #include "agents/batch.h"
+#include "world/frame_state.h"
 #include "world/lifecycle.h"
 #include "world/timing.h"
 #include "world/world_sums.h"
@@ -13,7 +14,7 @@ enum { SETTLE_BETWEEN_LOOKS = 32 /* entries, at the clock */ };
 /* What an update or an action did to its own agent. */
 static inline void settle_effects(struct muster_world *world, uint32_t index, const batch_result *result) {
   if (result->moved) lifecycle_move(world, index, result->moved_to);
-  if (result->asks) timing_ask_own(world, index, result);
+  if (result->asks) timing_ask_own(&world->agents, world->queues, world->frame->now_ns, index, result);
 }
 
 /* On the wall clock most entries are settled by those who ran them. What is left, and everything under the virtual

@@ -290,7 +290,7 @@ uint64_t world_hash(const struct muster_world *world) {
       hash = XXH3_64bits_withSeed(type_published(type, row->state_slot, row->front), type->def.published_bytes, hash);
     hash = hash_sets(type, row, hash);
     hash = hash_messages(world, i, hash);
-    hash = timing_hash(world, i, hash);
+    hash = timing_hash(&world->agents, world->queues, i, hash);
   }
   return world->herds->table.count ? herds_hash(world, hash) : hash;
 }

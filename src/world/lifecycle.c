@@ -36,7 +36,7 @@ void lifecycle_callback(struct muster_world *world, uint32_t index, muster_fligh
   if (world->agents.types.types[row->type].published) row->front ^= 1u;
   if (result.moved) lifecycle_move(world, index, result.moved_to);
   herds_note(world, index);
-  if (result.asks) timing_ask_own(world, index, &result);
+  if (result.asks) timing_ask_own(&world->agents, world->queues, world->frame->now_ns, index, &result);
 }
 
 /* ------------------------------------------------------------------------------------------------- coming to be */
@@ -87,7 +87,7 @@ static void release_index(struct muster_world *world, uint32_t index) {
   ASSERT(!store_is_active(&world->agents.store, index));
   agent_row *row = &world->agents.store.rows[index];
   messages_forget(world, index);
-  timing_forget(world, index);
+  timing_forget(&world->agents, world->queues, index);
   forget_company(world, index);
   identity_give_back(&world->agents.slots[row->type], row->state_slot);
   row->status = AGENT_FREE;
@@ -197,7 +197,9 @@ void lifecycle_apply_wake(struct muster_world *world, const struct command *comm
   case AGENT_QUARANTINED:
     break;
   case AGENT_WAITING:
-    if (timing_delays_wake(world, command->index)) return;
+    if (timing_delays_wake(&world->agents, world->queues, &world->sums->statistics, world->frame->now_ns,
+                           command->index))
+      return;
     row->woken = 1;
     periods_release_early(&world->queues->classes, &world->agents.store, &world->queues->ready, command->index,
                           world->frame->now_ns, world->frame->number);
@@ -205,7 +207,10 @@ void lifecycle_apply_wake(struct muster_world *world, const struct command *comm
     world->sums->report.woken++;
     break;
   case AGENT_READY:
-    if (!row->woken && !row->atom_next && timing_delays_wake(world, command->index)) return;
+    if (!row->woken && !row->atom_next &&
+        timing_delays_wake(&world->agents, world->queues, &world->sums->statistics, world->frame->now_ns,
+                           command->index))
+      return;
     if (!row->woken) ready_wake(&world->queues->ready, &world->agents.store, command->index);
     world->sums->report.woken++;
     /* The rest of a preempted update does not count: it began before. */

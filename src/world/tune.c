@@ -4,7 +4,6 @@
 
 #include "base/assert.h"
 #include "base/sized.h"
-#include "run/runner.h"
 #include "world/conduct.h"
 #include "world/guard.h"
 #include "world/lifecycle.h"
@@ -158,7 +157,7 @@ muster_result muster_world_set_workers(muster_world *world, uint32_t workers) {
   if (workers > muster_pool_workers(world->pool))
     return error_set(MUSTER_E_ARGUMENT, "workers: %u must be 0 (all) .. %u, as many as the pool has", workers,
                      muster_pool_workers(world->pool));
-  world->runner->workers = workers ? workers : muster_pool_workers(world->pool);
+  world_set_own_workers(world, workers ? workers : muster_pool_workers(world->pool));
   return MUSTER_OK;
 }
 

@@ -9,3 +9,7 @@ uint32_t world_workers(const struct muster_world *world) {
 uint32_t world_own_workers(const struct muster_world *world) {
   return world->runner->workers;
 }
+
+void world_set_own_workers(struct muster_world *world, uint32_t workers) {
+  world->runner->workers = workers;
+}
