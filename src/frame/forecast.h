@@ -1,7 +1,7 @@
 /* forecast.h - what a frame expects of itself, from what the frames before it took: how much updates can have, how
  * many entries it can hold, how long its commit takes. Joins plan's estimates and controller with the clock.
  *
- * Asked once, by forecast_frame(); the stages read world->frame.forecast. What the clock or the number of entries goes
+ * Asked once, by forecast_frame(); the stages read world->frame->forecast. What the clock or the number of entries goes
  * into is computed from it at the moment at which that is known: the limits in stage 6, the commit's time behind it.
  * Everything here is called on the frame's thread, but where it says otherwise. */
 #ifndef FORECAST_H
