@@ -3,7 +3,6 @@
 #include "agents/batch.h"
 #include "base/error.h"
 #include "plan/rank.h"
-#include "record/recorder.h"
 #include "world/frame_state.h"
 #include "world/planner_state.h"
 #include "world/workers.h"
