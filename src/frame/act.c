@@ -15,6 +15,7 @@
 #include "frame/frame_record.h"
 #include "frame/settle.h"
 #include "frame/stages.h"
+#include "record/recorder.h"
 #include "run/conduct.h"
 #include "run/passes.h"
 #include "world/frame_state.h"

@@ -56,6 +56,7 @@
 #include "frame/frame_record.h"
 #include "frame/stages.h"
 #include "herds/herds.h"
+#include "record/recorder.h"
 #include "run/callback.h"
 #include "run/watchdog.h"
 #include "world/conduct_state.h"

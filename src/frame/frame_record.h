@@ -4,7 +4,6 @@
 #ifndef FRAME_RECORD_H
 #define FRAME_RECORD_H
 
-#include "record/recorder.h"
 #include "world/world.h"
 
 struct frame_experience;

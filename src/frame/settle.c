@@ -8,6 +8,7 @@
 #include "frame/complete.h"
 #include "frame/forecast.h"
 #include "frame/frame_record.h"
+#include "record/recorder.h"
 #include "run/runner.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"

@@ -1,6 +1,7 @@
 /* What can be chosen and tuned is recorded and replayed, on the wall clock and on any number of workers: weights,
  * factors of importance, company, reactions, further cycles, levels under pressure. */
 #include "frame/frame_record.h"
+#include "record/recorder.h"
 #include "support/recording.h"
 #include "world/world.h"
 #include "world/world_learnt.h"
