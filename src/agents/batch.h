@@ -9,7 +9,7 @@
 #define AGENTS_BATCH_H
 
 #include "agents/offence.h"
-#include "agents/space.h"
+#include "agents/spot.h"
 
 #include <muster/muster.h>
 

@@ -9,6 +9,7 @@
 #define AGENTS_SPACE_H
 
 #include "agents/crowds.h"
+#include "agents/spot.h"
 #include "agents/store.h"
 #include "base/random.h"
 
@@ -61,12 +62,6 @@ static inline uint32_t space_list_count(const struct space *space) {
  * agents/crowds.h says. */
 void space_link(struct space *space, agent_store *store, uint32_t index);
 void space_unlink(struct space *space, agent_store *store, uint32_t index);
-
-/* Where a position is: what of a place a move changes. */
-typedef struct space_spot {
-  int32_t cell_x, cell_y;
-  float x, y, z;
-} space_spot;
 
 /* The spot of an accepted position. */
 space_spot space_spot_of(const struct space *space, muster_position position);

@@ -7,6 +7,8 @@
 
 #include <muster/muster.h>
 
+enum { ACT_KINDS = MUSTER_ACT_PARALLEL + 1 };
+
 typedef struct agent_type {
   /* what each update looks at */
   _Alignas(64) const muster_atom *atoms; /* our copy */

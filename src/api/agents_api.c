@@ -1,10 +1,13 @@
 /* agents_api.c - the calls that any thread may make: checked here, queued, applied at the next intake. */
+#include "agents/mailbox.h"
 #include "agents/spawn.h"
 #include "api/calls.h"
 #include "base/sized.h"
 #include "record/recorder.h"
 #include "world/guard.h"
 #include "world/lifecycle.h"
+#include "world/world_commands.h"
+#include "world/world_observers.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,18 +16,18 @@ muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *giv
   const muster_agent none = {0, 0};
   muster_agent_def def;
   if (guard_any(world, "spawn")) return none;
-  if (spawn_check(given, inbox_types(&world->inbox), &def)) return none;
+  if (spawn_check(given, inbox_types(&world->commands->inbox), &def)) return none;
   if (recorder_replays(world->recorder)) return (muster_agent){world->recorder->agents_given++, 1};
-  uint32_t index = identity_take(&world->agent_ids);
+  uint32_t index = identity_take(&world->agents.ids);
   muster_agent agent = index == IDENTITY_NONE ? none : lifecycle_make(world, index, &def);
   if (muster_agent_is_null(agent)) {
-    if (index != IDENTITY_NONE) identity_give_back(&world->agent_ids, index);
+    if (index != IDENTITY_NONE) identity_give_back(&world->agents.ids, index);
     error_set(MUSTER_E_FULL, "each id of agents_max = %u is an agent's or set aside for spawns from updates",
               world->def.agents_max);
     return none;
   }
   if (world->recorder) spawn_log_add(&world->recorder->spawn_log, index);
-  pending_add(&world->inbox.spawns, index);
+  pending_add(&world->commands->inbox.spawns, index);
   return agent;
 }
 
@@ -33,7 +36,7 @@ static muster_result agents_api_send(muster_world *world, muster_agent agent, st
   if (!guard_asks_agent(world, agent, "agent", &result)) return result;
   command.index = agent.index;
   command.generation = agent.generation;
-  if (!ring_push(&world->inbox.commands, &command))
+  if (!ring_push(&world->commands->inbox.commands, &command))
     return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
   return MUSTER_OK;
 }
@@ -56,7 +59,7 @@ muster_result muster_agent_move(muster_world *world, muster_agent agent, muster_
 muster_result muster_agent_wake(muster_world *world, muster_agent agent) {
   muster_result result;
   if (!guard_asks_agent(world, agent, "wake", &result)) return result;
-  if (!wakes_push(&world->wakes, agent.index))
+  if (!wakes_push(&world->commands->wakes, agent.index))
     return error_set(MUSTER_E_FULL, "commands_max = %u wakes wait for a worker", world->def.commands_max);
   return MUSTER_OK;
 }
@@ -108,11 +111,11 @@ muster_result muster_agent_send(muster_world *world, muster_agent agent, const v
                      MUSTER_MESSAGE_BYTES_MAX);
   muster_result result;
   if (!guard_asks_agent(world, agent, "message", &result)) return result;
-  if (!inbox_takes_messages(&world->inbox))
+  if (!inbox_takes_messages(&world->commands->inbox))
     return error_set(MUSTER_E_ARGUMENT, "message: no type of this world has boxes: set messages_max");
   outgoing message = {.head = {.peer = agent, .size = size}};
   if (size) memcpy(message.bytes, bytes, size);
-  if (!ring_push(&world->inbox.messages, &message))
+  if (!ring_push(&world->commands->inbox.messages, &message))
     return error_set(MUSTER_E_FULL, "commands_max = %u messages wait for the next frame", world->def.commands_max);
   return MUSTER_OK;
 }
@@ -134,12 +137,12 @@ muster_observer muster_observer_add(muster_world *world, const muster_observer_d
   if (guard_any(world, "observer")) return none;
   if (sized_read(SIZED(observer_def), given, &def) || check_observer(&def)) return none;
   if (recorder_replays(world->recorder)) return (muster_observer){world->recorder->observers_given++, 1};
-  uint32_t index = identity_take(&world->observer_ids);
+  uint32_t index = identity_take(&world->observers->ids);
   if (index == IDENTITY_NONE) {
     error_set(MUSTER_E_FULL, "observers_max = %u observers exist", world->def.observers_max);
     return none;
   }
-  uint32_t generation = identity_open(&world->observer_ids, index);
+  uint32_t generation = identity_open(&world->observers->ids, index);
   struct command command = {.kind = COMMAND_OBSERVER_ADD,
                             .index = index,
                             .generation = generation,
@@ -147,9 +150,9 @@ muster_observer muster_observer_add(muster_world *world, const muster_observer_d
                             .position = def.position,
                             .first = def.near_m,
                             .second = def.far_m};
-  if (!ring_push(&world->inbox.commands, &command)) {
-    identity_close(&world->observer_ids, index);
-    identity_give_back(&world->observer_ids, index);
+  if (!ring_push(&world->commands->inbox.commands, &command)) {
+    identity_close(&world->observers->ids, index);
+    identity_give_back(&world->observers->ids, index);
     error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
     return none;
   }
@@ -159,11 +162,11 @@ muster_observer muster_observer_add(muster_world *world, const muster_observer_d
 static muster_result send_observer(muster_world *world, muster_observer observer, struct command command) {
   muster_result result;
   if (!guard_asks(world, "observer", &result)) return result;
-  if (!identity_is_live(&world->observer_ids, observer.index, observer.generation))
+  if (!identity_is_live(&world->observers->ids, observer.index, observer.generation))
     return error_set(MUSTER_E_STALE, "observer %u (generation %u) is gone", observer.index, observer.generation);
   command.index = observer.index;
   command.generation = observer.generation;
-  if (!ring_push(&world->inbox.commands, &command))
+  if (!ring_push(&world->commands->inbox.commands, &command))
     return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
   return MUSTER_OK;
 }

@@ -6,7 +6,12 @@
 #include "frame/frame.h"
 #include "world/guard.h"
 #include "world/lifecycle.h"
+#include "world/world_commands.h"
+#include "world/world_herds.h"
+#include "world/world_observers.h"
 #include "world/world_record.h"
+#include "world/world_score.h"
+#include "world/world_sums.h"
 
 #include <string.h>
 
@@ -24,34 +29,34 @@ static bool is_ready(const struct muster_world *world, bool arrays, const char *
 
 /* What the last commit left over comes first: it may hold positions, too. */
 static uint64_t begin(struct muster_world *world) {
-  uint64_t now_ns = world->runner.virtual ? 0 : clock_now(&world->runner.clock);
+  uint64_t now_ns = world_is_virtual(world) ? 0 : clock_now(world->clock);
   frame_settle_between(world);
   return now_ns;
 }
 
 static void end(struct muster_world *world, uint64_t begin_ns) {
-  if (!world->runner.virtual) world->prepaid_ns += clock_now(&world->runner.clock) - begin_ns;
+  if (!world_is_virtual(world)) world->sums->prepaid_ns += clock_now(world->clock) - begin_ns;
 }
 
 static bool is_live(const struct muster_world *world, muster_agent agent) {
-  return identity_is_live(&world->agent_ids, agent.index, agent.generation);
+  return identity_is_live(&world->agents.ids, agent.index, agent.generation);
 }
 
 /* What a herd notes of its leaf follows with the position. */
 static bool is_leaf(const struct muster_world *world, uint32_t index) {
-  return world->herds.count && world->herds.links[index].tie == HERD_TIE_LEAF;
+  return world->herds->table.count && world->herds->table.links[index].tie == HERD_TIE_LEAF;
 }
 
 static uint8_t try_move(struct muster_world *world, muster_agent agent, muster_position position) {
   if (!is_live(world, agent)) return MARK_STALE;
   if (!space_accepts(position)) return MARK_REFUSED;
-  agent_place *place = &world->store.places[agent.index];
-  bool active = store_is_active(&world->store, agent.index);
+  agent_place *place = &world->agents.store.places[agent.index];
+  bool active = store_is_active(&world->agents.store, agent.index);
   if (active && is_leaf(world, agent.index)) return MARK_FOLLOWS;
-  space_spot to = space_spot_of(&world->space, position);
-  if (active && (!space_stays(&world->space, place, to) || score_notices(&world->board, place, to)))
+  space_spot to = space_spot_of(&world->agents.space, position);
+  if (active && (!space_stays(&world->agents.space, place, to) || score_notices(&world->score->board, place, to)))
     return MARK_FOLLOWS;
-  space_place(&world->space, place, position);
+  space_place(&world->agents.space, place, position);
   return MARK_DONE;
 }
 
@@ -61,9 +66,9 @@ static void move_range(void *argument, uint64_t begin, uint64_t end, uint32_t wo
   struct muster_world *world = moves->world;
   (void)worker;
   for (uint64_t i = begin; i < end; i++) {
-    if (i + AHEAD < end && moves->agents[i + AHEAD].index < world->store.maximum)
-      __builtin_prefetch(&world->store.places[moves->agents[i + AHEAD].index], 1);
-    world->marks[i] = try_move(world, moves->agents[i], moves->positions[i]);
+    if (i + AHEAD < end && moves->agents[i + AHEAD].index < world->agents.store.maximum)
+      __builtin_prefetch(&world->agents.store.places[moves->agents[i + AHEAD].index], 1);
+    world->agents.marks[i] = try_move(world, moves->agents[i], moves->positions[i]);
   }
 }
 
@@ -72,19 +77,19 @@ static uint32_t bulk_api_follow(const bulk_moves *moves, uint32_t count) {
   struct muster_world *world = moves->world;
   uint32_t moved = 0;
   for (uint32_t i = 0; i < count; i++) {
-    uint8_t mark = world->marks[i];
+    uint8_t mark = world->agents.marks[i];
     moved += mark <= MARK_FOLLOWS;
-    world->statistics.positions_refused += mark == MARK_REFUSED;
+    world->sums->statistics.positions_refused += mark == MARK_REFUSED;
     if (mark == MARK_FOLLOWS)
-      lifecycle_move(world, moves->agents[i].index, space_spot_of(&world->space, moves->positions[i]));
+      lifecycle_move(world, moves->agents[i].index, space_spot_of(&world->agents.space, moves->positions[i]));
   }
   return moved;
 }
 
 static bool note_once(struct muster_world *world, uint32_t index) {
   uint64_t bit = 1ull << (index % 64);
-  bool first = !(world->seen[index / 64] & bit);
-  world->seen[index / 64] |= bit;
+  bool first = !(world->agents.seen[index / 64] & bit);
+  world->agents.seen[index / 64] |= bit;
   return first;
 }
 
@@ -95,8 +100,8 @@ static bool come_once(struct muster_world *world, const muster_agent *agents, ui
   if (i >= count) return true;
   bool once = true;
   for (i = 0; i < count && once; i++)
-    if (agents[i].index < world->store.maximum) once = note_once(world, agents[i].index);
-  memset(world->seen, 0, ((size_t)world->store.maximum + 63) / 64 * sizeof *world->seen);
+    if (agents[i].index < world->agents.store.maximum) once = note_once(world, agents[i].index);
+  memset(world->agents.seen, 0, ((size_t)world->agents.store.maximum + 63) / 64 * sizeof *world->agents.seen);
   return once;
 }
 
@@ -128,7 +133,7 @@ uint32_t bulk_move_agents(struct muster_world *world, const muster_agent *agents
   uint32_t moved = 0;
   uint64_t begin_ns = begin(world);
   for (uint32_t first = 0, each; first < count; first += each) {
-    each = count - first < world->store.maximum ? count - first : world->store.maximum;
+    each = count - first < world->agents.store.maximum ? count - first : world->agents.store.maximum;
     moved += move_some(&(bulk_moves){world, agents + first, positions + first}, each);
   }
   end(world, begin_ns);
@@ -152,12 +157,12 @@ uint32_t bulk_set_factor(struct muster_world *world, muster_factor factor, const
   uint64_t begin_ns = begin(world);
   for (uint32_t i = 0; i < count; i++) {
     if (!is_live(world, agents[i]) || !(values[i] >= 0.0f && values[i] <= 1.0f)) continue;
-    uint8_t *held = &world->store.rows[agents[i].index].factors[factor];
+    uint8_t *held = &world->agents.store.rows[agents[i].index].factors[factor];
     uint8_t value = byte_share_of(values[i]);
     set++;
     if (*held == value) continue;
     *held = value;
-    if (store_is_active(&world->store, agents[i].index)) score_note(&world->board, agents[i].index);
+    if (store_is_active(&world->agents.store, agents[i].index)) score_note(&world->score->board, agents[i].index);
   }
   end(world, begin_ns);
   return set;
@@ -165,13 +170,13 @@ uint32_t bulk_set_factor(struct muster_world *world, muster_factor factor, const
 
 /* One that waits to be added is moved after that. */
 static bool bulk_api_move_observer(struct muster_world *world, muster_observer observer, muster_position position) {
-  if (world->observers.rows[observer.index].present) {
-    observers_move(&world->observers, observer.index, position);
+  if (world->observers->table.rows[observer.index].present) {
+    observers_move(&world->observers->table, observer.index, position);
     return true;
   }
   struct command command = {
       .kind = COMMAND_OBSERVER_MOVE, .index = observer.index, .generation = observer.generation, .position = position};
-  return ring_push(&world->inbox.commands, &command);
+  return ring_push(&world->commands->inbox.commands, &command);
 }
 
 uint32_t muster_observers_move(muster_world *world, const muster_observer *observers, const muster_position *positions,
@@ -186,11 +191,11 @@ uint32_t bulk_move_observers(struct muster_world *world, const muster_observer *
   uint32_t moved = 0;
   uint64_t begin_ns = begin(world);
   for (uint32_t i = 0; i < count; i++) {
-    if (!identity_is_live(&world->observer_ids, observers[i].index, observers[i].generation)) continue;
+    if (!identity_is_live(&world->observers->ids, observers[i].index, observers[i].generation)) continue;
     if (space_accepts(positions[i]))
       moved += bulk_api_move_observer(world, observers[i], positions[i]);
     else
-      world->statistics.positions_refused++;
+      world->sums->statistics.positions_refused++;
   }
   end(world, begin_ns);
   return moved;

@@ -4,6 +4,8 @@
 
 #include "world/world.h"
 
+struct command;
+
 /* Whether a time may be asked for. Any thread. In agents_api.c. */
 muster_result agents_check_time(uint64_t at_ns);
 

@@ -1,19 +1,22 @@
 /* conduct_api.c - muster/conduct.h: pardons, quarantine by the host's word, and what is known of runaways. */
 #include "base/sized.h"
+#include "plan/offenders.h"
+#include "world/conduct_state.h"
 #include "world/guard.h"
+#include "world/world_commands.h"
 
 muster_result muster_agent_pardon(muster_world *world, muster_agent agent) {
   if (guard_any(world, "pardon")) return MUSTER_E_ARGUMENT;
-  if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
+  if (!identity_is_live(&world->agents.ids, agent.index, agent.generation))
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
   struct command command = {.kind = COMMAND_PARDON, .index = agent.index, .generation = agent.generation};
-  if (!ring_push(&world->inbox.commands, &command))
+  if (!ring_push(&world->commands->inbox.commands, &command))
     return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
   return MUSTER_OK;
 }
 
 static muster_result check_type(const muster_world *world, muster_type type) {
-  uint32_t types = inbox_types(&world->inbox);
+  uint32_t types = inbox_types(&world->commands->inbox);
   if (type.index && type.index <= types) return MUSTER_OK;
   return error_set(MUSTER_E_ARGUMENT, "type %u is none of the %u that are registered", type.index, types);
 }
@@ -23,7 +26,7 @@ static muster_result command_type(muster_world *world, muster_type type, command
   if (!result) result = check_type(world, type);
   if (result) return result;
   struct command command = {.kind = kind, .index = type.index - 1};
-  if (!ring_push(&world->inbox.commands, &command))
+  if (!ring_push(&world->commands->inbox.commands, &command))
     return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
   return MUSTER_OK;
 }
@@ -40,7 +43,7 @@ muster_result muster_conduct_read(const muster_world *world, muster_type type, m
   muster_result result = guard_read(world, "conduct");
   if (!result) result = check_type(world, type);
   if (result) return result;
-  const type_conduct *known = &world->conduct.offenders.types[type.index - 1];
+  const type_conduct *known = &world->conduct->offenders.types[type.index - 1];
   muster_conduct whole = {.offences = known->offences,
                           .worst_ns = known->worst.duration_ns,
                           .worst_agent = {known->worst.agent, known->worst.generation},
@@ -48,7 +51,7 @@ muster_result muster_conduct_read(const muster_world *world, muster_type type, m
                           .agents_demoted = known->agents_demoted,
                           .agents_quarantined = known->agents_quarantined,
                           .level_floor = known->level_floor,
-                          .quarantined = world->types.types[type.index - 1].quarantined,
+                          .quarantined = world->agents.types.types[type.index - 1].quarantined,
                           .stuck = known->stuck,
                           .blocked = known->blocked,
                           .worst_blocked_ns = known->worst_blocked.duration_ns,
@@ -59,7 +62,7 @@ muster_result muster_conduct_read(const muster_world *world, muster_type type, m
 
 uint32_t muster_offences_read(const muster_world *world, muster_offence *out, uint32_t capacity) {
   if (guard_read(world, "offences") || (capacity && !out && error_missing("offences", "array"))) return 0;
-  const conduct_state *conduct = &world->conduct;
+  const conduct_state *conduct = world->conduct;
   uint64_t count = conduct->kept_count < MUSTER_OFFENCES_KEPT ? conduct->kept_count : MUSTER_OFFENCES_KEPT;
   if (count > capacity) count = capacity;
   for (uint64_t i = 0; i < count; i++) out[i] = conduct->kept[(conduct->kept_count - 1 - i) % MUSTER_OFFENCES_KEPT];

@@ -1,10 +1,11 @@
 /* herds_act.c - what serial actions, and the host between frames, do with herds: search, take, scare, wake, remove. */
 #include "api/calls.h"
 #include "herds/herds.h"
-
 #include "run/callback.h"
 #include "world/guard.h"
 #include "world/lifecycle.h"
+#include "world/world_commands.h"
+#include "world/world_herds.h"
 
 #include <math.h>
 
@@ -40,7 +41,7 @@ static void herds_act_offer(struct search *search, const struct herd_type *type,
   if (search->count < search->capacity) search->count++;
   for (uint32_t i = search->count - 1; i > at; i--) search->out[i] = search->out[i - 1];
   search->out[at] = (muster_herd_near){.herd = herds_id(search->world, herd),
-                                       .type = {(uint32_t)(type - search->world->herds.types) + 1},
+                                       .type = {(uint32_t)(type - search->world->herds->table.types) + 1},
                                        .distance_m = distance_m,
                                        .position = {x, y, 0.0},
                                        .members = members,
@@ -80,8 +81,8 @@ static uint32_t search_all(const struct muster_world *world, muster_position pos
   struct search search = {world, position, radius_m,
                           out,   0,        capacity < MUSTER_NEIGHBOURS_MAX ? capacity : MUSTER_NEIGHBOURS_MAX};
   if (!(radius_m >= 0.0f) || !search.capacity || !out) return 0;
-  for (uint32_t t = 0; t < world->herds.count; t++) {
-    const struct herd_type *type = &world->herds.types[t];
+  for (uint32_t t = 0; t < world->herds->table.count; t++) {
+    const struct herd_type *type = &world->herds->table.types[t];
     for (uint32_t i = 0; i < type->block_count; i++)
       if (type->blocks[i].partition == partition) search_block(&search, type, i);
     if (type->unfolded) search_unfolded(&search, type, partition);
@@ -98,8 +99,8 @@ uint32_t muster_herds_nearby(const muster_world *world, muster_position position
 uint32_t muster_update_herds_nearby(const muster_update *update, float radius_m, muster_herd_near *out,
                                     uint32_t capacity) {
   if (check_serial(update, "herds nearby") || (capacity && !out && error_missing("herds nearby", "array"))) return 0;
-  const agent_place *place = &update->world->store.places[update->agent.index];
-  return search_all(update->world, space_position(&update->world->space, place), place->partition, radius_m, out,
+  const agent_place *place = &update->world->agents.store.places[update->agent.index];
+  return search_all(update->world, space_position(&update->world->agents.space, place), place->partition, radius_m, out,
                     capacity);
 }
 
@@ -117,7 +118,7 @@ static uint32_t take_from_folded(struct muster_world *world, struct herd_type *t
     return taken;
   }
   type->members[home] = (uint16_t)(have - taken);
-  world->herds.members -= taken;
+  world->herds->table.members -= taken;
   return taken;
 }
 
@@ -127,7 +128,7 @@ static uint32_t nearest_leaf(const struct muster_world *world, const herd_lanes 
   uint32_t found = HERD_NONE;
   for (uint32_t i = 0; i < lanes->entry->lanes; i++) {
     float dx = lanes->x[i] - x, dy = lanes->y[i] - y, square = dx * dx + dy * dy;
-    if (!lanes->members[i] || world->store.rows[lanes->agents[i]].removal_pending) continue;
+    if (!lanes->members[i] || world->agents.store.rows[lanes->agents[i]].removal_pending) continue;
     if (found != HERD_NONE && square >= best) continue;
     found = i;
     best = square;
@@ -138,12 +139,12 @@ static uint32_t nearest_leaf(const struct muster_world *world, const herd_lanes 
 static uint32_t take_from_leaf(struct muster_world *world, struct herd_type *type, const herd_lanes *lanes,
                                uint32_t lane, uint32_t wanted, float *totals) {
   uint32_t have = lanes->members[lane], taken = wanted < have ? wanted : have, agent = lanes->agents[lane];
-  agent_row *row = &world->store.rows[agent];
+  agent_row *row = &world->agents.store.rows[agent];
   struct command removal = {COMMAND_REMOVE, .index = agent,
-                            .generation = identity_generation(&world->agent_ids, agent)};
+                            .generation = identity_generation(&world->agents.ids, agent)};
   if (taken == have && !lifecycle_defer(world, &removal)) return 0;
   if (taken == have) row->removal_pending = 1;
-  const agent_type *member = &world->types.types[type->member_type];
+  const agent_type *member = &world->agents.types.types[type->member_type];
   for (uint32_t t = 0; t < type->def.totals; t++) {
     float total = lanes->totals[t][lane];
     totals[t] = taken == have ? total : total * ((float)taken / (float)have);
@@ -153,7 +154,7 @@ static uint32_t take_from_leaf(struct muster_world *world, struct herd_type *typ
       ((muster_herd_body *)type_published(member, row->state_slot, k))->totals[t] -= totals[t];
   }
   lanes->members[lane] = (uint16_t)(have - taken);
-  world->herds.members -= taken;
+  world->herds->table.members -= taken;
   return taken;
 }
 
@@ -168,8 +169,8 @@ uint32_t muster_update_herd_take(muster_update *update, muster_herd herd, uint32
   uint32_t number = herds_open_entry(type, herd.index);
   if (number == HERD_NONE) return take_from_folded(world, type, herd.index, members, totals);
   herd_lanes lanes = herds_lanes(type, number);
-  const agent_place *place = &world->store.places[update->agent.index];
-  uint32_t lane = nearest_leaf(world, &lanes, space_position(&world->space, place));
+  const agent_place *place = &world->agents.store.places[update->agent.index];
+  uint32_t lane = nearest_leaf(world, &lanes, space_position(&world->agents.space, place));
   return lane == HERD_NONE ? 0 : take_from_leaf(world, type, &lanes, lane, members, totals);
 }
 
@@ -196,7 +197,7 @@ muster_result muster_update_herd_push(muster_update *update, muster_herd herd, f
 /* A checked command about a live herd. */
 static muster_result make_command(const struct muster_world *world, muster_herd herd, command_kind kind,
                                   uint32_t member, struct command *command) {
-  const herd_id_range *range = herd_ids_find(&world->herd_ids, herd);
+  const herd_id_range *range = herd_ids_find(&world->herds->ids, herd);
   if (!range) return error_set(MUSTER_E_STALE, "herd %u (generation %u) is gone", herd.index, herd.generation);
   if (member >= range->members_max)
     return error_set(MUSTER_E_ARGUMENT, "herd %u: member %u must be below b^D = %u", herd.index, member,
@@ -212,7 +213,7 @@ static muster_result push_command(struct muster_world *world, muster_herd herd, 
   struct command command = {0};
   muster_result result = guard_any(world, "herd");
   if (!result) result = make_command(world, herd, kind, member, &command);
-  if (result || ring_push(&world->inbox.commands, &command)) return result;
+  if (result || ring_push(&world->commands->inbox.commands, &command)) return result;
   return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
 }
 

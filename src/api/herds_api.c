@@ -1,11 +1,13 @@
 /* herds_api.c - the calls of a host about herds, between frames: types, adding, naming, reading. */
+#include "base/sized.h"
 #include "frame/frame.h"
 #include "herds/herds.h"
-
-#include "base/sized.h"
 #include "record/recorder.h"
+#include "run/runner.h"
 #include "world/guard.h"
 #include "world/lifecycle.h"
+#include "world/world_fold.h"
+#include "world/world_herds.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -65,10 +67,10 @@ static muster_result check_tree(const muster_herd_type_def *def, herd_tree *tree
 }
 
 static muster_result check_member(const struct muster_world *world, const muster_herd_type_def *def) {
-  if (def->member.index == 0 || def->member.index > world->types.count)
+  if (def->member.index == 0 || def->member.index > world->agents.types.count)
     return error_set(MUSTER_E_ARGUMENT, "herd type '%s': member type %u is not registered", def->name,
                      def->member.index);
-  const agent_type *member = &world->types.types[def->member.index - 1];
+  const agent_type *member = &world->agents.types.types[def->member.index - 1];
   size_t least = sizeof(muster_herd_body) + def->totals * sizeof(float);
   if (member->blocks)
     return error_set(MUSTER_E_ARGUMENT, "herd type '%s': type '%s' is of blocks of herds", def->name, member->name);
@@ -86,7 +88,7 @@ static muster_result herds_api_check_world(const struct muster_world *world, con
   if (recorder_records(world->recorder) || recorder_replays(world->recorder))
     return error_set(MUSTER_E_STATE, "herd type '%s': this world is recorded, which worlds with herds cannot be",
                      def->name);
-  if (world->herds.count == MUSTER_HERD_TYPES_MAX)
+  if (world->herds->table.count == MUSTER_HERD_TYPES_MAX)
     return error_set(MUSTER_E_FULL, "herd type '%s': %u herd types are registered already", def->name,
                      MUSTER_HERD_TYPES_MAX);
   return MUSTER_OK;
@@ -98,18 +100,18 @@ static muster_result herds_api_check_world(const struct muster_world *world, con
 /* What the first herd type needs. */
 static void reserve_table(struct muster_world *world) {
   enum { NAMED_MAX = 65536 };
-  herd_table *table = &world->herds;
+  herd_table *table = &world->herds->table;
   if (table->links) return;
   table->spare = HERD_NONE;
   table->named_max = world->def.agents_max < NAMED_MAX ? world->def.agents_max : NAMED_MAX;
   table->types = arena_reserve(&world->arena, MUSTER_HERD_TYPES_MAX, sizeof *table->types);
   table->named = arena_reserve(&world->arena, table->named_max, sizeof *table->named);
-  table->scratch = arena_reserve(&world->arena, world->runner.state_count, sizeof *table->scratch);
-  fold_create(&world->fold, world->def.observers_max, world->runner.state_count, &world->arena);
+  table->scratch = arena_reserve(&world->arena, world->runner->state_count, sizeof *table->scratch);
+  fold_create(&world->fold->board, world->def.observers_max, world->runner->state_count, &world->arena);
   herd_link *links = arena_reserve(&world->arena, world->def.agents_max, sizeof *links);
   if (world->arena.failed) return;
   table->links = links;
-  world->runner.herds = table;
+  world->runner->herds = table;
 }
 
 static void reserve_type(struct muster_world *world, struct herd_type *type) {
@@ -130,12 +132,12 @@ static void reserve_type(struct muster_world *world, struct herd_type *type) {
   type->pool = arena_reserve(arena, def->unfolded_max, type->stride);
   type->settling = arena_reserve(arena, def->unfolded_max, sizeof *type->settling);
   if (def->retains) {
-    const agent_type *member = &world->types.types[type->member_type];
+    const agent_type *member = &world->agents.types.types[type->member_type];
     type->kept_each = sizeof(herd_kept) + ((member->def.state_bytes + 7u) & ~7u);
     type->kept_stride = type->kept_each * type->tree.first[def->depth + 1];
     type->kept = arena_reserve(arena, def->unfolded_max, type->kept_stride);
   }
-  herd_ids_reserve(&world->herd_ids, type->first, (uint32_t)herds, type->tree.below[0], arena);
+  herd_ids_reserve(&world->herds->ids, type->first, (uint32_t)herds, type->tree.below[0], arena);
 }
 
 /* The agent type of the blocks. */
@@ -157,9 +159,9 @@ static muster_type register_blocks(struct muster_world *world, const struct herd
 
 /* Leaves come and go by the thousand in a frame, so what the member type keeps for its agents is committed before. */
 static void make_members_ready(struct muster_world *world, uint32_t number) {
-  const agent_type *member = &world->types.types[number];
+  const agent_type *member = &world->agents.types.types[number];
   size_t agents = world->def.agents_max;
-  identity_make_ready(&world->slots[number], &world->arena);
+  identity_make_ready(&world->agents.slots[number], &world->arena);
   if (member->states) arena_make_ready(&world->arena, member->states, agents * member->state_stride);
   if (member->published)
     arena_make_ready(&world->arena, member->published, agents * (size_t)member->published_stride * 2);
@@ -174,7 +176,7 @@ static uint32_t next_first(const herd_table *table) {
 static muster_herd_type register_checked(struct muster_world *world, const muster_herd_type_def *def,
                                          const herd_tree *tree) {
   const muster_herd_type none = {0};
-  herd_table *table = &world->herds;
+  herd_table *table = &world->herds->table;
   reserve_table(world);
   if (world->arena.failed) {
     world->arena.failed = false;
@@ -188,7 +190,7 @@ static muster_herd_type register_checked(struct muster_world *world, const muste
   type->def.name = type->name;
   herds_lay_out(type);
   reserve_type(world, type);
-  fold_reserve(&world->fold, number, &world->arena);
+  fold_reserve(&world->fold->board, number, &world->arena);
   if (world->arena.failed) {
     world->arena.failed = false;
     return none;
@@ -196,10 +198,10 @@ static muster_herd_type register_checked(struct muster_world *world, const muste
   muster_type blocks = register_blocks(world, type);
   if (!blocks.index) return none;
   type->block_type = blocks.index - 1;
-  world->types.types[type->block_type].herded = world->types.types[type->block_type].blocks = true;
-  world->types.types[type->member_type].herded = true;
+  world->agents.types.types[type->block_type].herded = world->agents.types.types[type->block_type].blocks = true;
+  world->agents.types.types[type->member_type].herded = true;
   make_members_ready(world, type->member_type);
-  herd_ids_announce(&world->herd_ids);
+  herd_ids_announce(&world->herds->ids);
   table->count++;
   return (muster_herd_type){table->count};
 }
@@ -244,24 +246,24 @@ static muster_result check_herd(const struct herd_type *type, const muster_herd_
 /* Where a block's agent stands: out of everybody's sight, and few in a cell. */
 static muster_position place_of_block(const struct muster_world *world, uint32_t number) {
   enum { ROW = 4096 };
-  double step_m = world->space.cell_m;
+  double step_m = world->agents.space.cell_m;
   return (muster_position){-1e9 + step_m * (number % ROW), -1e9 + step_m * (double)(number / ROW), 0.0};
 }
 
 static muster_result open_block(struct muster_world *world, struct herd_type *type, const muster_herd_def *first) {
-  uint32_t index = identity_take(&world->agent_ids), number = type->block_count;
+  uint32_t index = identity_take(&world->agents.ids), number = type->block_count;
   muster_agent_def def = muster_default_agent_def();
   def.type = (muster_type){type->block_type + 1};
   def.position = place_of_block(world, number);
   if (index == IDENTITY_NONE || muster_agent_is_null(lifecycle_make(world, index, &def))) {
-    if (index != IDENTITY_NONE) identity_give_back(&world->agent_ids, index);
+    if (index != IDENTITY_NONE) identity_give_back(&world->agents.ids, index);
     return error_set(MUSTER_E_FULL, "herds: agents_max = %u agents exist, and a block of %u herds needs one",
                      world->def.agents_max, MUSTER_HERD_BLOCK);
   }
   herds_open_block(type, first->partition, first->position.x, first->position.y);
   type->blocks[number].agent = index;
-  world->herds.links[index] =
-      (herd_link){.entry = number, .type = (uint8_t)(type - world->herds.types), .tie = HERD_TIE_BLOCK};
+  world->herds->table.links[index] =
+      (herd_link){.entry = number, .type = (uint8_t)(type - world->herds->table.types), .tie = HERD_TIE_BLOCK};
   lifecycle_enter(world, index, world->last_now_ns);
   return MUSTER_OK;
 }
@@ -290,15 +292,15 @@ static muster_result herds_api_add(struct muster_world *world, struct herd_type 
   for (uint32_t t = 0; t < type->def.totals; t++) body.totals[t] = (double)def->totals[t];
   herds_write(type, home, &body);
   type->herds++;
-  world->herds.members += body.members;
-  uint32_t generation = herd_ids_turn(&world->herd_ids, type->first + home);
+  world->herds->table.members += body.members;
+  uint32_t generation = herd_ids_turn(&world->herds->ids, type->first + home);
   if (herd) *herd = (muster_herd){type->first + home, generation};
   return MUSTER_OK;
 }
 
 /* What the last commit left over comes first. */
 static void begin(struct muster_world *world, struct visit *visit) {
-  world->runner.caller = visit_index(visit_begin(visit, world->pool));
+  world->runner->caller = visit_index(visit_begin(visit, world->pool));
   frame_settle(world);
 }
 
@@ -307,12 +309,13 @@ uint32_t muster_herds_add(muster_world *world, muster_herd_type type, const must
   struct visit visit;
   uint32_t added = 0;
   if (guard_between(world, "herds")) return 0;
-  if ((count && !defs) || type.index == 0 || type.index > world->herds.count)
+  if ((count && !defs) || type.index == 0 || type.index > world->herds->table.count)
     return error_missing("herds", "array and a registered herd type"), 0;
   enum occupation before = guard_hold(world);
   begin(world, &visit);
   for (; added < count; added++)
-    if (herds_api_add(world, &world->herds.types[type.index - 1], &defs[added], added, herds ? &herds[added] : NULL))
+    if (herds_api_add(world, &world->herds->table.types[type.index - 1], &defs[added], added,
+                      herds ? &herds[added] : NULL))
       break;
   visit_end(&visit);
   guard_release(world, before);
@@ -331,7 +334,7 @@ static uint32_t find_place(herd_table *table) {
 /* The leaf becomes an agent of its own. */
 static muster_agent name_leaf(struct muster_world *world, struct herd_type *type, uint32_t number, uint32_t lane,
                               uint32_t place) {
-  herd_table *table = &world->herds;
+  herd_table *table = &world->herds->table;
   herd_lanes lanes = herds_lanes(type, number);
   uint32_t agent = lanes.agents[lane];
   herd_body whole = herds_whole(type, &lanes);
@@ -346,18 +349,18 @@ static muster_agent name_leaf(struct muster_world *world, struct herd_type *type
   table->members -= lanes.members[lane];
   herds_take_out(table, type, number, lane, 1);
   table->links[agent] = (herd_link){.entry = place, .type = (uint8_t)(type - table->types), .tie = HERD_TIE_NAMED};
-  return (muster_agent){agent, identity_generation(&world->agent_ids, agent)};
+  return (muster_agent){agent, identity_generation(&world->agents.ids, agent)};
 }
 
 static muster_agent name_member(struct muster_world *world, struct herd_type *type, uint32_t herd, uint32_t member) {
   const muster_agent none = {0, 0};
   muster_result result;
-  uint32_t place = find_place(&world->herds), number, lane;
+  uint32_t place = find_place(&world->herds->table), number, lane;
   if (place == HERD_NONE) {
-    error_set(MUSTER_E_FULL, "herds: %u members have names already", world->herds.named_max);
+    error_set(MUSTER_E_FULL, "herds: %u members have names already", world->herds->table.named_max);
     return none;
   }
-  world->herds.named[place].agent = HERD_NONE;
+  world->herds->table.named[place].agent = HERD_NONE;
   lane = herds_unfold_path(world, type, herd, member, &number, &result);
   return result ? none : name_leaf(world, type, number, lane, place);
 }
@@ -374,7 +377,7 @@ muster_agent muster_herd_name(muster_world *world, muster_herd herd, uint32_t me
   if (guard_between(world, "herd name")) return named;
   enum occupation before = guard_hold(world);
   struct visit visit;
-  world->runner.caller = visit_index(visit_begin(&visit, world->pool));
+  world->runner->caller = visit_index(visit_begin(&visit, world->pool));
   frame_settle(world);
   struct herd_type *type = herds_find(world, herd);
   if (type && member >= type->tree.below[0])

@@ -11,7 +11,10 @@
 #include "base/sized.h"
 #include "frame/frame.h"
 #include "run/callback.h"
+#include "world/frame_state.h"
 #include "world/guard.h"
+#include "world/planner_state.h"
+#include "world/world_sums.h"
 
 #include <string.h>
 
@@ -21,7 +24,7 @@ _Static_assert(sizeof(muster_plan_entry) == 64 && sizeof(muster_plan_result) == 
 
 void planner_create(struct muster_world *world) {
   if (world_is_planned(world))
-    world->planner.numbers = arena_reserve(&world->arena, world->def.agents_max, sizeof *world->planner.numbers);
+    world->planner->numbers = arena_reserve(&world->arena, world->def.agents_max, sizeof *world->planner->numbers);
 }
 
 /* --------------------------------------------------------------------------------------------------------- the plan */
@@ -40,9 +43,9 @@ static muster_result check_plan(struct muster_world *world, const muster_frame *
 }
 
 static muster_plan_entry planner_describe(const struct muster_world *world, const batch_entry *entry) {
-  const agent_row *row = &world->store.rows[entry->agent];
-  uint64_t began_ns = row->atom_next ? world->store.begun[entry->agent].started_ns : world->frame.now_ns;
-  elapsed_told told = elapsed_tell(&world->types.types[row->type], row->last_update_ns, began_ns);
+  const agent_row *row = &world->agents.store.rows[entry->agent];
+  uint64_t began_ns = row->atom_next ? world->agents.store.begun[entry->agent].started_ns : world->frame->now_ns;
+  elapsed_told told = elapsed_tell(&world->agents.types.types[row->type], row->last_update_ns, began_ns);
   return (muster_plan_entry){.agent = {entry->agent, row->generation},
                              .user = (uint64_t)(uintptr_t)row->user,
                              .now_ns = told.now_ns,
@@ -58,18 +61,18 @@ static muster_plan_entry planner_describe(const struct muster_world *world, cons
 
 PREFETCH_FUNCTION prefetch_described(const struct muster_world *world, uint32_t number) {
   enum { AHEAD = 12 };
-  const struct batch *batch = &world->batch;
+  const struct batch *batch = world->batch;
   if (number + AHEAD >= batch->count) return;
-  __builtin_prefetch(&world->store.rows[batch->entries[number + AHEAD].agent]);
-  __builtin_prefetch(&world->planner.numbers[batch->entries[number + AHEAD].agent], 1);
+  __builtin_prefetch(&world->agents.store.rows[batch->entries[number + AHEAD].agent]);
+  __builtin_prefetch(&world->planner->numbers[batch->entries[number + AHEAD].agent], 1);
 }
 
 static uint64_t planner_hand_out(struct muster_world *world, muster_plan_entry *entries) {
-  const struct batch *batch = &world->batch;
+  const struct batch *batch = world->batch;
   uint64_t slices_ns = 0;
   for (uint32_t i = 0; i < batch->count; i++) {
     prefetch_described(world, i);
-    world->planner.numbers[batch->entries[i].agent] = i;
+    world->planner->numbers[batch->entries[i].agent] = i;
     entries[i] = planner_describe(world, &batch->entries[i]);
     slices_ns += entries[i].slice_ns;
   }
@@ -81,10 +84,10 @@ CALLS_OUT muster_result muster_plan(muster_world *world, const muster_frame *fra
   MUST_RETURN(leaving_update);
   muster_result result = check_plan(world, frame, entries, capacity, summary);
   if (result) return result;
-  world->planner.capacity = capacity;
+  world->planner->capacity = capacity;
   frame_begin(world, frame);
   frame_plan(world);
-  muster_plan_summary whole = {.count = world->batch.count, .slices_ns = planner_hand_out(world, entries)};
+  muster_plan_summary whole = {.count = world->batch->count, .slices_ns = planner_hand_out(world, entries)};
   whole.run_ns = frame_time_to_run(world);
   frame_leave(world, OCCUPIED_BY_PLAN);
   return sized_write(SIZED(plan_summary), &whole, summary);
@@ -94,19 +97,19 @@ CALLS_OUT muster_result muster_plan(muster_world *world, const muster_frame *fra
 
 /* The number of an agent's entry; the batch's count when it has none. */
 static uint32_t planner_number_of(const struct muster_world *world, muster_agent agent) {
-  const struct batch *batch = &world->batch;
+  const struct batch *batch = world->batch;
   if (agent.index >= world->def.agents_max) return batch->count;
-  uint32_t number = world->planner.numbers[agent.index];
+  uint32_t number = world->planner->numbers[agent.index];
   bool listed = number < batch->count && batch->entries[number].agent == agent.index;
-  return listed && world->store.rows[agent.index].generation == agent.generation ? number : batch->count;
+  return listed && world->agents.store.rows[agent.index].generation == agent.generation ? number : batch->count;
 }
 
 static muster_result check_part(const struct muster_world *world, const muster_plan_result *result, uint32_t place) {
-  const agent_row *row = &world->store.rows[result->agent.index];
-  uint32_t parts = world->types.types[row->type].parallel_atoms, first = row->atom_next ? row->atom_next : 1;
+  const agent_row *row = &world->agents.store.rows[result->agent.index];
+  uint32_t parts = world->agents.types.types[row->type].parallel_atoms, first = row->atom_next ? row->atom_next : 1;
   if (parts < 2)
     return error_set(MUSTER_E_ARGUMENT, "report: results[%u].outcome: type '%s' has one part: it cannot be continued",
-                     place, world->types.types[row->type].name);
+                     place, world->agents.types.types[row->type].name);
   if (result->part_next < first || result->part_next >= parts)
     return error_set(MUSTER_E_ARGUMENT, "report: results[%u].part_next %u must be %u..%u", place, result->part_next,
                      first, parts - 1);
@@ -116,10 +119,10 @@ static muster_result check_part(const struct muster_world *world, const muster_p
 /* Whoever was looked at before is marked as seen. */
 static muster_result check_result(struct muster_world *world, const muster_plan_result *result, uint32_t place) {
   muster_agent agent = result->agent;
-  if (planner_number_of(world, agent) == world->batch.count)
+  if (planner_number_of(world, agent) == world->batch->count)
     return error_set(MUSTER_E_ARGUMENT, "report: results[%u].agent %u (generation %u) is not in the plan", place,
                      agent.index, agent.generation);
-  if (world->seen[agent.index / 64] >> (agent.index % 64) & 1)
+  if (world->agents.seen[agent.index / 64] >> (agent.index % 64) & 1)
     return error_set(MUSTER_E_ARGUMENT, "report: results[%u].agent %u (generation %u) comes for the second time", place,
                      agent.index, agent.generation);
   if (result->outcome > MUSTER_PLAN_CONTINUED)
@@ -140,9 +143,9 @@ static muster_result check_results(struct muster_world *world, const muster_plan
   for (; checked < count; checked++) {
     uint32_t index = results[checked].agent.index;
     if ((found = check_result(world, &results[checked], checked))) break;
-    world->seen[index / 64] |= 1ull << (index % 64);
+    world->agents.seen[index / 64] |= 1ull << (index % 64);
   }
-  while (checked-- > 0) world->seen[results[checked].agent.index / 64] = 0;
+  while (checked-- > 0) world->agents.seen[results[checked].agent.index / 64] = 0;
   return found;
 }
 
@@ -161,25 +164,25 @@ static void note_longest(muster_frame_report *report, const muster_plan_result *
 
 /* Puts a result where a worker would have put it. */
 static void take_result(struct muster_world *world, const muster_plan_result *result) {
-  struct batch *batch = &world->batch;
+  struct batch *batch = world->batch;
   uint32_t number = planner_number_of(world, result->agent);
   batch_result *taken = &batch->results[number];
   bool continued = result->outcome == MUSTER_PLAN_CONTINUED;
   if (result->outcome == MUSTER_PLAN_NOT_RUN) return;
   *taken = (batch_result){.moved = result->moved != 0, .atom_next = continued ? (uint16_t)result->part_next : 0};
-  if (taken->moved) taken->moved_to = space_spot_of(&world->space, result->position);
+  if (taken->moved) taken->moved_to = space_spot_of(&world->agents.space, result->position);
   batch->entries[number].model_ns = result->cost_ns;
   batch->outcomes[number] = continued ? OUTCOME_PREEMPTED : OUTCOME_FINISHED;
-  world->frame.spent_ns += result->cost_ns;
-  world->report.update_cpu_ns += result->cost_ns;
-  note_longest(&world->report, result);
+  world->frame->spent_ns += result->cost_ns;
+  world->sums->report.update_cpu_ns += result->cost_ns;
+  note_longest(&world->sums->report, result);
 }
 
 static CALLS_OUT void end_plan(struct muster_world *world, const muster_plan_result *results, uint32_t count) {
   MUST_RETURN(leaving_update);
   frame_resume(world);
-  world->frame.spent_ns = 0; /* until here, what was planned */
-  world->report.longest_claim_ns = world->report.longest_atom_ns = 0;
+  world->frame->spent_ns = 0; /* until here, what was planned */
+  world->sums->report.longest_claim_ns = world->sums->report.longest_atom_ns = 0;
   for (uint32_t i = 0; i < count; i++) take_result(world, &results[i]);
   frame_commit(world);
   frame_end(world);

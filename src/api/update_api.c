@@ -1,4 +1,5 @@
 /* update_api.c - what an atom may call: muster_update_...(). Joins the running update (run) with what exists. */
+#include "agents/batch.h"
 #include "agents/nearby.h"
 #include "agents/spawn.h"
 #include "api/calls.h"
@@ -8,7 +9,11 @@
 #include "run/passes.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
+#include "world/world_acts.h"
+#include "world/world_commands.h"
+#include "world/world_links.h"
 #include "world/world_record.h"
+#include "world/world_sums.h"
 
 #include <string.h>
 
@@ -81,26 +86,26 @@ muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *
   update_context *context = context_of(update);
   muster_world *world = update->world;
   muster_agent_def def;
-  if (spawn_check(given, inbox_types(&world->inbox), &def)) return (muster_agent){0, 0};
+  if (spawn_check(given, inbox_types(&world->commands->inbox), &def)) return (muster_agent){0, 0};
   bool parallel = is_beside(context);
   uint32_t number = context->result->spawned, index = IDENTITY_NONE;
   if (number < context->spawn_limit)
     index = parallel ? context->runner->spawn_ids[context->spawn_base + number]
-                     : world_record_id(world, identity_take(&world->agent_ids));
+                     : world_record_id(world, identity_take(&world->agents.ids));
   /* In a serial phase there is what hosts leave, and the ids that were set aside are free for the taking, too. */
-  if (index == IDENTITY_NONE && !parallel && number < context->spawn_limit && world->spawn_id_count)
-    index = world->spawn_ids[--world->spawn_id_count];
+  if (index == IDENTITY_NONE && !parallel && number < context->spawn_limit && world->commands->spawn_id_count)
+    index = world->commands->spawn_ids[--world->commands->spawn_id_count];
   muster_agent agent = {0, 0};
   if (index != IDENTITY_NONE) agent = lifecycle_make(world, index, &def);
   if (muster_agent_is_null(agent)) {
     context->worker->spawns_refused++;
-    if (index != IDENTITY_NONE && !parallel) identity_give_back(&world->agent_ids, index);
+    if (index != IDENTITY_NONE && !parallel) identity_give_back(&world->agents.ids, index);
     error_set(MUSTER_E_FULL, "type '%s' may spawn %u per update, and ids must be left", context->type->name,
               context->type->def.spawns_max);
     return agent;
   }
   context->result->spawned++;
-  if (!parallel) pending_add(&world->inbox.spawns, index);
+  if (!parallel) pending_add(&world->commands->inbox.spawns, index);
   return agent;
 }
 
@@ -113,7 +118,7 @@ muster_result muster_update_remove(muster_update *update, muster_agent agent) {
   bool acts = context->phase == PHASE_ACT, serial = acts && context->act == MUSTER_ACT_SERIAL;
   /* A region's agents are in the hands of its worker. */
   bool in_region = acts && context->act == MUSTER_ACT_REGION && reaches(context, agent);
-  uint8_t *removed = in_region ? &context->public.world->acts.removed[agent.index] : NULL;
+  uint8_t *removed = in_region ? &context->public.world->acts->beside.removed[agent.index] : NULL;
   if ((acts && row->removal_pending) || (removed && *removed)) return stale(agent);
   result =
       update_api_send(context, &(struct command){COMMAND_REMOVE, .index = agent.index, .generation = agent.generation});
@@ -215,14 +220,14 @@ static muster_result check_message(const update_context *context, muster_agent t
 static uint32_t places_of(update_context *context, outgoing **places) {
   muster_world *world = context->public.world;
   if (acts_beside(context)) {
-    const act_entry *entry = &world->acts.entries[context->entry];
-    *places = world->mailbox.places + entry->send_base;
+    const act_entry *entry = &world->acts->beside.entries[context->entry];
+    *places = world->links->mailbox.places + entry->send_base;
     return entry->send_limit;
   }
   if (context->phase != PHASE_PARALLEL) return context->type->def.sends_max;
-  batch_entry *entry = &world->batch.entries[context->entry];
+  batch_entry *entry = &world->batch->entries[context->entry];
   if (context->result->sends == 0 && entry->send_limit == 0) messages_set_aside_late(world, entry);
-  if (entry->send_limit) *places = world->mailbox.places + entry->send_base;
+  if (entry->send_limit) *places = world->links->mailbox.places + entry->send_base;
   return entry->send_limit;
 }
 
@@ -238,7 +243,7 @@ muster_result muster_update_send(muster_update *update, muster_agent to, const v
   uint32_t number = context->result->sends, limit = places_of(context, &places);
   if (number < UINT16_MAX) context->result->sends++;
   if (number >= limit) {
-    if (!parallel) world->statistics.messages_refused++;
+    if (!parallel) world->sums->statistics.messages_refused++;
     return error_set(MUSTER_E_FULL,
                      "type '%s' may send sends_max = %u per update, of sends_per_frame = %u of all updates",
                      context->type->name, context->type->def.sends_max, world->def.sends_per_frame);
@@ -278,7 +283,7 @@ uint32_t muster_update_messages(const muster_update *update, muster_message *out
 
 uint32_t muster_update_messages_lost(const muster_update *update) {
   if (callback_check(update, "messages")) return 0;
-  const struct mailbox *mailbox = &update->world->mailbox;
+  const struct mailbox *mailbox = &update->world->links->mailbox;
   if (mailbox->owed_count == 0 || update->cycle > 0) return 0;
   const struct loss *loss = &mailbox->losses[update->agent.index];
   return has_begun_before(const_context_of(update)) ? loss->begun : loss->count;

@@ -4,12 +4,26 @@
 #include "base/sized.h"
 #include "frame/frame.h"
 #include "run/callback.h"
+#include "run/runner.h"
+#include "run/watchdog.h"
+#include "world/conduct_state.h"
 #include "world/flight.h"
 #include "world/guard.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
+#include "world/trace.h"
 #include "world/tune.h"
+#include "world/world_acts.h"
+#include "world/world_commands.h"
+#include "world/world_crews.h"
+#include "world/world_learnt.h"
+#include "world/world_observers.h"
+#include "world/world_plan.h"
+#include "world/world_queues.h"
 #include "world/world_record.h"
+#include "world/world_score.h"
+#include "world/world_sums.h"
+#include "world/world_whole.h"
 
 #include <math.h>
 #include <string.h>
@@ -70,67 +84,69 @@ static muster_result world_api_check_choices(const muster_world_def *def) {
 
 static void create_agents(struct muster_world *world) {
   const muster_world_def *def = &world->def;
-  store_create(&world->store, def->agents_max, &world->arena);
-  types_create(&world->types, def->types_max, &world->arena);
-  world->types.planned = def->planner_workers > 0;
-  space_create(&world->space, def->agents_max, (double)def->cell_m, &world->arena);
-  observers_create(&world->observers, def->observers_max, &world->arena);
+  store_create(&world->agents.store, def->agents_max, &world->arena);
+  types_create(&world->agents.types, def->types_max, &world->arena);
+  world->agents.types.planned = def->planner_workers > 0;
+  space_create(&world->agents.space, def->agents_max, (double)def->cell_m, &world->arena);
+  observers_create(&world->observers->table, def->observers_max, &world->arena);
 }
 
 static void create_plan(struct muster_world *world) {
   const muster_world_def *def = &world->def;
-  classes_create(&world->classes, def->types_max, def->agents_max, &world->arena);
-  activation_create(&world->classes.activation, def->activation_delay, def->agents_max, &world->arena);
-  rhythm_create(&world->rhythms, def->activation_delay, def->types_max, def->agents_max, &world->arena);
-  costs_create(&world->costs, def->types_max, &world->arena);
-  controller_create(&world->experience.controller, (double)def->debt_budgets);
-  world->experience.holding = 1.0;
-  periods_create(&world->periods, &world->classes, def, &world->arena);
-  ready_create(&world->ready, def, &world->types, world->classes.classes, &world->arena);
-  score_create(&world->board, def, &world->arena);
-  timers_create(&world->timers, def->agents_max, &world->arena);
-  offenders_create(&world->conduct.offenders, def->agents_max, def->types_max, &world->arena);
+  classes_create(&world->queues->classes, def->types_max, def->agents_max, &world->arena);
+  activation_create(&world->queues->classes.activation, def->activation_delay, def->agents_max, &world->arena);
+  rhythm_create(&world->plan->rhythms, def->activation_delay, def->types_max, def->agents_max, &world->arena);
+  costs_create(&world->learnt->costs, def->types_max, &world->arena);
+  controller_create(&world->learnt->experience.controller, (double)def->debt_budgets);
+  world->learnt->experience.holding = 1.0;
+  periods_create(&world->plan->periods, &world->queues->classes, def, &world->arena);
+  ready_create(&world->queues->ready, def, &world->agents.types, world->queues->classes.classes, &world->arena);
+  score_create(&world->score->board, def, &world->arena);
+  timers_create(&world->queues->timers, def->agents_max, &world->arena);
+  offenders_create(&world->conduct->offenders, def->agents_max, def->types_max, &world->arena);
 }
 
 static void create_exec(struct muster_world *world) {
   const muster_world_def *def = &world->def;
-  uint32_t *generations = world->store.rows ? &world->store.rows[0].generation : NULL;
-  identity_create_over(&world->agent_ids, def->agents_max, generations, sizeof(agent_row), &world->arena);
-  identity_create(&world->observer_ids, def->observers_max, &world->arena);
-  inbox_create(&world->inbox, def->agents_max, def->commands_max, &world->arena);
-  wakes_create(&world->wakes, def->agents_max, def->commands_max, &world->arena);
-  batch_create(&world->batch, def->agents_max, &world->arena);
-  trace_create(&world->trace, def, muster_pool_indices(world->pool), &world->arena);
-  runner_create(&world->runner, muster_pool_workers(world->pool), muster_pool_indices(world->pool), def->types_max,
+  uint32_t *generations = world->agents.store.rows ? &world->agents.store.rows[0].generation : NULL;
+  identity_create_over(&world->agents.ids, def->agents_max, generations, sizeof(agent_row), &world->arena);
+  identity_create(&world->observers->ids, def->observers_max, &world->arena);
+  inbox_create(&world->commands->inbox, def->agents_max, def->commands_max, &world->arena);
+  wakes_create(&world->commands->wakes, def->agents_max, def->commands_max, &world->arena);
+  batch_create(world->batch, def->agents_max, &world->arena);
+  trace_create(world->trace, def, muster_pool_indices(world->pool), &world->arena);
+  runner_create(world->runner, muster_pool_workers(world->pool), muster_pool_indices(world->pool), def->types_max,
                 &world->arena);
-  offences_create(&world->batch.offences, def->types_max, &world->arena);
-  world->slots = arena_reserve(&world->arena, def->types_max, sizeof *world->slots);
-  world->spawn_ids = arena_reserve(&world->arena, def->agents_max, sizeof *world->spawn_ids);
-  world->deferred = arena_reserve(&world->arena, def->commands_max, sizeof *world->deferred);
-  world->deferred_before = arena_reserve(&world->arena, def->commands_max, sizeof *world->deferred_before);
-  world->acting = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->acting);
-  world->acting_now = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->acting_now);
-  world->marks = arena_reserve(&world->arena, def->agents_max, sizeof *world->marks);
-  world->seen = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->seen);
-  world->parts = arena_reserve(&world->arena, WHEEL_SHARDS, sizeof *world->parts);
+  offences_create(&world->batch->offences, def->types_max, &world->arena);
+  world->agents.slots = arena_reserve(&world->arena, def->types_max, sizeof *world->agents.slots);
+  world->commands->spawn_ids = arena_reserve(&world->arena, def->agents_max, sizeof *world->commands->spawn_ids);
+  world->commands->deferred = arena_reserve(&world->arena, def->commands_max, sizeof *world->commands->deferred);
+  world->commands->deferred_before =
+      arena_reserve(&world->arena, def->commands_max, sizeof *world->commands->deferred_before);
+  world->queues->acting = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->queues->acting);
+  world->acts->now = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->acts->now);
+  world->agents.marks = arena_reserve(&world->arena, def->agents_max, sizeof *world->agents.marks);
+  world->agents.seen = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->agents.seen);
+  world->sums->parts = arena_reserve(&world->arena, WHEEL_SHARDS, sizeof *world->sums->parts);
   planner_create(world);
 }
 
 static void connect_runner(struct muster_world *world) {
-  struct runner *runner = &world->runner;
+  struct runner *runner = world->runner;
   runner->world = world;
-  runner->store = &world->store;
-  runner->types = &world->types;
-  runner->space = &world->space;
-  runner->agents = &world->agent_ids;
-  runner->wakes = &world->wakes;
+  runner->store = &world->agents.store;
+  runner->types = &world->agents.types;
+  runner->space = &world->agents.space;
+  runner->agents = &world->agents.ids;
+  runner->wakes = &world->commands->wakes;
   runner->pool = world->pool;
-  runner->early_crew = &world->early_crew;
-  runner->crew = &world->run_crew;
-  runner->batch = &world->batch;
-  runner->spawn_ids = world->spawn_ids;
+  runner->early_crew = &world->crews->early;
+  runner->crew = &world->crews->run;
+  runner->batch = world->batch;
+  runner->spawn_ids = world->commands->spawn_ids;
   runner->clock = *pool_clock(world->pool);
-  runner->tracks = world->def.clock == MUSTER_CLOCK_WALL ? world->trace.tracks : NULL;
+  world->clock = &runner->clock;
+  runner->tracks = world->def.clock == MUSTER_CLOCK_WALL ? world->trace->tracks : NULL;
   runner->seed = world->def.seed;
   runner->virtual = world->def.clock == MUSTER_CLOCK_VIRTUAL;
   world->timed = !runner->virtual;
@@ -142,8 +158,8 @@ static void connect_runner(struct muster_world *world) {
 /* A planner world's updates run in the host's hands. */
 static bool start_watchdog(struct muster_world *world) {
   if (!world->def.stuck_ns || world->def.planner_workers) return true;
-  world->watchdog = watchdog_create(world->runner.posts, world->runner.state_count, world->def.stuck_ns, &world->types,
-                                    &world->def.log, &world->arena);
+  world->watchdog = watchdog_create(world->runner->posts, world->runner->state_count, world->def.stuck_ns,
+                                    &world->agents.types, &world->def.log, &world->arena);
   return world->watchdog && watchdog_start(world->watchdog);
 }
 
@@ -171,16 +187,18 @@ muster_world *muster_world_create(const muster_world_def *given) {
   struct arena arena;
   if (arena_create(&arena, &def.allocator)) return NULL;
   arena.ready = (double)def.agents_ready / def.agents_max;
-  struct muster_world *world = arena_reserve(&arena, 1, sizeof *world);
-  if (!world) {
+  struct world_whole *whole = arena_reserve(&arena, 1, sizeof *whole);
+  if (!whole) {
     arena_destroy(&arena);
     return NULL;
   }
+  struct muster_world *world = &whole->world;
+  world_connect_parts(whole);
   living_add(&world->living);
   world->arena = arena;
   world->def = def;
-  world->report = muster_default_frame_report();
-  world->statistics = muster_default_statistics();
+  world->sums->report = muster_default_frame_report();
+  world->sums->statistics = muster_default_statistics();
   if (provide_pool(world)) {
     create_agents(world);
     create_plan(world);
@@ -194,13 +212,13 @@ muster_world *muster_world_create(const muster_world_def *given) {
   }
   connect_runner(world);
   if (!world_is_planned(world)) world->run_stage = run_by_workers;
-  world->costs_told = world->runner.virtual || world_is_planned(world);
+  world->costs_told = world_is_virtual(world) || world_is_planned(world);
   if (!start_watchdog(world)) {
     muster_world_destroy(world);
     return NULL;
   }
   log_write(&def.log, MUSTER_LOG_INFO, "world: room for %u agents, %u workers, %s clock", def.agents_max,
-            muster_pool_workers(world->pool), world->runner.virtual ? "virtual" : "wall");
+            muster_pool_workers(world->pool), world_is_virtual(world) ? "virtual" : "wall");
   return world;
 }
 
@@ -208,10 +226,10 @@ muster_world *muster_world_create(const muster_world_def *given) {
 static CALLS_OUT void remove_all(struct muster_world *world) {
   MUST_RETURN(leaving_update);
   struct visit visit;
-  world->runner.caller = visit_index(visit_begin(&visit, world->pool));
-  const update_context *outer = callback_begin(&runner_caller(&world->runner)->context);
+  world->runner->caller = visit_index(visit_begin(&visit, world->pool));
+  const update_context *outer = callback_begin(&runner_caller(world->runner)->context);
   frame_settle(world);
-  for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) lifecycle_remove(world, i);
+  for (uint32_t i = 0; (i = store_next_active(&world->agents.store, i)) != UINT32_MAX; i++) lifecycle_remove(world, i);
   callback_end(outer);
   visit_end(&visit);
 }
@@ -233,51 +251,53 @@ void muster_world_destroy(muster_world *world) {
 /* What types with sets need together. */
 static void reserve_passes(struct muster_world *world) {
   const muster_world_def *def = &world->def;
-  batch_reserve_passes(&world->batch, def->agents_max, def->types_max, world->runner.virtual, &world->arena);
-  if (!world->arena.failed) runner_count_sets(&world->runner, def->types_max, &world->arena);
+  batch_reserve_passes(world->batch, def->agents_max, def->types_max, world_is_virtual(world), &world->arena);
+  if (!world->arena.failed) runner_count_sets(world->runner, def->types_max, &world->arena);
 }
 
 muster_type muster_type_register(muster_world *world, const muster_type_def *def) {
   if (guard_between(world, "type")) return (muster_type){0};
   if (def && def->size >= offsetof(muster_type_def, set_count) && def->sets && recorder_records(world->recorder) &&
-      !world->runner.virtual) {
+      !world_is_virtual(world)) {
     error_set(MUSTER_E_STATE, "type '%s' has sets: this world is recorded on the wall clock, where they cannot be",
               def->name ? def->name : "agent");
     return (muster_type){0};
   }
-  uint32_t index = types_register(&world->types, def, world->def.agents_max, &world->arena);
+  uint32_t index = types_register(&world->agents.types, def, world->def.agents_max, &world->arena);
   if (index == UINT32_MAX) return (muster_type){0};
-  identity_create_over(&world->slots[index], world->def.agents_max, NULL, 0, &world->arena);
-  messages_reserve(world, &world->types.types[index]);
-  act_reserve(world, &world->types.types[index]);
-  if (world->types.types[index].has_sets) {
+  identity_create_over(&world->agents.slots[index], world->def.agents_max, NULL, 0, &world->arena);
+  messages_reserve(world, &world->agents.types.types[index]);
+  act_reserve(world, &world->agents.types.types[index]);
+  if (world->agents.types.types[index].has_sets) {
     reserve_passes(world);
-    rhythm_register(&world->rhythms, index, &world->types.types[index].sets, world->types.types[index].atoms,
-                    &world->arena);
+    rhythm_register(&world->plan->rhythms, index, &world->agents.types.types[index].sets,
+                    world->agents.types.types[index].atoms, &world->arena);
   }
   if (world->arena.failed) {
     world->arena.failed = false;
-    world->types.count--;
+    world->agents.types.count--;
     return (muster_type){0};
   }
-  costs_guess(&world->costs, index, world->types.types[index].model_ns);
-  if (world->types.types[index].def.limit_ns < world->runner.limit_ns)
-    world->runner.limit_ns = world->types.types[index].def.limit_ns;
-  classes_reserve(&world->classes, &world->types.types[index].def, index);
-  ready_widen(&world->ready, &world->store, def->period_max_ns);
-  inbox_announce_types(&world->inbox, index + 1);
+  costs_guess(&world->learnt->costs, index, world->agents.types.types[index].model_ns);
+  if (world->agents.types.types[index].def.limit_ns < world->runner->limit_ns)
+    world->runner->limit_ns = world->agents.types.types[index].def.limit_ns;
+  classes_reserve(&world->queues->classes, &world->agents.types.types[index].def, index);
+  ready_widen(&world->queues->ready, &world->agents.store, def->period_max_ns);
+  inbox_announce_types(&world->commands->inbox, index + 1);
   flight_enter_types(world);
   return (muster_type){index + 1};
 }
 
 const char *muster_type_name(const muster_world *world, muster_type type) {
   if (guard_any(world, "type name")) return NULL;
-  return type.index && type.index <= inbox_types(&world->inbox) ? world->types.types[type.index - 1].name : NULL;
+  return type.index && type.index <= inbox_types(&world->commands->inbox)
+             ? world->agents.types.types[type.index - 1].name
+             : NULL;
 }
 
 muster_type muster_type_find(const muster_world *world, const char *name) {
   if (guard_any(world, "type find") || (!name && error_missing("type find", "name"))) return (muster_type){0};
-  for (uint32_t i = 0; i < inbox_types(&world->inbox); i++)
-    if (strcmp(world->types.types[i].name, name) == 0) return (muster_type){i + 1};
+  for (uint32_t i = 0; i < inbox_types(&world->commands->inbox); i++)
+    if (strcmp(world->agents.types.types[i].name, name) == 0) return (muster_type){i + 1};
   return (muster_type){0};
 }

@@ -6,6 +6,7 @@
  *
  * Serial ones take effect one by one. Of the others it is settled before they run who runs (under the virtual clock,
  * and in a replay), and what they did takes effect afterwards, in agent order whatever worker was faster. */
+#include "agents/batch.h"
 #include "base/assert.h"
 #include "frame/audit.h"
 #include "frame/complete.h"
@@ -14,11 +15,21 @@
 #include "frame/frame_record.h"
 #include "frame/settle.h"
 #include "frame/stages.h"
+#include "record/recorder.h"
 #include "run/conduct.h"
 #include "run/passes.h"
+#include "world/frame_state.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
 #include "world/serial.h"
+#include "world/workers.h"
+#include "world/world_acts.h"
+#include "world/world_commands.h"
+#include "world/world_crews.h"
+#include "world/world_learnt.h"
+#include "world/world_links.h"
+#include "world/world_queues.h"
+#include "world/world_sums.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,57 +45,57 @@ typedef struct act_turn {
 void act_reserve(struct muster_world *world, const agent_type *type) {
   if (world->arena.failed) return;
   ASSERT((unsigned)type->def.act < ACT_KINDS);
-  if (type->def.act != MUSTER_ACT_SERIAL && !world->acts.entries)
-    acts_create(&world->acts, &world->runner, world->def.agents_max, &world->arena);
-  if (!world->arena.failed) world->act_kinds |= 1u << type->def.act;
+  if (type->def.act != MUSTER_ACT_SERIAL && !world->acts->beside.entries)
+    acts_create(&world->acts->beside, world->runner, world->def.agents_max, &world->arena);
+  if (!world->arena.failed) world->acts->kinds |= 1u << type->def.act;
 }
 
 static const agent_type *type_of(const struct muster_world *world, uint32_t index) {
-  return &world->types.types[world->store.rows[index].type];
+  return &world->agents.types.types[world->agents.store.rows[index].type];
 }
 
 /* Of an agent whose actions wait. */
 static uint64_t modelled_act_cost(const struct muster_world *world, uint32_t index) {
   const agent_type *type = type_of(world, index);
   uint64_t cost_ns = 0;
-  if (type->has_sets) return passes_act_cost(type, &world->store.rows[index]);
+  if (type->has_sets) return passes_act_cost(type, &world->agents.store.rows[index]);
   for (uint32_t atom = type->parallel_atoms; atom < type->def.atom_count; atom++)
     cost_ns += type->def.atoms[atom].model_ns;
   return cost_ns;
 }
 
 static uint64_t act_clock(const struct muster_world *world) {
-  return world->runner.virtual ? world->frame.spent_ns : clock_now(&world->runner.clock);
+  return world_is_virtual(world) ? world->frame->spent_ns : clock_now(world->clock);
 }
 
 /* Whether all actions are serial ones. */
 static bool all_are_serial(const struct muster_world *world) {
-  return world->act_kinds == 1u << MUSTER_ACT_SERIAL;
+  return world->acts->kinds == 1u << MUSTER_ACT_SERIAL;
 }
 
 /* ------------------------------------------------------------------------------------------------------ one by one */
 
 /* Runs the action atoms of one agent and completes its update. */
 static void act_act(struct muster_world *world, uint32_t index) {
-  uint64_t began_ns = world->store.begun[index].started_ns;
-  ASSERT(world->acting_count > 0 && world->store.rows[index].status == AGENT_ACTING);
-  world->acting_count--;
-  if (!world->store.rows[index].removal_pending) {
+  uint64_t began_ns = world->agents.store.begun[index].started_ns;
+  ASSERT(world->queues->acting_count > 0 && world->agents.store.rows[index].status == AGENT_ACTING);
+  world->queues->acting_count--;
+  if (!world->agents.store.rows[index].removal_pending) {
     batch_result result = {0};
     uint64_t cost_ns = modelled_act_cost(world, index);
-    acts_run_one(runner_caller(&world->runner), index, &result);
+    acts_run_one(runner_caller(world->runner), index, &result);
     settle_effects(world, index, &result);
-    world->frame.spent_ns += cost_ns;
+    world->frame->spent_ns += cost_ns;
   }
   update_complete(world, 0, index, began_ns);
 }
 
 /* Runs the serial agents of a bitmap in agent order while there is time. False when time ran out: their bits stay. */
 static bool act_serially(struct muster_world *world, uint64_t *bits, act_turn *turn) {
-  cost_estimate *each = &world->experience.act_each[MUSTER_ACT_SERIAL];
-  uint32_t words = (world->store.high + 63) / 64;
+  cost_estimate *each = &world->learnt->experience.act_each[MUSTER_ACT_SERIAL];
+  uint32_t words = (world->agents.store.high + 63) / 64;
   /* Few frames may be late: on the wall clock it is expected to be one of the long ones. */
-  uint64_t each_ns = (uint64_t)(world->runner.virtual ? each->mean_ns : each->high_ns);
+  uint64_t each_ns = (uint64_t)(world_is_virtual(world) ? each->mean_ns : each->high_ns);
   bool all = all_are_serial(world);
   for (uint32_t word = 0; word < words; word++)
     for (uint64_t left = bits[word]; left; left &= left - 1) {
@@ -95,7 +106,7 @@ static bool act_serially(struct muster_world *world, uint64_t *bits, act_turn *t
       turn->first = false;
       bits[word] &= ~(left & -left);
       act_act(world, index);
-      uint64_t blocked_ns = runner_caller(&world->runner)->blocked_ns ? audit_blocked(world) : 0;
+      uint64_t blocked_ns = runner_caller(world->runner)->blocked_ns ? audit_blocked(world) : 0;
       turn->end_ns += blocked_ns;
       estimate_add_clipped(each, (double)(act_clock(world) - begin_ns - blocked_ns), 5e3);
     }
@@ -106,8 +117,8 @@ static bool act_serially(struct muster_world *world, uint64_t *bits, act_turn *t
 
 /* Lists the agents of one kind in a bitmap, in agent order. */
 static void list_waiting(struct muster_world *world, const uint64_t *bits, muster_act kind) {
-  struct acts *acts = &world->acts;
-  uint32_t words = (world->store.high + 63) / 64;
+  struct acts *acts = &world->acts->beside;
+  uint32_t words = (world->agents.store.high + 63) / 64;
   acts->kind = kind;
   acts->count = 0;
   for (uint32_t word = 0; word < words; word++)
@@ -119,23 +130,23 @@ static void list_waiting(struct muster_world *world, const uint64_t *bits, muste
 
 /* What one of the list is expected to take; before any was measured as its type guesses. */
 static double each_ns_of(const struct muster_world *world) {
-  const cost_estimate *each = &world->experience.act_each[world->acts.kind];
-  if (each->samples || world->acts.count == 0) return each->mean_ns;
-  return (double)modelled_act_cost(world, world->acts.entries[0].agent);
+  const cost_estimate *each = &world->learnt->experience.act_each[world->acts->beside.kind];
+  if (each->samples || world->acts->beside.count == 0) return each->mean_ns;
+  return (double)modelled_act_cost(world, world->acts->beside.entries[0].agent);
 }
 
 /* Virtual clock: how many of the list can act; charges them. */
 static uint32_t act_charge(struct muster_world *world, act_turn *turn) {
-  const struct acts *acts = &world->acts;
-  cost_estimate *each = &world->experience.act_each[acts->kind];
+  const struct acts *acts = &world->acts->beside;
+  cost_estimate *each = &world->learnt->experience.act_each[acts->kind];
   uint64_t each_ns = (uint64_t)each_ns_of(world);
   uint32_t count = 0;
   for (; count < acts->count; count++) {
     uint32_t index = acts->entries[count].agent;
-    uint64_t cost_ns = world->store.rows[index].removal_pending ? 0 : modelled_act_cost(world, index);
-    if (!turn->first && world->frame.spent_ns + each_ns > turn->end_ns) break;
+    uint64_t cost_ns = world->agents.store.rows[index].removal_pending ? 0 : modelled_act_cost(world, index);
+    if (!turn->first && world->frame->spent_ns + each_ns > turn->end_ns) break;
     turn->first = false;
-    world->frame.spent_ns += cost_ns;
+    world->frame->spent_ns += cost_ns;
     estimate_add_clipped(each, (double)cost_ns, 5e3);
   }
   return count;
@@ -143,9 +154,9 @@ static uint32_t act_charge(struct muster_world *world, act_turn *turn) {
 
 /* What is known before they run of who runs, and until when. */
 static void act_choose(struct muster_world *world, act_turn *turn) {
-  struct acts *acts = &world->acts;
+  struct acts *acts = &world->acts->beside;
   acts->timed = world->timed;
-  if (world->runner.virtual)
+  if (world_is_virtual(world))
     acts->count = act_charge(world, turn);
   else
     frame_record_choose_acted(world);
@@ -153,34 +164,34 @@ static void act_choose(struct muster_world *world, act_turn *turn) {
   acts->sure = turn->first;
   turn->first = false;
   if (!acts->timed) return;
-  uint64_t now_ns = clock_now(&world->runner.clock), left_ns = turn->end_ns > now_ns ? turn->end_ns - now_ns : 0;
-  uint64_t settle_ns = (uint64_t)(world->experience.act_settle.mean_ns * acts->count);
+  uint64_t now_ns = clock_now(world->clock), left_ns = turn->end_ns > now_ns ? turn->end_ns - now_ns : 0;
+  uint64_t settle_ns = (uint64_t)(world->learnt->experience.act_settle.mean_ns * acts->count);
   acts->each_ns = (uint64_t)each_ns_of(world);
   acts->stop_ns = turn->end_ns - (settle_ns < left_ns / 2 ? settle_ns : left_ns / 2);
 }
 
 /* Ids for spawns and places for messages, in agent order: who comes late may find fewer. */
 static void act_set_aside(struct muster_world *world) {
-  uint32_t ids = world->spawn_id_count, places = world->batch.places_max;
-  ASSERT(world->acts.count <= world->acting_count);
-  for (uint32_t i = 0; i < world->acts.count; i++) {
-    act_entry *entry = &world->acts.entries[i];
+  uint32_t ids = world->commands->spawn_id_count, places = world->batch->places_max;
+  ASSERT(world->acts->beside.count <= world->queues->acting_count);
+  for (uint32_t i = 0; i < world->acts->beside.count; i++) {
+    act_entry *entry = &world->acts->beside.entries[i];
     const agent_type *type = type_of(world, entry->agent);
-    entry->spawn_base = world->spawn_id_count - ids;
+    entry->spawn_base = world->commands->spawn_id_count - ids;
     entry->spawn_limit = type->spawns_max < ids ? type->spawns_max : (uint16_t)ids;
     ids -= entry->spawn_limit;
-    entry->send_base = world->batch.places_max - places;
+    entry->send_base = world->batch->places_max - places;
     entry->send_limit = type->sends_max < places ? type->sends_max : (uint16_t)places;
     places -= entry->send_limit;
   }
-  uint32_t used = world->batch.places_max - places;
-  if (used > world->mailbox.places_high) world->mailbox.places_high = used;
+  uint32_t used = world->batch->places_max - places;
+  if (used > world->links->mailbox.places_high) world->links->mailbox.places_high = used;
 }
 
 /* A few are not worth waking anybody for. In a replay all act in agent order. */
 static uint32_t helpers_for(const struct muster_world *world) {
-  const struct acts *acts = &world->acts;
-  if (acts->claim_count < 2 || (!world->timed && !world->runner.virtual)) return 0;
+  const struct acts *acts = &world->acts->beside;
+  if (acts->claim_count < 2 || (!world->timed && !world_is_virtual(world))) return 0;
   uint32_t helpers = serial_helpers_for(world, (uint64_t)(each_ns_of(world) * acts->count));
   return helpers < acts->claim_count ? helpers : acts->claim_count - 1;
 }
@@ -188,102 +199,104 @@ static uint32_t helpers_for(const struct muster_world *world) {
 /* A crew's work: takes actions of the list. */
 static void act_together(void *argument, uint32_t worker) {
   struct muster_world *world = argument;
-  acts_work(&world->acts, worker);
+  acts_work(&world->acts->beside, worker);
 }
 
 /* Runs the list. */
 static void run_list(struct muster_world *world) {
-  struct acts *acts = &world->acts;
+  struct acts *acts = &world->acts->beside;
   acts_open(acts);
   uint32_t helpers = helpers_for(world);
   if (helpers)
-    serial_run_crew(world, &world->act_crew, act_together, helpers);
+    serial_run_crew(world, &world->crews->act, act_together, helpers);
   else
     acts_run_in_order(acts);
   if (!acts->timed) return;
   act_part sum = {0};
-  for (uint32_t i = 0; i < world->runner.state_count; i++) {
+  for (uint32_t i = 0; i < world->runner->state_count; i++) {
     sum.spent_ns += acts->parts[i].spent_ns;
     sum.acted += acts->parts[i].acted;
   }
   if (sum.acted)
-    estimate_add_clipped(&world->experience.act_each[acts->kind], (double)sum.spent_ns / (double)sum.acted, 5e3);
+    estimate_add_clipped(&world->learnt->experience.act_each[acts->kind], (double)sum.spent_ns / (double)sum.acted,
+                         5e3);
 }
 
 /* What they asked of others: for the next intake. */
 static void send_asked(struct muster_world *world) {
   log_merge merge;
   const logged_command *logged;
-  runner_merge_logs(&world->runner, &merge);
+  runner_merge_logs(world->runner, &merge);
   while ((logged = runner_merge_next(&merge))) {
     const struct command *command = &logged->command;
     bool removes = command->kind == COMMAND_REMOVE;
     ASSERT(command->kind < COMMAND_KINDS);
-    if (removes) world->acts.removed[command->index] = 0;
-    if (lifecycle_defer(world, command) && removes) world->store.rows[command->index].removal_pending = 1;
+    if (removes) world->acts->beside.removed[command->index] = 0;
+    if (lifecycle_defer(world, command) && removes) world->agents.store.rows[command->index].removal_pending = 1;
   }
 }
 
 /* Those that they spawned wait for the intake; ids that they did not use stay set aside. */
 static void keep_ids(struct muster_world *world) {
   uint32_t kept = 0, seen = 0;
-  for (uint32_t i = 0; i < world->acts.count; i++) {
-    const act_entry *entry = &world->acts.entries[i];
-    uint32_t spawned = entry->ran ? world->acts.results[i].spawned : 0;
+  for (uint32_t i = 0; i < world->acts->beside.count; i++) {
+    const act_entry *entry = &world->acts->beside.entries[i];
+    uint32_t spawned = entry->ran ? world->acts->beside.results[i].spawned : 0;
     ASSERT(spawned <= entry->spawn_limit);
     for (uint32_t k = 0; k < entry->spawn_limit; k++, seen++)
       if (k < spawned)
-        pending_add(&world->inbox.spawns, world->spawn_ids[seen]);
+        pending_add(&world->commands->inbox.spawns, world->commands->spawn_ids[seen]);
       else
-        world->spawn_ids[kept++] = world->spawn_ids[seen];
+        world->commands->spawn_ids[kept++] = world->commands->spawn_ids[seen];
   }
-  memmove(world->spawn_ids + kept, world->spawn_ids + seen, (world->spawn_id_count - seen) * sizeof *world->spawn_ids);
-  world->spawn_id_count -= seen - kept;
+  memmove(world->commands->spawn_ids + kept, world->commands->spawn_ids + seen,
+          (world->commands->spawn_id_count - seen) * sizeof *world->commands->spawn_ids);
+  world->commands->spawn_id_count -= seen - kept;
 }
 
 static void act_post(struct muster_world *world, const act_entry *entry, const batch_result *result) {
-  muster_agent sender = {entry->agent, world->store.rows[entry->agent].generation};
+  muster_agent sender = {entry->agent, world->agents.store.rows[entry->agent].generation};
   uint32_t sends = result->sends < entry->send_limit ? result->sends : entry->send_limit;
-  ASSERT(entry->send_base + entry->send_limit <= world->batch.places_max);
-  world->statistics.messages_refused += result->sends - sends;
+  ASSERT(entry->send_base + entry->send_limit <= world->batch->places_max);
+  world->sums->statistics.messages_refused += result->sends - sends;
   for (uint32_t i = 0; i < sends; i++) {
-    const outgoing *message = &world->mailbox.places[entry->send_base + i];
+    const outgoing *message = &world->links->mailbox.places[entry->send_base + i];
     messages_post(world, sender, &message->head, message->bytes);
   }
 }
 
 /* Virtual clock: the atoms whose model is over their limit. */
 static void note_offences(struct muster_world *world, const act_entry *entry) {
-  const agent_row *row = &world->store.rows[entry->agent];
-  const agent_type *type = &world->types.types[row->type];
+  const agent_row *row = &world->agents.store.rows[entry->agent];
+  const agent_type *type = &world->agents.types.types[row->type];
   for (uint64_t left = entry->late_atoms; left; left &= left - 1) {
     uint32_t atom = type->parallel_atoms + (uint32_t)__builtin_ctzll(left);
-    offences_add(&runner_caller(&world->runner)->offences, &(struct offence){.duration_ns = type->atoms[atom].model_ns,
-                                                                             .agent = entry->agent,
-                                                                             .generation = row->generation,
-                                                                             .type = row->type,
-                                                                             .atom = (uint16_t)atom,
-                                                                             .level = row->level});
+    offences_add(&runner_caller(world->runner)->offences, &(struct offence){.duration_ns = type->atoms[atom].model_ns,
+                                                                            .agent = entry->agent,
+                                                                            .generation = row->generation,
+                                                                            .type = row->type,
+                                                                            .atom = (uint16_t)atom,
+                                                                            .level = row->level});
   }
 }
 
 /* Settles those who ran, in agent order. Returns how many they are. */
 static uint32_t settle_list(struct muster_world *world, uint64_t *bits) {
-  const struct acts *acts = &world->acts;
+  const struct acts *acts = &world->acts->beside;
   uint32_t ran = 0;
   send_asked(world);
   keep_ids(world);
   for (uint32_t i = 0; i < acts->count; i++) {
     const act_entry *entry = &acts->entries[i];
     if (!entry->ran) continue;
-    ASSERT(world->acting_count > 0 && (bits[entry->agent / 64] >> (entry->agent % 64) & 1));
+    ASSERT(world->queues->acting_count > 0 && (bits[entry->agent / 64] >> (entry->agent % 64) & 1));
     ran++;
     bits[entry->agent / 64] &= ~(1ull << (entry->agent % 64));
-    world->acting_count--;
+    world->queues->acting_count--;
     settle_effects(world, entry->agent, &acts->results[i]);
     if (acts->results[i].sends) act_post(world, entry, &acts->results[i]);
     if (entry->late_atoms) note_offences(world, entry);
-    update_complete(world, 0, entry->agent, world->store.begun[entry->agent].started_ns);
+    update_complete(world, 0, entry->agent, world->agents.store.begun[entry->agent].started_ns);
   }
   return ran;
 }
@@ -291,21 +304,21 @@ static uint32_t settle_list(struct muster_world *world, uint64_t *bits) {
 /* Runs the agents of one kind in a bitmap beside each other, while there is time. False when time ran out. */
 static bool act_beside(struct muster_world *world, uint64_t *bits, muster_act kind, act_turn *turn) {
   list_waiting(world, bits, kind);
-  uint32_t listed = world->acts.count;
+  uint32_t listed = world->acts->beside.count;
   if (listed == 0) return true;
   act_choose(world, turn);
   act_set_aside(world);
   run_list(world);
-  if (world->acts.timed) {
+  if (world->acts->beside.timed) {
     turn->end_ns += audit_blocked(world);
     frame_record_acted(world);
   }
-  uint64_t begin_ns = world->acts.timed ? clock_now(&world->runner.clock) : 0;
+  uint64_t begin_ns = world->acts->beside.timed ? clock_now(world->clock) : 0;
   uint32_t ran = settle_list(world, bits);
   ASSERT(ran <= listed);
-  if (world->acts.timed && ran)
-    estimate_add_clipped(&world->experience.act_settle,
-                         (double)(clock_now(&world->runner.clock) - begin_ns) / (double)ran, 500.0);
+  if (world->acts->beside.timed && ran)
+    estimate_add_clipped(&world->learnt->experience.act_settle,
+                         (double)(clock_now(world->clock) - begin_ns) / (double)ran, 500.0);
   return ran == listed;
 }
 
@@ -315,8 +328,8 @@ static bool act_beside(struct muster_world *world, uint64_t *bits, muster_act ki
 /* Runs those of a bitmap, kind by kind. False when time ran out. */
 static bool act_all(struct muster_world *world, uint64_t *bits, act_turn *turn) {
   for (uint32_t i = 0; i < ACT_KINDS; i++) {
-    muster_act kind = (muster_act)((world->act_first + i) % ACT_KINDS);
-    if (!(world->act_kinds >> kind & 1)) continue;
+    muster_act kind = (muster_act)((world->acts->first + i) % ACT_KINDS);
+    if (!(world->acts->kinds >> kind & 1)) continue;
     if (!(kind == MUSTER_ACT_SERIAL ? act_serially(world, bits, turn) : act_beside(world, bits, kind, turn)))
       return false;
   }
@@ -326,22 +339,24 @@ static bool act_all(struct muster_world *world, uint64_t *bits, act_turn *turn) 
 /* What the actions of anybody are expected to take at most, about: few frames have more to do than they can. */
 static double dearest_ns(const struct muster_world *world) {
   double most_ns = 0.0;
-  for (uint32_t kind = 0; kind < ACT_KINDS; kind++) most_ns = fmax(most_ns, world->experience.act_each[kind].high_ns);
+  for (uint32_t kind = 0; kind < ACT_KINDS; kind++)
+    most_ns = fmax(most_ns, world->learnt->experience.act_each[kind].high_ns);
   return most_ns > 0.0 ? most_ns : (double)INFINITY; /* nobody knows yet */
 }
 
 /* What the actions of an agent are expected to take of this frame. */
 static double expected_of(const struct muster_world *world, uint32_t index) {
   muster_act kind = type_of(world, index)->def.act;
-  if (world->runner.virtual) return (double)modelled_act_cost(world, index);
-  double each_ns = world->experience.act_each[kind].mean_ns;
+  if (world_is_virtual(world)) return (double)modelled_act_cost(world, index);
+  double each_ns = world->learnt->experience.act_each[kind].mean_ns;
   return kind == MUSTER_ACT_SERIAL ? each_ns : each_ns / world_workers(world);
 }
 
 /* How urgent an agent's turn is, 0 the most: how long ago, or ahead, by eight steps for each doubling from 131 us on.
  */
 static uint32_t urgency_of(const struct muster_world *world, uint32_t index) {
-  int64_t ahead_ns = ready_turn(&world->ready, &world->store.rows[index]) - (int64_t)world->frame.now_ns;
+  int64_t ahead_ns =
+      ready_turn(&world->queues->ready, &world->agents.store.rows[index]) - (int64_t)world->frame->now_ns;
   uint64_t units = (uint64_t)(ahead_ns < 0 ? -ahead_ns : ahead_ns) >> 17, steps = units;
   if (units >= 8) {
     uint32_t octave = 63 - (uint32_t)__builtin_clzll(units);
@@ -362,12 +377,12 @@ typedef struct act_choice {
 /* The most urgent go first: as many steps as find time, and at least those of the first. */
 static act_choice choose_end(const struct muster_world *world, double left_ns) {
   double expected_ns[ACT_URGENCIES] = {0}, sum_ns = 0.0;
-  uint32_t words = (world->store.high + 63) / 64;
+  uint32_t words = (world->agents.store.high + 63) / 64;
   act_choice choice = {0};
   for (uint32_t word = 0; word < words; word++)
-    for (uint64_t left = world->acting[word]; left; left &= left - 1) {
+    for (uint64_t left = world->queues->acting[word]; left; left &= left - 1) {
       uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(left), urgency = urgency_of(world, index);
-      ASSERT(urgency < ACT_URGENCIES && world->store.rows[index].status == AGENT_ACTING);
+      ASSERT(urgency < ACT_URGENCIES && world->agents.store.rows[index].status == AGENT_ACTING);
       expected_ns[urgency] += expected_of(world, index);
       choice.late += urgency < ACT_URGENCIES / 2;
     }
@@ -383,57 +398,57 @@ static act_choice choose_end(const struct muster_world *world, double left_ns) {
 static void choose_urgent(struct muster_world *world, const act_turn *turn) {
   uint64_t now_ns = act_clock(world);
   double left_ns = turn->end_ns > now_ns ? (double)(turn->end_ns - now_ns) : 0.0;
-  bool fits = world->acting_count * dearest_ns(world) <= left_ns;
+  bool fits = world->queues->acting_count * dearest_ns(world) <= left_ns;
   act_choice choice = fits ? (act_choice){.end = ACT_URGENCIES} : choose_end(world, left_ns);
   recorder_exchange(world->recorder, TAG_URGENCY, &choice, sizeof choice);
-  world->frame.acts_late = choice.late;
-  world->frame.acts_late_ns = fmin(fmax(choice.late_ns, 0.0), 1e18); /* a record may be made up */
-  world->experience.acts_left_ns = fmin(fmax(choice.left_ns, 0.0), 1e18);
+  world->frame->acts_late = choice.late;
+  world->frame->acts_late_ns = fmin(fmax(choice.late_ns, 0.0), 1e18); /* a record may be made up */
+  world->learnt->experience.acts_left_ns = fmin(fmax(choice.left_ns, 0.0), 1e18);
   if (choice.end >= ACT_URGENCIES) { /* everybody: the other bitmap is empty */
-    uint64_t *all = world->acting;
-    world->acting = world->acting_now;
-    world->acting_now = all;
+    uint64_t *all = world->queues->acting;
+    world->queues->acting = world->acts->now;
+    world->acts->now = all;
     return;
   }
-  for (uint32_t word = 0; word < (world->store.high + 63) / 64; word++) {
-    uint64_t chosen = world->acting[word];
+  for (uint32_t word = 0; word < (world->agents.store.high + 63) / 64; word++) {
+    uint64_t chosen = world->queues->acting[word];
     for (uint64_t left = chosen; left; left &= left - 1)
       if (urgency_of(world, word * 64 + (uint32_t)__builtin_ctzll(left)) >= choice.end) chosen &= ~(left & -left);
-    world->acting_now[word] = chosen;
-    world->acting[word] &= ~chosen;
+    world->acts->now[word] = chosen;
+    world->queues->acting[word] &= ~chosen;
   }
 }
 
 /* Who was chosen and found no time waits on. */
 static void keep_waiting(struct muster_world *world) {
-  for (uint32_t word = 0; word < (world->store.high + 63) / 64; word++) {
-    ASSERT(!(world->acting[word] & world->acting_now[word]));
-    world->acting[word] |= world->acting_now[word];
-    world->acting_now[word] = 0;
+  for (uint32_t word = 0; word < (world->agents.store.high + 63) / 64; word++) {
+    ASSERT(!(world->queues->acting[word] & world->acts->now[word]));
+    world->queues->acting[word] |= world->acts->now[word];
+    world->acts->now[word] = 0;
   }
 }
 
 /* The next kind that some type has. */
 static void turn_first(struct muster_world *world) {
-  ASSERT(world->act_kinds != 0 && world->act_kinds < 1u << ACT_KINDS);
-  do world->act_first = (world->act_first + 1) % ACT_KINDS;
-  while (!(world->act_kinds >> world->act_first & 1));
+  ASSERT(world->acts->kinds != 0 && world->acts->kinds < 1u << ACT_KINDS);
+  do world->acts->first = (world->acts->first + 1) % ACT_KINDS;
+  while (!(world->acts->kinds >> world->acts->first & 1));
 }
 
 void act_run(struct muster_world *world) {
-  uint64_t begin_ns = act_clock(world), blocked_ns = world->report.blocked_ns;
-  world->experience.acts_left_ns = 0.0;
-  if (world->acting_count) {
-    act_turn turn = {.end_ns = world->runner.virtual ? world->frame.capacity_ns : forecast_end_ns(world),
+  uint64_t begin_ns = act_clock(world), blocked_ns = world->sums->report.blocked_ns;
+  world->learnt->experience.acts_left_ns = 0.0;
+  if (world->queues->acting_count) {
+    act_turn turn = {.end_ns = world_is_virtual(world) ? world->frame->capacity_ns : forecast_end_ns(world),
                      .first = true};
-    if (!world->runner.virtual) conduct_begin(runner_caller(&world->runner), begin_ns);
+    if (!world_is_virtual(world)) conduct_begin(runner_caller(world->runner), begin_ns);
     choose_urgent(world, &turn);
-    if (!act_all(world, world->acting_now, &turn) || !act_all(world, world->acting, &turn)) turn_first(world);
+    if (!act_all(world, world->acts->now, &turn) || !act_all(world, world->queues->acting, &turn)) turn_first(world);
     keep_waiting(world);
     settle_count_refused(world);
   }
-  world->frame.act_ns = act_clock(world) - begin_ns;
-  world->report.actions_waiting = world->acting_count;
-  blocked_ns = world->report.blocked_ns - blocked_ns;
-  estimate_add_clipped(&world->experience.act, (double)(world->frame.act_ns - blocked_ns), 2e5);
+  world->frame->act_ns = act_clock(world) - begin_ns;
+  world->sums->report.actions_waiting = world->queues->acting_count;
+  blocked_ns = world->sums->report.blocked_ns - blocked_ns;
+  estimate_add_clipped(&world->learnt->experience.act, (double)(world->frame->act_ns - blocked_ns), 2e5);
 }

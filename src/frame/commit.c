@@ -6,15 +6,22 @@
  * something outside took that time away, the commit stops just before the deadline and the next frame begins with the
  * rest of it.
  */
+#include "agents/batch.h"
 #include "base/assert.h"
 #include "frame/forecast.h"
 #include "frame/frame.h"
 #include "frame/frame_record.h"
 #include "frame/settle.h"
 #include "frame/stages.h"
+#include "run/runner.h"
+#include "world/frame_state.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
+#include "world/world_learnt.h"
+#include "world/world_links.h"
+#include "world/world_queues.h"
 #include "world/world_record.h"
+#include "world/world_sums.h"
 
 enum { ENTRIES_TO_LEARN_FROM = 64 };
 
@@ -28,7 +35,7 @@ static bool is_late_wake(const logged_command *logged) {
 static void merge_logs(struct muster_world *world) {
   log_merge merge;
   const logged_command *logged;
-  runner_merge_logs(&world->runner, &merge);
+  runner_merge_logs(world->runner, &merge);
   while ((logged = runner_merge_next(&merge)) && !is_late_wake(logged)) lifecycle_defer(world, &logged->command);
   for (struct command wake;; logged = runner_merge_next(&merge)) {
     if (logged) wake = logged->command;
@@ -47,22 +54,22 @@ static void count_update_time(muster_statistics *sums, uint64_t cost_ns) {
 
 static void learn(struct muster_world *world) {
   frame_record_costs(world);
-  for (uint32_t i = 0; i < world->runner.state_count; i++) {
-    worker_state *state = &world->runner.states[i];
+  for (uint32_t i = 0; i < world->runner->state_count; i++) {
+    worker_state *state = &world->runner->states[i];
     for (uint32_t k = 0; k < state->sample_count; k++) {
       const cost_sample *sample = &state->samples[k];
-      costs_add(&world->costs, sample->type, sample->level, sample->cost_ns, sample->offends);
-      count_update_time(&world->statistics, sample->cost_ns);
+      costs_add(&world->learnt->costs, sample->type, sample->level, sample->cost_ns, sample->offends);
+      count_update_time(&world->sums->statistics, sample->cost_ns);
     }
-    world->statistics.interrupted += state->interrupted;
-    world->report.cycles += (uint32_t)state->cycles;
+    world->sums->statistics.interrupted += state->interrupted;
+    world->sums->report.cycles += (uint32_t)state->cycles;
   }
   settle_count_refused(world);
 }
 
 /* Settles the batch and then delivers what it sent; goes on where it stopped before. */
 static void settle_batch(struct muster_world *world, uint64_t end_ns) {
-  commit_progress *progress = &world->commit;
+  commit_progress *progress = world->commit;
   ASSERT(progress->open && progress->begun);
   if (!progress->all_settled && settle_entries(world, end_ns)) {
     learn(world);
@@ -75,46 +82,46 @@ static void settle_batch(struct muster_world *world, uint64_t end_ns) {
  * may be a cache miss, and the deadline may be past: where many places at the head were left, later frames find out. */
 static void note_waiting(struct muster_world *world) {
   enum { LOOKS = 8, PLACES_MOST = 32 };
-  uint32_t most = world->runner.virtual ? UINT32_MAX : PLACES_MOST, place = 0, index;
-  ready_pass_over(&world->ready, most);
+  uint32_t most = world_is_virtual(world) ? UINT32_MAX : PLACES_MOST, place = 0, index;
+  ready_pass_over(&world->queues->ready, most);
   for (uint32_t i = 0; i < LOOKS; i++) {
-    if ((index = ready_next_among_first(&world->ready, &place, most)) == UINT32_MAX) break;
-    const agent_row *row = &world->store.rows[index];
+    if ((index = ready_next_among_first(&world->queues->ready, &place, most)) == UINT32_MAX) break;
+    const agent_row *row = &world->agents.store.rows[index];
     if ((row->status != AGENT_READY && row->status != AGENT_ADMITTED) || row->atom_next || row->owes) continue;
     settle_note_start(world, row);
     break;
   }
-  world->report.carried = world->ready.count - world->ready.begun + world->batch.held_count;
-  ASSERT(world->ready.begun <= world->ready.count && world->batch.held_count <= HELD_MAX);
+  world->sums->report.carried = world->queues->ready.count - world->queues->ready.begun + world->batch->held_count;
+  ASSERT(world->queues->ready.begun <= world->queues->ready.count && world->batch->held_count <= HELD_MAX);
 }
 
 /* Counts what workers did with sets, and what atoms answered, since the last time. */
 static void count_sets(struct muster_world *world) {
-  for (uint32_t i = 0; i < world->runner.state_count; i++) {
-    worker_state *state = &world->runner.states[i];
-    world->report.sets_cut += (uint32_t)state->sets_cut;
-    world->statistics.sets_cut += state->sets_cut;
-    world->statistics.results_refused += state->results_refused;
+  for (uint32_t i = 0; i < world->runner->state_count; i++) {
+    worker_state *state = &world->runner->states[i];
+    world->sums->report.sets_cut += (uint32_t)state->sets_cut;
+    world->sums->statistics.sets_cut += state->sets_cut;
+    world->sums->statistics.results_refused += state->results_refused;
     state->sets_cut = state->results_refused = 0;
   }
 }
 
 void frame_settle(struct muster_world *world) {
-  if (!world->commit.open) return;
-  if (!world->commit.begun) merge_logs(world);
-  world->commit.begun = true;
-  world->frame.forecast.gap_ns = forecast_gap_ns(world); /* the last frame has learnt since it was asked */
+  if (!world->commit->open) return;
+  if (!world->commit->begun) merge_logs(world);
+  world->commit->begun = true;
+  world->frame->forecast.gap_ns = forecast_gap_ns(world); /* the last frame has learnt since it was asked */
   settle_batch(world, UINT64_MAX);
-  ASSERT(!world->commit.open && world->mailbox.sender_count == 0);
+  ASSERT(!world->commit->open && world->links->mailbox.sender_count == 0);
   forecast_learn_holding(world);
   runaways_judge(world);
   count_sets(world);
 }
 
 void frame_settle_between(struct muster_world *world) {
-  if (!world->commit.open) return;
+  if (!world->commit->open) return;
   struct visit visit;
-  world->runner.caller = visit_index(visit_begin(&visit, world->pool));
+  world->runner->caller = visit_index(visit_begin(&visit, world->pool));
   frame_settle(world);
   visit_end(&visit);
 }
@@ -122,34 +129,34 @@ void frame_settle_between(struct muster_world *world) {
 /* What the parts completed, into the report. */
 static void gather_parts(struct muster_world *world) {
   for (uint32_t i = 0; i < WHEEL_SHARDS; i++) {
-    world->report.completed += (uint32_t)world->parts[i].completed;
-    world->parts[i].completed = 0;
+    world->sums->report.completed += (uint32_t)world->sums->parts[i].completed;
+    world->sums->parts[i].completed = 0;
   }
 }
 
 static void begin_settling(struct muster_world *world, uint64_t end_ns) {
-  ASSERT(world->commit.open && !world->commit.begun && world->commit.settled == 0);
-  world->commit.begun = true;
+  ASSERT(world->commit->open && !world->commit->begun && world->commit->settled == 0);
+  world->commit->begun = true;
   merge_logs(world);
   settle_beside(world);
   settle_batch(world, end_ns);
 }
 
 void commit_run(struct muster_world *world) {
-  ASSERT(!world->commit.open && world->mailbox.sender_count == 0);
-  bool wall = !world->runner.virtual;
-  uint64_t begin_ns = wall ? clock_now(&world->runner.clock) : 0;
+  ASSERT(!world->commit->open && world->links->mailbox.sender_count == 0);
+  bool wall = !world_is_virtual(world);
+  uint64_t begin_ns = wall ? clock_now(world->clock) : 0;
   /* A host that was late is not kept waiting for what it has run: its report holds when the call returns. */
   uint64_t end_ns = world->costs_told ? UINT64_MAX : forecast_end_ns(world);
-  world->report.woken += world->batch.woken_count;
-  world->commit = (commit_progress){.open = true};
-  bool late = world->batch.count + world->batch.woken_count > SETTLE_BETWEEN_LOOKS && begin_ns >= end_ns;
+  world->sums->report.woken += world->batch->woken_count;
+  *world->commit = (commit_progress){.open = true};
+  bool late = world->batch->count + world->batch->woken_count > SETTLE_BETWEEN_LOOKS && begin_ns >= end_ns;
   if (!recorder_choose(world->recorder, late)) begin_settling(world, end_ns);
-  if (world->commit.settled >= ENTRIES_TO_LEARN_FROM && wall)
-    estimate_add_clipped(&world->experience.settle,
-                         (double)(clock_now(&world->runner.clock) - begin_ns) / world->commit.settled, 100.0);
-  if (!world->commit.open) act_run(world);
-  if (!world->commit.open) runaways_judge(world);
+  if (world->commit->settled >= ENTRIES_TO_LEARN_FROM && wall)
+    estimate_add_clipped(&world->learnt->experience.settle,
+                         (double)(clock_now(world->clock) - begin_ns) / world->commit->settled, 100.0);
+  if (!world->commit->open) act_run(world);
+  if (!world->commit->open) runaways_judge(world);
   note_waiting(world);
   gather_parts(world);
   count_sets(world);

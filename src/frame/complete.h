@@ -5,10 +5,15 @@
 #define COMPLETE_H
 
 #include "base/assert.h"
+#include "plan/periods.h"
+#include "world/frame_state.h"
 #include "world/herd_links.h"
 #include "world/messages.h"
 #include "world/reactions.h"
 #include "world/timing.h"
+#include "world/world.h"
+#include "world/world_queues.h"
+#include "world/world_sums.h"
 
 /* Counts an update, and how stale its agent had become. */
 static inline void note_completion(const struct muster_world *world, settle_part *part, const agent_row *row,
@@ -40,21 +45,22 @@ static inline sets_left sets_left_by(const agent_type *type, const agent_row *ro
 static inline void schedule_next(struct muster_world *world, agent_class *class, uint32_t share, uint32_t index,
                                  uint64_t reached_ns, sets_left sets) {
   if (sets.owed)
-    periods_owing(&world->classes, &world->store, &world->ready, index, reached_ns, sets.continued,
-                  world->frame.number);
+    periods_owing(&world->queues->classes, &world->agents.store, &world->queues->ready, index, reached_ns,
+                  sets.continued, world->frame->number);
   else if (sets.continued)
-    periods_continued(&world->classes, class, share, &world->store, &world->ready, index);
+    periods_continued(&world->queues->classes, class, share, &world->agents.store, &world->queues->ready, index);
   else
-    periods_completed(&world->classes, class, share, &world->store, &world->ready, index, reached_ns);
+    periods_completed(&world->queues->classes, class, share, &world->agents.store, &world->queues->ready, index,
+                      reached_ns);
 }
 
 /* Completes an update that began at `began_ns`, into the shard and the sums of a share: 0 on the frame's thread. Of
  * agents that is_plain() in settle.c says so of, different shares may be completed by different workers at a time. */
 static inline void update_complete(struct muster_world *world, uint32_t share, uint32_t index, uint64_t began_ns) {
-  agent_row *row = &world->store.rows[index];
-  agent_class *class = &world->classes.classes[row->class];
-  const agent_type *type = &world->types.types[row->type];
-  settle_part *part = &world->parts[share];
+  agent_row *row = &world->agents.store.rows[index];
+  agent_class *class = &world->queues->classes.classes[row->class];
+  const agent_type *type = &world->agents.types.types[row->type];
+  settle_part *part = &world->sums->parts[share];
   sets_left sets = sets_left_by(type, row);
   ASSERT(row->status == AGENT_ADMITTED || row->status == AGENT_ACTING);
   uint64_t reached_ns = began_ns;
@@ -66,9 +72,9 @@ static inline void update_complete(struct muster_world *world, uint32_t share, u
     /* The statistics count the update. */
     note_completion(world, part, row, class, index, began_ns);
     /* Its contract says to which time it brought the agent; the gap until the next wake begins. */
-    reached_ns = timing_complete(world, part, type, index, began_ns);
+    reached_ns = timing_complete(&world->agents, part, type, index, began_ns);
     /* The agent has reacted, in time or late. */
-    reactions_complete(world, index, began_ns);
+    reactions_complete(&world->agents, world->queues, &world->sums->statistics, index, began_ns);
     /* The messages that the update was given leave the box; those that came since may wake the agent. */
     messages_complete(world, type, index);
   }

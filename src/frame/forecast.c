@@ -1,7 +1,15 @@
 #include "frame/forecast.h"
 
+#include "agents/batch.h"
 #include "base/error.h"
-#include "record/recorder.h"
+#include "plan/rank.h"
+#include "world/frame_state.h"
+#include "world/planner_state.h"
+#include "world/workers.h"
+#include "world/world_commands.h"
+#include "world/world_learnt.h"
+#include "world/world_queues.h"
+#include "world/world_sums.h"
 
 #include <math.h>
 
@@ -15,17 +23,17 @@ static const double rank_most_ns = 1000.0, settle_most_ns = 5000.0;
 enum { ENTRIES_TO_LEARN_FROM = 64, ENTRIES_LEAST = 256 };
 
 static double predicted_settle_ns(const struct muster_world *world) {
-  const cost_estimate *settle = &world->experience.settle;
+  const cost_estimate *settle = &world->learnt->experience.settle;
   return 0.75 * settle->mean_ns + 0.25 * settle->high_ns;
 }
 
 /* Actions of this frame. In the order of deadlines those that found no time before go before updates that have not
  * begun, with half of the frame at most: they are the rest of updates whose turn came earlier. */
 static double predicted_act_ns(const struct muster_world *world) {
-  const frame_experience *experience = &world->experience;
-  double frame_ns = (double)(world->runner.virtual ? world->frame.capacity_ns : world->frame.budget_ns);
+  const frame_experience *experience = &world->learnt->experience;
+  double frame_ns = (double)(world_is_virtual(world) ? world->frame->capacity_ns : world->frame->budget_ns);
   double waiting_ns = experience->acts_left_ns > 0.0 ? experience->acts_left_ns + experience->act.mean_ns : 0.0;
-  if (!ready_by_deadline(&world->ready)) return experience->act.high_ns;
+  if (!ready_by_deadline(&world->queues->ready)) return experience->act.high_ns;
   return fmax(experience->act.high_ns, fmin(waiting_ns, 0.5 * frame_ns));
 }
 
@@ -38,25 +46,26 @@ uint64_t forecast_commit_ns(const frame_forecast *forecast, uint32_t entries) {
 static frame_forecast predicted_commit(const struct muster_world *world) {
   return (frame_forecast){.settle_ns = predicted_settle_ns(world),
                           .act_ns = predicted_act_ns(world),
-                          .commit_most_ns = (double)world->frame.budget_ns * 0.5,
-                          .reserve_ns = frame_reserve_ns(world->experience.reserve_ns, world->frame.budget_ns)};
+                          .commit_most_ns = (double)world->frame->budget_ns * 0.5,
+                          .reserve_ns =
+                              frame_reserve_ns(world->learnt->experience.reserve_ns, world->frame->budget_ns)};
 }
 
 static double predicted_rank_ns(const struct muster_world *world) {
-  const cost_estimate *rank = &world->experience.rank;
+  const cost_estimate *rank = &world->learnt->experience.rank;
   return rank->samples ? fmin(fmax(rank->mean_ns, 1.0), rank_most_ns) : rank_guess_ns;
 }
 
 /* So many entries can be ranked in the time that ranking may take. */
 static uint32_t predicted_entries_most(const struct muster_world *world) {
-  double entries = (double)world->frame.budget_ns * ranking_most / predicted_rank_ns(world);
+  double entries = (double)world->frame->budget_ns * ranking_most / predicted_rank_ns(world);
   return (uint32_t)fmin(fmax(entries, ENTRIES_LEAST), (double)(UINT32_MAX / 2));
 }
 
 /* What other workers run of held entries while the caller plans: time that its own part of the frame does not count. */
 static double predicted_early_ns(const struct muster_world *world) {
   if (world->costs_told) return 0.0; /* nobody is held */
-  return world->experience.plan.mean_ns * (world_workers(world) - 1) * world->experience.holding;
+  return world->learnt->experience.plan.mean_ns * (world_workers(world) - 1) * world->learnt->experience.holding;
 }
 
 /* What updates can have of this frame, all workers: what is left of the budget by as many entries as it can hold. They
@@ -64,10 +73,10 @@ static double predicted_early_ns(const struct muster_world *world) {
  * and nobody would be due in a frame that has time for one atom in any case. */
 static double predicted_offer(const struct muster_world *world, const frame_forecast *forecast) {
   static const double least = 1.0 / 16.0;
-  const frame_state *frame = &world->frame;
-  const frame_experience *experience = &world->experience;
+  const frame_state *frame = world->frame;
+  const frame_experience *experience = &world->learnt->experience;
   double capacity_ns = (double)frame->capacity_ns;
-  if (world->runner.virtual) return fmax(capacity_ns - experience->act.mean_ns, least * capacity_ns);
+  if (world_is_virtual(world)) return fmax(capacity_ns - experience->act.mean_ns, least * capacity_ns);
   double fixed_ns = experience->prepare.mean_ns + (double)forecast_commit_ns(forecast, 0);
   double left_ns = fmax((double)frame->budget_ns - fixed_ns, least * (double)frame->budget_ns);
   double run_ns = experience->each_ns / world_workers(world);
@@ -79,36 +88,36 @@ static double predicted_offer(const struct muster_world *world, const frame_fore
 /* Actions are planned with updates where the rule is the law of importance; by others they take what they take, and
  * updates have the rest. Of the wall clock what one thread does alone costs all workers. */
 static double predicted_actions(struct muster_world *world) {
-  double alone = world->runner.virtual ? 1.0 : (double)world_workers(world);
-  for (uint32_t i = 0; i < world->types.count; i++) {
-    const agent_type *type = &world->types.types[i];
-    cost_actions *actions = &world->costs.actions[i];
-    double each_ns = world->experience.act_each[type->def.act].mean_ns * actions->per_update;
+  double alone = world_is_virtual(world) ? 1.0 : (double)world_workers(world);
+  for (uint32_t i = 0; i < world->agents.types.count; i++) {
+    const agent_type *type = &world->agents.types.types[i];
+    cost_actions *actions = &world->learnt->costs.actions[i];
+    double each_ns = world->learnt->experience.act_each[type->def.act].mean_ns * actions->per_update;
     actions->each_ns = type->def.act == MUSTER_ACT_SERIAL ? each_ns * alone : each_ns;
     if (type->atom_count == type->parallel_atoms) actions->each_ns = 0.0;
   }
-  return world->experience.act.mean_ns * alone;
+  return world->learnt->experience.act.mean_ns * alone;
 }
 
 /* Time of the other workers while the caller plans a frame, and a little more, so that they do not run dry. */
 double forecast_gap_ns(const struct muster_world *world) {
-  return 1.3 * world->experience.plan.mean_ns * (world->runner.workers - 1);
+  return 1.3 * world->learnt->experience.plan.mean_ns * (world_own_workers(world) - 1);
 }
 
 /* What lacks of the queue that keeps workers busy until a frame ends, and while the next is planned. Where costs are
  * told no prediction errs; by the papers' rules queues are long whenever periods stretch. */
 static double lacking_ns(const struct muster_world *world, double offered_ns) {
-  if (world->costs_told || !ready_by_deadline(&world->ready)) return 0.0;
-  double queue_ns = world->experience.each_ns * (world->ready.count + world->batch.held_count);
+  if (world->costs_told || !ready_by_deadline(&world->queues->ready)) return 0.0;
+  double queue_ns = world->learnt->experience.each_ns * (world->queues->ready.count + world->batch->held_count);
   return fmax(controller_standing(offered_ns) + forecast_gap_ns(world) - queue_ns, 0.0);
 }
 
 /* What the workers can run, and what the actions of updates will be taken to cost. */
 static double predicted_utilisation(struct muster_world *world, const frame_forecast *forecast) {
-  const frame_state *frame = &world->frame;
+  const frame_state *frame = world->frame;
   if (!frame->elapsed_ns) return INFINITY;
   double offered_ns = predicted_offer(world, forecast);
-  double updates_ns = controller_plan(&world->experience.controller, offered_ns, lacking_ns(world, offered_ns));
+  double updates_ns = controller_plan(&world->learnt->experience.controller, offered_ns, lacking_ns(world, offered_ns));
   if (world->def.elastic == MUSTER_ELASTIC_IMPORTANCE) updates_ns += predicted_actions(world);
   return updates_ns / (double)frame->elapsed_ns;
 }
@@ -116,22 +125,23 @@ static double predicted_utilisation(struct muster_world *world, const frame_fore
 void forecast_frame(struct muster_world *world) {
   frame_forecast forecast = predicted_commit(world);
   /* In this time no worker runs anything. */
-  forecast.entry_ns = fmin(world->experience.rank.mean_ns, rank_most_ns) + fmin(forecast.settle_ns, settle_most_ns);
+  forecast.entry_ns =
+      fmin(world->learnt->experience.rank.mean_ns, rank_most_ns) + fmin(forecast.settle_ns, settle_most_ns);
   forecast.entries_most = predicted_entries_most(world);
   forecast.gap_ns = forecast_gap_ns(world);
   forecast.utilisation = predicted_utilisation(world, &forecast);
-  world->frame.forecast = forecast;
+  world->frame->forecast = forecast;
 }
 
 /* What an update costs, over everybody and as often as each one runs. */
 static double mean_update_ns(const struct muster_world *world) {
   double sum_ns = 0.0, updates = 0.0;
-  for (uint32_t i = 0; i < world->classes.active_count; i++) {
-    const agent_class *class = &world->classes.classes[world->classes.active[i]];
+  for (uint32_t i = 0; i < world->queues->classes.active_count; i++) {
+    const agent_class *class = &world->queues->classes.classes[world->queues->classes.active[i]];
     double each = class->events_per_ns;
     if (class->elapsed != MUSTER_ELAPSED_EVENTS)
       each += (double)class->members * class->rate / (double)class->nominal_ns;
-    sum_ns += each * costs_of(&world->costs, class->type, class->level)->mean_ns;
+    sum_ns += each * costs_of(&world->learnt->costs, class->type, class->level)->mean_ns;
     updates += each;
   }
   return updates > 0.0 ? sum_ns / updates : 0.0;
@@ -146,27 +156,27 @@ uint32_t forecast_x(const struct muster_world *world, const rank_limits *limits)
 /* What is worth being admitted to be held while the next frame is planned: of what the other workers can run then, the
  * share that can be. The rest would be ranked and put back for nothing. */
 static double worth_holding_ns(const struct muster_world *world) {
-  return world->frame.forecast.gap_ns * world->experience.holding;
+  return world->frame->forecast.gap_ns * world->learnt->experience.holding;
 }
 
 rank_limits forecast_limits(struct muster_world *world) {
-  const frame_state *frame = &world->frame;
+  const frame_state *frame = world->frame;
   const frame_forecast *forecast = &frame->forecast;
   uint64_t act_ns = (uint64_t)forecast->act_ns;
   rank_limits limits = {.now_ns = frame->now_ns,
                         .updates_max = UINT32_MAX,
-                        .spawn_ids = world->spawn_id_count,
-                        .virtual = world->runner.virtual,
+                        .spawn_ids = world->commands->spawn_id_count,
+                        .virtual = world_is_virtual(world),
                         .planned = world_is_planned(world),
                         .seed = world->def.seed,
                         .cycles_max = world->def.cycles_max,
                         .cycles_from = world->def.cycles_importance,
-                        .classes = &world->classes};
-  if (limits.planned && world->planner.capacity < limits.updates_max) limits.updates_max = world->planner.capacity;
+                        .classes = &world->queues->classes};
+  if (limits.planned && world->planner->capacity < limits.updates_max) limits.updates_max = world->planner->capacity;
   if (limits.virtual) {
     limits.capacity_ns = frame->capacity_ns > act_ns ? frame->capacity_ns - act_ns : 0;
   } else {
-    uint64_t now_ns = clock_now(&world->runner.clock);
+    uint64_t now_ns = clock_now(world->clock);
     uint64_t end_ns = frame->deadline_ns - forecast_commit_ns(forecast, 0);
     double left_ns = end_ns > now_ns ? (double)(end_ns - now_ns) : 0.0;
     limits.entry_ns = (uint64_t)(forecast->entry_ns * world_workers(world));
@@ -179,7 +189,7 @@ rank_limits forecast_limits(struct muster_world *world) {
 
 /* What an entry of the batch was predicted to cost. */
 static double each_ns_of(const struct muster_world *world) {
-  return world->batch.count ? (double)world->admitted_ns / world->batch.count : 0.0;
+  return world->batch->count ? (double)world->sums->admitted_ns / world->batch->count : 0.0;
 }
 
 /* What is waiting that should not. In the order of deadlines a queue is as it should be, of those whose turn has not
@@ -187,21 +197,22 @@ static double each_ns_of(const struct muster_world *world) {
  */
 static double backlog_ns(const struct muster_world *world) {
   static const double part = 0.25;
-  double each_ns = each_ns_of(world), held = world->batch.held_count, all_ns = each_ns * (world->ready.count + held);
-  if (!ready_by_deadline(&world->ready)) return all_ns;
-  all_ns += world->experience.acts_left_ns;
-  uint32_t late = world->report.agents_late - world->frame.acts_late;
-  return fmax(each_ns * (late + held) + world->frame.acts_late_ns, all_ns - part * world->frame.everybody_ns);
+  double each_ns = each_ns_of(world), held = world->batch->held_count,
+         all_ns = each_ns * (world->queues->ready.count + held);
+  if (!ready_by_deadline(&world->queues->ready)) return all_ns;
+  all_ns += world->learnt->experience.acts_left_ns;
+  uint32_t late = world->sums->report.agents_late - world->frame->acts_late;
+  return fmax(each_ns * (late + held) + world->frame->acts_late_ns, all_ns - part * world->frame->everybody_ns);
 }
 
 /* What this frame shows of how much updates can use. */
 static controller_sample sample_frame(const struct muster_world *world, uint64_t plan_ns) {
-  const muster_frame_report *report = &world->report;
-  const frame_state *frame = &world->frame;
+  const muster_frame_report *report = &world->sums->report;
+  const frame_state *frame = world->frame;
   controller_sample sample = {.backlog_ns = backlog_ns(world),
                               .budget_ns = report->budget_ns,
                               .waited = report->carried + report->preempted > 0};
-  if (world->runner.virtual) {
+  if (world_is_virtual(world)) {
     sample.used_ns = (double)frame->spent_ns - (double)frame->act_ns;
     sample.offered_ns = (double)frame->capacity_ns - (double)frame->act_ns;
     sample.overrun_ns = frame->spent_ns > frame->capacity_ns ? frame->spent_ns - frame->capacity_ns : 0;
@@ -209,7 +220,7 @@ static controller_sample sample_frame(const struct muster_world *world, uint64_t
     return sample;
   }
   frame_forecast known = predicted_commit(world); /* with what the commit has shown by now */
-  uint64_t serial_ns = plan_ns + forecast_commit_ns(&known, world->batch.count);
+  uint64_t serial_ns = plan_ns + forecast_commit_ns(&known, world->batch->count);
   sample.used_ns = (double)report->update_cpu_ns;
   sample.offered_ns = ((double)frame->budget_ns - (double)serial_ns) * world_workers(world) + predicted_early_ns(world);
   if (report->pressure > 1.0f) sample.lacks_ns = lacking_ns(world, sample.offered_ns);
@@ -221,58 +232,58 @@ static controller_sample sample_frame(const struct muster_world *world, uint64_t
 /* A budget that planning alone uses up leaves one atom to each frame: somebody should know. */
 static void tell_of_planning(struct muster_world *world, uint64_t plan_ns) {
   enum { FRAMES_IN_A_ROW = 64, FRAMES_BETWEEN_LINES = 8192 };
-  frame_experience *experience = &world->experience;
-  experience->planned_only = plan_ns > world->report.budget_ns ? experience->planned_only + 1 : 0;
+  frame_experience *experience = &world->learnt->experience;
+  experience->planned_only = plan_ns > world->sums->report.budget_ns ? experience->planned_only + 1 : 0;
   if (experience->planned_only % FRAMES_BETWEEN_LINES != FRAMES_IN_A_ROW) return;
   log_write(&world->def.log, MUSTER_LOG_WARNING,
             "frame %llu: for %d frames planning alone took longer than the budget (now %llu of %llu us), which leaves "
             "one atom to a frame: give frames more time, or have fewer agents",
             (unsigned long long)world->frames, FRAMES_IN_A_ROW, (unsigned long long)plan_ns / 1000,
-            (unsigned long long)world->report.budget_ns / 1000);
+            (unsigned long long)world->sums->report.budget_ns / 1000);
 }
 
 /* Members of herds are never held. */
 void forecast_learn_holding(struct muster_world *world) {
-  double held_ns = (double)world->batch.held_ns, unheld_ns = (double)world->commit.unheld_ns;
-  double *holding = &world->experience.holding;
+  double held_ns = (double)world->batch->held_ns, unheld_ns = (double)world->commit->unheld_ns;
+  double *holding = &world->learnt->experience.holding;
   if (held_ns + unheld_ns > 0.0) *holding += 0.25 * (held_ns / (held_ns + unheld_ns) - *holding);
 }
 
 /* A frame that planning alone made late says nothing of its end. */
 static void learn_reserve(struct muster_world *world, const controller_sample *sample, uint64_t plan_ns) {
-  uint64_t budget_ns = world->frame.budget_ns, repaid_ns = world->report.repaid_ns;
+  uint64_t budget_ns = world->frame->budget_ns, repaid_ns = world->sums->report.repaid_ns;
   uint64_t late_ns = sample->overrun_ns > repaid_ns ? sample->overrun_ns - repaid_ns : 0;
-  double *learnt_ns = &world->experience.reserve_ns;
+  double *learnt_ns = &world->learnt->experience.reserve_ns;
   if (sample->waited && plan_ns < budget_ns) *learnt_ns = frame_reserve_learn(*learnt_ns, budget_ns, late_ns);
 }
 
 void forecast_learn(struct muster_world *world) {
   uint64_t plan_ns = 0;
-  for (uint32_t stage = 0; stage < MUSTER_STAGE_RUN; stage++) plan_ns += world->report.stage_ns[stage];
-  bool by_deadline = ready_by_deadline(&world->ready);
-  world->report.agents_late =
-      by_deadline ? ready_count_late(&world->ready) + world->frame.acts_late : world->store.active_count;
+  for (uint32_t stage = 0; stage < MUSTER_STAGE_RUN; stage++) plan_ns += world->sums->report.stage_ns[stage];
+  bool by_deadline = ready_by_deadline(&world->queues->ready);
+  world->sums->report.agents_late = by_deadline ? ready_count_late(&world->queues->ready) + world->frame->acts_late
+                                                : world->agents.store.active_count;
   controller_sample sample = sample_frame(world, plan_ns);
-  uint32_t entries = world->batch.count + world->batch.woken_count;
-  controller_learn(&world->experience.controller, &sample);
-  world->report.debt_ns = world->experience.controller.debt_ns;
-  world->report.share = (float)world->experience.controller.share;
-  costs_turn(&world->costs, world->types.count);
-  for (uint32_t i = 0; i < world->types.count; i++) {
-    costs_learn_actions(&world->costs.actions[i], world->ready.released_of[i]);
-    world->ready.released_of[i] = 0;
+  uint32_t entries = world->batch->count + world->batch->woken_count;
+  controller_learn(&world->learnt->experience.controller, &sample);
+  world->sums->report.debt_ns = world->learnt->experience.controller.debt_ns;
+  world->sums->report.share = (float)world->learnt->experience.controller.share;
+  costs_turn(&world->learnt->costs, world->agents.types.count);
+  for (uint32_t i = 0; i < world->agents.types.count; i++) {
+    costs_learn_actions(&world->learnt->costs.actions[i], world->queues->ready.released_of[i]);
+    world->queues->ready.released_of[i] = 0;
   }
-  world->experience.entries = entries;
+  world->learnt->experience.entries = entries;
   forecast_learn_holding(world);
-  if (world->runner.virtual) return;
+  if (world_is_virtual(world)) return;
   tell_of_planning(world, plan_ns);
   learn_reserve(world, &sample, plan_ns);
-  uint64_t rank_ns = world->report.stage_ns[MUSTER_STAGE_RANK];
-  estimate_add_clipped(&world->experience.plan, (double)plan_ns, 1e5);
-  estimate_add_clipped(&world->experience.prepare, (double)(plan_ns - rank_ns), 1e5);
-  if (entries) world->experience.each_ns = each_ns_of(world);
+  uint64_t rank_ns = world->sums->report.stage_ns[MUSTER_STAGE_RANK];
+  estimate_add_clipped(&world->learnt->experience.plan, (double)plan_ns, 1e5);
+  estimate_add_clipped(&world->learnt->experience.prepare, (double)(plan_ns - rank_ns), 1e5);
+  if (entries) world->learnt->experience.each_ns = each_ns_of(world);
   if (entries < ENTRIES_TO_LEARN_FROM) return;
   /* Those that were released and not admitted are dealt with, too. */
-  uint32_t ranked = world->report.released > entries ? world->report.released : entries;
-  estimate_add_clipped(&world->experience.rank, (double)rank_ns / ranked, 100.0);
+  uint32_t ranked = world->sums->report.released > entries ? world->sums->report.released : entries;
+  estimate_add_clipped(&world->learnt->experience.rank, (double)rank_ns / ranked, 100.0);
 }

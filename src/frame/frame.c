@@ -10,7 +10,7 @@
  *   0 rest     commit.c           entries that the last commit left        settled agents
  *   1 intake   intake.c           queued commands, spawns, messages;       agents that are new, moved, woken or gone
  *                                 timers; herds that stage 3 listed        (world/lifecycle.c does it to each)
- *   -          forecast.c         what earlier frames took                 world->frame.forecast, for all below
+ *   -          forecast.c         what earlier frames took                 world->frame->forecast, for all below
  *   -          run.c (early)      agents held from the last batch          workers begin with them
  *   2 score    rescore.c          who moved, agent or observer             importance, level, class (plan/score.c)
  *   3 fold     herds/herds.c      herds, observers                         the list of herds to change (plan/fold.c)
@@ -48,6 +48,7 @@
  * A new stage is a line of frame_plan(), a function in a file of its own that stages.h names, and a name in
  * muster_stage, by which its time is reported. */
 #include "frame/frame.h"
+#include "agents/batch.h"
 #include "base/assert.h"
 #include "base/error.h"
 #include "frame/audit.h"
@@ -55,9 +56,20 @@
 #include "frame/frame_record.h"
 #include "frame/stages.h"
 #include "herds/herds.h"
+#include "record/recorder.h"
 #include "run/callback.h"
+#include "run/watchdog.h"
+#include "world/conduct_state.h"
+#include "world/frame_state.h"
 #include "world/guard.h"
+#include "world/trace.h"
+#include "world/world_crews.h"
+#include "world/world_learnt.h"
+#include "world/world_plan.h"
+#include "world/world_queues.h"
+#include "world/world_score.h"
 #include "world/world_sound.h"
+#include "world/world_sums.h"
 
 #include <math.h>
 #include <string.h>
@@ -82,59 +94,59 @@ static void stage_fold(struct muster_world *world) {
 
 /* 4 fit: how far must periods stretch to fit the budget? */
 static void stage_fit(struct muster_world *world) {
-  double desired = world->frame.forecast.utilisation;
+  double desired = world->frame->forecast.utilisation;
   recorder_exchange(world->recorder, TAG_DESIRED, &desired, sizeof desired);
   if (!(desired >= 0.0)) desired = 0.0; /* also when a record was made up */
-  periods_told told = periods_fit(&world->periods, &world->classes, &world->costs, desired);
-  world->report.utilisation_desired = (float)desired;
-  world->report.utilisation_nominal = (float)told.fit.nominal_sum;
-  world->report.utilisation_fitted = (float)told.fit.fitted_sum;
-  world->report.pressure = (float)fmin(told.fit.pressure, pressure_max);
-  world->report.period_deviation_ns = told.deviation_ns;
-  world->report.agents_beyond_wish = told.beyond_wish;
-  world->frame.everybody_ns = told.everybody_ns;
-  world->report.turn_longest_ns = ready_turn_longest(&world->ready, told.longest_ns);
-  world->report.important_load = (float)fmin(told.important_load, pressure_max);
-  world->report.held_load = (float)fmin(told.wishes.held, pressure_max);
+  periods_told told = periods_fit(&world->plan->periods, &world->queues->classes, &world->learnt->costs, desired);
+  world->sums->report.utilisation_desired = (float)desired;
+  world->sums->report.utilisation_nominal = (float)told.fit.nominal_sum;
+  world->sums->report.utilisation_fitted = (float)told.fit.fitted_sum;
+  world->sums->report.pressure = (float)fmin(told.fit.pressure, pressure_max);
+  world->sums->report.period_deviation_ns = told.deviation_ns;
+  world->sums->report.agents_beyond_wish = told.beyond_wish;
+  world->frame->everybody_ns = told.everybody_ns;
+  world->sums->report.turn_longest_ns = ready_turn_longest(&world->queues->ready, told.longest_ns);
+  world->sums->report.important_load = (float)fmin(told.important_load, pressure_max);
+  world->sums->report.held_load = (float)fmin(told.wishes.held, pressure_max);
   bool wishes = world->def.elastic == MUSTER_ELASTIC_IMPORTANCE; /* by other rules nobody goes beyond them */
-  shedding_note(&world->shedding, fmin(told.fit.pressure, pressure_max), told.beyond_wish > 0 || !wishes);
-  ready_follow_periods(&world->ready, &world->store, told.fit.lambda);
+  shedding_note(&world->score->shedding, fmin(told.fit.pressure, pressure_max), told.beyond_wish > 0 || !wishes);
+  ready_follow_periods(&world->queues->ready, &world->agents.store, told.fit.lambda);
 }
 
 /* 5 release: whose period has elapsed? */
 static void stage_release(struct muster_world *world) {
-  const frame_state *frame = &world->frame;
-  ready_advance(&world->ready, &world->store, frame->now_ns);
-  world->report.released =
-      periods_release(&world->periods, &world->classes, &world->store, &world->ready, frame->elapsed_ns,
-                      periods_most(frame->budget_ns), frame->now_ns, frame->number);
+  const frame_state *frame = world->frame;
+  ready_advance(&world->queues->ready, &world->agents.store, frame->now_ns);
+  world->sums->report.released =
+      periods_release(&world->plan->periods, &world->queues->classes, &world->agents.store, &world->queues->ready,
+                      frame->elapsed_ns, periods_most(frame->budget_ns), frame->now_ns, frame->number);
 }
 
 /* While somebody waits longer than S, woken agents have half of the frame: those of the batch, and those to come. */
 static void ration_woken(struct muster_world *world, const rank_limits *limits, const rank_result *result) {
   double part = limits->capacity_ns ? fmin((double)result->woken_ns / (double)limits->capacity_ns, 0.5) : 0.5;
-  world->runner.rations_woken = result->guarded;
-  world->runner.woken_part = 1.0 - 2.0 * part;
+  world->runner->rations_woken = result->guarded;
+  world->runner->woken_part = 1.0 - 2.0 * part;
 }
 
 /* 6 rank: in which order, and who is admitted? */
 static void stage_rank(struct muster_world *world) {
   rank_limits limits = forecast_limits(world);
   recorder_exchange(world->recorder, TAG_CAPACITY, &limits.capacity_ns, sizeof limits.capacity_ns);
-  world->report.updates_max = forecast_x(world, &limits);
-  if (world->report.updates_max && world->report.updates_max < limits.updates_max)
-    limits.updates_max = world->report.updates_max;
-  rank_result result =
-      rank_fill(&world->ready, &world->store, &world->types, &world->costs, &limits, world->held, &world->batch);
-  world->admitted_ns = result.predicted_ns;
-  world->frame.commit_ns = forecast_commit_ns(&world->frame.forecast, world->batch.count);
-  ASSERT(world->batch.count <= world->store.active_count && world->batch.claim_count <= world->batch.count);
+  world->sums->report.updates_max = forecast_x(world, &limits);
+  if (world->sums->report.updates_max && world->sums->report.updates_max < limits.updates_max)
+    limits.updates_max = world->sums->report.updates_max;
+  rank_result result = rank_fill(&world->queues->ready, &world->agents.store, &world->agents.types,
+                                 &world->learnt->costs, &limits, world->plan->held, world->batch);
+  world->sums->admitted_ns = result.predicted_ns;
+  world->frame->commit_ns = forecast_commit_ns(&world->frame->forecast, world->batch->count);
+  ASSERT(world->batch->count <= world->agents.store.active_count && world->batch->claim_count <= world->batch->count);
   ration_woken(world, &limits, &result);
-  if (world->batch.count > world->batch_high) world->batch_high = world->batch.count;
+  if (world->batch->count > world->sums->batch_high) world->sums->batch_high = world->batch->count;
   if (!limits.virtual) return;
-  world->frame.spent_ns = result.predicted_ns;
-  world->report.longest_claim_ns = result.longest_ns;
-  world->report.longest_atom_ns = result.atom_ns;
+  world->frame->spent_ns = result.predicted_ns;
+  world->sums->report.longest_claim_ns = result.longest_ns;
+  world->sums->report.longest_atom_ns = result.atom_ns;
 }
 
 /* 7 run: updates are run, atom by atom, until the deadline: by the workers, or as in a record. */
@@ -145,12 +157,13 @@ static void stage_run(struct muster_world *world) {
 /* 8 commit: action sets, measured costs, next releases, carried, statistics. */
 static void stage_commit(struct muster_world *world) {
   commit_run(world);
-  bands_end_frame(&world->bands, &world->classes, &world->store, world->frame.now_ns, world->frame.number);
+  bands_end_frame(&world->plan->bands, &world->queues->classes, &world->agents.store, world->frame->now_ns,
+                  world->frame->number);
 }
 
 void frame_plan(struct muster_world *world) {
   frame_settle(world); /* 0: what the last commit left over */
-  ASSERT(!world->commit.open);
+  ASSERT(!world->commit->open);
   stage_intake(world);
   audit_stage(world, MUSTER_STAGE_INTAKE);
   forecast_frame(world);
@@ -165,12 +178,12 @@ void frame_plan(struct muster_world *world) {
   audit_stage(world, MUSTER_STAGE_RELEASE);
   stage_rank(world);
   audit_stage(world, MUSTER_STAGE_RANK);
-  if (world->runner.virtual) world_check(world, WORLD_RANKED); /* on the wall clock that would take of the budget */
+  if (world_is_virtual(world)) world_check(world, WORLD_RANKED); /* on the wall clock that would take of the budget */
 }
 
 static void frame_run(struct muster_world *world) {
   stage_run(world);
-  trace_run(world);
+  if (world_is_virtual(world)) trace_run(world->trace, &world->agents.store, world->batch);
   audit_stage(world, MUSTER_STAGE_RUN);
 }
 
@@ -200,21 +213,22 @@ muster_result frame_check(struct muster_world *world, const muster_frame *frame)
 
 /* What calls between the frames took for this one, at most half of its budget; and what earlier frames overran. */
 static void take_prepaid(struct muster_world *world) {
-  frame_state *frame = &world->frame;
-  uint64_t *whole_ns = world->runner.virtual ? &frame->capacity_ns : &frame->budget_ns, most_ns = frame->budget_ns / 2;
-  world->report.repaid_ns = controller_repay(&world->experience.controller, *whole_ns);
-  ASSERT(world->report.repaid_ns <= *whole_ns);
-  *whole_ns -= world->report.repaid_ns;
-  frame->budget_ns -= world->prepaid_ns < most_ns ? world->prepaid_ns : most_ns;
-  world->prepaid_ns = 0;
+  frame_state *frame = world->frame;
+  uint64_t *whole_ns = world_is_virtual(world) ? &frame->capacity_ns : &frame->budget_ns,
+           most_ns = frame->budget_ns / 2;
+  world->sums->report.repaid_ns = controller_repay(&world->learnt->experience.controller, *whole_ns);
+  ASSERT(world->sums->report.repaid_ns <= *whole_ns);
+  *whole_ns -= world->sums->report.repaid_ns;
+  frame->budget_ns -= world->sums->prepaid_ns < most_ns ? world->sums->prepaid_ns : most_ns;
+  world->sums->prepaid_ns = 0;
 }
 
 /* The calling thread has the world in its hands, and enters the pool. */
 static void frame_enter(struct muster_world *world) {
   occupancy_set(&world->occupancy, OCCUPIED_BY_FRAME);
-  world->seat = visit_begin(&world->visit, world->pool);
-  world->runner.caller = visit_index(world->seat);
-  world->outer = callback_begin(&runner_caller(&world->runner)->context);
+  world->crews->seat = visit_begin(&world->crews->visit, world->pool);
+  world->runner->caller = visit_index(world->crews->seat);
+  world->crews->outer = callback_begin(&runner_caller(world->runner)->context);
 }
 
 void frame_resume(struct muster_world *world) {
@@ -223,49 +237,50 @@ void frame_resume(struct muster_world *world) {
 }
 
 void frame_leave(struct muster_world *world, enum occupation next) {
-  callback_end(world->outer);
-  visit_end(&world->visit);
+  callback_end(world->crews->outer);
+  visit_end(&world->crews->visit);
   occupancy_set(&world->occupancy, next);
 }
 
 void frame_begin(struct muster_world *world, const muster_frame *frame) {
   ASSERT(!world_is_in_frame(world) && frame->sim_now_ns >= world->last_now_ns);
   world->frames++;
-  world->frame = (frame_state){.number = world->frames,
-                               .now_ns = frame->sim_now_ns,
-                               .elapsed_ns = world->frames > 1 ? frame->sim_now_ns - world->last_now_ns : 0,
-                               .budget_ns = frame->budget_ns,
-                               .capacity_ns = world->def.capacity_ns ? world->def.capacity_ns : frame->budget_ns};
-  world->report = muster_default_frame_report();
-  world->report.frame = world->frames;
-  world->report.sim_now_ns = frame->sim_now_ns;
-  world->report.frame_period_ns = world->frame.elapsed_ns;
-  world->report.budget_ns = frame->budget_ns;
-  bands_begin_frame(&world->bands, &world->classes, &world->store, world->frame.elapsed_ns, world->frames);
+  *world->frame = (frame_state){.number = world->frames,
+                                .now_ns = frame->sim_now_ns,
+                                .elapsed_ns = world->frames > 1 ? frame->sim_now_ns - world->last_now_ns : 0,
+                                .budget_ns = frame->budget_ns,
+                                .capacity_ns = world->def.capacity_ns ? world->def.capacity_ns : frame->budget_ns};
+  world->sums->report = muster_default_frame_report();
+  world->sums->report.frame = world->frames;
+  world->sums->report.sim_now_ns = frame->sim_now_ns;
+  world->sums->report.frame_period_ns = world->frame->elapsed_ns;
+  world->sums->report.budget_ns = frame->budget_ns;
+  bands_begin_frame(&world->plan->bands, &world->queues->classes, &world->agents.store, world->frame->elapsed_ns,
+                    world->frames);
   take_prepaid(world);
   frame_record_begin(world, frame);
-  world->runner.now_ns = frame->sim_now_ns;
-  world->runner.frame = world->frames;
+  world->runner->now_ns = frame->sim_now_ns;
+  world->runner->frame = world->frames;
   frame_enter(world);
-  watch_begin(runner_caller(&world->runner)->post);
+  watch_begin(runner_caller(world->runner)->post);
   watchdog_frame_begins(world->watchdog);
   audit_begin(world);
-  trace_begin(world);
+  trace_begin(world->trace, world->frame, world_is_virtual(world));
   threads_keep_all_apart(world->pool);
-  if (world->batch.held_count) crew_wake(world->pool);
+  if (world->batch->held_count) crew_wake(world->pool);
 }
 
 void frame_end(struct muster_world *world) {
-  muster_statistics *sums = &world->statistics;
-  muster_frame_report *report = &world->report;
+  muster_statistics *sums = &world->sums->statistics;
+  muster_frame_report *report = &world->sums->report;
   ASSERT(world_is_in_frame(world) && report->frame == world->frames);
   forecast_learn(world);
-  report->agents = world->store.active_count;
-  report->agents_demoted = world->conduct.agents_demoted;
-  report->agents_quarantined = world->conduct.agents_quarantined;
-  report->types_quarantined = world->conduct.types_quarantined;
-  report->agents_eased = world->shedding.shed;
-  memcpy(report->levels, world->store.level_counts, sizeof report->levels);
+  report->agents = world->agents.store.active_count;
+  report->agents_demoted = world->conduct->agents_demoted;
+  report->agents_quarantined = world->conduct->agents_quarantined;
+  report->types_quarantined = world->conduct->types_quarantined;
+  report->agents_eased = world->score->shedding.shed;
+  memcpy(report->levels, world->agents.store.level_counts, sizeof report->levels);
   herds_report(world);
   sums->frames++;
   sums->released += report->released;
@@ -275,12 +290,12 @@ void frame_end(struct muster_world *world) {
   sums->woken += report->woken;
   sums->cycles += report->cycles;
   if (report->longest_wait_ns > sums->longest_wait_ns) sums->longest_wait_ns = report->longest_wait_ns;
-  world->last_now_ns = world->frame.now_ns;
+  world->last_now_ns = world->frame->now_ns;
   frame_record_end(world);
   watchdog_frame_ends(world->watchdog);
   audit_end(world); /* only what keeps its result comes afterwards */
   frame_record_times(world);
-  trace_end(world);
+  trace_end(world->trace, &world->sums->report, world_is_virtual(world));
   world_check(world, WORLD_RESTS);
   frame_leave(world, OCCUPIED_NOT);
 }

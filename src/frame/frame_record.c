@@ -1,9 +1,16 @@
 /* frame_record.c - see frame_record.h. */
 #include "frame/frame_record.h"
 
+#include "agents/batch.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "run/watchdog.h"
+#include "world/frame_state.h"
+#include "world/world_acts.h"
+#include "world/world_crews.h"
+#include "world/world_learnt.h"
 #include "world/world_record.h"
+#include "world/world_sums.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,14 +19,14 @@ static void record_put_frame(struct muster_world *world, const muster_frame *fra
   struct recorder *recorder = world->recorder;
   world_record_newborns(world);
   recorder_put_tag(recorder, TAG_FRAME);
-  tape_put_number(&recorder->tape, world->types.count);
+  tape_put_number(&recorder->tape, world->agents.types.count);
   tape_put_number(&recorder->tape, frame->sim_now_ns);
   tape_put_number(&recorder->tape, frame->budget_ns);
 }
 
 void frame_record_begin(struct muster_world *world, const muster_frame *frame) {
   struct recorder *recorder = world->recorder;
-  uint64_t *budget_ns = &world->frame.budget_ns;
+  uint64_t *budget_ns = &world->frame->budget_ns;
   if (recorder_records(recorder)) record_put_frame(world, frame);
   recorder_exchange(recorder, TAG_BUDGET, budget_ns, sizeof *budget_ns);
   /* Calls between frames and what past ones owe take at most so much of it. */
@@ -33,10 +40,10 @@ void frame_record_begin(struct muster_world *world, const muster_frame *frame) {
 /* ------------------------------------------------------------------------------------------------------ run, settle */
 
 static void put_outcome(struct muster_world *world, uint32_t entry) {
-  ASSERT(entry < world->batch.count + world->batch.woken_count);
+  ASSERT(entry < world->batch->count + world->batch->woken_count);
   struct tape *tape = &world->recorder->tape;
-  batch_outcome outcome = (batch_outcome)world->batch.outcomes[entry];
-  uint32_t atom = world->batch.results[entry].atom_next;
+  batch_outcome outcome = (batch_outcome)world->batch->outcomes[entry];
+  uint32_t atom = world->batch->results[entry].atom_next;
   tape_put_number(tape, outcome == OUTCOME_NOT_RUN ? 0 : outcome == OUTCOME_PREEMPTED ? atom + 2u : 1u);
 }
 
@@ -51,11 +58,12 @@ static uint32_t count_alike(const struct batch *batch, uint32_t first, uint64_t 
 }
 
 static void keep_woken(struct muster_world *world) {
-  const struct batch *batch = &world->batch;
+  const struct batch *batch = world->batch;
   tape_put_number(&world->recorder->tape, batch->woken_count);
   for (uint32_t i = batch->count; i < batch->count + batch->woken_count; i++) {
     const batch_entry *entry = &batch->entries[i];
-    bool short_of_places = entry->send_limit < world->types.types[world->store.rows[entry->agent].type].sends_max;
+    bool short_of_places =
+        entry->send_limit < world->agents.types.types[world->agents.store.rows[entry->agent].type].sends_max;
     if (batch->outcomes[i] != OUTCOME_NOT_RUN && short_of_places && batch->results[i].sends > 0)
       recorder_cannot(world->recorder, "a woken agent found no room for its messages");
     tape_put_number(&world->recorder->tape, entry->agent);
@@ -64,7 +72,7 @@ static void keep_woken(struct muster_world *world) {
 }
 
 static void keep_cycles(struct muster_world *world) {
-  const struct batch *batch = &world->batch;
+  const struct batch *batch = world->batch;
   struct tape *tape = &world->recorder->tape;
   recorder_put_tag(world->recorder, TAG_CYCLES);
   for (uint32_t i = 0; i < batch->count; i++) {
@@ -75,8 +83,8 @@ static void keep_cycles(struct muster_world *world) {
 
 void frame_record_outcomes(struct muster_world *world) {
   struct recorder *recorder = world->recorder;
-  const struct batch *batch = &world->batch;
-  if (!recorder_records(recorder) || world->runner.virtual) return;
+  const struct batch *batch = world->batch;
+  if (!recorder_records(recorder) || world_is_virtual(world)) return;
   recorder_put_tag(recorder, TAG_OUTCOMES);
   tape_put_number(&recorder->tape, batch->count);
   for (uint32_t i = 0, alike; i < batch->count; i += alike) {
@@ -91,7 +99,7 @@ void frame_record_outcomes(struct muster_world *world) {
 }
 
 void frame_record_take_cycles(struct muster_world *world) {
-  struct batch *batch = &world->batch;
+  struct batch *batch = world->batch;
   if (world->def.cycles_max <= 1 || !recorder_mark(world->recorder, TAG_CYCLES)) return;
   for (uint32_t i = 0; i < batch->count; i++) {
     uint64_t more = tape_take_number(&world->recorder->tape);
@@ -105,10 +113,10 @@ bool frame_record_shares(struct muster_world *world, bool any) {
   struct recorder *recorder = world->recorder;
   any = recorder_choose(recorder, any);
   if (!any || !recorder_mark(recorder, TAG_SHARES)) return false;
-  for (uint32_t i = 0; i < WHEEL_SHARDS; i++)
-    recorder_exchange(recorder, TAG_SHARES, &world->settle_looked_at[i], sizeof *world->settle_looked_at);
-  for (uint32_t i = 0; recorder && i < world->batch.claim_count; i++) {
-    uint16_t *ran_by = &world->batch.claims[i].ran_by;
+  for (uint32_t i = 0; i < SETTLE_SHARES; i++)
+    recorder_exchange(recorder, TAG_SHARES, &world->crews->settle_looked_at[i], sizeof *world->crews->settle_looked_at);
+  for (uint32_t i = 0; recorder && i < world->batch->claim_count; i++) {
+    uint16_t *ran_by = &world->batch->claims[i].ran_by;
     if (recorder_records(recorder)) tape_put_number(&recorder->tape, *ran_by == CLAIM_LEFT ? 0 : *ran_by + 1u);
     if (!recorder_replays(recorder)) continue;
     uint64_t number = tape_take_number(&recorder->tape);
@@ -120,15 +128,15 @@ bool frame_record_shares(struct muster_world *world, bool any) {
 static void put_costs(struct muster_world *world) {
   struct tape *tape = &world->recorder->tape;
   uint64_t samples = 0, interrupted = 0;
-  for (uint32_t i = 0; i < world->runner.state_count; i++) {
-    samples += world->runner.states[i].sample_count;
-    interrupted += world->runner.states[i].interrupted;
+  for (uint32_t i = 0; i < world->runner->state_count; i++) {
+    samples += world->runner->states[i].sample_count;
+    interrupted += world->runner->states[i].interrupted;
   }
   tape_put_number(tape, interrupted);
   tape_put_number(tape, samples);
-  for (uint32_t i = 0; i < world->runner.state_count; i++)
-    for (uint32_t k = 0; k < world->runner.states[i].sample_count; k++) {
-      const cost_sample *sample = &world->runner.states[i].samples[k];
+  for (uint32_t i = 0; i < world->runner->state_count; i++)
+    for (uint32_t k = 0; k < world->runner->states[i].sample_count; k++) {
+      const cost_sample *sample = &world->runner->states[i].samples[k];
       tape_put_number(tape, sample->type);
       tape_put_number(tape, (uint64_t)sample->level << 1 | sample->offends);
       tape_put_number(tape, sample->cost_ns);
@@ -137,12 +145,12 @@ static void put_costs(struct muster_world *world) {
 
 static void take_costs(struct muster_world *world) {
   struct tape *tape = &world->recorder->tape;
-  world->statistics.interrupted += tape_take_number(tape);
+  world->sums->statistics.interrupted += tape_take_number(tape);
   for (uint64_t left = tape_take_number(tape); left > 0 && !tape->failed; left--) {
     uint64_t type = tape_take_number(tape), how = tape_take_number(tape), cost_ns = tape_take_number(tape);
     uint64_t level = how >> 1;
-    if (type < world->types.count && level < MUSTER_LEVELS)
-      costs_add(&world->costs, (uint32_t)type, (uint32_t)level, cost_ns, how & 1);
+    if (type < world->agents.types.count && level < MUSTER_LEVELS)
+      costs_add(&world->learnt->costs, (uint32_t)type, (uint32_t)level, cost_ns, how & 1);
     else
       recorder_diverges(world->recorder, "its record has a cost of type %llu at level %llu", (unsigned long long)type,
                         (unsigned long long)level);
@@ -160,7 +168,7 @@ void frame_record_costs(struct muster_world *world) {
 void frame_record_acted(struct muster_world *world) {
   if (!recorder_records(world->recorder)) return;
   struct tape *tape = &world->recorder->tape;
-  const struct acts *acts = &world->acts;
+  const struct acts *acts = &world->acts->beside;
   recorder_mark(world->recorder, TAG_ACTED);
   tape_put_number(tape, acts->count);
   for (uint32_t i = 0, alike; i < acts->count; i += alike) {
@@ -173,7 +181,7 @@ void frame_record_acted(struct muster_world *world) {
 void frame_record_choose_acted(struct muster_world *world) {
   if (!recorder_replays(world->recorder)) return;
   struct tape *tape = &world->recorder->tape;
-  struct acts *acts = &world->acts;
+  struct acts *acts = &world->acts->beside;
   uint32_t listed = acts->count;
   if (!recorder_mark(world->recorder, TAG_ACTED)) return;
   uint64_t recorded = tape_take_number(tape);
@@ -197,7 +205,7 @@ void frame_record_choose_acted(struct muster_world *world) {
 static void put_list(struct muster_world *world, const offence_list *list) {
   ASSERT(list->count <= OFFENCES_MAX);
   struct tape *tape = &world->recorder->tape;
-  uint32_t all = offences_counts(world->types.count), counts = 0;
+  uint32_t all = offences_counts(world->agents.types.count), counts = 0;
   for (uint32_t i = 0; i < all; i++) counts += list->by_type[i] > 0;
   tape_put_number(tape, list->count);
   tape_put(tape, list->offences, list->count * sizeof *list->offences);
@@ -210,7 +218,7 @@ static void put_list(struct muster_world *world, const offence_list *list) {
 }
 
 static bool is_possible(const struct muster_world *world, const struct offence *offence) {
-  return offence->agent < world->def.agents_max && offence->type < world->types.count &&
+  return offence->agent < world->def.agents_max && offence->type < world->agents.types.count &&
          offence->level < MUSTER_LEVELS && offence->kind < OFFENCE_KINDS;
 }
 
@@ -226,16 +234,16 @@ static bool take_list(struct muster_world *world, offence_list *list) {
   if (list->count < count) recorder_diverges(world->recorder, "its record has offences that cannot be");
   for (uint64_t left = tape_take_number(tape); left > 0 && !tape->failed; left--) {
     uint64_t i = tape_take_number(tape), more = tape_take_number(tape);
-    if (i < offences_counts(world->types.count)) list->by_type[i] = (uint32_t)more;
+    if (i < offences_counts(world->agents.types.count)) list->by_type[i] = (uint32_t)more;
   }
   return !world->recorder->trouble[0];
 }
 
 bool frame_record_offences(struct muster_world *world, bool any, offence_list *list) {
-  if (!world->recorder || world->runner.virtual) return any;
+  if (!world->recorder || world_is_virtual(world)) return any;
   if (recorder_replays(world->recorder)) /* what was noted here goes unheard */
-    for (uint32_t i = 0; i < world->runner.state_count; i++)
-      offences_clear(&world->runner.states[i].offences, world->types.count);
+    for (uint32_t i = 0; i < world->runner->state_count; i++)
+      offences_clear(&world->runner->states[i].offences, world->agents.types.count);
   any = recorder_choose(world->recorder, any);
   if (!any || !recorder_mark(world->recorder, TAG_OFFENCES)) return false;
   if (recorder_records(world->recorder)) put_list(world, list);
@@ -245,13 +253,13 @@ bool frame_record_offences(struct muster_world *world, bool any, offence_list *l
 bool frame_record_suspect(struct muster_world *world, bool any, uint32_t *type) {
   if (!recorder_choose(world->recorder, any)) return false;
   recorder_exchange(world->recorder, TAG_SUSPECT, type, sizeof *type);
-  return *type < world->types.count;
+  return *type < world->agents.types.count;
 }
 
 bool frame_record_incident(struct muster_world *world, bool any, watch_incident *incident) {
   if (!recorder_choose(world->recorder, any)) return false;
   recorder_exchange(world->recorder, TAG_INCIDENT, incident, sizeof *incident);
-  return !world->recorder || (incident->agent < world->def.agents_max && incident->type < world->types.count);
+  return !world->recorder || (incident->agent < world->def.agents_max && incident->type < world->agents.types.count);
 }
 
 /* ------------------------------------------------------------------------------------------------- end of the frame */
@@ -297,7 +305,7 @@ static bool is_controller(const struct controller *controller) {
 }
 
 void frame_record_check_experience(struct muster_world *world, const frame_experience *own) {
-  frame_experience *read = &world->experience;
+  frame_experience *read = &world->learnt->experience;
   if (is_estimate(&read->plan) && is_estimate(&read->settle) && is_estimate(&read->act) &&
       is_estimate(&read->act_each[MUSTER_ACT_SERIAL]) && is_estimate(&read->act_each[MUSTER_ACT_REGION]) &&
       is_estimate(&read->act_each[MUSTER_ACT_PARALLEL]) && is_estimate(&read->act_settle) &&
@@ -310,16 +318,16 @@ void frame_record_check_experience(struct muster_world *world, const frame_exper
 }
 
 static void exchange_report(struct muster_world *world) {
-  muster_frame_report report = world->report;
+  muster_frame_report report = world->sums->report;
   recorder_exchange(world->recorder, TAG_REPORT, &report, sizeof report);
-  if (!is_alike(&report, &world->report))
+  if (!is_alike(&report, &world->sums->report))
     recorder_diverges(world->recorder,
                       "it released %u, completed %u and carried %u of %u agents, its record %u, %u and %u of %u",
-                      world->report.released, world->report.completed, world->report.carried, world->report.agents,
-                      report.released, report.completed, report.carried, report.agents);
-  world->report = report;
-  frame_experience own = world->experience;
-  recorder_exchange(world->recorder, TAG_REPORT, &world->experience, sizeof world->experience);
+                      world->sums->report.released, world->sums->report.completed, world->sums->report.carried,
+                      world->sums->report.agents, report.released, report.completed, report.carried, report.agents);
+  world->sums->report = report;
+  frame_experience own = world->learnt->experience;
+  recorder_exchange(world->recorder, TAG_REPORT, &world->learnt->experience, sizeof world->learnt->experience);
   if (recorder_replays(world->recorder)) frame_record_check_experience(world, &own);
 }
 
@@ -356,7 +364,7 @@ static void keep_times(struct recorder *recorder, const muster_frame_report *rep
 /* Behind the last frame of a record that was cut there is none. */
 static void take_times(struct muster_world *world) {
   struct recorder *recorder = world->recorder;
-  muster_frame_report *report = &world->report;
+  muster_frame_report *report = &world->sums->report;
   tape_section section;
   bool cut;
   if (recorder->tape.at != recorder->tape.end)
@@ -372,6 +380,6 @@ static void take_times(struct muster_world *world) {
 }
 
 void frame_record_times(struct muster_world *world) {
-  if (recorder_records(world->recorder)) keep_times(world->recorder, &world->report);
+  if (recorder_records(world->recorder)) keep_times(world->recorder, &world->sums->report);
   if (recorder_replays(world->recorder)) take_times(world);
 }

@@ -4,8 +4,11 @@
 #ifndef FRAME_RECORD_H
 #define FRAME_RECORD_H
 
-#include "record/recorder.h"
 #include "world/world.h"
+
+struct frame_experience;
+struct watch_incident;
+struct offence_list;
 
 /* A frame begins, with so much of its budget left; agents that hosts have spawned until now come to be. */
 void frame_record_begin(struct muster_world *world, const muster_frame *frame);
@@ -29,14 +32,14 @@ bool frame_record_shares(struct muster_world *world, bool any);
 
 /* The next of a list of offences by worker, of types whose claim took suspiciously long, and of incidents of the
  * watchdog: whether there is one, and which. */
-bool frame_record_offences(struct muster_world *world, bool any, offence_list *list);
+bool frame_record_offences(struct muster_world *world, bool any, struct offence_list *list);
 bool frame_record_suspect(struct muster_world *world, bool any, uint32_t *type);
-bool frame_record_incident(struct muster_world *world, bool any, watch_incident *incident);
+bool frame_record_incident(struct muster_world *world, bool any, struct watch_incident *incident);
 
 /* What the workers measured: learnt from the record when replaying. */
 void frame_record_costs(struct muster_world *world);
 
 /* Takes measured times that can be; else the replay has diverged, and `own` is kept. */
-void frame_record_check_experience(struct muster_world *world, const frame_experience *own);
+void frame_record_check_experience(struct muster_world *world, const struct frame_experience *own);
 
 #endif

@@ -5,13 +5,22 @@
 #include "frame/stages.h"
 #include "herds/herds.h"
 #include "world/conduct.h"
+#include "world/frame_state.h"
 #include "world/herd_links.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
 #include "world/reactions.h"
+#include "world/score_inputs.h"
 #include "world/timing.h"
 #include "world/tune.h"
+#include "world/world_commands.h"
+#include "world/world_links.h"
+#include "world/world_observers.h"
+#include "world/world_plan.h"
+#include "world/world_queues.h"
 #include "world/world_record.h"
+#include "world/world_score.h"
+#include "world/world_sums.h"
 
 /* Masses are spread over frames: of commands and of spawns each frame takes what fits an eighth of the budget. Under
  * the virtual clock that is a number, at INTAKE_NS for each. */
@@ -19,10 +28,10 @@ enum { INTAKE_MIN = 256, INTAKE_NS = 250, INTAKE_BUDGET_PART = 8, TOGETHER = 16 
 
 static void apply_move(struct muster_world *world, const struct command *command) {
   ASSERT(space_accepts(command->position));
-  if (store_is_active(&world->store, command->index))
-    lifecycle_move(world, command->index, space_spot_of(&world->space, command->position));
+  if (store_is_active(&world->agents.store, command->index))
+    lifecycle_move(world, command->index, space_spot_of(&world->agents.space, command->position));
   else
-    space_place(&world->space, &world->store.places[command->index], command->position);
+    space_place(&world->agents.space, &world->agents.store.places[command->index], command->position);
 }
 
 static void set_factor(agent_row *row, muster_factor factor, double value) {
@@ -30,8 +39,8 @@ static void set_factor(agent_row *row, muster_factor factor, double value) {
 }
 
 static void apply_tune(struct muster_world *world, const struct command *command) {
-  agent_row *row = &world->store.rows[command->index];
-  ASSERT(command->kind == COMMAND_TUNE && row->type < world->types.count);
+  agent_row *row = &world->agents.store.rows[command->index];
+  ASSERT(command->kind == COMMAND_TUNE && row->type < world->agents.types.count);
   score_inputs inputs = world_score_inputs(world);
   if (command->first >= 0.0f) row->floor = share_of(command->first);
   if (command->second >= 0.0f) row->elasticity_step = (uint8_t)elasticity_step_of(command->second);
@@ -39,16 +48,17 @@ static void apply_tune(struct muster_world *world, const struct command *command
   set_factor(row, MUSTER_FACTOR_VISIBILITY, command->position.x);
   set_factor(row, MUSTER_FACTOR_BULK, command->position.y);
   set_factor(row, MUSTER_FACTOR_INTERACTIVITY, command->position.z);
-  if (command->esteemed && world->factors) tune_esteem(world, command);
-  if (store_is_active(&world->store, command->index)) score_tuned_agent(&world->board, &inputs, command->index);
+  if (command->esteemed && world->score->factors) tune_esteem(world, command);
+  if (store_is_active(&world->agents.store, command->index))
+    score_tuned_agent(&world->score->board, &inputs, command->index);
 }
 
 static void apply_remove(struct muster_world *world, const struct command *command) {
   if (herds_is_block(world, command->index)) return; /* herds live there */
-  if (store_is_active(&world->store, command->index))
+  if (store_is_active(&world->agents.store, command->index))
     lifecycle_remove(world, command->index);
   else
-    world->store.rows[command->index].removal_pending = 1;
+    world->agents.store.rows[command->index].removal_pending = 1;
 }
 
 static void apply_observer(struct muster_world *world, const struct command *command) {
@@ -56,25 +66,26 @@ static void apply_observer(struct muster_world *world, const struct command *com
                              .partition = command->partition,
                              .near_m = command->first,
                              .far_m = command->second};
-  if (!identity_is_live(&world->observer_ids, command->index, command->generation)) return;
+  if (!identity_is_live(&world->observers->ids, command->index, command->generation)) return;
   switch ((command_kind)command->kind) {
   case COMMAND_OBSERVER_ADD:
-    observers_add(&world->observers, command->index, &def);
+    observers_add(&world->observers->table, command->index, &def);
     break;
   case COMMAND_OBSERVER_MOVE:
-    if (world->observers.rows[command->index].present)
-      observers_move(&world->observers, command->index, command->position);
+    if (world->observers->table.rows[command->index].present)
+      observers_move(&world->observers->table, command->index, command->position);
     break;
   default:
-    if (world->observers.rows[command->index].present) observers_remove(&world->observers, command->index);
-    identity_close(&world->observer_ids, command->index);
-    identity_give_back(&world->observer_ids, command->index);
+    if (world->observers->table.rows[command->index].present)
+      observers_remove(&world->observers->table, command->index);
+    identity_close(&world->observers->ids, command->index);
+    identity_give_back(&world->observers->ids, command->index);
   }
 }
 
 static void apply_to_type(struct muster_world *world, const struct command *command) {
-  ASSERT(command->index < world->types.count);
-  agent_type *type = &world->types.types[command->index];
+  ASSERT(command->index < world->agents.types.count);
+  agent_type *type = &world->agents.types.types[command->index];
   switch ((command_kind)command->kind) {
   case COMMAND_PARDON_TYPE:
     conduct_pardon_type(world, command->index);
@@ -87,7 +98,7 @@ static void apply_to_type(struct muster_world *world, const struct command *comm
     break;
   default:
     if (command->tuning.period_updates != type->sets.sets[command->tuning.set].period_updates)
-      rhythm_give_up(&world->rhythms, command->index);
+      rhythm_give_up(&world->plan->rhythms, command->index);
     sets_tune(&type->sets, command->tuning.set,
               &(muster_set_tuning){.priority = command->tuning.priority,
                                    .period_updates = command->tuning.period_updates,
@@ -110,7 +121,7 @@ static void intake_apply(struct muster_world *world, const struct command *comma
     apply_observer(world, command);
     return;
   }
-  if (!identity_is_live(&world->agent_ids, command->index, command->generation)) return;
+  if (!identity_is_live(&world->agents.ids, command->index, command->generation)) return;
   switch ((command_kind)command->kind) {
   case COMMAND_REMOVE:
     apply_remove(world, command);
@@ -119,11 +130,11 @@ static void intake_apply(struct muster_world *world, const struct command *comma
     apply_move(world, command);
     break;
   case COMMAND_WAKE:
-    wakes_settle(&world->wakes, command->index);
+    wakes_settle(&world->commands->wakes, command->index);
     lifecycle_apply_wake(world, command);
     break;
   case COMMAND_WAKE_AT:
-    timing_ask(world, command->index, command->at_ns);
+    timing_ask(&world->agents, world->queues, command->index, command->at_ns);
     break;
   case COMMAND_PARDON:
     conduct_pardon(world, command->index);
@@ -140,9 +151,10 @@ static void intake_apply(struct muster_world *world, const struct command *comma
 /* The next hint of an agent that still exists, of those that there were: it was woken, and found no worker. */
 static bool take_hint(struct muster_world *world, uint32_t *left, struct command *wake) {
   uint32_t index;
-  for (; *left > 0 && wakes_pop(&world->wakes, &index); --*left) {
-    uint32_t generation = identity_generation(&world->agent_ids, index);
-    if (!wakes_settle(&world->wakes, index) || !identity_is_live(&world->agent_ids, index, generation)) continue;
+  for (; *left > 0 && wakes_pop(&world->commands->wakes, &index); --*left) {
+    uint32_t generation = identity_generation(&world->agents.ids, index);
+    if (!wakes_settle(&world->commands->wakes, index) || !identity_is_live(&world->agents.ids, index, generation))
+      continue;
     *wake = (struct command){COMMAND_WAKE, .index = index, .generation = generation};
     --*left;
     return true;
@@ -151,13 +163,13 @@ static bool take_hint(struct muster_world *world, uint32_t *left, struct command
 }
 
 static bool is_wake(const struct muster_world *world, const struct command *wake) {
-  return wake->kind == COMMAND_WAKE && identity_is_live(&world->agent_ids, wake->index, wake->generation) &&
-         world->store.rows[wake->index].status != AGENT_FREE;
+  return wake->kind == COMMAND_WAKE && identity_is_live(&world->agents.ids, wake->index, wake->generation) &&
+         world->agents.store.rows[wake->index].status != AGENT_FREE;
 }
 
 static void apply_wakes(struct muster_world *world) {
   struct command wake;
-  uint32_t left = wakes_count(&world->wakes);
+  uint32_t left = wakes_count(&world->commands->wakes);
   while (world_record_command(world, take_hint(world, &left, &wake), &wake))
     if (is_wake(world, &wake))
       lifecycle_apply_wake(world, &wake);
@@ -173,15 +185,15 @@ typedef struct intake_share {
 } intake_share;
 
 static intake_share begin_share(const struct muster_world *world) {
-  uint64_t share_ns = world->frame.budget_ns / INTAKE_BUDGET_PART;
+  uint64_t share_ns = world->frame->budget_ns / INTAKE_BUDGET_PART;
   uint64_t count = share_ns / INTAKE_NS;
-  return (intake_share){.end_ns = world->runner.virtual ? 0 : clock_now(&world->runner.clock) + share_ns,
+  return (intake_share){.end_ns = world_is_virtual(world) ? 0 : clock_now(world->clock) + share_ns,
                         .count = count > INTAKE_MIN ? count : INTAKE_MIN};
 }
 
 static bool is_left(const struct muster_world *world, const intake_share *share) {
   if (share->taken < INTAKE_MIN) return true;
-  return world->runner.virtual ? share->taken < share->count : clock_now(&world->runner.clock) < share->end_ns;
+  return world_is_virtual(world) ? share->taken < share->count : clock_now(world->clock) < share->end_ns;
 }
 
 /* Whether a few more may be taken, if there are any. */
@@ -192,8 +204,8 @@ static bool goes_on(const struct muster_world *world, const intake_share *share,
 /* Agents that are named in a few commands, or about to become active: fetched before any of them is dealt with. */
 PREFETCH_FUNCTION prefetch_agents(const struct muster_world *world, const uint32_t *agents, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
-    __builtin_prefetch(&world->store.rows[agents[i]], 1);
-    __builtin_prefetch(&world->store.places[agents[i]], 1);
+    __builtin_prefetch(&world->agents.store.rows[agents[i]], 1);
+    __builtin_prefetch(&world->agents.store.places[agents[i]], 1);
   }
 }
 
@@ -205,21 +217,21 @@ static bool hangs(const agent_row *row) {
 /* What taking agents out of the wheel and the grid touches: their blocks, then the ends of the lists that these are
  * part of. */
 PREFETCH_FUNCTION prefetch_lists(struct muster_world *world, const uint32_t *agents, uint32_t count) {
-  const agent_store *store = &world->store;
-  list_store *waiting = &world->classes.lists, *placed = &world->space.members;
+  const agent_store *store = &world->agents.store;
+  list_store *waiting = &world->queues->classes.lists, *placed = &world->agents.space.members;
   for (uint32_t i = 0; i < count; i++) {
     if (hangs(&store->rows[agents[i]])) __builtin_prefetch(lists_block_of(waiting, store->rows[agents[i]].spot), 1);
     __builtin_prefetch(lists_block_of(placed, store->places[agents[i]].spot), 1);
   }
   for (uint32_t i = 0; i < count; i++)
     if (store->places[agents[i]].depth == 0)
-      __builtin_prefetch(&world->space.buckets[lists_block_of(placed, store->places[agents[i]].spot)->owner], 1);
+      __builtin_prefetch(&world->agents.space.buckets[lists_block_of(placed, store->places[agents[i]].spot)->owner], 1);
   for (uint32_t i = 0; i < count; i++) {
     const agent_place *place = &store->places[agents[i]];
     if (hangs(&store->rows[agents[i]]))
-      __builtin_prefetch(lists_last(waiting, *wheel_list_of(&world->classes, store->rows[agents[i]].spot)), 1);
+      __builtin_prefetch(lists_last(waiting, *wheel_list_of(&world->queues->classes, store->rows[agents[i]].spot)), 1);
     uint32_t bucket = place->depth ? 0 : lists_block_of(placed, place->spot)->owner;
-    __builtin_prefetch(lists_last(placed, world->space.buckets[bucket].list), 1);
+    __builtin_prefetch(lists_last(placed, world->agents.space.buckets[bucket].list), 1);
   }
 }
 
@@ -229,7 +241,7 @@ static uint32_t list_existing(const struct muster_world *world, const struct com
   uint32_t listed = 0;
   for (uint32_t i = 0; i < count; i++)
     if (commands[i].kind < COMMAND_OBSERVER_ADD &&
-        identity_is_live(&world->agent_ids, commands[i].index, commands[i].generation))
+        identity_is_live(&world->agents.ids, commands[i].index, commands[i].generation))
       agents[listed++] = commands[i].index;
   return listed;
 }
@@ -238,7 +250,7 @@ static uint32_t list_existing(const struct muster_world *world, const struct com
 static uint32_t apply_few(struct muster_world *world, uint32_t most) {
   struct command commands[TOGETHER];
   uint32_t agents[TOGETHER], count = 0, agent_count = 0, removals = 0;
-  while (count < TOGETHER && count < most && ring_pop(&world->inbox.commands, &commands[count])) count++;
+  while (count < TOGETHER && count < most && ring_pop(&world->commands->inbox.commands, &commands[count])) count++;
   count = world_record_commands(world, commands, count, TOGETHER);
   for (uint32_t i = 0; i < count; i++) {
     if (commands[i].kind < COMMAND_OBSERVER_ADD) agents[agent_count++] = commands[i].index;
@@ -253,35 +265,35 @@ static uint32_t apply_few(struct muster_world *world, uint32_t most) {
 /* Commands of the updates come first, then wakes, then the commands of other threads, no more than there were at the
  * beginning: a producer that never stops must not hold the frame. */
 static void apply_commands(struct muster_world *world) {
-  uint32_t count = world->deferred_count;
+  uint32_t count = world->commands->deferred_count;
   ASSERT(count <= world->def.commands_max);
-  struct command *deferred = world->deferred;
-  world->deferred = world->deferred_before; /* callbacks may defer anew */
-  world->deferred_before = deferred;
-  world->deferred_count = 0;
+  struct command *deferred = world->commands->deferred;
+  world->commands->deferred = world->commands->deferred_before; /* callbacks may defer anew */
+  world->commands->deferred_before = deferred;
+  world->commands->deferred_count = 0;
   for (uint32_t i = 0; i < count; i++) intake_apply(world, &deferred[i]);
   apply_wakes(world);
   intake_share share = begin_share(world);
-  uint32_t left = ring_count(&world->inbox.commands);
+  uint32_t left = ring_count(&world->commands->inbox.commands);
   while (goes_on(world, &share, left > 0)) {
     uint32_t taken = apply_few(world, left);
     if (!taken) break;
     share.taken += taken;
     left -= taken;
   }
-  world->report.commands_waiting = ring_count(&world->inbox.commands);
+  world->sums->report.commands_waiting = ring_count(&world->commands->inbox.commands);
 }
 
 static void activate(struct muster_world *world, uint32_t index) {
-  ASSERT(world->store.rows[index].status == AGENT_PENDING && !store_is_active(&world->store, index));
-  agent_row *row = &world->store.rows[index];
+  ASSERT(world->agents.store.rows[index].status == AGENT_PENDING && !store_is_active(&world->agents.store, index));
+  agent_row *row = &world->agents.store.rows[index];
   if (row->removal_pending) { /* removed before it ever was: nobody hears of it */
     lifecycle_discard(world, index);
     return;
   }
-  lifecycle_enter(world, index, world->frame.now_ns);
-  lifecycle_callback(world, index, MUSTER_FLIGHT_ON_SPAWNED, world->types.types[row->type].def.on_spawned);
-  world->statistics.spawned++;
+  lifecycle_enter(world, index, world->frame->now_ns);
+  lifecycle_callback(world, index, MUSTER_FLIGHT_ON_SPAWNED, world->agents.types.types[row->type].def.on_spawned);
+  world->sums->statistics.spawned++;
   if (row->woken) {
     row->woken = 0;
     lifecycle_wake(world, index);
@@ -293,8 +305,8 @@ static uint32_t activate_few(struct muster_world *world) {
   uint32_t agents[TOGETHER], count = world_record_take_spawns(world, agents, TOGETHER);
   prefetch_agents(world, agents, count);
   for (uint32_t i = 0; i < count; i++) {
-    const agent_place *place = &world->store.places[agents[i]];
-    __builtin_prefetch(space_cell(&world->space, place->cell_x, place->cell_y, place->partition), 1);
+    const agent_place *place = &world->agents.store.places[agents[i]];
+    __builtin_prefetch(space_cell(&world->agents.space, place->cell_x, place->cell_y, place->partition), 1);
   }
   for (uint32_t i = 0; i < count; i++) activate(world, agents[i]);
   return count;
@@ -307,18 +319,18 @@ static void activate_spawns(struct muster_world *world) {
     if (!taken) break;
     share.taken += taken;
   }
-  world->report.spawns_waiting = pending_count(&world->inbox.spawns);
+  world->sums->report.spawns_waiting = pending_count(&world->commands->inbox.spawns);
 }
 
 /* Receivers that want it are woken by what was delivered since the last intake. One that is held runs in this frame
  * anyway. */
 static void wake_receivers(struct muster_world *world) {
-  struct mailbox *mailbox = &world->mailbox;
+  struct mailbox *mailbox = &world->links->mailbox;
   for (uint32_t index = 0; mailbox->wake_count;) {
     index = mailbox_take_wake(mailbox, index);
-    ASSERT(identity_generation(&world->agent_ids, index) & 1);
-    if (world->store.rows[index].status == AGENT_ADMITTED) continue;
-    uint32_t generation = identity_generation(&world->agent_ids, index);
+    ASSERT(identity_generation(&world->agents.ids, index) & 1);
+    if (world->agents.store.rows[index].status == AGENT_ADMITTED) continue;
+    uint32_t generation = identity_generation(&world->agents.ids, index);
     intake_apply(world, &(struct command){COMMAND_WAKE, .index = index, .generation = generation});
   }
 }
@@ -326,16 +338,16 @@ static void wake_receivers(struct muster_world *world) {
 /* Tops up the ids set aside for spawns from inside updates; some stay for the host. */
 static void set_ids_aside(struct muster_world *world) {
   uint32_t kept_free = world->def.agents_max / 64 + 1;
-  ASSERT(world->spawn_id_count <= world->def.agents_max);
+  ASSERT(world->commands->spawn_id_count <= world->def.agents_max);
   uint32_t wanted = 0;
-  for (uint32_t i = 0; i < world->types.count; i++)
-    if (world->types.types[i].def.spawns_max) wanted = world->def.agents_max;
-  if (wanted > world->store.active_count / 2 + 1024) wanted = world->store.active_count / 2 + 1024;
-  while (world->spawn_id_count < wanted) {
-    bool any = identity_available(&world->agent_ids) > kept_free;
-    uint32_t index = world_record_id(world, any ? identity_take(&world->agent_ids) : IDENTITY_NONE);
+  for (uint32_t i = 0; i < world->agents.types.count; i++)
+    if (world->agents.types.types[i].def.spawns_max) wanted = world->def.agents_max;
+  if (wanted > world->agents.store.active_count / 2 + 1024) wanted = world->agents.store.active_count / 2 + 1024;
+  while (world->commands->spawn_id_count < wanted) {
+    bool any = identity_available(&world->agents.ids) > kept_free;
+    uint32_t index = world_record_id(world, any ? identity_take(&world->agents.ids) : IDENTITY_NONE);
     if (index == IDENTITY_NONE) break;
-    world->spawn_ids[world->spawn_id_count++] = index;
+    world->commands->spawn_ids[world->commands->spawn_id_count++] = index;
   }
 }
 
@@ -343,53 +355,54 @@ static void set_ids_aside(struct muster_world *world) {
 
 /* The agent's next update answers its time. False when one is under way that began before, or it is not active yet. */
 static bool release_timed(struct muster_world *world, uint32_t index) {
-  agent_row *row = &world->store.rows[index];
-  agent_alarm *alarm = &world->store.alarms[index];
+  agent_row *row = &world->agents.store.rows[index];
+  agent_alarm *alarm = &world->agents.store.alarms[index];
   bool waits = row->status == AGENT_WAITING;
   ASSERT(alarm->wake_at_ns > 0 && row->status != AGENT_FREE);
   if (!waits && row->status != AGENT_READY && row->status != AGENT_ADMITTED) return false;
-  if (row->status == AGENT_READY && !row->woken) ready_wake(&world->ready, &world->store, index);
+  if (row->status == AGENT_READY && !row->woken) ready_wake(&world->queues->ready, &world->agents.store, index);
   row->woken = 1;
   if (!waits && row->atom_next) return false;
   if (!row->timed) alarm->answered_ns = alarm->wake_at_ns;
   row->timed = 1;
   alarm->wake_at_ns = 0;
-  world->statistics.wakes_timed++;
+  world->sums->statistics.wakes_timed++;
   if (!waits) return true;
-  periods_release_early(&world->classes, &world->store, &world->ready, index, world->frame.now_ns, world->frame.number);
-  ready_queue(&world->ready, &world->store, index);
+  periods_release_early(&world->queues->classes, &world->agents.store, &world->queues->ready, index,
+                        world->frame->now_ns, world->frame->number);
+  ready_queue(&world->queues->ready, &world->agents.store, index);
   return true;
 }
 
 static void answer_alarm(struct muster_world *world, uint32_t index) {
-  agent_row *row = &world->store.rows[index];
-  const agent_alarm *alarm = &world->store.alarms[index];
-  uint64_t now_ns = world->frame.now_ns;
+  agent_row *row = &world->agents.store.rows[index];
+  const agent_alarm *alarm = &world->agents.store.alarms[index];
+  uint64_t now_ns = world->frame->now_ns;
   if (alarm->wake_at_ns && alarm->wake_at_ns <= now_ns && !release_timed(world, index)) {
-    timers_set(&world->timers, index, now_ns + 1); /* looked at again in each frame until then */
+    timers_set(&world->queues->timers, index, now_ns + 1); /* looked at again in each frame until then */
     return;
   }
   if (row->delayed && alarm->quiet_until_ns <= now_ns) {
     row->delayed = 0;
     lifecycle_wake(world, index);
   }
-  timing_set(world, index);
+  timing_set(&world->agents, world->queues, index);
 }
 
 /* Releases those whose time has come, and wakes those whose gap has passed. Twice: before the commands, since these
  * times come first, and after them. */
 static void answer_alarms(struct muster_world *world) {
-  uint32_t left = periods_most(world->frame.budget_ns), index;
+  uint32_t left = periods_most(world->frame->budget_ns), index;
   for (; left > 0; left--) {
-    if ((index = timers_take_due(&world->timers, world->frame.now_ns)) == UINT32_MAX) return;
+    if ((index = timers_take_due(&world->queues->timers, world->frame->now_ns)) == UINT32_MAX) return;
     answer_alarm(world, index);
   }
 }
 
 void intake_run(struct muster_world *world) {
-  ASSERT(!world->commit.open && world->ready.count >= world->ready.begun);
+  ASSERT(!world->commit->open && world->queues->ready.count >= world->queues->ready.begun);
   answer_alarms(world);
-  reactions_run(world);
+  reactions_run(&world->agents, world->queues, world->frame);
   tune_run(world);
   apply_commands(world);
   messages_take(world);

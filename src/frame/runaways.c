@@ -1,11 +1,19 @@
 /* runaways.c - stage 8, at its end: judges what workers, the ranking and the watchdog noted of atoms that take too
  * long.
  */
+#include "agents/batch.h"
 #include "base/assert.h"
 #include "frame/frame_record.h"
 #include "frame/stages.h"
+#include "run/runner.h"
+#include "run/watchdog.h"
 #include "world/conduct.h"
+#include "world/conduct_state.h"
 #include "world/conduct_tell.h"
+#include "world/frame_state.h"
+#include "world/world_learnt.h"
+#include "world/world_queues.h"
+#include "world/world_sums.h"
 
 enum { RISK_DECAY_SHIFT = 6 };
 
@@ -13,22 +21,22 @@ enum { RISK_DECAY_SHIFT = 6 };
 static uint64_t samples_of(const struct muster_world *world, uint32_t type, bool now) {
   uint64_t samples = 0;
   for (uint32_t level = 0; level < MUSTER_LEVELS; level++) {
-    const cost_estimate *estimate = costs_of(&world->costs, type, level);
+    const cost_estimate *estimate = costs_of(&world->learnt->costs, type, level);
     samples += now ? estimate->samples : estimate->samples_before;
   }
   return samples;
 }
 
 static void watch_type_of(struct muster_world *world, uint32_t number) {
-  agent_type *type = &world->types.types[number];
-  world->conduct.types_watched += !type->watched;
+  agent_type *type = &world->agents.types.types[number];
+  world->conduct->types_watched += !type->watched;
   type->watched = true;
-  world->conduct.offenders.types[number].watched_until = world->frames + OFFENDERS_WATCH_FRAMES;
+  world->conduct->offenders.types[number].watched_until = world->frames + OFFENDERS_WATCH_FRAMES;
 }
 
 /* Keeps an offence for those who ask. */
 static void keep(struct muster_world *world, const muster_offence *offence) {
-  conduct_state *conduct = &world->conduct;
+  conduct_state *conduct = world->conduct;
   conduct->kept[conduct->kept_count++ % MUSTER_OFFENCES_KEPT] = *offence;
 }
 
@@ -44,31 +52,31 @@ static void note_worst(worst_offence *worst, const muster_offence *offence) {
 /* CPU time that an atom took over its limit. The end of a frame moves by the time for which an atom is blocked: so its
  * type is no risk to it. */
 static void note_risk(struct muster_world *world, const muster_offence *offence) {
-  uint32_t number = offence->type.index - 1, *risk_ns = &world->types.types[number].risk_ns;
+  uint32_t number = offence->type.index - 1, *risk_ns = &world->agents.types.types[number].risk_ns;
   if (offence->duration_ns > *risk_ns)
     *risk_ns = offence->duration_ns < UINT32_MAX ? (uint32_t)offence->duration_ns : UINT32_MAX;
-  note_worst(&world->conduct.offenders.types[number].worst, offence);
+  note_worst(&world->conduct->offenders.types[number].worst, offence);
 }
 
 /* Whether the agent can be sentenced: it still exists and may run. */
 static bool is_at_large(const struct muster_world *world, muster_agent agent) {
-  if (!identity_is_live(&world->agent_ids, agent.index, agent.generation)) return false;
-  const agent_row *row = &world->store.rows[agent.index];
-  return store_is_active(&world->store, agent.index) && row->status != AGENT_QUARANTINED &&
-         !world->types.types[row->type].quarantined;
+  if (!identity_is_live(&world->agents.ids, agent.index, agent.generation)) return false;
+  const agent_row *row = &world->agents.store.rows[agent.index];
+  return store_is_active(&world->agents.store, agent.index) && row->status != AGENT_QUARANTINED &&
+         !world->agents.types.types[row->type].quarantined;
 }
 
 /* A window of 64 updates, under the pressure of now. */
 static uint64_t window_of(const struct muster_world *world, const agent_row *row) {
-  const agent_class *class = &world->classes.classes[row->class];
+  const agent_class *class = &world->queues->classes.classes[row->class];
   ASSERT(class->type == row->type && class->rate > 0.0);
   double updates_ns = (double)class->nominal_ns / class->rate * OFFENDERS_UPDATES;
   return updates_ns > OFFENDERS_WINDOW_NS ? (uint64_t)updates_ns : OFFENDERS_WINDOW_NS;
 }
 
 static void judge_offence(struct muster_world *world, const struct offence *noted) {
-  const agent_type *type = &world->types.types[noted->type];
-  ASSERT(noted->type < world->types.count && noted->agent < world->def.agents_max);
+  const agent_type *type = &world->agents.types.types[noted->type];
+  ASSERT(noted->type < world->agents.types.count && noted->agent < world->def.agents_max);
   muster_offence offence = {.agent = {noted->agent, noted->generation},
                             .type = {noted->type + 1u},
                             .level = noted->level,
@@ -79,17 +87,17 @@ static void judge_offence(struct muster_world *world, const struct offence *note
                             .frame = world->frames};
   keep(world, &offence);
   if (offence.kind == MUSTER_OFFENCE_BLOCKED) {
-    note_worst(&world->conduct.offenders.types[noted->type].worst_blocked, &offence);
+    note_worst(&world->conduct->offenders.types[noted->type].worst_blocked, &offence);
     conduct_tell_offence(world, &offence);
   } else {
     note_risk(world, &offence);
   }
   if (!is_at_large(world, offence.agent)) return;
-  const agent_row *row = &world->store.rows[noted->agent];
+  const agent_row *row = &world->agents.store.rows[noted->agent];
   offender_terms terms = {type->def.strikes_demote, type->def.strikes_quarantine,
                           row->level + 1u >= type->def.level_count, window_of(world, row)};
   offender_verdict verdict =
-      offenders_strike(&world->conduct.offenders, noted, &terms, world->frames, world->frame.now_ns);
+      offenders_strike(&world->conduct->offenders, noted, &terms, world->frames, world->frame->now_ns);
   if (verdict == OFFENDER_DEMOTED) conduct_demote_agent(world, &offence);
   if (verdict == OFFENDER_QUARANTINED) conduct_quarantine_agent(world, &offence);
   if (verdict == OFFENDER_TOLD && offence.kind == MUSTER_OFFENCE_OVER) conduct_tell_offence(world, &offence);
@@ -99,16 +107,16 @@ static void judge_offence(struct muster_world *world, const struct offence *note
 static void judge_list(struct muster_world *world, offence_list *list) {
   ASSERT(list->count <= OFFENCES_MAX);
   if (list->count == 0) return;
-  for (uint32_t type = 0; type < world->types.count; type++) {
+  for (uint32_t type = 0; type < world->agents.types.count; type++) {
     uint32_t *over = offences_of(list, type, OFFENCE_OVER), *blocked = offences_of(list, type, OFFENCE_BLOCKED);
     if (!(*over | *blocked)) continue;
     if (*over)
-      offenders_count(&world->conduct.offenders, type, *over, samples_of(world, type, false), world->frame.now_ns);
-    world->conduct.offenders.types[type].blocked += *blocked;
-    world->statistics.atoms_over_limit += *over;
-    world->statistics.atoms_blocked += *blocked;
-    world->report.offences += *over;
-    world->report.atoms_blocked += *blocked;
+      offenders_count(&world->conduct->offenders, type, *over, samples_of(world, type, false), world->frame->now_ns);
+    world->conduct->offenders.types[type].blocked += *blocked;
+    world->sums->statistics.atoms_over_limit += *over;
+    world->sums->statistics.atoms_blocked += *blocked;
+    world->sums->report.offences += *over;
+    world->sums->report.atoms_blocked += *blocked;
     watch_type_of(world, type);
     *over = *blocked = 0;
   }
@@ -123,9 +131,9 @@ static bool next_incident(struct muster_world *world, watch_incident *incident) 
 
 /* An atom that computed for so long need not do it again to be an offence that counts. */
 static void punish_stuck(struct muster_world *world, const muster_offence *offence) {
-  ASSERT(store_is_active(&world->store, offence->agent.index));
-  const agent_row *row = &world->store.rows[offence->agent.index];
-  const muster_type_def *def = &world->types.types[row->type].def;
+  ASSERT(store_is_active(&world->agents.store, offence->agent.index));
+  const agent_row *row = &world->agents.store.rows[offence->agent.index];
+  const muster_type_def *def = &world->agents.types.types[row->type].def;
   if (def->strikes_quarantine)
     conduct_quarantine_agent(world, offence);
   else if (def->strikes_demote && row->level + 1u < def->level_count)
@@ -143,15 +151,15 @@ static void judge_incident(struct muster_world *world, const watch_incident *inc
                             .limit_ns = world->def.stuck_ns,
                             .frame = world->frames};
   bool at_large = is_at_large(world, offence.agent);
-  if (at_large) offence.level = world->store.rows[incident->agent].level;
+  if (at_large) offence.level = world->agents.store.rows[incident->agent].level;
   if (incident->noticed) {
-    world->conduct.offenders.types[incident->type].stuck++;
-    world->statistics.stuck++;
+    world->conduct->offenders.types[incident->type].stuck++;
+    world->sums->statistics.stuck++;
     keep(world, &offence);
   }
   if (!incident->computes) return;
   note_risk(world, &offence);
-  if (at_large && !world->runner.virtual) punish_stuck(world, &offence);
+  if (at_large && !world_is_virtual(world)) punish_stuck(world, &offence);
 }
 
 static void judge_incidents(struct muster_world *world) {
@@ -161,12 +169,12 @@ static void judge_incidents(struct muster_world *world) {
 
 /* The next type that a worker suspects. */
 static bool next_suspect(struct muster_world *world, uint32_t *type) {
-  worker_state *state = world->runner.states, *end = state + world->runner.state_count;
+  worker_state *state = world->runner->states, *end = state + world->runner->state_count;
   while (state < end && !state->suspect_count) state++;
   if (state < end) {
     const struct suspicion *suspicion = &state->suspects[--state->suspect_count];
     *type = suspicion->type;
-    if (suspicion->agent && world->timed) world->types.types[*type].suspect = suspicion->agent;
+    if (suspicion->agent && world->timed) world->agents.types.types[*type].suspect = suspicion->agent;
   }
   return frame_record_suspect(world, state < end, type);
 }
@@ -178,10 +186,10 @@ static void judge_suspects(struct muster_world *world) {
 
 /* The next list of offences that a worker noted; judge_list() empties it. Null when there is none any more. */
 static offence_list *next_offences(struct muster_world *world) {
-  worker_state *states = world->runner.states;
+  worker_state *states = world->runner->states;
   uint32_t i = 0;
-  while (i < world->runner.state_count && !states[i].offences.count) i++;
-  bool any = i < world->runner.state_count;
+  while (i < world->runner->state_count && !states[i].offences.count) i++;
+  bool any = i < world->runner->state_count;
   offence_list *list = &states[any ? i : 0].offences;
   return frame_record_offences(world, any, list) ? list : NULL;
 }
@@ -192,22 +200,22 @@ static void judge_workers(struct muster_world *world) {
 
 /* Types with an open window, and those that were watched long enough. */
 static void judge_types(struct muster_world *world) {
-  struct offenders *offenders = &world->conduct.offenders;
-  for (uint32_t number = 0; number < world->types.count; number++) {
+  struct offenders *offenders = &world->conduct->offenders;
+  for (uint32_t number = 0; number < world->agents.types.count; number++) {
     type_conduct *conduct = &offenders->types[number];
-    agent_type *type = &world->types.types[number];
+    agent_type *type = &world->agents.types.types[number];
     type->risk_ns -= type->risk_ns >> RISK_DECAY_SHIFT;
     if (type->watched && world->frames > conduct->watched_until && !conduct->window_begin_ns) {
-      ASSERT(world->conduct.types_watched > 0);
+      ASSERT(world->conduct->types_watched > 0);
       type->watched = false;
       type->risk_ns = type->suspect = 0;
-      world->conduct.types_watched--;
+      world->conduct->types_watched--;
     }
     if (!conduct->window_begin_ns || type->quarantined) continue;
     offender_terms terms = {type->def.strikes_demote, type->def.strikes_quarantine,
                             conduct->level_floor + 1 >= type->def.level_count, OFFENDERS_WINDOW_NS};
     offender_verdict verdict =
-        offenders_judge_type(offenders, number, &terms, samples_of(world, number, true), world->frame.now_ns);
+        offenders_judge_type(offenders, number, &terms, samples_of(world, number, true), world->frame->now_ns);
     if (verdict == OFFENDER_DEMOTED) conduct_demote_type(world, number);
     if (verdict == OFFENDER_QUARANTINED) conduct_quarantine_type(world, number, false);
   }
@@ -215,10 +223,10 @@ static void judge_types(struct muster_world *world) {
 
 void runaways_judge(struct muster_world *world) {
   conduct_tell_turn(world);
-  judge_list(world, &world->batch.offences);
+  judge_list(world, &world->batch->offences);
   judge_workers(world);
   if (world->watchdog || world->recorder) judge_incidents(world);
-  if (!world->runner.virtual) judge_suspects(world);
-  if (world->conduct.types_watched) judge_types(world);
-  if (world->conduct.regrade_left) conduct_go_on_regrading(world);
+  if (!world_is_virtual(world)) judge_suspects(world);
+  if (world->conduct->types_watched) judge_types(world);
+  if (world->conduct->regrade_left) conduct_go_on_regrading(world);
 }

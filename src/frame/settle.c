@@ -8,71 +8,82 @@
 #include "frame/complete.h"
 #include "frame/forecast.h"
 #include "frame/frame_record.h"
+#include "record/recorder.h"
+#include "run/runner.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
 #include "world/serial.h"
 #include "world/timing.h"
+#include "world/world_commands.h"
+#include "world/world_crews.h"
+#include "world/world_herds.h"
+#include "world/world_learnt.h"
+#include "world/world_queues.h"
+#include "world/world_score.h"
+#include "world/world_sums.h"
 
 #include <string.h>
 
+_Static_assert((int)SETTLE_SHARES == (int)WHEEL_SHARDS, "a share hangs its agents into a shard of its own");
+
 /* What a model or the host says that an update cost, with the parts that ran in earlier frames. */
 static void learn_told_cost(struct muster_world *world, const batch_entry *entry, batch_outcome outcome) {
-  const agent_row *row = &world->store.rows[entry->agent];
-  uint64_t earlier_ns = row->atom_next ? world->store.begun[entry->agent].spent_ns : 0;
+  const agent_row *row = &world->agents.store.rows[entry->agent];
+  uint64_t earlier_ns = row->atom_next ? world->agents.store.begun[entry->agent].spent_ns : 0;
   if (outcome != OUTCOME_PREEMPTED)
-    costs_add(&world->costs, row->type, row->level, earlier_ns + entry->model_ns, entry->offends);
+    costs_add(&world->learnt->costs, row->type, row->level, earlier_ns + entry->model_ns, entry->offends);
 }
 
 /* Keeps an agent that did not run at the head of the next batch: as many as the other workers can run while the caller
  * plans. False when they are enough already. */
 static bool hold(struct muster_world *world, const batch_entry *entry) {
-  struct batch *batch = &world->batch;
-  const agent_type *type = &world->types.types[world->store.rows[entry->agent].type];
-  double idle_ns = world->frame.forecast.gap_ns;
+  struct batch *batch = world->batch;
+  const agent_type *type = &world->agents.types.types[world->agents.store.rows[entry->agent].type];
+  double idle_ns = world->frame->forecast.gap_ns;
   /* Members of herds and blocks of them are looked at, and come and go, while early workers run. */
   if (world->costs_told || type->quarantined) return false;
   if (batch->held_count == HELD_MAX || (double)batch->held_ns >= idle_ns) return false;
   if (type->herded) {
-    world->commit.unheld_ns += entry->predicted_ns;
+    world->commit->unheld_ns += entry->predicted_ns;
     return false;
   }
   batch->held[batch->held_count++] = entry->agent;
-  ASSERT(world->store.rows[entry->agent].status == AGENT_ADMITTED);
+  ASSERT(world->agents.store.rows[entry->agent].status == AGENT_ADMITTED);
   batch->held_ns += entry->predicted_ns;
-  ready_queue(&world->ready, &world->store, entry->agent);
+  ready_queue(&world->queues->ready, &world->agents.store, entry->agent);
   return true;
 }
 
 /* An entry of a type with sets was run: how its pass ended. One that gave way, and that nobody went on with, is cut. */
 static batch_outcome settle_sets(struct muster_world *world, const batch_entry *entry, const batch_result *result,
                                  batch_outcome outcome) {
-  const agent_row *row = &world->store.rows[entry->agent];
-  const agent_type *type = &world->types.types[row->type];
+  const agent_row *row = &world->agents.store.rows[entry->agent];
+  const agent_type *type = &world->agents.types.types[row->type];
   set_pass *kept = &type->sets.passes[row->state_slot];
   if (outcome != OUTCOME_PREEMPTED) {
-    world->report.preempted += result->owes == OWES_BY_FRAME;
+    world->sums->report.preempted += result->owes == OWES_BY_FRAME;
     return outcome;
   }
   uint32_t current = kept->current;
   ASSERT(current <= type->sets.count);
   if (pass_abandon(&type->sets, sets_states_of(&type->sets, row->state_slot), kept, row->level)) {
-    worker_state *state = runner_caller(&world->runner);
+    worker_state *state = runner_caller(world->runner);
     state->set_counts[row->type * MUSTER_SETS_MAX + current - 1].cuts++;
     state->sets_cut++;
   }
-  world->report.preempted++;
+  world->sums->report.preempted++;
   return kept->left ? OUTCOME_ACT : OUTCOME_FINISHED;
 }
 
 /* An update that did not run: its agent is held for the next batch, or waits among the others again. */
 static void settle_not_run(struct muster_world *world, const batch_entry *entry) {
-  if (!hold(world, entry)) ready_put_back(&world->ready, &world->store, entry->agent);
+  if (!hold(world, entry)) ready_put_back(&world->queues->ready, &world->agents.store, entry->agent);
 }
 
 /* An update whose first part ran: how long its agent had waited. When it goes on later, the messages that it was given
  * are known until then. */
 static void settle_start(struct muster_world *world, uint32_t index, batch_outcome outcome) {
-  const agent_row *row = &world->store.rows[index];
+  const agent_row *row = &world->agents.store.rows[index];
   if (row->atom_next) return;
   if (!row->owes) settle_note_start(world, row);
   if (outcome != OUTCOME_FINISHED) messages_begin(world, index);
@@ -80,38 +91,38 @@ static void settle_start(struct muster_world *world, uint32_t index, batch_outco
 
 /* An update that was stopped between two atoms: it goes on in a later frame, and its agent keeps its turn. */
 static void settle_preempted(struct muster_world *world, const batch_entry *entry, const batch_result *result) {
-  agent_row *row = &world->store.rows[entry->agent];
-  agent_begun *begun = &world->store.begun[entry->agent];
+  agent_row *row = &world->agents.store.rows[entry->agent];
+  agent_begun *begun = &world->agents.store.begun[entry->agent];
   if (!row->atom_next) begun->spent_ns = 0;
   begun->spent_ns += world->costs_told ? entry->model_ns : result->cost_ns;
   row->atom_next = result->atom_next;
-  ready_put_back(&world->ready, &world->store, entry->agent);
-  world->report.preempted++;
+  ready_put_back(&world->queues->ready, &world->agents.store, entry->agent);
+  world->sums->report.preempted++;
 }
 
 /* An update whose actions are left: act.c runs them, and completes it. */
 static void settle_acting(struct muster_world *world, uint32_t index) {
-  agent_row *row = &world->store.rows[index];
+  agent_row *row = &world->agents.store.rows[index];
   row->status = AGENT_ACTING;
-  ASSERT(!row->spot && !(world->acting[index / 64] >> (index % 64) & 1));
-  world->costs.actions[row->type].begun++;
-  world->acting[index / 64] |= 1ull << (index % 64);
-  world->acting_count++;
+  ASSERT(!row->spot && !(world->queues->acting[index / 64] >> (index % 64) & 1));
+  world->learnt->costs.actions[row->type].begun++;
+  world->queues->acting[index / 64] |= 1ull << (index % 64);
+  world->queues->acting_count++;
 }
 
 /* Settles an entry of any kind: first what its update did, then how it ended. */
 static void settle_entry(struct muster_world *world, const batch_entry *entry, const batch_result *result,
                          batch_outcome outcome) {
   uint32_t index = entry->agent;
-  const agent_row *row = &world->store.rows[index];
-  agent_begun *begun = &world->store.begun[index];
-  uint64_t began_ns = row->atom_next ? begun->started_ns : world->batch.now_ns;
-  ASSERT(row->status == AGENT_ADMITTED && store_is_active(&world->store, index));
+  const agent_row *row = &world->agents.store.rows[index];
+  agent_begun *begun = &world->agents.store.begun[index];
+  uint64_t began_ns = row->atom_next ? begun->started_ns : world->batch->now_ns;
+  ASSERT(row->status == AGENT_ADMITTED && store_is_active(&world->agents.store, index));
   if (outcome == OUTCOME_NOT_RUN) {
     settle_not_run(world, entry);
     return;
   }
-  if (world->types.types[row->type].has_sets) outcome = settle_sets(world, entry, result, outcome);
+  if (world->agents.types.types[row->type].has_sets) outcome = settle_sets(world, entry, result, outcome);
   settle_start(world, index, outcome);
   settle_effects(world, index, result);
   if (world->costs_told) learn_told_cost(world, entry, outcome);
@@ -124,37 +135,37 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
 /* Spawns of an entry become known to the next intake; ids that it did not use stay set aside. */
 static uint32_t keep_unused_ids(struct muster_world *world, const batch_entry *entry, uint32_t spawned, uint32_t kept) {
   ASSERT(spawned <= entry->spawn_limit && kept <= entry->spawn_base);
-  ASSERT(entry->spawn_base + entry->spawn_limit <= world->spawn_id_count);
+  ASSERT(entry->spawn_base + entry->spawn_limit <= world->commands->spawn_id_count);
   for (uint32_t i = 0; i < entry->spawn_limit; i++) {
-    uint32_t index = world->spawn_ids[entry->spawn_base + i];
+    uint32_t index = world->commands->spawn_ids[entry->spawn_base + i];
     if (i < spawned)
-      pending_add(&world->inbox.spawns, index);
+      pending_add(&world->commands->inbox.spawns, index);
     else
-      world->spawn_ids[kept++] = index;
+      world->commands->spawn_ids[kept++] = index;
   }
   return kept;
 }
 
 /* The ids that spawns used are gone from those set aside. */
 static void close_gap_in_ids(struct muster_world *world) {
-  commit_progress *progress = &world->commit;
-  uint32_t left = world->spawn_id_count - progress->ids_seen;
-  ASSERT(progress->ids_kept <= progress->ids_seen && progress->ids_seen <= world->spawn_id_count);
+  commit_progress *progress = world->commit;
+  uint32_t left = world->commands->spawn_id_count - progress->ids_seen;
+  ASSERT(progress->ids_kept <= progress->ids_seen && progress->ids_seen <= world->commands->spawn_id_count);
   if (progress->ids_seen > progress->ids_kept)
-    memmove(world->spawn_ids + progress->ids_kept, world->spawn_ids + progress->ids_seen,
-            left * sizeof *world->spawn_ids);
-  world->spawn_id_count = progress->ids_kept + left;
+    memmove(world->commands->spawn_ids + progress->ids_kept, world->commands->spawn_ids + progress->ids_seen,
+            left * sizeof *world->commands->spawn_ids);
+  world->commands->spawn_id_count = progress->ids_kept + left;
 }
 
 void settle_count_refused(struct muster_world *world) {
   uint64_t dropped = 0;
-  for (uint32_t i = 0; i < world->runner.state_count; i++) {
-    worker_state *state = &world->runner.states[i];
-    world->statistics.positions_refused += state->positions_refused;
-    world->statistics.spawns_refused += state->spawns_refused;
-    world->statistics.commands_dropped += state->commands_dropped;
-    world->statistics.nearby_cut += state->nearby_cut;
-    world->report.nearby_cut += state->nearby_cut;
+  for (uint32_t i = 0; i < world->runner->state_count; i++) {
+    worker_state *state = &world->runner->states[i];
+    world->sums->statistics.positions_refused += state->positions_refused;
+    world->sums->statistics.spawns_refused += state->spawns_refused;
+    world->sums->statistics.commands_dropped += state->commands_dropped;
+    world->sums->statistics.nearby_cut += state->nearby_cut;
+    world->sums->report.nearby_cut += state->nearby_cut;
     dropped += state->commands_dropped;
     state->positions_refused = state->spawns_refused = state->commands_dropped = state->nearby_cut = 0;
   }
@@ -167,68 +178,71 @@ void settle_count_refused(struct muster_world *world) {
 /* Fetches what settling an entry touches. */
 PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i, uint32_t end) {
   enum { AHEAD = 16 };
-  const struct batch *batch = &world->batch;
+  const struct batch *batch = world->batch;
   if (i + AHEAD >= end) return;
   uint32_t agent = batch->entries[i + AHEAD].agent;
-  __builtin_prefetch(&world->store.rows[agent], 1);
-  __builtin_prefetch(&world->store.places[agent], 1);
+  __builtin_prefetch(&world->agents.store.rows[agent], 1);
+  __builtin_prefetch(&world->agents.store.places[agent], 1);
   __builtin_prefetch(&batch->results[i + AHEAD]);
-  activation_prefetch(&world->classes.activation, agent);
-  if (!world->herds.links) return;
-  __builtin_prefetch(&world->herds.links[agent]);
-  herds_prefetch(&world->herds, batch->entries[i + AHEAD / 2].agent, true);
+  activation_prefetch(&world->queues->classes.activation, agent);
+  if (!world->herds->table.links) return;
+  __builtin_prefetch(&world->herds->table.links[agent]);
+  herds_prefetch(&world->herds->table, batch->entries[i + AHEAD / 2].agent, true);
 }
 
 /* Whether an entry can be settled beside others: no list but its shard of a wheel is touched, and it changes no list
  * of the grid. */
 static inline bool is_plain(const struct muster_world *world, const batch_entry *entry, const batch_result *result) {
-  const agent_row *row = &world->store.rows[entry->agent];
+  const agent_row *row = &world->agents.store.rows[entry->agent];
   if (row->atom_next || row->owes || row->reacts || result->asks || result->owes ||
       messages_are_owed(world, entry->agent))
     return false;
   if (!result->moved) return true;
-  return space_stays(&world->space, &world->store.places[entry->agent], result->moved_to);
+  return space_stays(&world->agents.space, &world->agents.store.places[entry->agent], result->moved_to);
 }
 
 /* One who was released in an earlier frame stands in line. */
 static inline void leave_line(struct muster_world *world, settle_part *part, uint32_t index) {
-  uint64_t waited_ns = world->batch.now_ns - world->store.rows[index].first_due_ns;
-  ASSERT(world->store.rows[index].queued && world->store.rows[index].first_due_ns <= world->batch.now_ns);
+  uint64_t waited_ns = world->batch->now_ns - world->agents.store.rows[index].first_due_ns;
+  ASSERT(world->agents.store.rows[index].queued &&
+         world->agents.store.rows[index].first_due_ns <= world->batch->now_ns);
   if (waited_ns > part->longest_wait_ns) part->longest_wait_ns = waited_ns;
   part->forgotten++;
-  ready_forget_beside(&world->ready, &world->store, index);
+  ready_forget_beside(&world->queues->ready, &world->agents.store, index);
 }
 
 /* What the shares had of that, afterwards. */
 static void close_line(struct muster_world *world) {
   uint32_t forgotten = 0;
   for (uint32_t i = 0; i < WHEEL_SHARDS; i++) {
-    settle_part *part = &world->parts[i];
-    if (part->longest_wait_ns > world->report.longest_wait_ns) world->report.longest_wait_ns = part->longest_wait_ns;
+    settle_part *part = &world->sums->parts[i];
+    if (part->longest_wait_ns > world->sums->report.longest_wait_ns)
+      world->sums->report.longest_wait_ns = part->longest_wait_ns;
     forgotten += part->forgotten;
     part->longest_wait_ns = part->forgotten = 0;
   }
-  ASSERT(forgotten <= world->ready.waiting.standing);
-  ready_forgot(&world->ready, forgotten);
+  ASSERT(forgotten <= world->queues->ready.waiting.standing);
+  ready_forgot(&world->queues->ready, forgotten);
 }
 
 /* Settles an entry into a share's shard, if it is plain; close_line() comes afterwards. */
 static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t share) {
-  struct batch *batch = &world->batch;
+  struct batch *batch = world->batch;
   const batch_entry *entry = &batch->entries[i];
   const batch_result *result = &batch->results[i];
   if (batch->outcomes[i] != OUTCOME_FINISHED || !is_plain(world, entry, result)) return false;
-  ASSERT(world->store.rows[entry->agent].status == AGENT_ADMITTED);
-  bool noticed = result->moved && score_notices(&world->board, &world->store.places[entry->agent], result->moved_to);
-  if (result->moved) space_move(&world->space, &world->store, entry->agent, result->moved_to);
-  if (world->store.rows[entry->agent].queued) leave_line(world, &world->parts[share], entry->agent);
+  ASSERT(world->agents.store.rows[entry->agent].status == AGENT_ADMITTED);
+  bool noticed =
+      result->moved && score_notices(&world->score->board, &world->agents.store.places[entry->agent], result->moved_to);
+  if (result->moved) space_move(&world->agents.space, &world->agents.store, entry->agent, result->moved_to);
+  if (world->agents.store.rows[entry->agent].queued) leave_line(world, &world->sums->parts[share], entry->agent);
   update_complete(world, share, entry->agent, batch->now_ns);
   batch->outcomes[i] = noticed ? OUTCOME_NOTICED : OUTCOME_SETTLED;
   return true;
 }
 
 static void settle_claim(struct muster_world *world, const batch_claim *claim, uint32_t share) {
-  ASSERT(claim->first < claim->end && claim->end <= world->batch.count && share < WHEEL_SHARDS);
+  ASSERT(claim->first < claim->end && claim->end <= world->batch->count && share < WHEEL_SHARDS);
   for (uint32_t i = claim->first; i < claim->end; i++) {
     prefetch_settled(world, i, claim->end);
     settle_plain(world, i, share);
@@ -239,8 +253,8 @@ static void settle_claim(struct muster_world *world, const batch_claim *claim, u
 PREFETCH_FUNCTION prefetch_claim(const struct muster_world *world, const batch_claim *claim) {
   enum { SHORT = 16 };
   for (uint32_t i = claim->first; i < claim->end && i < claim->first + SHORT; i++) {
-    __builtin_prefetch(&world->store.rows[world->batch.entries[i].agent], 1);
-    __builtin_prefetch(&world->batch.results[i]);
+    __builtin_prefetch(&world->agents.store.rows[world->batch->entries[i].agent], 1);
+    __builtin_prefetch(&world->batch->results[i]);
   }
 }
 
@@ -251,20 +265,20 @@ static uint32_t share_of_claim(const batch_claim *claim) {
 /* Settles what the workers of a share ran, as long as there is time. */
 static void settle_share(struct muster_world *world, uint32_t share) {
   enum { AHEAD = 8 };
-  const struct batch *batch = &world->batch;
+  const struct batch *batch = world->batch;
   uint64_t end_ns = forecast_end_ns(world);
   for (uint32_t i = 0; i < batch->claim_count; i++) {
     const batch_claim *claim = &batch->claims[i], *later = claim + AHEAD;
     if (i + AHEAD < batch->claim_count && later->ran_by != CLAIM_LEFT && share_of_claim(later) == share)
       prefetch_claim(world, later);
     if (claim->ran_by == CLAIM_LEFT || share_of_claim(claim) != share) continue;
-    if (clock_now(&world->runner.clock) >= end_ns) {
-      world->settle_looked_at[share] = i;
+    if (clock_now(world->clock) >= end_ns) {
+      world->crews->settle_looked_at[share] = i;
       return;
     }
     settle_claim(world, claim, share);
   }
-  world->settle_looked_at[share] = batch->claim_count;
+  world->crews->settle_looked_at[share] = batch->claim_count;
 }
 
 /* A crew's work: takes shares until there are none. A worker begins with the agents that it ran itself: they are near.
@@ -272,44 +286,44 @@ static void settle_share(struct muster_world *world, uint32_t share) {
 static void settle_shares(void *argument, uint32_t worker) {
   struct muster_world *world = argument;
   uint32_t share;
-  bool helper = worker != world->runner.caller;
-  bool audited = world->runner.audit && helper; /* the caller's time is the commit's, and measured there */
-  uint64_t begin_ns = clock_now(&world->runner.clock), begin_cpu_ns = audited ? clock_thread_cpu() : 0;
-  while ((share = shares_take(&world->settle_shares, worker % WHEEL_SHARDS)) != PARTITION_NONE)
+  bool helper = worker != world->runner->caller;
+  bool audited = world->runner->audit && helper; /* the caller's time is the commit's, and measured there */
+  uint64_t begin_ns = clock_now(world->clock), begin_cpu_ns = audited ? clock_thread_cpu() : 0;
+  while ((share = shares_take(&world->crews->settle_shares, worker % WHEEL_SHARDS)) != PARTITION_NONE)
     settle_share(world, share);
-  if (helper) world->runner.states[worker].loop_ns += clock_now(&world->runner.clock) - begin_ns;
-  if (audited) runner_audit_settling(&world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
+  if (helper) world->runner->states[worker].loop_ns += clock_now(world->clock) - begin_ns;
+  if (audited) runner_audit_settling(world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
 }
 
 /* Each share hangs agents into a shard of its own, whose pool must not ask for more while others settle. */
 static void stock_pools(struct muster_world *world) {
   uint32_t wanted[WHEEL_SHARDS] = {0};
-  const struct batch *batch = &world->batch;
+  const struct batch *batch = world->batch;
   for (uint32_t i = 0; i < batch->claim_count; i++)
     if (batch->claims[i].ran_by != CLAIM_LEFT)
       wanted[share_of_claim(&batch->claims[i])] += batch->claims[i].end - batch->claims[i].first;
-  lists_stock(&world->classes.lists, wanted);
-  activation_share_out(&world->classes.activation, wanted);
+  lists_stock(&world->queues->classes.lists, wanted);
+  activation_share_out(&world->queues->classes.activation, wanted);
 }
 
 /* The same claims into the same shards as in the recorded run. */
 static void settle_as_recorded(struct muster_world *world) {
   stock_pools(world);
-  for (uint32_t i = 0; i < world->batch.claim_count; i++) {
-    const batch_claim *claim = &world->batch.claims[i];
-    if (claim->ran_by != CLAIM_LEFT && i < world->settle_looked_at[share_of_claim(claim)])
+  for (uint32_t i = 0; i < world->batch->claim_count; i++) {
+    const batch_claim *claim = &world->batch->claims[i];
+    if (claim->ran_by != CLAIM_LEFT && i < world->crews->settle_looked_at[share_of_claim(claim)])
       settle_claim(world, claim, share_of_claim(claim));
   }
 }
 
 void settle_beside(struct muster_world *world) {
   enum { WORTH_WAKING = 512 }; /* of those who have just run it, and are still awake */
-  bool settles = world->timed && world->helpers > 0 && world->batch.count >= WORTH_WAKING;
-  ASSERT(world->commit.open && world->commit.settled == 0);
+  bool settles = world->timed && world->crews->helpers > 0 && world->batch->count >= WORTH_WAKING;
+  ASSERT(world->commit->open && world->commit->settled == 0);
   if (settles) {
     stock_pools(world);
-    shares_open(&world->settle_shares, WHEEL_SHARDS);
-    serial_run_crew(world, &world->settle_crew, settle_shares, world->helpers);
+    shares_open(&world->crews->settle_shares, WHEEL_SHARDS);
+    serial_run_crew(world, &world->crews->settle, settle_shares, world->crews->helpers);
   }
   bool settled = frame_record_shares(world, settles);
   if (settled && !settles) settle_as_recorded(world);
@@ -318,7 +332,7 @@ void settle_beside(struct muster_world *world) {
 
 /* Whether entries want nothing but to be settled: no ids to sort out, no senders to note, no cost to learn. */
 static bool is_simple(const struct muster_world *world) {
-  return !world->costs_told && !world->batch.places_max && !world->spawn_id_count;
+  return !world->costs_told && !world->batch->places_max && !world->commands->spawn_id_count;
 }
 
 /* How many entries from `first` on are settled already. */
@@ -334,8 +348,8 @@ static uint32_t count_settled(const struct batch *batch, uint32_t first) {
 
 /* Everything that an entry may want. */
 static void settle_whole(struct muster_world *world, uint32_t i) {
-  struct batch *batch = &world->batch;
-  commit_progress *progress = &world->commit;
+  struct batch *batch = world->batch;
+  commit_progress *progress = world->commit;
   const batch_entry *entry = &batch->entries[i];
   batch_outcome outcome = (batch_outcome)batch->outcomes[i];
   ASSERT(i < batch->count && outcome <= OUTCOME_NOTICED);
@@ -346,7 +360,7 @@ static void settle_whole(struct muster_world *world, uint32_t i) {
   }
   if (batch->places_max && outcome != OUTCOME_NOT_RUN) messages_note_sender(world, i);
   if (outcome == OUTCOME_NOTICED)
-    score_note(&world->board, entry->agent);
+    score_note(&world->score->board, entry->agent);
   else if (outcome != OUTCOME_SETTLED)
     settle_entry(world, entry, &batch->results[i], outcome);
 }
@@ -354,30 +368,31 @@ static void settle_whole(struct muster_world *world, uint32_t i) {
 /* Agents that were woken and run while the frame ran become part of the batch, as if they had been woken before it: the
  * next few of them. */
 static void adopt_woken(struct muster_world *world, uint32_t most) {
-  struct batch *batch = &world->batch;
+  struct batch *batch = world->batch;
   for (uint32_t i = 0; i < batch->woken_count && i < most; i++)
-    __builtin_prefetch(&world->store.rows[batch->entries[batch->count + i].agent], 1);
+    __builtin_prefetch(&world->agents.store.rows[batch->entries[batch->count + i].agent], 1);
   for (; batch->woken_count > 0 && most > 0; batch->woken_count--, most--) {
     uint32_t index = batch->entries[batch->count++].agent;
-    agent_row *row = &world->store.rows[index];
+    agent_row *row = &world->agents.store.rows[index];
     if (row->status == AGENT_WAITING)
-      periods_release_early(&world->classes, &world->store, &world->ready, index, batch->now_ns, world->frame.number);
-    ready_admit(&world->ready, &world->store, index);
+      periods_release_early(&world->queues->classes, &world->agents.store, &world->queues->ready, index, batch->now_ns,
+                            world->frame->number);
+    ready_admit(&world->queues->ready, &world->agents.store, index);
     row->woken = 1;
-    row->called = world->types.types[row->type].gapped;
+    row->called = world->agents.types.types[row->type].gapped;
     /* Woken again while it ran: its hint is the next intake's. */
-    if (world->timed && wakes_end(&world->wakes, index) && !wakes_push(&world->wakes, index))
-      world->statistics.commands_dropped++;
+    if (world->timed && wakes_end(&world->commands->wakes, index) && !wakes_push(&world->commands->wakes, index))
+      world->sums->statistics.commands_dropped++;
   }
 }
 
 static const agent_row *row_of(const struct muster_world *world, uint32_t entry) {
-  return &world->store.rows[world->batch.entries[entry].agent];
+  return &world->agents.store.rows[world->batch->entries[entry].agent];
 }
 
 bool settle_entries(struct muster_world *world, uint64_t end_ns) {
-  struct batch *batch = &world->batch;
-  commit_progress *progress = &world->commit;
+  struct batch *batch = world->batch;
+  commit_progress *progress = world->commit;
   bool simple = is_simple(world);
   ASSERT(progress->open && progress->settled <= batch->count);
   while (progress->settled < batch->count || batch->woken_count > 0) {
@@ -392,7 +407,7 @@ bool settle_entries(struct muster_world *world, uint64_t end_ns) {
       settle_whole(world, progress->settled);
     }
     /* Here, little by little, rather than after the deadline, when the report looks for who waits. */
-    ready_pass_over(&world->ready, 4 * SETTLE_BETWEEN_LOOKS);
+    ready_pass_over(&world->queues->ready, 4 * SETTLE_BETWEEN_LOOKS);
     if (serial_is_over(world, end_ns)) break;
   }
   if (progress->settled < batch->count || batch->woken_count > 0) return false;

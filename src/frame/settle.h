@@ -3,15 +3,18 @@
 #ifndef SETTLE_H
 #define SETTLE_H
 
+#include "agents/batch.h"
+#include "world/frame_state.h"
 #include "world/lifecycle.h"
 #include "world/timing.h"
+#include "world/world_sums.h"
 
 enum { SETTLE_BETWEEN_LOOKS = 32 /* entries, at the clock */ };
 
 /* What an update or an action did to its own agent. */
 static inline void settle_effects(struct muster_world *world, uint32_t index, const batch_result *result) {
   if (result->moved) lifecycle_move(world, index, result->moved_to);
-  if (result->asks) timing_ask_own(world, index, result);
+  if (result->asks) timing_ask_own(&world->agents, world->queues, world->frame->now_ns, index, result);
 }
 
 /* On the wall clock most entries are settled by those who ran them. What is left, and everything under the virtual
@@ -27,8 +30,8 @@ void settle_count_refused(struct muster_world *world);
 
 /* An update begins, or would have: how long its agent waited. */
 static inline void settle_note_start(struct muster_world *world, const agent_row *row) {
-  uint64_t waited_ns = world->batch.now_ns - row->first_due_ns;
-  if (waited_ns > world->report.longest_wait_ns) world->report.longest_wait_ns = waited_ns;
+  uint64_t waited_ns = world->batch->now_ns - row->first_due_ns;
+  if (waited_ns > world->sums->report.longest_wait_ns) world->sums->report.longest_wait_ns = waited_ns;
 }
 
 #endif

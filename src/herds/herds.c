@@ -4,9 +4,16 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "pool/ticket.h"
+#include "run/runner.h"
+#include "world/frame_state.h"
 #include "world/herd_links.h"
 #include "world/lifecycle.h"
 #include "world/serial.h"
+#include "world/world_crews.h"
+#include "world/world_fold.h"
+#include "world/world_herds.h"
+#include "world/world_observers.h"
+#include "world/world_sums.h"
 
 /* What a change of a membrane costs for each agent that comes or goes: what an intake does is counted, not timed, so
  * that the world does not depend on a clock. */
@@ -14,7 +21,7 @@ enum { CHANGE_NS = 500, CHANGES_MIN = 64, CHANGES_BUDGET_PART = 8 };
 enum { BLOCK_LOOK_NS = 2000, ENTRY_LOOK_NS = 1000, LOOKS_MIN = 256, BLOCKS_EACH = 16, BLOCKS_TO_SHARE = 64 };
 
 static uint64_t budget_of(const struct muster_world *world) {
-  return world->runner.virtual ? world->frame.capacity_ns : world->frame.budget_ns;
+  return world_is_virtual(world) ? world->frame->capacity_ns : world->frame->budget_ns;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- removal */
@@ -27,12 +34,12 @@ static void remove_folded(struct muster_world *world, struct herd_type *type, ui
     herds_unchain(type, number);
     herds_free_entry(type, number);
   }
-  world->herds.members -= type->members[herds_home(type, herd)];
+  world->herds->table.members -= type->members[herds_home(type, herd)];
   herds_close_home(world, type, herd);
 }
 
 void herds_remove(struct muster_world *world, uint32_t herd) {
-  struct herd_type *type = herds_type_of(&world->herds, herd);
+  struct herd_type *type = herds_type_of(&world->herds->table, herd);
   uint32_t number = herds_open_entry(type, herd);
   if (number == HERD_NONE) {
     remove_folded(world, type, herd);
@@ -43,7 +50,8 @@ void herds_remove(struct muster_world *world, uint32_t herd) {
 }
 
 struct herd_type *herds_find(const struct muster_world *world, muster_herd herd) {
-  struct herd_type *type = herd_ids_find(&world->herd_ids, herd) ? herds_type_of(&world->herds, herd.index) : NULL;
+  struct herd_type *type =
+      herd_ids_find(&world->herds->ids, herd) ? herds_type_of(&world->herds->table, herd.index) : NULL;
   if (type && !herds_is_dying(type, herd.index)) return type;
   error_set(MUSTER_E_STALE, "herd %u (generation %u) is gone", herd.index, herd.generation);
   return NULL;
@@ -52,24 +60,25 @@ struct herd_type *herds_find(const struct muster_world *world, muster_herd herd)
 /* --------------------------------------------------------------------------------------------------------- commands */
 
 static void wake_member(struct muster_world *world, const struct command *command) {
-  struct herd_type *type = herds_type_of(&world->herds, command->index);
+  struct herd_type *type = herds_type_of(&world->herds->table, command->index);
   muster_result result;
   uint32_t number, lane = herds_unfold_path(world, type, command->index, command->partition, &number, &result);
   if (number == HERD_NONE) return;
   herd_lanes lanes = herds_lanes(type, number);
-  bool runs = world->store.rows[lanes.agents[lane]].status != AGENT_QUARANTINED;
-  ASSERT(lane < lanes.entry->lanes && store_is_active(&world->store, lanes.agents[lane]));
+  bool runs = world->agents.store.rows[lanes.agents[lane]].status != AGENT_QUARANTINED;
+  ASSERT(lane < lanes.entry->lanes && store_is_active(&world->agents.store, lanes.agents[lane]));
   if (result == MUSTER_E_STATE && runs)
     lifecycle_defer(world, command); /* the path is busy: again at the next intake */
   if (!lanes.pins[lane]) lanes.entry->pinned++;
-  lanes.pins[lane] = fold_pin(world->frame.now_ns + type->def.hold_ns);
+  lanes.pins[lane] = fold_pin(world->frame->now_ns + type->def.hold_ns);
   lifecycle_wake(world, lanes.agents[lane]);
 }
 
 void herds_apply(struct muster_world *world, const struct command *command) {
   muster_herd herd = {command->index, command->generation};
   ASSERT(command->kind == COMMAND_HERD_WAKE || command->kind == COMMAND_HERD_REMOVE);
-  if (!herd_ids_find(&world->herd_ids, herd) || herds_is_dying(herds_type_of(&world->herds, herd.index), herd.index))
+  if (!herd_ids_find(&world->herds->ids, herd) ||
+      herds_is_dying(herds_type_of(&world->herds->table, herd.index), herd.index))
     return;
   if (command->kind == COMMAND_HERD_REMOVE)
     herds_remove(world, herd.index);
@@ -93,21 +102,21 @@ static bool herds_take(struct allowance *allowance, uint32_t agents) {
 /* Whether there is room for another unfolding; it is refused else, and costs the intake nothing. */
 static bool herds_has_room(struct muster_world *world, const struct herd_type *type, bool entry) {
   bool pool = !entry || type->entry_free || type->entry_high < type->def.unfolded_max;
-  if (pool && identity_available(&world->agent_ids) >= type->tree.branching) return true;
-  world->statistics.unfolds_refused++;
+  if (pool && identity_available(&world->agents.ids) >= type->tree.branching) return true;
+  world->sums->statistics.unfolds_refused++;
   return false;
 }
 
 /* Folds and unfolds until the membrane is where it is wanted; false when the allowance is used up. */
 static bool change_unfolded(struct muster_world *world, struct herd_type *type, uint32_t herd,
                             struct allowance *allowance) {
-  fold_board *board = &world->fold;
+  fold_board *board = &world->fold->board;
   uint32_t number, lane, agents = type->tree.branching + 1;
   fold_siblings siblings;
   for (uint32_t from = 0; (number = herds_open_entry(type, herd)) != HERD_NONE;) {
     herd_lanes lanes = herds_lanes(type, number);
     fold_near near = fold_measure(board, type, &lanes);
-    siblings = fold_next_folding(board, type, &lanes, &near, from, world->frame.now_ns);
+    siblings = fold_next_folding(board, type, &lanes, &near, from, world->frame->now_ns);
     if (!siblings.count) break;
     if (!herds_take(allowance, siblings.count + 1)) return false;
     if (herds_fold_lanes(world, type, number, siblings.first, siblings.count)) from = siblings.first + siblings.count;
@@ -126,11 +135,11 @@ static bool change_unfolded(struct muster_world *world, struct herd_type *type, 
 
 /* Does what a herd's membrane wants; false when the allowance is used up. */
 static bool change(struct muster_world *world, const fold_item *item, struct allowance *allowance) {
-  struct herd_type *type = herds_type_of(&world->herds, item->herd);
+  struct herd_type *type = herds_type_of(&world->herds->table, item->herd);
   uint32_t home = herds_home(type, item->herd);
   if (!type->members[home] && herds_number_in(type, home) >= HERD_EMPTY) return true; /* gone since */
   if (herds_open_entry(type, item->herd) == HERD_NONE) {
-    if (!fold_unfolds(type, 0, fold_herd_distance(&world->fold, type, home))) return true;
+    if (!fold_unfolds(type, 0, fold_herd_distance(&world->fold->board, type, home))) return true;
     if (!herds_has_room(world, type, herds_entry_of_folded(type, item->herd) == HERD_NONE)) return true;
     if (!herds_take(allowance, type->tree.branching)) return false;
     if (herds_unfold_root(world, type, item->herd)) return true;
@@ -139,7 +148,7 @@ static bool change(struct muster_world *world, const fold_item *item, struct all
 }
 
 static void change_listed(struct muster_world *world) {
-  fold_board *board = &world->fold;
+  fold_board *board = &world->fold->board;
   if (!board->item_count) return;
   uint64_t least_ns = (uint64_t)CHANGES_MIN * CHANGE_NS, share_ns = budget_of(world) / CHANGES_BUDGET_PART;
   struct allowance allowance = {share_ns > least_ns ? share_ns : least_ns};
@@ -160,7 +169,7 @@ static void herds_settle(struct muster_world *world, struct herd_type *type) {
     herd_entry *entry = herds_entry(type, number);
     ASSERT(entry->state == HERD_ENTRY_SETTLING && entry->lanes == 0);
     const herd_block *block = herds_block_of(type, herds_home(type, entry->herd));
-    if (world->store.rows[block->agent].last_update_ns == entry->block_ns) {
+    if (world->agents.store.rows[block->agent].last_update_ns == entry->block_ns) {
       i++;
       continue;
     }
@@ -187,11 +196,11 @@ static void remove_dying(struct muster_world *world, struct herd_type *type) {
 }
 
 void herds_gather(struct muster_world *world) {
-  for (uint32_t i = 0; i < world->runner.state_count; i++) {
-    herd_scratch *scratch = &world->herds.scratch[i];
-    world->herds.members += scratch->members_more;
-    world->statistics.herds_refused += scratch->refused;
-    world->herds.dying |= scratch->dying;
+  for (uint32_t i = 0; i < world->runner->state_count; i++) {
+    herd_scratch *scratch = &world->herds->table.scratch[i];
+    world->herds->table.members += scratch->members_more;
+    world->sums->statistics.herds_refused += scratch->refused;
+    world->herds->table.dying |= scratch->dying;
     scratch->members_more = 0;
     scratch->refused = 0;
     scratch->dying = false;
@@ -201,11 +210,11 @@ void herds_gather(struct muster_world *world) {
 /* Blocks that were added between frames begin with this one. */
 static void begin_fresh(struct muster_world *world, struct herd_type *type) {
   for (; type->fresh < type->block_count; type->fresh++)
-    world->store.rows[type->blocks[type->fresh].agent].last_update_ns = world->frame.now_ns;
+    world->agents.store.rows[type->blocks[type->fresh].agent].last_update_ns = world->frame->now_ns;
 }
 
 void herds_intake(struct muster_world *world) {
-  herd_table *table = &world->herds;
+  herd_table *table = &world->herds->table;
   if (!table->count) return;
   herds_gather(world);
   for (uint32_t i = 0; i < table->count; i++) {
@@ -214,19 +223,19 @@ void herds_intake(struct muster_world *world) {
     begin_fresh(world, &table->types[i]);
   }
   table->dying = false;
-  if (table->spare == HERD_NONE) table->spare = identity_take(&world->agent_ids);
+  if (table->spare == HERD_NONE) table->spare = identity_take(&world->agents.ids);
   change_listed(world);
 }
 
 /* Where the herds of named members are, for their updates: blocks move on while these run. */
 static void note_named(struct muster_world *world) {
-  herd_table *table = &world->herds;
+  herd_table *table = &world->herds->table;
   for (uint32_t i = 0; i < table->named_high; i++) {
     herd_named *named = &table->named[i];
     if (named->agent == HERD_NONE || !named->herd.generation) continue;
-    ASSERT(world->herds.links[named->agent].tie == HERD_TIE_NAMED);
+    ASSERT(world->herds->table.links[named->agent].tie == HERD_TIE_NAMED);
     struct herd_type *type =
-        herd_ids_find(&world->herd_ids, named->herd) ? herds_type_of(table, named->herd.index) : NULL;
+        herd_ids_find(&world->herds->ids, named->herd) ? herds_type_of(table, named->herd.index) : NULL;
     if (!type || herds_is_dying(type, named->herd.index)) {
       named->herd = (muster_herd){0, 0};
       continue;
@@ -250,29 +259,29 @@ static void note_named(struct muster_world *world) {
 /* A crew's work: blocks, several at a time. */
 static void look_at_blocks(void *argument, uint32_t worker) {
   struct muster_world *world = argument;
-  const struct fold_blocks *blocks = &world->fold_blocks;
-  bool helper = worker != world->runner.caller && !world->runner.virtual;
-  bool audited = world->runner.audit && helper; /* the caller's time is the stage's, and measured there */
-  uint64_t begin_ns = helper ? clock_now(&world->runner.clock) : 0, begin_cpu_ns = audited ? clock_thread_cpu() : 0;
+  const struct fold_blocks *blocks = &world->fold->blocks;
+  bool helper = worker != world->runner->caller && !world_is_virtual(world);
+  bool audited = world->runner->audit && helper; /* the caller's time is the stage's, and measured there */
+  uint64_t begin_ns = helper ? clock_now(world->clock) : 0, begin_cpu_ns = audited ? clock_thread_cpu() : 0;
   uint32_t number;
-  while ((number = ticket_take(&world->fold_ticket)) != TICKET_NONE) {
+  while ((number = ticket_take(&world->crews->fold_ticket)) != TICKET_NONE) {
     uint32_t first = number * BLOCKS_EACH, end = first + BLOCKS_EACH;
     ASSERT(first < blocks->count);
-    fold_look(&world->fold, blocks, first, end < blocks->count ? end : blocks->count, worker);
+    fold_look(&world->fold->board, blocks, first, end < blocks->count ? end : blocks->count, worker);
   }
-  if (helper) world->runner.states[worker].loop_ns += clock_now(&world->runner.clock) - begin_ns;
-  if (audited) runner_audit_settling(&world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
+  if (helper) world->runner->states[worker].loop_ns += clock_now(world->clock) - begin_ns;
+  if (audited) runner_audit_settling(world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
 }
 
 static void look_together(struct muster_world *world) {
-  struct fold_blocks *blocks = &world->fold_blocks;
+  struct fold_blocks *blocks = &world->fold->blocks;
   uint32_t helpers = serial_helpers_for(world, (uint64_t)blocks->count * BLOCK_LOOK_NS);
   if (blocks->count < BLOCKS_TO_SHARE || !helpers) {
-    fold_look(&world->fold, blocks, 0, blocks->count, 0);
+    fold_look(&world->fold->board, blocks, 0, blocks->count, 0);
     return;
   }
-  ticket_open(&world->fold_ticket, (blocks->count + BLOCKS_EACH - 1) / BLOCKS_EACH);
-  serial_run_crew(world, &world->fold_crew, look_at_blocks, helpers);
+  ticket_open(&world->crews->fold_ticket, (blocks->count + BLOCKS_EACH - 1) / BLOCKS_EACH);
+  serial_run_crew(world, &world->crews->fold, look_at_blocks, helpers);
 }
 
 /* How much of a round the frame has time for: by count, so that the world does not depend on a clock. */
@@ -284,29 +293,29 @@ static fold_limits limits_of(const struct muster_world *world) {
 }
 
 static void look_at_type(struct muster_world *world, uint32_t number) {
-  fold_board *board = &world->fold;
-  const struct herd_type *type = &world->herds.types[number];
-  uint64_t now_ns = world->frame.now_ns;
-  fold_limits due = fold_due(board, type, number, &world->observers, limits_of(world), now_ns);
-  for (uint32_t left = due.blocks; left > 0; left -= world->fold_blocks.count) {
-    world->fold_blocks = fold_next_blocks(board, type, number, left);
+  fold_board *board = &world->fold->board;
+  const struct herd_type *type = &world->herds->table.types[number];
+  uint64_t now_ns = world->frame->now_ns;
+  fold_limits due = fold_due(board, type, number, &world->observers->table, limits_of(world), now_ns);
+  for (uint32_t left = due.blocks; left > 0; left -= world->fold->blocks.count) {
+    world->fold->blocks = fold_next_blocks(board, type, number, left);
     look_together(world);
-    fold_list(board, &world->fold_blocks);
+    fold_list(board, &world->fold->blocks);
   }
   fold_look_at_entries(board, type, number, due.entries, now_ns);
-  fold_end(board, type, number, &world->observers, now_ns);
+  fold_end(board, type, number, &world->observers->table, now_ns);
 }
 
 void herds_look(struct muster_world *world) {
-  if (!world->herds.count) return;
-  fold_watch(&world->fold, &world->herds, &world->observers);
-  for (uint32_t i = 0; i < world->herds.count; i++) look_at_type(world, i);
-  if (world->herds.named_count) note_named(world);
+  if (!world->herds->table.count) return;
+  fold_watch(&world->fold->board, &world->herds->table, &world->observers->table);
+  for (uint32_t i = 0; i < world->herds->table.count; i++) look_at_type(world, i);
+  if (world->herds->table.named_count) note_named(world);
 }
 
 void herds_report(struct muster_world *world) {
-  muster_frame_report *report = &world->report;
-  const herd_table *table = &world->herds;
+  muster_frame_report *report = &world->sums->report;
+  const herd_table *table = &world->herds->table;
   uint32_t blocks = 0;
   if (table->count) herds_gather(world);
   ASSERT(table->members >= 0);
@@ -317,6 +326,6 @@ void herds_report(struct muster_world *world) {
     report->herds_folded += type->herds - type->unfolded;
     blocks += type->block_count;
   }
-  report->represented = (uint64_t)table->members + world->store.active_count - report->leaves - blocks;
-  report->changes_waiting = world->fold.item_count;
+  report->represented = (uint64_t)table->members + world->agents.store.active_count - report->leaves - blocks;
+  report->changes_waiting = world->fold->board.item_count;
 }

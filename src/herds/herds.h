@@ -5,6 +5,7 @@
 
 #include "run/inbox.h"
 #include "world/world.h"
+#include "world/world_herds.h"
 
 /* ---------------------------------------------------------------------------------------------- stages:
  * src/herds/herds.c */
@@ -80,7 +81,7 @@ struct herd_type *herds_find(const struct muster_world *world, muster_herd herd)
 
 /* The id of a live herd's index. */
 static inline muster_herd herds_id(const struct muster_world *world, uint32_t herd) {
-  return (muster_herd){herd, herd_ids_generation(&world->herd_ids, herd)};
+  return (muster_herd){herd, herd_ids_generation(&world->herds->ids, herd)};
 }
 
 #endif

@@ -1,12 +1,17 @@
 /* herds_change.c - one change of a membrane at a time: a node becomes its children, or siblings become their parent.
  * Nothing is taken away before all that comes instead stands, and the host agreed. */
-#include "herds/herds.h"
-
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/random.h"
+#include "herds/herds.h"
+#include "run/flight.h"
+#include "run/runner.h"
+#include "world/frame_state.h"
 #include "world/herd_links.h"
 #include "world/lifecycle.h"
+#include "world/world_fold.h"
+#include "world/world_herds.h"
+#include "world/world_sums.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,28 +34,28 @@ struct change {
 
 /* Whether something waits for an agent, or it is in the middle of something. */
 static bool is_busy(const struct muster_world *world, uint32_t index) {
-  const agent_row *row = &world->store.rows[index];
-  const agent_type *type = &world->types.types[row->type];
+  const agent_row *row = &world->agents.store.rows[index];
+  const agent_type *type = &world->agents.types.types[row->type];
   if (row->status != AGENT_WAITING && row->status != AGENT_READY) return true;
   if (row->atom_next || row->owes || row->woken || row->reacts || row->delayed || row->timed || row->removal_pending)
     return true;
   if (type->boxes.capacity && type->boxes.boxes[row->state_slot].count) return true;
-  return world->store.alarms[index].wake_at_ns != 0;
+  return world->agents.store.alarms[index].wake_at_ns != 0;
 }
 
 static void *state_of(const struct change *change, uint32_t index) {
-  return index == HERD_NONE ? NULL : type_state(change->member, change->world->store.rows[index].state_slot);
+  return index == HERD_NONE ? NULL : type_state(change->member, change->world->agents.store.rows[index].state_slot);
 }
 
 /* What the designer and the host said of one agent holds for another. */
 static void inherit(struct muster_world *world, uint32_t index, uint32_t from) {
-  agent_row *row = &world->store.rows[index];
-  const agent_row *source = &world->store.rows[from];
+  agent_row *row = &world->agents.store.rows[index];
+  const agent_row *source = &world->agents.store.rows[from];
   row->user = source->user;
   row->floor = source->floor;
   row->elasticity_step = source->elasticity_step;
   memcpy(row->factors, source->factors, sizeof row->factors);
-  if (world->store.esteem) world->store.esteem[index] = world->store.esteem[from];
+  if (world->agents.store.esteem) world->agents.store.esteem[index] = world->agents.store.esteem[from];
 }
 
 /* Makes a pending agent that stands for a body, like another one; HERD_NONE when none is left. */
@@ -62,7 +67,7 @@ static uint32_t make_agent(const struct change *change, uint32_t index, const he
   if (index == IDENTITY_NONE) return HERD_NONE;
   ASSERT(body->members > 0 && body->members <= change->type->tree.below[0]);
   if (like != HERD_NONE) {
-    const agent_row *row = &world->store.rows[like];
+    const agent_row *row = &world->agents.store.rows[like];
     memcpy(published, type_published(change->member, row->state_slot, row->front), bytes);
   } else {
     memset(published, 0, bytes);
@@ -78,7 +83,7 @@ static uint32_t make_agent(const struct change *change, uint32_t index, const he
   def.state = state;
   def.published = published;
   if (muster_agent_is_null(lifecycle_make(world, index, &def))) {
-    identity_give_back(&world->agent_ids, index);
+    identity_give_back(&world->agents.ids, index);
     return HERD_NONE;
   }
   if (like != HERD_NONE) inherit(world, index, like);
@@ -91,7 +96,7 @@ static herd_body body_of(const struct change *change, const herd_lanes *lanes, u
   ASSERT(lane < lanes->entry->lanes && lanes->entry->state == HERD_ENTRY_OPEN);
   herds_note(change->world, index);
   herd_body body = herds_leaf(change->type, lanes, lane);
-  muster_position position = space_position(&change->world->space, &change->world->store.places[index]);
+  muster_position position = space_position(&change->world->agents.space, &change->world->agents.store.places[index]);
   body.x = position.x;
   body.y = position.y;
   body.z = position.z;
@@ -179,7 +184,7 @@ static muster_result herds_change_ask(const struct change *change,
   for (uint32_t i = 0; i < change->count; i++) {
     nodes[i] = change->children[i].node;
     members[i] = (uint16_t)change->children[i].members;
-    agents[i] = (muster_agent){change->agents[i], identity_generation(&change->world->agent_ids, change->agents[i])};
+    agents[i] = (muster_agent){change->agents[i], identity_generation(&change->world->agents.ids, change->agents[i])};
     states[i] = state_of(change, change->agents[i]);
   }
   muster_herd_change told = {.world = change->world,
@@ -193,12 +198,12 @@ static muster_result herds_change_ask(const struct change *change,
                              .child_agents = agents,
                              .parent_state = state_of(change, change->parent_agent),
                              .child_states = states,
-                             .now_ns = change->world->frame.now_ns,
+                             .now_ns = change->world->frame->now_ns,
                              .user = change->type->def.user};
   if (change->parent_agent != HERD_NONE)
     told.parent =
-        (muster_agent){change->parent_agent, identity_generation(&change->world->agent_ids, change->parent_agent)};
-  flight_line *line = runner_caller(&change->world->runner)->flight;
+        (muster_agent){change->parent_agent, identity_generation(&change->world->agents.ids, change->parent_agent)};
+  flight_line *line = runner_caller(change->world->runner)->flight;
   flight_note before =
       flight_turn(line, change->world->frames, told.parent, MUSTER_FLIGHT_HERD_CHANGE, change->type->def.member);
   muster_result result = callback(&told);
@@ -216,12 +221,12 @@ static void note_sight(const struct change *change) {
     around_m = fmax(around_m, fabs(change->children[i].x - parent->x));
     around_m = fmax(around_m, fabs(change->children[i].y - parent->y));
   }
-  fold_near near = fold_near_of(&world->fold, change->partition, parent->x, parent->y, parent->x, parent->y,
+  fold_near near = fold_near_of(&world->fold->board, change->partition, parent->x, parent->y, parent->x, parent->y,
                                 (double)visible_m + around_m, parent->x, parent->y);
   for (uint32_t i = 0; near.count && i <= change->count; i++) {
     const herd_body *body = i < change->count ? &change->children[i] : parent;
     if (fold_distance(&near, (float)(body->x - parent->x), (float)(body->y - parent->y)) >= visible_m) continue;
-    world->statistics.changes_in_sight++;
+    world->sums->statistics.changes_in_sight++;
     return;
   }
 }
@@ -231,7 +236,7 @@ static void note_sight(const struct change *change) {
 
 static muster_result refuse_unfolding(const struct change *change, uint32_t made, muster_result result) {
   for (uint32_t i = 0; i < made; i++) lifecycle_discard(change->world, change->agents[i]);
-  change->world->statistics.unfolds_refused++;
+  change->world->sums->statistics.unfolds_refused++;
   return result;
 }
 
@@ -242,7 +247,7 @@ static muster_result make_children(struct change *change) {
                         .speed_mps = (double)change->type->def.spread_mps,
                         .totals = change->type->def.totals,
                         .seed = random_at(world->def.seed, change->herd,
-                                          herd_ids_generation(&world->herd_ids, change->herd), world->frame.now_ns)};
+                                          herd_ids_generation(&world->herds->ids, change->herd), world->frame->now_ns)};
   change->count = herd_split(&change->type->tree, &change->parent, &spread, change->children);
   bool recalled = recall_children(change), copies = !change->type->def.unfold;
   ASSERT(change->count > 0 && change->count <= change->type->tree.branching);
@@ -250,7 +255,7 @@ static muster_result make_children(struct change *change) {
     const void *state = copies ? state_of(change, change->parent_agent) : NULL;
     if (recalled) state = kept_of(change, change->children[i].node) + 1;
     change->agents[i] =
-        make_agent(change, identity_take(&world->agent_ids), &change->children[i], change->parent_agent, state);
+        make_agent(change, identity_take(&world->agents.ids), &change->children[i], change->parent_agent, state);
     if (change->agents[i] == HERD_NONE)
       return refuse_unfolding(change, i,
                               error_set(MUSTER_E_FULL, "agents_max = %u agents exist", world->def.agents_max));
@@ -264,13 +269,14 @@ static muster_result make_children(struct change *change) {
 static void enter_children(const struct change *change, uint32_t lane) {
   ASSERT(herds_entry(change->type, change->number)->state == HERD_ENTRY_OPEN);
   struct muster_world *world = change->world;
-  herds_insert(&world->herds, change->type, change->number, lane, change->children, change->agents, change->count);
+  herds_insert(&world->herds->table, change->type, change->number, lane, change->children, change->agents,
+               change->count);
   for (uint32_t i = 0; i < change->count; i++) {
     herds_note(world, change->agents[i]);
     lifecycle_enter(world, change->agents[i], change->last_ns);
   }
-  world->report.unfolds += world_is_in_frame(world); /* else a member was named */
-  world->statistics.unfolds++;
+  world->sums->report.unfolds += world_is_in_frame(world); /* else a member was named */
+  world->sums->statistics.unfolds++;
   note_sight(change);
 }
 
@@ -279,7 +285,7 @@ static void herds_change_begin(struct change *change, struct muster_world *world
                                uint32_t number) {
   change->world = world;
   change->type = type;
-  change->member = &world->types.types[type->member_type];
+  change->member = &world->agents.types.types[type->member_type];
   change->herd = herd;
   change->number = number;
   change->partition = herds_block_of(type, herds_home(type, herd))->partition;
@@ -289,8 +295,8 @@ static void herds_change_begin(struct change *change, struct muster_world *world
 uint64_t herds_reached(const struct muster_world *world, const struct herd_type *type, uint32_t herd) {
   const herd_block *block = herds_block_of(type, herds_home(type, herd));
   uint32_t number = herds_entry_of_folded(type, herd);
-  uint64_t block_ns = world->store.rows[block->agent].last_update_ns;
-  ASSERT(store_is_active(&world->store, block->agent));
+  uint64_t block_ns = world->agents.store.rows[block->agent].last_update_ns;
+  ASSERT(store_is_active(&world->agents.store, block->agent));
   if (number == HERD_NONE || herds_entry(type, number)->block_ns != block_ns) return block_ns;
   return block_ns + (uint64_t)herds_entry(type, number)->ahead_ns;
 }
@@ -311,7 +317,7 @@ muster_result herds_unfold_root(struct muster_world *world, struct herd_type *ty
   ASSERT(type->members[home] > 0 && (!had || herds_entry(type, number)->state != HERD_ENTRY_OPEN));
   if (!had) number = herds_take_entry(type, herd, body.x, body.y);
   if (number == HERD_NONE) {
-    world->statistics.unfolds_refused++;
+    world->sums->statistics.unfolds_refused++;
     return error_set(MUSTER_E_FULL, "herd type '%s': unfolded_max = %u herds are unfolded", type->name,
                      type->def.unfolded_max);
   }
@@ -343,17 +349,17 @@ muster_result herds_unfold_root(struct muster_world *world, struct herd_type *ty
 muster_result herds_unfold_lane(struct muster_world *world, struct herd_type *type, uint32_t number, uint32_t lane) {
   herd_lanes lanes = herds_lanes(type, number);
   uint32_t agent = lanes.agents[lane];
-  ASSERT(lane < lanes.entry->lanes && store_is_active(&world->store, agent));
+  ASSERT(lane < lanes.entry->lanes && store_is_active(&world->agents.store, agent));
   if (is_busy(world, agent) || lanes.members[lane] == 0)
     return error_set(MUSTER_E_STATE, "herd %u: a leaf is in the middle of an update", lanes.entry->herd);
   struct change change;
   herds_change_begin(&change, world, type, lanes.entry->herd, number);
   change.parent = body_of(&change, &lanes, lane);
   change.parent_agent = agent;
-  change.last_ns = world->store.rows[agent].last_update_ns;
+  change.last_ns = world->agents.store.rows[agent].last_update_ns;
   muster_result result = make_children(&change);
   if (result) return result;
-  herds_take_out(&world->herds, type, number, lane, 1);
+  herds_take_out(&world->herds->table, type, number, lane, 1);
   lifecycle_leave(world, agent);
   enter_children(&change, lane);
   return MUSTER_OK;
@@ -382,7 +388,7 @@ uint32_t herds_unfold_path(struct muster_world *world, struct herd_type *type, u
 
 /* The time to which the children were brought, the mean by members. */
 static uint64_t mean_time(const struct change *change) {
-  const agent_row *rows = change->world->store.rows;
+  const agent_row *rows = change->world->agents.store.rows;
   uint64_t first_ns = rows[change->agents[0]].last_update_ns;
   ASSERT(change->parent.members > 0);
   int64_t sum_ns = 0;
@@ -394,10 +400,10 @@ static uint64_t mean_time(const struct change *change) {
 /* Their parent appears as an agent; the one that is kept in reserve, when no other is left. */
 static bool make_parent(struct change *change) {
   struct muster_world *world = change->world;
-  uint32_t index = identity_take(&world->agent_ids);
+  uint32_t index = identity_take(&world->agents.ids);
   if (index == IDENTITY_NONE) {
-    index = world->herds.spare;
-    world->herds.spare = HERD_NONE;
+    index = world->herds->table.spare;
+    world->herds->table.spare = HERD_NONE;
   }
   const void *state = change->type->def.fold ? NULL : state_of(change, change->agents[0]);
   change->parent_agent = make_agent(change, index, &change->parent, change->agents[0], state);
@@ -405,7 +411,7 @@ static bool make_parent(struct change *change) {
 }
 
 static muster_result refuse_folding(const struct change *change, muster_result result) {
-  change->world->statistics.folds_refused++;
+  change->world->sums->statistics.folds_refused++;
   if (change->parent_agent != HERD_NONE) lifecycle_discard(change->world, change->parent_agent);
   return result;
 }
@@ -413,11 +419,11 @@ static muster_result refuse_folding(const struct change *change, muster_result r
 static void leave_children(const struct change *change, uint32_t lane) {
   struct muster_world *world = change->world;
   keep_children(change);
-  herds_take_out(&world->herds, change->type, change->number, lane, change->count);
+  herds_take_out(&world->herds->table, change->type, change->number, lane, change->count);
   for (uint32_t i = 0; i < change->count; i++) lifecycle_leave(world, change->agents[i]);
-  if (world->herds.spare == HERD_NONE) world->herds.spare = identity_take(&world->agent_ids);
-  world->report.folds++;
-  world->statistics.folds++;
+  if (world->herds->table.spare == HERD_NONE) world->herds->table.spare = identity_take(&world->agents.ids);
+  world->sums->report.folds++;
+  world->sums->statistics.folds++;
   note_sight(change);
 }
 
@@ -427,7 +433,7 @@ static void fold_root(const struct change *change) {
   uint32_t home = herds_home(type, change->herd);
   herd_entry *entry = herds_entry(type, change->number);
   const herd_block *block = herds_block_of(type, home);
-  uint64_t block_ns = change->world->store.rows[block->agent].last_update_ns;
+  uint64_t block_ns = change->world->agents.store.rows[block->agent].last_update_ns;
   leave_children(change, 0);
   ASSERT(entry->lanes == 0 && type->unfolded > 0);
   herds_write(type, home, &change->parent);
@@ -469,7 +475,7 @@ muster_result herds_fold_lanes(struct muster_world *world, struct herd_type *typ
     return MUSTER_OK;
   }
   leave_children(&change, first);
-  herds_insert(&world->herds, type, number, first, &change.parent, &change.parent_agent, 1);
+  herds_insert(&world->herds->table, type, number, first, &change.parent, &change.parent_agent, 1);
   herds_note(world, change.parent_agent);
   lifecycle_enter(world, change.parent_agent, change.last_ns);
   return MUSTER_OK;

@@ -1,12 +1,14 @@
 /* herds_update.c - herds in updates: how a block is brought forward, on any worker, and what an atom may ask of herds.
  * A block's update works in place; what it leaves that cannot be is put back herd by herd. */
-#include "herds/herds.h"
-
 #include "base/assert.h"
 #include "base/clones.h"
 #include "base/error.h"
 #include "base/random.h"
+#include "herds/herds.h"
 #include "run/callback.h"
+#include "run/flight.h"
+#include "run/runner.h"
+#include "world/world_herds.h"
 
 #include <string.h>
 
@@ -95,22 +97,23 @@ static void update(struct muster_world *world, struct herd_type *type, uint32_t 
 
 muster_atom_result herds_update_block(muster_update *given) {
   struct muster_world *world = given->world;
-  const herd_link *link = &world->herds.links[given->agent.index];
+  const herd_link *link = &world->herds->table.links[given->agent.index];
   if (link->tie != HERD_TIE_BLOCK) return MUSTER_ATOM_NEXT; /* an agent that a host spawned: it has no herds */
   if (!given->elapsed_ns) return MUSTER_ATOM_NEXT; /* who is behind the block is told with its next time, and once */
-  update(world, &world->herds.types[link->type], link->entry, &world->herds.scratch[given->worker], given->elapsed_ns,
-         given->now_ns);
+  update(world, &world->herds->table.types[link->type], link->entry, &world->herds->table.scratch[given->worker],
+         given->elapsed_ns, given->now_ns);
   return MUSTER_ATOM_NEXT;
 }
 
 void herds_bring_forward(struct muster_world *world, struct herd_type *type, uint32_t number, uint64_t now_ns) {
-  agent_row *row = &world->store.rows[type->blocks[number].agent];
-  ASSERT(store_is_active(&world->store, type->blocks[number].agent));
+  agent_row *row = &world->agents.store.rows[type->blocks[number].agent];
+  ASSERT(store_is_active(&world->agents.store, type->blocks[number].agent));
   if (row->last_update_ns >= now_ns) return;
-  flight_line *line = runner_caller(&world->runner)->flight;
+  flight_line *line = runner_caller(world->runner)->flight;
   flight_note before = flight_turn(line, world->frames, (muster_agent){type->blocks[number].agent, row->generation},
                                    MUSTER_FLIGHT_ATOM, (muster_type){row->type + 1u});
-  update(world, type, number, &world->herds.scratch[world->runner.caller], now_ns - row->last_update_ns, now_ns);
+  update(world, type, number, &world->herds->table.scratch[world->runner->caller], now_ns - row->last_update_ns,
+         now_ns);
   flight_return(line, before);
   row->last_update_ns = now_ns;
 }
@@ -130,7 +133,7 @@ static void show_entry(const struct herd_type *type, uint32_t number, muster_flo
 }
 
 static bool show_to_leaf(const struct muster_world *world, const herd_link *link, muster_flock *flock) {
-  const struct herd_type *type = &world->herds.types[link->type];
+  const struct herd_type *type = &world->herds->table.types[link->type];
   herd_lanes lanes = herds_lanes(type, link->entry);
   const herd_entry *entry = lanes.entry;
   ASSERT(entry->state == HERD_ENTRY_OPEN && link->lane < entry->lanes);
@@ -148,10 +151,10 @@ static bool show_to_leaf(const struct muster_world *world, const herd_link *link
 }
 
 static bool show_to_named(const struct muster_world *world, const herd_link *link, muster_flock *flock) {
-  ASSERT(link->entry < world->herds.named_high);
-  const herd_named *named = &world->herds.named[link->entry];
+  ASSERT(link->entry < world->herds->table.named_high);
+  const herd_named *named = &world->herds->table.named[link->entry];
   if (!named->herd.generation) return false;
-  const struct herd_type *type = &world->herds.types[link->type];
+  const struct herd_type *type = &world->herds->table.types[link->type];
   *flock = (muster_flock){.herd = named->herd,
                           .depth = type->tree.depth,
                           .members = 1,
@@ -170,8 +173,8 @@ static bool show_to_named(const struct muster_world *world, const herd_link *lin
 bool muster_update_flock(const muster_update *given, muster_flock *flock) {
   if (callback_check(given, "flock") || (!flock && error_missing("flock", "flock"))) return false;
   const struct muster_world *world = given->world;
-  if (!world->herds.count) return false;
-  const herd_link *link = &world->herds.links[given->agent.index];
+  if (!world->herds->table.count) return false;
+  const herd_link *link = &world->herds->table.links[given->agent.index];
   if (link->tie == HERD_TIE_LEAF) return show_to_leaf(world, link, flock);
   return link->tie == HERD_TIE_NAMED && show_to_named(world, link, flock);
 }

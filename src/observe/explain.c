@@ -2,18 +2,27 @@
  * explain_words.c. */
 #include "base/sized.h"
 #include "observe/report.h"
+#include "plan/judge.h"
+#include "plan/wheel.h"
 #include "world/guard.h"
+#include "world/world_commands.h"
+#include "world/world_herds.h"
+#include "world/world_learnt.h"
+#include "world/world_observers.h"
+#include "world/world_queues.h"
+#include "world/world_score.h"
+#include "world/world_sums.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 static void name_observer(const muster_world *world, uint32_t index, muster_agent_explanation *whole) {
-  const observer_source *source = &world->observers.sources[index];
-  const observer_row *row = &world->observers.rows[index];
+  const observer_source *source = &world->observers->table.sources[index];
+  const observer_row *row = &world->observers->table.rows[index];
   muster_position at = whole->observed ? source->position : row->position;
   double x = at.x - whole->position.x, y = at.y - whole->position.y, z = at.z - whole->position.z;
-  whole->observer = (muster_observer){index, identity_generation(&world->observer_ids, index)};
+  whole->observer = (muster_observer){index, identity_generation(&world->observers->ids, index)};
   whole->near_m = whole->observed ? source->near_m : row->near_m;
   whole->far_m = whole->observed ? source->far_m : row->far_m;
   whole->distance_m = (float)sqrt(x * x + y * y + z * z);
@@ -21,8 +30,8 @@ static void name_observer(const muster_world *world, uint32_t index, muster_agen
 
 /* What the definition and the host say of it, and its type. */
 static void describe_given(const muster_world *world, uint32_t index, muster_agent_explanation *whole) {
-  const agent_row *row = &world->store.rows[index];
-  const agent_type *type = &world->types.types[row->type];
+  const agent_row *row = &world->agents.store.rows[index];
+  const agent_type *type = &world->agents.types.types[row->type];
   float factors[MUSTER_FACTORS];
   for (uint32_t i = 0; i < MUSTER_FACTORS; i++) factors[i] = (float)row->factors[i] / 255.0f;
   snprintf(whole->type_name, sizeof whole->type_name, "%s", type->name);
@@ -43,7 +52,8 @@ static void describe_given(const muster_world *world, uint32_t index, muster_age
 }
 
 static void explain_importance(const muster_world *world, uint32_t index, muster_agent_explanation *whole) {
-  judge_inputs inputs = {&world->store, &world->types, &world->space, &world->observers, world->factors};
+  judge_inputs inputs = {&world->agents.store, &world->agents.types, &world->agents.space, &world->observers->table,
+                         world->score->factors};
   struct judgement judgement = judge_explain(&inputs, index);
   whole->by_observer = judgement.by_distance;
   whole->by_model = judgement.by_model;
@@ -51,10 +61,10 @@ static void explain_importance(const muster_world *world, uint32_t index, muster
   whole->distance_m = INFINITY;
   uint32_t observer = whole->observed
                           ? judgement.observer
-                          : observers_nearest(&world->observers, whole->position, (uint16_t)whole->partition);
+                          : observers_nearest(&world->observers->table, whole->position, (uint16_t)whole->partition);
   if (observer != OBSERVER_NONE) name_observer(world, observer, whole);
   if (!whole->observed) whole->reasons |= MUSTER_REASON_NO_OBSERVER_NEAR;
-  if (whole->observed && !world->factors && judgement.product < judgement.by_distance)
+  if (whole->observed && !world->score->factors && judgement.product < judgement.by_distance)
     whole->reasons |= MUSTER_REASON_LOWERED;
   if (fabsf(judgement.by_model - judgement.product) > 1.0f / 65535.0f) whole->reasons |= MUSTER_REASON_MODELLED;
   if (whole->floor > judgement.by_model) whole->reasons |= MUSTER_REASON_FLOOR;
@@ -62,26 +72,26 @@ static void explain_importance(const muster_world *world, uint32_t index, muster
 
 /* What is said about it where importance is made of factors. */
 static void describe_factors(const muster_world *world, uint32_t index, muster_agent_explanation *whole) {
-  agent_esteem esteem = world->store.esteem[index];
+  agent_esteem esteem = world->agents.store.esteem[index];
   whole->designer = esteem_value(esteem.designer);
   whole->role = esteem.role == ESTEEM_OF_TYPE ? whole->of_type : esteem_value(esteem.role);
-  whole->company = share_value(world->store.lift[index]);
-  if (world->store.lift[index]) whole->reasons |= MUSTER_REASON_COMPANY;
+  whole->company = share_value(world->agents.store.lift[index]);
+  if (world->agents.store.lift[index]) whole->reasons |= MUSTER_REASON_COMPANY;
 }
 
 static void explain_grade(const muster_world *world, const agent_row *row, muster_agent_explanation *whole) {
-  const agent_class *class = &world->classes.classes[row->class];
-  const cost_estimate *cost = costs_of(&world->costs, row->type, row->level);
+  const agent_class *class = &world->queues->classes.classes[row->class];
+  const cost_estimate *cost = costs_of(&world->learnt->costs, row->type, row->level);
   const double nearly = 1.0 - 1e-6;
-  grade_level_bounds(&world->board.types[row->type], row->level, &whole->level_low, &whole->level_high);
+  grade_level_bounds(&world->score->board.types[row->type], row->level, &whole->level_low, &whole->level_high);
   whole->class_members = class->members;
   whole->cost_mean_ns = (uint64_t)cost->mean_ns;
   whole->cost_high_ns = (uint64_t)cost->high_ns;
   whole->cost_samples = cost->samples;
   if (row->level > 0) whole->reasons |= MUSTER_REASON_CHEAPER_LEVEL;
-  uint32_t floor = world->board.types[row->type].level_floor;
+  uint32_t floor = world->score->board.types[row->type].level_floor;
   if (row->level_floor || floor) whole->reasons |= MUSTER_REASON_PENALTY;
-  bool follows = whole->elasticity_derived || (world->board.rule.weighs_set && row->elasticity_step != 0);
+  bool follows = whole->elasticity_derived || (world->score->board.rule.weighs_set && row->elasticity_step != 0);
   if (!follows) whole->reasons |= MUSTER_REASON_ELASTICITY_SET;
   if (class->elapsed == MUSTER_ELAPSED_EVENTS) whole->reasons |= MUSTER_REASON_NO_PERIOD;
   if (class->step == 0) whole->reasons |= MUSTER_REASON_EXEMPT;
@@ -92,7 +102,7 @@ static void explain_grade(const muster_world *world, const agent_row *row, muste
 }
 
 static void explain_sets(const muster_world *world, const agent_row *row, muster_agent_explanation *whole) {
-  const agent_type *type = &world->types.types[row->type];
+  const agent_type *type = &world->agents.types.types[row->type];
   uint32_t owed = type->has_sets ? type->sets.passes[row->state_slot].owed : 0;
   if (!owed) return;
   whole->reasons |= MUSTER_REASON_OWED;
@@ -104,16 +114,16 @@ static uint32_t reasons_of_due(const muster_world *world, const agent_row *row) 
   double waited_ns = (double)(world->last_now_ns - row->first_due_ns);
   if (row->woken) reasons |= MUSTER_REASON_WOKEN;
   if (row->status == AGENT_ADMITTED) reasons |= MUSTER_REASON_HELD;
-  bool guaranteed = waited_ns >= world->ready.weights.guarantee_ns && !ready_by_deadline(&world->ready);
+  bool guaranteed = waited_ns >= world->queues->ready.weights.guarantee_ns && !ready_by_deadline(&world->queues->ready);
   if (guaranteed) reasons |= MUSTER_REASON_GUARANTEED;
   return reasons;
 }
 
 static void explain_turn(const muster_world *world, uint32_t index, muster_agent_explanation *whole) {
-  const agent_row *row = &world->store.rows[index];
-  const agent_class *class = &world->classes.classes[row->class];
-  if (wakes_is_woken(&world->wakes, index)) whole->reasons |= MUSTER_REASON_WOKEN;
-  if (row->status == AGENT_QUARANTINED || world->types.types[row->type].quarantined) {
+  const agent_row *row = &world->agents.store.rows[index];
+  const agent_class *class = &world->queues->classes.classes[row->class];
+  if (wakes_is_woken(&world->commands->wakes, index)) whole->reasons |= MUSTER_REASON_WOKEN;
+  if (row->status == AGENT_QUARANTINED || world->agents.types.types[row->type].quarantined) {
     whole->reasons |= MUSTER_REASON_QUARANTINED;
     return;
   }
@@ -132,8 +142,8 @@ static void explain_turn(const muster_world *world, uint32_t index, muster_agent
     return;
   }
   whole->reasons |= reasons_of_due(world, row);
-  if (ready_by_deadline(&world->ready)) whole->deadline_ns = ready_deadline(&world->ready, row);
-  ready_terms terms = ready_explain(&world->ready, row);
+  if (ready_by_deadline(&world->queues->ready)) whole->deadline_ns = ready_deadline(&world->queues->ready, row);
+  ready_terms terms = ready_explain(&world->queues->ready, row);
   whole->priority_ns = terms.priority_ns;
   whole->priority_wait_ns = terms.wait_ns;
   whole->priority_importance_ns = terms.importance_ns;
@@ -153,27 +163,27 @@ static void explain_active(const muster_world *world, const muster_agent_info *i
   whole->delays = info->delays;
   whole->atoms_done = info->atoms_done;
   whole->age_ns = world->last_now_ns - info->last_update_ns;
-  whole->has_run = world->store.rows[index].runs > 0;
-  whole->band_interval_ns = world_band_interval(world, band_of(world->store.rows[index].importance));
+  whole->has_run = world->agents.store.rows[index].runs > 0;
+  whole->band_interval_ns = world_band_interval(world, band_of(world->agents.store.rows[index].importance));
   whole->wake_at_ns = info->wake_at_ns;
   if (info->wake_at_ns) whole->reasons |= MUSTER_REASON_TIME_ASKED;
-  if (world->store.rows[index].delayed) whole->reasons |= MUSTER_REASON_WAKE_DELAYED;
+  if (world->agents.store.rows[index].delayed) whole->reasons |= MUSTER_REASON_WAKE_DELAYED;
   explain_importance(world, index, whole);
-  explain_grade(world, &world->store.rows[index], whole);
-  if (world->factors) describe_factors(world, index, whole);
-  whole->eased = world->store.shed[index] < info->level ? world->store.shed[index] : info->level;
+  explain_grade(world, &world->agents.store.rows[index], whole);
+  if (world->score->factors) describe_factors(world, index, whole);
+  whole->eased = world->agents.store.shed[index] < info->level ? world->agents.store.shed[index] : info->level;
   if (whole->eased) whole->reasons |= MUSTER_REASON_EASED;
-  if (world->store.rows[index].reacts) {
-    whole->react_by_ns = world->store.alarms[index].react_by_ns;
+  if (world->agents.store.rows[index].reacts) {
+    whole->react_by_ns = world->agents.store.alarms[index].react_by_ns;
     whole->reasons |= MUSTER_REASON_REACTION;
   }
   explain_turn(world, index, whole);
-  explain_sets(world, &world->store.rows[index], whole);
+  explain_sets(world, &world->agents.store.rows[index], whole);
 }
 
 static void explain_herd(const muster_world *world, muster_agent_explanation *whole) {
-  const herd_link *link = &world->herds.links[whole->agent.index];
-  const struct herd_type *type = &world->herds.types[link->type];
+  const herd_link *link = &world->herds->table.links[whole->agent.index];
+  const struct herd_type *type = &world->herds->table.types[link->type];
   muster_herd herd = muster_herd_of(world, whole->agent);
   whole->herd = herd.index;
   whole->herd_generation = herd.generation;
@@ -194,11 +204,11 @@ muster_result muster_agent_explain(const muster_world *world, muster_agent agent
                                     .position = info.position,
                                     .sim_now_ns = world->last_now_ns,
                                     .frame = world->frames,
-                                    .pressure = world->report.pressure};
+                                    .pressure = world->sums->report.pressure};
   describe_given(world, agent.index, &whole);
-  if (world->report.pressure > 1.0f) whole.reasons |= MUSTER_REASON_OVERLOAD;
-  if (world->store.rows[agent.index].removal_pending) whole.reasons |= MUSTER_REASON_REMOVAL_WAITING;
-  if (world->herds.count) explain_herd(world, &whole);
+  if (world->sums->report.pressure > 1.0f) whole.reasons |= MUSTER_REASON_OVERLOAD;
+  if (world->agents.store.rows[agent.index].removal_pending) whole.reasons |= MUSTER_REASON_REMOVAL_WAITING;
+  if (world->herds->table.count) explain_herd(world, &whole);
   enum occupation before = guard_hold(world);
   if (info.active)
     explain_active(world, &info, &whole);

@@ -1,9 +1,9 @@
 /* herds_read.c - what a host may ask about herds between two frames, members with names, and the hash. */
+#include "base/sized.h"
 #include "herds/herds.h"
 #include "observe/report.h"
-
-#include "base/sized.h"
 #include "world/guard.h"
+#include "world/world_herds.h"
 
 #include <string.h>
 #include <xxhash.h>
@@ -21,11 +21,11 @@ static uint32_t count_named(const herd_table *table, muster_herd herd) {
 
 /* The mean by members. */
 static uint64_t leaves_reached(const struct muster_world *world, const herd_lanes *lanes) {
-  uint64_t first_ns = world->store.rows[lanes->agents[0]].last_update_ns;
+  uint64_t first_ns = world->agents.store.rows[lanes->agents[0]].last_update_ns;
   int64_t sum_ns = 0;
   uint32_t members = herds_count(lanes);
   for (uint32_t i = 0; i < lanes->entry->lanes; i++)
-    sum_ns += (int64_t)(world->store.rows[lanes->agents[i]].last_update_ns - first_ns) * lanes->members[i];
+    sum_ns += (int64_t)(world->agents.store.rows[lanes->agents[i]].last_update_ns - first_ns) * lanes->members[i];
   return members ? first_ns + (uint64_t)(sum_ns / (int64_t)members) : first_ns;
 }
 
@@ -47,9 +47,9 @@ muster_result muster_herd_read(const muster_world *world, muster_herd herd, must
   const struct herd_type *type = herds_find(world, herd);
   if (!type) return MUSTER_E_STALE;
   uint32_t number = herds_open_entry(type, herd.index);
-  muster_herd_info whole = {.type = {(uint32_t)(type - world->herds.types) + 1},
+  muster_herd_info whole = {.type = {(uint32_t)(type - world->herds->table.types) + 1},
                             .partition = herds_block_of(type, herds_home(type, herd.index))->partition,
-                            .named = count_named(&world->herds, herd)};
+                            .named = count_named(&world->herds->table, herd)};
   herd_body body;
   if (number == HERD_NONE) {
     body = herds_body(type, herds_home(type, herd.index));
@@ -68,8 +68,8 @@ muster_result muster_herd_read(const muster_world *world, muster_herd herd, must
 muster_herd muster_herd_next(const muster_world *world, muster_herd herd) {
   if (guard_read(world, "next herd")) return (muster_herd){0, 0};
   uint32_t from = herd.generation ? herd.index + 1 : 0;
-  for (uint32_t t = 0; t < world->herds.count; t++) {
-    const struct herd_type *type = &world->herds.types[t];
+  for (uint32_t t = 0; t < world->herds->table.count; t++) {
+    const struct herd_type *type = &world->herds->table.types[t];
     uint32_t end = type->first + type->block_count * MUSTER_HERD_BLOCK;
     for (uint32_t i = from > type->first ? from : type->first; i < end; i++) {
       uint32_t home = herds_home(type, i);
@@ -91,7 +91,7 @@ uint32_t muster_herd_leaves(const muster_world *world, muster_herd herd, muster_
   if (number == HERD_NONE) return 0;
   herd_lanes lanes = herds_lanes(type, number);
   for (uint32_t i = 0; i < lanes.entry->lanes && i < capacity; i++) {
-    if (agents) agents[i] = (muster_agent){lanes.agents[i], identity_generation(&world->agent_ids, lanes.agents[i])};
+    if (agents) agents[i] = (muster_agent){lanes.agents[i], identity_generation(&world->agents.ids, lanes.agents[i])};
     if (nodes) nodes[i] = lanes.nodes[i];
   }
   return lanes.entry->lanes;
@@ -100,13 +100,13 @@ uint32_t muster_herd_leaves(const muster_world *world, muster_herd herd, muster_
 muster_herd muster_herd_of(const muster_world *world, muster_agent agent) {
   const muster_herd none = {0, 0};
   if (guard_read(world, "herd of an agent")) return none;
-  if (!world->herds.count || !identity_is_live(&world->agent_ids, agent.index, agent.generation)) return none;
-  const herd_link *link = &world->herds.links[agent.index];
+  if (!world->herds->table.count || !identity_is_live(&world->agents.ids, agent.index, agent.generation)) return none;
+  const herd_link *link = &world->herds->table.links[agent.index];
   if (link->tie == HERD_TIE_LEAF)
-    return herds_id(world, herds_entry(&world->herds.types[link->type], link->entry)->herd);
+    return herds_id(world, herds_entry(&world->herds->table.types[link->type], link->entry)->herd);
   if (link->tie != HERD_TIE_NAMED) return none;
-  muster_herd herd = world->herds.named[link->entry].herd;
-  return herd_ids_find(&world->herd_ids, herd) ? herd : none;
+  muster_herd herd = world->herds->table.named[link->entry].herd;
+  return herd_ids_find(&world->herds->ids, herd) ? herd : none;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- hash */
@@ -122,7 +122,7 @@ static uint64_t hash_block(const struct muster_world *world, const struct herd_t
   hash = XXH3_64bits_withSeed(type->members + first, block->high * sizeof(uint16_t), hash);
   uint16_t generations[MUSTER_HERD_BLOCK];
   for (uint32_t i = 0; i < block->high; i++)
-    generations[i] = (uint16_t)herd_ids_generation(&world->herd_ids, type->first + first + i);
+    generations[i] = (uint16_t)herd_ids_generation(&world->herds->ids, type->first + first + i);
   return XXH3_64bits_withSeed(generations, block->high * sizeof(uint16_t), hash);
 }
 
@@ -137,8 +137,8 @@ static uint64_t hash_entry(const struct herd_type *type, uint32_t number, uint64
 }
 
 uint64_t herds_hash(const struct muster_world *world, uint64_t hash) {
-  for (uint32_t t = 0; t < world->herds.count; t++) {
-    const struct herd_type *type = &world->herds.types[t];
+  for (uint32_t t = 0; t < world->herds->table.count; t++) {
+    const struct herd_type *type = &world->herds->table.types[t];
     for (uint32_t i = 0; i < type->block_count; i++) hash = hash_block(world, type, i, hash);
     for (uint32_t i = 0; i < type->entry_high; i++)
       if (herds_entry(type, i)->state != HERD_ENTRY_FREE) hash = hash_entry(type, i, hash);
@@ -150,8 +150,8 @@ uint64_t herds_hash(const struct muster_world *world, uint64_t hash) {
 
 void herds_bytes(const struct muster_world *world, uint64_t *folded, uint64_t *unfolded) {
   *folded = *unfolded = 0;
-  for (uint32_t t = 0; t < world->herds.count; t++) {
-    const struct herd_type *type = &world->herds.types[t];
+  for (uint32_t t = 0; t < world->herds->table.count; t++) {
+    const struct herd_type *type = &world->herds->table.types[t];
     uint64_t slot = (4 + type->def.totals) * sizeof(float) + 2 * sizeof(uint16_t);
     *folded += (type->herds - type->unfolded) * slot + type->block_count * sizeof(herd_block);
     *unfolded += type->unfolded * slot + type->entry_used * (uint64_t)(type->stride + type->kept_stride);

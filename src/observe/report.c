@@ -1,15 +1,28 @@
 /* report.c - what a host may read between two frames. */
 #include "observe/report.h"
+#include "agents/batch.h"
 #include "base/sized.h"
+#include "world/conduct_state.h"
 #include "world/guard.h"
+#include "world/planner_state.h"
 #include "world/timing.h"
+#include "world/trace.h"
+#include "world/workers.h"
+#include "world/world_herds.h"
+#include "world/world_learnt.h"
+#include "world/world_links.h"
+#include "world/world_observers.h"
+#include "world/world_plan.h"
+#include "world/world_queues.h"
+#include "world/world_score.h"
+#include "world/world_sums.h"
 
 #include <string.h>
 #include <xxhash.h>
 
 muster_result muster_frame_report_read(const muster_world *world, muster_frame_report *report) {
   muster_result result = guard_read(world, "frame report");
-  return result ? result : sized_write(SIZED(frame_report), &world->report, report);
+  return result ? result : sized_write(SIZED(frame_report), &world->sums->report, report);
 }
 
 bool muster_frame_kept(const muster_frame_report *report) {
@@ -20,12 +33,12 @@ bool muster_frame_kept(const muster_frame_report *report) {
 
 static uint64_t bytes_of_sets(const muster_world *world) {
   uint64_t bytes = 0;
-  for (uint32_t i = 0; i < world->types.count; i++) {
-    const agent_type *type = &world->types.types[i];
+  for (uint32_t i = 0; i < world->agents.types.count; i++) {
+    const agent_type *type = &world->agents.types.types[i];
     uint64_t each = type->has_sets ? sizeof(set_pass) + type->sets.count * sizeof(set_state) : 0;
-    bytes += (uint64_t)identity_high(&world->slots[i]) * each;
+    bytes += (uint64_t)identity_high(&world->agents.slots[i]) * each;
   }
-  if (world->batch.passes) bytes += world->batch_high * sizeof(batch_pass);
+  if (world->batch->passes) bytes += world->sums->batch_high * sizeof(batch_pass);
   return bytes;
 }
 
@@ -33,30 +46,32 @@ static uint64_t bytes_of_sets(const muster_world *world) {
  * own scratch is the pool's affair and left out, so that the figure does not depend on their number. */
 static uint64_t bytes_scheduling(const muster_world *world) {
   bool parted = false; /* updates may be preempted, or wait for action atoms */
-  for (uint32_t i = 0; i < world->types.count; i++) parted |= world->types.types[i].atom_count > 1;
-  uint64_t agents = identity_high(&world->agent_ids);
+  for (uint32_t i = 0; i < world->agents.types.count; i++) parted |= world->agents.types.types[i].atom_count > 1;
+  uint64_t agents = identity_high(&world->agents.ids);
   uint64_t each =
       sizeof(agent_row) + sizeof(agent_place) + sizeof(uint8_t) /* wake word */ + (parted ? sizeof(agent_begun) : 0);
-  if (world->planner.numbers) each += sizeof *world->planner.numbers;
-  uint32_t parts = world->runner.virtual || world->runner.workers == 1 ? 1 : world->runner.workers;
+  if (world->planner->numbers) each += sizeof *world->planner->numbers;
+  uint32_t parts = world_is_virtual(world) || world_own_workers(world) == 1 ? 1 : world_own_workers(world);
   if (parts > WHEEL_SHARDS) parts = WHEEL_SHARDS;
-  uint64_t buckets = world->space.mask + 1 < agents ? world->space.mask + 1 : agents;
+  uint64_t buckets = world->agents.space.mask + 1 < agents ? world->agents.space.mask + 1 : agents;
   uint64_t batch = sizeof(batch_entry) + sizeof(batch_result) + sizeof(batch_claim);
   uint64_t bits = agents / 8 * 3 /* active, pending, noted for the score */;
-  return sizeof *world + agents * each + bits + world->board.field.tile_count * sizeof(field_tile) +
-         buckets * sizeof(space_bucket) + world->batch_high * batch + world->classes.count * sizeof(agent_class) +
-         parts * sizeof(settle_part) + lists_bytes(&world->classes.lists) + lists_bytes(&world->ready.members) +
-         lists_bytes(&world->space.members) + bytes_of_sets(world) +
-         world->timers.high * (sizeof(struct timer) + sizeof(*world->timers.places) + sizeof(agent_alarm));
+  return world->bytes + agents * each + bits + world->score->board.field.tile_count * sizeof(field_tile) +
+         buckets * sizeof(space_bucket) + world->sums->batch_high * batch +
+         world->queues->classes.count * sizeof(agent_class) + parts * sizeof(settle_part) +
+         lists_bytes(&world->queues->classes.lists) + lists_bytes(&world->queues->ready.members) +
+         lists_bytes(&world->agents.space.members) + bytes_of_sets(world) +
+         world->queues->timers.high *
+             (sizeof(struct timer) + sizeof(*world->queues->timers.places) + sizeof(agent_alarm));
 }
 
 static uint64_t bytes_of_states(const muster_world *world) {
   uint64_t bytes = 0;
-  for (uint32_t i = 0; i < world->types.count; i++) {
-    const agent_type *type = &world->types.types[i];
+  for (uint32_t i = 0; i < world->agents.types.count; i++) {
+    const agent_type *type = &world->agents.types.types[i];
     uint64_t each = type->state_stride + 2 * type->published_stride;
     if (type->boxes.capacity) each += sizeof(struct box) + (uint64_t)type->boxes.capacity * 2 * type->boxes.stride;
-    bytes += (uint64_t)identity_high(&world->slots[i]) * each;
+    bytes += (uint64_t)identity_high(&world->agents.slots[i]) * each;
   }
   return bytes;
 }
@@ -68,24 +83,24 @@ static muster_quantiles quantiles_of(const struct histogram *histogram) {
 
 static uint64_t completed_in(const muster_world *world, uint32_t band) {
   uint64_t completed = 0;
-  for (uint32_t part = 0; part < WHEEL_SHARDS; part++) completed += world->parts[part].bands[band].completed;
+  for (uint32_t part = 0; part < WHEEL_SHARDS; part++) completed += world->sums->parts[part].bands[band].completed;
   return completed;
 }
 
 uint64_t world_band_interval(const struct muster_world *world, uint32_t band) {
   uint64_t completed = completed_in(world, band);
-  return completed ? (uint64_t)(world->bands.agent_time_ns[band] / (double)completed + 0.5) : 0;
+  return completed ? (uint64_t)(world->plan->bands.agent_time_ns[band] / (double)completed + 0.5) : 0;
 }
 
 static muster_band band_read(const muster_world *world, uint32_t number) {
   muster_band band = {.interval_ns = world_band_interval(world, number),
-                      .agent_time_ns = world->bands.agent_time_ns[number],
+                      .agent_time_ns = world->plan->bands.agent_time_ns[number],
                       .completed = completed_in(world, number),
-                      .age = quantiles_of(&world->bands.ages[number])};
+                      .age = quantiles_of(&world->plan->bands.ages[number])};
   struct histogram all = {0};
-  bands_count(&world->classes, number, &band);
+  bands_count(&world->queues->classes, number, &band);
   for (uint32_t part = 0; part < WHEEL_SHARDS; part++) {
-    const struct histogram *one = &world->parts[part].bands[number].staleness;
+    const struct histogram *one = &world->sums->parts[part].bands[number].staleness;
     all.total += one->total;
     if (one->maximum > all.maximum) all.maximum = one->maximum;
     for (uint32_t bucket = 0; bucket < HISTOGRAM_BUCKETS; bucket++) all.counts[bucket] += one->counts[bucket];
@@ -97,48 +112,49 @@ static muster_band band_read(const muster_world *world, uint32_t number) {
 muster_result muster_statistics_read(const muster_world *world, muster_statistics *statistics) {
   muster_result result = guard_read(world, "statistics");
   if (result) return result;
-  muster_statistics whole = world->statistics;
+  muster_statistics whole = world->sums->statistics;
   double deviation_ns = 0;
   for (uint32_t part = 0; part < WHEEL_SHARDS; part++) {
-    deviation_ns += (double)world->parts[part].interval_deviation_sum_ns;
-    if (world->parts[part].steps_behind_max > whole.steps_behind_max)
-      whole.steps_behind_max = world->parts[part].steps_behind_max;
+    deviation_ns += (double)world->sums->parts[part].interval_deviation_sum_ns;
+    if (world->sums->parts[part].steps_behind_max > whole.steps_behind_max)
+      whole.steps_behind_max = world->sums->parts[part].steps_behind_max;
   }
   if (whole.completed) whole.interval_deviation_ns = deviation_ns / (double)whole.completed;
   for (uint32_t i = 0; i < MUSTER_BANDS; i++) whole.bands[i] = band_read(world, i);
   whole.bytes_scheduling = bytes_scheduling(world);
   herds_bytes(world, &whole.bytes_folded, &whole.bytes_unfolded);
   whole.bytes_scheduling += whole.bytes_folded + whole.bytes_unfolded;
-  if (world->herds.count) whole.bytes_scheduling += identity_high(&world->agent_ids) * (uint64_t)sizeof(herd_link);
+  if (world->herds->table.count)
+    whole.bytes_scheduling += identity_high(&world->agents.ids) * (uint64_t)sizeof(herd_link);
   whole.bytes_used = whole.bytes_scheduling + bytes_of_states(world) +
-                     (uint64_t)world->mailbox.places_high * sizeof(outgoing) + trace_bytes(&world->trace);
+                     (uint64_t)world->links->mailbox.places_high * sizeof(outgoing) + trace_bytes(world->trace);
   return sized_write(SIZED(statistics), &whole, statistics);
 }
 
 void muster_statistics_clear(muster_world *world) {
   if (guard_between(world, "statistics")) return;
-  world->statistics = muster_default_statistics();
-  memset(world->parts, 0, WHEEL_SHARDS * sizeof *world->parts);
-  memset(&world->bands, 0, sizeof world->bands);
+  world->sums->statistics = muster_default_statistics();
+  memset(world->sums->parts, 0, WHEEL_SHARDS * sizeof *world->sums->parts);
+  memset(&world->plan->bands, 0, sizeof world->plan->bands);
 }
 
 bool muster_type_cost_read(const muster_world *world, muster_type type, uint32_t level, muster_type_cost *cost) {
   if (guard_read(world, "type cost")) return false;
-  if (type.index == 0 || type.index > world->types.count) return false;
-  if (level >= world->types.types[type.index - 1].def.level_count) return false;
-  const cost_estimate *estimate = costs_of(&world->costs, type.index - 1, level);
+  if (type.index == 0 || type.index > world->agents.types.count) return false;
+  if (level >= world->agents.types.types[type.index - 1].def.level_count) return false;
+  const cost_estimate *estimate = costs_of(&world->learnt->costs, type.index - 1, level);
   muster_type_cost whole = {
       .mean_ns = (uint64_t)estimate->mean_ns, .high_ns = (uint64_t)estimate->high_ns, .samples = estimate->samples};
-  for (uint32_t i = 0; i < world->classes.active_count; i++) {
-    const agent_class *class = &world->classes.classes[world->classes.active[i]];
+  for (uint32_t i = 0; i < world->queues->classes.active_count; i++) {
+    const agent_class *class = &world->queues->classes.classes[world->queues->classes.active[i]];
     if (class->type + 1u == type.index && class->level == level) whole.agents += class->members;
   }
   return sized_write(SIZED(type_cost), &whole, cost) == MUSTER_OK;
 }
 
 static void describe_active(const muster_world *world, uint32_t index, muster_agent_info *info) {
-  const agent_row *row = &world->store.rows[index];
-  const agent_class *class = &world->classes.classes[row->class];
+  const agent_row *row = &world->agents.store.rows[index];
+  const agent_class *class = &world->queues->classes.classes[row->class];
   info->active = true;
   info->importance = share_value(row->importance);
   info->elasticity = (float)class->elasticity;
@@ -148,11 +164,11 @@ static void describe_active(const muster_world *world, uint32_t index, muster_ag
   if (row->status == AGENT_READY || row->status == AGENT_ADMITTED)
     info->delays = (uint8_t)(world->frames - row->released_frame + 1);
   info->atoms_done = row->atom_next;
-  info->expected_cost_ns = (uint64_t)costs_of(&world->costs, row->type, row->level)->mean_ns;
+  info->expected_cost_ns = (uint64_t)costs_of(&world->learnt->costs, row->type, row->level)->mean_ns;
 }
 
 bool muster_agent_exists(const muster_world *world, muster_agent agent) {
-  return !guard_any(world, "agent exists") && identity_is_live(&world->agent_ids, agent.index, agent.generation);
+  return !guard_any(world, "agent exists") && identity_is_live(&world->agents.ids, agent.index, agent.generation);
 }
 
 muster_result muster_agent_read(const muster_world *world, muster_agent agent, muster_agent_info *info) {
@@ -160,40 +176,40 @@ muster_result muster_agent_read(const muster_world *world, muster_agent agent, m
   if (result) return result;
   if (!muster_agent_exists(world, agent))
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
-  const agent_row *row = &world->store.rows[agent.index];
-  const agent_type *type = &world->types.types[row->type];
+  const agent_row *row = &world->agents.store.rows[agent.index];
+  const agent_type *type = &world->agents.types.types[row->type];
   muster_agent_info whole = {.type = {row->type + 1u},
-                             .partition = world->store.places[agent.index].partition,
-                             .position = space_position(&world->space, &world->store.places[agent.index]),
+                             .partition = world->agents.store.places[agent.index].partition,
+                             .position = space_position(&world->agents.space, &world->agents.store.places[agent.index]),
                              .user = row->user,
                              .published = type_published(type, row->state_slot, row->front),
                              .state = type_state(type, row->state_slot)};
-  whole.penalty = world->conduct.offenders.types[row->type].level_floor;
+  whole.penalty = world->conduct->offenders.types[row->type].level_floor;
   if (row->level_floor > whole.penalty) whole.penalty = row->level_floor;
   whole.quarantined = type->quarantined || row->status == AGENT_QUARANTINED;
   if (type->boxes.capacity) whole.messages = type->boxes.boxes[row->state_slot].count;
-  whole.wake_at_ns = world->store.alarms[agent.index].wake_at_ns;
-  if (store_is_active(&world->store, agent.index)) describe_active(world, agent.index, &whole);
+  whole.wake_at_ns = world->agents.store.alarms[agent.index].wake_at_ns;
+  if (store_is_active(&world->agents.store, agent.index)) describe_active(world, agent.index, &whole);
   return sized_write(SIZED(agent_info), &whole, info);
 }
 
 muster_agent muster_agent_next(const muster_world *world, muster_agent agent) {
   if (guard_read(world, "next agent")) return (muster_agent){0, 0};
-  uint32_t index = store_next_active(&world->store, muster_agent_is_null(agent) ? 0 : agent.index + 1);
+  uint32_t index = store_next_active(&world->agents.store, muster_agent_is_null(agent) ? 0 : agent.index + 1);
   if (index == UINT32_MAX) return (muster_agent){0, 0};
-  return (muster_agent){index, identity_generation(&world->agent_ids, index)};
+  return (muster_agent){index, identity_generation(&world->agents.ids, index)};
 }
 
 static bool observer_is_present(const muster_world *world, muster_observer observer) {
-  return observer.index < world->observers.maximum && world->observers.rows[observer.index].present &&
-         identity_is_live(&world->observer_ids, observer.index, observer.generation);
+  return observer.index < world->observers->table.maximum && world->observers->table.rows[observer.index].present &&
+         identity_is_live(&world->observers->ids, observer.index, observer.generation);
 }
 
 muster_observer muster_observer_next(const muster_world *world, muster_observer observer) {
   if (guard_read(world, "next observer")) return (muster_observer){0, 0};
   uint32_t index = observer.generation ? observer.index + 1 : 0;
-  for (; index < world->observers.high; index++) {
-    muster_observer next = {index, identity_generation(&world->observer_ids, index)};
+  for (; index < world->observers->table.high; index++) {
+    muster_observer next = {index, identity_generation(&world->observers->ids, index)};
     if (observer_is_present(world, next)) return next;
   }
   return (muster_observer){0, 0};
@@ -204,7 +220,7 @@ muster_result muster_observer_read(const muster_world *world, muster_observer ob
   if (result) return result;
   if (!observer_is_present(world, observer))
     return error_set(MUSTER_E_STALE, "observer %u (generation %u) is gone", observer.index, observer.generation);
-  const observer_row *row = &world->observers.rows[observer.index];
+  const observer_row *row = &world->observers->table.rows[observer.index];
   muster_observer_def whole = {
       .position = row->position, .partition = row->partition, .near_m = row->near_m, .far_m = row->far_m};
   return sized_write(SIZED(observer_def), &whole, def);
@@ -220,9 +236,10 @@ typedef struct hashed_row {
 } hashed_row;
 
 static uint64_t hash_messages(const muster_world *world, uint32_t index, uint64_t hash) {
-  const agent_row *row = &world->store.rows[index];
-  const box_table *boxes = &world->types.types[row->type].boxes;
-  if (world->mailbox.owed_count) hash = XXH3_64bits_withSeed(&world->mailbox.losses[index], sizeof(struct loss), hash);
+  const agent_row *row = &world->agents.store.rows[index];
+  const box_table *boxes = &world->agents.types.types[row->type].boxes;
+  if (world->links->mailbox.owed_count)
+    hash = XXH3_64bits_withSeed(&world->links->mailbox.losses[index], sizeof(struct loss), hash);
   if (!boxes->capacity) return hash;
   const struct box *box = &boxes->boxes[row->state_slot];
   for (uint32_t i = 0; i < box->count; i++) {
@@ -250,16 +267,16 @@ static uint64_t hash_sets(const agent_type *type, const agent_row *row, uint64_t
 
 uint64_t world_hash(const struct muster_world *world) {
   uint64_t hash = world->last_now_ns;
-  for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) {
-    const agent_row *row = &world->store.rows[i];
-    const agent_type *type = &world->types.types[row->type];
+  for (uint32_t i = 0; (i = store_next_active(&world->agents.store, i)) != UINT32_MAX; i++) {
+    const agent_row *row = &world->agents.store.rows[i];
+    const agent_type *type = &world->agents.types.types[row->type];
     hashed_row hashed = {row->last_update_ns,
                          row->virtual_due_ns,
                          row->first_due_ns,
-                         space_position(&world->space, &world->store.places[i]),
+                         space_position(&world->agents.space, &world->agents.store.places[i]),
                          i,
-                         identity_generation(&world->agent_ids, i),
-                         world->store.places[i].partition,
+                         identity_generation(&world->agents.ids, i),
+                         world->agents.store.places[i].partition,
                          row->type,
                          row->level,
                          row->status,
@@ -273,9 +290,9 @@ uint64_t world_hash(const struct muster_world *world) {
       hash = XXH3_64bits_withSeed(type_published(type, row->state_slot, row->front), type->def.published_bytes, hash);
     hash = hash_sets(type, row, hash);
     hash = hash_messages(world, i, hash);
-    hash = timing_hash(world, i, hash);
+    hash = timing_hash(&world->agents, world->queues, i, hash);
   }
-  return world->herds.count ? herds_hash(world, hash) : hash;
+  return world->herds->table.count ? herds_hash(world, hash) : hash;
 }
 
 uint64_t muster_world_hash(const muster_world *world) {

@@ -1,6 +1,7 @@
 /* trace_write.c - the ring of trace.h as JSON in the Chrome trace format. */
 #include "base/json.h"
 #include "world/guard.h"
+#include "world/trace.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -93,13 +94,13 @@ static bool has_spans(const struct trace *trace, uint32_t worker) {
 
 static void write_names(trace_writer *writer) {
   const muster_world *world = writer->world;
-  bool virtual = world->runner.virtual;
+  bool virtual = world_is_virtual(world);
   write_name(writer, "process_name", 0, virtual ? "muster (virtual time)" : "muster");
   write_name(writer, "thread_name", FRAME_TRACK, "frame");
   write_order(writer, FRAME_TRACK);
-  for (uint32_t i = 0; i < world->trace.workers; i++) {
+  for (uint32_t i = 0; i < world->trace->workers; i++) {
     char name[64];
-    if (!has_spans(&world->trace, i)) continue;
+    if (!has_spans(world->trace, i)) continue;
     snprintf(name, sizeof name, virtual ? "virtual worker" : "worker %u", i);
     write_name(writer, "thread_name", WORKER_TRACKS + i, name);
     write_order(writer, WORKER_TRACKS + i);
@@ -107,7 +108,7 @@ static void write_names(trace_writer *writer) {
 }
 
 static void write_span_name(const trace_writer *writer, const struct span *span, char quoted[NAME_BYTES]) {
-  const char *type = span->flags & SPAN_MIXED ? "mixed" : writer->world->types.types[span->type].name;
+  const char *type = span->flags & SPAN_MIXED ? "mixed" : writer->world->agents.types.types[span->type].name;
   char name[64];
   if (span->flags & SPAN_JOBS)
     snprintf(name, sizeof name, "urgent jobs");
@@ -133,7 +134,7 @@ static void write_span(trace_writer *writer, const struct span *span, uint32_t w
   put(writer, ",\"dur\":%s,\"args\":{\"frame\":%" PRIu64, micro(span->end_ns - span->begin_ns).text, frame);
   if (!jobs)
     put(writer, ",\"agent\":%u,\"type\":%s,\"level\":%u,\"updates\":%u,\"mixed\":%s", span->agent,
-        quote(type, writer->world->types.types[span->type].name), span->level, span->updates,
+        quote(type, writer->world->agents.types.types[span->type].name), span->level, span->updates,
         span->flags & SPAN_MIXED ? "true" : "false");
   put(writer, "}}");
   if (span->woken) write_instant(writer, "\"woken\"", span->begin_ns, track, "agents", span->woken);
@@ -161,7 +162,7 @@ static void write_stages(trace_writer *writer, const trace_frame *kept) {
   uint64_t at_ns = kept->begin_ns;
   for (uint32_t i = 0; i < MUSTER_STAGES; i++) {
     uint64_t stage_ns = kept->report.stage_ns[i];
-    if (writer->world->runner.virtual && !stage_ns) continue; /* most take no virtual time */
+    if (world_is_virtual(writer->world) && !stage_ns) continue; /* most take no virtual time */
     begin_event(writer, "X", "stage", names[i], at_ns, FRAME_TRACK);
     put(writer, ",\"dur\":%s,\"args\":{\"frame\":%" PRIu64 "}}", micro(stage_ns).text, kept->report.frame);
     at_ns += stage_ns;
@@ -180,7 +181,7 @@ static void write_decisions(trace_writer *writer, const trace_frame *kept, uint6
 }
 
 static void trace_write_frame(trace_writer *writer, uint32_t place) {
-  const struct trace *trace = &writer->world->trace;
+  const struct trace *trace = writer->world->trace;
   const trace_frame *kept = &trace->ring[place];
   const muster_frame_report *report = &kept->report;
   uint64_t budget_ns = kept->deadline_ns - kept->begin_ns;
@@ -205,7 +206,7 @@ static void trace_write_frame(trace_writer *writer, uint32_t place) {
 muster_result muster_trace_write(const muster_world *world, muster_trace_sink sink, void *user) {
   muster_result result = guard_between(world, "trace");
   if (result) return result;
-  const struct trace *trace = &world->trace;
+  const struct trace *trace = world->trace;
   if (!sink) return error_set(MUSTER_E_ARGUMENT, "trace: a sink must be given");
   if (!trace_is_on(trace)) return error_set(MUSTER_E_STATE, "trace: this world keeps none; set trace_frames");
   enum occupation before = guard_hold(world);
@@ -213,9 +214,9 @@ muster_result muster_trace_write(const muster_world *world, muster_trace_sink si
   uint32_t kept = trace_kept(trace);
   if (kept) writer.base_ns = trace->ring[trace_place(trace, 0)].begin_ns;
   put(&writer, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"producer\":\"muster\",\"clock\":\"%s\",\"note\":\"%s\"},",
-      world->runner.virtual ? "virtual" : "wall",
-      world->runner.virtual ? "virtual time: updates are laid out one after the other by what the cost model charged"
-                            : "wall time");
+      world_is_virtual(world) ? "virtual" : "wall",
+      world_is_virtual(world) ? "virtual time: updates are laid out one after the other by what the cost model charged"
+                              : "wall time");
   put(&writer, "\"traceEvents\":[");
   write_names(&writer);
   for (uint32_t k = 0; k < kept; k++) trace_write_frame(&writer, trace_place(trace, k));

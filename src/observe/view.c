@@ -3,6 +3,7 @@
 
 #include "base/sized.h"
 #include "world/guard.h"
+#include "world/world_queues.h"
 
 #include <math.h>
 #include <string.h>
@@ -36,19 +37,19 @@ bool view_take(const muster_view *given, muster_view *view, uint32_t *cursor) {
 
 static uint8_t flags_of(const struct muster_world *world, const agent_row *row) {
   bool due = row->status == AGENT_READY || row->status == AGENT_ADMITTED;
-  bool quarantined = row->status == AGENT_QUARANTINED || world->types.types[row->type].quarantined;
+  bool quarantined = row->status == AGENT_QUARANTINED || world->agents.types.types[row->type].quarantined;
   return (uint8_t)((due ? MUSTER_SIGHT_DUE : 0) | (row->woken ? MUSTER_SIGHT_WOKEN : 0) |
                    (row->atom_next ? MUSTER_SIGHT_PREEMPTED : 0) | (quarantined ? MUSTER_SIGHT_QUARANTINED : 0) |
                    (row->status == AGENT_ACTING ? MUSTER_SIGHT_ACTING : 0));
 }
 
 static void view_see(const struct muster_world *world, uint32_t index, muster_sight *sight) {
-  const agent_row *row = &world->store.rows[index];
-  const agent_class *class = &world->classes.classes[row->class];
+  const agent_row *row = &world->agents.store.rows[index];
+  const agent_class *class = &world->queues->classes.classes[row->class];
   uint64_t now_ns = world->last_now_ns;
   bool periodic = class->elapsed != MUSTER_ELAPSED_EVENTS;
   sight->index = index;
-  sight->generation = identity_generation(&world->agent_ids, index);
+  sight->generation = identity_generation(&world->agents.ids, index);
   sight->period_s = periodic ? (float)((double)classes_real_ns(class, class->nominal_ns) * 1e-9) : 0.0f;
   sight->staleness_s = now_ns > row->last_update_ns ? (float)((double)(now_ns - row->last_update_ns) * 1e-9) : 0.0f;
   sight->importance = share_value(row->importance);
@@ -62,12 +63,12 @@ static void view_see(const struct muster_world *world, uint32_t index, muster_si
 static uint32_t view_look(const struct muster_world *world, const muster_view *view, uint32_t first, uint32_t end,
                           muster_sight *sights, uint32_t capacity, uint32_t *count) {
   for (uint32_t index = first; index < end; index++) {
-    if (!store_is_active(&world->store, index)) continue;
-    const agent_place *place = &world->store.places[index];
-    double x = place->cell_x * world->space.cell_m + (double)place->x - view->x0;
-    double y = place->cell_y * world->space.cell_m + (double)place->y - view->y0;
+    if (!store_is_active(&world->agents.store, index)) continue;
+    const agent_place *place = &world->agents.store.places[index];
+    double x = place->cell_x * world->agents.space.cell_m + (double)place->x - view->x0;
+    double y = place->cell_y * world->agents.space.cell_m + (double)place->y - view->y0;
     bool inside = x >= 0 && y >= 0 && x < view->x1 - view->x0 && y < view->y1 - view->y0;
-    if (!inside || place->partition != view->partition || world->types.types[place->type].blocks) continue;
+    if (!inside || place->partition != view->partition || world->agents.types.types[place->type].blocks) continue;
     if (*count == capacity) return index;
     muster_sight *sight = &sights[(*count)++];
     sight->x = (float)x;
@@ -79,13 +80,13 @@ static uint32_t view_look(const struct muster_world *world, const muster_view *v
 
 /* Where a call that begins at the cursor ends at the latest. */
 static uint32_t end_of(const struct muster_world *world, uint32_t cursor, uint32_t looks_max) {
-  uint32_t high = world->store.high;
+  uint32_t high = world->agents.store.high;
   if (cursor >= high) return cursor;
   return high - cursor > looks_max ? cursor + looks_max : high;
 }
 
 static uint32_t next_cursor(const struct muster_world *world, uint32_t index) {
-  return index < world->store.high ? index : MUSTER_VIEW_END;
+  return index < world->agents.store.high ? index : MUSTER_VIEW_END;
 }
 
 uint32_t muster_agents_view(const muster_world *world, const muster_view *given, muster_sight *sights,
@@ -172,9 +173,9 @@ muster_result muster_agents_extent(const muster_world *world, uint32_t partition
   if (result) return result;
   uint32_t end = end_of(world, *cursor, looks_max);
   for (uint32_t index = *cursor; index < end; index++) {
-    const agent_place *place = &world->store.places[index];
-    if (!store_is_active(&world->store, index) || place->partition != partition) continue;
-    if (!world->types.types[place->type].blocks) view_widen(extent, space_position(&world->space, place));
+    const agent_place *place = &world->agents.store.places[index];
+    if (!store_is_active(&world->agents.store, index) || place->partition != partition) continue;
+    if (!world->agents.types.types[place->type].blocks) view_widen(extent, space_position(&world->agents.space, place));
   }
   *cursor = next_cursor(world, end);
   return MUSTER_OK;

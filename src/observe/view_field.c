@@ -1,6 +1,7 @@
 /* view_field.c - the cells of the observer grid for pictures: a pass over the tiles that the field keeps. */
 #include "base/error.h"
 #include "observe/view.h"
+#include "world/world_score.h"
 
 #include <math.h>
 
@@ -59,7 +60,7 @@ uint32_t muster_field_view(const muster_world *world, const muster_view *given, 
   muster_view view;
   if (view_check(world, given && cells && capacity > 0, cursor, "view of the field")) return 0;
   if (!view_take(given, &view, cursor)) return 0;
-  const struct field *field = &world->board.field;
+  const struct field *field = &world->score->board.field;
   cell_range range = view_field_range_of(field, &view);
   uint32_t tile = *cursor / TILE_CELLS, cell = *cursor % TILE_CELLS, count = 0;
   for (uint32_t looks = 0; looks < view.looks_max && tile < field->tile_count; looks++) {
@@ -74,5 +75,5 @@ uint32_t muster_field_view(const muster_world *world, const muster_view *given, 
 
 double muster_field_edge_m(const muster_world *world) {
   uint32_t cursor;
-  return view_check(world, true, &cursor, "edge of the field") ? 0.0 : world->board.field.edge_m;
+  return view_check(world, true, &cursor, "edge of the field") ? 0.0 : world->score->board.field.edge_m;
 }

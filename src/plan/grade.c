@@ -1,6 +1,11 @@
 #include "plan/grade.h"
 
+#include "agents/store.h"
+#include "agents/types.h"
 #include "base/assert.h"
+#include "plan/classes.h"
+#include "plan/ready.h"
+#include "plan/wheel.h"
 
 #include <math.h>
 

@@ -2,9 +2,14 @@
 #ifndef PLAN_GRADE_H
 #define PLAN_GRADE_H
 
-#include "agents/types.h"
-#include "plan/ready.h"
-#include "plan/wheel.h"
+#include <muster/muster.h>
+
+struct ready_set;
+struct type_table;
+struct agent_store;
+struct agent_row;
+struct class_table;
+struct agent_class;
 
 /* What is asked of a type for each agent. */
 typedef struct grade_type {
@@ -49,29 +54,31 @@ grade_type grade_type_of(const muster_type_def *def, const grade_rule *rule);
 void grade_level_bounds(const grade_type *type, uint32_t level, float *low, float *high);
 
 /* The class that a new agent belongs to, by its row's importance; sets the row's level. */
-agent_class *grade_new(class_table *classes, const type_table *types, const grade_type *type, agent_row *row);
+struct agent_class *grade_new(struct class_table *classes, const struct type_table *types, const grade_type *type,
+                              struct agent_row *row);
 
 /* Gives an active agent another importance, unless it is too close to the one it has; false when nothing follows from
  * it. An admitted agent may be running and is left alone, unless `tuned`. Writes row.importance, reads the classes:
  * several threads at once for different agents. */
-bool grade_decide(const class_table *classes, const grade_type *type, agent_store *store, uint32_t index,
+bool grade_decide(const struct class_table *classes, const grade_type *type, struct agent_store *store, uint32_t index,
                   float importance, bool tuned, grade_change *change);
 
 /* Lowers an active agent that is not admitted by `eased` levels from now on, for the pressure; false when nothing
  * follows from it: it is at the cheapest. Frame's thread. */
-bool grade_shed(const class_table *classes, const grade_type *type, agent_store *store, uint32_t index, uint8_t shed,
-                grade_change *change);
+bool grade_shed(const struct class_table *classes, const grade_type *type, struct agent_store *store, uint32_t index,
+                uint8_t shed, grade_change *change);
 
 /* Fetches what grade_apply will touch for the changes that follow changes[0], `coming` of them: the way from a row to
  * the list that it is in has several steps, each of which must have arrived before the next. */
-void grade_prefetch(class_table *classes, const agent_store *store, const grade_change *changes, uint32_t coming);
+void grade_prefetch(struct class_table *classes, const struct agent_store *store, const grade_change *changes,
+                    uint32_t coming);
 
 /* Counts the agent in the band of its new importance, still in its old class. Frame's thread, before grade_apply. */
-void grade_move_band(class_table *classes, const agent_store *store, const grade_change *change);
+void grade_move_band(struct class_table *classes, const struct agent_store *store, const grade_change *change);
 
 /* Does what was decided about level and class; who waits in the order of deadlines is filed anew, where there
  * is a ready set. Frame's thread. */
-void grade_apply(class_table *classes, const type_table *types, agent_store *store, ready_set *ready,
-                 const grade_change *change);
+void grade_apply(struct class_table *classes, const struct type_table *types, struct agent_store *store,
+                 struct ready_set *ready, const grade_change *change);
 
 #endif

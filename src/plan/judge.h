@@ -10,13 +10,9 @@
 #include "agents/sights.h"
 #include "agents/space.h"
 #include "agents/types.h"
+#include "plan/factors.h"
 
 enum { JUDGE_MAX = 64 };
-
-/* Weights of the factors of importance. */
-typedef struct judge_factors {
-  float focus, designer, role, company;
-} judge_factors;
 
 typedef struct judge_inputs {
   const agent_store *store;

@@ -2,6 +2,8 @@
 
 #include "base/assert.h"
 #include "base/prefetch.h"
+#include "plan/classes.h"
+#include "plan/judge.h"
 
 #include <math.h>
 #include <string.h>

@@ -19,12 +19,14 @@
 #ifndef PLAN_SCORE_H
 #define PLAN_SCORE_H
 
-#include "agents/observers.h"
 #include "agents/space.h"
-#include "agents/types.h"
 #include "plan/field.h"
 #include "plan/grade.h"
-#include "plan/judge.h"
+
+struct judge_factors;
+struct ready_set;
+struct type_table;
+struct class_table;
 
 /* The edge of the cubes in which an agent's steps are not noticed, as a share of importance. */
 #define SCORE_STEP 0.005f
@@ -84,12 +86,12 @@ typedef struct score_board {
 
 typedef struct score_inputs {
   agent_store *store;
-  const type_table *types;
+  const struct type_table *types;
   const struct space *space;
   observer_table *observers;
-  class_table *classes;
-  ready_set *ready;
-  const judge_factors *factors; /* null: importance is the product */
+  struct class_table *classes;
+  struct ready_set *ready;
+  const struct judge_factors *factors; /* null: importance is the product */
 } score_inputs;
 
 /* Reserves the board. */

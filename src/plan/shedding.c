@@ -1,5 +1,7 @@
 #include "plan/shedding.h"
 
+#include "plan/classes.h"
+
 #include <math.h>
 
 /* Where the lines between the steps lie in each bin: who of a bin has a hash below is down so far. */

@@ -7,9 +7,12 @@
 #ifndef RECORDER_H
 #define RECORDER_H
 
-#include "agents/batch.h"
 #include "base/tape.h"
 #include "run/spawn_log.h"
+
+#include <muster/muster.h>
+
+struct batch_claim;
 
 typedef enum recorder_mode { RECORDER_ENDED = 0, RECORDER_RECORDS, RECORDER_REPLAYS } recorder_mode;
 
@@ -79,7 +82,7 @@ struct recorder {
   recorder_asides asides;
   uint64_t frames_max;
   uint32_t agents_given, observers_given; /* ids made up for the host's own calls */
-  batch_claim *claims;
+  struct batch_claim *claims;
 };
 
 static inline bool recorder_records(const struct recorder *recorder) {

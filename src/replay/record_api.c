@@ -1,10 +1,16 @@
 /* record_api.c - muster/record.h: begins and ends recordings, and replays frame by frame. */
+#include "agents/mailbox.h"
 #include "base/sized.h"
 #include "frame/frame.h"
 #include "observe/report.h"
 #include "record/recorder_fields.h"
 #include "replay/replay.h"
+#include "run/inbox.h"
+#include "run/runner.h"
 #include "world/guard.h"
+#include "world/world_herds.h"
+#include "world/world_learnt.h"
+#include "world/world_observers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,18 +31,18 @@ static muster_result record_api_check_new(const muster_world *world, const char 
   if (result) return result;
   if (world_is_planned(world))
     return error_set(MUSTER_E_STATE, "%s: not in a world with planner_workers: its host knows what it ran", what);
-  if (world->frames || world->recorder || identity_high(&world->agent_ids) || identity_high(&world->observer_ids))
+  if (world->frames || world->recorder || identity_high(&world->agents.ids) || identity_high(&world->observers->ids))
     return error_set(MUSTER_E_STATE, "%s: only in a new world, before anything is spawned and any frame is run", what);
   return MUSTER_OK;
 }
 
 /* How far a pass comes is a matter of time, and not in a record. */
 static muster_result check_types(const muster_world *world) {
-  if (world->herds.count) return error_set(MUSTER_E_STATE, "record: worlds with herds are not recorded");
-  for (uint32_t i = 0; i < world->types.count && !world->runner.virtual; i++)
-    if (world->types.types[i].has_sets)
+  if (world->herds->table.count) return error_set(MUSTER_E_STATE, "record: worlds with herds are not recorded");
+  for (uint32_t i = 0; i < world->agents.types.count && !world_is_virtual(world); i++)
+    if (world->agents.types.types[i].has_sets)
       return error_set(MUSTER_E_STATE, "record: type '%s' has sets: they are recorded under the virtual clock only",
-                       world->types.types[i].name);
+                       world->agents.types.types[i].name);
   return MUSTER_OK;
 }
 
@@ -58,8 +64,8 @@ static struct recorder *reserve(muster_world *world) {
 }
 
 static void record_api_put_head(const muster_world *world, struct recorder *recorder) {
-  tape_put_number(&recorder->tape, world->runner.workers);
-  tape_put_number(&recorder->tape, world->runner.state_count);
+  tape_put_number(&recorder->tape, world->runner->workers);
+  tape_put_number(&recorder->tape, world->runner->state_count);
   fields_put_world(&recorder->tape, &world->def);
   tape_put_number(&recorder->tape, recorder->def.note_bytes);
   tape_put(&recorder->tape, recorder->def.note, recorder->def.note_bytes);
@@ -215,7 +221,7 @@ muster_result muster_replay_begin(muster_world *world, const muster_replay_def *
   uint64_t *agents = arena_reserve(&world->arena, (world->def.agents_max + 63) / 64, sizeof *agents);
   uint64_t *observers = arena_reserve(&world->arena, (world->def.observers_max + 63) / 64, sizeof *observers);
   /* One worker may have to take in what all of the recorded run's did. */
-  if (!world->arena.failed) runner_widen_logs(&world->runner, RUNNER_LOG_MAX * (uint32_t)head.states, &world->arena);
+  if (!world->arena.failed) runner_widen_logs(world->runner, RUNNER_LOG_MAX * (uint32_t)head.states, &world->arena);
   if (world->arena.failed) {
     world->arena.failed = false;
     return MUSTER_E_MEMORY;
@@ -224,15 +230,15 @@ muster_result muster_replay_begin(muster_world *world, const muster_replay_def *
   recorder->mode = RECORDER_REPLAYS;
   recorder->hash = world_hash;
   recorder->asides = (recorder_asides){world, replay_type, replay_logged_spawn};
-  if (!world->runner.virtual) world->run_stage = replay_run;
+  if (!world_is_virtual(world)) world->run_stage = replay_run;
   recorder->replays = true;
   recorder->replay = def;
   recorder->frames_max = frames;
   world->recorder = recorder;
   world->timed = false;
-  world->agent_ids.held = agents;
-  world->observer_ids.held = observers;
-  world->runner.workers = (uint32_t)head.workers; /* what the frames of the record reckoned with */
+  world->agents.ids.held = agents;
+  world->observers->ids.held = observers;
+  world->runner->workers = (uint32_t)head.workers; /* what the frames of the record reckoned with */
   return result;
 }
 

@@ -7,8 +7,10 @@
 #include "base/error.h"
 #include "frame/frame_record.h"
 #include "record/recorder_fields.h"
+#include "run/runner.h"
 #include "world/guard.h"
 #include "world/serial.h"
+#include "world/world_crews.h"
 #include "world/world_record.h"
 
 #include <math.h>
@@ -17,13 +19,13 @@
 void replay_type(struct muster_world *world) {
   struct recorder *recorder = world->recorder;
   uint32_t number = recorder->types_known++;
-  if (number >= world->types.count) {
+  if (number >= world->agents.types.count) {
     recorder_diverges(recorder,
                       "type %u is not registered: register as many types as in the recorded run before this frame",
                       number + 1);
     return;
   }
-  const agent_type *type = &world->types.types[number];
+  const agent_type *type = &world->agents.types.types[number];
   const char *field = fields_compare_type(&recorder->tape, type);
   if (field) recorder_diverges(recorder, "type %u, '%s': its %s is not what it was", number + 1, type->name, field);
 }
@@ -38,7 +40,7 @@ static void *user_of(struct muster_world *world, muster_agent agent, bool any, u
 }
 
 static bool can_be_born(struct muster_world *world, uint64_t index, uint64_t generation, uint64_t type) {
-  if (type < world->types.count && generation <= UINT32_MAX && (generation & 1))
+  if (type < world->agents.types.count && generation <= UINT32_MAX && (generation & 1))
     return world_record_claim(world, index);
   return recorder_diverges(world->recorder, "its record spawns agent %llu of type %llu, which cannot be",
                            (unsigned long long)index, (unsigned long long)type + 1);
@@ -51,7 +53,7 @@ void replay_logged_spawn(struct muster_world *world) {
   bool any_user = tape_take_number(tape) != 0;
   uint64_t name = tape_take_number(tape);
   if (tape->failed || !can_be_born(world, index, generation, number)) return;
-  const agent_type *type = &world->types.types[number];
+  const agent_type *type = &world->agents.types.types[number];
   muster_agent agent = {(uint32_t)index, (uint32_t)generation};
   agent_row row = {.type = (uint16_t)number, .status = AGENT_PENDING};
   row.user = user_of(world, agent, any_user, name);
@@ -59,21 +61,23 @@ void replay_logged_spawn(struct muster_world *world) {
   tape_take(tape, &row.elasticity_step, sizeof row.elasticity_step);
   tape_take(tape, row.factors, sizeof row.factors);
   tape_take(tape, &place, sizeof place);
-  if (world->store.esteem) tape_take(tape, &world->store.esteem[index], sizeof *world->store.esteem);
+  if (world->agents.store.esteem)
+    tape_take(tape, &world->agents.store.esteem[index], sizeof *world->agents.store.esteem);
   const void *state = type->states ? tape_take_place(tape, type->def.state_bytes) : NULL;
   const void *published = type->published ? tape_take_place(tape, type->def.published_bytes) : NULL;
   if (tape->failed) return;
-  row.state_slot = identity_take(&world->slots[number]);
+  row.state_slot = identity_take(&world->agents.slots[number]);
   if (tape->failed || row.state_slot == IDENTITY_NONE) return;
   bool derived = row.elasticity_step == ELASTICITY_DERIVED;
-  if (!space_accepts(space_position(&world->space, &place)) || (!derived && row.elasticity_step >= ELASTICITY_STEPS)) {
+  if (!space_accepts(space_position(&world->agents.space, &place)) ||
+      (!derived && row.elasticity_step >= ELASTICITY_STEPS)) {
     recorder_diverges(world->recorder, "its record spawns agent %u as none can be", agent.index);
     return;
   }
   place.spot = place.depth = 0;
   place.type = row.type;
-  spawn_restore(&world->store, &world->types, agent.index, &row, &place, state, published);
-  identity_assign(&world->agent_ids, agent.index, agent.generation);
+  spawn_restore(&world->agents.store, &world->agents.types, agent.index, &row, &place, state, published);
+  identity_assign(&world->agents.ids, agent.index, agent.generation);
 }
 
 /* ----------------------------------------------------------------------------------------------- between two frames */
@@ -135,9 +139,9 @@ bool replay_until_frame(struct muster_world *world, muster_frame *frame) {
       frame->sim_now_ns > (uint64_t)INT64_MAX / 2)
     recorder_diverges(world->recorder, "its record has a frame at %llu ns with a budget of %llu ns",
                       (unsigned long long)frame->sim_now_ns, (unsigned long long)frame->budget_ns);
-  if (types != world->types.count)
+  if (types != world->agents.types.count)
     recorder_diverges(world->recorder, "%u types are registered, in the recorded run there were %llu",
-                      world->types.count, (unsigned long long)types);
+                      world->agents.types.count, (unsigned long long)types);
   return !world->recorder->trouble[0] && !tape->failed;
 }
 
@@ -155,10 +159,10 @@ static void replay_claim(struct muster_world *world, uint32_t entry, uint32_t *c
 
 /* How an entry ended: 0 = not run, 1 = whole, else cut before the atom `how` - 2. */
 static bool take_outcome(struct muster_world *world, uint32_t entry, uint64_t how, uint32_t *claims) {
-  batch_entry *given = &world->batch.entries[entry];
+  batch_entry *given = &world->batch->entries[entry];
   if (how == 0) return true;
   if (how > 1) {
-    uint32_t first = world->store.rows[given->agent].atom_next;
+    uint32_t first = world->agents.store.rows[given->agent].atom_next;
     if (how - 2 <= first || how - 2 >= given->atom_end) return false;
     given->atom_end = (uint16_t)(how - 2);
   }
@@ -168,7 +172,7 @@ static bool take_outcome(struct muster_world *world, uint32_t entry, uint64_t ho
 
 static bool take_batch(struct muster_world *world, uint32_t *claims) {
   struct tape *tape = &world->recorder->tape;
-  const struct batch *batch = &world->batch;
+  const struct batch *batch = world->batch;
   uint64_t recorded = tape_take_number(tape);
   if (recorded != batch->count)
     return recorder_diverges(world->recorder, "it ranked %u agents, its record %llu", batch->count,
@@ -184,21 +188,21 @@ static bool take_batch(struct muster_world *world, uint32_t *claims) {
 
 /* Whether an agent can have been woken and run beside the batch. */
 static bool may_be_woken(const struct muster_world *world, uint64_t agent) {
-  if (agent >= world->def.agents_max || !store_is_active(&world->store, (uint32_t)agent)) return false;
-  const agent_row *row = &world->store.rows[agent];
+  if (agent >= world->def.agents_max || !store_is_active(&world->agents.store, (uint32_t)agent)) return false;
+  const agent_row *row = &world->agents.store.rows[agent];
   return (row->status == AGENT_WAITING || row->status == AGENT_READY) && row->atom_next == 0;
 }
 
 static uint32_t replay_take_woken(struct muster_world *world, uint32_t *claims) {
   struct tape *tape = &world->recorder->tape;
-  struct batch *batch = &world->batch;
+  struct batch *batch = world->batch;
   uint64_t woken = tape_take_number(tape);
   for (uint32_t i = 0; i < woken; i++) {
     uint64_t agent = tape_take_number(tape), how = tape_take_number(tape);
     uint32_t entry = batch->count + i;
     bool fits = !tape->failed && entry < world->def.agents_max && may_be_woken(world, agent);
     if (fits) {
-      const agent_type *type = &world->types.types[world->store.rows[agent].type];
+      const agent_type *type = &world->agents.types.types[world->agents.store.rows[agent].type];
       batch->entries[entry] = (batch_entry){.agent = (uint32_t)agent, .atom_end = type->parallel_atoms};
       batch->outcomes[entry] = OUTCOME_NOT_RUN;
       fits = take_outcome(world, entry, how, claims);
@@ -212,11 +216,11 @@ static uint32_t replay_take_woken(struct muster_world *world, uint32_t *claims) 
 
 /* Whether each ended as it was to. */
 static void compare_outcomes(struct muster_world *world, uint32_t claims) {
-  const struct batch *batch = &world->batch;
+  const struct batch *batch = world->batch;
   for (uint32_t k = 0; k < claims; k++)
     for (uint32_t i = world->recorder->claims[k].first; i < world->recorder->claims[k].end; i++) {
       const batch_entry *entry = &batch->entries[i];
-      uint16_t parallel = world->types.types[world->store.rows[entry->agent].type].parallel_atoms;
+      uint16_t parallel = world->agents.types.types[world->agents.store.rows[entry->agent].type].parallel_atoms;
       bool cut = batch->outcomes[i] == OUTCOME_PREEMPTED;
       if (cut == (entry->atom_end < parallel)) continue;
       recorder_diverges(world->recorder, "agent %u: its update %s, in its record it %s", entry->agent,
@@ -225,8 +229,8 @@ static void compare_outcomes(struct muster_world *world, uint32_t claims) {
 }
 
 void replay_run(struct muster_world *world) {
-  struct runner *runner = &world->runner;
-  struct batch *batch = &world->batch;
+  struct runner *runner = world->runner;
+  struct batch *batch = world->batch;
   batch_claim *claims = batch->claims;
   uint32_t claim_count = batch->claim_count, count = 0, woken = 0;
   if (recorder_mark(world->recorder, TAG_OUTCOMES) && take_batch(world, &count))
@@ -239,7 +243,7 @@ void replay_run(struct muster_world *world) {
   runner_open_early(runner);
   runner_open(runner);
   crew_orders orders = {.work = runner_work, .argument = runner, .patience_ns = UINT64_MAX};
-  crew_run(&world->run_crew, world->seat, &orders, count > 1 ? serial_helpers_for(world, 0) : 0);
+  crew_run(&world->crews->run, world->crews->seat, &orders, count > 1 ? serial_helpers_for(world, 0) : 0);
   runner_close(runner);
   runner->virtual = false;
   batch->claims = claims;

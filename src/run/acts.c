@@ -1,9 +1,12 @@
 #include "run/acts.h"
 
+#include "agents/space.h"
 #include "pool/ticket.h"
 #include "run/callback.h"
 #include "run/conduct.h"
+#include "run/flight.h"
 #include "run/passes.h"
+#include "run/watchdog.h"
 
 void acts_create(struct acts *acts, struct runner *runner, uint32_t agents_max, struct arena *arena) {
   struct acts fresh = {.runner = runner};

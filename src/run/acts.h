@@ -14,8 +14,6 @@
 
 #include "run/runner.h"
 
-enum { ACT_KINDS = MUSTER_ACT_PARALLEL + 1 };
-
 /* Somebody who is to act. */
 typedef struct act_entry {
   uint64_t late_atoms; /* virtual clock: bit k: action atom k is over its limit; the last stands for all after it */

@@ -4,6 +4,7 @@
 #define RUN_CALLBACK_H
 
 #include "pool/leaving.h"
+#include "run/flight.h"
 #include "run/occupancy.h"
 #include "run/runner.h"
 

@@ -3,6 +3,7 @@
 #include "run/callback.h"
 #include "run/conduct.h"
 #include "run/taking.h"
+#include "run/watchdog.h"
 
 /* Runs the parallel atoms once more. True when the update ended before its action atoms. */
 static bool run_once(worker_state *state, const struct runner *runner, uint64_t *clock_ns) {

@@ -2,6 +2,7 @@
 #ifndef RUN_FETCHING_H
 #define RUN_FETCHING_H
 
+#include "agents/herds.h"
 #include "base/prefetch.h"
 #include "run/runner.h"
 

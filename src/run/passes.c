@@ -4,6 +4,7 @@
 #include "run/callback.h"
 #include "run/conduct.h"
 #include "run/taking.h"
+#include "run/watchdog.h"
 
 /* A pass that a worker walks. */
 struct walk {

@@ -2,13 +2,17 @@
 
 #include "agents/elapsed.h"
 #include "base/assert.h"
+#include "pool/crew.h"
 #include "pool/ticket.h"
 #include "run/callback.h"
 #include "run/conduct.h"
 #include "run/cycles.h"
 #include "run/fetching.h"
+#include "run/flight.h"
 #include "run/passes.h"
 #include "run/taking.h"
+#include "run/track.h"
+#include "run/watchdog.h"
 
 #include <string.h>
 

@@ -18,19 +18,11 @@
 #define RUN_RUNNER_H
 
 #include "agents/batch.h"
-#include "agents/herds.h"
 #include "agents/offence.h"
-#include "agents/space.h"
 #include "agents/types.h"
 #include "base/clock.h"
-#include "pool/crew.h"
-#include "pool/identity.h"
 #include "pool/pool.h"
-#include "run/flight.h"
 #include "run/inbox.h"
-#include "run/track.h"
-#include "run/wakes.h"
-#include "run/watchdog.h"
 
 enum { SAMPLES_MAX = 1024, RUNNER_LOG_MAX = 8192, RESTS_MAX = 4 * POOL_SEATS_MAX, SUSPECTS_MAX = 8 };
 
@@ -78,6 +70,9 @@ struct set_counts {
 };
 
 struct runner;
+struct herd_table;
+struct watch_post;
+struct flight_line;
 
 /* The public update and what stands behind it. One per worker; also one for the frame's thread outside stage 7. */
 typedef struct update_context {
@@ -142,8 +137,8 @@ typedef struct worker_state {
   uint32_t suspect_count;
   struct suspicion suspects[SUSPECTS_MAX]; /* each type once */
   offence_list offences;                   /* kept until they are judged */
-  watch_post *post;
-  flight_line *flight; /* of a world with a flight recorder; else null */
+  struct watch_post *post;
+  struct flight_line *flight; /* of a world with a flight recorder; else null */
 } worker_state;
 
 struct runner {
@@ -151,7 +146,7 @@ struct runner {
   agent_store *store;
   const type_table *types;
   struct space *space;
-  const herd_table *herds; /* null while there is no herd type */
+  const struct herd_table *herds; /* null while there is no herd type */
   struct identity *agents;
   struct wakes *wakes;
   struct muster_pool *pool;
@@ -163,15 +158,15 @@ struct runner {
   bool virtual, audit;
   uint32_t workers;
   uint32_t state_count;
-  worker_state *states;        /* one per worker index */
-  struct track *tracks;        /* likewise; null without a trace */
-  watch_post *posts;           /* likewise */
-  void *flight_memory;         /* the host's, of the flight recorder; null without one */
-  flight_line *flight_lines;   /* in it; one per worker index */
-  uint64_t limit_ns;           /* the least of all types */
-  uint32_t caller;             /* the index of the frame's thread */
-  uint32_t log_max;            /* commands that one worker's updates may send in a frame */
-  logged_command *log_scratch; /* log_max */
+  worker_state *states;             /* one per worker index */
+  struct track *tracks;             /* likewise; null without a trace */
+  struct watch_post *posts;         /* likewise */
+  void *flight_memory;              /* the host's, of the flight recorder; null without one */
+  struct flight_line *flight_lines; /* in it; one per worker index */
+  uint64_t limit_ns;                /* the least of all types */
+  uint32_t caller;                  /* the index of the frame's thread */
+  uint32_t log_max;                 /* commands that one worker's updates may send in a frame */
+  logged_command *log_scratch;      /* log_max */
   /* set for each frame */
   uint64_t frame; /* its number */
   uint64_t now_ns;

@@ -1,6 +1,7 @@
 #include "run/taking.h"
 
 #include "pool/ticket.h"
+#include "run/wakes.h"
 
 /* ---------------------------------------------------------------------------------------------------- who was woken */
 

@@ -6,6 +6,7 @@
 
 #include "pool/worker.h"
 #include "run/runner.h"
+#include "run/wakes.h"
 
 /* A claim of what is next; false when there is nothing that this call may run, or no time for it. `clock_ns` is now;
  * not used under the virtual clock. Any worker. */

@@ -6,8 +6,19 @@
 #include "frame/frame.h"
 #include "herds/herds.h"
 #include "observe/report.h"
+#include "plan/offenders.h"
+#include "world/frame_state.h"
 #include "world/guard.h"
 #include "world/tune.h"
+#include "world/world_commands.h"
+#include "world/world_herds.h"
+#include "world/world_learnt.h"
+#include "world/world_links.h"
+#include "world/world_observers.h"
+#include "world/world_plan.h"
+#include "world/world_queues.h"
+#include "world/world_score.h"
+#include "world/world_sums.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -131,9 +142,9 @@ bool snapshot_mark(struct snapshot *snapshot, uint32_t index, uint16_t mark, con
 
 /* Blocks are linked from the last to the first. */
 uint32_t snapshot_list(struct snapshot *snapshot, const list_store *lists, agent_list list) {
-  uint32_t count = 0, *out = snapshot->world->periods.due;
+  uint32_t count = 0, *out = snapshot->world->plan->periods.due;
   for (agent_list at = list; at; at = lists_last(lists, at)->previous) count += lists_last(lists, at)->count;
-  ASSERT(count <= snapshot->world->store.active_count);
+  ASSERT(count <= snapshot->world->agents.store.active_count);
   for (uint32_t end = count; list; list = lists_last(lists, list)->previous) {
     const list_block *block = lists_last(lists, list);
     ASSERT(block->count > 0 && block->count <= end);
@@ -237,15 +248,15 @@ static void exchange_weights(struct snapshot *snapshot) {
     snapshot_expect(snapshot, fits && tune_check_def(&def) == MUSTER_OK, "weights that no world can have");
   if (!snapshot_loads(snapshot)) return;
   world->def = def;
-  ready_reweigh(&world->ready, &world->store, &world->def);
-  world->board.rule = grade_rule_of(&world->def);
-  world->periods.wish_part = (double)world->def.wish_part;
-  world->factor_weights = (judge_factors){def.focus, def.designer, def.role, def.company};
+  ready_reweigh(&world->queues->ready, &world->agents.store, &world->def);
+  world->score->board.rule = grade_rule_of(&world->def);
+  world->plan->periods.wish_part = (double)world->def.wish_part;
+  world->score->factor_weights = (judge_factors){def.focus, def.designer, def.role, def.company};
 }
 
 static uint32_t count_observers(const struct muster_world *world) {
   uint32_t present = 0;
-  for (uint32_t i = 0; i < world->observers.high; i++) present += world->observers.rows[i].present;
+  for (uint32_t i = 0; i < world->observers->table.high; i++) present += world->observers->table.rows[i].present;
   return present;
 }
 
@@ -258,18 +269,18 @@ static void exchange_head(struct snapshot *snapshot) {
   exchange_choices(snapshot);
   exchange_weights(snapshot);
   if (!snapshot_loads(snapshot)) return;
-  ASSERT(world->frames == 0 && !world->commit.open);
+  ASSERT(world->frames == 0 && !world->commit->open);
   world->frames = info->frames;
   world->last_now_ns = info->sim_now_ns;
-  world->frame.number = info->frames; /* calls between frames look at the last one's */
-  world->frame.now_ns = info->sim_now_ns;
+  world->frame->number = info->frames; /* calls between frames look at the last one's */
+  world->frame->now_ns = info->sim_now_ns;
 }
 
 static void snapshot_describe(const struct muster_world *world, muster_snapshot_info *info) {
   *info = (muster_snapshot_info){.size = (uint32_t)sizeof *info,
-                                 .types = world->types.count,
-                                 .agents = world->store.active_count,
-                                 .spawns = pending_count(&world->inbox.spawns),
+                                 .types = world->agents.types.count,
+                                 .agents = world->agents.store.active_count,
+                                 .spawns = pending_count(&world->commands->inbox.spawns),
                                  .observers = count_observers(world),
                                  .frames = world->frames,
                                  .sim_now_ns = world->last_now_ns,
@@ -322,10 +333,10 @@ static muster_result snapshot_check_world(const muster_world *world, const char 
 
 muster_result muster_world_settle(muster_world *world) {
   muster_result result = guard_between(world, "settle");
-  if (result || !world->commit.open) return result;
-  uint64_t begin_ns = clock_now(&world->runner.clock);
+  if (result || !world->commit->open) return result;
+  uint64_t begin_ns = clock_now(world->clock);
   frame_settle_between(world);
-  world->prepaid_ns += clock_now(&world->runner.clock) - begin_ns;
+  world->sums->prepaid_ns += clock_now(world->clock) - begin_ns;
   return MUSTER_OK;
 }
 
@@ -338,12 +349,12 @@ muster_result muster_world_save(muster_world *world, const muster_save_def *give
   result = snapshot_check_world(world, "save");
   if (!result) result = muster_world_settle(world);
   if (result) return result;
-  if (world->herds.count) herds_gather(world);
-  ASSERT(!world->commit.open && world->mailbox.sender_count == 0);
+  if (world->herds->table.count) herds_gather(world);
+  ASSERT(!world->commit->open && world->links->mailbox.sender_count == 0);
   unsigned char buffer[BUFFER_BYTES];
   const chunks_format format = snapshot_format_of();
-  struct snapshot snapshot = {.world = world, .mode = SNAPSHOT_SAVES, .save = &def, .rows = world->store.rows};
-  snapshot.high = identity_high(&world->agent_ids);
+  struct snapshot snapshot = {.world = world, .mode = SNAPSHOT_SAVES, .save = &def, .rows = world->agents.store.rows};
+  snapshot.high = identity_high(&world->agents.ids);
   snapshot_describe(world, &snapshot.info);
   enum occupation before = guard_hold(world);
   chunks_write_to(&snapshot.writer, &format, def.write, def.user, buffer, sizeof buffer);
@@ -370,14 +381,14 @@ muster_result muster_snapshot_look(const void *bytes, size_t count, muster_snaps
 }
 
 static muster_result snapshot_check_new(const muster_world *world) {
-  if (world->frames || identity_high(&world->agent_ids) || identity_high(&world->observer_ids) ||
-      ring_count(&world->inbox.tunings))
+  if (world->frames || identity_high(&world->agents.ids) || identity_high(&world->observers->ids) ||
+      ring_count(&world->commands->inbox.tunings))
     return error_set(MUSTER_E_STATE, "load: only into a new world, before anything is spawned and any frame is run");
   return MUSTER_OK;
 }
 
 static void reserve_herds(struct snapshot *snapshot, struct arena *arena) {
-  const herd_table *table = &snapshot->world->herds;
+  const herd_table *table = &snapshot->world->herds->table;
   ASSERT(table->count <= MUSTER_HERD_TYPES_MAX);
   if (!table->count) return;
   snapshot->ties = arena_reserve(arena, snapshot->world->def.agents_max, sizeof *snapshot->ties);
@@ -412,7 +423,7 @@ static muster_result snapshot_load(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   chunks_rewind(&snapshot->reader);
   snapshot->mode = SNAPSHOT_LOADS;
-  snapshot->rows = world->store.rows;
+  snapshot->rows = world->agents.store.rows;
   bool loaded = go_through(snapshot);
   ASSERT(loaded);
   return loaded ? MUSTER_OK : MUSTER_E_INPUT;

@@ -1,8 +1,12 @@
 /* snapshot_agents.c - what a snapshot says of agents: who has which index, each agent with its state, the order in
  * which they stand in the neighbour grid, and their company. */
-#include "snapshot/snapshot.h"
-
 #include "base/assert.h"
+#include "snapshot/snapshot.h"
+#include "world/conduct_state.h"
+#include "world/world_commands.h"
+#include "world/world_links.h"
+#include "world/world_plan.h"
+#include "world/world_queues.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,7 +17,7 @@
 /* Whether an index is somebody, in a snapshot: active, or waiting for its intake. One that another thread was about to
  * spawn when the process was forked is nobody yet. */
 static bool is_somebody(const struct muster_world *world, uint32_t index) {
-  return store_is_active(&world->store, index) || pending_has(&world->inbox.spawns, index);
+  return store_is_active(&world->agents.store, index) || pending_has(&world->commands->inbox.spawns, index);
 }
 
 /* The generation of an index: odd while it is somebody. */
@@ -21,32 +25,32 @@ static void exchange_generation(struct snapshot *snapshot, uint32_t index) {
   struct muster_world *world = snapshot->world;
   uint32_t generation = 0;
   if (snapshot_saves(snapshot)) {
-    generation = identity_generation(&world->agent_ids, index);
+    generation = identity_generation(&world->agents.ids, index);
     if (!is_somebody(world, index)) generation += generation & 1;
   }
   generation = snapshot_number(snapshot, generation);
   if (snapshot_checks(snapshot)) snapshot->rows[index].generation = generation;
-  if (snapshot_loads(snapshot)) identity_assign(&world->agent_ids, index, generation);
+  if (snapshot_loads(snapshot)) identity_assign(&world->agents.ids, index, generation);
 }
 
 /* Ids that are set aside for spawns from inside updates. */
 static void exchange_ids_aside(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
-  uint32_t count = snapshot_count(snapshot, world->spawn_id_count, snapshot->high, "ids set aside");
+  uint32_t count = snapshot_count(snapshot, world->commands->spawn_id_count, snapshot->high, "ids set aside");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? world->spawn_ids[i] : 0);
+    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? world->commands->spawn_ids[i] : 0);
     if (snapshot_checks(snapshot)) {
       if (!snapshot_mark(snapshot, index, SNAPSHOT_TAKEN, "the ids set aside")) return;
       snapshot_expect(snapshot, !(snapshot->rows[index].generation & 1), "id %u is set aside and somebody's", index);
     }
-    if (snapshot_loads(snapshot)) world->spawn_ids[world->spawn_id_count++] = index;
+    if (snapshot_loads(snapshot)) world->commands->spawn_ids[world->commands->spawn_id_count++] = index;
   }
 }
 
 /* Those given back, in the order in which they are taken again. */
 static void exchange_free_ids(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
-  const struct ring *ring = &world->agent_ids.given_back;
+  const struct ring *ring = &world->agents.ids.given_back;
   uint32_t index, count = 0;
   if (snapshot_saves(snapshot))
     while (ring_peek(ring, count, &index)) count++;
@@ -58,7 +62,7 @@ static void exchange_free_ids(struct snapshot *snapshot) {
       if (!snapshot_mark(snapshot, index, SNAPSHOT_TAKEN, "the free ids")) return;
       snapshot_expect(snapshot, !(snapshot->rows[index].generation & 1), "id %u is free and somebody's", index);
     }
-    if (snapshot_loads(snapshot)) identity_give_back(&world->agent_ids, index);
+    if (snapshot_loads(snapshot)) identity_give_back(&world->agents.ids, index);
   }
 }
 
@@ -66,20 +70,20 @@ static void exchange_free_ids(struct snapshot *snapshot) {
 static void free_the_rest(struct snapshot *snapshot) {
   for (uint32_t i = 0; i < snapshot->high; i++)
     if (!(snapshot->marks[i] & SNAPSHOT_TAKEN) && !(snapshot->rows[i].generation & 1))
-      identity_give_back(&snapshot->world->agent_ids, i);
+      identity_give_back(&snapshot->world->agents.ids, i);
 }
 
 void snapshot_ids(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   snapshot->high = snapshot_count(snapshot, snapshot->high, world->def.agents_max, "indices of agents were in use");
-  uint32_t active_high = snapshot_count(snapshot, world->store.high, snapshot->high, "indices of active agents");
+  uint32_t active_high = snapshot_count(snapshot, world->agents.store.high, snapshot->high, "indices of active agents");
   for (uint32_t i = 0; i < snapshot->high && !snapshot->failed; i++) exchange_generation(snapshot, i);
   exchange_ids_aside(snapshot);
   exchange_free_ids(snapshot);
   if (snapshot_checks(snapshot)) snapshot->active_high = active_high;
   if (!snapshot_loads(snapshot)) return;
   free_the_rest(snapshot);
-  world->store.high = active_high;
+  world->agents.store.high = active_high;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- agents
@@ -118,7 +122,7 @@ static uint64_t name_of_user(const struct snapshot *snapshot, muster_agent agent
 
 static void describe_agent(const struct snapshot *snapshot, uint32_t index, saved_agent *saved, saved_parts *parts) {
   const struct muster_world *world = snapshot->world;
-  const agent_store *store = &world->store;
+  const agent_store *store = &world->agents.store;
   ASSERT(index < snapshot->high && store->rows[index].status != AGENT_FREE);
   memset(saved, 0, sizeof *saved);
   memset(parts, 0, sizeof *parts);
@@ -138,18 +142,18 @@ static void describe_agent(const struct snapshot *snapshot, uint32_t index, save
   if (!is_zero(&parts->alarm, sizeof parts->alarm)) saved->parts |= PART_ALARM;
   if (saved->row.status == AGENT_PENDING) return;
   saved->shed = store->shed[index];
-  if (world->rhythms.delay_max) saved->rhythm = world->rhythms.places[index];
+  if (world->plan->rhythms.delay_max) saved->rhythm = world->plan->rhythms.places[index];
   parts->begun = store->begun[index];
-  if (world->classes.activation.delay_max) parts->booking = world->classes.activation.bookings[index];
+  if (world->queues->classes.activation.delay_max) parts->booking = world->queues->classes.activation.bookings[index];
   bool has_begun = saved->row.atom_next || saved->row.status == AGENT_ACTING || saved->row.acts || saved->row.owes;
   if (has_begun) saved->parts |= PART_BEGUN;
   if (parts->booking.cost_ns | parts->booking.delay_ns) saved->parts |= PART_BOOKING; /* else its beat is a past one */
 }
 
 static bool is_place(const struct muster_world *world, const agent_place *place) {
-  float cell_m = (float)world->space.cell_m;
+  float cell_m = (float)world->agents.space.cell_m;
   return place->x >= 0.0f && place->x <= cell_m && place->y >= 0.0f && place->y <= cell_m && fabsf(place->z) <= 1e9f &&
-         place->depth == 0 && space_accepts(space_position(&world->space, place));
+         place->depth == 0 && space_accepts(space_position(&world->agents.space, place));
 }
 
 /* Where an agent stands in lists is not saved: those who take it out by that must find it there. */
@@ -171,7 +175,7 @@ static bool has_its_status(const agent_row *row) {
 
 static bool is_row(const struct snapshot *snapshot, const agent_row *row) {
   if (row->status < AGENT_PENDING || row->status > AGENT_QUARANTINED) return false;
-  const agent_type *type = &snapshot->world->types.types[row->type];
+  const agent_type *type = &snapshot->world->agents.types.types[row->type];
   uint16_t atoms = type->has_sets || type->parallel_atoms == 0 ? 1 : type->parallel_atoms;
   bool step = row->elasticity_step < ELASTICITY_STEPS || row->elasticity_step == ELASTICITY_DERIVED;
   if (!step || row->atom_next >= atoms || row->level >= type->def.level_count) return false;
@@ -191,7 +195,7 @@ static void check_agent(struct snapshot *snapshot, const saved_agent *saved, con
   if (!snapshot_mark(snapshot, index, SNAPSHOT_TAKEN, "the agents")) return;
   if (!snapshot_expect(snapshot, snapshot->rows[index].generation & 1, "agent %u has an id that is gone", index))
     return;
-  if (!snapshot_expect(snapshot, saved->row.type < world->types.count, "agent %u is of type %u", index,
+  if (!snapshot_expect(snapshot, saved->row.type < world->agents.types.count, "agent %u is of type %u", index,
                        saved->row.type + 1u))
     return;
   snapshot_expect(snapshot, is_row(snapshot, &saved->row), "agent %u is what none can be", index);
@@ -199,7 +203,7 @@ static void check_agent(struct snapshot *snapshot, const saved_agent *saved, con
   if (parts->alarm.wake_at_ns || saved->row.delayed) snapshot_mark(snapshot, index, SNAPSHOT_AWAITS, "the alarms");
   snapshot_expect(snapshot, saved->place.type == saved->row.type && is_place(world, &saved->place),
                   "agent %u is where none can be", index);
-  uint32_t cycle = world->rhythms.delay_max ? world->rhythms.types[saved->row.type].cycle : 0;
+  uint32_t cycle = world->plan->rhythms.delay_max ? world->plan->rhythms.types[saved->row.type].cycle : 0;
   snapshot_expect(snapshot, saved->shed < MUSTER_LEVELS && saved->rhythm <= cycle,
                   "agent %u is lowered, or planned, as none can be", index);
   snapshot_expect(snapshot, parts->begun.started_ns <= snapshot->info.sim_now_ns, "agent %u began later than now",
@@ -218,22 +222,22 @@ static void check_agent(struct snapshot *snapshot, const saved_agent *saved, con
 }
 
 static void count_penalties(struct muster_world *world, const agent_row *row) {
-  type_conduct *conduct = &world->conduct.offenders.types[row->type];
-  ASSERT(row->status > AGENT_PENDING && row->type < world->types.count);
-  world->conduct.agents_demoted += row->level_floor > 0;
+  type_conduct *conduct = &world->conduct->offenders.types[row->type];
+  ASSERT(row->status > AGENT_PENDING && row->type < world->agents.types.count);
+  world->conduct->agents_demoted += row->level_floor > 0;
   conduct->agents_demoted += row->level_floor > 0;
-  world->conduct.agents_quarantined += row->status == AGENT_QUARANTINED;
+  world->conduct->agents_quarantined += row->status == AGENT_QUARANTINED;
   conduct->agents_quarantined += row->status == AGENT_QUARANTINED;
 }
 
 static void take_columns(struct muster_world *world, const saved_agent *saved, const saved_parts *parts) {
-  agent_store *store = &world->store;
+  agent_store *store = &world->agents.store;
   uint32_t index = saved->index;
   store->begun[index] = parts->begun;
   store->alarms[index] = parts->alarm;
   store->shed[index] = saved->shed;
-  if (world->classes.activation.delay_max) world->classes.activation.bookings[index] = parts->booking;
-  if (world->rhythms.delay_max) world->rhythms.places[index] = saved->rhythm;
+  if (world->queues->classes.activation.delay_max) world->queues->classes.activation.bookings[index] = parts->booking;
+  if (world->plan->rhythms.delay_max) world->plan->rhythms.places[index] = saved->rhythm;
   if (!store->esteem) return;
   store->esteem[index] = saved->esteem;
   store->standing[index] = saved->standing;
@@ -243,24 +247,24 @@ static void take_columns(struct muster_world *world, const saved_agent *saved, c
 static void snapshot_agents_take_agent(struct snapshot *snapshot, const saved_agent *saved, const saved_parts *parts) {
   struct muster_world *world = snapshot->world;
   uint32_t index = saved->index;
-  agent_row *row = &world->store.rows[index], read = saved->row;
+  agent_row *row = &world->agents.store.rows[index], read = saved->row;
   const muster_load_def *load = snapshot->load;
   read.generation = row->generation;
-  read.state_slot = identity_take(&world->slots[read.type]);
-  ASSERT(read.state_slot != IDENTITY_NONE && !store_is_active(&world->store, index));
+  read.state_slot = identity_take(&world->agents.slots[read.type]);
+  ASSERT(read.state_slot != IDENTITY_NONE && !store_is_active(&world->agents.store, index));
   uint64_t name = (uint64_t)(uintptr_t)read.user;
   read.user = name && load->user_of ? load->user_of((muster_agent){index, read.generation}, name, load->user) : NULL;
   *row = read;
-  world->store.places[index] = saved->place;
+  world->agents.store.places[index] = saved->place;
   take_columns(world, saved, parts);
   if (read.status == AGENT_PENDING) return;
-  store_activate(&world->store, index);
+  store_activate(&world->agents.store, index);
   count_penalties(world, row);
   if (read.status == AGENT_QUARANTINED) return;
-  agent_class *class = &world->classes.classes[read.class];
-  ASSERT(read.class < world->classes.count && class->type == read.type);
+  agent_class *class = &world->queues->classes.classes[read.class];
+  ASSERT(read.class < world->queues->classes.count && class->type == read.type);
   class->members++;
-  classes_count_band(&world->classes, class, band_of(read.importance), 1);
+  classes_count_band(&world->queues->classes, class, band_of(read.importance), 1);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- states
@@ -331,7 +335,7 @@ static void exchange_box(struct snapshot *snapshot, agent_type *type, uint32_t s
 static void exchange_state(struct snapshot *snapshot, uint32_t index) {
   struct muster_world *world = snapshot->world;
   const agent_row *row = &snapshot->rows[index];
-  agent_type *type = &world->types.types[row->type];
+  agent_type *type = &world->agents.types.types[row->type];
   uint32_t slot = snapshot_checks(snapshot) ? 0 : row->state_slot;
   if (type->states) snapshot_exchange_own(snapshot, type_state(type, slot), type->state_stride);
   if (type->published)
@@ -355,7 +359,7 @@ static void exchange_agent(struct snapshot *snapshot, uint32_t index) {
   if (snapshot->failed) return;
   if (snapshot_loads(snapshot)) snapshot_agents_take_agent(snapshot, &saved, &parts);
   exchange_state(snapshot, saved.index);
-  agent_type *type = &snapshot->world->types.types[saved.row.type];
+  agent_type *type = &snapshot->world->agents.types.types[saved.row.type];
   if (type->boxes.capacity)
     exchange_box(snapshot, type, snapshot_checks(snapshot) ? 0 : snapshot->rows[saved.index].state_slot);
 }
@@ -382,7 +386,7 @@ void snapshot_agents(struct snapshot *snapshot) {
     exchange_agent(snapshot, index);
   }
   if (snapshot_checks(snapshot)) check_all(snapshot);
-  ASSERT(!snapshot_loads(snapshot) || world->store.active_count == snapshot->info.agents);
+  ASSERT(!snapshot_loads(snapshot) || world->agents.store.active_count == snapshot->info.agents);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- grid
@@ -395,18 +399,18 @@ static void exchange_placed(struct snapshot *snapshot, uint32_t index) {
     if (!snapshot_mark(snapshot, index, SNAPSHOT_IN_GRID, "the grid")) return;
     snapshot_expect(snapshot, snapshot->rows[index].status > AGENT_PENDING, "agent %u is in the grid", index);
   }
-  if (snapshot_loads(snapshot)) space_link(&world->space, &world->store, index);
+  if (snapshot_loads(snapshot)) space_link(&world->agents.space, &world->agents.store, index);
 }
 
 static void save_list(struct snapshot *snapshot, agent_list list) {
   struct muster_world *world = snapshot->world;
-  uint32_t standing = snapshot_list(snapshot, &world->space.members, list);
-  for (uint32_t k = 0; k < standing; k++) exchange_placed(snapshot, world->periods.due[k]);
+  uint32_t standing = snapshot_list(snapshot, &world->agents.space.members, list);
+  for (uint32_t k = 0; k < standing; k++) exchange_placed(snapshot, world->plan->periods.due[k]);
 }
 
 /* Crowds come first: while they are read they are a list of their own, so that the order in it is theirs again. */
 static void save_bucket(struct snapshot *snapshot, uint32_t bucket) {
-  const struct space *space = &snapshot->world->space;
+  const struct space *space = &snapshot->world->agents.space;
   for (uint32_t crowd = space->first_crowds[bucket]; crowd; crowd = space->crowds.cells[crowd].next) {
     uint32_t slot = 0;
     for (agent_list list; (list = crowds_next_list(&space->crowds, crowd, &slot));) save_list(snapshot, list);
@@ -416,9 +420,9 @@ static void save_bucket(struct snapshot *snapshot, uint32_t bucket) {
 
 void snapshot_grid(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
-  uint32_t count = snapshot_count(snapshot, world->store.active_count, snapshot->high, "agents in the grid");
+  uint32_t count = snapshot_count(snapshot, world->agents.store.active_count, snapshot->high, "agents in the grid");
   if (snapshot_saves(snapshot)) {
-    for (uint32_t i = 0; i <= world->space.mask; i++) save_bucket(snapshot, i);
+    for (uint32_t i = 0; i <= world->agents.space.mask; i++) save_bucket(snapshot, i);
     return;
   }
   snapshot_expect(snapshot, count == snapshot->info.agents, "%u agents in the grid, where there are %u", count,
@@ -430,7 +434,7 @@ void snapshot_grid(struct snapshot *snapshot) {
  */
 
 void snapshot_companions(struct snapshot *snapshot) {
-  struct companions *companions = &snapshot->world->companions;
+  struct companions *companions = &snapshot->world->links->companions;
   uint32_t count =
       snapshot_count(snapshot, companions->count, companions->of ? snapshot->high : 0, "agents in company");
   uint32_t next = snapshot_number(snapshot, companions->next);

@@ -1,8 +1,9 @@
 /* snapshot_herds.c - what a snapshot says of herds: their types, where each is at home, and members with names. Their
  * pools are in src/snapshot_pool.c. */
-#include "snapshot/snapshot.h"
-
+#include "agents/observers.h"
 #include "base/assert.h"
+#include "snapshot/snapshot.h"
+#include "world/world_herds.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static bool expect_same(struct snapshot *snapshot, const herd_shape *own, uint32
 }
 
 static void snapshot_herds_exchange_shape(struct snapshot *snapshot, uint32_t number) {
-  herd_shape own = snapshot_herds_shape_of(&snapshot->world->herds.types[number]), saved = own;
+  herd_shape own = snapshot_herds_shape_of(&snapshot->world->herds->table.types[number]), saved = own;
   snapshot_exchange(snapshot, &saved, sizeof saved);
   saved.name[sizeof saved.name - 1] = '\0';
   if (!snapshot_expect(snapshot, strcmp(saved.name, own.name) == 0, "herd type %u is '%s', in the snapshot it was '%s'",
@@ -93,7 +94,7 @@ static uint8_t kind_of(const saved_slots *slots, uint32_t slot) {
 
 /* What updates may not write wherever they may, and what decides what else is read. */
 static void check_slot(struct snapshot *snapshot, uint32_t type_number, uint32_t home, const saved_slots *slots) {
-  const struct herd_type *type = &snapshot->world->herds.types[type_number];
+  const struct herd_type *type = &snapshot->world->herds->table.types[type_number];
   const snapshot_herd_pool *pool = &snapshot->pools[type_number];
   uint32_t slot = home % MUSTER_HERD_BLOCK, herd = type->first + home, number = number_in(slots, slot);
   ASSERT(home < pool->block_count * MUSTER_HERD_BLOCK);
@@ -116,7 +117,7 @@ static void check_slot(struct snapshot *snapshot, uint32_t type_number, uint32_t
 
 static void check_block(struct snapshot *snapshot, uint32_t type_number, uint32_t number, const saved_block *saved,
                         const saved_slots *slots) {
-  const struct herd_type *type = &snapshot->world->herds.types[type_number];
+  const struct herd_type *type = &snapshot->world->herds->table.types[type_number];
   if (!snapshot_tie(snapshot, saved->agent, type->block_type, "a block of herds")) return;
   snapshot_expect(snapshot,
                   snapshot_is_ground(saved->origin_x, saved->origin_y) && fabsf(saved->low_x) <= HERD_NOWHERE &&
@@ -135,11 +136,11 @@ static void take_slot(struct muster_world *world, struct herd_type *type, uint32
   herd_block *block = herds_block_of(type, home);
   uint32_t slot = home % MUSTER_HERD_BLOCK;
   uint8_t kind = kind_of(slots, slot);
-  herd_ids_assign(&world->herd_ids, type->first + home, slots->generations[slot]);
+  herd_ids_assign(&world->herds->ids, type->first + home, slots->generations[slot]);
   memcpy(&type->x[home], &slots->x[slot], sizeof(float)); /* bits, not numbers */
   type->y[home] = slots->y[slot];
   type->members[home] = slots->members[slot];
-  world->herds.members += slots->members[slot];
+  world->herds->table.members += slots->members[slot];
   type->gaps += kind == HOME_IS_EMPTY;
   if (kind == HOME_IS_EMPTY) return;
   ASSERT(block->live < MUSTER_HERD_BLOCK);
@@ -151,7 +152,7 @@ static void take_slot(struct muster_world *world, struct herd_type *type, uint32
 
 static void snapshot_herds_take_block(struct muster_world *world, uint32_t type_number, uint32_t number,
                                       const saved_block *saved, const saved_slots *slots) {
-  struct herd_type *type = &world->herds.types[type_number];
+  struct herd_type *type = &world->herds->table.types[type_number];
   type->blocks[number] = (herd_block){.origin_x = saved->origin_x,
                                       .origin_y = saved->origin_y,
                                       .low_x = saved->low_x,
@@ -163,8 +164,9 @@ static void snapshot_herds_take_block(struct muster_world *world, uint32_t type_
                                       .high = saved->high,
                                       .gap = saved->gap};
   type->block_count = number + 1;
-  ASSERT(world->herds.links[saved->agent].tie == HERD_TIE_NONE);
-  world->herds.links[saved->agent] = (herd_link){.entry = number, .type = (uint8_t)type_number, .tie = HERD_TIE_BLOCK};
+  ASSERT(world->herds->table.links[saved->agent].tie == HERD_TIE_NONE);
+  world->herds->table.links[saved->agent] =
+      (herd_link){.entry = number, .type = (uint8_t)type_number, .tie = HERD_TIE_BLOCK};
   for (uint32_t i = 0; i < saved->high; i++) take_slot(world, type, number * MUSTER_HERD_BLOCK + i, slots);
 }
 
@@ -177,7 +179,7 @@ static saved_block describe_block(const struct muster_world *world, const struct
   memcpy(slots->y, type->y + first, block->high * sizeof(float));
   memcpy(slots->members, type->members + first, block->high * sizeof(uint16_t));
   for (uint32_t i = 0; i < block->high; i++)
-    slots->generations[i] = (uint16_t)herd_ids_generation(&world->herd_ids, type->first + first + i);
+    slots->generations[i] = (uint16_t)herd_ids_generation(&world->herds->ids, type->first + first + i);
   return (saved_block){.origin_x = block->origin_x,
                        .origin_y = block->origin_y,
                        .low_x = block->low_x,
@@ -193,7 +195,7 @@ static saved_block describe_block(const struct muster_world *world, const struct
 /* Velocities and totals are what a host made of them. */
 static void exchange_block(struct snapshot *snapshot, uint32_t type_number, uint32_t number) {
   struct muster_world *world = snapshot->world;
-  const struct herd_type *type = &world->herds.types[type_number];
+  const struct herd_type *type = &world->herds->table.types[type_number];
   uint32_t first = number * MUSTER_HERD_BLOCK;
   saved_slots slots;
   saved_block saved = {0};
@@ -231,8 +233,8 @@ static void exchange_open(struct snapshot *snapshot, struct herd_type *type, uin
 }
 
 static void exchange_type(struct snapshot *snapshot, uint32_t number) {
-  ASSERT(number < snapshot->world->herds.count);
-  struct herd_type *type = &snapshot->world->herds.types[number];
+  ASSERT(number < snapshot->world->herds->table.count);
+  struct herd_type *type = &snapshot->world->herds->table.types[number];
   snapshot_herd_pool *pool = &snapshot->pools[number];
   snapshot_herds_exchange_shape(snapshot, number);
   uint32_t blocks = snapshot_count(snapshot, type->block_count, type->blocks_max, "blocks of herds");
@@ -275,7 +277,7 @@ static saved_named describe_named(const herd_table *table, uint32_t number) {
 }
 
 static void check_named(struct snapshot *snapshot, const saved_named *saved) {
-  const herd_table *table = &snapshot->world->herds;
+  const herd_table *table = &snapshot->world->herds->table;
   if (!snapshot_expect(snapshot, saved->type < table->count, "a member with a name is of herd type %u",
                        saved->type + 1))
     return;
@@ -303,7 +305,7 @@ static void take_named(herd_table *table, uint32_t number, const saved_named *sa
 }
 
 static void exchange_named(struct snapshot *snapshot) {
-  herd_table *table = &snapshot->world->herds;
+  herd_table *table = &snapshot->world->herds->table;
   uint32_t count = snapshot_count(snapshot, table->named_high, table->named_max, "members had names");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
     saved_named saved = {0};
@@ -316,7 +318,7 @@ static void exchange_named(struct snapshot *snapshot) {
 
 /* The agent's index that is kept in reserve for folds. */
 static void exchange_spare(struct snapshot *snapshot) {
-  herd_table *table = &snapshot->world->herds;
+  herd_table *table = &snapshot->world->herds->table;
   uint32_t spare = snapshot_number(snapshot, table->spare);
   if (snapshot_checks(snapshot) && spare != HERD_NONE) {
     if (!snapshot_mark(snapshot, spare, SNAPSHOT_TAKEN, "the ids set aside")) return;
@@ -327,7 +329,7 @@ static void exchange_spare(struct snapshot *snapshot) {
 
 /* Who died out is removed by the next intake, which must know that it has to look. */
 static void exchange_dying(struct snapshot *snapshot) {
-  herd_table *table = &snapshot->world->herds;
+  herd_table *table = &snapshot->world->herds->table;
   uint32_t dying = snapshot_count(snapshot, table->dying, 1, "times herds died out");
   for (uint32_t i = 0; snapshot_checks(snapshot) && i < table->count; i++) {
     const snapshot_herd_pool *pool = &snapshot->pools[i];
@@ -339,7 +341,7 @@ static void exchange_dying(struct snapshot *snapshot) {
 }
 
 void snapshot_herds(struct snapshot *snapshot) {
-  herd_table *table = &snapshot->world->herds;
+  herd_table *table = &snapshot->world->herds->table;
   uint32_t count = snapshot_number(snapshot, table->count);
   snapshot_expect(snapshot, count == table->count, "%u herd types are registered, in the snapshot there were %u",
                   table->count, count);

@@ -1,8 +1,12 @@
 /* snapshot_learnt.c - what a snapshot says of penalties, of what frames have taught about their own cost, and of what
  * is booked for frames to come. */
-#include "snapshot/snapshot.h"
-
 #include "base/assert.h"
+#include "plan/offenders.h"
+#include "snapshot/snapshot.h"
+#include "world/conduct_state.h"
+#include "world/world_learnt.h"
+#include "world/world_plan.h"
+#include "world/world_queues.h"
 
 #include <string.h>
 
@@ -10,7 +14,7 @@
  */
 
 static void exchange_offenders(struct snapshot *snapshot) {
-  struct offenders *offenders = &snapshot->world->conduct.offenders;
+  struct offenders *offenders = &snapshot->world->conduct->offenders;
   uint32_t count = snapshot_count(snapshot, offenders->count, OFFENDERS_MAX, "offenders");
   uint32_t hand = snapshot_count(snapshot, offenders->hand, OFFENDERS_MAX, "offenders");
   if (snapshot_loads(snapshot)) offenders->hand = hand;
@@ -21,7 +25,7 @@ static void exchange_offenders(struct snapshot *snapshot) {
     snapshot_exchange(snapshot, &entry, sizeof entry);
     if (!snapshot_expect_agent(snapshot, entry.agent)) return;
     snapshot_expect(snapshot,
-                    entry.type < snapshot->world->types.count && entry.last_ns <= snapshot->info.sim_now_ns &&
+                    entry.type < snapshot->world->agents.types.count && entry.last_ns <= snapshot->info.sim_now_ns &&
                         (!snapshot_checks(snapshot) || snapshot->rows[entry.agent].status > AGENT_PENDING),
                     "agent %u offended as none can", entry.agent);
     if (snapshot_checks(snapshot))
@@ -36,8 +40,8 @@ static void exchange_offenders(struct snapshot *snapshot) {
 
 /* Agents that are demoted or in quarantine were counted as they came. */
 static void exchange_conduct_of_type(struct snapshot *snapshot, uint32_t number) {
-  ASSERT(number < snapshot->world->types.count);
-  type_conduct *own = &snapshot->world->conduct.offenders.types[number], saved = *own;
+  ASSERT(number < snapshot->world->agents.types.count);
+  type_conduct *own = &snapshot->world->conduct->offenders.types[number], saved = *own;
   snapshot_exchange(snapshot, &saved, sizeof saved);
   snapshot_expect(snapshot, saved.level_floor < MUSTER_LEVELS, "type %u is demoted by %u levels", number + 1,
                   saved.level_floor);
@@ -53,7 +57,7 @@ typedef struct saved_conduct {
 } saved_conduct;
 
 void snapshot_conduct(struct snapshot *snapshot) {
-  conduct_state *conduct = &snapshot->world->conduct;
+  conduct_state *conduct = snapshot->world->conduct;
   saved_conduct saved = {conduct->regrade_next, conduct->regrade_left, conduct->log_lines, conduct->log_left_out,
                          conduct->log_begin_ns};
   snapshot_exchange(snapshot, &saved, sizeof saved);
@@ -67,7 +71,7 @@ void snapshot_conduct(struct snapshot *snapshot) {
     conduct->log_begin_ns = saved.log_begin_ns;
   }
   exchange_offenders(snapshot);
-  for (uint32_t i = 0; i < snapshot->world->types.count && !snapshot->failed; i++)
+  for (uint32_t i = 0; i < snapshot->world->agents.types.count && !snapshot->failed; i++)
     exchange_conduct_of_type(snapshot, i);
 }
 
@@ -95,33 +99,33 @@ static bool is_experience(const frame_experience *experience) {
 
 static void exchange_experience(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
-  frame_experience experience = world->experience;
-  double lambda = world->periods.lambda, filed = world->ready.filed_lambda;
+  frame_experience experience = world->learnt->experience;
+  double lambda = world->plan->periods.lambda, filed = world->queues->ready.filed_lambda;
   snapshot_exchange(snapshot, &experience, sizeof experience);
   snapshot_expect(snapshot, is_experience(&experience), "measured times that cannot be");
   snapshot_exchange(snapshot, &lambda, sizeof lambda);
   snapshot_exchange(snapshot, &filed, sizeof filed);
   snapshot_expect(snapshot, lambda >= 0.0 && filed >= 0.0, "lambdas of %g and %g", lambda, filed);
-  uint32_t next = snapshot_number(snapshot, world->periods.next);
+  uint32_t next = snapshot_number(snapshot, world->plan->periods.next);
   if (!snapshot_loads(snapshot)) return;
-  experience.controller.debt_budgets = world->experience.controller.debt_budgets;
-  world->experience = experience;
-  world->periods.lambda = lambda;
-  world->ready.filed_lambda = filed;
-  world->periods.next = next;
+  experience.controller.debt_budgets = world->learnt->experience.controller.debt_budgets;
+  world->learnt->experience = experience;
+  world->plan->periods.lambda = lambda;
+  world->queues->ready.filed_lambda = filed;
+  world->plan->periods.next = next;
 }
 
 /* A booking that is further ahead than the book reaches, as none is, would have to be taken back there. */
 static void forget_beyond(struct snapshot *snapshot) {
-  ASSERT(snapshot_loads(snapshot) && snapshot->world->classes.activation.delay_max > 0);
-  activation_book *book = &snapshot->world->classes.activation;
+  ASSERT(snapshot_loads(snapshot) && snapshot->world->queues->classes.activation.delay_max > 0);
+  activation_book *book = &snapshot->world->queues->classes.activation;
   for (uint32_t i = 0; i < snapshot->high; i++)
     if ((int32_t)(book->bookings[i].beat - book->beat) >= ACTIVATION_BEATS) book->bookings[i].cost_ns = 0;
 }
 
 /* What is booked for beats to come. */
 static void exchange_book(struct snapshot *snapshot) {
-  activation_book *book = &snapshot->world->classes.activation;
+  activation_book *book = &snapshot->world->queues->classes.activation;
   activation_book head = *book;
   activation_share share;
   if (!book->delay_max) return;
@@ -152,8 +156,8 @@ static void exchange_book(struct snapshot *snapshot) {
 
 /* Of types whose sets are planned: what their agents' updates cost, by time. */
 static void exchange_rhythms(struct snapshot *snapshot) {
-  rhythm_table *table = &snapshot->world->rhythms;
-  for (uint32_t i = 0; table->delay_max && i < snapshot->world->types.count && !snapshot->failed; i++) {
+  rhythm_table *table = &snapshot->world->plan->rhythms;
+  for (uint32_t i = 0; table->delay_max && i < snapshot->world->agents.types.count && !snapshot->failed; i++) {
     struct rhythm *rhythm = &table->types[i];
     ASSERT(rhythm->cycle <= RHYTHM_CYCLE_MAX);
     uint32_t cycle = snapshot_number(snapshot, rhythm->cycle);
@@ -166,9 +170,9 @@ static void exchange_rhythms(struct snapshot *snapshot) {
 
 /* Slices of types with sets. */
 static void exchange_slices(struct snapshot *snapshot) {
-  struct batch *batch = &snapshot->world->batch;
+  struct batch *batch = snapshot->world->batch;
   if (batch->shares)
-    snapshot_exchange_own(snapshot, batch->shares, snapshot->world->types.count * sizeof *batch->shares);
+    snapshot_exchange_own(snapshot, batch->shares, snapshot->world->agents.types.count * sizeof *batch->shares);
 }
 
 void snapshot_learnt(struct snapshot *snapshot) {

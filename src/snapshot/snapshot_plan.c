@@ -1,8 +1,9 @@
 /* snapshot_plan.c - what a snapshot says of observers and of what the plan knows: importance, penalties, what things
  * cost. */
-#include "snapshot/snapshot.h"
-
 #include "base/assert.h"
+#include "snapshot/snapshot.h"
+#include "world/world_observers.h"
+#include "world/world_score.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,15 +20,15 @@ typedef struct saved_observer {
 } saved_observer;
 
 static saved_observer describe_observer(const struct muster_world *world, uint32_t index) {
-  const observer_row *row = &world->observers.rows[index];
-  const observer_source *source = &world->observers.sources[index];
+  const observer_row *row = &world->observers->table.rows[index];
+  const observer_source *source = &world->observers->table.sources[index];
   return (saved_observer){.position = row->position,
                           .source_position = source->position,
                           .near_m = row->near_m,
                           .far_m = row->far_m,
                           .source_near_m = source->near_m,
                           .source_far_m = source->far_m,
-                          .generation = identity_generation(&world->observer_ids, index),
+                          .generation = identity_generation(&world->observers->ids, index),
                           .partition = row->partition,
                           .source_partition = source->partition,
                           .present = row->present,
@@ -46,10 +47,10 @@ static bool is_observer(const saved_observer *saved) {
 }
 
 static void take_observer(struct muster_world *world, uint32_t index, const saved_observer *saved) {
-  ASSERT(index < world->observers.maximum && !world->observers.rows[index].present);
-  observer_row *row = &world->observers.rows[index];
-  observer_source *source = &world->observers.sources[index];
-  identity_assign(&world->observer_ids, index, saved->generation);
+  ASSERT(index < world->observers->table.maximum && !world->observers->table.rows[index].present);
+  observer_row *row = &world->observers->table.rows[index];
+  observer_source *source = &world->observers->table.sources[index];
+  identity_assign(&world->observers->ids, index, saved->generation);
   *row = (observer_row){.position = saved->position,
                         .near_m = saved->near_m,
                         .far_m = saved->far_m,
@@ -90,7 +91,7 @@ static bool mark_observer(struct snapshot *snapshot, uint32_t index, uint32_t hi
 }
 
 static void exchange_free_observers(struct snapshot *snapshot, uint32_t ids) {
-  struct identity *identity = &snapshot->world->observer_ids;
+  struct identity *identity = &snapshot->world->observers->ids;
   uint32_t index = 0, count = 0;
   if (snapshot_saves(snapshot))
     while (ring_peek(&identity->given_back, count, &index)) count++;
@@ -107,7 +108,7 @@ static void exchange_free_observers(struct snapshot *snapshot, uint32_t ids) {
 
 static void exchange_observer_queue(struct snapshot *snapshot, uint32_t which, uint32_t ids) {
   ASSERT(which < OBSERVER_QUEUES);
-  observer_table *table = &snapshot->world->observers;
+  observer_table *table = &snapshot->world->observers->table;
   observer_queue *queue = &table->queues[which];
   uint32_t count = snapshot_count(snapshot, queue->count, ids, "observers in a queue");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
@@ -124,12 +125,12 @@ static void exchange_observer_queue(struct snapshot *snapshot, uint32_t which, u
 static void exchange_source(struct snapshot *snapshot, uint32_t index, uint32_t ids) {
   index = snapshot_number(snapshot, index);
   if (!mark_observer(snapshot, index, ids, OBSERVER_IS_WRITTEN, OBSERVER_ENTERED)) return;
-  if (snapshot_loads(snapshot)) observers_restore(&snapshot->world->observers, index);
+  if (snapshot_loads(snapshot)) observers_restore(&snapshot->world->observers->table, index);
 }
 
 /* Sources in the order in which they were entered: whoever comes later leads its bucket. */
 static void exchange_sources(struct snapshot *snapshot, uint32_t ids) {
-  const observer_table *table = &snapshot->world->observers;
+  const observer_table *table = &snapshot->world->observers->table;
   uint32_t written = 0;
   for (uint32_t i = 0; i < ids; i++)
     written += snapshot_saves(snapshot) ? table->sources[i].written
@@ -176,12 +177,12 @@ static void take_sight(observer_table *table, const saved_sight *saved) {
 
 void snapshot_observers(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
-  observer_table *table = &world->observers;
+  observer_table *table = &world->observers->table;
   saved_sight sight = {table->typical_far_m, table->linked_far_m, table->shortest_m, table->near_m,
                        table->far_m,         table->counted,      table->bucket_m};
   snapshot_exchange(snapshot, &sight, sizeof sight);
   snapshot_expect(snapshot, is_saved_sight(&sight), "observers that see as none can");
-  uint32_t ids = snapshot_count(snapshot, identity_high(&world->observer_ids), table->maximum, "observers");
+  uint32_t ids = snapshot_count(snapshot, identity_high(&world->observers->ids), table->maximum, "observers");
   uint32_t high = snapshot_count(snapshot, table->high, ids, "observers");
   if (snapshot_loads(snapshot)) take_sight(table, &sight);
   exchange_observers(snapshot, ids);
@@ -214,7 +215,7 @@ static bool is_tile(const struct field *field, const field_tile *tile) {
 
 /* Plots that are to be looked at: each listed once, and known to be. */
 static void exchange_plots(struct snapshot *snapshot, uint32_t which, uint32_t tiles, const uint32_t *queued) {
-  struct field *field = &snapshot->world->board.field;
+  struct field *field = &snapshot->world->score->board.field;
   field_list *list = &field->lists[which];
   uint32_t places = field->tiles_max * TILE_CELLS;
   uint32_t count = snapshot_count(snapshot, list->count, places, "plots");
@@ -235,7 +236,7 @@ typedef struct saved_field {
 } saved_field;
 
 static void exchange_field(struct snapshot *snapshot) {
-  struct field *field = &snapshot->world->board.field;
+  struct field *field = &snapshot->world->score->board.field;
   uint32_t queued[FIELD_LISTS] = {0};
   ASSERT(field->tile_count <= field->tiles_max && !(field->doubled && field->halved));
   saved_field saved = {(int32_t)field->doubled - (int32_t)field->halved, field->shaped, field->tile_count,
@@ -266,8 +267,8 @@ static void exchange_field(struct snapshot *snapshot) {
 
 /* Agents that are to be looked at, in order. */
 static void exchange_noted(struct snapshot *snapshot) {
-  ASSERT(snapshot_saves(snapshot) || snapshot->world->board.noted_count == 0);
-  score_board *board = &snapshot->world->board;
+  ASSERT(snapshot_saves(snapshot) || snapshot->world->score->board.noted_count == 0);
+  score_board *board = &snapshot->world->score->board;
   uint32_t count = snapshot_count(snapshot, board->noted_count, snapshot->high, "agents are noted");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
     uint32_t index = 0;
@@ -299,7 +300,7 @@ static bool is_board(const struct snapshot *snapshot, const saved_board *saved) 
 }
 
 static void exchange_board(struct snapshot *snapshot) {
-  score_board *board = &snapshot->world->board;
+  score_board *board = &snapshot->world->score->board;
   saved_board saved = {.cubes_per_m = board->cubes_per_m,
                        .cursor = board->cursor,
                        .cursor_left = board->cursor_left,
@@ -316,7 +317,7 @@ static void exchange_board(struct snapshot *snapshot) {
 }
 
 static void exchange_shedding(struct snapshot *snapshot) {
-  struct shedding saved = snapshot->world->shedding;
+  struct shedding saved = snapshot->world->score->shedding;
   unsigned char relapsed = saved.relapsed, gives_way = saved.gives_way;
   snapshot_exchange(snapshot, &saved, offsetof(struct shedding, relapsed));
   snapshot_exchange(snapshot, &relapsed, sizeof relapsed);
@@ -331,7 +332,7 @@ static void exchange_shedding(struct snapshot *snapshot) {
                     saved.shed);
   saved.relapsed = relapsed == 1;
   saved.gives_way = gives_way == 1;
-  if (snapshot_loads(snapshot)) snapshot->world->shedding = saved;
+  if (snapshot_loads(snapshot)) snapshot->world->score->shedding = saved;
 }
 
 void snapshot_score(struct snapshot *snapshot) {

@@ -1,8 +1,10 @@
 /* snapshot_pool.c - what a snapshot says of unfolded herds: their leaves, what of their members is retained, the lists
  * that they are in, and how far stage 3 has come with looking at them. */
-#include "snapshot/snapshot.h"
-
 #include "base/assert.h"
+#include "snapshot/snapshot.h"
+#include "world/world_fold.h"
+#include "world/world_herds.h"
+#include "world/world_observers.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,7 +67,7 @@ static bool is_of_herd(const snapshot_herd_pool *pool, const struct herd_type *t
 }
 
 static bool check_entry(struct snapshot *snapshot, uint32_t type_number, uint32_t number, const saved_entry *saved) {
-  const struct herd_type *type = &snapshot->world->herds.types[type_number];
+  const struct herd_type *type = &snapshot->world->herds->table.types[type_number];
   const snapshot_herd_pool *pool = &snapshot->pools[type_number];
   bool fits = saved->state <= HERD_ENTRY_KEPT && is_of_herd(pool, type, number, saved) && is_time(snapshot, saved) &&
               snapshot_is_ground(saved->origin_x, saved->origin_y) &&
@@ -96,7 +98,7 @@ static void check_lanes(struct snapshot *snapshot, const struct herd_type *type,
 
 static void take_lanes(struct muster_world *world, uint32_t type_number, uint32_t number, const saved_lanes *saved,
                        uint32_t count) {
-  herd_table *table = &world->herds;
+  herd_table *table = &world->herds->table;
   struct herd_type *type = &table->types[type_number];
   herd_lanes lanes = herds_lanes(type, number);
   memcpy(lanes.x, saved->x, count * sizeof(float));
@@ -115,7 +117,7 @@ static void take_lanes(struct muster_world *world, uint32_t type_number, uint32_
 }
 
 static void exchange_lanes(struct snapshot *snapshot, uint32_t type_number, uint32_t number, uint32_t count) {
-  const struct herd_type *type = &snapshot->world->herds.types[type_number];
+  const struct herd_type *type = &snapshot->world->herds->table.types[type_number];
   herd_lanes lanes = herds_lanes(type, number);
   saved_lanes saved;
   size_t bytes = count * sizeof(float);
@@ -176,7 +178,7 @@ static void take_entry(struct herd_type *type, uint32_t number, const saved_entr
 }
 
 static void exchange_entry(struct snapshot *snapshot, uint32_t type_number, uint32_t number) {
-  struct herd_type *type = &snapshot->world->herds.types[type_number];
+  struct herd_type *type = &snapshot->world->herds->table.types[type_number];
   saved_entry saved = {0};
   if (snapshot_saves(snapshot)) saved = describe_entry(type, number);
   snapshot_exchange(snapshot, &saved, sizeof saved);
@@ -273,8 +275,8 @@ static void exchange_settling(struct snapshot *snapshot, struct herd_type *type,
 }
 
 void snapshot_pool(struct snapshot *snapshot, uint32_t number) {
-  ASSERT(number < snapshot->world->herds.count);
-  struct herd_type *type = &snapshot->world->herds.types[number];
+  ASSERT(number < snapshot->world->herds->table.count);
+  struct herd_type *type = &snapshot->world->herds->table.types[number];
   snapshot_herd_pool *pool = &snapshot->pools[number];
   for (uint32_t i = 0; i < pool->entry_high && !snapshot->failed; i++) exchange_entry(snapshot, number, i);
   if (!snapshot->failed) exchange_free(snapshot, type, pool);
@@ -308,9 +310,9 @@ typedef struct saved_round {
 } saved_round;
 
 static void exchange_round(struct snapshot *snapshot, uint32_t number) {
-  ASSERT(number < snapshot->world->herds.count);
+  ASSERT(number < snapshot->world->herds->table.count);
   struct muster_world *world = snapshot->world;
-  fold_round *round = &world->fold.rounds[number];
+  fold_round *round = &world->fold->board.rounds[number];
   const snapshot_herd_pool *pool = &snapshot->pools[number];
   saved_round saved = {round->begin_ns, round->blocks, round->entries, round->begun, round->hurries, round->again, {0}};
   snapshot_exchange(snapshot, &saved, sizeof saved);
@@ -322,7 +324,7 @@ static void exchange_round(struct snapshot *snapshot, uint32_t number) {
     fold_watcher *from = round->from;
     *round = (fold_round){saved.begin_ns, saved.blocks, saved.entries, saved.begun, saved.hurries, saved.again, from};
   }
-  uint32_t ids = identity_high(&world->observer_ids);
+  uint32_t ids = identity_high(&world->observers->ids);
   uint32_t count = snapshot_count(snapshot, ids, world->def.observers_max, "observers");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
     saved_watcher from = exchange_watcher(snapshot, &round->from[i]);
@@ -334,9 +336,9 @@ static void exchange_round(struct snapshot *snapshot, uint32_t number) {
 /* Where the observers were in the last stage 3: the next intake looks from there. */
 static void exchange_watchers(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
-  fold_board *board = &world->fold;
+  fold_board *board = &world->fold->board;
   uint32_t count = snapshot_count(snapshot, board->watcher_count, board->observers_max, "observers");
-  if (snapshot_loads(snapshot)) fold_watch_none(board, &world->herds);
+  if (snapshot_loads(snapshot)) fold_watch_none(board, &world->herds->table);
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
     saved_watcher saved = exchange_watcher(snapshot, &board->watchers[i]);
     if (snapshot_loads(snapshot)) fold_watch_from(board, saved.x, saved.y, (uint16_t)saved.partition);
@@ -350,7 +352,7 @@ typedef struct saved_item {
 
 /* A herd that was there, so that its home says what it is now; and each once, which fold_note sees to. */
 static void check_item(struct snapshot *snapshot, const saved_item *saved) {
-  const herd_table *table = &snapshot->world->herds;
+  const herd_table *table = &snapshot->world->herds->table;
   const struct herd_type *type = herds_type_of(table, saved->herd);
   const snapshot_herd_pool *pool = type ? &snapshot->pools[type - table->types] : NULL;
   uint64_t home = type ? herds_home(type, saved->herd) : 0;
@@ -360,7 +362,7 @@ static void check_item(struct snapshot *snapshot, const saved_item *saved) {
 }
 
 static void exchange_items(struct snapshot *snapshot) {
-  fold_board *board = &snapshot->world->fold;
+  fold_board *board = &snapshot->world->fold->board;
   uint32_t count = snapshot_count(snapshot, board->item_count, FOLD_LISTED_MAX, "herds are to change");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
     saved_item saved = {0};
@@ -373,7 +375,7 @@ static void exchange_items(struct snapshot *snapshot) {
 }
 
 void snapshot_folds(struct snapshot *snapshot) {
-  uint32_t types = snapshot->world->herds.count;
+  uint32_t types = snapshot->world->herds->table.count;
   if (!types) return;
   for (uint32_t i = 0; i < types && !snapshot->failed; i++) exchange_round(snapshot, i);
   if (!snapshot->failed) exchange_watchers(snapshot);

@@ -1,7 +1,10 @@
 /* snapshot_types.c - what a snapshot says of types and of the classes of their agents. */
-#include "snapshot/snapshot.h"
-
 #include "base/assert.h"
+#include "snapshot/snapshot.h"
+#include "world/conduct_state.h"
+#include "world/world_learnt.h"
+#include "world/world_queues.h"
+#include "world/world_score.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,7 +48,7 @@ static void expect_same(struct snapshot *snapshot, const type_shape *own, uint64
 }
 
 static void snapshot_types_exchange_shape(struct snapshot *snapshot, uint32_t number) {
-  type_shape own = snapshot_types_shape_of(&snapshot->world->types.types[number]), saved = own;
+  type_shape own = snapshot_types_shape_of(&snapshot->world->agents.types.types[number]), saved = own;
   snapshot_exchange(snapshot, &saved, sizeof saved);
   saved.name[sizeof saved.name - 1] = '\0';
   if (!snapshot_expect(snapshot, strcmp(saved.name, own.name) == 0, "type %u is '%s', in the snapshot it was '%s'",
@@ -110,34 +113,34 @@ typedef struct saved_type {
 
 static void take_type(struct snapshot *snapshot, uint32_t number, const saved_type *saved) {
   struct muster_world *world = snapshot->world;
-  agent_type *type = &world->types.types[number];
-  grade_type *grade = &world->board.types[number];
-  ASSERT(snapshot_loads(snapshot) && number < world->types.count && !type->quarantined);
+  agent_type *type = &world->agents.types.types[number];
+  grade_type *grade = &world->score->board.types[number];
+  ASSERT(snapshot_loads(snapshot) && number < world->agents.types.count && !type->quarantined);
   type->def.priority = saved->priority;
   type->risk_ns = saved->risk_ns;
   type->watched = saved->watched;
   type->quarantined = saved->quarantined;
-  classes_freeze(&world->classes, number, saved->quarantined);
-  *grade = grade_type_of(&type->def, &world->board.rule);
+  classes_freeze(&world->queues->classes, number, saved->quarantined);
+  *grade = grade_type_of(&type->def, &world->score->board.rule);
   grade->level_floor = saved->level_floor;
   grade->checked = saved->checked;
-  world->board.types_known = number + 1;
-  world->board.type_refused[number] = saved->refused;
-  world->conduct.types_watched += saved->watched;
-  world->conduct.types_quarantined += saved->quarantined;
+  world->score->board.types_known = number + 1;
+  world->score->board.type_refused[number] = saved->refused;
+  world->conduct->types_watched += saved->watched;
+  world->conduct->types_quarantined += saved->quarantined;
 }
 
 static void exchange_fate(struct snapshot *snapshot, uint32_t number) {
   struct muster_world *world = snapshot->world;
-  agent_type *type = &world->types.types[number];
-  const grade_type *grade = &world->board.types[number];
+  agent_type *type = &world->agents.types.types[number];
+  const grade_type *grade = &world->score->board.types[number];
   saved_type saved = {.priority = type->def.priority,
                       .risk_ns = type->risk_ns,
                       .watched = type->watched,
                       .quarantined = type->quarantined,
-                      .level_floor = number < world->board.types_known ? grade->level_floor : 0,
-                      .checked = number < world->board.types_known && grade->checked,
-                      .refused = world->board.type_refused[number]};
+                      .level_floor = number < world->score->board.types_known ? grade->level_floor : 0,
+                      .checked = number < world->score->board.types_known && grade->checked,
+                      .refused = world->score->board.type_refused[number]};
   snapshot_exchange(snapshot, &saved, sizeof saved);
   snapshot_expect(snapshot,
                   saved.priority <= MUSTER_PRIORITY_MAX && saved.watched <= 1 && saved.quarantined <= 1 &&
@@ -147,9 +150,9 @@ static void exchange_fate(struct snapshot *snapshot, uint32_t number) {
 }
 
 static void exchange_costs(struct snapshot *snapshot, uint32_t number) {
-  ASSERT(number < snapshot->world->types.count);
+  ASSERT(number < snapshot->world->agents.types.count);
   cost_estimate estimates[MUSTER_LEVELS];
-  memcpy(estimates, snapshot->world->costs.estimates[number], sizeof estimates);
+  memcpy(estimates, snapshot->world->learnt->costs.estimates[number], sizeof estimates);
   snapshot_exchange(snapshot, estimates, sizeof estimates);
   for (uint32_t level = 0; level < MUSTER_LEVELS; level++) {
     const cost_estimate *estimate = &estimates[level];
@@ -159,17 +162,17 @@ static void exchange_costs(struct snapshot *snapshot, uint32_t number) {
                         estimate->limit_ns >= 0.0 && estimate->samples_before <= estimate->samples,
                     "type %u cannot cost so much", number + 1);
   }
-  if (snapshot_loads(snapshot)) memcpy(snapshot->world->costs.estimates[number], estimates, sizeof estimates);
-  cost_actions actions = snapshot->world->costs.actions[number];
+  if (snapshot_loads(snapshot)) memcpy(snapshot->world->learnt->costs.estimates[number], estimates, sizeof estimates);
+  cost_actions actions = snapshot->world->learnt->costs.actions[number];
   snapshot_exchange(snapshot, &actions.per_update, sizeof actions.per_update);
   snapshot_exchange(snapshot, &actions.begun, sizeof actions.begun);
   snapshot_expect(snapshot, actions.per_update >= 0.0 && actions.per_update <= 1.0, "type %u cannot act so often",
                   number + 1);
-  if (snapshot_loads(snapshot)) snapshot->world->costs.actions[number] = actions;
+  if (snapshot_loads(snapshot)) snapshot->world->learnt->costs.actions[number] = actions;
 }
 
 void snapshot_types(struct snapshot *snapshot) {
-  type_table *table = &snapshot->world->types;
+  type_table *table = &snapshot->world->agents.types;
   uint32_t count = snapshot_number(snapshot, table->count);
   snapshot_expect(snapshot, count == table->count, "%u types are registered, in the snapshot there were %u",
                   table->count, count);
@@ -216,18 +219,19 @@ static bool is_pace(const activation_pace *pace) {
 }
 
 static bool is_class(const struct snapshot *snapshot, const saved_class *saved) {
-  return saved->type < snapshot->world->types.count && saved->level < MUSTER_LEVELS && saved->step < ELASTICITY_STEPS &&
-         saved->clock_ns < (uint64_t)INT64_MAX / 2 && saved->clock_part >= 0.0f && saved->clock_part <= 1.0f &&
-         saved->cursor <= saved->clock_ns && saved->fine_cursor <= saved->clock_ns && saved->rate > 1e-12 &&
-         saved->rate <= 1.0 && saved->events_per_ns >= 0.0 && saved->events_per_ns <= 1e9 && is_pace(&saved->pace);
+  return saved->type < snapshot->world->agents.types.count && saved->level < MUSTER_LEVELS &&
+         saved->step < ELASTICITY_STEPS && saved->clock_ns < (uint64_t)INT64_MAX / 2 && saved->clock_part >= 0.0f &&
+         saved->clock_part <= 1.0f && saved->cursor <= saved->clock_ns && saved->fine_cursor <= saved->clock_ns &&
+         saved->rate > 1e-12 && saved->rate <= 1.0 && saved->events_per_ns >= 0.0 && saved->events_per_ns <= 1e9 &&
+         is_pace(&saved->pace);
 }
 
 static void take_class(struct snapshot *snapshot, const saved_class *saved) {
   struct muster_world *world = snapshot->world;
-  agent_class *class =
-      classes_get(&world->classes, &world->types.types[saved->type].def, saved->type, saved->level, saved->step);
+  agent_class *class = classes_get(&world->queues->classes, &world->agents.types.types[saved->type].def, saved->type,
+                                   saved->level, saved->step);
   class->events = saved->events;
-  ASSERT(class->members == 0 && class->number + 1u == world->classes.count);
+  ASSERT(class->members == 0 && class->number + 1u == world->queues->classes.count);
   class->cost_ns = saved->cost_ns;
   class->clock_ns = saved->clock_ns;
   class->clock_part = saved->clock_part;
@@ -241,8 +245,8 @@ static void take_class(struct snapshot *snapshot, const saved_class *saved) {
 
 /* New ones, in the order in which they came to be. */
 static void forget_classes(struct muster_world *world) {
-  ASSERT(world->classes.active_count == 0 && world->store.active_count == 0);
-  class_table *table = &world->classes;
+  ASSERT(world->queues->classes.active_count == 0 && world->agents.store.active_count == 0);
+  class_table *table = &world->queues->classes;
   memset(table->lookup, 0, (size_t)world->def.types_max * MUSTER_LEVELS * ELASTICITY_STEPS * sizeof *table->lookup);
   memset(table->classes, 0, table->count * sizeof *table->classes);
   table->count = 0;
@@ -258,7 +262,7 @@ static bool is_new_class(const saved_class *saved, uint64_t *seen) {
 
 void snapshot_classes(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
-  class_table *table = &world->classes;
+  class_table *table = &world->queues->classes;
   uint32_t count = snapshot_count(snapshot, table->count, table->maximum, "classes");
   if (snapshot_loads(snapshot)) forget_classes(world);
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {

@@ -1,11 +1,16 @@
 /* snapshot_waiting.c - what a snapshot says of who waits, and for what: a period, a worker, the commit, a time, the
  * next intake. */
-#include "snapshot/snapshot.h"
-
 #include "base/assert.h"
 #include "base/error.h"
+#include "snapshot/snapshot.h"
 #include "world/guard.h"
 #include "world/tune.h"
+#include "world/world_acts.h"
+#include "world/world_commands.h"
+#include "world/world_herds.h"
+#include "world/world_links.h"
+#include "world/world_plan.h"
+#include "world/world_queues.h"
 
 #include <string.h>
 
@@ -23,21 +28,22 @@ static bool expect_status(struct snapshot *snapshot, uint32_t index, agent_statu
 static void exchange_slot(struct snapshot *snapshot, uint32_t owner, uint32_t count) {
   struct muster_world *world = snapshot->world;
   uint32_t number = owner / (WHEEL_LISTS * WHEEL_SLOTS), shard = owner / WHEEL_SLOTS % WHEEL_LISTS;
-  ASSERT(number < world->classes.count || snapshot_checks(snapshot));
+  ASSERT(number < world->queues->classes.count || snapshot_checks(snapshot));
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? world->periods.due[i] : 0);
+    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? world->plan->periods.due[i] : 0);
     if (!expect_status(snapshot, index, AGENT_WAITING, "a wheel")) return;
     if (snapshot_checks(snapshot))
       snapshot_expect(snapshot, snapshot->rows[index].class == number, "agent %u is in a wheel of class %u", index,
                       number);
     if (snapshot_loads(snapshot))
-      wheel_hang(&world->classes, &world->classes.classes[number], shard, owner % WHEEL_SLOTS, &world->store, index);
+      wheel_hang(&world->queues->classes, &world->queues->classes.classes[number], shard, owner % WHEEL_SLOTS,
+                 &world->agents.store, index);
   }
 }
 
 static void save_wheel(struct snapshot *snapshot, uint32_t number) {
-  ASSERT(number < snapshot->world->classes.count);
-  const class_table *table = &snapshot->world->classes;
+  ASSERT(number < snapshot->world->queues->classes.count);
+  const class_table *table = &snapshot->world->queues->classes;
   for (uint32_t list = 0; list < WHEEL_LISTS * WHEEL_SLOTS; list++) {
     agent_list agents = table->classes[number].slots[list / WHEEL_SLOTS][list % WHEEL_SLOTS];
     uint32_t count = snapshot_list(snapshot, &table->lists, agents);
@@ -50,7 +56,7 @@ static void save_wheel(struct snapshot *snapshot, uint32_t number) {
 void snapshot_wheels(struct snapshot *snapshot) {
   const uint32_t lists = snapshot->classes * WHEEL_LISTS * WHEEL_SLOTS;
   if (snapshot_saves(snapshot)) {
-    for (uint32_t i = 0; i < snapshot->world->classes.count; i++) save_wheel(snapshot, i);
+    for (uint32_t i = 0; i < snapshot->world->queues->classes.count; i++) save_wheel(snapshot, i);
     snapshot_number(snapshot, UINT32_MAX);
     return;
   }
@@ -69,9 +75,10 @@ void snapshot_wheels(struct snapshot *snapshot) {
  */
 
 static void snapshot_waiting_file(struct muster_world *world, uint32_t bucket, uint32_t index) {
-  ASSERT(bucket < READY_LISTS && world->store.rows[index].status == AGENT_READY && !world->store.rows[index].spot);
-  ready_set *ready = &world->ready;
-  world->store.rows[index].spot = lists_add(&ready->members, 0, &ready->lists[bucket], bucket, index);
+  ASSERT(bucket < READY_LISTS && world->agents.store.rows[index].status == AGENT_READY &&
+         !world->agents.store.rows[index].spot);
+  ready_set *ready = &world->queues->ready;
+  world->agents.store.rows[index].spot = lists_add(&ready->members, 0, &ready->lists[bucket], bucket, index);
   ready->counts[bucket]++;
   if (bucket < READY_BUCKETS) ready->occupied[bucket / 64] |= 1ull << (bucket % 64);
 }
@@ -79,16 +86,16 @@ static void snapshot_waiting_file(struct muster_world *world, uint32_t bucket, u
 static void exchange_bucket(struct snapshot *snapshot, uint32_t bucket, uint32_t count) {
   struct muster_world *world = snapshot->world;
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? world->periods.due[i] : 0);
+    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? world->plan->periods.due[i] : 0);
     if (!expect_status(snapshot, index, AGENT_READY, "the ring of those who are ready")) return;
-    if (snapshot_checks(snapshot) && !ready_by_deadline(&world->ready))
+    if (snapshot_checks(snapshot) && !ready_by_deadline(&world->queues->ready))
       snapshot_expect(snapshot, !snapshot->rows[index].woken, "agent %u was woken and is in the ring", index);
     if (snapshot_loads(snapshot)) snapshot_waiting_file(world, bucket, index);
   }
 }
 
 static void exchange_ring(struct snapshot *snapshot) {
-  const ready_set *ready = &snapshot->world->ready;
+  const ready_set *ready = &snapshot->world->queues->ready;
   for (uint32_t bucket = 0; bucket < READY_LISTS && snapshot_saves(snapshot); bucket++) {
     uint32_t count = snapshot_list(snapshot, &ready->members, ready->lists[bucket]);
     if (!count) continue;
@@ -112,7 +119,8 @@ static void exchange_fifo(struct snapshot *snapshot, struct fifo *fifo, bool wok
   uint32_t place = fifo->head, count = snapshot_count(snapshot, fifo->standing, snapshot->high, "agents in a line");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
     uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? fifo_next(fifo, &place) : 0);
-    if (woken && !snapshot_expect(snapshot, !ready_by_deadline(&world->ready), "nobody is woken ahead of others"))
+    if (woken &&
+        !snapshot_expect(snapshot, !ready_by_deadline(&world->queues->ready), "nobody is woken ahead of others"))
       return;
     if (woken && !expect_status(snapshot, index, AGENT_READY, "the line of the woken")) return;
     if (!woken && !snapshot_mark(snapshot, index, SNAPSHOT_IN_FIFO, "the line")) return;
@@ -124,14 +132,14 @@ static void exchange_fifo(struct snapshot *snapshot, struct fifo *fifo, bool wok
                       "agent %u is in the line", index);
     if (!snapshot_loads(snapshot)) continue;
     fifo_join(fifo, index);
-    if (!woken) world->store.rows[index].queued = 1;
+    if (!woken) world->agents.store.rows[index].queued = 1;
   }
 }
 
 /* Those who are held for the next frame. */
 static void exchange_held(struct snapshot *snapshot) {
-  ASSERT(snapshot->world->batch.held_count <= HELD_MAX);
-  struct batch *batch = &snapshot->world->batch;
+  ASSERT(snapshot->world->batch->held_count <= HELD_MAX);
+  struct batch *batch = snapshot->world->batch;
   uint32_t count = snapshot_count(snapshot, batch->held_count, HELD_MAX, "agents are held");
   uint64_t held_ns = snapshot_long(snapshot, batch->held_ns);
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
@@ -146,26 +154,26 @@ static void exchange_held(struct snapshot *snapshot) {
 
 /* Those whose action atoms wait. */
 static void exchange_acting(struct snapshot *snapshot) {
-  ASSERT(snapshot->world->act_first < ACT_KINDS);
+  ASSERT(snapshot->world->acts->first < ACT_KINDS);
   struct muster_world *world = snapshot->world;
-  uint32_t count = snapshot_count(snapshot, world->acting_count, snapshot->high, "agents whose actions wait");
+  uint32_t count = snapshot_count(snapshot, world->queues->acting_count, snapshot->high, "agents whose actions wait");
   for (uint32_t i = 0, index = 0; i < count && !snapshot->failed; i++, index++) {
-    while (snapshot_saves(snapshot) && !(world->acting[index / 64] >> (index % 64) & 1)) index++;
+    while (snapshot_saves(snapshot) && !(world->queues->acting[index / 64] >> (index % 64) & 1)) index++;
     index = snapshot_number(snapshot, index);
     if (!expect_status(snapshot, index, AGENT_ACTING, "the list of those who act")) return;
     if (!snapshot_loads(snapshot)) continue;
-    world->acting[index / 64] |= 1ull << (index % 64);
-    world->acting_count++;
+    world->queues->acting[index / 64] |= 1ull << (index % 64);
+    world->queues->acting_count++;
   }
-  uint32_t first = snapshot_count(snapshot, world->act_first, ACT_KINDS - 1, "kinds of actions");
-  if (snapshot_loads(snapshot)) world->act_first = first;
+  uint32_t first = snapshot_count(snapshot, world->acts->first, ACT_KINDS - 1, "kinds of actions");
+  if (snapshot_loads(snapshot)) world->acts->first = first;
 }
 
 static void snapshot_waiting_count_ready(struct muster_world *world) {
-  ASSERT(world->ready.count == 0 && world->ready.begun == 0);
-  ready_set *ready = &world->ready;
-  for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) {
-    const agent_row *row = &world->store.rows[i];
+  ASSERT(world->queues->ready.count == 0 && world->queues->ready.begun == 0);
+  ready_set *ready = &world->queues->ready;
+  for (uint32_t i = 0; (i = store_next_active(&world->agents.store, i)) != UINT32_MAX; i++) {
+    const agent_row *row = &world->agents.store.rows[i];
     if (row->status != AGENT_READY) continue;
     ready->count++;
     ready->counts_of[row->type]++;
@@ -174,7 +182,7 @@ static void snapshot_waiting_count_ready(struct muster_world *world) {
 }
 
 void snapshot_ready(struct snapshot *snapshot) {
-  ready_set *ready = &snapshot->world->ready;
+  ready_set *ready = &snapshot->world->queues->ready;
   int64_t low = (int64_t)snapshot_long(snapshot, (uint64_t)ready->low);
   uint64_t now_ns = snapshot_long(snapshot, ready->now_ns);
   uint32_t width_shift = snapshot_count(snapshot, ready->width_shift, 60, "bits of a bucket's width");
@@ -219,8 +227,8 @@ static void exchange_timers(struct snapshot *snapshot, struct timers *timers, ui
 }
 
 void snapshot_timers(struct snapshot *snapshot) {
-  exchange_timers(snapshot, &snapshot->world->timers, SNAPSHOT_TIMED);
-  exchange_timers(snapshot, &snapshot->world->reactions, SNAPSHOT_REACTS);
+  exchange_timers(snapshot, &snapshot->world->queues->timers, SNAPSHOT_TIMED);
+  exchange_timers(snapshot, &snapshot->world->queues->reactions, SNAPSHOT_REACTS);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- queues
@@ -229,7 +237,7 @@ void snapshot_timers(struct snapshot *snapshot) {
 /* Spawned agents, in the order of their indices. */
 static void exchange_spawns(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
-  struct pending *spawns = &world->inbox.spawns;
+  struct pending *spawns = &world->commands->inbox.spawns;
   uint32_t count = 0, next = snapshot_count(snapshot, spawns->next, world->def.agents_max + 63, "spawns");
   for (uint32_t i = 0; snapshot_saves(snapshot) && i < snapshot->high; i++) count += pending_has(spawns, i);
   count = snapshot_count(snapshot, count, snapshot->high, "spawns wait");
@@ -244,7 +252,7 @@ static void exchange_spawns(struct snapshot *snapshot) {
 
 /* Hints of agents that somebody took care of are left out. */
 static void exchange_wakes(struct snapshot *snapshot) {
-  struct wakes *wakes = &snapshot->world->wakes;
+  struct wakes *wakes = &snapshot->world->commands->wakes;
   uint32_t index = 0, hints = 0, woken = 0;
   for (; snapshot_saves(snapshot) && ring_peek(&wakes->hints, hints, &index); hints++)
     woken += wakes_is_woken(wakes, index);
@@ -264,7 +272,7 @@ static void exchange_wakes(struct snapshot *snapshot) {
 static bool snapshot_waiting_is_possible(const struct muster_world *world, const struct command *command) {
   if (command->kind != COMMAND_HERD_WAKE && command->kind != COMMAND_HERD_REMOVE)
     return command_is_possible(world, command);
-  const struct herd_type *type = herds_type_of(&world->herds, command->index);
+  const struct herd_type *type = herds_type_of(&world->herds->table, command->index);
   return type && command->partition < type->tree.below[0];
 }
 
@@ -280,17 +288,18 @@ static void exchange_commands(struct snapshot *snapshot) {
   struct command command;
   uint32_t count = 0;
   if (snapshot_saves(snapshot))
-    while (ring_peek(&world->inbox.commands, count, &command)) count++;
-  count = snapshot_count(snapshot, count, world->inbox.commands.mask + 1, "commands");
+    while (ring_peek(&world->commands->inbox.commands, count, &command)) count++;
+  count = snapshot_count(snapshot, count, world->commands->inbox.commands.mask + 1, "commands");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    if (snapshot_saves(snapshot)) ring_peek(&world->inbox.commands, i, &command);
-    if (exchange_command(snapshot, &command) && snapshot_loads(snapshot)) ring_push(&world->inbox.commands, &command);
-  }
-  count = snapshot_count(snapshot, world->deferred_count, world->def.commands_max, "commands of updates");
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    if (snapshot_saves(snapshot)) command = world->deferred[i];
+    if (snapshot_saves(snapshot)) ring_peek(&world->commands->inbox.commands, i, &command);
     if (exchange_command(snapshot, &command) && snapshot_loads(snapshot))
-      world->deferred[world->deferred_count++] = command;
+      ring_push(&world->commands->inbox.commands, &command);
+  }
+  count = snapshot_count(snapshot, world->commands->deferred_count, world->def.commands_max, "commands of updates");
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+    if (snapshot_saves(snapshot)) command = world->commands->deferred[i];
+    if (exchange_command(snapshot, &command) && snapshot_loads(snapshot))
+      world->commands->deferred[world->commands->deferred_count++] = command;
   }
 }
 
@@ -299,21 +308,21 @@ static void exchange_tunings(struct snapshot *snapshot) {
   muster_world_tuning tuning;
   uint32_t count = 0;
   if (snapshot_saves(snapshot))
-    while (ring_peek(&world->inbox.tunings, count, &tuning)) count++;
+    while (ring_peek(&world->commands->inbox.tunings, count, &tuning)) count++;
   count = snapshot_count(snapshot, count, INBOX_TUNINGS, "tunings");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    if (snapshot_saves(snapshot)) ring_peek(&world->inbox.tunings, i, &tuning);
+    if (snapshot_saves(snapshot)) ring_peek(&world->commands->inbox.tunings, i, &tuning);
     snapshot_exchange(snapshot, &tuning, sizeof tuning);
     if (!snapshot_saves(snapshot))
       snapshot_expect(snapshot, tune_check(world, &tuning) == MUSTER_OK, "a tuning that cannot have been given");
-    if (snapshot_loads(snapshot)) ring_push(&world->inbox.tunings, &tuning);
+    if (snapshot_loads(snapshot)) ring_push(&world->commands->inbox.tunings, &tuning);
   }
 }
 
 static void exchange_messages(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
-  const struct ring *ring = &world->inbox.messages;
-  bool takes = inbox_takes_messages(&world->inbox);
+  const struct ring *ring = &world->commands->inbox.messages;
+  bool takes = inbox_takes_messages(&world->commands->inbox);
   outgoing message = {0};
   uint32_t count = 0;
   if (snapshot_saves(snapshot) && takes)
@@ -326,13 +335,13 @@ static void exchange_messages(struct snapshot *snapshot) {
                          message.head.size))
       return;
     snapshot_exchange(snapshot, message.bytes, message.head.size);
-    if (snapshot_loads(snapshot)) ring_push(&world->inbox.messages, &message);
+    if (snapshot_loads(snapshot)) ring_push(&world->commands->inbox.messages, &message);
   }
 }
 
 /* Whom a message wakes at the next intake, and who is told of messages that were dropped. */
 static void exchange_mailbox(struct snapshot *snapshot) {
-  struct mailbox *mailbox = &snapshot->world->mailbox;
+  struct mailbox *mailbox = &snapshot->world->links->mailbox;
   uint32_t most = mailbox->places ? snapshot->high : 0, index = 0;
   uint32_t count = snapshot_count(snapshot, mailbox->wake_count, most, "agents to wake");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++, index++) {
@@ -368,7 +377,7 @@ static void check_lists(struct snapshot *snapshot) {
   for (uint32_t i = 0; i < snapshot->high && !snapshot->failed; i++) {
     const agent_row *row = &snapshot->rows[i];
     if (!(row->generation & 1)) continue;
-    bool events = snapshot->world->types.types[row->type].elapsed == MUSTER_ELAPSED_EVENTS;
+    bool events = snapshot->world->agents.types.types[row->type].elapsed == MUSTER_ELAPSED_EVENTS;
     bool none = row->status == AGENT_QUARANTINED, either = row->status == AGENT_WAITING && events;
     bool listed = snapshot->marks[i] & SNAPSHOT_LISTED, placed = snapshot->marks[i] & SNAPSHOT_IN_GRID;
     snapshot_expect(snapshot, either || listed != none, "agent %u is in %s list", i, listed ? "a" : "no");

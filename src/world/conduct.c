@@ -1,157 +1,166 @@
 /* conduct.c - penalties of agents and types, and pardons. */
 #include "world/conduct.h"
 
+#include "agents/batch.h"
 #include "base/assert.h"
+#include "plan/periods.h"
+#include "world/conduct_state.h"
 #include "world/conduct_tell.h"
+#include "world/frame_state.h"
 #include "world/lifecycle.h"
+#include "world/score_inputs.h"
+#include "world/world_queues.h"
+#include "world/world_score.h"
+#include "world/world_sums.h"
 
 enum { REGRADED_PER_FRAME = 16384 };
 
 /* -------------------------------------------------------------------------------------------------------- penalties */
 
 void conduct_demote_agent(struct muster_world *world, const muster_offence *offence) {
-  agent_row *row = &world->store.rows[offence->agent.index];
-  type_conduct *type = &world->conduct.offenders.types[row->type];
+  agent_row *row = &world->agents.store.rows[offence->agent.index];
+  type_conduct *type = &world->conduct->offenders.types[row->type];
   score_inputs inputs = world_score_inputs(world);
   if (!row->level_floor) {
-    world->conduct.agents_demoted++;
+    world->conduct->agents_demoted++;
     type->agents_demoted++;
   }
   row->level_floor = (row->level + 1u) & 3u;
-  ASSERT(row->status != AGENT_QUARANTINED && row->level_floor < world->types.types[row->type].def.level_count);
-  score_tuned_agent(&world->board, &inputs, offence->agent.index);
-  world->statistics.demotions++;
+  ASSERT(row->status != AGENT_QUARANTINED && row->level_floor < world->agents.types.types[row->type].def.level_count);
+  score_tuned_agent(&world->score->board, &inputs, offence->agent.index);
+  world->sums->statistics.demotions++;
   conduct_tell_demoted(world, offence);
 }
 
 void conduct_quarantine_agent(struct muster_world *world, const muster_offence *offence) {
   uint32_t index = offence->agent.index;
-  agent_row *row = &world->store.rows[index];
+  agent_row *row = &world->agents.store.rows[index];
   row->acts = row->status == AGENT_ACTING;
-  ASSERT(store_is_active(&world->store, index) && row->status != AGENT_QUARANTINED);
+  ASSERT(store_is_active(&world->agents.store, index) && row->status != AGENT_QUARANTINED);
   lifecycle_unschedule(world, index);
   row->status = AGENT_QUARANTINED;
   ASSERT(!row->spot && !row->queued);
   row->woken = 0;
-  classes_leave(&world->classes, &world->classes.classes[row->class], row->importance);
-  world->conduct.agents_quarantined++;
-  world->conduct.offenders.types[row->type].agents_quarantined++;
-  world->statistics.quarantines++;
+  classes_leave(&world->queues->classes, &world->queues->classes.classes[row->class], row->importance);
+  world->conduct->agents_quarantined++;
+  world->conduct->offenders.types[row->type].agents_quarantined++;
+  world->sums->statistics.quarantines++;
   conduct_tell_quarantined(world, offence);
 }
 
 /* Each agent's level is to be looked at again: the floor of some type changed. A part of them in each frame. */
 static void regrade(struct muster_world *world, uint32_t type) {
-  grade_type *grade = &world->board.types[type];
-  ASSERT(world->conduct.offenders.types[type].level_floor < MUSTER_LEVELS);
-  grade->level_floor = (uint8_t)world->conduct.offenders.types[type].level_floor;
+  grade_type *grade = &world->score->board.types[type];
+  ASSERT(world->conduct->offenders.types[type].level_floor < MUSTER_LEVELS);
+  grade->level_floor = (uint8_t)world->conduct->offenders.types[type].level_floor;
   grade->checked = true;
-  world->conduct.regrade_next = 0;
-  world->conduct.regrade_left = world->store.high;
+  world->conduct->regrade_next = 0;
+  world->conduct->regrade_left = world->agents.store.high;
 }
 
 void conduct_weigh_anew(struct muster_world *world) {
-  world->board.rule = grade_rule_of(&world->def);
-  for (uint32_t type = 0; type < world->board.types_known; type++) {
-    world->board.types[type] = grade_type_of(&world->types.types[type].def, &world->board.rule);
+  world->score->board.rule = grade_rule_of(&world->def);
+  for (uint32_t type = 0; type < world->score->board.types_known; type++) {
+    world->score->board.types[type] = grade_type_of(&world->agents.types.types[type].def, &world->score->board.rule);
     regrade(world, type);
   }
 }
 
 void conduct_go_on_regrading(struct muster_world *world) {
-  conduct_state *conduct = &world->conduct;
+  conduct_state *conduct = world->conduct;
   for (uint32_t i = 0; i < REGRADED_PER_FRAME && conduct->regrade_left > 0; i++, conduct->regrade_left--) {
     uint32_t index = conduct->regrade_next++;
-    if (store_is_active(&world->store, index) && world->board.types[world->store.rows[index].type].checked)
-      score_note(&world->board, index);
+    if (store_is_active(&world->agents.store, index) &&
+        world->score->board.types[world->agents.store.rows[index].type].checked)
+      score_note(&world->score->board, index);
   }
 }
 
 void conduct_demote_type(struct muster_world *world, uint32_t number) {
-  ASSERT(world->conduct.offenders.types[number].level_floor + 1 < world->types.types[number].def.level_count);
-  type_conduct *type = &world->conduct.offenders.types[number];
+  ASSERT(world->conduct->offenders.types[number].level_floor + 1 < world->agents.types.types[number].def.level_count);
+  type_conduct *type = &world->conduct->offenders.types[number];
   type->level_floor++;
   regrade(world, number);
-  world->statistics.demotions++;
+  world->sums->statistics.demotions++;
   conduct_tell_type_demoted(world, number);
 }
 
 /* Its classes stand still, and so do who waits in them; the ranking sends the others there. */
 static void freeze_type(struct muster_world *world, uint32_t number) {
-  ASSERT(number < world->types.count && !world->types.types[number].quarantined);
-  struct batch *batch = &world->batch;
+  ASSERT(number < world->agents.types.count && !world->agents.types.types[number].quarantined);
+  struct batch *batch = world->batch;
   uint32_t kept = 0;
-  world->types.types[number].quarantined = true;
-  classes_freeze(&world->classes, number, true);
+  world->agents.types.types[number].quarantined = true;
+  classes_freeze(&world->queues->classes, number, true);
   for (uint32_t i = 0; i < batch->held_count; i++) {
-    if (world->store.rows[batch->held[i]].type == number)
-      ready_put_back(&world->ready, &world->store, batch->held[i]);
+    if (world->agents.store.rows[batch->held[i]].type == number)
+      ready_put_back(&world->queues->ready, &world->agents.store, batch->held[i]);
     else
       batch->held[kept++] = batch->held[i];
   }
   batch->held_count = kept;
-  world->conduct.types_quarantined++;
-  world->statistics.quarantines++;
+  world->conduct->types_quarantined++;
+  world->sums->statistics.quarantines++;
 }
 
 /* --------------------------------------------------------------------------------------------------------- pardons */
 
 /* Back into its class and a list: the wheel, due at once, or those who are ready, or whose action atoms wait. */
 static void release_from_quarantine(struct muster_world *world, uint32_t index) {
-  agent_row *row = &world->store.rows[index];
-  agent_class *class = &world->classes.classes[row->class];
+  agent_row *row = &world->agents.store.rows[index];
+  agent_class *class = &world->queues->classes.classes[row->class];
   ASSERT(row->status == AGENT_QUARANTINED && !row->spot);
   if (row->acts) {
     row->acts = 0;
     row->status = AGENT_ACTING;
-    world->acting[index / 64] |= 1ull << (index % 64);
-    world->acting_count++;
+    world->queues->acting[index / 64] |= 1ull << (index % 64);
+    world->queues->acting_count++;
     return;
   }
   if (class->elapsed == MUSTER_ELAPSED_EVENTS) {
     row->status = AGENT_WAITING;
     /* Without a period nobody else would ask for what it had begun. */
     if (row->atom_next | row->owes)
-      periods_release_early(&world->classes, &world->store, &world->ready, index, world->frame.now_ns,
-                            world->frame.number);
+      periods_release_early(&world->queues->classes, &world->agents.store, &world->queues->ready, index,
+                            world->frame->now_ns, world->frame->number);
     return;
   }
   row->virtual_due_ns = class->clock_ns;
-  wheel_insert(&world->classes, class, 0, &world->store, index);
+  wheel_insert(&world->queues->classes, class, 0, &world->agents.store, index);
 }
 
 void conduct_pardon(struct muster_world *world, uint32_t index) {
-  if (!store_is_active(&world->store, index)) return;
-  agent_row *row = &world->store.rows[index];
+  if (!store_is_active(&world->agents.store, index)) return;
+  agent_row *row = &world->agents.store.rows[index];
   bool demoted = row->level_floor > 0, quarantined = row->status == AGENT_QUARANTINED;
   lifecycle_forgive(world, index);
-  world->statistics.pardons += demoted || quarantined;
+  world->sums->statistics.pardons += demoted || quarantined;
   if (quarantined) release_from_quarantine(world, index);
   if (!demoted) return;
   score_inputs inputs = world_score_inputs(world);
   row->level_floor = 0;
-  score_tuned_agent(&world->board, &inputs, index);
+  score_tuned_agent(&world->score->board, &inputs, index);
 }
 
 void conduct_pardon_type(struct muster_world *world, uint32_t number) {
-  agent_type *type = &world->types.types[number];
-  type_conduct *conduct = &world->conduct.offenders.types[number];
-  world->statistics.pardons += type->quarantined || conduct->level_floor;
-  world->conduct.types_quarantined -= type->quarantined;
+  agent_type *type = &world->agents.types.types[number];
+  type_conduct *conduct = &world->conduct->offenders.types[number];
+  world->sums->statistics.pardons += type->quarantined || conduct->level_floor;
+  world->conduct->types_quarantined -= type->quarantined;
   type->quarantined = false;
-  classes_freeze(&world->classes, number, false);
-  offenders_forget_type(&world->conduct.offenders, number);
+  classes_freeze(&world->queues->classes, number, false);
+  offenders_forget_type(&world->conduct->offenders, number);
   if (conduct->level_floor) {
     conduct->level_floor = 0;
     regrade(world, number);
   }
   if (conduct->agents_demoted + conduct->agents_quarantined == 0) return;
-  for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++)
-    if (world->store.rows[i].type == number) conduct_pardon(world, i);
+  for (uint32_t i = 0; (i = store_next_active(&world->agents.store, i)) != UINT32_MAX; i++)
+    if (world->agents.store.rows[i].type == number) conduct_pardon(world, i);
 }
 
 void conduct_quarantine_type(struct muster_world *world, uint32_t number, bool by_host) {
-  if (world->types.types[number].quarantined) return;
+  if (world->agents.types.types[number].quarantined) return;
   freeze_type(world, number);
   if (by_host)
     conduct_tell_type_set_aside(world, number);

@@ -2,6 +2,8 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "world/conduct_state.h"
+#include "world/frame_state.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,17 +12,17 @@ enum { LINES_PER_SECOND = 8, DEED_BYTES = 96, PARDON_BYTES = 256 };
 static const uint64_t second_ns = 1000000000u, between_offences_ns = 10000000000u;
 
 void conduct_tell_turn(struct muster_world *world) {
-  conduct_state *conduct = &world->conduct;
-  if (world->frame.now_ns - conduct->log_begin_ns < second_ns) return;
+  conduct_state *conduct = world->conduct;
+  if (world->frame->now_ns - conduct->log_begin_ns < second_ns) return;
   if (conduct->log_left_out)
     log_write(&world->def.log, MUSTER_LOG_WARNING, "runaways: %u more penalties were not told of one by one",
               conduct->log_left_out);
-  conduct->log_begin_ns = world->frame.now_ns;
+  conduct->log_begin_ns = world->frame->now_ns;
   conduct->log_lines = conduct->log_left_out = 0;
 }
 
 __attribute__((format(printf, 2, 3))) static void tell(struct muster_world *world, const char *format, ...) {
-  conduct_state *conduct = &world->conduct;
+  conduct_state *conduct = world->conduct;
   char line[640];
   va_list arguments;
   if (conduct->log_lines == LINES_PER_SECOND) {
@@ -35,11 +37,11 @@ __attribute__((format(printf, 2, 3))) static void tell(struct muster_world *worl
 }
 
 static const char *name_of(const struct muster_world *world, uint32_t type) {
-  return world->types.types[type].name;
+  return world->agents.types.types[type].name;
 }
 
 static double limit_ms(const struct muster_world *world, uint32_t type) {
-  return (double)world->types.types[type].def.limit_ns * 1e-6;
+  return (double)world->agents.types.types[type].def.limit_ns * 1e-6;
 }
 
 /* What an agent did: "3.2 ms in atom 1, limit 0.5 ms". */
@@ -68,22 +70,22 @@ static const char *pardon_of_type(const struct muster_world *world, uint32_t typ
 
 void conduct_tell_offence(struct muster_world *world, const muster_offence *offence) {
   uint32_t number = offence->type.index - 1;
-  type_conduct *type = &world->conduct.offenders.types[number];
-  ASSERT(number < world->types.count);
+  type_conduct *type = &world->conduct->offenders.types[number];
+  ASSERT(number < world->agents.types.count);
   char deed[DEED_BYTES], more[64] = "";
-  if (world->frame.now_ns < type->told_until_ns) {
+  if (world->frame->now_ns < type->told_until_ns) {
     type->untold++;
     return;
   }
   if (type->untold) snprintf(more, sizeof more, "; %u more of this type since it was last told", type->untold);
-  type->told_until_ns = world->frame.now_ns + between_offences_ns;
+  type->told_until_ns = world->frame->now_ns + between_offences_ns;
   type->untold = 0;
   tell(world, "agent %u.%u of type '%s': %s%s", offence->agent.index, offence->agent.generation, name_of(world, number),
        deed_of(offence, deed), more);
 }
 
 void conduct_tell_demoted(struct muster_world *world, const muster_offence *offence) {
-  const agent_row *row = &world->store.rows[offence->agent.index];
+  const agent_row *row = &world->agents.store.rows[offence->agent.index];
   char deed[DEED_BYTES], pardon[PARDON_BYTES];
   tell(world, "agent %u.%u of type '%s': %s, repeatedly: down to level %u; %s lifts it", offence->agent.index,
        offence->agent.generation, name_of(world, row->type), deed_of(offence, deed), row->level,
@@ -102,7 +104,7 @@ void conduct_tell_type_demoted(struct muster_world *world, uint32_t type) {
   tell(world,
        "type '%s': more than an eighth of its updates are over its limit of %.4g ms: all its agents go down to level "
        "%u; %s lifts it",
-       name_of(world, type), limit_ms(world, type), world->conduct.offenders.types[type].level_floor,
+       name_of(world, type), limit_ms(world, type), world->conduct->offenders.types[type].level_floor,
        pardon_of_type(world, type, pardon));
 }
 

@@ -1,6 +1,8 @@
 /* flight.c - the flight recorder: its memory, and the reader of what a dead process left. */
 #include "world/flight.h"
 
+#include "run/flight.h"
+#include "run/runner.h"
 #include "world/guard.h"
 
 #include <string.h>
@@ -28,24 +30,25 @@ static uint64_t check_of(const muster_flight_header *header) {
 /* ------------------------------------------------------------------------------------------------------- writing */
 
 void flight_enter_types(struct muster_world *world) {
-  muster_flight_header *header = world->runner.flight_memory;
+  muster_flight_header *header = world->runner->flight_memory;
   if (!header) return;
   char *names = (char *)(header + 1);
-  for (uint32_t i = header->types; i < world->types.count; i++) {
-    _Static_assert(sizeof world->types.types[i].name <= MUSTER_FLIGHT_NAME_BYTES, "names are kept whole");
-    memcpy(names + (size_t)i * MUSTER_FLIGHT_NAME_BYTES, world->types.types[i].name, sizeof world->types.types[i].name);
+  for (uint32_t i = header->types; i < world->agents.types.count; i++) {
+    _Static_assert(sizeof world->agents.types.types[i].name <= MUSTER_FLIGHT_NAME_BYTES, "names are kept whole");
+    memcpy(names + (size_t)i * MUSTER_FLIGHT_NAME_BYTES, world->agents.types.types[i].name,
+           sizeof world->agents.types.types[i].name);
   }
-  header->types = world->types.count;
+  header->types = world->agents.types.count;
   header->check = check_of(header);
 }
 
 size_t muster_flight_bytes(const muster_world *world) {
   if (guard_any(world, "flight recorder")) return 0;
-  return bytes_for(world->def.types_max, world->runner.state_count);
+  return bytes_for(world->def.types_max, world->runner->state_count);
 }
 
 static void lend(struct muster_world *world, void *memory) {
-  struct runner *runner = &world->runner;
+  struct runner *runner = world->runner;
   runner->flight_memory = memory;
   runner->flight_lines = memory ? (flight_line *)((char *)memory + lines_offset(world->def.types_max)) : NULL;
   for (uint32_t i = 0; i < runner->state_count; i++)
@@ -65,7 +68,7 @@ muster_result muster_flight_attach(muster_world *world, void *memory, size_t byt
     muster_flight_header *header = memory;
     memcpy(header->magic, magic, sizeof magic);
     header->version = MUSTER_FLIGHT_VERSION;
-    header->lines = world->runner.state_count;
+    header->lines = world->runner->state_count;
     header->types_max = world->def.types_max;
   }
   lend(world, memory);

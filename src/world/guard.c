@@ -1,5 +1,6 @@
 #include "world/guard.h"
 
+#include "agents/observers.h"
 #include "base/fatal.h"
 #include "record/recorder.h"
 #include "run/callback.h"
@@ -36,7 +37,7 @@ bool guard_asks(const struct muster_world *world, const char *what, muster_resul
 
 bool guard_asks_agent(const struct muster_world *world, muster_agent agent, const char *what, muster_result *result) {
   if (!guard_asks(world, what, result)) return false;
-  if (identity_is_live(&world->agent_ids, agent.index, agent.generation)) return true;
+  if (identity_is_live(&world->agents.ids, agent.index, agent.generation)) return true;
   *result = error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
   return false;
 }
@@ -84,8 +85,8 @@ void guard_destroy(struct muster_world *world) {
 /* --------------------------------------------------------------------------------------------------------- commands */
 
 static bool is_possible_of_type(const struct muster_world *world, const struct command *command) {
-  if (command->kind >= COMMAND_HERD_WAKE || command->index >= world->types.count) return false;
-  const agent_type *type = &world->types.types[command->index];
+  if (command->kind >= COMMAND_HERD_WAKE || command->index >= world->agents.types.count) return false;
+  const agent_type *type = &world->agents.types.types[command->index];
   if (command->kind == COMMAND_PARDON_TYPE || command->kind == COMMAND_QUARANTINE_TYPE) return true;
   if (command->kind == COMMAND_PRIORITISE) return type->has_sets && command->tuning.priority <= MUSTER_PRIORITY_MAX;
   muster_set_tuning tuning = {.priority = command->tuning.priority,

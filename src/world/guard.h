@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "world/world.h"
 
+struct command;
+
 /* The refusal of those below; never MUSTER_OK. */
 __attribute__((cold)) muster_result guard_refuse(const struct muster_world *world, const char *what);
 

@@ -2,21 +2,22 @@
 #include "world/herd_links.h"
 
 #include "base/assert.h"
+#include "world/world_herds.h"
 
 void herds_close_home(struct muster_world *world, struct herd_type *type, uint32_t herd) {
-  ASSERT(type->herds > 0 && (herd_ids_generation(&world->herd_ids, herd) & 1));
-  herd_ids_turn(&world->herd_ids, herd);
+  ASSERT(type->herds > 0 && (herd_ids_generation(&world->herds->ids, herd) & 1));
+  herd_ids_turn(&world->herds->ids, herd);
   herds_give_slot(type, herds_home(type, herd));
   type->herds--;
 }
 
 static void forget_leaf(struct muster_world *world, const herd_link *link) {
-  struct herd_type *type = &world->herds.types[link->type];
+  struct herd_type *type = &world->herds->table.types[link->type];
   herd_lanes lanes = herds_lanes(type, link->entry);
   uint32_t herd = lanes.entry->herd, number = link->entry;
   ASSERT(lanes.entry->state == HERD_ENTRY_OPEN && link->lane < lanes.entry->lanes);
-  world->herds.members -= lanes.members[link->lane];
-  herds_take_out(&world->herds, type, number, link->lane, 1);
+  world->herds->table.members -= lanes.members[link->lane];
+  herds_take_out(&world->herds->table, type, number, link->lane, 1);
   if (lanes.entry->lanes > 0) return;
   herds_free_entry(type, number);
   type->unfolded--;
@@ -24,7 +25,7 @@ static void forget_leaf(struct muster_world *world, const herd_link *link) {
 }
 
 void herds_forget(struct muster_world *world, uint32_t index) {
-  herd_table *table = &world->herds;
+  herd_table *table = &world->herds->table;
   herd_link link = table->links[index];
   ASSERT(link.tie != HERD_TIE_NAMED || table->named[link.entry].agent == index);
   ASSERT(link.tie != HERD_TIE_LEAF || herds_lanes(&table->types[link.type], link.entry).agents[link.lane] == index);

@@ -4,6 +4,7 @@
 #define HERD_LINKS_H
 
 #include "world/world.h"
+#include "world/world_herds.h"
 
 /* An agent of a member type is gone for good. Frame's thread. */
 void herds_forget(struct muster_world *world, uint32_t index);
@@ -11,13 +12,13 @@ void herds_forget(struct muster_world *world, uint32_t index);
 /* An agent's place or published state changed: its lane follows, if it is a leaf of a herd. Any worker that has the
  * agent in hand. */
 static inline void herds_note(struct muster_world *world, uint32_t index) {
-  if (!world->types.types[world->store.rows[index].type].herded) return;
-  herds_note_leaf(&world->herds, &world->space, &world->store, &world->types, index);
+  if (!world->agents.types.types[world->agents.store.rows[index].type].herded) return;
+  herds_note_leaf(&world->herds->table, &world->agents.space, &world->agents.store, &world->agents.types, index);
 }
 
 /* Whether an agent stands for a block of herds. */
 static inline bool herds_is_block(const struct muster_world *world, uint32_t index) {
-  return world->herds.count && world->herds.links[index].tie == HERD_TIE_BLOCK;
+  return world->herds->table.count && world->herds->table.links[index].tie == HERD_TIE_BLOCK;
 }
 
 /* Takes a herd out that has no leaf and, if folded, whose members count no more. Frame's thread. */

@@ -6,99 +6,109 @@
 #include "base/random.h"
 #include "record/recorder.h"
 #include "run/callback.h"
+#include "run/flight.h"
+#include "world/conduct_state.h"
+#include "world/frame_state.h"
 #include "world/herd_links.h"
 #include "world/messages.h"
+#include "world/score_inputs.h"
 #include "world/timing.h"
+#include "world/world_commands.h"
+#include "world/world_links.h"
+#include "world/world_plan.h"
+#include "world/world_queues.h"
+#include "world/world_score.h"
+#include "world/world_sums.h"
 
 void lifecycle_callback(struct muster_world *world, uint32_t index, muster_flight_doing doing,
                         void (*callback)(muster_update *)) {
   if (!callback) return;
-  ASSERT(store_is_active(&world->store, index));
+  ASSERT(store_is_active(&world->agents.store, index));
   batch_result result = {0};
-  agent_row *row = &world->store.rows[index];
-  worker_state *state = runner_caller(&world->runner);
+  agent_row *row = &world->agents.store.rows[index];
+  worker_state *state = runner_caller(world->runner);
   flight_note before = flight_turn(state->flight, world->frames, (muster_agent){index, row->generation}, doing,
                                    (muster_type){row->type + 1u});
   runner_begin_outside(state, index, PHASE_INTAKE, &result);
   callback_touch(&state->context, doing, callback);
   flight_return(state->flight, before);
   state->context.phase = PHASE_OUTSIDE;
-  if (world->types.types[row->type].published) row->front ^= 1u;
+  if (world->agents.types.types[row->type].published) row->front ^= 1u;
   if (result.moved) lifecycle_move(world, index, result.moved_to);
   herds_note(world, index);
-  if (result.asks) timing_ask_own(world, index, &result);
+  if (result.asks) timing_ask_own(&world->agents, world->queues, world->frame->now_ns, index, &result);
 }
 
 /* ------------------------------------------------------------------------------------------------- coming to be */
 
 muster_agent lifecycle_make(struct muster_world *world, uint32_t index, const muster_agent_def *def) {
-  uint32_t slot = identity_take(&world->slots[def->type.index - 1]);
+  uint32_t slot = identity_take(&world->agents.slots[def->type.index - 1]);
   if (slot == IDENTITY_NONE) return (muster_agent){0, 0};
-  ASSERT(index < world->store.maximum && world->store.rows[index].status <= AGENT_PENDING);
-  spawn_write(&world->store, &world->types, &world->space, index, slot, def);
-  return (muster_agent){index, identity_open(&world->agent_ids, index)};
+  ASSERT(index < world->agents.store.maximum && world->agents.store.rows[index].status <= AGENT_PENDING);
+  spawn_write(&world->agents.store, &world->agents.types, &world->agents.space, index, slot, def);
+  return (muster_agent){index, identity_open(&world->agents.ids, index)};
 }
 
 /* Where the updates of a new agent stand in the periods of its sets. */
 static void begin_rhythm(struct muster_world *world, uint32_t index) {
-  const agent_row *row = &world->store.rows[index];
-  uint32_t time = periods_first_update(&world->classes, row->class, index);
-  world->types.types[row->type].sets.passes[row->state_slot].updates =
-      rhythm_join(&world->rhythms, row->type, index, time);
+  const agent_row *row = &world->agents.store.rows[index];
+  uint32_t time = periods_first_update(&world->queues->classes, row->class, index);
+  world->agents.types.types[row->type].sets.passes[row->state_slot].updates =
+      rhythm_join(&world->plan->rhythms, row->type, index, time);
 }
 
 void lifecycle_enter(struct muster_world *world, uint32_t index, uint64_t last_update_ns) {
-  agent_row *row = &world->store.rows[index];
+  agent_row *row = &world->agents.store.rows[index];
   score_inputs inputs = world_score_inputs(world);
-  uint32_t generation = identity_generation(&world->agent_ids, index);
+  uint32_t generation = identity_generation(&world->agents.ids, index);
   row->last_update_ns = last_update_ns;
   ASSERT(row->status == AGENT_PENDING && !row->spot && (generation & 1));
-  if (world->types.types[row->type].has_sets)
-    sets_begin(&world->types.types[row->type].sets, row->state_slot, last_update_ns);
-  space_link(&world->space, &world->store, index);
-  score_new_agent(&world->board, &inputs, index);
-  store_activate(&world->store, index);
-  periods_begin(&world->classes, &world->store, index,
+  if (world->agents.types.types[row->type].has_sets)
+    sets_begin(&world->agents.types.types[row->type].sets, row->state_slot, last_update_ns);
+  space_link(&world->agents.space, &world->agents.store, index);
+  score_new_agent(&world->score->board, &inputs, index);
+  store_activate(&world->agents.store, index);
+  periods_begin(&world->queues->classes, &world->agents.store, index,
                 random_at(world->def.seed, (uint64_t)generation << 32 | index, 0, 0));
-  if (world->types.types[row->type].has_sets) begin_rhythm(world, index);
-  ASSERT(row->status == AGENT_WAITING && row->level < world->types.types[row->type].def.level_count);
+  if (world->agents.types.types[row->type].has_sets) begin_rhythm(world, index);
+  ASSERT(row->status == AGENT_WAITING && row->level < world->agents.types.types[row->type].def.level_count);
 }
 
 /* --------------------------------------------------------------------------------------------------- being gone */
 
 static void forget_company(struct muster_world *world, uint32_t index) {
-  ASSERT(!store_is_active(&world->store, index));
-  if (!world->factors) return;
-  companions_unlink(&world->companions, index, (muster_agent){0, 0});
-  world->store.lift[index] = world->store.standing[index] = 0;
+  ASSERT(!store_is_active(&world->agents.store, index));
+  if (!world->score->factors) return;
+  companions_unlink(&world->links->companions, index, (muster_agent){0, 0});
+  world->agents.store.lift[index] = world->agents.store.standing[index] = 0;
 }
 
 static void release_index(struct muster_world *world, uint32_t index) {
-  ASSERT(!store_is_active(&world->store, index));
-  agent_row *row = &world->store.rows[index];
+  ASSERT(!store_is_active(&world->agents.store, index));
+  agent_row *row = &world->agents.store.rows[index];
   messages_forget(world, index);
-  timing_forget(world, index);
+  timing_forget(&world->agents, world->queues, index);
   forget_company(world, index);
-  identity_give_back(&world->slots[row->type], row->state_slot);
+  identity_give_back(&world->agents.slots[row->type], row->state_slot);
   row->status = AGENT_FREE;
-  identity_close(&world->agent_ids, index);
-  wakes_settle(&world->wakes, index);
-  identity_give_back(&world->agent_ids, index);
+  identity_close(&world->agents.ids, index);
+  wakes_settle(&world->commands->wakes, index);
+  identity_give_back(&world->agents.ids, index);
 }
 
 void lifecycle_discard(struct muster_world *world, uint32_t index) {
-  ASSERT(world->store.rows[index].status == AGENT_PENDING);
+  ASSERT(world->agents.store.rows[index].status == AGENT_PENDING);
   release_index(world, index);
 }
 
 static void forget_acting(struct muster_world *world, uint32_t index) {
-  ASSERT(world->acting_count > 0 && (world->acting[index / 64] >> (index % 64) & 1));
-  world->acting[index / 64] &= ~(1ull << (index % 64));
-  world->acting_count--;
+  ASSERT(world->queues->acting_count > 0 && (world->queues->acting[index / 64] >> (index % 64) & 1));
+  world->queues->acting[index / 64] &= ~(1ull << (index % 64));
+  world->queues->acting_count--;
 }
 
 static void forget_held(struct muster_world *world, uint32_t index) {
-  struct batch *batch = &world->batch;
+  struct batch *batch = world->batch;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < batch->held_count; i++)
     if (batch->held[i] != index) batch->held[kept++] = batch->held[i];
@@ -107,78 +117,79 @@ static void forget_held(struct muster_world *world, uint32_t index) {
 }
 
 void lifecycle_unschedule(struct muster_world *world, uint32_t index) {
-  ASSERT(store_is_active(&world->store, index));
-  agent_row *row = &world->store.rows[index];
-  if (world->classes.activation.delay_max) activation_take_back(&world->classes.activation, 0, index);
+  ASSERT(store_is_active(&world->agents.store, index));
+  agent_row *row = &world->agents.store.rows[index];
+  if (world->queues->classes.activation.delay_max) activation_take_back(&world->queues->classes.activation, 0, index);
   if (row->status == AGENT_WAITING) {
-    if (row->spot) wheel_remove(&world->classes, &world->classes.classes[row->class], &world->store, index);
+    if (row->spot)
+      wheel_remove(&world->queues->classes, &world->queues->classes.classes[row->class], &world->agents.store, index);
   } else {
     if (row->status == AGENT_ADMITTED) forget_held(world, index);
-    if (row->status == AGENT_READY) ready_admit(&world->ready, &world->store, index);
+    if (row->status == AGENT_READY) ready_admit(&world->queues->ready, &world->agents.store, index);
     if (row->status == AGENT_ACTING) forget_acting(world, index);
-    ready_forget(&world->ready, &world->store, index);
+    ready_forget(&world->queues->ready, &world->agents.store, index);
   }
 }
 
 void lifecycle_forgive(struct muster_world *world, uint32_t index) {
-  agent_row *row = &world->store.rows[index];
-  type_conduct *type = &world->conduct.offenders.types[row->type];
-  offenders_forget(&world->conduct.offenders, index);
+  agent_row *row = &world->agents.store.rows[index];
+  type_conduct *type = &world->conduct->offenders.types[row->type];
+  offenders_forget(&world->conduct->offenders, index);
   if (row->level_floor) {
-    ASSERT(world->conduct.agents_demoted > 0 && type->agents_demoted > 0);
-    world->conduct.agents_demoted--;
+    ASSERT(world->conduct->agents_demoted > 0 && type->agents_demoted > 0);
+    world->conduct->agents_demoted--;
     type->agents_demoted--;
   }
   if (row->status != AGENT_QUARANTINED) return;
-  ASSERT(world->conduct.agents_quarantined > 0 && type->agents_quarantined > 0);
-  classes_join(&world->classes, &world->classes.classes[row->class], row->importance);
-  world->conduct.agents_quarantined--;
+  ASSERT(world->conduct->agents_quarantined > 0 && type->agents_quarantined > 0);
+  classes_join(&world->queues->classes, &world->queues->classes.classes[row->class], row->importance);
+  world->conduct->agents_quarantined--;
   type->agents_quarantined--;
 }
 
 void lifecycle_leave(struct muster_world *world, uint32_t index) {
-  agent_row *row = &world->store.rows[index];
+  agent_row *row = &world->agents.store.rows[index];
   score_inputs inputs = world_score_inputs(world);
   lifecycle_unschedule(world, index);
   ASSERT(!row->spot && !row->queued);
-  rhythm_leave(&world->rhythms, row->type, index);
+  rhythm_leave(&world->plan->rhythms, row->type, index);
   lifecycle_forgive(world, index);
-  shedding_forget(&world->shedding, &world->store, index);
-  score_forget_agent(&world->board, &inputs, index);
-  space_unlink(&world->space, &world->store, index);
-  store_deactivate(&world->store, index);
+  shedding_forget(&world->score->shedding, &world->agents.store, index);
+  score_forget_agent(&world->score->board, &inputs, index);
+  space_unlink(&world->agents.space, &world->agents.store, index);
+  store_deactivate(&world->agents.store, index);
   release_index(world, index);
 }
 
 void lifecycle_remove(struct muster_world *world, uint32_t index) {
-  const agent_type *type = &world->types.types[world->store.rows[index].type];
-  ASSERT(store_is_active(&world->store, index));
+  const agent_type *type = &world->agents.types.types[world->agents.store.rows[index].type];
+  ASSERT(store_is_active(&world->agents.store, index));
   lifecycle_callback(world, index, MUSTER_FLIGHT_ON_REMOVED, type->def.on_removed);
   if (type->herded) herds_forget(world, index);
   lifecycle_leave(world, index);
-  world->statistics.removed++;
+  world->sums->statistics.removed++;
 }
 
 /* ----------------------------------------------------------------------------------------------- while it is there */
 
 bool lifecycle_defer(struct muster_world *world, const struct command *command) {
-  ASSERT(command->kind < COMMAND_KINDS && world->deferred_count <= world->def.commands_max);
-  if (world->deferred_count == world->def.commands_max) {
+  ASSERT(command->kind < COMMAND_KINDS && world->commands->deferred_count <= world->def.commands_max);
+  if (world->commands->deferred_count == world->def.commands_max) {
     /* A wake may count on this command; it finds room elsewhere. */
-    if (command->kind == COMMAND_WAKE) wakes_settle(&world->wakes, command->index);
-    if (command->kind == COMMAND_WAKE && wakes_push(&world->wakes, command->index)) return true;
+    if (command->kind == COMMAND_WAKE) wakes_settle(&world->commands->wakes, command->index);
+    if (command->kind == COMMAND_WAKE && wakes_push(&world->commands->wakes, command->index)) return true;
     if (command->kind == COMMAND_WAKE) recorder_cannot(world->recorder, "a wake found no room");
-    world->statistics.commands_dropped++;
+    world->sums->statistics.commands_dropped++;
     return false;
   }
-  world->deferred[world->deferred_count++] = *command;
+  world->commands->deferred[world->commands->deferred_count++] = *command;
   return true;
 }
 
 void lifecycle_apply_wake(struct muster_world *world, const struct command *command) {
-  agent_row *row = &world->store.rows[command->index];
+  agent_row *row = &world->agents.store.rows[command->index];
   ASSERT(command->kind == COMMAND_WAKE && row->status != AGENT_FREE);
-  if (row->status != AGENT_PENDING && world->types.types[row->type].quarantined) return;
+  if (row->status != AGENT_PENDING && world->agents.types.types[row->type].quarantined) return;
   switch ((agent_status)row->status) {
   case AGENT_PENDING:
     row->woken = 1;
@@ -186,17 +197,22 @@ void lifecycle_apply_wake(struct muster_world *world, const struct command *comm
   case AGENT_QUARANTINED:
     break;
   case AGENT_WAITING:
-    if (timing_delays_wake(world, command->index)) return;
+    if (timing_delays_wake(&world->agents, world->queues, &world->sums->statistics, world->frame->now_ns,
+                           command->index))
+      return;
     row->woken = 1;
-    periods_release_early(&world->classes, &world->store, &world->ready, command->index, world->frame.now_ns,
-                          world->frame.number);
-    ready_queue(&world->ready, &world->store, command->index);
-    world->report.woken++;
+    periods_release_early(&world->queues->classes, &world->agents.store, &world->queues->ready, command->index,
+                          world->frame->now_ns, world->frame->number);
+    ready_queue(&world->queues->ready, &world->agents.store, command->index);
+    world->sums->report.woken++;
     break;
   case AGENT_READY:
-    if (!row->woken && !row->atom_next && timing_delays_wake(world, command->index)) return;
-    if (!row->woken) ready_wake(&world->ready, &world->store, command->index);
-    world->report.woken++;
+    if (!row->woken && !row->atom_next &&
+        timing_delays_wake(&world->agents, world->queues, &world->sums->statistics, world->frame->now_ns,
+                           command->index))
+      return;
+    if (!row->woken) ready_wake(&world->queues->ready, &world->agents.store, command->index);
+    world->sums->report.woken++;
     /* The rest of a preempted update does not count: it began before. */
     if (row->atom_next) lifecycle_defer(world, command);
     break;
@@ -206,13 +222,14 @@ void lifecycle_apply_wake(struct muster_world *world, const struct command *comm
 }
 
 void lifecycle_wake(struct muster_world *world, uint32_t index) {
-  uint32_t generation = identity_generation(&world->agent_ids, index);
+  uint32_t generation = identity_generation(&world->agents.ids, index);
   lifecycle_apply_wake(world, &(struct command){COMMAND_WAKE, .index = index, .generation = generation});
 }
 
 void lifecycle_move(struct muster_world *world, uint32_t index, space_spot spot) {
-  ASSERT(store_is_active(&world->store, index));
-  if (score_notices(&world->board, &world->store.places[index], spot)) score_note(&world->board, index);
-  space_move(&world->space, &world->store, index, spot);
+  ASSERT(store_is_active(&world->agents.store, index));
+  if (score_notices(&world->score->board, &world->agents.store.places[index], spot))
+    score_note(&world->score->board, index);
+  space_move(&world->agents.space, &world->agents.store, index, spot);
   herds_note(world, index);
 }

@@ -8,6 +8,8 @@
 
 #include "world/world.h"
 
+struct command;
+
 /* Makes an agent of a checked definition under a taken index; null when state slots ran out. It is pending until it
  * enters. Any thread that holds the index. */
 muster_agent lifecycle_make(struct muster_world *world, uint32_t index, const muster_agent_def *def);

@@ -6,16 +6,21 @@
  * what is left. No update starts and no agent is removed before that. */
 #include "world/messages.h"
 
+#include "agents/batch.h"
 #include "base/assert.h"
+#include "world/frame_state.h"
 #include "world/serial.h"
+#include "world/world_commands.h"
+#include "world/world_links.h"
 #include "world/world_record.h"
+#include "world/world_sums.h"
 
 void messages_reserve(struct muster_world *world, const agent_type *type) {
-  struct mailbox *mailbox = &world->mailbox;
-  struct inbox *inbox = &world->inbox;
+  struct mailbox *mailbox = &world->links->mailbox;
+  struct inbox *inbox = &world->commands->inbox;
   if (world->arena.failed || (!type->boxes.capacity && !type->def.sends_max)) return;
   if (!mailbox->places) mailbox_create(mailbox, world->def.agents_max, world->def.sends_per_frame, &world->arena);
-  if (mailbox->places) world->batch.places_max = world->def.sends_per_frame;
+  if (mailbox->places) world->batch->places_max = world->def.sends_per_frame;
   if (!type->boxes.capacity || inbox_takes_messages(inbox)) return;
   ring_create(&inbox->messages, world->def.commands_max, sizeof(outgoing), &world->arena);
   if (!world->arena.failed) inbox_open_messages(inbox);
@@ -30,64 +35,64 @@ static bool put_into_box(struct muster_world *world, muster_agent sender, const 
                          const void *bytes) {
   muster_agent to = head->peer;
   ASSERT(head->size <= MUSTER_MESSAGE_BYTES_MAX);
-  if (!identity_is_live(&world->agent_ids, to.index, to.generation)) return false;
-  const agent_row *row = &world->store.rows[to.index];
-  agent_type *type = &world->types.types[row->type];
+  if (!identity_is_live(&world->agents.ids, to.index, to.generation)) return false;
+  const agent_row *row = &world->agents.store.rows[to.index];
+  agent_type *type = &world->agents.types.types[row->type];
   struct letter letter = {sender, head->sent_ns, head->size};
   if (!type->boxes.capacity || head->size > type->boxes.message_bytes) return false;
   if (!boxes_put(&type->boxes, row->state_slot, &letter, bytes)) return false;
-  if (type->def.wake_on_message && !is_under_way(row)) mailbox_wake(&world->mailbox, to.index);
+  if (type->def.wake_on_message && !is_under_way(row)) mailbox_wake(&world->links->mailbox, to.index);
   return true;
 }
 
 void messages_post(struct muster_world *world, muster_agent sender, const struct letter *head, const void *bytes) {
-  world->statistics.messages_sent++;
+  world->sums->statistics.messages_sent++;
   if (put_into_box(world, sender, head, bytes)) {
-    world->statistics.messages_delivered++;
+    world->sums->statistics.messages_delivered++;
     return;
   }
-  world->statistics.messages_dropped++;
-  if (!muster_agent_is_null(sender)) mailbox_lose(&world->mailbox, sender.index);
+  world->sums->statistics.messages_dropped++;
+  if (!muster_agent_is_null(sender)) mailbox_lose(&world->links->mailbox, sender.index);
 }
 
 void messages_set_aside_late(struct muster_world *world, batch_entry *entry) {
-  const struct batch *batch = &world->batch;
-  uint32_t wanted = world->types.types[world->store.rows[entry->agent].type].def.sends_max;
+  const struct batch *batch = world->batch;
+  uint32_t wanted = world->agents.types.types[world->agents.store.rows[entry->agent].type].def.sends_max;
   if (wanted == 0 || entry->send_base == NO_PLACES) return;
   uint32_t given;
   entry->send_base =
-      batch->places + index_counter_take(&world->places_late, batch->places_max - batch->places, wanted, &given);
+      batch->places + index_counter_take(&world->links->places_late, batch->places_max - batch->places, wanted, &given);
   entry->send_limit = (uint16_t)given;
 }
 
 static void take(struct muster_world *world, outgoing *message) {
-  message->head.sent_ns = world->frame.now_ns;
+  message->head.sent_ns = world->frame->now_ns;
   messages_post(world, (muster_agent){0, 0}, &message->head, message->bytes);
 }
 
 /* The next one that other threads have sent, no more than there were at the beginning: a producer that never stops must
  * not hold the frame. */
 static bool next_message(struct muster_world *world, uint32_t *left, outgoing *message) {
-  bool any = *left > 0 && ring_pop(&world->inbox.messages, message);
+  bool any = *left > 0 && ring_pop(&world->commands->inbox.messages, message);
   *left -= any;
   return world_record_message(world, any, message);
 }
 
 void messages_take(struct muster_world *world) {
   outgoing message;
-  index_counter_reset(&world->places_late);
-  if (!inbox_takes_messages(&world->inbox)) return;
-  uint32_t left = ring_count(&world->inbox.messages);
+  index_counter_reset(&world->links->places_late);
+  if (!inbox_takes_messages(&world->commands->inbox)) return;
+  uint32_t left = ring_count(&world->commands->inbox.messages);
   while (next_message(world, &left, &message)) take(world, &message);
 }
 
 void messages_note_sender(struct muster_world *world, uint32_t number) {
-  const batch_entry *entry = &world->batch.entries[number];
-  uint32_t sends = world->batch.results[number].sends;
+  const batch_entry *entry = &world->batch->entries[number];
+  uint32_t sends = world->batch->results[number].sends;
   if (sends == 0) return;
-  ASSERT(number < world->batch.count && world->store.rows[entry->agent].status > AGENT_PENDING);
-  if (sends > entry->send_limit) world->statistics.messages_refused += sends - entry->send_limit;
-  if (entry->send_limit) mailbox_add_sender(&world->mailbox, entry->agent, number);
+  ASSERT(number < world->batch->count && world->agents.store.rows[entry->agent].status > AGENT_PENDING);
+  if (sends > entry->send_limit) world->sums->statistics.messages_refused += sends - entry->send_limit;
+  if (entry->send_limit) mailbox_add_sender(&world->links->mailbox, entry->agent, number);
 }
 
 typedef struct sendings {
@@ -96,12 +101,13 @@ typedef struct sendings {
 } sendings;
 
 static sendings sendings_of(const struct muster_world *world, uint32_t sender) {
-  uint32_t number = world->mailbox.entries[sender];
-  const batch_entry *entry = &world->batch.entries[number];
-  uint32_t sends = world->batch.results[number].sends;
+  uint32_t number = world->links->mailbox.entries[sender];
+  const batch_entry *entry = &world->batch->entries[number];
+  uint32_t sends = world->batch->results[number].sends;
   ASSERT(entry->agent == sender);
-  ASSERT(entry->send_base + entry->send_limit <= world->batch.places_max);
-  return (sendings){&world->mailbox.places[entry->send_base], sends < entry->send_limit ? sends : entry->send_limit};
+  ASSERT(entry->send_base + entry->send_limit <= world->batch->places_max);
+  return (sendings){&world->links->mailbox.places[entry->send_base],
+                    sends < entry->send_limit ? sends : entry->send_limit};
 }
 
 static void fetch_message(const struct muster_world *world, const outgoing *message) {
@@ -110,19 +116,19 @@ static void fetch_message(const struct muster_world *world, const outgoing *mess
 }
 
 static void fetch_receiver(const struct muster_world *world, const outgoing *message) {
-  __builtin_prefetch(&world->store.rows[message->head.peer.index]);
-  __builtin_prefetch(identity_generation_of(&world->agent_ids, message->head.peer.index));
+  __builtin_prefetch(&world->agents.store.rows[message->head.peer.index]);
+  __builtin_prefetch(identity_generation_of(&world->agents.ids, message->head.peer.index));
 }
 
 static void fetch_box(const struct muster_world *world, const outgoing *message) {
-  const agent_row *row = &world->store.rows[message->head.peer.index];
-  const box_table *boxes = &world->types.types[row->type].boxes;
+  const agent_row *row = &world->agents.store.rows[message->head.peer.index];
+  const box_table *boxes = &world->agents.types.types[row->type].boxes;
   if (boxes->capacity) __builtin_prefetch(&boxes->boxes[row->state_slot], 1);
 }
 
 static void fetch_letter(const struct muster_world *world, const outgoing *message) {
-  const agent_row *row = &world->store.rows[message->head.peer.index];
-  const box_table *boxes = &world->types.types[row->type].boxes;
+  const agent_row *row = &world->agents.store.rows[message->head.peer.index];
+  const box_table *boxes = &world->agents.types.types[row->type].boxes;
   if (boxes->capacity) __builtin_prefetch(boxes_end(boxes, row->state_slot), 1);
 }
 
@@ -140,7 +146,7 @@ static void fetch_ahead(const struct muster_world *world, const sendings *round,
 
 /* Delivers from the next senders in agent order, from `index` on. Returns where the others begin. */
 static uint32_t deliver_round(struct muster_world *world, uint32_t index) {
-  struct mailbox *mailbox = &world->mailbox;
+  struct mailbox *mailbox = &world->links->mailbox;
   uint32_t senders[ROUND], count = 0;
   sendings round[ROUND];
   for (; count < ROUND && mailbox->sender_count; index++) {
@@ -150,7 +156,7 @@ static uint32_t deliver_round(struct muster_world *world, uint32_t index) {
   }
   fetch_ahead(world, round, count);
   for (uint32_t i = 0; i < count; i++) {
-    muster_agent sender = {senders[i], world->store.rows[senders[i]].generation};
+    muster_agent sender = {senders[i], world->agents.store.rows[senders[i]].generation};
     for (uint32_t k = 0; k < round[i].count; k++)
       messages_post(world, sender, &round[i].first[k].head, round[i].first[k].bytes);
   }
@@ -158,8 +164,8 @@ static uint32_t deliver_round(struct muster_world *world, uint32_t index) {
 }
 
 bool messages_deliver(struct muster_world *world, uint64_t end_ns) {
-  struct mailbox *mailbox = &world->mailbox;
-  uint32_t places = world->batch.places + index_counter_taken(&world->places_late);
+  struct mailbox *mailbox = &world->links->mailbox;
+  uint32_t places = world->batch->places + index_counter_taken(&world->links->places_late);
   if (places > mailbox->places_high) mailbox->places_high = places;
   for (uint32_t index = 0; mailbox->sender_count;) {
     if (serial_is_over(world, end_ns)) return false;
@@ -169,28 +175,28 @@ bool messages_deliver(struct muster_world *world, uint64_t end_ns) {
 }
 
 void messages_begin(struct muster_world *world, uint32_t index) {
-  ASSERT(world->store.rows[index].status == AGENT_ADMITTED);
-  const agent_row *row = &world->store.rows[index];
-  box_table *boxes = &world->types.types[row->type].boxes;
+  ASSERT(world->agents.store.rows[index].status == AGENT_ADMITTED);
+  const agent_row *row = &world->agents.store.rows[index];
+  box_table *boxes = &world->agents.types.types[row->type].boxes;
   if (boxes->capacity) boxes_begin(boxes, row->state_slot);
-  if (world->mailbox.owed_count) mailbox_losses_begin(&world->mailbox, index);
+  if (world->links->mailbox.owed_count) mailbox_losses_begin(&world->links->mailbox, index);
 }
 
 void messages_complete_update(struct muster_world *world, uint32_t index) {
-  const agent_row *row = &world->store.rows[index];
-  agent_type *type = &world->types.types[row->type];
+  const agent_row *row = &world->agents.store.rows[index];
+  agent_type *type = &world->agents.types.types[row->type];
   bool begun = is_under_way(row);
   ASSERT(row->status == AGENT_ADMITTED || row->status == AGENT_ACTING);
-  if (messages_are_owed(world, index)) mailbox_losses_complete(&world->mailbox, index, begun);
+  if (messages_are_owed(world, index)) mailbox_losses_complete(&world->links->mailbox, index, begun);
   if (!type->boxes.capacity) return;
   uint32_t left = boxes_complete(&type->boxes, row->state_slot, begun);
-  if (left && type->def.wake_on_message) mailbox_wake(&world->mailbox, index);
+  if (left && type->def.wake_on_message) mailbox_wake(&world->links->mailbox, index);
 }
 
 void messages_forget(struct muster_world *world, uint32_t index) {
-  ASSERT(!store_is_active(&world->store, index));
-  const agent_row *row = &world->store.rows[index];
-  box_table *boxes = &world->types.types[row->type].boxes;
+  ASSERT(!store_is_active(&world->agents.store, index));
+  const agent_row *row = &world->agents.store.rows[index];
+  box_table *boxes = &world->agents.types.types[row->type].boxes;
   if (boxes->capacity) boxes_clear(boxes, row->state_slot);
-  if (world->mailbox.places) mailbox_forget(&world->mailbox, index);
+  if (world->links->mailbox.places) mailbox_forget(&world->links->mailbox, index);
 }

@@ -4,6 +4,9 @@
 #define MESSAGES_H
 
 #include "world/world.h"
+#include "world/world_links.h"
+
+struct batch_entry;
 
 /* A type is registered: reserves the mailbox when it is the first that sends or has boxes, and the queue for other
  * threads' messages when it is the first that has boxes; arena->failed tells of refusal. */
@@ -18,7 +21,7 @@ void messages_take(struct muster_world *world);
 
 /* Run: places for the messages of an entry for which the ranking did not look, as it was put behind the batch later.
  * The worker that runs it. */
-void messages_set_aside_late(struct muster_world *world, batch_entry *entry);
+void messages_set_aside_late(struct muster_world *world, struct batch_entry *entry);
 
 /* Commit: an entry ran; what it sent will be delivered. */
 void messages_note_sender(struct muster_world *world, uint32_t entry);
@@ -39,12 +42,12 @@ void messages_complete_update(struct muster_world *world, uint32_t index);
 /* Commit, before the agent's row changes: its update is complete. An agent that is owed nothing may be completed beside
  * others, by any worker. */
 static inline void messages_complete(struct muster_world *world, const agent_type *type, uint32_t index) {
-  if (type->has_boxes || world->mailbox.owed_count) messages_complete_update(world, index);
+  if (type->has_boxes || world->links->mailbox.owed_count) messages_complete_update(world, index);
 }
 
 /* Whether an agent's next update is to be told of dropped messages. Any worker, while none is delivered. */
 static inline bool messages_are_owed(const struct muster_world *world, uint32_t index) {
-  return world->mailbox.owed_count && world->mailbox.losses[index].count;
+  return world->links->mailbox.owed_count && world->links->mailbox.losses[index].count;
 }
 
 #endif

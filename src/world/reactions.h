@@ -3,23 +3,31 @@
 #ifndef REACTIONS_H
 #define REACTIONS_H
 
-#include "world/world.h"
+#include "world/world_agents.h"
+
+#include <muster/report.h>
+
+struct frame_state;
+struct world_queues;
 
 /* Intake: makes those due whose time comes, lifts their priority, and lets the most pressing go ahead. */
-void reactions_run(struct muster_world *world);
+void reactions_run(struct world_agents *agents, struct world_queues *queues, const struct frame_state *frame);
 
 /* What an update, or a callback, asked for itself. */
-void reactions_ask_own(struct muster_world *world, uint32_t index, uint64_t by_ns);
+void reactions_ask_own(struct world_agents *agents, struct world_queues *queues, uint64_t now_ns, uint32_t index,
+                       uint64_t by_ns);
 
 /* The slow path of reactions_complete(). */
-void reactions_complete_update(struct muster_world *world, uint32_t index, uint64_t began_ns);
+void reactions_complete_update(struct world_agents *agents, struct world_queues *queues, muster_statistics *statistics,
+                               uint32_t index, uint64_t began_ns);
 
 /* Commit: an update is complete, maybe of an agent that must react. */
-static inline void reactions_complete(struct muster_world *world, uint32_t index, uint64_t began_ns) {
-  if (world->store.rows[index].reacts) reactions_complete_update(world, index, began_ns);
+static inline void reactions_complete(struct world_agents *agents, struct world_queues *queues,
+                                      muster_statistics *statistics, uint32_t index, uint64_t began_ns) {
+  if (agents->store.rows[index].reacts) reactions_complete_update(agents, queues, statistics, index, began_ns);
 }
 
 /* The agent is gone, or is not run any more. */
-void reactions_forget(struct muster_world *world, uint32_t index);
+void reactions_forget(struct world_agents *agents, struct world_queues *queues, uint32_t index);
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef SERIAL_H
 #define SERIAL_H
 
+#include "pool/crew.h"
 #include "world/world.h"
 
 /* How many workers to call for so much work: one that sleeps takes a while to come and begins with cold caches, so it

@@ -1,56 +1,62 @@
 #include "world/timing.h"
 
+#include "agents/batch.h"
 #include "agents/elapsed.h"
 #include "base/assert.h"
 #include "world/reactions.h"
+#include "world/world_queues.h"
+#include "world/world_sums.h"
 
 #include <xxhash.h>
 
-void timing_set(struct muster_world *world, uint32_t index) {
-  const agent_alarm *alarm = &world->store.alarms[index];
+void timing_set(struct world_agents *agents, struct world_queues *queues, uint32_t index) {
+  const agent_alarm *alarm = &agents->store.alarms[index];
   uint64_t first_ns = alarm->wake_at_ns ? alarm->wake_at_ns : UINT64_MAX;
-  if (world->store.rows[index].delayed && alarm->quiet_until_ns < first_ns) first_ns = alarm->quiet_until_ns;
+  if (agents->store.rows[index].delayed && alarm->quiet_until_ns < first_ns) first_ns = alarm->quiet_until_ns;
   if (first_ns == UINT64_MAX)
-    timers_cancel(&world->timers, index);
+    timers_cancel(&queues->timers, index);
   else
-    timers_set(&world->timers, index, first_ns);
+    timers_set(&queues->timers, index, first_ns);
 }
 
-void timing_ask(struct muster_world *world, uint32_t index, uint64_t at_ns) {
-  agent_alarm *alarm = &world->store.alarms[index];
+void timing_ask(struct world_agents *agents, struct world_queues *queues, uint32_t index, uint64_t at_ns) {
+  agent_alarm *alarm = &agents->store.alarms[index];
   if (at_ns == MUSTER_WAKE_NEVER)
     alarm->wake_at_ns = 0;
   else if (!alarm->wake_at_ns || at_ns < alarm->wake_at_ns)
     alarm->wake_at_ns = at_ns ? at_ns : 1; /* long past: 0 says that there is none */
   else
     return;
-  timing_set(world, index);
+  timing_set(agents, queues, index);
 }
 
-void timing_ask_own(struct muster_world *world, uint32_t index, const batch_result *result) {
-  if (result->asks & ASK_NEVER) timing_ask(world, index, MUSTER_WAKE_NEVER);
-  if (result->asks & ASK_TIME) timing_ask(world, index, world->store.alarms[index].asked_ns);
-  if (result->asks & ASK_REACTION) reactions_ask_own(world, index, world->store.alarms[index].react_asked_ns);
+void timing_ask_own(struct world_agents *agents, struct world_queues *queues, uint64_t now_ns, uint32_t index,
+                    const batch_result *result) {
+  if (result->asks & ASK_NEVER) timing_ask(agents, queues, index, MUSTER_WAKE_NEVER);
+  if (result->asks & ASK_TIME) timing_ask(agents, queues, index, agents->store.alarms[index].asked_ns);
+  if (result->asks & ASK_REACTION)
+    reactions_ask_own(agents, queues, now_ns, index, agents->store.alarms[index].react_asked_ns);
 }
 
-bool timing_delays_wake(struct muster_world *world, uint32_t index) {
-  agent_row *row = &world->store.rows[index];
-  if (!world->types.types[row->type].gapped) return false;
+bool timing_delays_wake(struct world_agents *agents, struct world_queues *queues, muster_statistics *statistics,
+                        uint64_t now_ns, uint32_t index) {
+  agent_row *row = &agents->store.rows[index];
+  if (!agents->types.types[row->type].gapped) return false;
   ASSERT(row->status == AGENT_WAITING || row->status == AGENT_READY);
   if (row->delayed) return true;
-  if (world->frame.now_ns >= world->store.alarms[index].quiet_until_ns) {
+  if (now_ns >= agents->store.alarms[index].quiet_until_ns) {
     row->called = 1;
     return false;
   }
   row->delayed = 1;
-  world->statistics.wakes_delayed++;
-  timing_set(world, index);
+  statistics->wakes_delayed++;
+  timing_set(agents, queues, index);
   return true;
 }
 
-uint64_t timing_complete_update(struct muster_world *world, settle_part *part, const agent_type *type, uint32_t index,
+uint64_t timing_complete_update(struct world_agents *agents, settle_part *part, const agent_type *type, uint32_t index,
                                 uint64_t began_ns) {
-  agent_row *row = &world->store.rows[index];
+  agent_row *row = &agents->store.rows[index];
   uint64_t reached_ns = elapsed_reached(type, row->last_update_ns, began_ns);
   ASSERT(row->status == AGENT_ADMITTED || row->status == AGENT_ACTING);
   if (type->elapsed == MUSTER_ELAPSED_STEPS) {
@@ -58,26 +64,27 @@ uint64_t timing_complete_update(struct muster_world *world, settle_part *part, c
     if (behind > part->steps_behind_max) part->steps_behind_max = behind;
   }
   if (type->gapped) {
-    if (row->called) world->store.alarms[index].quiet_until_ns = began_ns + type->def.wake_gap_ns;
+    if (row->called) agents->store.alarms[index].quiet_until_ns = began_ns + type->def.wake_gap_ns;
     row->called = 0;
     row->delayed = 0; /* a wake that waits came before this update began; its timer will find nothing to do */
   }
   return reached_ns;
 }
 
-void timing_forget(struct muster_world *world, uint32_t index) {
-  reactions_forget(world, index);
-  if (!world->timers.high && !world->types.types[world->store.rows[index].type].gapped) return;
-  timers_cancel(&world->timers, index);
-  world->store.alarms[index] = (agent_alarm){0};
-  ASSERT(!timers_has(&world->timers, index));
+void timing_forget(struct world_agents *agents, struct world_queues *queues, uint32_t index) {
+  reactions_forget(agents, queues, index);
+  if (!queues->timers.high && !agents->types.types[agents->store.rows[index].type].gapped) return;
+  timers_cancel(&queues->timers, index);
+  agents->store.alarms[index] = (agent_alarm){0};
+  ASSERT(!timers_has(&queues->timers, index));
 }
 
-uint64_t timing_hash(const struct muster_world *world, uint32_t index, uint64_t hash) {
-  const agent_row *row = &world->store.rows[index];
-  if (row->reacts) hash = XXH3_64bits_withSeed(&world->store.alarms[index].react_by_ns, sizeof(uint64_t), hash);
-  if (!world->timers.high && !world->types.types[row->type].gapped) return hash;
-  const agent_alarm *alarm = &world->store.alarms[index];
+uint64_t timing_hash(const struct world_agents *agents, const struct world_queues *queues, uint32_t index,
+                     uint64_t hash) {
+  const agent_row *row = &agents->store.rows[index];
+  if (row->reacts) hash = XXH3_64bits_withSeed(&agents->store.alarms[index].react_by_ns, sizeof(uint64_t), hash);
+  if (!queues->timers.high && !agents->types.types[row->type].gapped) return hash;
+  const agent_alarm *alarm = &agents->store.alarms[index];
   uint64_t waits[4] = {alarm->wake_at_ns, row->timed ? alarm->answered_ns : 0, alarm->quiet_until_ns,
                        (uint64_t)(row->called << 1 | row->delayed)};
   return XXH3_64bits_withSeed(waits, sizeof waits, hash);

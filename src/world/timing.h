@@ -4,36 +4,45 @@
 #ifndef TIMING_H
 #define TIMING_H
 
-#include "world/world.h"
+#include "world/world_agents.h"
+
+#include <muster/report.h>
+
+struct settle_part;
+struct world_queues;
+struct batch_result;
 
 /* Sets the agent's timer to the first of what it waits for. */
-void timing_set(struct muster_world *world, uint32_t index);
+void timing_set(struct world_agents *agents, struct world_queues *queues, uint32_t index);
 
 /* Intake, commit: an agent is asked to run at a time, or at none with MUSTER_WAKE_NEVER. */
-void timing_ask(struct muster_world *world, uint32_t index, uint64_t at_ns);
+void timing_ask(struct world_agents *agents, struct world_queues *queues, uint32_t index, uint64_t at_ns);
 
 /* What an update, or a callback, asked for itself. */
-void timing_ask_own(struct muster_world *world, uint32_t index, const batch_result *result);
+void timing_ask_own(struct world_agents *agents, struct world_queues *queues, uint64_t now_ns, uint32_t index,
+                    const struct batch_result *result);
 
 /* Intake: whether a wake of an agent whose update is not under way comes within the gap: it is kept until then. */
-bool timing_delays_wake(struct muster_world *world, uint32_t index);
+bool timing_delays_wake(struct world_agents *agents, struct world_queues *queues, muster_statistics *statistics,
+                        uint64_t now_ns, uint32_t index);
 
 /* The slow path of timing_complete(): for types whose contract is not plain, or that have a gap. */
-uint64_t timing_complete_update(struct muster_world *world, settle_part *part, const agent_type *type, uint32_t index,
-                                uint64_t began_ns);
+uint64_t timing_complete_update(struct world_agents *agents, struct settle_part *part, const agent_type *type,
+                                uint32_t index, uint64_t began_ns);
 
 /* Commit, before the agent's row changes: an update is complete. Returns the time that it brings its agent to. Agents
  * may be completed by different workers, each with a part of its own. */
-static inline uint64_t timing_complete(struct muster_world *world, settle_part *part, const agent_type *type,
+static inline uint64_t timing_complete(struct world_agents *agents, struct settle_part *part, const agent_type *type,
                                        uint32_t index, uint64_t began_ns) {
   if (!type->elapsed && !type->gapped) return began_ns;
-  return timing_complete_update(world, part, type, index, began_ns);
+  return timing_complete_update(agents, part, type, index, began_ns);
 }
 
 /* The agent is gone: nothing of this must be left to the next holder of its index. */
-void timing_forget(struct muster_world *world, uint32_t index);
+void timing_forget(struct world_agents *agents, struct world_queues *queues, uint32_t index);
 
 /* Continues a hash over what an agent waits for. */
-uint64_t timing_hash(const struct muster_world *world, uint32_t index, uint64_t hash);
+uint64_t timing_hash(const struct world_agents *agents, const struct world_queues *queues, uint32_t index,
+                     uint64_t hash);
 
 #endif

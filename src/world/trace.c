@@ -2,7 +2,7 @@
 #include "world/trace.h"
 
 #include "base/assert.h"
-#include "world/world.h"
+#include "world/frame_state.h"
 
 void trace_create(struct trace *trace, const muster_world_def *def, uint32_t workers, struct arena *arena) {
   *trace = (struct trace){0};
@@ -28,9 +28,7 @@ static uint32_t place_of_next(const struct trace *trace) {
   return (uint32_t)(trace->frames % trace->frames_max);
 }
 
-void trace_begin(struct muster_world *world) {
-  struct trace *trace = &world->trace;
-  const frame_state *frame = &world->frame;
+void trace_begin(struct trace *trace, const frame_state *frame, bool virtual) {
   if (!trace_is_on(trace)) return;
   uint32_t place = place_of_next(trace);
   trace_frame *kept = &trace->ring[place];
@@ -38,15 +36,13 @@ void trace_begin(struct muster_world *world) {
     track_begin(&trace->tracks[i], trace_spans(trace, place, i), trace->spans_max);
   kept->begin_ns = frame->begin_ns;
   kept->deadline_ns = frame->deadline_ns;
-  if (!world->runner.virtual) return;
+  if (!virtual) return;
   kept->begin_ns = frame->now_ns > trace->virtual_end_ns ? frame->now_ns : trace->virtual_end_ns;
   kept->deadline_ns = kept->begin_ns + frame->capacity_ns;
 }
 
-void trace_run(struct muster_world *world) {
-  struct trace *trace = &world->trace;
-  const struct batch *batch = &world->batch;
-  if (!trace_is_on(trace) || !world->runner.virtual) return;
+void trace_run(struct trace *trace, const agent_store *store, const struct batch *batch) {
+  if (!trace_is_on(trace)) return;
   uint64_t now_ns = trace->ring[place_of_next(trace)].begin_ns;
   for (uint32_t i = 0; i < batch->claim_count; i++) {
     const batch_claim *claim = &batch->claims[i];
@@ -55,23 +51,22 @@ void trace_run(struct muster_world *world) {
     for (uint32_t k = claim->first; k < claim->end; k++) now_ns += batch->entries[k].model_ns;
     struct span *span = track_add(&trace->tracks[0], begin_ns, now_ns);
     if (!span) continue;
-    track_describe(span, &world->store, batch, claim->first, claim->end);
+    track_describe(span, store, batch, claim->first, claim->end);
     span->preempted = track_preempted(batch, claim->first, claim->end);
   }
 }
 
-void trace_end(struct muster_world *world) {
-  struct trace *trace = &world->trace;
+void trace_end(struct trace *trace, const muster_frame_report *report, bool virtual) {
   if (!trace_is_on(trace)) return;
   uint32_t place = place_of_next(trace);
   trace_frame *kept = &trace->ring[place];
-  kept->report = world->report;
+  kept->report = *report;
   trace->left_out[place] = 0;
   for (uint32_t i = 0; i < trace->workers; i++) {
     trace->counts[place * trace->workers + i] = trace->tracks[i].count;
     ASSERT(trace->tracks[i].count <= trace->spans_max);
     trace->left_out[place] += trace->tracks[i].left_out;
   }
-  if (world->runner.virtual) trace->virtual_end_ns = kept->begin_ns + world->report.wall_ns;
+  if (virtual) trace->virtual_end_ns = kept->begin_ns + report->wall_ns;
   trace->frames++;
 }

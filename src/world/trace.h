@@ -7,6 +7,8 @@
 
 #include "run/track.h"
 
+struct frame_state;
+
 typedef struct trace_frame {
   muster_frame_report report;
   uint64_t begin_ns, deadline_ns; /* wall, or on the virtual timeline */
@@ -35,13 +37,13 @@ static inline bool trace_is_on(const struct trace *trace) {
 uint64_t trace_bytes(const struct trace *trace);
 
 /* A frame begins; its clocks are set. Nothing without a trace, as the others. */
-void trace_begin(struct muster_world *world);
+void trace_begin(struct trace *trace, const struct frame_state *frame, bool virtual);
 
-/* Stage 7 is over. Under the virtual clock: lays its batch out. */
-void trace_run(struct muster_world *world);
+/* Stage 7 is over. Under the virtual clock alone: lays its batch out. */
+void trace_run(struct trace *trace, const agent_store *store, const struct batch *batch);
 
 /* The frame is over and its report complete. */
-void trace_end(struct muster_world *world);
+void trace_end(struct trace *trace, const muster_frame_report *report, bool virtual);
 
 /* The frames kept, and the k-th of them from the oldest on: its place in the ring. */
 static inline uint32_t trace_kept(const struct trace *trace) {

@@ -7,7 +7,14 @@
 #include "world/conduct.h"
 #include "world/guard.h"
 #include "world/lifecycle.h"
+#include "world/score_inputs.h"
+#include "world/workers.h"
+#include "world/world_commands.h"
+#include "world/world_links.h"
+#include "world/world_plan.h"
+#include "world/world_queues.h"
 #include "world/world_record.h"
+#include "world/world_score.h"
 
 #include <math.h>
 #include <string.h>
@@ -95,7 +102,7 @@ muster_result tune_check(const struct muster_world *world, const muster_world_tu
                        "updates",
                        tuning->cycles_max);
   if (result || !gives_factors(tuning)) return result;
-  if (!world->factors)
+  if (!world->score->factors)
     return error_set(MUSTER_E_STATE, "world tuning: importance is no sum of factors in this world: create it with "
                                      "MUSTER_IMPORTANCE_FACTORS");
   return tune_check_factors(tuning->focus, tuning->designer, tuning->role, tuning->company);
@@ -107,7 +114,7 @@ muster_result muster_world_tune(muster_world *world, const muster_world_tuning *
   muster_result result = sized_read(SIZED(world_tuning), given, &tuning);
   if (!result) result = tune_check(world, &tuning);
   if (result || !guard_asks(world, "world tuning", &result)) return result;
-  if (ring_push(&world->inbox.tunings, &tuning)) return MUSTER_OK;
+  if (ring_push(&world->commands->inbox.tunings, &tuning)) return MUSTER_OK;
   return error_set(MUSTER_E_FULL, "%d tunings of the world wait for the next frame", INBOX_TUNINGS);
 }
 
@@ -131,7 +138,7 @@ muster_result muster_world_tuning_read(const muster_world *world, muster_world_t
                                .cycles_importance = def->cycles_importance,
                                .importance_octaves = def->importance_octaves,
                                .wish_part = def->wish_part};
-  if (world->factors) {
+  if (world->score->factors) {
     whole.focus = def->focus;
     whole.designer = def->designer;
     whole.role = def->role;
@@ -150,7 +157,7 @@ muster_result muster_world_set_workers(muster_world *world, uint32_t workers) {
   if (workers > muster_pool_workers(world->pool))
     return error_set(MUSTER_E_ARGUMENT, "workers: %u must be 0 (all) .. %u, as many as the pool has", workers,
                      muster_pool_workers(world->pool));
-  world->runner.workers = workers ? workers : muster_pool_workers(world->pool);
+  world_set_own_workers(world, workers ? workers : muster_pool_workers(world->pool));
   return MUSTER_OK;
 }
 
@@ -162,19 +169,19 @@ uint32_t muster_world_workers(const muster_world *world) {
 
 static void take_factors(struct muster_world *world) {
   const muster_world_def *def = &world->def;
-  world->factor_weights = (judge_factors){def->focus, def->designer, def->role, def->company};
+  world->score->factor_weights = (judge_factors){def->focus, def->designer, def->role, def->company};
 }
 
 void tune_create(struct muster_world *world) {
   const muster_world_def *def = &world->def;
-  shedding_create(&world->shedding, (double)def->level_pressure);
-  timers_create(&world->reactions, def->agents_max, &world->arena);
-  world->ready.reacting = &world->store;
+  shedding_create(&world->score->shedding, (double)def->level_pressure);
+  timers_create(&world->queues->reactions, def->agents_max, &world->arena);
+  world->queues->ready.reacting = &world->agents.store;
   if (def->importance != MUSTER_IMPORTANCE_FACTORS) return;
-  store_reserve_factors(&world->store, &world->arena);
-  companions_create(&world->companions, def->agents_max, &world->arena);
+  store_reserve_factors(&world->agents.store, &world->arena);
+  companions_create(&world->links->companions, def->agents_max, &world->arena);
   take_factors(world);
-  world->factors = &world->factor_weights;
+  world->score->factors = &world->score->factor_weights;
 }
 
 /* True when that is news. */
@@ -193,12 +200,13 @@ static void tune_apply(struct muster_world *world, const muster_world_tuning *tu
   order |= take_share(&def->weight_reduction, tuning->weight_reduction);
   order |= tuning->guarantee_ns && tuning->guarantee_ns != def->guarantee_ns;
   if (tuning->guarantee_ns) def->guarantee_ns = tuning->guarantee_ns;
-  if (order) ready_reweigh(&world->ready, &world->store, def);
+  if (order) ready_reweigh(&world->queues->ready, &world->agents.store, def);
   if (tuning->updates_per_frame != MUSTER_UPDATES_LEAVE) def->updates_per_frame = tuning->updates_per_frame;
   if (tuning->cycles_max) def->cycles_max = tuning->cycles_max;
   take_share(&def->cycles_importance, tuning->cycles_importance);
-  if (take_share(&def->level_pressure, tuning->level_pressure)) world->shedding.from = (double)def->level_pressure;
-  if (take_share(&def->wish_part, tuning->wish_part)) world->periods.wish_part = (double)def->wish_part;
+  if (take_share(&def->level_pressure, tuning->level_pressure))
+    world->score->shedding.from = (double)def->level_pressure;
+  if (take_share(&def->wish_part, tuning->wish_part)) world->plan->periods.wish_part = (double)def->wish_part;
   if (take_share(&def->importance_octaves, tuning->importance_octaves)) conduct_weigh_anew(world);
   if (!gives_factors(tuning)) return;
   bool matter = take_share(&def->focus, tuning->focus);
@@ -207,12 +215,12 @@ static void tune_apply(struct muster_world *world, const muster_world_tuning *tu
   matter |= take_share(&def->company, tuning->company);
   score_inputs inputs = world_score_inputs(world);
   take_factors(world);
-  if (matter) score_everybody(&world->board, &inputs);
+  if (matter) score_everybody(&world->score->board, &inputs);
 }
 
 /* The next tuning; no more than there were when the intake began. */
 static bool next_tuning(struct muster_world *world, uint32_t *left, muster_world_tuning *tuning) {
-  bool any = *left > 0 && ring_pop(&world->inbox.tunings, tuning);
+  bool any = *left > 0 && ring_pop(&world->commands->inbox.tunings, tuning);
   *left -= any;
   if (!world_record_tuning(world, any, tuning)) return false;
   if (!recorder_replays(world->recorder) || tune_check(world, tuning) == MUSTER_OK) return true;
@@ -221,12 +229,12 @@ static bool next_tuning(struct muster_world *world, uint32_t *left, muster_world
 
 void tune_run(struct muster_world *world) {
   muster_world_tuning tuning;
-  uint32_t left = ring_count(&world->inbox.tunings);
+  uint32_t left = ring_count(&world->commands->inbox.tunings);
   while (next_tuning(world, &left, &tuning)) tune_apply(world, &tuning);
 }
 
 void tune_esteem(struct muster_world *world, const struct command *command) {
-  agent_esteem *esteem = &world->store.esteem[command->index];
+  agent_esteem *esteem = &world->agents.store.esteem[command->index];
   if (command->designer != ESTEEM_OF_TYPE) esteem->designer = command->designer;
   if (command->role != ESTEEM_OF_TYPE) esteem->role = command->role;
 }
@@ -243,11 +251,11 @@ static muster_result queue_companions(muster_world *world, muster_agent agent, m
                      agent.generation);
   muster_result result;
   if (!guard_asks_agent(world, agent, "company", &result)) return result;
-  if (!all && kind == COMMAND_LINK && !identity_is_live(&world->agent_ids, other.index, other.generation))
+  if (!all && kind == COMMAND_LINK && !identity_is_live(&world->agents.ids, other.index, other.generation))
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", other.index, other.generation);
   struct command command = {.kind = kind, .index = agent.index, .generation = agent.generation};
   command.other = other;
-  if (ring_push(&world->inbox.commands, &command)) return MUSTER_OK;
+  if (ring_push(&world->commands->inbox.commands, &command)) return MUSTER_OK;
   return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
 }
 
@@ -261,47 +269,47 @@ muster_result muster_agent_part(muster_world *world, muster_agent agent, muster_
 
 /* What company is worth becomes another: the score must look. */
 static void set_lift(struct muster_world *world, uint32_t index, uint16_t lift) {
-  if (world->store.lift[index] == lift) return;
-  world->store.lift[index] = lift;
-  if (store_is_active(&world->store, index)) score_note(&world->board, index);
+  if (world->agents.store.lift[index] == lift) return;
+  world->agents.store.lift[index] = lift;
+  if (store_is_active(&world->agents.store, index)) score_note(&world->score->board, index);
 }
 
 void tune_companions(struct muster_world *world, const struct command *command) {
   ASSERT(command->kind == COMMAND_LINK || command->kind == COMMAND_UNLINK);
-  if (!world->factors) return;
+  if (!world->score->factors) return;
   if (command->kind == COMMAND_LINK)
-    companions_link(&world->companions, command->index, command->other);
+    companions_link(&world->links->companions, command->index, command->other);
   else
-    companions_unlink(&world->companions, command->index, command->other);
-  if (!world->companions.places[command->index]) set_lift(world, command->index, 0);
+    companions_unlink(&world->links->companions, command->index, command->other);
+  if (!world->links->companions.places[command->index]) set_lift(world, command->index, 0);
 }
 
 /* The most important of those that it is with, if they are more so than itself; all of them without company. */
 static uint16_t worth_of_companions(const struct muster_world *world, uint32_t index) {
-  const struct companion_list *list = &world->companions.of[index];
-  ASSERT(world->companions.places[index] > 0 && store_is_active(&world->store, index));
-  uint16_t best = world->store.standing[index], own = best;
+  const struct companion_list *list = &world->links->companions.of[index];
+  ASSERT(world->links->companions.places[index] > 0 && store_is_active(&world->agents.store, index));
+  uint16_t best = world->agents.store.standing[index], own = best;
   for (uint32_t i = 0; i < MUSTER_COMPANY_MAX; i++) {
     muster_agent other = list->others[i];
     if (muster_agent_is_null(other)) break;
-    if (!identity_is_live(&world->agent_ids, other.index, other.generation) ||
-        !store_is_active(&world->store, other.index))
+    if (!identity_is_live(&world->agents.ids, other.index, other.generation) ||
+        !store_is_active(&world->agents.store, other.index))
       continue;
-    if (world->store.standing[other.index] > best) best = world->store.standing[other.index];
+    if (world->agents.store.standing[other.index] > best) best = world->agents.store.standing[other.index];
   }
   return best > own ? best : 0;
 }
 
 void tune_look_at_companions(struct muster_world *world) {
   enum { LOOKS_PER_FRAME = 4096, NOTICED = 256 /* 65535ths */ };
-  struct companions *companions = &world->companions;
-  if (!world->factors) return;
+  struct companions *companions = &world->links->companions;
+  if (!world->score->factors) return;
   uint32_t left = companions->count < LOOKS_PER_FRAME ? companions->count : LOOKS_PER_FRAME;
   for (; left > 0; left--) {
     if (companions->next >= companions->count) companions->next = 0;
     uint32_t index = companions->members[companions->next++];
-    if (!store_is_active(&world->store, index)) continue;
-    uint16_t worth = worth_of_companions(world, index), held = world->store.lift[index];
+    if (!store_is_active(&world->agents.store, index)) continue;
+    uint16_t worth = worth_of_companions(world, index), held = world->agents.store.lift[index];
     int32_t change = (int32_t)worth - held;
     if (change > NOTICED || change < -NOTICED || (worth == 0 && held)) set_lift(world, index, worth);
   }

@@ -5,6 +5,8 @@
 
 #include "world/world.h"
 
+struct command;
+
 /* Whether the fields of a definition that can be tuned are in range. Any thread. */
 muster_result tune_check_def(const muster_world_def *def);
 

@@ -1,24 +1,27 @@
 /* world_record.c - see world_record.h. */
 #include "world/world_record.h"
 
+#include "agents/mailbox.h"
 #include "base/assert.h"
 #include "record/recorder_fields.h"
 #include "world/guard.h"
+#include "world/world_commands.h"
+#include "world/world_observers.h"
 
 /* ------------------------------------------------------------------------------------------------ what hosts spawn */
 
 static void keep_types(struct muster_world *world) {
   struct recorder *recorder = world->recorder;
-  for (; recorder->types_known < world->types.count; recorder->types_known++) {
+  for (; recorder->types_known < world->agents.types.count; recorder->types_known++) {
     recorder_put_tag(recorder, TAG_TYPES);
-    fields_put_type(&recorder->tape, &world->types.types[recorder->types_known]);
+    fields_put_type(&recorder->tape, &world->agents.types.types[recorder->types_known]);
   }
 }
 
 static uint64_t world_record_name_of_user(const struct muster_world *world, uint32_t index) {
   const struct recorder *recorder = world->recorder;
-  void *user = world->store.rows[index].user;
-  muster_agent agent = {index, identity_generation(&world->agent_ids, index)};
+  void *user = world->agents.store.rows[index].user;
+  muster_agent agent = {index, identity_generation(&world->agents.ids, index)};
   if (!user) return 0;
   return recorder->def.name_user ? recorder->def.name_user(agent, user, recorder->def.user) : 1;
 }
@@ -26,21 +29,22 @@ static uint64_t world_record_name_of_user(const struct muster_world *world, uint
 static void keep_logged_spawn(struct muster_world *world, uint32_t index) {
   struct recorder *recorder = world->recorder;
   struct tape *tape = &recorder->tape;
-  const agent_row *row = &world->store.rows[index];
-  const agent_type *type = &world->types.types[row->type];
-  const agent_place *place = &world->store.places[index];
+  const agent_row *row = &world->agents.store.rows[index];
+  const agent_type *type = &world->agents.types.types[row->type];
+  const agent_place *place = &world->agents.store.places[index];
   recorder_put_tag(recorder, TAG_SPAWN_LOG);
   tape_put_number(tape, index);
-  tape_put_number(tape, identity_generation(&world->agent_ids, index));
+  tape_put_number(tape, identity_generation(&world->agents.ids, index));
   tape_put_number(tape, row->type);
-  ASSERT(row->type < world->types.count && row->status != AGENT_FREE);
+  ASSERT(row->type < world->agents.types.count && row->status != AGENT_FREE);
   tape_put_number(tape, row->user ? 1 : 0);
   tape_put_number(tape, world_record_name_of_user(world, index));
   tape_put(tape, &row->floor, sizeof row->floor);
   tape_put(tape, &row->elasticity_step, sizeof row->elasticity_step);
   tape_put(tape, row->factors, sizeof row->factors);
   tape_put(tape, place, sizeof *place);
-  if (world->store.esteem) tape_put(tape, &world->store.esteem[index], sizeof *world->store.esteem);
+  if (world->agents.store.esteem)
+    tape_put(tape, &world->agents.store.esteem[index], sizeof *world->agents.store.esteem);
   if (type->states) tape_put(tape, type_state(type, row->state_slot), type->def.state_bytes);
   if (type->published) tape_put(tape, type_published(type, row->state_slot, row->front), type->def.published_bytes);
 }
@@ -74,10 +78,10 @@ static bool accepts(struct muster_world *world, const struct command *command) {
   ASSERT(recorder_replays(world->recorder));
   if (world->recorder->tape.failed) return false;
   bool adds = command->kind == COMMAND_OBSERVER_ADD;
-  if (!command_is_possible(world, command) || (adds && !identity_claim(&world->observer_ids, command->index)))
+  if (!command_is_possible(world, command) || (adds && !identity_claim(&world->observers->ids, command->index)))
     return recorder_diverges(world->recorder, "its record has a command %u for %u, which cannot be", command->kind,
                              command->index);
-  if (adds) identity_assign(&world->observer_ids, command->index, command->generation);
+  if (adds) identity_assign(&world->observers->ids, command->index, command->generation);
   return true;
 }
 
@@ -130,20 +134,20 @@ bool world_record_tuning(struct muster_world *world, bool any, muster_world_tuni
 }
 
 bool world_record_claim(struct muster_world *world, uint64_t index) {
-  if (identity_claim(&world->agent_ids, index)) return true;
+  if (identity_claim(&world->agents.ids, index)) return true;
   return recorder_diverges(world->recorder, "its record gives index %llu to a new agent, which is taken",
                            (unsigned long long)index);
 }
 
 /* Whether an agent that the record makes active waits for that here. */
 static bool is_pending(const struct muster_world *world, uint32_t index) {
-  return index < world->def.agents_max && world->store.rows[index].status == AGENT_PENDING &&
-         identity_is_live(&world->agent_ids, index, identity_generation(&world->agent_ids, index));
+  return index < world->def.agents_max && world->agents.store.rows[index].status == AGENT_PENDING &&
+         identity_is_live(&world->agents.ids, index, identity_generation(&world->agents.ids, index));
 }
 
 uint32_t world_record_take_spawns(struct muster_world *world, uint32_t *agents, uint32_t most) {
   bool replays = recorder_replays(world->recorder);
-  uint32_t count = replays ? 0 : pending_take(&world->inbox.spawns, agents, most);
+  uint32_t count = replays ? 0 : pending_take(&world->commands->inbox.spawns, agents, most);
   count = exchange_some(world, TAG_ACTIVATED, agents, sizeof *agents, count, most);
   for (uint32_t i = 0; i < count && replays; i++) {
     uint32_t again = 0;
@@ -165,5 +169,5 @@ void world_record_close(struct muster_world *world) {
   if (recorder_records(world->recorder)) recorder_finish(world->recorder);
   if (!recorder_replays(world->recorder)) return;
   world->recorder->replays = false;
-  world->agent_ids.held = world->observer_ids.held = NULL;
+  world->agents.ids.held = world->observers->ids.held = NULL;
 }

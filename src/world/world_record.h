@@ -7,6 +7,9 @@
 #include "record/recorder.h"
 #include "world/world.h"
 
+struct outgoing;
+struct command;
+
 /* Recording: agents that were spawned until now, and types that were registered, are written down. */
 void world_record_newborns(struct muster_world *world);
 
@@ -20,7 +23,7 @@ uint32_t world_record_commands(struct muster_world *world, struct command *comma
 
 /* The next of a list of commands, of messages of the host, of tunings of the world: whether there is one, and which. */
 bool world_record_command(struct muster_world *world, bool any, struct command *command);
-bool world_record_message(struct muster_world *world, bool any, outgoing *message);
+bool world_record_message(struct muster_world *world, bool any, struct outgoing *message);
 bool world_record_tuning(struct muster_world *world, bool any, muster_world_tuning *tuning);
 
 /* Takes at most `most` spawned agents, which become active; returns how many. */

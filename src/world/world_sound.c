@@ -1,15 +1,24 @@
 #include "world/world_sound.h"
 
+#include "agents/batch.h"
 #include "base/fatal.h"
 #include "plan/plan_sound.h"
 #include "record/recorder.h"
+#include "world/conduct_state.h"
+#include "world/frame_state.h"
 #include "world/herd_links.h"
+#include "world/world_commands.h"
+#include "world/world_herds.h"
+#include "world/world_links.h"
+#include "world/world_observers.h"
+#include "world/world_queues.h"
+#include "world/world_score.h"
 
 /* ------------------------------------------------------------------------------------------------------- statuses */
 
 /* Without a period it hangs in a wheel only when its type was put into quarantine as it was about to run. */
 static bool waiting_is_sound(const struct muster_world *world, const agent_row *row, uint32_t index, soundness *found) {
-  bool events = world->types.types[row->type].elapsed == MUSTER_ELAPSED_EVENTS;
+  bool events = world->agents.types.types[row->type].elapsed == MUSTER_ELAPSED_EVENTS;
   return SOUND(found, events || row->spot, "agent %u is WAITING for a period and in no wheel", index);
 }
 
@@ -27,29 +36,30 @@ static bool quarantined_is_sound(const agent_row *row, uint32_t index, soundness
 /* What holds whatever the status. */
 static bool world_sound_is_known(const struct muster_world *world, const agent_row *row, uint32_t index,
                                  soundness *found) {
-  if (!SOUND(found, row->type < world->types.count, "agent %u is of type %u of %u", index, row->type,
-             world->types.count))
+  if (!SOUND(found, row->type < world->agents.types.count, "agent %u is of type %u of %u", index, row->type,
+             world->agents.types.count))
     return false;
-  const agent_type *type = &world->types.types[row->type];
-  const agent_alarm *alarm = &world->store.alarms[index];
-  SOUND(found, identity_generation(&world->agent_ids, index) & 1, "agent %u is active, and its id is gone", index);
-  SOUND(found, world->store.places[index].type == row->type, "agent %u is of type %u, and of %u where it is", index,
-        row->type, world->store.places[index].type);
+  const agent_type *type = &world->agents.types.types[row->type];
+  const agent_alarm *alarm = &world->agents.store.alarms[index];
+  SOUND(found, identity_generation(&world->agents.ids, index) & 1, "agent %u is active, and its id is gone", index);
+  SOUND(found, world->agents.store.places[index].type == row->type, "agent %u is of type %u, and of %u where it is",
+        index, row->type, world->agents.store.places[index].type);
   SOUND(found, row->level < type->def.level_count, "agent %u is at level %u of %u", index, row->level,
         type->def.level_count);
   SOUND(found, type->has_sets || !row->owes, "agent %u owes sets and has none", index);
   SOUND(found, !row->acts || row->status == AGENT_QUARANTINED, "agent %u is %s, and its actions wait for a pardon",
         index, agent_status_name((agent_status)row->status));
-  SOUND(found, row->reacts == timers_has(&world->reactions, index), "agent %u %s react by a time, and is %s asked to",
-        index, row->reacts ? "must" : "need not", row->reacts ? "not" : "still");
-  SOUND(found, (!alarm->wake_at_ns && !row->delayed) || timers_has(&world->timers, index),
+  SOUND(found, row->reacts == timers_has(&world->queues->reactions, index),
+        "agent %u %s react by a time, and is %s asked to", index, row->reacts ? "must" : "need not",
+        row->reacts ? "not" : "still");
+  SOUND(found, (!alarm->wake_at_ns && !row->delayed) || timers_has(&world->queues->timers, index),
         "agent %u waits for a time that nobody looks at", index);
   return !found->broken;
 }
 
 bool agent_is_sound(const struct muster_world *world, uint32_t index, soundness *found) {
-  const agent_row *row = &world->store.rows[index];
-  bool acts = sound_has_bit(world->acting, index);
+  const agent_row *row = &world->agents.store.rows[index];
+  bool acts = sound_has_bit(world->queues->acting, index);
   if (!world_sound_is_known(world, row, index, found)) return false;
   SOUND(found, acts == (row->status == AGENT_ACTING), "agent %u is %s and %s those who act", index,
         agent_status_name((agent_status)row->status), acts ? "among" : "not among");
@@ -72,7 +82,7 @@ bool agent_is_sound(const struct muster_world *world, uint32_t index, soundness 
 
 static void add_admitted(const struct muster_world *world, uint32_t agent, const char *where, struct tally *admitted,
                          soundness *found) {
-  const agent_store *store = &world->store;
+  const agent_store *store = &world->agents.store;
   if (!SOUND(found, agent < store->maximum && store_is_active(store, agent), "agent %u is in %s and not active", agent,
              where))
     return;
@@ -84,12 +94,12 @@ static void add_admitted(const struct muster_world *world, uint32_t agent, const
 /* Whether an entry's agent is still the batch's. An agent that was woken and ran is ADMITTED from the commit on. */
 static bool is_unsettled(const struct muster_world *world, uint32_t entry, world_moment moment) {
   if (moment == WORLD_RANKED) return true;
-  if (!world->commit.open || entry < world->commit.settled) return false;
-  return world->batch.outcomes[entry] != OUTCOME_SETTLED && world->batch.outcomes[entry] != OUTCOME_NOTICED;
+  if (!world->commit->open || entry < world->commit->settled) return false;
+  return world->batch->outcomes[entry] != OUTCOME_SETTLED && world->batch->outcomes[entry] != OUTCOME_NOTICED;
 }
 
 static struct tally tally_batch(const struct muster_world *world, world_moment moment, soundness *found) {
-  const struct batch *batch = &world->batch;
+  const struct batch *batch = world->batch;
   struct tally admitted = {0};
   SOUND(found, batch->held_count <= HELD_MAX, "%u agents are held", batch->held_count);
   for (uint32_t i = 0; i < batch->held_count && !found->broken; i++)
@@ -101,10 +111,10 @@ static struct tally tally_batch(const struct muster_world *world, world_moment m
 
 /* Names an ADMITTED agent that is in neither list, or in one of them twice. */
 static bool name_admitted(const struct muster_world *world, world_moment moment, soundness *found) {
-  const struct batch *batch = &world->batch;
-  for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) {
+  const struct batch *batch = world->batch;
+  for (uint32_t i = 0; (i = store_next_active(&world->agents.store, i)) != UINT32_MAX; i++) {
     uint32_t times = 0;
-    if (world->store.rows[i].status != AGENT_ADMITTED) continue;
+    if (world->agents.store.rows[i].status != AGENT_ADMITTED) continue;
     for (uint32_t k = 0; k < batch->held_count; k++) times += batch->held[k] == i;
     for (uint32_t k = 0; k < batch->count; k++) times += batch->entries[k].agent == i && is_unsettled(world, k, moment);
     SOUND(found, times == 1, "agent %u is ADMITTED and %u times in the batch or held", i, times);
@@ -115,39 +125,39 @@ static bool name_admitted(const struct muster_world *world, world_moment moment,
 static bool statuses_are_sound(const struct muster_world *world, world_moment moment, soundness *found) {
   struct tally admitted = {0};
   uint32_t acting = 0;
-  for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX && !found->broken; i++) {
+  for (uint32_t i = 0; (i = store_next_active(&world->agents.store, i)) != UINT32_MAX && !found->broken; i++) {
     agent_is_sound(world, i, found);
-    if (world->store.rows[i].status == AGENT_ADMITTED) tally_add(&admitted, i);
-    acting += world->store.rows[i].status == AGENT_ACTING;
+    if (world->agents.store.rows[i].status == AGENT_ADMITTED) tally_add(&admitted, i);
+    acting += world->agents.store.rows[i].status == AGENT_ACTING;
   }
   struct tally told = tally_batch(world, moment, found);
   if (!found->broken && !tally_equals(&told, &admitted)) name_admitted(world, moment, found);
-  uint64_t marked = sound_bits(world->acting, (world->def.agents_max + 63) / 64);
-  return SOUND(found, acting == world->acting_count && marked == acting,
+  uint64_t marked = sound_bits(world->queues->acting, (world->def.agents_max + 63) / 64);
+  return SOUND(found, acting == world->queues->acting_count && marked == acting,
                "%u agents are ACTING, %u among those who act, counted as %u", acting, (uint32_t)marked,
-               world->acting_count);
+               world->queues->acting_count);
 }
 
 /* ------------------------------------------------------------------------------------------------- what counts them */
 
 static bool penalties_are_sound(const struct muster_world *world, soundness *found) {
-  const conduct_state *conduct = &world->conduct;
+  const conduct_state *conduct = world->conduct;
   uint32_t demoted = 0, quarantined = 0, types = 0;
   struct tally told = {0}, seen = {0};
-  for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) {
-    const agent_row *row = &world->store.rows[i];
+  for (uint32_t i = 0; (i = store_next_active(&world->agents.store, i)) != UINT32_MAX; i++) {
+    const agent_row *row = &world->agents.store.rows[i];
     demoted += row->level_floor > 0;
     quarantined += row->status == AGENT_QUARANTINED;
     if (row->level_floor) tally_add(&seen, row->type * 2);
     if (row->status == AGENT_QUARANTINED) tally_add(&seen, row->type * 2 + 1);
   }
-  for (uint32_t i = 0; i < world->types.count; i++) {
-    types += world->types.types[i].quarantined;
+  for (uint32_t i = 0; i < world->agents.types.count; i++) {
+    types += world->agents.types.types[i].quarantined;
     tally_add_times(&told, i * 2, conduct->offenders.types[i].agents_demoted);
     tally_add_times(&told, i * 2 + 1, conduct->offenders.types[i].agents_quarantined);
-    SOUND(found, world->types.types[i].quarantined == world->classes.frozen[i],
+    SOUND(found, world->agents.types.types[i].quarantined == world->queues->classes.frozen[i],
           "type %u is %sin quarantine, and its classes are %sfrozen", i,
-          world->types.types[i].quarantined ? "" : "not ", world->classes.frozen[i] ? "" : "not ");
+          world->agents.types.types[i].quarantined ? "" : "not ", world->queues->classes.frozen[i] ? "" : "not ");
   }
   SOUND(found, demoted == conduct->agents_demoted, "%u agents are demoted, counted as %u", demoted,
         conduct->agents_demoted);
@@ -160,26 +170,27 @@ static bool penalties_are_sound(const struct muster_world *world, soundness *fou
 
 /* Agents that have been spawned and ids that are set aside are not active. */
 static bool spawns_are_sound(const struct muster_world *world, soundness *found) {
-  uint32_t high = identity_high(&world->agent_ids);
+  uint32_t high = identity_high(&world->agents.ids);
   bool taken = !recorder_replays(world->recorder); /* there its record says who becomes active */
   for (uint32_t i = 0; taken && i < high && !found->broken; i++)
-    SOUND(found, !pending_has(&world->inbox.spawns, i) || !store_is_active(&world->store, i),
+    SOUND(found, !pending_has(&world->commands->inbox.spawns, i) || !store_is_active(&world->agents.store, i),
           "agent %u is active and among the spawns", i);
-  for (uint32_t i = 0; !world->commit.open && i < world->spawn_id_count && !found->broken; i++)
-    SOUND(found, world->spawn_ids[i] < high && !store_is_active(&world->store, world->spawn_ids[i]),
-          "agent %u is active, and its id set aside for a spawn", world->spawn_ids[i]);
-  return SOUND(found, world->deferred_count <= world->def.commands_max, "%u commands wait for the next intake",
-               world->deferred_count);
+  for (uint32_t i = 0; !world->commit->open && i < world->commands->spawn_id_count && !found->broken; i++)
+    SOUND(found,
+          world->commands->spawn_ids[i] < high && !store_is_active(&world->agents.store, world->commands->spawn_ids[i]),
+          "agent %u is active, and its id set aside for a spawn", world->commands->spawn_ids[i]);
+  return SOUND(found, world->commands->deferred_count <= world->def.commands_max,
+               "%u commands wait for the next intake", world->commands->deferred_count);
 }
 
 /* A herd's id is live where the herd is, and only there. */
 static bool herd_ids_are_sound(const struct muster_world *world, soundness *found) {
-  for (uint32_t t = 0; t < world->herds.count; t++) {
-    const struct herd_type *type = &world->herds.types[t];
+  for (uint32_t t = 0; t < world->herds->table.count; t++) {
+    const struct herd_type *type = &world->herds->table.types[t];
     for (uint32_t home = 0; home < type->block_count * MUSTER_HERD_BLOCK && !found->broken; home++) {
       bool used = home % MUSTER_HERD_BLOCK < herds_block_of(type, home)->high;
       bool there = used && (type->members[home] || herds_number_in(type, home) != HERD_EMPTY);
-      SOUND(found, there == (herd_ids_generation(&world->herd_ids, type->first + home) & 1),
+      SOUND(found, there == (herd_ids_generation(&world->herds->ids, type->first + home) & 1),
             "herd %u of type '%s' is %s, and its id is not", type->first + home, type->name, there ? "there" : "gone");
     }
   }
@@ -187,33 +198,37 @@ static bool herd_ids_are_sound(const struct muster_world *world, soundness *foun
 }
 
 bool world_is_sound(const struct muster_world *world, world_moment moment, soundness *found) {
-  const agent_store *store = &world->store;
-  uint32_t high = identity_high(&world->agent_ids);
+  const agent_store *store = &world->agents.store;
+  uint32_t high = identity_high(&world->agents.ids);
   return store_is_sound(store, found) && statuses_are_sound(world, moment, found) &&
-         space_is_sound(&world->space, store, found) && classes_are_sound(&world->classes, store, found) &&
-         wheels_are_sound(&world->classes, store, found) && ready_is_sound(&world->ready, store, found) &&
-         timers_are_sound(&world->timers, high, "those who wait for a time", found) &&
-         timers_are_sound(&world->reactions, high, "those who must react", found) &&
-         score_is_sound(&world->board, store, found) && shedding_is_sound(&world->shedding, store, found) &&
-         offenders_are_sound(&world->conduct.offenders, store, found) && penalties_are_sound(world, found) &&
-         mailbox_is_sound(&world->mailbox, store, world->commit.open, found) &&
-         companions_are_sound(&world->companions, store, found) && observers_are_sound(&world->observers, found) &&
-         spawns_are_sound(world, found) && herd_ids_are_sound(world, found) &&
-         herds_are_sound(&world->herds, store, found);
+         space_is_sound(&world->agents.space, store, found) &&
+         classes_are_sound(&world->queues->classes, store, found) &&
+         wheels_are_sound(&world->queues->classes, store, found) &&
+         ready_is_sound(&world->queues->ready, store, found) &&
+         timers_are_sound(&world->queues->timers, high, "those who wait for a time", found) &&
+         timers_are_sound(&world->queues->reactions, high, "those who must react", found) &&
+         score_is_sound(&world->score->board, store, found) &&
+         shedding_is_sound(&world->score->shedding, store, found) &&
+         offenders_are_sound(&world->conduct->offenders, store, found) && penalties_are_sound(world, found) &&
+         mailbox_is_sound(&world->links->mailbox, store, world->commit->open, found) &&
+         companions_are_sound(&world->links->companions, store, found) &&
+         observers_are_sound(&world->observers->table, found) && spawns_are_sound(world, found) &&
+         herd_ids_are_sound(world, found) && herds_are_sound(&world->herds->table, store, found);
 }
 
 bool world_ids_are_sound(const struct muster_world *world, soundness *found) {
-  const struct identity *ids = &world->agent_ids;
+  const struct identity *ids = &world->agents.ids;
   uint32_t high = identity_high(ids), live = 0, index;
-  uint32_t aside = world->spawn_id_count + (world->herds.links && world->herds.spare != HERD_NONE);
+  uint32_t aside =
+      world->commands->spawn_id_count + (world->herds->table.links && world->herds->table.spare != HERD_NONE);
   for (uint32_t i = 0; i < high && !found->broken; i++) {
-    bool somebody = identity_generation(ids, i) & 1, pending = pending_has(&world->inbox.spawns, i);
+    bool somebody = identity_generation(ids, i) & 1, pending = pending_has(&world->commands->inbox.spawns, i);
     live += somebody;
-    SOUND(found, somebody == (pending || store_is_active(&world->store, i)), "agent %u has an id that is %s, and is %s",
-          i, somebody ? "live" : "gone",
-          pending ? "PENDING" : agent_status_name((agent_status)world->store.rows[i].status));
-    SOUND(found, !pending || world->store.rows[i].status == AGENT_PENDING, "agent %u is among the spawns and %s", i,
-          agent_status_name((agent_status)world->store.rows[i].status));
+    SOUND(found, somebody == (pending || store_is_active(&world->agents.store, i)),
+          "agent %u has an id that is %s, and is %s", i, somebody ? "live" : "gone",
+          pending ? "PENDING" : agent_status_name((agent_status)world->agents.store.rows[i].status));
+    SOUND(found, !pending || world->agents.store.rows[i].status == AGENT_PENDING, "agent %u is among the spawns and %s",
+          i, agent_status_name((agent_status)world->agents.store.rows[i].status));
   }
   uint32_t free = 0;
   for (; !found->broken && ring_peek(&ids->given_back, free, &index); free++)
@@ -227,8 +242,10 @@ bool world_ids_are_sound(const struct muster_world *world, soundness *found) {
 void world_check(const struct muster_world *world, world_moment moment) {
   enum { EACH_FRAME = 4096, SELDOM = 64 };
   soundness found = {0};
-  uint64_t work = (uint64_t)world->def.agents_max / 2 + 4ull * world->store.high + 32ull * world->classes.count;
-  for (uint32_t i = 0; i < world->herds.count; i++) work += world->herds.types[i].block_count * MUSTER_HERD_BLOCK;
+  uint64_t work =
+      (uint64_t)world->def.agents_max / 2 + 4ull * world->agents.store.high + 32ull * world->queues->classes.count;
+  for (uint32_t i = 0; i < world->herds->table.count; i++)
+    work += world->herds->table.types[i].block_count * MUSTER_HERD_BLOCK;
   uint64_t every = work / EACH_FRAME < SELDOM ? 1 + work / EACH_FRAME : SELDOM;
   if (world->frames % every != 0) return;
   if (!world_is_sound(world, moment, &found))

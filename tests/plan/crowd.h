@@ -2,8 +2,11 @@
 #ifndef CROWD_H
 #define CROWD_H
 
+#include "agents/types.h"
 #include "base/random.h"
+#include "plan/classes.h"
 #include "plan/score.h"
+#include "plan/wheel.h"
 #include "support/papers_rules.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,6 @@
 /* Importance of agents where nothing is hidden: levels, elasticity, bands, and who is looked at. */
 #include "plan/crowd.h"
+#include "plan/wheel.h"
 
 #include <string.h>
 

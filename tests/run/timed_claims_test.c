@@ -1,5 +1,6 @@
 /* A claim that may not be over when the frame's time is gets its clock read after each atom, and is left between two
  * updates. The claims are put together by hand, in a world that has run a few frames. */
+#include "agents/batch.h"
 #include "run/conduct.h"
 #include "support/burn.h"
 #include "support/little_world.h"
@@ -33,16 +34,16 @@ static little_world world_of(struct crowd *crowd) {
   type.user = crowd;
   register_type(&little, &type);
   for (uint32_t i = 0; i < AGENTS; i++) spawn_at(&little, i);
-  for (uint32_t i = 0; i < 40 && little.world->batch.count < AGENTS; i++) run_frame(&little);
-  cr_assert_eq(little.world->batch.count, AGENTS);
+  for (uint32_t i = 0; i < 40 && little.world->batch->count < AGENTS; i++) run_frame(&little);
+  cr_assert_eq(little.world->batch->count, AGENTS);
   return little;
 }
 
 /* Runs the last batch once more: its first agent alone, which always runs, and the others as one claim whose prediction
  * is true of half of them, and that has time for three. How many ran. */
 static uint32_t run_batch(const little_world *little, struct crowd *crowd, uint32_t margin_ns) {
-  struct runner *runner = &little->world->runner;
-  struct batch *batch = &little->world->batch;
+  struct runner *runner = little->world->runner;
+  struct batch *batch = little->world->batch;
   memset(batch->outcomes, OUTCOME_NOT_RUN, AGENTS);
   for (uint32_t i = 0; i < AGENTS; i++) batch->entries[i].predicted_ns = BURNT_NS / 4;
   batch->claims[0] = (batch_claim){.first = 0, .end = 1, .ran_by = CLAIM_LEFT};
@@ -70,10 +71,10 @@ Test(timed_claims, one_that_may_be_late_is_left_between_two_updates) {
     if (ran < 2) continue; /* something else came between, and there was no time for it */
     begun++;
     cr_assert_leq(ran, 1 + 3, "%u updates of 1 ms ran in 4 ms", ran);
-    uint64_t atom_ns = runner_caller(&little.world->runner)->audit.longest_atom_ns;
+    uint64_t atom_ns = runner_caller(little.world->runner)->audit.longest_atom_ns;
     if (atom_ns > longest_ns) longest_ns = atom_ns;
     for (uint32_t entry = 0; entry < AGENTS; entry++)
-      cr_assert_eq(little.world->batch.outcomes[entry], entry < ran ? OUTCOME_FINISHED : OUTCOME_NOT_RUN);
+      cr_assert_eq(little.world->batch->outcomes[entry], entry < ran ? OUTCOME_FINISHED : OUTCOME_NOT_RUN);
   }
   cr_assert_gt(begun, 0);
   cr_assert_geq(longest_ns, BURNT_NS - BURNT_NS / 8, "its atoms are known: %llu ns", (unsigned long long)longest_ns);

@@ -1,6 +1,7 @@
 /* Who acts when there is not time for all, what actions may reach, and what becomes of those that are removed. */
 #include "support/little_world.h"
 #include "world/world.h"
+#include "world/world_acts.h"
 
 enum { MANY = 60, ROUND = 3 * MANY / 8 };
 
@@ -349,7 +350,7 @@ Test(act_order, the_longest_chain_of_a_region_is_begun_first) {
   for (uint32_t i = 0; i < 3; i++) spawn_at(&little, 100000.0 * (1 + i));
   uint32_t first = spawn_at(&little, 0).index;
   for (uint32_t i = 1; i < CROWDED; i++) spawn_at(&little, 0);
-  const struct acts *acts = &little.world->acts;
+  const struct acts *acts = &little.world->acts->beside;
   for (uint32_t i = 0; i < 100 && acts->claim_count < 4; i++) run_frame(&little);
   cr_assert_eq(acts->claim_count, 4, "%u chains, %u acts", acts->claim_count, acts->count);
   cr_assert_eq(acts->entries[acts->chains[0]].agent, first);

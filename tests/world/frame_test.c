@@ -1,6 +1,7 @@
 /* What a frame promises: exact elapsed time, publication at the commit, order of actions, slicing, the budget. */
 #include "support/little_world.h"
 #include "world/world.h"
+#include "world/world_queues.h"
 
 enum { LOG_MAX = 4096 };
 
@@ -341,7 +342,8 @@ Test(frame, every_class_counts_among_the_bytes_that_are_in_use) {
   run_frames(&little, 2);
   muster_statistics statistics = muster_default_statistics();
   cr_assert_eq(muster_statistics_read(little.world, &statistics), MUSTER_OK);
-  cr_assert_geq(little.world->classes.count, TYPES);
-  cr_assert_gt(statistics.bytes_scheduling, sizeof *little.world + little.world->classes.count * sizeof(agent_class));
+  cr_assert_geq(little.world->queues->classes.count, TYPES);
+  cr_assert_gt(statistics.bytes_scheduling,
+               sizeof *little.world + little.world->queues->classes.count * sizeof(agent_class));
   little_world_destroy(&little);
 }

@@ -1,5 +1,6 @@
 /* A world in which everything happens that can happen to herds is sound after every frame. */
 #include "support/herd_busy.h"
+#include "world/world_herds.h"
 #include "world/world_sound.h"
 
 #include <stdio.h>
@@ -37,7 +38,7 @@ static void expect_counted(const struct muster_world *world, uint32_t *count, co
 /* The first agent of a tie. */
 static uint32_t find(const struct muster_world *world, herd_tie tie) {
   uint32_t i = 0;
-  while ((i = store_next_active(&world->store, i)) != UINT32_MAX && world->herds.links[i].tie != tie) i++;
+  while ((i = store_next_active(&world->agents.store, i)) != UINT32_MAX && world->herds->table.links[i].tie != tie) i++;
   cr_assert_neq(i, UINT32_MAX);
   return i;
 }
@@ -45,7 +46,7 @@ static uint32_t find(const struct muster_world *world, herd_tie tie) {
 Test(herd_sound, what_is_broken_between_agents_and_herds_is_named) {
   herd_busy busy = herd_busy_driven(100, 40);
   struct muster_world *world = busy.little.world;
-  herd_table *table = &world->herds;
+  herd_table *table = &world->herds->table;
   struct herd_type *type = &table->types[0];
   uint32_t leaf = find(world, HERD_TIE_LEAF), named = find(world, HERD_TIE_NAMED), block = find(world, HERD_TIE_BLOCK);
   herd_link link = table->links[leaf];
@@ -73,9 +74,9 @@ Test(herd_sound, what_is_broken_between_agents_and_herds_is_named) {
   expect_broken(world, &type->blocks[0].live, &(uint16_t){0}, sizeof(uint16_t), "block 0 of type 'deer' has");
   soundness found = {0};
   cr_assert(world_is_sound(world, WORLD_RESTS, &found), "put back: %s", found.trouble);
-  herd_ids_turn(&world->herd_ids, lanes.entry->herd);
+  herd_ids_turn(&world->herds->ids, lanes.entry->herd);
   cr_assert(!world_is_sound(world, WORLD_RESTS, &found));
   cr_assert_not_null(strstr(found.trouble, "is there, and its id is not"), "%s", found.trouble);
-  herd_ids_turn(&world->herd_ids, lanes.entry->herd);
+  herd_ids_turn(&world->herds->ids, lanes.entry->herd);
   little_world_destroy(&busy.little);
 }

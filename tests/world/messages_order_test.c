@@ -1,6 +1,9 @@
 /* Messages where much happens at once: many workers, commits that come too late, threads of the host. */
+#include "agents/batch.h"
+#include "run/runner.h"
 #include "support/letters.h"
 #include "world/messages.h"
+#include "world/world_links.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -115,16 +118,16 @@ Test(messages_order, a_delivery_that_runs_out_of_time_goes_on_with_the_next_send
   register_type(&little, &def);
   muster_agent receiver = plan.to = spawn_with(&little, NULL, 0);
   while (info_of(&little, receiver).messages < SENDERS) run_frame(&little);
-  const agent_row *row = &little.world->store.rows[receiver.index];
-  const box_table *boxes = &little.world->types.types[row->type].boxes;
+  const agent_row *row = &little.world->agents.store.rows[receiver.index];
+  const box_table *boxes = &little.world->agents.types.types[row->type].boxes;
   uint32_t before = boxes->boxes[row->state_slot].count, passes = 0;
-  cr_assert_eq(little.world->batch.count, SENDERS);
+  cr_assert_eq(little.world->batch->count, SENDERS);
   /* The same once more, a little at a time. */
   for (uint32_t i = 0; i < SENDERS; i++) messages_note_sender(little.world, i);
   cr_assert(!messages_deliver(little.world, 1));
-  cr_assert_eq(little.world->mailbox.sender_count, SENDERS);
-  while (!messages_deliver(little.world, clock_now(&little.world->runner.clock) + 500))
-    passes += little.world->mailbox.sender_count < SENDERS;
+  cr_assert_eq(little.world->links->mailbox.sender_count, SENDERS);
+  while (!messages_deliver(little.world, clock_now(&little.world->runner->clock) + 500))
+    passes += little.world->links->mailbox.sender_count < SENDERS;
   cr_assert_gt(passes, 1);
   cr_assert_eq(boxes->boxes[row->state_slot].count, before + SENDERS);
   for (uint32_t i = 1; i < SENDERS; i++)

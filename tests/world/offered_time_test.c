@@ -1,8 +1,12 @@
 /* What a frame on the wall clock learns of how much of its time updates use. The clocks' figures are given here, so
  * that the share that the controller comes to can be told beforehand. */
+#include "agents/batch.h"
 #include "frame/forecast.h"
 #include "support/little_world.h"
+#include "world/frame_state.h"
 #include "world/world.h"
+#include "world/world_learnt.h"
+#include "world/world_sums.h"
 
 #include <math.h>
 
@@ -12,16 +16,16 @@ enum { BUDGET_NS = 10000000, SHOWN = 400 };
 static little_world waiting_world(uint32_t workers) {
   muster_world_def def = muster_default_world_def();
   little_world little = little_world_create(workers, &def);
-  little.world->frame.budget_ns = little.world->report.budget_ns = BUDGET_NS;
-  little.world->report.carried = 1;
+  little.world->frame->budget_ns = little.world->sums->report.budget_ns = BUDGET_NS;
+  little.world->sums->report.carried = 1;
   return little;
 }
 
 /* Shows it the same frame again and again; the share that it comes to. */
 static double learnt_share(const little_world *little, double used_ns) {
-  little->world->report.update_cpu_ns = (uint64_t)used_ns;
+  little->world->sums->report.update_cpu_ns = (uint64_t)used_ns;
   for (uint32_t i = 0; i < SHOWN; i++) forecast_learn(little->world);
-  return (double)little->world->report.share;
+  return (double)little->world->sums->report.share;
 }
 
 static void expect_share(double share, double wanted) {
@@ -41,11 +45,11 @@ Test(offered_time, is_the_budget_of_every_worker) {
  * after it is no part of them. */
 Test(offered_time, is_less_what_planning_takes_from_all_of_them) {
   little_world little = waiting_world(3);
-  little.world->experience.holding = 0.0;
-  little.world->report.stage_ns[MUSTER_STAGE_INTAKE] = 1000000;
-  little.world->report.stage_ns[MUSTER_STAGE_RANK] = 1500000;
-  little.world->report.stage_ns[MUSTER_STAGE_RUN] = 7000000;
-  little.world->report.stage_ns[MUSTER_STAGE_COMMIT] = 500000;
+  little.world->learnt->experience.holding = 0.0;
+  little.world->sums->report.stage_ns[MUSTER_STAGE_INTAKE] = 1000000;
+  little.world->sums->report.stage_ns[MUSTER_STAGE_RANK] = 1500000;
+  little.world->sums->report.stage_ns[MUSTER_STAGE_RUN] = 7000000;
+  little.world->sums->report.stage_ns[MUSTER_STAGE_COMMIT] = 500000;
   expect_share(learnt_share(&little, 0.5 * (BUDGET_NS - 2500000) * 3), 0.5);
   expect_share(learnt_share(&little, 0.8 * (BUDGET_NS - 2500000) * 3), 0.8);
   little_world_destroy(&little);
@@ -55,8 +59,8 @@ Test(offered_time, is_less_what_planning_takes_from_all_of_them) {
 Test(offered_time, is_more_by_what_others_run_while_a_frame_is_planned) {
   enum { PLAN_NS = 2500000 };
   little_world little = waiting_world(3);
-  little.world->report.stage_ns[MUSTER_STAGE_RANK] = PLAN_NS;
-  little.world->experience.holding = 0.5; /* of what could be held, half is */
+  little.world->sums->report.stage_ns[MUSTER_STAGE_RANK] = PLAN_NS;
+  little.world->learnt->experience.holding = 0.5; /* of what could be held, half is */
   double offered_ns = (BUDGET_NS - PLAN_NS) * 3 + 0.5 * PLAN_NS * 2;
   expect_share(learnt_share(&little, 0.8 * offered_ns), 0.8);
   little_world_destroy(&little);
@@ -65,8 +69,8 @@ Test(offered_time, is_more_by_what_others_run_while_a_frame_is_planned) {
 /* A commit takes so much for each entry of the batch. */
 Test(offered_time, is_less_what_settling_the_batch_will_take) {
   little_world little = waiting_world(2);
-  little.world->experience.settle.mean_ns = little.world->experience.settle.high_ns = 2000.0;
-  little.world->batch.count = 1000;
+  little.world->learnt->experience.settle.mean_ns = little.world->learnt->experience.settle.high_ns = 2000.0;
+  little.world->batch->count = 1000;
   expect_share(learnt_share(&little, 0.5 * (BUDGET_NS - 2000000) * 2), 0.5);
   little_world_destroy(&little);
 }
@@ -74,9 +78,9 @@ Test(offered_time, is_less_what_settling_the_batch_will_take) {
 /* There is nothing to learn from where nothing waits, and a share is not believed beyond its bounds. */
 Test(offered_time, teaches_only_where_work_waits) {
   little_world little = waiting_world(2);
-  little.world->report.carried = 0;
+  little.world->sums->report.carried = 0;
   expect_share(learnt_share(&little, 0.5 * BUDGET_NS * 2), 1.0);
-  little.world->report.preempted = 1;
+  little.world->sums->report.preempted = 1;
   expect_share(learnt_share(&little, 0.5 * BUDGET_NS * 2), 0.5);
   expect_share(learnt_share(&little, 3.0 * BUDGET_NS * 2), 1.25);
   little_world_destroy(&little);
@@ -86,13 +90,13 @@ Test(offered_time, teaches_only_where_work_waits) {
 Test(offered_time, owes_what_it_overran) {
   enum { LATE_NS = 700000 };
   little_world little = waiting_world(2);
-  little.world->report.wall_ns = BUDGET_NS + LATE_NS;
+  little.world->sums->report.wall_ns = BUDGET_NS + LATE_NS;
   forecast_learn(little.world);
-  cr_assert_eq(little.world->report.debt_ns, LATE_NS);
+  cr_assert_eq(little.world->sums->report.debt_ns, LATE_NS);
   forecast_learn(little.world);
-  cr_assert_eq(little.world->report.debt_ns, 2 * LATE_NS);
-  little.world->report.wall_ns = BUDGET_NS - 1;
+  cr_assert_eq(little.world->sums->report.debt_ns, 2 * LATE_NS);
+  little.world->sums->report.wall_ns = BUDGET_NS - 1;
   forecast_learn(little.world);
-  cr_assert_eq(little.world->report.debt_ns, 2 * LATE_NS, "a frame that is early gives nothing back");
+  cr_assert_eq(little.world->sums->report.debt_ns, 2 * LATE_NS, "a frame that is early gives nothing back");
   little_world_destroy(&little);
 }

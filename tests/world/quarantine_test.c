@@ -74,7 +74,7 @@ static void expect_sound(const little_world *little) {
 
 static uint64_t updates_of(const little_world *little, muster_agent agent) {
   const struct muster_world *world = little->world;
-  return *(const uint64_t *)type_state(&world->types.types[0], world->store.rows[agent.index].state_slot);
+  return *(const uint64_t *)type_state(&world->agents.types.types[0], world->agents.store.rows[agent.index].state_slot);
 }
 
 /* Woken, but its type is put into quarantine by the same intake. */

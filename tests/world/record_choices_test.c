@@ -1,8 +1,10 @@
 /* What can be chosen and tuned is recorded and replayed, on the wall clock and on any number of workers: weights,
  * factors of importance, company, reactions, further cycles, levels under pressure. */
 #include "frame/frame_record.h"
+#include "record/recorder.h"
 #include "support/recording.h"
 #include "world/world.h"
+#include "world/world_learnt.h"
 
 enum { CREATURES = 400 };
 
@@ -192,7 +194,7 @@ Test(record_choices, times_that_no_clock_measures_are_not_taken_from_a_record) {
   struct recorded run;
   recorded_begin(&run, little.world);
   struct muster_world *world = little.world;
-  frame_experience *read = &world->experience, own = *read;
+  frame_experience *read = &world->learnt->experience, own = *read;
   double *times[] = {&read->plan.mean_ns,
                      &read->settle.high_ns,
                      &read->act.mean_ns,

@@ -1,7 +1,10 @@
 /* Snapshots whose checksums are right and in which one value is what none can be: refused, and it is said which. */
+#include "plan/shedding.h"
 #include "support/busy_worlds.h"
 #include "support/snapshot_parts.h"
 #include "world/world.h"
+#include "world/world_learnt.h"
+#include "world/world_queues.h"
 
 #include <math.h>
 
@@ -208,7 +211,7 @@ Test(snapshot_forged, agents_in_wheels_that_there_are_not) {
   expect_forged(&parts, parts.bytes + parts.begin[SECTION_WHEELS], &beyond, sizeof beyond, "is none of the wheels");
   little_world little = new_world();
   cr_assert_eq(load_world(little.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
-  list = little.world->classes.count * WHEEL_LISTS * WHEEL_SLOTS; /* the first behind the last */
+  list = little.world->queues->classes.count * WHEEL_LISTS * WHEEL_SLOTS; /* the first behind the last */
   little_world_destroy(&little);
   expect_forged(&parts, parts.bytes + parts.begin[SECTION_WHEELS], &list, sizeof list, "is none of the wheels");
   free(parts.bytes);
@@ -234,7 +237,7 @@ Test(snapshot_forged, costs_of_actions_that_were_never_measured) {
   little_world little = busy_world(planned_kind(), 1);
   busy_populate(&little);
   for (uint32_t frame = 0; frame < FRAMES; frame++) busy_frame(&little, planned_kind(), frame);
-  const frame_experience learnt = little.world->experience;
+  const frame_experience learnt = little.world->learnt->experience;
   saved_world saved = save_world(little.world);
   struct parts parts = take_apart(&saved);
   unsigned char *place = find(&parts, SECTION_LEARNT, &learnt, sizeof learnt, 0);
@@ -259,7 +262,7 @@ Test(snapshot_forged, paces_that_are_behind_by_more_than_half_a_beat) {
   little_world little = busy_world(planned_kind(), 1);
   busy_populate(&little);
   for (uint32_t frame = 0; frame < FRAMES; frame++) busy_frame(&little, planned_kind(), frame);
-  const class_table *table = &little.world->classes;
+  const class_table *table = &little.world->queues->classes;
   activation_pace paces[2] = {table->activation.pace, table->activation.pace};
   for (uint32_t i = 0; i < table->count; i++)
     if (table->classes[i].pace.beat_ns > 0) paces[1] = table->classes[i].pace;

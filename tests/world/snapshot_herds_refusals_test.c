@@ -2,6 +2,7 @@
 #include "support/herd_busy.h"
 #include "support/snapshot_parts.h"
 #include "world/world.h"
+#include "world/world_herds.h"
 
 enum { UNFOLDED = 40, HERDS = 16 /* and behind it the changes that wait */ };
 
@@ -157,7 +158,7 @@ Test(snapshot_herds_refusals, herd_types_that_differ) {
 /* Where herds are, and how many members they have, stands block by block as columns. */
 Test(snapshot_herds_refusals, folded_herds_that_are_where_none_can_be_or_too_many) {
   herd_busy busy = herd_busy_driven(50, UNFOLDED);
-  const struct herd_type *type = &busy.little.world->herds.types[0];
+  const struct herd_type *type = &busy.little.world->herds->table.types[0];
   uint32_t slot = 0, count = type->blocks[0].high;
   while (!type->members[slot]) slot++;
   cr_assert_lt(slot, count);
@@ -191,7 +192,7 @@ Test(snapshot_herds_refusals, folded_herds_that_are_where_none_can_be_or_too_man
 /* How many partitions have herds, and for each its number and the block that its next herd is put into. */
 Test(snapshot_herds_refusals, herds_of_partitions_that_there_are_not) {
   herd_busy busy = herd_busy_driven(50, UNFOLDED);
-  const uint32_t is[] = {1, 0, busy.little.world->herds.types[0].open[0]};
+  const uint32_t is[] = {1, 0, busy.little.world->herds->table.types[0].open[0]};
   saved_world saved = save_world(busy.little.world);
   struct parts parts = take_apart(&saved);
   size_t at = parts.begin[HERDS], found = 0, places = 0;

@@ -1,8 +1,15 @@
 /* A world that is driven by everything that can happen is sound after every frame, and each thing that is broken by
  * hand is named: which agent, which status, which list. */
 #include "agents/agents_sound.h"
+#include "agents/batch.h"
 #include "support/busy_worlds.h"
 #include "world/conduct.h"
+#include "world/conduct_state.h"
+#include "world/world_commands.h"
+#include "world/world_links.h"
+#include "world/world_observers.h"
+#include "world/world_queues.h"
+#include "world/world_score.h"
 #include "world/world_sound.h"
 
 #include <stdio.h>
@@ -58,11 +65,11 @@ static const char *of(uint32_t agent, const char *words) {
 }
 
 static void expect_row(struct muster_world *world, uint32_t agent, const agent_row *row, const char *words) {
-  expect_broken(world, &world->store.rows[agent], row, sizeof *row, words);
+  expect_broken(world, &world->agents.store.rows[agent], row, sizeof *row, words);
 }
 
 static void expect_status(struct muster_world *world, uint32_t agent, agent_status status, const char *words) {
-  agent_row row = world->store.rows[agent];
+  agent_row row = world->agents.store.rows[agent];
   row.status = (uint8_t)status;
   expect_row(world, agent, &row, of(agent, words));
 }
@@ -70,8 +77,8 @@ static void expect_status(struct muster_world *world, uint32_t agent, agent_stat
 /* The first agent of a status that is in a list, or in none. */
 static uint32_t find(const struct muster_world *world, agent_status status, bool listed) {
   uint32_t i = 0;
-  for (; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) {
-    const agent_row *row = &world->store.rows[i];
+  for (; (i = store_next_active(&world->agents.store, i)) != UINT32_MAX; i++) {
+    const agent_row *row = &world->agents.store.rows[i];
     if (row->status == status && listed == (row->spot != 0) && !row->atom_next && !row->owes && !row->woken) break;
   }
   return i;
@@ -82,7 +89,7 @@ static void quarantine_some(struct muster_world *world) {
   for (uint32_t status = AGENT_WAITING; status <= AGENT_ACTING; status++) {
     uint32_t agent = status == AGENT_ADMITTED ? UINT32_MAX : find(world, (agent_status)status, status != AGENT_ACTING);
     if (agent == UINT32_MAX) continue;
-    const agent_row *row = &world->store.rows[agent];
+    const agent_row *row = &world->agents.store.rows[agent];
     conduct_quarantine_agent(world, &(muster_offence){.agent = {agent, row->generation}, .type = {row->type + 1u}});
   }
 }
@@ -110,7 +117,7 @@ Test(sound, an_agent_whose_status_is_changed_and_no_more_is_named_with_its_list)
   expect_status(little.world, waiting, AGENT_ACTING, "ACTING and not among those who act");
   expect_status(little.world, waiting, AGENT_QUARANTINED, "QUARANTINED and in a list");
   expect_status(little.world, called, AGENT_ADMITTED, "ADMITTED and 0 times in the batch or held");
-  agent_row row = little.world->store.rows[called];
+  agent_row row = little.world->agents.store.rows[called];
   row.status = AGENT_QUARANTINED;
   expect_row(little.world, called, &row, "has 0 members, counted as 1");
   expect_status(little.world, ready, AGENT_WAITING, "WAITING and not in the wheel");
@@ -126,25 +133,25 @@ Test(sound, an_agent_whose_row_tells_another_story_is_named) {
   little_world little = driven_world(&busy_kinds[1]);
   struct muster_world *world = little.world;
   uint32_t waiting = find(world, AGENT_WAITING, true), ready = find(world, AGENT_READY, true);
-  agent_row row = world->store.rows[waiting];
+  agent_row row = world->agents.store.rows[waiting];
   row.queued = 1;
   expect_row(world, waiting, &row, of(waiting, "not in the line by release"));
-  row = world->store.rows[waiting];
-  row.spot = world->store.rows[ready].spot;
+  row = world->agents.store.rows[waiting];
+  row.spot = world->agents.store.rows[ready].spot;
   expect_row(world, waiting, &row, of(waiting, "WAITING and not in the wheel"));
-  row = world->store.rows[waiting];
+  row = world->agents.store.rows[waiting];
   row.class ++;
   expect_row(world, waiting, &row, "class");
-  row = world->store.rows[waiting];
+  row = world->agents.store.rows[waiting];
   row.level = (row.level + 1u) & 3u;
   expect_row(world, waiting, &row, "are at level");
-  row = world->store.rows[waiting];
+  row = world->agents.store.rows[waiting];
   row.reacts = !row.reacts;
   expect_row(world, waiting, &row, "react by a time");
-  row = world->store.rows[waiting];
+  row = world->agents.store.rows[waiting];
   row.acts = 1;
   expect_row(world, waiting, &row, of(waiting, "WAITING, and its actions wait for a pardon"));
-  row = world->store.rows[ready];
+  row = world->agents.store.rows[ready];
   row.spot = 0;
   expect_row(world, ready, &row, "of the ring and does not know it");
   little_world_destroy(&little);
@@ -153,28 +160,28 @@ Test(sound, an_agent_whose_row_tells_another_story_is_named) {
 Test(sound, counts_of_agents_that_are_wrong_are_told) {
   little_world little = driven_world(&busy_kinds[1]);
   struct muster_world *world = little.world;
-  expect_counted(world, &world->store.active_count, "agents are active, and counted");
-  expect_counted(world, &world->store.level_counts[1], "are at level 1, and counted");
-  expect_counted(world, &world->acting_count, "among those who act, counted");
-  expect_counted(world, &world->ready.count, "agents are READY");
-  expect_counted(world, &world->ready.begun, "agents are READY");
-  expect_counted(world, &world->ready.counts_of[0], "of the types that are counted");
-  expect_counted(world, &world->ready.waiting.standing, "in the line of those who wait, by release");
-  expect_counted(world, &world->ready.counts[READY_OLDER], "bucket");
-  expect_counted(world, &world->board.importance[7], "bins of importance");
-  expect_counted(world, &world->shedding.shed, "lowered by pressure");
-  expect_counted(world, &world->conduct.agents_demoted, "are demoted, counted");
-  expect_counted(world, &world->conduct.agents_quarantined, "QUARANTINED, counted");
-  expect_counted(world, &world->conduct.types_quarantined, "types are in quarantine");
-  expect_counted(world, &world->conduct.offenders.types[0].agents_demoted, "that their types count");
-  expect_counted(world, &world->mailbox.wake_count, "woken by messages");
-  expect_counted(world, &world->mailbox.owed_count, "have lost messages");
-  expect_counted(world, &world->observers.queues[0].count, "observers are in queue 0");
-  expect_counted(world, &world->timers.count, "those who wait for a time");
-  expect_counted(world, &world->classes.in_band[0], "members of classes are in band 0");
-  uint32_t number = world->store.rows[find(world, AGENT_WAITING, true)].class;
-  expect_counted(world, &world->classes.classes[number].members, "members, counted as");
-  expect_counted(world, &world->classes.classes[number].in_band[0], "in band 0");
+  expect_counted(world, &world->agents.store.active_count, "agents are active, and counted");
+  expect_counted(world, &world->agents.store.level_counts[1], "are at level 1, and counted");
+  expect_counted(world, &world->queues->acting_count, "among those who act, counted");
+  expect_counted(world, &world->queues->ready.count, "agents are READY");
+  expect_counted(world, &world->queues->ready.begun, "agents are READY");
+  expect_counted(world, &world->queues->ready.counts_of[0], "of the types that are counted");
+  expect_counted(world, &world->queues->ready.waiting.standing, "in the line of those who wait, by release");
+  expect_counted(world, &world->queues->ready.counts[READY_OLDER], "bucket");
+  expect_counted(world, &world->score->board.importance[7], "bins of importance");
+  expect_counted(world, &world->score->shedding.shed, "lowered by pressure");
+  expect_counted(world, &world->conduct->agents_demoted, "are demoted, counted");
+  expect_counted(world, &world->conduct->agents_quarantined, "QUARANTINED, counted");
+  expect_counted(world, &world->conduct->types_quarantined, "types are in quarantine");
+  expect_counted(world, &world->conduct->offenders.types[0].agents_demoted, "that their types count");
+  expect_counted(world, &world->links->mailbox.wake_count, "woken by messages");
+  expect_counted(world, &world->links->mailbox.owed_count, "have lost messages");
+  expect_counted(world, &world->observers->table.queues[0].count, "observers are in queue 0");
+  expect_counted(world, &world->queues->timers.count, "those who wait for a time");
+  expect_counted(world, &world->queues->classes.in_band[0], "members of classes are in band 0");
+  uint32_t number = world->agents.store.rows[find(world, AGENT_WAITING, true)].class;
+  expect_counted(world, &world->queues->classes.classes[number].members, "members, counted as");
+  expect_counted(world, &world->queues->classes.classes[number].in_band[0], "in band 0");
   little_world_destroy(&little);
 }
 
@@ -182,30 +189,32 @@ Test(sound, lists_that_hold_somebody_wrongly_are_named) {
   little_world little = driven_world(&busy_kinds[1]);
   struct muster_world *world = little.world;
   uint32_t waiting = find(world, AGENT_WAITING, true), acting = find(world, AGENT_ACTING, false);
-  agent_place place = world->store.places[waiting];
+  agent_place place = world->agents.store.places[waiting];
   place.cell_x += 100;
-  expect_broken(world, &world->store.places[waiting], &place, sizeof place, of(waiting, "in"));
-  place = world->store.places[waiting];
+  expect_broken(world, &world->agents.store.places[waiting], &place, sizeof place, of(waiting, "in"));
+  place = world->agents.store.places[waiting];
   place.spot = 0;
-  expect_broken(world, &world->store.places[waiting], &place, sizeof place, of(waiting, "active and not in the grid"));
-  list_block *block = lists_block_of(&world->classes.lists, world->store.rows[waiting].spot);
+  expect_broken(world, &world->agents.store.places[waiting], &place, sizeof place,
+                of(waiting, "active and not in the grid"));
+  list_block *block = lists_block_of(&world->queues->classes.lists, world->agents.store.rows[waiting].spot);
   expect_broken(world, &block->owner, &(uint32_t){block->owner + WHEEL_SLOTS * WHEEL_LISTS}, 4,
                 of(waiting, "of class"));
-  uint32_t at = world->store.rows[waiting].spot & 15;
+  uint32_t at = world->agents.store.rows[waiting].spot & 15;
   expect_broken(world, &block->agents[at], &acting, 4, of(waiting, "WAITING and not in the wheel where it hangs"));
-  uint64_t bits = world->acting[acting / 64] & ~(1ull << acting % 64);
-  expect_broken(world, &world->acting[acting / 64], &bits, 8, of(acting, "ACTING and not among those who act"));
-  world->batch.held_count = 1;
-  expect_broken(world, &world->batch.held[0], &waiting, 4,
+  uint64_t bits = world->queues->acting[acting / 64] & ~(1ull << acting % 64);
+  expect_broken(world, &world->queues->acting[acting / 64], &bits, 8, of(acting, "ACTING and not among those who act"));
+  world->batch->held_count = 1;
+  expect_broken(world, &world->batch->held[0], &waiting, 4,
                 of(waiting, "in the list of those who are held and WAITING"));
-  world->batch.held_count = 0;
-  world->spawn_id_count++;
-  expect_broken(world, &world->spawn_ids[world->spawn_id_count - 1], &waiting, 4, of(waiting, "active, and its id"));
-  world->spawn_id_count--;
-  struct timer late = {UINT64_MAX, world->timers.heap[0].agent};
-  expect_broken(world, &world->timers.heap[0], &late, sizeof late, "before its turn");
+  world->batch->held_count = 0;
+  world->commands->spawn_id_count++;
+  expect_broken(world, &world->commands->spawn_ids[world->commands->spawn_id_count - 1], &waiting, 4,
+                of(waiting, "active, and its id"));
+  world->commands->spawn_id_count--;
+  struct timer late = {UINT64_MAX, world->queues->timers.heap[0].agent};
+  expect_broken(world, &world->queues->timers.heap[0], &late, sizeof late, "before its turn");
   expect_sound(world, "put back", 100);
-  pending_add(&world->inbox.spawns, waiting);
+  pending_add(&world->commands->inbox.spawns, waiting);
   expect_named(world, of(waiting, "active and among the spawns"));
   little_world_destroy(&little);
 }
@@ -213,12 +222,12 @@ Test(sound, lists_that_hold_somebody_wrongly_are_named) {
 Test(sound, company_that_is_listed_wrongly_is_named) {
   little_world little = driven_world(&busy_kinds[3]);
   struct muster_world *world = little.world;
-  uint32_t member = world->companions.members[0];
-  cr_assert_gt(world->companions.count, 0);
-  expect_broken(world, &world->companions.places[member], &(uint32_t){999999}, 4, of(member, "in company"));
-  expect_broken(world, &world->companions.of[member], &(struct companion_list){0}, sizeof(struct companion_list),
+  uint32_t member = world->links->companions.members[0];
+  cr_assert_gt(world->links->companions.count, 0);
+  expect_broken(world, &world->links->companions.places[member], &(uint32_t){999999}, 4, of(member, "in company"));
+  expect_broken(world, &world->links->companions.of[member], &(struct companion_list){0}, sizeof(struct companion_list),
                 of(member, "in nobody's"));
-  expect_broken(world, &world->companions.count, &(uint32_t){0}, 4, "in company");
+  expect_broken(world, &world->links->companions.count, &(uint32_t){0}, 4, "in company");
   little_world_destroy(&little);
 }
 

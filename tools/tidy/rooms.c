@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOMS_MAX = 16, BELOW_MAX = 14, FACE_MAX = 20 };
+enum { ROOMS_MAX = 16, BELOW_MAX = 14, FACE_MAX = 40 };
 
 /* An arrow goes from a room to one that stands above it in this table, so there is no circle. `below` says to which.
  * Other rooms include the headers of its face alone, and each of these is included by some; a room without a face is
@@ -24,18 +24,22 @@ static const struct room rooms[] = {
       "observers.h", "offence.h", "passes.h", "sets.h", "sights.h", "space.h", "spawn.h", "types.h"}},
     {"plan",
      {"base", "agents"},
-     {"bands.h", "controller.h", "costs.h", "shedding.h", "fold.h", "offenders.h", "periods.h", "rank.h",
-      "plan_sound.h", "ready.h", "rhythm.h", "score.h", "timers.h"}},
+     {"bands.h", "classes.h", "controller.h", "costs.h", "factors.h", "shedding.h", "fold.h", "judge.h", "offenders.h",
+      "periods.h", "rank.h", "plan_sound.h", "ready.h", "rhythm.h", "score.h", "timers.h", "wheel.h"}},
     {"pool", {"base"}, {"pool.h", "atomics.h", "crew.h", "identity.h", "leaving.h", "ring.h", "ticket.h", "worker.h"}},
     {"run",
      {"base", "agents", "pool"},
-     {"runner.h", "acts.h", "callback.h", "conduct.h", "herd_ids.h", "inbox.h", "spawn_log.h", "occupancy.h",
-      "passes.h", "track.h", "watchdog.h"}},
+     {"runner.h", "acts.h", "callback.h", "conduct.h", "flight.h", "herd_ids.h", "inbox.h", "spawn_log.h",
+      "occupancy.h", "passes.h", "track.h", "wakes.h", "watchdog.h"}},
     {"record", {"base", "agents", "pool", "run"}, {"recorder.h", "recorder_fields.h"}},
     {"world",
      {"base", "agents", "plan", "pool", "run", "record"},
-     {"world.h", "lifecycle.h", "conduct.h", "conduct_tell.h", "flight.h", "guard.h", "herd_links.h", "messages.h",
-      "reactions.h", "serial.h", "timing.h", "tune.h", "world_record.h", "world_sound.h"}},
+     {"world.h",        "conduct.h",         "conduct_state.h", "conduct_tell.h", "flight.h",        "frame_state.h",
+      "guard.h",        "herd_links.h",      "lifecycle.h",     "messages.h",     "planner_state.h", "reactions.h",
+      "score_inputs.h", "serial.h",          "timing.h",        "trace.h",        "tune.h",          "workers.h",
+      "world_acts.h",   "world_commands.h",  "world_crews.h",   "world_fold.h",   "world_herds.h",   "world_learnt.h",
+      "world_links.h",  "world_observers.h", "world_plan.h",    "world_queues.h", "world_record.h",  "world_score.h",
+      "world_sound.h",  "world_sums.h",      "world_whole.h"}},
     {"herds", {"base", "agents", "plan", "pool", "run", "record", "world"}, {"herds.h"}},
     {"frame", {"base", "agents", "plan", "pool", "run", "record", "world", "herds"}, {"frame.h", "frame_record.h"}},
     {"observe", {"base", "agents", "plan", "pool", "run", "record", "world", "herds"}, {"report.h"}},

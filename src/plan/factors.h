@@ -1,0 +1,10 @@
+/* plan/factors.h - the factors that importance may be made of: see plan/judge.h. */
+#ifndef PLAN_FACTORS_H
+#define PLAN_FACTORS_H
+
+/* Weights of the factors of importance. */
+typedef struct judge_factors {
+  float focus, designer, role, company;
+} judge_factors;
+
+#endif

@@ -1,0 +1,13 @@
+/* planner_state.h - what a planner world keeps of the plan that its host runs. */
+#ifndef PLANNER_STATE_H
+#define PLANNER_STATE_H
+
+#include <stdint.h>
+
+/* Of a planner world: the plan that the host runs. */
+typedef struct planner_state {
+  uint32_t capacity; /* entries that it has room for */
+  uint32_t *numbers; /* by agent: its entry, if that is its */
+} planner_state;
+
+#endif

@@ -1,0 +1,18 @@
+/* world_plan.h - how often agents run and what limits a frame: periods, phases of sets, bands, what pre-admitted ones
+ * take. One per world: plans are made for all shards together. */
+#ifndef WORLD_PLAN_H
+#define WORLD_PLAN_H
+
+#include "plan/bands.h"
+#include "plan/periods.h"
+#include "plan/rank.h"
+#include "plan/rhythm.h"
+
+struct world_plan {
+  rhythm_table rhythms;
+  struct periods periods;
+  struct bands bands;
+  rank_result held; /* what those held from the last frame take of this one's limits */
+};
+
+#endif

@@ -1,0 +1,17 @@
+/* world_score.h - stage 2: who is looked at, and what importance is made of beside distance. One per world: observers
+ * walk through all shards. */
+#ifndef WORLD_SCORE_H
+#define WORLD_SCORE_H
+
+#include "plan/factors.h"
+#include "plan/score.h"
+#include "plan/shedding.h"
+
+struct world_score {
+  score_board board;
+  struct shedding shedding;
+  judge_factors factor_weights;
+  const judge_factors *factors; /* null: importance is the product */
+};
+
+#endif

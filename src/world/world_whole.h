@@ -1,0 +1,73 @@
+/* world_whole.h - a world and all its parts, as they lie in memory. For the calls that create a world alone. */
+#ifndef WORLD_WHOLE_H
+#define WORLD_WHOLE_H
+
+#include "agents/batch.h"
+#include "run/runner.h"
+#include "world/conduct_state.h"
+#include "world/frame_state.h"
+#include "world/planner_state.h"
+#include "world/trace.h"
+#include "world/world.h"
+#include "world/world_acts.h"
+#include "world/world_commands.h"
+#include "world/world_crews.h"
+#include "world/world_fold.h"
+#include "world/world_herds.h"
+#include "world/world_learnt.h"
+#include "world/world_links.h"
+#include "world/world_observers.h"
+#include "world/world_plan.h"
+#include "world/world_queues.h"
+#include "world/world_score.h"
+#include "world/world_sums.h"
+
+struct world_whole {
+  struct muster_world world; /* first: a world's memory is freed by its address */
+  struct world_links links;
+  struct world_herds herds;
+  struct world_observers observers;
+  struct world_score score;
+  struct world_fold fold;
+  struct world_queues queues;
+  struct world_plan plan;
+  struct world_learnt learnt;
+  struct conduct_state conduct;
+  struct frame_state frame;
+  struct world_commands commands;
+  struct batch batch;
+  struct runner runner;
+  struct world_crews crews;
+  struct world_acts acts;
+  struct commit_progress commit;
+  struct world_sums sums;
+  struct trace trace;
+  struct planner_state planner;
+};
+
+/* Tells the world where its parts are. */
+static inline void world_connect_parts(struct world_whole *whole) {
+  struct muster_world *world = &whole->world;
+  world->bytes = sizeof *whole;
+  world->links = &whole->links;
+  world->herds = &whole->herds;
+  world->observers = &whole->observers;
+  world->score = &whole->score;
+  world->fold = &whole->fold;
+  world->queues = &whole->queues;
+  world->plan = &whole->plan;
+  world->learnt = &whole->learnt;
+  world->conduct = &whole->conduct;
+  world->frame = &whole->frame;
+  world->commands = &whole->commands;
+  world->batch = &whole->batch;
+  world->runner = &whole->runner;
+  world->crews = &whole->crews;
+  world->acts = &whole->acts;
+  world->commit = &whole->commit;
+  world->sums = &whole->sums;
+  world->trace = &whole->trace;
+  world->planner = &whole->planner;
+}
+
+#endif
