@@ -1,9 +1,9 @@
 /* activation.h - what planned activation does to the load of frames, and what it costs.
  *
- * Peaks are measured in virtual time, the same on any machine: how much the fullest frame has over the mean, and the
- * coefficient of variation of all, with and without planning; for whole worlds by what their frames released, and for
- * plans of a whole population ahead by the ring that they fill. Booking is measured in CPU time: hanging an agent that
- * ran back into its wheel, with and without planning, in turn. */
+ * Peaks are measured in virtual time, the same on any machine: the fullest frame over the mean, and the coefficient of
+ * variation of all, with and without planning; for whole worlds by what their frames released, and for plans of a whole
+ * population ahead by the ring that they fill. Booking is measured in CPU time: putting an agent that ran back into its
+ * wheel, with and without planning, in turn. */
 #ifndef BENCH_ACTIVATION_H
 #define BENCH_ACTIVATION_H
 
@@ -18,14 +18,14 @@ typedef struct activation_load {
   double carried;   /* updates that waited at the end of a frame, on average */
 } activation_load;
 
-/* A world whose agents have one of three periods, in frames; or which all run in every frame, with three sets that have
- * these periods in updates and are three times as long as the rest. */
+/* A world in which each agent has one of three periods, in frames; or in which all agents run in every frame, with
+ * three sets that have these periods in updates and are three times as long as the rest. */
 typedef struct activation_case {
   const char *name;
   uint32_t periods[3];
   uint32_t agents;
-  double share; /* of what all want: the budget; above 1 = everybody has the nominal period */
-  double most;  /* what the peak may be with planning; 0 = it is not judged */
+  double share; /* budget / what all agents want; above 1 = all have the nominal period */
+  double most;  /* the largest peak allowed with planning; 0 = not checked */
   bool sets;
   activation_load plain, planned;
   bool within;
@@ -37,7 +37,7 @@ typedef struct activation_ring {
   uint32_t periods[3];
   uint32_t cycle;              /* frames after which the load repeats */
   double most;                 /* as above */
-  double together_peak;        /* nobody is delayed */
+  double together_peak;        /* without delays */
   double short_peak;           /* by ACTIVATION_DELAY at most */
   double whole_peak, whole_ns; /* by any part of the period, and the time that the plan took for each agent */
   bool within;                 /* the last peak */
@@ -47,7 +47,7 @@ typedef struct activation_ring {
 typedef struct activation_booking_cost {
   uint32_t agents;
   uint64_t insertions;
-  double plain_ns, planned_ns; /* everything that hanging an agent back takes */
+  double plain_ns, planned_ns; /* putting an agent back, everything included */
   double booking_ns;           /* the difference */
 } activation_booking_cost;
 

@@ -1,4 +1,4 @@
-/* What it takes to hang an agent back into its wheel after an update, with and without planning. */
+/* The cost of putting an agent back into its wheel after an update, with and without planning. */
 #include "activation.h"
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@ enum { KINDS = 3, ROUND_INSERTIONS = 200000, ROUNDS_MAX = 64, FRAME_NS = 3333333
 
 static const uint32_t periods_of_kinds[KINDS] = {4, 6, 8};
 
-/* The wheels of one of the two, and who is due. */
+/* The wheels of one side, with or without planning, and the agents that are due. */
 struct side {
   struct arena arena;
   agent_store store;
@@ -44,7 +44,7 @@ static bool create(struct side *side, uint32_t agents, uint32_t delay) {
   return !side->arena.failed;
 }
 
-/* Finds who is due in the next frame. */
+/* Finds the agents that are due in the next frame. */
 static void release(struct side *side) {
   side->frame++;
   side->now_ns += FRAME_NS;
@@ -61,7 +61,7 @@ static void release(struct side *side) {
   ready_keep_fresh(&side->ready, &side->store);
 }
 
-/* As the commit does it: what comes is fetched. */
+/* Prefetches the coming agents, as the commit does. */
 PREFETCH_FUNCTION prefetch_ahead(const struct side *side, uint32_t i) {
   enum { AHEAD = 16 };
   if (i + AHEAD >= side->due_count) return;
@@ -97,7 +97,7 @@ static bool populate(struct side *side, uint32_t agents) {
   return true;
 }
 
-/* As many frames as have enough insertions; ns for each. */
+/* Runs frames until there are enough insertions; returns ns for each. */
 static double measure_round(struct side *side, uint64_t *insertions) {
   uint64_t spent_ns = 0, count = 0;
   while (count < ROUND_INSERTIONS) {
@@ -111,7 +111,7 @@ static double measure_round(struct side *side, uint64_t *insertions) {
   return (double)spent_ns / (double)count;
 }
 
-/* Everybody has run, and chosen, twice. */
+/* Runs until every agent has run, and chosen its frame, twice. */
 static void warm_up(struct side *side) {
   for (uint32_t i = 0; i < 2 * periods_of_kinds[KINDS - 1]; i++) {
     release(side);

@@ -87,7 +87,7 @@ static bool populate(muster_world *world, const activation_case *row) {
   return true;
 }
 
-/* What all want of a frame, in atoms. */
+/* What all agents want in a frame, in atoms. */
 static double wanted(const activation_case *row) {
   double sum = 0;
   for (uint32_t i = 0; i < row->agents; i++) sum += 1.0 / row->periods[i % KINDS];

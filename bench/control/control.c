@@ -143,7 +143,7 @@ static double swing_of(const float *values, uint32_t from, uint32_t to) {
   return sqrt(squares / (double)(to - from)) / mean;
 }
 
-/* Rates come in whole updates: the mean of as many frames is looked at as have about a hundred, three at least. */
+/* Rates are whole updates: each value becomes the mean over as many frames as have about a hundred, three at least. */
 static void smooth(const float *values, float *smoothed) {
   double frames = 100.0 / fmax(mean_of(values, CONTROL_FRAMES - LAST, CONTROL_FRAMES), 10.0);
   uint32_t before = frames > 3.0 ? (uint32_t)frames : 2;
@@ -167,7 +167,8 @@ static double overshoot_of(const float *values, uint32_t from) {
   return most;
 }
 
-/* Until five frames in a row are not. In the frame of a spike the rate that costs allow is that of the frames before.
+/* Counts until five frames in a row are not depressed. In the frame of a spike the rate that costs allow is that of the
+ * frames before.
  */
 static uint32_t depressed(const struct script *script, const control_trace *trace) {
   uint32_t frames = 0;

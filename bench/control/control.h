@@ -21,7 +21,7 @@ typedef struct control_trace {
   float rate[CONTROL_FRAMES];    /* updates completed */
   float allowed[CONTROL_FRAMES]; /* the rate that costs and budget allow: budget over the mean cost */
   float period_ms[CONTROL_FRAMES];
-  float waiting[CONTROL_FRAMES]; /* released and not run */
+  float waiting[CONTROL_FRAMES]; /* updates released and not run */
 } control_trace;
 
 typedef struct control_response {
@@ -33,7 +33,7 @@ typedef struct control_response {
   control_trace trace;
 } control_response;
 
-/* What a response may be. */
+/* The bounds of a response. */
 typedef struct control_bounds {
   double overshoot;
   uint32_t settle_frames, frames_depressed;

@@ -30,7 +30,7 @@ void bench_sample(bench_context *context, uint32_t series, double value) {
   if (samples->count < BENCH_SAMPLES_MAX) samples->values[samples->count++] = value;
 }
 
-/* The alarm ends a process that hangs. */
+/* Takes the measure in the child process. The alarm ends a process that hangs. */
 static void take_and_exit(const bench_measure *measure, bench_context context, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);

@@ -12,7 +12,7 @@ enum { CHUNK = 8, CLAIMS = 100000, CREW_MAX = 256 };
 
 struct claimers {
   _Alignas(128) shared_u64 ticket;
-  _Alignas(128) shared_u64 session; /* opened so often; UINT64_MAX ends the threads */
+  _Alignas(128) shared_u64 session; /* number of the open session; UINT64_MAX ends the threads */
   _Alignas(128) shared_u64 inside;  /* threads that have not finished the session */
   uint32_t threads;
 };

@@ -1,6 +1,6 @@
 /* engine.h - suites of measures, the systems that they compare, and how one measure of one system is taken: in a
- * process of its own, so that no system's threads, spinning or affinity disturbs another's figures, and so that one
- * that dies or hangs takes nothing with it. */
+ * process of its own, so that no system's threads, spinning or affinity disturbs another's figures, and so that a
+ * system that dies or hangs harms nothing else. */
 #ifndef BENCH_ENGINE_H
 #define BENCH_ENGINE_H
 
@@ -35,7 +35,7 @@ typedef enum bench_need {
   BENCH_NEEDS_RANGES,
   BENCH_NEEDS_COUNT,
   BENCH_NEEDS_TWO_LEVELS,
-  BENCH_NEEDS_LEVELS, /* that can be mixed at will: more than two */
+  BENCH_NEEDS_LEVELS, /* more than two levels, mixed at will */
   BENCH_NEEDS_RANGES_AT_LEVELS
 } bench_need;
 
@@ -51,15 +51,15 @@ typedef struct bench_measure {
 
 typedef struct bench_suite {
   const char *name, *summary;
-  const bench_measure *const *measures; /* up to a null */
+  const bench_measure *const *measures; /* ended by a null */
 } bench_suite;
 
 extern const bench_suite bench_dispatch, bench_priority;
 
 typedef struct bench_absence {
-  const char *key, *best; /* as it comes, and as it is fastest */
+  const char *key, *best; /* as it comes, and as fastest */
   const char *name;
-  const char *packages; /* that it needs */
+  const char *packages; /* that the system needs */
   char reason[256];
 } bench_absence;
 
@@ -92,7 +92,7 @@ const char *bench_take(const bench_measure *measure, const bench_context *contex
 /* For measures: adds a sample; beyond BENCH_SAMPLES_MAX they are dropped. */
 void bench_sample(bench_context *context, uint32_t series, double value);
 
-/* For measures: how many to do. */
+/* For measures: how many samples to take. */
 static inline uint32_t bench_amount(const bench_context *context, uint32_t normally, uint32_t quick) {
   return context->quick ? quick : normally;
 }

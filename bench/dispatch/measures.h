@@ -1,4 +1,4 @@
-/* measures.h - the measures that the suites are made of; each says at its definition what it does. */
+/* measures.h - the measures of which the suites consist; each is described at its definition. */
 #ifndef BENCH_MEASURES_H
 #define BENCH_MEASURES_H
 

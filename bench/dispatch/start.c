@@ -73,7 +73,7 @@ const bench_measure measure_start_parked = {
     .take = take_start_parked,
 };
 
-/* From the end of work on, so that spinning for more is seen. */
+/* Measures from the end of the work on, so that spinning for more work is seen. */
 static void take_idle(bench_context *context) {
   uint64_t pause_ns = context->quick ? 20000000 : 300000000;
   work_threads threads;

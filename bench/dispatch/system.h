@@ -30,16 +30,16 @@ struct bench_system {
   const char *key;        /* short; heads the column, named by --only */
   const char *name;       /* with version */
   const char *convention; /* one line: is the caller counted, what spins, which configuration */
-  const char *only;       /* the measures that it takes part in, separated by blanks; null = whatever it can do */
+  const char *only;       /* the measures that it takes part in, separated by blanks; null = all that it can do */
 
-  /* Null when it cannot be had. */
+  /* Null when the pool cannot be created. */
   void *(*create)(const bench_wishes *wishes);
   void (*destroy)(void *pool);
 
   /* Calls `body` on the calling thread where `submit` and `wait` may be called (a parallel region, an arena). */
   void (*inside)(void *pool, bench_job body, void *argument);
   void (*submit)(void *pool, bench_job run, void *argument);
-  void (*wait)(void *pool); /* for all that was submitted */
+  void (*wait)(void *pool); /* waits for all submitted jobs */
 
   /* Over 0..count-1 in pieces of `grain` or more indices; outside of `inside`. Null = not offered. */
   void (*parallel_for)(void *pool, uint64_t count, uint64_t grain, bench_range run, void *argument);
@@ -53,8 +53,8 @@ struct bench_system {
   /* Sums since `create`: jobs that ended, and claims of one or more jobs from a shared queue. Null = not counted. */
   void (*count)(void *pool, uint64_t *jobs, uint64_t *claims);
 
-  /* A peer as it is fastest at a game server's frames: threads bound to processors, waiting awake where it can. Its key
-   * is this one's with "-best". Null for what is no peer, and for a best itself. */
+  /* A peer as it is fastest at a game server's frames: threads bound to processors, waiting awake where possible. Its
+   * key is this one's with "-best". Null for a system that is no peer, and for a best itself. */
   const bench_system *best;
 };
 

@@ -1,5 +1,5 @@
-/* What the machine itself allows, as a measure for all others: one thread behind a bare futex, and a static split of
- * the jobs over threads that never sleep, and the caller all alone. */
+/* What the machine itself allows, as a reference for all others: one thread behind a bare futex, a static split of the
+ * jobs over threads that never sleep, and the caller alone. */
 #include "builtin.h"
 #include "pin.h"
 
@@ -31,7 +31,7 @@ typedef struct futex_pool {
   bench_job run; /* null ends the thread */
   void *argument;
   _Alignas(128) shared_u32 posted; /* counts jobs; the thread sleeps on it */
-  _Alignas(128) shared_u32 done;   /* the count that it has come to */
+  _Alignas(128) shared_u32 done;   /* the number of the last job done */
 } futex_pool;
 
 static void futex_call(shared_u32 *word, int operation, uint32_t value) {

@@ -1,5 +1,5 @@
-/* Which systems there are: the built-in ones, and the peers' libraries that were built because their packages were
- * there. */
+/* The known systems: the built-in ones, and the peers' libraries that were built because their packages were
+ * installed. */
 #include "builtin.h"
 #include "engine.h"
 
@@ -12,7 +12,7 @@
 struct entry {
   const bench_system *builtin; /* or null: */
   const char *key, *name;
-  const char *packages; /* null: it is what the entry before it brings as its best */
+  const char *packages; /* null: this is the best of the entry before it */
 };
 
 /* In the order of the table's columns. */

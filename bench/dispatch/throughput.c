@@ -1,4 +1,4 @@
-/* How fast jobs go through: empty ones, small ones, uneven ones. */
+/* The throughput of jobs: empty, small and uneven ones. */
 #include "batch.h"
 #include "measures.h"
 #include "work.h"

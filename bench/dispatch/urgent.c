@@ -1,6 +1,6 @@
-/* Urgent jobs behind a deep backlog: 100,000 jobs of 5 us wait at the least urgent level. A batch of them is worked off
- * while samples are taken, no longer than four fifths of it, so that at least 20,000 always wait. With
- * more than two workers jobs are longer in proportion, for the batch to last as long. */
+/* Urgent jobs behind a deep backlog: 100,000 jobs of 5 us wait at the least urgent level. The pool works off a batch of
+ * them while samples are taken, four fifths of it at most, so that at least 20,000 always wait. With more than two
+ * workers jobs are longer in proportion, so that the batch lasts as long. */
 #include "measures.h"
 #include "work.h"
 
@@ -187,7 +187,7 @@ static void take_urgent_inside(bench_context *context) {
     run.slots[i] = (urgent_slot){.run = &run, .turns_before = before, .turns_after = run.turns - before};
   }
   context->system->inside(context->pool, submit_mixed_backlog, &run);
-  for (uint32_t i = 0; i < run.samples; i++) /* urgent jobs that nobody waits for */
+  for (uint32_t i = 0; i < run.samples; i++) /* urgent jobs without a waiter */
     while (run.slots[i].submitted_ns && load_acquire_u64(&run.slots[i].started_ns) == 0) work_sleep(look_again_ns);
   collect(&run, run.samples);
   free(run.slots);

@@ -20,7 +20,7 @@ void work_turn(uint32_t turns) {
   }
 }
 
-/* The fastest of many short runs: what the processor does when nobody disturbs it. */
+/* The fastest of many short runs: what the processor does when nothing disturbs it. */
 static double calibrate_turn(void) {
   enum { RUNS = 400, TURNS = 20000 };
   uint64_t fastest = UINT64_MAX;

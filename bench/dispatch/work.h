@@ -1,8 +1,8 @@
 /* work.h - time and work for the measures.
  *
  * The work of a job is a fixed number of dependent multiplications, not a wait for the clock: a job that loses its
- * processor half way still has its other half to do, so being preempted costs what it costs. How many make a
- * microsecond is calibrated once, before any process of the bench is started: all systems get the same work. */
+ * processor half way still has its other half to do, so a preemption costs its full time. How many make a microsecond
+ * is calibrated once, before any process of the bench is started: all systems get the same work. */
 #ifndef BENCH_WORK_H
 #define BENCH_WORK_H
 
@@ -32,7 +32,7 @@ void work_threads_find(work_threads *threads);
 /* CPU time that these threads have used, exact while they run too; a system call for each. */
 uint64_t work_threads_cpu(const work_threads *threads);
 
-/* Turns of work_turn that take so long. */
+/* The number of turns of work_turn that take this long. */
 uint32_t work_turns(double ns);
 
 /* Works. */

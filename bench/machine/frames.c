@@ -1,4 +1,4 @@
-/* The frames in which threads watch. They are those of a pool, so that they sleep, are woken and are kept apart as
+/* The frames in which threads watch. The threads are a pool's, so that they sleep, are woken and are kept apart as
  * those of `muster run` are. */
 #include "machine.h"
 
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Apart, so that no thread waits for a cache line of another. */
+/* Aligned apart, so that no thread waits for a cache line of another. */
 typedef struct machine_seat {
   _Alignas(128) machine_watch watch;
 } machine_seat;
@@ -32,7 +32,8 @@ static void watch_frame(const clock_source *clock, machine_watch *watch, uint64_
   }
 }
 
-/* A piece lasts until the deadline, so each worker has one. What nobody had taken by then is taken late, and missed. */
+/* A piece lasts until the deadline, so each worker has one. A piece that no worker had taken by then is taken late, and
+ * counts as missed. */
 static void watch_pieces(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
   machine_crew *crew = argument;
   (void)worker;

@@ -1,8 +1,8 @@
 /* machine.h - how often the machine itself makes a frame late. Threads that do nothing but read the clocks until the
- * deadline need no time of their own to end there: what is late then was taken by the kernel, or by the host of a
- * virtual machine. The host takes the processor unseen, so that much of it counts as CPU time of whoever ran.
+ * deadline need no time of their own to end there: lateness then comes from the kernel, or from the host of a virtual
+ * machine. The host takes the processor unseen, so that much of that time counts as CPU time of the thread that ran.
  *
- * A step is what lies between two readings. Its own time is the CPU time of the thread. Of the step that crosses the
+ * A step is the time between two readings. Its own time is the CPU time of the thread. Of the step that crosses the
  * deadline, what lies after it is late on the wall; late in own time is the smaller of that and the thread's CPU time:
  * the measure of overruns in `muster run`. */
 #ifndef BENCH_MACHINE_H
@@ -13,7 +13,7 @@
 
 enum { MACHINE_GRACE_NS = 20000, MACHINE_CLAIM_NS = 50000 };
 
-/* The lateness that frames are counted within, ascending. */
+/* The limits of lateness for which frames are counted, ascending. */
 enum {
   MACHINE_GRACE, /* 20 us: what the promise allows beside a claim */
   MACHINE_50_US,
@@ -28,12 +28,12 @@ typedef struct machine_stalls {
   uint64_t count, total_ns, longest_ns;
 } machine_stalls;
 
-/* What one thread saw: in the frame that it is in, or was in last... */
+/* What one thread saw in its current or last frame... */
 typedef struct machine_watch {
   uint64_t deadline_ns, mark_ns, mark_cpu_ns, former_cpu_ns; /* former: CPU time at the reading before the mark */
   uint64_t late_own_ns, late_wall_ns;
   uint64_t longest_own_ns; /* step of those that ended before the deadline */
-  bool missed;             /* it woke after the deadline, and saw nothing */
+  bool missed;             /* the thread woke after the deadline, and saw nothing */
   /* ...and in all frames. */
   uint64_t steps, watched_ns;
   machine_stalls own, wall;
@@ -76,10 +76,10 @@ double machine_stalled_share(const machine_report *report, const machine_stalls 
 /* Threads of a pool of their own that watch. */
 typedef struct machine_crew machine_crew;
 
-/* So many threads, the calling one included. Null, and what went wrong. */
+/* Creates a pool of this many threads, the calling one included. Null, and what went wrong. */
 machine_crew *machine_crew_create(uint32_t workers, const char **wrong);
 
-/* They watch for one frame, which begins now. False with the reason in muster_last_error(). */
+/* The threads watch for one frame, which begins now. False with the reason in muster_last_error(). */
 bool machine_crew_watch(machine_crew *crew, uint64_t budget_ns, machine_report *report);
 
 /* Adds what each thread saw in all frames. Null: nothing. */

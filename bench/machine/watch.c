@@ -1,4 +1,4 @@
-/* What readings of the clocks come to. No clock and no threads. */
+/* Evaluates readings of the clocks, without a clock or threads. */
 #include "machine.h"
 
 const uint64_t machine_limits_ns[MACHINE_LIMITS] = {

@@ -43,7 +43,7 @@ def window(daemon, seconds):
 
 
 def open_browser(folder):
-    """A browser that gets the processor when nobody else wants it."""
+    """A browser that gets the processor only when no other program wants it."""
     policy, parameter = os.sched_getscheduler(0), os.sched_getparam(0)
     os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     browser = Browser(folder)

@@ -1,8 +1,7 @@
 /* OpenMP as a peer of `muster bench`. Its run-time library reads the environment once, as it is loaded. This front is
- * not linked with it: what is (openmp_tasks.c) is loaded in the process that measures, behind the environment of the
- * system that is measured there. As it comes, the environment is the user's: OMP_WAIT_POLICY and its like are not
- * touched. Levels are left out: libgomp lets at most 64 jobs per thread wait and runs every further one inside its
- * submit. */
+ * not linked with it: openmp_tasks.c is, and is loaded in the process that measures, after the environment of the
+ * measured system was set. By default the environment is the user's: OMP_WAIT_POLICY and the like are not touched.
+ * Levels are left out: libgomp lets at most 64 jobs per thread wait and runs every further one inside its submit. */
 #include "openmp_tasks.h"
 
 #include <dlfcn.h>
@@ -13,7 +12,7 @@
 
 static const openmp_tasks *tasks;
 
-/* Beside this library. */
+/* The path of the other library, beside this one. */
 static const openmp_tasks *load(void) {
   char path[PATH_MAX];
   Dl_info own;

@@ -23,7 +23,7 @@ static void destroy(void *pool) {
   free(pool);
 }
 
-/* The others wait at the end of the region, which is where they run what is submitted. */
+/* The other threads wait at the end of the region, where they run submitted tasks. */
 static void inside(void *pool, bench_job body, void *argument) {
   const struct adaptor *adaptor = pool;
 #pragma omp parallel num_threads(adaptor->workers)

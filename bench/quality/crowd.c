@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double metres_per_agent = 45.0; /* the square's edge is so many for each root of an agent */
+static const double metres_per_agent = 45.0; /* the square's edge = this x sqrt(agents) */
 
 /* The finaliser of SplitMix64: every input bit reaches every output bit. */
 static uint64_t mix(uint64_t value) {
@@ -36,7 +36,7 @@ static double nearest_m(const struct crowd *crowd, crowd_place place) {
   return nearest;
 }
 
-/* As an observer has it by default: 1 within 25 m, 0 from 250 m on. */
+/* Importance by the default of observers: 1 within 25 m, 0 from 250 m on. */
 static double importance_at(double distance_m) {
   return fmin(fmax((250.0 - distance_m) / (250.0 - 25.0), 0.0), 1.0);
 }

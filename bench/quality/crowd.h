@@ -1,4 +1,4 @@
-/* crowd.h - who is kept fresh: the agents that all rules are given, how old each of them is, and what is best for them.
+/* crowd.h - the agents that every rule keeps fresh, the age of each, and the optimal periods.
  */
 #ifndef BENCH_CROWD_H
 #define BENCH_CROWD_H
@@ -12,11 +12,11 @@
 enum { CROWD_TYPES_MAX = 4, CROWD_ATOMS_MAX = 16 };
 
 typedef struct crowd_type {
-  uint32_t cost_ns, atoms;           /* C, of so many atoms alike; at most CROWD_ATOMS_MAX */
+  uint32_t cost_ns, atoms;           /* C, of this many equal atoms; at most CROWD_ATOMS_MAX */
   uint64_t period_ns, period_max_ns; /* T_io, T_imax */
 } crowd_type;
 
-/* A crowd on a square, whose observers stand anywhere in it. */
+/* A crowd on a square, with observers anywhere in it. */
 typedef struct crowd_def {
   uint32_t agents_per_observer;
   uint32_t type_count;
@@ -33,9 +33,9 @@ typedef struct crowd_member {
   uint32_t type;
   double distance_m; /* to the nearest observer */
   double importance;
-  double weight; /* w_i, of those who judge */
+  double weight; /* w_i, of the current judge */
   double cost_s, shortest_s, longest_s;
-  double period_s; /* what is best */
+  double period_s; /* the optimal period */
   uint32_t every;  /* frames between two updates, by a rule that counts them */
   double last_s;   /* last update */
   double aged;     /* integral of its age since the window began, s^2 */
@@ -54,29 +54,30 @@ struct crowd {
 /* Draws a crowd on a square, as dense for any number of agents; at least one observer. */
 bool crowd_open(struct crowd *crowd, const crowd_def *def, uint32_t agents, uint64_t seed);
 
-/* Those of a spawn file, who stand where it says, with the costs and periods that the population module gives to each
- * kind, and its observers; of them so many copies, each in worlds of its own, that there are `agents_least` or more:
- * in a crowd of few a frame's CPU is hardly an update. The message of a failure is in muster_last_error(). */
+/* The agents and observers of a spawn file at their places, with the costs and periods that the population module gives
+ * to each kind. Repeats them, each copy in a world of its own, until there are `agents_least` or more agents: in a
+ * small crowd a frame's CPU is hardly an update. The message of a failure is in muster_last_error(). */
 bool crowd_open_spawns(struct crowd *crowd, const char *path, uint32_t agents_least, uint64_t seed);
 
-/* The steps of both. Reserve takes memory for members and observers; put gives a member its place and its type, when
- * the types and all observers are in the crowd. False when out of memory; crowd_close is due after any failure, too. */
+/* The steps of the two functions above. Reserve takes memory for members and observers; put gives a member its place
+ * and its type, when the types and all observers are in the crowd. False when out of memory; crowd_close is due after
+ * any failure, too. */
 bool crowd_reserve(struct crowd *crowd, uint32_t agents, uint32_t observers);
 void crowd_put(struct crowd *crowd, uint32_t number, crowd_place place, uint32_t type);
 void crowd_close(struct crowd *crowd);
 
-/* CPU that everybody at the shortest and at the longest period takes, in seconds per second. */
+/* CPU that all agents take at the shortest and at the longest periods, in seconds per second. */
 double crowd_demand(const struct crowd *crowd);
 double crowd_wish(const struct crowd *crowd);
 
 /* Weights become 2^(octaves x importance). */
 void crowd_weigh(struct crowd *crowd, double octaves);
 
-/* Sets every member's period_s to what is best with so much CPU, where periods may be `stretch` times the longest;
+/* Sets every member's period_s to the optimum for this much CPU, where periods may be `stretch` times the longest;
  * returns the staleness in ms. */
 double crowd_solve(struct crowd *crowd, double cpu, double stretch);
 
-/* Back to time zero, everybody fresh. */
+/* Back to time zero, every agent fresh. */
 void crowd_restart(struct crowd *crowd);
 
 /* The window in which ages and CPU count begins now. */
@@ -85,7 +86,7 @@ void crowd_begin_window(struct crowd *crowd);
 /* A member is updated now. */
 void crowd_update(struct crowd *crowd, crowd_member *member);
 
-/* The weighted staleness in ms from the window's beginning until now; who never ran is as old as it is. */
+/* The weighted staleness in ms from the window's beginning until now; agents that never ran count with their age. */
 double crowd_staleness(const struct crowd *crowd);
 
 /* A random number for a purpose. */

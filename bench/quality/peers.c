@@ -19,7 +19,7 @@ void rule_round_robin(struct crowd *crowd, double cpu_s, rule_span span) {
   }
 }
 
-/* How a period is given in frames. */
+/* Converts a period to frames. */
 typedef struct rule_scale {
   double frames_per_m2, stretch;
 } rule_scale;

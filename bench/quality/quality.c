@@ -18,18 +18,18 @@ static const crowd_def crowds[QUALITY_CROWDS - 1] = {
 
 enum { PATIENT = QUALITY_CROWDS - 2, SPAWNS };
 
-/* What wishes may take of the CPU: as is default, or what makes up for the many that matter. */
+/* The part of the CPU that wishes may take: the default, or less where many agents matter. */
 static const double wish_part = 0.5, wish_part_patient = 1.0 / 3.0;
 
 static const char *const crowd_names[QUALITY_CROWDS][2] = {
     {"uniform", "1000 agents for each observer, updates of 20 us; periods from 100 ms to 2 s"},
     {"mixed", "the same in three types, updates of 10, 40 and 160 us"},
-    {"dense", "as uniform, but 125 agents for each observer: more than half of all matter to somebody"},
+    {"dense", "as uniform, but 125 agents for each observer: more than half of all matter to an observer"},
     {"patient", "the same with a wish_part of a third: the longest periods stretch by three times the load, not two"},
     {"spawns", "the file of --spawns: costs and periods as the population module has them"},
 };
 
-/* Of what everybody at the shortest period would take. */
+/* Shares of the CPU that all agents at the shortest period would take. */
 static const double shares[QUALITY_SHARES] = {0.6, 0.3, 0.1, 0.03, 0.01};
 
 static const uint32_t octaves[QUALITY_JUDGES] = {12, 6};
@@ -39,7 +39,7 @@ static const char *const rules[QUALITY_RULES][2] = {
     {"importance-6", "the same with k = 6"},
     {"square-root", "Muster's square-root rule in the papers' order, elasticity from importance as for k = 6"},
     {"elastic", "Tan & Wong's elastic periods by rate, likewise"},
-    {"round-robin", "one after the other; who is not due yet is passed over"},
+    {"round-robin", "one after the other; agents that are not due yet are passed over"},
     {"distance", "every k-th frame, k by the squared distance to the nearest observer, scaled to this CPU"},
 };
 
@@ -74,7 +74,7 @@ const char *quality_crowd_summary(uint32_t crowd) {
   return crowd < QUALITY_CROWDS ? crowd_names[crowd][1] : NULL;
 }
 
-/* The optima of all judges; returns the longest period that the rule of importance may come to. */
+/* The optima of all judges; returns the longest period that the rule of importance may give. */
 static double solve(struct crowd *crowd, double cpu, double stretch, quality_case *result) {
   double longest_s = 0;
   for (uint32_t judge = 0; judge < QUALITY_JUDGES; judge++) {
@@ -86,8 +86,8 @@ static double solve(struct crowd *crowd, double cpu, double stretch, quality_cas
   return longest_s;
 }
 
-/* Whoever waits longest runs three times in the window, and once before, when the first of all updates, which come at
- * once, are over. */
+/* The agent that waits longest runs three times in the window, and once before it, when the initial updates, which come
+ * all at once, are over. */
 static rule_span span_of(double longest_s, bool quick) {
   double warm_s = fmax(longest_s, 5.0), window_s = fmax(3.0 * longest_s, 15.0);
   if (quick) window_s = fmax(longest_s, 10.0);

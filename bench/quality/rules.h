@@ -1,4 +1,4 @@
-/* rules.h - the rules that keep a crowd fresh, each until a time, with so much CPU in each frame. */
+/* rules.h - the rules that keep a crowd fresh, each until a given time, with a given CPU in each frame. */
 #ifndef BENCH_RULES_H
 #define BENCH_RULES_H
 
@@ -22,8 +22,8 @@ typedef struct rule_muster_def {
  * the reason in muster_last_error(). */
 bool rule_muster(struct crowd *crowd, const rule_muster_def *rule, double part, double cpu_s, rule_span span);
 
-/* One after the other, as far as the frame's CPU reaches; what is left of it goes to the next frame. Who was updated
- * less than the shortest period ago is passed over. */
+/* One after the other, as far as the frame's CPU reaches; what is left of it goes to the next frame. An agent that was
+ * updated less than the shortest period ago is passed over. */
 void rule_round_robin(struct crowd *crowd, double cpu_s, rule_span span);
 
 /* Every k-th frame, k proportional to the squared distance to the nearest observer, which counts as 25 m at least, from

@@ -24,7 +24,7 @@ static void take_types(struct crowd *crowd) {
   crowd->type_count = POPULATION_FAMILIES;
 }
 
-/* What lies between the rows and the crowd. */
+/* The state while rows become the crowd. */
 struct casting {
   population_rows rows;
   population_observers observers;

@@ -10,7 +10,7 @@ static muster_atom_result refresh(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* All but the last of an update. */
+/* All atoms of an update but the last. */
 static muster_atom_result go_on(muster_update *update) {
   (void)update;
   return MUSTER_ATOM_NEXT;

@@ -23,7 +23,7 @@ void plain_close(plain_loop *loop) {
   *loop = (plain_loop){0};
 }
 
-/* The workers sleep meanwhile, and what they do until they have found that out is none of the loop's. */
+/* The workers sleep meanwhile, and their CPU until they sleep must not count for the loop. */
 static uint64_t own_cpu_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

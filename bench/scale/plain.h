@@ -1,5 +1,5 @@
 /* plain.h - the plain loop that frames are compared with: the same callbacks on as many states in random order, without
- * anybody who decides whose turn it is. */
+ * a scheduler. */
 #ifndef BENCH_PLAIN_H
 #define BENCH_PLAIN_H
 
@@ -8,7 +8,7 @@
 typedef struct plain_loop {
   muster_atom_result (*atom)(muster_update *update);
   creature *creatures;
-  uint32_t *order; /* a permutation, so that everybody has had a turn before the first has another */
+  uint32_t *order; /* a permutation, so that every state has a turn before the first has another */
   uint32_t count, next;
 } plain_loop;
 
@@ -16,7 +16,7 @@ typedef struct plain_loop {
 bool plain_open(plain_loop *loop, struct square *square, uint32_t agents);
 void plain_close(plain_loop *loop);
 
-/* Runs so many updates, going on where the last call ended: the CPU that it took, in nanoseconds. */
+/* Runs this many updates, going on where the last call ended; returns the CPU that it took, in nanoseconds. */
 uint64_t plain_run(plain_loop *loop, uint64_t updates);
 
 #endif

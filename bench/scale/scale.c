@@ -54,7 +54,7 @@ static bool spend_frame(struct square *square, struct spent *spent) {
   return true;
 }
 
-/* Frames with everybody standing, then as many updates in the plain loop. */
+/* Frames in which all observers stand, then as many updates in the plain loop. */
 static bool measure_round(struct square *square, plain_loop *loop, double *overhead_ns, double *loop_ns,
                           uint64_t *updates) {
   struct spent spent = {0};
@@ -116,7 +116,7 @@ static bool populate_and_weigh(struct square *square, const scale_setup *setup, 
 /* -------------------------------------------------------------------------------------------------------------- idle
  */
 
-/* Even with a period of a day somebody of many agents is due now and then; such frames do not count. */
+/* Even with a period of a day one of many agents is due now and then; such frames do not count. */
 static bool measure_idle_frames(struct square *square, const scale_setup *setup, scale_row *row) {
   double walls_ns[IDLE_FRAMES];
   uint32_t count = 0, wanted = setup->quick ? IDLE_FRAMES_QUICK : IDLE_FRAMES;
@@ -150,7 +150,7 @@ static const char *measure_running(struct square *square, plain_loop *loop, cons
   if (!populate_and_weigh(square, setup, row)) return square_wrong();
   if (!plain_open(loop, square, setup->agents)) return out_of_memory;
   show(setup, "warming up");
-  /* Everybody has run once, so that all is known of them that will be. */
+  /* Every agent runs once first, so that the world has learnt all about it. */
   if (!square_frames(square, setup->agents / SCALE_UPDATES_PER_FRAME + SETTLING_FRAMES)) return square_wrong();
   show(setup, "overhead");
   if (!measure_overhead(square, loop, setup, row)) return square_wrong();

@@ -2,7 +2,7 @@
  * and with thousands: on a square of 10 km, with 30 frames per second of simulation, through the public headers.
  *
  * An update is a few floating-point operations on 8 bytes of state. A period is what makes SCALE_UPDATES_PER_FRAME
- * updates due in a frame, or everybody in each frame where there are fewer agents. */
+ * updates due in a frame, or all agents in each frame where there are fewer. */
 #ifndef BENCH_SCALE_H
 #define BENCH_SCALE_H
 
@@ -23,7 +23,7 @@ typedef struct scale_setup {
   uint32_t agents, observers, workers;
   uint32_t rounds;                             /* that the medians are of; 1..SCALE_ROUNDS_MAX */
   bool quick;                                  /* a few frames, to see that it works */
-  void (*show)(const char *doing, void *user); /* called before each step; null = nobody wants to know */
+  void (*show)(const char *doing, void *user); /* called before each step; null = not wanted */
   void *user;
 } scale_setup;
 

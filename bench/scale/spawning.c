@@ -10,7 +10,7 @@ enum { FRAMES_MAX = 10000, SETTLING_FRAMES = 10 };
 
 static const uint64_t budget_ns = 10000000, day_ns = 86400000000000u;
 
-/* One of the two, of one round. */
+/* The figures of spawning, or of removal, of one round. */
 struct crowd {
   uint64_t cpu_ns;
   uint32_t frames, frames_over_budget;
@@ -52,8 +52,8 @@ static void shuffle(struct square *square, muster_agent *agents, uint32_t count)
   }
 }
 
-/* Every round has a world of its own, whose memory nobody has touched yet. Nobody is due for hours, so that the frames
- * do nothing else. */
+/* Every round has a world of its own with untouched memory. No agent is due for hours, so that the frames do nothing
+ * else. */
 static bool measure_round(const scale_setup *setup, muster_agent *agents, uint32_t count, struct crowd *spawned,
                           struct crowd *removed) {
   struct square square = {0};

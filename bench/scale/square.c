@@ -45,7 +45,7 @@ uint64_t square_period(uint32_t agents) {
   return period_ns < SQUARE_FRAME_NS ? SQUARE_FRAME_NS : period_ns;
 }
 
-/* Periods may give way, so that importance means something, but in a budget that holds everything none does. */
+/* Periods may give way, so that importance has an effect, but in a budget that holds everything none does. */
 static bool register_type(struct square *square, uint64_t period_ns) {
   static const muster_atom atoms[] = {{square_live, MUSTER_ROLE_BEHAVIOUR, 100}};
   muster_type_def type = muster_default_type_def();

@@ -34,7 +34,7 @@ struct square {
   muster_type type;
   work_threads threads; /* of the process, all pools' */
   square_walker *walkers;
-  muster_observer *observers; /* theirs, and where they go: what one call takes */
+  muster_observer *observers; /* the walkers' ids and places, as one call takes them */
   muster_position *places;
   uint32_t walker_count;
   uint64_t walked_frames;
@@ -47,7 +47,7 @@ struct square {
 /* The period that makes SCALE_UPDATES_PER_FRAME of so many agents due in a frame. */
 uint64_t square_period(uint32_t agents);
 
-/* Why something here failed. */
+/* The message of the last failure here. */
 const char *square_wrong(void);
 
 /* Creates pool and world with the observers in it. False: see square_wrong, here and below. What is opened, and what

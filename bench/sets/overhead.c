@@ -7,7 +7,7 @@
 
 enum { AGENTS = 2000, ROUND_FRAMES = 20, WARM_UP = 30 };
 
-/* Next to nothing, that cannot be left out. */
+/* Minimal work that the compiler cannot leave out. */
 static muster_atom_result count_up(muster_update *update) {
   ++*(uint64_t *)update->state;
   return MUSTER_ATOM_NEXT;
@@ -55,7 +55,7 @@ static double run_loop(struct pair *pair, uint32_t atoms) {
   return (double)(clock_thread_cpu() - begin_ns) / ((double)ROUND_FRAMES * AGENTS * atoms);
 }
 
-/* A round of one of the two; CPU of an atom. */
+/* A round of one of the two worlds; returns the CPU of an atom. */
 static bool run_world(struct everyone *everyone, uint32_t atoms, double *ns) {
   uint64_t cpu_ns, before = everyone->completed;
   if (!everyone_run(everyone, ROUND_FRAMES, &cpu_ns)) return false;

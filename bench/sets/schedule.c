@@ -11,12 +11,12 @@
 
 enum { SETS = 5, ATOMS_MOST = 3, ROUND_FRAMES = 24, WARM_UP = 48 };
 
-/* Which sets there are: roles come in order. */
+/* The sets, in the order of roles. */
 static const struct {
   muster_role role;
   uint32_t atoms, period, delay;
 } plan[SETS] = {
-    {MUSTER_ROLE_PERCEPTION, 2, 1, 0}, /* who is near, where the target is */
+    {MUSTER_ROLE_PERCEPTION, 2, 1, 0}, /* which agents are near, where the target is */
     {MUSTER_ROLE_BEHAVIOUR, 3, 4, 0},  /* avoid */
     {MUSTER_ROLE_BEHAVIOUR, 3, 6, 1},  /* follow */
     {MUSTER_ROLE_BEHAVIOUR, 3, 8, 2},  /* plan */
@@ -72,7 +72,7 @@ static bool open_schedule(struct schedule *schedule, const sets_schedule *row, s
   return schedule->doers && everyone_open(&schedule->everyone, &type, row->agents);
 }
 
-/* A frame of the loop: everybody's active sets, then everybody's actions, as the commit has them. */
+/* A frame of the loop: the active sets of all agents, then the actions of all, as in a commit. */
 static void loop_frame(struct schedule *schedule, const sets_schedule *row, struct effort *effort) {
   muster_update update = {.elapsed_ns = EVERYONE_FRAME_NS, .type_user = effort};
   for (int acts = 0; acts < 2; acts++)

@@ -1,7 +1,7 @@
 /* sets.h - what sets of atoms cost: beside a plain list of the same atoms, and beside a plain loop that honours the
- * same periods and delays without anybody who schedules.
+ * same periods and delays without a scheduler.
  *
- * Everything runs on the calling thread, and what is compared takes turns, so that both see the same minutes of the
+ * Everything runs on the calling thread, and the compared versions take turns, so that both see the same minutes of the
  * machine; times are CPU of the thread, medians of rounds. */
 #ifndef BENCH_SETS_H
 #define BENCH_SETS_H

@@ -1,8 +1,8 @@
-/* muster/bulk.h - what is said about many agents at once: positions, factors of importance, and what a type's own model
- * of importance is asked. Included by muster/muster.h.
+/* muster/bulk.h - calls for many agents at once: positions, factors of importance, and the query to a type's own
+ * importance model. Included by muster/muster.h.
  *
- * The arrays are read during the call and stay the caller's. What a call says holds at once, ahead of what is queued
- * for the next frame. */
+ * The arrays are read during the call and stay the caller's. A call takes effect at once, before what is queued for the
+ * next frame. */
 #ifndef MUSTER_BULK_H
 #define MUSTER_BULK_H
 
@@ -13,16 +13,17 @@ extern "C" {
 #endif
 
 /* Moves many agents at once: agents[i] to positions[i], now, as muster_agent_move() would at the next intake. Returns
- * how many were moved: ids that are gone are passed over, and so are positions that are not finite or out of range,
- * which statistics count as positions_refused; of two positions for one agent the later one holds. 0 with a message
- * inside a frame or when an array is missing. Works on the pool; the time that it takes is taken off the next frame's
- * budget. Fastest when the agents come in ascending order, each once. Thread of the frames, between frames. O(count).
+ * how many were moved: stale ids are passed over, and so are positions that are not finite or out of range, which
+ * statistics count as positions_refused; of two positions for one agent the later one holds. 0 with a message inside a
+ * frame or when an array is missing. Works on the pool; the time that it takes is taken off the next frame's budget.
+ * Fastest when the agents come in ascending order, each once. Thread of the frames, between frames. O(count).
  */
 MUSTER_API uint32_t muster_agents_move(muster_world *world, const muster_agent *agents,
                                        const muster_position *positions, uint32_t count);
 
-/* Moves many observers at once, as muster_agents_move() does agents. Returns how many were moved. One that was added
- * since the last frame is moved by a command, for which there must be room. Thread of the frames, between frames. */
+/* Moves many observers at once, as muster_agents_move() does agents. Returns how many were moved. An observer that was
+ * added since the last frame is moved by a command, for which there must be room. Thread of the frames, between
+ * frames. */
 MUSTER_API uint32_t muster_observers_move(muster_world *world, const muster_observer *observers,
                                           const muster_position *positions, uint32_t count);
 
@@ -40,14 +41,14 @@ typedef enum muster_factor {
 MUSTER_API uint32_t muster_agents_set_factor(muster_world *world, muster_factor factor, const muster_agent *agents,
                                              const float *values, uint32_t count);
 
-/* What a type's importance model is asked about one agent. Fixed for good: models get arrays of it. */
+/* The question to a type's importance model about one agent. Fixed for good: models get arrays of it. */
 typedef struct muster_importance_query {
   muster_agent agent;
   muster_position position;
-  bool observed;                     /* an observer gives it importance; else what follows of one says nothing */
+  bool observed;                     /* an observer gives it importance; else observer_position is unset */
   muster_position observer_position; /* of the observer that gives most, as of its last step worth noticing */
-  float distance_m;                  /* to that one; infinite when there is none */
-  float importance;                  /* as Muster has it, before importance_floor; 0..1 */
+  float distance_m;                  /* to that observer; infinite when there is none */
+  float importance;                  /* as computed by Muster, before importance_floor; 0..1 */
   void *agent_user;                  /* the agent's user */
 } muster_importance_query;
 

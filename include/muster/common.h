@@ -8,17 +8,18 @@
  *     header the program was built with, and a struct grows only at its end:
  *       a smaller size   the program is older than the library. Fields that it does not know have their defaults, and
  *                        are not written
- *       a larger size    the program is newer. A definition is accepted when what the library does not know is zero,
- *                        and refused with MUSTER_E_ARGUMENT when it is not; of a struct that the library fills, that
- *                        part stays as it was
+ *       a larger size    the program is newer. A definition is accepted when the part that the library does not know is
+ *                        zero, and refused with MUSTER_E_ARGUMENT when it is not; in a struct that the library fills,
+ *                        that part stays as it was
  *       no such size     zero, less than the struct ever had, or more than 64 KiB: the struct was not filled by its
  *                        default function, and is refused with MUSTER_E_NOT_INITIALISED
  *     Structs without a size are fixed for good.
- *   - Ids are values. The zero id is null; an id of something that is gone is stale, never somebody else.
+ *   - Ids are values. The zero id is null; the id of an agent or observer that is gone is stale and never names another
+ * one.
  *   - A function that can fail returns a muster_result, or a null id or pointer, or a count that is too small. It
  *     leaves its result in muster_last_result() and a sentence that says what was wrong in muster_last_error(). A
- *     refusal costs some tens of nanoseconds, so a call may be tried where it may fail, also inside an atom. A question
- *     whose answer is nothing (muster_agent_next() after the last one, what an agent that is gone published) is no
+ *     refusal costs some tens of nanoseconds, so a call that may fail may simply be tried, also inside an atom. An
+ *     empty answer (muster_agent_next() after the last agent, the published state of an agent that is gone) is no
  *     failure and leaves both as they were. Overload is normal operation and is reported, not an error.
  *   - The headers are C11, C17, C++17 and C++20, for compilers that know __attribute__ (gcc and clang).
  *   - A pointer may be null only where its function says so. Elsewhere null is refused, with a sentence:
@@ -38,7 +39,7 @@ extern "C" {
 
 #define MUSTER_API __attribute__((visibility("default")))
 
-/* Of these headers. MUSTER_VERSION is the three as text, such as "1.2.3". */
+/* The version of these headers. MUSTER_VERSION is the three numbers as text, such as "1.2.3". */
 #define MUSTER_VERSION_MAJOR 0
 #define MUSTER_VERSION_MINOR 1
 #define MUSTER_VERSION_PATCH 0
@@ -53,9 +54,11 @@ MUSTER_API const char *muster_version(void);
 
 /* A struct with every field zero, in both languages. */
 #ifdef __cplusplus
-#define MUSTER_ZERO {}
+#define MUSTER_ZERO                                                                                                    \
+  {}
 #else
-#define MUSTER_ZERO {0}
+#define MUSTER_ZERO                                                                                                    \
+  { 0 }
 #endif
 
 typedef enum muster_result {
@@ -68,7 +71,7 @@ typedef enum muster_result {
   MUSTER_E_STATE,           /* the call is not allowed at this moment (inside a frame, or outside one) */
   MUSTER_E_TIME,            /* simulation time went backwards */
   MUSTER_E_SYSTEM,          /* the operating system refused */
-  MUSTER_E_INPUT            /* a file or a text that cannot be read as what it should be */
+  MUSTER_E_INPUT            /* a file or a text that is damaged or of another kind */
 } muster_result;
 
 /* The sentence of the last failure on the calling thread; "" when there was none. A call that succeeds leaves it as it
@@ -101,7 +104,7 @@ typedef struct muster_allocator {
 typedef enum muster_log_level { MUSTER_LOG_INFO = 0, MUSTER_LOG_WARNING, MUSTER_LOG_ERROR } muster_log_level;
 
 /* Where log lines go. A null write (the default) drops information and sends warnings and errors to standard
- * error. Called from the thread that has something to say; the message is valid during the call. */
+ * error. Called on the thread that logs; the message is valid during the call. */
 typedef struct muster_log_sink {
   void (*write)(muster_log_level level, const char *message, void *user);
   void *user;

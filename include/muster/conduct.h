@@ -1,64 +1,67 @@
-/* muster/conduct.h - runaways: atoms that take longer than their type's limit_ns, what becomes of the agents and types
- * whose atoms do, and how to pardon them. Part of muster/muster.h.
+/* muster/conduct.h - runaways: atoms that take longer than their type's limit_ns, the penalties for their agents and
+ * types, and how to pardon them. Part of muster/muster.h.
  *
  *     offence -> strikes -> a cheaper level   (-> quarantine)        an agent
  *     bad seconds ---------> a cheaper level  (-> quarantine)        a type, when many of its agents offend
  *
- * By default offences are counted, told in the log, and lower the level. Quarantine is only where the host asks for it
- * by muster_type_def.strikes_quarantine.
+ * By default offences are counted, written to the log, and lower the level. There is quarantine only where the host
+ * asks for it with muster_type_def.strikes_quarantine.
  *
  * An offence is one atom over the limit. There are three kinds:
  *
- *   over      its thread's CPU clock confirms that it took more than the limit. What the kernel gave to other threads
- *             meanwhile is no offence.
+ *   over      its thread's CPU clock confirms that it took more than the limit. Time that the kernel gave to other
+ *             threads does not count.
  *   blocked   for longer than the limit it used no CPU, because it waited: it slept, or asked for a file, a lock,
- *             another machine. Its thread left the processor by itself, which tells it from one that the kernel took
- *             away. (A process that is stopped by a signal looks the same, once.)
+ *             another machine. Its thread gave up the processor voluntarily, unlike a thread that the kernel preempted.
+ *             (A process that is stopped by a signal looks the same, once.)
  *   stuck     it lasts for muster_world_def.stuck_ns: see below.
  *
- * On the wall clock offences are seen where atoms are timed: in long updates, in one claim of sixteen, and in all
+ * On the wall clock offences are detected where atoms are timed: in long updates, in one claim of sixteen, and in all
  * claims of a type for 64 frames after a claim took suspiciously long or an offence was seen. So an atom that blocks
- * among thousands of short updates is named a few frames after it began to. Under the virtual clock an offence is an
- * atom whose modelled cost is over the limit, and nothing blocks, so that all of this is as reproducible as the rest.
+ * among thousands of short updates is named a few frames after it began to block. Under the virtual clock an offence is
+ * an atom whose modelled cost is over the limit, and nothing blocks, so that all of this is as reproducible as the
+ * rest.
  *
- * An update with an offence is a strike. Strikes are of the last second of simulation time or of 64 updates, what is
- * longer: each such window without an offence takes one away. strikes_demote of them bring the agent down one
- * capability level, with none left; at its cheapest level strikes_quarantine of them bring it into quarantine, where
- * those for blocked atoms do not count. A type is judged each second of simulation time in which at least 64 of its
- * updates were looked at: when offences by CPU time are more than an eighth of those, from at least 8 agents, the whole
- * type goes down a level; after strikes_quarantine such seconds in a row at its cheapest level it goes into quarantine.
- * In a definition of a type 0 stands for never.
+ * An update with an offence is a strike. A window is a second of simulation time or 64 updates of the agent, whichever
+ * is longer: each window without an offence takes one strike away. strikes_demote strikes bring the agent down one
+ * capability level, and its strikes to 0; at its cheapest level strikes_quarantine strikes, without those for blocked
+ * atoms, bring it into quarantine. A type is judged each second of simulation time in which at least 64 of its updates
+ * were timed: when offences by CPU time are more than an eighth of these, from at least 8 agents, the whole type goes
+ * down a level; after strikes_quarantine such seconds in a row at its cheapest level it goes into quarantine. In a
+ * type's definition 0 means never.
  *
- * What offends is kept from the others. A frame in which an atom blocks ends later by that time, and nothing prevents
- * that; but its worker goes on for as long as it was blocked, so that the others lose nothing, and the time counts for
- * no cost, no overrun and no plan (muster_frame_report.blocked_ns). An update that is over the limit counts in its
- * type's cost as the 95th percentile at most (muster_type_cost.high_ns), unless such are no exception. And while a
+ * Offences do not harm other agents. A frame in which an atom blocks ends later by that time, which nothing prevents;
+ * but its worker goes on for as long as it was blocked, so that other agents lose nothing, and the time counts for no
+ * cost, no overrun and no plan (muster_frame_report.blocked_ns). An update that is over the limit counts in its type's
+ * cost as the 95th percentile at most (muster_type_cost.high_ns), unless such updates are no exception. And while a
  * type's claims are timed for an offence by CPU time, none of them is started so shortly before the end of a frame that
- * one more as long as the latest would cross it (a quarter of the budget at most, and fading by a 64th per frame). It
- * leads the next frame instead.
+ * another offence as long as the latest would cross it (a quarter of the budget at most, and fading by a 64th per
+ * frame). Such a claim leads the next frame instead.
  *
- * Who is in quarantine is not run any more, whatever its period, wakes and messages: wakes are dropped, messages wait
+ * An agent in quarantine is not run any more, whatever its period, wakes and messages: wakes are dropped, messages wait
  * in its box. It still exists, can be read, moved, tuned and removed, and costs nothing. An agent whose update had
- * begun goes on where it stopped when it is pardoned; the next update is told all the time that passed. Members of a
- * type in quarantine that were about to run stay where they are; those whose action atoms wait still run them.
+ * begun goes on where it stopped when it is pardoned; the next update is told all the time that passed. Agents of a
+ * type in quarantine that were about to run keep their place, but do not run; agents whose action atoms wait still run
+ * these.
  *
  * Penalties last until a pardon. Each is a warning in the log that says why, and how to pardon
- * (muster_world_def.pardon_command). So is an atom that blocks, and an agent that repeats its offences where nothing is
- * left to be done about it: for a type once in ten seconds of simulation time, with the number of those in between. At
- * most 8 such lines are written per second of simulation time, the rest is counted in one line. Strikes of at most 1024
- * agents are kept: when more offend, the mildest are let off. Quarantine and levels stay with each agent.
+ * (muster_world_def.pardon_command). There is a warning, too, for an atom that blocks, and for an agent that repeats
+ * its offences when no penalty is left: for each type once in ten seconds of simulation time, with the number of such
+ * events in between. At most 8 such lines are written per second of simulation time, the rest is counted in one line.
+ * Strikes of at most 1024 agents are kept: when more agents offend, the strikes of the mildest are dropped. Quarantine
+ * and levels stay with each agent.
  *
  * A worker that is stuck: a thread of the world looks at its workers four times per stuck_ns, in every world, also one
  * that has no workers but the thread of the frames. A worker that is seen in the same atom (in short updates, in the
  * same update) for that long is one incident: a warning while it lasts, from that thread, which says whether it
  * computes, as an endless loop does, or waits; another when the atom returns. When its CPU clock confirms three
  * quarters of stuck_ns, its agent goes down a level at once, or into quarantine where the type has strikes_quarantine;
- * for waiting, and in a process that gets no CPU, nothing becomes of it. Promised: the other workers go on with all
+ * when the worker waited, or the process got no CPU, there is no penalty. Promised: the other workers go on with all
  * other claims of the frame meanwhile; up to 63 short updates that the stuck worker had taken along run when the atom
  * returns. Not promised: that muster_frame_run() returns before the stuck atom does. What that atom may still read is
  * written by the commit, so the frame waits for it; an atom that never returns holds its world for good, and its
- * process must be restarted: the warning names agent and type. Under the virtual clock incidents are told and counted,
- * and nobody is punished, since the same inputs must give the same world. */
+ * process must be restarted: the warning names agent and type. Under the virtual clock incidents are logged and
+ * counted, but have no penalty, since the same inputs must give the same world. */
 #ifndef MUSTER_CONDUCT_H
 #define MUSTER_CONDUCT_H
 
@@ -68,7 +71,7 @@
 extern "C" {
 #endif
 
-/* Of an offence whose atom is not known: the worker was stuck. */
+/* The atom of an offence is not known: the worker was stuck. */
 #define MUSTER_ATOM_UNKNOWN UINT32_MAX
 
 /* How many offences a world remembers. */
@@ -84,26 +87,26 @@ MUSTER_API muster_result muster_agent_pardon(muster_world *world, muster_agent a
  * commands_max commands wait. Any thread. */
 MUSTER_API muster_result muster_type_pardon(muster_world *world, muster_type type);
 
-/* Queues quarantine for a type because the host says so, whatever its conduct: a type that crashed the process, say. It
- * is as if Muster had found it guilty: from the intake that takes the command on none of its agents is run, and a
- * pardon brings it back. Nothing happens to a type in quarantine. Errors as above. Any thread. */
+/* Queues quarantine for a type at the host's request, whatever its conduct: a type that crashed the process, say. The
+ * effect is that of a quarantine by Muster: from the intake that takes the command on none of its agents is run, until
+ * a pardon. A type that is in quarantine already stays so. Errors as above. Any thread. */
 MUSTER_API muster_result muster_type_quarantine(muster_world *world, muster_type type);
 
 /* How a type has behaved since the world was created. */
 typedef struct muster_conduct {
   uint32_t size;
-  uint64_t offences;                /* atoms seen over the limit by CPU time */
+  uint64_t offences;                /* atoms found to be over the limit by CPU time */
   uint64_t worst_ns;                /* the longest of them */
-  muster_agent worst_agent;         /* whose it was; it may be gone */
+  muster_agent worst_agent;         /* the agent of that atom; it may be gone */
   uint32_t worst_atom;              /* index into the type's atoms, or MUSTER_ATOM_UNKNOWN */
-  uint32_t agents_demoted;          /* active ones that may not use all levels by their own fault */
-  uint32_t agents_quarantined;      /* active ones in quarantine by their own fault */
+  uint32_t agents_demoted;          /* active agents kept from their best levels by their own conduct */
+  uint32_t agents_quarantined;      /* active agents in quarantine by their own conduct */
   uint32_t level_floor;             /* all agents of the type are at this level or a cheaper one */
   bool quarantined;                 /* the whole type */
   uint64_t stuck;                   /* times that a worker was stuck in one of its atoms */
-  uint64_t blocked;                 /* atoms seen to be blocked for longer than the limit */
-  uint64_t worst_blocked_ns;        /* wall time of the longest of them, */
-  muster_agent worst_blocked_agent; /* whose it was; it may be gone */
+  uint64_t blocked;                 /* atoms found to be blocked for longer than the limit */
+  uint64_t worst_blocked_ns;        /* wall time of the longest of them */
+  muster_agent worst_blocked_agent; /* the agent of that atom; it may be gone */
   uint32_t worst_blocked_atom;
 } muster_conduct;
 
@@ -119,8 +122,8 @@ MUSTER_API muster_result muster_conduct_read(const muster_world *world, muster_t
 
 typedef enum muster_offence_kind {
   MUSTER_OFFENCE_OVER = 0, /* CPU time over the limit */
-  MUSTER_OFFENCE_BLOCKED,  /* it waited for longer than the limit */
-  MUSTER_OFFENCE_STUCK     /* it lasted for stuck_ns */
+  MUSTER_OFFENCE_BLOCKED,  /* the atom waited for longer than the limit */
+  MUSTER_OFFENCE_STUCK     /* the atom lasted for stuck_ns */
 } muster_offence_kind;
 
 /* One offence. This struct is fixed for good: it has no size field. */
@@ -130,8 +133,8 @@ typedef struct muster_offence {
   uint32_t level;       /* at which the update ran */
   uint32_t atom;        /* index into the type's atoms, or MUSTER_ATOM_UNKNOWN when a worker was stuck */
   uint32_t kind;        /* muster_offence_kind */
-  uint64_t duration_ns; /* over: CPU time; blocked: wall time without any; stuck: until it was noticed, CPU time when it
-                           computed, else wall time */
+  uint64_t duration_ns; /* over: CPU time; blocked: wall time without CPU time; stuck: up to its detection, CPU time
+                           when the atom computed, else wall time */
   uint64_t limit_ns;    /* of the type; of a stuck worker: stuck_ns */
   uint64_t frame;       /* muster_frame_report.frame */
 } muster_offence;

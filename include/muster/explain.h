@@ -1,5 +1,5 @@
-/* muster/explain.h - why: what an agent is worth, how often it runs and what it waits for, in numbers and in words.
- * Included by muster/muster.h. */
+/* muster/explain.h - explains an agent: how important it is, how often it runs and what it waits for, in numbers and in
+ * words. Included by muster/muster.h. */
 #ifndef MUSTER_EXPLAIN_H
 #define MUSTER_EXPLAIN_H
 
@@ -16,16 +16,16 @@ typedef enum muster_reason {
   MUSTER_REASON_ASLEEP = 1 << 1,           /* waits for its period to elapse */
   MUSTER_REASON_CARRIED = 1 << 2,          /* is due, and found no time in the last frame; or see OWED */
   MUSTER_REASON_PREEMPTED = 1 << 3,        /* its update was stopped between two atoms, and goes on */
-  MUSTER_REASON_WAITS_FOR_ACTION = 1 << 4, /* has thought; its action atoms found no time */
+  MUSTER_REASON_WAITS_FOR_ACTION = 1 << 4, /* its other atoms have run; its action atoms found no time */
   /* why it is in front */
-  MUSTER_REASON_WOKEN = 1 << 5,      /* something happened to it: it goes before the ranked */
-  MUSTER_REASON_HELD = 1 << 6,       /* leads the next frame: others run it while that is planned */
+  MUSTER_REASON_WOKEN = 1 << 5,      /* it was woken: it goes before the ranked */
+  MUSTER_REASON_HELD = 1 << 6,       /* leads the next frame: other workers run it while that is planned */
   MUSTER_REASON_GUARANTEED = 1 << 7, /* has waited longer than guarantee_ns: it goes before the ranked */
   /* why it matters so much, or so little */
   MUSTER_REASON_NO_OBSERVER_NEAR = 1 << 8, /* no observer gives it importance */
-  MUSTER_REASON_LOWERED = 1 << 9,          /* its visibility, bulk or interactivity, or its type, lower that */
-  MUSTER_REASON_MODELLED = 1 << 10,        /* its type's own model said something else */
-  MUSTER_REASON_FLOOR = 1 << 11,           /* it would have less, were it not for the designer's floor */
+  MUSTER_REASON_LOWERED = 1 << 9,          /* its visibility, bulk or interactivity, or its type, lower it */
+  MUSTER_REASON_MODELLED = 1 << 10,        /* its type's own importance model changed it */
+  MUSTER_REASON_FLOOR = 1 << 11,           /* the designer's floor raises it */
   MUSTER_REASON_CHEAPER_LEVEL = 1 << 12,   /* runs below its full capability */
   /* why it runs so often, or so seldom */
   MUSTER_REASON_PERIOD_STRETCHED = 1 << 13, /* runs less often than wanted, because of the pressure */
@@ -39,15 +39,15 @@ typedef enum muster_reason {
   MUSTER_REASON_TIME_ASKED = 1 << 20,       /* waits for a time that was asked for: wake_at_ns */
   MUSTER_REASON_WAKE_DELAYED = 1 << 21,     /* was woken within its type's wake_gap_ns: waits for the end of that */
   MUSTER_REASON_QUARANTINED = 1 << 22,      /* is not run, for its own conduct or its type's: muster/conduct.h */
-  MUSTER_REASON_PENALTY = 1 << 23,          /* its conduct, or its type's, keeps it from a better level */
+  MUSTER_REASON_PENALTY = 1 << 23,          /* its conduct, or its type's, keeps it from better levels */
   MUSTER_REASON_EASED = 1 << 24,            /* the pressure lowers its level: `eased` */
   MUSTER_REASON_REACTION = 1 << 25,         /* must react by a time: react_by_ns */
-  MUSTER_REASON_COMPANY = 1 << 26,          /* somebody more important in whose company it is lifts it: `company` */
-  MUSTER_REASON_OWED = 1 << 27,             /* a set of it is owed time: it does not wait for its period */
+  MUSTER_REASON_COMPANY = 1 << 26,          /* a more important agent that it is in company with raises it: `company` */
+  MUSTER_REASON_OWED = 1 << 27,             /* one of its sets is owed time: it does not wait for its period */
   MUSTER_REASON_BEYOND_WISH = 1 << 28       /* its period is longer than its type's period_max_ns, which is a wish */
 } muster_reason;
 
-/* Of an agent that is not active yet only reasons, type, position and what its definition says are filled. */
+/* For an agent that is not active yet only reasons, type, position and the values of its definition are filled in. */
 typedef struct muster_agent_explanation {
   uint32_t size;
   uint32_t reasons; /* muster_reason bits */
@@ -56,13 +56,13 @@ typedef struct muster_agent_explanation {
   char type_name[32];
   uint32_t partition;
   muster_position position;
-  uint64_t sim_now_ns; /* of the last frame: what follows is as of then */
+  uint64_t sim_now_ns; /* of the last frame: the following values are as of then */
   uint64_t frame;
   float pressure;
 
   /* importance: by_observer x visibility x bulk x interactivity x of_type -> the type's own model, if it has one, and
    * never below the floor */
-  float importance;         /* in force; differs a little from what it is made of (hysteresis, small steps) */
+  float importance;         /* in force; differs a little from its parts (hysteresis, small steps) */
   muster_observer observer; /* the one that gives it most importance; when none gives any, the nearest one of its
                                partition; null when there is none */
   bool observed;            /* that observer gives it importance */
@@ -71,7 +71,7 @@ typedef struct muster_agent_explanation {
   float by_observer;        /* 0..1 */
   float visibility, bulk, interactivity, of_type; /* 0..1 */
   bool modelled;                                  /* its type has a model of its own */
-  float by_model;                                 /* what that answers; without one, the product of the above */
+  float by_model;                                 /* the model's answer; without a model, the product of the above */
   float floor;
 
   /* level and how often it runs */
@@ -80,29 +80,29 @@ typedef struct muster_agent_explanation {
   float level_high; /* from this importance on its level becomes better; above 1 at the best */
   float elasticity; /* in force; under MUSTER_ELASTIC_IMPORTANCE e_i / w_i in parts of what it is at importance 1/2 */
   float elasticity_of_type;
-  bool elasticity_derived;         /* from that and importance; else set for this agent */
+  bool elasticity_derived;         /* from elasticity_of_type and importance; else set for this agent */
   uint64_t nominal_ns, longest_ns; /* bounds of its period */
   uint64_t period_ns;              /* in force at the last frame's pressure */
   uint32_t class_members; /* active agents of the same type, level and elasticity, whose periods stretch alike */
 
   /* when */
   uint64_t last_update_ns; /* simulation time that its last completed update brought it to */
-  uint64_t due_ns;         /* simulation time: of an agent that is due, when it became so; of one that is asleep, when
-                              that is expected, at the last frame's pressure */
+  uint64_t due_ns;         /* simulation time at which the agent became due; for an agent that is asleep, when that is
+                              expected, at the last frame's pressure */
   uint64_t waited_ns;      /* since it became due; 0 when asleep */
   uint32_t delays;         /* frames in which it was due and did not complete, modulo 256 */
-  uint32_t atoms_done, atoms; /* of an update that was preempted; and those of an update that run in parallel */
+  uint32_t atoms_done, atoms; /* of an update that was preempted: done; of an update: all that run in parallel */
 
   /* what it costs, and its rank while it is due */
   uint64_t cost_mean_ns, cost_high_ns; /* predicted, of an update of its type and level: mean, 95th percentile */
   uint64_t cost_samples;               /* measured so far; 0 = a guess */
-  int64_t priority_ns;                 /* the sum of the next four, as time waited: the greatest goes first */
+  int64_t priority_ns;                 /* the sum of the terms below, as time waited: the greatest goes first */
   int64_t priority_wait_ns;            /* since its last update */
   int64_t priority_importance_ns;
-  int64_t priority_progress_ns;  /* what a preempted update, or a set that is owed time, has behind it */
+  int64_t priority_progress_ns;  /* for the progress of a preempted update or of a set that is owed time */
   int64_t priority_runs_ns;      /* below 0: it ran often lately */
   uint64_t wake_at_ns;           /* the time that was asked for; 0 = none */
-  int64_t priority_reduction_ns; /* two more terms of the sum: for its level, */
+  int64_t priority_reduction_ns; /* more terms of the sum: for its level, */
   int64_t priority_reaction_ns;  /* and for the time by which it must react */
   uint64_t react_by_ns;          /* that time; 0 = none */
   uint32_t eased;                /* levels by which the pressure lowers it */
@@ -110,21 +110,21 @@ typedef struct muster_agent_explanation {
                                     weights, where the type has no model of its own */
   char set_owed[32];             /* name of the first of its sets that is owed time; empty when none is */
 
-  /* muster/herd.h: the herd that it is a member of (generation 0: none), and how many of its members it stands for (0:
-   * it is one with a name); and of a block how many herds live there, folded or not */
+  /* muster/herd.h: the herd that the agent belongs to (generation 0: none), and how many members it stands for (0: it
+   * is a named member); for a block, how many herds it holds, folded or not */
   uint32_t herd, herd_generation, herd_members, block_herds;
 
-  int64_t deadline_ns; /* with MUSTER_ORDER_DEADLINE, of an agent that is due: the simulation time by which it shall
+  int64_t deadline_ns; /* with MUSTER_ORDER_DEADLINE, for an agent that is due: the simulation time by which it shall
                           run; the earliest goes first. Else 0 */
 
-  /* What it gets: its period in force (period_ns) beside the time since its last update, or since its spawn when it
-   * never ran; and what agents that matter as much got since the statistics were cleared: the interval of its
-   * muster_band, 0 when none of them ran. */
+  /* What the agent gets, to compare with its period in force (period_ns). age_ns: the time since its last update, or
+   * since its spawn when it never ran. band_interval_ns: what agents of its muster_band got since the statistics were
+   * cleared, their interval; 0 when none of them ran. */
   uint64_t age_ns;
   uint64_t band_interval_ns;
   bool has_run;
   bool by_importance;   /* the rule is MUSTER_ELASTIC_IMPORTANCE */
-  bool longest_is_wish; /* and longest_ns is no bound: the type is not period_max_hard */
+  bool longest_is_wish; /* the rule may stretch longest_ns: the type is not period_max_hard */
 } muster_agent_explanation;
 
 static inline muster_agent_explanation muster_default_agent_explanation(void) {
@@ -135,8 +135,8 @@ static inline muster_agent_explanation muster_default_agent_explanation(void) {
 
 /* Explains an agent. Asks the importance model of its type, if it has one. MUSTER_E_STALE when the id is gone,
  * MUSTER_E_STATE inside a frame, MUSTER_E_NOT_INITIALISED when the explanation was not set by its default function.
- * Changes nothing. Thread of the frames, between frames. O(observers near); O(observers) when none is. Priority: the
- * terms of Rankin, Acton & Katchabaw, each times guarantee_ns / weight_wait; zeros in other orders. */
+ * Changes nothing. Thread of the frames, between frames. O(observers near); O(observers) when none is near. Priority:
+ * the terms of Rankin, Acton & Katchabaw, each times guarantee_ns / weight_wait; zeros in other orders. */
 MUSTER_API muster_result muster_agent_explain(const muster_world *world, muster_agent agent,
                                               muster_agent_explanation *explanation);
 
@@ -146,8 +146,8 @@ MUSTER_API muster_result muster_agent_explain(const muster_world *world, muster_
 MUSTER_API size_t muster_explanation_print(const muster_agent_explanation *explanation, char *text, size_t bytes);
 
 /* Writes an explanation as one JSON object, with its reasons by name and its words, and a terminating zero. 16,384
- * bytes hold any. Returns how many bytes it has without the zero; 0 when it does not fit, and what was written is of no
- * use. Any thread. */
+ * bytes hold any. Returns how many bytes it has without the zero; 0 when it does not fit; the text is then unusable.
+ * Any thread. */
 MUSTER_API size_t muster_explanation_json(const muster_agent_explanation *explanation, char *text, size_t bytes);
 
 #ifdef __cplusplus

@@ -1,19 +1,21 @@
-/* muster/flight.h - the flight recorder: memory of the host, usually a mapped file, in which each worker notes whose
- * callback it is in. When the process dies, the file stays, and says who was at it. Part of muster/muster.h.
+/* muster/flight.h - the flight recorder: memory of the host, usually a mapped file, in which each worker notes the
+ * agent whose callback it runs. When the process dies, the file stays, and names the agents whose callbacks ran. Part
+ * of muster/muster.h.
  *
  *     at start:       open and map a file (MAP_SHARED) of muster_flight_bytes(); muster_flight_attach()
  *     in the handler  of SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT: muster_flight_mark(), then let the signal take
- * its course at next start:  muster_flight_read() of the old file, before a new one is written
+ *                     its course
+ *     at next start:  muster_flight_read() of the old file, before a new one is written
  *
- * Several workers may be inside callbacks when one of them brings the process down; the mark tells that one from the
- * innocent. A line without a mark says no more than who was running: a process that is killed leaves such lines, too.
+ * Several workers may be inside callbacks when one of them brings the process down; the mark tells which one did. A
+ * line without a mark only names an agent whose callback was running: a process that is killed leaves such lines, too.
  *
- * Noted are atoms, actions, catch_up, on_spawned and on_removed, fold and unfold of herds, and run_block as the atom of
- * the blocks' type that it is. Jobs that an atom waits for and runs itself count as its own. Not noted are cost and
- * importance models.
+ * Noted are atoms, actions, catch_up, on_spawned and on_removed, fold and unfold of herds, and run_block, which is the
+ * atom of the blocks' type. Jobs that an atom waits for and runs itself count as part of the atom. Cost and importance
+ * models are not noted.
  *
  * A note is two stores for an update and one for each further atom, to a cache line that is the worker's own: less than
- * 2 ns. A world without a recorder pays a look at a null pointer.
+ * 2 ns. A world without a recorder only checks a null pointer.
  *
  * The layout is fixed, little-endian on the machines that Muster runs on, and all offsets are from the beginning of the
  * memory:
@@ -34,18 +36,18 @@ extern "C" {
 
 #define MUSTER_FLIGHT_VERSION    1u
 #define MUSTER_FLIGHT_NAME_BYTES 32u
-#define MUSTER_FLIGHT_LINES_MAX  4096u /* more than there can be workers; what is read with more is damaged */
+#define MUSTER_FLIGHT_LINES_MAX  4096u /* more than there can be workers; a file with more is damaged */
 
 /* Which callback a worker is in. */
 typedef enum muster_flight_doing {
   MUSTER_FLIGHT_NOTHING = 0, /* none: between updates, or outside frames */
   MUSTER_FLIGHT_ATOM,        /* a perception or behaviour atom */
   MUSTER_FLIGHT_ACTION,      /* an action atom */
-  MUSTER_FLIGHT_CATCH_UP,    /* these are no atoms, and their atom is 0 */
+  MUSTER_FLIGHT_CATCH_UP,    /* from here on no atoms: their atom is 0 */
   MUSTER_FLIGHT_ON_SPAWNED,
   MUSTER_FLIGHT_ON_REMOVED,
-  MUSTER_FLIGHT_HERD_CHANGE, /* fold or unfold of a herd: the type is its members', the agent the parent, if there is
-                                one */
+  MUSTER_FLIGHT_HERD_CHANGE, /* fold or unfold of a herd: the type is the members' type, the agent is the parent, if
+                                there is one */
   MUSTER_FLIGHT_DOINGS
 } muster_flight_doing;
 
@@ -59,14 +61,14 @@ typedef struct muster_flight_header {
   uint64_t unused[4]; /* zero */
 } muster_flight_header;
 
-/* Of one worker. All zero while it is in no callback, but for frame, thread and signal. */
+/* The line of one worker. All zero while it is in no callback, but for frame, thread and signal. */
 typedef struct muster_flight_line {
   uint64_t agent; /* generation << 32 | index */
   uint64_t
       place; /* muster_flight_doing << 56 | muster_type.index << 32 | number of the atom in its type; 0 = nothing */
   uint64_t frame;  /* muster_frame_report.frame, of the worker's last callback */
   uint64_t thread; /* pthread_self() of the worker */
-  uint64_t signal; /* that muster_flight_mark() was told of in this callback; 0 = none */
+  uint64_t signal; /* the signal that muster_flight_mark() was told in this callback; 0 = none */
   uint64_t unused[3];
 } muster_flight_line;
 
@@ -74,7 +76,7 @@ typedef struct muster_flight_line {
 typedef struct muster_flight_entry {
   uint32_t worker;
   muster_flight_doing doing;
-  uint32_t signal; /* 0 = the process did not die of this worker, as far as is known */
+  uint32_t signal; /* 0 = no fatal signal is known to have come from this worker */
   uint32_t atom;   /* index into the type's atoms */
   muster_agent agent;
   muster_type type;
@@ -82,26 +84,27 @@ typedef struct muster_flight_entry {
   char type_name[MUSTER_FLIGHT_NAME_BYTES]; /* printable; other bytes are replaced by '?' */
 } muster_flight_entry;
 
-/* What the recorder of a world needs. Any thread. */
+/* The bytes that the recorder of a world needs. Any thread. */
 MUSTER_API size_t muster_flight_bytes(const muster_world *world);
 
-/* Gives a world memory for its recorder: of at least muster_flight_bytes(), at a multiple of 64, the host's own, and
- * not used for anything else until the world is destroyed or gets other memory. It is overwritten; types are entered as
- * they are registered. Null memory ends recording. MUSTER_E_ARGUMENT for memory that is too small or not aligned,
+/* Gives a world memory for its recorder: at least muster_flight_bytes(), at a multiple of 64. The host owns it and must
+ * not use it for anything else until the world is destroyed or gets other memory. It is overwritten; types are entered
+ * as they are registered. Null memory ends recording. MUSTER_E_ARGUMENT for memory that is too small or not aligned,
  * MUSTER_E_STATE inside a frame. Thread of the frames, between frames. */
 MUSTER_API muster_result muster_flight_attach(muster_world *world, void *memory, size_t bytes);
 
 /* For the host's handler of a fatal signal: marks the line of the calling thread when it is inside a callback, and
- * tells whether it is. Safe in signal handlers. `memory` is what a world was given; null is a no-op. Any thread. */
+ * tells whether it is. Safe in signal handlers. `memory` is the memory that was given to a world; null is a no-op. Any
+ * thread. */
 MUSTER_API bool muster_flight_mark(void *memory, int signal);
 
-/* Reads what a process left: writes those lines that are inside a callback to `entries`, at most `capacity` of them,
- * and how many there are to `count`. The memory may be anything: MUSTER_E_INPUT, with the reason and nothing written,
- * when it is not a recorder's or damaged. O(bytes). Any thread. */
+/* Reads the recorder's memory that a process left: writes the lines that are inside a callback to `entries`, at most
+ * `capacity` of them, and how many there are to `count`. The memory may hold anything: MUSTER_E_INPUT, with the reason
+ * and nothing written, when it is damaged or not of a recorder. O(bytes). Any thread. */
 MUSTER_API muster_result muster_flight_read(const void *memory, size_t bytes, muster_flight_entry *entries,
                                             uint32_t capacity, uint32_t *count);
 
-/* What a worker does, in words, such as "on_spawned"; "nothing" for values that are none. Any thread. */
+/* What a worker does, in words, such as "on_spawned"; "nothing" for unknown values. Any thread. */
 MUSTER_API const char *muster_flight_doing_name(muster_flight_doing doing);
 
 #ifdef __cplusplus

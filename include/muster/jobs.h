@@ -1,21 +1,22 @@
 /* muster/jobs.h - the worker pool on its own: jobs with priorities for everything that a game server parallelises.
  *
- * A pool of W workers is W - 1 threads and whoever calls in: a thread that waits for a group, runs a parallel-for or a
- * frame works along for as long as the call lasts. So a pool of one worker has no threads and runs jobs only inside
- * such calls. Workers that find nothing to do look for at most 50 microseconds and then sleep at no cost.
+ * A pool of W workers is W - 1 threads and the calling thread: a thread that waits for a group, runs a parallel-for or
+ * a frame works as one of the workers for as long as the call lasts. So a pool of one worker has no threads and runs
+ * jobs only inside such calls. Workers that find nothing to do look for at most 50 microseconds and then sleep at no
+ * cost.
  *
  * A job is a function and an argument, runs once, on one worker, from its beginning to its end. Priorities are 0 (most
  * urgent) to 7; among jobs of one priority the order is first in, first out. The updates of agents stand at
- * MUSTER_PRIORITY_FRAME: workers leave them between two atoms for anything more urgent. Whatever a group's jobs wrote
- * is visible to whoever saw the group complete, and what the submitter wrote is visible to the job.
+ * MUSTER_PRIORITY_FRAME: workers leave them between two atoms for anything more urgent. What a group's jobs wrote is
+ * visible to every thread that saw the group complete, and what the submitter wrote is visible to the job.
  *
  * Worker indices are dense and stable: every callback gets one below muster_pool_indices(), no two callbacks that run
  * at the same time on different threads get the same, and a thread keeps its own through nested calls. So they may
- * index scratch memory, of which a job must be done with before it waits or calls muster_job_yield.
+ * index scratch memory, which a job must not use any more when it waits or calls muster_job_yield.
  *
  * Jobs, pieces of ranges and hooks must return. One that is left by a C++ exception that it did not catch, by
  * pthread_exit() or by a cancellation ends the process with a line that says so; one that is left by longjmp() has not
- * ended, and whoever waits for it waits for ever.
+ * ended, and a thread that waits for it waits for ever.
  */
 #ifndef MUSTER_JOBS_H
 #define MUSTER_JOBS_H
@@ -32,11 +33,11 @@ extern "C" {
 
 typedef struct muster_pool muster_pool;
 
-/* 0..7 are all usable; these have names. */
+/* All of 0..7 are usable; these have names. */
 enum {
   MUSTER_PRIORITY_URGENT = 0,
   MUSTER_PRIORITY_HIGH = 2,
-  MUSTER_PRIORITY_FRAME = 3, /* of the updates of agents */
+  MUSTER_PRIORITY_FRAME = 3, /* the updates of agents */
   MUSTER_PRIORITY_NORMAL = 4,
   MUSTER_PRIORITY_LOW = 6,
   MUSTER_PRIORITIES = 8
@@ -64,16 +65,15 @@ typedef struct muster_pool_def {
   void (*on_worker_wake)(uint32_t worker, void *user);  /* on the thread, after it slept; default null */
   const char *name;              /* of the threads, followed by -1, -2, ...; at most 10 bytes are used; copied;
                                     default "muster" */
-  uint32_t jobs_max;             /* that can wait at each priority, rounded up to a power of two; 64..2^24; default
+  uint32_t jobs_max;             /* jobs that can wait at each priority, rounded up to a power of two; 64..2^24; default
                                     131072. Memory is committed as it is used: 32 bytes each */
-  uint32_t continuations_max;    /* that can wait at a time; 1..2^20 - 1; default 4096 */
-  uint32_t guests_max;           /* threads that the pool does not own and that work along at the same time; more wait
-                                    for one of them to leave, but the main thread always finds a seat. Should be as
-                                    many as threads that may wait at once (workers of other pools included) for jobs
-                                    that wait for each other;
-                                    1..MUSTER_GUESTS_MAX; default 8 */
-  uint32_t blocking_threads_max; /* for jobs that block, started as they are needed; 0..MUSTER_BLOCKING_THREADS_MAX;
-                                    default 8 */
+  uint32_t continuations_max;    /* continuations that can wait at a time; 1..2^20 - 1; default 4096 */
+  uint32_t guests_max;           /* how many threads that the pool does not own work in it at the same time; further
+                                    ones wait for one of them to leave, but the main thread always finds a seat. Should
+                                    be at least the number of threads that may wait at once (workers of other pools
+                                    included) for jobs that wait for each other; 1..MUSTER_GUESTS_MAX; default 8 */
+  uint32_t blocking_threads_max; /* threads for jobs that block, started as they are needed;
+                                    0..MUSTER_BLOCKING_THREADS_MAX; default 8 */
 } muster_pool_def;
 
 static inline muster_pool_def muster_default_pool_def(void) {
@@ -108,7 +108,7 @@ MUSTER_API void muster_pool_destroy(muster_pool *pool);
 /* The number of workers, the caller included; 0 with a message for null. Any thread. */
 MUSTER_API uint32_t muster_pool_workers(const muster_pool *pool);
 
-/* All worker indices that callbacks of this pool ever see are below this: workers, then further guests, then blocking
+/* Every worker index that a callback of this pool gets is below this: workers, then further guests, then blocking
  * threads. A caller that is alone has index 0. Any thread. */
 MUSTER_API uint32_t muster_pool_indices(const muster_pool *pool);
 
@@ -120,9 +120,9 @@ MUSTER_API uint32_t muster_available_processors(void);
 
 /* ------------------------------------------------------------------------------------------------------ groups */
 
-/* Counts jobs that were submitted and have not ended, so that somebody can wait for them or something can follow.
+/* Counts jobs that were submitted and have not ended, so that a thread can wait for them or another job can follow.
  * Memory of the caller (a local variable will do), which must stay until the group is complete and no call that takes
- * it is under way; then it may go, or be used again. A group that was never used is complete. */
+ * it is under way; then it may be freed or used again. A group that was never used is complete. */
 typedef struct muster_group {
   uint64_t opaque[8] __attribute__((aligned(64)));
 } muster_group;
@@ -130,27 +130,27 @@ typedef struct muster_group {
 /* Prepares a group for a pool. The group must not be in use. Any thread. */
 MUSTER_API void muster_group_init(muster_group *group, muster_pool *pool);
 
-/* Whether no job of the group waits or runs. Whoever sees true sees what the jobs wrote. Any thread. */
+/* Whether no job of the group waits or runs. A thread that gets true sees what the jobs wrote. Any thread. */
 MUSTER_API bool muster_group_is_complete(const muster_group *group);
 
-/* Waits until the group is complete, and works along meanwhile: on jobs of the group only, wherever they stand, so that
- * it never picks up something unrelated and long. On the main thread these include pinned jobs, on a blocking thread
- * blocking ones. When jobs of the group are still to follow other groups, it works on jobs of those, too. Sleeps when
- * there are none. MUSTER_E_STATE when the calling thread is inside a job of this group (it would wait for itself);
- * other cycles of jobs that wait for each other are the caller's to avoid. Finding a job costs a look at each one that
- * waits at the priorities of the group. Any thread, also inside jobs. */
+/* Waits until the group is complete, and runs jobs meanwhile: of the group only, wherever they are queued, so that it
+ * never picks up something unrelated and long. On the main thread these include pinned jobs, on a blocking thread
+ * blocking ones. When jobs of the group are still to follow other groups, it runs jobs of those, too. Sleeps when there
+ * are none. MUSTER_E_STATE when the calling thread is inside a job of this group (it would wait for itself); other
+ * cycles of jobs that wait for each other are the caller's to avoid. Finding a job costs a look at each one that waits
+ * at the priorities of the group. Any thread, also inside jobs. */
 MUSTER_API muster_result muster_group_wait(muster_group *group);
 
-/* The same, but works along also on any job of priority 0..least_urgent. MUSTER_E_ARGUMENT when that is no priority. */
+/* The same, but it also runs any job of priority 0..least_urgent. MUSTER_E_ARGUMENT when that is no priority. */
 MUSTER_API muster_result muster_group_wait_helping(muster_group *group, uint32_t least_urgent);
 
-/* Waits asleep, without working along: for jobs that spin on each other (a gang) and must not be nested in one thread.
- * MUSTER_E_STATE also when nobody else could ever run them: in a pool of one worker. */
+/* Waits asleep, without running jobs: for jobs that spin on each other (a gang) and must not be nested in one thread.
+ * MUSTER_E_STATE also when no other thread could ever run them: in a pool of one worker. */
 MUSTER_API muster_result muster_group_wait_asleep(muster_group *group);
 
-/* Drops the group's jobs that have not started, pinned and blocking ones and the rest of its ranges included; those
- * that run are not disturbed. Returns how many jobs (a range counts as one, if none of it had started) were dropped;
- * the group is complete when the last one that runs ends. Continuations that wait for other groups stay. Cost as of
+/* Drops the group's jobs that have not started, pinned and blocking ones and the rest of its ranges included; jobs that
+ * run are not disturbed. Returns how many jobs (a range counts as one, if none of it had started) were dropped; the
+ * group is complete when the last one that runs ends. Continuations that wait for other groups stay. Cost as of
  * muster_group_wait. Any thread. */
 MUSTER_API uint64_t muster_group_cancel(muster_group *group);
 
@@ -158,11 +158,11 @@ MUSTER_API uint64_t muster_group_cancel(muster_group *group);
 
 typedef void (*muster_job_function)(void *argument, uint32_t worker);
 
-/* Submits a job. `group` may be null: nobody waits for it. Never runs anything itself. MUSTER_E_FULL when jobs_max wait
- * at that priority, counting the places of jobs that were taken out of turn behind the oldest that waits: nothing was
- * changed, do something else first (a wait for one's group makes room);
- * MUSTER_E_ARGUMENT when pool or function is null or the priority is not 0..7; MUSTER_E_STATE after
- * muster_pool_stop. A few tens of nanoseconds; wakes a worker when one sleeps. Any thread, also inside jobs. */
+/* Submits a job. `group` may be null: the job then has no group to wait for. Never runs anything itself. MUSTER_E_FULL
+ * when jobs_max wait at that priority, counting the places of jobs that were taken out of turn behind the oldest that
+ * waits: nothing was changed, do something else first (a wait for a group makes room); MUSTER_E_ARGUMENT when pool or
+ * function is null or the priority is not 0..7; MUSTER_E_STATE after muster_pool_stop. A few tens of nanoseconds; wakes
+ * a worker when one sleeps. Any thread, also inside jobs. */
 MUSTER_API muster_result muster_job_submit(muster_pool *pool, uint32_t priority, muster_job_function run,
                                            void *argument, muster_group *group);
 
@@ -177,8 +177,8 @@ MUSTER_API muster_result muster_job_submit_after(muster_group *after, uint32_t p
 MUSTER_API muster_result muster_job_submit_pinned(muster_pool *pool, muster_job_function run, void *argument,
                                                   muster_group *group);
 
-/* Runs the pinned jobs that wait now, at most `most`, in order; returns how many. On another thread than the main
- * thread nothing, and 0. */
+/* Runs the pinned jobs that wait now, at most `most`, in order; returns how many. On any other thread than the main
+ * thread it does nothing and returns 0. */
 MUSTER_API uint32_t muster_pool_run_pinned(muster_pool *pool, uint32_t most);
 
 /* The calling thread becomes the main thread; it was the one that created the pool. No other thread may be inside
@@ -202,14 +202,14 @@ typedef void (*muster_range_function)(void *argument, uint64_t begin, uint64_t e
 
 /* Runs a function over 0..count-1 on the calling thread and all workers, and returns when it is done. Pieces have
  * `grain` indices (0 counts as 1) or more (the last one of all may have fewer), as many as are expected to take 8 us;
- * between pieces workers look for more urgent jobs. count 0 is a no-op. The priority is that of the help: the
- * caller begins at once. Needs no room in a queue: when there is none, the caller does it all. May be nested, and
- * issued by several threads at once. MUSTER_E_ARGUMENT when pool or function is null or the priority is not 0..7;
+ * between pieces workers look for more urgent jobs. count 0 is a no-op. The priority is that of the other workers'
+ * help: the caller begins at once. Needs no room in a queue: when there is none, the caller does it all. May be nested,
+ * and issued by several threads at once. MUSTER_E_ARGUMENT when pool or function is null or the priority is not 0..7;
  * MUSTER_E_STATE after muster_pool_stop. Any thread. */
 MUSTER_API muster_result muster_parallel_for(muster_pool *pool, uint32_t priority, uint64_t count, uint64_t grain,
                                              muster_range_function run, void *argument);
 
-/* Memory of the caller for one range that runs on its own; must stay until its group is complete. */
+/* Memory of the caller for one submitted range; must stay until its group is complete. */
 typedef struct muster_range {
   uint64_t opaque[16] __attribute__((aligned(64)));
 } muster_range;
@@ -225,9 +225,9 @@ MUSTER_API muster_result muster_range_submit(muster_range *range, muster_pool *p
 /* Sums since the pool was created. */
 typedef struct muster_pool_statistics {
   uint32_t size;
-  uint64_t jobs;        /* that ended, ranges and frames' calls for help included */
-  uint64_t jobs_helped; /* of these, run inside a wait */
-  uint64_t jobs_stolen; /* of these, taken from what another worker had claimed */
+  uint64_t jobs;        /* jobs that ended, ranges and frames' calls for help included */
+  uint64_t jobs_helped; /* jobs that ran inside a wait */
+  uint64_t jobs_stolen; /* jobs taken from those that another worker had claimed */
   uint64_t claims;      /* of one or more jobs at once from a queue */
   uint64_t sleeps;      /* times that the worker went to sleep */
   uint64_t wakes;       /* workers that it woke */

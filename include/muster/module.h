@@ -1,21 +1,21 @@
-/* muster/module.h - behaviour modules: what a scenario or a game hands to a host program to populate a world.
+/* muster/module.h - behaviour modules: callbacks that a scenario or a game gives to a host program to populate a world.
  *
  * A module is a set of callbacks. The programs of Muster (muster run, the service) open one, let it register its
- * agent types and spawn its agents, call it once before every frame, and let it report in the end. A module uses
- * the public headers alone. All callbacks come on the thread of the frames, between frames.
+ * agent types and spawn its agents, call it once before every frame, and let it report at the end. A module uses the
+ * public headers alone. All callbacks run on the thread of the frames, between frames.
  *
  * As a shared object. A module for musterd is one file, NAME.so, that exports muster_module_get and is linked with
  * nothing of Muster: it finds the library in the program that loads it (cc -shared -fPIC walkers.c -o walkers.so). The
  * service looks for it by its bare name in the one folder that it is configured with; folder and file must belong to
- * root or to the service's user, and nobody else may write them; a symbolic link is refused. Put the file there with
- * `install`, not with `cp`: one that is not all there yet is refused. Its code is loaded once, as a copy in memory,
- * however many worlds it populates, and stays until the service ends; what differs between worlds belongs into the
- * instance that open() makes: one for each world. tests/examples/template_module.c is one to copy.
+ * root or to the service's user, and no other user may write them; a symbolic link is refused. Put the file there with
+ * `install`, not with `cp`: an incomplete file is refused. Its code is loaded once, as a copy in memory, however many
+ * worlds it populates, and stays until the service ends; data that differs between worlds belongs into the instance
+ * that open() makes: one for each world. tests/examples/template_module.c is a template to copy.
  *
  * One module populates a world. Its types live in that world together: they find each other by name
  * (muster_type_find), read what others publish, and send messages (muster_update_send, muster_agent_send; the
  * receiver's type says messages_max and message_bytes), in an order that does not depend on workers. Worlds share
- * nothing but the pool: what is to go from one to another goes through the host.
+ * nothing but the pool: data that is to go from one world to another goes through the host.
  */
 #ifndef MUSTER_MODULE_H
 #define MUSTER_MODULE_H
@@ -28,7 +28,7 @@ extern "C" {
 
 #define MUSTER_MODULE_ABI 1u
 
-/* What the host program wants of the module. */
+/* The host program's wishes to the module. */
 typedef struct muster_module_options {
   uint32_t size;
   uint32_t agents;    /* wanted population; 0 = the module's own */
@@ -36,7 +36,7 @@ typedef struct muster_module_options {
   uint64_t seed;
   const char *path; /* a file to populate from, where the module takes one; else null */
   char up_axis;     /* 'y' or 'z': which axis of the file is height */
-  uint64_t cost_ns; /* what one update shall cost, where the module takes_cost; 0 = the module's own */
+  uint64_t cost_ns; /* cost of one update, if the module takes_cost; 0 = the module's own */
 } muster_module_options;
 
 static inline muster_module_options muster_default_module_options(void) {
@@ -47,11 +47,11 @@ static inline muster_module_options muster_default_module_options(void) {
   return options;
 }
 
-/* What the host program must know before it creates the world. */
+/* What the host program must know of the module before it creates the world. */
 typedef struct muster_module_needs {
   uint32_t size;
   uint32_t agents;     /* population to begin with */
-  uint32_t agents_max; /* room for those that are born later */
+  uint32_t agents_max; /* room for agents that are spawned later */
   uint32_t observers;  /* observers that the module will add */
   float cell_m;        /* about the radius of its neighbour queries; 0 = no preference */
 } muster_module_needs;
@@ -59,10 +59,10 @@ typedef struct muster_module_needs {
 /* A named number of a module's report. */
 typedef void (*muster_module_emit)(const char *name, double value, void *emit_user);
 
-/* A line of what a module tells of an agent that is watched, without a line end; valid during the call. */
+/* Takes a line of a module's text about a watched agent, without a line end; valid during the call. */
 typedef void (*muster_module_line)(const char *text, void *line_user);
 
-/* Takes bytes of what a module keeps; false when it cannot, and the module gives up with MUSTER_E_SYSTEM. */
+/* Takes bytes of a module's saved data; false when it cannot, and the module fails with MUSTER_E_SYSTEM. */
 typedef bool (*muster_module_write)(const void *bytes, size_t count, void *write_user);
 
 typedef struct muster_module {
@@ -71,8 +71,8 @@ typedef struct muster_module {
   const char *name;    /* as typed after `muster run` */
   const char *summary; /* one line */
 
-  /* Reads its options and whatever file they name, completely: nothing is left behind on failure, and the message is
-   * in muster_last_error() (set it with muster_module_fail). Stores the instance and its needs. */
+  /* Reads its options and the file that they name, if any, completely: nothing is left behind on failure, and the
+   * message is in muster_last_error() (set it with muster_module_fail). Stores the instance and its needs. */
   muster_result (*open)(const muster_module_options *options, void **instance, muster_module_needs *needs);
   /* Registers types, spawns agents, adds observers. */
   muster_result (*populate)(void *instance, muster_world *world);
@@ -83,28 +83,29 @@ typedef struct muster_module {
   /* Frees the instance; the world may be gone already. */
   void (*close)(void *instance);
   bool takes_cost; /* it heeds the options' cost_ns; a host refuses a cost for other modules */
-  /* After the frame at `sim_now_ns`: simulation time that may pass before the next frame, beside what the host's own
-   * frame brings, because nobody looks. `muster run` heeds it. May be null (default). */
+  /* After the frame at `sim_now_ns`: simulation time that may pass before the next frame, beside the host's own frame
+   * time, because no observer is near. `muster run` heeds it. May be null (default). */
   uint64_t (*skip_ns)(void *instance, uint64_t sim_now_ns);
-  /* These two tell what one agent does, for `muster run --watch NAME`; both null (default) = nobody can be watched. The
-   * first finds who bears the name, after populate, and tells who that is; MUSTER_E_ARGUMENT with names that would do
-   * in the message when nobody does. The second tells, after each frame, what happened to it since, in order of time.
+  /* These two tell what one agent does, for `muster run --watch NAME`; both null (default) = no agent can be watched.
+   * The first, called after populate, finds the agent of that name and describes it; MUSTER_E_ARGUMENT, with some valid
+   * names in the message, when there is none. The second tells, after each frame, what happened to that agent since, in
+   * order of time.
    */
   muster_result (*watch)(void *instance, muster_world *world, const char *name, muster_module_line line,
                          void *line_user);
   void (*watched)(void *instance, const muster_world *world, muster_module_line line, void *line_user);
-  /* Somebody outside, such as the control of the service, wants an agent of a type of the module: fills what such an
-   * agent needs in the definition (state, published state, user), which names its type and place; or refuses with a
-   * message. What it points to stays valid until the next call. Changes neither instance nor world: it may be asked
-   * and no agent follow. Null (default) = nobody outside may spawn. */
+  /* A caller outside the module, such as the control socket of the service, wants to spawn an agent of a type of the
+   * module: fills in what such an agent needs in the definition (state, published state, user), which names its type
+   * and place; or refuses with a message. What it points to stays valid until the next call. Changes neither instance
+   * nor world: the spawn may not follow. Null (default) = only the module itself may spawn. */
   muster_result (*complete)(void *instance, const muster_world *world, muster_agent_def *def);
   /* These two let a host save the world and go on with it in another process (muster/snapshot.h); both null (default) =
-   * such a world cannot be saved, which the host says. The first writes what the instance must know of a populated
+   * such a world cannot be saved, which the host reports. The first writes what the instance must know of a populated
    * world besides what Muster keeps; it changes nothing, neither allocates nor locks, and may be called in a process
    * that was forked for it. The second is called on an instance that was opened with the same options, instead of
-   * populate: it registers the same types in the same order, spawns nobody, adds no observers, and takes back what was
-   * written; the host then loads the rest. It checks what it is given, which may be of another version of the module or
-   * of other options: MUSTER_E_INPUT with the reason in the message, and the instance is still to be closed. */
+   * populate: it registers the same types in the same order, spawns no agents, adds no observers, and reads back what
+   * was written; the host then loads the rest. It checks the bytes, which may be of another version of the module or of
+   * other options: MUSTER_E_INPUT with the reason in the message; the host still closes the instance then. */
   muster_result (*save)(void *instance, const muster_world *world, muster_module_write write, void *write_user);
   muster_result (*resume)(void *instance, muster_world *world, const void *bytes, size_t count);
 } muster_module;

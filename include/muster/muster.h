@@ -2,12 +2,12 @@
  * CPU budget per frame.
  *
  * A host creates a pool (muster/jobs.h) and a world, registers agent types, spawns agents, places observers, and
- * calls muster_frame_run() once per frame of its own loop. Muster decides who runs in that frame and calls the
+ * calls muster_frame_run() once per frame of its own loop. Muster decides which agents run in that frame and calls the
  * atoms of the agents' types on the pool's workers until the budget is spent.
  *
- *     world -> agent types -> agents           who exists
- *     observers -> importance -> elasticity    who matters
- *     budget -> pressure -> periods            how often each one runs
+ *     world -> agent types -> agents           which agents exist
+ *     observers -> importance -> elasticity    which agents matter
+ *     budget -> pressure -> periods            how often each agent runs
  *
  * Hosts that run updates themselves use muster_plan() and muster_report() of muster/planner.h instead.
  *
@@ -19,19 +19,20 @@
  *     between two frames
  *
  * What becomes of misuse:
- *   - Null, where nothing says that it may be given, is refused: see muster/common.h.
+ *   - A null argument is refused, except where the function says that it may be null: see muster/common.h.
  *   - A call that belongs between two frames is refused inside one, in callbacks and on other threads: MUSTER_E_STATE,
- *     or a null id or pointer, false or 0 with a message. What another thread reads at the very moment at which a frame
- *     begins is not seen, and a race.
- *   - An update is valid until its atom returns, and on the thread that runs that. Otherwise it is refused in the same
- *     way; kept for a later atom on the same worker, it is the update of that atom.
+ *     or a null id or pointer, false or 0 with a message. A read on another thread at the very moment at which a frame
+ *     begins is not detected, and is a data race.
+ *   - An update is valid until its atom returns, and only on the thread that runs the atom. Otherwise it is refused in
+ *     the same way. An update that is kept for a later atom on the same worker then stands for that atom's update.
  *   - A callback that is left by a C++ exception, by pthread_exit() or by a cancellation ends the process with a line
  *     that names agent, type and atom. Inside itself a callback may throw and catch.
  *   - A callback that is left by longjmp() ends the process with such a line when the next frame of its world begins,
- *     on the same thread. On a worker it is not seen: the frame never ends, and muster/conduct.h tells who is stuck.
+ *     on the same thread. On a worker it is not detected: the frame never ends, and the log names the stuck agent
+ * (muster/conduct.h).
  *   - A world or a pool that is destroyed twice, inside a callback of its own or while a frame runs, and a pool that is
- *     destroyed before its worlds, end the process with a line that says so. Other calls with what was destroyed are
- *     not seen, and may crash.
+ *     destroyed before its worlds, end the process with a line that says so. Other calls with a destroyed world or pool
+ *     are not detected, and may crash.
  */
 #ifndef MUSTER_MUSTER_H
 #define MUSTER_MUSTER_H
@@ -57,50 +58,51 @@ extern "C" {
 
 /* --------------------------------------------------------------------------------------------------------- worlds */
 
-/* Who runs first when not all released agents fit. */
+/* Which agents run first when not all released agents fit. */
 typedef enum muster_order {
   MUSTER_ORDER_PRIORITY = 0, /* Rankin, Acton & Katchabaw: weighted importance, time waited, runs and progress, with
                                 uncapped ageing */
   MUSTER_ORDER_DELAYS,       /* Tan & Wong, fig. 3: number of delays descending, then elapsed time descending. Under the
                                 virtual clock the update that crosses the deadline is started, as there */
   MUSTER_ORDER_DEADLINE      /* the earliest deadline first: a period T_i after the release, a T_i / 8 after a wake but
-                                guarantee_ns / 64 at most, the time itself of a reaction. Rankin's terms move it by
-                                parts of the agent's own period: release + T_i (1 - (eps i + theta p - eta rc) / 4
-                                zeta). So nobody is overtaken for much longer than its own T_i, and guarantee_ns means
-                                nothing but the T_i of agents that have no period */
+                                guarantee_ns / 64 at most; for a reaction its time itself. Rankin's terms move the
+                                deadline by parts of the agent's own period: release + T_i (1 - (eps i + theta p - eta
+                                rc) / 4 zeta). So no agent is overtaken for much longer than its own T_i, and
+                                guarantee_ns only serves as the T_i of agents without a period */
 } muster_order;
 
-/* How periods give way under pressure. Each rule has one number, found so that what everyone costs fits the budget;
+/* How periods give way under pressure. Each rule has one number, found so that the cost of all agents fits the budget;
  * all keep T_io <= T_i <= T_imax, and with elasticity 0 a period never gives way. C_i is the cost of an update and e_i
  * the elasticity: the type's, times 2^(3 - 6 i) for importance i (8 at none, 1 at a half, 1/8 at full importance),
  * unless it was set for the agent. */
 typedef enum muster_elastic {
   MUSTER_ELASTIC_RATE = 0,    /* E_i = C_i e_i in the elastic task model: updates per second fall by an amount
-                                 proportional to e_i, whatever they cost */
-  MUSTER_ELASTIC_UTILISATION, /* E_i = e_i in it: Tan & Wong as published; the CPU that an agent takes falls by an
-                                 amount proportional to e_i */
+                                 proportional to e_i, whatever each costs */
+  MUSTER_ELASTIC_UTILISATION, /* E_i = e_i in the elastic task model: Tan & Wong as published; the CPU that an agent
+                                 takes falls by an amount proportional to e_i */
   MUSTER_ELASTIC_SQUARE_ROOT, /* T_i proportional to sqrt(C_i e_i): the least staleness for the CPU, when each agent's
                                  staleness weighs 1/e_i. At full importance it weighs 64 times as much as at none, and
-                                 the period is an eighth at the same cost where no bound holds. So everyone gives way
-                                 a little, where the other rules spare the important until the rest has no more to
-                                 give */
+                                 the period is an eighth at the same cost where no bound holds. So every agent gives way
+                                 a little, where the other rules spare the important agents until the rest has no more
+                                 to give */
   MUSTER_ELASTIC_IMPORTANCE   /* T_i = mu sqrt(C_i e_i / w_i), w_i = 2^(importance_octaves x importance): the least
                                  staleness for the CPU, when each agent's staleness weighs w_i, at any load. T_imax is a
-                                 wish: the wishes of all may take wish_part of the capacity, and beyond that the longest
-                                 periods stretch with the load, each by as much; so twice the load never makes an
+                                 wish: all agents at T_imax may take wish_part of the capacity. Beyond that the longest
+                                 periods stretch with the load, all by the same factor; so twice the load never makes an
                                  important agent more than about twice as slow. With period_max_hard T_imax stays a
-                                 bound. Hard types at T_imax and exempt agents have half of the capacity at most (or
-                                 what wish_part leaves, if less), and shrink alike beyond it. e_i is the elasticity of
-                                 the type, or that of the agent where one was set; best within 1/16 .. 16 */
+                                 bound. Hard types at T_imax and exempt agents get half of the capacity at most (or what
+                                 wish_part leaves, if less); beyond that all their rates shrink by the same factor. e_i
+                                 is the elasticity of the type, or that of the agent where one was set; best within 1/16
+                                 .. 16 */
 } muster_elastic;
 
-/* How an agent's importance comes about, before its type's own model and its floor. */
+/* How an agent's importance is computed, before its type's own model and its floor apply. */
 typedef enum muster_importance {
-  MUSTER_IMPORTANCE_PRODUCT = 0, /* what observers give by distance, multiplied by visibility, bulk, interactivity and
-                                    the type's importance */
+  MUSTER_IMPORTANCE_PRODUCT = 0, /* the importance that observers give by distance, multiplied by visibility, bulk,
+                                    interactivity and the type's importance */
   MUSTER_IMPORTANCE_FACTORS      /* Rankin, Acton & Katchabaw: (focus x f + designer x d + role x r + company x c) / 4,
-                                    each of them 0..1. f = by distance times visibility, bulk and interactivity;
-                                    d and r are the agent's own (muster_agent_def); c: see muster_agent_meet() */
+                                    each of them 0..1. f = importance by distance times visibility, bulk and
+                                    interactivity; d and r come from muster_agent_def; c: see muster_agent_meet() */
 } muster_importance;
 
 #define MUSTER_UPDATES_DERIVED UINT32_MAX
@@ -108,8 +110,8 @@ typedef enum muster_importance {
 
 typedef enum muster_clock {
   MUSTER_CLOCK_WALL = 0, /* budgets are wall time, costs are measured */
-  MUSTER_CLOCK_VIRTUAL   /* costs come from the types' cost models and the coordinator decides who runs: the same
-                            inputs give the same world, bit for bit, on any number of workers */
+  MUSTER_CLOCK_VIRTUAL   /* costs come from the types' cost models and the coordinator decides which agents run: the
+                            same inputs give the same world, bit for bit, on any number of workers */
 } muster_clock;
 
 typedef struct muster_world_def {
@@ -120,7 +122,7 @@ typedef struct muster_world_def {
   uint32_t observers_max;     /* default 1024; 1 .. 65,536 */
   uint32_t commands_max;      /* commands (other than spawns) that can wait for the next frame; default 16384;
                                  16 .. 2^24 */
-  uint64_t seed;              /* of everything random; default 1 */
+  uint64_t seed;              /* of all random numbers; default 1 */
   muster_clock clock;         /* default wall */
   uint64_t capacity_ns;       /* virtual clock only: work per frame; 0 (default) = the frame's budget */
   muster_order order;         /* default deadline */
@@ -129,73 +131,75 @@ typedef struct muster_world_def {
   float weight_wait;          /* zeta; default 1; 0..1; 0 counts as 1e-6 */
   float weight_runs;          /* eta; default 1; 0..1 */
   float weight_progress;      /* theta; default 1; 0..1 */
-  uint64_t guarantee_ns;      /* S: scale of ageing; by priority, who has waited longer leads, first in first out; by
-                                 deadline, the T_i of who has no period; default 500 ms;
-                                 1 ms .. 1 h */
-  uint32_t updates_per_frame; /* x: at most so many updates in a frame; 0 (default) = as many as the budget holds;
-                                 more than there are agents = no limit. MUSTER_UPDATES_DERIVED: what workers and budget
-                                 are worth in updates of mean cost, anew in each frame, at least 1
+  uint64_t guarantee_ns;      /* S: scale of ageing. MUSTER_ORDER_PRIORITY: an agent that has waited for longer leads,
+                                 first in first out. MUSTER_ORDER_DEADLINE: the T_i of agents without a period. Default
+                                 500 ms; 1 ms .. 1 h */
+  uint32_t updates_per_frame; /* x: at most this many updates in a frame; 0 (default) = as many as the budget holds;
+                                 more than there are agents = no limit. MUSTER_UPDATES_DERIVED: as many updates of mean
+                                 cost as workers and budget hold, computed in each frame, at least 1
                                  (muster_frame_report.updates_max) */
-  float cell_m;               /* edge of a cell of the neighbour grid; default 32; 0.5 .. 10,000. About the usual
+  float cell_m;               /* edge of a cell of the neighbour grid; default 32; 0.5 .. 10,000. Best: about the usual
                                  radius of muster_update_nearby */
-  bool audit;                 /* read thread CPU clocks to measure the promise; costs about 0.4 us per claim; near the
-                                 budget's end, per atom */
+  bool audit;                 /* read thread CPU clocks to measure the promise (overrun_own_ns); costs about 0.4 us per
+                                 claim, or per atom near the budget's end */
   muster_allocator allocator; /* default: the operating system */
   muster_log_sink log;        /* default: warnings and errors to standard error */
-  uint32_t sends_per_frame;   /* places set aside for what the updates of a frame may send: sends_max for each of them;
-                                 default 65536; 1 .. 2^24. Reserved with the first type that sends or has boxes */
-  float debt_budgets;         /* an overrun is taken back from the next frames, at most a third of the budget from each
-                                 and so many budgets in all; default 1; 0 = never; 0..8 */
+  uint32_t sends_per_frame;   /* places set aside for the messages that the updates of a frame may send: sends_max for
+                                 each update; default 65536; 1 .. 2^24. The memory is reserved with the first type that
+                                 sends or has message boxes */
+  float debt_budgets;         /* an overrun is taken back from the next frames: at most a third of the budget from each
+                                 frame, and this many budgets in all; default 1; 0 = never; 0..8 */
   uint32_t planner_workers;   /* 0 (default) = muster_frame_run() runs the updates. 1 .. 1024: muster_plan() plans
-                                 frames for a host that runs them on so many threads of its own; see muster/planner.h
+                                 frames for a host that runs them on this many threads of its own; see muster/planner.h
                                */
-  uint32_t trace_frames;      /* the last so many frames are kept for muster_trace_write(); default 0 = none; at most
-                                 4096 */
-  uint32_t trace_spans;       /* claims of one worker that are kept of a frame; further ones are counted only; default
-                                 2048; 16 .. 65,536. Room is reserved when trace_frames is set */
-  uint64_t stuck_ns;          /* a worker that is in one atom for so long is reported: muster/conduct.h. Takes a thread,
-                                 which sleeps while no frames are run; none in planner worlds; default 500 ms; 0 = off;
-                                 10 ms .. 1 h */
-  uint32_t activation_delay;  /* D: so that no frame has more to run than others, an update may be put off by up to so
-                                 many frames (Wright & Marshall's dynamic activation delay), but never as far as the
-                                 next one's time. Neither is it early: the times of an agent's period stay as they
-                                 are, T_i apart, and each is put off by itself. So it runs as often as without; but
-                                 two runs may be D frames closer together, or further apart, than T_i. Periods of up
-                                 to 1,024 frames are planned. And where sets have periods in updates, a new agent
-                                 counts their activation delays from one of its first D + 1 updates, modulo the
-                                 period, so that agents that were spawned together have not all the same update with
-                                 everything in it (types whose sets are together again within 512 updates). Costs some
-                                 25 ns for each update. Default 0 = no delay; 0 .. 64 */
-  float weight_reduction; /* kappa in the priority (muster/tune.h): its level in thirds, so that who is reduced comes
-                             sooner; default 0; 0..1 */
-  muster_importance importance;         /* how it comes about; default product */
+  uint32_t trace_frames;      /* this many of the last frames are kept for muster_trace_write(); default 0 = none; at
+                                 most 4096 */
+  uint32_t trace_spans;       /* how many claims of one worker are kept of a frame; further ones are only counted;
+                                 default 2048; 16 .. 65,536. Room is reserved when trace_frames is set */
+  uint64_t stuck_ns;          /* a worker that is in one atom for this long is reported: muster/conduct.h. Uses one
+                                 thread, which sleeps while no frames are run; not used in planner worlds; default 500
+                                 ms; 0 = off; 10 ms .. 1 h */
+  uint32_t activation_delay;  /* D: so that no frame has more to run than others, an update may be delayed by up to this
+                                 many frames (Wright & Marshall's dynamic activation delay), but never to the time of
+                                 the agent's next update. An update is never early: the agent's release times stay T_i
+                                 apart, and each is delayed by itself. So the agent runs as often as without a delay;
+                                 but two runs may be D frames closer together, or further apart, than T_i. Periods of up
+                                 to 1,024 frames are planned. Where sets have periods in updates, a new agent counts
+                                 their activation delays from one of its first D + 1 updates, modulo the period, so that
+                                 agents that were spawned together do not all run all their sets in the same update (for
+                                 types whose sets coincide again within 512 updates). Costs some 25 ns per update.
+                                 Default 0 = no delay; 0 .. 64 */
+  float weight_reduction;     /* kappa in the priority (muster/tune.h), times the agent's level in thirds: agents at a
+                                 cheaper level run sooner; default 0; 0..1 */
+  muster_importance importance;         /* how it is computed; default product */
   float focus, designer, role, company; /* alpha, beta, gamma and delta of the factors of importance; default 1; 0..1,
-                                           and not all zero. Without MUSTER_IMPORTANCE_FACTORS they mean nothing */
-  float level_pressure; /* from this pressure on capability levels drop, too: of the least important first, of the most
-                           important tenth last, of the exempt and of those who have their wanted period never; of
-                           types with several levels, and only while somebody's period is longer than its wish. The
-                           pressure then settles between this and half of it, where levels can bring it there.
-                           Default 0.5; 0 = levels follow importance alone; 0.05 .. 1 */
-  uint32_t cycles_max;  /* update cycles that the most important get in one frame; default 1; 1..MUSTER_CYCLES_MAX */
-  float cycles_importance; /* from this importance on, where it is one, more; rising evenly to cycles_max at importance
-                              1. Further cycles run the parallel atoms once more, right behind the first and whole,
-                              while there is time: muster_update.cycle counts them, elapsed_ns is 0, since no time has
-                              passed, and there are no new messages. Action atoms run once. Not in planner worlds.
-                              Default 0.9; 0..1 */
-  uint32_t agents_ready;   /* memory for so many agents is committed when the world is created, of other stores the same
-                              share of their maximum; and of a herd type and its member type when that is registered.
-                              Without it memory is used as agents come to be, as it is for what other types keep of
-                              their agents, and the frame that first touches a page waits for it: for a huge page
-                              milliseconds, where memory is short of them. Default 0; 0 .. agents_max. Nothing with an
-                              allocator */
-  const char *pardon_command; /* what the host's operators type to pardon, for the log: the agent's id
-                                 (INDEX.GENERATION) or the name of the type follows. Not copied: must outlive the
+                                           and not all zero. Ignored without MUSTER_IMPORTANCE_FACTORS */
+  float level_pressure; /* from this pressure on capability levels drop, too: those of the least important agents first,
+                           those of the most important tenth last, those of exempt agents and of agents at their wanted
+                           period never. Applies to types with several levels, and only while some agent's period is
+                           longer than its wish. The pressure then settles between this value and half of it, if levels
+                           can bring it there. Default 0.5; 0 = levels follow importance alone; 0.05 .. 1 */
+  uint32_t cycles_max;  /* update cycles that the most important agents get in one frame; default 1;
+                           1..MUSTER_CYCLES_MAX */
+  float cycles_importance; /* from this importance, at which an agent gets one cycle, the number rises evenly to
+                              cycles_max at importance 1. A further cycle runs all parallel atoms once more, right after
+                              the first cycle, while there is time: muster_update.cycle counts the cycles, elapsed_ns is
+                              0, since no time has passed, and there are no new messages. Action atoms run once. Not in
+                              planner worlds. Default 0.9; 0..1 */
+  uint32_t agents_ready;   /* memory for this many agents is committed when the world is created, and the same share of
+                              the other stores' maxima; for a herd type and its member type when that is registered.
+                              Without it, and for the state of all other types, memory is committed as agents are
+                              spawned, and the frame that first touches a page waits for it: milliseconds for a huge
+                              page where they are scarce. Default 0; 0 .. agents_max. Ignored with a host allocator */
+  const char *pardon_command; /* the command that the host's operators type to pardon, as shown in the log: the agent's
+                                 id (INDEX.GENERATION) or the name of the type follows. Not copied: must outlive the
                                  world. Default null: the log names muster_agent_pardon() and muster_type_pardon() */
-  float importance_octaves; /* k of MUSTER_ELASTIC_IMPORTANCE: how often staleness at importance 1 weighs twice what it
-                               does at none. Default 12: 4096 times, periods 1 : 64 where no bound holds; 0..16 */
-  float wish_part;          /* under the same rule, what the longest periods of all may take of the capacity before they
-                               stretch; default 0.5; 0.1 .. 0.9. Less makes the important fresher where they are many,
-                               and the others wait for longer: `muster bench quality` measures both */
+  float importance_octaves;   /* k of MUSTER_ELASTIC_IMPORTANCE: how many times the weight of staleness doubles from
+                                 importance 0 to 1. Default 12: 4096 times, periods 1 : 64 where no bound holds; 0..16 */
+  float wish_part;            /* under the same rule, the part of the capacity that all agents at their longest periods
+                                 may take before these stretch; default 0.5; 0.1 .. 0.9. A smaller value keeps important
+                                 agents fresher where they are many, and makes the others wait for longer: `muster bench
+                                 quality` measures both */
 } muster_world_def;
 
 static inline muster_world_def muster_default_world_def(void) {
@@ -229,13 +233,13 @@ static inline muster_world_def muster_default_world_def(void) {
 
 /* Creates a world. Returns null with a message when a field is out of range, the definition is not initialised, the
  * pool was destroyed already or memory is refused. The caller owns the world. Reserves address space for the maxima;
- * memory is used as agents come to be. Any thread. */
+ * memory is committed as agents are spawned. Any thread. */
 MUSTER_API muster_world *muster_world_create(const muster_world_def *def);
 
 /* Removes every agent (on_removed is called for each) and frees the world; null is a no-op. No other thread may use the
  * world any more. Ends the process with a line that says why when the world was destroyed already, inside one of its
- * frames (but for a plan that the host runs, which ends here), and in a callback of a call that takes the world: who
- * destroys goes on as if everything were gone. */
+ * frames (but for a plan that the host runs, which ends here), or inside a callback of a call that takes the world: the
+ * caller of this function would go on as if the world were gone. */
 MUSTER_API void muster_world_destroy(muster_world *world);
 
 /* Registers an agent type. Returns the null type with a message when a field is out of range or types_max is
@@ -245,7 +249,7 @@ MUSTER_API muster_type muster_type_register(muster_world *world, const muster_ty
 /* The name of a type, or null for a type that is not registered. Any thread after the registration. */
 MUSTER_API const char *muster_type_name(const muster_world *world, muster_type type);
 
-/* The type of that name, the first where several bear it; the null type when none does. Any thread after the
+/* The type of that name, the first where several types have it; the null type when none has. Any thread after the
  * registration. O(types). */
 MUSTER_API muster_type muster_type_find(const muster_world *world, const char *name);
 
@@ -256,16 +260,16 @@ struct muster_agent_def {
   muster_type type;         /* required */
   muster_position position; /* default the origin */
   uint32_t partition;       /* agents and observers of different partitions never meet; default 0; 0 .. 65535 */
-  float importance_floor;   /* the designer's word: importance never falls below; default 0; 0..1 */
+  float importance_floor;   /* set by the designer: importance never falls below it; default 0; 0..1 */
   float elasticity;         /* default -1 = the type's, lowered by importance; 0 = the period never gives way (exempt);
-                               otherwise taken as it is, up to 1024 */
+                               other values are used as they are, up to 1024 */
   const void *state;        /* copied; the type's state_bytes; null (default) = zero */
   const void *published;    /* copied; the type's published_bytes; null (default) = zero */
   void *user;               /* handed to every atom; the host's own; default null */
   float visibility;         /* these three lower the importance that observers give, each by multiplying it: how well */
   float bulk;               /* the agent can be seen, how large it is, and how much it has to do with players; */
   float interactivity;      /* default 1; 0..1; kept in 255ths */
-  float designer;           /* with MUSTER_IMPORTANCE_FACTORS: d, the designer's word on how much it matters; default 0;
+  float designer;           /* with MUSTER_IMPORTANCE_FACTORS: d, how much the agent matters to the designer; default 0;
                                0..1; kept in 254ths */
   float role;               /* and r, its role; default -1 = the type's importance; up to 1; kept in 254ths */
 };
@@ -286,49 +290,50 @@ static inline muster_agent_def muster_default_agent_def(void) {
  * the type is unknown or agents_max is reached. Inside an atom use muster_update_spawn. Any thread. O(1). */
 MUSTER_API muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *def);
 
-/* Queues removal. on_removed is the last touch; an update that runs now finishes, none is started after the intake that
- * takes the command: the next, unless more commands wait than fit an eighth of the budget
- * (muster_frame_report.commands_waiting). MUSTER_E_STALE when the id is gone, MUSTER_E_FULL when commands_max commands
- * wait. Any thread. */
+/* Queues removal. on_removed is the last callback for the agent. An update that runs now finishes; none is started
+ * after the intake that takes the command, which is the next one unless more commands wait than fit an eighth of the
+ * budget (muster_frame_report.commands_waiting). MUSTER_E_STALE when the id is gone, MUSTER_E_FULL when commands_max
+ * commands wait. Any thread. */
 MUSTER_API muster_result muster_agent_remove(muster_world *world, muster_agent agent);
 
-/* Queues a new position, over that which the agent itself may choose in the meantime. MUSTER_E_ARGUMENT when a
+/* Queues a new position, which overrides one that the agent itself chooses in the meantime. MUSTER_E_ARGUMENT when a
  * coordinate is not finite or out of range. Any thread. */
 MUSTER_API muster_result muster_agent_move(muster_world *world, muster_agent agent, muster_position position);
 
 /* Something happened to an agent: it runs whatever its period, ahead of the ranked. While a frame runs on the wall
- * clock, a worker takes it between two atoms (unless its type spawns); else it is released at the next intake. In the
- * order of deadlines its turn comes guarantee_ns / 64 after the wake at the latest, and who is later than that goes
- * first; in others, while another agent waits longer than guarantee_ns, woken ones have half of each frame at most,
- * and then their turn. Wakes before a run are one; a wake that may have come too late for the run of this frame is
- * followed by one in the next. One that comes within wake_gap_ns of the type waits until that has passed.
- * MUSTER_E_STALE when the id is gone, MUSTER_E_FULL when commands_max wakes wait. Any thread. */
+ * clock, a worker takes it between two atoms (unless its type spawns); else it is released at the next intake. With
+ * MUSTER_ORDER_DEADLINE its turn comes guarantee_ns / 64 after the wake at the latest, and agents later than that go
+ * first. In other orders, while another agent waits for longer than guarantee_ns, woken agents get half of each frame
+ * at most, and after that wait for their turn. Several wakes before a run count as one; when a wake may have come too
+ * late for the agent's run in this frame, the agent runs again in the next. A wake that comes within the type's
+ * wake_gap_ns waits until the gap has passed. MUSTER_E_STALE when the id is gone, MUSTER_E_FULL when commands_max wakes
+ * wait. Any thread. */
 MUSTER_API muster_result muster_agent_wake(muster_world *world, muster_agent agent);
 
-/* Instead of a time: takes back what was asked for. */
+/* In place of a time: cancels the time that was asked for. */
 #define MUSTER_WAKE_NEVER UINT64_MAX
 
 /* Asks for a time at which an agent runs, whatever its contract and its period: it is released, ahead of the ranked, in
  * the first frame whose sim_now_ns is not before at_ns, or in the next when that is past; pressure does not stretch it.
  * The update is told the time as wake_at_ns. (When more than 8,192 times come due in one frame, those beyond what an
- * eighth of its budget holds at 40 ns each are released in the next frames, the earliest first. One whose update is
- * under way, or that is not active yet, is released in the first frame after that.)
+ * eighth of its budget holds at 40 ns each are released in the next frames, the earliest first. An agent whose update
+ * is under way, or that is not active yet, is released in the first frame after that.)
  *
- * An agent waits for one time: the earliest that was asked for since its last. So nobody can make it miss what somebody
- * else asked for; who wants a later time than the one that stands asks again when the agent runs. A run for any other
- * reason leaves the time as it is. MUSTER_WAKE_NEVER takes it back, whoever asked; MUSTER_WAKE_NEVER followed by a time
- * replaces it. Removal of the agent ends it.
+ * An agent waits for one time: the earliest that was asked for since its last timed wake. So no caller can make the
+ * agent miss a time that another caller asked for; a caller that wants a later time than the stored one asks again when
+ * the agent runs. A run for any other reason leaves the time as it is. MUSTER_WAKE_NEVER cancels it, whichever caller
+ * asked for it; MUSTER_WAKE_NEVER followed by a time replaces it. Removal of the agent cancels it.
  *
- * Queued as the other agent calls are. MUSTER_E_STALE when the id is gone; MUSTER_E_ARGUMENT for a time beyond 146
+ * Queued as the other agent calls are. MUSTER_E_STALE when the agent is gone; MUSTER_E_ARGUMENT for a time beyond 146
  * years; MUSTER_E_FULL when commands_max commands wait. Any thread. O(log n) for n agents that wait for a time. */
 MUSTER_API muster_result muster_agent_wake_at(muster_world *world, muster_agent agent, uint64_t at_ns);
 
 /* Queues a message of `size` bytes, copied, for an agent's box; its sender is null. Delivered at the next intake after
  * the commands, in the order queued and before anything that agents send in that frame. Dropped and counted when the
- * agent is gone by then, or its box is full, missing or of fewer message_bytes. A muster_agent_wake() may be answered
- * before that: what shall run because of a message has wake_on_message. MUSTER_E_STALE when the id is gone;
- * MUSTER_E_ARGUMENT above MUSTER_MESSAGE_BYTES_MAX, and in a world none of whose types has boxes; MUSTER_E_FULL when
- * commands_max messages wait. Inside an atom use muster_update_send. Any thread. */
+ * agent is gone by then, or its box is full, missing or of fewer message_bytes. The agent may run for a
+ * muster_agent_wake() before that: a type that shall run because of a message sets wake_on_message. MUSTER_E_STALE when
+ * the id is gone; MUSTER_E_ARGUMENT above MUSTER_MESSAGE_BYTES_MAX, and in a world in which no type has boxes;
+ * MUSTER_E_FULL when commands_max messages wait. Inside an atom use muster_update_send. Any thread. */
 MUSTER_API muster_result muster_agent_send(muster_world *world, muster_agent agent, const void *bytes, uint32_t size);
 
 /* New values for the designer's fields of an agent; negative = leave as it is. */
@@ -340,7 +345,7 @@ typedef struct muster_agent_tuning {
   float visibility;       /* 0..1, as in muster_agent_def; all at once: muster_agents_set_factor() */
   float bulk;             /* 0..1 */
   float interactivity;    /* 0..1 */
-  float designer;         /* these two with MUSTER_IMPORTANCE_FACTORS: 0..1, as in muster_agent_def */
+  float designer;         /* designer and role: with MUSTER_IMPORTANCE_FACTORS, 0..1, as in muster_agent_def */
   float role;             /* 0..1 */
 } muster_agent_tuning;
 
@@ -370,10 +375,10 @@ typedef struct muster_agent_info {
   uint32_t partition;
   muster_position position;
   float importance; /* 0..1 */
-  float elasticity; /* in force, derived or set; quantised to an eighth of an octave. Under
-                       MUSTER_ELASTIC_IMPORTANCE e_i / w_i, in parts of what that is at importance 1/2 */
+  float elasticity; /* in force, derived or set; quantised to an eighth of an octave. Under MUSTER_ELASTIC_IMPORTANCE:
+                       e_i / w_i, relative to its value at importance 1/2 */
   uint32_t level;
-  uint64_t period_ns;      /* under the pressure of the last frame; 0 = it has none (MUSTER_ELAPSED_EVENTS) */
+  uint64_t period_ns;      /* under the pressure of the last frame; 0 = no period (MUSTER_ELAPSED_EVENTS) */
   uint64_t last_update_ns; /* simulation time that its last completed update brought it to */
   uint32_t delays;         /* frames in which it was released but not run, modulo 256 */
   uint32_t atoms_done;     /* of an update that was preempted */
@@ -383,8 +388,8 @@ typedef struct muster_agent_info {
   void *state;           /* valid until the next frame; the host may write it */
   uint32_t messages;     /* in its box */
   uint64_t wake_at_ns;   /* the time that was asked for, still to come; 0 = none */
-  bool quarantined;      /* it is not run, for its own conduct or its type's: muster/conduct.h */
-  uint32_t penalty;      /* for the same reason it is at this level or a cheaper one */
+  bool quarantined;      /* it is not run because of its own conduct or its type's: muster/conduct.h */
+  uint32_t penalty;      /* because of that conduct it is at this level or a cheaper one */
 } muster_agent_info;
 
 static inline muster_agent_info muster_default_agent_info(void) {
@@ -407,7 +412,7 @@ typedef struct muster_observer_def {
   muster_position position; /* default the origin */
   uint32_t partition;       /* default 0; 0 .. 65535 */
   float near_m;             /* within this distance an agent has importance 1; default 25; >= 0 */
-  float far_m;              /* from this distance on it has none of this observer; default 250; > near_m */
+  float far_m;              /* from this distance on this observer gives it none; default 250; > near_m */
 } muster_observer_def;
 
 static inline muster_observer_def muster_default_observer_def(void) {
@@ -424,8 +429,8 @@ MUSTER_API muster_observer muster_observer_add(muster_world *world, const muster
 MUSTER_API muster_result muster_observer_move(muster_world *world, muster_observer observer, muster_position position);
 MUSTER_API muster_result muster_observer_remove(muster_world *world, muster_observer observer);
 
-/* The observer after this one in the order of their indices, the first after null; null at the end. One that was added
- * since the last frame is not among them yet. Thread of the frames, between frames. */
+/* The observer after this one in the order of their indices, the first after null; null at the end. Observers added
+ * since the last frame are not among them yet. Thread of the frames, between frames. */
 MUSTER_API muster_observer muster_observer_next(const muster_world *world, muster_observer observer);
 
 /* Reads where an observer is and how far it sees. MUSTER_E_STALE when the id is gone, or was added since the last
@@ -440,7 +445,7 @@ MUSTER_API muster_result muster_observer_read(const muster_world *world, muster_
 typedef struct muster_frame {
   uint64_t sim_now_ns; /* simulation time; never less than in the frame before */
   uint64_t budget_ns;  /* wall time for the whole call, commit included; 10 us .. 10 s. Where planning alone uses it up
-                          (some 3 ns for each agent that is carried), one atom runs in a frame, and a warning says so */
+                          (some 3 ns per carried agent), one atom runs in a frame, and a warning is logged */
 } muster_frame;
 
 /* Runs one frame: intake, score, fold, fit, release, rank, run, commit. The calling thread is one of the workers and

@@ -1,8 +1,8 @@
-/* muster/planner.h - planner mode: Muster decides who runs, the host runs them. Included by muster/muster.h.
+/* muster/planner.h - planner mode: Muster decides which agents run, the host runs them. Included by muster/muster.h.
  *
  * For hosts that cannot let a library call into them: scripts on one thread, a virtual machine with a heap of its own,
- * a job system that is there already. A frame is the same as in muster_frame_run(), but for its stage 7, which is the
- * host's; nothing is called back, no thread is started, and everything that goes in or out is an array of structs
+ * a job system that exists already. A frame is the same as in muster_frame_run(), but for its stage 7, run, which the
+ * host does; nothing is called back, no thread is started, and everything that goes in or out is an array of structs
  * without pointers, laid out the same for every language.
  *
  *     muster_world_def def = muster_default_world_def();
@@ -21,34 +21,35 @@
  *       muster_report(world, results, done);
  *
  * The host runs the entries in the order given or in any other, on as many threads as it likes, and as many of them as
- * it finds time for. It need not run any: whoever is not reported stays due, keeps its age, and comes again.
+ * it finds time for. It need not run any: an agent that is not reported stays due, keeps its age, and is planned again.
  *
- * A world is made for one of the two: with planner_workers its frames are planned and muster_frame_run() is refused
- * (MUSTER_E_STATE); without, the other way round. In a planner world
- *   - a type may leave atoms and atom_count out; then an update has muster_type_def.parts equal parts (default 1), of
- *     which each is first taken to cost part_ns. A type that has atoms has a part for each, whatever its role: they are
+ * A world is made for one of the two modes: with planner_workers its frames are planned and muster_frame_run() is
+ * refused (MUSTER_E_STATE); without it, muster_plan() is refused. In a planner world
+ *   - a type may leave atoms and atom_count out; then an update has muster_type_def.parts equal parts (default 1), each
+ *     of which is first assumed to cost part_ns. A type that has atoms has a part for each, whatever its role: they are
  *     counted and their model_ns is charged, but they are never called;
- *   - published_bytes, messages_max, sends_max and spawns_max must be 0: they are for atoms. What bots tell each other
- *     is the host's, and it spawns with muster_agent_spawn(). state_bytes may be used through muster_agent_read();
- *   - what a type declares besides, on_spawned, on_removed, model_cost_ns and model_importance, is called as ever, on
- *     the thread of the frames when the world has no pool. A host that wants no calls at all leaves them null;
- *   - audit has nothing to look at and is ignored.
+ *   - published_bytes, messages_max, sends_max and spawns_max must be 0: they are for atoms. Messages between bots are
+ *     up to the host, and it spawns with muster_agent_spawn(). state_bytes may be used through muster_agent_read();
+ *   - the type's other callbacks, on_spawned, on_removed, model_cost_ns and model_importance, are called as in other
+ *     worlds, on the thread of the frames when the world has no pool. A host that wants no calls at all leaves them
+ *     null;
+ *   - audit has nothing to measure and is ignored.
  *
  * Budget: the frame's budget_ns is wall time from the call of muster_plan() to the return of muster_report(). What the
- * plan hands out fits what is left of it, times planner_workers, by predictions with room: the 95th percentile of what
- * the host reported for the type and level (the first entry is handed out whatever it costs, so that none is too long
- * ever to run). Under the virtual clock run_ns is the capacity, whatever planner_workers is, costs come from the types'
- * models, and the same reports give the same plans, bit for bit; a host that reports what the models say, and finishes
- * what it is given, gets the schedule that muster_frame_run() would have run.
+ * plan hands out fits what is left of it, times planner_workers, by predictions with a margin: the 95th percentile of
+ * the costs that the host reported for the type and level (the first entry is handed out whatever it costs, so that
+ * even the longest update runs some time). Under the virtual clock run_ns is the capacity, whatever planner_workers is,
+ * costs come from the types' models, and the same reports give the same plans, bit for bit; a host that reports the
+ * models' costs, and finishes all entries, gets the schedule that muster_frame_run() would have run.
  *
  * A host that is done early, as it will be where costs vary much, may plan once more at the same sim_now_ns with the
- * rest of its budget: who did not fit comes then, and nobody twice. Such a frame counts as one, and has no pressure of
- * its own, since no time has passed.
+ * rest of its budget: agents that did not fit come then, and no agent runs twice. Such a plan counts as a frame, and
+ * has no pressure of its own, since no time has passed.
  *
- * Between the two calls other threads may spawn, remove, move, wake and tune as ever; it is queued for the next plan,
- * and an agent that was removed may still be reported. Calls that hold at once (muster_agents_move() and its like) are
- * MUSTER_E_STATE; what only reads, such as muster_agent_read(), is allowed between the two calls also, but for
- * muster_agent_explain(), muster_trace_write() and muster/view.h. */
+ * Between the two calls other threads may spawn, remove, move, wake and tune as always; this is queued for the next
+ * plan, and an agent that was removed may still be reported. Calls that take effect at once (such as
+ * muster_agents_move()) are refused with MUSTER_E_STATE; calls that only read, such as muster_agent_read(), are allowed
+ * between the two calls, except for muster_agent_explain(), muster_trace_write() and muster/view.h. */
 #ifndef MUSTER_PLANNER_H
 #define MUSTER_PLANNER_H
 
@@ -64,42 +65,43 @@ extern "C" {
 typedef struct muster_plan_entry {
   muster_agent agent;
   uint64_t user;       /* the agent definition's user, as a number */
-  uint64_t now_ns;     /* simulation time that this update brings its agent to; of a continued one, when it began */
+  uint64_t now_ns;     /* simulation time that this update brings its agent to; for a continued update, the time when it
+                          began */
   uint64_t elapsed_ns; /* exactly the simulation time since the agent's last finished update (or its spawn) */
-  uint64_t slice_ns;   /* what it is expected to take, with room; virtual clock: what the model says. A host that can
-                          stop a script in the middle stops it here */
+  uint64_t slice_ns;   /* its expected cost, with a margin; virtual clock: the model's cost. A host that can stop a
+                          script in the middle stops it here */
   muster_type type;
   uint32_t level;      /* capability level: 0 = full decision-making, higher = cheaper */
   float importance;    /* 0..1 */
-  uint32_t part_first; /* above 0: continues an update that was stopped before this part */
-  uint32_t part_end;   /* stop before this part: below the type's parts when no more fits (virtual clock only) */
-  uint32_t delays;     /* frames for which it was due and did not run, modulo 256 */
+  uint32_t part_first; /* above 0: the entry continues an update that was stopped before this part */
+  uint32_t part_end;   /* stop before this part: below the type's parts when no more fit (virtual clock only) */
+  uint32_t delays;     /* frames in which the agent was due and did not run, modulo 256 */
 } muster_plan_entry;
 
 typedef enum muster_plan_outcome {
   MUSTER_PLAN_NOT_RUN = 0, /* as if not reported; its other fields are not looked at */
   MUSTER_PLAN_FINISHED,    /* the update is complete: its next one is a period away */
-  MUSTER_PLAN_CONTINUED    /* stopped before part_next: it comes again, and is the more urgent the further it is */
+  MUSTER_PLAN_CONTINUED    /* stopped before part_next: it comes again, more urgent the further it got */
 } muster_plan_outcome;
 
-/* What became of one entry. Fixed for good, as above: 56 bytes without gaps. */
+/* The result of one entry. Fixed for good, as above: 56 bytes without gaps. */
 typedef struct muster_plan_result {
   muster_agent agent; /* as in the entry */
-  uint64_t cost_ns;   /* what this run of it took of one thread; at most 10 s. Plans learn from it, so 0 means that
-                         it took nothing */
+  uint64_t cost_ns;   /* time that this run took on one thread; at most 10 s. Plans learn from it, so 0 means that it
+                         took no time */
   muster_position position; /* where it is now; looked at when `moved` is not 0 */
   uint32_t outcome;         /* muster_plan_outcome */
-  uint32_t part_next;       /* of a continued one: 1 .. the type's parts - 1, and not below the entry's part_first */
+  uint32_t part_next;       /* when continued: 1 .. the type's parts - 1, and not below the entry's part_first */
   uint32_t moved;           /* 0 or 1 */
   uint32_t unused;          /* 0 */
 } muster_plan_result;
 
-/* What the plan is about as a whole. */
+/* The plan as a whole. */
 typedef struct muster_plan_summary {
   uint32_t size;
   uint32_t count;  /* entries written */
-  uint64_t run_ns; /* wall time from the return of muster_plan() in which the host should be done running, so that the
-                      report finds time as well. Virtual clock: cost that it may run in all */
+  uint64_t run_ns; /* wall time from the return of muster_plan() in which the host should be done running, so that there
+                      is time for the report as well. Virtual clock: total cost that it may run */
   uint64_t slices_ns; /* sum of slice_ns over the entries */
 } muster_plan_summary;
 
@@ -111,20 +113,20 @@ static inline muster_plan_summary muster_default_plan_summary(void) {
 
 /* Plans one frame: intake, score, fold, fit, release and rank. Writes at most `capacity` entries (1 or more; the rest
  * stays due), in the order in which they are best run, and opens the frame, which lasts until muster_report(). Errors
- * change nothing: MUSTER_E_TIME and MUSTER_E_ARGUMENT as for muster_frame_run(), or when an array or the summary is
- * missing; MUSTER_E_NOT_INITIALISED for a summary without size; MUSTER_E_STATE when the last plan was not reported yet,
- * or without planner_workers. Thread of the frames. O(agents that changed + released + entries). */
+ * change nothing: MUSTER_E_TIME and MUSTER_E_ARGUMENT as for muster_frame_run(), also when an array or the summary is
+ * null; MUSTER_E_NOT_INITIALISED for a summary without size; MUSTER_E_STATE when the last plan was not reported yet, or
+ * without planner_workers. Thread of the frames. O(agents that changed + released + entries). */
 MUSTER_API muster_result muster_plan(muster_world *world, const muster_frame *frame, muster_plan_entry *entries,
                                      uint32_t capacity, muster_plan_summary *summary);
 
-/* Says what became of the entries of the last plan, in any order, and ends its frame: takes positions, learns costs,
+/* Reports the results of the entries of the last plan, in any order, and ends its frame: takes positions, learns costs,
  * sets the next releases and fills the report that muster_frame_report_read() copies (there, update_cpu_ns is the sum
- * of the costs, longest_claim_ns the largest, and the stage run took as long as the host did between the calls). Who is
- * not among the results did not run and is carried; with a count of 0 (results may be null then) nobody ran. Order
- * makes no difference. Errors name the index and the field, and change nothing; the frame stays open for a better
- * report: MUSTER_E_ARGUMENT for an agent that is not in the plan or comes twice, an outcome or a part out of range,
- * more than 10 s, a position that is not finite or out of range; MUSTER_E_STATE without a plan. Between plan and report
- * only one thread at a time may call either, but it need not be the same. O(count + entries). */
+ * of the costs, longest_claim_ns the largest, and the stage run took as long as the host did between the calls). An
+ * agent that is not among the results did not run and is carried; a count of 0 (results may be null then) means that no
+ * agent ran. Order makes no difference. Errors name the index and the field, and change nothing; the frame stays open
+ * for a better report: MUSTER_E_ARGUMENT for an agent that is not in the plan or comes twice, an outcome or a part out
+ * of range, more than 10 s, a position that is not finite or out of range; MUSTER_E_STATE without a plan. Between plan
+ * and report only one thread at a time may call either, but it need not be the same. O(count + entries). */
 MUSTER_API muster_result muster_report(muster_world *world, const muster_plan_result *results, uint32_t count);
 
 #ifdef __cplusplus

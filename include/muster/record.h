@@ -1,18 +1,18 @@
 /* muster/record.h - record a run and replay it bit for bit, so that an incident becomes a test. Included by
  * muster/muster.h.
  *
- * A record holds what a run cannot know by itself: what the host asked for (spawns with their state, commands,
- * messages, arrays of positions and factors, each frame's time and budget), every decision that looked at a clock or
- * at what other threads did (how much an intake took, which updates ran and where they were cut, who was woken in
- * between, how far a commit came), and the costs that were measured. A replay runs the same code with those read from
- * the record: it takes no decision by the clock, and works on any number of workers.
+ * A record holds all inputs of a run: what the host asked for (spawns with their state, commands, messages, arrays of
+ * positions and factors, each frame's time and budget), every decision that looked at a clock or at what other threads
+ * did (how much an intake took, which updates ran and where they were cut, which agents were woken in between, how far
+ * a commit came), and the costs that were measured. A replay runs the same code with these values from the record: it
+ * takes no decision by the clock, and works on any number of workers.
  *
- * What a record does not hold, and a replay must find as it was: the atoms and whatever they read outside Muster
- * through the user pointers of types and agents, files or globals. Inside atoms use muster_update_...(): what the calls
- * for any thread (such as muster_agent_spawn) answer there is not recorded. State that the host writes between frames
- * through muster_agent_info.state is not seen by the record: the replay diverges, and says so. In a replay actions by
- * region and parallel ones run one at a time, in agent order. For those by region that makes no difference; what
- * parallel ones did to each other through memory that they share depends on who was first, and is not repeated. */
+ * Not in a record, and to be the same in a replay: the atoms and all that they read outside Muster through the user
+ * pointers of types and agents, files or globals. Inside atoms use muster_update_...(): the results of calls for any
+ * thread (such as muster_agent_spawn) are not recorded there. State that the host writes between frames through
+ * muster_agent_info.state is not recorded: the replay diverges, and reports that. In a replay actions by region and
+ * parallel ones run one at a time, in agent order. For actions by region that makes no difference; effects of parallel
+ * actions on each other through shared memory depend on their order, and are not repeated. */
 #ifndef MUSTER_RECORD_H
 #define MUSTER_RECORD_H
 
@@ -30,8 +30,8 @@ typedef struct muster_record_def {
                                cannot: the recording ends. Called on the thread of the frames, in muster_record_begin,
                                at the end of each frame and in muster_record_end; required */
   void *user;                                                 /* handed to the callbacks */
-  size_t buffer_bytes; /* the most that one frame may record, with what came before it; address space, of
-                          which what is used is committed; default 256 MiB; 64 KiB .. 1 TiB */
+  size_t buffer_bytes; /* the most that one frame may record, with what came before it; address space, committed as it
+                          is used; default 256 MiB; 64 KiB .. 1 TiB */
   uint32_t hash_every; /* frames from one muster_world_hash() in the record to the next; default 60; 0 = none */
   const void *note;    /* the host's own bytes, such as the options it was started with; copied; default null */
   uint32_t note_bytes; /* at most 64 KiB and half of the buffer */
@@ -48,11 +48,11 @@ static inline muster_record_def muster_default_record_def(void) {
 }
 
 /* Begins to record. Only in a new world: MUSTER_E_STATE when an agent or an observer was spawned or a frame run; and on
- * the wall clock when a type has sets, which cannot be registered later either (muster/sets.h).
- * MUSTER_E_ARGUMENT when a field is out of range, MUSTER_E_MEMORY without a buffer, MUSTER_E_SYSTEM when the first
- * write was refused. A frame that cannot be recorded (the buffer is full, a write was refused, or something happened
- * that no replay could repeat) ends the recording with a warning in the log; what was written until then is whole.
- * Thread of the frames, between frames. Recording costs time in proportion to what is recorded. */
+ * the wall clock when a type has sets; such a type cannot be registered later either (muster/sets.h). MUSTER_E_ARGUMENT
+ * when a field is out of range, MUSTER_E_MEMORY without a buffer, MUSTER_E_SYSTEM when the first write was refused. A
+ * frame that cannot be recorded (the buffer is full, a write was refused, or something happened that no replay could
+ * repeat) ends the recording with a warning in the log; what was written until then is whole. Thread of the frames,
+ * between frames. Recording costs time in proportion to what is recorded. */
 MUSTER_API muster_result muster_record_begin(muster_world *world, const muster_record_def *def);
 
 /* Ends the recording after the last frame. MUSTER_E_STATE when none is under way, MUSTER_E_SYSTEM when the last write
@@ -74,7 +74,7 @@ static inline muster_record_status muster_default_record_status(void) {
   return status;
 }
 
-/* How the recording, or the replay, of a world goes. Thread of the frames, between frames. */
+/* The state of the recording, or of the replay, of a world. Thread of the frames, between frames. */
 MUSTER_API muster_result muster_record_status_read(const muster_world *world, muster_record_status *status);
 
 /* What a record says about itself. */
@@ -94,7 +94,7 @@ static inline muster_record_info muster_default_record_info(void) {
 }
 
 /* Reads and checks a whole record of `count` bytes: every checksum. MUSTER_E_INPUT with the offset and the reason when
- * it is damaged or none. When `world`, set by its default function, is not null, it becomes the definition of the
+ * it is damaged or no record. When `world`, set by its default function, is not null, it becomes the definition of the
  * recorded world, with the default pool, allocator, log and audit. Any thread. O(count). */
 MUSTER_API muster_result muster_record_look(const void *bytes, size_t count, muster_record_info *info,
                                             struct muster_world_def *world);
@@ -104,8 +104,8 @@ typedef struct muster_replay_def {
   const void *bytes; /* the whole record; stays the caller's and must stay as it is until the world is destroyed */
   size_t count;
   bool accept_cut; /* replay the whole frames of a record whose end is missing; default false */
-  void *(*user_of)(muster_agent agent, uint64_t name, void *user); /* the user pointer of an agent whose recorded one
-                      had this name; needed when there are such agents; default null */
+  void *(*user_of)(muster_agent agent, uint64_t name, void *user); /* returns the user pointer of an agent whose
+                      recorded pointer had this name; needed when there are such agents; default null */
   void *user;                                                      /* handed to user_of */
 } muster_replay_def;
 
@@ -115,19 +115,19 @@ static inline muster_replay_def muster_default_replay_def(void) {
   return def;
 }
 
-/* Makes a new world one that replays. It must be defined as the recorded one was (see muster_record_look). Register
- * the same types between the same frames, then call muster_replay_frame() for each frame. From here on the calls by
- * which a host spawns, removes, moves, tunes, wakes, sends, and adds or moves observers change nothing and succeed, so
- * that code which populates a world can be used as it is; the ids that they return count up from the first, one thread
- * at a time. muster_frame_run() is refused. MUSTER_E_STATE in a world that is not new; MUSTER_E_INPUT with offset or
- * field and the reason when the record is damaged, cut or of another world. Thread of the frames, between frames.
+/* Turns a new world into a replay. It must be defined as the recorded world was (see muster_record_look). Register the
+ * same types between the same frames, then call muster_replay_frame() for each frame. From here on the calls by which a
+ * host spawns, removes, moves, tunes, wakes, sends, and adds or moves observers change nothing and succeed, so that
+ * code which populates a world can be used as it is; the ids that they return count up from the first, one thread at a
+ * time. muster_frame_run() is refused. MUSTER_E_STATE in a world that is not new; MUSTER_E_INPUT with offset or field
+ * and the reason when the record is damaged, cut or of another world. Thread of the frames, between frames.
  * O(count). */
 MUSTER_API muster_result muster_replay_begin(muster_world *world, const muster_replay_def *def);
 
-/* Replays the next frame; its report is that of the recorded run, wall times included. MUSTER_E_STATE when there is
- * none left, or none before. MUSTER_E_INPUT when the replay diverges from the record, with the frame and the reason:
- * a type that differs, an agent that did otherwise, another hash; no frame can be replayed after that. Thread of the
- * frames. */
+/* Replays the next frame; its report is that of the recorded run, wall times included. MUSTER_E_STATE when no frame is
+ * left, or without muster_replay_begin(). MUSTER_E_INPUT when the replay diverges from the record, with the frame and
+ * the reason: a type that differs, an agent that acted differently, another hash; no frame can be replayed after that.
+ * Thread of the frames. */
 MUSTER_API muster_result muster_replay_frame(muster_world *world);
 
 #ifdef __cplusplus

@@ -1,13 +1,13 @@
-/* muster/reduction.h - doing less for those who matter less: what an agent type builds its cheaper capability levels
- * from. Rankin, Acton & Katchabaw name these reductions for believable characters; nothing here knows what a character
- * is.
+/* muster/reduction.h - doing less for agents that matter less: functions from which an agent type builds its cheaper
+ * capability levels. Rankin, Acton & Katchabaw name these reductions for believable characters; nothing here depends on
+ * characters.
  *
  *     fewer traits             muster_traits_strongest()
  *     fewer or rarer events    muster_event_passes()
  *     coping when critical     muster_coping_wanted()
  *     default, random choice   muster_choose_default(), muster_choose_random(), from a prepared set
  *     no change of goals       muster_goal_lock_...(), while a plan runs
- *     automatic achievement    muster_achievement_...(): a goal is reached when the time for it has passed
+ *     automatic achievement    muster_achievement_...(): a goal counts as reached when its time has passed
  *     no processing            muster_event_record() keeps what happens, muster_event_replay() tells it when the agent
  *                              is met
  *
@@ -30,31 +30,31 @@ extern "C" {
 #define MUSTER_TRAITS_MAX 64u
 
 /* Which `keep` of `count` traits (at most MUSTER_TRAITS_MAX, further ones are not looked at) are strongest: bit i is
- * set for trait i. Strength is the distance from 0; of equal ones the lower number is kept; what is not a number is 0.
- * All bits when keep >= count. O(count x keep). */
+ * set for trait i. Strength is the distance from 0; of equal traits the lower number is kept; NaN counts as 0. All bits
+ * when keep >= count. O(count x keep). */
 MUSTER_API uint64_t muster_traits_strongest(const float *traits, uint32_t count, uint32_t keep);
 
 /* ----------------------------------------------------------------------------------------------------- event filter */
 
-/* What passes. */
+/* Which events pass. */
 typedef struct muster_event_rule {
   float importance_least; /* events below are dropped; 0..1 */
   float importance_sure;  /* events from here on pass whatever the rate; above 1 = none */
-  uint32_t events_most;   /* of the others pass so many per window; 0 = none */
+  uint32_t events_most;   /* this many of the others pass per window; 0 = none */
   uint32_t reserved;      /* 0 */
   uint64_t window_ns;     /* 0 = no limit to the rate */
 } muster_event_rule;
 
-/* What one agent's filter remembers. */
+/* The state of one agent's filter. */
 typedef struct muster_event_filter {
   uint64_t seen_ns;  /* when it was last asked */
-  uint64_t spent_ns; /* of the window, by the events that passed; given back as time passes */
+  uint64_t spent_ns; /* part of the window used by events that passed; given back as time passes */
   uint32_t passed, dropped;
 } muster_event_filter;
 
 /* Whether an agent shall process an event of this importance at `now_ns`. An event that passes takes a share
- * 1 / events_most of the window, which comes back with time: so events_most may come at once, and in the long run as
- * many per window. Sure events take no share. O(1). */
+ * 1 / events_most of the window, which is given back as time passes: so events_most events may pass at once, and in the
+ * long run as many per window. Sure events take no share. O(1). */
 MUSTER_API bool muster_event_passes(muster_event_filter *filter, const muster_event_rule *rule, uint64_t now_ns,
                                     float importance);
 
@@ -78,7 +78,7 @@ MUSTER_API bool muster_coping_wanted(muster_coping *coping, float critical, uint
 typedef struct muster_prepared {
   uint64_t needs; /* facts, as bits, that must hold */
   uint32_t purpose;
-  uint32_t option; /* what the caller calls it */
+  uint32_t option; /* the caller's name for it */
   uint32_t weight; /* for random choice; 0 = only by default */
   uint32_t reserved;
 } muster_prepared;
@@ -133,8 +133,8 @@ typedef struct muster_achievement {
 MUSTER_API void muster_achievement_begin(muster_achievement *achievement, uint32_t goal, uint64_t begin_ns,
                                          uint64_t duration_ns);
 
-/* Whether the goal is reached by `now_ns`. Then `end_ns` is when it was, so that what follows can begin there and no
- * time is lost however late the agent looks; and nothing is under way any more. O(1). */
+/* Whether the goal is reached by `now_ns`. Then `end_ns` is the time at which it was reached, so that the next thing
+ * can begin there and no time is lost however late the agent looks; and nothing is under way any more. O(1). */
 MUSTER_API bool muster_achievement_reached(muster_achievement *achievement, uint64_t now_ns, uint64_t *end_ns);
 
 /* How far it is: 0..1; 0 when nothing is under way. O(1). */
@@ -145,19 +145,19 @@ MUSTER_API float muster_achievement_share(const muster_achievement *achievement,
 
 typedef struct muster_recorded_event {
   uint64_t at_ns;
-  uint64_t who; /* these two are the caller's */
+  uint64_t who; /* who and what: of the caller's choice */
   uint32_t what;
   float importance;
 } muster_recorded_event;
 
-/* Begins an array of the caller's: what happened to an agent while nothing was done about it. */
+/* Heads an array of the caller's: events that happened to an agent while none was processed. */
 typedef struct muster_event_log {
   uint32_t count;     /* kept */
   uint32_t forgotten; /* for want of room, since the last replay */
 } muster_event_log;
 
 /* Keeps an event, in order of time. When all `capacity` places are taken the least important event is forgotten, of
- * equal ones the earliest, be it the new one; false then. O(capacity). */
+ * equal ones the earliest, even if that is the new one; then false is returned. O(capacity). */
 MUSTER_API bool muster_event_record(muster_event_log *log, muster_recorded_event *events, uint32_t capacity,
                                     const muster_recorded_event *event);
 

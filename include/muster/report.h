@@ -1,4 +1,4 @@
-/* muster/report.h - what happened: the report of a frame, sums over frames, what types cost. Part of muster/muster.h.
+/* muster/report.h - what happened: the report of a frame, sums over frames, costs of types. Part of muster/muster.h.
  */
 #ifndef MUSTER_REPORT_H
 #define MUSTER_REPORT_H
@@ -30,11 +30,11 @@ typedef struct muster_frame_report {
   uint64_t budget_ns;
   uint64_t wall_ns; /* of the call */
   uint64_t stage_ns[MUSTER_STAGES];
-  uint64_t overrun_wall_ns;  /* past the budget; the kernel's doing included */
-  uint64_t overrun_own_ns;   /* the promise: thread CPU spent after the end of the budget, less what calls between the
-                                frames took of it; with audit, else 0. The atom that crosses that end counts whole; so
-                                does a claim in which no clock was read. A frame that repays means to end sooner, but
-                                is late only after that. See muster_frame_kept() */
+  uint64_t overrun_wall_ns;  /* past the budget; time that the kernel took included */
+  uint64_t overrun_own_ns;   /* the promise: thread CPU spent after the end of the budget, which calls between the
+                                frames shorten; with audit, else 0. The atom that crosses that end counts whole; so does
+                                a claim in which no clock was read. A frame that repays an overrun aims to end sooner,
+                                but is late only after that end. See muster_frame_kept() */
   uint64_t longest_claim_ns; /* with audit: own time of the longest claim (virtual: of the longest update); else 0 */
   uint64_t used_cpu_ns;      /* with audit: thread CPU of all workers spent on the frame */
   uint64_t given_cpu_ns;   /* with audit: workers x the time after which the frame is late (the budget, less what calls
@@ -46,30 +46,31 @@ typedef struct muster_frame_report {
   uint32_t released;       /* due for the first time in this frame */
   uint32_t completed;
   uint32_t carried;         /* due but not started; they keep their age */
-  uint32_t preempted;       /* stopped between two atoms; they continue */
+  uint32_t preempted;       /* updates stopped between two atoms; they continue */
   uint32_t actions_waiting; /* action atoms that found no time and lead the next commit */
   uint32_t woken;
-  uint64_t longest_wait_ns;   /* the longest time from release to start among agents started or waiting now */
+  uint64_t longest_wait_ns;   /* the longest time from release to start among agents that started or wait now */
   float utilisation_desired;  /* U_d = workers x budget / T_f */
-  float utilisation_nominal;  /* what everything at its shortest period would take */
+  float utilisation_nominal;  /* what all agents at their shortest periods would take */
   float utilisation_fitted;   /* what the fitted periods should take */
   float pressure;             /* 0 = all at wanted periods, 1 = all at their longest, above 1 = even that does not fit.
-                                 Under MUSTER_ELASTIC_IMPORTANCE what all would take at their longest periods, in parts
-                                 of what there is: these are wishes there, and stretch above wish_part */
+                                 Under MUSTER_ELASTIC_IMPORTANCE: what all agents would take at their longest periods,
+                                 as a part of the capacity; these periods are wishes, and stretch above wish_part */
   double period_deviation_ns; /* mean of T_i - T_io over active agents, as fitted */
   uint32_t levels[MUSTER_LEVELS]; /* active agents per capability level */
-  uint32_t commands_waiting;      /* queued by other threads, left to the next intakes */
+  uint32_t commands_waiting;      /* commands left to the next intakes */
   uint32_t scored;                /* agents whose importance was looked at by the score stage */
-  uint32_t score_cells;           /* cells of the ground in which observers changed something for them */
+  uint32_t score_cells;           /* cells of the ground in which observers changed the importance of agents */
   uint32_t score_waiting;         /* observers, cells and agents that the stage left to the next frames: a limit on
                                      its work was reached */
-  uint64_t repaid_ns; /* of the budget (virtual: the capacity), what made up for earlier overruns: at most a third */
+  uint64_t repaid_ns; /* the part of the budget (virtual: of the capacity) that made up for earlier overruns: at most a
+                         third */
   uint64_t debt_ns;   /* overruns that no frame has made up for yet, this one's included; bounded by debt_budgets */
-  float share;        /* of the time that updates could have had, the part that they are planned to use: what the
-                         controller learnt from frames in which work waited; 0.25..1.25, 1 = as predicted */
-  uint32_t offences;  /* atoms seen over their type's limit by CPU time of their own: muster/conduct.h */
-  uint32_t agents_demoted;     /* active, under such a penalty now: kept from their upper levels */
-  uint32_t agents_quarantined; /* or not run at all */
+  float share;        /* the part that updates are planned to use of the time that they could have had: learnt by the
+                         controller from frames in which work waited; 0.25..1.25, 1 = as predicted */
+  uint32_t offences;  /* atoms over their type's limit by their own CPU time: muster/conduct.h */
+  uint32_t agents_demoted;     /* active agents that a penalty keeps from their upper levels now */
+  uint32_t agents_quarantined; /* active agents that are not run at all */
   uint32_t types_quarantined;
   uint32_t sets_cut; /* times that a set of some agent was cut: muster/sets.h. Passes that the end of the frame cut
                         short are counted in preempted */
@@ -79,34 +80,36 @@ typedef struct muster_frame_report {
   uint32_t updates_max, agents_eased, cycles;
 
   /* Herds (muster/herd.h): individuals of the world, herd members and other agents together; leaves of membranes that
-   * are agents; herds that are folded, and unfolded; nodes folded and unfolded by this frame's intake; and those that
-   * stage 3 wants folded or unfolded, left to the next ones. */
+   * are agents; herds that are folded, and unfolded; nodes folded and unfolded by this frame's intake; and nodes that
+   * stage 3 wants folded or unfolded, left to the next intakes. */
   uint64_t represented;
   uint32_t leaves, herds_folded, herds_unfolded, folds, unfolds, changes_waiting;
 
-  uint32_t nearby_cut;    /* calls of muster_update_nearby() that did not look at everybody */
-  uint32_t atoms_blocked; /* atoms seen to be blocked for longer than their type's limit: muster/conduct.h */
-  uint64_t blocked_ns;    /* by so much the frame's end was moved, because atoms were blocked. Wall clock only */
+  uint32_t nearby_cut;    /* calls of muster_update_nearby() that did not look at every agent */
+  uint32_t atoms_blocked; /* atoms that blocked for longer than their type's limit: muster/conduct.h */
+  uint64_t blocked_ns;    /* how much later the frame ended because atoms blocked. Wall clock only */
 
   uint64_t longest_atom_ns; /* with audit: own time of the longest atom, actions included, of those that were timed:
                                long ones, samples, and all that may cross the frame's end. Virtual: of all. Else 0 */
 
   /* Under MUSTER_ELASTIC_IMPORTANCE: active agents whose period is longer than their period_max_ns; and what exempt
-   * agents and hard types want at least, in parts of the capacity: above a half they shrink alike. */
+   * agents and hard types want at least, as a part of the capacity: above a half all their rates shrink by the same
+   * factor. */
   uint32_t agents_beyond_wish;
   float held_load;
 
-  /* The bound of waits: how long after its release the turn of anybody comes at the latest, which is 5/4 of the longest
-   * period in force (or of guarantee_ns) in the order of deadlines, and guarantee_ns in the others; and at the frame's
-   * end, how many wait, for their updates or their actions, whose turn should have come (other orders: all agents).
-   * Over any number of frames in which work waited, of T_f each, with x the least number of updates that one of them
-   * completed: longest_wait_ns <= max turn_longest_ns + (max agents_late / x, rounded up, + 1) T_f. */
+  /* The bound of waits. turn_longest_ns: how long after its release an agent's turn comes at the latest, which is 5/4
+   * of the longest period in force (or of guarantee_ns) with MUSTER_ORDER_DEADLINE, and guarantee_ns with other orders.
+   * agents_late: agents that wait at the frame's end for their update or actions although their turn should have come
+   * (other orders: all agents). Over any number of frames in which work waited, each of T_f, with x the least number of
+   * updates that one of them completed: longest_wait_ns <= max turn_longest_ns + (max agents_late / x, rounded up, + 1)
+   * T_f. */
   uint64_t turn_longest_ns;
   uint32_t agents_late;
 
-  /* What agents of an importance above 3/4, as they are now, would take at their wanted periods, in parts of the
-   * capacity (utilisation_desired). Above 1 even they do not fit, and share what there is. Not of agents without a
-   * period. */
+  /* What agents whose importance is above 3/4 now would take at their wanted periods, as a part of the capacity
+   * (utilisation_desired). Above 1 even they do not fit, and share the capacity. Agents without a period do not
+   * count. */
   float important_load;
 } muster_frame_report;
 
@@ -116,11 +119,11 @@ static inline muster_frame_report muster_default_frame_report(void) {
   return report;
 }
 
-/* What a frame may be late by beyond its longest atom. */
+/* How much a frame may be late beyond its longest atom. */
 #define MUSTER_PROMISE_GRACE_NS 20000u
 
 /* Whether a frame kept the promise: its own overrun is at most its longest atom and the grace. The report must be of a
- * world with audit, or with the virtual clock: others do not know. False for null. Any thread. */
+ * world with audit, or with the virtual clock: other reports do not have the data. False for null. Any thread. */
 MUSTER_API bool muster_frame_kept(const muster_frame_report *report);
 
 /* Copies the report of the last frame; zeros before the first. Thread of the frames, between frames. */
@@ -133,24 +136,25 @@ typedef struct muster_quantiles {
   uint64_t p50_ns, p99_ns, max_ns; /* p50 and p99 to within 3 percent, max exact */
 } muster_quantiles;
 
-/* How often those run who matter so much: [0] agents of importance 0, [1] above 0 up to 1/4, [2] up to 1/2, [3] up to
- * 3/4, [4] up to 1. Who has no period (MUSTER_ELAPSED_EVENTS) or is in quarantine is in none. An agent that comes to
- * matter brings its age along; whom a band's figures are of is decided when they are taken.
+/* How often the agents of a band of importance run: [0] agents of importance 0, [1] above 0 up to 1/4, [2] up to 1/2,
+ * [3] up to 3/4, [4] up to 1. Agents without a period (MUSTER_ELAPSED_EVENTS) or in quarantine are in no band. An agent
+ * whose importance changes brings its age along; each figure counts the agents that are in the band when it is taken.
  *
  * As of now: `agents`, `agents_beyond_wish`, `wanted_ns` and `period_ns`. These two are means over rates, agents / (sum
  * of 1 / T), so that a band whose agents all run as the rule says has an interval of `period_ns`. Since the statistics
- * were cleared: the others. Times are simulation time; 0 where there is nobody, or nothing yet, to tell of. */
+ * were cleared: the others. Times are simulation time; 0 where the band has no agent, or nothing was measured yet. */
 typedef struct muster_band {
   uint32_t agents;
-  uint32_t agents_beyond_wish; /* whose period is longer than their period_max_ns */
+  uint32_t agents_beyond_wish; /* agents with a period longer than their period_max_ns */
   uint64_t wanted_ns;          /* T_io, mean */
   uint64_t period_ns;          /* T_i by the rule in force, as fitted in the last frame: mean */
-  uint64_t interval_ns;        /* agent_time_ns / completed: what they really got, those who never ran included */
-  double agent_time_ns;        /* sum over frames: agents when it began x the time since the frame before it */
+  uint64_t interval_ns;        /* agent_time_ns / completed: what agents really got; agents that never ran count, too */
+  double agent_time_ns;        /* sum over frames: agents at the beginning x the time since the frame before */
   uint64_t completed;          /* updates */
   muster_quantiles staleness;  /* elapsed time of completed updates; p50 and p99 of a quarter of these */
-  muster_quantiles age; /* at the ends of frames, time since the last update, or since the spawn of who never ran;
-                           of a sample of 32 agents of the world in each frame, in turn: max is theirs, too */
+  muster_quantiles age; /* at the ends of frames, time since the last update, or since the spawn of an agent that never
+                           ran; of a sample of 32 agents of the world in each frame, in turn; max is of the sample,
+                           too */
 } muster_band;
 
 /* The greatest importance in a band. */
@@ -165,45 +169,46 @@ typedef struct muster_statistics {
   uint64_t released, completed, carried, preempted, woken; /* sums of the frame reports */
   uint64_t spawned, removed;
   uint64_t positions_refused;   /* moves to places that are not finite or out of range, from updates and arrays */
-  uint64_t spawns_refused;      /* from inside updates: beyond spawns_max or short of ids */
-  uint64_t commands_dropped;    /* from inside updates: more than fit */
-  uint64_t interrupted;         /* updates that gave way to something more urgent between two atoms */
-  uint64_t atoms_over_limit;    /* atoms seen to take more CPU time than limit_ns: muster/conduct.h */
+  uint64_t spawns_refused;      /* inside updates: beyond spawns_max or short of ids */
+  uint64_t commands_dropped;    /* inside updates: more than fit */
+  uint64_t interrupted;         /* updates that gave way to more urgent work between two atoms */
+  uint64_t atoms_over_limit;    /* atoms that took more CPU time than limit_ns: muster/conduct.h */
   uint64_t longest_wait_ns;     /* release to start, the worst of all frames */
-  double interval_deviation_ns; /* mean over completed updates of (elapsed - T_io); of those without a period 0 */
-  uint64_t bytes_used;          /* all stores of the world, as far as they are in use */
-  uint64_t bytes_scheduling;    /* of these, what is not the types' own state */
+  double interval_deviation_ns; /* mean over completed updates of (elapsed - T_io); 0 for agents without a period */
+  uint64_t bytes_used;          /* all stores of the world, counting only the parts in use */
+  uint64_t bytes_scheduling;    /* of bytes_used, what is not the types' own state */
   uint64_t messages_sent;       /* delivered and dropped ones together; counted at delivery */
   uint64_t messages_delivered;  /* put into a box */
-  uint64_t messages_dropped;    /* the box was full; of the host's also: the receiver gone or without a box for it */
+  uint64_t messages_dropped;    /* the box was full; the host's messages also: receiver gone or without a fitting box */
   uint64_t messages_refused;    /* muster_update_send() answered MUSTER_E_FULL */
   uint64_t importances_refused; /* answers of model_importance that had to be clamped */
-  uint64_t score_rounds;     /* times that everybody's importance had to be looked at, spread over frames, because of an
-                                observer that sees more than about eight times as far as most, or of a crowd of more
-                                than 8,192 agents in one cell */
+  uint64_t score_rounds;     /* how often the importance of every agent had to be looked at, spread over frames, because
+                                of an observer that sees more than about eight times as far as most, or of a crowd of
+                                more than 8,192 agents in one cell */
   uint64_t wakes_delayed;    /* wakes that had to wait for the end of their type's wake_gap_ns */
-  uint64_t wakes_timed;      /* times asked for that came, and released an agent or found it released */
+  uint64_t wakes_timed;      /* times asked for that have come, and released an agent or found it released */
   uint64_t steps_behind_max; /* with bounded steps: the most whole steps that a completed update left undone */
   uint64_t demotions, quarantines; /* of agents and of types, for their conduct */
   uint64_t pardons;                /* of agents and of types that were under a penalty */
   uint64_t stuck;                  /* times that a worker was stuck in an atom */
   uint64_t sets_cut;               /* sum of the frame reports */
-  uint64_t results_refused;        /* answers of atoms that count as MUSTER_ATOM_NEXT: unknown ones, and
-                                      MUSTER_ATOM_MORE of an action or of a type without sets */
+  uint64_t results_refused;        /* results of atoms that count as MUSTER_ATOM_NEXT: unknown ones, and
+                                      MUSTER_ATOM_MORE from an action or in a type without sets */
 
   /* Times of muster_update_react_by() after which the next update began in time, or not; and the cycles of the frame
    * reports. */
   uint64_t reactions_met, reactions_late, cycles;
 
-  /* Herds: nodes folded and unfolded; unfoldings without room or refused by a callback; folds refused by one; changes
-   * within visible_m of an observer, since it leapt or room was short; what block updates left that is no number, out
-   * of range or beyond b^D; and the bytes of folded and of unfolded herds, blocks and pools, without their agents. */
+  /* Herds: nodes folded and unfolded; unfoldings without room or refused by a callback; folds refused by a callback;
+   * changes within visible_m of an observer, because it leapt or room was short; values that block updates left not
+   * finite, out of range or beyond b^D; and the bytes of folded and of unfolded herds, blocks and pools, without their
+   * agents. */
   uint64_t folds, unfolds, unfolds_refused, folds_refused, changes_in_sight, herds_refused;
   uint64_t bytes_folded, bytes_unfolded;
 
-  /* What updates took that were timed: all long ones, and one claim of sixteen of short ones; less the time for which
-   * an atom that took too long was away from its processor. [k] counts those of at most muster_update_time_bound(k)
-   * that no bucket before counts; and the sum of all. Wall clock only. */
+  /* Durations of the updates that were timed: all long ones, and one claim of sixteen of short ones; less the time for
+   * which an atom that took too long was away from its processor. [k] counts updates of at most
+   * muster_update_time_bound(k) that no bucket before counts; update_times_ns is the sum of all. Wall clock only. */
   uint64_t update_times[MUSTER_UPDATE_TIMES];
   uint64_t update_times_ns;
 
@@ -228,7 +233,7 @@ static inline muster_statistics muster_default_statistics(void) {
 MUSTER_API muster_result muster_statistics_read(const muster_world *world, muster_statistics *statistics);
 MUSTER_API void muster_statistics_clear(muster_world *world);
 
-/* Cost of a type at a level as Muster believes it now. False for a type or level that does not exist. */
+/* Cost of a type at a level as Muster estimates it now. False for a type or level that does not exist. */
 typedef struct muster_type_cost {
   uint32_t size;
   uint32_t agents;  /* active at this level */

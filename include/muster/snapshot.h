@@ -2,19 +2,20 @@
  * Included by muster/muster.h.
  *
  * A snapshot holds what the frames work on: agents with their ids, positions, states and published states, and where
- * each stands in its period or its update; messages, commands, wakes and spawns that wait; observers; what importance
- * is known; tunings, penalties; and what was learnt of costs. Under the virtual clock a world that is loaded goes on
- * bit for bit like the one that was saved, on any number of workers (muster_world_hash). Herds are in it with all that
- * they are: folded or unfolded, with retained and named members, and the changes that wait. Ids stay what they were,
- * and those that are given out next are those that would have been.
+ * each stands in its period or its update; messages, commands, wakes and spawns that wait; observers; the field of
+ * known importance; tunings, penalties; and learnt costs. Under the virtual clock a world that is loaded goes on bit
+ * for bit like the one that was saved, on any number of workers (muster_world_hash). Herds are saved completely: folded
+ * or unfolded, with retained and named members, and the changes that wait. Ids stay the same, and the next new ids are
+ * those that would have come next.
  *
- * It does not hold code, nor what the host keeps outside Muster: before a world is loaded, the host registers the same
- * types in the same order, and user pointers are the host's to translate. muster_statistics, offences and traces begin
+ * It does not hold code, nor data that the host keeps outside Muster: before a world is loaded, the host registers the
+ * same types in the same order, and the host translates user pointers. muster_statistics, offences and traces begin
  * anew. on_spawned is not called for agents that are loaded.
  *
- * Sections are closed by XXH3, each over the one before it. A file that was cut, changed, made by another version or by
- * a build with other structures, or of a world with other types or definitions, is refused with the reason, and nothing
- * of the world is changed: it is read twice, and nothing is written before all of it was found to be possible. */
+ * Each section ends with an XXH3 checksum that covers the one before it. A file that was cut, changed, made by another
+ * version or by a build with other structures, or of a world with other types or definitions, is refused with the
+ * reason, and the world is not changed: the file is read twice, and the world is written only after the whole file was
+ * checked. */
 #ifndef MUSTER_SNAPSHOT_H
 #define MUSTER_SNAPSHOT_H
 
@@ -44,12 +45,12 @@ static inline muster_save_def muster_default_save_def(void) {
  * Allocates nothing. Takes about 0.3 us for each agent, and the time of its state.
  *
  * A host that cannot stop for so long calls muster_world_settle() and forks: the child, in which no other thread runs,
- * saves the world as it was, and ends with _exit(). What other threads of the parent were about to spawn or to ask at
- * that moment is in the snapshot as a whole or not at all. */
+ * saves the world as it was, and ends with _exit(). A spawn or command that another thread of the parent was queueing
+ * at that moment is in the snapshot as a whole or not at all. */
 MUSTER_API muster_result muster_world_save(muster_world *world, const muster_save_def *def);
 
-/* Finishes what the last commit had no time for, as the next frame would: a process that is forked now can save.
- * MUSTER_E_STATE inside a frame. Thread of the frames, between frames. Most often there is nothing to do. */
+/* Finishes the work that the last commit had no time for, as the next frame would: a process that is forked now can
+ * save. MUSTER_E_STATE inside a frame. Thread of the frames, between frames. Most often there is nothing to do. */
 MUSTER_API muster_result muster_world_settle(muster_world *world);
 
 /* What a snapshot says about itself. */
@@ -59,7 +60,7 @@ typedef struct muster_snapshot_info {
   uint32_t agents; /* active ones */
   uint32_t spawns; /* agents that were spawned and wait for an intake */
   uint32_t observers;
-  uint64_t frames; /* that the world had run */
+  uint64_t frames; /* frames that the world had run */
   uint64_t sim_now_ns;
   uint64_t seed;
   uint64_t hash; /* muster_world_hash() of the world as it was saved, and as it will be once it is loaded */
@@ -71,15 +72,16 @@ static inline muster_snapshot_info muster_default_snapshot_info(void) {
   return info;
 }
 
-/* Checks that a snapshot is whole and tells what it is of. MUSTER_E_INPUT with what is wrong and where. Any thread. */
+/* Checks that a snapshot is whole and describes it. MUSTER_E_INPUT with what is wrong and where. Any thread. */
 MUSTER_API muster_result muster_snapshot_look(const void *bytes, size_t count, muster_snapshot_info *info);
 
 typedef struct muster_load_def {
   uint32_t size;
   const void *bytes; /* the snapshot; read during the call only. Required */
   size_t count;
-  void *(*user_of)(muster_agent agent, uint64_t name, void *user); /* the user pointer of an agent whose name_user gave
-                                                    this; asked for names that are not 0. Default null = null for all */
+  void *(*user_of)(muster_agent agent, uint64_t name, void *user); /* returns the user pointer of an agent for which
+                                                    name_user gave this name; asked for names that are not 0. Default
+                                                    null = null for all */
   void *user;                                                      /* handed to the callback */
 } muster_load_def;
 
@@ -94,8 +96,8 @@ static inline muster_load_def muster_default_load_def(void) {
  * be loaded, with the reason, where it is damaged or what differs: seed, clock, order, elastic rule, importance, cell_m
  * and activation_delay must be as they were, name, sizes, periods, levels and atoms of each type too, name, tree,
  * member type, zones and retains of each herd type, and the world must have room; its weights become those that were
- * saved. MUSTER_E_MEMORY without memory to check with. Nothing has changed then. Thread of the frames; no other thread
- * knows the world yet. */
+ * saved. MUSTER_E_MEMORY without memory for the check. After an error nothing has changed. Thread of the frames; no
+ * other thread knows the world yet. */
 MUSTER_API muster_result muster_world_load(muster_world *world, const muster_load_def *def);
 
 #ifdef __cplusplus

@@ -1,16 +1,17 @@
-/* muster/tune.h - who comes first, and how well: weights that can be turned while the world runs, the company that
- * agents keep, and policies that the weights give. Included by muster/muster.h.
+/* muster/tune.h - which agents run first, and at which level: weights that can be changed while the world runs, the
+ * company that agents keep, and policies that set the weights. Included by muster/muster.h.
  *
- *   importance   i = (alpha f + beta d + gamma r + delta c) / 4          who matters
- *   priority     ready first = eps i + zeta s - eta rc + theta p + kappa l   who goes first among those that are due
+ *   importance   i = (alpha f + beta d + gamma r + delta c) / 4              which agents matter
+ *   priority     ready first = eps i + zeta s - eta rc + theta p + kappa l   which of the due agents go first
  *
- * f  the players' focus: distance, lowered by visibility, bulk and interactivity   d  the designer's word
- * r  the agent's role                             c  company: how much more important ones that it is with matter
+ * f  the players' focus: distance, lowered by visibility, bulk and interactivity   d  the designer's value
+ * r  the agent's role                             c  company: the most important agent it is with, if more important
  * s  time waited, in S (guarantee_ns), uncapped   rc how often it ran lately     p  progress of a preempted update
  * l  how far its capabilities are reduced: its level in thirds
  *
  * From Rankin, Acton & Katchabaw: scalable believable NPCs, where l is the optional fifth factor. It is a factor of
- * priority here, since importance decides about levels: what a level does to importance would change the level. */
+ * priority here, since importance decides about levels: if the level changed importance, that would change the level in
+ * turn. */
 #ifndef MUSTER_TUNE_H
 #define MUSTER_TUNE_H
 
@@ -22,7 +23,8 @@ extern "C" {
 
 /* --------------------------------------------------------------------------------------------------------- weights */
 
-/* New values for fields of muster_world_def of the same names; what is left as the default function sets it stays. */
+/* New values for the fields of muster_world_def of the same names; a field left as the default function sets it keeps
+ * its value. */
 typedef struct muster_world_tuning {
   uint32_t size;
   float weight_importance, weight_wait, weight_runs, weight_progress, weight_reduction; /* 0..1; negative = leave */
@@ -50,36 +52,37 @@ static inline muster_world_tuning muster_default_world_tuning(void) {
   return tuning;
 }
 
-/* Queues new values, which hold from the next intake on: who waits is put in the new order, and importance follows
- * within the next frames. All of them or, with a message, none: MUSTER_E_ARGUMENT for a value out of range,
- * MUSTER_E_STATE for weights of importance in a world without MUSTER_IMPORTANCE_FACTORS, MUSTER_E_FULL when 64 tunings
- * wait. Any thread. The intake then takes O(agents that are due). */
+/* Queues new values, which hold from the next intake on: waiting agents are put in the new order, and importance
+ * follows within the next frames. All values are taken or, with a message, none: MUSTER_E_ARGUMENT for a value out of
+ * range, MUSTER_E_STATE for weights of importance in a world without MUSTER_IMPORTANCE_FACTORS, MUSTER_E_FULL when 64
+ * tunings wait. Any thread. The intake then takes O(agents that are due). */
 MUSTER_API muster_result muster_world_tune(muster_world *world, const muster_world_tuning *tuning);
 
-/* Copies the values in force; factors of importance that the world has not are negative. MUSTER_E_NOT_INITIALISED when
+/* Copies the values in force; factors of importance are negative in a world without them. MUSTER_E_NOT_INITIALISED when
  * the tuning was not set by its default function. Thread of the frames, between frames. */
 MUSTER_API muster_result muster_world_tuning_read(const muster_world *world, muster_world_tuning *tuning);
 
-/* From the next frame on at most so many workers of the world's pool work on its frames, the calling thread included;
- * 0 = all, as in the beginning. The others have time for jobs and for other worlds, and predictions count on that.
- * Under the virtual clock nothing else changes by it. MUSTER_E_ARGUMENT when the pool has fewer; MUSTER_E_STATE inside
- * a frame, and in worlds that are recorded or replayed or that have planner_workers. Thread of the frames, between
- * frames.
+/* From the next frame on at most this many workers of the world's pool work on its frames, the calling thread included;
+ * 0 = all, as in the beginning. The others have time for jobs and for other worlds, and predictions take that into
+ * account. Under the virtual clock nothing else changes. MUSTER_E_ARGUMENT when the pool has fewer; MUSTER_E_STATE
+ * inside a frame, and in worlds that are recorded or replayed or that have planner_workers. Thread of the frames,
+ * between frames.
  */
 MUSTER_API muster_result muster_world_set_workers(muster_world *world, uint32_t workers);
 
-/* How many work on its frames: as set, or all of the pool's; in a world with planner_workers these. Thread of the
- * frames, between frames. */
+/* How many workers work on the world's frames: as set, or all of the pool's; in a world with planner_workers that many.
+ * Thread of the frames, between frames. */
 MUSTER_API uint32_t muster_world_workers(const muster_world *world);
 
-/* What a policy is in weights of priority. */
+/* Policies, each a choice of the weights of priority. */
 typedef enum muster_policy {
   MUSTER_POLICY_BALANCED = 0,     /* all four at 1: the default */
-  MUSTER_POLICY_FAIR,             /* who waited longest and ran least, whoever it is: runs are spread evenly */
-  MUSTER_POLICY_IMPORTANCE_FIRST, /* the more important first; waiting decides among equals. guarantee_ns alone keeps
-                                     the others from starving */
-  MUSTER_POLICY_LEAST_SLACK       /* who has least time left until it has waited for guarantee_ns, what it has done of
-                                     its update counted as waiting: what was begun is finished first */
+  MUSTER_POLICY_FAIR,             /* agents that waited longest and ran least first: runs are spread evenly */
+  MUSTER_POLICY_IMPORTANCE_FIRST, /* the more important agents first; waiting decides among equals. Only guarantee_ns
+                                     keeps the others from starving */
+  MUSTER_POLICY_LEAST_SLACK       /* the agent with the least time left until it has waited for guarantee_ns first, its
+                                     progress in an update counted as waiting: updates that were begun are finished
+                                     first */
 } muster_policy;
 
 /* Sets the weights of priority to a policy; an unknown one changes nothing. */
@@ -109,14 +112,14 @@ static inline void muster_world_def_policy(muster_world_def *def, muster_policy 
 
 #define MUSTER_COMPANY_MAX 4u
 
-/* With MUSTER_IMPORTANCE_FACTORS: `agent` is in the company of `other`, which lifts its importance while that is more
- * important than itself; the most important one counts. Both importances are taken without their own company, as the
- * last score found them: so company is no chain, and two or more who name each other, in whatever circle, lift nobody
- * beyond the first of them. Of more than MUSTER_COMPANY_MAX others the latest stay. It ends with muster_agent_part()
- * (null: with all), and with the removal of either.
+/* With MUSTER_IMPORTANCE_FACTORS: `agent` is in the company of `other`, which raises its importance while `other` is
+ * more important than the agent; only the most important companion counts. Both importances are taken without their own
+ * company, as the last score found them: so company does not chain, and agents that name each other in a circle raise
+ * none beyond the most important of them. Of more than MUSTER_COMPANY_MAX others the latest stay. Company ends with
+ * muster_agent_part() (null: with all), and with the removal of either agent.
  *
- * Queued as the other agent calls are. MUSTER_E_STALE when either id is gone, MUSTER_E_ARGUMENT for oneself,
- * MUSTER_E_STATE in a world without MUSTER_IMPORTANCE_FACTORS, MUSTER_E_FULL when commands_max commands wait. Any
+ * Queued as the other agent calls are. MUSTER_E_STALE when either agent is gone, MUSTER_E_ARGUMENT when both are the
+ * same, MUSTER_E_STATE in a world without MUSTER_IMPORTANCE_FACTORS, MUSTER_E_FULL when commands_max commands wait. Any
  * thread. */
 MUSTER_API muster_result muster_agent_meet(muster_world *world, muster_agent agent, muster_agent other);
 MUSTER_API muster_result muster_agent_part(muster_world *world, muster_agent agent, muster_agent other);
@@ -127,14 +130,14 @@ MUSTER_API muster_result muster_update_part(muster_update *update, muster_agent 
 
 /* ------------------------------------------------------------------------------------------------------- reactions */
 
-/* An update has appraised something to which its agent must react by a time: its next update is to begin in a frame
- * whose sim_now_ns is not after by_ns. From half of the time until then on it is due whatever its period, and its
- * priority rises until it is above all others' that have not waited for guarantee_ns; in the last quarter, and in the
- * last two frames at least, it goes ahead of the ranked, as a woken one does. muster_statistics tells how many came in
- * time.
+/* An update noticed something to which its agent must react by a time: the agent's next update is to begin in a frame
+ * whose sim_now_ns is not after by_ns. After half of the time until then the agent is due whatever its period, and its
+ * priority rises until it is above that of all agents that have not waited for guarantee_ns; in the last quarter, and
+ * in the last two frames at least, it goes ahead of the ranked agents, as a woken one does. muster_statistics counts
+ * reactions met and late.
  *
- * Of two times the earlier stands; MUSTER_WAKE_NEVER takes it back. The time is over with the next update. Counts from
- * the commit of this part of the update on. MUSTER_E_ARGUMENT for a time beyond 146 years. Inside an atom, or
+ * Of two times the earlier holds; MUSTER_WAKE_NEVER cancels it. The time ends with the next update. It holds from the
+ * commit of this part of the update on. MUSTER_E_ARGUMENT for a time beyond 146 years. Inside an atom, or
  * on_spawned. */
 MUSTER_API muster_result muster_update_react_by(muster_update *update, uint64_t by_ns);
 

@@ -1,5 +1,5 @@
-/* muster/type.h - agent types: the atoms of an update, how often and how well it runs, what its agents keep. Part of
- * muster/muster.h. */
+/* muster/type.h - agent types: the atoms of an update, how often and at which level it runs, and what its agents store.
+ * Part of muster/muster.h. */
 #ifndef MUSTER_TYPE_H
 #define MUSTER_TYPE_H
 
@@ -15,8 +15,8 @@ extern "C" {
 typedef enum muster_role {
   MUSTER_ROLE_BEHAVIOUR = 0, /* think: runs in parallel; writes only its own agent, reads published state */
   MUSTER_ROLE_PERCEPTION,    /* sense: as above */
-  MUSTER_ROLE_ACTION         /* act: runs at the commit, by default one agent at a time, in agent order; may touch
-                                others, as far as muster_type_def.act says */
+  MUSTER_ROLE_ACTION         /* act: runs at the commit, by default one agent at a time, in agent order; may touch other
+                                agents, as far as muster_type_def.act says */
 } muster_role;
 
 /* An indivisible step of an update. Preemption happens between atoms; keep each below the type's limit_ns. */
@@ -27,7 +27,7 @@ typedef struct muster_atom {
                         0 (default) = 1000 */
 } muster_atom;
 
-/* What a cost model is asked: the virtual cost of one atom of one update. */
+/* The question to a cost model: the virtual cost of one atom of one update. */
 typedef struct muster_cost_query {
   muster_agent agent;
   uint32_t atom; /* index into the type's atoms */
@@ -35,31 +35,32 @@ typedef struct muster_cost_query {
   uint64_t elapsed_ns;
   uint64_t random;        /* a random number of this atom of this update */
   uint64_t update_random; /* a random number that all atoms of this update share, even when it is preempted */
-  uint32_t steps;         /* with bounded steps: how many the update is told */
-  uint64_t catch_up_ns;   /* with analytic catch-up: what the callback is told before the first atom, which is to cost
-                             that much more; 0 = it is not called, or this is another atom */
+  uint32_t steps;         /* with bounded steps: the update's number of steps */
+  uint64_t catch_up_ns;   /* with analytic catch-up: the time that the callback brings the agent forward by before the
+                             first atom. The model adds the callback's cost to that atom; 0 = it is not called, or this
+                             is another atom */
 } muster_cost_query;
 
-/* What an update is told of the time that passed since its agent's last completed one: how throttling is kept from
- * changing what happens per hour. The world is right under each of them; they differ in who does the work.
+/* How an update learns of the time that passed since its agent's last completed one, so that throttling does not change
+ * what happens per hour. The result is right under each contract; they differ in which code does the work.
  *
  * An update that is told more time may cost more: there is more to integrate, a longer way to search. With the delta
- * contract that is a danger under overload: later updates cost more, so all come later still. With bounded steps it is
- * none: an update never costs more than steps_max steps, and what is owed beyond is worked off when the load falls. */
+ * contract that is a danger under overload: later updates cost more, so all updates come later still. Bounded steps
+ * avoid it: an update never costs more than steps_max steps, and the steps owed beyond that are worked off when the
+ * load falls. */
 typedef enum muster_elapsed {
   MUSTER_ELAPSED_DELTA = 0, /* all of it, in one elapsed_ns */
   MUSTER_ELAPSED_STEPS,     /* whole steps of step_ns, steps_max of them at most: for rules that want a fixed step. The
-                               agent is brought forward by steps x step_ns exactly. What remains of a step, and steps
-                               beyond steps_max, are told to later updates and never lost. By its period an agent is not
-                               released before a whole step is due; one that is woken earlier may be told 0 steps. Steps
-                               pile up only when not even the longest periods fit the budget, or frames are further
-                               apart than period_max_ns: see muster_statistics.steps_behind_max */
-  MUSTER_ELAPSED_ANALYTIC,  /* step_ns at most; all that passed before it is told to the callback catch_up first, which
-                               must know what became of the agent in closed form, at a cost that does not grow with
-                               the time */
+                               agent is brought forward by steps x step_ns exactly. A remaining part of a step, and
+                               steps beyond steps_max, are told to later updates and never lost. An agent's period does
+                               not release it before a whole step is due; an agent that is woken earlier may be told 0
+                               steps. Steps pile up only when not even the longest periods fit the budget, or frames are
+                               further apart than period_max_ns: see muster_statistics.steps_behind_max */
+  MUSTER_ELAPSED_ANALYTIC,  /* step_ns at most. All time before that is told to the callback catch_up first, which must
+                               compute the agent's state in closed form, at a cost that does not grow with the time */
   MUSTER_ELAPSED_EVENTS     /* all of it, as with delta; but the agent has no period: it runs when it is woken, and at
-                               times that it or others asked for (muster_agent_wake_at). The first time is asked for by
-                               on_spawned, or by whoever spawns it */
+                               times that were asked for (muster_agent_wake_at). The first time is asked for by
+                               on_spawned, or by the code that spawns it */
 } muster_elapsed;
 
 #define MUSTER_LEVELS    4u
@@ -68,69 +69,72 @@ typedef enum muster_elapsed {
 typedef struct muster_type_def {
   uint32_t size;
   const char *name;         /* for reports; copied; at most 31 bytes are kept; default "agent" */
-  const muster_atom *atoms; /* in order of execution; copied; at least one, but in planner worlds */
+  const muster_atom *atoms; /* in order of execution; copied; at least one, except in planner worlds */
   uint32_t atom_count;      /* 1..MUSTER_ATOMS_MAX; with sets 0 */
   uint32_t state_bytes; /* private flat state of each agent, owned and zeroed by Muster; default 0; at most 64 KiB */
-  uint32_t published_bytes; /* public flat state that others may read as of the last commit; default 0; at most 4 KiB */
+  uint32_t published_bytes; /* public flat state that other agents may read as of the last commit; default 0; at most 4
+                               KiB */
   uint64_t period_ns;       /* nominal = shortest period; default 100 ms; 100 us .. 24 h */
   uint64_t period_max_ns;   /* longest period under load; default 1 s; period_ns .. 24 h. Under
                                MUSTER_ELASTIC_IMPORTANCE a wish, which stretches under heavy load (period_max_hard) */
-  uint64_t limit_ns;        /* what one atom may take, else see muster/conduct.h; default 500 us; 1 us .. 1 s */
-  float elasticity;         /* how readily the period gives way, against other types; default 1; 0 = never;
-                               at most 1024 */
+  uint64_t limit_ns;        /* the longest that one atom may take; for longer ones see muster/conduct.h; default 500 us;
+                               1 us .. 1 s */
+  float elasticity;         /* how readily the period gives way, relative to other types; default 1; 0 = never; at most
+                               1024 */
   uint32_t level_count;     /* capability levels that the atoms know; default 1; 1..MUSTER_LEVELS */
-  float level_importance[MUSTER_LEVELS - 1]; /* below [k] importance an agent is at level k + 1 or cheaper;
+  float level_importance[MUSTER_LEVELS - 1]; /* an agent of less importance than [k] is at level k + 1 or cheaper;
                                decreasing; default 0.5, 0.25, 0.1 */
   uint32_t spawns_max; /* how many agents one update may spawn at most (see muster_update_spawn); default 0; at most
                           1024. Ids are set aside for that many before the frame runs, which keeps them reproducible */
   void *user;          /* handed to every callback of the type */
-  void (*on_spawned)(muster_update *update); /* first touch, at intake, on the frame's thread: fill state and
-                               published; elapsed_ns is 0; default null */
-  void (*on_removed)(muster_update *update); /* last touch, at intake, on the frame's thread; default null */
+  void (*on_spawned)(muster_update *update); /* the first callback for an agent, at intake, on the frame's thread: fills
+                               state and published; elapsed_ns is 0; default null */
+  void (*on_removed)(muster_update *update); /* the last callback, at intake, on the frame's thread; default null */
   uint64_t (*model_cost_ns)(const muster_cost_query *query, void *user); /* virtual cost of an atom, at most 1 s;
                                must be pure; default null = the atom's model_ns */
-  uint32_t messages_max;  /* how many messages wait for an agent's next update at most; default 0 = it has no box; at
+  uint32_t messages_max;  /* at most this many messages wait for an agent's next update; default 0 = it has no box; at
                              most 1024. Room for twice as many is reserved for each of agents_max */
-  uint32_t message_bytes; /* longest message that its box takes; default 0 = empty ones, as signals; at most
+  uint32_t message_bytes; /* longest message that its box takes; default 0 = only empty messages, as signals; at most
                              MUSTER_MESSAGE_BYTES_MAX */
   uint32_t sends_max;     /* how many messages one update may send (see muster_update_send); default 0; at most 1024 */
-  bool wake_on_message;   /* a delivered message wakes its receiver, once per frame; one whose update is under way, when
-                             that is complete; default false */
+  bool wake_on_message;   /* a delivered message wakes its receiver, once per frame; a receiver whose update is under
+                             way is woken when that is complete; default false */
   float importance;       /* of the type: its agents' importance is multiplied by it; default 1; 0..1 */
   void (*model_importance)(const muster_importance_query *queries, float *importances, uint32_t count,
-                           void *user); /* its own idea of importance: writes 0..1 for each of `count` (at most 64)
-                             agents of the type, where Muster's stands already. Asked when an agent is new or tuned,
-                             moved, or an observer near it did. On any worker, several at a time: must be pure. What is
-                             not a number counts as 0, what leaves 0..1 is clamped, and both are counted in
-                             importances_refused. Default null */
-  uint32_t parts;         /* these two are of a type without atoms (muster/planner.h): into how many equal parts the */
-  uint32_t part_ns;       /* host can cut an update; default 1; 1..MUSTER_ATOMS_MAX; and what a part costs under the
+                           void *user); /* the type's own model of importance: overwrites Muster's value in
+                             `importances` with 0..1 for each of `count` (at most 64) agents of the type. Called when an
+                             agent is new, was tuned or moved, or an observer near it moved. On any worker, several
+                             calls at a time: must be pure. NaN counts as 0, values outside 0..1 are clamped, and both
+                             are counted in importances_refused. Default null */
+  uint32_t parts;                       /* without atoms (muster/planner.h), with part_ns: how many equal parts the */
+  uint32_t part_ns;       /* host can cut an update into; default 1; 1..MUSTER_ATOMS_MAX; what a part costs under the
                              virtual clock, and as the first guess; default 1000; 1 .. 1e9 */
   muster_elapsed elapsed; /* what updates are told of passed time; default delta */
   uint64_t step_ns;       /* steps: the step, 1 .. period_ns. Analytic: the most that atoms are told, 1 ns .. 24 h.
-                             Default 0, as the others want it */
+                             Default 0, which the other contracts require */
   uint32_t steps_max;     /* steps: the most that one update is told, 1 .. 65536. steps_max x step_ns must be at least
-                             period_max_ns, or all would fall behind, and at least period_ns + step_ns, or nobody could
-                             catch up. Default 0, as the others want it */
+                             period_max_ns, or all agents would fall behind, and at least period_ns + step_ns, or no
+                             agent could catch up. Default 0, which the other contracts require */
   void (*catch_up)(muster_update *update); /* analytic: called right before the first atom, as a part of it, when more
                              than step_ns passed: elapsed_ns and now_ns are those of the time before the last step_ns.
-                             May do what a behaviour atom may. Default null, as the others want it */
+                             May do what a behaviour atom may. Default null, which the other contracts require */
   uint64_t wake_gap_ns;    /* least simulation time between the beginnings of two runs that wakes cause (by calls or by
                               messages; times asked for are not concerned). A wake within the gap waits until it has
                               passed, unless the agent runs before then anyway; default 0 = no gap; at most 24 h */
-  uint32_t strikes_demote; /* so many strikes for atoms over limit_ns bring an agent down one capability level: see
+  uint32_t strikes_demote; /* this many strikes for atoms over limit_ns bring an agent down one capability level: see
                               muster/conduct.h for what counts; default 3; 0 = never; at most 10,000 */
-  uint32_t strikes_quarantine; /* at its cheapest level, so many bring it into quarantine, where nothing runs it any
-                                  more; default 0 = never; at most 10,000 */
+  uint32_t strikes_quarantine; /* at its cheapest level, this many strikes bring it into quarantine, where it is not run
+                                  any more; default 0 = never; at most 10,000 */
   const muster_set_def *sets;  /* instead of atoms: sets of them, see muster/sets.h; copied. At least one atom in all;
                                   the  elapsed contract is delta or events; not in planner worlds. Default null */
   uint32_t set_count;          /* 0..MUSTER_SETS_MAX */
-  muster_set_order set_order;  /* of the sets of one role; default by priority */
+  muster_set_order set_order;  /* order of the sets of one role; default by priority */
   muster_act act;              /* how actions run at the commit; default serial */
   uint32_t priority;           /* an update's share of the frame: of the time that is left on all workers, p / sum of p
-                                  over all ready agents of types that have a priority; 1..100. Default 0 = no share: it
-                                  may use what is left of the frame */
-  uint64_t slice_ns;    /* the most that one update uses of a frame, by sets; default 0 = no bound; 1 us .. 1 s */
+                                  over all ready agents of types that have a priority; 1..100. Default 0 = no share: an
+                                  update may use what is left of the frame */
+  uint64_t slice_ns;    /* the most time that one update of a type with sets uses of a frame; default 0 = no bound; 1 us
+                           .. 1 s */
   bool period_max_hard; /* period_max_ns is a bound also where MUSTER_ELASTIC_IMPORTANCE would stretch it, as far as
                            half of the capacity is enough for all such types and for exempt agents; default false */
 } muster_type_def;

@@ -1,18 +1,18 @@
 /* muster/update.h - what an atom sees and may do: the update that it is given, and the calls that take it.
  *
  * Perception and behaviour atoms run in parallel: they write only their own agent (state, published, position) and read
- * of others what was published, as of the last commit. Action atoms run at the commit and may touch others, as far as
- * their type says (muster_type_def.act): one at a time; or regions of the ground beside each other; or all beside each
- * other. Every function here takes the update that the running atom was given, on the thread that runs it, until the
- * atom returns. With any other it does nothing and says so: MUSTER_E_STATE, or a null id or pointer, false or 0 with a
- * message.
+ * what other agents published, as of the last commit. Action atoms run at the commit and may touch other agents, as far
+ * as their type says (muster_type_def.act): one agent at a time; or one at a time within a region of the ground, with
+ * regions in parallel; or all in parallel. Every function here takes the update that the running atom was given, on the
+ * thread that runs it, until the atom returns. With any other update it does nothing and reports MUSTER_E_STATE, or a
+ * null id or pointer, false or 0 with a message.
  *
- * At a commit those whose actions found no time in earlier frames come first; among them, and then among the others,
- * serial agents act before those of regions, and these before parallel ones. When there is no time for all, the next
- * commit begins with the next of the three. The first agent of a commit acts whatever it costs; all others only while
- * they are expected to end before the deadline. What a serial action does takes effect at once. What the others do to
- * anything but memory (moves, spawns, removals, wakes, messages) takes effect when all of them have acted, in agent
- * order; so do the published states of all who acted.
+ * At a commit the agents whose actions found no time in earlier frames come first; among them, and then among the
+ * others, serial agents act before agents by region, and these before parallel ones. When there is no time for all, the
+ * next commit begins with the next of the three kinds. The first agent of a commit acts whatever it costs; all others
+ * only while they are expected to end before the deadline. What a serial action does takes effect at once. What other
+ * actions ask for (moves, spawns, removals, wakes, messages) takes effect when all of them have acted, in agent order;
+ * so do the published states of all agents that acted.
  */
 #ifndef MUSTER_UPDATE_H
 #define MUSTER_UPDATE_H
@@ -57,7 +57,7 @@ static inline bool muster_agent_equal(muster_agent a, muster_agent b) {
 /* What a spawn needs; described in muster/muster.h. */
 typedef struct muster_agent_def muster_agent_def;
 
-/* What an atom is told. Filled by Muster; read-only but for what state and published point at. */
+/* The argument of an atom. Filled by Muster; read-only but for what state and published point at. */
 typedef struct muster_update {
   muster_world *world;
   muster_agent agent;
@@ -65,10 +65,10 @@ typedef struct muster_update {
   uint64_t now_ns;          /* simulation time that this update brings its agent to */
   uint64_t elapsed_ns;      /* exactly the simulation time since the agent's last completed update (or its spawn):
                                integrate over it, and throttling cannot change what happens per hour. Other contracts
-                               (muster_elapsed) tell it in parts; on_removed is told all of it */
+                               (muster_elapsed) tell this time in parts; on_removed is told all of it */
   muster_position position; /* own position as of the last commit */
   void *state;              /* own state_bytes; null when the type has none */
-  void *published;          /* own published_bytes, to write; others see it after the commit of the frame in which
+  void *published;          /* own published_bytes, to write; other agents see it after the commit of the frame in which
                                this update completes; null when the type has none */
   void *user;               /* the agent definition's user */
   void *type_user;          /* the type definition's user */
@@ -77,41 +77,43 @@ typedef struct muster_update {
   uint32_t worker;          /* 0..workers-1 */
   uint32_t steps;           /* with bounded steps: elapsed_ns = steps x step_ns; else 0 */
   uint64_t step_ns;         /* of the type */
-  uint64_t wake_at_ns;      /* the time that was asked for, when this update is the answer to muster_agent_wake_at;
-                               0 = it is not */
-  uint32_t set;             /* of a type with sets: the one that runs, counted in the order of the definition; else 0.
-                               now_ns and elapsed_ns are its own then: see muster/sets.h */
-  uint32_t cycle;           /* of this update in its frame, from 0; above it with cycles_max of the world only */
+  uint64_t wake_at_ns;      /* the time that was asked for, when this update runs because of muster_agent_wake_at; else
+                               0 */
+  uint32_t set;             /* in a type with sets: the set that runs, counted in the order of the definition; else 0.
+                               now_ns and elapsed_ns are then those of the set: see muster/sets.h */
+  uint32_t cycle;           /* cycle of this update in its frame, from 0; above 0 only where cycles_max of the world is
+                               above 1 */
 } muster_update;
 
 typedef enum muster_atom_result {
   MUSTER_ATOM_NEXT = 0, /* done; go on with the next atom */
   MUSTER_ATOM_FINISH,   /* done, and so is the whole update: the remaining atoms are skipped. In a set: so is the set */
-  MUSTER_ATOM_MORE      /* in a sliceable set: not done, call it again when there is time. The set is cut here; one of
-                           another mode begins anew, and an update without sets goes on with the next atom. Any other
-                           value counts as next, and in muster_statistics.results_refused */
+  MUSTER_ATOM_MORE      /* in a sliceable set: not done, call it again when there is time. The set is cut here; a
+                           suspendable or run set begins anew, and an update without sets goes on with the next atom. An
+                           unknown value counts as MUSTER_ATOM_NEXT, and in muster_statistics.results_refused */
 } muster_atom_result;
 
 /* Sets the agent's position as of the next commit. A position that is not finite or out of range is refused, counted
  * in muster_statistics.positions_refused, and changes nothing. */
 MUSTER_API muster_result muster_update_move(muster_update *update, muster_position position);
 
-/* Spawns at the next intake, in agent order whatever worker ran the update. The id is valid at once. The parallel atoms
- * of an update may spawn spawns_max of the type in a frame, its action atoms as many again; a null id (MUSTER_E_FULL)
- * beyond that or when ids are short: actions that are not serial have those that were set aside (spawns_max). */
+/* Spawns at the next intake, in agent order whichever worker ran the update. The id is valid at once. The parallel
+ * atoms of an update may spawn spawns_max of the type in a frame, its action atoms as many again. Returns a null id
+ * (MUSTER_E_FULL) beyond that or when ids are short: actions that are not serial have only the ids that were set aside
+ * (spawns_max). */
 MUSTER_API muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *def);
 
 /* Removes an agent (oneself is allowed) at the next intake. In a serial action the first caller in agent order gets
  * MUSTER_OK and later ones MUSTER_E_STALE, so a prey is eaten once. With actions by region that holds among the callers
- * in the prey's own region. Elsewhere every caller gets MUSTER_OK. An agent that was removed so acts no more, unless it
- * acts beside its remover. */
+ * in the prey's own region. Elsewhere every caller gets MUSTER_OK. An agent that was removed this way does not act any
+ * more, unless it acts in parallel with its remover. */
 MUSTER_API muster_result muster_update_remove(muster_update *update, muster_agent agent);
 
 /* Wakes an agent: see muster_agent_wake. Under the virtual clock, and in an action atom, at the next intake. */
 MUSTER_API muster_result muster_update_wake(muster_update *update, muster_agent agent);
 
-/* Asks for a time at which an agent runs: see muster_agent_wake_at. Of oneself, which always succeeds, it counts from
- * the commit of this part of the update on; of others from the next intake on. */
+/* Asks for a time at which an agent runs: see muster_agent_wake_at. For the agent itself it always succeeds and holds
+ * from the commit of this part of the update on; for other agents it holds from the next intake on. */
 MUSTER_API muster_result muster_update_wake_at(muster_update *update, muster_agent agent, uint64_t at_ns);
 
 /* Another agent's published state or position as of the last commit; null / false when the id is stale. */
@@ -140,15 +142,16 @@ typedef struct muster_neighbour {
  *
  * A query looks at MUSTER_CANDIDATES_MAX agents at most, of whatever type, oneself included. It looks at the nearest
  * cells of the neighbour grid first, and in a cell of more than 64 agents at its nearest parts, which are squares of
- * down to a 256th of a cell's edge. It ends when what is left is farther than what it found, and has found the nearest
- * then: so it is in crowds, too, as long as few enough stand in such a square. Otherwise it is cut, and there may be
- * nearer ones than those that it found: where too many stand in one square; where few are of the type, or `capacity` is
- * large; and where it would have to go more than 32 cells far, of which it looks at agents from anywhere instead.
- * Of agents in one square each sees a group of its own, and is seen by those of that group.
+ * down to a 256th of a cell's edge. It ends when all agents left are farther than those found, which are then the
+ * nearest. This holds in crowds, too, as long as few enough agents stand in such a square. Otherwise the query is cut,
+ * and there may be nearer agents than those that it found: where too many stand in one square; where few are of the
+ * type, or `capacity` is large; and where it would have to go more than 32 cells far: there it looks at agents from
+ * anywhere within the circle instead. Of agents in one square each sees a group of its own, and is seen by the agents
+ * of that group.
  *
  * Which agents are looked at follows from the positions and indices of agents alone: it is the same for any number of
- * workers, in whatever order the agents came, and after a snapshot.
- * Cost: of so many agents, and of the cells that the circle touches, up to 4,225 or the world's agents and 64. */
+ * workers, whatever the order in which the agents were spawned, and after a snapshot. Cost: one look per such agent and
+ * per cell that the circle touches, of which there are up to 4,225 or the world's agents and 64. */
 MUSTER_API uint32_t muster_update_nearby(const muster_update *update, float radius_m, muster_type type,
                                          muster_neighbour *out, uint32_t capacity);
 
@@ -160,34 +163,36 @@ MUSTER_API bool muster_update_nearby_cut(const muster_update *update);
 
 typedef struct muster_message {
   muster_agent sender; /* null: the host, by muster_agent_send(). It may be gone by now */
-  uint64_t sent_ns;    /* simulation time of the frame that it was sent in (the host's: delivered in) */
+  uint64_t sent_ns;    /* simulation time of the frame in which it was sent (from the host: in which it was
+                          delivered) */
   uint32_t size;       /* bytes */
   const void *bytes;   /* aligned to 8; valid until the atom returns */
 } muster_message;
 
-/* Sends a copy of `size` bytes to an agent, oneself allowed. From parallel atoms it is delivered at this frame's commit
- * (at the next intake, when that ran out of time), in order of (sender's index, order of sending) whatever worker ran
- * the update; from action atoms right after those, in the order in which they take effect; from on_spawned and
- * on_removed at once. So the receiver's next update reads it. MUSTER_OK promises delivery unless the box is full by
- * then; the message is then dropped and counted, and muster_update_messages_lost() tells the sender.
+/* Sends a copy of `size` bytes to an agent; the sender itself is allowed. From parallel atoms it is delivered at this
+ * frame's commit (at the next intake, when that ran out of time), in order of (sender's index, order of sending)
+ * whichever worker ran the update; from action atoms right after those, in the order in which they take effect; from
+ * on_spawned and on_removed at once. So the receiver's next update reads it. MUSTER_OK promises delivery unless the box
+ * is full by then; the message is then dropped and counted, and muster_update_messages_lost() tells the sender.
  * MUSTER_E_STALE when the receiver is gone; MUSTER_E_ARGUMENT when its type has no box or one of fewer message_bytes;
  * MUSTER_E_FULL, counted, beyond sends_max of the sender's type: its parallel atoms may send so many in a frame, its
  * action atoms as many again. Places for that many are set aside before the frame runs, in order of rank, so that under
- * the virtual clock nothing of this depends on workers; who comes when sends_per_frame of the world are given away
- * finds MUSTER_E_FULL sooner. So it is, in agent order, among actions that are not serial. */
+ * the virtual clock the result does not depend on workers. An agent that is ranked after all sends_per_frame places of
+ * the world are given out gets MUSTER_E_FULL sooner. For actions that are not serial places are given out in agent
+ * order in the same way. */
 MUSTER_API muster_result muster_update_send(muster_update *update, muster_agent to, const void *bytes, uint32_t size);
 
 /* The messages that waited when this update began, oldest first: writes at most `capacity` to `out` and returns the
- * number written; with a null `out`, how many there are. They are removed when the update completes; one that is
- * preempted, or waits for its action atoms, keeps them, and what arrives meanwhile stays for the next update. In
- * on_spawned and on_removed everything that waits. None for a type without boxes. */
+ * number written; with a null `out`, how many there are. They are removed when the update completes; an update that is
+ * preempted, or waits for its action atoms, keeps them, and messages that arrive meanwhile stay for the next update. In
+ * on_spawned and on_removed: all messages that wait. None for a type without boxes. */
 MUSTER_API uint32_t muster_update_messages(const muster_update *update, muster_message *out, uint32_t capacity);
 
 /* How many messages of this agent were dropped between the beginning of its last completed update and the beginning of
  * this one, because the receiver's box was full. */
 MUSTER_API uint32_t muster_update_messages_lost(const muster_update *update);
 
-/* Random numbers of this update of this agent: the same for the same seed, agent and simulation time, whatever worker
+/* Random numbers of this update of this agent: the same for the same seed, agent and simulation time, whichever worker
  * runs it. The second gives 0 <= value < 1. */
 MUSTER_API uint64_t muster_update_random(muster_update *update);
 MUSTER_API float muster_update_random_share(muster_update *update);

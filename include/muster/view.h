@@ -1,5 +1,6 @@
-/* muster/view.h - agents as a picture needs them: all within a rectangle of the ground plane at once, one by one or
- * by the cells of a raster; and the field, a grid that knows where observers matter. Part of muster/muster.h.
+/* muster/view.h - agents as a picture needs them: all agents within a rectangle of the ground plane, one by one or
+ * summed by the cells of a raster; and the field, a grid of how much observers make agents matter. Part of
+ * muster/muster.h.
  *
  *     muster_view view = muster_default_view();
  *     view.x1 = view.y1 = 500;
@@ -8,10 +9,10 @@
  *       draw(sights, count);
  *     }
  *
- * A call looks at looks_max agents at most and says by the cursor where the next one goes on, so that a host that has
- * little time between two frames spreads a picture over several of them. Agents that moved, came or went in the
- * meantime are then seen where they were when the call passed their index: once each, never twice. Everything here
- * belongs to the thread of the frames, between frames, and changes nothing.
+ * A call looks at looks_max agents at most and sets the cursor to where the next call goes on, so that a host that has
+ * little time between two frames can spread a picture over several of them. Agents that moved, came or went in the
+ * meantime are then seen where they were when the call passed their index: each at most once. Everything here belongs
+ * to the thread of the frames, between frames, and changes nothing.
  *
  * Blocks of herds (muster/herd.h) are agents that stand nowhere, and are left out; leaves of herds are shown. */
 #ifndef MUSTER_VIEW_H
@@ -23,7 +24,7 @@
 extern "C" {
 #endif
 
-#define MUSTER_VIEW_END UINT32_MAX /* a cursor that is through */
+#define MUSTER_VIEW_END UINT32_MAX /* the cursor after the last agent */
 
 /* What is looked at. */
 typedef struct muster_view {
@@ -44,7 +45,7 @@ static inline muster_view muster_default_view(void) {
 /* What holds for an agent, as bits of muster_sight.flags. */
 typedef enum muster_sight_flag {
   MUSTER_SIGHT_DUE = 1 << 0,         /* its period has elapsed, and it has not run since: it was carried */
-  MUSTER_SIGHT_WOKEN = 1 << 1,       /* something happened to it, and it has not run since */
+  MUSTER_SIGHT_WOKEN = 1 << 1,       /* it was woken, and has not run since */
   MUSTER_SIGHT_PREEMPTED = 1 << 2,   /* its update was stopped between two atoms, and goes on */
   MUSTER_SIGHT_QUARANTINED = 1 << 3, /* it is not run: muster/conduct.h */
   MUSTER_SIGHT_ACTING = 1 << 4       /* its action atoms found no time, and lead the next commit */
@@ -55,7 +56,7 @@ typedef struct muster_sight {
   uint32_t index, generation; /* its id */
   float x, y;                 /* metres from the rectangle's corner x0, y0 */
   float period_s;             /* in force at the last frame's pressure; 0 = it has none */
-  float staleness_s;          /* simulation time since what its last completed update brought it to */
+  float staleness_s;          /* simulation time since the time that its last completed update brought it to */
   float importance;           /* 0..1 */
   uint16_t type;              /* index of the muster_type */
   uint8_t level;
@@ -63,32 +64,32 @@ typedef struct muster_sight {
 } muster_sight;
 
 /* Writes the active agents of a view, in agent order, from the cursor on, which is 0 to begin with: at most `capacity`,
- * and of those looks_max that come next. Sets the cursor to where the next call goes on, MUSTER_VIEW_END when there is
- * nobody left, and returns how many were written; that may be 0 before the end. 0 with a message and a cursor that is
- * through when something is missing, the view was not set by its default function or is empty, or inside a frame.
- * O(looks_max). */
+ * and only of the next looks_max agents. Sets the cursor to where the next call goes on, MUSTER_VIEW_END when no agent
+ * is left, and returns how many were written; that may be 0 before the end. 0 with a message and the cursor at
+ * MUSTER_VIEW_END when an argument is null, the view was not set by its default function or is empty, or inside a
+ * frame. O(looks_max). */
 MUSTER_API uint32_t muster_agents_view(const muster_world *world, const muster_view *view, muster_sight *sights,
                                        uint32_t capacity, uint32_t *cursor);
 
-/* What is to be seen of the agents in a raster's cell: not their means, in which the few that matter are lost. Fixed
- * for good. */
+/* What a raster's cell shows of its agents: extremes, not means, which would hide the few agents that matter. Fixed for
+ * good. */
 typedef struct muster_raster_cell {
   uint32_t count;       /* agents */
-  uint32_t with_period; /* of these, those that have a period */
-  float level_least;    /* the best level of any */
-  float period_s_least; /* the shortest period in force; 0 = nobody has one */
-  float staleness_s;    /* of those with that period, or of all when nobody has one: the longest */
-  float stretch_most;   /* staleness / period in force: of who is latest */
+  uint32_t with_period; /* agents that have a period */
+  float level_least;    /* the best level of any agent */
+  float period_s_least; /* the shortest period in force; 0 = no agent has one */
+  float staleness_s;    /* the longest of agents with that period, or of all when none has one */
+  float stretch_most;   /* staleness / period in force, of the latest agent */
 } muster_raster_cell;
 
-/* A rectangle cut into columns x rows cells of equal size. The cells are the caller's, who zeroes them first. */
+/* A rectangle cut into columns x rows cells of equal size. The caller owns the cells and zeroes them first. */
 typedef struct muster_raster {
   double width_m, height_m;  /* of the rectangle; > 0 */
   uint32_t columns, rows;    /* >= 1 */
   muster_raster_cell *cells; /* cell of (column, row): cells[row * columns + column]; row 0 lies at y0 */
 } muster_raster;
 
-/* Adds agents that muster_agents_view() wrote to the cells that they stand in. Any thread. O(count). */
+/* Adds agents that muster_agents_view() wrote to the cells in which they stand. Any thread. O(count). */
 MUSTER_API void muster_raster_add(const muster_raster *raster, const muster_sight *sights, uint32_t count);
 
 /* Adds the agents of a view to the cells of a raster, as muster_agents_view() and muster_raster_add() would, with a
@@ -99,45 +100,45 @@ MUSTER_API uint32_t muster_agents_raster(const muster_world *world, const muster
 
 /* Where the agents of a partition are. */
 typedef struct muster_extent {
-  uint32_t agents;       /* that were looked at; 0 = the rectangle says nothing */
+  uint32_t agents;       /* agents that were looked at; 0 = the rectangle is meaningless */
   double x0, y0, x1, y1; /* metres, all included */
 } muster_extent;
 
-/* Widens an extent, which is zeroed first, by the active agents of a partition, with a cursor as above.
- * MUSTER_E_ARGUMENT when something is missing or looks_max is 0, MUSTER_E_STATE inside a frame; the cursor is then
- * through. O(looks_max).
+/* Widens an extent, which the caller zeroes first, by the active agents of a partition, with a cursor as above.
+ * MUSTER_E_ARGUMENT when a pointer is null or looks_max is 0, MUSTER_E_STATE inside a frame; the cursor is then
+ * MUSTER_VIEW_END. O(looks_max).
  */
 MUSTER_API muster_result muster_agents_extent(const muster_world *world, uint32_t partition, uint32_t looks_max,
                                               muster_extent *extent, uint32_t *cursor);
 
-/* The field is the grid by which stage 2 finds whom an observer's step concerns: for each cell, what the least
- * important of the agents in it gets from observers, before factors, types, models and floors change that. It is a
- * bound from below, as of when the cell's agents were last looked at; where nobody moved since and nothing waits or was
- * forgotten, it is exact but for rounding down to 1/254. A cell that is missing is one of which nothing is known: it
- * counts as 0, as every cell does at first, so that missing and 0 say the same. Cells lie at whole
- * multiples of their edge from the world's origin. */
+/* The field is the grid by which stage 2 finds the agents that an observer's step concerns: for each cell, the
+ * importance that its least important agent gets from observers, before factors, types, models and floors change it. It
+ * is a lower bound, as of when the cell's agents were last looked at; where no agent moved since and nothing waits or
+ * was forgotten, it is exact but for rounding down to 1/254. Nothing is known of a missing cell: it counts as 0, as
+ * every cell does at first, so that missing and 0 mean the same. Cells lie at whole multiples of their edge from the
+ * world's origin. */
 
 /* What holds for a cell, as bits of muster_field_cell.flags. */
 typedef enum muster_field_flag {
-  MUSTER_FIELD_EMPTY = 1 << 0,  /* nobody was in it when it was last looked at, and nobody was noticed in it since */
-  MUSTER_FIELD_WAITING = 1 << 1 /* listed: an observer changed what its agents get, and they are to be looked at */
+  MUSTER_FIELD_EMPTY = 1 << 0,  /* no agent was in it when it was last looked at, and none was noticed in it since */
+  MUSTER_FIELD_WAITING = 1 << 1 /* listed: an observer changed its agents' importance, and they are to be looked at */
 } muster_field_flag;
 
 /* A cell of the field. Fixed for good. */
 typedef struct muster_field_cell {
   double x, y;      /* metres in the world: its corner, from which it reaches muster_field_edge_m() up each axis */
-  float importance; /* 0..1: what the least important agent in it gets from observers at least; 0 when empty */
+  float importance; /* 0..1: lower bound of what its least important agent gets from observers; 0 when empty */
   uint32_t flags;   /* muster_field_flag bits */
 } muster_field_cell;
 
-/* Edge of the field's cells, metres: about a sixteenth of the usual far_m. A frame may choose another when observers
- * come and go, and nothing is known then. 0 with a message when the world is missing or inside a frame. O(1). */
+/* Edge of the field's cells, metres: about a sixteenth of the usual far_m. A frame may choose another edge when
+ * observers come and go, and then no cell is known. 0 with a message when the world is null or inside a frame. O(1). */
 MUSTER_API double muster_field_edge_m(const muster_world *world);
 
-/* Writes the cells that overlap the rectangle of a view and are known, in no particular order, with a cursor as above;
- * a look is here one at a tile of 8 x 8 cells (about 2 ns; 300 ns for one in the rectangle). Between frames each is
- * written once; where frames run between two calls, some may be written again or be missed when the field forgets what
- * it has no room for. Errors as above. O(looks_max). */
+/* Writes the known cells that overlap the rectangle of a view, in no particular order, with a cursor as above; here one
+ * look is at a tile of 8 x 8 cells (about 2 ns; 300 ns for one in the rectangle). Between frames each is written once;
+ * where frames run between two calls, some may be written again or be missed when the field forgets cells for want of
+ * room. Errors as above. O(looks_max). */
 MUSTER_API uint32_t muster_field_view(const muster_world *world, const muster_view *view, muster_field_cell *cells,
                                       uint32_t capacity, uint32_t *cursor);
 

@@ -72,7 +72,7 @@ bool store_is_sound(const agent_store *store, soundness *found) {
 
 /* ------------------------------------------------------------------------------------------------------------- grid */
 
-/* The list that an agent's place asks for: its cell's bucket, or a bin of its cell's crowd. */
+/* Whether an agent is in the list that its place asks for: its cell's bucket, or a bin of its cell's crowd. */
 static bool is_in_its_cell(const struct space *space, const agent_place *place, uint32_t agent, soundness *found) {
   uint32_t owner = lists_block_of(&space->members, place->spot)->owner;
   uint32_t crowd = space_crowd(space, place->cell_x, place->cell_y, place->partition);
@@ -154,7 +154,7 @@ bool companions_are_sound(const struct companions *companions, const agent_store
     if (!SOUND(found, agent < store->maximum, "agent %u of %u has company", agent, store->maximum)) break;
     SOUND(found, companions->places[agent] == i + 1, "agent %u is in company, and its place there is %u instead of %u",
           agent, companions->places[agent], i + 1);
-    SOUND(found, !muster_agent_is_null(companions->of[agent].others[0]), "agent %u is in nobody's company and listed",
+    SOUND(found, !muster_agent_is_null(companions->of[agent].others[0]), "agent %u has no company and is listed",
           agent);
   }
   for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX && !found->broken; i++)

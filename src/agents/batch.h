@@ -27,15 +27,15 @@ typedef struct batch_entry {
   uint16_t atom_end; /* run atoms up to here at most; the type's number of parallel atoms unless virtual time says
                         otherwise */
   uint16_t send_limit;
-  uint8_t cycles;     /* to be run, the first included; then, that ran. 0 is as good as 1 */
+  uint8_t cycles;     /* before: cycles to run, with the first; after: that ran. 0 counts as 1 */
   bool offends;       /* virtual clock: an atom is over its limit */
-  uint32_t send_base; /* first of the places set aside for its messages. With a limit of 0: NO_PLACES when there were
-                         none left; else nobody has looked, and the first message does */
+  uint32_t send_base; /* first of the places set aside for its messages. With a limit of 0: NO_PLACES when none were
+                         left; else none were set aside yet, and the first message asks for them */
 } batch_entry;
 
 _Static_assert(sizeof(batch_entry) == 32, "two entries share a cache line");
 
-/* Of an entry whose type has sets: how its pass runs. */
+/* How the pass of an entry runs; only for entries of types with sets. */
 typedef struct batch_pass {
   uint32_t slice_ns;  /* what the update may take of the frame at most; 0 = what is left */
   uint32_t step;      /* virtual clock: the first of its steps, */
@@ -44,7 +44,7 @@ typedef struct batch_pass {
   bool stopped;       /* virtual clock: the end of the frame ends it */
 } batch_pass;
 
-/* Virtual clock: a set that has its turn, and the atom before which it is cut; or its end. */
+/* Virtual clock: a set that has its turn, and the atom before which it is cut, or the set's end. */
 typedef struct batch_step {
   uint16_t atom_end;
   uint8_t set;
@@ -56,13 +56,14 @@ typedef enum batch_outcome {
   OUTCOME_ACT,         /* parallel atoms done, action atoms to run at the commit */
   OUTCOME_PREEMPTED,   /* stopped before atom_next */
   OUTCOME_SETTLED,     /* the commit is done with it */
-  OUTCOME_NOTICED      /* likewise, but for telling the score of its move */
+  OUTCOME_NOTICED      /* the same, but the score is still to be told of its move */
 } batch_outcome;
 
-/* Whether sets of an update are owed time: as it used up its own, or as the frame ended. */
+/* Whether sets of an update are owed time, and why: the update used up its own time, or the frame ended. */
 typedef enum batch_owing { OWES_NOTHING = 0, OWES_BY_SHARE, OWES_BY_FRAME } batch_owing;
 
-/* What an update asked for itself: to take back the time that stands, then to set one; and a time to react by. */
+/* What an update asked for its own agent: to drop the wake time that stands; then to set one; and a time to react by.
+ */
 typedef enum batch_ask { ASK_NONE = 0, ASK_NEVER = 1, ASK_TIME = 2, ASK_REACTION = 4 } batch_ask;
 
 typedef struct batch_result {
@@ -70,7 +71,7 @@ typedef struct batch_result {
   uint32_t random_count; /* numbers drawn by an update that was interrupted */
   uint16_t atom_next;    /* of a type with sets: how many atoms were run */
   uint16_t spawned;
-  uint16_t sends; /* messages that it sent; above send_limit: those refused are counted, too */
+  uint16_t sends; /* messages that it sent, the refused ones above send_limit included */
   bool moved : 1;
   uint8_t owes : 2;    /* batch_owing */
   uint8_t asks;        /* batch_ask: a time at which its own agent runs, in the agent's alarm */
@@ -84,11 +85,11 @@ typedef struct batch_claim {
   uint32_t risk_ns;   /* how much longer it may take, by what the types of its agents did of late */
   bool timed;         /* read the clock after each atom: a long update, which may stop in between, or a sample */
   bool sure;          /* runs whatever it costs, like the first */
-  uint16_t ran_by;    /* index of the worker that took it, CLAIM_LEFT when nobody did */
+  uint16_t ran_by;    /* index of the worker that took it; CLAIM_LEFT when none did */
 } batch_claim;
 
-/* What could not be run in a frame but came first among the rest: held back from the ready set, it leads the next
- * batch, so that other workers have something to do while the caller plans. */
+/* Entries that could not be run in a frame but came first among the rest: held back from the ready set, they lead the
+ * next batch, so that other workers have something to do while the caller plans. */
 enum { HELD_MAX = 512 };
 
 struct batch {
@@ -107,7 +108,7 @@ struct batch {
   batch_pass *passes; /* of entries whose types have sets; null when no type has */
   batch_step *steps;  /* virtual clock: of their passes, one after another */
   uint32_t step_count;
-  uint32_t *shares;      /* by type: the slice of its last entry, for agents that nobody ranks */
+  uint32_t *shares;      /* by type: the slice of its last entry, for agents that run without being ranked */
   offence_list offences; /* virtual clock: what was charged over its limit */
 };
 

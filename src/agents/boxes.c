@@ -55,7 +55,7 @@ uint32_t boxes_complete(box_table *table, uint32_t slot, bool begun) {
   uint32_t read = begun ? box->begun : box->count, left = box->count - read;
   ASSERT(read <= box->count);
   uint32_t first = wrapped(table, box->first + read);
-  /* An empty box begins anew, so that one that never holds much never touches the rest of its memory. */
+  /* An empty box begins anew, so that a box that never holds much never touches the rest of its memory. */
   *box = (struct box){.first = (uint16_t)(left ? first : 0), .count = (uint16_t)left};
   return left;
 }

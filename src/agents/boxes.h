@@ -9,7 +9,7 @@
  *
  * Both parts have room for `capacity` letters: what an update still reads takes no room from what comes for the next.
  *
- * Written by the frame's thread (delivery) and by whoever settles the agent; read by the agent's own update. */
+ * Written by the frame's thread (delivery) and by the thread that settles the agent; read by the agent's own update. */
 #ifndef AGENTS_BOXES_H
 #define AGENTS_BOXES_H
 
@@ -26,7 +26,7 @@ struct letter {
 
 _Static_assert(sizeof(struct letter) % 8 == 0, "the bytes of a message are aligned as its reader expects");
 
-/* All zero is an empty box, so that one nobody used costs no memory. */
+/* An empty box is all zero, so that a box that was never used costs no memory. */
 struct box {
   uint16_t first, count, begun;
 };
@@ -34,12 +34,12 @@ struct box {
 typedef struct box_table {
   uint32_t capacity;      /* letters that can wait in a box; 0: the type has none, and nothing else here is set */
   uint32_t message_bytes; /* longest message */
-  uint32_t stride;        /* of a letter and its bytes */
+  uint32_t stride;        /* bytes of a letter with its message */
   struct box *boxes;      /* by slot */
   unsigned char *letters; /* 2 x capacity x stride of each slot */
 } box_table;
 
-/* Reserves empty boxes for `slots` agents, none when the capacity is 0; arena->failed tells of refusal. */
+/* Reserves empty boxes for `slots` agents, none when the capacity is 0. Sets arena->failed when memory is refused. */
 void boxes_create(box_table *table, uint32_t slots, uint32_t capacity, uint32_t message_bytes, struct arena *arena);
 
 /* Puts a copy at the end of a box; false when `capacity` letters wait there for an update that has not begun. */
@@ -51,7 +51,7 @@ const struct letter *boxes_letter(const box_table *table, uint32_t slot, uint32_
 /* Where the next letter would be put. */
 const void *boxes_end(const box_table *table, uint32_t slot);
 
-/* The update that sees the box as it is now will complete in a later commit, or later in this one. */
+/* The update that sees the box as it is now will complete in a later commit, or later in this commit. */
 void boxes_begin(box_table *table, uint32_t slot);
 
 /* The update is complete: takes out what it could read, `begun` telling whether boxes_begin() was called for it.

@@ -23,7 +23,7 @@ static void company_leave(struct companions *companions, uint32_t agent) {
   companions->places[agent] = 0;
 }
 
-/* Whoever is listed leaves the list, which closes up. */
+/* Takes `other` out of the list, if it is there; the list closes up. */
 static void take_out(struct companion_list *list, muster_agent other) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < MUSTER_COMPANY_MAX; i++)

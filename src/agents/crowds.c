@@ -2,11 +2,11 @@
 
 #include "base/assert.h"
 
-/* Below the smallest squares, numbers part agents: so many levels until each has a bin of its own. */
+/* Below the smallest squares, nodes part agents by their numbers. This many levels give each agent a bin of its own. */
 enum { NUMBER_LEVELS = 16 };
 
-/* Each level has at most one node for BIN_AGENTS + 1 agents. The top bits of numbers are spread so evenly that a level
- * of theirs has no part of more than a quarter, and a few, of the one above. */
+/* Each level has at most one node for BIN_AGENTS + 1 agents. The top bits of numbers are spread so evenly that a part
+ * on a level of numbers has no more than a quarter of the agents of the part above it, and a few. */
 static uint32_t nodes_for(uint32_t agents_max) {
   uint32_t levels = 1 + CROWD_QUARTERS + 1;
   for (uint32_t part = agents_max; part > BIN_AGENTS && levels < CROWD_QUARTERS + NUMBER_LEVELS; part /= 4) levels++;
@@ -167,7 +167,7 @@ uint32_t crowds_take_out(struct crowds *crowds, agent_store *store, list_spot sp
   return number & ~CROWD_ROOT;
 }
 
-/* Into the new bin first: so nothing on the way to both changes. */
+/* Files the agent in the new bin first, so that nodes above both bins do not change. */
 void crowds_move(struct crowds *crowds, agent_store *store, uint32_t index, float from_x, float from_y) {
   const agent_place *place = &store->places[index];
   list_spot spot = place->spot;

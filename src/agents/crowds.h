@@ -11,7 +11,7 @@
  * bins, nearest first, finds the same agents in every history of the world.
  *
  * To add an agent or take one out is O(depth), and now and then a part becomes a node or a bin again: O(BIN_AGENTS).
- * The frame's thread writes; any thread reads while nobody writes. */
+ * The frame's thread writes; any thread reads while the frame's thread does not write. */
 #ifndef AGENTS_CROWDS_H
 #define AGENTS_CROWDS_H
 
@@ -24,7 +24,7 @@ enum {
   CROWD_STEPS = 1 << CROWD_QUARTERS, /* smallest squares along the edge of a cell */
 };
 
-#define CROWD_NODE 0x80000000u /* in slot.to: a node, not a list */
+#define CROWD_NODE 0x80000000u /* in slot.to: it names a node, not a list */
 #define CROWD_ROOT 0x80000000u /* in the number of a slot: a crowd's own, not one of a node */
 
 typedef struct crowd_slot {
@@ -59,10 +59,10 @@ static inline crowd_slot *crowds_slot(const struct crowds *crowds, uint32_t numb
   return &crowds->nodes[number >> 2].slots[number & 3];
 }
 
-/* Reserves crowds for `agents_max` agents, whose lists are among `lists`: pool 0 serves them. */
+/* Reserves crowds for `agents_max` agents. Their lists are taken from `lists`, pool 0. */
 void crowds_create(struct crowds *crowds, uint32_t agents_max, double cell_m, list_store *lists, struct arena *arena);
 
-/* The crowd of a cell among those of its bucket, of which `first` is the first; 0 when the cell is none. */
+/* The crowd of a cell; `first` is the first crowd of the cell's bucket. 0 when the cell is no crowd. */
 static inline uint32_t crowds_find(const struct crowds *crowds, uint32_t first, int32_t cell_x, int32_t cell_y,
                                    uint32_t partition) {
   while (first) {
@@ -73,10 +73,10 @@ static inline uint32_t crowds_find(const struct crowds *crowds, uint32_t first, 
   return first;
 }
 
-/* A crowd of the agents of one cell, which are in no list. It is in no bucket's chain yet. */
+/* Makes a crowd of the agents of one cell, which are in no list. The crowd is in no bucket's chain yet. */
 uint32_t crowds_open(struct crowds *crowds, agent_store *store, const uint32_t *agents, uint32_t count);
 
-/* Ends a crowd of CROWD_AGENTS agents that is in no chain any more: writes them to `agents`; they are in no list then.
+/* Ends a crowd of CROWD_AGENTS agents that is in no chain any more. Writes them to `agents`; they are in no list then.
  */
 void crowds_close(struct crowds *crowds, uint32_t number, uint32_t *agents);
 
@@ -103,7 +103,7 @@ static inline uint32_t crowds_digit(uint32_t number, uint32_t depth) {
   return number >> (30 - 2 * (depth - CROWD_QUARTERS)) & 3;
 }
 
-/* The smallest square of an offset in the cell, which rounding may have put on its border. */
+/* The smallest square that holds an offset in the cell; rounding may have put the offset on the cell's border. */
 static inline uint32_t crowds_step(const struct crowds *crowds, float offset_m) {
   int32_t step = (int32_t)(offset_m * crowds->steps_per_m);
   return step < 0 ? 0 : step < CROWD_STEPS ? (uint32_t)step : CROWD_STEPS - 1u;

@@ -15,7 +15,7 @@ static inline uint64_t elapsed_reached(const agent_type *type, uint64_t last_ns,
   return last_ns + (due < type->steps_max ? due : type->steps_max) * type->step_ns;
 }
 
-/* The part of it that catch_up is told before the atoms; 0 = it is not called. */
+/* How much of that time catch_up is told before the atoms run; 0 = it is not called. */
 static inline uint64_t elapsed_caught_up(const agent_type *type, uint64_t last_ns, uint64_t began_ns) {
   if (type->elapsed != MUSTER_ELAPSED_ANALYTIC || began_ns - last_ns <= type->step_ns) return 0;
   return began_ns - last_ns - type->step_ns;

@@ -26,22 +26,22 @@ bool herd_tree_make(herd_tree *tree, uint32_t branching, uint32_t depth) {
   return true;
 }
 
-/* -1..1 */
+/* A random number in -1..1. */
 static double random_side(uint64_t seed, uint32_t node, uint32_t counter) {
   return 2.0 * ((double)(random_at(seed, node, counter, 0) >> 11) * 0x1p-53) - 1.0;
 }
 
-/* A point of the unit disc. */
+/* A random point of the unit disc. */
 static void random_point(uint64_t seed, uint32_t node, uint32_t counter, double *x, double *y) {
   *x = random_side(seed, node, counter);
   *y = random_side(seed, node, counter + 1);
   double square = *x * *x + *y * *y;
   if (square <= 1.0) return;
-  *x /= square; /* mirrored into the disc: no drawing again, so that each child's numbers are its own */
+  *x /= square; /* mirrored into the disc, not drawn again: so each child has its own numbers */
   *y /= square;
 }
 
-/* The radius in which children may be drawn, so that none is further than 1 when their centroid has been put right. */
+/* The radius in which children may be drawn, so that none is further than 1 away once their centroid is corrected. */
 static double drawn_radius(const herd_body *parent, const herd_body *children, uint32_t count) {
   uint32_t least = parent->members;
   for (uint32_t i = 0; i < count; i++)

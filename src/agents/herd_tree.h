@@ -48,7 +48,7 @@ static inline uint32_t herd_tree_child(const herd_tree *tree, uint32_t node, uin
   return node * tree->branching + 1 + number;
 }
 
-/* Where the node's part of the tree begins, counted in nodes of the greatest depth: what orders nodes from left to
+/* Where the node's part of the tree begins, counted in nodes of the greatest depth. It orders nodes from left to
  * right. */
 static inline uint32_t herd_tree_place(const herd_tree *tree, uint32_t node) {
   return tree->places[node];
@@ -59,7 +59,7 @@ static inline uint32_t herd_tree_share(const herd_tree *tree, uint32_t members, 
   return members / tree->branching + (number < members % tree->branching);
 }
 
-/* Makes the children of a node that have members; returns how many. The same for the same seed and node. */
+/* Makes those children of a node that have members; returns how many. The same seed and node give the same children. */
 uint32_t herd_split(const herd_tree *tree, const herd_body *parent, const herd_spread *spread, herd_body *children);
 
 /* Moves bodies and their velocities together, so that their centroid and momentum are the parent's. */
@@ -68,7 +68,7 @@ void herd_recentre(const herd_body *parent, herd_body *children, uint32_t count)
 /* Deals the parent's totals to its children, in proportion to their members. */
 void herd_deal_totals(const herd_body *parent, herd_body *children, uint32_t count, uint32_t totals);
 
-/* The body that stands for several; its node is the caller's affair. */
+/* The body that stands for several; the caller sets its node. */
 herd_body herd_merge(const herd_body *bodies, uint32_t count, uint32_t totals);
 
 #endif

@@ -234,7 +234,7 @@ void herds_take_out(herd_table *table, struct herd_type *type, uint32_t number, 
   type->leaves -= count;
 }
 
-/* What is no number would spoil whoever stands for the leaf next. */
+/* Drops NaN and infinity: they would spoil the agent that stands for the leaf next. */
 static inline void note_finite(float *column, uint32_t lane, float value) {
   if (isfinite(value)) column[lane] = value;
 }
@@ -276,7 +276,8 @@ uint32_t herds_count(const herd_lanes *lanes) {
 
 herd_body herds_whole(const struct herd_type *type, const herd_lanes *lanes) {
   herd_body whole = {.members = herds_count(lanes)};
-  double one = whole.members ? 1.0 / (double)whole.members : 0.0; /* all may be taken, and removed by the next intake */
+  /* All members may be gone until the next intake removes the herd. */
+  double one = whole.members ? 1.0 / (double)whole.members : 0.0;
   for (uint32_t i = 0; i < lanes->entry->lanes; i++) {
     double part = (double)lanes->members[i] * one;
     whole.x += part * (double)lanes->x[i];

@@ -5,12 +5,12 @@
  *   members > 0                      folded: x, y, velocity and totals are the herd's
  *   members = 0, x holds a number    unfolded: of the entry of the pool that notes the leaves
  *   members = 0, x holds HERD_DYING  folded, and its last member is gone: the next intake removes it
- *   members = 0, x holds HERD_EMPTY  nobody's
+ *   members = 0, x holds HERD_EMPTY  free
  *
  * Columns are written by the block's own update (stage 7), by serial actions and between the stages on the frame's
- * thread; stage 3 and those read them. An entry's lanes are the leaves in the order of the tree, from left to right:
- * written when a leaf's update completes (its own lane), by serial actions and by intakes; read by updates in stage 7
- * and by stage 3. So everybody sees the last commit. Whether an id is live is run/herd_ids.h's affair. */
+ * thread; stage 3 and serial actions read them. An entry's lanes are the leaves in the order of the tree, from left to
+ * right: written when a leaf's update completes (its own lane), by serial actions and by intakes; read by updates in
+ * stage 7 and by stage 3. So every reader sees the last commit. run/herd_ids.h says whether an id is live. */
 #ifndef AGENTS_HERDS_H
 #define AGENTS_HERDS_H
 
@@ -22,7 +22,7 @@
 #define HERD_NONE  UINT32_MAX
 #define HERD_DYING UINT32_MAX
 #define HERD_EMPTY (UINT32_MAX - 1)
-/* Where padding lies, so far from everything that its distance is no neighbour's. */
+/* Where padding lanes lie: so far away that no query finds them. */
 #define HERD_NOWHERE 1e18f
 
 enum { HERD_PAD = 16, HERD_PINS_UNIT_BITS = 20 /* of ns: about a millisecond */ };
@@ -32,12 +32,12 @@ typedef struct herd_block {
   double origin_x, origin_y;
   float low_x, low_y, high_x, high_y; /* around the folded herds, from the origin; maybe wider */
   uint32_t agent;
-  uint32_t entry; /* + 1: the first of those that folded herds of this block still have */
+  uint32_t entry; /* + 1: the first entry that a folded herd of this block still has */
   uint16_t partition;
   uint16_t high; /* slots below were used */
   uint16_t live; /* herds, wherever they are */
   uint16_t dying;
-  uint32_t gap; /* slots below are taken, as far as is known */
+  uint32_t gap; /* every slot below is taken; a bound */
   uint32_t unused[2];
 } herd_block;
 
@@ -46,17 +46,17 @@ _Static_assert(sizeof(herd_block) == 64, "a block is one cache line");
 typedef enum herd_entry_state {
   HERD_ENTRY_FREE = 0,
   HERD_ENTRY_OPEN,     /* its herd is unfolded */
-  HERD_ENTRY_SETTLING, /* folded, and its time is not its block's */
+  HERD_ENTRY_SETTLING, /* folded, and its last update was not its block's */
   HERD_ENTRY_KEPT      /* folded, with its members retained */
 } herd_entry_state;
 
-/* Of an unfolded herd: one for each that may be. Its lanes follow it in memory. */
+/* The entry of an unfolded herd; there is one for each herd that may be unfolded. Its lanes follow it in memory. */
 typedef struct herd_entry {
   uint32_t herd;
-  uint32_t next; /* + 1: the next free one, or of its block */
+  uint32_t next; /* + 1: the next free entry, or the next entry of its block */
   double origin_x, origin_y;
-  int64_t ahead_ns;  /* folded: its last update against its block's */
-  uint64_t block_ns; /* settling: the block's last update; when that has changed, it is settled */
+  int64_t ahead_ns;  /* folded: its last update less its block's */
+  uint64_t block_ns; /* settling: the block's last update; it is settled once that changed */
   uint16_t lanes, pinned;
   uint8_t state; /* herd_entry_state */
   bool listed;
@@ -76,7 +76,7 @@ typedef struct herd_lanes {
   uint16_t *members, *nodes;
 } herd_lanes;
 
-/* What a retained node was like, from its parent. */
+/* What a retained node was like, relative to its parent. */
 typedef struct herd_kept {
   float x, y, velocity_x, velocity_y;
   uint16_t members;
@@ -84,7 +84,7 @@ typedef struct herd_kept {
 } herd_kept;
 
 struct herd_type {
-  muster_herd_type_def def; /* its name points to ours */
+  muster_herd_type_def def; /* its name points to `name` */
   char name[24];
   herd_tree tree;
   uint32_t member_type, block_type; /* indices of agent types */
@@ -123,7 +123,7 @@ typedef struct herd_link {
 typedef struct herd_named {
   muster_herd herd; /* generation 0: it has none any more */
   uint32_t agent;   /* HERD_NONE: a free place */
-  uint32_t entry;   /* of its herd; HERD_NONE: that is folded; these as of the frame's beginning */
+  uint32_t entry;   /* its herd's; HERD_NONE: the herd is folded. As of the frame's begin */
   float velocity_x, velocity_y;
   double x, y; /* centroid */
 } herd_named;
@@ -138,7 +138,7 @@ typedef struct herd_scratch {
   uint16_t members[MUSTER_HERD_BLOCK];
   int64_t members_more;
   uint64_t refused;
-  bool dying; /* of some herd the last member is gone */
+  bool dying; /* the last member of some herd is gone */
 } herd_scratch;
 
 typedef struct herd_table {
@@ -150,7 +150,7 @@ typedef struct herd_table {
   herd_scratch *scratch; /* by worker */
   uint32_t spare;        /* an agent's index for folds when no other is left; HERD_NONE = used */
   int64_t members;       /* in all trees; the workers' changes since the last intake not counted */
-  bool dying;            /* of some folded herd the last member is gone */
+  bool dying;            /* the last member of some folded herd is gone */
 } herd_table;
 
 /* ------------------------------------------------------------------------------------------------------------ homes */
@@ -158,7 +158,7 @@ typedef struct herd_table {
 /* The type of a herd's index; null when there is none. O(types). */
 struct herd_type *herds_type_of(const herd_table *table, uint32_t herd);
 
-/* Block and slot of an index, from the type's first. */
+/* The home of a herd: block and slot, counted from the type's first. */
 static inline uint32_t herds_home(const struct herd_type *type, uint32_t herd) {
   return herd - type->first;
 }
@@ -179,9 +179,9 @@ static inline void herds_put_number(const struct herd_type *type, uint32_t home,
   __builtin_memcpy(&type->x[home], &number, sizeof number);
 }
 
-/* A block with room for a herd of a partition: the one that took the last, when it has; else one where herds are gone;
- * else one where all are gone, of whatever partition: it must be moved first; else a new one, whose number is
- * type->block_count: it must be opened first. HERD_NONE when all are taken. */
+/* A block with room for a herd of a partition. In this order: the block that took the last herd; a block where herds
+ * are gone; a block of any partition where all herds are gone, which the caller must move first; a new block, whose
+ * number is type->block_count and which the caller must open first. HERD_NONE when all blocks are taken. */
 uint32_t herds_find_block(struct herd_type *type, uint32_t partition);
 
 /* Opens the next block. */
@@ -196,7 +196,7 @@ uint32_t herds_take_slot(struct herd_type *type, uint32_t block);
 /* The herd at a home is gone. */
 void herds_give_slot(struct herd_type *type, uint32_t home);
 
-/* Makes a folded body the herd's at its home, and the block's box wide enough. */
+/* Writes a folded herd's body at its home, and makes the block's box wide enough. */
 void herds_write(struct herd_type *type, uint32_t home, const herd_body *body);
 
 /* The folded body. */
@@ -213,8 +213,8 @@ static inline herd_entry *herds_entry(const struct herd_type *type, uint32_t num
   return (herd_entry *)(void *)(type->pool + number * type->stride);
 }
 
-/* One column of an entry's lanes: x, y, velocity_x, velocity_y, totals. For who wants few of them: to make all of
- * herd_lanes takes longer than to use some. */
+/* One column of an entry's lanes: x, y, velocity_x, velocity_y, totals. For callers that need few columns: to fill a
+ * whole herd_lanes takes longer. */
 static inline float *herds_column(const struct herd_type *type, uint32_t number, uint32_t column) {
   return (float *)(void *)(type->pool + number * type->stride + sizeof(herd_entry) + column * type->lane_bytes);
 }
@@ -258,19 +258,19 @@ uint32_t herds_take_entry(struct herd_type *type, uint32_t herd, double origin_x
 /* Gives back an entry without lanes, which is in no list. */
 void herds_free_entry(struct herd_type *type, uint32_t number);
 
-/* The entry that a folded herd still has; HERD_NONE = none. O(those of its block). */
+/* The entry that a folded herd still has; HERD_NONE = none. O(entries of its block). */
 uint32_t herds_entry_of_folded(const struct herd_type *type, uint32_t herd);
 
 /* Puts an entry into its block's list, or takes it out. */
 void herds_chain(struct herd_type *type, uint32_t number);
 void herds_unchain(struct herd_type *type, uint32_t number);
 
-/* Puts lanes in at `at`, with agents and nodes of the bodies; or takes some out. Links follow. */
+/* Inserts lanes at `at`, with the given agents and the nodes of the bodies; or takes lanes out. Updates the links. */
 void herds_insert(herd_table *table, struct herd_type *type, uint32_t number, uint32_t at, const herd_body *bodies,
                   const uint32_t *agents, uint32_t count);
 void herds_take_out(herd_table *table, struct herd_type *type, uint32_t number, uint32_t at, uint32_t count);
 
-/* Fills up lanes behind the last one to a multiple of eight: nobody, nowhere. */
+/* Fills up lanes behind the last one to a multiple of eight: without members, and at HERD_NOWHERE. */
 void herds_pad(const herd_lanes *lanes);
 
 /* Writes a leaf's lane: its place and what it published. */
@@ -283,7 +283,7 @@ herd_body herds_leaf(const struct herd_type *type, const herd_lanes *lanes, uint
 /* Members of all leaves. */
 uint32_t herds_count(const herd_lanes *lanes);
 
-/* The body of the whole herd, by its lanes: it has members. */
+/* The body of the whole herd, by its lanes. */
 herd_body herds_whole(const struct herd_type *type, const herd_lanes *lanes);
 
 #endif

@@ -2,7 +2,7 @@
 
 /* ------------------------------------------------------------------------------------------------------------ links */
 
-/* How many agents of each tie there are, of one type; named ones of all. */
+/* How many agents of each tie one herd type has; `named` counts those of all types. */
 typedef struct tie_counts {
   uint32_t leaves, blocks, named;
 } tie_counts;

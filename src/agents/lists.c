@@ -2,12 +2,12 @@
 
 #include "base/assert.h"
 
-/* A pool takes so many fresh blocks at once. */
+/* A pool takes this many fresh blocks at once. */
 enum { CHUNK_BLOCKS = 64 };
 
 void lists_create(list_store *lists, uint32_t pool_count, uint32_t agents_max, struct arena *arena) {
   ASSERT(pool_count > 0 && pool_count <= LIST_POOLS_MAX);
-  /* Block 0 is none, and a list may be filed anew before its last block is given back. */
+  /* Block 0 means none; and a list may be filed anew before its last block is given back. */
   *lists = (list_store){.maximum = agents_max + 2, .fresh = 1, .pool_count = pool_count};
   lists->blocks = arena_reserve(arena, lists->maximum, sizeof *lists->blocks);
 }
@@ -46,7 +46,7 @@ static uint32_t lists_take_block(list_store *lists, list_pool *pool) {
   return number;
 }
 
-/* A block from another pool that has more than is wanted of it. */
+/* A block from another pool that has more blocks than are wanted of it. */
 static void take_of_others(list_store *lists, list_pool *pool, const uint32_t *wanted) {
   bool found = false; /* there is one, since every agent is in at most one list */
   for (uint32_t i = 0; i < lists->pool_count; i++) {

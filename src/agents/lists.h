@@ -4,8 +4,8 @@
  * blocks of a list but the last are full. To put an agent in or take it out touches the list and that agent, never its
  * neighbours, and to read a list is to read whole cache lines: what a wheel, a ring of buckets and a grid want.
  *
- * Whoever puts an agent in keeps the spot that it got, which is what takes it out again. Taking out moves the list's
- * last agent into the gap, so its spot changes and must be kept anew.
+ * The code that puts an agent in keeps the spot that it got, which it needs to take the agent out again. Taking out
+ * moves the list's last agent into the gap; that agent's spot changes and must be kept anew.
  *
  * Blocks come from pools: lists of different pools may grow at the same time on different threads, when the pools were
  * stocked before. */
@@ -23,7 +23,7 @@ typedef struct list_block {
   uint32_t agents[LIST_BLOCK_AGENTS];
   uint32_t previous; /* block, or the next free one */
   uint32_t count;
-  uint32_t owner; /* which list it is part of, as its user numbers them */
+  uint32_t owner; /* the number of its list, as the user of the lists numbers them */
 } list_block;
 
 _Static_assert(sizeof(list_block) == 64, "a block is one cache line");
@@ -54,7 +54,7 @@ void lists_stock(list_store *lists, const uint32_t *wanted);
 /* Puts an empty block at the end of a list. */
 list_block *lists_grow(list_store *lists, uint32_t pool, agent_list *list, uint32_t owner);
 
-/* Puts an agent at the end of a list that `owner` numbers and pool `pool` serves. O(1). */
+/* Puts an agent at the end of a list; `owner` is the list's number, and pool `pool` serves it. O(1). */
 static inline list_spot lists_add(list_store *lists, uint32_t pool, agent_list *list, uint32_t owner, uint32_t agent) {
   list_block *block = &lists->blocks[*list];
   if (!*list || block->count == LIST_BLOCK_AGENTS) block = lists_grow(lists, pool, list, owner);
@@ -63,10 +63,10 @@ static inline list_spot lists_add(list_store *lists, uint32_t pool, agent_list *
   return *list << 4 | place;
 }
 
-/* Takes out who is at the spot. Returns the agent that is at this spot now, UINT32_MAX when none is. O(1). */
+/* Takes out the agent at the spot. Returns the agent that is at this spot now, UINT32_MAX when none is. O(1). */
 uint32_t lists_take_out(list_store *lists, uint32_t pool, agent_list *list, list_spot spot);
 
-/* Gives the last block of a list back, whose agents were read; the list goes on with the block before it. */
+/* Gives back the last block of a list, after its agents were read; the list goes on with the block before it. */
 void lists_drop_last(list_store *lists, uint32_t pool, agent_list *list);
 
 /* The block of a spot. */

@@ -1,7 +1,8 @@
 /* agents/mailbox.h - messages on their way, and what the next intake and the next update must know of them.
  *
  * Places for what an update may send are set aside before the frame runs (batch_entry), as ids for its spawns are. So a
- * worker writes to places that nobody else touches, and neither the order nor who finds no room depends on the workers.
+ * worker writes to places that no other thread touches, and the number of workers changes neither the order of messages
+ * nor which agents find no room.
  *
  *   send (run)           commit                                                  intake
  *   places of an entry -> senders: bitmap in agent order -> boxes (boxes.h)   -> to_wake: receivers that want it
@@ -38,7 +39,7 @@ struct mailbox {
   struct loss *losses;   /* by agent */
 };
 
-/* Reserves everything; arena->failed tells of refusal, and the mailbox is as it was then. */
+/* Reserves everything. When memory is refused, arena->failed is set and the mailbox is as it was. */
 void mailbox_create(struct mailbox *mailbox, uint32_t agents_max, uint32_t sends_per_frame, struct arena *arena);
 
 /* An agent has sent messages that wait in the places of its entry. */
@@ -47,7 +48,7 @@ void mailbox_add_sender(struct mailbox *mailbox, uint32_t agent, uint32_t entry)
 /* Takes out the first sender in agent order at or after `from`, of which there must be one. */
 uint32_t mailbox_take_sender(struct mailbox *mailbox, uint32_t from);
 
-/* Wakes an agent at the next intake, once however often it is asked. */
+/* Wakes an agent at the next intake, once however often this is called. */
 void mailbox_wake(struct mailbox *mailbox, uint32_t agent);
 
 /* Takes out the first agent to wake at or after `from`, of which there must be one. */
@@ -56,7 +57,7 @@ uint32_t mailbox_take_wake(struct mailbox *mailbox, uint32_t from);
 /* One more message of an agent was dropped. */
 void mailbox_lose(struct mailbox *mailbox, uint32_t agent);
 
-/* The same three steps as for a box: what an update that goes on later was told; its completion; the agent's end. */
+/* The same three steps as for a box: an update that goes on later has read them; it is complete; the agent is gone. */
 void mailbox_losses_begin(struct mailbox *mailbox, uint32_t agent);
 void mailbox_losses_complete(struct mailbox *mailbox, uint32_t agent, bool begun);
 void mailbox_forget(struct mailbox *mailbox, uint32_t agent);

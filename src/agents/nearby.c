@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A plain cell on its way through the search. */
+/* A cell that is no crowd, noted to be looked at. */
 typedef struct searched_cell {
   agent_list list;
   int32_t cell_x, cell_y;
@@ -19,7 +19,7 @@ struct search {
   nearby_query query;
   struct neighbour *out; /* the nearest so far, sorted by (distance, index) */
   uint32_t count, capacity;
-  float reach_squared; /* those that are farther are not wanted */
+  float reach_squared; /* agents that are farther are not wanted */
   float cell_m;
   float slack_m; /* what rounding may do to the border of a square */
   nearby_looks looks;
@@ -43,7 +43,7 @@ static void nearby_keep(struct search *search, struct neighbour candidate) {
   if (is_full(search)) search->reach_squared = search->out[search->count - 1].distance_squared;
 }
 
-/* Looks at an agent of a cell whose corner has this offset. */
+/* Looks at an agent of the cell whose corner has this offset. */
 static inline void nearby_look_at(struct search *search, uint32_t index, const agent_place *place, float offset_x,
                                   float offset_y) {
   float x = offset_x + place->x, y = offset_y + place->y, distance_squared = x * x + y * y;
@@ -53,7 +53,7 @@ static inline void nearby_look_at(struct search *search, uint32_t index, const a
   if (!is_full(search) || comes_before(candidate, search->out[search->count - 1])) nearby_keep(search, candidate);
 }
 
-/* Whether so many more may be looked at; else the query is cut, and ends. */
+/* Whether `count` more agents may be looked at; if not, the query is cut and ends. */
 static bool may_look_at(struct search *search, uint32_t count) {
   if (search->looks.looked + count <= NEARBY_LOOKS) return true;
   search->looks.cut = true;
@@ -88,7 +88,7 @@ static inline void look_at_cell(struct search *search, const searched_cell *cell
 }
 
 /* Looks at the agents of several cells, so that the memory of some is fetched while others are looked at: first the
- * lists' last blocks, then who is in them. */
+ * lists' last blocks, then the agents in them. */
 static void look_at_cells(struct search *search) {
   enum { TOGETHER = 16 };
   for (uint32_t first = 0; first < search->cell_count; first += TOGETHER) {
@@ -143,7 +143,7 @@ struct square {
   float x, y, edge_m;
 };
 
-/* The distance of a stretch from 0. */
+/* The distance of an interval from 0. */
 static float apart(float low, float edge_m, float slack_m) {
   float high = low + edge_m + slack_m;
   low -= slack_m;
@@ -213,7 +213,7 @@ static bool look_at_parts(struct search *search, const crowd_node *node, struct 
   return true;
 }
 
-/* The same of a part of a crowd, from its nearest bin on. */
+/* Looks at a part of a crowd in the same way, from its nearest bin on. */
 static bool look_at_part(struct search *search, const crowd_slot *slot, struct square square) {
   if (!(slot->to & CROWD_NODE)) return look_at_bin(search, slot);
   return look_at_parts(search, &search->space->crowds.nodes[slot->to & ~CROWD_NODE], square, NO_PART);
@@ -223,7 +223,7 @@ static float smaller(float one, float other) {
   return one < other ? one : other;
 }
 
-/* Whether nobody beyond the borders of a square that the centre is in can be in reach. */
+/* Whether every agent beyond the borders of a square that holds the centre is out of reach. */
 static bool is_enough(const struct search *search, struct square square) {
   float low = smaller(-square.x, -square.y);
   float high = smaller(square.x + square.edge_m, square.y + square.edge_m);
@@ -240,8 +240,8 @@ static struct square square_at(const struct search *search, uint32_t depth) {
                          (float)(crowds_step(crowds, search->centre->y) >> shift) * edge_m - search->centre->y, edge_m};
 }
 
-/* Looks at the centre's own crowd: from its bin upwards, as far as there may be somebody in reach. False when the
- * search is over. */
+/* Looks at the centre's own crowd: from its bin upwards, as far as agents may be in reach. False when the search is
+ * over. */
 static bool look_from_bin(struct search *search) {
   const struct crowds *crowds = &search->space->crowds;
   uint32_t number = lists_block_of(crowds->lists, search->centre->spot)->owner;
@@ -303,7 +303,7 @@ static bool visit_ring(struct search *search, int32_t ring) {
   return true;
 }
 
-/* How near the cells of a ring are at the nearest. */
+/* The smallest distance that the cells of a ring can have. */
 static float ring_distance(const struct search *search, int32_t ring) {
   const agent_place *centre = search->centre;
   float x = smaller(centre->x, search->cell_m - centre->x), y = smaller(centre->y, search->cell_m - centre->y);
@@ -341,7 +341,7 @@ static void nearby_look_around(struct search *search, int32_t rings) {
 /* ------------------------------------------------------------------------------------------------------------- query
  */
 
-/* The fewest rings that are `cells` cells. */
+/* The least number of rings that have `cells` cells. */
 static int32_t rings_of(float cells) {
   int32_t rings = 1;
   while (rings < NEARBY_RINGS && (float)((2 * rings - 1) * (2 * rings - 1)) < cells) rings++;

@@ -1,10 +1,10 @@
-/* agents/nearby.h - who is near: a look at no more than NEARBY_LOOKS agents.
+/* agents/nearby.h - which agents are near: a look at no more than NEARBY_LOOKS agents.
  *
  * A query takes the cells of the grid in rings around that of its centre, and of a crowd the bins, nearest first, each
  * of them whole, until what is left is farther than those that it found. So it finds the nearest. It is cut where the
  * next cell or bin would be more than NEARBY_LOOKS agents in all. And it is cut in a smallest square of a crowd that is
  * parted by numbers: it takes the bin first whose numbers share most leading digits with the centre's, and no further
- * ones when it has found enough. So agents see one another in groups there, and everybody is in one.
+ * ones when it has found enough. So agents see one another in groups there, and every agent is in one.
  *
  * Positions and indices alone decide all that; so the order in which agents came, and the number of buckets, do not
  * matter. */
@@ -15,7 +15,7 @@
 
 enum {
   NEARBY_LOOKS = 256, /* MUSTER_CANDIDATES_MAX */
-  NEARBY_RINGS = 32,  /* of cells around the centre's; who is beyond is looked at in order of indices */
+  NEARBY_RINGS = 32,  /* of cells around the centre's; agents beyond are looked at by index */
 };
 
 struct neighbour {
@@ -25,7 +25,7 @@ struct neighbour {
 
 typedef struct nearby_query {
   uint32_t index; /* of the centre, an active agent */
-  uint32_t type;  /* of those that are wanted; UINT32_MAX for all */
+  uint32_t type;  /* only agents of this type; UINT32_MAX for all */
   float radius_m;
 } nearby_query;
 
@@ -36,7 +36,7 @@ typedef struct nearby_looks {
 } nearby_looks;
 
 /* The nearest agents around the centre within radius_m on the ground plane, in its partition, itself excluded, nearest
- * first, equal distances by index: at most `capacity`. Any thread while nobody links. */
+ * first, equal distances by index: at most `capacity`. Any thread while none links agents. */
 uint32_t nearby_find(const struct space *space, const agent_store *store, const nearby_query *query,
                      struct neighbour *out, uint32_t capacity, nearby_looks *looks);
 

@@ -5,14 +5,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Bins of far_m, four to the octave. */
+/* Bins of far_m, four per octave. */
 enum { FAR_BINS = 256, FAR_BIN_OF_ONE = 100, FAR_BINS_PER_OCTAVE = 4 };
-/* How many times typical_far_m an observer's far_m may be, to stand in a bucket: 2^(8/4). */
+/* An observer stands in a bucket when its far_m is at most this many times typical_far_m: 2^(8/4). */
 enum { FAR_SIGHTED_BINS = 8, FAR_SIGHTED_MOST = 32, FAR_SIGHTED_PART = 20 };
 static const float far_sighted_from = 4.0f;
 /* A source is noted in about 25 buckets, which many share with others. */
 enum { SEEN_PER_BUCKET = 8 };
-/* The buckets keep their width while typical_far_m is at most so many times larger or smaller. */
+/* The buckets keep their width while typical_far_m changes by no more than this factor. */
 static const float relink_from = 2.0f;
 
 void observers_create(observer_table *table, uint32_t maximum, struct arena *arena) {
@@ -85,7 +85,7 @@ static uint32_t observers_dequeue(observer_table *table, uint32_t which) {
   return index;
 }
 
-/* Who waited among those that walk may have been written as one that leapt meanwhile, or have come back. */
+/* An observer that waits among those that walk may have been written meanwhile as one that leapt, or have come back. */
 static bool is_due(const observer_table *table, uint32_t index) {
   const observer_row *row = &table->rows[index];
   const observer_source *source = &table->sources[index];
@@ -108,7 +108,7 @@ static void widen_reach(observer_table *table, const observer_source *source) {
   if (source->far_m > table->far_m) table->far_m = source->far_m;
 }
 
-/* Notes in every bucket that a source may see into that there is one more, or one fewer. */
+/* Counts a source in every bucket that it may see into; `change` is one more, or one fewer. */
 static void note_seen(observer_table *table, const observer_source *source, uint32_t change) {
   int32_t reach = (int32_t)ceil((double)source->far_m / table->bucket_m);
   for (int32_t north = -reach; north <= reach; north++)
@@ -118,7 +118,7 @@ static void note_seen(observer_table *table, const observer_source *source, uint
     }
 }
 
-/* Enters a source that is filled into its bucket, or into the list of the far-sighted. */
+/* Enters a filled source into its bucket, or into the list of the far-sighted observers. */
 static void link_source(observer_table *table, uint32_t index) {
   observer_source *source = &table->sources[index];
   source->far_sighted = source->far_m > table->linked_far_m * far_sighted_from;
@@ -180,7 +180,7 @@ static void link_again(observer_table *table) {
   table->far_sighted_count = 0;
   table->near_m = table->far_m = 0.0f;
   table->linked_far_m = table->typical_far_m;
-  /* A narrow bucket in a world of 1e9 m must still have a number. */
+  /* The least width: the number of a bucket must still fit in a world of 1e9 m. */
   table->bucket_m = fmax((double)table->typical_far_m / 2.0, 1.0);
   for (uint32_t i = 0; i < table->high; i++)
     if (table->sources[i].written) link_source(table, i);
@@ -191,7 +191,7 @@ static uint32_t far_bin_of(float far_m) {
   return (uint32_t)fminf(fmaxf(bin, 0.0f), (float)(FAR_BINS - 1));
 }
 
-/* At least the median; and so much that few see more than four times as far. */
+/* At least the median; and so much that few observers see more than four times as far. */
 static float typical_far(const uint32_t *bins, uint32_t present) {
   uint32_t median = 0, below = bins[0], beyond = 0;
   while (below * 2 < present) below += bins[++median];

@@ -3,8 +3,8 @@
  * An observer that walks changes importance little by little, so what is planned with is where it was when it was last
  * written: its source. One that has come so far from its source that importance may notice (OBSERVER_STEP of the way
  * from far_m to near_m) waits in a queue to be written again, once, whatever else it does in the meantime; so do new
- * ones and those that are gone. Who is asked after is found in buckets as wide as half the usual far_m; observers that
- * see much further than the others are few, and stand apart in a list of their own. */
+ * ones and those that are gone. Agents find observers in buckets as wide as half the usual far_m; observers that see
+ * much further than the others are few, and stand apart in a list of their own. */
 #ifndef AGENTS_OBSERVERS_H
 #define AGENTS_OBSERVERS_H
 
@@ -18,14 +18,14 @@ enum { PARTITIONS = 65536 };
 
 /* How far an observer may be from its source: as a share of importance. */
 #define OBSERVER_STEP 0.03f
-/* Who came so far at once does not wait behind those who walk. */
+/* An observer that came so far at once goes before those that walk. */
 #define OBSERVER_LEAP 0.1f
 
-/* Who came, went or leapt; and who walks. */
+/* Queues: observers that came, went or leapt; and observers that walk. */
 enum { OBSERVER_LEAPS = 0, OBSERVER_WALKS, OBSERVER_QUEUES };
 
 typedef struct observer_queue {
-  uint32_t *waiting; /* a ring of as many as there may be: who came first first, each once */
+  uint32_t *waiting; /* a ring of `maximum` places, first in, first out; each observer once */
   uint32_t head, count;
 } observer_queue;
 
@@ -58,10 +58,10 @@ typedef struct observer_table {
   float linked_far_m;    /* the one that the buckets were made for */
   float shortest_m;      /* the least far_m - near_m */
   float near_m, far_m;   /* the largest of those in buckets */
-  double bucket_m;       /* 0: nobody was written yet */
+  double bucket_m;       /* 0: no observer was written yet */
   uint32_t *buckets;     /* index + 1 of the first */
   uint32_t buckets_mask; /* buckets - 1 */
-  uint32_t *seen;        /* by hash of a bucket: how many may be worth something to somebody in it */
+  uint32_t *seen;        /* by hash of a bucket: how many may be worth something to an agent in it */
   uint32_t seen_mask;
   uint32_t *far_sighted; /* observers that are in no bucket */
   uint32_t far_sighted_count;
@@ -79,7 +79,7 @@ void observers_remove(observer_table *table, uint32_t index);
  * much further or less far than those before, the buckets get another width. */
 void observers_count(observer_table *table);
 
-/* Takes who waits longest to be written in a queue; OBSERVER_NONE when nobody does. Those who leapt come first, always.
+/* Takes the observer that has waited longest in a queue; OBSERVER_NONE when none waits. Empty OBSERVER_LEAPS first.
  */
 uint32_t observers_next(observer_table *table, uint32_t which);
 
@@ -91,8 +91,8 @@ static inline uint32_t observers_waiting(const observer_table *table) {
 /* Makes an observer's source what its row says now: nothing when it is not present. After observers_count. O(1). */
 void observers_write(observer_table *table, uint32_t index);
 
-/* Enters the source of an observer that was written from outside; all of those in the order in which they were entered
- * once. The width of the buckets is set. */
+/* Enters the source of an observer that was written from outside. Call it for all of those in the order in which they
+ * were once entered. The width of the buckets is set. */
 void observers_restore(observer_table *table, uint32_t index);
 
 static inline uint32_t observers_hash(int32_t bucket_x, int32_t bucket_y, uint32_t partition) {
@@ -110,13 +110,14 @@ static inline uint32_t observers_bucket_number(const observer_table *table, int3
  * O(observers). */
 uint32_t observers_nearest(const observer_table *table, muster_position position, uint32_t partition);
 
-/* Whether an observer that is no far-sighted one may be worth something to somebody in a bucket. O(1). */
+/* Whether an observer that is not far-sighted may be worth something to an agent in a bucket. O(1). */
 static inline bool observers_may_see(const observer_table *table, int32_t bucket_x, int32_t bucket_y,
                                      uint32_t partition) {
   return table->seen[observers_hash(bucket_x, bucket_y, partition) & table->seen_mask] > 0;
 }
 
-/* The first of those whose source shares the bucket's list, index + 1; look at their partition and bucket. */
+/* The first observer whose source is in the bucket's list, index + 1. The list may hold other buckets' observers: check
+ * partition and bucket. */
 static inline uint32_t observers_bucket(const observer_table *table, int32_t bucket_x, int32_t bucket_y,
                                         uint32_t partition) {
   return table->buckets[observers_bucket_number(table, bucket_x, bucket_y, partition)];

@@ -27,12 +27,12 @@ typedef struct offence_list {
   uint32_t *by_type; /* all of them, by type and kind */
 } offence_list;
 
-/* So many counts the list has. */
+/* How many counts `by_type` has. */
 static inline uint32_t offences_counts(uint32_t types) {
   return types * OFFENCE_KINDS;
 }
 
-/* Of a type, of one kind. */
+/* The count of a type and a kind. */
 static inline uint32_t *offences_of(const offence_list *list, uint32_t type, uint32_t kind) {
   return &list->by_type[type * OFFENCE_KINDS + kind];
 }
@@ -43,7 +43,7 @@ static inline void offences_create(offence_list *list, uint32_t types_max, struc
   list->by_type = arena_reserve(arena, offences_counts(types_max), sizeof *list->by_type);
 }
 
-/* Forgets all of it. */
+/* Forgets all offences. */
 static inline void offences_clear(offence_list *list, uint32_t types) {
   list->count = list->left_out = 0;
   for (uint32_t i = 0; i < offences_counts(types); i++) list->by_type[i] = 0;

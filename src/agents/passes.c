@@ -7,7 +7,7 @@ static bool agents_passes_is_due(const type_set *set, const set_state *state, ui
   if (state->unit != set->unit) return true;
   if (set->period_ns == 0) return updates % set->period_updates == set->delay_updates % set->period_updates;
   uint64_t due_ns = state->due_ns, began_ns = state->began_ns;
-  /* Its period was longer when it ran last: the phase stays. */
+  /* When the set last ran, its period was longer: the phase stays. */
   if (due_ns > began_ns + set->period_ns) {
     uint64_t part_ns = (due_ns - began_ns) % set->period_ns;
     due_ns = began_ns + (part_ns ? part_ns : set->period_ns);
@@ -27,7 +27,7 @@ uint16_t pass_active(const set_table *table, const set_state *states, const set_
   return (uint16_t)active;
 }
 
-/* Those of a role that are in `some`, in sequence from the place `from` on, and around. */
+/* Adds the sets of a role that are in `some`, in sequence from the place `from` on, and around. */
 static void add_sets(struct pass *pass, uint32_t first, uint32_t end, uint32_t from, uint32_t some) {
   const uint8_t *sequence = pass->table->sequence;
   for (uint32_t i = first; i < end; i++) {
@@ -73,7 +73,7 @@ void pass_open(struct pass *pass, const set_table *table, const set_pass *kept, 
   add_role(pass, table->behaviours_first, table->actions_first, kept->owed, kept->last[1]);
 }
 
-/* Phase is kept: whole periods that were missed are skipped. */
+/* The phase is kept: whole periods that were missed are skipped. */
 static void count_period(const type_set *set, set_state *state, uint64_t now_ns) {
   state->unit = set->unit;
   if (set->period_ns == 0) return;

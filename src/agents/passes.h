@@ -2,9 +2,9 @@
  *
  * The ranking (virtual clock) and the workers (wall clock) walk a pass by the same steps, each with a clock of its own:
  *
- *     pass_open -> { pass_next -> atoms of the set, while pass_goes_on } -> whoever was cut or had no turn is owed time
+ *     pass_open -> { pass_next -> atoms of the set, while pass_goes_on } -> a set that was cut or not run is owed time
  *
- * Only a worker keeps what came of it: pass_begin, pass_complete, pass_cut and pass_end write to the agent's own. */
+ * Only a worker keeps the outcome: pass_begin, pass_complete, pass_cut and pass_end write to the agent's own state. */
 #ifndef AGENTS_PASSES_H
 #define AGENTS_PASSES_H
 
@@ -17,12 +17,12 @@ struct pass {
   uint64_t stop_ns;     /* of the frame, */
   uint64_t set_end_ns;  /* and of the set's share */
   uint32_t weight;      /* sum of the priorities of behaviours that had no turn yet */
-  uint16_t left;        /* those that had none, actions as well */
+  uint16_t left;        /* sets that had no turn yet, actions as well */
   bool begun;           /* some set had its turn */
   bool stopped;         /* by the end of the frame, not by the update's own share */
-  const uint8_t *order; /* sets, of which those that are not left are passed over; the actions are not in it */
+  const uint8_t *order; /* sets without the actions; those not in `left` are skipped */
   uint8_t count, at;
-  uint8_t own_order[MUSTER_SETS_MAX]; /* when it is not that of the table */
+  uint8_t own_order[MUSTER_SETS_MAX]; /* used when it differs from the table's */
 };
 
 /* The sets that are active now; with `continues`, only those that are owed time. */
@@ -76,7 +76,7 @@ static inline bool pass_goes_on(struct pass *pass, const type_set *set, uint64_t
   return false;
 }
 
-/* With which atom of the type a set begins. */
+/* The atom of the type with which a set begins, or goes on. */
 static inline uint32_t pass_first_atom(const type_set *set, const set_state *state) {
   return set->mode == MUSTER_MODE_SLICEABLE && state->goes_on ? state->goes_on - 1u : set->first_atom;
 }
@@ -94,7 +94,7 @@ static inline void pass_begin_set(const type_set *set, set_state *state, uint64_
   state->reported = false;
 }
 
-/* The set had its turn: the next that are owed time go on behind it. */
+/* The set had its turn: in the next pass, sets that are owed time begin behind it. */
 static inline void pass_leave(const type_set *set, set_pass *kept, uint32_t number) {
   kept->last[set->role == MUSTER_ROLE_BEHAVIOUR] = (uint8_t)(number + 1);
 }
@@ -116,11 +116,11 @@ static inline void pass_pause(set_state *state, uint32_t atom) {
 /* A run of a set is cut before `atom`. */
 void pass_cut(const type_set *set, set_state *state, uint32_t atom);
 
-/* The parallel part of a pass is over: `left` had no turn, its actions wait for theirs. Whether anybody is owed time.
- */
+/* The parallel part of a pass is over: sets in `left` had no turn, and its actions wait for theirs. Returns whether any
+ * set is owed time. */
 bool pass_end(const set_table *table, const set_state *states, set_pass *kept, uint16_t left, uint32_t level);
 
-/* A pass gave way, and found nobody to go on with it: its set is cut. Whether one was. */
+/* A pass gave way, and no worker went on with it: its current set is cut. Returns whether a set was cut. */
 bool pass_abandon(const set_table *table, set_state *states, set_pass *kept, uint32_t level);
 
 #endif

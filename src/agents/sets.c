@@ -81,7 +81,7 @@ static muster_result read_set(const muster_type_def *def, uint32_t number, muste
   return MUSTER_OK;
 }
 
-/* Of a definition that was checked. */
+/* Reads a set of a definition that was checked. */
 static muster_set_def set_at(const muster_type_def *def, uint32_t number) {
   muster_set_def set;
   muster_result result = read_set(def, number, &set);
@@ -183,7 +183,7 @@ static void mark_sets(set_table *table) {
   }
 }
 
-/* Stable: among equals as defined. */
+/* Stable: sets that compare equal stay in the order of their definition. */
 void sets_order(set_table *table) {
   uint32_t filled = 0;
   for (uint32_t r = 0; r < ROLES; r++) {

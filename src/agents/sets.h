@@ -1,8 +1,7 @@
 /* agents/sets.h - the sets of a type, and how far each agent is with them.
  *
  * A type's atoms are its sets' atoms one after another: perceptions, then behaviours, then actions, so that an atom has
- * one number everywhere. What is kept of an agent is written by the worker that runs it, and between frames by the
- * frame's thread. */
+ * one number everywhere. A worker writes the state of the agent that it runs; between frames the frame's thread may. */
 #ifndef AGENTS_SETS_H
 #define AGENTS_SETS_H
 
@@ -15,11 +14,11 @@ typedef struct type_set {
   uint16_t first_atom, end_atom; /* of the type's atoms */
   uint8_t role, mode;
   uint8_t priority;
-  uint8_t levels; /* bit k: it is there at level k */
+  uint8_t levels; /* bit k: the set exists at level k */
   uint32_t period_updates, delay_updates;
   uint64_t period_ns, delay_ns;
   uint32_t asks;
-  uint16_t unit; /* counts changes between a period in updates and one in ns: who does not know of it is active */
+  uint16_t unit; /* counts changes between periods in updates and in ns; a set_state with another count is due */
   char name[32];
 } type_set;
 
@@ -28,20 +27,20 @@ typedef struct set_state {
   uint64_t last_ns;  /* simulation time to which its last completed run brought it */
   uint64_t began_ns; /* when the run began that is under way; when the last was complete */
   uint64_t due_ns;   /* with a period in ns: when it is active next */
-  uint16_t goes_on;  /* a run is under way: 1 + the atom that is next, in the type's atoms; 0 = none is */
+  uint16_t goes_on;  /* 1 + the next atom (of the type's) of the run under way; 0 = none is */
   uint16_t progress; /* of that run, in 65535ths */
   uint16_t unit;     /* the set's, as this agent knows it */
-  bool reported;     /* the progress was */
+  bool reported;     /* the progress was reported */
 } set_state;
 
-/* How far one agent is with all of them. */
+/* How far one agent is with all sets of its type. */
 typedef struct set_pass {
   uint32_t updates;  /* whole passes so far */
   uint16_t owed;     /* bitmap: cut, or without time in the last pass */
   uint16_t left;     /* bitmap: of the pass that is under way, not run yet */
   uint16_t cut;      /* bitmap: of these, run and cut */
-  uint16_t progress; /* of those owed time: the least, in 65535ths */
-  uint8_t last[2];   /* 1 + the perception and the behaviour that ran last: those owed time go on behind it */
+  uint16_t progress; /* the least of all sets that are owed time, in 65535ths */
+  uint8_t last[2];   /* 1 + the perception and the behaviour that ran last: those owed time begin behind it */
   uint8_t current;   /* 1 + the set in which the pass gave way to something more urgent; 0 = between two */
   bool continues;    /* the pass, or the last one, ran sets that were owed time alone */
 } set_pass;
@@ -61,18 +60,18 @@ typedef struct set_table {
   uint8_t behaviours_first, actions_first; /* in the sequence */
   uint16_t weight;                         /* sum of the priorities of behaviours that are not empty */
   uint16_t whole;    /* the most atoms of a perception or behaviour that run one after another, whatever the time */
-  set_state *states; /* count of each slot */
-  set_pass *passes;  /* of each slot */
+  set_state *states; /* `count` for each slot */
+  set_pass *passes;  /* one for each slot */
 } set_table;
 
 /* Checks the sets of a definition. `type` is its name. */
 muster_result sets_check(const muster_type_def *def);
 
-/* Their atoms in all. */
+/* How many atoms the sets of a definition have in all. */
 uint32_t sets_atom_count(const muster_type_def *def);
 
-/* Copies the sets of a checked definition, their atoms one after another to `atoms`; room for agents_max agents. The
- * arena tells of refusal. */
+/* Copies the sets of a checked definition, and their atoms one after another to `atoms`; reserves room for agents_max
+ * agents. Sets arena->failed when memory is refused. */
 void sets_register(set_table *table, const muster_type_def *def, muster_atom *atoms, uint32_t agents_max,
                    struct arena *arena);
 
@@ -83,7 +82,7 @@ void sets_order(set_table *table);
 muster_result sets_check_tuning(const set_table *table, const char *type, uint32_t set,
                                 const muster_set_tuning *tuning);
 
-/* Changes it. No worker runs. */
+/* Changes a set. No worker may be running. */
 void sets_tune(set_table *table, uint32_t set, const muster_set_tuning *tuning);
 
 /* An agent's states, and its pass. */
@@ -96,7 +95,7 @@ static inline uint32_t sets_whole(const type_set *set) {
   return set->mode == MUSTER_MODE_RUN ? (uint32_t)set->end_atom - set->first_atom : 1;
 }
 
-/* A new agent: nothing ran yet. */
+/* Begins the sets of a new agent: none has run yet. */
 void sets_begin(const set_table *table, uint32_t slot, uint64_t now_ns);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Comparisons instead of fminf() and fmaxf(), which are calls. */
+/* lesser and greater are comparisons, since fminf() and fmaxf() would be calls. */
 static inline float lesser(float a, float b) {
   return a < b ? a : b;
 }
@@ -39,7 +39,7 @@ static bool is_covered(const sight_box *box, const struct sight *sight, const st
   return least >= 0.0f;
 }
 
-/* Leaves out who cannot matter as far as is known by now; the provider comes first. */
+/* Leaves out observers that cannot matter, as far as is known by now; puts the provider first. */
 static void thin_out(const sight_box *box, sight_list *list) {
   if (list->provider == OBSERVER_NONE) return;
   struct sight *sights = list->sights;
@@ -55,7 +55,8 @@ static void thin_out(const sight_box *box, sight_list *list) {
   list->count = kept;
 }
 
-/* Considers an observer of whom all but `slope` and `highest` are known. Most are too far away, which takes no root. */
+/* Considers an observer; its `slope` and `highest` are not set yet. Most are too far away, which is seen without a
+ * square root. */
 static inline void consider(const sight_box *box, struct sight sight, sight_list *list) {
   float nearest = outside(box->low[0], box->high[0], sight.x) + outside(box->low[1], box->high[1], sight.y) +
                   outside(box->low[2], box->high[2], sight.z);
@@ -91,14 +92,14 @@ static bool is_settled(const sight_list *list) {
   return list->lowest >= 1.0f || list->crowded;
 }
 
-/* The buckets around the one in which the middle of the box is. */
+/* A search in the buckets around the one that holds the middle of the box. */
 struct search {
   const observer_table *table;
   const sight_box *box;
-  int32_t number_x, number_y; /* of the bucket in the middle */
+  int32_t number_x, number_y; /* the middle bucket */
   float x, y;                 /* its corner, from the box's */
   float width_m;
-  float reach_m; /* how far an observer in a bucket may be and still be worth more than what everybody has */
+  float reach_m; /* how far an observer in a bucket may be and still be worth more than `lowest` */
 };
 
 static void find_reach(struct search *search, const sight_list *list) {
@@ -125,7 +126,7 @@ static void look_into(struct search *search, int32_t east, int32_t north, sight_
   find_reach(search, list);
 }
 
-/* The buckets whose larger offset from the middle is `ring`. */
+/* Looks into the buckets whose larger offset from the middle is `ring`. */
 static void sights_look_around(struct search *search, int32_t ring, sight_list *list) {
   for (int32_t north = -ring; north <= ring && !is_settled(list); north++) {
     int32_t step = north == -ring || north == ring || ring == 0 ? 1 : 2 * ring;
@@ -133,7 +134,7 @@ static void sights_look_around(struct search *search, int32_t ring, sight_list *
   }
 }
 
-/* How far the box is from the buckets outside of the rings before this one. */
+/* How far the box is from the buckets that lie outside of all rings before this one. */
 static float margin_of(const struct search *search, int32_t ring) {
   const sight_box *box = search->box;
   float before_m = (float)(ring - 1) * search->width_m, behind_m = (float)ring * search->width_m;

@@ -1,8 +1,8 @@
 /* agents/sights.h - which observers matter to a handful of agents.
  *
- * The agents lie in a box. Of all observers those are kept that may be somebody's most important one: an observer that
- * is worth less at its nearest point of the box than another is worth everywhere in it is left out, and so is one that
- * another is nearer than throughout. What is left is exact in three dimensions, whatever near_m and far_m are. */
+ * The agents lie in a box. An observer is kept when it may be the most important one of any agent in the box. It is
+ * left out when it is worth less at its nearest point of the box than another is worth everywhere in the box, or when
+ * another is nearer throughout. The result is exact in three dimensions, whatever near_m and far_m are. */
 #ifndef AGENTS_SIGHTS_H
 #define AGENTS_SIGHTS_H
 
@@ -30,20 +30,20 @@ typedef struct sight_list {
   uint32_t count;
   bool crowded;      /* there are more than SIGHTS_MAX that may matter: ask for each agent on its own */
   bool alike;        /* all of them have the same near_m and far_m */
-  float lowest;      /* the importance that everybody in the box has at least */
-  uint32_t provider; /* the observer that sees to that */
+  float lowest;      /* the importance that every agent in the box has at least */
+  uint32_t provider; /* the observer that gives it */
   uint32_t looks;    /* observers and buckets looked at */
   struct sight sights[SIGHTS_MAX];
 } sight_list;
 
-/* Finds those that matter in the box, by their sources. When it is a point, the one that is worth most there, of equal
- * ones any, or none. Any thread while nobody writes sources. O(observers near). */
+/* Finds the observers that matter in the box, by their sources. When the box is a point: the one that is worth most
+ * there (any of equal ones), or none. Any thread while none writes sources. O(observers near). */
 void sights_gather(const observer_table *table, const sight_box *box, sight_list *list);
 
 /* The same for a box inside of the one that `around` was found for, from the same corner. */
 void sights_narrow(const sight_list *around, const sight_box *box, sight_list *list);
 
-/* Whether any observer may be worth something to somebody there; true when in doubt. O(1). */
+/* Whether any observer may be worth something to an agent there; true when in doubt. O(1). */
 bool sights_may_see(const observer_table *table, muster_position position, uint32_t partition);
 
 /* Importance at a distance: 1 up to near_m, 0 from far_m on. */

@@ -77,7 +77,7 @@ static uint32_t find_members(const struct space *space, const agent_store *store
   return found;
 }
 
-/* Where the number of a bucket's last crowd is followed by none, or that of `crowd` stands. */
+/* The link that holds the number of `crowd` in a bucket's chain; with 0, the link behind the last crowd. */
 static uint32_t *link_to(struct space *space, uint32_t bucket, uint32_t crowd) {
   uint32_t *link = &space->first_crowds[bucket];
   while (*link != crowd) link = &space->crowds.cells[*link].next;
@@ -94,7 +94,7 @@ static void open_crowd(struct space *space, agent_store *store, uint32_t bucket,
   space->buckets[bucket].crowded = true;
 }
 
-/* A crowd has got so small that it is none any more. */
+/* A crowd has become so small that it ends. */
 static void close_crowd(struct space *space, agent_store *store, uint32_t number) {
   uint32_t agents[CROWD_AGENTS];
   const crowd_cell *crowd = &space->crowds.cells[number];

@@ -13,7 +13,7 @@
 #include "agents/store.h"
 #include "base/random.h"
 
-/* What hashes to it: the agents of plain cells, and crowds. */
+/* What hashes to a bucket: the agents of plain cells, and crowds. */
 typedef struct space_bucket {
   agent_list list;
   uint32_t count : 31; /* agents of the list */
@@ -50,7 +50,7 @@ static inline uint64_t space_region(const agent_place *place) {
   return random_mix(key + place->partition * 0x9e3779b97f4a7c15u);
 }
 
-/* The list of a region among all, below space_list_count(): the same for equal numbers, maybe for others, too. */
+/* The number of a region's list, below space_list_count(); different regions may have the same one. */
 static inline uint32_t space_list_of(const struct space *space, uint64_t region) {
   return (uint32_t)region & space->mask;
 }
@@ -58,12 +58,12 @@ static inline uint32_t space_list_count(const struct space *space) {
   return space->mask + 1;
 }
 
-/* Enters an agent's place into the grid, or takes it out. Frame's thread, while nobody reads. O(1); in a crowd as
- * agents/crowds.h says. */
+/* Enters an agent's place into the grid, or takes it out. Frame's thread, while no thread reads. O(1); for a crowd see
+ * agents/crowds.h. */
 void space_link(struct space *space, agent_store *store, uint32_t index);
 void space_unlink(struct space *space, agent_store *store, uint32_t index);
 
-/* The spot of an accepted position. */
+/* The spot of a position that space_accepts() accepted. */
 space_spot space_spot_of(const struct space *space, muster_position position);
 
 /* Whether a move changes no list: the agent stays in its cell, and in its bin of a crowd. Such moves of different
@@ -73,7 +73,7 @@ static inline bool space_stays(const struct space *space, const agent_place *pla
   return place->depth == 0 || crowds_stays(&space->crowds, place, to.x, to.y);
 }
 
-/* Moves a linked agent; relinks only when it does not stay. */
+/* Moves a linked agent; relinks it only when it does not stay in its list. */
 void space_move(struct space *space, agent_store *store, uint32_t index, space_spot spot);
 
 /* The bucket of a cell. O(1). */
@@ -82,13 +82,13 @@ static inline uint32_t space_bucket_of(const struct space *space, int32_t cell_x
   return (uint32_t)random_mix(key + partition * 0x9e3779b97f4a7c15u) & space->mask;
 }
 
-/* What holds the agents of a cell, and maybe of others that share its bucket. O(1). */
+/* The bucket that holds the agents of a cell, and maybe of others. O(1). */
 static inline const space_bucket *space_cell(const struct space *space, int32_t cell_x, int32_t cell_y,
                                              uint32_t partition) {
   return &space->buckets[space_bucket_of(space, cell_x, cell_y, partition)];
 }
 
-/* The crowd of a cell; 0 when it is none. */
+/* The crowd of a cell; 0 when the cell is no crowd. */
 static inline uint32_t space_crowd(const struct space *space, int32_t cell_x, int32_t cell_y, uint32_t partition) {
   uint32_t bucket = space_bucket_of(space, cell_x, cell_y, partition);
   if (!space->buckets[bucket].crowded) return 0;

@@ -51,7 +51,7 @@ static void write_state(const agent_type *type, uint32_t slot, const muster_agen
   }
 }
 
-/* Other threads may be looking at the generation of an id that is gone. */
+/* Leaves the generation alone: other threads may be reading it to test an old id. */
 static void write_but_generation(agent_row *row, const agent_row *written) {
   enum { BEFORE = offsetof(agent_row, generation), AFTER = BEFORE + sizeof(uint32_t) };
   memcpy(row, written, BEFORE);

@@ -5,8 +5,8 @@
 #include "agents/space.h"
 #include "agents/types.h"
 
-/* Completes a definition by the defaults of fields that an older caller does not know, and checks it; `types` of them
- * are registered. On an error the message says which field is wrong. */
+/* Completes a definition by the defaults of fields that an older caller does not know, and checks it. `types` is how
+ * many types are registered. On an error the message says which field is wrong. */
 muster_result spawn_check(const muster_agent_def *given, uint32_t types, muster_agent_def *def);
 
 /* Writes row, place, cold, state and published state of a pending agent from a checked definition. The index and the
@@ -14,7 +14,7 @@ muster_result spawn_check(const muster_agent_def *given, uint32_t types, muster_
 void spawn_write(agent_store *store, const type_table *types, const struct space *space, uint32_t index, uint32_t slot,
                  const muster_agent_def *def);
 
-/* The same from what was kept of another one: its row, but for the generation, its place and its state. */
+/* The same from what was kept of an agent: its row without the generation, its place and its state. */
 void spawn_restore(agent_store *store, const type_table *types, uint32_t index, const agent_row *row,
                    const agent_place *place, const void *state, const void *published);
 

@@ -7,7 +7,7 @@
  *   active               intake                         every stage, muster_agent_next
  *   row.importance       score (intake at activation)   rank, run
  *   row.level, .class    score (intake at activation)   fit, release, rank, run
- *   row.spot             whoever holds the agent: wheel (waiting) or ready (released)
+ *   row.spot             the holder of the agent: wheel (waiting) or ready (released)
  *   row.queued           ready                          rank
  *   row.first_due_ns,
  *      .released_frame   release (ready)                rank
@@ -30,7 +30,7 @@
  *      .react_asked_ns   run (own agent)                commit
  *   esteem               intake                         score
  *   standing             score (own agent)              score (next frames)
- *   lift, eased          score (frame's thread)         score (next frames)
+ *   lift, shed           score (frame's thread)         score (next frames)
  *   state, published     run (own agent), commit (action atoms)
  *   passes and states
  *      of sets (of the
@@ -77,7 +77,7 @@ typedef struct agent_row {
   uint64_t virtual_due_ns; /* on the clock of its class */
   uint64_t first_due_ns;   /* simulation time of the frame that released it */
   void *user;
-  uint32_t generation; /* of the agent's id; written by pool/identity alone, since any thread may look at it */
+  uint32_t generation; /* of the agent's id; written by pool/identity alone, since any thread may read it */
   uint32_t state_slot;
   list_spot spot; /* in the list of the wheel or of the ready ring; 0 = in none */
   uint16_t class;
@@ -85,14 +85,14 @@ typedef struct agent_row {
   uint16_t atom_next; /* > 0: a preempted update goes on here */
   uint16_t runs;      /* Rankin's run counter rc, decaying by 1/16 per missed period; in 32768ths */
   uint16_t importance;
-  uint16_t floor; /* the designer's word: importance never falls below */
+  uint16_t floor; /* set by the designer: importance never falls below it */
   uint8_t level : 4;
-  uint8_t reacts : 1;      /* it must react by a time: alarm.react_by_ns */
-  uint8_t level_floor : 2; /* for its own conduct: no level below */
-  uint8_t queued : 1;      /* in the line by release; not beside `front`, which others read while ranks are made */
-  uint8_t released_frame;  /* lower bits of the frame's number: delays are counted from it */
-  uint8_t elasticity_step; /* as the designer set it, or ELASTICITY_DERIVED */
-  uint8_t status;          /* agent_status */
+  uint8_t reacts : 1;              /* it must react by a time: alarm.react_by_ns */
+  uint8_t level_floor : 2;         /* set for its own conduct: no level below it */
+  uint8_t queued : 1;              /* in the line by release; not next to `front`, which workers read during ranking */
+  uint8_t released_frame;          /* lower bits of the frame's number: delays are counted from it */
+  uint8_t elasticity_step;         /* as the designer set it, or ELASTICITY_DERIVED */
+  uint8_t status;                  /* agent_status */
   uint8_t factors[MUSTER_FACTORS]; /* the host's: what lowers importance besides distance */
   uint8_t front : 1;               /* which of the two published buffers others read */
   uint8_t woken : 1;
@@ -140,20 +140,20 @@ typedef struct agent_place {
 
 _Static_assert(sizeof(agent_place) == 32, "two places share a cache line");
 
-/* Of an update that was preempted, or waits for its action atoms. Touched for such agents only. */
+/* The begun update of an agent: preempted, or waiting for its action atoms. Touched for such agents only. */
 typedef struct agent_begun {
   uint64_t started_ns; /* simulation time at which it began */
   uint64_t spent_ns;   /* what its earlier parts took */
 } agent_begun;
 
-/* Of an agent that was asked to run at a time, or whose wakes keep a distance. Touched for such agents only. */
+/* For an agent that was asked to run at a time, or that limits how often it is woken. Touched for such agents only. */
 typedef struct agent_alarm {
   uint64_t wake_at_ns;     /* the time that it waits for; 0 = none */
-  uint64_t answered_ns;    /* the one that its next update answers */
+  uint64_t answered_ns;    /* the time that its next update answers */
   uint64_t asked_ns;       /* what its update asks for itself, until the commit */
   uint64_t quiet_until_ns; /* a wake before that is delayed */
   uint64_t react_by_ns;    /* its next update must begin by then, */
-  uint64_t react_from_ns;  /* which was said at this time */
+  uint64_t react_from_ns;  /* asked at this time */
   uint64_t react_asked_ns; /* what its update asks for itself, until the commit */
 } agent_alarm;
 
@@ -201,7 +201,7 @@ static inline bool store_is_active(const agent_store *store, uint32_t index) {
   return store->active[index >> 6] >> (index & 63) & 1;
 }
 
-/* A pending agent becomes active, or an active one stops being so; keeps count per level. */
+/* Activates a pending agent, or deactivates an active one; keeps the counts per level. */
 void store_activate(agent_store *store, uint32_t index);
 void store_deactivate(agent_store *store, uint32_t index);
 
@@ -219,7 +219,7 @@ enum {
   ELASTICITY_DERIVED = 255 /* in place of a step: follows from importance */
 };
 
-/* The step that an elasticity rounds to; 0 for 0, ELASTICITY_DERIVED for a negative one. */
+/* The step that an elasticity is rounded to; 0 for 0, ELASTICITY_DERIVED for a negative one. */
 uint32_t elasticity_step_of(float elasticity);
 
 /* The elasticity of a step below ELASTICITY_STEPS. */

@@ -15,13 +15,13 @@ void types_create(type_table *table, uint32_t maximum, struct arena *arena) {
   table->types = arena_reserve(arena, maximum, sizeof *table->types);
 }
 
-/* What is left out where the host runs updates, and what cannot be there. */
+/* Checks what the definition must leave out where the host runs updates. */
 static muster_result check_planned(const muster_type_def *def) {
   if (def->parts < 1 || def->parts > MUSTER_ATOMS_MAX || def->part_ns < 1 || def->part_ns > 1000000000u)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': parts %u must be 1..%u, part_ns %u 1 .. 1e9", def->name, def->parts,
                      MUSTER_ATOMS_MAX, def->part_ns);
   if (def->elapsed == MUSTER_ELAPSED_ANALYTIC)
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': elapsed analytic: nobody calls catch_up in a planner world",
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': elapsed analytic: catch_up is never called in a planner world",
                      def->name);
   if (def->sets)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': sets are run by Muster: not in a planner world", def->name);
@@ -160,7 +160,8 @@ static muster_result check_definition(const muster_type_def *def, bool planned) 
   return check_atoms(def);
 }
 
-/* A type without atoms has parts, which are atoms that nobody calls; or sets, which have copied theirs. */
+/* Copies the atoms of a type. Without atoms it has parts, which are atoms without a callback; or sets, which have
+ * copied their atoms already. */
 static void copy_atoms(agent_type *type, muster_atom *atoms, bool planned) {
   uint32_t count = type->def.atom_count;
   const muster_atom part = {.model_ns = type->def.part_ns};

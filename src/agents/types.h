@@ -10,8 +10,8 @@
 enum { ACT_KINDS = MUSTER_ACT_PARALLEL + 1 };
 
 typedef struct agent_type {
-  /* what each update looks at */
-  _Alignas(64) const muster_atom *atoms; /* our copy */
+  /* what each update reads */
+  _Alignas(64) const muster_atom *atoms; /* the type's own copy */
   void *user;
   unsigned char *states;    /* state_bytes of each slot */
   unsigned char *published; /* two buffers of published_bytes of each slot */
@@ -22,7 +22,7 @@ typedef struct agent_type {
   uint16_t atom_count;
   bool has_boxes, publishes;
   uint8_t elapsed;    /* muster_elapsed */
-  bool gapped;        /* wakes of its agents keep a distance: def.wake_gap_ns */
+  bool gapped;        /* its agents are woken def.wake_gap_ns apart at least */
   uint32_t steps_max; /* of step_ns */
   uint64_t step_ns;
   bool has_sets;
@@ -30,10 +30,10 @@ typedef struct agent_type {
   bool quarantined; /* its agents are not run */
   bool herded;      /* they are members or blocks of herds: never run while a frame is planned */
   bool blocks;      /* each stands for a block of herds */
-  uint32_t risk_ns; /* how long the latest offences of its atoms took: none is started so shortly before the end */
-  uint32_t suspect; /* 1 + the agent whose atoms may have waited for something: see run/conduct.h; 0 = none */
+  uint32_t risk_ns; /* how long its atoms' latest offences took: none starts so shortly before the end */
+  uint32_t suspect; /* 1 + an agent with atoms that may have waited for something: see run/conduct.h; 0 = none */
   /* the rest */
-  muster_type_def def; /* name and atoms point to our copies */
+  muster_type_def def; /* name and atoms point to the type's own copies */
   char name[32];
   uint64_t model_ns; /* sum of the atoms' model_ns */
   box_table boxes;

@@ -1,7 +1,8 @@
 /* bulk_api.c - many positions and factors at once, between two frames: applied here, not queued.
  *
- * Agents that stay in their cell and whose step importance need not know of are written in parallel; the others are
- * marked and follow one by one, since they change lists. That makes no difference only while each agent comes once. */
+ * Agents that stay in their cell with a step that does not matter to importance are written in parallel; the others are
+ * marked and follow one by one, since they change lists. The result is the same as one by one only while each agent is
+ * named once. */
 #include "api/calls.h"
 #include "frame/frame.h"
 #include "world/guard.h"
@@ -27,7 +28,7 @@ static bool is_ready(const struct muster_world *world, bool arrays, const char *
   return !guard_between(world, what) && (arrays || !error_missing(what, "arrays"));
 }
 
-/* What the last commit left over comes first: it may hold positions, too. */
+/* Settles first what the last commit left over: it may hold positions, too. */
 static uint64_t begin(struct muster_world *world) {
   uint64_t now_ns = world_is_virtual(world) ? 0 : clock_now(world->clock);
   frame_settle_between(world);
@@ -42,7 +43,7 @@ static bool is_live(const struct muster_world *world, muster_agent agent) {
   return identity_is_live(&world->agents.ids, agent.index, agent.generation);
 }
 
-/* What a herd notes of its leaf follows with the position. */
+/* Whether the agent is a leaf: what a herd notes of its leaf follows with the position. */
 static bool is_leaf(const struct muster_world *world, uint32_t index) {
   return world->herds->table.count && world->herds->table.links[index].tie == HERD_TIE_LEAF;
 }
@@ -72,7 +73,7 @@ static void move_range(void *argument, uint64_t begin, uint64_t end, uint32_t wo
   }
 }
 
-/* Moves those that were marked; counts the others. */
+/* Moves the agents that were marked; counts the others. */
 static uint32_t bulk_api_follow(const bulk_moves *moves, uint32_t count) {
   struct muster_world *world = moves->world;
   uint32_t moved = 0;
@@ -93,7 +94,7 @@ static bool note_once(struct muster_world *world, uint32_t index) {
   return first;
 }
 
-/* Whether no agent comes twice. Those in ascending order need no more than a look. */
+/* Whether no agent is named twice. An array in ascending order needs no more than a look. */
 static bool come_once(struct muster_world *world, const muster_agent *agents, uint32_t count) {
   uint32_t i = 1;
   while (i < count && agents[i - 1].index < agents[i].index) i++;
@@ -168,7 +169,7 @@ uint32_t bulk_set_factor(struct muster_world *world, muster_factor factor, const
   return set;
 }
 
-/* One that waits to be added is moved after that. */
+/* An observer that waits to be added is moved after that. */
 static bool bulk_api_move_observer(struct muster_world *world, muster_observer observer, muster_position position) {
   if (world->observers->table.rows[observer.index].present) {
     observers_move(&world->observers->table, observer.index, position);

@@ -1,4 +1,4 @@
-/* calls.h - what the calls share: checks of what they are given, and what they do once it is checked. */
+/* calls.h - what the calls share: checks of their arguments, and what they do once these are checked. */
 #ifndef CALLS_H
 #define CALLS_H
 

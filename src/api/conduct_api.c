@@ -1,4 +1,4 @@
-/* conduct_api.c - muster/conduct.h: pardons, quarantine by the host's word, and what is known of runaways. */
+/* conduct_api.c - muster/conduct.h: pardons, quarantine when the host asks for it, and what is known of runaways. */
 #include "base/sized.h"
 #include "plan/offenders.h"
 #include "world/conduct_state.h"

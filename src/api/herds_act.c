@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* What herds look like at the moment only one who acts alone may ask. */
+/* Only an agent that acts alone may ask what herds look like at the moment. */
 static muster_result check_serial(const muster_update *update, const char *what) {
   muster_result result = callback_check(update, what);
   if (result) return result;
@@ -52,7 +52,7 @@ static void search_block(struct search *search, const struct herd_type *type, ui
   const herd_block *block = &type->blocks[number];
   uint32_t first = number * MUSTER_HERD_BLOCK;
   float x = (float)(search->position.x - block->origin_x), y = (float)(search->position.y - block->origin_y);
-  /* A little more than the radius: who is taken is decided by the exact distance. */
+  /* A little more than the radius: the exact distance decides which members are taken. */
   float reach_m = search->radius_m * 1.0001f + 1.0f, square = reach_m * reach_m;
   if (x < block->low_x - reach_m || x > block->high_x + reach_m || y < block->low_y - reach_m ||
       y > block->high_y + reach_m)
@@ -122,7 +122,7 @@ static uint32_t take_from_folded(struct muster_world *world, struct herd_type *t
   return taken;
 }
 
-/* The nearest leaf that still stands for somebody; HERD_NONE when there is none. */
+/* The nearest leaf that still stands for members; HERD_NONE when there is none. */
 static uint32_t nearest_leaf(const struct muster_world *world, const herd_lanes *lanes, muster_position position) {
   float x = (float)(position.x - lanes->entry->origin_x), y = (float)(position.y - lanes->entry->origin_y), best = 0;
   uint32_t found = HERD_NONE;

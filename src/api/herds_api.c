@@ -157,7 +157,8 @@ static muster_type register_blocks(struct muster_world *world, const struct herd
   return muster_type_register(world, &def);
 }
 
-/* Leaves come and go by the thousand in a frame, so what the member type keeps for its agents is committed before. */
+/* Leaves appear and go by the thousand in a frame, so the memory that the member type keeps for its agents is committed
+ * before. */
 static void make_members_ready(struct muster_world *world, uint32_t number) {
   const agent_type *member = &world->agents.types.types[number];
   size_t agents = world->def.agents_max;
@@ -243,7 +244,7 @@ static muster_result check_herd(const struct herd_type *type, const muster_herd_
   return MUSTER_OK;
 }
 
-/* Where a block's agent stands: out of everybody's sight, and few in a cell. */
+/* Where a block's agent stands: out of sight of every observer, and with few others in a cell. */
 static muster_position place_of_block(const struct muster_world *world, uint32_t number) {
   enum { ROW = 4096 };
   double step_m = world->agents.space.cell_m;
@@ -298,7 +299,7 @@ static muster_result herds_api_add(struct muster_world *world, struct herd_type 
   return MUSTER_OK;
 }
 
-/* What the last commit left over comes first. */
+/* Settles first what the last commit left over. */
 static void begin(struct muster_world *world, struct visit *visit) {
   world->runner->caller = visit_index(visit_begin(visit, world->pool));
   frame_settle(world);
@@ -324,7 +325,7 @@ uint32_t muster_herds_add(muster_world *world, muster_herd_type type, const must
 
 /* ----------------------------------------------------------------------------------------------------------- naming */
 
-/* A place among the named; HERD_NONE when all are taken. */
+/* A place among the named members; HERD_NONE when all are taken. */
 static uint32_t find_place(herd_table *table) {
   for (uint32_t i = 0; table->named_count < table->named_high && i < table->named_high; i++)
     if (table->named[i].agent == HERD_NONE) return i;

@@ -1,8 +1,8 @@
-/* planner.c - planner mode: a frame whose stage 7 is the host's. muster_plan() hands the batch out, muster_report()
- * takes the results in and commits them.
+/* planner.c - planner mode: a frame with a stage 7 that the host runs. muster_plan() hands the batch out,
+ * muster_report() takes the results in and commits them.
  *
  * A report is checked as a whole before anything changes. Its results are then put beside the entries of the batch,
- * where workers would have put them, so that the commit sees no difference, nor the order in which they came. */
+ * where workers would have put them, so that the commit sees neither a difference nor the order in which they came. */
 #include "api/planner.h"
 
 #include "agents/elapsed.h"
@@ -116,7 +116,7 @@ static muster_result check_part(const struct muster_world *world, const muster_p
   return MUSTER_OK;
 }
 
-/* Whoever was looked at before is marked as seen. */
+/* Checks a result. The agents of the results checked before are marked as seen. */
 static muster_result check_result(struct muster_world *world, const muster_plan_result *result, uint32_t place) {
   muster_agent agent = result->agent;
   if (planner_number_of(world, agent) == world->batch->count)
@@ -156,7 +156,7 @@ static muster_result check_report(struct muster_world *world, const muster_plan_
   return check_results(world, results, count);
 }
 
-/* What the host ran of an update at once is an atom to the frame. */
+/* What the host ran of an update at once counts as an atom for the frame. */
 static void note_longest(muster_frame_report *report, const muster_plan_result *result) {
   if (result->cost_ns <= report->longest_claim_ns) return;
   report->longest_claim_ns = report->longest_atom_ns = result->cost_ns;

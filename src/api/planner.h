@@ -7,7 +7,7 @@
 /* Reserves what plans need, in a planner world. */
 void planner_create(struct muster_world *world);
 
-/* Ends the frame of a plan that nobody will report any more, as if nobody had run. Nothing when there is none. */
+/* Ends the frame of a plan that will not be reported any more, as if no entry had run. Does nothing without a plan. */
 void planner_abandon(struct muster_world *world);
 
 #endif

@@ -1,4 +1,4 @@
-/* reduction.c - doing less for those who matter less: pure functions on flat structs of the caller's. */
+/* reduction.c - doing less for agents that matter less: pure functions on flat structs of the caller's. */
 #include <muster/reduction.h>
 
 #include "base/error.h"

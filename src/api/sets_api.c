@@ -20,7 +20,7 @@ static muster_result push(muster_world *world, const struct command *command) {
   return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
 }
 
-/* What is checked here does not change once the type is registered. */
+/* Checks only what does not change once the type is registered. */
 muster_result muster_set_tune(muster_world *world, muster_type type, uint32_t set, const muster_set_tuning *given) {
   muster_set_tuning tuning = muster_default_set_tuning();
   muster_result result = guard_any(world, "set");
@@ -76,7 +76,7 @@ muster_result muster_agent_set_info(const muster_world *world, muster_agent agen
   struct set_counts counts = sets_api_counts_of(world, row->type, set);
   muster_set_info whole = {.name = named->name, .runs = counts.runs, .cuts = counts.cuts};
   if (store_is_active(&world->agents.store,
-                      agent.index)) { /* what stands in the slot of a pending one is not its own */
+                      agent.index)) { /* the slot of a pending agent holds values that are not its own */
     const set_state *state = &sets_states_of(&type->sets, row->state_slot)[set];
     whole.last_ns = state->last_ns;
     whole.atom_next = state->goes_on ? state->goes_on - 1u - named->first_atom : 0;

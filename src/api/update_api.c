@@ -39,19 +39,19 @@ muster_result muster_update_move(muster_update *update, muster_position position
   return MUSTER_OK;
 }
 
-/* Whether others run beside this update. */
+/* Whether other updates run beside this one. */
 static bool is_beside(const update_context *context) {
   return context->phase == PHASE_PARALLEL || acts_beside(context);
 }
 
-/* Whether an action may touch an agent: those of regions keep to their own. */
+/* Whether an action may touch an agent: actions of regions keep to their own region. */
 static bool reaches(const update_context *context, muster_agent agent) {
   const agent_place *places = context->runner->store->places;
   return context->act != MUSTER_ACT_REGION ||
          space_region(&places[agent.index]) == space_region(&places[context->public.agent.index]);
 }
 
-/* Beside others commands wait in the worker's log; in serial phases they go straight to the next intake. */
+/* Beside other updates, commands wait in the worker's log; in serial phases they go straight to the next intake. */
 static muster_result update_api_send(update_context *context, const struct command *command) {
   worker_state *worker = context->worker;
   if (!is_beside(context))
@@ -92,7 +92,7 @@ muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *
   if (number < context->spawn_limit)
     index = parallel ? context->runner->spawn_ids[context->spawn_base + number]
                      : world_record_id(world, identity_take(&world->agents.ids));
-  /* In a serial phase there is what hosts leave, and the ids that were set aside are free for the taking, too. */
+  /* In a serial phase an update may take ids that hosts left, and also the ids that were set aside. */
   if (index == IDENTITY_NONE && !parallel && number < context->spawn_limit && world->commands->spawn_id_count)
     index = world->commands->spawn_ids[--world->commands->spawn_id_count];
   muster_agent agent = {0, 0};
@@ -116,7 +116,7 @@ muster_result muster_update_remove(muster_update *update, muster_agent agent) {
   if (!is_live(context, agent)) return stale(agent);
   agent_row *row = &context->runner->store->rows[agent.index];
   bool acts = context->phase == PHASE_ACT, serial = acts && context->act == MUSTER_ACT_SERIAL;
-  /* A region's agents are in the hands of its worker. */
+  /* A region's agents belong to the worker that runs the region. */
   bool in_region = acts && context->act == MUSTER_ACT_REGION && reaches(context, agent);
   uint8_t *removed = in_region ? &context->public.world->acts->beside.removed[agent.index] : NULL;
   if ((acts && row->removal_pending) || (removed && *removed)) return stale(agent);
@@ -137,7 +137,7 @@ muster_result muster_update_wake(muster_update *update, muster_agent agent) {
   if (context->phase != PHASE_PARALLEL || update->world->def.clock == MUSTER_CLOCK_VIRTUAL)
     return update_api_send(context,
                            &(struct command){COMMAND_WAKE, .index = agent.index, .generation = agent.generation});
-  if (!update->world->timed) return MUSTER_OK; /* in a replay: its record knows when the agent ran */
+  if (!update->world->timed) return MUSTER_OK; /* in a replay the record knows when the agent ran */
   if (!wakes_push(context->runner->wakes, agent.index)) {
     context->worker->commands_dropped++;
     return error_set(MUSTER_E_FULL, "commands_max wakes wait for a worker");
@@ -157,7 +157,7 @@ muster_result muster_update_wake_at(muster_update *update, muster_agent agent, u
     command.at_ns = at_ns;
     return update_api_send(context, &command);
   }
-  /* Its own worker alone writes here, so it needs no room in a log. */
+  /* Only the agent's own worker writes here, so it needs no room in a log. */
   uint64_t *asked_ns = &context->runner->store->alarms[agent.index].asked_ns;
   uint8_t *asks = &context->result->asks;
   if (at_ns != MUSTER_WAKE_NEVER && (!(*asks & ASK_TIME) || at_ns < *asked_ns)) *asked_ns = at_ns;
@@ -178,7 +178,7 @@ muster_result muster_update_react_by(muster_update *update, uint64_t by_ns) {
   return MUSTER_OK;
 }
 
-/* Of the updated agent's company. */
+/* Sends a command about the updated agent's company. */
 static muster_result send_companions(muster_update *update, muster_agent other, command_kind kind) {
   muster_result result = callback_check(update, "company");
   if (result) return result;
@@ -216,7 +216,7 @@ static muster_result check_message(const update_context *context, muster_agent t
   return MUSTER_OK;
 }
 
-/* How many messages this part of the update may send, and its places when others run beside it. */
+/* How many messages this part of the update may send, and its places when other updates run beside it. */
 static uint32_t places_of(update_context *context, outgoing **places) {
   muster_world *world = context->public.world;
   if (acts_beside(context)) {
@@ -231,7 +231,7 @@ static uint32_t places_of(update_context *context, outgoing **places) {
   return entry->send_limit;
 }
 
-/* Beside others a message waits in a place of its entry; in serial phases it is delivered. */
+/* Beside other updates a message waits in a place of its entry; in serial phases it is delivered. */
 muster_result muster_update_send(muster_update *update, muster_agent to, const void *bytes, uint32_t size) {
   update_context *context = context_of(update);
   muster_result result = callback_check(update, "message");
@@ -258,7 +258,7 @@ muster_result muster_update_send(muster_update *update, muster_agent to, const v
   return MUSTER_OK;
 }
 
-/* Whether the update sees what had come when an earlier part of it began, and not what has come since. */
+/* Whether the update sees only what had come when an earlier part of it began. */
 static bool has_begun_before(const update_context *context) {
   return context->phase == PHASE_ACT ||
          (context->phase == PHASE_PARALLEL && context->runner->store->rows[context->public.agent.index].atom_next);
@@ -349,7 +349,7 @@ void muster_update_progress(muster_update *update, float progress) {
   if (callback_check(update, "progress")) return;
   set_state *set = context_of(update)->set;
   if (!set) return;
-  float share = progress > 0.0f ? progress < 1.0f ? progress : 1.0f : 0.0f; /* what is not a number is not above 0 */
+  float share = progress > 0.0f ? progress < 1.0f ? progress : 1.0f : 0.0f; /* NaN is not above 0 */
   set->progress = share_of(share);
   set->reported = true;
 }

@@ -150,12 +150,12 @@ static void connect_runner(struct muster_world *world) {
   runner->seed = world->def.seed;
   runner->virtual = world->def.clock == MUSTER_CLOCK_VIRTUAL;
   world->timed = !runner->virtual;
-  if (world->def.planner_workers) world->def.audit = false; /* what it measures is the host's */
+  if (world->def.planner_workers) world->def.audit = false; /* what it measures would be the host's work */
   runner->audit = world->def.audit && !runner->virtual;
   runner_open_early(runner);
 }
 
-/* A planner world's updates run in the host's hands. */
+/* The updates of a planner world are run by the host, so it has no watchdog. */
 static bool start_watchdog(struct muster_world *world) {
   if (!world->def.stuck_ns || world->def.planner_workers) return true;
   world->watchdog = watchdog_create(world->runner->posts, world->runner->state_count, world->def.stuck_ns,
@@ -205,7 +205,7 @@ muster_world *muster_world_create(const muster_world_def *given) {
     create_exec(world);
     tune_create(world);
   }
-  world->arena.ready = 0.0; /* nobody knows yet how many agents are of which type */
+  world->arena.ready = 0.0; /* not known yet: how many agents are of which type */
   if (!world->pool || world->arena.failed) {
     muster_world_destroy(world);
     return NULL;
@@ -222,7 +222,7 @@ muster_world *muster_world_create(const muster_world_def *given) {
   return world;
 }
 
-/* Every agent hears its on_removed. */
+/* Calls on_removed for every agent. */
 static CALLS_OUT void remove_all(struct muster_world *world) {
   MUST_RETURN(leaving_update);
   struct visit visit;

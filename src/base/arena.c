@@ -17,8 +17,8 @@ static void *map(size_t bytes) {
   return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Agents are visited in no order of memory: huge pages save most of the address translation. They must be aligned, so
- * more is mapped and both ends are given back. Only a hint to the operating system. */
+/* Agents are visited in no order of memory: huge pages save most of the address translation. Such pages must be
+ * aligned, so more is mapped and both ends are given back. Only a hint to the operating system. */
 static void *map_huge(size_t bytes) {
   unsigned char *memory = map(bytes + HUGE_PAGE_BYTES);
   if (!memory) return NULL;

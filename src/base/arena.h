@@ -12,7 +12,7 @@ typedef struct arena_block {
   size_t bytes;
 } arena_block;
 
-enum { ARENA_BLOCKS_MAX = 128 + 10 * 1024 /* a world's own; and of each type */ };
+enum { ARENA_BLOCKS_MAX = 128 + 10 * 1024 /* a world's own, and those of each type */ };
 
 struct arena {
   muster_allocator allocator;
@@ -32,11 +32,12 @@ void arena_destroy(struct arena *arena);
  * error message when refused; a caller may make several requests and check `failed` once. */
 void *arena_reserve(struct arena *arena, size_t count, size_t each);
 
-/* The same for what a frame may be the first to touch: by small pages, since clearing a huge one takes milliseconds. */
+/* The same for memory that a frame may be the first to touch: by small pages, since clearing a huge one takes
+ * milliseconds. */
 void *arena_reserve_for_frames(struct arena *arena, size_t count, size_t each);
 
-/* Commits the beginning of a block of `bytes`, as large a share as the arena's `ready` says, when it is large and
- * the operating system's. What that does not do at once, it does at the first touch. */
+/* Commits the beginning of a block of `bytes` (the share `ready` of it), when the block is large and comes from the
+ * operating system. The rest is committed when it is first touched. */
 void arena_make_ready(const struct arena *arena, void *memory, size_t bytes);
 
 /* The smallest power of two that is not below `value` (at least 1). */

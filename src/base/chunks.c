@@ -44,7 +44,7 @@ void chunks_write_to(chunk_writer *writer, const chunks_format *format, chunks_s
   hand_over(writer, head, sizeof head);
 }
 
-/* The bytes so far become a chunk. */
+/* Makes a chunk of the bytes so far. */
 static void close_chunk(chunk_writer *writer) {
   unsigned char *content = writer->buffer + CHUNK_HEADER_BYTES;
   struct header header = {MARK, writer->section, writer->number++, writer->count - CHUNK_HEADER_BYTES, 0};
@@ -64,7 +64,7 @@ void chunks_put(chunk_writer *writer, const void *bytes, size_t count) {
   ASSERT(writer->section != CHUNKS_END);
   const unsigned char *from = bytes;
   while (count) {
-    if (writer->count == writer->capacity) close_chunk(writer); /* not before more comes: none but the first is empty */
+    if (writer->count == writer->capacity) close_chunk(writer); /* only if more follows: no later chunk is empty */
     size_t room = writer->capacity - writer->count, taken = count < room ? count : room;
     memcpy(writer->buffer + writer->count, from, taken);
     writer->count += taken;
@@ -102,7 +102,7 @@ static muster_result chunks_check_head(const chunk_reader *reader) {
   const chunks_format *format = reader->format;
   uint32_t found[2];
   if (reader->count < sizeof format->magic || memcmp(reader->bytes, format->magic, sizeof format->magic) != 0)
-    return error_set(MUSTER_E_INPUT, "%s: offset 0: this is none of Muster", format->name);
+    return error_set(MUSTER_E_INPUT, "%s: offset 0: this is not a Muster file", format->name);
   if (reader->count < CHUNKS_HEADER_BYTES)
     return error_set(MUSTER_E_INPUT, "%s: offset %zu: the file ends here", format->name, reader->count);
   memcpy(found, reader->bytes + sizeof format->magic, sizeof found);

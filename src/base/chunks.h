@@ -1,11 +1,11 @@
-/* base/chunks.h - a stream of sections in checked chunks: written in bounded memory, distrusted as a whole when read.
+/* base/chunks.h - a stream of sections in checked chunks: written in bounded memory, checked as a whole when read.
  *
  *   stream:  magic (8), version (4), layout (4), chunks
  *   chunk:   mark (4), section (4), number (8), bytes (8), checksum (8), the bytes
  *
  * A section is one or more chunks. A chunk's checksum covers its header, its bytes and the checksum of the chunk before
  * it, so that none can be changed, taken out or moved; the last one, of section CHUNKS_END, has no bytes and nothing
- * behind it. `layout` is the caller's: who wrote other structures must not be read. */
+ * behind it. `layout` is the caller's: a stream of another layout has other structures and is refused. */
 #ifndef BASE_CHUNKS_H
 #define BASE_CHUNKS_H
 
@@ -13,9 +13,9 @@
 
 enum { CHUNKS_END = 0, CHUNKS_HEADER_BYTES = 16, CHUNK_HEADER_BYTES = 32, CHUNK_BYTES_MAX = 1 << 24 };
 
-/* What a stream is. */
+/* Which kind of stream it is. */
 typedef struct chunks_format {
-  const char *name; /* in messages */
+  const char *name; /* for messages */
   unsigned char magic[8];
   uint32_t version, layout;
 } chunks_format;
@@ -28,7 +28,7 @@ typedef struct chunk_writer {
   void *user;
   unsigned char *buffer; /* a chunk's header and bytes */
   size_t capacity, count;
-  uint32_t section; /* that is open; CHUNKS_END = none is */
+  uint32_t section; /* the open section; CHUNKS_END = none */
   uint64_t number, checksum;
   uint64_t written; /* bytes handed over so far */
   bool failed;      /* the sink refused something: the rest is dropped */
@@ -49,14 +49,14 @@ typedef struct chunk_reader {
   const chunks_format *format;
   const unsigned char *bytes;
   size_t count;
-  size_t at, end;    /* of the chunk's bytes that are not read yet */
-  uint32_t section;  /* of that chunk */
+  size_t at, end;    /* the chunk's bytes that are not read yet */
+  uint32_t section;  /* the section of that chunk */
   uint64_t checksum; /* of the last chunk */
   bool failed;       /* more was read than the section has; what is read then is zero */
 } chunk_reader;
 
-/* Checks all of a stream and stands before its first section. MUSTER_E_INPUT with what is wrong, and where. The bytes
- * must stay. */
+/* Checks the whole stream and stands before its first section. On failure MUSTER_E_INPUT, with what is wrong and where.
+ * The bytes must stay as long as the reader is used. */
 muster_result chunks_read_from(chunk_reader *reader, const chunks_format *format, const void *bytes, size_t count);
 
 /* Back to before the first section. */
@@ -65,7 +65,7 @@ void chunks_rewind(chunk_reader *reader);
 /* Enters the next section; false when it is another, or the last one was not read to its end. */
 bool chunks_enter(chunk_reader *reader, uint32_t section);
 
-/* Reads on in the section; with null passes over it. */
+/* Reads on in the section; with null `bytes` it skips them. */
 void chunks_take(chunk_reader *reader, void *bytes, size_t count);
 
 /* Whether the section was read to its end. */

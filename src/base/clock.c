@@ -37,8 +37,8 @@ typedef struct clock_pair {
   uint64_t counter, system_ns;
 } clock_pair;
 
-/* Both clocks at one moment: of several tries the one in which the system clock was read fastest, so that an
- * interruption between the two reads does not spoil the calibration. */
+/* Reads both clocks at one moment: of several tries it takes the one in which the system clock was read fastest, so
+ * that an interruption between the two reads does not spoil the calibration. */
 static clock_pair read_pair(void) {
   clock_pair best = {0, 0};
   uint64_t shortest = UINT64_MAX;

@@ -29,8 +29,8 @@ uint64_t clock_system(void);
 /* CPU time that the calling thread has used, in nanoseconds: a system call of about 0.4 us. Any thread. */
 uint64_t clock_thread_cpu(void);
 
-/* The same of another thread, by the number that the operating system has for its CPU clock. False when that thread has
- * ended. Any thread. */
+/* CPU time of another thread, given the number that the operating system has for its CPU clock. False when that thread
+ * has ended. Any thread. */
 bool clock_other_cpu(uint32_t number, uint64_t *cpu_ns);
 
 /* How often the calling thread left its processor: to wait for something, or because the kernel ran another thread
@@ -39,7 +39,7 @@ typedef struct thread_switches {
   uint64_t waited, preempted;
 } thread_switches;
 
-/* Reads them since the thread's start: a system call of about 0.4 us. Any thread. */
+/* Reads these counts since the thread's start: a system call of about 0.4 us. Any thread. */
 thread_switches clock_thread_switches(void);
 
 #endif

@@ -19,7 +19,7 @@ int columns_of(int descriptor) {
   return columns < COLUMNS_LEAST ? COLUMNS_LEAST : columns;
 }
 
-/* Cells that bytes of UTF-8 take; no character here takes two. */
+/* The terminal cells that bytes of UTF-8 take, taking every character to be one cell wide. */
 static int cells_of(const char *text, size_t bytes) {
   int cells = 0;
   for (size_t i = 0; i < bytes; i++) cells += (text[i] & 0xC0) != 0x80;
@@ -39,7 +39,7 @@ static int indent_of(const char *line, size_t length, int columns) {
   return indent;
 }
 
-/* Bytes of the line that fit so many cells: up to a blank, or the first word where that is longer. */
+/* How many bytes of the line fit into `cells`: up to a blank, or the whole first word if that is longer. */
 static size_t bytes_that_fit(const char *line, size_t length, int cells) {
   size_t begin = strspn(line, " "), fit = 0;
   if (cells_of(line, length) <= cells) return length;

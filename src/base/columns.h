@@ -15,12 +15,12 @@ int columns_known(int descriptor);
  * are hard to read. */
 int columns_of(int descriptor);
 
-/* Prints a text. A line that does not fit is broken at blanks; the rest stands below the line's last column, which
- * begins behind two or more blanks; without columns, a little further than the line, if that is indented. Words that do
- * not fit a line stay whole. */
+/* Prints a text. A line that does not fit is broken at blanks. The rest stands below the line's last column, which is
+ * the text behind two or more blanks; in a line without columns, two further than the line if that is indented. Words
+ * that do not fit a line stay whole. */
 void columns_print(FILE *stream, const char *text, int columns);
 
-/* Calls `write` and prints what it wrote in that way, in the columns of standard output. False when memory is short. */
+/* Prints what `write` writes in the same way, in the columns of standard output. False when memory is short. */
 bool columns_print_all(void (*write)(FILE *stream, const void *user), const void *user);
 
 /* The same for a help text. */

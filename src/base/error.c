@@ -7,8 +7,8 @@
 
 /* A refusal in the middle of a frame must cost less than the work that it refuses, and its message is hardly ever read.
  * So error_set() keeps the format and the values of its conversions, and muster_last_error() makes the words. A thread
- * that is refused is mostly refused again, for the same reason: the format is then not read again either. One with a
- * conversion that cannot be kept (such as "%p" or "%*d") is written at once. */
+ * that is refused is mostly refused again, for the same reason: the format is then not read again either. A format with
+ * a conversion that cannot be kept (such as "%p" or "%*d") is written at once. */
 
 enum { MESSAGE_BYTES = 512, VALUES_MAX = 8 };
 
@@ -26,15 +26,15 @@ union value {
 struct conversion {
   const char *end; /* behind its letter */
   value_kind kind;
-  size_t precision; /* of a string: at most so many of its bytes may be read */
+  size_t precision; /* of a string: how many of its bytes may be read at most */
 };
 
 struct failure {
   muster_result result;
   bool written;       /* `text` is the message */
   bool keeps;         /* all conversions of the format can be kept */
-  uint32_t count;     /* of them */
-  const char *format; /* a literal, and what was found in it; null when none was read yet */
+  uint32_t count;     /* how many conversions */
+  const char *format; /* a literal, with its conversions below; null when none was read yet */
   struct conversion conversions[VALUES_MAX];
   union value values[VALUES_MAX];
   char strings[MESSAGE_BYTES + VALUES_MAX]; /* copies of the strings among the values, each with its zero */
@@ -50,7 +50,7 @@ static bool is_digit(char letter) {
   return letter >= '0' && letter <= '9';
 }
 
-/* What a conversion with this letter and so many l takes; VALUE_NONE when it cannot be kept. */
+/* The kind of value that a conversion with this letter and `longs` times l takes; VALUE_NONE when it cannot be kept. */
 static value_kind error_kind_of(char letter, uint32_t longs) {
   static const value_kind integers[] = {VALUE_INT, VALUE_LONG, VALUE_LONG_LONG};
   if (strchr("diuxXo", letter)) return longs < 3 ? integers[longs] : VALUE_NONE;
@@ -96,7 +96,7 @@ static void read_format(struct failure *failure, const char *format) {
 
 /* -------------------------------------------------------------------------------------------------- keeping values */
 
-/* Copies a string behind those before it. What does not fit would not be in the message either. */
+/* Copies a string behind the strings before it. What does not fit would not fit the message either. */
 static const char *keep_string(struct failure *failure, size_t *used, const char *string, size_t precision) {
   size_t left = sizeof failure->strings - *used - 1;
   char *copy = failure->strings + *used;
@@ -126,7 +126,7 @@ static void keep_values(struct failure *failure, va_list arguments) {
   }
 }
 
-/* Written apart first: a message may quote the one before. */
+/* Writes to a copy first, since the values may point into the message before. */
 static void error_write_now(struct failure *failure, const char *format, va_list arguments) {
   char message[MESSAGE_BYTES];
   vsnprintf(message, sizeof message, format, arguments);
@@ -149,7 +149,7 @@ muster_result error_keep(muster_result result, const char *format, ...) {
   return result;
 }
 
-/* The format is the module's own, and may be gone with it when it is asked for. */
+/* A module's format belongs to the module and may be gone before the message is read, so it is written at once. */
 muster_result muster_module_fail(muster_result result, const char *format, ...) {
   va_list arguments;
   if (!format) return error_set(result, "module: it failed without a reason");
@@ -184,7 +184,7 @@ static int write_piece(char *text, size_t bytes, const char *piece, value_kind k
   return snprintf(text, bytes, piece, value->of_int);
 }
 
-/* What of a format stands behind its last conversion is a piece without one. */
+/* The rest of a format behind its last conversion is a piece without a conversion. */
 static void make_words(struct failure *failure) {
   static const union value none = {0};
   size_t written = 0;

@@ -10,10 +10,10 @@
  * refused. Any thread. */
 #define error_set(result, ...) error_keep(result, "" __VA_ARGS__)
 
-/* What error_set() is made of; a format must stay where and as it is. */
+/* Implements error_set(). The format must neither move nor change. */
 muster_result error_keep(muster_result result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A pointer that must be given is null: the error, which names it. Any thread. */
+/* Sets the error that a required pointer is null; the message names it. Any thread. */
 muster_result error_missing(const char *what, const char *missing);
 
 /* Writes one line to the sink, printf-style, at most 511 bytes. Any thread that the sink allows. */

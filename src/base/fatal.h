@@ -1,4 +1,4 @@
-/* base/fatal.h - the end of a process that misused the library where no error could be sound. */
+/* base/fatal.h - ends the process when the library was misused in a way that no error could report safely. */
 #ifndef BASE_FATAL_H
 #define BASE_FATAL_H
 

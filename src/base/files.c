@@ -35,8 +35,8 @@ static int files_give_up(int descriptor, int reason) {
   return -1;
 }
 
-/* Looked at before it is opened, since that may wind a tape or start a watchdog; and once more when it is open, since
- * another file may have come to its name. Only what is known to be a file is cut to nothing. */
+/* Looks at the path before it is opened, since opening may wind a tape or start a watchdog; and once more when it is
+ * open, since another file may have got its name. Cuts only what is known to be a regular file to zero bytes. */
 int files_open_regular(int folder, const char *path, int flags, mode_t mode) {
   struct stat status;
   bool known = fstatat(folder, path, &status, flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0) == 0;

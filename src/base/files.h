@@ -1,6 +1,6 @@
-/* base/files.h - files that are files. A path out of a configuration may name anything: a FIFO, on which open() waits
- * for ever; a device, which the mere opening may change; a folder. What is no regular file is refused with words that
- * say what it is, and is neither waited for, nor opened, nor renamed. Any thread. */
+/* base/files.h - opens regular files only. A path out of a configuration may name anything: a FIFO, on which open()
+ * waits for ever; a device, which the mere opening may change; a folder. Anything but a regular file is refused with
+ * words that say what it is, and is neither waited for, nor opened, nor renamed. Any thread. */
 #ifndef BASE_FILES_H
 #define BASE_FILES_H
 
@@ -13,8 +13,8 @@
  * when there is no such file. */
 int files_open_regular(int folder, const char *path, int flags, mode_t mode);
 
-/* Whether a name may be given to a new file in place of what bears it now: nothing, or a regular file. Else
- * MUSTER_E_INPUT with the reason. What cannot be looked at is left to whoever opens it. */
+/* Whether a new file may take this name: nothing has it now, or a regular file has. Else MUSTER_E_INPUT with the
+ * reason. A path that cannot be examined passes: the later opening reports the error. */
 muster_result files_check_replaceable(const char *path);
 
 #endif

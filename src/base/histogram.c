@@ -2,7 +2,7 @@
 
 #include "base/assert.h"
 
-/* Values below 32 have a bucket each; above, the five bits after the leading one choose the step. */
+/* Values below 32 have a bucket each; for larger ones the five bits after the leading one choose the step. */
 static uint32_t histogram_bucket_of(uint64_t value) {
   if (value < HISTOGRAM_STEPS) return (uint32_t)value;
   uint32_t octave = 63u - (uint32_t)__builtin_clzll(value);

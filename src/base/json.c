@@ -83,7 +83,7 @@ static void put_quoted(json_writer *writer, const char *text) {
   put_text(writer, "\"");
 }
 
-/* What comes before every value: the comma after its elder sibling, its own line, its name. */
+/* Writes what comes before every value: the comma behind the value before it, a new line, its name. */
 static void put_name(json_writer *writer, const char *name) {
   if (writer->depth == 0) {
     ASSERT(writer->length == 0 || writer->overflow);

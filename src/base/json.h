@@ -1,7 +1,7 @@
-/* base/json.h - a JSON writer that writes into memory of the caller and never past its end.
+/* base/json.h - a JSON writer that writes into the caller's memory and never past its end.
  *
  * Objects and arrays nest; every member stands on a line of its own, indented by two spaces, so that documents can be
- * compared line by line. The writer sees to commas, quotes and escapes:
+ * compared line by line. The writer adds commas, quotes and escapes:
  *
  *     json_start(&writer, buffer, sizeof buffer);
  *     json_begin_object(&writer, NULL);
@@ -23,9 +23,9 @@ typedef struct json_writer {
   char *buffer;
   size_t capacity, length;
   uint32_t depth;                       /* open objects and arrays */
-  bool has_members[JSON_DEPTH_MAX + 1]; /* of the open ones: a comma is due before the next */
-  char closing[JSON_DEPTH_MAX + 1];     /* of the open ones: '}' or ']' */
-  bool overflow;                        /* something did not fit: the document is of no use */
+  bool has_members[JSON_DEPTH_MAX + 1]; /* per open object or array: a comma is due before the next member */
+  char closing[JSON_DEPTH_MAX + 1];     /* per open object or array: '}' or ']' */
+  bool overflow;                        /* something did not fit: the document is useless */
 } json_writer;
 
 /* Begins a document in `buffer`, which the caller owns. */
@@ -50,7 +50,7 @@ void json_uint(json_writer *writer, const char *name, uint64_t value);
 /* A number in the fewest digits that read back as the same double; null when it is not finite. */
 void json_number(json_writer *writer, const char *name, double value);
 
-/* True or false; and the value that stands for none. */
+/* Write true or false; and null. */
 void json_bool(json_writer *writer, const char *name, bool value);
 void json_null(json_writer *writer, const char *name);
 

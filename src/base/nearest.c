@@ -24,7 +24,7 @@ static size_t edits_between(const char *from, const char *to) {
   return row[width];
 }
 
-/* The only name that begins with what was typed. */
+/* The name that begins with what was typed, when just one does. */
 static const char *completed(const char *typed, const char *const *names, size_t count) {
   const char *found = NULL;
   size_t length = strlen(typed);

@@ -5,16 +5,17 @@
 #include <getopt.h>
 #include <stddef.h>
 
-/* The one of `names` that the fewest edits turn `typed` into, or null when none is near enough to be meant. The only
- * name that begins with what was typed comes before those that take more than one edit. */
+/* The name of `names` that is the fewest edits away from `typed`, or null when none is near enough to be meant. If just
+ * one name begins with `typed`, it is preferred to names that take more than one edit. */
 const char *nearest_name(const char *typed, const char *const *names, size_t count);
 
-/* The next argument from *at on that looks like a long option and is none by its exact name, its value left out; null
- * when there is no further one. getopt_long takes whatever is the begin of one option alone, so that `--agent 5` would
- * make five agents of `--agents`. Ends at --help and at --. *at is behind the argument afterwards; begin with 1. */
+/* Finds the next argument from *at on that looks like a long option but is no option's exact name (without its value);
+ * null when there is no further one. getopt_long also accepts the unambiguous beginning of an option's name, so that
+ * `--agent 5` would make five agents of `--agents`. Ends at --help and at --. *at is behind the argument afterwards;
+ * begin with 1. */
 const char *nearest_unknown_option(const struct option *known, int count, char *const *arguments, int *at);
 
-/* The option, without its dashes, that the argument of an unknown one is nearest to; null when none is near. */
+/* The name, without dashes, of the option that is nearest to an unknown argument; null when none is near. */
 const char *nearest_option(const struct option *known, const char *argument);
 
 #endif

@@ -54,7 +54,7 @@ static uint64_t unit_of(const char *text) {
   return 0;
 }
 
-/* The largest unit that a duration has a whole one of, for a message. */
+/* For messages: the largest unit of which a duration has at least one. */
 static const unit *unit_for(uint64_t ns) {
   size_t i = 0;
   while (i < 3 && ns < units[i].ns) i++;

@@ -1,14 +1,14 @@
-/* base/sized.h - structs of the public interface that begin with their size: how each of them is read from a host, and
- * written for one, whatever header the host was built with. muster/common.h says what hosts may expect. */
+/* base/sized.h - structs of the public interface that begin with their size: how the library reads each from a host and
+ * writes it for one, whatever header the host was built with. muster/common.h says what hosts may expect. */
 #ifndef BASE_SIZED_H
 #define BASE_SIZED_H
 
 #include <muster/common.h>
 
-/* One of these structs. */
+/* What is known of one of these structs. */
 typedef struct sized {
   const char *name; /* without muster_ */
-  uint32_t first;   /* bytes up to the end of what it had when it was first published */
+  uint32_t first;   /* bytes of the struct as it was first published */
   uint32_t whole;   /* bytes as this library knows it */
 } sized;
 
@@ -47,14 +47,14 @@ typedef struct sized {
 #define FIRST_world_def         log
 #define FIRST_world_tuning      cycles_importance
 
-/* Whether a size is one that the struct may have, in whatever version. */
+/* Whether any version of the struct has this size. */
 bool sized_is_published(const sized *kind, uint32_t size);
 
-/* Refuses, as not initialised, a struct that is null or whose size none of its versions has. */
+/* Refuses, as not initialised, a struct that is null or has a size that none of its versions has. */
 muster_result sized_check(const sized *kind, const void *given);
 
-/* Reads a definition over its defaults, with which the caller has filled `def`: what the host's header did not know
- * stays as it is. Refuses also what the host set behind the part that this library knows. */
+/* Reads a definition over its defaults, with which the caller has filled `def`: fields that the host's header did not
+ * know stay as they are. Also refuses values that the host set behind the part that this library knows. */
 muster_result sized_read(const sized *kind, const void *given, void *def);
 
 /* Writes as much of a struct as the host's header knows; its size stays the host's. */

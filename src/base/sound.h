@@ -1,5 +1,5 @@
-/* base/sound.h - what the predicates share that look at whole structures: whether they are sound, and if not, what is
- * wrong first, in words. They read alone, allocate nothing and are for debug frames, fuzz targets and tests. */
+/* base/sound.h - shared by the predicates that check whole structures: whether they are sound, and if not, what is
+ * wrong first, in words. They only read, allocate nothing and are for debug frames, fuzz targets and tests. */
 #ifndef BASE_SOUND_H
 #define BASE_SOUND_H
 
@@ -9,7 +9,7 @@
 
 typedef struct soundness {
   bool broken;
-  char trouble[224]; /* then: the first thing that is wrong */
+  char trouble[224]; /* when broken: the first thing that is wrong */
 } soundness;
 
 /* Notes what is wrong, printf-style, unless something was noted before. Returns false. */
@@ -19,10 +19,10 @@ static inline bool soundness_holds(void) {
   return true;
 }
 
-/* Whether a condition holds; else it is noted, with the words that follow. */
+/* Whether a condition holds; if not, notes the trouble with the words that follow. */
 #define SOUND(found, condition, ...) ((condition) ? soundness_holds() : soundness_note(found, __VA_ARGS__))
 
-/* Numbers as a multiset: two that are equal hold the same numbers as often, but for one case in 2^64. */
+/* Numbers as a multiset: two equal tallies hold the same numbers equally often, except in one case in 2^64. */
 struct tally {
   uint64_t count, sum;
 };

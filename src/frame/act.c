@@ -1,11 +1,13 @@
 /* act.c - stage 8: action atoms.
  *
- * Where not all find time, those come first whose turn comes first in the order of the world. Among them, and among the
- * others, all of one kind act before those of the next: serial ones one by one, then regions beside each other, then
- * parallel ones. When time runs out, the next commit begins with the next kind, so that no kind waits for ever.
+ * When there is not time for all agents, those act first with the earliest turn in the order of the world. Among these,
+ * and among the others, all agents of one kind act before those of the next: serial ones one by one, then regions
+ * beside each other, then parallel ones. When time runs out, the next commit begins with the next kind, so that no kind
+ * waits for ever.
  *
- * Serial ones take effect one by one. Of the others it is settled before they run who runs (under the virtual clock,
- * and in a replay), and what they did takes effect afterwards, in agent order whatever worker was faster. */
+ * Serial actions take effect one by one. For the other kinds it is settled before they run which agents act (under the
+ * virtual clock, and in a replay), and what they did takes effect afterwards, in agent order whatever worker was
+ * faster. */
 #include "agents/batch.h"
 #include "base/assert.h"
 #include "frame/audit.h"
@@ -39,7 +41,7 @@ enum { ACT_URGENCIES = 512 };
 /* How far the actions of a frame are. */
 typedef struct act_turn {
   uint64_t begin_ns, end_ns; /* wall, or modelled */
-  bool first;                /* nobody has acted yet: the very first does whatever it costs */
+  bool first;                /* no agent has acted yet: the very first acts whatever it costs */
 } act_turn;
 
 void act_reserve(struct muster_world *world, const agent_type *type) {
@@ -54,7 +56,7 @@ static const agent_type *type_of(const struct muster_world *world, uint32_t inde
   return &world->agents.types.types[world->agents.store.rows[index].type];
 }
 
-/* Of an agent whose actions wait. */
+/* Of an agent with waiting actions. */
 static uint64_t modelled_act_cost(const struct muster_world *world, uint32_t index) {
   const agent_type *type = type_of(world, index);
   uint64_t cost_ns = 0;
@@ -68,7 +70,7 @@ static uint64_t act_clock(const struct muster_world *world) {
   return world_is_virtual(world) ? world->frame->spent_ns : clock_now(world->clock);
 }
 
-/* Whether all actions are serial ones. */
+/* Whether all actions are serial. */
 static bool all_are_serial(const struct muster_world *world) {
   return world->acts->kinds == 1u << MUSTER_ACT_SERIAL;
 }
@@ -94,7 +96,7 @@ static void act_act(struct muster_world *world, uint32_t index) {
 static bool act_serially(struct muster_world *world, uint64_t *bits, act_turn *turn) {
   cost_estimate *each = &world->learnt->experience.act_each[MUSTER_ACT_SERIAL];
   uint32_t words = (world->agents.store.high + 63) / 64;
-  /* Few frames may be late: on the wall clock it is expected to be one of the long ones. */
+  /* Few frames may be late: on the wall clock the action is expected to be one of the long ones. */
   uint64_t each_ns = (uint64_t)(world_is_virtual(world) ? each->mean_ns : each->high_ns);
   bool all = all_are_serial(world);
   for (uint32_t word = 0; word < words; word++)
@@ -128,14 +130,14 @@ static void list_waiting(struct muster_world *world, const uint64_t *bits, muste
     }
 }
 
-/* What one of the list is expected to take; before any was measured as its type guesses. */
+/* What an agent of the list is expected to take; before any was measured, as its type guesses. */
 static double each_ns_of(const struct muster_world *world) {
   const cost_estimate *each = &world->learnt->experience.act_each[world->acts->beside.kind];
   if (each->samples || world->acts->beside.count == 0) return each->mean_ns;
   return (double)modelled_act_cost(world, world->acts->beside.entries[0].agent);
 }
 
-/* Virtual clock: how many of the list can act; charges them. */
+/* Virtual clock: how many agents of the list can act; charges them. */
 static uint32_t act_charge(struct muster_world *world, act_turn *turn) {
   const struct acts *acts = &world->acts->beside;
   cost_estimate *each = &world->learnt->experience.act_each[acts->kind];
@@ -152,7 +154,7 @@ static uint32_t act_charge(struct muster_world *world, act_turn *turn) {
   return count;
 }
 
-/* What is known before they run of who runs, and until when. */
+/* Before the list runs: which of its agents act, as far as that is known, and until when. */
 static void act_choose(struct muster_world *world, act_turn *turn) {
   struct acts *acts = &world->acts->beside;
   acts->timed = world->timed;
@@ -170,7 +172,7 @@ static void act_choose(struct muster_world *world, act_turn *turn) {
   acts->stop_ns = turn->end_ns - (settle_ns < left_ns / 2 ? settle_ns : left_ns / 2);
 }
 
-/* Ids for spawns and places for messages, in agent order: who comes late may find fewer. */
+/* Sets aside ids for spawns and places for messages, in agent order: agents late in the list may get fewer. */
 static void act_set_aside(struct muster_world *world) {
   uint32_t ids = world->commands->spawn_id_count, places = world->batch->places_max;
   ASSERT(world->acts->beside.count <= world->queues->acting_count);
@@ -188,7 +190,7 @@ static void act_set_aside(struct muster_world *world) {
   if (used > world->links->mailbox.places_high) world->links->mailbox.places_high = used;
 }
 
-/* A few are not worth waking anybody for. In a replay all act in agent order. */
+/* A few actions are not worth waking workers for. In a replay all agents act in agent order. */
 static uint32_t helpers_for(const struct muster_world *world) {
   const struct acts *acts = &world->acts->beside;
   if (acts->claim_count < 2 || (!world->timed && !world_is_virtual(world))) return 0;
@@ -196,7 +198,7 @@ static uint32_t helpers_for(const struct muster_world *world) {
   return helpers < acts->claim_count ? helpers : acts->claim_count - 1;
 }
 
-/* A crew's work: takes actions of the list. */
+/* A crew's work: runs actions of the list. */
 static void act_together(void *argument, uint32_t worker) {
   struct muster_world *world = argument;
   acts_work(&world->acts->beside, worker);
@@ -222,7 +224,7 @@ static void run_list(struct muster_world *world) {
                          5e3);
 }
 
-/* What they asked of others: for the next intake. */
+/* What the actions asked of other agents waits for the next intake. */
 static void send_asked(struct muster_world *world) {
   log_merge merge;
   const logged_command *logged;
@@ -236,7 +238,7 @@ static void send_asked(struct muster_world *world) {
   }
 }
 
-/* Those that they spawned wait for the intake; ids that they did not use stay set aside. */
+/* Agents that they spawned wait for the intake; ids that they did not use stay set aside. */
 static void keep_ids(struct muster_world *world) {
   uint32_t kept = 0, seen = 0;
   for (uint32_t i = 0; i < world->acts->beside.count; i++) {
@@ -265,7 +267,7 @@ static void act_post(struct muster_world *world, const act_entry *entry, const b
   }
 }
 
-/* Virtual clock: the atoms whose model is over their limit. */
+/* Virtual clock: notes the atoms with a model over their limit. */
 static void note_offences(struct muster_world *world, const act_entry *entry) {
   const agent_row *row = &world->agents.store.rows[entry->agent];
   const agent_type *type = &world->agents.types.types[row->type];
@@ -280,7 +282,7 @@ static void note_offences(struct muster_world *world, const act_entry *entry) {
   }
 }
 
-/* Settles those who ran, in agent order. Returns how many they are. */
+/* Settles the agents that acted, in agent order. Returns how many there are. */
 static uint32_t settle_list(struct muster_world *world, uint64_t *bits) {
   const struct acts *acts = &world->acts->beside;
   uint32_t ran = 0;
@@ -325,7 +327,7 @@ static bool act_beside(struct muster_world *world, uint64_t *bits, muster_act ki
 /* --------------------------------------------------------------------------------------------------------- a frame's
  */
 
-/* Runs those of a bitmap, kind by kind. False when time ran out. */
+/* Runs the agents of a bitmap, kind by kind. False when time ran out. */
 static bool act_all(struct muster_world *world, uint64_t *bits, act_turn *turn) {
   for (uint32_t i = 0; i < ACT_KINDS; i++) {
     muster_act kind = (muster_act)((world->acts->first + i) % ACT_KINDS);
@@ -336,12 +338,12 @@ static bool act_all(struct muster_world *world, uint64_t *bits, act_turn *turn) 
   return true;
 }
 
-/* What the actions of anybody are expected to take at most, about: few frames have more to do than they can. */
+/* About the most that the actions of any agent are expected to take: few frames have more to do than they can. */
 static double dearest_ns(const struct muster_world *world) {
   double most_ns = 0.0;
   for (uint32_t kind = 0; kind < ACT_KINDS; kind++)
     most_ns = fmax(most_ns, world->learnt->experience.act_each[kind].high_ns);
-  return most_ns > 0.0 ? most_ns : (double)INFINITY; /* nobody knows yet */
+  return most_ns > 0.0 ? most_ns : (double)INFINITY; /* not known yet */
 }
 
 /* What the actions of an agent are expected to take of this frame. */
@@ -352,8 +354,8 @@ static double expected_of(const struct muster_world *world, uint32_t index) {
   return kind == MUSTER_ACT_SERIAL ? each_ns : each_ns / world_workers(world);
 }
 
-/* How urgent an agent's turn is, 0 the most: how long ago, or ahead, by eight steps for each doubling from 131 us on.
- */
+/* How urgent an agent's turn is; 0 is the most urgent. By how long ago or ahead it is, in eight steps for each doubling
+ * from 131 us on. */
 static uint32_t urgency_of(const struct muster_world *world, uint32_t index) {
   int64_t ahead_ns =
       ready_turn(&world->queues->ready, &world->agents.store.rows[index]) - (int64_t)world->frame->now_ns;
@@ -366,15 +368,15 @@ static uint32_t urgency_of(const struct muster_world *world, uint32_t index) {
   return (uint32_t)(ahead_ns < 0 ? ACT_URGENCIES / 2 - 1 - steps : ACT_URGENCIES / 2 + steps);
 }
 
-/* Who acts in this frame for certain, as a record has it. */
+/* Which agents act in this frame for certain, as a record has it. */
 typedef struct act_choice {
-  uint32_t end;   /* urgencies below this; ACT_URGENCIES where all find time */
-  uint32_t late;  /* how many should have acted before now, */
+  uint32_t end;   /* agents of lower urgency numbers act; ACT_URGENCIES where all find time */
+  uint32_t late;  /* how many agents should have acted before now, */
   double late_ns; /* and what they will take: unknown where all find time */
-  double left_ns; /* what those will take who wait on */
+  double left_ns; /* what the agents that wait on will take */
 } act_choice;
 
-/* The most urgent go first: as many steps as find time, and at least those of the first. */
+/* The most urgent go first: as many steps as find time, and at least the first one that holds agents. */
 static act_choice choose_end(const struct muster_world *world, double left_ns) {
   double expected_ns[ACT_URGENCIES] = {0}, sum_ns = 0.0;
   uint32_t words = (world->agents.store.high + 63) / 64;
@@ -393,8 +395,9 @@ static act_choice choose_end(const struct muster_world *world, double left_ns) {
   return choice;
 }
 
-/* Where not all who wait find time, takes the most urgent to act now, out of the others. In agent order they act, but
- * those with high numbers shall not wait for ever, nor the important for the rest. O(those who wait), and only then. */
+/* When not all waiting agents find time, takes the most urgent out of the others, to act now. They act in agent order,
+ * but agents with high numbers shall not wait for ever, nor important agents for the rest. O(waiting agents), and only
+ * then. */
 static void choose_urgent(struct muster_world *world, const act_turn *turn) {
   uint64_t now_ns = act_clock(world);
   double left_ns = turn->end_ns > now_ns ? (double)(turn->end_ns - now_ns) : 0.0;
@@ -404,7 +407,7 @@ static void choose_urgent(struct muster_world *world, const act_turn *turn) {
   world->frame->acts_late = choice.late;
   world->frame->acts_late_ns = fmin(fmax(choice.late_ns, 0.0), 1e18); /* a record may be made up */
   world->learnt->experience.acts_left_ns = fmin(fmax(choice.left_ns, 0.0), 1e18);
-  if (choice.end >= ACT_URGENCIES) { /* everybody: the other bitmap is empty */
+  if (choice.end >= ACT_URGENCIES) { /* all agents act: the other bitmap is empty */
     uint64_t *all = world->queues->acting;
     world->queues->acting = world->acts->now;
     world->acts->now = all;
@@ -419,7 +422,7 @@ static void choose_urgent(struct muster_world *world, const act_turn *turn) {
   }
 }
 
-/* Who was chosen and found no time waits on. */
+/* Agents that were chosen and found no time wait on. */
 static void keep_waiting(struct muster_world *world) {
   for (uint32_t word = 0; word < (world->agents.store.high + 63) / 64; word++) {
     ASSERT(!(world->queues->acting[word] & world->acts->now[word]));

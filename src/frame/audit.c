@@ -27,8 +27,8 @@ uint64_t audit_blocked(struct muster_world *world) {
   return blocked_ns;
 }
 
-/* The caller waited for the last worker to leave the batch. What CPU it burnt for that after the promised end is own
- * overrun, but none of it was useful. */
+/* The caller waited for the last worker to leave the batch. CPU time that it burnt for that after the promised end is
+ * own overrun, but none of it was useful. */
 static void take_wait(struct muster_world *world) {
   if (!serial_is_audited(world)) return;
   uint64_t wall_ns;
@@ -65,7 +65,7 @@ static void sum_up_own(struct muster_world *world) {
     stolen_ns += audit->stolen_ns;
   }
   report->overrun_own_ns = worst_ns + frame->late_cpu_ns;
-  /* From the same budget as lateness: what a frame repays is given, and not used. */
+  /* Of the same budget as lateness: what a frame repays is given to it, but not used. */
   uint64_t capacity_ns = (frame->budget_ns + report->repaid_ns) * world->runner->workers;
   report->given_cpu_ns = capacity_ns > stolen_ns ? capacity_ns - stolen_ns : 0;
   if (report->given_cpu_ns < report->used_cpu_ns) report->given_cpu_ns = report->used_cpu_ns;
@@ -87,7 +87,7 @@ static void end_virtual(struct muster_world *world) {
   report->overrun_wall_ns = report->overrun_own_ns;
 }
 
-/* What the frame took until now. */
+/* Sums up what the frame took until now. */
 static void sum_up(struct muster_world *world) {
   muster_frame_report *report = &world->sums->report;
   serial_mark(world);

@@ -25,13 +25,13 @@
 
 enum { ENTRIES_TO_LEARN_FROM = 64 };
 
-/* Wakes that found their agent busy come last: which there are is a matter of time. */
+/* Wakes that found their agent busy come last: which wakes these are is a matter of time. */
 static bool is_late_wake(const logged_command *logged) {
   return logged && logged->entry == UINT32_MAX;
 }
 
-/* Merges what the updates of all workers asked of others into the list for the next intake, in the order of entries,
- * whatever worker was faster. */
+/* Merges what the updates of all workers asked of other agents into the list for the next intake, in the order of
+ * entries, whatever worker was faster. */
 static void merge_logs(struct muster_world *world) {
   log_merge merge;
   const logged_command *logged;
@@ -78,8 +78,9 @@ static void settle_batch(struct muster_world *world, uint64_t end_ns) {
   if (progress->all_settled) progress->open = !messages_deliver(world, end_ns);
 }
 
-/* Whoever waits longest stands near the head of the list by release; those before it have started. Each place looked at
- * may be a cache miss, and the deadline may be past: where many places at the head were left, later frames find out. */
+/* The agent that waits longest stands near the head of the list by release; agents before it have started. Each place
+ * looked at may be a cache miss, and the deadline may be past: when many places at the head have been left, the search
+ * goes on in later frames. */
 static void note_waiting(struct muster_world *world) {
   enum { LOOKS = 8, PLACES_MOST = 32 };
   uint32_t most = world_is_virtual(world) ? UINT32_MAX : PLACES_MOST, place = 0, index;
@@ -110,7 +111,7 @@ void frame_settle(struct muster_world *world) {
   if (!world->commit->open) return;
   if (!world->commit->begun) merge_logs(world);
   world->commit->begun = true;
-  world->frame->forecast.gap_ns = forecast_gap_ns(world); /* the last frame has learnt since it was asked */
+  world->frame->forecast.gap_ns = forecast_gap_ns(world); /* the last frame has learnt since the forecast */
   settle_batch(world, UINT64_MAX);
   ASSERT(!world->commit->open && world->links->mailbox.sender_count == 0);
   forecast_learn_holding(world);
@@ -126,7 +127,7 @@ void frame_settle_between(struct muster_world *world) {
   visit_end(&visit);
 }
 
-/* What the parts completed, into the report. */
+/* Adds up what the parts completed, into the report. */
 static void gather_parts(struct muster_world *world) {
   for (uint32_t i = 0; i < WHEEL_SHARDS; i++) {
     world->sums->report.completed += (uint32_t)world->sums->parts[i].completed;
@@ -146,7 +147,8 @@ void commit_run(struct muster_world *world) {
   ASSERT(!world->commit->open && world->links->mailbox.sender_count == 0);
   bool wall = !world_is_virtual(world);
   uint64_t begin_ns = wall ? clock_now(world->clock) : 0;
-  /* A host that was late is not kept waiting for what it has run: its report holds when the call returns. */
+  /* Where costs are told the commit has no end, even when a host was late: its report is complete when the call
+   * returns. */
   uint64_t end_ns = world->costs_told ? UINT64_MAX : forecast_end_ns(world);
   world->sums->report.woken += world->batch->woken_count;
   *world->commit = (commit_progress){.open = true};

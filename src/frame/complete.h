@@ -1,6 +1,6 @@
 /* complete.h - stage 8: an update is complete. Everything that follows from it stands in update_complete(), a line
- * each, in its order. Types that use none of it pass by: completing a plain update is a part of what each update costs.
- */
+ * each, in its order. Types that use none of it pass by, since completing a plain update is a part of what each update
+ * costs. */
 #ifndef COMPLETE_H
 #define COMPLETE_H
 
@@ -19,11 +19,11 @@
 static inline void note_completion(const struct muster_world *world, settle_part *part, const agent_row *row,
                                    const agent_class *class, uint32_t index, uint64_t began_ns) {
   part->completed++;
-  if (class->elapsed == MUSTER_ELAPSED_EVENTS) return; /* it is not late: nobody asked for it */
+  if (class->elapsed == MUSTER_ELAPSED_EVENTS) return; /* it is not late: it has no period */
   uint64_t elapsed_ns = began_ns - row->last_update_ns;
   settled_band *band = &part->bands[band_of(row->importance)];
   band->completed++;
-  /* Buckets are far apart in memory: quantiles make do with one completion in four, the maximum sees all. */
+  /* Buckets are far apart in memory: quantiles use one completion in four, the maximum sees all. */
   if (((index ^ world->frames) & 3) == 0) histogram_add(&band->staleness, elapsed_ns);
   if (elapsed_ns > band->staleness.maximum) band->staleness.maximum = elapsed_ns;
   part->interval_deviation_sum_ns += (int64_t)(elapsed_ns - class->nominal_ns);
@@ -31,8 +31,8 @@ static inline void note_completion(const struct muster_world *world, settle_part
 
 /* How an update left the sets of its agent. */
 typedef struct sets_left {
-  bool owed;      /* some are still owed time */
-  bool continued; /* it ran only those that an earlier update owed time: so it is no update of its own */
+  bool owed;      /* some sets are still owed time */
+  bool continued; /* it ran only sets that an earlier update owed time: it is no update of its own */
 } sets_left;
 
 static inline sets_left sets_left_by(const agent_type *type, const agent_row *row) {
@@ -54,8 +54,8 @@ static inline void schedule_next(struct muster_world *world, agent_class *class,
                       reached_ns);
 }
 
-/* Completes an update that began at `began_ns`, into the shard and the sums of a share: 0 on the frame's thread. Of
- * agents that is_plain() in settle.c says so of, different shares may be completed by different workers at a time. */
+/* Completes an update that began at `began_ns`, into the shard and the sums of a share: 0 on the frame's thread.
+ * Different workers may complete different shares at a time, for agents that is_plain() in settle.c accepts. */
 static inline void update_complete(struct muster_world *world, uint32_t share, uint32_t index, uint64_t began_ns) {
   agent_row *row = &world->agents.store.rows[index];
   agent_class *class = &world->queues->classes.classes[row->class];
@@ -64,7 +64,7 @@ static inline void update_complete(struct muster_world *world, uint32_t share, u
   sets_left sets = sets_left_by(type, row);
   ASSERT(row->status == AGENT_ADMITTED || row->status == AGENT_ACTING);
   uint64_t reached_ns = began_ns;
-  /* Others read from now on what the update published. */
+  /* Other agents read from now on what the update published. */
   if (type->publishes) row->front ^= 1u;
   /* The agent's herd keeps its new place and state. */
   herds_note(world, index);
@@ -75,7 +75,7 @@ static inline void update_complete(struct muster_world *world, uint32_t share, u
     reached_ns = timing_complete(&world->agents, part, type, index, began_ns);
     /* The agent has reacted, in time or late. */
     reactions_complete(&world->agents, world->queues, &world->sums->statistics, index, began_ns);
-    /* The messages that the update was given leave the box; those that came since may wake the agent. */
+    /* The messages that the update was given leave the box; messages that came since may wake the agent. */
     messages_complete(world, type, index);
   }
   /* The agent waits for its next update. */

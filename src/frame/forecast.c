@@ -13,12 +13,13 @@
 
 #include <math.h>
 
-/* More is admitted than predictions say will fit, so that workers do not run dry when they err, and so that some can be
- * held for the next frame. */
+/* More is admitted than predictions say will fit, so that workers do not run dry when predictions err, and so that some
+ * agents can be held for the next frame. */
 static const double over_admission = 1.05;
-/* Of a budget, what ranking may take at the most, and what an entry is taken to cost before any frame has shown it. */
+/* The share of a budget that ranking may take at the most, and what an entry is taken to cost before any frame has
+ * shown it. */
 static const double ranking_most = 0.2, rank_guess_ns = 200.0;
-/* An entry that seems to take longer was interrupted: the first frames have no mean yet to tell by. */
+/* An entry that seems to take longer was interrupted: in the first frames there is no mean yet to tell by. */
 static const double rank_most_ns = 1000.0, settle_most_ns = 5000.0;
 enum { ENTRIES_TO_LEARN_FROM = 64, ENTRIES_LEAST = 256 };
 
@@ -27,8 +28,8 @@ static double predicted_settle_ns(const struct muster_world *world) {
   return 0.75 * settle->mean_ns + 0.25 * settle->high_ns;
 }
 
-/* Actions of this frame. In the order of deadlines those that found no time before go before updates that have not
- * begun, with half of the frame at most: they are the rest of updates whose turn came earlier. */
+/* Actions of this frame. In the order of deadlines, actions that found no time before go before updates that have not
+ * begun, with half of the frame at most: they are the rest of updates with an earlier turn. */
 static double predicted_act_ns(const struct muster_world *world) {
   const frame_experience *experience = &world->learnt->experience;
   double frame_ns = (double)(world_is_virtual(world) ? world->frame->capacity_ns : world->frame->budget_ns);
@@ -42,7 +43,7 @@ uint64_t forecast_commit_ns(const frame_forecast *forecast, uint32_t entries) {
   return (uint64_t)fmin(commit_ns, forecast->commit_most_ns);
 }
 
-/* What the commit is made of. */
+/* The parts of the commit's time. */
 static frame_forecast predicted_commit(const struct muster_world *world) {
   return (frame_forecast){.settle_ns = predicted_settle_ns(world),
                           .act_ns = predicted_act_ns(world),
@@ -56,21 +57,21 @@ static double predicted_rank_ns(const struct muster_world *world) {
   return rank->samples ? fmin(fmax(rank->mean_ns, 1.0), rank_most_ns) : rank_guess_ns;
 }
 
-/* So many entries can be ranked in the time that ranking may take. */
+/* How many entries can be ranked in the time that ranking may take. */
 static uint32_t predicted_entries_most(const struct muster_world *world) {
   double entries = (double)world->frame->budget_ns * ranking_most / predicted_rank_ns(world);
   return (uint32_t)fmin(fmax(entries, ENTRIES_LEAST), (double)(UINT32_MAX / 2));
 }
 
-/* What other workers run of held entries while the caller plans: time that its own part of the frame does not count. */
+/* What other workers run of held entries while the caller plans: time that the caller's own part does not count. */
 static double predicted_early_ns(const struct muster_world *world) {
-  if (world->costs_told) return 0.0; /* nobody is held */
+  if (world->costs_told) return 0.0; /* no agent is held */
   return world->learnt->experience.plan.mean_ns * (world_workers(world) - 1) * world->learnt->experience.holding;
 }
 
-/* What updates can have of this frame, all workers: what is left of the budget by as many entries as it can hold. They
- * are offered something however long planning and actions take: where nothing were, periods would stretch without end,
- * and nobody would be due in a frame that has time for one atom in any case. */
+/* What updates can have of this frame, on all workers: what the rest of the budget runs, with as many entries as it can
+ * hold. Updates are offered something however long planning and actions take: with no offer, periods would stretch
+ * without end, and no agent would be due in a frame that has time for one atom in any case. */
 static double predicted_offer(const struct muster_world *world, const frame_forecast *forecast) {
   static const double least = 1.0 / 16.0;
   const frame_state *frame = world->frame;
@@ -85,8 +86,8 @@ static double predicted_offer(const struct muster_world *world, const frame_fore
   return entries * experience->each_ns + predicted_early_ns(world);
 }
 
-/* Actions are planned with updates where the rule is the law of importance; by others they take what they take, and
- * updates have the rest. Of the wall clock what one thread does alone costs all workers. */
+/* Actions are planned with updates where the rule is the law of importance; by other rules they take what they take,
+ * and updates have the rest. On the wall clock, what one thread does alone costs the time of all workers. */
 static double predicted_actions(struct muster_world *world) {
   double alone = world_is_virtual(world) ? 1.0 : (double)world_workers(world);
   for (uint32_t i = 0; i < world->agents.types.count; i++) {
@@ -104,15 +105,15 @@ double forecast_gap_ns(const struct muster_world *world) {
   return 1.3 * world->learnt->experience.plan.mean_ns * (world_own_workers(world) - 1);
 }
 
-/* What lacks of the queue that keeps workers busy until a frame ends, and while the next is planned. Where costs are
- * told no prediction errs; by the papers' rules queues are long whenever periods stretch. */
+/* What is missing in the queue that keeps workers busy until a frame ends, and while the next is planned. Where costs
+ * are told no prediction errs; by the papers' rules queues are long whenever periods stretch. */
 static double lacking_ns(const struct muster_world *world, double offered_ns) {
   if (world->costs_told || !ready_by_deadline(&world->queues->ready)) return 0.0;
   double queue_ns = world->learnt->experience.each_ns * (world->queues->ready.count + world->batch->held_count);
   return fmax(controller_standing(offered_ns) + forecast_gap_ns(world) - queue_ns, 0.0);
 }
 
-/* What the workers can run, and what the actions of updates will be taken to cost. */
+/* What the workers can run; also sets what the actions of updates will be taken to cost. */
 static double predicted_utilisation(struct muster_world *world, const frame_forecast *forecast) {
   const frame_state *frame = world->frame;
   if (!frame->elapsed_ns) return INFINITY;
@@ -133,7 +134,7 @@ void forecast_frame(struct muster_world *world) {
   world->frame->forecast = forecast;
 }
 
-/* What an update costs, over everybody and as often as each one runs. */
+/* What an update costs: the mean over all agents, each weighted by how often it runs. */
 static double mean_update_ns(const struct muster_world *world) {
   double sum_ns = 0.0, updates = 0.0;
   for (uint32_t i = 0; i < world->queues->classes.active_count; i++) {
@@ -153,8 +154,8 @@ uint32_t forecast_x(const struct muster_world *world, const rank_limits *limits)
   return (uint32_t)fmin(fmax(x, 1.0), (double)(UINT32_MAX / 2));
 }
 
-/* What is worth being admitted to be held while the next frame is planned: of what the other workers can run then, the
- * share that can be. The rest would be ranked and put back for nothing. */
+/* What is worth admitting only to be held while the next frame is planned: the share that can be held of what the other
+ * workers can run then. The rest would be ranked and put back for nothing. */
 static double worth_holding_ns(const struct muster_world *world) {
   return world->frame->forecast.gap_ns * world->learnt->experience.holding;
 }
@@ -192,9 +193,8 @@ static double each_ns_of(const struct muster_world *world) {
   return world->batch->count ? (double)world->sums->admitted_ns / world->batch->count : 0.0;
 }
 
-/* What is waiting that should not. In the order of deadlines a queue is as it should be, of those whose turn has not
- * come, up to a quarter of what one update of everybody takes: then nobody is much later than a quarter of its period.
- */
+/* Work that waits and should not. In the order of deadlines a queue of agents before their turn is as it should be, up
+ * to a quarter of what one update of every agent takes: then no agent is much later than a quarter of its period. */
 static double backlog_ns(const struct muster_world *world) {
   static const double part = 0.25;
   double each_ns = each_ns_of(world), held = world->batch->held_count,
@@ -219,17 +219,17 @@ static controller_sample sample_frame(const struct muster_world *world, uint64_t
     sample.budget_ns = frame->capacity_ns + report->repaid_ns;
     return sample;
   }
-  frame_forecast known = predicted_commit(world); /* with what the commit has shown by now */
+  frame_forecast known = predicted_commit(world); /* includes what the commit has shown by now */
   uint64_t serial_ns = plan_ns + forecast_commit_ns(&known, world->batch->count);
   sample.used_ns = (double)report->update_cpu_ns;
   sample.offered_ns = ((double)frame->budget_ns - (double)serial_ns) * world_workers(world) + predicted_early_ns(world);
   if (report->pressure > 1.0f) sample.lacks_ns = lacking_ns(world, sample.offered_ns);
-  uint64_t end_ns = frame->budget_ns + report->blocked_ns; /* what atoms waited for, no plan can make up for */
+  uint64_t end_ns = frame->budget_ns + report->blocked_ns; /* no plan can make up for what atoms waited for */
   sample.overrun_ns = report->wall_ns > end_ns ? report->wall_ns - end_ns : 0;
   return sample;
 }
 
-/* A budget that planning alone uses up leaves one atom to each frame: somebody should know. */
+/* Warns of a budget that planning alone uses up: it leaves one atom to each frame. */
 static void tell_of_planning(struct muster_world *world, uint64_t plan_ns) {
   enum { FRAMES_IN_A_ROW = 64, FRAMES_BETWEEN_LINES = 8192 };
   frame_experience *experience = &world->learnt->experience;
@@ -242,7 +242,7 @@ static void tell_of_planning(struct muster_world *world, uint64_t plan_ns) {
             (unsigned long long)world->sums->report.budget_ns / 1000);
 }
 
-/* Members of herds are never held. */
+/* Members of herds are never held: they count as what could not be held. */
 void forecast_learn_holding(struct muster_world *world) {
   double held_ns = (double)world->batch->held_ns, unheld_ns = (double)world->commit->unheld_ns;
   double *holding = &world->learnt->experience.holding;
@@ -283,7 +283,7 @@ void forecast_learn(struct muster_world *world) {
   estimate_add_clipped(&world->learnt->experience.prepare, (double)(plan_ns - rank_ns), 1e5);
   if (entries) world->learnt->experience.each_ns = each_ns_of(world);
   if (entries < ENTRIES_TO_LEARN_FROM) return;
-  /* Those that were released and not admitted are dealt with, too. */
+  /* Agents that were released and not admitted cost ranking time, too. */
   uint32_t ranked = world->sums->report.released > entries ? world->sums->report.released : entries;
   estimate_add_clipped(&world->learnt->experience.rank, (double)rank_ns / ranked, 100.0);
 }

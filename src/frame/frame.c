@@ -2,9 +2,9 @@
  *
  * The host asks for a frame by muster_frame_run(), with a time of the simulation and a budget. It is eight stages in a
  * fixed order, on the thread that asked; stages 2, 3, 7 and 8 call workers of the pool to help. Planning (1 to 6)
- * decides who runs, when and how well. Stage 7 runs the updates. The commit (8) makes them true: where an update moved
- * its agent, what it published and what it asked for takes effect there. What other threads ask for waits in queues for
- * the next stage 1. agents/store.h describes the data.
+ * decides which agents run, when and how well. Stage 7 runs the updates. The commit (8) makes them true: where an
+ * update moved its agent, what it published and what it asked for takes effect there. What other threads ask for waits
+ * in queues for the next stage 1. agents/store.h describes the data.
  *
  *   stage      file               takes                                    hands on
  *   0 rest     commit.c           entries that the last commit left        settled agents
@@ -12,17 +12,17 @@
  *                                 timers; herds that stage 3 listed        (world/lifecycle.c does it to each)
  *   -          forecast.c         what earlier frames took                 world->frame->forecast, for all below
  *   -          run.c (early)      agents held from the last batch          workers begin with them
- *   2 score    rescore.c          who moved, agent or observer             importance, level, class (plan/score.c)
+ *   2 score    rescore.c          agents and observers that moved          importance, level, class (plan/score.c)
  *   3 fold     herds/herds.c      herds, observers                         the list of herds to change (plan/fold.c)
  *   4 fit      here               classes, their costs, the forecast       a period for each class (plan/periods.c)
- *   5 release  here               the wheels of the classes                who is due: the ready set (plan/ready.c)
+ *   5 release  here               the wheels of the classes                agents that are due (plan/ready.c)
  *   6 rank     here               the ready set, what fits                 the batch: entries, claims (plan/rank.c)
  *   7 run      run.c              the batch                                outcomes, results, logs (run/runner.c)
  *   8 commit   commit.c           these                                    agents that wait anew; what was learnt:
  *              settle.c             each entry's outcome                   ready set, wheels
  *              complete.h           an update that is complete             all that follows from it, line by line
- *              act.c                agents whose actions wait              complete updates
- *              runaways.c           atoms that took too long               who is demoted, or put into quarantine
+ *              act.c                agents with waiting actions            complete updates
+ *              runaways.c           atoms that took too long               agents to demote, or put into quarantine
  *
  * Around them: audit.c measures; frame_record.c writes down what a frame cannot know by itself, or reads it instead in
  * a replay. frame.h is for other folders: replay/, and api/planner.c, where the host stands in for stage 7. stages.h
@@ -33,14 +33,14 @@
  * whether there is time before the commit; the commit asks every few entries (settle.c), and each action does (act.c).
  * What finds no time keeps its turn.
  *
- * Who waits for an update, goes on with one, was woken, must react or acts, waits by its deadline (plan/ready.h,
- * act.c). Other queues do not ask for importance, and this is why they may be first in, first out:
+ * An agent that waits for an update, goes on with one, was woken, must react or acts, waits by its deadline
+ * (plan/ready.h, act.c). Other queues do not ask for importance, and this is why they may be first in, first out:
  *
  *   1  commands, and what updates asked of others   their order is their meaning; each takes nanoseconds
- *   1  spawns, by index      nobody knows importance before one is placed; a share of each frame is theirs, and the
- *                            report says how many wait
- *   2  looks of the score    what they find is importance itself; where observers walk comes before the rounds over
- *                            everybody, and both are bounded in each frame
+ *   1  spawns, by index      an agent has no importance before it is placed; spawns have a share of each frame, and
+ *                            the report says how many wait
+ *   2  looks of the score    what they find is importance itself; places where observers walk come before the rounds
+ *                            over all agents, and both are bounded in each frame
  *   3  changes of herds      by distance to the observer, unfolding first: the distance is the importance
  *   7  held updates          the end of a batch that was admitted by deadline; workers run it while the next is planned
  *   8  settling, messages    all of them in the commit of their frame, or first of all in the next
@@ -82,7 +82,7 @@ static void stage_intake(struct muster_world *world) {
   intake_run(world);
 }
 
-/* 2 score: who matters, and at which level? */
+/* 2 score: how important is each agent, and at which level does it run? */
 static void stage_score(struct muster_world *world) {
   rescore_run(world);
 }
@@ -96,7 +96,7 @@ static void stage_fold(struct muster_world *world) {
 static void stage_fit(struct muster_world *world) {
   double desired = world->frame->forecast.utilisation;
   recorder_exchange(world->recorder, TAG_DESIRED, &desired, sizeof desired);
-  if (!(desired >= 0.0)) desired = 0.0; /* also when a record was made up */
+  if (!(desired >= 0.0)) desired = 0.0; /* also NaN, when a record was made up */
   periods_told told = periods_fit(&world->plan->periods, &world->queues->classes, &world->learnt->costs, desired);
   world->sums->report.utilisation_desired = (float)desired;
   world->sums->report.utilisation_nominal = (float)told.fit.nominal_sum;
@@ -108,12 +108,12 @@ static void stage_fit(struct muster_world *world) {
   world->sums->report.turn_longest_ns = ready_turn_longest(&world->queues->ready, told.longest_ns);
   world->sums->report.important_load = (float)fmin(told.important_load, pressure_max);
   world->sums->report.held_load = (float)fmin(told.wishes.held, pressure_max);
-  bool wishes = world->def.elastic == MUSTER_ELASTIC_IMPORTANCE; /* by other rules nobody goes beyond them */
+  bool wishes = world->def.elastic == MUSTER_ELASTIC_IMPORTANCE; /* by other rules no period goes beyond them */
   shedding_note(&world->score->shedding, fmin(told.fit.pressure, pressure_max), told.beyond_wish > 0 || !wishes);
   ready_follow_periods(&world->queues->ready, &world->agents.store, told.fit.lambda);
 }
 
-/* 5 release: whose period has elapsed? */
+/* 5 release: which agents' periods have elapsed? */
 static void stage_release(struct muster_world *world) {
   const frame_state *frame = world->frame;
   ready_advance(&world->queues->ready, &world->agents.store, frame->now_ns);
@@ -122,14 +122,14 @@ static void stage_release(struct muster_world *world) {
                       frame->elapsed_ns, periods_most(frame->budget_ns), frame->now_ns, frame->number);
 }
 
-/* While somebody waits longer than S, woken agents have half of the frame: those of the batch, and those to come. */
+/* While an agent waits longer than S, woken agents have half of the frame: those of the batch, and those to come. */
 static void ration_woken(struct muster_world *world, const rank_limits *limits, const rank_result *result) {
   double part = limits->capacity_ns ? fmin((double)result->woken_ns / (double)limits->capacity_ns, 0.5) : 0.5;
   world->runner->rations_woken = result->guarded;
   world->runner->woken_part = 1.0 - 2.0 * part;
 }
 
-/* 6 rank: in which order, and who is admitted? */
+/* 6 rank: in which order, and which agents are admitted? */
 static void stage_rank(struct muster_world *world) {
   rank_limits limits = forecast_limits(world);
   recorder_exchange(world->recorder, TAG_CAPACITY, &limits.capacity_ns, sizeof limits.capacity_ns);
@@ -178,7 +178,7 @@ void frame_plan(struct muster_world *world) {
   audit_stage(world, MUSTER_STAGE_RELEASE);
   stage_rank(world);
   audit_stage(world, MUSTER_STAGE_RANK);
-  if (world_is_virtual(world)) world_check(world, WORLD_RANKED); /* on the wall clock that would take of the budget */
+  if (world_is_virtual(world)) world_check(world, WORLD_RANKED); /* on the wall clock it would take budget */
 }
 
 static void frame_run(struct muster_world *world) {
@@ -211,7 +211,8 @@ muster_result frame_check(struct muster_world *world, const muster_frame *frame)
   return MUSTER_OK;
 }
 
-/* What calls between the frames took for this one, at most half of its budget; and what earlier frames overran. */
+/* Subtracts what calls between the frames took for this one, at most half of its budget; and what earlier frames
+ * overran. */
 static void take_prepaid(struct muster_world *world) {
   frame_state *frame = world->frame;
   uint64_t *whole_ns = world_is_virtual(world) ? &frame->capacity_ns : &frame->budget_ns,
@@ -223,7 +224,7 @@ static void take_prepaid(struct muster_world *world) {
   world->sums->prepaid_ns = 0;
 }
 
-/* The calling thread has the world in its hands, and enters the pool. */
+/* The calling thread takes the world, and enters the pool. */
 static void frame_enter(struct muster_world *world) {
   occupancy_set(&world->occupancy, OCCUPIED_BY_FRAME);
   world->crews->seat = visit_begin(&world->crews->visit, world->pool);

@@ -1,11 +1,11 @@
-/* frame.h - the parts of a frame, for those who run one: muster_frame_run() in frame.c, api/planner.c, where the host
- * stands in for stage 7, and replay/. The stages are listed in frame.c. */
+/* frame.h - the parts of a frame, for the code that runs one: muster_frame_run() in frame.c, api/planner.c, where the
+ * host stands in for stage 7, and replay/. The stages are listed in frame.c. */
 #ifndef FRAME_H
 #define FRAME_H
 
 #include "world/world.h"
 
-/* Whether a frame may begin: the same rules for both. */
+/* Whether a frame may begin: the same rules for frames and plans. */
 muster_result frame_check(struct muster_world *world, const muster_frame *frame);
 
 /* Opens a checked frame; the calling thread enters the pool for it. */
@@ -23,27 +23,28 @@ void frame_end(struct muster_world *world);
 /* Runs a frame that was checked. */
 void frame_run_checked(struct muster_world *world, const muster_frame *frame);
 
-/* Settles what the last commit left over. Each frame begins with it, and so does every call between frames that looks
- * at agents, and the end of the world. The calling thread is inside the pool. */
+/* Settles what the last commit left over. Each frame begins with it, and so do every call between frames that looks at
+ * agents, and the end of the world. The calling thread is inside the pool. */
 void frame_settle(struct muster_world *world);
 
 /* The same for a calling thread outside the pool. */
 void frame_settle_between(struct muster_world *world);
 
-/* The calling thread leaves the pool, and the world to its host, which runs a plan or may begin another frame. */
+/* The calling thread leaves the pool, and leaves the world to its host, which runs a plan or may begin another
+ * frame. */
 void frame_leave(struct muster_world *world, enum occupation next);
 
-/* The host has run what was planned: the calling thread has the world in its hands again, and enters the pool. */
+/* The host has run what was planned: the calling thread takes the world again, and enters the pool. */
 void frame_resume(struct muster_world *world);
 
 /* What is left for the host to run a plan in. In run.c. */
 uint64_t frame_time_to_run(const struct muster_world *world);
 
-/* What world->run_stage may be. Workers take updates from the dispatch queue, atom by atom, until the deadline; in a
+/* The values of world->run_stage. Workers take updates from the dispatch queue, atom by atom, until the deadline; in a
  * world that records on the wall clock, what ran is written down. In run.c. */
 void run_by_workers(struct muster_world *world);
 
-/* A type is registered: reserves what agents that act beside others need, when it is the first that says so;
+/* A type is registered: reserves what agents need to act beside others, when it is the first type that says so;
  * arena->failed tells of refusal. In act.c. */
 void act_reserve(struct muster_world *world, const agent_type *type);
 

@@ -29,7 +29,7 @@ void frame_record_begin(struct muster_world *world, const muster_frame *frame) {
   uint64_t *budget_ns = &world->frame->budget_ns;
   if (recorder_records(recorder)) record_put_frame(world, frame);
   recorder_exchange(recorder, TAG_BUDGET, budget_ns, sizeof *budget_ns);
-  /* Calls between frames and what past ones owe take at most so much of it. */
+  /* Calls between frames and the debt of past frames leave at least an eighth of it. */
   if (recorder_replays(recorder) && (*budget_ns > frame->budget_ns || *budget_ns < frame->budget_ns / 8)) {
     recorder_diverges(recorder, "its record has a budget of %llu ns", (unsigned long long)*budget_ns);
     *budget_ns = frame->budget_ns;
@@ -241,7 +241,7 @@ static bool take_list(struct muster_world *world, offence_list *list) {
 
 bool frame_record_offences(struct muster_world *world, bool any, offence_list *list) {
   if (!world->recorder || world_is_virtual(world)) return any;
-  if (recorder_replays(world->recorder)) /* what was noted here goes unheard */
+  if (recorder_replays(world->recorder)) /* a replay ignores what was noted here */
     for (uint32_t i = 0; i < world->runner->state_count; i++)
       offences_clear(&world->runner->states[i].offences, world->agents.types.count);
   any = recorder_choose(world->recorder, any);
@@ -281,7 +281,7 @@ static void end_recorded_frame(struct muster_world *world) {
             (unsigned long long)world->frames, recorder->trouble);
 }
 
-/* What a replay must come to as well. */
+/* Whether two reports are alike in what a replay must come to as well. */
 static bool is_alike(const muster_frame_report *one, const muster_frame_report *other) {
   return one->agents == other->agents && one->released == other->released && one->completed == other->completed &&
          one->carried == other->carried && one->preempted == other->preempted && one->woken == other->woken &&
@@ -361,7 +361,7 @@ static void keep_times(struct recorder *recorder, const muster_frame_report *rep
   recorder_put_times(recorder);
 }
 
-/* Behind the last frame of a record that was cut there is none. */
+/* No times stand behind the last frame of a record that was cut. */
 static void take_times(struct muster_world *world) {
   struct recorder *recorder = world->recorder;
   muster_frame_report *report = &world->sums->report;

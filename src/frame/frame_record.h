@@ -1,6 +1,6 @@
 /* frame_record.h - what a frame cannot know by itself, written down or read instead (see record/recorder.h): how
- * updates ended, who acted, what was measured, and what the frame came to. Everything here is called on the frame's
- * thread. */
+ * updates ended, which agents acted, what was measured, and what the frame came to. Everything here is called on the
+ * frame's thread. */
 #ifndef FRAME_RECORD_H
 #define FRAME_RECORD_H
 
@@ -10,28 +10,29 @@ struct frame_experience;
 struct watch_incident;
 struct offence_list;
 
-/* A frame begins, with so much of its budget left; agents that hosts have spawned until now come to be. */
+/* A frame begins, with so much of its budget left; agents that hosts have spawned until now are written down before
+ * it, or spawned in a replay. */
 void frame_record_begin(struct muster_world *world, const muster_frame *frame);
-/* It is over, and so is its report but for what writing it takes. */
+/* The frame is over, and its report is complete except what writing it takes. */
 void frame_record_end(struct muster_world *world);
-/* That is known, too. A replay stands at the next section afterwards. */
+/* The rest of the report is known, too. A replay stands at the next section afterwards. */
 void frame_record_times(struct muster_world *world);
 
-/* After stage 7 on the wall clock: which entries ran, how many cycles each, and who was woken and run beside them. What
- * runs in a replay is chosen before (replay/replay.c), by this and by the cycles. */
+/* After stage 7 on the wall clock: which entries ran, how many cycles each, and which agents were woken and run beside
+ * them. What runs in a replay is chosen before (replay/replay.c), by this and by the cycles. */
 void frame_record_outcomes(struct muster_world *world);
 void frame_record_take_cycles(struct muster_world *world);
 
-/* Who of the list of those who act beside each other did so: written down after they ran on the wall clock; or read
- * before, and the others are left out. */
+/* Which agents of the list that acts beside each other did act: written down after they ran on the wall clock; or read
+ * before, and the other agents are left out. */
 void frame_record_acted(struct muster_world *world);
 void frame_record_choose_acted(struct muster_world *world);
 
 /* Whether claims were settled beside each other, and which: by share, the number of claims it looked at. */
 bool frame_record_shares(struct muster_world *world, bool any);
 
-/* The next of a list of offences by worker, of types whose claim took suspiciously long, and of incidents of the
- * watchdog: whether there is one, and which. */
+/* The next of a list of offences by worker, of types with a suspiciously long claim, and of incidents of the watchdog:
+ * whether there is one, and which one. */
 bool frame_record_offences(struct muster_world *world, bool any, struct offence_list *list);
 bool frame_record_suspect(struct muster_world *world, bool any, uint32_t *type);
 bool frame_record_incident(struct muster_world *world, bool any, struct watch_incident *incident);
@@ -39,7 +40,7 @@ bool frame_record_incident(struct muster_world *world, bool any, struct watch_in
 /* What the workers measured: learnt from the record when replaying. */
 void frame_record_costs(struct muster_world *world);
 
-/* Takes measured times that can be; else the replay has diverged, and `own` is kept. */
+/* Takes measured times that are possible; else the replay has diverged, and `own` is kept. */
 void frame_record_check_experience(struct muster_world *world, const struct frame_experience *own);
 
 #endif

@@ -22,8 +22,8 @@
 #include "world/world_score.h"
 #include "world/world_sums.h"
 
-/* Masses are spread over frames: of commands and of spawns each frame takes what fits an eighth of the budget. Under
- * the virtual clock that is a number, at INTAKE_NS for each. */
+/* Large numbers of commands and of spawns are spread over frames: each frame takes what fits an eighth of the budget.
+ * Under the virtual clock that is a number, at INTAKE_NS for each. */
 enum { INTAKE_MIN = 256, INTAKE_NS = 250, INTAKE_BUDGET_PART = 8, TOGETHER = 16 };
 
 static void apply_move(struct muster_world *world, const struct command *command) {
@@ -148,7 +148,8 @@ static void intake_apply(struct muster_world *world, const struct command *comma
   }
 }
 
-/* The next hint of an agent that still exists, of those that there were: it was woken, and found no worker. */
+/* Takes the next hint, of those that were there at the beginning, for an agent that still exists: the agent was woken,
+ * and no worker ran it. */
 static bool take_hint(struct muster_world *world, uint32_t *left, struct command *wake) {
   uint32_t index;
   for (; *left > 0 && wakes_pop(&world->commands->wakes, &index); --*left) {
@@ -201,7 +202,7 @@ static bool goes_on(const struct muster_world *world, const intake_share *share,
   return recorder_choose(world->recorder, any && is_left(world, share));
 }
 
-/* Agents that are named in a few commands, or about to become active: fetched before any of them is dealt with. */
+/* Fetches the agents that are named in a few commands, or about to become active, before any of them is dealt with. */
 PREFETCH_FUNCTION prefetch_agents(const struct muster_world *world, const uint32_t *agents, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     __builtin_prefetch(&world->agents.store.rows[agents[i]], 1);
@@ -214,8 +215,8 @@ static bool hangs(const agent_row *row) {
   return row->status == AGENT_WAITING && row->spot;
 }
 
-/* What taking agents out of the wheel and the grid touches: their blocks, then the ends of the lists that these are
- * part of. */
+/* Fetches what taking agents out of the wheel and the grid touches: their blocks, then the ends of the lists that the
+ * blocks are part of. */
 PREFETCH_FUNCTION prefetch_lists(struct muster_world *world, const uint32_t *agents, uint32_t count) {
   const agent_store *store = &world->agents.store;
   list_store *waiting = &world->queues->classes.lists, *placed = &world->agents.space.members;
@@ -235,7 +236,7 @@ PREFETCH_FUNCTION prefetch_lists(struct muster_world *world, const uint32_t *age
   }
 }
 
-/* Lists the agents of commands that exist: the rows of others may be in the hands of threads that spawn. */
+/* Lists the agents of commands that exist: the rows of other agents may be in use by threads that spawn. */
 static uint32_t list_existing(const struct muster_world *world, const struct command *commands, uint32_t count,
                               uint32_t *agents) {
   uint32_t listed = 0;
@@ -263,7 +264,7 @@ static uint32_t apply_few(struct muster_world *world, uint32_t most) {
 }
 
 /* Commands of the updates come first, then wakes, then the commands of other threads, no more than there were at the
- * beginning: a producer that never stops must not hold the frame. */
+ * beginning: a producer that never stops must not hold up the frame. */
 static void apply_commands(struct muster_world *world) {
   uint32_t count = world->commands->deferred_count;
   ASSERT(count <= world->def.commands_max);
@@ -287,7 +288,7 @@ static void apply_commands(struct muster_world *world) {
 static void activate(struct muster_world *world, uint32_t index) {
   ASSERT(world->agents.store.rows[index].status == AGENT_PENDING && !store_is_active(&world->agents.store, index));
   agent_row *row = &world->agents.store.rows[index];
-  if (row->removal_pending) { /* removed before it ever was: nobody hears of it */
+  if (row->removal_pending) { /* removed before it became active: no callback is told */
     lifecycle_discard(world, index);
     return;
   }
@@ -322,8 +323,8 @@ static void activate_spawns(struct muster_world *world) {
   world->sums->report.spawns_waiting = pending_count(&world->commands->inbox.spawns);
 }
 
-/* Receivers that want it are woken by what was delivered since the last intake. One that is held runs in this frame
- * anyway. */
+/* Wakes receivers that ask for it, when messages were delivered to them since the last intake. A held receiver runs in
+ * this frame anyway. */
 static void wake_receivers(struct muster_world *world) {
   struct mailbox *mailbox = &world->links->mailbox;
   for (uint32_t index = 0; mailbox->wake_count;) {
@@ -353,7 +354,8 @@ static void set_ids_aside(struct muster_world *world) {
 
 /* ---------------------------------------------------------------------------------------------------------- alarms */
 
-/* The agent's next update answers its time. False when one is under way that began before, or it is not active yet. */
+/* Makes the agent's next update answer its time. False when an earlier update is under way, or the agent is not active
+ * yet. */
 static bool release_timed(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->agents.store.rows[index];
   agent_alarm *alarm = &world->agents.store.alarms[index];
@@ -389,8 +391,8 @@ static void answer_alarm(struct muster_world *world, uint32_t index) {
   timing_set(&world->agents, world->queues, index);
 }
 
-/* Releases those whose time has come, and wakes those whose gap has passed. Twice: before the commands, since these
- * times come first, and after them. */
+/* Releases agents at the time that they asked for, and wakes agents at the end of their gap. Twice: before the
+ * commands, since these times come first, and after them. */
 static void answer_alarms(struct muster_world *world) {
   uint32_t left = periods_most(world->frame->budget_ns), index;
   for (; left > 0; left--) {

@@ -33,7 +33,7 @@ static void rescore_work(void *argument, uint32_t worker) {
   if (audited) runner_audit_settling(world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
 }
 
-/* Tells of models whose answers had to be clamped, once for each type. */
+/* Warns of models with answers that had to be clamped, once for each type. */
 static void report_refused(struct muster_world *world) {
   score_board *board = &world->score->board;
   world->sums->statistics.importances_refused += board->refused;

@@ -46,7 +46,7 @@ void run_early(struct muster_world *world) {
 
 void run_by_workers(struct muster_world *world) {
   crew_orders orders = orders_for(world, runner_work);
-  if (!world->crews->early_open) /* else workers may be reading it */
+  if (!world->crews->early_open) /* otherwise workers may be reading it */
     world->runner->stop_ns = world->frame->deadline_ns - world->frame->commit_ns;
   runner_open(world->runner);
   if (world->crews->early_open) crew_close(&world->crews->early, world->crews->seat);

@@ -34,13 +34,13 @@ static void watch_type_of(struct muster_world *world, uint32_t number) {
   world->conduct->offenders.types[number].watched_until = world->frames + OFFENDERS_WATCH_FRAMES;
 }
 
-/* Keeps an offence for those who ask. */
+/* Keeps an offence for calls that ask about offences. */
 static void keep(struct muster_world *world, const muster_offence *offence) {
   conduct_state *conduct = world->conduct;
   conduct->kept[conduct->kept_count++ % MUSTER_OFFENCES_KEPT] = *offence;
 }
 
-/* Field by field: it is saved as it stands. */
+/* Field by field: the struct is saved as it lies in memory. */
 static void note_worst(worst_offence *worst, const muster_offence *offence) {
   if (offence->duration_ns <= worst->duration_ns) return;
   worst->duration_ns = offence->duration_ns;
@@ -49,8 +49,8 @@ static void note_worst(worst_offence *worst, const muster_offence *offence) {
   worst->atom = offence->atom;
 }
 
-/* CPU time that an atom took over its limit. The end of a frame moves by the time for which an atom is blocked: so its
- * type is no risk to it. */
+/* Notes CPU time that an atom took over its limit. The end of a frame moves by the time for which an atom is blocked,
+ * so a blocked atom puts no frame at risk. */
 static void note_risk(struct muster_world *world, const muster_offence *offence) {
   uint32_t number = offence->type.index - 1, *risk_ns = &world->agents.types.types[number].risk_ns;
   if (offence->duration_ns > *risk_ns)
@@ -58,7 +58,7 @@ static void note_risk(struct muster_world *world, const muster_offence *offence)
   note_worst(&world->conduct->offenders.types[number].worst, offence);
 }
 
-/* Whether the agent can be sentenced: it still exists and may run. */
+/* Whether the agent can be punished: it still exists and may run. */
 static bool is_at_large(const struct muster_world *world, muster_agent agent) {
   if (!identity_is_live(&world->agents.ids, agent.index, agent.generation)) return false;
   const agent_row *row = &world->agents.store.rows[agent.index];
@@ -66,7 +66,7 @@ static bool is_at_large(const struct muster_world *world, muster_agent agent) {
          !world->agents.types.types[row->type].quarantined;
 }
 
-/* A window of 64 updates, under the pressure of now. */
+/* A window of 64 updates, under the current pressure. */
 static uint64_t window_of(const struct muster_world *world, const agent_row *row) {
   const agent_class *class = &world->queues->classes.classes[row->class];
   ASSERT(class->type == row->type && class->rate > 0.0);
@@ -129,7 +129,7 @@ static bool next_incident(struct muster_world *world, watch_incident *incident) 
   return frame_record_incident(world, any, incident);
 }
 
-/* An atom that computed for so long need not do it again to be an offence that counts. */
+/* An atom that computed for so long counts as an offence at once; it need not do so again. */
 static void punish_stuck(struct muster_world *world, const muster_offence *offence) {
   ASSERT(store_is_active(&world->agents.store, offence->agent.index));
   const agent_row *row = &world->agents.store.rows[offence->agent.index];
@@ -140,8 +140,8 @@ static void punish_stuck(struct muster_world *world, const muster_offence *offen
     conduct_demote_agent(world, offence);
 }
 
-/* The watchdog tells of each once when it is noticed, and once when the CPU clock of its thread confirms that it
- * computes: maybe at the same time. */
+/* The watchdog tells of each incident once when it is noticed, and once when the CPU clock of its thread confirms that
+ * it computes: maybe at the same time. */
 static void judge_incident(struct muster_world *world, const watch_incident *incident) {
   muster_offence offence = {.agent = {incident->agent, incident->generation},
                             .type = {incident->type + 1u},
@@ -198,7 +198,7 @@ static void judge_workers(struct muster_world *world) {
   for (offence_list *list; (list = next_offences(world));) judge_list(world, list);
 }
 
-/* Types with an open window, and those that were watched long enough. */
+/* Judges types with an open window, and types that were watched long enough. */
 static void judge_types(struct muster_world *world) {
   struct offenders *offenders = &world->conduct->offenders;
   for (uint32_t number = 0; number < world->agents.types.count; number++) {

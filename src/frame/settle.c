@@ -26,7 +26,7 @@
 
 _Static_assert((int)SETTLE_SHARES == (int)WHEEL_SHARDS, "a share hangs its agents into a shard of its own");
 
-/* What a model or the host says that an update cost, with the parts that ran in earlier frames. */
+/* Learns what a model or the host says that an update cost, with the parts that ran in earlier frames. */
 static void learn_told_cost(struct muster_world *world, const batch_entry *entry, batch_outcome outcome) {
   const agent_row *row = &world->agents.store.rows[entry->agent];
   uint64_t earlier_ns = row->atom_next ? world->agents.store.begun[entry->agent].spent_ns : 0;
@@ -34,13 +34,13 @@ static void learn_told_cost(struct muster_world *world, const batch_entry *entry
     costs_add(&world->learnt->costs, row->type, row->level, earlier_ns + entry->model_ns, entry->offends);
 }
 
-/* Keeps an agent that did not run at the head of the next batch: as many as the other workers can run while the caller
- * plans. False when they are enough already. */
+/* Keeps an agent that did not run at the head of the next batch: as many agents as the other workers can run while the
+ * caller plans. False when there are enough already. */
 static bool hold(struct muster_world *world, const batch_entry *entry) {
   struct batch *batch = world->batch;
   const agent_type *type = &world->agents.types.types[world->agents.store.rows[entry->agent].type];
   double idle_ns = world->frame->forecast.gap_ns;
-  /* Members of herds and blocks of them are looked at, and come and go, while early workers run. */
+  /* Members and blocks of herds are never held: they are looked at, and come and go, while early workers run. */
   if (world->costs_told || type->quarantined) return false;
   if (batch->held_count == HELD_MAX || (double)batch->held_ns >= idle_ns) return false;
   if (type->herded) {
@@ -54,7 +54,8 @@ static bool hold(struct muster_world *world, const batch_entry *entry) {
   return true;
 }
 
-/* An entry of a type with sets was run: how its pass ended. One that gave way, and that nobody went on with, is cut. */
+/* An entry of a type with sets was run: how its pass ended. A pass that gave way, and that no worker went on with, is
+ * cut. */
 static batch_outcome settle_sets(struct muster_world *world, const batch_entry *entry, const batch_result *result,
                                  batch_outcome outcome) {
   const agent_row *row = &world->agents.store.rows[entry->agent];
@@ -80,8 +81,8 @@ static void settle_not_run(struct muster_world *world, const batch_entry *entry)
   if (!hold(world, entry)) ready_put_back(&world->queues->ready, &world->agents.store, entry->agent);
 }
 
-/* An update whose first part ran: how long its agent had waited. When it goes on later, the messages that it was given
- * are known until then. */
+/* The first part of an update ran: notes how long its agent had waited. When the update goes on later, the messages
+ * that it was given are remembered until then. */
 static void settle_start(struct muster_world *world, uint32_t index, batch_outcome outcome) {
   const agent_row *row = &world->agents.store.rows[index];
   if (row->atom_next) return;
@@ -100,7 +101,7 @@ static void settle_preempted(struct muster_world *world, const batch_entry *entr
   world->sums->report.preempted++;
 }
 
-/* An update whose actions are left: act.c runs them, and completes it. */
+/* An update with actions left: act.c runs them, and completes it. */
 static void settle_acting(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->agents.store.rows[index];
   row->status = AGENT_ACTING;
@@ -132,7 +133,7 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
   if (outcome == OUTCOME_ACT) settle_acting(world, index);
 }
 
-/* Spawns of an entry become known to the next intake; ids that it did not use stay set aside. */
+/* Makes the spawns of an entry known to the next intake; ids that it did not use stay set aside. */
 static uint32_t keep_unused_ids(struct muster_world *world, const batch_entry *entry, uint32_t spawned, uint32_t kept) {
   ASSERT(spawned <= entry->spawn_limit && kept <= entry->spawn_base);
   ASSERT(entry->spawn_base + entry->spawn_limit <= world->commands->spawn_id_count);
@@ -146,7 +147,7 @@ static uint32_t keep_unused_ids(struct muster_world *world, const batch_entry *e
   return kept;
 }
 
-/* The ids that spawns used are gone from those set aside. */
+/* Takes the ids that spawns used out of the ids that are set aside. */
 static void close_gap_in_ids(struct muster_world *world) {
   commit_progress *progress = world->commit;
   uint32_t left = world->commands->spawn_id_count - progress->ids_seen;
@@ -190,8 +191,8 @@ PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i,
   herds_prefetch(&world->herds->table, batch->entries[i + AHEAD / 2].agent, true);
 }
 
-/* Whether an entry can be settled beside others: no list but its shard of a wheel is touched, and it changes no list
- * of the grid. */
+/* Whether an entry can be settled beside others: it touches no list but its shard of a wheel, and changes no list of
+ * the grid. */
 static inline bool is_plain(const struct muster_world *world, const batch_entry *entry, const batch_result *result) {
   const agent_row *row = &world->agents.store.rows[entry->agent];
   if (row->atom_next || row->owes || row->reacts || result->asks || result->owes ||
@@ -201,7 +202,7 @@ static inline bool is_plain(const struct muster_world *world, const batch_entry 
   return space_stays(&world->agents.space, &world->agents.store.places[entry->agent], result->moved_to);
 }
 
-/* One who was released in an earlier frame stands in line. */
+/* An agent that was released in an earlier frame leaves the line. */
 static inline void leave_line(struct muster_world *world, settle_part *part, uint32_t index) {
   uint64_t waited_ns = world->batch->now_ns - world->agents.store.rows[index].first_due_ns;
   ASSERT(world->agents.store.rows[index].queued &&
@@ -211,7 +212,7 @@ static inline void leave_line(struct muster_world *world, settle_part *part, uin
   ready_forget_beside(&world->queues->ready, &world->agents.store, index);
 }
 
-/* What the shares had of that, afterwards. */
+/* Adds up afterwards what the shares noted in leave_line(). */
 static void close_line(struct muster_world *world) {
   uint32_t forgotten = 0;
   for (uint32_t i = 0; i < WHEEL_SHARDS; i++) {
@@ -249,7 +250,7 @@ static void settle_claim(struct muster_world *world, const batch_claim *claim, u
   }
 }
 
-/* Of a short claim that comes later, everything; a long one fetches for itself. */
+/* Fetches everything that a short later claim needs; a long claim fetches for itself. */
 PREFETCH_FUNCTION prefetch_claim(const struct muster_world *world, const batch_claim *claim) {
   enum { SHORT = 16 };
   for (uint32_t i = claim->first; i < claim->end && i < claim->first + SHORT; i++) {
@@ -281,8 +282,8 @@ static void settle_share(struct muster_world *world, uint32_t share) {
   world->crews->settle_looked_at[share] = batch->claim_count;
 }
 
-/* A crew's work: takes shares until there are none. A worker begins with the agents that it ran itself: they are near.
- */
+/* A crew's work: takes shares until there are none. A worker begins with the agents that it ran itself: they are in its
+ * cache. */
 static void settle_shares(void *argument, uint32_t worker) {
   struct muster_world *world = argument;
   uint32_t share;
@@ -295,7 +296,7 @@ static void settle_shares(void *argument, uint32_t worker) {
   if (audited) runner_audit_settling(world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
 }
 
-/* Each share hangs agents into a shard of its own, whose pool must not ask for more while others settle. */
+/* Each share puts agents into a shard of its own; its pool must not ask for more memory while other shares settle. */
 static void stock_pools(struct muster_world *world) {
   uint32_t wanted[WHEEL_SHARDS] = {0};
   const struct batch *batch = world->batch;
@@ -306,7 +307,7 @@ static void stock_pools(struct muster_world *world) {
   activation_share_out(&world->queues->classes.activation, wanted);
 }
 
-/* The same claims into the same shards as in the recorded run. */
+/* Settles the same claims into the same shards as in the recorded run. */
 static void settle_as_recorded(struct muster_world *world) {
   stock_pools(world);
   for (uint32_t i = 0; i < world->batch->claim_count; i++) {
@@ -317,7 +318,7 @@ static void settle_as_recorded(struct muster_world *world) {
 }
 
 void settle_beside(struct muster_world *world) {
-  enum { WORTH_WAKING = 512 }; /* of those who have just run it, and are still awake */
+  enum { WORTH_WAKING = 512 }; /* of workers that have just run the batch, and are still awake */
   bool settles = world->timed && world->crews->helpers > 0 && world->batch->count >= WORTH_WAKING;
   ASSERT(world->commit->open && world->commit->settled == 0);
   if (settles) {
@@ -330,7 +331,7 @@ void settle_beside(struct muster_world *world) {
   if (settled) close_line(world);
 }
 
-/* Whether entries want nothing but to be settled: no ids to sort out, no senders to note, no cost to learn. */
+/* Whether entries only need to be settled: no ids to sort out, no senders to note, no cost to learn. */
 static bool is_simple(const struct muster_world *world) {
   return !world->costs_told && !world->batch->places_max && !world->commands->spawn_id_count;
 }
@@ -346,7 +347,7 @@ static uint32_t count_settled(const struct batch *batch, uint32_t first) {
   return i - first;
 }
 
-/* Everything that an entry may want. */
+/* Does everything that an entry may need. */
 static void settle_whole(struct muster_world *world, uint32_t i) {
   struct batch *batch = world->batch;
   commit_progress *progress = world->commit;
@@ -365,8 +366,8 @@ static void settle_whole(struct muster_world *world, uint32_t i) {
     settle_entry(world, entry, &batch->results[i], outcome);
 }
 
-/* Agents that were woken and run while the frame ran become part of the batch, as if they had been woken before it: the
- * next few of them. */
+/* Agents that were woken and run while the frame ran become part of the batch, as if they had been woken before it:
+ * takes the next few of them. */
 static void adopt_woken(struct muster_world *world, uint32_t most) {
   struct batch *batch = world->batch;
   for (uint32_t i = 0; i < batch->woken_count && i < most; i++)
@@ -380,7 +381,7 @@ static void adopt_woken(struct muster_world *world, uint32_t most) {
     ready_admit(&world->queues->ready, &world->agents.store, index);
     row->woken = 1;
     row->called = world->agents.types.types[row->type].gapped;
-    /* Woken again while it ran: its hint is the next intake's. */
+    /* Woken again while it ran: the hint is left to the next intake. */
     if (world->timed && wakes_end(&world->commands->wakes, index) && !wakes_push(&world->commands->wakes, index))
       world->sums->statistics.commands_dropped++;
   }
@@ -402,11 +403,12 @@ bool settle_entries(struct muster_world *world, uint64_t end_ns) {
                                                                            : batch->count;
     for (; progress->settled < end; progress->settled++) {
       prefetch_settled(world, progress->settled, batch->count);
-      /* Who stands in line leaves it at once, in settle_whole(): no close_line() comes afterwards. */
+      /* An agent in the line leaves it at once, in settle_whole(): no close_line() comes afterwards. */
       if (simple && !row_of(world, progress->settled)->queued) settle_plain(world, progress->settled, 0);
       settle_whole(world, progress->settled);
     }
-    /* Here, little by little, rather than after the deadline, when the report looks for who waits. */
+    /* Here, little by little, rather than after the deadline, when the report looks for the agent that waits
+     * longest. */
     ready_pass_over(&world->queues->ready, 4 * SETTLE_BETWEEN_LOOKS);
     if (serial_is_over(world, end_ns)) break;
   }

@@ -1,5 +1,5 @@
 /* settle.h - stage 8, below the commit and the actions: what became of an entry. Everything here is called on the
- * frame's thread, but where it says otherwise. */
+ * frame's thread unless a comment says otherwise. */
 #ifndef SETTLE_H
 #define SETTLE_H
 
@@ -17,18 +17,18 @@ static inline void settle_effects(struct muster_world *world, uint32_t index, co
   if (result->asks) timing_ask_own(&world->agents, world->queues, world->frame->now_ns, index, result);
 }
 
-/* On the wall clock most entries are settled by those who ran them. What is left, and everything under the virtual
+/* On the wall clock most entries are settled by the workers that ran them. The rest, and everything under the virtual
  * clock, is settled in the order of the batch, by settle_entries(). */
 void settle_beside(struct muster_world *world);
 
-/* Settles entries until the end or until the clock passes `end_ns`; looks at it every few entries. True when none is
- * left. Goes on where it stopped before. */
+/* Settles entries until none is left or until the clock passes `end_ns`, which is checked every few entries. True when
+ * none is left. Goes on where it stopped before. */
 bool settle_entries(struct muster_world *world, uint64_t end_ns);
 
-/* What workers counted of refused positions, spawns and commands since the last time goes to the statistics. */
+/* Adds what workers counted of refused positions, spawns and commands since the last time to the statistics. */
 void settle_count_refused(struct muster_world *world);
 
-/* An update begins, or would have: how long its agent waited. */
+/* An update begins, or would have begun: notes how long its agent waited. */
 static inline void settle_note_start(struct muster_world *world, const agent_row *row) {
   uint64_t waited_ns = world->batch->now_ns - row->first_due_ns;
   if (waited_ns > world->sums->report.longest_wait_ns) world->sums->report.longest_wait_ns = waited_ns;

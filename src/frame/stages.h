@@ -1,4 +1,4 @@
-/* stages.h - the stages that frame.c calls in order, and the parts of stage 8 that commit.c does, as far as they have
+/* stages.h - the stages that frame.c calls in order, and the parts of stage 8 that commit.c calls, as far as they have
  * a file of their own. Everything here is called on the frame's thread. */
 #ifndef STAGES_H
 #define STAGES_H
@@ -11,19 +11,19 @@ void intake_run(struct muster_world *world);
 /* Stage 2: scores agents whose importance may have changed, on all workers. */
 void rescore_run(struct muster_world *world);
 
-/* Before stage 2: while the caller plans, the other workers begin with what the last frame held back for them. */
+/* Before stage 2: while the caller plans, the other workers begin with the agents that were held for them. */
 void run_early(struct muster_world *world);
 
 /* Stage 8: settles the batch, runs action atoms, learns, and keeps the statistics. */
 void commit_run(struct muster_world *world);
 
-/* Of it, in act.c: runs the agents whose action atoms wait, as long as there is time. These are the part of an update
- * that may touch others. */
+/* A part of stage 8, in act.c: runs the agents with waiting action atoms, as long as there is time. Action atoms are
+ * the part of an update that may touch other agents. */
 void act_run(struct muster_world *world);
 
-/* Of it, in runaways.c: judges who has had atoms that took too long, and what is due for it, by what was noted since
- * the last time. At the end of a commit, when every entry is settled. plan/offenders.h says who offends repeatedly,
- * world/conduct.h does what is due. */
+/* A part of stage 8, in runaways.c: judges agents with atoms that took too long, and what is due for it, by what was
+ * noted since the last time. At the end of a commit, when every entry is settled. plan/offenders.h says which agents
+ * offend repeatedly, world/conduct.h does what is due. */
 void runaways_judge(struct muster_world *world);
 
 #endif

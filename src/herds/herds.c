@@ -15,7 +15,7 @@
 #include "world/world_observers.h"
 #include "world/world_sums.h"
 
-/* What a change of a membrane costs for each agent that comes or goes: what an intake does is counted, not timed, so
+/* What a change of a membrane costs for each agent that appears or goes: what an intake does is counted, not timed, so
  * that the world does not depend on a clock. */
 enum { CHANGE_NS = 500, CHANGES_MIN = 64, CHANGES_BUDGET_PART = 8 };
 enum { BLOCK_LOOK_NS = 2000, ENTRY_LOOK_NS = 1000, LOOKS_MIN = 256, BLOCKS_EACH = 16, BLOCKS_TO_SHARE = 64 };
@@ -99,7 +99,7 @@ static bool herds_take(struct allowance *allowance, uint32_t agents) {
   return true;
 }
 
-/* Whether there is room for another unfolding; it is refused else, and costs the intake nothing. */
+/* Whether there is room for another unfolding. Without room it is refused, and costs the intake nothing. */
 static bool herds_has_room(struct muster_world *world, const struct herd_type *type, bool entry) {
   bool pool = !entry || type->entry_free || type->entry_high < type->def.unfolded_max;
   if (pool && identity_available(&world->agents.ids) >= type->tree.branching) return true;
@@ -128,12 +128,12 @@ static bool change_unfolded(struct muster_world *world, struct herd_type *type, 
     if ((lane = fold_next_unfolding(board, type, &lanes)) == HERD_NONE || !herds_has_room(world, type, false)) break;
     if (!herds_take(allowance, agents)) return false;
     measured = herds_unfold_lane(world, type, number, lane) != MUSTER_OK;
-    if (measured) board->distances[lane] = FOLD_FAR; /* it is busy, or was refused: now the others */
+    if (measured) board->distances[lane] = FOLD_FAR; /* it is busy, or was refused: go on with the others */
   }
   return true;
 }
 
-/* Does what a herd's membrane wants; false when the allowance is used up. */
+/* Changes a herd as its membrane asks; false when the allowance is used up. */
 static bool change(struct muster_world *world, const fold_item *item, struct allowance *allowance) {
   struct herd_type *type = herds_type_of(&world->herds->table, item->herd);
   uint32_t home = herds_home(type, item->herd);
@@ -162,7 +162,7 @@ static void change_listed(struct muster_world *world) {
 
 /* ------------------------------------------------------------------------------------------------------- the stages */
 
-/* Entries of folded herds whose block was brought forward since. */
+/* Ends the settling of folded herds with a block that was brought forward since. */
 static void herds_settle(struct muster_world *world, struct herd_type *type) {
   for (uint32_t i = 0; i < type->settling_count;) {
     uint32_t number = type->settling[i];
@@ -207,7 +207,7 @@ void herds_gather(struct muster_world *world) {
   }
 }
 
-/* Blocks that were added between frames begin with this one. */
+/* Blocks that were added between frames begin with this frame. */
 static void begin_fresh(struct muster_world *world, struct herd_type *type) {
   for (; type->fresh < type->block_count; type->fresh++)
     world->agents.store.rows[type->blocks[type->fresh].agent].last_update_ns = world->frame->now_ns;
@@ -227,7 +227,7 @@ void herds_intake(struct muster_world *world) {
   change_listed(world);
 }
 
-/* Where the herds of named members are, for their updates: blocks move on while these run. */
+/* Notes where the herds of named members are, for the members' updates: blocks move on while these run. */
 static void note_named(struct muster_world *world) {
   herd_table *table = &world->herds->table;
   for (uint32_t i = 0; i < table->named_high; i++) {

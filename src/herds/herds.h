@@ -1,5 +1,5 @@
 /* herds.h - herds from the frame's stages: joins their homes and pools (agents), the looks of stage 3 (plan) and ids
- * (run) with the stores of agents. Everything here is called on the frame's thread, but where it says otherwise. */
+ * (run) with the stores of agents. Everything here is called on the frame's thread unless a comment says otherwise. */
 #ifndef HERDS_H
 #define HERDS_H
 
@@ -13,10 +13,10 @@
 /* Intake: removes herds that died out, and folds and unfolds as the last stage 3 asked for. */
 void herds_intake(struct muster_world *world);
 
-/* What the workers' updates of blocks counted goes to the world. */
+/* Adds up what the workers' updates of blocks counted. */
 void herds_gather(struct muster_world *world);
 
-/* Stage 3; and notes for named members where their herds are. */
+/* Stage 3; also notes for named members where their herds are. */
 void herds_look(struct muster_world *world);
 
 /* Intake: applies a command that names a herd. */
@@ -25,14 +25,14 @@ void herds_apply(struct muster_world *world, const struct command *command);
 /* End of the frame: what the report says of herds. */
 void herds_report(struct muster_world *world);
 
-/* Removes a herd that is there, with its leaves. */
+/* Removes a live herd with its leaves. */
 void herds_remove(struct muster_world *world, uint32_t herd);
 
 /* -------------------------------------------------------------------------------------- changes:
  * src/herds/herds_change.c */
 
-/* Unfolds the root of a folded herd, or the leaf of a lane; MUSTER_E_FULL without room, MUSTER_E_STATE when its agent
- * is busy; or the host's refusal. Counts. */
+/* Unfolds the root of a folded herd, or the leaf of a lane, and counts it. MUSTER_E_FULL without room, MUSTER_E_STATE
+ * when its agent is busy, or the host's refusal. */
 muster_result herds_unfold_root(struct muster_world *world, struct herd_type *type, uint32_t herd);
 muster_result herds_unfold_lane(struct muster_world *world, struct herd_type *type, uint32_t number, uint32_t lane);
 
@@ -42,12 +42,13 @@ uint64_t herds_reached(const struct muster_world *world, const struct herd_type 
 /* An entry is not settling any more. */
 void herds_forget_settling(struct herd_type *type, uint32_t number);
 
-/* Folds siblings: all children of their parent. */
+/* Folds siblings: all children of one parent. */
 muster_result herds_fold_lanes(struct muster_world *world, struct herd_type *type, uint32_t number, uint32_t first,
                                uint32_t count);
 
-/* Unfolds the path to a member, counted among those alive from left to right, as far as there is room; returns the
- * lane of the leaf that stands for it. `number` is the entry; HERD_NONE when not even the root could be unfolded. */
+/* Unfolds the path to a member as far as there is room; members are counted among those alive, from left to right.
+ * Returns the lane of the leaf that stands for the member. `number` is the entry; HERD_NONE when not even the root
+ * could be unfolded. */
 uint32_t herds_unfold_path(struct muster_world *world, struct herd_type *type, uint32_t herd, uint32_t member,
                            uint32_t *number, muster_result *result);
 
@@ -66,17 +67,17 @@ static inline bool herds_is_dying(const struct herd_type *type, uint32_t herd) {
 /* -------------------------------------------------------------------------------------- updates:
  * src/herds/herds_update.c */
 
-/* The behaviour of a block's agent. On any worker. */
+/* The behaviour of a block's agent. Any worker. */
 muster_atom_result herds_update_block(muster_update *update);
 
-/* Checks what an update of a block left, against what the scratch saved; see herds_check.c. On the block's worker.
- */
+/* Checks what an update of a block left against what the scratch saved; see herds_check.c. On the worker of the
+ * block. */
 void herds_check(const struct herd_type *type, uint32_t number, const muster_herd_block *shown, herd_scratch *scratch);
 
 /* Brings the herds of a block forward to a time, outside of updates. */
 void herds_bring_forward(struct muster_world *world, struct herd_type *type, uint32_t block, uint64_t now_ns);
 
-/* The type of a live herd that did not die out; null with a message. */
+/* The type of a live herd that did not die out; null with a message otherwise. */
 struct herd_type *herds_find(const struct muster_world *world, muster_herd herd);
 
 /* The id of a live herd's index. */

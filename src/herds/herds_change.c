@@ -1,5 +1,5 @@
 /* herds_change.c - one change of a membrane at a time: a node becomes its children, or siblings become their parent.
- * Nothing is taken away before all that comes instead stands, and the host agreed. */
+ * Nothing is taken away before everything that replaces it exists and the host has agreed. */
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/random.h"
@@ -22,9 +22,9 @@ struct change {
   struct herd_type *type;
   const agent_type *member;
   uint32_t herd, number, partition; /* its entry */
-  uint64_t last_ns;                 /* that those who appear are brought to */
+  uint64_t last_ns;                 /* the time that the agents that appear are brought to */
   herd_body parent;
-  uint32_t parent_agent; /* HERD_NONE: the root, folded */
+  uint32_t parent_agent; /* HERD_NONE: the parent is the root, which is folded */
   uint32_t count;
   herd_body children[HERD_CHILDREN_MAX];
   uint32_t agents[HERD_CHILDREN_MAX];
@@ -32,7 +32,7 @@ struct change {
 
 /* ----------------------------------------------------------------------------------------------------------- agents */
 
-/* Whether something waits for an agent, or it is in the middle of something. */
+/* Whether something waits for an agent, or the agent is in the middle of something. */
 static bool is_busy(const struct muster_world *world, uint32_t index) {
   const agent_row *row = &world->agents.store.rows[index];
   const agent_type *type = &world->agents.types.types[row->type];
@@ -47,7 +47,7 @@ static void *state_of(const struct change *change, uint32_t index) {
   return index == HERD_NONE ? NULL : type_state(change->member, change->world->agents.store.rows[index].state_slot);
 }
 
-/* What the designer and the host said of one agent holds for another. */
+/* What the designer and the host said of one agent holds for another one. */
 static void inherit(struct muster_world *world, uint32_t index, uint32_t from) {
   agent_row *row = &world->agents.store.rows[index];
   const agent_row *source = &world->agents.store.rows[from];
@@ -58,11 +58,11 @@ static void inherit(struct muster_world *world, uint32_t index, uint32_t from) {
   if (world->agents.store.esteem) world->agents.store.esteem[index] = world->agents.store.esteem[from];
 }
 
-/* Makes a pending agent that stands for a body, like another one; HERD_NONE when none is left. */
+/* Makes a pending agent that stands for a body, like another agent; HERD_NONE when no agent is left. */
 static uint32_t make_agent(const struct change *change, uint32_t index, const herd_body *body, uint32_t like,
                            const void *state) {
   struct muster_world *world = change->world;
-  _Alignas(8) unsigned char published[4096]; /* most of it is not used: of what is, nothing is left out */
+  _Alignas(8) unsigned char published[4096]; /* only the used part is written, and all of it */
   uint32_t bytes = change->member->def.published_bytes;
   if (index == IDENTITY_NONE) return HERD_NONE;
   ASSERT(body->members > 0 && body->members <= change->type->tree.below[0]);
@@ -90,7 +90,7 @@ static uint32_t make_agent(const struct change *change, uint32_t index, const he
   return index;
 }
 
-/* The body of a leaf, as exactly as its agent knows it. */
+/* The body of a leaf, as exact as its agent knows it. */
 static herd_body body_of(const struct change *change, const herd_lanes *lanes, uint32_t lane) {
   uint32_t index = lanes->agents[lane];
   ASSERT(lane < lanes->entry->lanes && lanes->entry->state == HERD_ENTRY_OPEN);
@@ -110,11 +110,11 @@ static herd_kept *kept_of(const struct change *change, uint32_t node) {
                                node * change->type->kept_each);
 }
 
-/* Notes what the children are like, from their parent. */
+/* Notes from their parent what the children are like. */
 static void keep_children(const struct change *change) {
   const herd_tree *tree = &change->type->tree;
   if (!change->type->kept) return;
-  /* Nor is anybody remembered who died, or has a name now. */
+  /* Members that died, or that have a name now, are not remembered either. */
   for (uint32_t k = 0; k < tree->branching; k++)
     kept_of(change, herd_tree_child(tree, change->parent.node, k))->is_kept = false;
   for (uint32_t i = 0; i < change->count; i++) {
@@ -131,7 +131,7 @@ static void keep_children(const struct change *change) {
   }
 }
 
-/* Deals the members to those children who had them, if nobody was born or died since. */
+/* Gives the members back to the children that had them, if no member was born or died since. */
 static void deal_as_kept(struct change *change) {
   const herd_tree *tree = &change->type->tree;
   uint32_t members = 0;
@@ -172,7 +172,7 @@ static bool recall_children(struct change *change) {
 
 /* --------------------------------------------------------------------------------------------------------- the host */
 
-/* Asks the host's callback, if there is one. */
+/* Asks the host's callback, if it gave one. */
 static muster_result herds_change_ask(const struct change *change,
                                       muster_result (*callback)(const muster_herd_change *)) {
   uint32_t nodes[HERD_CHILDREN_MAX];
@@ -240,7 +240,7 @@ static muster_result refuse_unfolding(const struct change *change, uint32_t made
   return result;
 }
 
-/* The children appear, as pending agents, and the host fills them; or all is as it was. */
+/* The children appear as pending agents, and the host fills them; otherwise all is as it was. */
 static muster_result make_children(struct change *change) {
   struct muster_world *world = change->world;
   herd_spread spread = {.radius_m = (double)change->type->def.spread_m,
@@ -275,12 +275,12 @@ static void enter_children(const struct change *change, uint32_t lane) {
     herds_note(world, change->agents[i]);
     lifecycle_enter(world, change->agents[i], change->last_ns);
   }
-  world->sums->report.unfolds += world_is_in_frame(world); /* else a member was named */
+  world->sums->report.unfolds += world_is_in_frame(world); /* otherwise a member was named */
   world->sums->statistics.unfolds++;
   note_sight(change);
 }
 
-/* Room for children is most of it, and left as it is. */
+/* The struct is mostly room for children, which is not cleared. */
 static void herds_change_begin(struct change *change, struct muster_world *world, struct herd_type *type, uint32_t herd,
                                uint32_t number) {
   change->world = world;
@@ -386,7 +386,7 @@ uint32_t herds_unfold_path(struct muster_world *world, struct herd_type *type, u
 /* --------------------------------------------------------------------------------------------------------------
  * folding */
 
-/* The time to which the children were brought, the mean by members. */
+/* The time to which the children were brought, as the mean over their members. */
 static uint64_t mean_time(const struct change *change) {
   const agent_row *rows = change->world->agents.store.rows;
   uint64_t first_ns = rows[change->agents[0]].last_update_ns;
@@ -397,7 +397,7 @@ static uint64_t mean_time(const struct change *change) {
   return first_ns + (uint64_t)(sum_ns / (int64_t)change->parent.members);
 }
 
-/* Their parent appears as an agent; the one that is kept in reserve, when no other is left. */
+/* Their parent appears as an agent; the index kept in reserve is used when no other is left. */
 static bool make_parent(struct change *change) {
   struct muster_world *world = change->world;
   uint32_t index = identity_take(&world->agents.ids);
@@ -427,7 +427,7 @@ static void leave_children(const struct change *change, uint32_t lane) {
   note_sight(change);
 }
 
-/* The whole herd goes home. Its time may not be its block's: then its entry notes by how much until that is past. */
+/* The whole herd is folded. When its time is not its block's, its entry notes the difference until that is past. */
 static void fold_root(const struct change *change) {
   struct herd_type *type = change->type;
   uint32_t home = herds_home(type, change->herd);

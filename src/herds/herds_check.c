@@ -1,6 +1,6 @@
-/* herds_check.c - what the update of a block left: entries that cannot be get back what they had, herds that lost their
- * last member are noted, and the block's box is made anew. In one pass, eight entries at a time: nearly always there is
- * nothing wrong with any of them. */
+/* herds_check.c - what the update of a block left: entries with impossible values get back what they had, herds that
+ * lost their last member are noted, and the block's box is made anew. In one pass, eight entries at a time: nearly
+ * always there is nothing wrong with any of them. */
 #include "herds/herds.h"
 
 #include "base/assert.h"
@@ -11,7 +11,7 @@
 enum { EIGHT = 8 };
 
 typedef float floats __attribute__((vector_size(32)));
-typedef int32_t ints __attribute__((vector_size(32))); /* of comparisons: -1 where true, else 0 */
+typedef int32_t ints __attribute__((vector_size(32))); /* results of comparisons: -1 where true, else 0 */
 typedef uint16_t halves __attribute__((vector_size(16)));
 typedef uint64_t quarters __attribute__((vector_size(32)));
 
@@ -36,12 +36,12 @@ INLINE const floats *floats_at(const float *at) {
   return (const floats *)(const void *)at;
 }
 
-/* Not where a value is infinite or no number. */
+/* Clears `good` where a value is infinite or NaN. */
 INLINE void keep_finite(const float *at, ints *good) {
   *good &= ((ints)*floats_at(at) & 0x7fffffff) < 0x7f800000;
 }
 
-/* Takes those that count into the least or the most. */
+/* Takes the values that count into the least or the most. */
 INLINE void lower(const floats *value, const ints *counts, floats *least) {
   ints less = (*value < *least) & *counts;
   *least = (floats)(((ints)*value & less) | ((ints)*least & ~less));
@@ -57,13 +57,13 @@ INLINE bool are_all(const ints *condition) {
   return (all[0] & all[1] & all[2] & all[3]) == UINT64_MAX;
 }
 
-/* Bits are chosen, not numbers: a slot may hold what is no number. */
+/* Chooses bits, not numbers: a slot may hold NaN. */
 INLINE void restore(float *at, const float *saved, const ints *kept) {
   ints *column = (ints *)(void *)at;
   *column = (*column & *kept) | (*(const ints *)(const void *)saved & ~*kept);
 }
 
-/* Where members have others behind them, so that they are not for the block to write. */
+/* Puts back the slots that hold no folded herd: the block may not write them. */
 INLINE void restore_eight(const checking *it, uint32_t i, const ints *kept) {
   const muster_herd_block *shown = it->shown;
   const herd_scratch *saved = it->scratch;
@@ -75,8 +75,8 @@ INLINE void restore_eight(const checking *it, uint32_t i, const ints *kept) {
   *(halves *)(void *)(shown->members + i) &= __builtin_convertvector(*kept, halves);
 }
 
-/* Eight entries of which each is as it may be, with members, or nobody's; else nothing is done, and they must be looked
- * at singly. */
+/* Passes eight entries when each has possible values and members, or holds no herd. Otherwise it does nothing, and they
+ * must be looked at singly. */
 INLINE bool pass_eight(const checking *it, uint32_t i, struct boxes *boxes, ints *more) {
   const muster_herd_block *shown = it->shown;
   ints members = __builtin_convertvector(*(const halves *)(const void *)(shown->members + i), ints);
@@ -108,7 +108,7 @@ static bool may_stay(const checking *it, uint32_t i, const struct boxes *boxes) 
   return good;
 }
 
-/* Bits are copied, not numbers: a slot may hold what is no number. */
+/* Copies bits, not numbers: a slot may hold NaN. */
 static void put_back(const checking *it, uint32_t i) {
   const muster_herd_block *shown = it->shown;
   const herd_scratch *saved = it->scratch;
@@ -130,7 +130,7 @@ static void check_one(const checking *it, uint32_t i, struct boxes *boxes) {
     scratch->refused += told;
   }
   scratch->members_more += (int64_t)shown->members[i] - (int64_t)scratch->members[i];
-  if (!scratch->members[i]) return; /* nobody's, or unfolded */
+  if (!scratch->members[i]) return; /* the slot holds no herd, or an unfolded one */
   if (shown->members[i]) {
     uint32_t lane = i % EIGHT;
     boxes->least_x[lane] = shown->x[i] < boxes->least_x[lane] ? shown->x[i] : boxes->least_x[lane];

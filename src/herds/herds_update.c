@@ -1,5 +1,5 @@
 /* herds_update.c - herds in updates: how a block is brought forward, on any worker, and what an atom may ask of herds.
- * A block's update works in place; what it leaves that cannot be is put back herd by herd. */
+ * A block's update works in place; impossible values that it leaves are put back herd by herd. */
 #include "base/assert.h"
 #include "base/clones.h"
 #include "base/error.h"
@@ -32,7 +32,7 @@ VECTOR_CLONES static void number_herds(uint32_t *restrict herds, uint32_t first,
   for (uint32_t i = 0; i < count; i++) herds[i] = first + i;
 }
 
-/* Herds whose time is not their block's are told what is theirs. */
+/* Herds with a time other than their block's are told their own elapsed time. */
 static void tell_settling(const struct herd_type *type, const herd_block *block, herd_scratch *scratch,
                           uint64_t elapsed_ns) {
   for (uint32_t next = block->entry; next; next = herds_entry(type, next - 1)->next) {
@@ -99,7 +99,7 @@ muster_atom_result herds_update_block(muster_update *given) {
   struct muster_world *world = given->world;
   const herd_link *link = &world->herds->table.links[given->agent.index];
   if (link->tie != HERD_TIE_BLOCK) return MUSTER_ATOM_NEXT; /* an agent that a host spawned: it has no herds */
-  if (!given->elapsed_ns) return MUSTER_ATOM_NEXT; /* who is behind the block is told with its next time, and once */
+  if (!given->elapsed_ns) return MUSTER_ATOM_NEXT; /* herds behind the block are told with its next time, and once */
   update(world, &world->herds->table.types[link->type], link->entry, &world->herds->table.scratch[given->worker],
          given->elapsed_ns, given->now_ns);
   return MUSTER_ATOM_NEXT;

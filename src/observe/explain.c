@@ -1,5 +1,5 @@
-/* explain.c - why an agent runs when and how it does: what every stage knows of it, put together. The words are in
- * explain_words.c. */
+/* explain.c - why an agent runs when and how it does: what every stage knows of the agent, put together. The words are
+ * in explain_words.c. */
 #include "base/sized.h"
 #include "observe/report.h"
 #include "plan/judge.h"
@@ -28,7 +28,7 @@ static void name_observer(const muster_world *world, uint32_t index, muster_agen
   whole->distance_m = (float)sqrt(x * x + y * y + z * z);
 }
 
-/* What the definition and the host say of it, and its type. */
+/* What the definition and the host say of the agent, and its type. */
 static void describe_given(const muster_world *world, uint32_t index, muster_agent_explanation *whole) {
   const agent_row *row = &world->agents.store.rows[index];
   const agent_type *type = &world->agents.types.types[row->type];
@@ -70,7 +70,7 @@ static void explain_importance(const muster_world *world, uint32_t index, muster
   if (whole->floor > judgement.by_model) whole->reasons |= MUSTER_REASON_FLOOR;
 }
 
-/* What is said about it where importance is made of factors. */
+/* What is said about the agent where importance is made of factors. */
 static void describe_factors(const muster_world *world, uint32_t index, muster_agent_explanation *whole) {
   agent_esteem esteem = world->agents.store.esteem[index];
   whole->designer = esteem_value(esteem.designer);

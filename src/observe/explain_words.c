@@ -10,7 +10,7 @@
 
 struct words {
   char *text;
-  size_t bytes, length; /* room, and what the whole text takes */
+  size_t bytes, length; /* room, and the length of the whole text */
 };
 
 __attribute__((format(printf, 2, 3))) static void put(struct words *words, const char *format, ...) {
@@ -72,7 +72,7 @@ static void put_exempt(struct words *words, const muster_agent_explanation *expl
     put(words, "does not give way to others");
 }
 
-/* Why its period is as long as it is. A longest period that is a wish may not be kept. */
+/* Why the agent's period is as long as it is. A longest period that is a wish may not be kept. */
 static void put_stretch(struct words *words, const muster_agent_explanation *explanation) {
   double pressure = (double)explanation->pressure;
   struct duration longest = duration_of(explanation->longest_ns);
@@ -96,7 +96,7 @@ static void put_overload(struct words *words, const muster_agent_explanation *ex
         "  Overload: even with the longest periods that types wish for the work does not fit the budget; what matters "
         "least gives way most.\n");
   else
-    put(words, "  Overload: even with everybody's longest period the work does not fit the budget.\n");
+    put(words, "  Overload: even with the longest period of every agent the work does not fit the budget.\n");
 }
 
 static const char *origin_of_elasticity(const muster_agent_explanation *explanation) {
@@ -183,7 +183,8 @@ static void put_wait(struct words *words, const muster_agent_explanation *explan
   if (explanation->deadline_ns && left_ns < 0)
     put(words, "  Rank: it should have run %s ago.\n", duration_of((uint64_t)-left_ns).text);
   else if (explanation->deadline_ns)
-    put(words, "  Rank: it shall run within %s; who has less time goes first.\n", duration_of((uint64_t)left_ns).text);
+    put(words, "  Rank: it shall run within %s; agents with less time go first.\n",
+        duration_of((uint64_t)left_ns).text);
   if (!explanation->priority_ns) return;
   put(words,
       "  Rank: as if it had waited %.1f ms: %.1f since its last update, %+.1f for importance, %+.1f for having "
@@ -236,7 +237,7 @@ static void put_reaction(struct words *words, const muster_agent_explanation *ex
     put(words, "  It should have reacted %s ago.\n", duration_of(now_ns - by_ns).text);
 }
 
-/* What it gets, beside what the rule says. */
+/* What the agent gets, beside what the rule says. */
 static void put_age(struct words *words, const muster_agent_explanation *explanation) {
   struct duration age = duration_of(explanation->age_ns);
   put(words, "  Last update: ");

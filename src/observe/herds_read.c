@@ -19,7 +19,7 @@ static uint32_t count_named(const herd_table *table, muster_herd herd) {
   return count;
 }
 
-/* The mean by members. */
+/* The mean time of the leaves, weighted by members. */
 static uint64_t leaves_reached(const struct muster_world *world, const herd_lanes *lanes) {
   uint64_t first_ns = world->agents.store.rows[lanes->agents[0]].last_update_ns;
   int64_t sum_ns = 0;
@@ -74,7 +74,7 @@ muster_herd muster_herd_next(const muster_world *world, muster_herd herd) {
     for (uint32_t i = from > type->first ? from : type->first; i < end; i++) {
       uint32_t home = herds_home(type, i);
       if (home % MUSTER_HERD_BLOCK >= herds_block_of(type, home)->high) {
-        i = type->first + (home / MUSTER_HERD_BLOCK + 1) * MUSTER_HERD_BLOCK - 1; /* none behind it in its block */
+        i = type->first + (home / MUSTER_HERD_BLOCK + 1) * MUSTER_HERD_BLOCK - 1; /* its block has none behind it */
         continue;
       }
       if (type->members[home] || herds_number_in(type, home) < HERD_EMPTY) return herds_id(world, i);

@@ -42,8 +42,8 @@ static uint64_t bytes_of_sets(const muster_world *world) {
   return bytes;
 }
 
-/* Bytes in use per agent that ever was; the batch and its sort buffers count for the largest batch so far. The workers'
- * own scratch is the pool's affair and left out, so that the figure does not depend on their number. */
+/* Bytes in use per agent that was ever in use; the batch and its sort buffers count for the largest batch so far. The
+ * workers' own scratch is left to the pool, so that the figure does not depend on their number. */
 static uint64_t bytes_scheduling(const muster_world *world) {
   bool parted = false; /* updates may be preempted, or wait for action atoms */
   for (uint32_t i = 0; i < world->agents.types.count; i++) parted |= world->agents.types.types[i].atom_count > 1;
@@ -226,7 +226,7 @@ muster_result muster_observer_read(const muster_world *world, muster_observer ob
   return sized_write(SIZED(observer_def), &whole, def);
 }
 
-/* What of a row describes the world; its links do not. */
+/* The parts of a row that describe the world; its links do not. */
 typedef struct hashed_row {
   uint64_t last_update_ns, virtual_due_ns, first_due_ns;
   muster_position position;

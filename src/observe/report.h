@@ -1,5 +1,5 @@
-/* report.h - what can be read of a world between frames, for those who put it together. Nothing here changes anything.
- */
+/* report.h - what can be read of a world between frames, for the files that put it together. Nothing here changes
+ * anything. */
 #ifndef REPORT_H
 #define REPORT_H
 

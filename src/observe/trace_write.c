@@ -52,7 +52,7 @@ __attribute__((format(printf, 2, 3))) static void put(trace_writer *writer, cons
   }
 }
 
-/* An event up to its arguments. */
+/* Writes an event up to its arguments. */
 static void begin_event(trace_writer *writer, const char *phase, const char *category, const char *quoted_name,
                         uint64_t at_ns, uint32_t track) {
   put(writer, "%s{\"ph\":\"%s\",\"cat\":\"%s\",\"name\":%s,\"ts\":%s,\"pid\":%d,\"tid\":%u",
@@ -61,7 +61,7 @@ static void begin_event(trace_writer *writer, const char *phase, const char *cat
   writer->any_event = true;
 }
 
-/* `text` as a JSON string, for names that anybody may have chosen. */
+/* `text` as a JSON string, for names that a host may have chosen freely. */
 static const char *quote(char quoted[NAME_BYTES], const char *text) {
   json_writer json;
   json_start(&json, quoted, NAME_BYTES);

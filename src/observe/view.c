@@ -1,4 +1,4 @@
-/* view.c - agents for pictures: a pass over the columns that shows who is in a rectangle. */
+/* view.c - agents for pictures: a pass over the columns that shows the agents in a rectangle. */
 #include "observe/view.h"
 
 #include "base/sized.h"
@@ -59,7 +59,7 @@ static void view_see(const struct muster_world *world, uint32_t index, muster_si
 }
 
 /* Looks at the agents with index first .. end - 1, of which most are active, until the room is used up; returns where
- * that was. Places stand together, so those outside cost half a cache line each. */
+ * that was. Places stand together, so agents outside the rectangle cost half a cache line each. */
 static uint32_t view_look(const struct muster_world *world, const muster_view *view, uint32_t first, uint32_t end,
                           muster_sight *sights, uint32_t capacity, uint32_t *count) {
   for (uint32_t index = first; index < end; index++) {

@@ -11,7 +11,7 @@ typedef struct cell_range {
   uint32_t partition;
 } cell_range;
 
-/* Nothing is further away than 1e9 m; what a view says beyond is cut before it is an integer. */
+/* Nothing is further away than 1e9 m; a larger value in a view is cut before it becomes an integer. */
 static int64_t cells_to(const struct field *field, double at_m, double (*round_off)(double)) {
   return (int64_t)round_off(fmin(fmax(at_m, -1e12), 1e12) / field->edge_m);
 }
@@ -31,7 +31,7 @@ static bool meets(const cell_range *range, const field_tile *tile) {
          x + TILE_EDGE > range->first_x && y + TILE_EDGE > range->first_y;
 }
 
-/* Whether a cell of a tile is in the range; then what is known of it. */
+/* Whether a cell of a tile is in the range; if so, fills in what is known of it. */
 static bool view_field_see(const struct field *field, const cell_range *range, const field_tile *tile, uint32_t cell,
                            muster_field_cell *seen) {
   int64_t x = (int64_t)tile->x * TILE_EDGE + cell % TILE_EDGE, y = (int64_t)tile->y * TILE_EDGE + cell / TILE_EDGE;
@@ -44,7 +44,7 @@ static bool view_field_see(const struct field *field, const cell_range *range, c
   return true;
 }
 
-/* The cells of a tile from one on, until the room is used up; returns where that was. */
+/* Looks at the cells of a tile from one on, until the room is used up; returns where that was. */
 static uint32_t view_field_look(const struct field *field, const cell_range *range, const field_tile *tile,
                                 uint32_t first, muster_field_cell *cells, uint32_t capacity, uint32_t *count) {
   if (!meets(range, tile)) return TILE_CELLS;

@@ -13,7 +13,7 @@ void activation_create(activation_book *book, uint32_t delay_max, uint32_t agent
   for (uint32_t i = 0; book->shares && i < ACTIVATION_SHARDS; i++) book->shares[i].first = ACTIVATION_BEATS;
 }
 
-/* A share's additions become part of the book. */
+/* Moves what a share has added into the book. */
 static void fold_in(activation_book *book, activation_share *share) {
   for (uint32_t ahead = share->first; ahead < share->end; ahead++) {
     uint32_t slot = (book->beat + ahead) % ACTIVATION_BEATS;
@@ -24,7 +24,7 @@ static void fold_in(activation_book *book, activation_share *share) {
   share->end = 0;
 }
 
-/* Beats that are over are empty again. */
+/* Clears the beats that are over. */
 static void pass_beats(activation_book *book, uint32_t count) {
   uint32_t cleared = count < ACTIVATION_BEATS ? count : ACTIVATION_BEATS;
   for (uint32_t i = 1; i <= cleared; i++) book->booked_ns[(book->beat + i) % ACTIVATION_BEATS] = 0;
@@ -35,8 +35,8 @@ activation_pace activation_pace_of(double beat_ns, double late) {
   return (activation_pace){beat_ns, beat_ns > 0 ? 1.0 / beat_ns : 0.0, late};
 }
 
-/* A pause of the host counts as two beats, and a new frame rate is learnt within a second. The end of the beat comes
- * nearer to that of the frame each time. */
+/* A pause of the host counts as two beats at most, and a new frame rate is learnt within a second. Each call brings the
+ * end of the beat nearer to the end of the frame. */
 void activation_pace_on(activation_pace *pace, uint64_t elapsed_ns, uint32_t beats) {
   const double part = 1.0 / 8.0;
   double frame_ns = (double)elapsed_ns, passed = pace->late + frame_ns * pace->beats_per_ns - (double)beats;
@@ -84,7 +84,7 @@ uint32_t activation_cycle(const uint32_t *periods, uint32_t count, uint32_t most
   return (uint32_t)cycle;
 }
 
-/* What all frames are to run, and what somebody would find in those that it uses. */
+/* What all frames are to run, so that an agent can judge the frames that it would use. */
 typedef struct offline_plan {
   const uint32_t *periods;
   const float *costs;
@@ -135,7 +135,7 @@ static int by_cost(const void *left, const void *right) {
   return a->agent < b->agent ? -1 : a->agent > b->agent;
 }
 
-/* Takes every agent out once and puts it where it is best; returns how many found another place. */
+/* Takes every agent out once and puts it where it is best; returns how many agents found another place. */
 static uint32_t improve(const offline_plan *plan, const dear_agent *order, uint32_t count, uint32_t *delays) {
   uint32_t moved = 0;
   for (uint32_t i = 0; i < count; i++) {

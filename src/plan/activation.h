@@ -1,22 +1,23 @@
-/* plan/activation.h - in which frame agents begin, so that no frame is fuller than it must be.
+/* plan/activation.h - in which frame agents begin, so that no frame is fuller than necessary.
  *
- * Wright & Marshall's dynamic activation delay: who chooses a delay d among 0..D frames by what is booked in the frames
- * that it will use takes the peaks off the load. Here the load is predicted cost instead of a count of processes.
+ * Wright & Marshall's dynamic activation delay takes the peaks off the load: an agent chooses a delay d among 0..D
+ * frames by what is booked in the frames that it will use. Here the load is predicted cost instead of a count of
+ * processes.
  *
  * While the world runs, an agent chooses anew whenever it goes back into its wheel, for the one frame in which it falls
- * due next. The book has what every frame of the future is to run, as far as that is known by then: who has a long
- * period comes early and finds its frame almost empty, who has a short one comes last and fills what is left. So the
- * first frame among the D + 1 that stays within the mean of all frames is taken; else the emptiest. Most agents find
- * room in the very frame of their period and are not delayed at all. (Simulated with 5,000 agents: the emptiest of the
- * D + 1, or a book of all periods within a look-ahead, gives no lower peaks for two to eight times the work; and the
- * emptiest delays everybody by D, since the later a frame, the less is known of it.)
+ * due next. The book holds what every frame of the future is to run, as far as that is known by then: an agent with a
+ * long period books early and finds its frame almost empty, an agent with a short one books last and fills what is
+ * left. So it takes the first frame among the D + 1 that stays within the mean of all frames; else the emptiest. Most
+ * agents find room in the very frame of their period and are not delayed at all. (Simulated with 5,000 agents: the
+ * emptiest of the D + 1, or a book of all periods within a look-ahead, gives no lower peaks for two to eight times the
+ * work; and the emptiest delays every agent by D, since the later a frame, the less is known of it.)
  *
- * Frames to come are counted in beats: a beat is as long as frames are on average, and ends when one does. So a frame
- * that is late takes what falls due in its time, and the beats after it stay where they are. The clock of a class under
- * pressure runs the slower the longer a frame was, and keeps a pace of its own.
+ * Frames to come are counted in beats: a beat is as long as frames are on average, and ends when a frame does. So a
+ * frame that is late takes what falls due in its time, and the beats after it stay where they are. The clock of a class
+ * under pressure runs the slower the longer a frame was, so it keeps a pace of its own.
  *
- * The period's own due times stay as they are, equally far apart, and the delay is counted from each anew: it neither
- * adds up nor changes how often an agent runs. */
+ * The due times of the period itself stay as they are, equally far apart. The delay is counted anew from each of them:
+ * delays do not add up, and do not change how often an agent runs. */
 #ifndef PLAN_ACTIVATION_H
 #define PLAN_ACTIVATION_H
 
@@ -26,20 +27,20 @@
 #include <stdint.h>
 
 enum {
-  ACTIVATION_BEATS = 1024, /* how far the book reaches; who falls due later is not planned */
-  ACTIVATION_SHARDS = 4,   /* as many may book at the same time */
+  ACTIVATION_BEATS = 1024, /* how far the book reaches; an agent that falls due later is not planned */
+  ACTIVATION_SHARDS = 4,   /* how many threads may book at the same time */
   ACTIVATION_DELAY_MAX = 64,
   ACTIVATION_HORIZON_MAX = 1 << 20
 };
 
 /* What an agent has in the book. */
 typedef struct activation_booking {
-  uint64_t delay_ns; /* by which its due time is behind that of its period, on the clock of its class */
-  uint32_t beat;     /* in which it is booked */
-  uint32_t cost_ns;  /* with so much; 0 = it is not */
+  uint64_t delay_ns; /* how far it is due behind its period's due time, on its class's clock */
+  uint32_t beat;     /* the beat in which it is booked */
+  uint32_t cost_ns;  /* the cost that is booked; 0 = it is not booked */
 } activation_booking;
 
-/* What one of those who book at the same time has added since the last turn. */
+/* What one of the threads that book at the same time has added since the last turn. */
 typedef struct activation_share {
   uint32_t first, end; /* beats that it touched, counted from the present one */
   int64_t booked_ns[ACTIVATION_BEATS];
@@ -49,16 +50,16 @@ typedef struct activation_share {
 typedef struct activation_pace {
   double beat_ns;      /* how long a beat is; 0 = not known yet; */
   double beats_per_ns; /* and the inverse */
-  double late; /* by how many beats it was behind the end of the present one when the last frame began: -0.5 .. 0.5 */
+  double late;         /* beats that it was behind the present one's end when the last frame began: -0.5 .. 0.5 */
 } activation_pace;
 
 typedef struct activation_book {
   uint32_t delay_max;   /* D; 0 = nothing is planned */
-  uint32_t beat;        /* the present one: what was booked for it is released */
-  uint32_t sharers;     /* how many book at the same time now: each sees what it added itself, and takes the others to
-                           add as much */
+  uint32_t beat;        /* the present beat: what was booked for it is released */
+  uint32_t sharers;     /* how many threads book now: each sees what it added itself, and assumes that the others add as
+                           much */
   activation_pace pace; /* of simulation time */
-  int64_t mean_ns;      /* what a beat has of those who are planned, on average */
+  int64_t mean_ns;      /* the mean cost of planned agents in a beat */
   int64_t *booked_ns;   /* by beat, modulo ACTIVATION_BEATS */
   activation_share *shares;
   activation_booking *bookings; /* by agent */
@@ -67,17 +68,17 @@ typedef struct activation_book {
 /* Reserves the book; nothing with delay_max 0. */
 void activation_create(activation_book *book, uint32_t delay_max, uint32_t agents_max, struct arena *arena);
 
-/* A frame is about to be released, `elapsed_ns` of simulation time after the last: the beats that have passed are taken
- * off, and what was booked since the last turn becomes known to all. Returns how many beats have passed. */
+/* A frame is about to be released, `elapsed_ns` of simulation time after the last: takes off the beats that have
+ * passed, and adds to the book what was booked since the last turn. Returns how many beats have passed. */
 uint32_t activation_turn(activation_book *book, uint64_t elapsed_ns);
 
-/* The pace of a clock of which no more is known than how long a beat is. */
+/* The pace of a clock of which only the length of a beat is known. */
 activation_pace activation_pace_of(double beat_ns, double late);
 
-/* A clock has gone on by `elapsed_ns` in so many beats. */
+/* A clock has gone on by `elapsed_ns` in `beats` beats. */
 void activation_pace_on(activation_pace *pace, uint64_t elapsed_ns, uint32_t beats);
 
-/* Until the next turn several shards book at the same time: those that are to book anything. */
+/* Until the next turn several shards book at the same time: those with `wanted` above 0. */
 void activation_share_out(activation_book *book, const uint32_t wanted[ACTIVATION_SHARDS]);
 
 /* Fetches what booking an agent touches. */
@@ -88,7 +89,7 @@ PREFETCH_FUNCTION activation_prefetch(const activation_book *book, uint32_t agen
 /* What is booked for a beat to come. */
 int64_t activation_booked_ns(const activation_book *book, uint32_t beat);
 
-/* What a share that judges a beat has to go by. */
+/* The load of a beat as a share sees it: the book, and its own additions once for each sharer. */
 static inline int64_t activation_seen_ns(const activation_book *book, const activation_share *share, uint32_t beat) {
   uint32_t slot = beat % ACTIVATION_BEATS;
   return book->booked_ns[slot] + (int64_t)book->sharers * share->booked_ns[slot];
@@ -100,7 +101,7 @@ static inline void activation_add(activation_book *book, activation_share *share
   if (ahead >= share->end) share->end = ahead + 1;
 }
 
-/* Takes an agent's booking back, if its beat is still to come, and returns its delay. */
+/* Takes back an agent's booking, if its beat is still to come, and returns its delay. */
 static inline uint64_t activation_take_back(activation_book *book, uint32_t shard, uint32_t agent) {
   activation_booking *booking = &book->bookings[agent];
   int32_t ahead = (int32_t)(booking->beat - book->beat);
@@ -129,7 +130,7 @@ static inline uint32_t activation_choose(const activation_book *book, uint32_t s
   return best;
 }
 
-/* Books an agent that is in no beat. */
+/* Books an agent that is not booked. */
 static inline void activation_enter(activation_book *book, uint32_t shard, uint32_t agent, uint32_t ahead,
                                     uint32_t cost_ns, uint64_t delay_ns) {
   book->bookings[agent] = (activation_booking){delay_ns, book->beat + ahead, cost_ns};
@@ -143,11 +144,11 @@ static inline void activation_enter(activation_book *book, uint32_t shard, uint3
 /* The least common multiple of periods, after which the load repeats; `most` when it is greater. */
 uint32_t activation_cycle(const uint32_t *periods, uint32_t count, uint32_t most);
 
-/* Chooses delays for a whole population at once, by the load of the frames 0..horizon - 1: the dearest agents first,
- * then each once more beside all others, until none finds a better place. Periods and delays are frames, periods at
- * least 1, delays at most delay_max; costs are at least 0, in any unit; horizon is 1 .. ACTIVATION_HORIZON_MAX. Equal
- * input gives equal delays. False when memory is refused; else O(count x (delay_max + 1) x horizon / period) a pass.
- * For tools: it allocates. */
+/* Chooses delays for a whole population at once, by the load of the frames 0..horizon - 1: the costliest agents first,
+ * then each agent once more beside all others, until none finds a better place. Periods and delays are frames, periods
+ * at least 1, delays at most delay_max; costs are at least 0, in any unit; horizon is 1 .. ACTIVATION_HORIZON_MAX.
+ * Equal input gives equal delays. False when memory is refused; else O(count x (delay_max + 1) x horizon / period) a
+ * pass. For tools: it allocates. */
 bool activation_plan_offline(const uint32_t *periods, const float *costs, uint32_t count, uint32_t delay_max,
                              uint32_t horizon, uint32_t *delays);
 

@@ -1,7 +1,7 @@
 #include "plan/bands.h"
 
-/* Steps of the golden section of all indices come nowhere twice before they have been everywhere: nothing is to be kept
- * from frame to frame, and agents that were spawned together, of one type often, are not looked at together alone. */
+/* Steps of the golden section through all indices return to no place before they have been everywhere. So nothing is
+ * kept from frame to frame, and agents that were spawned together, often of one type, are not looked at in a row. */
 static uint32_t first_index(const agent_store *store, uint64_t frame) {
   uint32_t place = (uint32_t)frame * 2654435769u;
   return (uint32_t)((uint64_t)place * store->high >> 32);

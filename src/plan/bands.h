@@ -1,4 +1,4 @@
-/* plan/bands.h - what is told of agents by bands of importance: muster_band, in muster/report.h.
+/* plan/bands.h - what reports say of agents by bands of importance: muster_band, in muster/report.h.
  *
  * Classes, and all of them together, count their members by band as importance changes (plan/classes.h). A frame adds
  * these to sums, and looks at the ages of a few agents; nothing here walks over all of them. */
@@ -8,7 +8,7 @@
 #include "base/histogram.h"
 #include "plan/classes.h"
 
-/* Agents that a frame looks at: their rows are half a page of memory. */
+/* How many agents a frame looks at: their rows are half a page of memory. */
 enum { BANDS_LOOKS = 32 };
 
 struct bands {
@@ -20,7 +20,7 @@ struct bands {
 void bands_begin_frame(struct bands *bands, const class_table *classes, const agent_store *store, uint64_t elapsed_ns,
                        uint64_t frame);
 
-/* A frame ends: looks at the ages of some agents, others in each frame, so that all have their turns alike. */
+/* A frame ends: looks at the ages of some agents, other ones in each frame, so that all are looked at equally often. */
 void bands_end_frame(struct bands *bands, const class_table *classes, const agent_store *store, uint64_t now_ns,
                      uint64_t frame);
 

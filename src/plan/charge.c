@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "plan/periods.h"
 
-/* What tells one update of an agent from another. A pass may run in each frame; other updates bring their agent on. */
+/* Tells one update of an agent from another. A pass may run in each frame; other updates bring their agent forward. */
 static uint64_t draw_of(const struct filling *filling, const agent_type *type, const agent_row *row) {
   return type->has_sets ? filling->limits->now_ns : row->last_update_ns;
 }
@@ -47,7 +47,7 @@ static uint64_t left_ns(const struct filling *filling) {
   return filling->ready->weights.order == MUSTER_ORDER_DELAYS && left > 0 ? UINT64_MAX : left;
 }
 
-/* An atom is to run. */
+/* Charges an atom that is to run. */
 static void charged_atom(struct filling *filling, const agent_type *type, batch_entry *entry, uint32_t atom,
                          uint64_t cost_ns) {
   if (cost_ns > filling->result.atom_ns) filling->result.atom_ns = cost_ns;
@@ -81,7 +81,7 @@ bool charge_model(struct filling *filling, const agent_type *type, batch_entry *
 
 /* ----------------------------------------------------------------------------------------------------------- cycles */
 
-/* How many cycles importance gives an agent. */
+/* How many cycles an agent may have by its importance. */
 static uint32_t cycles_for(const rank_limits *limits, const agent_row *row) {
   float importance = share_value(row->importance), from = limits->cycles_from;
   if (importance < from) return 1;
@@ -89,7 +89,7 @@ static uint32_t cycles_for(const rank_limits *limits, const agent_row *row) {
   return 1 + (uint32_t)(part * (float)(limits->cycles_max - 1) + 1e-4f);
 }
 
-/* What a further cycle costs: no time has passed in it; and the longest of its atoms. */
+/* What a further cycle costs, in which no time passes; and in *atom_ns the longest of its atoms. */
 static uint64_t model_cycle(const struct filling *filling, const agent_type *type, uint32_t index, uint32_t cycle,
                             uint64_t *atom_ns) {
   const agent_row *row = &filling->store->rows[index];
@@ -136,7 +136,8 @@ void charge_weigh(struct filling *filling) {
     filling->weight += (uint64_t)filling->types->types[type].def.priority * filling->ready->counts_of[type];
 }
 
-/* The entry is no longer among those that are ready once it is admitted: so its weight is taken off then. */
+/* The slice of an entry. Once admitted, the entry is no longer among the ready agents: so its weight is taken off then.
+ */
 static uint32_t charge_slice_of(const struct filling *filling, const agent_type *type, uint32_t number) {
   uint64_t slice_ns = type->def.slice_ns ? type->def.slice_ns : UINT32_MAX, weight = filling->weight;
   uint32_t last_ns = filling->batch->shares[number];
@@ -146,7 +147,7 @@ static uint32_t charge_slice_of(const struct filling *filling, const agent_type 
     double share_ns = left * type->def.priority / (double)weight;
     if (share_ns < (double)slice_ns) slice_ns = share_ns < 1.0 ? 1u : (uint64_t)share_ns;
   } else if (type->def.priority && last_ns && last_ns < slice_ns) {
-    slice_ns = last_ns; /* it is held from the last frame, and nobody else is known yet */
+    slice_ns = last_ns; /* it is held from the last frame, and no other agent is known yet */
   }
   return slice_ns < UINT32_MAX ? (uint32_t)slice_ns : 0;
 }
@@ -160,7 +161,7 @@ void charge_begin_pass(struct filling *filling, const agent_type *type, const ba
   filling->batch->shares[row->type] = filling->batch->passes[filling->batch->count].slice_ns;
 }
 
-/* A pass that is charged. */
+/* A pass that is being charged. */
 struct charging {
   struct filling *filling;
   const agent_type *type;
@@ -175,7 +176,7 @@ static uint64_t cost_of(const struct charging *charging, uint32_t atom) {
   return charge_model_cost(charging->filling, charging->type, charging->entry->agent, atom, &charging->told);
 }
 
-/* What the set that is next would be told, and its first atom cost. */
+/* Sets what the next set would be told; returns what its first atom would cost. */
 static uint64_t charge_look_ahead(struct charging *charging, const type_set *set, const set_state *state) {
   bool goes_on = set->mode == MUSTER_MODE_SLICEABLE && state->goes_on;
   charging->told.now_ns = goes_on ? state->began_ns : charging->filling->limits->now_ns;
@@ -183,7 +184,7 @@ static uint64_t charge_look_ahead(struct charging *charging, const type_set *set
   return cost_of(charging, pass_first_atom(set, state));
 }
 
-/* Charges the atoms of a set in its turn, from the one that costs cost_ns. */
+/* Charges the atoms of a set in its turn, beginning with the atom that costs cost_ns. */
 static void charge_set(struct charging *charging, const type_set *set, uint32_t number, uint64_t cost_ns) {
   struct batch *batch = charging->filling->batch;
   uint32_t atom = pass_first_atom(set, &charging->states[number]);

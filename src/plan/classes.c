@@ -16,7 +16,8 @@ void classes_create(class_table *table, uint32_t types_max, uint32_t agents_max,
   lists_create(&table->lists, WHEEL_SHARDS, agents_max, arena);
 }
 
-/* Full only with more than a hundred types of all levels and elasticities: look through the type's classes. */
+/* For a full table, which takes more than a hundred types of all levels and elasticities: searches the type's classes.
+ */
 static agent_class *nearest_class(class_table *table, uint32_t type_index, uint32_t step) {
   const uint16_t *of_type = &table->lookup[type_index * MUSTER_LEVELS * ELASTICITY_STEPS];
   agent_class *nearest = NULL;

@@ -2,12 +2,12 @@
  *
  * A class is (type, level, elasticity step): its members share cost, period bounds and elasticity, so one number, the
  * rate, describes the periods of all of them. Elasticity is taken in steps of an eighth of an octave, which makes the
- * classes few and what holds for the class exact for each member.
- *
+ * rate, describes the periods of all of them. Elasticity is taken in steps of an eighth of an octave: so classes are
+ * few, and what holds for the class holds exactly for each member.
  * Each class has a virtual clock that runs at `rate` = T_io / T_i (1 with no pressure, slower under pressure) and a
  * timing wheel over it. A member is due every T_io of that clock. So re-timing every waiting agent when the pressure
  * changes costs one step per class, and an agent that changes class takes its remaining fraction along.
- * (PAPERS: elastic periods of Tan & Wong; class clocks are ours.) */
+ * (PAPERS: elastic periods of Tan & Wong; the class clocks are Muster's own.) */
 #ifndef PLAN_CLASSES_H
 #define PLAN_CLASSES_H
 
@@ -33,20 +33,20 @@ typedef struct agent_class {
   uint32_t active_position;       /* in class_table.active */
   uint64_t nominal_ns;            /* T_io */
   uint64_t longest_ns;            /* T_imax */
-  bool hard;                      /* which is a bound then, and no wish */
+  bool hard;                      /* longest_ns is a bound, not a wish */
   double elasticity;              /* of the step */
   double rate;                    /* T_io / T_i by the last fit */
   float period_ns;                /* T_i */
   uint64_t clock_ns;              /* virtual time, */
-  float clock_part;               /* and of the next nanosecond */
-  uint64_t cursor;                /* clock_ns >> slot_shift of the last visit; less when that did not get through */
+  float clock_part;               /* and the part of the next nanosecond that has passed */
+  uint64_t cursor;                /* clock_ns >> slot_shift of the last visit; less if that was cut short */
   uint32_t slot_shift;            /* a wheel slot is 2^slot_shift ns wide */
   float per_nominal;              /* 1 / T_io */
-  uint64_t fine_cursor;           /* clock_ns >> (slot_shift - WHEEL_FINE_BITS), likewise */
-  uint64_t step_ns;               /* bounded steps: the type's; else 0 */
-  uint32_t events;                /* runs that were asked for ahead of any period since the last release, */
+  uint64_t fine_cursor;           /* the same for clock_ns >> (slot_shift - WHEEL_FINE_BITS) */
+  uint64_t step_ns;               /* the type's step_ns if it has bounded steps; else 0 */
+  uint32_t events;                /* runs since the last release that were asked for ahead of any period, */
   double events_per_ns;           /* and how many there usually are */
-  activation_pace pace;           /* of its clock; these are for planning alone: */
+  activation_pace pace;           /* of its clock; this and cost_ns are for planning alone */
   uint32_t cost_ns;               /* what an update is predicted to cost */
   uint64_t occupied[WHEEL_LISTS][WHEEL_SLOTS / 64];
   agent_list slots[WHEEL_LISTS][WHEEL_SLOTS];
@@ -59,7 +59,7 @@ typedef struct class_table {
   uint32_t active_count;
   uint16_t *active;               /* classes with members */
   list_store lists;               /* of the wheels; a pool for each shard */
-  bool *frozen;                   /* by type: no time passes for its classes, and they ask for none */
+  bool *frozen;                   /* by type: no time passes for its classes, and they need none */
   uint32_t in_band[MUSTER_BANDS]; /* members of the classes that are in bands, by importance */
   activation_book activation;
 } class_table;
@@ -70,12 +70,12 @@ void classes_create(class_table *table, uint32_t types_max, uint32_t agents_max,
 /* Makes the class that agents of a type fall back to when no more classes can be made. */
 void classes_reserve(class_table *table, const muster_type_def *type, uint32_t type_index);
 
-/* The class of (type, level, step), made when it is new. When there are as many classes as there can be, the one of the
- * type that is nearest in elasticity. */
+/* The class of (type, level, step), made when it is new. When no more classes can be made, the type's class with the
+ * nearest elasticity. */
 agent_class *classes_get(class_table *table, const muster_type_def *type, uint32_t type_index, uint32_t level,
                          uint32_t step);
 
-/* The simulation time that so much of the class's virtual time takes at its rate: of nominal_ns, the period T_i. */
+/* The simulation time in which virtual_ns pass on the class's clock at its rate: for nominal_ns the period T_i. */
 static inline uint64_t classes_real_ns(const agent_class *class, uint64_t virtual_ns) {
   return (uint64_t)((double)virtual_ns / class->rate);
 }
@@ -90,7 +90,7 @@ static inline bool classes_in_bands(const class_table *table, const agent_class 
   return class->elapsed != MUSTER_ELAPSED_EVENTS && !table->frozen[class->type];
 }
 
-/* A member of the class comes into a band, or (-1) leaves it. */
+/* A member of the class comes into a band (change 1) or leaves it (-1). */
 static inline void classes_count_band(class_table *table, agent_class *class, uint32_t band, int32_t change) {
   class->in_band[band] += (uint32_t)change;
   if (classes_in_bands(table, class)) table->in_band[band] += (uint32_t)change;
@@ -99,7 +99,7 @@ static inline void classes_count_band(class_table *table, agent_class *class, ui
 /* Freezes the classes of a type, or lets time pass for them again. */
 void classes_freeze(class_table *table, uint32_t type, bool frozen);
 
-/* One member of an importance more or fewer. */
+/* Counts one member, of this importance, more or fewer. */
 void classes_join(class_table *table, agent_class *class, uint16_t importance);
 void classes_leave(class_table *table, agent_class *class, uint16_t importance);
 

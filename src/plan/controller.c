@@ -3,21 +3,23 @@
 #include <math.h>
 
 static const double least_share = 0.25, most_share = 1.25;
-/* Of the error, and at most, in a frame. */
+/* How far the share moves in a frame: this part of the error, and at most this much. */
 static const double gain = 1.0 / 16.0, slew = 0.02;
-/* An error of this size, so many frames in a row, is no noise. */
+/* An error of this size in so many frames in a row is not noise. */
 static const double large_error = 0.2;
 enum { LARGE_ERRORS = 3 };
-/* Half of what a frame can run may wait, so that no worker runs dry when the next releases are few. */
+/* Half of what a frame can run may wait, so that no worker runs dry when the next frames release few agents. */
 static const double standing = 0.5;
-/* Room is made for a part of what is beyond, hardly noticed, so that periods do not swing with each change of costs. */
+/* Room is made for a part of the backlog beyond that, hardly noticed, so that periods do not swing with each change of
+ * costs. */
 static const double room_part = 0.125, room_gentle = 0.02, room_most = 0.5;
-/* What lacks of that is released at once, half of a frame at most; and what the share rises by for a frame of it. */
+/* What is missing from the queue is released at once, half of a frame at most; and for a missing frame the share rises
+ * by this much. */
 static const double fill_most = 0.5, fill_rise = 1.0 / 64.0;
-/* Agents that were spawned together fall due together and wait for each other, frames long, where the plan is right. A
- * backlog that never goes is another matter: how much of it has stood for long rises by so many frames in a frame. */
+/* Agents that were spawned together fall due together and wait for each other, for frames, although the plan is right.
+ * A backlog that never goes is another matter: `stood_ns` rises towards it by this many frames in a frame. */
 static const double stood_rise = 0.004;
-/* Of a budget, what goes to the debt at most: periods stretch a little for some frames, instead of much for one. */
+/* The part of a budget that goes to the debt at most: periods stretch a little for some frames, not much for one. */
 static const double repaid_most = 1.0 / 3.0;
 
 void controller_create(struct controller *controller, double debt_budgets) {
@@ -60,7 +62,7 @@ static double controller_step_for(struct controller *controller, double error) {
   }
   if (controller->one_sided < LARGE_ERRORS && controller->one_sided > -LARGE_ERRORS)
     return fmin(fmax(error * gain, -slew), slew);
-  controller->one_sided = 0; /* and look again before the next jump */
+  controller->one_sided = 0; /* and count anew before the next jump */
   return error * 0.5;
 }
 
@@ -85,7 +87,7 @@ void controller_learn(struct controller *controller, const controller_sample *sa
 
 static const double reserve_least_ns = 8000.0, reserve_part = 0.01, reserve_unlearnt_most_ns = 50000.0;
 static const double learnt_most = 0.05, reserve_most = 0.125;
-/* Of the budget: how far a late frame moves it. */
+/* How far a late frame moves the reserve, as a part of the budget. */
 static const double step_share = 0.01;
 
 static double unlearnt_ns(uint64_t budget_ns) {
@@ -93,13 +95,13 @@ static double unlearnt_ns(uint64_t budget_ns) {
 }
 
 uint64_t frame_reserve_ns(double learnt_ns, uint64_t budget_ns) {
-  double learnt_most_ns = (double)budget_ns * learnt_most; /* another budget may have been given when it was learnt */
+  double learnt_most_ns = (double)budget_ns * learnt_most; /* it may have been learnt under another budget */
   return (uint64_t)fmin(unlearnt_ns(budget_ns) + fmin(learnt_ns, learnt_most_ns), (double)budget_ns * reserve_most);
 }
 
 double frame_reserve_learn(double learnt_ns, uint64_t budget_ns, uint64_t late_ns) {
   double step_ns = (double)budget_ns * step_share, most_ns = (double)budget_ns * learnt_most;
-  learnt_ns = fmin(learnt_ns, most_ns); /* under a larger budget it may have been more */
+  learnt_ns = fmin(learnt_ns, most_ns); /* it may have been learnt under a larger budget */
   if (late_ns <= RESERVE_LATE_NS) return fmax(learnt_ns - step_ns / (RESERVE_LATE_ONE_IN - 1), 0.0);
   if (learnt_ns + (double)late_ns > most_ns + RESERVE_LATE_NS) return learnt_ns;
   return fmin(learnt_ns + step_ns, most_ns);

@@ -42,7 +42,7 @@ static void track_high(cost_estimate *estimate, double cost_ns) {
 
 enum { LIMIT_OVER_HIGH = 8, LIMIT_DECAY = 1024, FREE_SAMPLES = 8 };
 
-/* What a sample counts for that may be `part` of the limit. */
+/* What a sample counts for, when that is at most `part` of the limit. */
 static double limited(cost_estimate *estimate, double cost_ns, double part) {
   double least_ns = LIMIT_OVER_HIGH * (estimate->high_ns > estimate->mean_ns ? estimate->high_ns : estimate->mean_ns);
   if (estimate->limit_ns < least_ns) estimate->limit_ns = least_ns;
@@ -56,16 +56,16 @@ static double limited(cost_estimate *estimate, double cost_ns, double part) {
   return most_ns;
 }
 
-/* Keeps in mind for so many samples that costs seemed to have changed. */
+/* Remembers for `samples` more samples that costs seemed to have changed. */
 static void remember(uint16_t *lately, double samples) {
   double least = fmin(samples, UINT16_MAX);
   if (*lately < least) *lately = (uint16_t)least;
 }
 
 /* Whether what looks like a change looked like one in the other direction not long ago. Agents run in the order of
- * their deadlines, and those who matter may cost several times what others of their type and level do: then the late
- * mean goes to and fro with whose turn it is. Taking that over would move the periods, and so whose turn comes next, to
- * and fro as well. Once it was seen it is expected for longer. */
+ * their deadlines, and important agents may cost several times what others of their type and level do: then the late
+ * mean goes to and fro with the agents that have their turn. Following it would make periods, and with them the turns,
+ * go to and fro as well. Once seen, this is expected for longer. */
 static bool goes_to_and_fro(cost_estimate *estimate, double window) {
   static const double once = 8, again = 64; /* windows */
   remember(estimate->late_ns > estimate->usual_ns ? &estimate->rose : &estimate->fell, once * window);
@@ -75,9 +75,8 @@ static bool goes_to_and_fro(cost_estimate *estimate, double window) {
   return true;
 }
 
-/* A change of a quarter that noise does not explain is taken over at once: costs are taken to have changed by that
- * factor.
- */
+/* A change of a quarter that noise does not explain is followed at once: all costs are taken to have changed by that
+ * factor. */
 static void notice_change(cost_estimate *estimate, double cost_ns, double window) {
   enum { LATE_LEAST = 16, LATE_PART = 16 };
   if (estimate->samples == 1) estimate->usual_ns = estimate->late_ns = cost_ns;

@@ -9,23 +9,23 @@
 typedef struct cost_estimate {
   double mean_ns;
   double high_ns; /* tracks the 95th percentile */
-  /* The mean over the window and over a sixteenth of it, of samples that count twice the usual at most, so that no
-   * single one makes a difference: when they are far apart, costs have changed. */
+  /* The mean over the window and over a sixteenth of it, where a sample counts for at most twice the usual, so that no
+   * single one makes a difference. When the two are far apart, costs have changed. */
   double usual_ns, late_ns;
-  double limit_ns; /* what a sample counts for at most: one that took longer counts as this, and doubles it */
+  double limit_ns; /* the most a sample counts for: one that took longer counts as this, and doubles it */
   uint64_t samples;
   uint64_t samples_before; /* at the end of the last frame */
-  uint32_t window;         /* of the mean, in samples: what four frames give, so that noise does not pass for change */
+  uint32_t window;         /* of the mean: as many samples as four frames give, so that noise is not taken for change */
   uint32_t predicted_ns;   /* the mean as a batch's entry keeps it: 1 ns .. 1 s */
   uint32_t margin_ns;      /* by how much the percentile is above the mean */
-  uint16_t rose, fell;     /* for so many samples yet, costs seem to have risen, or fallen, lately: both = neither */
+  uint16_t rose, fell;     /* for so many samples more, costs count as risen, or fallen, lately; both = neither */
 } cost_estimate;
 
-/* How often updates of a type come to their actions. */
+/* How often updates of a type have actions. */
 typedef struct cost_actions {
-  double per_update; /* of an update, learnt over some 64 */
+  double per_update; /* actions per update, learnt over some 64 updates */
   uint32_t begun;    /* in this frame */
-  double each_ns;    /* what the actions of an update take beside the update, as the fit is to count them */
+  double each_ns;    /* mean cost of an update's actions, which the fit adds to that of the update */
 } cost_actions;
 
 typedef struct cost_table {
@@ -41,22 +41,22 @@ void costs_guess(cost_table *costs, uint32_t type, uint64_t guess_ns);
 
 /* Takes one measurement into an estimate: the plain mean of the first 64, then an exponential one over `window`. One
  * update that takes a thousand times as long as others must not slow down the world for seconds: it counts as eight
- * times the high percentile. Where such are no exception the limit grows by as much with each, and the mean comes out
- * right. */
+ * times the high percentile. Where such updates are no exception the limit at most doubles with each, and the mean
+ * comes out right. */
 void estimate_add(cost_estimate *estimate, double cost_ns);
 
-/* The same for an update that was told to take too long: as one of many that does not move the mean, however long it
- * took. It counts as the high percentile; where such are no exception that limit grows as above. */
+/* The same for an update that was found to take too long. It counts as the high percentile, so that one of many does
+ * not move the mean, however long it took; where such updates are no exception that limit grows as above. */
 void estimate_add_offending(cost_estimate *estimate, double cost_ns);
 
-/* The same for a duration in which the kernel may have run somebody else: counts it as four times the mean plus
+/* The same for a duration in which the kernel may have run another thread: it counts as four times the mean plus
  * `floor_ns` at most, so that one interruption does not spoil the estimate. */
 void estimate_add_clipped(cost_estimate *estimate, double cost_ns, double floor_ns);
 
-/* A frame has ended: takes in how many actions were begun where so many updates were released. */
+/* A frame has ended: learns how many actions were begun where `released` updates were released. */
 void costs_learn_actions(cost_actions *actions, uint32_t released);
 
-/* A frame has ended: windows follow the number of samples. O(types). */
+/* A frame has ended: the windows follow the numbers of samples. O(types). */
 void costs_turn(cost_table *costs, uint32_t types);
 
 /* Takes one measured update in; `offends` when an atom of it was over its limit. */

@@ -1,4 +1,4 @@
-/* plan/factors.h - the factors that importance may be made of: see plan/judge.h. */
+/* plan/factors.h - the factors from which importance may be made: see plan/judge.h. */
 #ifndef PLAN_FACTORS_H
 #define PLAN_FACTORS_H
 

@@ -77,9 +77,9 @@ static void index_tiles(struct field *field) {
   }
 }
 
-/* Forgets the tiles without a listed plot. Listed ones get other numbers: the lists are made anew, in their order. */
+/* Forgets the tiles without a listed plot. The other tiles get new numbers: the lists are made anew, in their order. */
 static void field_forget(struct field *field) {
-  uint32_t *numbers = field->index; /* not needed any more: from old to new tile, for a moment */
+  uint32_t *numbers = field->index; /* reused for a moment: from old to new number of a tile */
   uint32_t kept = 0;
   field->forgets++;
   for (uint32_t i = 0; i < field->tile_count; i++) {
@@ -92,7 +92,7 @@ static void field_forget(struct field *field) {
       *entry = numbers[*entry / TILE_CELLS] * TILE_CELLS + *entry % TILE_CELLS;
     }
   field->tile_count = kept;
-  /* So little gain is not worth a second look before there is less to keep. */
+  /* When most tiles had to be kept, it does not try again before there are half as many listed plots. */
   field->forget_below = kept > field->tiles_max / 4 * 3 ? field_waiting(field) / 2 : UINT32_MAX;
   index_tiles(field);
 }
@@ -151,7 +151,7 @@ static uint8_t least_of(const uint8_t low[TILE_CELLS]) {
   return least;
 }
 
-/* How far an observer may be and be worth so much. Distances are rounded, a cell must not be missed for that. */
+/* The distance up to which an observer may be worth `low`. A little more, so that rounding does not miss a cell. */
 static inline float reach_for(const field_view *view, float low) {
   return view->far_m * 1.00001f - low * (view->far_m - view->near_m) * (1.0f / (float)FIELD_ONE);
 }

@@ -1,5 +1,5 @@
 /* plan/fifo.h - a FIFO queue of agents. An agent that leaves is only marked; its place is passed over later, when its
- * stamp is no longer the agent's. When more than half of the places are such, the rest close up.
+ * stamp is no longer the agent's. When more than half of the places are of such agents, the rest close up.
  *
  * The stamps are the line's own: the row of an agent that was removed may be in the hands of a thread that spawns. */
 #ifndef PLAN_FIFO_H
@@ -9,9 +9,9 @@
 
 struct fifo {
   uint64_t *places; /* stamp << 32 | agent */
-  uint32_t *stamps; /* by agent: of the place where it stands; 0 = nowhere */
+  uint32_t *stamps; /* by agent: the stamp of the place where it stands; 0 = nowhere */
   uint32_t head, tail;
-  uint32_t standing; /* agents who came and have not left */
+  uint32_t standing; /* agents that came and have not left */
   uint32_t arrivals; /* the last stamp given */
 };
 
@@ -47,7 +47,7 @@ static inline void fifo_join(struct fifo *fifo, uint32_t agent) {
   fifo->standing++;
 }
 
-/* One who stands in line leaves, while others may beside him: how many they were, fifo_left() is told afterwards. */
+/* An agent leaves the line, while others may on other threads; fifo_left() is told afterwards how many left. */
 static inline void fifo_leave_beside(struct fifo *fifo, uint32_t agent) {
   fifo->stamps[agent] = 0;
 }
@@ -57,18 +57,18 @@ static inline void fifo_left(struct fifo *fifo, uint32_t count) {
   if (fifo->standing == 0) fifo->head = fifo->tail = 0;
 }
 
-/* One who stands in line leaves. */
+/* An agent that stands in the line leaves it. */
 static inline void fifo_leave(struct fifo *fifo, uint32_t agent) {
   fifo_leave_beside(fifo, agent);
   fifo_left(fifo, 1);
 }
 
-/* Where the first `most` places end, or the line. */
+/* Where the first `most` places end, or the line, if it is shorter. */
 static inline uint32_t fifo_end_of_first(const struct fifo *fifo, uint32_t most) {
   return fifo->tail - fifo->head > most ? fifo->head + most : fifo->tail;
 }
 
-/* The first at or after *place, which is moved past it, and before `end`; UINT32_MAX when no agent stands there. */
+/* The first agent at or after *place and before `end`; moves *place past it. UINT32_MAX when no agent stands there. */
 static inline uint32_t fifo_next_before(const struct fifo *fifo, uint32_t *place, uint32_t end) {
   if (end > fifo->tail) end = fifo->tail;
   while (*place < end) {
@@ -83,7 +83,7 @@ static inline uint32_t fifo_next(const struct fifo *fifo, uint32_t *place) {
   return fifo_next_before(fifo, place, fifo->tail);
 }
 
-/* Passes over those at the head who have left, `most` places at a time. */
+/* Passes over places at the head of agents that have left, `most` places at a time. */
 static inline void fifo_settle(struct fifo *fifo, uint32_t most) {
   uint32_t end = fifo_end_of_first(fifo, most);
   while (fifo->head < end && !fifo_stands(fifo, fifo->places[fifo->head])) fifo->head++;

@@ -8,7 +8,7 @@ static bool gives_way(const fit_kind *kind) {
   return kind->elasticity > 0.0 && kind->nominal > kind->minimum;
 }
 
-/* Written out, since fmin and fmax would be calls. */
+/* fmin and fmax would be calls, so this is written out. */
 static inline double between(double low, double value, double high) {
   double raised = value > low ? value : low;
   return raised < high ? raised : high;
@@ -37,7 +37,7 @@ typedef struct fit_piece {
 
 /* ---------------------------------------------------------------------------------------------------------- elastic */
 
-/* Kinds that never give way need no branch here or below: without elasticity they stay nominal and have no slope. */
+/* Kinds that never give way need no branch here or below: with elasticity 0 they stay nominal and have no slope. */
 static fit_piece elastic_piece(const fit_kind *kinds, uint32_t count, double lambda) {
   fit_piece piece = {0, 0};
   for (uint32_t i = 0; i < count; i++) {
@@ -87,12 +87,12 @@ static fit_bracket bends_of(const fit_kind *kinds, uint32_t count) {
   return bracket;
 }
 
-/* Bends are spread over orders of magnitude. */
+/* The geometric mean of the bracket, since bends are spread over orders of magnitude. */
 static double middle_of(fit_bracket bracket) {
   return bracket.low > 0.0 ? sqrt(bracket.low) * sqrt(bracket.high) : bracket.high * 0.5;
 }
 
-/* The piece at nu: kinds between their bounds grow with it. */
+/* The sum at nu and its slope: the utilisation of kinds between their bounds grows with nu. */
 static fit_piece root_piece(const fit_kind *kinds, uint32_t count, double nu) {
   fit_piece piece = {0, 0};
   for (uint32_t i = 0; i < count; i++) {
@@ -138,7 +138,7 @@ static double least_of(const fit_kind *kind) {
   return kind->elasticity > 0.0 ? kind->minimum : kind->nominal;
 }
 
-/* What part of `wanted` can be had of `room`. */
+/* The part of `wanted` that fits into `room`. */
 static double part_of(double room, double wanted) {
   return wanted > room ? room / wanted : 1.0;
 }

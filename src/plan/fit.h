@@ -9,7 +9,7 @@
  *                                                                  T_i = clamp(lambda sqrt(C_i e_i), T_io, T_imax)
  *
  * The square-root rule minimises the sum of T_i / e_i, and so of mean staleness over e_i, within U_d: where no bound
- * holds, what another nanosecond of budget buys, T_i^2 / (C_i e_i), is the same for all.
+ * holds, the gain from another nanosecond of budget, T_i^2 / (C_i e_i), is the same for all.
  *
  * The elastic sum is convex and piecewise linear in lambda: Newton's method started anywhere is monotone after its
  * first step and ends exactly, in at most one round per kind of agent. The square-root sum is monotone and piecewise
@@ -32,26 +32,26 @@ typedef struct fit_kind {
   bool hard;         /* T_imax is a bound, not a wish */
 } fit_kind;
 
-/* What has become of T_imax as a wish: of PAPERS' law of importance. */
+/* What the law of importance (PAPERS) makes of T_imax, where it is a wish. */
 typedef struct fit_wishes {
-  double load;      /* L: what all would take at their longest periods, in parts of the desired utilisation */
-  double held;      /* of it, what neither wishes nor gives way: of exempt and of hard kinds */
+  double load;      /* L: what all agents would take at their longest periods, in parts of the desired utilisation */
+  double held;      /* the part of it that is no wish and does not give way: exempt and hard kinds */
   double held_rate; /* 1, or less: how far kinds without elasticity are slowed down */
 } fit_wishes;
 
 typedef struct fit_result {
-  double lambda;      /* infinity when everything that can is at its longest period */
+  double lambda;      /* infinity when every kind that can stretch is at its longest period */
   double nominal_sum; /* sum of U_io */
-  double minimum_sum; /* what it takes when everything that can is at its longest period */
+  double minimum_sum; /* the sum when every kind that can stretch is at its longest period */
   double fitted_sum;  /* sum of the fitted utilisations */
   double pressure;    /* 0 = all nominal, 1 = all at their longest, above 1 = even that exceeds the desired utilisation,
                          by that factor */
   uint32_t rounds;    /* of Newton's method */
 } fit_result;
 
-/* Makes room where not even the longest periods fit, so that fit_solve always finds a lambda below infinity: the wishes
- * of all may take `part` (0..1) of what is desired, and beyond that longest periods stretch by load / part; what is
- * held may take half, or the rest where that is less, and beyond that its kinds shrink alike. Rewrites the kinds.
+/* Makes room where not even the longest periods fit, so that fit_solve always finds a lambda below infinity. The wishes
+ * of all kinds may take `part` (0..1) of `desired`; beyond that, longest periods stretch by load / part. What is held
+ * may take half, or the rest where that is less; beyond that, held kinds shrink alike. Rewrites the kinds.
  * O(count). */
 fit_wishes fit_stretch_wishes(fit_kind *kinds, uint32_t count, double desired, double part);
 

@@ -31,7 +31,7 @@ void fold_reserve(fold_board *board, uint32_t type, struct arena *arena) {
 
 /* -------------------------------------------------------------------------------------------------------- distances */
 
-/* A part of the ground, with all that matters around it. */
+/* A part of the ground, for which the observers that matter are to be found. */
 struct ground {
   uint32_t partition;
   double low_x, low_y, high_x, high_y;
@@ -51,7 +51,7 @@ static uint32_t bucket_of(const fold_board *board, double cell_x, double cell_y,
   return (uint32_t)random_mix(x * 0x9e3779b97f4a7c15u + y * 0xd1b54a32d192ed03u + partition) & board->buckets_mask;
 }
 
-/* Those in a cell; others of its bucket have a turn of their own. */
+/* Offers the observers in a cell; those of other cells in its bucket are left out. */
 static void offer_cell(const fold_board *board, const struct ground *ground, double cell_x, double cell_y,
                        fold_near *near) {
   uint32_t next = board->buckets[bucket_of(board, cell_x, cell_y, ground->partition)];
@@ -62,7 +62,7 @@ static void offer_cell(const fold_board *board, const struct ground *ground, dou
   }
 }
 
-/* Looks into the cells of the ground, when they are fewer than the observers. */
+/* Finds the observers by the cells of the ground, when these are fewer than the observers; else looks at all. */
 static fold_near find_near(const fold_board *board, const fold_scratch *scratch, const struct ground *ground) {
   enum { FEW = 16 };
   fold_near near = {0, scratch->near_x, scratch->near_y};
@@ -85,13 +85,13 @@ fold_near fold_near_of(const fold_board *board, uint32_t partition, double low_x
   return find_near(board, &board->scratch[0], &ground);
 }
 
-/* Squares of the distances to the nearest of them, in arrays of a multiple of eight. */
+/* Squares of the distances to the nearest observer, in arrays of a multiple of eight. */
 VECTOR_CLONES static void measure(const fold_near *near, const float *restrict x, const float *restrict y,
                                   float *restrict squares, uint32_t count) {
   for (uint32_t i = 0; i < count && near->count == 0; i++) squares[i] = FOLD_FAR;
   for (uint32_t i = 0; i < count && near->count > 0; i++) {
     float dx = x[i] - near->x[0], dy = y[i] - near->y[0], square = dx * dx + dy * dy;
-    squares[i] = square < FOLD_FAR ? square : FOLD_FAR; /* also what is no number */
+    squares[i] = square < FOLD_FAR ? square : FOLD_FAR; /* also for NaN */
   }
   for (uint32_t k = 1; k < near->count; k++) {
     float from_x = near->x[k], from_y = near->y[k];
@@ -102,12 +102,12 @@ VECTOR_CLONES static void measure(const fold_near *near, const float *restrict x
   }
 }
 
-/* The outermost distance that anything depends on. */
+/* The greatest distance from an observer at which anything still changes. */
 static double reach_of(const struct herd_type *type) {
   return (double)type->def.zone_m[type->tree.depth - 1] * (1.0 + (double)type->def.hysteresis);
 }
 
-/* Instead of fminf() and fmaxf(), which are calls. */
+/* Comparisons, since fminf() and fmaxf() would be calls. */
 static inline float lesser(float a, float b) {
   return a < b ? a : b;
 }
@@ -218,7 +218,7 @@ static void clear_pins(const herd_lanes *lanes, uint64_t now_ns) {
   }
 }
 
-/* A herd that has come far takes its origin along, so that its lanes keep their last digits. */
+/* Moves the origin of a herd that has come far, so that its lanes keep their last digits. */
 static void move_origin(const herd_lanes *lanes, float x, float y) {
   lanes->entry->origin_x += (double)x;
   lanes->entry->origin_y += (double)y;
@@ -325,7 +325,7 @@ static void fold_begin_round(fold_round *round, const observer_table *observers,
   round->again = false;
 }
 
-/* How many of `count` are to be looked at now. */
+/* How many of `count` blocks or entries are to be looked at now. */
 static uint32_t due_of(const fold_round *round, const struct herd_type *type, uint64_t now_ns, uint32_t looked_at,
                        uint32_t count, uint32_t most) {
   uint64_t passed_ns = now_ns - round->begin_ns;
@@ -340,7 +340,7 @@ fold_limits fold_due(fold_board *board, const struct herd_type *type, uint32_t n
                      fold_limits most, uint64_t now_ns) {
   fold_round *round = &board->rounds[number];
   bool leapt = !round->begun || have_leapt(type, round, observers);
-  /* One that hurries is not begun anew: what it has not come to must have its turn. */
+  /* A round that hurries is not begun anew: the blocks that it has not come to must have their turn. */
   if (leapt && round->hurries)
     round->again = true;
   else if (leapt)
@@ -383,7 +383,7 @@ static bool comes_before(const fold_item *a, const fold_item *b) {
   return a->herd < b->herd;
 }
 
-/* Lets an item of a heap, the last one on top, sink to its place. */
+/* Sinks an item to its place in a heap with the last item on top. */
 static void fold_sink(fold_item *items, uint32_t at, uint32_t count) {
   fold_item sinking = items[at];
   for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
@@ -394,7 +394,7 @@ static void fold_sink(fold_item *items, uint32_t at, uint32_t count) {
   items[at] = sinking;
 }
 
-/* By a heap: in place, unlike the C library's qsort. */
+/* Sorts by a heap: in place, unlike the C library's qsort. */
 void fold_sort(fold_board *board) {
   fold_item *items = board->items;
   for (uint32_t i = board->item_count / 2; i > 0; i--) fold_sink(items, i - 1, board->item_count);

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* What the mean of places may be off by, for its size. */
+/* How much rounding may move the mean of places, as a part of its size. */
 #define ROUNDING 1e-4f
 
 static float nearest_square(const fold_near *near, float x, float y) {
@@ -39,7 +39,7 @@ static bool is_below(const herd_tree *tree, uint32_t leaf, uint32_t node, uint32
   return place >= begin && place < begin + tree->below[depth];
 }
 
-/* Lanes from `first` on that are all children that their parent has; 0 when one of these is not a leaf. */
+/* How many lanes from `first` on are all the children of one parent; 0 when one of these children is not a leaf. */
 static uint32_t count_siblings(const struct herd_type *type, const herd_lanes *lanes, uint32_t first) {
   const herd_tree *tree = &type->tree;
   uint32_t depth = herd_tree_depth(tree, lanes->nodes[first]), end = first, leaves = lanes->entry->lanes;
@@ -51,8 +51,8 @@ static uint32_t count_siblings(const struct herd_type *type, const herd_lanes *l
   return deeper ? 0 : end - first;
 }
 
-/* Whether any of them must stay what it is: it is in its zone itself, so that nobody in sight is folded either, or it
- * is held. */
+/* Whether any of these leaves must stay unfolded: it is in its own zone, so that no member in sight is folded, or it is
+ * pinned. */
 static bool is_kept_apart(const fold_board *board, const herd_lanes *lanes, uint32_t first, uint32_t count,
                           float zone_m, uint64_t now_ns) {
   for (uint32_t i = first; i < first + count; i++)

@@ -12,7 +12,7 @@
 static const float level_hysteresis = 0.1f; /* share of a threshold */
 static const float step_hysteresis = 0.75f; /* elasticity steps */
 static const float importance_hysteresis = 0.01f;
-/* Derived elasticity: the type's, from an eighth of it at importance 1 to eight times at 0. */
+/* Derived elasticity: the type's times an eighth at importance 1, up to times eight at importance 0. */
 static const float derived_octaves = 6.0f;
 static const float steps_per_octave = 8.0f;
 
@@ -34,14 +34,14 @@ grade_type grade_type_of(const muster_type_def *def, const grade_rule *rule) {
   return type;
 }
 
-/* Below which importance an agent is at level `above` + 1 or cheaper, when it is at `current`. */
+/* The importance below which an agent that is at `current` goes to level `above` + 1 or cheaper. */
 static float threshold_of(const grade_type *type, uint32_t above, uint32_t current) {
   float threshold = type->level_importance[above];
   if (current == UINT32_MAX) return threshold;
   return threshold * (current > above ? 1.0f + level_hysteresis : 1.0f - level_hysteresis);
 }
 
-/* The level for an importance, before the pressure has its say; `current` resists by the hysteresis. UINT32_MAX = no
+/* The level for an importance, before the pressure lowers it; `current` resists by the hysteresis. UINT32_MAX = no
  * current level. */
 static uint32_t level_for(const grade_type *type, const agent_row *row, float importance, uint32_t current) {
   uint32_t floor = row->level_floor > type->level_floor ? row->level_floor : type->level_floor;
@@ -51,7 +51,7 @@ static uint32_t level_for(const grade_type *type, const agent_row *row, float im
   return level > floor ? level : floor;
 }
 
-/* The level of an agent that pressure lowers by `eased`, and lowered by `before` until now. */
+/* The level of an agent that pressure lowers by `shed` levels now, and lowered by `before` until now. */
 static uint32_t shed_level_for(const grade_type *type, const agent_row *row, float importance, uint32_t before,
                                uint32_t shed) {
   uint32_t current = row->level > before ? row->level - before : 0;
@@ -65,7 +65,7 @@ void grade_level_bounds(const grade_type *type, uint32_t level, float *low, floa
   *high = level > 0 ? threshold_of(type, level - 1, level) : INFINITY;
 }
 
-/* The elasticity step for an importance; `current` resists by the hysteresis, 0 does not. */
+/* The elasticity step for an importance. `current` resists a change by the hysteresis; 0 does not resist. */
 static uint32_t grade_step_for(const grade_type *type, const agent_row *row, float importance, uint32_t current) {
   bool set = row->elasticity_step != ELASTICITY_DERIVED;
   if (set && (!type->weighs_set || row->elasticity_step == 0)) return row->elasticity_step;
@@ -119,7 +119,7 @@ bool grade_shed(const class_table *classes, const grade_type *type, agent_store 
   return level != row->level;
 }
 
-/* An agent that is not in a wheel takes its lateness along instead of its remaining fraction. */
+/* For an agent that is not in a wheel: it takes its lateness along instead of the rest of its period. */
 static void rebase_due(agent_row *row, const agent_class *from, const agent_class *to) {
   int64_t ahead = (int64_t)(row->virtual_due_ns - from->clock_ns);
   int64_t due = (int64_t)to->clock_ns + ahead;
@@ -128,7 +128,7 @@ static void rebase_due(agent_row *row, const agent_class *from, const agent_clas
 
 static void change_class(class_table *classes, agent_class *from, agent_class *to, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
-  if (row->status == AGENT_QUARANTINED) { /* a member of neither */
+  if (row->status == AGENT_QUARANTINED) { /* it is a member of neither class */
     row->class = to->number;
     return;
   }
@@ -162,7 +162,7 @@ void grade_prefetch(class_table *classes, const agent_store *store, const grade_
 void grade_move_band(class_table *classes, const agent_store *store, const grade_change *change) {
   uint32_t before = band_of(change->before), after = band_of(change->after);
   const agent_row *row = &store->rows[change->agent];
-  if (before == after || row->status == AGENT_QUARANTINED) return; /* a member of no class */
+  if (before == after || row->status == AGENT_QUARANTINED) return; /* it is a member of no class */
   agent_class *class = &classes->classes[row->class];
   ASSERT(class->in_band[before] > 0);
   classes_count_band(classes, class, before, -1);

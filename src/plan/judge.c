@@ -11,7 +11,7 @@ static inline float square_to(const struct sight *sight, float x, float y, float
 }
 
 /* The greatest importance that any of the observers gives at a point; in *observer, which one. Which of them is best
- * cannot be foretold, so there are no branches on it; when all see equally far, the nearest one is. */
+ * is unpredictable, so there are no branches on it; when all see equally far, the nearest one is. */
 static float best_at(const sight_list *list, float x, float y, float z, uint32_t *observer) {
   const struct sight *best = &list->sights[0];
   *observer = OBSERVER_NONE;
@@ -50,7 +50,7 @@ void judge_enter(judge_area *area, const judge_part *part, uint32_t partition) {
       part->corner_x, part->corner_y, {part->low_x, part->low_y, 0}, {part->high_x, part->high_y, 0}, partition};
 }
 
-/* Finds who matters in the area at the heights of the box. False when the box is not all in it. */
+/* Finds the observers that matter in the area at the heights of the box. False when the box is not all in the area. */
 static bool know_area(const judge_inputs *inputs, judge_area *area, const sight_box *box, judge_batch *batch) {
   const float slack_m = 16.0f;
   sight_box *whole = &area->box;
@@ -65,7 +65,7 @@ static bool know_area(const judge_inputs *inputs, judge_area *area, const sight_
   return true;
 }
 
-/* Who matters in the box: when they are few in the area, all of those, since to tell them apart takes longer. */
+/* The observers that matter in the box. When few matter in the area, all of those: telling them apart takes longer. */
 static const sight_list *find_sights(const judge_inputs *inputs, judge_area *area, const sight_box *box,
                                      judge_batch *batch, sight_list *list) {
   enum { FEW = 4 };
@@ -122,14 +122,14 @@ static float factor_of(const agent_row *row) {
   return factor;
 }
 
-/* What observers give, lowered by the host's factors and the type. */
+/* The importance that observers give, times the host's factors and the type's importance. */
 static float product_of(const judge_inputs *inputs, const judge_batch *batch, uint32_t i) {
   const agent_row *row = &inputs->store->rows[batch->agents[i]];
   return batch->by_distance[i] * inputs->types->types[row->type].def.importance * factor_of(row);
 }
 
-/* The four factors. What company gives was found after an earlier score; what the agent is without it is noted, where
- * `standing` is given, for those who are in its company. */
+/* The sum of the four factors. What company gives was found after an earlier score. What the agent is without company
+ * is noted, where `standing` is given, for the agents in its company. */
 static float judge_sum_of(const judge_inputs *inputs, const judge_batch *batch, uint32_t i, uint16_t *standing) {
   uint32_t index = batch->agents[i];
   const agent_row *row = &inputs->store->rows[index];
@@ -172,7 +172,7 @@ static float clamp_answer(float answer, uint32_t type, judge_batch *batch) {
   return answer > 1.0f ? 1.0f : 0.0f;
 }
 
-/* Asks a type's model about its agents in the batch. */
+/* Asks a type's own model about the type's agents in the batch. */
 static void ask_model(const judge_inputs *inputs, uint32_t type, judge_batch *batch) {
   muster_importance_query queries[JUDGE_MAX];
   float answers[JUDGE_MAX];

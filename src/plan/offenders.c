@@ -32,7 +32,7 @@ static bool is_milder(const struct offender *one, const struct offender *other) 
   return strikes != others ? strikes < others : one->last_ns < other->last_ns;
 }
 
-/* Lets the mildest of the next few go. */
+/* Forgets the mildest of the next few entries. */
 static void offenders_make_room(struct offenders *offenders) {
   uint32_t mildest = offenders->hand % offenders->count;
   for (uint32_t i = 1; i < OFFENDERS_WEIGHED; i++) {
@@ -57,14 +57,14 @@ static uint32_t all_but(uint32_t strikes, uint64_t less) {
   return less < strikes ? strikes - (uint32_t)less : 0;
 }
 
-/* Each window without an offence takes one strike of each kind away. */
+/* Takes one strike of each kind away for each window without an offence. */
 static void decay(struct offender *entry, uint64_t window_ns, uint64_t now_ns) {
   uint64_t windows = (now_ns - entry->last_ns) / (window_ns ? window_ns : 1);
   entry->strikes = all_but(entry->strikes, windows);
   entry->blocked = all_but(entry->blocked, windows);
 }
 
-/* What the strikes of an agent come to. Where it cannot be demoted it may still be put into quarantine. */
+/* What follows from the strikes of an agent. Where it cannot be demoted it may still be put into quarantine. */
 static offender_verdict sentence(const struct offender *entry, const offender_terms *terms) {
   bool demotes = terms->strikes_demote && !terms->cheapest;
   bool repeated = terms->strikes_demote && entry->strikes + entry->blocked >= terms->strikes_demote;

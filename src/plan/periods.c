@@ -16,7 +16,7 @@ static fit_rule rule_of(const struct periods *periods) {
   return periods->elastic >= MUSTER_ELASTIC_SQUARE_ROOT ? FIT_SQUARE_ROOT : FIT_ELASTIC;
 }
 
-/* E_i as the rule has it. */
+/* E_i for the rule in use. */
 static double elasticity_of(const struct periods *periods, const agent_class *class, double cost_ns) {
   switch (periods->elastic) {
   case MUSTER_ELASTIC_UTILISATION:
@@ -29,7 +29,7 @@ static double elasticity_of(const struct periods *periods, const agent_class *cl
   }
 }
 
-/* What an update takes, its actions included. */
+/* The mean cost of an update with its actions. */
 static double cost_of(const agent_class *class, const cost_table *costs) {
   return costs_of(costs, class->type, class->level)->mean_ns + costs->actions[class->type].each_ns;
 }
@@ -44,7 +44,7 @@ static fit_kind periods_kind_of(const struct periods *periods, const class_table
                     .hard = class->hard};
 }
 
-/* Agents without a period take what they usually take, together, and never give way. */
+/* Agents without a period: one kind that takes what they usually take together, and never gives way. */
 static fit_kind kind_of_events(const agent_class *class, const cost_table *costs) {
   double share = cost_of(class, costs) * class->events_per_ns;
   return (fit_kind){.members = 1.0, .nominal = share, .minimum = share};
@@ -56,10 +56,10 @@ static fit_kind kind_for(const struct periods *periods, const class_table *class
                                                  : periods_kind_of(periods, classes, class, costs);
 }
 
-/* What is left to periods of the desired utilisation, when agents without one have run, and those whom wakes bring an
- * update more. Agents without one leave the fit: no period makes them less. A quarter is left whatever they take, and
- * of the rest wakes take half at most, as the order leaves half to who is late by its period: beyond, who is due waits
- * for its turn among those who were woken. */
+/* The part of the desired utilisation that is left to periods, when agents without a period have run, and further
+ * updates of woken agents. Agents without a period leave the fit: no period makes them fewer. A quarter is left
+ * whatever they take. Of the rest, wakes take half at most, since the order of running leaves half to agents that are
+ * late by their periods: beyond that, agents that are due wait for their turn among the woken ones. */
 static double room_for_periods(struct periods *periods, const class_table *classes, const cost_table *costs,
                                double desired, double *events) {
   static const double least = 0.25, woken_most = 0.5;
@@ -80,7 +80,7 @@ static double room_for_periods(struct periods *periods, const class_table *class
   return room - fmin(woken, woken_most * room);
 }
 
-/* Under the law of importance, pressure is the load of the wishes while anybody has to give way. */
+/* Under the law of importance, pressure is the load of the wishes while any agent has to give way. */
 static fit_result solve_by_law(struct periods *periods, const class_table *classes, const cost_table *costs,
                                double desired, fit_wishes *wishes) {
   double events, room = room_for_periods(periods, classes, costs, desired, &events);
@@ -93,7 +93,7 @@ static fit_result solve_by_law(struct periods *periods, const class_table *class
   return fit;
 }
 
-/* What the members of the uppermost band would take at their wanted period, if they have one. */
+/* What the members of the uppermost band would take at their wanted period; 0 when they have none. */
 static double important_of(const class_table *classes, const agent_class *class, const fit_kind *kind) {
   return classes_in_bands(classes, class) ? (double)class->in_band[MUSTER_BANDS - 1] * kind->nominal : 0.0;
 }
@@ -144,7 +144,7 @@ periods_told periods_fit(struct periods *periods, class_table *classes, const co
   return told;
 }
 
-/* The part of the wheel that is visited next. */
+/* Fetches the part of the wheel that is visited next. */
 PREFETCH_FUNCTION prefetch_slots(const agent_class *class) {
   __builtin_prefetch(&class->occupied[0]);
   __builtin_prefetch(&class->slots[0][class->cursor % WHEEL_SLOTS]);
@@ -167,7 +167,7 @@ static uint32_t take_agents(struct periods *periods, class_table *classes, empty
   return count;
 }
 
-/* A mean over about sixteen frames. */
+/* Learns events_per_ns as a mean over about sixteen frames. */
 static void learn_events(agent_class *class, uint64_t elapsed_ns) {
   if (elapsed_ns == 0 || (class->events == 0 && class->events_per_ns <= 0.0)) return;
   class->events_per_ns += ((double)class->events / (double)elapsed_ns - class->events_per_ns) / 16.0;
@@ -182,7 +182,7 @@ static void advance(class_table *classes, uint64_t elapsed_ns) {
   }
 }
 
-/* The same where activation is planned: learns how fast each clock runs, and what a beat has of all. */
+/* The same where activation is planned: also learns how fast each clock runs, and the mean load of a beat. */
 static void advance_planned(class_table *classes, uint64_t elapsed_ns) {
   activation_book *book = &classes->activation;
   uint32_t beats = activation_turn(book, elapsed_ns);
@@ -211,7 +211,7 @@ uint32_t periods_release(struct periods *periods, class_table *classes, agent_st
   else
     advance(classes, elapsed_ns);
   periods->next = periods->next + 1 < active ? periods->next + 1 : 0;
-  /* Who is due for certain comes before a crowd of which most are not. */
+  /* Agents that are due for certain come before a slot of agents of which most are not due yet. */
   uint32_t count = take_agents(periods, classes, wheel_empty_passed, 0, most);
   count = take_agents(periods, classes, wheel_empty_current, count, most);
   for (uint32_t i = 0; i < count; i++) {
@@ -227,12 +227,12 @@ void periods_release_early(class_table *classes, agent_store *store, ready_set *
                            uint64_t frame) {
   agent_class *class = &classes->classes[store->rows[index].class];
   class->events++;
-  /* Without a period it hangs in a wheel, too, when its type was put into quarantine as it was about to run. */
+  /* An agent without a period is in a wheel, too, when its type was quarantined as the agent was about to run. */
   if (store->rows[index].spot) wheel_remove(classes, class, store, index);
   ready_release(ready, store, index, now_ns, frame);
 }
 
-/* The whole number that is not below x, or 0. */
+/* The least whole number that is not below x; 0 when x is below 0. */
 static inline uint32_t round_up(double x) {
   if (x <= 0) return 0;
   uint32_t whole = (uint32_t)x;

@@ -1,4 +1,4 @@
-/* plan/periods.h - stages 4 and 5 over the class table: fits the periods of all classes, and releases who is due. */
+/* plan/periods.h - stages 4 and 5 over the class table: fits the periods of all classes, and releases due agents. */
 #ifndef PLAN_PERIODS_H
 #define PLAN_PERIODS_H
 
@@ -7,13 +7,13 @@
 #include "plan/ready.h"
 #include "plan/wheel.h"
 
-/* A frame releases at most so many: at least RELEASES_MIN, and what takes an eighth of the budget at RELEASE_NS each.
- * So a crowd that comes due at once, after a pause of the host, is spread over frames. */
+/* How many agents a frame releases at most: RELEASES_MIN, or as many as take an eighth of the budget at RELEASE_NS
+ * each. So a crowd that comes due at once, after a pause of the host, is spread over frames. */
 enum { RELEASES_MIN = 8192, RELEASE_NS = 40, RELEASE_BUDGET_PART = 8 };
 
 struct periods {
   muster_elastic elastic;
-  double wish_part; /* of the desired utilisation, what T_imax as a wish may take */
+  double wish_part; /* the part of the desired utilisation that T_imax as a wish may take */
   double lambda;    /* of the last frame: where Newton starts */
   fit_kind *kinds;  /* room for every class */
   uint32_t *due;    /* room for every agent */
@@ -24,18 +24,18 @@ struct periods {
 void periods_create(struct periods *periods, const class_table *classes, const muster_world_def *def,
                     struct arena *arena);
 
-/* What the fit says of the population. */
+/* What the fit says about the population. */
 typedef struct periods_told {
   fit_result fit;
   fit_wishes wishes;     /* under the law of importance */
   double deviation_ns;   /* mean of T_i - T_io over all agents */
   double longest_ns;     /* the longest T_i of all */
-  double everybody_ns;   /* what one update of each takes */
+  double everybody_ns;   /* what one update of each agent takes */
   uint32_t beyond_wish;  /* agents whose T_i is longer than their T_imax */
-  double important_load; /* what those of high importance would take at T_io, in parts of the desired utilisation */
+  double important_load; /* what agents of high importance would take at T_io, in parts of the desired utilisation */
 } periods_told;
 
-/* No class's clock is slower than this, or than its longest period makes it: nobody stops. */
+/* The least rate of a class's clock, unless its longest period makes it slower: no agent stops. */
 #define PERIODS_RATE_LEAST 0x1p-20
 
 /* Stage 4: sets the rate of every class with members so that their demand fits `desired` utilisation. O(classes). */
@@ -47,8 +47,8 @@ static inline uint32_t periods_most(uint64_t budget_ns) {
   return most > RELEASES_MIN ? (uint32_t)most : RELEASES_MIN;
 }
 
-/* Stage 5: advances every class by `elapsed_ns` and hands whoever is due to the ready set, about `most` at most; who is
- * left is released in the next frames. Returns how many. O(classes + released). */
+/* Stage 5: advances every class by `elapsed_ns` and hands due agents to the ready set, about `most` at most; the others
+ * are released in the next frames. Returns how many. O(classes + released). */
 uint32_t periods_release(struct periods *periods, class_table *classes, agent_store *store, ready_set *ready,
                          uint64_t elapsed_ns, uint32_t most, uint64_t now_ns, uint64_t frame);
 
@@ -57,12 +57,12 @@ uint32_t periods_release(struct periods *periods, class_table *classes, agent_st
 void periods_begin(class_table *classes, agent_store *store, uint32_t index, uint64_t random);
 
 /* The agent is to run in one of the frames after the one in which its period has passed: moves its virtual_due_ns from
- * there into the frame that is chosen, and books it. Never as far as the next due time, so that no period is missed.
+ * there into the chosen frame, and books it. The delay never reaches the next due time, so that no period is missed.
  * Several shards may do so at the same time. */
 void periods_plan(activation_book *book, const agent_class *class, uint32_t shard, agent_row *row, uint32_t index);
 
-/* When a new agent's first update comes, counted in updates of its class at its nominal period. Once it has begun,
- * where activation is planned; else 0. */
+/* When a new agent's first update comes, counted in updates of its class at its nominal period. Ask after
+ * periods_begin(). 0 where activation is not planned. */
 uint32_t periods_first_update(const class_table *classes, uint32_t class, uint32_t index);
 
 /* 2^-x for x >= 0: an exponent, and a polynomial for the rest that is right to 6e-4. */
@@ -78,7 +78,8 @@ static inline float periods_halved(float x) {
 }
 
 /* Rankin's run counter, in nominal periods: rc <- rc (1 - 1/16)^g + 1/16 for a run after a gap of g periods; it is
- * frozen while the agent waits to be run. Who is woken more often than its period would exceed what a row can hold. */
+ * frozen while the agent waits to be run. An agent woken more often than its period would exceed what a row can hold.
+ */
 static inline uint16_t periods_run_counter(const agent_row *row, float per_nominal) {
   const float log2_of_16_15 = 0.09310940f;
   int64_t gap_ns = (int64_t)(row->first_due_ns - row->last_update_ns);
@@ -87,14 +88,14 @@ static inline uint16_t periods_run_counter(const agent_row *row, float per_nomin
   return (uint16_t)(int32_t)(runs < (float)UINT16_MAX ? runs : (float)UINT16_MAX);
 }
 
-/* Back to the due time of the period, and out of the book. */
+/* Sets an agent back to the due time of its period, and takes it out of the book. */
 static inline void periods_unplan(activation_book *book, uint32_t shard, agent_row *row, uint32_t index) {
   uint64_t delay_ns = activation_take_back(book, shard, index);
   row->virtual_due_ns -= delay_ns < row->virtual_due_ns ? delay_ns : row->virtual_due_ns;
 }
 
-/* Where an agent waits whose contract is not plain: nowhere when it has no period; and one that takes whole steps waits
- * a period more when none is due at the next release, so that it is not released for nothing. */
+/* Where an agent waits whose contract is not plain. Without a period it waits nowhere. With whole steps it waits a
+ * period more when none would be due at the next release, so that it is not released for nothing. */
 static inline void periods_wait(class_table *classes, agent_class *class, uint32_t shard, agent_store *store,
                                 const ready_set *ready, uint32_t index) {
   agent_row *row = &store->rows[index];
@@ -122,7 +123,7 @@ static inline void periods_set_next(class_table *classes, const agent_class *cla
   if (planned) periods_plan(&classes->activation, class, shard, row, index);
 }
 
-/* A pass over the sets that were owed time alone is no update: the agent goes on waiting for the time at which it is
+/* A pass over only those sets that were owed time is no update: the agent goes on waiting for the time at which it is
  * due, which may have come. */
 static inline void periods_continued(class_table *classes, agent_class *class, uint32_t shard, agent_store *store,
                                      ready_set *ready, uint32_t index) {
@@ -137,26 +138,25 @@ static inline void periods_continued(class_table *classes, agent_class *class, u
   row->spot = 0;
 }
 
-/* Sets of an agent are owed time after its update, or after a pass that continued one: it is ready again at once, and
- * begins to wait as of now. */
+/* Sets of an agent are owed time after its update, or after a pass that continued one: the agent is ready again at
+ * once, and begins to wait now. */
 void periods_owing(class_table *classes, agent_store *store, ready_set *ready, uint32_t index, uint64_t reached_ns,
                    bool continued, uint64_t frame);
 
-/* Whether an agent that is ready runs the sets that are owed time alone: its own time has not come, and nobody woke it.
- */
+/* Whether a ready agent runs only the sets that are owed time: its own time has not come, and it was not woken. */
 static inline bool periods_continues(const class_table *classes, const agent_row *row) {
   if (!row->owes || row->woken) return false;
   const agent_class *class = &classes->classes[row->class];
   return class->elapsed == MUSTER_ELAPSED_EVENTS || row->virtual_due_ns > class->clock_ns;
 }
 
-/* A waiting agent is released ahead of its period: it is woken, or a time came that was asked for. */
+/* A waiting agent is released ahead of its period: it was woken, or a time has come that was asked for. */
 void periods_release_early(class_table *classes, agent_store *store, ready_set *ready, uint32_t index, uint64_t now_ns,
                            uint64_t frame);
 
 /* After a completed update: the run counter, the next due time by phase, back into the wheel. `reached_ns` is the
- * simulation time that the update brought the agent to. Agents may be completed into different shards at the same time,
- * when they wait in no line, or were taken out of it before. */
+ * simulation time to which the update brought the agent. Agents may be completed into different shards at the same
+ * time, when they are in no line, or were taken out of it before. */
 static inline void periods_completed(class_table *classes, agent_class *class, uint32_t shard, agent_store *store,
                                      ready_set *ready, uint32_t index, uint64_t reached_ns) {
   agent_row *row = &store->rows[index];

@@ -2,7 +2,7 @@
 
 /* ---------------------------------------------------------------------------------------------------------- classes */
 
-/* The class of which there are not as many members as it says, after the sums have shown that there is one. */
+/* Finds the class that has not as many members as it says, after the sums have shown that there is one. */
 static bool name_class(const class_table *classes, const agent_store *store, soundness *found) {
   for (uint32_t number = 0; number < classes->count; number++) {
     const agent_class *class = &classes->classes[number];
@@ -122,7 +122,7 @@ bool line_is_sound(const struct fifo *fifo, const agent_store *store, const char
                fifo->standing);
 }
 
-/* What a walk over the agents found. */
+/* What a walk over the agents counted. */
 typedef struct ready_counts {
   uint32_t ready, begun, in_ring, woken, fresh, queued;
   struct tally types;
@@ -180,7 +180,7 @@ static void check_ring(const ready_set *ready, const agent_store *store, uint32_
   SOUND(found, count == in_ring, "%u agents are READY in the ring, which holds %u", in_ring, count);
 }
 
-/* Every fresh agent is among the keys of the fresh: they may name others, too, who have been admitted or are gone. */
+/* Every fresh agent is among the keys of the fresh. Keys may also name agents that have been admitted or are gone. */
 static void check_fresh(const ready_set *ready, const agent_store *store, uint32_t fresh, soundness *found) {
   uint32_t named = 0;
   SOUND(found, ready->fresh_left <= ready->fresh_count && ready->fresh_count <= READY_FRESH_MAX,
@@ -210,7 +210,7 @@ bool ready_is_sound(const ready_set *ready, const agent_store *store, soundness 
   SOUND(found, tally_equals(&types, &counts.types), "%u READY agents are not of the types that are counted",
         counts.ready);
   line_is_sound(&ready->woken, store, "the woken", found);
-  line_is_sound(&ready->waiting, store, "those who wait, by release", found);
+  line_is_sound(&ready->waiting, store, "waiting agents, by release", found);
   SOUND(found, counts.woken == ready->woken.standing && counts.queued == ready->waiting.standing,
         "%u agents are in the line of the woken, and %u in that by release, counted as %u and %u", counts.woken,
         counts.queued, ready->woken.standing, ready->waiting.standing);

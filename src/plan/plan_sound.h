@@ -11,27 +11,27 @@
 #include "plan/timers.h"
 #include "plan/wheel.h"
 
-/* Whether classes have the members and bands that are counted, and those with members are listed. */
+/* Whether classes have the members and bands that are counted, and classes with members are listed. */
 bool classes_are_sound(const class_table *classes, const agent_store *store, soundness *found);
 
-/* Whether every waiting agent with a spot is in a wheel of its own class, whose slot is marked, and nobody else is in
- * any. */
+/* Whether every waiting agent with a spot is in a wheel of its own class, in a slot that is marked, and no other agent
+ * is in any wheel. */
 bool wheels_are_sound(const class_table *classes, const agent_store *store, soundness *found);
 
-/* Whether those who stand in a line are active and as many as are counted. `name` is the line's. */
+/* Whether the agents that stand in a line are active and as many as are counted. `name` is the line's. */
 bool line_is_sound(const struct fifo *fifo, const agent_store *store, const char *name, soundness *found);
 
 /* Whether every ready agent is in one place of the ready set (a bucket of the ring, the line of the woken, or the fresh
- * ones), who waits stands in the line by release, and the counts are right. */
+ * ones), waiting agents stand in the line by release, and the counts are right. */
 bool ready_is_sound(const ready_set *ready, const agent_store *store, soundness *found);
 
-/* Whether a heap of times is one, and the agents of it, all below `high`, know their places. */
+/* Whether a heap of times is in order, and its agents, all below `high`, know their places. */
 bool timers_are_sound(const struct timers *timers, uint32_t high, const char *name, soundness *found);
 
-/* Whether the bins of importance have whom they count, and who is noted is noted once. Outside of the score. */
+/* Whether the bins of importance count the active agents, and each noted agent is noted once. Outside of the score. */
 bool score_is_sound(const score_board *board, const agent_store *store, soundness *found);
 
-/* Whether those who are lowered by pressure are as many as are counted. */
+/* Whether as many agents are lowered by pressure as are counted. */
 bool shedding_is_sound(const struct shedding *shedding, const agent_store *store, soundness *found);
 
 /* Whether offenders know their entries. */

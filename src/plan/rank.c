@@ -13,7 +13,7 @@ static inline bool rank_is_full(const struct filling *filling) {
   return full && batch->count > 0;
 }
 
-/* Wall clock: the mean of type and level, less what a preempted update has behind it. */
+/* Wall clock: charges the mean of type and level, without what a preempted update has behind it. */
 static inline void charge_mean(const cost_estimate *estimate, const agent_row *row, const agent_type *type,
                                batch_entry *entry) {
   entry->predicted_ns = estimate->predicted_ns;
@@ -24,7 +24,7 @@ static inline void charge_mean(const cost_estimate *estimate, const agent_row *r
   entry->predicted_ns = rest_ns < 1.0 ? 1u : rest_ns > 1e9 ? 1000000000u : (uint32_t)rest_ns;
 }
 
-/* Wall clock, for a host: the high percentile instead; false when it does not fit. */
+/* Wall clock, where the host runs updates: charges the high percentile instead; false when it does not fit. */
 static inline bool charge_with_room(const struct filling *filling, const cost_estimate *estimate, const agent_row *row,
                                     const agent_type *type, batch_entry *entry) {
   double cost_ns = estimate->high_ns > estimate->mean_ns ? estimate->high_ns : estimate->mean_ns;
@@ -37,7 +37,7 @@ static inline bool charge_with_room(const struct filling *filling, const cost_es
   return true;
 }
 
-/* Wall clock: a pass takes its slice at most. */
+/* Wall clock: charges a pass no more than its slice. */
 static void charge_slice(const struct filling *filling, batch_entry *entry) {
   uint32_t slice_ns = filling->batch->passes[filling->batch->count].slice_ns;
   if (slice_ns && slice_ns < entry->predicted_ns) entry->predicted_ns = slice_ns;
@@ -56,7 +56,7 @@ static inline bool rank_charge(struct filling *filling, const cost_estimate *est
   return true;
 }
 
-/* Ids set aside for its spawns and places for its messages. */
+/* Sets aside ids for an entry's spawns and places for its messages. */
 static void rank_set_aside(struct filling *filling, const agent_type *type, batch_entry *entry) {
   struct batch *batch = filling->batch;
   uint32_t ids_left = filling->limits->spawn_ids - filling->result.spawn_ids;
@@ -74,13 +74,13 @@ static inline bool is_long(const cost_estimate *estimate, const agent_type *type
   return type->parallel_atoms > 1 && estimate->high_ns >= (double)CLAIM_NS;
 }
 
-/* Whether the update of the entry may need more than its slice: else nobody looks at the clock for it. */
+/* Whether the update of the entry may need more than its slice: only then its worker reads the clock for it. */
 static bool may_be_cut(const struct filling *filling, const cost_estimate *estimate) {
   uint32_t slice_ns = filling->batch->passes[filling->batch->count].slice_ns;
   return slice_ns && 2.0 * estimate->high_ns >= (double)slice_ns;
 }
 
-/* Into the last claim, or a new one. A long update has a claim of its own. */
+/* Puts the entry into the last claim, or a new one. A long update has a claim of its own. */
 static inline void claim_for(struct filling *filling, const cost_estimate *estimate, const agent_type *type,
                              const batch_entry *entry) {
   struct batch *batch = filling->batch;
@@ -90,7 +90,7 @@ static inline void claim_for(struct filling *filling, const cost_estimate *estim
       claim[-1].end - claim[-1].first == CLAIM_UPDATES_MAX) {
     *claim = (batch_claim){
         .first = batch->count, .timed = alone || batch->claim_count % SAMPLED_ONE_IN == 0, .ran_by = CLAIM_LEFT};
-    claim->predicted_ns = estimate->margin_ns; /* so that what is started is rarely more than was expected */
+    claim->predicted_ns = estimate->margin_ns; /* so that a claim rarely takes longer than was expected */
     batch->claim_count++;
     filling->closed = alone;
   } else {
@@ -104,7 +104,7 @@ static inline void claim_for(struct filling *filling, const cost_estimate *estim
   claim->end = batch->count + 1;
 }
 
-/* Puts the entry behind the last one into the batch. */
+/* Appends the entry to the batch. */
 static inline void append(struct filling *filling, const cost_estimate *estimate, const agent_type *type,
                           batch_entry *entry) {
   struct batch *batch = filling->batch;
@@ -114,7 +114,7 @@ static inline void append(struct filling *filling, const cost_estimate *estimate
   batch->outcomes[batch->count++] = OUTCOME_NOT_RUN;
 }
 
-/* Begins the entry behind the last one. */
+/* Prepares the entry behind the last one. */
 static inline batch_entry *rank_begin_entry(const struct batch *batch, uint32_t index) {
   batch_entry *entry = &batch->entries[batch->count];
   entry->model_ns = 0;
@@ -128,7 +128,7 @@ static inline batch_entry *rank_begin_entry(const struct batch *batch, uint32_t 
   return entry;
 }
 
-/* Agents of a type in quarantine wait where no time passes. */
+/* An agent of a type in quarantine goes to a wheel of a frozen class, where no time passes. */
 static void divert(const struct filling *filling, uint32_t index) {
   class_table *classes = filling->limits->classes;
   ASSERT(classes);
@@ -168,17 +168,17 @@ static uint32_t find_overdue(const struct filling *filling) {
   return UINT32_MAX;
 }
 
-/* An update longer than the capacity runs as the first of all or never. */
+/* Admits an agent so that it runs whatever it costs. Else an update longer than the capacity would never run. */
 static void admit_surely(struct filling *filling, uint32_t index) {
   uint32_t before = filling->batch->count;
   filling->closed = true;
   admit(filling, index);
   if (filling->batch->count == before) return;
   filling->batch->claims[filling->batch->claim_count - 1].sure = true;
-  filling->closed = true; /* nobody joins its claim */
+  filling->closed = true; /* no other entry joins its claim */
 }
 
-/* So it comes before even the woken. One in a frame, so that the woken lose no more than that. */
+/* An overdue agent comes before even the woken ones. One in a frame, so that the woken lose no more than that. */
 static void admit_overdue(struct filling *filling) {
   uint32_t index = rank_is_full(filling) ? UINT32_MAX : find_overdue(filling);
   if (index != UINT32_MAX) admit_surely(filling, index);
@@ -190,7 +190,7 @@ static void admit_woken(struct filling *filling) {
     admit(filling, index);
 }
 
-/* The next in the line by release who has waited longer than the guarantee. */
+/* The next agent in the line by release that has waited longer than the guarantee. */
 static uint32_t next_guaranteed(const struct filling *filling, uint32_t *place) {
   uint32_t index;
   while ((index = ready_next_waiting(filling->ready, place)) != UINT32_MAX) {
@@ -207,8 +207,8 @@ static void admit_guaranteed(struct filling *filling) {
   while (!rank_is_full(filling) && (index = next_guaranteed(filling, &place)) != UINT32_MAX) admit(filling, index);
 }
 
-/* The woken and the guaranteed, each with half of the time and of the updates until one of them has no more: so that it
- * is half of what runs, too, when less runs than was admitted. */
+/* Admits woken and guaranteed agents in turn, each with half of the time and of the updates until one kind has no more.
+ * So each has half of what runs even when less runs than was admitted. */
 static void admit_in_turn(struct filling *filling) {
   enum { GUARANTEED, WOKEN, BOTH };
   uint32_t places[BOTH] = {filling->ready->waiting.head, filling->ready->woken.head}, counts[BOTH] = {0};
@@ -227,7 +227,7 @@ static void admit_in_turn(struct filling *filling) {
   filling->result.woken_ns = took_ns[WOKEN];
 }
 
-/* The woken come first, but leave half to whoever has waited longer than the guarantee. */
+/* Woken agents come first, but leave half to agents that have waited longer than the guarantee. */
 static void admit_first(struct filling *filling) {
   uint32_t place = filling->ready->waiting.head;
   filling->result.guarded = next_guaranteed(filling, &place) != UINT32_MAX;
@@ -251,7 +251,7 @@ static bool is_late(const struct filling *filling, uint32_t index) {
   return ready_deadline(filling->ready, &filling->store->rows[index]) < (int64_t)filling->limits->now_ns;
 }
 
-/* Those who are late come first by themselves, whether they were woken or ranked. */
+/* Late agents come first by their keys, whether they were woken or ranked. */
 static void admit_by_deadline(struct filling *filling) {
   bool first = true;
   uint32_t index;

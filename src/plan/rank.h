@@ -1,14 +1,14 @@
-/* plan/rank.h - stage 6: in which order do released agents run, and who is admitted?
+/* plan/rank.h - stage 6: in which order do released agents run, and which are admitted?
  *
- * Order: the first who has waited longer than 2 S; woken agents; who has waited longer than S, first in, first out;
- * the rest by key (plan/ready.h). While somebody waits longer than S, such and the woken take turns, half of the time
- * each: agents that wake each other leave something to the others. Admission is by predicted cost until the capacity is
- * filled, or by x. Under the virtual clock admission is the schedule: each atom is charged what the type's cost model
- * says, and an update that does not fit whole is cut between two atoms; in the paper's order (Tan & Wong, fig. 3) one
- * that begins while time is left runs whole, over the end of it.
+ * Order: the first agent that has waited longer than 2 S; woken agents; agents that have waited longer than S, first
+ * in, first out; the rest by key (plan/ready.h). While an agent waits longer than S, such agents and the woken take
+ * turns, half of the time each: agents that wake each other leave something to the others. Admission is by predicted
+ * cost until the capacity is filled, or by x. Under the virtual clock admission is the schedule: each atom is charged
+ * what the type's cost model says, and an update that does not fit whole is cut between two atoms; in the paper's order
+ * (Tan & Wong, fig. 3) an update that begins while time is left runs whole, beyond the end of it.
  *
- * In the order of deadlines there is one order for all, and who is late comes first by itself. Only those who are woken
- * while the frame runs leave half of it to the others, while somebody ranked is late. */
+ * In the order of deadlines there is one order for all, and late agents come first by their keys. Only agents that are
+ * woken while the frame runs leave half of it to the others, while a ranked agent is late. */
 #ifndef PLAN_RANK_H
 #define PLAN_RANK_H
 
@@ -21,14 +21,14 @@
 typedef struct rank_limits {
   uint64_t now_ns;      /* simulation time */
   uint64_t capacity_ns; /* predicted (virtual: modelled) cost that may be admitted */
-  uint64_t entry_ns;    /* wall clock: what each entry takes of it besides, to be ranked and settled */
+  uint64_t entry_ns;    /* wall clock: what each entry takes of it besides, for ranking and settling */
   uint32_t updates_max; /* x; UINT32_MAX = no limit */
   uint32_t spawn_ids;   /* ids that can be set aside for spawns from inside updates */
   bool virtual;
-  bool planned; /* the host runs what is admitted: wall clock costs are charged with room, and their sum fits */
+  bool planned; /* the host runs what is admitted: on the wall clock the sum of high percentiles must fit */
   uint64_t seed;
-  uint32_t cycles_max;  /* above 1: the most important have several cycles, */
-  float cycles_from;    /* those of this importance or above */
+  uint32_t cycles_max;  /* above 1: the most important agents have several cycles, */
+  float cycles_from;    /* namely those of this importance or above */
   class_table *classes; /* where agents of types in quarantine go; null when there are none */
 } rank_limits;
 
@@ -37,17 +37,17 @@ typedef struct rank_result {
   uint64_t longest_ns;   /* virtual: the longest single update, */
   uint64_t atom_ns;      /* and atom */
   uint32_t spawn_ids;    /* set aside */
-  bool guarded;          /* somebody has waited longer than S: woken agents leave half of the capacity, */
+  bool guarded;          /* an agent has waited longer than S: woken agents leave half of the capacity, */
   uint64_t woken_ns;     /* and take so much of it */
 } rank_result;
 
-/* Begins a batch with the agents that were held; cuts their claims. Returns what they take of limits and ids. */
+/* Begins a batch with the held agents; cuts their claims. Returns how much of capacity and ids they take. */
 rank_result rank_held(agent_store *store, const type_table *types, const cost_table *costs, const rank_limits *limits,
                       struct batch *batch);
 
 /* Fills the batch from the ready set, after what rank_held put there (`held` is its result). The first agent is
  * admitted whatever it costs, so that none starves for being longer than the capacity; and the first in the line by
- * release comes before even the woken when it has waited longer than 2 S. Who was released in this frame
+ * release comes before even the woken when it has waited longer than 2 S. An agent that was released in this frame
  * and not admitted begins to wait. O(released + admitted + buckets touched). */
 rank_result rank_fill(ready_set *ready, agent_store *store, const type_table *types, const cost_table *costs,
                       const rank_limits *limits, rank_result held, struct batch *batch);

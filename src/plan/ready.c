@@ -5,14 +5,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Weights of next to nothing for waiting make the others astronomic: they need not be exact then, only ordered. */
+/* A tiny weight of waiting makes the other weights huge: they need not be exact then, only ordered. */
 static int64_t unit_of(double value_ns) {
   return (int64_t)fmin(value_ns * 256.0, 0x1p46);
 }
 
-/* Wide enough for whoever runs least often: in the papers' orders, for how long ago that was; in that of deadlines, for
- * how far ahead they lie where wishes have stretched by a usual factor. Those that lie further ahead, at most, wait as
- * if they did not. */
+/* Makes buckets wide enough for the agents that run least often. In the papers' orders the ring covers how long ago
+ * they ran; in that of deadlines, how far ahead their deadlines lie where wishes have stretched by a usual factor.
+ * Agents whose deadlines lie even further ahead are filed as if they lay at the end. */
 static uint32_t plan_ready_widen(const ready_set *ready, uint32_t shift) {
   const double stretch = 8.0, most_ns = 200e9;
   double covered_ns = (double)ready->longest_ns * 1.25, buckets = READY_PAST_BUCKETS;
@@ -25,7 +25,7 @@ static uint32_t plan_ready_widen(const ready_set *ready, uint32_t shift) {
   return shift;
 }
 
-/* As wide as the weights want it, and wide enough. */
+/* As wide as the weights ask for, and wide enough for the longest period. */
 static uint32_t width_for(const ready_set *ready, const muster_world_def *def, double wait) {
   double share_ns = ready->weights.guarantee_ns / wait / 256.0;
   uint64_t width_ns = def->order == MUSTER_ORDER_PRIORITY ? (uint64_t)fmin(share_ns, 1e15) : 1000000u;
@@ -33,7 +33,8 @@ static uint32_t width_for(const ready_set *ready, const muster_world_def *def, d
   return plan_ready_widen(ready, shift);
 }
 
-/* Next to no weight of waiting would make the other terms longer than keys are: 2^48 ns are 78 hours. */
+/* Limited from below: a tiny weight of waiting would make the other terms longer than keys are (2^48 ns are 78 hours).
+ */
 static double weight_of_wait(const muster_world_def *def, double others) {
   return fmax(fmax((double)def->weight_wait, 1e-6), (double)def->guarantee_ns * others / 0x1p48);
 }
@@ -120,7 +121,7 @@ uint64_t ready_delays_key(const ready_set *ready, const agent_row *row, uint32_t
   return (late << 20 | long_ago) << READY_AGENT_BITS | agent;
 }
 
-/* The part of its update that a preempted agent has behind it, or that a set which is owed time has. */
+/* The part of its update that a preempted agent has behind it; or the progress of a set that is owed time. */
 static float progress_of(const ready_set *ready, const agent_row *row) {
   const agent_type *type = &ready->types->types[row->type];
   if (row->owes) return share_value(type->sets.passes[row->state_slot].progress);
@@ -159,7 +160,7 @@ static void bucket_add(ready_set *ready, agent_store *store, uint32_t bucket, ui
   if (bucket < READY_BUCKETS) ready->occupied[bucket / 64] |= 1ull << (bucket % 64);
 }
 
-/* Into the ring. */
+/* Puts an agent into the ring. */
 static void file(ready_set *ready, agent_store *store, uint32_t index) {
   int64_t number = primary_key(ready, &store->rows[index]) >> ready->width_shift;
   bucket_add(ready, store, bucket_of(ready, number), index);
@@ -204,7 +205,7 @@ void ready_advance(ready_set *ready, agent_store *store, uint64_t now_ns) {
   }
 }
 
-/* Everybody in the ring is filed anew. */
+/* Files every agent of the ring anew. */
 static void refile_all(ready_set *ready, agent_store *store) {
   ready->low = window_low(ready);
   agent_list lists[READY_LISTS];
@@ -228,7 +229,8 @@ void ready_widen(ready_set *ready, agent_store *store, uint64_t longest_ns) {
   refile_all(ready, store);
 }
 
-/* Where nobody has to give way, or nobody can, lambda is 0 or infinity. */
+/* Whether two lambdas differ by more than a factor of two. Lambda is 0 where no agent has to give way, and infinity
+ * where none can. */
 static bool differ(double one, double other) {
   bool usual = one > 0.0 && other > 0.0 && isfinite(one) && isfinite(other);
   return usual ? one > 2.0 * other || other > 2.0 * one : one < other || other < one;
@@ -269,7 +271,7 @@ void ready_keep_fresh(ready_set *ready, agent_store *store) {
     uint32_t index = (uint32_t)(ready->fresh[i] & READY_AGENT_MASK);
     agent_row *row = &store->rows[index];
     if (row->status != AGENT_READY) continue;
-    /* Who was put back after the ranking is in the ring. */
+    /* An agent that was put back after the ranking is in the ring already. */
     if (!row->spot && !ready_stands_apart(ready, row)) file(ready, store, index);
     ready_queue(ready, store, index);
   }
@@ -285,7 +287,7 @@ void ready_queue(ready_set *ready, agent_store *store, uint32_t index) {
   fifo_join(&ready->waiting, index);
 }
 
-/* Out of the ring; nothing for who is in none of its lists. */
+/* Takes an agent out of the ring; does nothing for an agent that is in none of its lists. */
 static void leave_ring(ready_set *ready, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
   if (!row->spot) return;
@@ -405,7 +407,7 @@ static uint32_t bucket_at(const ready_set *ready, uint32_t walk_bucket) {
                           : (uint32_t)((uint64_t)(ready->low + walk_bucket - 1) % READY_BUCKETS);
 }
 
-/* Moves to the first bucket at or after the walk's that holds anybody. False when there is none. */
+/* Moves to the first bucket at or after the walk's that holds agents. False when there is none. */
 static bool find_occupied(ready_set *ready) {
   for (; ready->walk_bucket <= READY_BUCKETS; ready->walk_bucket++) {
     uint32_t bucket = bucket_at(ready, ready->walk_bucket);
@@ -434,8 +436,8 @@ static uint32_t list_agents(const ready_set *ready, agent_list list, uint32_t pa
   return listed;
 }
 
-/* Whole buckets from the walk's on while they fit, or the next part of one that is too large to be sorted at once. Of
- * such a one, agents that were read and not admitted have moved to the end of its list. */
+/* Lists whole buckets from the walk's on while they fit, or the next part of a bucket that is too large to be sorted at
+ * once. In such a bucket, agents that were read and not admitted have moved to the end of its list. */
 static uint32_t list_buckets(ready_set *ready) {
   enum { TOGETHER = 16 };
   uint32_t listed = 0, buckets = ready->weights.order == MUSTER_ORDER_DELAYS ? 1 : TOGETHER;

@@ -9,20 +9,21 @@
  * react by a time is the exception: its lead grows, so it is filed anew in each frame. Tan & Wong's order (delays
  * descending, then elapsed descending) is the key "released in", then t_last.
  *
- * Most agents run in the frame of their release, so fresh ones are only noted, and sorted when their turn comes. Those
- * that were not admitted go where waiting costs nothing: by key into a ring of buckets, with one more for all that is
- * older than the ring. A bucket is sorted when its turn comes, 2,048 agents at a time, so that no backlog makes a frame
- * sort it all. Beside the ring stand two lines in order of arrival: the woken, who lead, and all who wait, by release:
- * whoever has waited longer than S leads the ring, first in, first out, so that nobody starves whatever the weights.
+ * Most agents run in the frame of their release, so fresh ones are only noted, and sorted when their turn comes. Agents
+ * that were not admitted go where waiting costs nothing: by key into a ring of buckets, with one more bucket for all
+ * that is older than the ring. A bucket is sorted when its turn comes, 2,048 agents at a time, so that no frame has to
+ * sort a whole backlog. Beside the ring stand two lines in order of arrival: the woken, which lead, and all that wait,
+ * by release: an agent that has waited longer than S leads the ring, first in, first out, so that none starves whatever
+ * the weights.
  *
- * In the order of deadlines, one ring holds all who wait, the woken among them, and the line of who waits is for
- * reports alone:
+ * In the order of deadlines, one ring holds all waiting agents, the woken among them, and the line by release is only
+ * for reports:
  *
  *     key = release + T_i (1 - (eps i + theta p - eta rc) / 4 zeta), between T_i / 8 and 5/4 T_i;
  *           release + T_i / 8 for the woken, S / 64 at most;  at most the time by which an agent must react
  *
- * T_i is the period in force. An agent whose class changes is filed anew, and so are all when periods have changed by
- * more than a factor of two. */
+ * T_i is the period in force. An agent whose class changes is filed anew, and so are all agents when periods have
+ * changed by more than a factor of two. */
 #ifndef PLAN_READY_H
 #define PLAN_READY_H
 
@@ -36,7 +37,7 @@
 
 enum {
   READY_BUCKETS = 4096,
-  READY_PAST_BUCKETS = 3072, /* in the orders of the papers; deadlines lie ahead: */
+  READY_PAST_BUCKETS = 3072, /* in the orders of the papers; the next is for deadlines, which lie ahead */
   READY_LATE_BUCKETS = 1024,
   READY_OLDER = READY_BUCKETS,
   READY_LISTS,
@@ -48,7 +49,7 @@ typedef struct ready_weights {
   muster_order order;
   double guarantee_ns; /* S */
   double progress;     /* theta over zeta; epsilon, eta and kappa are in the units */
-  double lift_ns;      /* what a reaction is worth whose time has come: more than all but ageing */
+  double lift_ns;      /* what a reaction is worth when its time has come: more than all terms but ageing */
   /* Deadlines: what a 65535th of importance, a 32768th of runs and a whole of progress are worth, in periods. */
   float importance_share, runs_share, progress_share;
 } ready_weights;
@@ -61,15 +62,15 @@ typedef struct ready_run {
 
 typedef struct ready_set {
   ready_weights weights;
-  int64_t importance_unit; /* what a 65535th of importance is worth, and a 32768th of runs: in 256ths of ns, at most */
-  int64_t runs_unit;       /* 2^46 */
-  int64_t reduction_unit;  /* what a level is worth, likewise */
-  bool reduces;            /* that is not 0 */
+  int64_t importance_unit; /* what a 65535th of importance is worth; runs_unit: a 32768th of runs; in 256ths of ns, */
+  int64_t runs_unit;       /* at most 2^46 */
+  int64_t reduction_unit;  /* what a level is worth, in the same unit */
+  bool reduces;            /* reduction_unit is not 0 */
   const type_table *types; /* for the progress of sliced updates */
   const agent_class *classes;  /* for the periods in force; null but in the order of deadlines */
-  double filed_lambda;         /* periods as they were when all were filed */
+  double filed_lambda;         /* lambda when all agents were last filed */
   const agent_store *reacting; /* for the times of reactions; null where there are none */
-  uint64_t longest_ns;         /* between two runs of anybody, at the most */
+  uint64_t longest_ns;         /* longest time between two runs of any agent */
   uint64_t now_ns;             /* simulation time of the frame */
   uint32_t width_shift;        /* a bucket is 2^width_shift ns wide */
   int64_t low;                 /* number of the ring's first bucket */
@@ -82,15 +83,15 @@ typedef struct ready_set {
   agent_list lists[READY_LISTS];
   uint32_t counts[READY_LISTS];
   list_store members;
-  uint64_t *fresh, *fresh_too; /* READY_FRESH_MAX: keys of those released in this frame */
+  uint64_t *fresh, *fresh_too; /* READY_FRESH_MAX: keys of agents released in this frame */
   uint32_t fresh_count;
   uint32_t fresh_left;           /* of these, agents that were not admitted */
-  uint32_t *aside, aside_count;  /* released in this frame into the ring at once; they wait in no line yet */
+  uint32_t *aside, aside_count;  /* agents released into the ring at once in this frame; in no line yet */
   uint64_t *sorted, *sorted_too; /* READY_SORTED_MAX: keys of the buckets whose turn it is */
   ready_run fresh_run, ring_run;
   bool ring_done;        /* the walk has seen all of the ring */
-  uint32_t walk_bucket;  /* 0 = the older ones, then the ring in order */
-  uint32_t walk_listed;  /* of a bucket that is read in parts: agents read so far, */
+  uint32_t walk_bucket;  /* 0 = the list of older keys, then the ring in order */
+  uint32_t walk_listed;  /* of a bucket that is read in parts: how many agents were read so far, */
   uint32_t walk_counted; /* and how many it had */
 } ready_set;
 
@@ -98,57 +99,57 @@ typedef struct ready_set {
 void ready_create(ready_set *ready, const muster_world_def *def, const type_table *types, const agent_class *classes,
                   struct arena *arena);
 
-/* Other weights: whoever waits is put in the new order. Between the stages of two frames. O(ready agents). */
+/* Other weights: files all waiting agents in the new order. Between the stages of two frames. O(ready agents). */
 void ready_reweigh(ready_set *ready, agent_store *store, const muster_world_def *def);
 
-/* A ready agent of the ring whose key has changed: it must react, or has another period. O(1). */
+/* Files anew a ready agent of the ring whose key has changed: it must react, or has another period. O(1). */
 void ready_refresh(ready_set *ready, agent_store *store, uint32_t index);
 
-/* Makes the ring wide enough for agents that run every `longest_ns` at the most. Between frames. */
+/* Makes the ring wide enough for agents that run at least every `longest_ns`. Between frames. */
 void ready_widen(ready_set *ready, agent_store *store, uint64_t longest_ns);
 
-/* Moves the ring's window along; buckets that leave it are emptied into the one for older keys. Once per frame, before
+/* Moves the ring's window along; buckets that leave it are emptied into the list of older keys. Once per frame, before
  * anything else. */
 void ready_advance(ready_set *ready, agent_store *store, uint64_t now_ns);
 
-/* A key orders agents of a run: microseconds (of 1,024 ns) around the frame's time, and the agent. */
+/* A key orders agents: 40 bits for microseconds (of 1,024 ns) around the frame's time, and 24 for the agent. */
 enum { READY_AGENT_BITS = 24, READY_KEY_BITS = 40, READY_KEY_SHIFT = 10 };
 #define READY_AGENT_MASK ((1ull << READY_AGENT_BITS) - 1)
 
-/* What the share of its update that a preempted agent has behind it is worth; or the progress of a set that is owed
+/* What the part of its update that a preempted agent has behind it is worth; or the progress of a set that is owed
  * time. */
 int64_t ready_progress_lead_ns(const ready_set *ready, const agent_row *row);
 
-/* What the time by which an agent must react is worth: nothing when it was set, all when it comes. */
+/* What the time by which an agent must react is worth: nothing when it was set, everything when it comes. */
 int64_t ready_reaction_lead_ns(const ready_set *ready, const agent_row *row);
 
-/* What most agents of most worlds do not have: progress, a time to react by, a weight of their level. */
+/* The sum of terms that most agents do not have: progress, a time to react by, a weight of their level. */
 int64_t ready_rare_leads_ns(const ready_set *ready, const agent_row *row);
 
-/* The terms of the priority move a deadline to these parts of the period, and no further. */
+/* The terms of the priority move a deadline within these parts of the period, and no further. */
 #define READY_TURN_LEAST 0.125f
 #define READY_TURN_MOST  1.25f
 
-/* In the order of deadlines: when its turn comes. */
+/* In the order of deadlines: when an agent's turn comes. */
 int64_t ready_deadline(const ready_set *ready, const agent_row *row);
 
-/* Whether one ring holds all who wait, in the order of deadlines. */
+/* Whether the order is that of deadlines, where one ring holds all waiting agents. */
 static inline bool ready_by_deadline(const ready_set *ready) {
   return ready->weights.order == MUSTER_ORDER_DEADLINE;
 }
 
-/* Whether an agent that is ready stands in the line of the woken: in the order of deadlines nobody does. */
+/* Whether a ready agent stands in the line of the woken: never in the order of deadlines. */
 static inline bool ready_stands_apart(const ready_set *ready, const agent_row *row) {
   return row->woken && !ready_by_deadline(ready);
 }
 
-/* How long after its release anybody's turn comes at the latest, where the longest period is this. */
+/* How long after its release an agent's turn comes at the latest, where the longest period is longest_ns. */
 static inline uint64_t ready_turn_longest(const ready_set *ready, double longest_ns) {
   if (!ready_by_deadline(ready)) return (uint64_t)ready->weights.guarantee_ns;
   return (uint64_t)fmin(fmax(longest_ns, ready->weights.guarantee_ns) * (double)READY_TURN_MOST, 0x1p62);
 }
 
-/* When the turn of one comes whose update waits to be completed: its deadline, or else first in, first out. */
+/* When the turn comes of an agent whose update waits to be completed: by deadline, else first in, first out. */
 static inline int64_t ready_turn(const ready_set *ready, const agent_row *row) {
   return ready_by_deadline(ready) ? ready_deadline(ready, row) : (int64_t)row->first_due_ns;
 }
@@ -158,14 +159,14 @@ static inline int64_t ready_first_low(const ready_set *ready) {
   return ready_by_deadline(ready) ? -READY_LATE_BUCKETS : -READY_PAST_BUCKETS;
 }
 
-/* How many have waited until after their deadlines, about: those of this frame's release aside. O(buckets). */
+/* How many agents have waited beyond their deadlines, about; without those of this frame's release. O(buckets). */
 uint32_t ready_count_late(const ready_set *ready);
 
-/* Deadlines: files all who wait anew when the fit has changed periods by more than a factor of two since it was done
- * last. Once per frame, after the fit. */
+/* Deadlines: files all waiting agents anew when the fit has changed periods by more than a factor of two since they
+ * were last filed. Once per frame, after the fit. */
 void ready_follow_periods(ready_set *ready, agent_store *store, double lambda);
 
-/* In the paper's order: the frame of release, then the elapsed time, in steps of 64 us. */
+/* The key in the paper's order: the frame of release, then the elapsed time, in steps of 64 us. */
 uint64_t ready_delays_key(const ready_set *ready, const agent_row *row, uint32_t agent);
 
 /* Rankin's virtual deadline. */
@@ -175,7 +176,7 @@ static inline int64_t ready_priority_key(const ready_set *ready, const agent_row
   return (int64_t)row->last_update_ns - lead_ns;
 }
 
-/* What Rankin's priority is made of, as time waited; the greatest goes first. Zeros in the other orders. */
+/* The terms of Rankin's priority, as time waited; the greatest sum goes first. Zeros in the other orders. */
 typedef struct ready_terms {
   int64_t priority_ns; /* the sum of the others */
   int64_t wait_ns, importance_ns, progress_ns;
@@ -218,11 +219,11 @@ static inline void ready_release(ready_set *ready, agent_store *store, uint32_t 
   ready->fresh_left++;
 }
 
-/* Agents released in this frame that were not admitted begin to wait: into the ring, if they are not in it already, and
- * the line by release. At the end of stage 6. */
+/* Agents released in this frame that were not admitted begin to wait: puts them into the ring, if they are not in it
+ * already, and into the line by release. At the end of stage 6. */
 void ready_keep_fresh(ready_set *ready, agent_store *store);
 
-/* A ready agent begins to wait: it becomes the last in the line by release. Nothing when it is in the line already. */
+/* A ready agent begins to wait: it becomes the last in the line by release. Does nothing when it is in the line. */
 void ready_queue(ready_set *ready, agent_store *store, uint32_t index);
 
 /* The slow part of ready_admit: out of the ring, or the woken line. */
@@ -242,10 +243,10 @@ static inline void ready_admit(ready_set *ready, agent_store *store, uint32_t in
   ready->begun -= (row->atom_next | row->owes) > 0;
 }
 
-/* Puts an admitted agent back that did not run, or did not finish, with its age kept. */
+/* Puts back an admitted agent that did not run, or did not finish; its age is kept. */
 void ready_put_back(ready_set *ready, agent_store *store, uint32_t index);
 
-/* A ready agent is moved to the woken line; in the order of deadlines it is filed as one of the woken. */
+/* Moves a ready agent to the woken line; in the order of deadlines, files it as a woken one. */
 void ready_wake(ready_set *ready, agent_store *store, uint32_t index);
 
 /* Takes an agent out of the line by release, if it is there: its update is complete or it is removed. */
@@ -256,8 +257,8 @@ static inline void ready_forget(ready_set *ready, agent_store *store, uint32_t i
   fifo_leave(&ready->waiting, index);
 }
 
-/* The same for one who is in it, while others may be taken out beside him; ready_forgot() is told afterwards how many
- * they were, before anything else is asked of the set. */
+/* The same for an agent that is in the line, while other threads may take out others; ready_forgot() is told afterwards
+ * how many they were, before anything else is asked of the set. */
 static inline void ready_forget_beside(ready_set *ready, agent_store *store, uint32_t index) {
   store->rows[index].queued = 0;
   fifo_leave_beside(&ready->waiting, index);
@@ -267,10 +268,10 @@ static inline void ready_forgot(ready_set *ready, uint32_t count) {
   fifo_left(&ready->waiting, count);
 }
 
-/* Begins a walk over the ready agents in order, but for the woken. */
+/* Begins a walk over the ready agents in order, without those in the line of the woken. */
 void ready_begin_walk(ready_set *ready);
 
-/* The slow part of ready_next: fresh agents among those of the ring. */
+/* The slow part of ready_next: merges fresh agents and those of the ring. */
 uint32_t ready_next_merged(ready_set *ready, const agent_store *store);
 
 /* The next agent in order; UINT32_MAX when there are no more. The caller may admit it before the next call. */
@@ -283,17 +284,17 @@ static inline uint32_t ready_next(ready_set *ready, const agent_store *store) {
   return ready_next_merged(ready, store);
 }
 
-/* Walks the woken in order: those at or after *place, which is moved on; UINT32_MAX when there are no more. Begin with
+/* The first woken agent at or after *place, which is moved past it; UINT32_MAX when there are no more. Begin with
  * woken.head. */
 uint32_t ready_next_woken(const ready_set *ready, uint32_t *place);
 
-/* Passes over those at the head of who waits who have left, `most` places at a time. */
+/* Passes over places at the head of the line by release that agents have left, `most` places at a time. */
 void ready_pass_over(ready_set *ready, uint32_t most);
 
-/* The same as ready_next_woken() for all who wait, by release. Begin with waiting.head. */
+/* The same as ready_next_woken() for all waiting agents, by release. Begin with waiting.head. */
 uint32_t ready_next_waiting(const ready_set *ready, uint32_t *place);
 
-/* The same among the first `most` places of that line, some of which may have been left. Begin with 0. */
+/* The same among the first `most` places of that line; agents may have left some. Begin with 0. */
 uint32_t ready_next_among_first(const ready_set *ready, uint32_t *place, uint32_t most);
 
 #endif

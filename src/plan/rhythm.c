@@ -47,8 +47,8 @@ void rhythm_give_up(rhythm_table *table, uint32_t type) {
   if (table->delay_max) table->types[type].cycle = 0;
 }
 
-/* What an agent whose updates begin at `first` would find: the fullest update with it, and how full its dear ones are.
- */
+/* What an agent whose updates begin at `first` would find: the cost of the fullest update with it, and how full those
+ * are in which its own costly updates fall. */
 typedef struct finding {
   int64_t most_ns;
   double weighed;

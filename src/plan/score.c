@@ -119,7 +119,7 @@ void score_note(score_board *board, uint32_t index) {
 
 /* ----------------------------------------------------------------------------------------------- what is to be done */
 
-/* One round over everybody from where the cursor is. */
+/* Begins one round over all agents from where the cursor is. */
 void score_everybody(score_board *board, const score_inputs *inputs) {
   board->cursor_left = inputs->store->high;
   board->rounds++;
@@ -135,13 +135,13 @@ static bool touch_row(score_board *board, const observer_row *row, uint32_t *sca
   return !row->present || field_touch(&board->field, &view, FIELD_MUCH, scanned);
 }
 
-/* Whether the source is an earlier place of this observer, and not of one that had its index before. */
+/* Whether the source is an earlier place of this same observer, not of another one that had its index before. */
 static bool is_same(const observer_source *source, const observer_row *row) {
   return source->written && row->present && source->partition == row->partition && source->near_m == row->near_m &&
          source->far_m == row->far_m;
 }
 
-/* Both at once: from where an observer is now, it saw no further than it would with its way added to what it sees. */
+/* Touches the cells of both places at once: what the observer saw before lies within what it sees now plus its way. */
 static bool touch_way(score_board *board, const observer_source *source, const observer_row *row, uint32_t *scanned) {
   double x = row->position.x - source->position.x, y = row->position.y - source->position.y,
          z = row->position.z - source->position.z;
@@ -161,7 +161,7 @@ static void shape_cubes(score_board *board, const score_inputs *inputs) {
   board->cubes_per_m = 1.0f / (edge_m > least_m ? edge_m : least_m);
 }
 
-/* Who came or went may change the usual far_m, and the field with it. */
+/* Counts observers anew: those that came or went may change the usual far_m, and the field with it. */
 static void score_count_observers(score_board *board, const score_inputs *inputs) {
   observer_table *observers = inputs->observers;
   if (observers->counted) return;
@@ -170,7 +170,7 @@ static void score_count_observers(score_board *board, const score_inputs *inputs
   if (field_shape(&board->field, observers->typical_far_m)) score_everybody(board, inputs);
 }
 
-/* Writes observers of a queue; plots where that may change something are listed. */
+/* Writes observers of a queue; lists the plots where that may change something. */
 static void write_observers(score_board *board, const score_inputs *inputs, uint32_t which, uint32_t limit) {
   observer_table *observers = inputs->observers;
   while (board->units < limit) {
@@ -186,7 +186,7 @@ static void write_observers(score_board *board, const score_inputs *inputs, uint
   }
 }
 
-/* Lists of agents are two steps away in memory: fetched ahead one after the other. */
+/* Lists of agents are two steps away in memory: fetches one step ahead of the other. */
 PREFETCH_FUNCTION prefetch_lists(const score_board *board, const score_inputs *inputs, uint32_t list) {
   enum { BUCKET_AHEAD = 12, BLOCK_AHEAD = 6 };
   if (board->field.doubled) return;
@@ -197,8 +197,8 @@ PREFETCH_FUNCTION prefetch_lists(const score_board *board, const score_inputs *i
   if (agents) __builtin_prefetch(lists_last(&inputs->space->members, agents));
 }
 
-/* Appends the agents of one cell of the neighbour grid. When a plot has several of them, they may share a bucket, so
- * strangers must be left out here; else whoever looks at the agents does that. False when they are a crowd. */
+/* Appends the agents of one cell of the neighbour grid. When a plot has several such cells, they may share a bucket, so
+ * agents of other cells are left out here; else load_plot() leaves them out. False when they are a crowd. */
 static bool append_list(score_board *board, const score_inputs *inputs, int32_t x, int32_t y, uint32_t partition,
                         uint32_t begin) {
   bool exact = board->field.doubled > 0;
@@ -238,7 +238,7 @@ static void settle_all(score_board *board, const field_plot *plot, uint8_t low) 
   field_settle(&board->field, plot, lows);
 }
 
-/* Plots in which something changed, with all their agents. */
+/* Takes plots in which something changed, with all their agents. */
 static void take_plots(score_board *board, const score_inputs *inputs, uint32_t list, uint32_t limit) {
   while (board->units < limit) {
     prefetch_lists(board, inputs, list);
@@ -246,7 +246,7 @@ static void take_plots(score_board *board, const score_inputs *inputs, uint32_t 
     uint32_t begin = board->agent_count;
     if (plot.tile == FIELD_NO_CELL) return;
     if (!plot.cells) continue;                /* looked at already, when it was on the other list */
-    if (!append_plot(board, inputs, &plot)) { /* a crowd is not worked off as one: everybody has a turn instead */
+    if (!append_plot(board, inputs, &plot)) { /* a crowd is not worked off as one: a round over all agents instead */
       board->agent_count = begin;
       board->units += SCORE_CROWD / LIST_BLOCK_AGENTS;
       settle_all(board, &plot, 0);
@@ -262,7 +262,7 @@ static void take_plots(score_board *board, const score_inputs *inputs, uint32_t 
   }
 }
 
-/* An agent from anywhere, unless its cell is worked on anyway. */
+/* Takes an agent from anywhere, unless its cell is worked on anyway. */
 static bool score_take_agent(score_board *board, const score_inputs *inputs, uint32_t index) {
   uint32_t cell = field_find(&board->field, &inputs->store->places[index]);
   if (cell != FIELD_NO_CELL && field_is_working(&board->field, cell)) return false;
@@ -286,12 +286,12 @@ static void take_noted(score_board *board, const score_inputs *inputs, uint32_t 
     }
     board->noted_head = (board->noted_head + 1) % board->noted_max;
     board->noted_count--;
-    /* The note stays until the work is done, so that nobody is worked on twice. */
+    /* The note stays until the work is done, so that no agent is worked on twice. */
     if (!store_is_active(inputs->store, index) || !score_take_agent(board, inputs, index)) forget_note(board, index);
   }
 }
 
-/* The next agents of a round over everybody. */
+/* Takes the next agents of a round over all agents. */
 static void take_round(score_board *board, const score_inputs *inputs, uint32_t limit) {
   const agent_store *store = inputs->store;
   while (board->units < limit && board->cursor_left) {
@@ -312,8 +312,8 @@ uint32_t score_prepare(score_board *board, const score_inputs *inputs, uint32_t 
   if (units < SCORE_UNITS_MIN) units = SCORE_UNITS_MIN;
   learn_types(board, inputs->types);
   score_count_observers(board, inputs);
-  /* Everything is listed before anything is taken, so that no plot is taken twice. Who comes or leaps is felt soon:
-   * that has a limit of its own. */
+  /* Everything is listed before anything is taken, so that no plot is taken twice. An observer that comes or leaps must
+   * be felt soon, so such observers have a limit of their own. */
   write_observers(board, inputs, OBSERVER_LEAPS, units);
   uint32_t leapt = board->units;
   write_observers(board, inputs, OBSERVER_WALKS, leapt + units / 4);
@@ -331,7 +331,7 @@ uint32_t score_prepare(score_board *board, const score_inputs *inputs, uint32_t 
 
 /* --------------------------------------------------------------------------------------------------------- the work */
 
-/* Agents of the items follow each other in one array: so far ahead, they have come when it is their turn. */
+/* Agents of the items follow each other in one array: fetched so far ahead, they have arrived when it is their turn. */
 PREFETCH_FUNCTION prefetch_coming(const score_board *board, const score_inputs *inputs, uint32_t at) {
   enum { PLACE_AHEAD = 32, ROW_AHEAD = 16 };
   if (at + PLACE_AHEAD >= board->agent_count) return;
@@ -411,8 +411,8 @@ static void do_item(const score_board *board, const score_inputs *inputs, judge_
   }
 }
 
-/* Items of one tile follow each other mostly: who matters in it is found once for the run. Roundings depend on what was
- * found, so a run is never cut: who has its first item does all of it. */
+/* Items of one tile mostly follow each other as a run: the observers that matter in it are found once for the run.
+ * Roundings depend on what was found, so a run is never cut: the range that has its first item does all of it. */
 static bool begins_run(const score_board *board, uint32_t number) {
   enum { RUN_MAX = 64 };
   const score_item *item = &board->items[number];
@@ -451,7 +451,7 @@ void score_range(const score_board *board, const score_inputs *inputs, uint32_t 
   }
 }
 
-/* What the work on an item says about its plot, or the cells of its agents. */
+/* Enters what the work on an item found about its plot, or about the cells of its agents. */
 static void settle_item(score_board *board, const score_item *item) {
   if (item->plot.tile != FIELD_NO_CELL) {
     field_settle(&board->field, &item->plot, item->low);
@@ -463,7 +463,7 @@ static void settle_item(score_board *board, const score_item *item) {
   }
 }
 
-/* What the items say, apart from changes, which are moved together. Returns how many changes there are. */
+/* Enters what the items found, apart from changes, which are moved together. Returns how many changes there are. */
 static uint32_t settle_items(score_board *board) {
   uint32_t count = 0;
   uint64_t looks = 0;

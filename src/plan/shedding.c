@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Where the lines between the steps lie in each bin: who of a bin has a hash below is down so far. */
+/* Where the lines between the steps lie in each bin: agents of a bin with a hash below a line are that many down. */
 typedef struct shedding_lines {
   uint64_t down[IMPORTANCE_BINS][SHEDDING_STEPS];
   uint64_t stays_down[IMPORTANCE_BINS][SHEDDING_STEPS];
@@ -25,7 +25,7 @@ void shedding_note(struct shedding *shedding, double pressure, bool gives_way) {
   shedding->gives_way = gives_way;
 }
 
-/* Whether somebody must give way, and whether there is no need of it. */
+/* Whether levels must fall (is_pressed), or may rise (is_calm). */
 static bool is_pressed(const struct shedding *shedding) {
   return shedding->pressure > shedding->from && shedding->gives_way;
 }
@@ -104,7 +104,7 @@ static void come_up(struct shedding *shedding) {
   shedding->ups++;
 }
 
-/* Everybody has been looked at, and the fit has had time to follow. */
+/* A step: all agents have been looked at, and the fit has had time to follow. */
 static void step(struct shedding *shedding) {
   shedding->frames = 0;
   if (shedding->relapsed && ++shedding->since_up == relapse_rounds) {
@@ -118,7 +118,7 @@ static void step(struct shedding *shedding) {
   } else if (!is_calm(shedding)) {
     shedding->calm = 0;
   } else if (shedding->depth > 0.0) {
-    shedding->calm += shedding->pressure < shedding->from * 0.2 ? 4 : 1; /* next to none: the load has gone */
+    shedding->calm += shedding->pressure < shedding->from * 0.2 ? 4 : 1; /* almost no pressure: the load has gone */
     if (shedding->calm >= shedding->patience) come_up(shedding);
   }
 }

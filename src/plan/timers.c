@@ -29,7 +29,7 @@ static void timers_rise(struct timers *timers, uint32_t place, struct timer time
   put(timers, place, timer);
 }
 
-/* The same away from the root. */
+/* Moves a timer from a free place away from the root, to where it belongs. */
 static void timers_sink(struct timers *timers, uint32_t place, struct timer timer) {
   for (;;) {
     uint32_t first = place * CHILDREN + 1, least = first;
@@ -43,7 +43,7 @@ static void timers_sink(struct timers *timers, uint32_t place, struct timer time
   put(timers, place, timer);
 }
 
-/* Fills a free place. */
+/* Puts a timer into a free place, or to where it belongs from there. */
 static void timers_fill(struct timers *timers, uint32_t place, struct timer timer) {
   if (place > 0 && is_before(&timer, &timers->heap[(place - 1) / CHILDREN]))
     timers_rise(timers, place, timer);

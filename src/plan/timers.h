@@ -1,9 +1,9 @@
-/* plan/timers.h - who waits for a point in simulation time?
+/* plan/timers.h - which agents wait for a point in simulation time?
  *
- * Periods stretch; a time that was asked for must not, so it stands on no class clock but here: in a heap over
- * simulation time, at most one entry for each agent, the earliest first and of equal times the lowest agent first,
- * whatever the order in which they came. Each node has four children, which lie in one or two cache lines. Agents that
- * wait for no time touch nothing. */
+ * Periods stretch; a time that was asked for must not. So it is on no class clock but here: in a heap over simulation
+ * time, at most one entry for each agent, the earliest first and of equal times the lowest agent first, whatever the
+ * order in which they came. Each node has four children, which lie in one or two cache lines. Agents that wait for no
+ * time touch nothing. */
 #ifndef PLAN_TIMERS_H
 #define PLAN_TIMERS_H
 
@@ -16,7 +16,7 @@ struct timer {
 
 struct timers {
   uint32_t count;
-  uint32_t high; /* the most that there ever were */
+  uint32_t high; /* the most entries that there ever were */
   struct timer *heap;
   uint32_t *places; /* by agent: its place in the heap + 1; 0 = it waits for no time */
 };
@@ -24,10 +24,10 @@ struct timers {
 /* Reserves room for every agent. */
 void timers_create(struct timers *timers, uint32_t agents_max, struct arena *arena);
 
-/* An agent waits for a time, in place of the one that it waited for. O(log count). */
+/* An agent waits for a time, which replaces the one that it waited for. O(log count). */
 void timers_set(struct timers *timers, uint32_t agent, uint64_t at_ns);
 
-/* An agent waits no more; nothing when it does not. O(log count). */
+/* An agent no longer waits; does nothing when it did not wait. O(log count). */
 void timers_cancel(struct timers *timers, uint32_t agent);
 
 /* Takes out the next agent whose time is not after `now_ns`; UINT32_MAX when there is none. O(log count), and O(1) when

@@ -31,7 +31,7 @@ void wheel_advance(agent_class *class, uint64_t elapsed_ns) {
     class->clock_ns += elapsed_ns;
     return;
   }
-  /* The slowest clocks move by a nanosecond in many short frames. */
+  /* In many short frames the slowest clocks move by less than a nanosecond. */
   double passed_ns = (double)elapsed_ns * class->rate + (double)class->clock_part;
   uint64_t whole_ns = (uint64_t)passed_ns;
   class->clock_ns += whole_ns;
@@ -52,7 +52,7 @@ static uint32_t empty_slot(list_store *lists, agent_class *class, uint32_t shard
   return count;
 }
 
-/* Empties what is occupied of a shard's slots from one position up to before another; a turn of the wheel sees all. */
+/* Empties the occupied slots of a shard from one position up to before another; one turn of the wheel covers all. */
 static uint32_t empty_slots(class_table *classes, agent_class *class, uint32_t shard, uint64_t position, uint64_t end,
                             uint32_t *out, uint32_t capacity) {
   uint32_t count = 0;

@@ -1,4 +1,4 @@
-/* plan/wheel.h - stage 5: whose period has elapsed?
+/* plan/wheel.h - stage 5: which agents' periods have elapsed?
  *
  * Waiting agents hang in the timing wheel of their class, over the class's virtual clock. Time advances by
  * rate x frame time; the slots that were passed are due as a whole. Agents of the current slot that are not due yet
@@ -55,7 +55,7 @@ static inline uint64_t wheel_remaining_ns(const agent_class *class, const agent_
 /* Takes an agent out. O(1). */
 void wheel_remove(class_table *classes, agent_class *class, agent_store *store, uint32_t index);
 
-/* The due time of an agent whose period was missed as a whole: the next in its phase. */
+/* Moves on the due time of an agent that missed a whole period: to the next one in its phase. */
 void wheel_skip_missed(const agent_class *class, agent_row *row);
 
 /* When an agent is due after an update: one period after its last due time, whole missed periods skipped. */
@@ -71,12 +71,12 @@ void wheel_transfer(class_table *classes, agent_class *from, agent_class *to, ag
 /* Advances the class by `elapsed_ns` of simulation time at its rate. */
 void wheel_advance(agent_class *class, uint64_t elapsed_ns);
 
-/* Empties the slots that the class's clock has passed: appends their agents, who are due, to `out`, about `capacity` at
- * most (a block more), and returns how many. What is left is taken by the next call. */
+/* Empties the slots that the class's clock has passed: appends their agents, which are due, to `out`, about `capacity`
+ * at most (a block more), and returns how many. What is left is taken by the next call. */
 uint32_t wheel_empty_passed(class_table *classes, agent_class *class, uint32_t *out, uint32_t capacity);
 
-/* The same for the slot in which the clock is, once all before it are empty. Some of these agents are not due yet, and
- * are met here once only: wheel_keeps hangs them into the fine wheel. */
+/* The same for the slot in which the clock is, once all before it are empty. Agents of it that are not due yet come out
+ * here only once: wheel_keeps hangs them into the fine wheel. */
 uint32_t wheel_empty_current(class_table *classes, agent_class *class, uint32_t *out, uint32_t capacity);
 
 /* Whether an agent that was taken out of a slot is not due yet: then it hangs in the wheel again. */

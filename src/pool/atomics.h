@@ -1,9 +1,9 @@
-/* pool/atomics.h - the only door to atomic operations. Each name says its order; each use says what it pairs with.
+/* pool/atomics.h - the only way to atomic operations. Each name says its order; each use says what it pairs with.
  *
  * "ordered" operations are sequentially consistent: all threads agree on one order of them, which is what decides
  * between a producer that publishes and then looks for sleepers, and a sleeper that enlists and then looks for work.
- * No standalone fences anywhere: order is carried by the variables, which is also what ThreadSanitizer understands.
- * The interleaving explorer has a header of this name of its own, in which each operation is a point of choice. */
+ * There are no standalone fences: order is carried by the variables, which is also what ThreadSanitizer understands.
+ * The interleaving explorer replaces this header by one in which each operation is a point of choice. */
 #ifndef POOL_ATOMICS_H
 #define POOL_ATOMICS_H
 

@@ -12,7 +12,7 @@ static void *thread_main(void *argument) {
   return NULL;
 }
 
-/* Starts the thread after those that were started, if more are allowed. False when it was refused. */
+/* Starts one more thread, if more are allowed. False when the operating system refused it. */
 static bool start_one(struct muster_pool *pool) {
   uint32_t idle = 0;
   while (!compare_exchange_ordered_u32(&pool->blocking_lock, &idle, 1)) {
@@ -45,7 +45,7 @@ static bool wake_one(struct muster_pool *pool) {
 
 void blocking_call(struct muster_pool *pool, bool more) {
   if (wake_one(pool) || !more || load_ordered_u32(&pool->blocking_started) == pool->def.blocking_threads_max) return;
-  start_one(pool); /* refused: those that exist come to the job in time */
+  start_one(pool); /* if refused, the threads that exist run the job later */
 }
 
 void blocking_run(struct seat *seat) {

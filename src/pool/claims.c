@@ -13,7 +13,7 @@ static claim_view view_claim(const struct seat *seat) {
                       .first = claim >> (CLAIM_COUNT_BITS + CLAIM_LANE_BITS)};
 }
 
-/* The last first: its claimer comes to it last. */
+/* Takes the last job of a claim first: its claimer comes to that one last. */
 bool claims_take(struct muster_pool *pool, uint32_t from, uint32_t lanes, const struct group *only, struct job *job) {
   for (uint32_t i = 0; i < pool->seat_count; i++) {
     claim_view claim = view_claim(&pool->seats[(from + i) % pool->seat_count]);

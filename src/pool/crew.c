@@ -26,7 +26,7 @@ void crew_call(struct crew *crew, struct seat *seat) {
   struct muster_pool *pool = seat->pool;
   if (group_count(&crew->group) + 1 >= most_of(crew, pool) || !load_ordered_u32(&crew->open)) return;
   group_add(&crew->group, 1, MUSTER_PRIORITY_FRAME);
-  /* No room: whoever is inside does the work. */
+  /* The lane is full: the members that are inside do the work. */
   if (!worker_push(pool, seat, MUSTER_PRIORITY_FRAME, &(struct job){join, crew, &crew->group}))
     worker_complete(pool, seat, &crew->group, 1);
   else if (!load_ordered_u32(&crew->open))

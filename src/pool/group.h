@@ -1,16 +1,16 @@
-/* pool/group.h - how many jobs of a group have not ended, who waits for them and what follows them, in one word:
+/* pool/group.h - in one word: how many jobs of a group have not ended, whether a thread waits, and what follows them:
  *
  *     { waited:1 | spare:11 | follower:20 | count:32 }
  *
- * `follower` heads a list of nodes in the pool's table, jobs that wait for this group. One compare-and-swap takes the
- * count to zero and the list and the waited bit away, so that exactly one thread gets to fire what follows, and nobody
- * touches the group's memory after that: its owner may reuse or free it as soon as the count is seen to be zero.
+ * `follower` heads a list of nodes in the pool's table: jobs that wait for this group. One compare-and-swap takes the
+ * count to zero and the list and the waited bit away. So exactly one thread gets to start what follows, and no thread
+ * touches the group's memory after that: its owner may reuse or free it as soon as it sees the count at zero.
  *
- *   add: relaxed, by somebody who keeps the group from completing (its owner, a job of it, a follower's node)
+ *   add: relaxed, by a holder that keeps the group from completing (its owner, a job of it, a follower's node)
  *   complete: [c] release (what the job wrote), acquire (what the other jobs wrote, for the followers)
- *   whoever sees zero: acquire, pairs with [c]
+ *   a thread that sees zero: acquire, pairs with [c]
  *   a waiter: enters the pool's set of waiters  ->  sets `waited` while the count is above zero (ordered)  ->  sleeps;
- *             whoever completes the group then sees the bit, and after it the waiter in the set */
+ *             the thread that completes the group then sees the bit, and after it the waiter in the set */
 #ifndef POOL_GROUP_H
 #define POOL_GROUP_H
 
@@ -19,17 +19,17 @@
 
 struct group {
   shared_u64 word;
-  uint64_t serial; /* of its preparation: a follower's group is younger */
+  uint64_t serial; /* number of its preparation; the group of a follower has a higher one */
   struct muster_pool *pool;
   shared_u32 lanes;   /* bits: where jobs of it were pushed to */
-  shared_u32 cancels; /* how often it was cancelled: its ranges stop */
+  shared_u32 cancels; /* how often it was cancelled; that stops its ranges */
 };
 
 struct follower {
   struct job job;
   uint32_t lane;
   uint32_t next; /* index + 1 */
-  /* For those who look for what a group waits for: addresses, only ever compared. 0 = a free node. */
+  /* Addresses of the groups, for threads that trace what a group waits for; only ever compared. 0 = a free node. */
   shared_u64 after, group;
 };
 
@@ -41,9 +41,9 @@ typedef struct follower_table {
 
 #define FOLLOWER_NONE IDENTITY_NONE
 
-/* What completing the last job of a group uncovered. */
+/* What the last job of a group to complete has set free. */
 typedef struct group_end {
-  bool waited;        /* somebody sleeps until this */
+  bool waited;        /* a thread sleeps until the group is complete */
   uint32_t followers; /* head of the list, index + 1, the latest first; 0 = none */
 } group_end;
 
@@ -54,7 +54,7 @@ static inline void group_prepare(struct group *group, struct muster_pool *pool, 
 /* Counts jobs in, before they are pushed to `lane`. */
 void group_add(struct group *group, uint32_t count, uint32_t lane);
 
-/* Counts jobs out that ended, or were dropped. The group's memory must not be touched afterwards. */
+/* Counts out jobs that ended or were dropped. The group's memory must not be touched afterwards. */
 group_end group_complete(struct group *group, uint32_t count);
 
 /* How many jobs have not ended, about. */
@@ -68,7 +68,7 @@ static inline bool group_is_complete(const struct group *group) {
   return (uint32_t)load_ordered_u64(&group->word) == 0;
 }
 
-/* Before a waiter sleeps: false when the group is complete already. */
+/* Marks the group as waited for, before a waiter sleeps. False when the group is complete already. */
 bool group_await(struct group *group);
 
 /* Puts a node in the list of followers; false when the group is complete already. */
@@ -77,18 +77,18 @@ bool group_follow(struct group *group, follower_table *table, uint32_t node);
 /* Reserves `maximum` nodes, at most 2^20 - 1. */
 void followers_create(follower_table *table, uint32_t maximum, struct arena *arena);
 
-/* A free node, or FOLLOWER_NONE. Any thread. */
+/* Takes a free node; FOLLOWER_NONE when there is none. Any thread. */
 uint32_t followers_take(follower_table *table);
 
 /* Fills a node that was taken: a job for `lane` that follows a group. */
 void followers_fill(follower_table *table, uint32_t node, const struct job *job, uint32_t lane,
                     const struct group *after);
 
-/* Appends the groups that jobs of groups[0 .. count-1] wait for, and those before them, to the list, each once; returns
- * how many there are then, at most `capacity`. They may be gone at any time: their addresses may only be compared. */
+/* Appends to groups[0 .. count-1] the groups that their jobs wait for, and the groups before those, each once. Returns
+ * how many there are then, at most `capacity`. These groups may be gone at any time: only compare their addresses. */
 uint32_t followers_trace(const follower_table *table, const struct group **groups, uint32_t count, uint32_t capacity);
 
-/* Returns a node. Any thread. */
+/* Gives a node back. Any thread. */
 void followers_give_back(follower_table *table, uint32_t node);
 
 /* Turns a list round, so that the earliest comes first; returns its head. */

@@ -33,7 +33,7 @@ uint32_t identity_take(struct identity *identity) {
 uint32_t identity_open(struct identity *identity, uint32_t index) {
   uint32_t generation = load_relaxed_u32(identity_generation_of(identity, index)) + 1;
   ASSERT(generation & 1);
-  /* Pairs with the acquire in identity_is_live: who sees the id live sees what its taker did before. */
+  /* Pairs with the acquire in identity_is_live: a thread that sees the id live sees what the id's taker did before. */
   store_release_u32(identity_generation_of(identity, index), generation);
   return generation;
 }

@@ -1,8 +1,8 @@
-/* pool/identity.h - who holds an index, and whether an id still means what it meant.
+/* pool/identity.h - which indices are taken, and whether an id still means what it meant.
  *
- * An index is taken from those given back (first in, first out, so that a generation lives long), else from those
- * never used. Its generation is odd while it is somebody and even while it is nobody; an id is live when its
- * generation is odd and still the index's own.
+ * An index is taken from those given back (first in, first out, so that it is long until a generation comes again),
+ * else from those never used. Its generation is odd while the index is open and even while it is closed; an id is live
+ * when its generation is odd and still the index's own.
  *
  *   take  ->  open (generation becomes odd)  ->  close (even)  ->  give_back  ->  take ...
  */
@@ -17,7 +17,7 @@ struct identity {
   shared_u32 fresh;           /* indices below were used at least once */
   unsigned char *generations; /* a shared_u32 every `stride` bytes */
   uint32_t stride;
-  uint64_t *held; /* bitmap: indices that somebody holds, where a record says who; else null */
+  uint64_t *held; /* bitmap: taken indices, in a world that replays a record; else null */
 };
 
 #define IDENTITY_NONE UINT32_MAX
@@ -26,12 +26,12 @@ struct identity {
 void identity_create(struct identity *identity, uint32_t maximum, struct arena *arena);
 
 /* The same with generations that stand in the caller's memory, zeroed, one every `stride` bytes from `first` on.
- * Whoever else looks at them must write nothing there. With a null `first` there are none: indices are only taken and
- * given back. */
+ * Other readers of them must write nothing there. With a null `first` there are none: indices are only taken and given
+ * back. */
 void identity_create_over(struct identity *identity, uint32_t maximum, uint32_t *first, uint32_t stride,
                           struct arena *arena);
 
-/* Commits what the arena is to have ready of it. Whoever created it. */
+/* Commits as much of its memory as the arena's `ready` says. Only the creator. */
 void identity_make_ready(const struct identity *identity, const struct arena *arena);
 
 /* Where the generation of an index stands. */
@@ -39,27 +39,27 @@ static inline shared_u32 *identity_generation_of(const struct identity *identity
   return (shared_u32 *)(void *)(identity->generations + (size_t)index * identity->stride);
 }
 
-/* An index that nobody holds, or IDENTITY_NONE; one that is being given back at this moment may be missed. Any thread.
- */
+/* Takes a free index; IDENTITY_NONE when there is none. An index that is being given back at this moment may be missed.
+ * Any thread. */
 uint32_t identity_take(struct identity *identity);
 
-/* Makes a taken index somebody; returns the generation of the id. Its taker's thread. */
+/* Opens a taken index; returns the generation of its id. The thread that took it. */
 uint32_t identity_open(struct identity *identity, uint32_t index);
 
-/* Where a record says who takes which index, and identity_take() finds none: takes a certain one. False when somebody
- * holds it, or there is none such. Frame's thread, no other. */
+/* Takes a given index. For worlds where a record says which index is taken, and identity_take() finds none. False when
+ * the index is taken already, or does not exist. Only the frame's thread. */
 bool identity_claim(struct identity *identity, uint64_t index);
 
-/* Makes an index somebody of a known generation, whoever it was: as a record says. Frame's thread, no other. */
+/* Opens an index with a given generation, whatever it was: as a record says. Only the frame's thread. */
 void identity_assign(struct identity *identity, uint32_t index, uint32_t generation);
 
-/* Makes the index nobody: every id of it is stale from here on. One thread (the frame's). */
+/* Closes an index: every id of it is stale from here on. One thread (the frame's). */
 void identity_close(struct identity *identity, uint32_t index);
 
-/* Returns an index for others to take. Its holder's thread. */
+/* Gives an index back for others to take. The thread that holds it. */
 void identity_give_back(struct identity *identity, uint32_t index);
 
-/* Whether (index, generation) is somebody now. Any thread. */
+/* Whether (index, generation) is a live id now. Any thread. */
 bool identity_is_live(const struct identity *identity, uint32_t index, uint32_t generation);
 
 /* The generation of an index now. Any thread. */

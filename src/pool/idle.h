@@ -1,10 +1,10 @@
-/* pool/idle.h - a set of worker indices that sleep, or are about to: who can be woken, one at a time.
+/* pool/idle.h - a set of worker indices that sleep, or are about to: those that can be woken, one at a time.
  *
  *   sleeper: draw a parking ticket  ->  enter the set (ordered)  ->  look for work once more (ordered)  ->  wait
- *   waker:   publish the work (ordered)  ->  take somebody out of the set (ordered)  ->  wake exactly that one
+ *   waker:   publish the work (ordered)  ->  take an index out of the set (ordered)  ->  wake exactly that one
  *
- * Either the waker sees the sleeper in the set, or the sleeper's last look sees the work. Whoever takes an index out
- * owes it a wake; a sleeper that found work leaves by itself, and a wake that it still gets then is harmless. */
+ * Either the waker sees the sleeper in the set, or the sleeper's last look sees the work. A waker that takes an index
+ * out must wake it; a sleeper that found work leaves by itself, and a wake that it still gets then is harmless. */
 #ifndef POOL_IDLE_H
 #define POOL_IDLE_H
 

@@ -1,5 +1,5 @@
-/* pool/inside.h - what a pool consists of: its queue, seats, and sets of sleepers. For the files of this room; others
- * see pool.h. */
+/* pool/inside.h - what a pool consists of: its queue, seats, and sets of sleepers. For the files of this folder; other
+ * files see pool.h. */
 #ifndef POOL_INSIDE_H
 #define POOL_INSIDE_H
 
@@ -12,16 +12,16 @@
 
 _Static_assert(IDLE_MAX == (int)POOL_SEATS_MAX, "a set of sleepers has room for every seat");
 
-/* How long a worker looks for work before it sleeps, at most, and when looking did not help of late. */
+/* How long a worker looks for work before it sleeps: at most; and at least, when looking was fruitless of late. */
 enum { SPIN_NS = 16000, SPIN_LEAST_NS = 4000 };
 
 struct muster_pool {
   struct arena arena;
   struct living living;
-  shared_u32 worlds; /* that use it; counted by whoever creates and destroys them */
+  shared_u32 worlds; /* that use it; counted when they are created and destroyed */
   muster_pool_def def;
   clock_source clock;
-  uint32_t workers;    /* a caller included */
+  uint32_t workers;    /* worker threads, and one for the caller */
   uint32_t seat_count; /* all indices */
   struct seat *seats;
   bool prepared; /* threads may have been started */
@@ -35,12 +35,12 @@ struct muster_pool {
   idle_set blocking_idle; /* blocking threads */
   _Alignas(64) shared_u32 stopping;
   shared_u64 serials;          /* of groups */
-  shared_u64 main_thread;      /* who runs pinned jobs: an address that is one thread's own */
+  shared_u64 main_thread;      /* the thread that runs pinned jobs: its visit_thread() */
   shared_u64 free_guests;      /* bits; the last is the main thread's alone */
-  shared_u64 dropped;          /* jobs, because the pool stops */
+  shared_u64 dropped;          /* jobs that were dropped because the pool stops */
   shared_u32 blocking_started; /* threads */
-  shared_u32 blocking_lock;    /* one starts a thread at a time */
-  shared_u32 placing;          /* one caller at a time keeps workers apart */
+  shared_u32 blocking_lock;    /* held by the thread that starts a blocking thread */
+  shared_u32 placing;          /* held by the caller that moves workers apart */
   uint32_t processor_count;    /* that the process may use */
   uint32_t *processors;
   uint32_t caller_processor; /* kept free of workers; UINT32_MAX = not yet */
@@ -55,7 +55,7 @@ static inline uint32_t pool_first_blocking(const struct muster_pool *pool) {
   return pool_guest_index(pool, pool->def.guests_max) + 1;
 }
 
-/* The free seats of guests when nobody is there: guests_max, and one more for the main thread. */
+/* The guests' seats that are free when there are no guests: guests_max, and one more for the main thread. */
 static inline uint64_t pool_all_guests(const struct muster_pool *pool) {
   return UINT64_MAX >> (63 - pool->def.guests_max);
 }
@@ -64,11 +64,11 @@ static inline bool pool_is_stopping(const struct muster_pool *pool) {
   return load_ordered_u32(&pool->stopping);
 }
 
-/* What the calls of muster/jobs.h check alike (jobs.c). The pool is there and not stopped, the priority known, and the
- * rest `complete`; */
+/* Checks that the calls of muster/jobs.h share (jobs.c): the pool is given and not stopped, the priority is known, and
+ * the rest of the arguments is `complete`. */
 muster_result request_check(const struct muster_pool *pool, uint32_t priority, bool complete);
 
-/* a job's group is null, or prepared for this pool. */
+/* Checks that a job's group is null, or prepared for this pool. */
 muster_result request_check_group(const struct muster_pool *pool, const struct group *group);
 
 /* The error of a lane that has no room. */

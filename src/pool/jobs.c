@@ -95,7 +95,7 @@ muster_result muster_job_submit_after(muster_group *given_after, uint32_t priori
   if (group) group_add(group, 1, priority);
   followers_fill(&pool->followers, node, &(struct job){run, argument, group}, priority, after);
   if (group_follow(after, &pool->followers, node)) {
-    /* Whoever waits for the group may have to work on what comes before it. */
+    /* A thread that waits for the group may have to run jobs that come before it. */
     if (group) worker_ask(pool, visit_seat(pool), group);
     return MUSTER_OK;
   }
@@ -151,7 +151,7 @@ muster_result muster_group_wait_helping(muster_group *group, uint32_t least_urge
 muster_result muster_group_wait_asleep(muster_group *given) {
   const struct group *group = inside(given);
   if (group && group->pool && group->pool->workers == 1 && !group_is_complete(group))
-    return error_set(MUSTER_E_STATE, "jobs: in a pool of one worker nobody would run what this waits for");
+    return error_set(MUSTER_E_STATE, "jobs: in a pool of one worker no thread would run what this waits for");
   return wait_for(given, &(wait_orders){.patience_ns = UINT64_MAX, .asleep = true});
 }
 

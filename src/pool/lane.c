@@ -28,7 +28,7 @@ bool lane_push(struct lane *lane, const struct job *job) {
   lane_slot *slot;
   for (;;) {
     slot = slot_of(lane, position);
-    /* Acquire: pairs with [c]; the reads of the job that stood here before are over. */
+    /* Acquire: pairs with [c]; all reads of the job that stood here before are over. */
     int64_t turn = (int64_t)(load_acquire_u64(&slot->state) - state_of(lane, position, SLOT_FREE));
     if (turn < 0) return false;
     if (turn == 0) {
@@ -101,7 +101,7 @@ bool lane_start(struct lane *lane, uint64_t position, struct job *job) {
   uint64_t seen = state_of(lane, position, SLOT_FULL);
   read_job(slot, job);
   if (compare_exchange_ordered_u64(&slot->state, &seen, next_lap(lane, position))) return true; /* [c] */
-  /* Taken out of turn: the place is its claimer's to free. */
+  /* The job was taken out of turn: the claimer frees its place. */
   ASSERT(seen == state_of(lane, position, SLOT_TAKEN));
   store_release_u64(&slot->state, next_lap(lane, position));
   return false;

@@ -14,7 +14,7 @@ static int read_time(const struct ck_ec_ops *ops, struct timespec *out) {
   return 0;
 }
 
-/* ck's deadlines are absolute CLOCK_MONOTONIC, as FUTEX_WAIT_BITSET takes them. */
+/* Deadlines of ck are absolute CLOCK_MONOTONIC times, as FUTEX_WAIT_BITSET takes them. */
 static void wait_on_word(const uint32_t *word, uint32_t expected, const struct timespec *deadline) {
   syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, expected, deadline, NULL, FUTEX_BITSET_MATCH_ANY);
 }
@@ -30,7 +30,7 @@ static void wake32(const struct ck_ec_ops *ops, const uint32_t *word) {
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* 64-bit counts are never used; on the little-endian and big-endian words alike the first half would do. */
+/* Never called, since 64-bit counts are never used. */
 static void wait64(const struct ck_ec_wait_state *state, const uint64_t *word, uint64_t expected,
                    const struct timespec *deadline) {
   (void)state;
@@ -41,8 +41,8 @@ static void wake64(const struct ck_ec_ops *ops, const uint64_t *word) {
   wake32(ops, (const uint32_t *)word);
 }
 
-/* With several producers no wake is missed, so that ck need not look again after 2 ms, as it does by default: it would
- * wake every idle worker for nothing. Whoever comes here has spun already. */
+/* With several producers no wake is missed, so ck need not look again after 2 ms, as it does by default: that would
+ * wake every idle worker for nothing. A thread that comes here has spun already. */
 static const struct ck_ec_ops operations = {.gettime = read_time,
                                             .wait32 = wait32,
                                             .wait64 = wait64,

@@ -22,12 +22,12 @@ static inline uint32_t park_ticket(const struct parking *parking) {
   return ck_ec32_value(&parking->count);
 }
 
-/* Whether something was woken since the ticket was drawn. */
+/* Whether there was a wake since the ticket was drawn. */
 static inline bool park_is_stale(const struct parking *parking, uint32_t ticket) {
   return ck_ec32_value(&parking->count) != ticket;
 }
 
-/* Sleeps until the count differs from the ticket. Only the owner of the parking. */
+/* Sleeps until the count differs from the ticket. Only the thread that owns the parking. */
 void park_wait(struct parking *parking, uint32_t ticket);
 
 /* Counts one event and wakes the waiter if it sleeps. Any thread. */

@@ -15,7 +15,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct living *first;
 
-/* The link that points to an entry; the last one when none does. */
+/* The link that points to an entry; the last link when none does. */
 static struct living **find(const struct living *entry) {
   struct living **link = &first;
   while (*link && *link != entry) link = &(*link)->next;
@@ -143,7 +143,7 @@ uint64_t muster_pool_stop(muster_pool *pool) {
   }
   uint32_t working = 0;
   if (!compare_exchange_ordered_u32(&pool->stopping, &working, 1)) return 0;
-  /* Ordered: whoever is about to sleep looks at `stopping` after it drew the ticket that this makes stale. */
+  /* Ordered: a thread about to sleep looks at `stopping` after it drew the ticket that this wake makes stale. */
   for (uint32_t i = 0; i < pool->seat_count; i++) park_wake(&pool->seats[i].parking);
   while (load_ordered_u32(&pool->blocking_lock)) threads_yield();
   /* Before the join: a job that runs may wait for one that has not started. */
@@ -154,7 +154,7 @@ uint64_t muster_pool_stop(muster_pool *pool) {
   return load_relaxed_u64(&pool->dropped);
 }
 
-/* Nothing else would be sound: whoever destroys a pool goes on as if it were gone. */
+/* No error would be safe here: a host that destroys a pool goes on as if it were gone. */
 static void check_destroy(struct muster_pool *pool) {
   if (!living_take(&pool->living))
     fatal("muster_pool_destroy: %p is no pool: it was destroyed already, or is being destroyed", (const void *)pool);

@@ -1,4 +1,4 @@
-/* pool/pool.h - START HERE for the workers: how the pool works, and what other rooms see of it.
+/* pool/pool.h - START HERE for the workers: how the pool works, and what other folders see of it.
  *
  *               submit                     claim                      start
  *   a thread ------------> lane ----------------------> claim ------------------> a job runs
@@ -7,7 +7,7 @@
  *      v                    +--- take out of turn --------+---> a job runs          v
  *   follower of a group ------> lane, when the group is complete <----------- its group counts one less
  *
- * A job is a function, its argument, and the group that counts it, if somebody wants to wait for it. A range is worked
+ * A job is a function, its argument, and the group that counts it, if a thread wants to wait for it. A range is worked
  * off by jobs that share one number, the next index. A frame calls its crew by jobs of the priority FRAME.
  *
  * A job lies in one place at a time. A follower lies in the pool's table until the group before it is complete. Every
@@ -15,11 +15,11 @@
  * worker claims several slots of a lane at once. Such a job is still in its slot, but the lane's head has passed it;
  * the worker's seat says which slots it holds, so that others find the job until it starts.
  *
- * Who may take it: a worker takes from the most urgent lane that has something, and from the claims of others before it
- * turns to a less urgent lane. A waiter takes jobs of its group wherever they lie, and jobs that must end before these;
- * other jobs only if its call says so. A cancel and the end of a crew take jobs out and do not run them. Pinned jobs
- * are for the main thread, blocking ones for the blocking threads. One compare-and-swap on the slot's state decides who
- * gets a job, whatever way they came.
+ * Which thread may take it: a worker takes from the most urgent lane that has something, and from other threads' claims
+ * before it turns to a less urgent lane. A waiter takes jobs of its group wherever they lie, and jobs that must end
+ * before these; other jobs only if its call says so. A cancel and the end of a crew take jobs out and do not run them.
+ * Pinned jobs are for the main thread, blocking jobs for the blocking threads. One compare-and-swap on the slot's state
+ * decides which thread gets a job, whatever way the threads came.
  *
  * A thread needs a seat to work: workers and blocking threads keep theirs, others are guests for a visit.
  *
@@ -30,15 +30,16 @@
  *
  * A sleeper enters a set before its last look, and a waker publishes its work before it looks into the set. So one of
  * the two sees the other, and no work lies where all sleep. There are three sets: workers without work, seats that wait
- * for a group, and blocking threads. Whoever submits a job wakes one idle worker; without any, those who wait and may
- * run it. A worker that was woken and sees more work wakes the next. Whoever completes a group wakes its waiters.
+ * for a group, and blocking threads. A thread that submits a job wakes one idle worker; without any, the waiters that
+ * may run it. A worker that was woken and sees more work wakes the next. A thread that completes a group wakes its
+ * waiters.
  *
  *   lane.[ch]      slots, head and tail: claims, and jobs taken out of turn
  *   queue.[ch]     all lanes, and the bitmaps of those that have something, or claims that have not started
- *   group.[ch]     counts jobs; who waits for them; followers
+ *   group.[ch]     counts jobs; the threads that wait for them; followers
  *   seat.h         what a thread has while it works; visit.c how it gets a seat
  *   worker.[ch]    what it does there: claims, runs, helps, waits, sleeps, wakes; claims.c takes from others' claims
- *   idle.h         a set of sleepers; park.[ch] where one sleeps
+ *   idle.h         a set of sleepers; park.[ch] where one thread sleeps
  *   threads.[ch]   workers' threads; blocking.c those for blocking jobs; processors.c where the workers sit
  *   jobs.c, range.[ch]   the calls of muster/jobs.h; pool.c creates, stops, destroys; inside.h: the parts of a pool
  *   crew.[ch]      how a frame calls for help; ticket.h hands out the frame's work by number
@@ -47,16 +48,16 @@
  * What pairs with what (each use of atomics.h says it, too):
  *
  *   lane.c    push publishes the slot          start, take out and look read its state; these free it for push
- *   queue.c   push, then reads the bitmap      who is about to sleep clears the bit, then looks at the lane
- *   worker.c  announces a claim, moves head    claims.c: who looked at the lanes looks at the claims after that
+ *   queue.c   push, then reads the bitmap      before its sleep a thread clears the bit, then looks at the lane
+ *   worker.c  announces a claim, moves head    claims.c: a thread looks at the lanes, and at the claims after that
  *   worker.c  publishes, then looks for a      enters the set (idle.h) after its ticket (park.h), then looks at lanes
  *             sleeper to wake                  and claims; for a group, it marks the group instead (group.c)
- *   group.c   the swap that counts to zero     whoever sees zero; a waiter's mark, which that swap takes away
+ *   group.c   the swap that counts to zero     a thread that sees zero; a waiter's mark, which that swap takes away
  *   crew.c    a call pushes, then looks at     the end clears `open`, then takes out what lies there
  *             `open`
- *   pool.c    sets `stopping`, then wakes      sleepers look at it last; worker.c: whoever pushed drops the job
+ *   pool.c    sets `stopping`, then wakes      sleepers look at it last; worker.c: a thread that pushed drops the job
  *   visit.c   gives a guest's seat back        the next guest's swap on the same word
- *   ring.c    a slot's sequence, both ways; identity.c: an id is opened, whoever finds it live sees what was before
+ *   ring.c    a slot's sequence, both ways; identity.c: an id is opened, a thread that finds it live sees all before
  */
 #ifndef POOL_POOL_H
 #define POOL_POOL_H
@@ -73,9 +74,9 @@ enum { POOL_SEATS_MAX = 384 };
 
 /* ------------------------------------------------------------------------------------ which worlds and pools exist */
 
-/* Stands inside of a world or a pool. The only purpose is to tell a handle that was destroyed already, whose memory is
- * gone and cannot be asked, from one that can be destroyed. This list belongs to the process, not to a world, and
- * nothing is scheduled by it: it is touched when worlds and pools are created and destroyed, and at no other time. */
+/* Part of a world or a pool. Its only purpose is to tell a handle that was destroyed already (its memory is gone and
+ * cannot be read) from one that can be destroyed. This list belongs to the process, not to a world, and nothing is
+ * scheduled by it: it is touched when worlds and pools are created and destroyed, and at no other time. */
 struct living {
   struct living *next;
 };
@@ -83,17 +84,17 @@ struct living {
 /* A world or pool has begun to exist. Any thread. */
 void living_add(struct living *entry);
 
-/* Takes one out that is about to be destroyed; false when it does not exist. The entry is only compared until it is
- * found. Any thread. */
+/* Takes out a world or pool that is about to be destroyed; false when it does not exist. The entry is only compared
+ * until it is found. Any thread. */
 bool living_take(struct living *entry);
 
 /* Whether it exists now. Any thread. */
 bool living_has(const struct living *entry);
 
-/* Whether this is a pool that was not destroyed; it is not looked into. */
+/* Whether this is a pool that was not destroyed. Does not read the pool's memory. */
 bool pool_exists(const struct muster_pool *pool);
 
-/* A world uses the pool from here on, or no more: it must go before the pool does. */
+/* A world uses the pool from here on, or no longer. The world must be destroyed before the pool. */
 void pool_enter(struct muster_pool *pool);
 void pool_leave(struct muster_pool *pool);
 
@@ -102,9 +103,9 @@ const clock_source *pool_clock(const struct muster_pool *pool);
 
 /* ----------------------------------------------------------------------------------------- how a thread gets a seat */
 
-/* The seat that a thread has, for as long as it is inside the pool, or a guest's. Visits form a stack on each thread,
- * so that a thread that works for several pools in turn (a job of one waits for a group of another) finds its seat at
- * each. */
+/* The seat that a thread has: its own for as long as it is inside the pool, or a guest's. Visits form a stack on each
+ * thread, so that a thread that works for several pools in turn (a job of one waits for a group of another) finds its
+ * seat at each. */
 struct visit {
   struct muster_pool *pool;
   struct seat *seat;
@@ -121,13 +122,13 @@ struct seat *visit_begin_unless(struct visit *visit, struct muster_pool *pool, c
 /* The same, but null when all guest seats are taken. */
 struct seat *visit_try(struct visit *visit, struct muster_pool *pool);
 
-/* Gives it back. On the same thread, the latest visit first. */
+/* Ends the visit and gives a guest's seat back. On the same thread, the latest visit first. */
 void visit_end(struct visit *visit);
 
 /* The index of the thread that has the seat. */
 uint32_t visit_index(const struct seat *seat);
 
-/* A thread of the pool sits down for its lifetime. */
+/* A thread of the pool takes its seat for its lifetime. */
 void visit_settle(struct visit *visit, struct seat *seat);
 
 /* The seat that the thread has now; null when it has none. */

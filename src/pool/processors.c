@@ -1,4 +1,4 @@
-/* processors.c - which processors the workers sit on, and giving one's own up for a while. */
+/* processors.c - which processors the workers sit on, and how a thread gives its processor up for a while. */
 #include "pool/threads.h"
 
 #include <sched.h>
@@ -93,7 +93,7 @@ static bool keeps_apart(const struct muster_pool *pool) {
 static void processors_make_room(struct muster_pool *pool, uint32_t processor) {
   uint32_t idle = 0;
   if (!is_own_processor(pool, processor)) return;
-  /* Ordered: caller_processor and placed_ns belong to whoever holds `placing`. */
+  /* Ordered: caller_processor and placed_ns belong to the thread that holds `placing`. */
   if (!compare_exchange_ordered_u32(&pool->placing, &idle, 1)) return;
   uint64_t now_ns = clock_now(&pool->clock);
   if (processor != pool->caller_processor &&

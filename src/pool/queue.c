@@ -33,12 +33,12 @@ bool queue_has_work(const struct queue *queue, uint32_t lanes) {
 
 bool queue_settle(struct queue *queue) {
   bool found = false;
-  /* Relaxed: whoever sees a bit of this word cleared below sees the count, too. */
+  /* Relaxed: a thread that sees a bit of this word cleared below sees the count, too. */
   fetch_add_relaxed_u32(&queue->occupied, QUEUE_SETTLING);
   for (uint32_t lane = 0; lane < MUSTER_PRIORITIES; lane++) {
     uint32_t bit = 1u << lane;
     if (load_ordered_u32(&queue->occupied) & bit) fetch_and_ordered_u32(&queue->occupied, ~bit);
-    /* Also where the bit was clear: another that settles may be between its two steps. */
+    /* Also where the bit was clear: another settling thread may be between its two steps. */
     if (!lane_has_work(&queue->lanes[lane])) continue;
     fetch_or_ordered_u32(&queue->occupied, bit);
     found = true;

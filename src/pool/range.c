@@ -17,7 +17,7 @@ static uint64_t piece_of(const struct range *range, uint64_t next, uint32_t work
   return piece > range->grain ? piece : range->grain;
 }
 
-/* The very first piece is taken also when the range is cancelled: then the cancel has not counted it as dropped. */
+/* Takes the next piece. The first one is taken also when the range is cancelled: the cancel did not count it then. */
 static bool range_take_piece(struct range *range, uint32_t workers, uint64_t *next, uint64_t *end) {
   *next = load_relaxed_u64(&range->next);
   do {
@@ -28,7 +28,7 @@ static bool range_take_piece(struct range *range, uint32_t workers, uint64_t *ne
   return true;
 }
 
-/* Works the range off, together with whoever else does. */
+/* Works the range off, together with the other threads that do. */
 static CALLS_OUT void range_work_off(struct seat *seat, struct range *range) {
   MUST_RETURN(leaving_job);
   const struct muster_pool *pool = seat->pool;
@@ -74,7 +74,7 @@ static void range_prepare(struct range *range, uint32_t lane, uint64_t count, ui
                           .cancels = load_relaxed_u32(&group->cancels)};
 }
 
-/* Pieces of at least the grain, but no more workers than there are. */
+/* How many workers to call: one for each piece of the size of the grain, but no more workers than there are. */
 static uint64_t worth_calling(const struct range *range, uint64_t workers) {
   uint64_t pieces = (range->count - 1) / range->grain + 1;
   return pieces < workers ? pieces : workers;

@@ -1,4 +1,4 @@
-/* pool/range.h - a function over 0..count-1, worked off in pieces by whoever comes: one number that says what is next.
+/* pool/range.h - a function over 0..count-1, worked off in pieces by several threads: one number says what is next.
  *
  * Helpers are jobs that carry the range. A piece is as many indices as are expected to take RANGE_PIECE_NS, but no more
  * than half of an even part of what is left, and no fewer than the grain. */
@@ -11,21 +11,21 @@ enum { RANGE_PIECE_NS = 8000 };
 
 struct range {
   shared_u64 next;    /* index */
-  shared_u64 cost_ps; /* of an index, as the last piece showed; 0 = not known yet */
+  shared_u64 cost_ps; /* cost of an index, measured on the last piece; 0 = not known yet */
   uint32_t lane;
-  bool attended; /* its caller works along and sees to the rest */
+  bool attended; /* its caller works along and runs what no helper does */
   uint64_t count, grain;
   muster_range_function run;
   void *argument;
   const struct group *group;
-  uint32_t cancels; /* of the group, when the range was submitted */
+  uint32_t cancels; /* the group's `cancels` when the range was submitted */
 };
 
 /* The job of a helper; its argument is the range. */
 void range_help(void *argument, uint32_t worker);
 
-/* How many jobs dropping this entry drops: one, but the first helper of a range ends the range and counts for all, and
- * none counts when the range has started or its caller attends to it. */
+/* How many jobs are dropped with this entry: one; but the first helper of a range that is dropped ends the range and
+ * counts for all helpers, and none counts when the range has started or is attended by its caller. */
 static inline uint32_t range_counts_as_dropped(const struct job *job) {
   if (job->run != range_help) return 1;
   struct range *range = job->argument;

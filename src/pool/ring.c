@@ -16,7 +16,7 @@ void ring_create(struct ring *ring, uint32_t capacity, uint32_t value_bytes, str
   ring->mask = slots - 1;
   ring->value_bytes = value_bytes;
   ring->slot_bytes = (uint32_t)sizeof(shared_u64) + ((value_bytes + 7u) & ~7u);
-  /* Slots are used one after another, until all were: where that begins a page in a frame, it should be a small one. */
+  /* Slots are first used one after another. Where that touches a new page in a frame, it should be a small one. */
   ring->slots = arena_reserve_for_frames(arena, slots, ring->slot_bytes);
 }
 

@@ -24,23 +24,23 @@ struct ring {
   _Alignas(64) shared_u64 head; /* consumers */
 };
 
-/* Reserves a queue of at least `capacity` values of `value_bytes` each; arena->failed tells of refusal. */
+/* Reserves a queue of at least `capacity` values of `value_bytes` each. Sets arena->failed when memory is refused. */
 void ring_create(struct ring *ring, uint32_t capacity, uint32_t value_bytes, struct arena *arena);
 
-/* Commits what the arena is to have ready of it. Whoever created it. */
+/* Commits as much of its memory as the arena's `ready` says. Only the creator. */
 void ring_make_ready(const struct ring *ring, const struct arena *arena);
 
 /* Copies a value in; false when the queue is full. Any thread. */
 bool ring_push(struct ring *ring, const void *value);
 
-/* The same for a queue that has room for every value that can exist: full is then only a slot whose consumer is still
- * reading it, and the producer waits for that. Any thread. */
+/* The same for a queue that has room for every value that can exist: it is full only where a consumer is still reading
+ * the slot, and the producer waits for that. Any thread. */
 void ring_push_sure(struct ring *ring, const void *value);
 
 /* Copies the oldest value out; false when the queue is empty. Any thread. */
 bool ring_pop(struct ring *ring, void *value);
 
-/* Copies the value out that `ahead` more would be popped before; false when there is none. While nobody pops. */
+/* Copies out the value that is popped after `ahead` others; false when there is none. While no thread pops. */
 bool ring_peek(const struct ring *ring, uint32_t ahead, void *value);
 
 /* About how many values are inside. Any thread. */

@@ -25,20 +25,20 @@ typedef struct seat_statistics {
 
 struct seat {
   _Alignas(64) struct parking parking;
-  /* What its holder has claimed of a lane and may not have started yet, for others to take out: see claim_pack. */
+  /* What its holder has claimed in a lane and may not have started yet, for others to take out: see claim_pack. */
   _Alignas(64) shared_u64 claim;
   /* The group that its holder sleeps for: an address that is only compared, since the group may go; SEAT_AWAITS_ANY
-   * when jobs of others may help it. Written before the seat enters the set of those that wait. */
+   * when jobs of other groups may help it. Written before the seat enters the set of waiting seats. */
   shared_u64 awaits;
   _Alignas(64) struct muster_pool *pool;
   uint32_t index;
-  shared_u32 processor; /* that its affinity names; UINT32_MAX = any */
+  shared_u32 processor; /* the processor that its affinity names; UINT32_MAX = any */
   running_job *running; /* null: none */
   uint64_t job_ns;      /* what jobs took of late, on average */
   uint64_t spin_ns;     /* how long to look for work before sleeping */
-  uint32_t waits;       /* for groups, nested */
-  uint32_t fruitless;   /* looks at lanes that had their bit set and were empty */
-  bool woken;           /* slept since it last had work */
+  uint32_t waits;       /* nested waits for groups */
+  uint32_t fruitless;   /* how often it looked at a lane that had its bit set and was empty */
+  bool woken;           /* it slept since it last had work */
   seat_statistics statistics;
 };
 

@@ -20,7 +20,7 @@ static void *worker_main(void *argument) {
   return NULL;
 }
 
-/* A thread may be started from a worker that is bound to a processor: it gets all of them. */
+/* The thread that starts another may be a worker bound to one processor: the new thread is given all processors. */
 static bool threads_create_thread(struct muster_pool *pool, uint32_t index, void *(*run)(void *)) {
   pthread_attr_t attributes;
   cpu_set_t set;

@@ -1,5 +1,5 @@
-/* pool/ticket.h - work that is handed out by number to whoever asks first: the claims of a batch, the shares of some
- * work, a lot of numbers. */
+/* pool/ticket.h - work that is handed out by number, to the thread that asks first: the claims of a batch, the shares
+ * of some work, a lot of numbers. */
 #ifndef POOL_TICKET_H
 #define POOL_TICKET_H
 
@@ -15,14 +15,14 @@ enum { TICKET_BITS = 24, TICKET_CLAIMS_MAX = (1 << TICKET_BITS) - 1 - 256 };
 #define TICKET_NONE UINT32_MAX
 
 /* Opens a batch of `count` claims (at most TICKET_CLAIMS_MAX, which leaves room for every worker to come too late);
- * forgets the one before. Release: the crew's gate publishes it. */
+ * forgets the batch before. Release: the crew's gate publishes it. */
 static inline void ticket_open(shared_u64 *ticket, uint32_t count) {
   ASSERT(count <= TICKET_CLAIMS_MAX);
   uint64_t epoch = (load_relaxed_u64(ticket) >> (2 * TICKET_BITS)) + 1;
   store_release_u64(ticket, epoch << (2 * TICKET_BITS) | (uint64_t)count << TICKET_BITS);
 }
 
-/* The number of the next claim, or TICKET_NONE. Relaxed: whoever takes has entered through the gate (acquire). */
+/* The number of the next claim, or TICKET_NONE. Relaxed: the taker has entered through the gate (acquire). */
 static inline uint32_t ticket_take(shared_u64 *ticket) {
   const uint64_t mask = (1u << TICKET_BITS) - 1;
   uint64_t seen = load_relaxed_u64(ticket);
@@ -34,12 +34,12 @@ static inline uint32_t ticket_take(shared_u64 *ticket) {
 
 /* --------------------------------------------------------------------------------------------------------- shares */
 
-/* A few shares of some work, each taken once, by preference by whoever it belongs to. What a taker does is seen by
- * others after the crew has left, so nothing else is ordered here. */
+/* A few shares of some work, each taken once, by its owner if it can. What a taker does is seen by others after the
+ * crew has left, so nothing else is ordered here. */
 enum { SHARES_MAX = 32, PARTITION_NONE = SHARES_MAX };
 
 struct shares {
-  shared_u32 left; /* a bit for each that nobody has taken */
+  shared_u32 left; /* a bit for each share that is not taken */
 };
 
 /* Opens `count` shares, at most SHARES_MAX - 1. Before the crew comes. */
@@ -47,7 +47,7 @@ static inline void shares_open(struct shares *partitions, uint32_t count) {
   store_relaxed_u32(&partitions->left, (1u << count) - 1u);
 }
 
-/* The share `own` when nobody has it, else any; PARTITION_NONE when none is left. */
+/* Takes the share `own` when it is not taken, else any; PARTITION_NONE when none is left. */
 static inline uint32_t shares_take(struct shares *partitions, uint32_t own) {
   uint32_t left;
   while ((left = load_relaxed_u32(&partitions->left))) {
@@ -60,12 +60,12 @@ static inline uint32_t shares_take(struct shares *partitions, uint32_t own) {
 /* ------------------------------------------------------------------------------------------------- index counters */
 
 /* A lot of numbers that any worker takes from while a frame runs. Only the numbers matter: what a number stands for
- * belongs to whoever got it, and is read by others after the crew has left. So everything is relaxed. */
+ * belongs to the worker that got it, and is read by others after the crew has left. So everything is relaxed. */
 struct index_counter {
   shared_u32 taken;
 };
 
-/* Begins anew. Nobody else may be taking. */
+/* Begins anew. No other thread may be taking. */
 static inline void index_counter_reset(struct index_counter *counter) {
   store_relaxed_u32(&counter->taken, 0);
 }

@@ -1,7 +1,7 @@
 /* visit.c - how a thread gets a seat; see pool.h. */
 #include "pool/threads.h"
 
-static _Thread_local struct visit *visits; /* the latest */
+static _Thread_local struct visit *visits; /* the thread's visits, the latest first */
 
 uint64_t visit_thread(void) {
   return (uint64_t)(uintptr_t)&visits;
@@ -14,14 +14,14 @@ struct seat *visit_seat(const struct muster_pool *pool) {
 }
 
 /* The lowest free guest seat, so that a caller that is alone has index 0; null when all are taken. The last one is kept
- * for the main thread: others may wait for what only that can do. */
+ * for the main thread: other threads may wait for jobs that only it can run. */
 static struct seat *take_guest_seat(struct muster_pool *pool) {
   uint64_t mine = pool_all_guests(pool);
   if (load_relaxed_u64(&pool->main_thread) != visit_thread()) mine >>= 1;
   uint64_t free_guests = load_ordered_u64(&pool->free_guests);
   while (free_guests & mine) {
     uint64_t bit = free_guests & mine & -(free_guests & mine);
-    /* Ordered: pairs with the return of the seat, whose fields belong to its holder. */
+    /* Ordered: pairs with the return of the seat; the seat's fields belong to its holder. */
     if (compare_exchange_ordered_u64(&pool->free_guests, &free_guests, free_guests & ~bit))
       return &pool->seats[pool_guest_index(pool, (uint32_t)__builtin_ctzll(bit))];
   }

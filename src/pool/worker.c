@@ -31,13 +31,13 @@ void worker_wake(struct muster_pool *pool, struct seat *seat, const struct group
 }
 
 bool worker_push(struct muster_pool *pool, struct seat *seat, uint32_t lane, const struct job *job) {
-  static const struct group none; /* a job of no group is nobody's but theirs who take any */
+  static const struct group none; /* among waiters, only those that take any job may run it */
   const struct group *group = job->group ? job->group : &none;
   if (!queue_push(&pool->queue, lane, job) &&
       !(lane_sweep(&pool->queue.lanes[lane]) && queue_push(&pool->queue, lane, job)))
     return false;
   if (pool_is_stopping(pool))
-    worker_drop(pool, lane); /* too late: nobody may come any more */
+    worker_drop(pool, lane); /* too late: it may be that no worker comes any more */
   else if (lane < MUSTER_PRIORITIES)
     worker_wake(pool, seat, group);
   else
@@ -55,8 +55,8 @@ static CALLS_OUT void run_job(struct seat *seat, const struct job *job) {
   if (seat->waits) seat_count(&seat->statistics.helped, 1);
 }
 
-/* Pushes a job that was to follow. False when it was dropped instead, because the pool stops, or run here, because
- * there is no room: it is never lost. */
+/* Pushes a job that was to follow a group. False when it was dropped instead, because the pool stops, or run here,
+ * because there is no room: it is never lost. */
 static bool push_follower(struct muster_pool *pool, struct seat *seat, const struct follower *node) {
   struct visit visit;
   for (;;) {
@@ -75,7 +75,7 @@ static bool push_follower(struct muster_pool *pool, struct seat *seat, const str
   }
 }
 
-/* The followers of a group that ended, the earliest first, and then those that stood in `before`. */
+/* Puts the followers of a group that ended, the earliest first, before the list `before`; returns the new head. */
 static uint32_t put_before(struct muster_pool *pool, uint32_t followers, uint32_t before) {
   uint32_t head = followers_reverse(&pool->followers, followers);
   if (!head) return before;
@@ -92,7 +92,7 @@ void worker_complete(struct muster_pool *pool, struct seat *seat, struct group *
     /* Ordered: the waiter entered the set before it marked the group. */
     if (end.waited) worker_ask(pool, seat, group);
     followers = put_before(pool, end.followers, followers);
-    /* A follower that does not wait in a lane ends its group too: in a loop, since chains may be long. */
+    /* A follower that is dropped or run here counts out of its own group: in a loop, since chains may be long. */
     for (group = NULL, count = 1; followers && !group;) {
       struct follower node = pool->followers.nodes[followers - 1];
       followers_give_back(&pool->followers, followers - 1);
@@ -107,7 +107,7 @@ static void run_and_complete(struct seat *seat, const struct job *job) {
   if (job->group) worker_complete(seat->pool, seat, job->group, 1);
 }
 
-/* Jobs that ended and are not counted out yet: of one group, one after the other. */
+/* Jobs of one group that ended one after the other and are not counted out yet. */
 struct ended {
   struct group *group;
   uint32_t count;
@@ -132,15 +132,15 @@ static void run_stolen(struct seat *seat, const struct job *job) {
   run_and_complete(seat, job);
 }
 
-/* Runs a job of `lanes` (bits) that somebody claimed and has not come to. */
+/* Runs a job of `lanes` (bits) that another worker has claimed and not started. */
 static bool run_claimed(struct seat *seat, uint32_t lanes) {
   return claims_settle(seat->pool, lanes) && worker_steal(seat, lanes);
 }
 
-/* Claims positions that lane_look found; false when somebody else did. */
+/* Claims positions that lane_look found; false when another thread did. */
 static bool worker_claim(struct seat *seat, uint32_t lane, uint64_t first, uint32_t count) {
   struct queue *queue = &seat->pool->queue;
-  /* Ordered, before head moves: whoever looks at lanes first and at claims then sees every job in one of them. */
+  /* Ordered, before head moves: a thread that looks first at lanes and then at claims sees every job in one of them. */
   if (count > 1) store_ordered_u64(&seat->claim, claim_pack(lane, first, count));
   if (count > 1) queue_note_claimed(queue, lane);
   if (lane_claim(&queue->lanes[lane], first, count)) return true;
@@ -148,7 +148,7 @@ static bool worker_claim(struct seat *seat, uint32_t lane, uint64_t first, uint3
   return false;
 }
 
-/* Claims from a lane; with `only` not null jobs of that group. Returns how many, and the first. */
+/* Claims from a lane; with a non-null `only` just jobs of that group. Returns how many, and the first. */
 static uint32_t claim_from(struct seat *seat, uint32_t lane, uint32_t most, const struct group *only, uint64_t *first) {
   for (;;) {
     uint32_t count = lane_look(&seat->pool->queue.lanes[lane], most, only, first);
@@ -156,7 +156,7 @@ static uint32_t claim_from(struct seat *seat, uint32_t lane, uint32_t most, cons
   }
 }
 
-/* A bit that nobody who sleeps has cleared would cost a look each time. */
+/* A bit that stands over an empty lane and that no sleeper clears would cost a look each time. */
 static void note_fruitless(struct seat *seat) {
   struct muster_pool *pool = seat->pool;
   if (++seat->fruitless % 64 == 0 && queue_settle(&pool->queue)) worker_wake(pool, seat, NULL);
@@ -173,7 +173,7 @@ bool worker_is_wanted(struct seat *seat, uint32_t lanes) {
 static uint32_t worker_run_claim(struct seat *seat, uint32_t lane, uint64_t first, uint32_t count, uint32_t way_to);
 
 /* Runs what is most urgent in `lanes` (bits), the lanes and the claims of others; adds to `ran` how many jobs it was.
- * False when there was nothing; true also when somebody was faster, so that one should look anew. */
+ * False when there was nothing; true also when another thread was faster, so that the caller should look anew. */
 static bool serve(struct seat *seat, uint32_t lanes, uint32_t most, uint32_t *ran) {
   struct queue *queue = &seat->pool->queue;
   uint32_t workers = seat->job_ns * CLAIM_JOBS_MAX < CLAIM_UNFAIR_NS ? 0 : seat->pool->workers;
@@ -183,7 +183,7 @@ static bool serve(struct seat *seat, uint32_t lanes, uint32_t most, uint32_t *ra
     uint64_t first;
     uint32_t count = lane_look(lane, queue_fair_part(lane, most, workers), NULL, &first);
     if (!count) continue;
-    /* What stands here may have come after the look at the more urgent lanes, and what is more urgent before it. */
+    /* This job may have come after the look at the more urgent lanes, and a more urgent job before it. */
     if (more_urgent && queue_has_work(queue, more_urgent)) return true;
     if (more_urgent && run_claimed(seat, more_urgent)) return *ran += 1, true;
     if (!worker_claim(seat, number, first, count)) return true;
@@ -194,11 +194,11 @@ static bool serve(struct seat *seat, uint32_t lanes, uint32_t most, uint32_t *ra
   return false;
 }
 
-/* Jobs of `more_urgent` lanes (bits) go first. */
+/* Runs the jobs of `more_urgent` lanes (bits) first. */
 static uint32_t give_way(struct seat *seat, uint32_t more_urgent, struct ended *ended) {
   uint32_t ran = 0;
   while (worker_is_wanted(seat, more_urgent)) {
-    /* Before a job is this thread's alone: what follows an ended group may wait for it. */
+    /* Counts out before this thread runs a job: jobs that follow an ended group may be waiting for that. */
     count_out(seat, ended);
     if (serve(seat, more_urgent, 1, &ran)) continue;
     if (!run_claimed(seat, more_urgent)) break;
@@ -218,8 +218,8 @@ static void note_cost(struct seat *seat, uint64_t begin_ns, uint32_t jobs) {
   seat->job_ns = (3 * seat->job_ns + each_ns) / 4;
 }
 
-/* Between two jobs, those of the lanes `way_to` that are more urgent go first. Returns how many of the claimed were
- * still there. */
+/* Runs a claim. Between two jobs, jobs of those lanes in `way_to` that are more urgent go first. Returns how many of
+ * the claimed jobs were still there. */
 static uint32_t worker_run_claim(struct seat *seat, uint32_t lane, uint64_t first, uint32_t count, uint32_t way_to) {
   struct muster_pool *pool = seat->pool;
   uint64_t begin_ns = clock_now(&pool->clock);
@@ -228,7 +228,7 @@ static uint32_t worker_run_claim(struct seat *seat, uint32_t lane, uint64_t firs
   struct lane *from = &pool->queue.lanes[lane];
   for (uint32_t i = 0; i < count; i++) {
     struct job job;
-    /* Not before the first: it was the most urgent, and a claim of one is not announced. */
+    /* Not before the first job: it was the most urgent, and a claim of one is not announced. */
     if (i > 0) give_way(seat, more_urgent, &ended);
     if (ended.count && lane_group(from, first + i) != ended.group) count_out(seat, &ended);
     if (!lane_start(from, first + i, &job)) continue;
@@ -244,14 +244,14 @@ static uint32_t worker_run_claim(struct seat *seat, uint32_t lane, uint64_t firs
   return ran;
 }
 
-/* How many jobs to claim: what is expected to take JOB_CLAIM_NS; one inside another job, whose claim stands already. */
+/* How many jobs to claim: as many as should take JOB_CLAIM_NS; inside another job one, as its claim may stand. */
 static uint32_t claim_size(const struct seat *seat) {
   if (seat->running) return 1;
   uint64_t jobs = JOB_CLAIM_NS / (seat->job_ns + 1);
   return jobs < 1 ? 1 : jobs < CLAIM_JOBS_MAX ? (uint32_t)jobs : CLAIM_JOBS_MAX;
 }
 
-/* A worker in step with a producer of tiny jobs would fight it for every cache line: better a few at a time. */
+/* A worker that keeps pace with a producer of tiny jobs would compete for every cache line: let some jobs gather. */
 static void let_more_come(void) {
   for (int i = 0; i < 8; i++) pause_processor();
 }
@@ -313,7 +313,7 @@ static uint32_t lanes_open_to(const struct seat *seat) {
   return lanes;
 }
 
-/* Runs a job that stands out of its turn in one of `lanes`, or in somebody's claim. */
+/* Runs a job out of its turn, from one of `lanes` or from another worker's claim. */
 static bool run_out_of_turn(struct seat *seat, uint32_t lanes, const struct group *group, uint64_t *scan) {
   struct muster_pool *pool = seat->pool;
   bool found = false;
@@ -366,7 +366,7 @@ uint32_t worker_take_out_all(struct muster_pool *pool, const struct group *group
   return entries;
 }
 
-/* Looks politely: a producer in full swing should not lose its cache lines to every look. */
+/* Pauses between looks: a busy producer should not lose its cache lines to every look. */
 static void pause_between_looks(void) {
   for (int i = 0; i < 2; i++) pause_processor();
 }
@@ -406,7 +406,7 @@ void worker_sleep(struct seat *seat) {
     sleep(seat, ticket);
   }
   idle_leave(&pool->idle, seat->index);
-  /* Also when it did not sleep: a wake may have been spent on it meanwhile. */
+  /* Set also when it did not sleep: another thread may have spent a wake on it meanwhile. */
   seat->woken = true;
   if (stolen) run_stolen(seat, &job);
 }
@@ -418,7 +418,7 @@ void worker_run(struct seat *seat) {
     if (spin_for_work(seat)) continue;
     uint64_t begin_ns = clock_now(clock);
     worker_sleep(seat);
-    /* Looking a little longer would have saved a short sleep; before a long one it was for nothing. */
+    /* Before a short sleep a longer look would have saved the sleep; before a long one it would be for nothing. */
     bool was_short = clock_now(clock) - begin_ns < SPIN_NS;
     seat->spin_ns = was_short ? SPIN_NS : seat->spin_ns / 2 > SPIN_LEAST_NS ? seat->spin_ns / 2 : SPIN_LEAST_NS;
   }
@@ -444,7 +444,7 @@ static bool work_along(struct waiting *waiting) {
   return worker_serve(waiting->seat, orders->lanes, 1) || worker_steal(waiting->seat, orders->lanes);
 }
 
-/* True when the group completed or there was something to do. */
+/* True when the group is complete or there was something to do. */
 static bool spin_for_group(struct waiting *waiting) {
   enum { LOOKS = 32 };
   const struct muster_pool *pool = waiting->seat->pool;

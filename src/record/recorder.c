@@ -46,7 +46,7 @@ recorder_tag recorder_next_tag(struct recorder *recorder) {
 }
 
 bool recorder_mark(struct recorder *recorder, recorder_tag tag) {
-  ASSERT(tag != TAG_TYPES && tag != TAG_SPAWN_LOG); /* they stand between others */
+  ASSERT(tag != TAG_TYPES && tag != TAG_SPAWN_LOG); /* they stand between other tags */
   if (recorder_records(recorder)) recorder_put_tag(recorder, tag);
   if (!recorder_replays(recorder)) return true;
   recorder_tag found = recorder_next_tag(recorder);

@@ -1,9 +1,9 @@
-/* recorder.h - what a world does differently while it records, and while it replays: nothing but to write down, or to
- * read instead, each thing that the frame cannot know by itself. Frames of other worlds pay a look at a null pointer.
+/* recorder.h - what a world does differently while it records, and while it replays: it only writes down, or reads
+ * instead, each thing that the frame cannot know by itself. Frames of other worlds only look at a null pointer.
  *
- * All calls come on the frame's thread, in the order of the program, which is the order of the record: there is no
- * other. Each item begins with a tag, so that a replay which goes another way stumbles at once. When it does, what the
- * frame had in hand is used from there on, and the frame's end tells. */
+ * All calls come on the frame's thread, in the order of the program, which is the order of the record; there is no
+ * other order. Each item begins with a tag, so that a replay which goes another way is found at once. From there on the
+ * replay uses its own values instead of the record's, and the frame's end reports it. */
 #ifndef RECORDER_H
 #define RECORDER_H
 
@@ -50,14 +50,15 @@ typedef enum recorder_tag {
   TAG_URGENCY
 } recorder_tag;
 
-/* What the last recorded frame took as a whole, which is known when its record is written out: so it leads the section
- * behind it. */
+/* What the last recorded frame took as a whole. That is known only after its record is written out, so it stands first
+ * in the section behind it. */
 typedef struct frame_times {
   uint64_t wall_ns, overrun_wall_ns, overrun_own_ns, used_cpu_ns, given_cpu_ns;
 } frame_times;
 
 /* Asides of a record, which may stand before any tag: a type to compare, and an agent that the host spawned in the
- * recorded run and that comes to be where it was then. Who replays hands over what takes them. */
+ * recorded run and that is spawned at the same point of the replay. The replay hands over the functions that take
+ * them. */
 typedef struct recorder_asides {
   struct muster_world *world;
   void (*take_type)(struct muster_world *world);
@@ -65,8 +66,8 @@ typedef struct recorder_asides {
 } recorder_asides;
 
 struct recorder {
-  recorder_mode mode; /* the frame's thread alone may look */
-  bool replays;       /* any thread may: the same as long as others know the world */
+  recorder_mode mode; /* only the frame's thread may look */
+  bool replays;       /* any thread may look: it does not change while other threads know the world */
   struct tape tape;
   uint64_t frames, lost;
   uint32_t types_known;
@@ -75,13 +76,13 @@ struct recorder {
   muster_record_def def;
   uint64_t (*hash)(const struct muster_world *world); /* of the world that records, or replays */
   struct spawn_log spawn_log;
-  bool refused; /* a write was */
+  bool refused; /* a write was refused */
   frame_times times;
   /* replaying */
   muster_replay_def replay;
   recorder_asides asides;
   uint64_t frames_max;
-  uint32_t agents_given, observers_given; /* ids made up for the host's own calls */
+  uint32_t agents_given, observers_given; /* numbers of ids made up for the host's own calls */
   struct batch_claim *claims;
 };
 
@@ -89,18 +90,18 @@ static inline bool recorder_records(const struct recorder *recorder) {
   return __builtin_expect(recorder != NULL, 0) && recorder->mode == RECORDER_RECORDS;
 }
 
-/* The world is one that replays; also after it diverged. */
+/* Whether the world is one that replays; also after it diverged. */
 static inline bool recorder_replays(const struct recorder *recorder) {
   return __builtin_expect(recorder != NULL, 0) && recorder->replays;
 }
 
-/* Records cannot repeat what has just happened: the recording ends with this frame left out. */
+/* A record cannot repeat what has just happened: the recording ends, and this frame is left out. */
 void recorder_cannot(struct recorder *recorder, const char *why);
 
 /* The replay went another way than the record: printf-style. Always false. */
 bool recorder_diverges(struct recorder *recorder, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes a tag, or finds it; false when there is another. */
+/* Writes a tag, or reads it; false when the record has another tag there. */
 bool recorder_mark(struct recorder *recorder, recorder_tag tag);
 
 /* Writes a value, or reads it instead. */
@@ -112,7 +113,7 @@ static inline void recorder_exchange(struct recorder *recorder, recorder_tag tag
 /* Writes a choice, or reads it instead. */
 bool recorder_exchange_choice(struct recorder *recorder, bool choice);
 
-/* A choice by the clock, or by what other threads did. */
+/* A choice that depends on the clock, or on what other threads did. */
 static inline bool recorder_choose(struct recorder *recorder, bool choice) {
   return __builtin_expect(recorder != NULL, 0) ? recorder_exchange_choice(recorder, choice) : choice;
 }
@@ -125,11 +126,11 @@ void recorder_put_tag(struct recorder *recorder, recorder_tag tag);
 /* The next tag behind the asides; TAG_NONE when there is none, or after trouble. */
 recorder_tag recorder_next_tag(struct recorder *recorder);
 
-/* One of a list, or that there is none any more: written, or read instead. Returns whether there is one; none after
+/* One value of a list, or the end of the list: written, or read instead. Returns whether there is a value; none after
  * trouble. */
 bool recorder_exchange_one(struct recorder *recorder, recorder_tag tag, bool any, void *value, size_t bytes);
 
-/* Closes a section and hands it to the host. False when it refused, now or before. */
+/* Closes a section and hands it to the host. False when the host refused it, now or before. */
 bool recorder_write_out(struct recorder *recorder, tape_kind kind, uint64_t number);
 
 /* Writes what the last recorded frame took. */

@@ -75,7 +75,7 @@ static const struct field type_fields[] = {
     FIELD(muster_type_def, period_max_hard),
 };
 
-/* Of a set of a type: as the table has it. */
+/* The fields of a set of a type, as the table has it. */
 static const struct field set_fields[] = {
     FIELD(type_set, first_atom), FIELD(type_set, end_atom),      FIELD(type_set, role),
     FIELD(type_set, mode),       FIELD(type_set, priority),      FIELD(type_set, levels),
@@ -111,7 +111,7 @@ const char *fields_compare_worlds(const muster_world_def *recorded, const muster
   return NULL;
 }
 
-/* Which callbacks there are, one bit for each. */
+/* Which callbacks the type has, one bit for each. */
 static unsigned char callbacks_of(const muster_type_def *def) {
   return (unsigned char)((def->on_spawned ? 1 : 0) | (def->on_removed ? 2 : 0) | (def->model_cost_ns ? 4 : 0) |
                          (def->model_importance ? 8 : 0) | (def->catch_up ? 16 : 0));
@@ -132,7 +132,7 @@ void fields_put_type(struct tape *tape, const agent_type *type) {
       tape_put(tape, place_of(&type->sets.sets[i], &set_fields[k]), set_fields[k].bytes);
 }
 
-/* The same for the sets: the name of the first field that is not what it was. */
+/* The same for the sets: the name of the first field that differs from the record. */
 static const char *compare_sets(struct tape *tape, const set_table *sets) {
   unsigned char value[FIELD_BYTES_MAX];
   for (uint32_t i = 0; i < sets->count; i++)

@@ -7,17 +7,17 @@
 
 #include <muster/muster.h>
 
-/* The fields of a world that a replay must have alike. */
+/* Writes the fields of a world that a replay must have alike. */
 void fields_put_world(struct tape *tape, const muster_world_def *def);
 void fields_take_world(struct tape *tape, muster_world_def *def);
 
-/* Null when they are alike; else the name of the first field that differs. */
+/* Null when the fields are alike; else the name of the first one that differs. */
 const char *fields_compare_worlds(const muster_world_def *recorded, const muster_world_def *given);
 
-/* A type: its name, its fields, its atoms, and which callbacks it has. */
+/* Writes a type: its name, its fields, its atoms, and which callbacks it has. */
 void fields_put_type(struct tape *tape, const agent_type *type);
 
-/* Reads one; null when `type` is alike, else the name of what differs. */
+/* Reads a type; null when `type` is alike, else the name of what differs. */
 const char *fields_compare_type(struct tape *tape, const agent_type *type);
 
 #endif

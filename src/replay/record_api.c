@@ -15,13 +15,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Structures stand in a record as they are in memory: whose differ must not read it. */
+/* Structures stand in a record as they are in memory: a library with other structures must not read it. */
 static uint32_t layout_of_structures(void) {
   static const size_t sizes[] = {
       sizeof(struct command),      sizeof(outgoing),           sizeof(agent_place), sizeof(batch_entry),
       sizeof(muster_frame_report), sizeof(frame_experience),   sizeof(agent_row),   sizeof(muster_type_def),
       sizeof(muster_world_def),    sizeof(muster_world_tuning)};
-  uint32_t layout = 0x01020304; /* tells byte orders apart, too */
+  uint32_t layout = 0x01020304; /* also tells byte orders apart */
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) layout = layout * 31 + (uint32_t)sizes[i];
   return layout;
 }
@@ -36,7 +36,7 @@ static muster_result record_api_check_new(const muster_world *world, const char 
   return MUSTER_OK;
 }
 
-/* How far a pass comes is a matter of time, and not in a record. */
+/* How far a pass comes depends on time, and is not in a record. */
 static muster_result check_types(const muster_world *world) {
   if (world->herds->table.count) return error_set(MUSTER_E_STATE, "record: worlds with herds are not recorded");
   for (uint32_t i = 0; i < world->agents.types.count && !world_is_virtual(world); i++)
@@ -56,7 +56,7 @@ static muster_result check_record(const muster_record_def *def) {
   return MUSTER_OK;
 }
 
-/* Memory for a recorder; null with the reason when there is none. */
+/* Memory for a recorder; null with the reason when there is no memory. */
 static struct recorder *reserve(muster_world *world) {
   struct recorder *recorder = arena_reserve(&world->arena, 1, sizeof *recorder);
   world->arena.failed = false;
@@ -136,7 +136,7 @@ struct head {
   uint64_t note_bytes;
 };
 
-/* Reads the head and stands behind it. */
+/* Reads the head and stops behind it. */
 static muster_result read_head(struct tape *tape, const void *bytes, size_t count, struct head *head) {
   tape_section section;
   bool cut;
@@ -155,7 +155,7 @@ static muster_result read_head(struct tape *tape, const void *bytes, size_t coun
   return MUSTER_OK;
 }
 
-/* Goes through all that follows the head. */
+/* Goes through everything that follows the head. */
 static muster_result count_frames(struct tape *tape, uint64_t *frames, bool *cut) {
   tape_section section;
   for (*frames = 0;;) {
@@ -220,7 +220,7 @@ muster_result muster_replay_begin(muster_world *world, const muster_replay_def *
   recorder->claims = arena_reserve(&world->arena, world->def.agents_max, sizeof *recorder->claims);
   uint64_t *agents = arena_reserve(&world->arena, (world->def.agents_max + 63) / 64, sizeof *agents);
   uint64_t *observers = arena_reserve(&world->arena, (world->def.observers_max + 63) / 64, sizeof *observers);
-  /* One worker may have to take in what all of the recorded run's did. */
+  /* One worker may have to take in what all workers of the recorded run did. */
   if (!world->arena.failed) runner_widen_logs(world->runner, RUNNER_LOG_MAX * (uint32_t)head.states, &world->arena);
   if (world->arena.failed) {
     world->arena.failed = false;
@@ -238,7 +238,7 @@ muster_result muster_replay_begin(muster_world *world, const muster_replay_def *
   world->timed = false;
   world->agents.ids.held = agents;
   world->observers->ids.held = observers;
-  world->runner->workers = (uint32_t)head.workers; /* what the frames of the record reckoned with */
+  world->runner->workers = (uint32_t)head.workers; /* the frames of the record counted on these */
   return result;
 }
 

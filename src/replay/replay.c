@@ -1,4 +1,4 @@
-/* replay.c - the part of a replay that no recorded frame has: agents that come to be as a host spawned them, what
+/* replay.c - the part of a replay that no recorded frame has: agents that are spawned as a host spawned them, what
  * stands between two frames, and a stage 7 that runs what ran, and as far as it ran, on any number of workers. */
 #include "replay/replay.h"
 
@@ -30,7 +30,7 @@ void replay_type(struct muster_world *world) {
   if (field) recorder_diverges(recorder, "type %u, '%s': its %s is not what it was", number + 1, type->name, field);
 }
 
-/* The user pointer of a recorded one; what the record cannot know. */
+/* The user pointer of a recorded agent, which the record cannot know. */
 static void *user_of(struct muster_world *world, muster_agent agent, bool any, uint64_t name) {
   const muster_replay_def *replay = &world->recorder->replay;
   if (!any) return NULL;
@@ -82,7 +82,7 @@ void replay_logged_spawn(struct muster_world *world) {
 
 /* ----------------------------------------------------------------------------------------------- between two frames */
 
-/* Arrays in a record stand anywhere, which is not where structures may: they are read a few at a time. */
+/* Arrays may stand at any address of a record, which structures may not: they are read a few at a time. */
 enum { TOGETHER = 256 };
 
 union values {
@@ -147,7 +147,7 @@ bool replay_until_frame(struct muster_world *world, muster_frame *frame) {
 
 /* --------------------------------------------------------------------------------------------------------- stage 7 */
 
-/* Appends an entry to what is to be run, to the last claim if it may. */
+/* Appends an entry to what is to be run, to the last claim if it fits there. */
 static void replay_claim(struct muster_world *world, uint32_t entry, uint32_t *count) {
   enum { EACH = 32 };
   batch_claim *claims = world->recorder->claims, *last = *count ? &claims[*count - 1] : NULL;
@@ -214,7 +214,7 @@ static uint32_t replay_take_woken(struct muster_world *world, uint32_t *claims) 
   return (uint32_t)woken;
 }
 
-/* Whether each ended as it was to. */
+/* Checks whether each entry ended as recorded. */
 static void compare_outcomes(struct muster_world *world, uint32_t claims) {
   const struct batch *batch = world->batch;
   for (uint32_t k = 0; k < claims; k++)
@@ -239,7 +239,7 @@ void replay_run(struct muster_world *world) {
   batch->claims = world->recorder->claims;
   batch->claim_count = count;
   batch->early_claims = 0;
-  runner->virtual = true; /* no worker looks at a clock, nor for who was woken */
+  runner->virtual = true; /* no worker looks at a clock, or looks for woken agents */
   runner_open_early(runner);
   runner_open(runner);
   crew_orders orders = {.work = runner_work, .argument = runner, .patience_ns = UINT64_MAX};

@@ -7,11 +7,11 @@
 /* Repeats what the host did between two frames; the next frame is then in `frame`. False after trouble. */
 bool replay_until_frame(struct muster_world *world, muster_frame *frame);
 
-/* Asides of a record: a type to compare, and an agent that comes to be where it was in the recorded run. */
+/* Takes the asides of a record: a type to compare, and an agent that is spawned where it was in the recorded run. */
 void replay_type(struct muster_world *world);
 void replay_logged_spawn(struct muster_world *world);
 
-/* Instead of stage 7 on the wall clock: runs what ran then. */
+/* Stage 7 in a replay of a run on the wall clock: runs what ran then. */
 void replay_run(struct muster_world *world);
 
 #endif

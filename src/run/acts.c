@@ -27,7 +27,7 @@ static uint32_t list_of(const struct acts *acts, uint32_t agent) {
   return space_list_of(runner->space, space_region(&runner->store->places[agent]));
 }
 
-/* Long chains come first, or the worker that takes one last would be waited for. */
+/* Puts long chains first: a long chain that is taken last would keep the other workers waiting. */
 static void put_long_first(struct acts *acts) {
   enum { PARTS_EACH = 4 };
   uint32_t least = acts->count / (acts->runner->workers * PARTS_EACH) + 2, front = 0;
@@ -39,7 +39,7 @@ static void put_long_first(struct acts *acts) {
   }
 }
 
-/* Entries are in agent order, and so is each chain. */
+/* Forms the chains. The entries are in agent order, and so are those of each chain. */
 static void chain(struct acts *acts) {
   acts->claim_count = 0;
   for (uint32_t i = 0; i < acts->count; i++) {
@@ -59,7 +59,7 @@ static void chain(struct acts *acts) {
   put_long_first(acts);
 }
 
-/* Small enough that the workers end together, large enough that few tickets are taken. */
+/* Chooses claims small enough that the workers end together, and large enough that few tickets are taken. */
 static void acts_cut(struct acts *acts) {
   enum { CLAIMS_EACH = 16, ENTRIES_MOST = 64 };
   uint32_t entries = acts->count / (acts->runner->workers * CLAIMS_EACH) + 1;
@@ -119,7 +119,7 @@ void acts_run_one(worker_state *state, uint32_t index, batch_result *result) {
   run_actions(state);
 }
 
-/* Whoever was removed by those before it does not act any more. */
+/* Whether an agent was removed by an earlier entry; then it does not act any more. */
 static bool is_out(const struct acts *acts, uint32_t agent) {
   return acts->runner->store->rows[agent].removal_pending || acts->removed[agent];
 }
@@ -168,13 +168,13 @@ static void run_claims(struct acts *acts, worker_state *state, uint64_t *clock_n
     if (!acts_run_claim(acts, state, claim, clock_ns)) return;
 }
 
-/* A worker's part from its beginning to its end, which `run` is. */
+/* One worker's part from its beginning to its end; `run` is what it does in between. */
 static CALLS_OUT void take_part(struct acts *acts, uint32_t worker,
                                 void (*run)(struct acts *, worker_state *, uint64_t *)) {
   MUST_RETURN(leaving_update);
   struct runner *runner = acts->runner;
   worker_state *state = &runner->states[worker];
-  if (state->inside) return; /* it helps, from inside an action: that one goes first */
+  if (state->inside) return; /* it came here to help from inside an action, which goes on first */
   bool wall = !runner->virtual, helper = worker != runner->caller, audited = runner->audit && helper;
   uint64_t begin_ns = wall ? clock_now(&runner->clock) : 0, clock_ns = begin_ns;
   uint64_t begin_cpu_ns = audited ? clock_thread_cpu() : 0; /* the caller's is the commit's, and measured there */

@@ -1,5 +1,5 @@
-/* run/callback.h - how the callbacks of agent types are called: it is noted whose they are and on which thread they
- * run, so that an update that is used at the wrong moment is refused, and one that is left is named. */
+/* run/callback.h - how the callbacks of agent types are called: notes for which agent and on which thread a callback
+ * runs, so that an update that is used at the wrong moment is refused, and a callback that is left is named. */
 #ifndef RUN_CALLBACK_H
 #define RUN_CALLBACK_H
 
@@ -15,8 +15,8 @@ static inline uint32_t callback_place(muster_flight_doing doing, uint32_t atom) 
   return (uint32_t)doing << 24 | atom;
 }
 
-/* From here on the calling thread calls atoms with this context, and nothing else of the host's, until it says so. An
- * atom that returned before is not told from the one that runs: their updates are one. */
+/* From here to callback_leave() the calling thread calls atoms with this context, and no other code of the host. Atoms
+ * of one agent share an update, so use of it after an atom returned is not noticed while another one runs. */
 static inline void callback_enter(update_context *context) {
   store_relaxed_u64(&context->inside, thread_self());
 }
@@ -33,13 +33,13 @@ static inline muster_atom_result callback_atom(worker_state *state, const muster
   return atoms[atom].run(&context->public);
 }
 
-/* Calls another callback that takes the update; it may stand inside one of the same worker. */
+/* Calls another callback that takes the update. It may be called from inside a callback of the same worker. */
 void callback_touch(update_context *context, muster_flight_doing doing, void (*callback)(muster_update *));
 
-/* The refusal of callback_check(); never MUSTER_OK. */
+/* Sets and returns the error of callback_check(); never MUSTER_OK. */
 __attribute__((cold)) muster_result callback_refuse(const muster_update *update, const char *what);
 
-/* Whether the calling thread is inside the callback that was given this update; the error when it is not. */
+/* MUSTER_OK when the calling thread is inside the callback that was given this update; else an error. */
 static inline muster_result callback_check(const muster_update *update, const char *what) {
   const update_context *context = (const update_context *)(const void *)update;
   if (__builtin_expect(update && load_relaxed_u64(&context->inside) == thread_self(), true)) return MUSTER_OK;
@@ -48,14 +48,14 @@ static inline muster_result callback_check(const muster_update *update, const ch
   return refusal;
 }
 
-/* The calling thread runs callbacks with this context until callback_end(), which is given what this returned. */
+/* The calling thread runs callbacks with this context until callback_end(), which takes what this returned. */
 const update_context *callback_begin(const update_context *context);
 void callback_end(const update_context *outer);
 
 /* Writes which callback the calling thread is in, such as "atom 1 of agent 7 (generation 1) of type 'guard'". */
 void callback_describe(char text[CALLBACK_TEXT_BYTES]);
 
-/* The routine of calls that run frames, or a worker's part of one. */
+/* The personality routine for calls that run frames, or a worker's part of one. */
 _Unwind_Reason_Code leaving_update(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
                                    struct _Unwind_Exception *exception, struct _Unwind_Context *context);
 

@@ -1,6 +1,6 @@
 #include "run/conduct.h"
 
-/* Where time went in which an atom or a claim had no CPU. */
+/* Why an atom or a claim was without its processor for some time. */
 typedef enum absence { ABSENCE_PREEMPTED, ABSENCE_WAITED, ABSENCE_UNCLEAR } absence;
 
 static void look(worker_state *state, uint64_t clock_ns) {
@@ -19,7 +19,7 @@ void conduct_begin_suspect(worker_state *state, const struct runner *runner, uin
   state->exact_for = index + 1;
 }
 
-/* How much of a duration that ends at clock_ns the thread was away from its processor, at most, and why. */
+/* How long at most the thread was away from its processor in a duration that ends at clock_ns, and why. */
 static uint64_t look_again(worker_state *state, uint64_t duration_ns, uint64_t clock_ns, absence *why) {
   uint64_t began_ns = state->own_ns, began_cpu_ns = state->own_cpu_ns;
   thread_switches before = state->own_switches;
@@ -34,7 +34,7 @@ static uint64_t look_again(worker_state *state, uint64_t duration_ns, uint64_t c
   return away_ns < duration_ns ? away_ns : duration_ns;
 }
 
-/* The agent that is suspected last is the one of its type that is looked at; 0 = not known yet. */
+/* Suspects a type, and in it one agent (1 + index; 0 = not known yet); the agent suspected last is looked at next. */
 static void suspect(worker_state *state, uint16_t type, uint32_t agent) {
   uint32_t i = 0;
   while (i < state->suspect_count && state->suspects[i].type != type) i++;
@@ -54,7 +54,7 @@ static void run_conduct_note(worker_state *state, uint32_t atom, uint8_t kind, u
                                                    .kind = kind});
 }
 
-/* An atom whose own time is over the limit. */
+/* An atom's own time is over the limit. */
 static void note_over(worker_state *state, uint32_t atom, uint64_t own_ns) {
   state->offends = true;
   if (state->context.late_atoms) { /* noted by the frame's thread, in the order of agents */

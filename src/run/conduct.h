@@ -1,4 +1,4 @@
-/* run/conduct.h - what workers note of atoms that take too long.
+/* run/conduct.h - what workers note about atoms that take too long.
  *
  * Only an atom's own CPU time counts against its limit: the kernel may take a worker away inside an atom, which is not
  * the atom's fault. An atom that waits for something (it sleeps, reads a file, takes a lock) is an offence of another
@@ -16,15 +16,15 @@
 
 #include "run/runner.h"
 
-/* From here on the worker's own time is counted; clock_ns is now. Wall clock only. */
+/* From here on the worker's own time is counted; clock_ns is the time now. Wall clock only. */
 void conduct_begin(worker_state *state, uint64_t clock_ns);
 
 /* The same before the first atom of an agent that is suspected to wait: this look is exact for it. Wall clock only. */
 void conduct_begin_suspect(worker_state *state, const struct runner *runner, uint32_t index);
 
 /* An atom of the update in the worker's context took longer than its limit, or, with audit, than all before it in this
- * frame, as of clock_ns: notes what it did. Leaves in *atom_ns what of it was its own. Returns the clock afterwards.
- * Under the virtual clock *atom_ns is what the model says. */
+ * frame, as of clock_ns: notes what it did. Sets *atom_ns to the atom's own time. Returns the clock afterwards. Under
+ * the virtual clock *atom_ns is what the model says. */
 uint64_t conduct_long_atom(worker_state *state, const struct runner *runner, uint32_t atom, uint64_t *atom_ns,
                            uint64_t clock_ns);
 
@@ -33,8 +33,8 @@ static inline bool conduct_is_longest(const worker_audit *audit, uint64_t atom_n
   return atom_ns > audit->longest_atom_ns + audit->longest_atom_ns / 64 + 500;
 }
 
-/* With audit: an atom that began before the promised end may be the one to cross it. So near to that end, also by what
- * the thread had of its processor is known when the next begins. */
+/* With audit: an atom that began before the promised end may be the one to cross it. So near to that end, it also notes
+ * the thread's CPU clock for the begin of the next atom. */
 static inline void conduct_mark_atom(worker_audit *audit, uint64_t begin_ns, uint64_t clock_ns, uint64_t reach_ns,
                                      uint64_t promised_ns) {
   if (begin_ns > promised_ns) return;
@@ -43,9 +43,9 @@ static inline void conduct_mark_atom(worker_audit *audit, uint64_t begin_ns, uin
   audit->next_begin_cpu_ns = clock_ns + reach_ns > promised_ns ? clock_thread_cpu() : 0;
 }
 
-/* The clock was read after an atom, which took *atom_ns until clock_ns; or under the virtual clock that is what its
- * model says. Notes the longest, and which was the last to begin before the promised end; deals with one over its
- * limit. Leaves in *atom_ns what of it was its own, where that was looked at. Returns the clock afterwards. */
+/* The clock was read after an atom, which took *atom_ns until clock_ns; under the virtual clock *atom_ns is what its
+ * model says. Notes the longest atom, and the last one to begin before the promised end; deals with an atom over its
+ * limit. Sets *atom_ns to the atom's own time, where that was measured. Returns the clock afterwards. */
 static inline uint64_t conduct_atom(worker_state *state, const struct runner *runner, uint32_t atom, uint64_t *atom_ns,
                                     uint64_t clock_ns) {
   worker_audit *audit = &state->audit;

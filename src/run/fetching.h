@@ -10,8 +10,8 @@ enum { AHEAD_LEAST = 8, AHEAD_MOST = 64, SETS_FETCHED = 8 };
 
 /* Which entries a worker fetches while it runs others. */
 struct fetching {
-  uint32_t ahead; /* it will probably be at the entry so far ahead when the other workers have had their claims */
-  uint32_t end;   /* of the entries that may be looked at now */
+  uint32_t ahead; /* by how many entries it will probably move on, with a claim for each worker */
+  uint32_t end;   /* end of the entries that may be looked at now */
 };
 
 static inline struct fetching fetching_for(const worker_state *state, const struct runner *runner,
@@ -29,7 +29,7 @@ PREFETCH_FUNCTION prefetch_row(const struct runner *runner, uint32_t entry_index
   if (runner->herds) __builtin_prefetch(&runner->herds->links[agent]);
 }
 
-/* The state is found through the row, so it comes later. */
+/* The state is found through the row, so it is fetched later than the row. */
 PREFETCH_FUNCTION prefetch_state(const struct runner *runner, uint32_t entry_index) {
   uint32_t agent = runner->batch->entries[entry_index].agent;
   const agent_row *row = &runner->store->rows[agent];
@@ -51,7 +51,7 @@ PREFETCH_FUNCTION prefetch_entries(const struct runner *runner, const struct fet
   if (sooner < fetching->end) prefetch_state(runner, sooner);
 }
 
-/* Nobody has run before the first entries that a worker takes in a frame. */
+/* Fetches for the first entries that a worker takes in a frame, since no earlier update has fetched for them. */
 PREFETCH_FUNCTION prefetch_claim(const worker_state *state, const struct runner *runner, const batch_claim *claim) {
   if (state->updates > 0) return;
   for (uint32_t i = claim->first; i < claim->end && i < claim->first + AHEAD_LEAST; i++) prefetch_row(runner, i);

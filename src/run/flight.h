@@ -1,7 +1,7 @@
-/* run/flight.h - the flight recorder's lines: each worker notes in its own whose callback it is in.
+/* run/flight.h - the flight recorder's lines: each worker notes in its own line which callback it is in.
  *
- * The stores are relaxed: nobody reads them while the process lives but a signal handler on the same thread. When it
- * dies, what the thread stored before stays in the mapped file. */
+ * The stores are relaxed: while the process lives, only a signal handler on the same thread reads them. When it dies,
+ * what the thread stored before stays in the mapped file. */
 #ifndef RUN_FLIGHT_H
 #define RUN_FLIGHT_H
 
@@ -10,7 +10,7 @@
 #include <muster/flight.h>
 #include <stdalign.h>
 
-/* muster_flight_line, as it is written. */
+/* The layout of muster_flight_line, with atomic members to write. */
 typedef struct flight_line {
   alignas(64) shared_u64 agent;
   shared_u64 place, frame, thread, signal;
@@ -27,12 +27,12 @@ static inline void flight_agent(flight_line *line, uint32_t index, uint32_t gene
   if (line) store_relaxed_u64(&line->agent, (uint64_t)generation << 32 | index);
 }
 
-/* One of its callbacks is about to be called. `type` is as in muster_type.index. */
+/* One of the agent's callbacks is about to be called. `type` is as in muster_type.index. */
 static inline void flight_enter(flight_line *line, muster_flight_doing doing, uint32_t type, uint32_t atom) {
   if (line) store_relaxed_u64(&line->place, (uint64_t)doing << 56 | (uint64_t)type << 32 | atom);
 }
 
-/* The last of a claim has returned. */
+/* The last callback of a claim has returned. */
 static inline void flight_leave(flight_line *line) {
   if (!line) return;
   store_relaxed_u64(&line->place, 0);
@@ -44,7 +44,7 @@ typedef struct flight_note {
   uint64_t agent, place;
 } flight_note;
 
-/* A callback outside of claims is about to be called: of an agent (or null) at the intake, or from inside an action. */
+/* A callback outside of claims is about to be called, for an agent (or null): at the intake, or inside an action. */
 static inline flight_note flight_turn(flight_line *line, uint64_t frame, muster_agent agent, muster_flight_doing doing,
                                       muster_type type) {
   if (!line) return (flight_note){0, 0};
@@ -55,7 +55,7 @@ static inline flight_note flight_turn(flight_line *line, uint64_t frame, muster_
   return before;
 }
 
-/* It has returned. */
+/* That callback has returned: the line says again what it said before. */
 static inline void flight_return(flight_line *line, flight_note before) {
   if (!line) return;
   store_relaxed_u64(&line->place, before.place);

@@ -28,7 +28,7 @@ uint32_t herd_ids_turn(struct herd_ids *herd_ids, uint32_t index) {
   ASSERT(range);
   shared_u16 *generation = &range->generations[index - range->first];
   uint16_t turned = (uint16_t)(load_relaxed_u16(generation) + 1u);
-  /* Relaxed: an id that goes stale this moment may be taken for live; the intake looks again. */
+  /* Relaxed: a thread may take an id for live that goes stale this moment; the intake checks again. */
   store_relaxed_u16(generation, turned);
   return turned;
 }

@@ -20,23 +20,23 @@ struct herd_ids {
   herd_id_range ranges[MUSTER_HERD_TYPES_MAX];
 };
 
-/* Reserves generations for the indices of another type. When there is no room, arena->failed tells. */
+/* Reserves generations for the indices of another type. Sets arena->failed when there is no room. */
 void herd_ids_reserve(struct herd_ids *herd_ids, uint32_t first, uint32_t count, uint32_t members_max,
                       struct arena *arena);
 
-/* The range last reserved may be asked for. */
+/* From here on other threads may ask about the range reserved last. */
 void herd_ids_announce(struct herd_ids *herd_ids);
 
 /* Makes an index live, or free; returns the generation. Frame's thread. */
 uint32_t herd_ids_turn(struct herd_ids *herd_ids, uint32_t index);
 
-/* Makes an index what it was when it was saved. Frame's thread, before other threads know the world. */
+/* Restores the saved generation of an index. Frame's thread, before other threads know the world. */
 void herd_ids_assign(struct herd_ids *herd_ids, uint32_t index, uint16_t generation);
 
 /* The generation of an index that exists. Any thread. */
 uint32_t herd_ids_generation(const struct herd_ids *herd_ids, uint32_t index);
 
-/* The range of a live id; null when it is gone. Any thread. */
+/* The range of a live id; null when the herd is gone. Any thread. */
 const herd_id_range *herd_ids_find(const struct herd_ids *herd_ids, muster_herd herd);
 
 #endif

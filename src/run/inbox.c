@@ -10,7 +10,7 @@ void pending_create(struct pending *pending, uint32_t agents_max, struct arena *
 
 uint32_t pending_take(struct pending *pending, uint32_t *agents, uint32_t most) {
   uint32_t counted = pending_count(pending), taken = 0, word = pending->next / 64;
-  uint64_t beginning = UINT64_MAX << pending->next % 64; /* the lower ones of the first word come last */
+  uint64_t beginning = UINT64_MAX << pending->next % 64; /* the first word's lower bits come last */
   if (counted < most) most = counted;
   for (uint32_t passed = 0; passed <= pending->words && taken < most; passed++) {
     uint64_t bits = load_acquire_u64(&pending->bits[word]) & beginning, mine = 0;

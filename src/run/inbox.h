@@ -8,8 +8,8 @@
  *   spawner: write the agent  ->  set its bit (ordered) [p]  ->  count one more
  *   intake:  look at the count  ->  find bits (acquire, pairs with [p])  ->  clear them (ordered)  ->  count them off
  *
- * The bit is set before it is counted, so as many bits are found as were counted. Several spawners may share a word,
- * and so may the intake, hence the read-modify-writes. Taken in order of agents, from where the last one was found. */
+ * The bit is set before it is counted, so at least as many bits are found as were counted. Several spawners and the
+ * intake may share a word, hence the read-modify-writes. Agents are taken in order, from the last one found on. */
 #ifndef RUN_INBOX_H
 #define RUN_INBOX_H
 
@@ -20,20 +20,20 @@
 struct pending {
   shared_u64 *bits;
   uint32_t words;
-  uint32_t next; /* agent from which the intake goes on */
+  uint32_t next; /* the agent from which the intake goes on */
   _Alignas(64) shared_u32 count;
 };
 
 /* Reserves a bit for every agent. */
 void pending_create(struct pending *pending, uint32_t agents_max, struct arena *arena);
 
-/* A written agent, which its spawner does not touch any more, waits for the intake. Any thread. */
+/* An agent that is written, and that its spawner does not touch any more, waits for the intake. Any thread. */
 static inline void pending_add(struct pending *pending, uint32_t agent) {
   fetch_or_ordered_u64(&pending->bits[agent / 64], 1ull << (agent % 64));
   fetch_add_relaxed_u32(&pending->count, 1);
 }
 
-/* How many wait, at least. Any thread. */
+/* How many agents wait, at least. Any thread. */
 static inline uint32_t pending_count(const struct pending *pending) {
   return load_relaxed_u32(&pending->count);
 }
@@ -67,7 +67,7 @@ typedef enum command_kind {
   COMMAND_KINDS
 } command_kind;
 
-/* Of a set of a type; of the type itself the priority alone counts. */
+/* For a set of a type; for the type itself only the priority counts. */
 typedef struct command_tuning {
   uint64_t period_ns;
   uint32_t period_updates;
@@ -75,8 +75,8 @@ typedef struct command_tuning {
   uint8_t priority, mode;
 } command_tuning;
 
-/* Records and snapshots keep its bytes, so it has no gaps; and who makes one assigns members of the union but the first
- * behind the initialiser, which would leave the rest of the union as it was in memory. */
+/* Records and snapshots keep its bytes, so it has no gaps. Initialise only the first member of the union, and assign
+ * another one afterwards: an initialiser would leave the rest of the union as it was in memory. */
 struct command {
   uint32_t kind; /* command_kind */
   uint32_t index, generation;
@@ -107,7 +107,7 @@ struct inbox {
 
 enum { INBOX_TUNINGS = 64 };
 
-/* Another type is registered: whoever sees the number sees the type. Frame's thread. */
+/* Another type is registered: a thread that sees the number sees the type. Frame's thread. */
 static inline void inbox_announce_types(struct inbox *inbox, uint32_t count) {
   /* Release: pairs with the acquire in inbox_types. */
   store_release_u32(&inbox->types, count);
@@ -118,7 +118,7 @@ static inline uint32_t inbox_types(const struct inbox *inbox) {
   return load_acquire_u32(&inbox->types);
 }
 
-/* The ring of messages is reserved: who sees it open may push. Frame's thread. */
+/* The ring of messages is reserved: a thread that sees it open may push. Frame's thread. */
 static inline void inbox_open_messages(struct inbox *inbox) {
   /* Release: pairs with the acquire in inbox_takes_messages. */
   store_release_u32(&inbox->messages_open, 1);

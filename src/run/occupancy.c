@@ -23,7 +23,7 @@ static bool is_own_stack(const char *place) {
   return place >= (const char *)lowest && place < (const char *)lowest + bytes;
 }
 
-/* Stacks grow down on every machine that this builds for. */
+/* Compares stack addresses: stacks grow down on every machine that this builds for. */
 bool occupancy_was_left(const struct occupancy *occupancy, const char *here) {
   if (!occupancy_is_mine(occupancy) || here < occupancy->stack) return false;
   return is_own_stack(here) && is_own_stack(occupancy->stack);

@@ -1,6 +1,6 @@
-/* run/occupancy.h - what a world is busy with, and on which thread: what calls ask that may come at the wrong moment.
+/* run/occupancy.h - what a world is busy with, and on which thread. Calls that may come at the wrong moment ask here.
  *
- * One thread at a time writes, the one that has the world in its hands. Others may read the state at any time, without
+ * One thread at a time writes: the thread that works on the world. Others may read the state at any time, without
  * order: a call from another thread that misuses the world is refused when it is seen, and is a race when it is not. */
 #ifndef RUN_OCCUPANCY_H
 #define RUN_OCCUPANCY_H
@@ -17,8 +17,8 @@ enum occupation {
 
 struct occupancy {
   shared_u32 occupation;
-  shared_u64 thread; /* that began it: thread_self() */
-  const char *stack; /* of that thread, in the call that began its last frame */
+  shared_u64 thread; /* the thread that began it: thread_self() */
+  const char *stack; /* an address in that thread's stack, in the call that began its last frame */
 };
 
 /* A number that no other running thread has, for about the price of a load. */
@@ -26,20 +26,20 @@ static inline uint64_t thread_self(void) {
   return (uint64_t)(uintptr_t)__builtin_thread_pointer();
 }
 
-/* About the price of a load. Any thread. */
+/* What the world is busy with, for about the price of a load. Any thread. */
 static inline enum occupation occupancy_get(const struct occupancy *occupancy) {
   return (enum occupation)load_relaxed_u32(&occupancy->occupation);
 }
 
-/* The calling thread does something with the world from here on, or stops it (OCCUPIED_NOT). */
+/* The calling thread begins to occupy the world, or stops (OCCUPIED_NOT). */
 void occupancy_set(struct occupancy *occupancy, enum occupation occupation);
 
 /* Whether the calling thread is the one that occupies it. */
 bool occupancy_is_mine(const struct occupancy *occupancy);
 
-/* Whether the calling thread left its frame without returning, by longjmp(): it occupies the world, and stands at
- * `here` in its stack, no deeper than where that began. Never true on another stack than the thread's own, such as a
- * coroutine's, where that cannot be told. */
+/* Whether the calling thread left its frame without returning, by longjmp(): it occupies the world, and `here` in its
+ * stack is no deeper than where the frame began. Never true on another stack than the thread's own, such as a
+ * coroutine's, where this cannot be told. */
 bool occupancy_was_left(const struct occupancy *occupancy, const char *here);
 
 #endif

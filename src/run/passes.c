@@ -17,9 +17,9 @@ struct walk {
   struct set_counts *counts;
   const batch_step *step, *steps_end; /* virtual clock: what is left of the plan */
   uint64_t clock_ns, longest_ns;
-  uint64_t looked_ns; /* what the atoms took of which the clock was looked at, */
-  uint32_t looked;    /* and how many these are */
-  uint32_t atoms;     /* run so far, by whomever */
+  uint64_t looked_ns; /* what the atoms took after which the clock was read, */
+  uint32_t looked;    /* and how many such atoms there were */
+  uint32_t atoms;     /* run so far, by this worker or another */
   uint32_t slice_ns;
   bool timed;
   struct pass pass;
@@ -28,7 +28,7 @@ struct walk {
 /* How a set's turn ended. */
 enum turn { TURN_COMPLETE, TURN_CUT, TURN_PAUSED };
 
-/* Of the type in the worker's context, by set. */
+/* The counts of the type in the worker's context, by set. */
 static struct set_counts *counts_of(worker_state *state) {
   return &state->set_counts[(state->context.public.type.index - 1) * MUSTER_SETS_MAX];
 }
@@ -43,8 +43,8 @@ static void tell_set(update_context *context, const set_table *table, uint32_t n
   context->asks = set->asks;
 }
 
-/* Until when the atoms of a set are not told to yield. When nobody looks at the clock, its share of the whole slice
- * counts from its first question on. */
+/* Sets the time from which the atoms of a set are told to yield. When the worker does not read the clock, the set's
+ * share of the whole slice counts from its first question on. */
 static void tell_share(struct walk *walk, const type_set *set) {
   update_context *context = &walk->state->context;
   const struct pass *pass = &walk->pass;
@@ -57,7 +57,7 @@ static void tell_share(struct walk *walk, const type_set *set) {
     context->share_ns = (uint64_t)walk->slice_ns * set->priority / (pass->weight + set->priority);
 }
 
-/* After an atom: how long it took. */
+/* Reads the clock after an atom: how long the atom took. */
 static void look_at_clock(struct walk *walk, uint32_t atom) {
   uint64_t after_ns = clock_now(&walk->runner->clock), atom_ns = after_ns - walk->clock_ns;
   after_ns = conduct_atom(walk->state, walk->runner, atom, &atom_ns, after_ns);
@@ -72,7 +72,7 @@ static bool gives_way(const struct walk *walk) {
   return !walk->runner->virtual && is_called_away(walk->state);
 }
 
-/* The atoms of a set from *atom up to `end`. */
+/* Runs the atoms of a set from *atom up to `end`. */
 static enum turn passes_run_atoms(struct walk *walk, const type_set *set, uint32_t *atom, uint32_t end) {
   update_context *context = &walk->state->context;
   bool may_be_cut = set->mode != MUSTER_MODE_RUN, goes_on = true;
@@ -97,7 +97,7 @@ static enum turn passes_run_atoms(struct walk *walk, const type_set *set, uint32
   }
 }
 
-/* A set's turn. `resumes`: it was interrupted in this frame, and goes on whatever its mode. */
+/* Runs a set in its turn. `resumes`: it was interrupted in this frame, and goes on whatever its mode. */
 static enum turn run_set(struct walk *walk, uint32_t number, uint32_t end, bool resumes) {
   const type_set *set = &walk->table->sets[number];
   set_state *own = &walk->states[number];
@@ -123,7 +123,7 @@ static enum turn run_set(struct walk *walk, uint32_t number, uint32_t end, bool 
   return turn;
 }
 
-/* What the set that is next is expected to take before it can be cut. */
+/* What the next set is expected to take before it can be cut. */
 static uint64_t expected_ns(struct walk *walk) {
   uint32_t number = pass_peek(&walk->pass);
   if (number == MUSTER_SETS_MAX || walk->looked == 0) return 0;
@@ -131,7 +131,7 @@ static uint64_t expected_ns(struct walk *walk) {
   return whole_ns > walk->longest_ns ? whole_ns : walk->longest_ns;
 }
 
-/* The next set and the atom before which it ends; false when there is none that has time. */
+/* Takes the next set and the atom before which it ends; false when no set is left that has time. */
 static bool next_set(struct walk *walk, uint32_t *number, uint32_t *end) {
   if (!walk->runner->virtual) {
     *number = pass_next(&walk->pass, walk->clock_ns, expected_ns(walk));
@@ -147,7 +147,7 @@ static bool next_set(struct walk *walk, uint32_t *number, uint32_t *end) {
   return true;
 }
 
-/* Gives way before the atoms of a set, or between two sets: whoever goes on finds here what is left. */
+/* Gives way before the atoms of a set, or between two sets: the worker that goes on finds here what is left. */
 static enum interruption pause_pass(struct walk *walk, uint32_t paused) {
   uint16_t left = walk->pass.left;
   walk->kept->current = (uint8_t)(paused < MUSTER_SETS_MAX ? paused + 1 : 0);
@@ -170,7 +170,7 @@ static enum interruption run_sets(struct walk *walk, uint32_t resumed) {
   }
 }
 
-/* Opens the pass of an entry, or what is left of one that gave way in this frame. Returns 1 + the set that goes on. */
+/* Opens the pass of an entry, or the rest of one that gave way in this frame. Returns 1 + the set that goes on. */
 static uint32_t open_pass(struct walk *walk, const batch_pass *planned, const agent_row *row, bool resumes) {
   const struct runner *runner = walk->runner;
   const batch_result *result = walk->state->context.result;

@@ -75,7 +75,7 @@ void runner_close(struct runner *runner) {
   runner->batch->woken_count = load_relaxed_u32(&runner->woken_count);
 }
 
-/* What an update is told about its type; most have that of the one before. */
+/* Tells an update about its type; most updates have the type of the one before. */
 static inline void tell_type(update_context *context, const agent_type *type, uint32_t number) {
   if (context->type == type) return;
   context->type = type;
@@ -87,7 +87,7 @@ static inline void tell_type(update_context *context, const agent_type *type, ui
   context->public.set = 0;
 }
 
-/* Contracts that tell an update less than all the time that passed. Only updates: not the first and last touch. */
+/* For contracts that tell an update less than all the time that passed. Not for callbacks at the intake. */
 static void tell_elapsed(update_context *context, const agent_type *type, const agent_row *row, uint64_t began_ns) {
   elapsed_told told = {began_ns, began_ns - row->last_update_ns, 0};
   if (context->phase != PHASE_INTAKE) told = elapsed_tell(type, row->last_update_ns, began_ns);
@@ -128,7 +128,7 @@ void runner_call(const worker_state *state) {
   crew_call(state->early ? runner->early_crew : runner->crew, seat_of(state));
 }
 
-/* Whether an update goes on with its next atom. */
+/* Whether an update is to stop before its next atom, and why. */
 static enum interruption look_around(const worker_state *state, const struct runner *runner, uint64_t next_end_ns,
                                      bool timed) {
   if (timed && next_end_ns > runner_stop_ns(runner, state)) return INTERRUPTED_BY_TIME;
@@ -140,7 +140,7 @@ static inline batch_outcome outcome_after(const agent_type *type, uint32_t atom,
   return atom < type->parallel_atoms ? OUTCOME_PREEMPTED : OUTCOME_ACT;
 }
 
-/* Before the first atom of an update: what its atoms are not told of. */
+/* Calls catch_up before the first atom of an update, for the time that its atoms are not told of. */
 static void catch_up(worker_state *state) {
   update_context *context = &state->context;
   muster_update *update = &context->public;
@@ -185,7 +185,7 @@ static inline enum interruption runner_run_atoms(worker_state *state, const stru
   return interruption;
 }
 
-/* The same for any type. */
+/* Runs the update of an entry of any type. */
 static inline enum interruption run_update(worker_state *state, const struct runner *runner, uint32_t entry_index,
                                            uint32_t first, uint64_t *clock_ns, bool timed) {
   if (state->context.type->has_sets) return passes_run(state, runner, entry_index, clock_ns, timed);
@@ -193,7 +193,7 @@ static inline enum interruption run_update(worker_state *state, const struct run
                           timed);
 }
 
-/* Prepares the context for an entry; returns the atom that is next. */
+/* Prepares the context for an entry; returns the atom with which it goes on. */
 static inline uint32_t runner_begin_entry(worker_state *state, const struct runner *runner, uint32_t entry_index) {
   const batch_entry *entry = &runner->batch->entries[entry_index];
   const agent_row *row = &runner->store->rows[entry->agent];
@@ -219,8 +219,8 @@ static inline uint32_t runner_begin_entry(worker_state *state, const struct runn
   return next;
 }
 
-/* What an update cost its worker: fetching the agent as well as its atoms, less the two clock reads and the time away
- * from the processor. */
+/* Takes as a sample what an update cost its worker: fetching the agent as well as its atoms, less two clock reads and
+ * the time away from the processor. */
 static void take_sample(worker_state *state, const struct runner *runner, uint32_t entry_index, uint64_t cost_ns) {
   const agent_row *row = &runner->store->rows[runner->batch->entries[entry_index].agent];
   batch_result *result = &runner->batch->results[entry_index];
@@ -233,7 +233,7 @@ static void take_sample(worker_state *state, const struct runner *runner, uint32
       (cost_sample){row->type, row->level, state->offends, own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX};
 }
 
-/* Leaves the entries from `first` on to whoever has time. */
+/* Leaves the entries from `first` on to a worker that has time. */
 static void leave_rest(worker_state *state, struct runner *runner, const batch_claim *claim, uint32_t first) {
   batch_claim rest = *claim;
   rest.first = first;
@@ -242,7 +242,7 @@ static void leave_rest(worker_state *state, struct runner *runner, const batch_c
   runner_call(state);
 }
 
-/* Leaves a claim after an entry, which goes on with the rest when it was interrupted. */
+/* Leaves a claim after an entry; an interrupted entry belongs to the rest that is left. */
 static void turn_away(worker_state *state, struct runner *runner, const batch_claim *claim, uint32_t entry_index,
                       enum interruption interruption) {
   bool interrupted = interruption == INTERRUPTED_BY_URGENCY;
@@ -250,20 +250,20 @@ static void turn_away(worker_state *state, struct runner *runner, const batch_cl
   leave_rest(state, runner, claim, interrupted ? entry_index : entry_index + 1);
 }
 
-/* Whether the claim is left after this entry. */
+/* Whether the worker leaves the claim after this entry. */
 static inline bool ends_early(const worker_state *state, const struct runner *runner, const batch_claim *claim,
                               uint32_t entry_index, enum interruption interruption) {
   if (interruption == INTERRUPTED_BY_URGENCY) return true;
   return !runner->virtual && entry_index + 1 < claim->end && is_called_away(state);
 }
 
-/* Whether the frame has time for an entry of a claim that was begun; those that it has none for are carried. */
+/* Whether the frame has time for an entry of a claim that was begun; an entry without time is carried. */
 static inline bool has_time_for(const worker_state *state, const struct runner *runner, uint32_t entry_index,
                                 uint64_t clock_ns) {
   return clock_ns + runner->batch->entries[entry_index].predicted_ns <= runner_stop_ns(runner, state);
 }
 
-/* Each update of the claim is timed on its own. Returns the clock at its end. */
+/* Runs a claim and times each of its updates on its own. Returns the clock at its end. */
 static uint64_t run_timed(worker_state *state, struct runner *runner, const batch_claim *claim, uint64_t clock_ns) {
   struct fetching fetching = fetching_for(state, runner, claim);
   prefetch_claim(state, runner, claim);
@@ -287,7 +287,7 @@ static uint64_t run_timed(worker_state *state, struct runner *runner, const batc
   return clock_ns;
 }
 
-/* Not timed: an interrupted update is taken to have cost its part of what was predicted. */
+/* In a claim that is not timed, an interrupted update is taken to have cost its part of what was predicted. */
 static void guess_cost(const struct runner *runner, uint32_t entry_index) {
   const batch_entry *entry = &runner->batch->entries[entry_index];
   batch_result *result = &runner->batch->results[entry_index];
@@ -313,7 +313,7 @@ static uint64_t runner_run_claim(worker_state *state, struct runner *runner, con
   return runner->virtual ? 0 : clock_now(&runner->clock);
 }
 
-/* Notes a claim that was run. An update that was interrupted may be in other hands already. */
+/* Notes a claim that was run. Another worker may already run an update that was interrupted. */
 static void track_claim(worker_state *state, const struct runner *runner, const batch_claim *claim, uint64_t begin_ns,
                         uint64_t end_ns) {
   struct track *track = state->track;
@@ -332,7 +332,7 @@ static void track_claim(worker_state *state, const struct runner *runner, const 
   span->updates = (uint16_t)begun;
 }
 
-/* The margins are to the 95th percentile; half as much again is to the 99th. A claim that may not be over by then is
+/* Margins reach to the 95th percentile; half as much again reaches to the 99th. A claim that may not be over by then is
  * stopped between two atoms. */
 static inline bool may_be_late(const worker_state *state, const struct runner *runner, const batch_claim *claim,
                                uint64_t clock_ns) {
@@ -352,15 +352,15 @@ static uint64_t run_urgent(worker_state *state, struct runner *runner, uint64_t 
   return end_ns;
 }
 
-/* Agents that wake each other leave something to those who wait. */
+/* Limits woken agents, so that agents that wake each other leave time to agents that wait. */
 static void ration_woken(worker_state *state, const struct runner *runner, const batch_claim *claim, uint64_t took_ns) {
   *(claim->first < runner->batch->count ? &state->others_ns : &state->woken_ns) += took_ns;
   state->takes_woken =
       state->log_count < runner->log_max && (double)state->woken_ns < runner->woken_part * (double)state->others_ns;
 }
 
-/* What crossed the promised end is late: the atom that did and what came after it, where the clock was read after each;
- * else all of it. */
+/* What crossed the promised end is late: the atom that crossed it and what came after it, where the clock was read
+ * after each atom; else the whole claim. */
 void runner_audit_claim(worker_state *state, const struct runner *runner, uint64_t *cpu_ns, uint64_t end_ns) {
   worker_audit *audit = &state->audit;
   uint64_t now_cpu_ns = clock_thread_cpu();

@@ -4,16 +4,16 @@
  * expect to finish before `stop_ns`, but the very first claim, so that no update is too long ever to run.
  *
  * Between two atoms a worker looks whether something more urgent came: jobs of higher priority, and agents that were
- * woken while the frame runs. Then it leaves the rest of its claim, the interrupted update first, to whoever has time
- * (often itself), and that one goes on after the last atom that ran. In this order workers look for what to do:
+ * woken while the frame runs. Then it leaves the rest of its claim, the interrupted update first, to a worker that has
+ * time (often itself), which goes on after the last atom that ran. Workers look for work in this order:
  *
  *     urgent jobs  ->  woken agents  ->  rests of claims  ->  claims of the batch
  *
- * A rest that nobody took before the deadline is what its results say: a preempted update, and updates that did not
+ * A rest that no worker took before the deadline is what its results say: a preempted update, and updates that did not
  * run.
  *
  * Results stand beside the entries; what an update wants of others (remove, wake, spawn) goes to the worker's log,
- * tagged with the entry, so that the commit can put everything in one order whatever worker was faster. */
+ * tagged with the entry, so that the commit can put everything in one order whichever worker was faster. */
 #ifndef RUN_RUNNER_H
 #define RUN_RUNNER_H
 
@@ -26,7 +26,7 @@
 
 enum { SAMPLES_MAX = 1024, RUNNER_LOG_MAX = 8192, RESTS_MAX = 4 * POOL_SEATS_MAX, SUSPECTS_MAX = 8 };
 
-/* What goes before the updates of a frame. */
+/* The lanes of jobs that go before the updates of a frame. */
 #define URGENT_LANES ((1u << MUSTER_PRIORITY_FRAME) - 1u)
 
 typedef enum update_phase { PHASE_OUTSIDE = 0, PHASE_PARALLEL, PHASE_ACT, PHASE_INTAKE } update_phase;
@@ -53,14 +53,14 @@ struct suspicion {
 /* What audit measures of one worker in one frame, in thread CPU time. */
 typedef struct worker_audit {
   uint64_t cpu_ns;    /* inside claims and between them */
-  uint64_t stolen_ns; /* wall time in which the kernel ran somebody else while this worker had work */
+  uint64_t stolen_ns; /* wall time in which the kernel ran another thread while this worker had work */
   uint64_t longest_claim_ns;
   uint64_t longest_atom_ns; /* of those after which the clock was read; under the virtual clock, of actions */
-  /* Of the claim: both clocks at the begin of the last such atom that began before the promised end, and the CPU clock
-   * at that of the next; 0 = it was not read. */
+  /* Of the claim: both clocks at the begin of the last timed atom that began before the promised end, and the CPU clock
+   * at the begin of the next; 0 = it was not read. */
   uint64_t atom_begin_ns, atom_begin_cpu_ns, next_begin_cpu_ns;
-  uint64_t reads;              /* of the CPU clock between claims: what they take is no overhead of the frame */
-  uint64_t overrun_ns;         /* of claims that crossed the promised end, from the atom on that did; of any after it */
+  uint64_t reads;              /* reads of the CPU clock between claims, which are no overhead of the frame */
+  uint64_t overrun_ns;         /* of a claim that crossed the promised end, from that atom on; of any claim after it */
   uint64_t end_ns, end_cpu_ns; /* both clocks when the worker left the batch, or the caller went to sleep */
 } worker_audit;
 
@@ -74,7 +74,7 @@ struct herd_table;
 struct watch_post;
 struct flight_line;
 
-/* The public update and what stands behind it. One per worker; also one for the frame's thread outside stage 7. */
+/* The public update and what belongs to it. One per worker; also one for the frame's thread outside stage 7. */
 typedef struct update_context {
   muster_update public; /* first: an atom's update is its context */
   struct runner *runner;
@@ -83,19 +83,19 @@ typedef struct update_context {
   struct worker_state *worker;
   const agent_type *type;
   batch_result *result; /* of the entry; of the acting agent in PHASE_ACT */
-  uint32_t entry;       /* of the batch; of those who act beside others in PHASE_ACT */
+  uint32_t entry;       /* of the batch; in PHASE_ACT beside others, of the list of acts */
   uint32_t spawn_base, spawn_limit;
   uint64_t random_counter; /* begins anew for each phase and part of an update */
   uint64_t began_ns;       /* simulation time at which the update began */
   set_state *set;          /* of the set that runs; null outside of sets */
-  uint64_t yield_ns;       /* wall: when its atoms are to yield; 0 = nobody has looked at the clock for it yet, */
-  uint64_t share_ns;       /* and it would have so much from then on */
+  uint64_t yield_ns;       /* wall: when its atoms are to yield; 0 = the clock was not read for it yet, */
+  uint64_t share_ns;       /* and it has this much time from that reading on */
   uint32_t asks, asked;    /* virtual: the question that is answered yes, and how many this call of an atom has asked */
-  bool yields;             /* its atoms may be told to */
-  bool nearby_cut;         /* its last neighbour query was */
+  bool yields;             /* its atoms may be told to yield */
+  bool nearby_cut;         /* its last neighbour query was cut */
   update_phase phase;
   uint32_t place;       /* of the callback that runs, or ran last: see callback_place() */
-  muster_act act;       /* in PHASE_ACT: beside whom */
+  muster_act act;       /* in PHASE_ACT: beside which others it acts */
   uint64_t *late_atoms; /* virtual clock, beside others: bitmap of action atoms that are over their limit; else null */
 } update_context;
 
@@ -110,24 +110,24 @@ typedef struct worker_state {
   uint64_t claim_ns;                             /* wall time inside claims */
   uint64_t loop_ns;                              /* wall time in stage 7 outside claims */
   uint64_t sampled_overhead_ns, sampled_updates; /* time in sampled claims outside atoms */
-  uint64_t jobs_ns;                              /* of more urgent jobs that it ran in between */
+  uint64_t jobs_ns;                              /* wall time of more urgent jobs that it ran in between */
   uint64_t woken_ns, others_ns; /* rationed: in claims of agents that were woken while the frame ran, and in others */
   uint64_t updates;
   uint64_t interrupted; /* updates that gave way between two atoms */
-  uint64_t cycles;      /* of updates, behind their first */
-  bool inside;          /* works; an atom that helps must not begin anew */
-  bool early;           /* in this call: claims of what was held only */
-  bool takes_woken;     /* in this call: agents that were woken, too */
+  uint64_t cycles;      /* cycles of updates after their first */
+  bool inside;          /* it works now; an atom that helps must not begin anew */
+  bool early;           /* in this call: only claims of held entries */
+  bool takes_woken;     /* in this call: also agents that were woken */
   uint64_t positions_refused, spawns_refused, commands_dropped, results_refused;
-  uint32_t nearby_cut; /* neighbour queries that were */
+  uint32_t nearby_cut; /* neighbour queries that were cut */
   uint64_t sets_cut;
   struct set_counts
       *set_counts;     /* MUSTER_SETS_MAX of each type, since the world was created; null while no type has sets */
   struct track *track; /* of a world that keeps a trace on the wall clock; else null */
   worker_audit audit;
-  /* What run/conduct.h keeps: both clocks and the thread's switches when its own time was last told from the rest; 1 +
-   * the agent before whose update that was; of the update, time away from the processor, and whether an atom was over
-   * its limit; of the frame, time in which atoms waited, as far as runner_take_blocked() has not taken it. */
+  /* What run/conduct.h keeps: both clocks and the thread's switches at its last look; 1 + the agent before whose update
+   * that look was; of the update, time away from the processor, and whether an atom was over its limit; of the frame,
+   * time in which atoms waited, as far as runner_take_blocked() has not taken it. */
   uint64_t own_ns, own_cpu_ns;
   thread_switches own_switches;
   uint32_t exact_for;
@@ -150,7 +150,7 @@ struct runner {
   struct identity *agents;
   struct wakes *wakes;
   struct muster_pool *pool;
-  struct crew *early_crew, *crew; /* whose members runner_work_early and runner_work are */
+  struct crew *early_crew, *crew; /* they run runner_work_early and runner_work */
   struct batch *batch;
   const uint32_t *spawn_ids; /* set aside for this frame */
   clock_source clock;
@@ -161,7 +161,7 @@ struct runner {
   worker_state *states;             /* one per worker index */
   struct track *tracks;             /* likewise; null without a trace */
   struct watch_post *posts;         /* likewise */
-  void *flight_memory;              /* the host's, of the flight recorder; null without one */
+  void *flight_memory;              /* the host's memory for the flight recorder; null without one */
   struct flight_line *flight_lines; /* in it; one per worker index */
   uint64_t limit_ns;                /* the least of all types */
   uint32_t caller;                  /* the index of the frame's thread */
@@ -171,11 +171,11 @@ struct runner {
   uint64_t frame; /* its number */
   uint64_t now_ns;
   uint64_t stop_ns, deadline_ns;        /* wall */
-  uint64_t promised_ns;                 /* wall: the deadline of a frame that owed nothing; later is late */
-  uint64_t risk_most_ns;                /* so much of the frame's end at the most is closed to claims with runaways */
+  uint64_t promised_ns;                 /* wall: the deadline if the frame owed nothing; a later end is late */
+  uint64_t risk_most_ns;                /* how much of the frame's end at most is closed to claims with runaways */
   bool rations_woken;                   /* agents that are woken while the frame runs have no more than */
   double woken_part;                    /* this part of the time that a worker spends on others */
-  _Alignas(64) shared_u64 early_ticket; /* claims of what was held */
+  _Alignas(64) shared_u64 early_ticket; /* claims of the held entries */
   _Alignas(64) shared_u64 ticket;       /* claims of the rest */
   _Alignas(64) shared_u32 woken_count;  /* entries of woken agents, behind those of the batch */
   struct ring rests;                    /* batch_claim: what interrupted workers left */
@@ -184,10 +184,10 @@ struct runner {
 /* Reserves the workers' states. The other pointers are set by the world. */
 void runner_create(struct runner *runner, uint32_t workers, uint32_t indices, uint32_t types_max, struct arena *arena);
 
-/* Gives each worker room for so many commands. When there is none, arena->failed tells and all is as before. */
+/* Gives each worker room for `log_max` commands. Without memory arena->failed is set and all is as before. */
 void runner_widen_logs(struct runner *runner, uint32_t log_max, struct arena *arena);
 
-/* The first type with sets is registered: reserves their counts. When there is no room, arena->failed tells. */
+/* The first type with sets is registered: reserves counts for sets. Sets arena->failed when there is no room. */
 void runner_count_sets(struct runner *runner, uint32_t types_max, struct arena *arena);
 
 /* Whether a command comes before another: by entry, and by part of its update. */
@@ -195,8 +195,8 @@ static inline bool runner_logged_before(const logged_command *one, const logged_
   return one->entry != other->entry ? one->entry < other->entry : one->part < other->part;
 }
 
-/* Puts a worker's log in this order. It is already, unless the worker went on with what another one left. O(commands)
- * then. */
+/* Puts a worker's log into this order. It is so already, unless the worker went on with another worker's rest; then it
+ * takes O(commands). */
 void runner_sort_log(struct runner *runner, worker_state *state);
 
 /* A worker's log, as far as it is not merged yet. */
@@ -204,7 +204,7 @@ typedef struct merged_log {
   const logged_command *next, *end;
 } merged_log;
 
-/* The workers' logs, merged in the order of entries. Few workers have one. */
+/* The workers' logs, merged in the order of entries. Few workers have logged anything. */
 typedef struct log_merge {
   uint32_t count;
   merged_log logs[POOL_SEATS_MAX];
@@ -222,28 +222,29 @@ void runner_open_early(struct runner *runner);
 /* Opens the rest of the claims. Frame's thread. */
 void runner_open(struct runner *runner);
 
-/* All have left: nothing is left to be taken. How many woken agents were run is in the batch. Frame's thread. */
+/* All workers have left: leaves nothing to be taken, notes in the batch how many woken agents ran. Frame's thread. */
 void runner_close(struct runner *runner);
 
-/* A crew's work: takes early claims until there are none or time is up. `argument` is the runner. */
+/* What a crew's worker runs: takes early claims until there are none or time is up. `argument` is the runner. */
 void runner_work_early(void *argument, uint32_t worker);
 
-/* A crew's work: takes claims, early ones first, until there are none or time is up. `argument` is the runner. */
+/* What a crew's worker runs: takes claims, early ones first, until there are none or time is up. `argument` is the
+ * runner. */
 void runner_work(void *argument, uint32_t worker);
 
 /* There is more to do, for one more worker if one has time. Inside runner_work. */
 void runner_call(const worker_state *state);
 
-/* Until when a worker begins something: time in which its atoms waited is no loss to others. */
+/* Until when a worker begins something; extended by time in which its atoms waited, which costs the others nothing. */
 static inline uint64_t runner_stop_ns(const struct runner *runner, const worker_state *state) {
   return runner->stop_ns + state->blocked_ns;
 }
 
-/* The longest that a worker's atoms waited since the last call: so much later the frame ends. Frame's thread, when no
- * worker runs. */
+/* The longest that a worker's atoms waited since the last call; the frame ends later by as much. Frame's thread, when
+ * no worker runs. */
 uint64_t runner_take_blocked(struct runner *runner);
 
-/* With audit: a claim, or jobs, that began when the worker's CPU clock read *cpu_ns, are over. */
+/* With audit: a claim, or jobs, are over. They began when the worker's CPU clock read *cpu_ns. */
 void runner_audit_claim(worker_state *state, const struct runner *runner, uint64_t *cpu_ns, uint64_t end_ns);
 
 /* With audit: another worker spent `cpu_ns` on settling, or in actions, until now; what lies after the promised end is
@@ -253,8 +254,8 @@ void runner_audit_settling(struct runner *runner, uint32_t worker, uint64_t cpu_
 /* With audit: the caller is about to sleep until the last worker leaves; `argument` is the runner. */
 void runner_before_sleep(void *argument);
 
-/* How much longer than predicted a claim may take, as far as that counts: it is not started so shortly before the end,
- * where a runaway would cross it. */
+/* How much longer than predicted a claim may take, at most risk_most_ns. The claim is not started so shortly before the
+ * end, where a runaway would cross it. */
 static inline uint64_t runner_risk_ns(const struct runner *runner, const batch_claim *claim) {
   return claim->risk_ns < runner->risk_most_ns ? claim->risk_ns : runner->risk_most_ns;
 }
@@ -267,7 +268,7 @@ static inline worker_state *runner_caller(const struct runner *runner) {
  * returns its update. */
 muster_update *runner_begin_outside(worker_state *state, uint32_t index, update_phase phase, batch_result *result);
 
-/* The agent's published buffer that nobody reads: what its update writes. Null when its type publishes nothing. */
+/* The agent's published buffer that no agent reads: its update writes there. Null when its type publishes nothing. */
 static inline void *runner_back_buffer(const agent_type *type, const agent_row *row) {
   return type_published(type, row->state_slot, row->front ^ 1u);
 }

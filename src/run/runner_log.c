@@ -49,7 +49,7 @@ const logged_command *runner_merge_next(log_merge *merge) {
   for (uint32_t i = 1; i < merge->count; i++)
     if (runner_logged_before(merge->logs[i].next, first->next)) first = &merge->logs[i];
   const logged_command *logged = first->next++;
-  if (first->next == first->end) { /* the others keep their order: it tells who comes first among equals */
+  if (first->next == first->end) { /* the other logs keep their order, which decides between equal commands */
     merge->count--;
     memmove(first, first + 1, (size_t)(&merge->logs[merge->count] - first) * sizeof *first);
   }

@@ -1,5 +1,5 @@
-/* run/spawn_log.h - agents that other threads have spawned, in the order in which they did, for a world that records.
- * An agent is named here before its spawner knows its id: so before any command or message that names it. */
+/* run/spawn_log.h - the agents that other threads spawned, in the order of their spawns, for a world that records. An
+ * agent is logged here before its spawner knows its id, so before any command or message that names it. */
 #ifndef RUN_SPAWN_LOG_H
 #define RUN_SPAWN_LOG_H
 
@@ -10,13 +10,13 @@ struct spawn_log {
   struct ring agents; /* uint32_t */
 };
 
-/* Reserves room for as many as can wait, and opens. Before other threads know the world. */
+/* Reserves room for as many agents as can wait, and opens the log. Before other threads know the world. */
 static inline void spawn_log_create(struct spawn_log *spawn_log, uint32_t agents_max, struct arena *arena) {
   ring_create(&spawn_log->agents, agents_max, sizeof(uint32_t), arena);
   if (!arena->failed) store_relaxed_u32(&spawn_log->open, 1);
 }
 
-/* Nobody asks any more. Frame's thread. */
+/* Closes the log: no more agents are logged. Frame's thread. */
 static inline void spawn_log_close(struct spawn_log *spawn_log) {
   store_relaxed_u32(&spawn_log->open, 0);
 }
@@ -26,7 +26,7 @@ static inline void spawn_log_add(struct spawn_log *spawn_log, uint32_t agent) {
   if (load_relaxed_u32(&spawn_log->open)) ring_push_sure(&spawn_log->agents, &agent);
 }
 
-/* The next one; false when there is none. Frame's thread. */
+/* Takes the next agent; false when there is none. Frame's thread. */
 static inline bool spawn_log_take(struct spawn_log *spawn_log, uint32_t *agent) {
   return ring_pop(&spawn_log->agents, agent);
 }

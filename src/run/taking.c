@@ -3,7 +3,7 @@
 #include "pool/ticket.h"
 #include "run/wakes.h"
 
-/* ---------------------------------------------------------------------------------------------------- who was woken */
+/* ----------------------------------------------------------------------------------------------------- woken agents */
 
 /* Whether a woken agent can be run at once. */
 static bool takes_wake(const struct runner *runner, uint32_t agent) {
@@ -17,14 +17,15 @@ static bool takes_wake(const struct runner *runner, uint32_t agent) {
   return !type->spawns_max && !type->quarantined && !quiet;
 }
 
-/* What an update may take that nobody ranked: as much as the last of its type. */
+/* What the update of an agent that was not ranked may take: as much as the last entry of its type. */
 static uint32_t slice_of(const struct runner *runner, uint32_t type) {
   uint64_t slice_ns = runner->types->types[type].def.slice_ns;
   uint32_t last_ns = runner->batch->shares[type];
   return last_ns ? last_ns : (uint32_t)slice_ns;
 }
 
-/* Puts a woken agent behind the batch, if it waits for its period and wins the swap; else it is the next intake's. */
+/* Puts a woken agent behind the batch, if it waits for its period and wins the swap; else leaves it to the next intake.
+ */
 static bool taking_admit_woken(worker_state *state, struct runner *runner, uint32_t agent, batch_claim *claim) {
   const agent_row *row = &runner->store->rows[agent];
   const agent_type *type = &runner->types->types[row->type];
@@ -43,13 +44,13 @@ static bool taking_admit_woken(worker_state *state, struct runner *runner, uint3
   return true;
 }
 
-/* A claim of the next agent that was woken; false when there is none that can be run now. */
+/* Makes a claim of the next agent that was woken; false when none can be run now. */
 static bool taking_take_woken(worker_state *state, struct runner *runner, batch_claim *claim) {
   uint32_t agent;
   claim->end = 0;
   while (state->takes_woken && wakes_pop(runner->wakes, &agent)) {
     if (!taking_admit_woken(state, runner, agent, claim)) {
-      wakes_return(runner->wakes, agent); /* no room to note it: the next intake finds it where it was */
+      wakes_return(runner->wakes, agent); /* no room in the log: the next intake finds the hint where it was */
       state->takes_woken = false;
     }
     if (claim->end) return true;
@@ -64,8 +65,8 @@ static uint32_t next_atom(const struct runner *runner, uint32_t entry_index) {
   return runner->store->rows[runner->batch->entries[entry_index].agent].atom_next;
 }
 
-/* Whether a claim is worth starting now. A long update of several atoms is: it stops between two of them; or between
- * two sets, when these run whole. */
+/* Whether a claim is worth starting now. A long update of several atoms is: it stops between two of them, or between
+ * two sets when sets run whole. */
 static bool fits(const worker_state *state, const struct runner *runner, const batch_claim *claim, uint64_t clock_ns) {
   uint64_t stop_ns = runner_stop_ns(runner, state);
   if (clock_ns + runner_risk_ns(runner, claim) > stop_ns) return false;
@@ -73,7 +74,7 @@ static bool fits(const worker_state *state, const struct runner *runner, const b
   if (claim->end - claim->first > 1) return false;
   const batch_entry *entry = &runner->batch->entries[claim->first];
   const agent_type *type = &runner->types->types[runner->store->rows[entry->agent].type];
-  uint32_t whole = 2u * type->sets.whole; /* as a pass may run no more than half of its atoms, and cost as predicted */
+  uint32_t whole = 2u * type->sets.whole; /* since a pass may cost what was predicted and run only half of its atoms */
   if (type->has_sets)
     return entry->atom_end > whole && clock_ns + claim->predicted_ns * (uint64_t)whole / entry->atom_end <= stop_ns;
   uint32_t atoms = (uint32_t)(entry->atom_end - next_atom(runner, claim->first));

@@ -1,6 +1,6 @@
-/* run/taking.h - stage 7: what a worker runs next, and whether it leaves what it runs for that. Jobs that are more
- * urgent than updates come first, then agents that were woken while the frame runs, then what other workers left, then
- * the claims of the batch in their order; of each only what is worth starting in the time left. */
+/* run/taking.h - stage 7: what a worker runs next, and whether it leaves what it runs for something more urgent. Jobs
+ * more urgent than updates come first, then agents woken while the frame runs, then rests that other workers left, then
+ * the claims of the batch in order; of each only what is worth starting in the time left. */
 #ifndef RUN_TAKING_H
 #define RUN_TAKING_H
 
@@ -8,8 +8,8 @@
 #include "run/runner.h"
 #include "run/wakes.h"
 
-/* A claim of what is next; false when there is nothing that this call may run, or no time for it. `clock_ns` is now;
- * not used under the virtual clock. Any worker. */
+/* Takes the next claim; false when there is nothing that this call may run, or no time for it. `clock_ns` is the time
+ * now; not used under the virtual clock. Any worker. */
 bool taking_next(worker_state *state, struct runner *runner, bool early_only, uint64_t clock_ns, batch_claim *claim);
 
 static inline struct seat *seat_of(const worker_state *state) {

@@ -6,12 +6,12 @@
 void wakes_create(struct wakes *wakes, uint32_t agents_max, uint32_t hints_max, struct arena *arena) {
   wakes->words = arena_reserve(arena, agents_max, sizeof *wakes->words);
   wakes->hints_max = hints_max;
-  /* More than may be pushed: for those that workers put back. */
+  /* More room than wakes_push() allows to use: workers put hints back. */
   ring_create(&wakes->hints, hints_max + POOL_SEATS_MAX, sizeof(uint32_t), arena);
 }
 
 bool wakes_push(struct wakes *wakes, uint32_t agent) {
-  /* Room is set aside first: once the word says QUEUED, others rely on the hint. */
+  /* Room is counted first: once the word says QUEUED, other threads rely on the hint. */
   if (fetch_add_relaxed_u32(&wakes->count, 1) >= wakes->hints_max) {
     fetch_sub_relaxed_u32(&wakes->count, 1);
     return false;

@@ -14,9 +14,9 @@ enum { LOOKS = 4, DOZE_LOOKS = 16, INCIDENTS_MAX = 64 };
 typedef struct sighting {
   uint64_t place, agent;
   uint32_t type;
-  uint32_t looks; /* at which nothing had changed */
+  uint32_t looks; /* looks at which nothing had changed */
   uint32_t clock;
-  uint64_t since_ns; /* of the first */
+  uint64_t since_ns; /* time of the first look */
   uint64_t since_cpu_ns;
   bool told, computes;
 } sighting;
@@ -32,11 +32,11 @@ struct watchdog {
   pthread_t thread;
   pthread_mutex_t mutex;
   pthread_cond_t changed;
-  bool started, stopping; /* the latter under the mutex */
-  shared_u64 frames;      /* begun and ended ones: odd while one runs */
-  shared_u32 dozing;      /* set by its thread, cleared by whoever wakes it */
+  bool started, stopping; /* `stopping` is guarded by the mutex */
+  shared_u64 frames;      /* frames begun plus frames ended: odd while one runs */
+  shared_u32 dozing;      /* set by the watchdog's thread, cleared by the thread that wakes it */
   shared_u32 dozes;
-  uint64_t frames_seen; /* these two are its thread's */
+  uint64_t frames_seen; /* this and idle_looks belong to the watchdog's thread */
   uint32_t idle_looks;
 };
 
@@ -58,14 +58,14 @@ struct watchdog *watchdog_create(watch_post *posts, uint32_t count, uint64_t stu
 void watch_begin(watch_post *post) {
   clockid_t clock = CLOCK_MONOTONIC;
   pthread_getcpuclockid(pthread_self(), &clock);
-  store_relaxed_u32(&post->clock, (uint32_t)clock); /* the release of its place publishes it */
+  store_relaxed_u32(&post->clock, (uint32_t)clock); /* the release of `place` publishes it */
 }
 
 static double milliseconds(uint64_t duration_ns) {
   return (double)duration_ns * 1e-6;
 }
 
-/* False when the worker is in no claim, or moved on while we looked. */
+/* Reads a post. False when the worker is in no claim, or moved on meanwhile. */
 static bool run_watchdog_look(const watch_post *post, sighting *seen) {
   seen->place = load_acquire_u64(&post->place);
   seen->agent = load_acquire_u64(&post->agent);
@@ -74,14 +74,14 @@ static bool run_watchdog_look(const watch_post *post, sighting *seen) {
   return seen->place && load_acquire_u64(&post->place) == seen->place && load_acquire_u64(&post->agent) == seen->agent;
 }
 
-/* CPU time of the worker since it was first seen there; 0 when nobody can tell. */
+/* CPU time of the worker since it was first seen there; 0 when that cannot be told. */
 static uint64_t cpu_since(const sighting *seen) {
   uint64_t cpu_ns;
   if (!clock_other_cpu(seen->clock, &cpu_ns) || cpu_ns < seen->since_cpu_ns) return 0;
   return cpu_ns - seen->since_cpu_ns;
 }
 
-/* The first time, and again when the worker turns out to compute. */
+/* Tells of a stuck worker the first time, and again when its atom turns out to compute. */
 static void run_watchdog_tell(struct watchdog *watchdog, uint32_t worker, sighting *seen, bool noticed,
                               uint64_t now_ns) {
   uint64_t wall_ns = now_ns - seen->since_ns, cpu_ns = cpu_since(seen);
@@ -94,7 +94,7 @@ static void run_watchdog_tell(struct watchdog *watchdog, uint32_t worker, sighti
                              .noticed = noticed,
                              .computes = computes,
                              .duration_ns = computes ? cpu_ns : wall_ns};
-  ring_push(&watchdog->incidents, &incident); /* when it is full, nobody has run a frame for 64 incidents */
+  ring_push(&watchdog->incidents, &incident); /* when the ring is full, no frame has run for 64 incidents */
   log_write(watchdog->log, MUSTER_LOG_WARNING,
             "worker %u has been stuck for %.0f ms, %s (%.0f ms of CPU), in an atom of agent %u.%u of type '%s'; the "
             "frame ends when it returns",
@@ -113,7 +113,7 @@ static void run_watchdog_look_at(struct watchdog *watchdog, uint32_t worker, uin
   sighting *before = &watchdog->sightings[worker], seen;
   bool inside = run_watchdog_look(&watchdog->posts[worker], &seen);
   if (inside && before->place == seen.place && before->agent == seen.agent) {
-    before->type = seen.type; /* written after the agent, when it is another than before */
+    before->type = seen.type; /* the worker writes it after the agent, when it changes */
     if (before->looks < LOOKS) before->looks++;
     bool noticed = before->looks == LOOKS && !before->told;
     if (before->looks == LOOKS && !before->computes) run_watchdog_tell(watchdog, worker, before, noticed, now_ns);
@@ -129,7 +129,7 @@ static void run_watchdog_look_at(struct watchdog *watchdog, uint32_t worker, uin
   *before = seen;
 }
 
-/* Sleeps for one look, or until a frame begins; false when it is to stop. */
+/* Sleeps until the next look, or until a frame begins; false when the thread is to stop. */
 static bool sleep_on(struct watchdog *watchdog) {
   uint64_t end_ns = clock_system() + watchdog->stuck_ns / LOOKS;
   struct timespec end = {.tv_sec = (time_t)(end_ns / 1000000000u), .tv_nsec = (long)(end_ns % 1000000000u)};
@@ -143,7 +143,7 @@ static bool sleep_on(struct watchdog *watchdog) {
   return goes_on;
 }
 
-/* After many looks at which no frame ran it is to sleep until one does. */
+/* After many looks at which no frame ran, the thread is to sleep until one does. */
 static void doze_off(struct watchdog *watchdog) {
   uint64_t frames = load_ordered_u64(&watchdog->frames);
   bool idle = !(frames & 1) && frames == watchdog->frames_seen;
@@ -195,7 +195,7 @@ static bool make_condition(struct watchdog *watchdog) {
   return made;
 }
 
-/* The host's signals are for the host's threads. */
+/* Blocks all signals in the new thread: the host's signals are for the host's threads. */
 static bool run_watchdog_create_thread(struct watchdog *watchdog) {
   sigset_t all, before;
   sigfillset(&all);

@@ -1,17 +1,17 @@
 /* run/watchdog.h - a thread of a world that notices workers that are stuck in an atom. Every world that runs updates
- * has one, whatever its workers: a host whose only thread is in an endless loop must hear of it, too.
+ * has one, however many workers it has: a host whose only thread is in an endless loop must hear of it, too.
  *
- * Each worker writes to its post where it is; the watchdog reads the posts every quarter of stuck_ns, and counts looks,
- * not time: a process that was stopped as a whole is not stuck. Seen at the same place in five looks in a row, a worker
- * is stuck. Whether its atom computes all the while or waits for something, or for a processor, is told by its thread's
- * CPU clock: it computes when that has moved on by stuck_ns, less a quarter for how coarse looks are. The watchdog
- * reads nothing but posts, CPU clocks and the names of types, which never move.
+ * Each worker writes to its post where it is. The watchdog reads the posts every quarter of stuck_ns, and counts looks,
+ * not time: a process that was stopped as a whole is not stuck. A worker seen at the same place in five looks in a row
+ * is stuck. Its thread's CPU clock tells whether its atom computes all the while, or waits for something or for a
+ * processor: it computes when that clock has moved on by stuck_ns, less a quarter for how coarse looks are. The
+ * watchdog reads nothing but posts, CPU clocks and the names of types, which never move.
  *
  *   worker:   agent (release) [a]  ...  place = 0 or the next number (release) [p]
  *   watchdog: place (acquire, pairs with [p]), agent (acquire, pairs with [a]), then both again: when neither changed,
  *             they belong together
  *
- * When no frame has run for four times stuck_ns it dozes, and costs nothing, until the next frame wakes it.
+ * When no frame has run for four times stuck_ns, the watchdog dozes, and costs nothing, until the next frame wakes it.
  *
  *   frame:    frames = odd (ordered) [f], then dozes (ordered): it is woken when that is set
  *   watchdog: dozes = 1 (ordered), then frames (ordered): when that is odd, or not what it was, it goes on. One of the
@@ -24,18 +24,18 @@
 
 /* Where a worker is. Written by the worker alone. */
 typedef struct watch_post {
-  _Alignas(64) shared_u64 place; /* 0 = in no claim; else a number that no other claim, or atom of a timed one, had */
+  _Alignas(64) shared_u64 place; /* 0 = in no claim; else a number of this claim alone, or this atom of a timed one */
   shared_u64 agent;              /* generation << 32 | index */
   shared_u32 type;
   shared_u32 clock; /* the number of its CPU clock; written before the place that it is read with */
-  uint64_t number;  /* the last that was used; the worker's own */
+  uint64_t number;  /* the last number used; only the worker's own */
 } watch_post;
 
 /* A worker that is stuck. */
 typedef struct watch_incident {
   uint32_t agent, generation;
   uint32_t type;
-  uint8_t noticed;      /* it is new; else it was noticed before, */
+  uint8_t noticed;      /* 1 = it is new; 0 = it was noticed before, */
   uint8_t computes;     /* and is now known to compute */
   uint64_t duration_ns; /* wall time until it was noticed; CPU time, when it computes */
 } watch_incident;
@@ -46,13 +46,13 @@ struct watchdog;
 struct watchdog *watchdog_create(watch_post *posts, uint32_t count, uint64_t stuck_ns, const type_table *types,
                                  const muster_log_sink *log, struct arena *arena);
 
-/* Starts its thread. False with an error when the operating system refuses. */
+/* Starts the watchdog's thread. False with an error when the operating system refuses. */
 bool watchdog_start(struct watchdog *watchdog);
 
-/* Ends and joins its thread, when it was started; null is a no-op. No worker writes to the posts any more. */
+/* Ends and joins the thread, when it was started; null is a no-op. No worker may write to the posts any more. */
 void watchdog_stop(struct watchdog *watchdog);
 
-/* A frame begins, and ends; null is a no-op. Frame's thread. */
+/* Called when a frame begins, and when it ends; null is a no-op. Frame's thread. */
 void watchdog_frame_begins(struct watchdog *watchdog);
 void watchdog_frame_ends(struct watchdog *watchdog);
 
@@ -70,12 +70,12 @@ static inline void watch_enter(watch_post *post) {
   store_release_u64(&post->place, ++post->number);
 }
 
-/* It leaves the claim. */
+/* The worker leaves the claim. */
 static inline void watch_leave(watch_post *post) {
   store_release_u64(&post->place, 0);
 }
 
-/* It begins with an agent; its type is written when it is another than before. */
+/* The worker begins with an agent; the type is written when it is another than before. */
 static inline void watch_agent(watch_post *post, uint32_t index, uint32_t generation) {
   store_release_u64(&post->agent, (uint64_t)generation << 32 | index);
 }

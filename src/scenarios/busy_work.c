@@ -38,7 +38,7 @@ static muster_world *calibration_world(uint64_t frame_ns) {
   return NULL;
 }
 
-/* Whatever disturbs a run makes it longer, so the shortest of several is nearest to the truth. */
+/* Any disturbance makes a run longer, so the shortest of several runs is nearest to the true time. */
 muster_result busy_work_calibrate(const char *scenario, double *turns_per_ns) {
   const uint64_t frame_ns = 100000000, budget_ns = 1000000000;
   uint64_t shortest_ns = UINT64_MAX;

@@ -5,12 +5,12 @@
 
 #include <muster/muster.h>
 
-/* Does so many turns of the chain. How long it takes is all that matters: what it comes to depends on the machine and
- * is kept nowhere, so that the same seed gives the same world on all of them. Any thread. */
+/* Runs that many turns of the chain. Only the time that it takes matters: the result depends on the machine and is
+ * stored nowhere, so that the same seed gives the same world on all machines. Any thread. */
 void busy_work_spend(uint64_t turns);
 
-/* Measures how many turns take a nanosecond here, in a world of its own; takes some milliseconds. `scenario` begins the
- * message of a failure. Not inside a frame. */
+/* Measures how many turns this machine does in a nanosecond, in a world of its own. This takes some milliseconds.
+ * `scenario` begins the message of a failure. Not inside a frame. */
 muster_result busy_work_calibrate(const char *scenario, double *turns_per_ns);
 
 #endif

@@ -1,9 +1,9 @@
-/* empty.c - hours in which nobody looks, and then somebody arrives.
+/* empty.c - hours without an observer, and then observers arrive.
  *
  * While no observer is there, two hours pass in steps of a minute, as on a server that lets an empty world run on at
  * next to no cost; villagers may then go minutes without an update. Then observers come to a village and stay for
- * twenty seconds at the host's own frame rate. What matters is how soon everybody around them runs as often as if they
- * had always been there. */
+ * twenty seconds at the host's own frame rate. The run measures how soon every agent around them runs as often as if
+ * the observers had always been there. */
 #include "scenarios/busy_work.h"
 #include "scenarios/convergence.h"
 #include "scenarios/options_check.h"
@@ -26,15 +26,15 @@ enum {
 static const uint64_t second_ns = 1000000000u;
 static const uint64_t quiet_ns = 7200000000000u, quiet_step_ns = 60000000000u, visit_ns = 20000000000u;
 static const uint64_t villager_period_ns = 100000000u, animal_period_ns = 200000000u, period_max_ns = 300000000000u;
-static const uint64_t labour_ns = 4000; /* finding one's way, in each update */
+static const uint64_t labour_ns = 4000; /* for pathfinding, in each update */
 static const double half_m = 2000.0, village_m = 120.0, visit_m = 20.0, around_m = 40.0;
 
 enum kind { VILLAGER = 0, ANIMAL, KINDS };
 
-/* Where the world stands: who is in it, and who looks at it. */
+/* The state of the world: its agents and its observers. */
 typedef struct empty {
   uint64_t seed, begin_ns, last_ns, frame_ns;
-  uint64_t turns; /* of labour, for one update */
+  uint64_t turns; /* of busy work, for one update */
   uint32_t agents, observer_count;
   bool begun, visited;
   uint64_t changes_ns; /* when the visit begins or ends */
@@ -60,7 +60,7 @@ struct life {
 /* ----------------------------------------------------------------------------------------------------------- updates
  */
 
-/* The greatest need decides; what is done satisfies it for a while. */
+/* The greatest need chooses the activity; the activity satisfies it for a while. */
 static void empty_choose_activity(struct life *own, float random_share) {
   uint32_t best = 0;
   for (uint32_t i = 1; i < ACTIVITIES; i++)
@@ -76,7 +76,7 @@ static void pass_time(struct life *own, float seconds) {
   own->activity_left_s -= seconds;
 }
 
-/* The elapsed time passes activity by activity; after a long pause not every one that would have come is lived through.
+/* Splits the elapsed time into activities; after a long pause some of the activities that would have come are skipped.
  */
 static muster_atom_result empty_live(muster_update *update) {
   const empty *self = update->type_user;
@@ -151,7 +151,7 @@ static muster_position village_place(const empty *self, uint64_t village) {
   return (muster_position){half_m * (2.0 * share_of(random) - 1.0), half_m * (2.0 * share_of(random + 1) - 1.0), 0.0};
 }
 
-/* Everybody lives in a village, nearer to its middle than not. */
+/* Every agent lives in a village; agents stand more densely near its middle. */
 static muster_position empty_home_of(const empty *self, uint32_t number) {
   uint64_t random = population_mix(self->seed ^ population_mix(number));
   muster_position place = village_place(self, number % VILLAGES);
@@ -258,7 +258,7 @@ static void empty_before_frame(void *instance, muster_world *world, uint64_t sim
     leave(self, world);
 }
 
-/* The last step before a visit is the host's own, and no longer than what is left. */
+/* The last step before a visit has the host's own length, or what is left until the visit if that is shorter. */
 static uint64_t skip_ns(void *instance, uint64_t sim_now_ns) {
   const empty *self = instance;
   if (!self->begun || self->visited || sim_now_ns >= self->changes_ns) return 0;

@@ -1,8 +1,8 @@
-/* fixed.c - updates of exactly one cost, in any number, all over a square of 10 km whatever their number: what
- * scheduling takes beside them can be read off directly.
+/* fixed.c - agents whose updates all cost the same, in any number, spread over a square of 10 km: the time that
+ * scheduling takes besides the updates can be read off directly.
  *
- * An update is labour for as many turns as take the wanted cost on this machine (scenarios/busy_work.h). Agents stay
- * where they are; observers walk straight ahead and turn at the edges. */
+ * An update does as many turns of busy work as take the wanted cost on this machine (scenarios/busy_work.h). Agents
+ * stay where they are; observers walk straight ahead and turn at the edges. */
 #include "scenarios/busy_work.h"
 #include "scenarios/kept.h"
 #include "scenarios/options_check.h"
@@ -29,10 +29,10 @@ struct walker {
 
 typedef struct fixed {
   uint64_t seed, cost_ns;
-  uint64_t turns; /* of labour, that take cost_ns */
+  uint64_t turns; /* of busy work, that take cost_ns */
   uint32_t agents, walker_count;
   struct walker *walkers;
-  muster_observer *observers; /* theirs, and where they go: what one call takes */
+  muster_observer *observers; /* handles of the walkers, and their new positions: the arrays for one call */
   muster_position *places;
   uint64_t begin_ns; /* simulation time of the first frame */
   bool begun;
@@ -121,7 +121,7 @@ static double share_of(uint64_t scattered) {
   return (double)(scattered >> 11) * 0x1p-53;
 }
 
-/* A place that depends on the seed and the number of what stands there alone. */
+/* A place that depends only on the seed and on the number of the agent or walker that stands there. */
 static muster_position place_of(const fixed *self, uint64_t number) {
   uint64_t random = population_mix(population_mix(self->seed) + number);
   return (muster_position){share_of(random) * side_m, share_of(population_mix(random)) * side_m, 0.0};
@@ -137,7 +137,7 @@ static muster_type fixed_register_type(fixed *self, muster_world *world) {
   def.period_ns = period_ns;
   def.period_max_ns = period_max_ns;
   def.user = self;
-  if (def.limit_ns < 2 * self->cost_ns) def.limit_ns = 2 * self->cost_ns; /* what was asked for is no offence */
+  if (def.limit_ns < 2 * self->cost_ns) def.limit_ns = 2 * self->cost_ns; /* a requested cost never breaks the limit */
   return muster_type_register(world, &def);
 }
 
@@ -168,7 +168,7 @@ static muster_result fixed_populate(void *instance, muster_world *world) {
   return MUSTER_OK;
 }
 
-/* Where somebody is on a line with two ends who has come this way, to and fro. */
+/* The position of a walker that has gone this distance to and fro on a line with two ends. */
 static double between_edges(double way_m) {
   double lap_m = fmod(way_m, 2 * side_m);
   if (lap_m < 0) lap_m += 2 * side_m;
@@ -190,7 +190,7 @@ static void fixed_before_frame(void *instance, muster_world *world, uint64_t sim
   muster_observers_move(world, self->observers, self->places, self->walker_count);
 }
 
-/* Zeroed state is right for whoever is new. */
+/* Zeroed state is right for a new agent. */
 static muster_result complete(void *instance, const muster_world *world, muster_agent_def *def) {
   (void)instance, (void)world, (void)def;
   return MUSTER_OK;
@@ -216,7 +216,7 @@ static void fixed_report(void *instance, const muster_world *world, muster_modul
   emit("lived_s_per_agent", agents ? (double)all.lived_ns * 1e-9 / agents : 0.0, emit_user);
 }
 
-/* What is kept of the square besides its agents; its walkers follow. */
+/* What a snapshot keeps besides the agents; the walkers follow. */
 typedef struct kept_square {
   uint32_t version, agents, walker_count, begun;
   uint64_t cost_ns, begin_ns;

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 
 enum { AGENTS_DEFAULT = 50000, AGENTS_MAX = 2000000, OBSERVERS_DEFAULT = 500, OBSERVERS_MAX = 65536 };
-enum { VERSION = 1 /* of what is kept */ };
+enum { VERSION = 1 /* of the snapshot's contents */ };
 
 static const double jump_s = 10.0;                          /* from one town to the next */
 static const double arrival_m = 60.0, gathered_m = 15.0;    /* radius of the crowd when it comes and when it leaves */
 static const double town_m = 150.0;                         /* about the radius of a town */
-static const double around_m = 35.0;                        /* who lives so near to the crowd is watched */
-static const double rain_mps = 40.0, golden_rad = 2.399963; /* neighbours on a spiral are so far apart */
+static const double around_m = 35.0;                        /* agents that live this near to the crowd are watched */
+static const double rain_mps = 40.0, golden_rad = 2.399963; /* angle between neighbours on a spiral */
 
 /* -------------------------------------------------------------------------------------------------------------- open
  */
@@ -82,7 +82,7 @@ static void close_map(void *instance) {
 /* ---------------------------------------------------------------------------------------------------------- populate
  */
 
-/* Every other agent lives in a town, nearer to its middle than not; the rest anywhere. */
+/* Every second agent lives in a town, more densely near its middle; the rest live anywhere. */
 static muster_position flashcrowd_home_of(const flashcrowd *self, uint32_t number) {
   uint64_t random = population_mix(self->seed * 0x9e3779b97f4a7c15u + number);
   double first = share_of(random), second = share_of(random + 1);
@@ -94,7 +94,7 @@ static muster_position flashcrowd_home_of(const flashcrowd *self, uint32_t numbe
                            self->town_y[town] + town_m * first * sin(angle), 0.0};
 }
 
-/* Notes who the number-th agent is. */
+/* Stores the id of the number-th agent. */
 static void note_member(flashcrowd *self, uint32_t number, muster_agent agent) {
   muster_position home = flashcrowd_home_of(self, number);
   self->members[number] = agent;
@@ -120,7 +120,7 @@ static bool flashcrowd_spawn_one(flashcrowd *self, muster_world *world, uint32_t
   return true;
 }
 
-/* Where the crowd is at a time, and everybody in it: on a spiral that draws together. */
+/* Computes where the crowd is at a time, and each of its observers: they stand on a spiral that draws together. */
 static void flashcrowd_gather(flashcrowd *self, double seconds) {
   uint64_t jump = (uint64_t)(seconds / jump_s);
   double radius_m = arrival_m + (gathered_m - arrival_m) * (seconds / jump_s - (double)jump);
@@ -151,7 +151,7 @@ static muster_result flashcrowd_populate(void *instance, muster_world *world) {
 /* ---------------------------------------------------------------------------------------------------- between frames
  */
 
-/* What the last jump came to, when all have settled or the next one comes. */
+/* Adds up the result of the last jump, when all watched agents have settled or the next jump comes. */
 static void flashcrowd_note_settled(flashcrowd *self) {
   const struct convergence *convergence = &self->convergence;
   if (convergence->count == 0 || !convergence->frames_to_last) return;
@@ -163,8 +163,9 @@ static void flashcrowd_note_settled(flashcrowd *self) {
   if (convergence->frames_to_last > self->last_max) self->last_max = convergence->frames_to_last;
 }
 
-/* Everybody who lives where the crowd has come, but for the exempt, who run as ever. Half a period more than the
- * shortest is within what even the most important give way under twice the load. */
+/* Watches every agent that lives where the crowd has come, but not the exempt agents, which run as always. Half a
+ * period more than the shortest is within what even the periods of the most important agents stretch under twice the
+ * load. */
 static void watch_neighbourhood(flashcrowd *self, uint64_t sim_now_ns) {
   convergence_begin(&self->convergence, sim_now_ns);
   for (uint32_t i = 0; i < self->agents; i++) {
@@ -198,13 +199,13 @@ static void flashcrowd_before_frame(void *instance, muster_world *world, uint64_
 /* -------------------------------------------------------------------------------------------------------------- keep
  */
 
-/* What the scenario knows besides its agents; its members, its observers and those who are watched follow. */
+/* What a snapshot keeps besides the agents; the members, the observers and the watched agents follow. */
 typedef struct kept_map {
   uint32_t version, agents, observer_count, begun;
   uint64_t seed, begin_ns, frame_ns, last_ns;
   uint64_t jumps, settled_jumps, frames_to_nine_tenths, frames_to_last;
   uint32_t nine_tenths_max, last_max, watched;
-  uint32_t count, left, frames, now_to_nine_tenths, now_to_last; /* of those who are watched */
+  uint32_t count, left, frames, now_to_nine_tenths, now_to_last; /* of the watched agents */
   uint64_t since_ns;
 } kept_map;
 

@@ -52,8 +52,8 @@ struct flashcrowd {
   muster_observer *observers;
   muster_position *places;
   double crowd_x, crowd_y, rain_x;                /* now; they change between frames alone */
-  uint64_t jumps, settled_jumps;                  /* of the crowd; of these, in time before the next */
-  uint64_t frames_to_nine_tenths, frames_to_last; /* sums over those */
+  uint64_t jumps, settled_jumps;                  /* of the crowd; those after which all settled before the next */
+  uint64_t frames_to_nine_tenths, frames_to_last; /* sums over the settled jumps */
   uint32_t nine_tenths_max, last_max, watched;
   struct convergence convergence;
 };

@@ -7,8 +7,8 @@ const double flashcrowd_half_m = 1500.0;
 
 enum { NEIGHBOURS_MAX = 8, SEEN_MAX = 24, STEPS_DRY = 12, STEPS_WET = 24 };
 
-static const double earshot_m = 120.0; /* of the crowd: who is nearer looks at those who came */
-static const double sight_m = 30.0;    /* at those of them who are so near */
+static const double earshot_m = 120.0; /* of the crowd: agents nearer than this look at its observers */
+static const double sight_m = 30.0;    /* an agent looks at observers that are this near */
 static const double rain_width_m = 700.0;
 static const double walk_mps = 1.4;
 
@@ -54,7 +54,7 @@ static double crowd_distance(const flashcrowd *self, double x, double y) {
 /* ----------------------------------------------------------------------------------------------------------- updates
  */
 
-/* Looks at those of the crowd who are near, first come first seen. */
+/* Looks at the observers of the crowd that are near, in the order of the array. */
 static uint32_t watch_crowd(const flashcrowd *self, muster_position here, uint32_t steps, flashcrowd_state *own) {
   uint32_t looks = 0, seen = 0;
   for (uint32_t i = 0; i < self->observer_count && looks < SEEN_MAX; i++) {
@@ -82,7 +82,8 @@ static muster_atom_result flashcrowd_atoms_look_around(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* Citizens within earshot walk towards the crowd and stop before it; everybody else is where home is, or on the way. */
+/* Citizens within earshot walk towards the crowd and stop before it; every other agent is at home, or on the way
+ * there. */
 static muster_atom_result flashcrowd_atoms_walk(muster_update *update) {
   const flashcrowd_cast *cast = update->type_user;
   const flashcrowd *self = cast->self;
@@ -105,7 +106,7 @@ static muster_atom_result flashcrowd_atoms_walk(muster_update *update) {
   return MUSTER_ATOM_FINISH;
 }
 
-/* As the updates: by where the agent lives, from which it does not go far. */
+/* The cost model, like the updates: it goes by the agent's home, since the agent does not go far from it. */
 static uint64_t flashcrowd_atoms_model_cost(const muster_cost_query *query, void *user) {
   const flashcrowd *self = ((const flashcrowd_cast *)user)->self;
   const float *home = &self->homes[2 * (size_t)query->agent.index];

@@ -22,8 +22,8 @@ static uint64_t random_of(const herd_world *self, uint64_t purpose, uint64_t num
 /* -------------------------------------------------------------------------------------------------------------- open
  */
 
-/* How many agents observers may bring about: leaves by the rings around each, where herds stand as densely as in the
- * beginning, half as many again for where they flock together; not more than there are deer. */
+/* How many agents the observers may cause: the leaves in the rings around each observer, if herds stand as densely as
+ * in the beginning, plus half as many for places where herds crowd together; not more than there are deer. */
 static uint32_t agents_for(const herd_world *self, double herds_per_m2, double zone_m) {
   double leaves = 0.0;
   for (uint32_t ring = 0; ring < HERD_DEPTH; ring++) {
@@ -116,7 +116,7 @@ static muster_herd_type register_herds(herd_world *self, muster_world *world) {
   return muster_herd_type_register(world, &def);
 }
 
-/* Every second bit of a number: a way through a square that keeps neighbours together. */
+/* Every second bit of a number, for an order of the squares that keeps neighbours together. */
 static uint32_t every_second_bit(uint64_t number) {
   uint32_t bits = 0;
   for (uint32_t bit = 0; bit < 32; bit++) bits |= (uint32_t)(number >> (2 * bit) & 1u) << bit;
@@ -213,7 +213,7 @@ static muster_result herd_populate(void *instance, muster_world *world) {
 /* ------------------------------------------------------------------------------------------------------------ frames
  */
 
-/* Where somebody is on a line between the fences who has come this way from the middle, to and fro. */
+/* The position of an observer that has gone this distance from the middle, to and fro on a line between the fences. */
 static double between_fences(double way_m) {
   double lap_m = fmod(way_m + 0.5 * side_m, 2 * side_m);
   if (lap_m < 0) lap_m += 2 * side_m;
@@ -226,7 +226,7 @@ static void herd_before_frame(void *instance, muster_world *world, uint64_t sim_
   if (!self->begun) self->begin_ns = self->now_ns = sim_now_ns;
   self->begun = true;
   muster_frame_report_read(world, &report);
-  if (report.frame) self->represented = report.represented; /* else the world is as it was loaded, or new */
+  if (report.frame) self->represented = report.represented; /* without a frame the world is new or just loaded */
   uint64_t deer = self->represented > self->wolves ? self->represented - self->wolves : 0;
   self->deer_s += (double)(sim_now_ns - self->now_ns) * 1e-9 * (double)deer;
   self->now_ns = sim_now_ns;
@@ -243,7 +243,7 @@ const muster_module *muster_module_herd(void) {
   static const muster_module module = {.size = (uint32_t)sizeof module,
                                        .abi = MUSTER_MODULE_ABI,
                                        .name = "herd",
-                                       .summary = "deer in herds of 32, agents only near somebody, and wolves",
+                                       .summary = "deer in herds of 32, agents only near observers, and wolves",
                                        .open = open_herds,
                                        .populate = herd_populate,
                                        .before_frame = herd_before_frame,

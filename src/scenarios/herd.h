@@ -1,19 +1,20 @@
-/* scenarios/herd.h - the herd scenario: deer in herds of 32, of which only those near somebody are agents, and wolves.
+/* scenarios/herd.h - the herd scenario: deer in herds of 32, of which only those near an observer are agents, and
+ * wolves.
  *
  *     herd_lanes.h        eight floats at a time
  *     herd_ground.c       the fence and the obstacles
  *     herd_flock.c        flocking, one body at a time
  *     herd_flock_vector.c flocking, eight at a time
  *     herd.c              the module: the first herds and wolves, the observers
- *     herd_block.c        far herds: what passes for a thousand of them at once
+ *     herd_block.c        far herds: the update of a thousand of them at once
  *     herd_deer.c         near ones: the update of a leaf, which stands for one deer or several
- *     herd_wolf.c         who hunts both
+ *     herd_wolf.c         wolves, which hunt both
  *     herd_report.c       the numbers of the world
  *     herd_keep.c         what a snapshot keeps of it
  *
- * Whatever happens over time is a rate times deer times elapsed time, the same for a far herd and for a leaf: what they
- * graze exactly, births and deaths as often on the average. A fawn that is born where its herd is seen joins when its
- * herd is folded, so that nobody appears in sight: until then it is a total of the herd. */
+ * Every change over time is a rate times deer times elapsed time, the same for a far herd and for a leaf: grazing
+ * exactly, births and deaths on the average. A fawn that is born while its herd is seen joins when its herd is folded,
+ * so that no deer appears in sight: until then it is counted in a total of the herd. */
 #ifndef SCENARIOS_HERD_H
 #define SCENARIOS_HERD_H
 
@@ -27,8 +28,8 @@ enum { HERD_GRAZED = 0 /* grams */, HERD_FAWNS /* born, not yet with the herd */
 
 /* Per deer and second. */
 static const float herd_grazing_g = 0.5f, herd_births = 1.0f / 1800.0f, herd_deaths = 1.0f / 3600.0f;
-static const float herd_walk_mps = 1.2f; /* what flocking comes to with the drag */
-static const float herd_drag = 0.3f;     /* per second: who grazes does not run */
+static const float herd_walk_mps = 1.2f; /* the speed that flocking with drag leads to */
+static const float herd_drag = 0.3f;     /* per second: a grazing deer does not run */
 
 /* What others may read of a leaf. Begins as a muster_herd_body. */
 typedef struct herd_face {
@@ -41,18 +42,18 @@ _Static_assert(sizeof(herd_face) == sizeof(muster_herd_body) + HERD_TOTALS * siz
 typedef struct herd_deer {
   muster_herd herd;
   float scare_x, scare_y; /* m/s: what wolves added to its velocity since its last update */
-  uint32_t members;       /* that it stood for when it was last updated; wolves may have taken some since */
-  uint32_t dying;         /* of them, at the commit */
+  uint32_t members;       /* the number that it stood for at its last update; wolves may have taken some since */
+  uint32_t dying;         /* members that die at the commit */
 } herd_deer;
 
 typedef struct herd_wolf {
   double aim_x, aim_y; /* where it wants to go */
   float velocity_x, velocity_y;
   float fed_s;   /* time until it is hungry again */
-  uint32_t runs; /* after prey in sight; else it trots */
+  uint32_t runs; /* 1: it runs after prey in sight; 0: it trots */
 } herd_wolf;
 
-/* Counted by who runs it: of each block by itself, since one block is updated by one worker at a time. */
+/* Counted for each block by the worker that updates it, since one block is updated by one worker at a time. */
 typedef struct herd_block_tally {
   _Alignas(64) uint64_t births;
   uint64_t deaths;
@@ -62,10 +63,10 @@ typedef struct herd_block_tally {
 /* Counted on the frame's thread: in serial actions and at intakes. */
 typedef struct herd_tally {
   uint64_t deaths, killed, killed_folded, scares;
-  double grazed_by_dead_g, orphans; /* fawns of the dead that had not joined */
+  double grazed_by_dead_g, orphans; /* fawns of dead leaves that had not joined */
 } herd_tally;
 
-/* Somebody who walks to and fro between the fences. */
+/* An observer that walks to and fro between the fences. */
 typedef struct herd_walker {
   double x, y; /* where the walk begins */
   double east_mps, north_mps;
@@ -87,7 +88,7 @@ typedef struct herd_world {
   muster_observer *observer_ids;
   muster_position *places;
   uint64_t begin_ns, now_ns; /* simulation time of the first and of the latest frame */
-  uint64_t first_deer;       /* added to the world */
+  uint64_t first_deer;       /* deer added to the world */
   uint64_t represented;      /* deer and wolves after the latest frame */
   double deer_s;             /* deer times time, as frames saw them */
   bool begun;
@@ -104,14 +105,14 @@ muster_type herd_register_wolves(herd_world *self, muster_world *world);
 muster_result herd_unfold_deer(const muster_herd_change *change);
 muster_result herd_fold_deer(const muster_herd_change *change);
 
-/* What the dead had, by the totals that went with them. */
+/* Notes what dead members had, from the totals that were removed with them. */
 static inline void herd_tally_dead(herd_tally *tally, const float *totals) {
   tally->grazed_by_dead_g += (double)totals[HERD_GRAZED];
   tally->orphans += (double)totals[HERD_FAWNS];
 }
 
-/* How many of `deer` something that happens to each of them `rate` times per second happens to in elapsed_s, on the
- * average; share is random. */
+/* How many of `deer` an event happens to in elapsed_s, on the average, when it happens to each of them `rate` times per
+ * second; share is random. */
 static inline uint32_t herd_draw(float rate, float deer, float elapsed_s, float share) {
   return (uint32_t)(rate * deer * elapsed_s + share);
 }
@@ -119,7 +120,7 @@ static inline uint32_t herd_draw(float rate, float deer, float elapsed_s, float 
 /* Registers all types. */
 muster_result herd_register(herd_world *self, muster_world *world);
 
-/* Where walks begin: the same for the same seed. */
+/* Sets where walks begin: the same for the same seed. */
 void herd_begin_walks(herd_world *self);
 
 /* What a snapshot keeps of it: see muster/module.h. */

@@ -18,7 +18,7 @@ static float sum(const herd_floats *lanes) {
   return all;
 }
 
-/* Turns a little, the more the longer it took, and comes back to walking speed, as the drag has it. */
+/* Turns a little, more after a longer time, and returns to walking speed at the rate of the drag. */
 HERD_INLINE void wander(const lane_herds *herds, herd_ground_lanes *lanes) {
   static const float turning = 0.35f; /* half turns per root of a second, from side to side */
   herd_floats share, cosine, sine, turn = lanes->step_s, one = (herd_floats){0} + 1.0f;
@@ -37,7 +37,7 @@ HERD_INLINE void wander(const lane_herds *herds, herd_ground_lanes *lanes) {
   lanes->velocity_y = (x * sine + y * cosine) * wanted;
 }
 
-/* A whole number of them, drawn with the next random number. */
+/* A whole number of births or deaths, drawn with the next random number. */
 HERD_INLINE void draw(float rate, lane_herds *herds, herd_floats *count) {
   herd_floats share;
   herd_mix_lanes(&herds->random);
@@ -46,7 +46,7 @@ HERD_INLINE void draw(float rate, lane_herds *herds, herd_floats *count) {
   *count = __builtin_convertvector(__builtin_convertvector(*count, herd_ints), herd_floats);
 }
 
-/* The dead take what they grazed along, and fawns join where there is room. */
+/* Dead deer take the grams that they grazed with them, and fawns join where there is room. */
 HERD_INLINE void live(float pace, lane_herds *herds, lane_tally *tally) {
   herd_floats dead, fawns, zero = {0}, most = (herd_floats){0} + (float)HERD_MEMBERS, one = zero + 1.0f;
   herds->grazed_g += herd_grazing_g * herds->members * herds->elapsed_s;

@@ -12,7 +12,7 @@ static uint32_t company_of(const muster_flock *flock) {
   return members;
 }
 
-/* Walks with the others. The place is kept by Muster as a double: what is added to it is the way gone. */
+/* Walks with the others. Muster keeps the place as doubles: only the distance walked is added to it. */
 static void herd_deer_walk(muster_update *update, const muster_flock *flock, float elapsed_s) {
   const herd_world *self = update->type_user;
   herd_deer *deer = update->state;
@@ -40,7 +40,7 @@ static void herd_deer_walk(muster_update *update, const muster_flock *flock, flo
   muster_update_move(update, place);
 }
 
-/* Grazes, and draws who is born and who dies, by the same rates as a far herd. */
+/* Grazes, and draws the births and deaths, by the same rates as a far herd. */
 static void herd_deer_pass_time(muster_update *update, const muster_flock *flock, float elapsed_s) {
   const herd_world *self = update->type_user;
   herd_face *face = update->published;
@@ -67,15 +67,15 @@ static muster_atom_result herd_deer_live(muster_update *update) {
   return deer->dying ? MUSTER_ATOM_NEXT : MUSTER_ATOM_FINISH;
 }
 
-/* The leaf nearest to oneself is oneself. When nobody is left of it, this update is never published: what it grazed in
- * it is noted here. */
+/* The nearest leaf to this leaf's own place is itself. When it has no member left, this update is never published, so
+ * what it grazed in this update is noted here. */
 static muster_atom_result herd_deer_die(muster_update *update) {
   herd_world *self = update->type_user;
   herd_deer *deer = update->state;
   float totals[MUSTER_HERD_TOTALS] = {0};
   herd_face *face = update->published;
   uint32_t dead = muster_update_herd_take(update, deer->herd, deer->dying, totals);
-  double waited_s = (double)(self->now_ns - update->now_ns) * 1e-9; /* for a commit that had time for this action */
+  double waited_s = (double)(self->now_ns - update->now_ns) * 1e-9; /* for a commit with time for this action */
   self->tally.deaths += dead;
   self->tally.grazed_by_dead_g += (double)herd_grazing_g * dead * waited_s;
   herd_tally_dead(&self->tally, totals);
@@ -87,7 +87,7 @@ static muster_atom_result herd_deer_die(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* What it grazed remains on the books. */
+/* What it grazed stays in the sums. */
 static void leave(muster_update *update) {
   herd_world *self = update->type_user;
   const herd_face *face = update->published;
@@ -106,7 +106,7 @@ muster_result herd_unfold_deer(const muster_herd_change *change) {
   return MUSTER_OK;
 }
 
-/* A scare that has not been lived through is everybody's. */
+/* A scare that no update has used yet is spread over all members: the parent gets the mean. */
 muster_result herd_fold_deer(const muster_herd_change *change) {
   herd_deer *parent = change->parent_state;
   if (!parent) return MUSTER_OK;

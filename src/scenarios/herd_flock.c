@@ -32,7 +32,7 @@ static void herd_flock_shorten(float *x, float *y, float most) {
   *y *= part;
 }
 
-/* How often each force counts in a step, and what the random points of wandering come to. */
+/* How often each force counts in a step, and the mean of the random points of wandering. */
 typedef struct draws {
   uint32_t aligned, pulled, parted, wandered;
   float x, y;
@@ -59,7 +59,7 @@ static draws draw(const herd_flock_step *step, uint32_t number, uint32_t times) 
   return all;
 }
 
-/* The way to where cohesion pulls, at that length. */
+/* The vector towards the point to which cohesion pulls, at that length. */
 static void pull(const herd_flock_step *step, const herd_flock_sense *sense, float length, const herd_flock_body *body,
                  float *force_x, float *force_y) {
   bool alone = sense->weight == 0.0f;
@@ -94,7 +94,8 @@ static void add_forces(const herd_flock_step *step, const herd_flock_sense *sens
   *force_y += alignment_n * (sense->mean_velocity_y - body->velocity_y) + separation_n * sense->apart_y;
   if (drawn.pulled) pull(step, sense, rules->cohesion.weight_n * part * (float)drawn.pulled, body, force_x, force_y);
   if (drawn.wandered) wander(rules, &drawn, part, body, force_x, force_y);
-  /* Whoever is pushed that hard is elsewhere after 500 ms: no more than that much of it, however long the step. */
+  /* A body under the greatest force is elsewhere after 500 ms, so that force counts for 500 ms only, however long the
+   * step. */
   herd_flock_shorten(force_x, force_y, rules->force_max_n * part);
 }
 
@@ -120,7 +121,7 @@ void herd_flock_live(const herd_flock_step *step, const herd_flock_bodies *bodie
                      herd_flock_body *body) {
   if (elapsed_s <= 0.0f) return;
   herd_flock_step part = *step;
-  float gone_x = 0.0f, gone_y = 0.0f; /* how far the others are from where the arrays have them */
+  float gone_x = 0.0f, gone_y = 0.0f; /* how far the others have moved from their places in the arrays */
   uint32_t steps = (uint32_t)ceilf(elapsed_s / long_step_s);
   part.step_s = elapsed_s / (float)steps;
   for (uint32_t i = 0; i < steps; i++) {
@@ -135,7 +136,7 @@ void herd_flock_live(const herd_flock_step *step, const herd_flock_bodies *bodie
   }
 }
 
-/* From sums to means. */
+/* Turns sums into means. */
 static void conclude(herd_flock_sense *sense) {
   if (sense->weight == 0.0f) return;
   sense->middle_x /= sense->weight;
@@ -144,7 +145,7 @@ static void conclude(herd_flock_sense *sense) {
   sense->mean_velocity_y /= sense->weight;
 }
 
-/* Whoever stands in the very same place is no neighbour: there is no direction to it. */
+/* A body in exactly the same place is no neighbour: there is no direction to it. */
 void herd_flock_sense_scalar(const herd_flock_rules *rules, const herd_flock_bodies *bodies, float own_x, float own_y,
                              herd_flock_sense *sense) {
   float most = rules->neighbourhood_m * rules->neighbourhood_m;

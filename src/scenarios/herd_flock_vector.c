@@ -15,7 +15,7 @@ static float sum(const herd_floats *lanes) {
   return ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7]));
 }
 
-/* Adds a neighbour (of each lane) that is so far away. */
+/* Adds a neighbour (of each lane) at that distance. */
 HERD_INLINE void notice(float most, const herd_floats *members, const herd_floats *x, const herd_floats *y,
                         const herd_floats *velocity_x, const herd_floats *velocity_y, lane_sense *sense) {
   herd_floats square = *x * *x + *y * *y, zero = {0};
@@ -143,7 +143,7 @@ HERD_INLINE void add_forces(const herd_flock_step *step, const lane_sense *sense
   shorten(rules->force_max_n, &forces->x, &forces->y);
 }
 
-/* On their way, as far as the ground lets them. */
+/* Moves the bodies, as far as the ground allows. */
 HERD_INLINE void move(const herd_flock_step *step, const lane_bodies *forces, lane_bodies *own) {
   float gain = step->step_s / step->rules->mass_kg, kept = 1.0f / (1.0f + step->rules->drag_per_s * step->step_s);
   herd_floats velocity_x = (own->velocity_x + forces->x * gain) * kept;

@@ -1,7 +1,7 @@
 /* scenarios/herd_ground.h - the ground of the herd scenario: a square with a fence, and round obstacles to go around.
  *
  * Obstacles are not stored: the square is divided into cells, each with one circle at a place and of a size that follow
- * from the seed, wholly within its cell. So whoever moves has one circle to look at. */
+ * from the seed, wholly within its cell. So a moving body checks one circle. */
 #ifndef SCENARIOS_HERD_GROUND_H
 #define SCENARIOS_HERD_GROUND_H
 
@@ -13,7 +13,7 @@ typedef struct herd_ground {
   float half_m;     /* the square spans -half_m .. half_m in x and y */
   float cell_m;     /* edge of a cell */
   float radius_m;   /* of the largest obstacle; the smallest has half of it. 0 = there are none */
-  uint32_t columns; /* of cells, and as many rows; what lies beyond counts to the outermost */
+  uint32_t columns; /* of cells, and as many rows; places outside count as the outermost cells */
   uint32_t seed;
 } herd_ground;
 
@@ -27,9 +27,9 @@ herd_ground herd_ground_of(float side_m, uint32_t seed);
 /* The obstacle of the cell that a place lies in. */
 herd_obstacle herd_ground_obstacle(const herd_ground *ground, float x, float y);
 
-/* The velocity with which somebody at x, y who wants to go at *velocity_x, *velocity_y for step_s can: who reaches the
- * fence turns back, who reaches an obstacle goes along it at the same speed, and who stands inside one comes out at
- * herd_ground_leave_mps. True when it is another one. */
+/* Replaces the wanted velocity *velocity_x, *velocity_y of a body at x, y, for step_s, by a possible one: a body that
+ * reaches the fence turns back, one that reaches an obstacle goes along it at the same speed, and one inside an
+ * obstacle comes out at herd_ground_leave_mps. True when the velocity was changed. */
 bool herd_ground_hold(const herd_ground *ground, float x, float y, float step_s, float *velocity_x, float *velocity_y);
 
 static const float herd_ground_leave_mps = 2.0f;
@@ -37,7 +37,7 @@ static const float herd_ground_leave_mps = 2.0f;
 /* --------------------------------------------------------------------------------------- the same for eight at a time
  */
 
-/* No step may be 0 or less. */
+/* No step_s may be 0 or less. */
 typedef struct herd_ground_lanes {
   herd_floats x, y, step_s;
   herd_floats velocity_x, velocity_y;
@@ -62,7 +62,7 @@ HERD_INLINE void herd_ground_column(const herd_ground *ground, const herd_floats
   *column = (herd_words) __builtin_convertvector(cell, herd_ints);
 }
 
-/* In place of places the centres of the obstacles of their cells, and how far these reach. */
+/* Replaces places by the centres of the obstacles of their cells, and gives the radii of these. */
 HERD_INLINE void herd_ground_obstacles(const herd_ground *ground, herd_floats *x, herd_floats *y,
                                        herd_floats *radius_m) {
   herd_words column, row;
@@ -81,8 +81,8 @@ HERD_INLINE void herd_ground_obstacles(const herd_ground *ground, herd_floats *x
   *y += along * room_m;
 }
 
-/* In place of the velocity towards an obstacle's centre the one that is possible, and the rest of the speed along its
- * edge. */
+/* Replaces the velocity towards an obstacle's centre by the possible one, and puts the rest of the speed along the
+ * obstacle's edge. */
 HERD_INLINE void herd_ground_go_around(const herd_ground *ground, herd_ground_lanes *lanes) {
   herd_floats way_x = lanes->x + lanes->velocity_x * lanes->step_s;
   herd_floats way_y = lanes->y + lanes->velocity_y * lanes->step_s, radius_m, zero = {0};

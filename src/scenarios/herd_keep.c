@@ -3,7 +3,7 @@
 
 enum { VERSION = 1 };
 
-/* What the scenario knows besides its herds and wolves; its observers and what blocks counted follow. */
+/* What a snapshot keeps besides herds and wolves; the observers and the tallies of the blocks follow. */
 typedef struct kept_herds {
   uint32_t version, deer, observers, wolves, block_count, begun;
   uint64_t begin_ns, now_ns, first_deer, represented;

@@ -1,7 +1,8 @@
-/* scenarios/herd_lanes.h - eight floats at a time: what the vectorised forms of the herd scenario are written with.
+/* scenarios/herd_lanes.h - eight floats at a time: the operations in which the vectorised forms of the herd scenario
+ * are written.
  *
- * Operators work lane by lane and in the order written, whatever the machine's vectors are wide, so results do not
- * depend on it. Vectors are passed by pointer: by value their place would depend on the instruction set. */
+ * Operators work lane by lane and in the order written, whatever the width of the machine's vectors, so results do not
+ * depend on that width. Vectors are passed by pointer: by value their place would depend on the instruction set. */
 #ifndef SCENARIOS_HERD_LANES_H
 #define SCENARIOS_HERD_LANES_H
 
@@ -42,7 +43,7 @@ HERD_INLINE void herd_root(herd_floats *value) {
   for (uint32_t i = 0; i < HERD_LANES; i++) (*value)[i] = sqrtf((*value)[i]);
 }
 
-/* Without a sign. */
+/* The absolute value of each lane. */
 HERD_INLINE void herd_magnitude(herd_floats *value) {
   *value = (herd_floats)((herd_ints)*value & 0x7fffffff);
 }
@@ -78,7 +79,7 @@ static inline float herd_upper_share(uint32_t random) {
   return (float)(random >> 16) * 0x1p-16f;
 }
 
-/* Finer ones, of 24 bits. */
+/* Finer shares, of 24 bits. */
 HERD_INLINE void herd_share_lanes(const herd_words *random, herd_floats *share) {
   *share = __builtin_convertvector((herd_ints)(*random >> 8), herd_floats) * 0x1p-24f;
 }

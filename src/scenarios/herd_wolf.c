@@ -10,7 +10,7 @@ static const float herd_reach_m = 20.0f;                               /* from a
 static const float trot_mps = 3.0f, run_mps = 9.0f, flight_mps = 7.0f;
 static const float meal_s = 120.0f;
 
-/* Towards the aim; once there, on in the same direction. */
+/* Walks towards the aim; once there, goes on in the same direction. */
 static muster_atom_result herd_wolf_walk(muster_update *update) {
   const herd_world *self = update->type_user;
   herd_wolf *wolf = update->state;
@@ -39,7 +39,7 @@ static void eat(herd_wolf *wolf) {
   wolf->runs = 0;
 }
 
-/* Leaves in sight run away from it, the nearer the faster, but not faster than it can run. */
+/* Leaves in sight run away from the wolf, faster the nearer they are, but not faster than the wolf can run. */
 static void scare_leaves(muster_update *update, herd_world *self, const muster_neighbour *near, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     herd_deer *deer = muster_update_state_of(update, near[i].agent);
@@ -56,7 +56,7 @@ static void scare_leaves(muster_update *update, herd_world *self, const muster_n
   }
 }
 
-/* One deer of a herd, folded or not; false when there was none to take. */
+/* Takes one deer of a herd, folded or not; false when there was none to take. */
 static bool take_one(muster_update *update, herd_world *self, muster_herd herd) {
   float totals[MUSTER_HERD_TOTALS] = {0};
   uint32_t taken = muster_update_herd_take(update, herd, 1, totals);
@@ -65,7 +65,7 @@ static bool take_one(muster_update *update, herd_world *self, muster_herd herd) 
   return taken > 0;
 }
 
-/* An individual is removed as any agent; of a leaf that stands for several, one deer is taken. */
+/* An individual deer is removed like any agent; from a leaf that stands for several, one deer is taken. */
 static bool herd_wolf_strike(muster_update *update, herd_world *self, const muster_neighbour *prey) {
   const herd_deer *deer = muster_update_state_of(update, prey->agent);
   if (!deer) return false;
@@ -75,7 +75,8 @@ static bool herd_wolf_strike(muster_update *update, herd_world *self, const must
   return true;
 }
 
-/* No leaf in sight: to the nearest herd, which is folded when it can be reached. */
+/* With no leaf in sight the wolf goes to the nearest herd. If that is folded and within reach, the wolf takes a deer of
+ * it and scares the rest. */
 static void seek_herd(muster_update *update, herd_world *self, herd_wolf *wolf) {
   muster_herd_near near[HERDS_MAX];
   uint32_t count = muster_update_herds_nearby(update, smell_m, near, HERDS_MAX);

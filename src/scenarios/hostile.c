@@ -15,15 +15,15 @@ enum {
   AGENTS_MAX = 1000000,
   OBSERVERS_DEFAULT = 64,
   OBSERVERS_MAX = 4096,
-  FLIP_FRAMES = 5,   /* flippers keep their cost for so long */
-  CALL_FRAMES = 300, /* the chorus is called together so often */
-  CALLED_MAX = 8192, /* of it, so that other commands find room */
-  VERSION = 1        /* of what is kept */
+  FLIP_FRAMES = 5,   /* flippers change their cost after this many frames */
+  CALL_FRAMES = 300, /* the chorus is called together after this many frames */
+  CALLED_MAX = 8192, /* members of the chorus called at most, so that other commands find room */
+  VERSION = 1        /* of the snapshot's contents */
 };
 
 static const double half_m = 600.0;                               /* of the ground */
-static const double site_x = 2000.0;                              /* where flappers stand, far from all others */
-static const double near_step_m = 115.0, far_step_m = 160.0;      /* of their observers: on both sides of a level */
+static const double site_x = 2000.0;                              /* where flappers stand, far from all other agents */
+static const double near_step_m = 115.0, far_step_m = 160.0;      /* of their observers, across a level's boundary */
 static const double turn_rad = 6.283185307179586, walk_rps = 0.1; /* of the other observers, around the middle */
 
 /* -------------------------------------------------------------------------------------------------------------- open
@@ -102,7 +102,7 @@ static muster_result spawn_cast(hostile *self, muster_world *world, const hostil
   return MUSTER_OK;
 }
 
-/* Every other observer steps to and fro before the flappers, over the boundary of a level; the rest go around. */
+/* Every second observer steps to and fro before the flappers, over the boundary of a level; the rest go around. */
 static muster_position hostile_observer_place(const hostile *self, uint32_t observer, double seconds) {
   if (observer % 2 == 0) {
     double distance_m = self->tally.frames % 2 ? near_step_m : far_step_m;
@@ -133,7 +133,7 @@ static muster_result hostile_populate(void *instance, muster_world *world) {
 /* ---------------------------------------------------------------------------------------------------- between frames
  */
 
-/* Woken in one frame, members of one period stay together for as long as there is no pressure. */
+/* Members that have the same period and are woken in one frame stay together for as long as there is no pressure. */
 static void call_chorus(hostile *self, muster_world *world) {
   const hostile_cast *chorus = &self->casts[HOSTILE_CHORUS];
   uint32_t count = chorus->count < CALLED_MAX ? chorus->count : CALLED_MAX;
@@ -162,7 +162,7 @@ static void hostile_before_frame(void *instance, muster_world *world, uint64_t s
 /* -------------------------------------------------------------------------------------------------------------- keep
  */
 
-/* What the scenario knows besides its agents; its members, what they heard and its observers follow. */
+/* What a snapshot keeps besides the agents; the members, what they heard and the observers follow. */
 typedef struct kept_arena {
   uint32_t version, agents, observer_count, breeders;
   uint32_t begun, expensive;

@@ -1,13 +1,14 @@
-/* scenarios/hostile.h - everything that breaks schedulers, together, each as an agent type of its own.
+/* scenarios/hostile.h - all behaviour that breaks schedulers together in one world, each kind as an agent type of its
+ * own.
  *
  *     hostile.c         the module: the first agents, the observers, what the host does between frames
  *     hostile_casts.c   what each kind is: its numbers, its cost, its agent type
  *     hostile_atoms.c   what the updates do
  *     hostile_report.c  the invariants, and the numbers of the world
  *
- * Whatever the scheduler does, these hold, and hostile_report() counts where they do not: births less deaths are the
- * population; what an agent was told has elapsed is how long it has lived; nobody hears a message twice or one that was
- * never sent; nobody gets to a place that is not finite. */
+ * Whatever the scheduler does, these invariants hold, and hostile_report() counts violations: births less deaths are
+ * the population; the elapsed times that an agent was told add up to its life; no agent hears a message twice or one
+ * that was never sent; no agent gets to a place that is not finite. */
 #ifndef SCENARIOS_HOSTILE_H
 #define SCENARIOS_HOSTILE_H
 
@@ -15,14 +16,14 @@
 
 typedef enum hostile_kind {
   HOSTILE_ENDLESS = 0, /* now and then an atom takes 5 to 50 times its limit */
-  HOSTILE_FLIPPER,     /* what all of them cost changes by a factor of 100 every few frames */
+  HOSTILE_FLIPPER,     /* the cost of all of them changes by a factor of 100 every few frames */
   HOSTILE_BREEDER,     /* spawns, and kills others, in its updates */
   HOSTILE_MAYFLY,      /* lives for seconds, spawns its heir and removes itself */
   HOSTILE_FLAPPER,     /* stands where observers step over the boundary between two levels in each frame */
   HOSTILE_CHORUS,      /* all of one period, and released in the same frame */
   HOSTILE_GLUTTON,     /* costs more the longer it was not updated */
   HOSTILE_RINGER,      /* wakes the next of its ring in each update */
-  HOSTILE_GOSSIP,      /* many send to few, whose boxes are full */
+  HOSTILE_GOSSIP,      /* many send to a few whose inboxes are full */
   HOSTILE_STRAYER,     /* moves to places that are not finite */
   HOSTILE_KINDS
 } hostile_kind;
@@ -34,28 +35,28 @@ typedef struct hostile_cast {
   hostile *self;
   hostile_kind kind;
   muster_type type;
-  uint32_t first, count; /* in hostile.members: those that were there from the beginning */
+  uint32_t first, count; /* in hostile.members: agents that were there from the beginning */
 } hostile_cast;
 
 /* The private state of every agent, of whatever kind. */
 typedef struct hostile_life {
   uint64_t born_ns;         /* simulation time of on_spawned */
-  uint64_t lived_ns;        /* sum of what its updates were told has elapsed */
-  uint64_t last_elapsed_ns; /* by the last of them */
+  uint64_t lived_ns;        /* sum of the elapsed times that its updates were told */
+  uint64_t last_elapsed_ns; /* elapsed time told to the last update */
   uint64_t updates, level_changes, wakes;
   uint64_t sent, heard, heard_twice, lost;
-  uint64_t refused, misplaced; /* moves that were refused as they should, and what went wrong with them */
+  uint64_t refused, misplaced; /* moves that were refused as they should be; moves that went wrong */
   double x, y;                 /* where a strayer should stand */
   uint32_t number;             /* in hostile.members */
   uint32_t level;
   bool intends, has_heir;
 } hostile_life;
 
-/* What happened in the world, noted where one thread alone does it: at intake and commit, and between frames. */
+/* What happened in the world, noted where only one thread runs: at intake and commit, and between frames. */
 typedef struct hostile_tally {
   uint64_t births, deaths, kills, births_refused;
   uint64_t frames, flips, calls, calls_refused; /* calls: wakes of the chorus by the host */
-  uint64_t census_errors;                       /* frames in which births less deaths were not the population */
+  uint64_t census_errors;                       /* frames in which births less deaths differed from the population */
   uint32_t population_max;
 } hostile_tally;
 
@@ -63,8 +64,8 @@ struct hostile {
   uint64_t seed, begin_ns;
   double turns_per_ns;
   uint32_t agents, agents_max, observer_count;
-  uint32_t breeders, breeders_max; /* living, and where births end */
-  bool begun, expensive;           /* flippers are, now */
+  uint32_t breeders, breeders_max; /* living; the number at which births end */
+  bool begun, expensive;           /* expensive: the flippers are now */
   hostile_cast casts[HOSTILE_KINDS];
   muster_agent *members;
   uint64_t *heard; /* per gossip: the number of its last message that was heard */
@@ -98,7 +99,7 @@ muster_atom_result hostile_stray(muster_update *update);
 void hostile_spawned(muster_update *update);
 void hostile_removed(muster_update *update);
 
-/* Where an agent of this kind stands: scattered over the ground, but for flappers, who stand together. */
+/* Where an agent of this kind stands: scattered over the ground, but flappers stand together. */
 muster_position hostile_place(const hostile *self, hostile_kind kind, uint64_t random);
 
 /* Compares births and deaths with the population of the last frame, before the next. */
@@ -107,6 +108,6 @@ void hostile_check_census(hostile *self, const muster_world *world);
 /* Names the numbers of the world, `violations` of the invariants among them. Thread of the frames, between frames. */
 void hostile_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user);
 
-enum { HOSTILE_RING = 8, HOSTILE_AUDIENCE = 16 }; /* ringers in a ring; gossips who send to the same one */
+enum { HOSTILE_RING = 8, HOSTILE_AUDIENCE = 16 }; /* ringers in a ring; gossips that send to the same receiver */
 
 #endif

@@ -8,7 +8,7 @@ static const double second_ns = 1e9;
 static const float mayfly_s = 4.0f;
 static const float birth_share = 0.10f, kill_share = 0.03f; /* of a breeder's updates, in an empty world */
 
-/* A message: whose it is, and how many it sent before. */
+/* A message: its sender, and how many messages that sent before. */
 struct rumour {
   uint32_t number; /* of the sender, in hostile.members */
   uint32_t unused;
@@ -23,7 +23,7 @@ static void spend(muster_update *update) {
   busy_work_spend((uint64_t)((double)cost_ns * cast->self->turns_per_ns));
 }
 
-/* Once in each update, in the last of its atoms. */
+/* Called once in each update, by the last of its atoms. */
 static void grow_older(muster_update *update) {
   hostile_life *life = update->state;
   life->updates++;
@@ -72,7 +72,7 @@ static muster_agent spawn_another(muster_update *update) {
   return muster_update_spawn(update, &def);
 }
 
-/* Most updates want nothing of others and end here. */
+/* Most updates neither spawn nor kill, and end here. */
 muster_atom_result hostile_breed(muster_update *update) {
   hostile_life *life = update->state;
   spend(update);
@@ -82,7 +82,7 @@ muster_atom_result hostile_breed(muster_update *update) {
   return MUSTER_ATOM_FINISH;
 }
 
-/* The nearest of its kind; oneself where there is none. */
+/* Removes the nearest agent of its kind, or itself when there is none. */
 static void kill_one(muster_update *update) {
   hostile_cast *cast = update->type_user;
   muster_neighbour victim = {.agent = update->agent};
@@ -90,7 +90,7 @@ static void kill_one(muster_update *update) {
   cast->self->tally.kills += muster_update_remove(update, victim.agent) == MUSTER_OK;
 }
 
-/* Fewer are born the more there are, so that their number holds itself. */
+/* The more breeders there are, the fewer are born, so that their number limits itself. */
 muster_atom_result hostile_breed_now(muster_update *update) {
   hostile *self = ((hostile_cast *)update->type_user)->self;
   hostile_life *life = update->state;
@@ -133,7 +133,8 @@ muster_atom_result hostile_ring(muster_update *update) {
   return MUSTER_ATOM_FINISH;
 }
 
-/* The messages of one sender all go to the same receiver, which alone writes what was heard of it. */
+/* The messages of one sender all go to the same receiver, and only that receiver writes what was heard from the
+ * sender. */
 static void hostile_atoms_listen(muster_update *update) {
   enum { AT_ONCE = 16 };
   const hostile *self = ((const hostile_cast *)update->type_user)->self;
@@ -167,7 +168,7 @@ muster_atom_result hostile_gossip(muster_update *update) {
 
 /* ----------------------------------------------------------------------------------------------------------- places */
 
-/* First where it may go, and then where nobody can: that must be refused and change nothing. */
+/* Moves first to a place that is allowed, then to one that is not finite: that must be refused and change nothing. */
 muster_atom_result hostile_stray(muster_update *update) {
   const double nowhere[] = {(double)NAN, (double)INFINITY, -(double)INFINITY, 1e300};
   hostile_life *life = update->state;

@@ -10,7 +10,7 @@ struct profile {
   double share;
   uint64_t period_ns, period_max_ns;
   uint32_t cost_ns;   /* of an atom's labour, usually */
-  uint32_t beside_ns; /* what else the update does, as measured: calls that are refused write a message */
+  uint32_t beside_ns; /* measured cost of the rest of the update: refused calls write a message */
 };
 
 static const struct profile profiles[HOSTILE_KINDS] = {
@@ -26,12 +26,12 @@ static const struct profile profiles[HOSTILE_KINDS] = {
     [HOSTILE_STRAYER] = {"strayer", 0.03, 100000000u, 1000000000u, 4000, 12000},
 };
 
-/* Of endless: the declared limit, how rarely it is broken, and how far. */
+/* For the kind endless: the declared limit, how rarely it is broken, and how far. */
 static const uint64_t endless_limit_ns = 50000;
 enum { ENDLESS_ONE_IN = 64, ENDLESS_TIMES_MIN = 5, ENDLESS_TIMES_MAX = 50 };
 
 static const uint64_t flip_factor = 100;
-static const uint64_t glutton_most_ns = 60000; /* the cap of what time away adds */
+static const uint64_t glutton_most_ns = 60000; /* the most that time since the last update adds */
 
 const char *hostile_name(hostile_kind kind) {
   return profiles[kind].name;

@@ -80,7 +80,7 @@ static void emit_deeds(const hostile *self, const census *sums, muster_module_em
   emit("moves_refused", (double)sums->refused, emit_user);
 }
 
-/* Each must be 0. Gossips never die, so whatever was heard, waits or was lost had been sent. */
+/* Each must be 0. Gossips never die, so every message that was heard, waits or was lost had been sent. */
 static void hostile_report_emit_violations(const hostile *self, const census *sums, muster_module_emit emit,
                                            void *emit_user) {
   const hostile_tally *tally = &self->tally;

@@ -1,4 +1,4 @@
-/* scenarios/kept.h - what a scenario writes down of itself for a snapshot, and reads back. */
+/* scenarios/kept.h - writes the own state of a scenario for a snapshot, and reads it back. */
 #ifndef SCENARIOS_KEPT_H
 #define SCENARIOS_KEPT_H
 
@@ -6,14 +6,14 @@
 
 #include <string.h>
 
-/* What is left to be read. */
+/* The bytes that are still to be read. */
 typedef struct kept_bytes {
   const unsigned char *bytes;
   size_t count;
-  bool failed; /* there were fewer than were asked for */
+  bool failed; /* fewer bytes were left than were asked for */
 } kept_bytes;
 
-/* Reads on; zeros beyond the end. */
+/* Reads the next bytes; gives zeros beyond the end. */
 static inline void kept_take(kept_bytes *kept, void *out, size_t count) {
   kept->failed |= count > kept->count;
   if (kept->failed) {
@@ -25,7 +25,7 @@ static inline void kept_take(kept_bytes *kept, void *out, size_t count) {
   kept->count -= count;
 }
 
-/* Whether all was read, and no more than there was. */
+/* Whether exactly all bytes were read. */
 static inline bool kept_is_read(const kept_bytes *kept) {
   return !kept->failed && kept->count == 0;
 }

@@ -6,8 +6,8 @@
 
 enum { FIELD = MUSTER_HERD_BLOCK, ADDED_AT_ONCE = 4096, AGENTS_MAX = 16000000, UNFOLDED_MAX = 1 << 20 };
 
-/* From the outermost border of individuals (50 m) somebody comes nearer by 21 m before he is one: a cycle passes until
- * he is seen there, and another until he is unfolded. */
+/* An observer comes up to 21 m nearer than the outermost border of individuals (50 m) before an animal there is an
+ * individual: a cycle passes until the observer is noticed there, and another until the herd is unfolded. */
 static const float visible_m = 25.0f;
 static const float begin_mps = 3.0f; /* herds set out with this speed at most */
 
@@ -48,8 +48,7 @@ static double herds_within(const osborne_def *def, double radius_m) {
   return def->herds * fmin(inside, 1);
 }
 
-/* The zones as wide as they are for those who fold again, and half as much again, for herds are where they happen to
- * be. */
+/* The zones are taken as wide as they are for herds that fold again, plus half as much, since herds stand at random. */
 static double far_of(uint32_t zone) {
   muster_herd_type_def def = muster_default_herd_type_def();
   return zone * (double)OSBORNE_ZONES_M * (1 + (double)def.hysteresis);
@@ -74,7 +73,7 @@ uint32_t osborne_agents_max(const osborne_def *def) {
 /* ------------------------------------------------------------------------------------------------------------- leaves
  */
 
-/* What others see of an animal, or of those whom it stands for: a muster_herd_body without totals. */
+/* What others see of an animal, or of the animals that it stands for: a muster_herd_body without totals. */
 typedef struct animal {
   float velocity_x, velocity_y;
 } animal;
@@ -130,7 +129,7 @@ static folded_rules rules_of(const muster_herd_block *block) {
                         .random = herd_mix((uint32_t)block->random ^ (uint32_t)(block->random >> 32))};
 }
 
-/* A folded herd is one body with nobody near it: of the forces wandering remains. Eight herds. */
+/* A folded herd moves as one body without neighbours: of the forces only wandering remains. Moves eight herds. */
 HERD_INLINE void wander(const folded_rules *rules, const herd_words *random, const herd_floats *elapsed_s,
                         herd_floats *velocity_x, herd_floats *velocity_y) {
   herd_floats share, x, y, speed = *velocity_x * *velocity_x + *velocity_y * *velocity_y + herd_flock_least;
@@ -153,7 +152,7 @@ HERD_INLINE void wander(const folded_rules *rules, const herd_words *random, con
   *velocity_y *= most;
 }
 
-/* Who would cross the fence on his way turns back. */
+/* A herd that would cross the fence turns back. */
 HERD_INLINE void turn_back(float half_m, float origin_m, const herd_floats *place, const herd_floats *elapsed_s,
                            herd_floats *way, herd_floats *velocity) {
   herd_floats next = *place + origin_m + *way * *elapsed_s, out = next;
@@ -180,10 +179,10 @@ HERD_INLINE void live_folded(const folded_rules *rules, const muster_herd_block 
   *herd_lanes_to(block->velocity_y + first) = velocity_y;
 }
 
-/* In one step, however long it was since the last. */
+/* Moves the block in one step, however long it was since the last. */
 HERD_CLONES static void run_block(muster_herd_block *block) {
   const folded_rules rules = rules_of(block);
-  const muster_herd_block own = *block; /* that nothing written through it may change */
+  const muster_herd_block own = *block; /* a copy: nothing written through the block's pointers can change it */
   for (uint32_t i = 0; i < own.count; i += HERD_LANES) live_folded(&rules, &own, i);
 }
 

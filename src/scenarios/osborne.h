@@ -8,12 +8,12 @@
 /* A random number of a herd: 0 <= share < 1. */
 double osborne_share(const osborne_def *def, uint32_t herd, uint32_t number);
 
-/* Where a herd begins, and how. One after another they fill a field of a thousand, then the next one, so that what is
- * together in memory is together on the ground. */
+/* The place and motion with which a herd begins. Herds fill one field of a thousand after another, so that herds next
+ * to each other in memory are near each other on the ground. */
 muster_position osborne_herd_place(const osborne_def *def, uint32_t herd);
 void osborne_herd_velocity(const osborne_def *def, uint32_t herd, float *x, float *y);
 
-enum { OSBORNE_SHARES = 4 /* of osborne_share() that these two have used */ };
+enum { OSBORNE_SHARES = 4 /* how many osborne_share() numbers these two functions use */ };
 
 /* A square with a fence and nothing in it. */
 static inline herd_ground osborne_ground(const osborne_def *def) {

@@ -1,5 +1,5 @@
-/* The same herds without level of detail: every animal in every cycle, in arrays of a herd's own, kept twice so that
- * all see each other as they were. */
+/* The same herds without level of detail: every animal is updated in every cycle. Each herd has its own arrays, kept
+ * twice so that all animals see each other as they were in the last cycle. */
 #include "scenarios/osborne.h"
 
 #include <stdlib.h>
@@ -54,7 +54,7 @@ osborne_loop *osborne_loop_open(const osborne_def *def, bool vectorised) {
   for (uint32_t herd = 0; herd < def->herds; herd++) {
     loop->origins[herd] = osborne_herd_place(def, herd);
     osborne_loop_begin(def, herd, &loop->seen[herd]);
-    loop->made[herd] = loop->seen[herd]; /* its memory is there before the first cycle */
+    loop->made[herd] = loop->seen[herd]; /* touches its memory before the first cycle */
   }
   return loop;
 }

@@ -9,13 +9,14 @@
 #include <string.h>
 
 enum { WALKERS_DEFAULT = 3200, WALKERS_MAX = 20000, OBSERVERS_DEFAULT = 8, OBSERVERS_MAX = 4096 };
-enum { SHIFT_MAX = 10, SHIFT_MIN = 7, CROWD = 800 }; /* so many walkers have the largest map; fewer, smaller ones */
+enum { SHIFT_MAX = 10, SHIFT_MIN = 7, CROWD = 800 }; /* from so many walkers on: the largest map */
 
-/* The first storm comes while a host still warms up, and touches memory for the first time; then one every 10 s. */
+/* The first storm comes while a host still warms up, and touches memory for the first time; then one comes every 10
+ * s. */
 static const double first_order_s = 0.5, before_storms_s = 2.0, order_s = 10.0;
 static const double round_m = 60.0, walk_mps = 1.4; /* observers walk in circles */
 
-/* Of the orders that are given at once, those to goals that cannot be reached; one storm after the other. */
+/* The share of a storm's orders that name goals that cannot be reached, storm by storm. */
 static const float forbidden_shares[] = {0.10f, 0.40f, 0.20f, 0.01f, 0.05f};
 
 /* ---------------------------------------------------------------------------------------------------- what follows */
@@ -93,8 +94,8 @@ static pathstorm *pathstorm_make(const muster_module_options *options, bool whol
   return NULL;
 }
 
-/* Whether a cell can be the goal of this number: the first half of those that cannot be reached lies on the far bank,
- * where a search takes long until it knows, the others in houses without a door, or there, too. */
+/* Whether a cell can be the goal of this number: the first half of the unreachable goals lies on the far bank, where a
+ * search takes long to find that out; the others lie in houses without a door, or on the far bank, too. */
 static bool suits(const pathstorm *self, uint32_t goal, uint32_t cell, bool has_closed_houses) {
   uint32_t region = self->map.regions[cell];
   if (goal < PATHSTORM_PLACES) return region == 1;
@@ -108,7 +109,7 @@ static bool is_chosen(const pathstorm *self, uint32_t goals, uint32_t cell) {
   return false;
 }
 
-/* Each number has a cell of its own, the next that suits. False when the map has too few. */
+/* Gives each number its own cell, the next that suits. False when the map has too few. */
 static bool choose_goals(pathstorm *self) {
   const pathstorm_map *map = &self->map;
   uint32_t closed = 0;
@@ -183,7 +184,7 @@ static muster_result pathstorm_populate(void *instance, muster_world *world) {
 
 /* --------------------------------------------------------------------------------------------------- between frames */
 
-/* As many as the world takes; the others in the next frame. */
+/* Sends as many orders as the world takes; the others are sent in the next frame. */
 static void give_orders(pathstorm *self, muster_world *world) {
   while (self->ordered < self->walkers) {
     pathstorm_order order = {self->order, pathstorm_place_of(self, self->order, self->ordered)};
@@ -216,7 +217,7 @@ const muster_module *muster_module_pathstorm(void) {
   static const muster_module module = {.size = (uint32_t)sizeof module,
                                        .abi = MUSTER_MODULE_ABI,
                                        .name = "pathstorm",
-                                       .summary = "everybody is ordered across a large map at once, every 10 s",
+                                       .summary = "all walkers are ordered across a large map at once, every 10 s",
                                        .open = open_sliced,
                                        .populate = pathstorm_populate,
                                        .before_frame = pathstorm_before_frame,

@@ -77,7 +77,7 @@ static void build_houses(pathstorm_map *map, struct dice *dice) {
       if (share_of(dice) < house_share) build_house(map, dice, x, y);
 }
 
-/* From edge to edge about the line `middle`, across (or down, for `down`). */
+/* Builds a river from edge to edge about the line `middle`, across the map (or down, for `down`). */
 static void dig_river(pathstorm_map *map, struct dice *dice, int32_t middle, bool down, int32_t bridges) {
   int32_t side = (int32_t)map->side, bank = middle, sway = side / 16;
   int32_t apart = bridges ? side / bridges : side + 1;

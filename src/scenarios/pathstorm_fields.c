@@ -1,7 +1,7 @@
 #include "scenarios/pathstorm.h"
 
-/* How long it is remembered that a goal cannot be reached: longer than from one order to the next, so that the next one
- * needs no search for it, and shorter than to the one after. */
+/* How long it is remembered that a goal cannot be reached: longer than the time from one order to the next, so that the
+ * next order needs no search for it, and shorter than the time to the order after that. */
 static const uint64_t memory_ns = 15000000000u;
 
 static bool is_remembered(const pathstorm_field *field, uint64_t now_ns) {

@@ -17,14 +17,15 @@ typedef struct pathstorm_map {
   uint32_t side;     /* cells */
   uint32_t cells;    /* in all; a cell is its row << shift, and its column */
   uint8_t *ground;   /* of each cell: 0 = free */
-  uint8_t *exits;    /* of each cell: bit d: a step in direction d is permitted. Nobody squeezes diagonally past a
-                        blocked corner; what leads there leads back */
+  uint8_t *exits;    /* of each cell: bit d: a step in direction d is permitted. No diagonal step passes a blocked
+                        corner; every exit leads back, too */
   uint32_t *regions; /* of each cell: the number of its region, counted from 1, the largest first; 0 = blocked */
   uint32_t region_count;
   uint32_t *region_cells; /* of each region, by its number: how many cells it has; [0] is unused */
 } pathstorm_map;
 
-/* Directions: straight ones are even, and opposite ones are four apart. By how much a step changes column and row. */
+/* Directions: straight ones are even, and opposite ones are four apart. The tables say by how much a step changes
+ * column and row. */
 extern const int32_t pathstorm_step_x[PATHSTORM_DIRECTIONS], pathstorm_step_y[PATHSTORM_DIRECTIONS];
 
 /* A map of 1 << shift cells on a side (3 .. 12), free but for its edge. False when memory is refused. The caller
@@ -35,10 +36,10 @@ void pathstorm_map_destroy(pathstorm_map *map);
 /* Blocks a cell, or frees it; the edge stays as it is, and so does everything outside. Before the map is finished. */
 void pathstorm_map_set(pathstorm_map *map, int32_t x, int32_t y, bool blocked);
 
-/* Rubble, houses with and without doors, rivers with bridges and one without, all of it from a seed. */
+/* Builds rubble, houses with and without doors, rivers with bridges and one without, all from a seed. */
 void pathstorm_map_build(pathstorm_map *map, uint64_t seed);
 
-/* Finds exits and regions, once all cells are as they shall be. False when memory is refused. */
+/* Finds exits and regions, once all cells are blocked or freed as wanted. False when memory is refused. */
 bool pathstorm_map_finish(pathstorm_map *map);
 
 static inline uint32_t pathstorm_cell_x(const pathstorm_map *map, uint32_t cell) {

@@ -55,7 +55,7 @@ static void add_solver(const pathstorm_solver_state *own, pathstorm_solver_state
   if (own->largest_call > sums->largest_call) sums->largest_call = own->largest_call;
 }
 
-/* Fields whose count of followers is not that of the grants. */
+/* The number of fields whose count of followers differs from that of the grants. */
 static uint32_t miscounted_fields(const pathstorm *self) {
   uint32_t followers[PATHSTORM_FIELDS] = {0}, errors = 0;
   for (uint32_t i = 0; i < self->walkers; i++)

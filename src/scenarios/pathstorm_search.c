@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a cell's way: the direction of its first step, and what is known of it. */
+/* A cell's way byte: the direction of its first step, and flags that say what is known of it. */
 enum { WAY_STEP = 7, WAY_REACHED = 8, WAY_CLOSED = 16, WAY_WANTED = 32 };
 
-/* A cell is reached at most once from each neighbour. That many entries are address space; those that are in use at a
- * time are a small part, and the last one that was given back is taken first. */
+/* A cell is reached at most once from each neighbour. That many entries are only address space: few are in use at a
+ * time, and the entry that was given back last is used first. */
 enum { ENTRIES_PER_CELL = PATHSTORM_DIRECTIONS };
 
 bool pathstorm_search_create(pathstorm_search *search, const pathstorm_map *map) {
@@ -31,7 +31,7 @@ void pathstorm_search_destroy(pathstorm_search *search) {
 
 /* -------------------------------------------------------------------------------------------------------- open list */
 
-/* The least that the way from a cell into the box can cost: diagonal as far as possible, then straight. */
+/* The least cost of a way from a cell into the box: diagonal as far as possible, then straight. */
 static uint32_t pathstorm_search_least_cost(const pathstorm_search *search, uint32_t cell) {
   uint32_t x = pathstorm_cell_x(search->map, cell), y = pathstorm_cell_y(search->map, cell);
   const pathstorm_box *box = &search->box;
@@ -52,7 +52,7 @@ static void pathstorm_search_push(pathstorm_search *search, uint32_t cell, uint3
   search->open++;
 }
 
-/* A cell of the least estimate; of equals the one that was reached last. There must be one. */
+/* Takes a cell of the least estimate; among equals the one that was reached last. There must be one. */
 static uint32_t pathstorm_search_pop(pathstorm_search *search) {
   while (search->buckets[search->estimate % PATHSTORM_BUCKETS] == PATHSTORM_NO_ENTRY) search->estimate++;
   uint32_t *bucket = &search->buckets[search->estimate % PATHSTORM_BUCKETS], number = *bucket;
@@ -90,7 +90,7 @@ bool pathstorm_search_want(pathstorm_search *search, uint32_t cell) {
   return false;
 }
 
-/* Reaches out from a cell that was just closed. */
+/* Reaches the neighbours of a cell that was just closed. */
 static void pathstorm_search_reach_out(pathstorm_search *search, uint32_t cell) {
   uint32_t exits = search->map->exits[cell], cost = search->costs[cell];
   for (; exits; exits &= exits - 1) {

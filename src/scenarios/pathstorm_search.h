@@ -1,18 +1,18 @@
-/* scenarios/pathstorm_search.h - A* over a whole map, from the goal to all who ask for it, which can be left and taken
- * up again at any time.
+/* scenarios/pathstorm_search.h - A* over a whole map, from the goal to all walkers that ask for it, which can be
+ * suspended and resumed at any time.
  *
  *     begin -> want, want ... -> expand -> expand -> ... -> found or exhausted
  *                                   ^                         |
  *                                   +---------- want ---------+
  *
  * A search runs from its goal outwards and leaves in every cell that it closed the first step of a shortest way from
- * there to the goal: one search answers everybody who wants to the same goal, wherever they start, and its ways are
- * read while it goes on. It ends when every wanted cell is closed, or when nothing is left that can be reached; so
- * whoever was not reached then cannot reach the goal. In the first case it can be taken up again for another start.
+ * there to the goal: one search answers all walkers with the same goal, wherever they start, and its ways can be read
+ * while it goes on. It ends when every wanted cell is closed, or when nothing is left that can be reached; then a cell
+ * that was not reached cannot reach the goal. In the first case the search can be resumed for another start.
  *
- * The heuristic is the least way to a box around those who asked first. As that is the same for the whole search, what
- * is closed stays right wherever the others start, and the open list needs no more than a ring of buckets: no estimate
- * is further than two diagonal steps from the one before. */
+ * The heuristic is the least way to a box around the starts that were wanted first. As the box is the same for the
+ * whole search, what is closed stays right wherever later starts lie, and the open list needs no more than a ring of
+ * buckets: each new estimate is at most two diagonal steps above the current one. */
 #ifndef SCENARIOS_PATHSTORM_SEARCH_H
 #define SCENARIOS_PATHSTORM_SEARCH_H
 
@@ -27,32 +27,33 @@ typedef enum pathstorm_status {
   PATHSTORM_EXHAUSTED /* all that can reach the goal is closed */
 } pathstorm_status;
 
-/* A cell that was reached, as often as a shorter way to it was found; all but the first to come up are skipped. */
+/* A cell that was reached: one entry for each time that a shorter way to it was found. The first one that comes up is
+ * used, the others are skipped. */
 typedef struct pathstorm_entry {
   uint32_t cell, next;
 } pathstorm_entry;
 
-/* Both corners belong to it. */
+/* A box of cells, both corners included. */
 typedef struct pathstorm_box {
   uint32_t x0, y0, x1, y1;
 } pathstorm_box;
 
 typedef struct pathstorm_search {
   const pathstorm_map *map;
-  uint8_t *ways;   /* of each cell, see below; the caller's */
+  uint8_t *ways;   /* of each cell, see below; owned by the caller */
   uint32_t *costs; /* of each cell that was reached: the least known cost of a way to the goal */
   uint32_t goal;
   pathstorm_box box;
   pathstorm_status status;
   uint32_t wanted;   /* cells that are not closed yet */
-  uint32_t arrivals; /* wanted cells that were closed since somebody last set it to 0 */
+  uint32_t arrivals; /* wanted cells that were closed since the caller last set it to 0 */
   uint32_t closed;   /* cells, in all */
   uint32_t estimate; /* of the bucket that comes next */
   uint32_t open;     /* entries in the buckets */
   uint32_t buckets[PATHSTORM_BUCKETS];
   pathstorm_entry *entries;
-  uint32_t entry_count; /* that were ever used at a time */
-  uint32_t spare;       /* the first of those that are not used now */
+  uint32_t entry_count; /* the most that were in use at a time */
+  uint32_t spare;       /* the first free entry */
 } pathstorm_search;
 
 /* Memory for one search at a time on a finished map, all of it taken here. False when it is refused. The caller

@@ -1,16 +1,17 @@
 /* pathstorm_solver.c - agents that search. Each update hears new requests, goes on with the search until its share of
- * the frame is used up, and answers whoever can be answered. One run of the set `search` is one search: as many atoms
- * as it can take, each a bounded piece. */
+ * the frame is used up, and answers the walkers that can be answered. One run of the set `search` is one search: as
+ * many atoms as it can take, each a bounded piece. */
 #include "scenarios/pathstorm.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Cells that an atom takes from the open list at most, and between two questions whether to go on; and how many walkers
- * one update answers at most, so that no commit is longer for it than some 20 us. */
+/* The most cells that an atom takes from the open list; how many it takes before it asks whether to go on; and the most
+ * walkers that one update answers, so that answering takes at most some 20 us of a commit. */
 enum { STEPS_PER_ATOM = 1024, STEPS_PER_QUESTION = 64, ANSWERS_PER_UPDATE = 128 };
 
-/* The atoms of the set: so many clear the ways of the last search, one begins, and the others search. */
+/* The atoms of the set: the first ones clear the ways of the last search, one begins the search, and the others
+ * search. */
 enum { CLEARINGS = 8, SEARCH_ATOMS_MAX = 1040 };
 
 /* Measured: an idle atom, hearing and answering, clearing and beginning, and STEPS_PER_ATOM. */
@@ -60,7 +61,7 @@ static uint64_t goal_of(const pathstorm_solver *solver) {
   return solver->field == PATHSTORM_NONE ? UINT64_MAX : solver->self->fields[solver->field].goal;
 }
 
-/* A search that has begun wants what came for its goal since. */
+/* Adds the requests for its goal that came since to a search that has begun. */
 static void want(pathstorm_solver *solver, const pathstorm_waiting *entry) {
   if (!solver->begun || entry->request.goal != goal_of(solver)) return;
   bool known = pathstorm_search_want(&solver->search, entry->request.start);
@@ -154,7 +155,7 @@ static muster_atom_result pathstorm_solver_expand(muster_update *update) {
   return yields ? MUSTER_ATOM_MORE : MUSTER_ATOM_NEXT;
 }
 
-/* How it is without slices. */
+/* The whole search in one atom, without slices. */
 static muster_atom_result expand_all(muster_update *update) {
   pathstorm_solver *solver = solver_of(update);
   uint32_t expanded = 0;
@@ -173,7 +174,7 @@ static void pathstorm_solver_forget(pathstorm_solver *solver, uint32_t index) {
   solver->entry_of[solver->waiting[index].request.walker] = index;
 }
 
-/* False when it could not be sent, and has to be tried again. Who is gone needs no answer. */
+/* False when the answer could not be sent, and has to be tried again. A walker that is gone needs no answer. */
 static bool pathstorm_solver_answer(muster_update *update, uint32_t index, uint32_t field, bool remembered) {
   pathstorm_solver *solver = solver_of(update);
   pathstorm_solver_state *own = update->state;
@@ -193,8 +194,8 @@ static bool pathstorm_solver_answer(muster_update *update, uint32_t index, uint3
   return true;
 }
 
-/* Answers those who want to the goal of a field and can be told; false when there are more of them than one update
- * answers. */
+/* Answers the walkers that want to reach the goal of a field and whose answer is known; false when there are more of
+ * them than one update answers. */
 static bool pathstorm_solver_answer_all(muster_update *update, uint32_t field, bool knows_all, bool remembered) {
   pathstorm_solver *solver = solver_of(update);
   const pathstorm_field *known = &solver->self->fields[field];
@@ -220,7 +221,7 @@ static void end_search(muster_update *update) {
   solver->begun = false;
 }
 
-/* Those who wait for the goal of the search; when all of them are answered, it has ended. */
+/* Answers the walkers that wait for the goal of the search; when all of them are answered, the search has ended. */
 static void tell_findings(muster_update *update) {
   pathstorm_solver *solver = solver_of(update);
   bool exhausted = solver->search.status == PATHSTORM_EXHAUSTED;
@@ -229,8 +230,8 @@ static void tell_findings(muster_update *update) {
   if (solver->search.status != PATHSTORM_RUNNING) end_search(update);
 }
 
-/* Takes up the goal of whoever waits longest: by what is known of it, or by a search. False when nobody waits, or no
- * field is free. */
+/* Takes up the goal of the walker that waits longest: answers from a kept field, or begins a search. False when no
+ * walker waits, or no field is free. */
 static bool pathstorm_solver_take_up(muster_update *update) {
   pathstorm_solver *solver = solver_of(update);
   pathstorm_solver_state *own = update->state;
@@ -273,7 +274,7 @@ static uint32_t search_atoms(const pathstorm *self) {
   return CLEARINGS + 1 + (self->whole ? 1 : self->map.cells / STEPS_PER_ATOM + 1);
 }
 
-/* By what the last commit left: nothing of that changes while a frame runs. */
+/* The model cost follows from what the last commit left, which does not change while a frame runs. */
 static uint64_t pathstorm_solver_model_cost(const muster_cost_query *query, void *user) {
   const pathstorm *self = user;
   uint32_t number = 0;
@@ -326,7 +327,7 @@ static muster_type register_solver(pathstorm *self, muster_world *world) {
   def.slice_ns = slice_ns;
   def.user = self;
   def.model_cost_ns = pathstorm_solver_model_cost;
-  def.strikes_demote = def.strikes_quarantine = 0; /* all others wait for them: offences are counted, no more */
+  def.strikes_demote = def.strikes_quarantine = 0; /* all walkers wait for solvers: offences are only counted */
   return muster_type_register(world, &def);
 }
 

@@ -1,5 +1,5 @@
-/* pathstorm_walker.c - agents that are ordered to a place: they ask for a way, check it from beginning to end, and go
- * it. */
+/* pathstorm_walker.c - agents that are ordered to a place: they ask for a way, check it from beginning to end, and
+ * follow it. */
 #include "scenarios/pathstorm.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static const float step_m[2] = {1.0f, 1.41421356f}; /* straight, diagonal */
 
 /* --------------------------------------------------------------------------------------------------------- messages */
 
-/* Whoever still waits for an answer to the order before has not been served. */
+/* A walker that still waits for an answer to the previous order counts that order as unanswered. */
 static void take_order(pathstorm *self, pathstorm_walker_state *own, const pathstorm_order *order, uint64_t sent_ns) {
   own->unanswered += own->stage == PATHSTORM_ASKS || own->stage == PATHSTORM_WAITS;
   own->order = order->number;
@@ -25,7 +25,7 @@ static void take_order(pathstorm *self, pathstorm_walker_state *own, const paths
   own->orders_reachable += pathstorm_is_reachable(self, own->cell, own->goal);
 }
 
-/* An answer to an order before the last is of no use any more. */
+/* Only an answer to the latest order is used. */
 static void take_answer(pathstorm *self, pathstorm_walker_state *own, const pathstorm_answer *answer, uint64_t now_ns) {
   bool way = answer->field != PATHSTORM_NONE;
   if (answer->order != own->order) return;
@@ -61,7 +61,7 @@ static muster_atom_result pathstorm_walker_hear(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* A request that found the solver's box full is sent again. */
+/* A request that found the solver's inbox full is sent again. */
 static muster_atom_result pathstorm_walker_ask(muster_update *update) {
   const pathstorm *self = update->type_user;
   pathstorm_walker_state *own = update->state;
@@ -92,7 +92,7 @@ static void reject_way(pathstorm_walker_state *own) {
   own->stage = PATHSTORM_REFUSED;
 }
 
-/* The whole way is looked at before it is begun, as a game would do to smooth it. */
+/* Checks the whole way before the walker sets out, as a game would do to smooth it. */
 static muster_atom_result pathstorm_walker_survey(muster_update *update) {
   const pathstorm *self = update->type_user;
   pathstorm_walker_state *own = update->state;
@@ -141,7 +141,7 @@ static muster_atom_result pathstorm_walker_look(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* Gives back what was granted for earlier orders, and for this one once it is carried out. */
+/* Gives back the field that was granted for an earlier order, and for this one once it is carried out. */
 static muster_atom_result pathstorm_walker_act(muster_update *update) {
   pathstorm *self = update->type_user;
   pathstorm_walker_state *own = update->state;
@@ -209,7 +209,7 @@ static muster_type register_walker(pathstorm *self, muster_world *world) {
   return muster_type_register(world, &def);
 }
 
-/* Anywhere on the largest region. */
+/* A random cell of the largest region. */
 static uint32_t place_walker(const pathstorm *self, uint64_t random) {
   uint32_t cell = (uint32_t)(random % self->map.cells);
   while (self->map.regions[cell] != 1) cell = (cell + 1) % self->map.cells;

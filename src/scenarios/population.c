@@ -121,7 +121,7 @@ static bool population_spawn(const struct population *population, muster_world *
   return !muster_agent_is_null(muster_agent_spawn(world, &def));
 }
 
-/* What the library refuses here, it has already said why. */
+/* Where the library refuses, it has already said why. */
 static muster_result population_populate(void *instance, muster_world *world) {
   struct population *population = instance;
   uint32_t bytes;
@@ -142,9 +142,9 @@ static void population_before_frame(void *instance, muster_world *world, uint64_
 
 /* ------------------------------------------------------------------------------------------------------------ keep */
 
-/* What is kept besides the agents; the walkers follow. */
+/* What a snapshot keeps besides the agents; the walkers follow. */
 typedef struct kept_population {
-  uint64_t rows; /* a number of all rows and the seed */
+  uint64_t rows; /* a hash of all rows and the seed */
   uint32_t version, walkers;
   uint64_t last_now_ns, goals;
   double walked_m;
@@ -152,7 +152,7 @@ typedef struct kept_population {
 
 enum { KEPT_VERSION = 1 };
 
-/* Another file, or another seed, gives another number. */
+/* A hash: another file, or another seed, gives another number. */
 static uint64_t population_number_of(const struct population *population) {
   uint64_t number = population_mix(population->seed) + population->rows.count;
   for (uint32_t i = 0; i < population->rows.count; i++) {

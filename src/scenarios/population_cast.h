@@ -1,4 +1,4 @@
-/* scenarios/population_cast.h - who of a file comes, and who plays what.
+/* scenarios/population_cast.h - chooses which rows of a file become agents, and the family of behaviour of each kind.
  *
  * A file says where NPCs stand and of which kind they are, not what they do. The cast gives every kind one of four
  * families of behaviour, so that the agents' shares of the families are those of a real server:
@@ -22,9 +22,9 @@ typedef enum population_family {
   POPULATION_FAMILIES
 } population_family;
 
-/* Keeps `wanted` of the rows, in order: one out of each of `wanted` even stretches of the file, chosen by the seed.
- * Every row stays when wanted is 0 or the number of rows; wanted must not be larger. The numbers of worlds and kinds
- * stay as they are. */
+/* Keeps `wanted` of the rows, in order: one out of each of `wanted` equal parts of the file, chosen by the seed. Every
+ * row stays when wanted is 0 or the number of rows; wanted must not be larger. The numbers of worlds and kinds stay as
+ * they are. */
 void population_thin(population_rows *rows, uint32_t wanted, uint64_t seed);
 
 /* Writes the family of every kind to families[kind_count]. The largest kinds are placed first, kinds of about the same

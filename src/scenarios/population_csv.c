@@ -66,7 +66,7 @@ static __attribute__((format(printf, 3, 4))) muster_result fail_line(const csv_r
   return muster_module_fail(MUSTER_E_INPUT, "%s:%" PRIu64 ": %s", reader->file_name, line, reason);
 }
 
-/* Columns that are skipped, and all columns while the header is read, go by their number. */
+/* Names a column in a message; skipped columns, and all columns while the header is read, are named by their number. */
 static muster_result fail_field(const csv_reader *reader, const csv_field *field, const char *reason) {
   csv_role role = field->column < reader->column_count ? reader->roles[field->column] : ROLE_SKIPPED;
   if (role != ROLE_SKIPPED) return fail_line(reader, field->line, "column '%s': %s", role_names[role], reason);

@@ -1,8 +1,8 @@
 /* scenarios/population_csv.h - reads a table of NPC spawns from text.
  *
- * The text is CSV as RFC 4180 has it, and what is commonly found besides: LF or CRLF, a UTF-8 byte order mark, blank
- * lines, blanks around fields, no newline at the end. The first line that is not blank is the header. It names, in any
- * order and any case, x and one of y and z, and may name kind, world, patrol and speed; other columns are skipped.
+ * The text is CSV as in RFC 4180, with common variations: LF or CRLF, a UTF-8 byte order mark, blank lines, blanks
+ * around fields, no newline at the end. The first line that is not blank is the header. It names, in any order and any
+ * case, x and one of y and z, and may name kind, world, patrol and speed; other columns are skipped.
  *
  *     x, y, z   finite numbers within +-1e9, metres
  *     kind      any text; without the column every row is a kind of its own

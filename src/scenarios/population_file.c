@@ -22,7 +22,7 @@ static muster_result fail_too_large(const char *path) {
                             (unsigned long long)POPULATION_FILE_MAX_BYTES);
 }
 
-/* Refuses early what cannot be read, and guesses the size of what can. */
+/* Refuses early a file that cannot be read, and guesses the size of one that can. */
 static muster_result population_file_look(const char *path, int file, size_t *guess_bytes) {
   struct stat status;
   if (fstat(file, &status)) return fail(path, strerror(errno));

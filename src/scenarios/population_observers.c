@@ -117,7 +117,8 @@ bool population_observers_enter(population_observers *observers, muster_world *w
   return true;
 }
 
-/* Straight to the goal, heights included; whoever arrives chooses the next goal and stands until the next frame. */
+/* Walks straight to the goal, heights included; a walker that arrives chooses the next goal and stands until the next
+ * frame. */
 static void walk_one(population_observers *observers, const population_rows *rows, uint32_t number, double distance_m) {
   population_walker *walker = &observers->walkers[number];
   double x = walker->goal.x - walker->place.x, y = walker->goal.y - walker->place.y,
@@ -137,7 +138,7 @@ void population_observers_walk(population_observers *observers, const population
   observers->last_now_ns = sim_now_ns;
   for (uint32_t i = 0; i < observers->count; i++) {
     walk_one(observers, rows, i, distance_m);
-    /* A full command queue only delays the news: the place told next time is the whole truth again. */
+    /* A full command queue only delays a position: the next one that is told is complete again. */
     (void)muster_observer_move(world, observers->walkers[i].observer, observers->walkers[i].place);
   }
 }

@@ -11,7 +11,7 @@ typedef struct population_walker {
   muster_observer observer;
   muster_position place, goal;
   uint32_t world;
-  uint32_t near; /* in the world's stretch of the route: the spawn that it goes to */
+  uint32_t near; /* index of the spawn that it goes to, in the world's part of the route */
 } population_walker;
 
 typedef struct population_observers {
@@ -24,8 +24,8 @@ typedef struct population_observers {
   uint64_t goals; /* chosen so far */
 } population_observers;
 
-/* How many observers there are to be for a wish (0 = POPULATION_OBSERVERS_DEFAULT): at least one for each world that
- * has agents. */
+/* The number of observers for a wanted number (0 = POPULATION_OBSERVERS_DEFAULT): at least one for each world that has
+ * agents. */
 uint32_t population_observers_needed(const population_rows *rows, const uint32_t *world_agents, uint32_t wanted);
 
 /* Lays out routes and places `count` walkers: one in each world that has agents, the others by the worlds' shares of

@@ -1,6 +1,6 @@
-/* population_paths.c - the few that find their way: each update plans from where the agent stands to its goal and walks
- * what time allows. Most goals are near, a few are far or hard to reach, so that the cost of an update has a heavy
- * tail; it is cut into slices of at most SLICE_NODES cells, one per atom. */
+/* population_paths.c - the few agents that search paths: each update plans a way from the agent's place to its goal and
+ * walks as far as the time allows. Most goals are near, a few are far or hard to reach, so that the cost of an update
+ * has a heavy tail; it is cut into slices of at most SLICE_NODES cells, one per atom. */
 #include "scenarios/population_random.h"
 #include "scenarios/population_search.h"
 #include "scenarios/population_walk.h"
@@ -12,7 +12,7 @@ enum { SLICE_NODES = 256, SLICES = SEARCH_CELLS / SLICE_NODES };
 static const double nearest_goal_m = 6, farthest_goal_m = 42, tether_m = 60, spare_max_s = 10;
 
 typedef struct paths_state {
-  population_circuit circuit; /* its places are the goals of a patrol, a quarter turn apart */
+  population_circuit circuit; /* places on it, a quarter turn apart, are the goals of a patrol */
   muster_position home, goal; /* heights unused */
   double wandered_m;
   double spare_s; /* time left over when a goal was reached; the next way is walked with it */
@@ -31,7 +31,7 @@ static double choose_distance(muster_update *update) {
   return fmin(nearest_goal_m * pow(share, -1 / 1.1), farthest_goal_m);
 }
 
-/* Some place to go to that is free, if a few tries find one; those who are far from home turn back. */
+/* Chooses a free place to go to, if a few tries find one; an agent that is far from home turns back. */
 static muster_position population_paths_choose_goal(const paths_state *state, muster_update *update) {
   enum { TRIES = 6 };
   muster_position place = update->position, goal = place;
@@ -63,7 +63,8 @@ static void set_out(paths_state *state, muster_update *update) {
 
 /* --------------------------------------------------------------------------------------------------------- walking */
 
-/* Goes to a place as far as the distance lasts, and takes what was walked from it. True when it got there. */
+/* Walks to a place as far as the distance lasts, and subtracts what was walked from the distance. True when the agent
+ * got there. */
 static bool go(muster_position *place, muster_position to, double *distance_m) {
   double gap_m = hypot(to.x - place->x, to.y - place->y);
   *place = population_approach(*place, to, *distance_m);
@@ -81,7 +82,7 @@ static bool population_paths_follow(const paths_state *state, muster_position *p
   return go(place, state->goal, distance_m);
 }
 
-/* Whoever finds no way climbs straight over, so that nobody stays walled in. */
+/* An agent that finds no way goes straight over blocked cells, so that no agent stays walled in. */
 static void population_paths_walk(paths_state *state, muster_update *update) {
   bool found = state->search.status == SEARCH_FOUND;
   double time_s = population_seconds(update->elapsed_ns) + state->spare_s;
@@ -98,7 +99,8 @@ static void population_paths_walk(paths_state *state, muster_update *update) {
 
 /* ------------------------------------------------------------------------------------------------------------ role */
 
-/* One slice: the first of an update begins the search, the one that ends it walks. The slices suffice for every cell.
+/* One slice: the first of an update begins the search, the slice that ends the search walks. The slices suffice for
+ * every cell.
  */
 static muster_atom_result population_paths_think(muster_update *update) {
   paths_state *state = update->state;
@@ -113,8 +115,8 @@ static muster_atom_result population_paths_think(muster_update *update) {
 }
 
 /* What a slice costs under the virtual clock. Measured: a cell takes 200 ns, beginning and walking 600 ns; half of the
- * searches close fewer than 10 cells, one in ten more than 100, one in a hundred 3,000. The power of one draw per
- * update follows that; from it every slice takes its part. */
+ * searches close fewer than 10 cells, one in ten more than 100, one in a hundred 3,000. A power of one random draw per
+ * update is distributed like that; every slice takes its part of it. */
 static uint64_t paths_cost_ns(const muster_cost_query *query, void *user) {
   (void)user;
   double share = 1 - (double)population_share(query->update_random);

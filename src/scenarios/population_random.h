@@ -1,4 +1,4 @@
-/* scenarios/population_random.h - reproducible numbers for the module's own choices, outside updates. */
+/* scenarios/population_random.h - reproducible random numbers for the module's own choices, outside updates. */
 #ifndef SCENARIOS_POPULATION_RANDOM_H
 #define SCENARIOS_POPULATION_RANDOM_H
 

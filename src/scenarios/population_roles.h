@@ -1,4 +1,4 @@
-/* scenarios/population_roles.h - what each family of behaviour brings: its agent type, how an agent of it begins, and
+/* scenarios/population_roles.h - what each family of behaviour brings: its agent type, the first state of an agent, and
  * what it counts. The families are population_routine.c, population_steering.c, population_sensing.c and
  * population_paths.c.
  *
@@ -10,7 +10,7 @@
 
 #include "scenarios/population_cast.h"
 
-/* What a row of the file says of the agent that is about to begin. */
+/* What a row of the file says of the agent that is about to be spawned. */
 typedef struct population_start {
   muster_position home;
   float speed_mps; /* 0 = none given */
@@ -30,7 +30,7 @@ typedef struct population_tally {
   double patrolled_m;  /* walked on patrol */
   double wandered_m;   /* walked otherwise */
   uint64_t activities; /* changes of activity of routines */
-  uint64_t choices;    /* changes of mind of those that sense */
+  uint64_t choices;    /* changes of activity of sensing agents */
   uint64_t paths_found, paths_missed;
   uint64_t nodes_expanded;
 } population_tally;

@@ -1,5 +1,5 @@
-/* population_routine.c - the many: shopkeepers, guards at a door, hens. A small state machine whose activities follow
- * one another by what the agent needs. */
+/* population_routine.c - most agents: shopkeepers, guards at a door, hens. A small state machine chooses one activity
+ * after the other by what the agent needs. */
 #include "scenarios/population_random.h"
 #include "scenarios/population_walk.h"
 
@@ -17,7 +17,7 @@ typedef struct routine_state {
 } routine_state;
 
 /* During an activity every need drifts towards a level of its own, and covers all but a third of the way in so many
- * seconds. The drift is exponential, so that it makes no difference into how many updates a time is cut. */
+ * seconds. The drift is exponential, so that the number of updates in a time makes no difference. */
 static const float drift_to[ACTIVITIES][NEEDS] = {[ACTIVITY_IDLE] = {1.0f, 0.6f, 0.9f, 1.0f},
                                                   [ACTIVITY_WORK] = {1.0f, 1.0f, 0.8f, 0.0f},
                                                   [ACTIVITY_EAT] = {0.0f, 0.7f, 0.8f, 0.8f},
@@ -35,7 +35,7 @@ static void spend(routine_state *state, uint64_t duration_ns) {
   for (uint32_t i = 0; i < NEEDS; i++) state->needs[i] = to[i] + (state->needs[i] - to[i]) * expf(-seconds / in_s[i]);
 }
 
-/* What is most urgent, if anything is. */
+/* The activity for the most urgent need, if a need is urgent. */
 static uint32_t population_routine_choose_activity(const routine_state *state) {
   static const uint32_t remedies[NEEDS] = {ACTIVITY_EAT, ACTIVITY_REST, ACTIVITY_TALK, ACTIVITY_WORK};
   uint32_t most = 0;
@@ -49,8 +49,8 @@ static uint64_t choose_duration(uint64_t random) {
   return 2000000000u + (random >> 56) * 31250000u;
 }
 
-/* However long the agent slept, its activities follow one another as if it had been watched, but for a sleep of hours:
- * past so many changes the rest of the time goes to the last activity. */
+/* However long the agent was not updated, its activities follow one another as if it had been. Only after hours, past
+ * this many changes, the rest of the time goes to the last activity. */
 static void population_routine_live(muster_update *update, routine_state *state) {
   enum { CHANGES_MAX = 1024 };
   uint64_t time_ns = update->elapsed_ns;

@@ -43,7 +43,7 @@ static bool comes_before(const search_entry *a, const search_entry *b) {
 static void population_search_push(population_search *search, search_entry entry) {
   uint32_t slot = search->open_count;
   if (slot == SEARCH_OPEN_MAX)
-    slot--; /* the last leaf is among the worst */
+    slot--; /* the last leaf of the heap is among the worst */
   else
     search->open_count++;
   for (; slot > 0 && comes_before(&entry, &search->open[(slot - 1) / 2]); slot = (slot - 1) / 2)
@@ -85,7 +85,7 @@ static void close_cell(population_search *search, uint16_t index, uint32_t step)
   search->closed[index / 2] |= (uint8_t)((8u | step) << (index % 2 * 4));
 }
 
-/* The least that the way from a cell to the start can cost: diagonal as far as possible, then straight. */
+/* The least cost of a way from a cell to the start: diagonal as far as possible, then straight. */
 static uint16_t population_search_least_cost(const population_search *search, uint16_t index) {
   int across = abs(index % SEARCH_WINDOW - search->start % SEARCH_WINDOW);
   int along = abs(index / SEARCH_WINDOW - search->start / SEARCH_WINDOW);
@@ -112,7 +112,7 @@ static bool is_open_ground(const population_search *search, search_cell cell, ui
   return *index == search->start || !search_is_blocked(cell);
 }
 
-/* Reaches out from a cell that was just closed. Nobody squeezes diagonally past a blocked corner. */
+/* Reaches the neighbours of a cell that was just closed. No diagonal step passes a blocked corner. */
 static void population_search_reach_out(population_search *search, const search_entry *from) {
   search_cell centre = window_cell(search, from->cell);
   uint16_t around[8];

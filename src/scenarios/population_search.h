@@ -47,11 +47,11 @@ typedef struct population_search {
 /* The cell that a place in metres lies in; coordinates are within +-1e9 m. */
 search_cell search_cell_at(double x, double y);
 
-/* Whether nobody can stand on a cell. Pure. */
+/* Whether a cell is blocked. Pure. */
 bool search_is_blocked(search_cell cell);
 
-/* Begins a search. Start and goal must be at most SEARCH_WINDOW / 2 cells apart on either axis. Where one begins counts
- * as free, whatever stands there. */
+/* Begins a search. Start and goal must be at most SEARCH_WINDOW / 2 cells apart on either axis. The start counts as
+ * free even if it is blocked. */
 void search_begin(population_search *search, search_cell start, search_cell goal);
 
 /* Goes on for at most `nodes` cells, and returns how many it closed. The status tells whether it is done; it is after

@@ -1,4 +1,4 @@
-/* population_sensing.c - those with judgement: they look at everybody in sight, appraise threat and company, survey the
+/* population_sensing.c - agents that judge: they look at every agent in sight, appraise threat and company, survey the
  * places around, weigh what they could do against what they need, and do it. Perception and choice are two atoms. */
 #include "scenarios/population_random.h"
 #include "scenarios/population_search.h"
@@ -16,7 +16,7 @@ typedef struct vector {
   float x, y;
 } vector;
 
-/* What the last look around came to. Places are seen from the agent, in metres. */
+/* The results of the last look around. Places are seen from the agent, in metres. */
 typedef struct appraisal {
   float threat, company; /* 0 = none; from 1 on as strong as it gets */
   vector friend;         /* the best company */
@@ -43,7 +43,7 @@ static float rise(float value, float middle, float steepness) {
 
 /* ------------------------------------------------------------------------------------------------------ perception */
 
-/* Somebody in sight who threatens. */
+/* An agent in sight that threatens. */
 struct threat {
   vector place;
   float strength;
@@ -53,14 +53,14 @@ static bool is_blocked(const muster_update *update, float x, float y) {
   return search_is_blocked(search_cell_at(update->position.x + (double)x, update->position.y + (double)y));
 }
 
-/* Whether the ground between is free, by a glance every two metres. */
+/* Whether the ground between is free, checked every two metres. */
 static bool is_in_sight(const muster_update *update, vector place, float distance_m) {
   for (float at_m = glance_m; at_m < distance_m; at_m += glance_m)
     if (is_blocked(update, place.x * at_m / distance_m, place.y * at_m / distance_m)) return false;
   return true;
 }
 
-/* Who is stronger threatens, the more so the nearer and the stronger; who is alike is company. */
+/* A stronger agent threatens, the more the nearer and the stronger it is; an agent of like strength is company. */
 static struct threat population_sensing_appraise(appraisal *seen, const muster_update *update,
                                                  const muster_neighbour *near, vector place) {
   const population_public *own = update->published, *other = near->published;
@@ -75,7 +75,7 @@ static struct threat population_sensing_appraise(appraisal *seen, const muster_u
   return threat;
 }
 
-/* How much everybody in sight threatens a place. */
+/* How much all agents in sight together threaten a place. */
 static float threat_at(const struct threat *threats, uint32_t count, vector place) {
   float sum = 0;
   for (uint32_t i = 0; i < count; i++) {
@@ -143,7 +143,7 @@ static void population_sensing_weigh(const sensing_state *state, float *worth) {
   worth[ACTIVITY_FLEE] = rise(state->fear, 0.35f, 12) * (1 - 0.3f * drawn_off);
   worth[ACTIVITY_JOIN] = rise(state->loneliness, 0.5f, 10) * fminf(state->seen.company, 1) * calm;
   worth[ACTIVITY_PATROL] = state->circuit.speed_mps > 0 ? 0.8f * calm * (1 - 0.5f * drawn_off) : 0;
-  worth[state->activity] *= 1.15f; /* a change of mind must be worth it */
+  worth[state->activity] *= 1.15f; /* the present activity counts more, against frequent changes */
 }
 
 static uint32_t population_sensing_choose(const sensing_state *state) {

@@ -1,6 +1,6 @@
-/* population_steering.c - those that move among others: strollers and patrols. Each update weighs velocities that it
- * could take by how far they are from what it wants, how soon they lead into somebody, and whether they lead into what
- * blocks the ground. */
+/* population_steering.c - agents that move among others: strollers and patrols. Each update weighs possible velocities
+ * by how far they are from the wanted one, how soon they lead into another agent, and whether they lead into blocked
+ * ground. */
 #include "scenarios/population_random.h"
 #include "scenarios/population_search.h"
 #include "scenarios/population_walk.h"
@@ -26,12 +26,12 @@ typedef struct steering_state {
   float speed_mps;
 } steering_state;
 
-/* Somebody near, as seen from the agent. */
+/* An agent nearby, as seen from this agent. */
 typedef struct obstacle {
   vector place, velocity;
 } obstacle;
 
-/* What a choice of velocity is judged by. */
+/* What a velocity is judged by. */
 typedef struct surroundings {
   obstacle others[NEIGHBOURS];
   uint32_t count;
@@ -64,8 +64,8 @@ static void population_steering_look(const muster_update *update, vector velocit
 
 /* ---------------------------------------------------------------------------------------------------------- choice */
 
-/* Seconds until two bodies touch if both keep their velocities; foresight_s if they do not within that time. Those who
- * touch already count by whether they part. */
+/* Seconds until two bodies touch if both keep their velocities; foresight_s if they do not within that time. Two bodies
+ * that touch already count by whether they move apart. */
 static float time_to_touch(const obstacle *other, vector velocity) {
   float x = velocity.x - other->velocity.x, y = velocity.y - other->velocity.y;
   float closing = x * other->place.x + y * other->place.y;
@@ -82,7 +82,7 @@ static bool leads_into_block(const surroundings *around, vector velocity, float 
                                           around->place.y + (double)(velocity.y * seconds)));
 }
 
-/* What is wrong with a velocity; 0 = nothing. */
+/* The penalty of a velocity; 0 = none. */
 static float fault(const surroundings *around, vector velocity, vector wanted, float speed_mps) {
   float soonest_s = foresight_s;
   for (uint32_t i = 0; i < around->count; i++)
@@ -94,7 +94,7 @@ static float fault(const surroundings *around, vector velocity, vector wanted, f
   return total;
 }
 
-/* The best of what is wanted, and of eight directions at full and at half speed. */
+/* The best velocity among the wanted one and eight directions at full and at half speed. */
 static vector choose_velocity(const surroundings *around, vector wanted, float speed_mps) {
   static const vector directions[DIRECTIONS] = {
       {1, 0},  {0.70710678f, 0.70710678f},   {0, 1},  {-0.70710678f, 0.70710678f},

@@ -26,8 +26,8 @@ void population_circuit_begin(population_circuit *circuit, const population_star
 /* Where on the circuit the agent should be now; z is the height given. */
 muster_position population_circuit_place(const population_circuit *circuit, double height);
 
-/* Where an agent that stood at `from` is after patrolling for some seconds: whoever was drawn away walks back to where
- * it left the circuit first. */
+/* Where an agent that stood at `from` is after patrolling for some seconds: an agent that was drawn away first walks
+ * back to where it left the circuit. */
 muster_position population_circuit_walk(population_circuit *circuit, muster_position from, double seconds);
 
 /* The place at most distance_m from `from` towards `to`, on the ground plane and at the height of `from`. */

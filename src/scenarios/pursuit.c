@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { AGENTS_DEFAULT = 1000, AGENTS_MAX = 1000000, OBSERVERS_MAX = 65536, VERSION = 1 /* of what is kept */ };
+enum { AGENTS_DEFAULT = 1000, AGENTS_MAX = 1000000, OBSERVERS_MAX = 65536, VERSION = 1 /* of the snapshot's data */ };
 
 static muster_result pursuit_check_options(const muster_module_options *options) {
   if (!options || options->size == 0)
@@ -54,7 +54,7 @@ void pursuit_choose(void *instance, const pursuit_version *version) {
   ((pursuit *)instance)->version = *version;
 }
 
-/* Whom everybody follows is settled when all have their ids: at the intake. */
+/* Targets are set once all agents have their ids: at the intake. */
 static muster_result pursuit_spawn_all(const pursuit *self, muster_world *world, muster_type type) {
   for (uint32_t i = 0; i < self->agents; i++) {
     pursuit_face face = pursuit_first_face(self->seed, i);
@@ -70,7 +70,7 @@ static muster_result pursuit_spawn_all(const pursuit *self, muster_world *world,
   return MUSTER_OK;
 }
 
-/* Observers stand about. */
+/* Places the observers, which stand still. */
 static muster_result pursuit_add_observers(const pursuit *self, muster_world *world) {
   for (uint32_t i = 0; i < self->observers; i++) {
     muster_observer_def def = muster_default_observer_def();
@@ -96,7 +96,7 @@ static void pursuit_before_frame(void *instance, muster_world *world, uint64_t s
   self->frame_ns = sim_now_ns;
 }
 
-/* What the scenario knows besides its agents; their ids follow. */
+/* What a snapshot keeps besides the agents; their ids follow. */
 typedef struct kept_torus {
   uint32_t version, agents, observers, begun;
   uint64_t seed, begin_ns, frame_ns;

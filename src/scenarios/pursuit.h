@@ -1,9 +1,9 @@
 /* scenarios/pursuit.h - the testbed of Wright & Marshall: agents on a torus, each of which follows another one and
- * avoids collisions with everybody.
+ * avoids collisions with all.
  *
  *     pursuit.c         the module: the torus, the agents, the observers
  *     pursuit_sets.c    the sets of an agent, as Muster runs them
- *     pursuit_think.c   what they do, without a word of Muster: how to follow, avoid, plan and steer
+ *     pursuit_think.c   what the sets compute, without Muster: how to follow, avoid, plan and steer
  *     pursuit_loop.c    the same in a plain loop on arrays, to compare with
  *     pursuit_report.c  the numbers of the world
  *
@@ -11,8 +11,8 @@
  * have periods of 4, 6 and 8 updates, and delays of 0, 1 and 2, so that no two of one agent ever coincide. But all
  * agents begin in the same frame: their avoidings do coincide.
  *
- * Agents see each other as Muster's neighbour queries do, which know no torus: nobody near the seam sees who is just
- * across it, but by following. */
+ * Agents see each other as Muster's neighbour queries do, which know no torus: an agent near the seam does not see
+ * agents just across it, except the one that it follows. */
 #ifndef SCENARIOS_PURSUIT_H
 #define SCENARIOS_PURSUIT_H
 
@@ -21,8 +21,8 @@
 #include <muster/module.h>
 
 enum {
-  PURSUIT_SIGHTS = 16,     /* so many neighbours are taken in */
-  PURSUIT_AVOID_ATOMS = 5, /* avoiding is cut into so many slices */
+  PURSUIT_SIGHTS = 16,     /* the most neighbours that an agent takes in */
+  PURSUIT_AVOID_ATOMS = 5, /* the slices of avoiding */
   PURSUIT_HEADINGS = 25,   /* 250 manoeuvres are weighed: each of these with each of the speeds */
   PURSUIT_SPEEDS = 10
 };
@@ -38,18 +38,18 @@ typedef struct pursuit_face {
   float speed_mps;
 } pursuit_face;
 
-/* Somebody near, relative to the one who sees. */
+/* A nearby agent, relative to the agent that sees it. */
 typedef struct pursuit_sight {
   float x, y;                   /* m */
-  float velocity_x, velocity_y; /* m/s, of itself */
+  float velocity_x, velocity_y; /* m/s, not relative */
 } pursuit_sight;
 
-/* How a set of one agent fared. When its first run is due nobody knows but Muster: the others are counted from there.
+/* How punctual a set of one agent was. Only Muster knows when its first run is due: the others are counted from there.
  */
 typedef struct pursuit_tally {
-  uint32_t due; /* so many times should it have run by its last run */
+  uint32_t due; /* the number of runs that were due by its last run */
   uint32_t runs;
-  uint32_t late; /* of these, not in the frame in which they should have been */
+  uint32_t late; /* of these, runs in a later frame than the one in which they were due */
   uint32_t next; /* the update in which it is due next; 0 = it never ran */
 } pursuit_tally;
 
@@ -59,14 +59,14 @@ typedef struct pursuit_body {
   uint64_t pass_ns; /* simulation time of the frame in which its latest update began */
   double walked_m;
   float target_x, target_y, target_heading, target_speed;
-  float lead_s;                      /* so long ahead of the target it aims */
-  float aim_heading, aim_speed;      /* to follow */
-  float dodge_heading, dodge_speed;  /* added to these, to avoid */
-  float best_heading, best_speed;    /* of the manoeuvres that were weighed so far */
-  float best_cost;                   /* what speaks against it */
+  float lead_s;                      /* how far ahead of the target's motion it aims */
+  float aim_heading, aim_speed;      /* what following wants */
+  float dodge_heading, dodge_speed;  /* added to these by avoiding */
+  float best_heading, best_speed;    /* of the best manoeuvre weighed so far */
+  float best_cost;                   /* the cost of that manoeuvre */
   uint32_t seen;                     /* neighbours that it knows of */
-  uint32_t updates;                  /* that it began */
-  uint32_t looks, touches, breaches; /* at neighbours; that showed a collision; of a limit of motion */
+  uint32_t updates;                  /* the updates that it began */
+  uint32_t looks, touches, breaches; /* at neighbours; of these, at a collision; of a limit of motion */
   pursuit_tally tallies[PURSUIT_SETS];
   uint32_t number;
   pursuit_sight sights[PURSUIT_SIGHTS];
@@ -94,8 +94,8 @@ double pursuit_wrap(double side_m, double value);
 /* The shortest way from one coordinate to another. */
 double pursuit_way(double side_m, double from, double to);
 
-/* A place and a motion that depend on the seed and the number of an agent alone, and whom it follows: anybody but
- * itself, when there is somebody else. */
+/* A place and a motion that depend on the seed and the number of an agent alone, and the agent that it follows: any but
+ * itself, if there is another. */
 muster_position pursuit_first_place(uint64_t seed, uint32_t number, double side_m);
 pursuit_face pursuit_first_face(uint64_t seed, uint32_t number);
 uint32_t pursuit_first_target(uint64_t seed, uint32_t number, uint32_t agents);
@@ -109,18 +109,19 @@ double pursuit_side_m(uint32_t agents);
 void pursuit_notice(pursuit_body *self, double side_m, muster_position own, muster_position other,
                     const pursuit_face *face);
 
-/* Aims at the target: behind it, where it is going to be. */
+/* Aims at the target: behind the place where it is going to be. */
 void pursuit_follow(pursuit_body *self, const pursuit_face *own);
 
-/* Weighs the manoeuvres of one slice, 0 .. PURSUIT_AVOID_ATOMS - 1, by going through the next two seconds of each, and
- * takes the best of all with the last slice. Coarsely: one of them, straight on. */
+/* Weighs the manoeuvres of one slice, 0 .. PURSUIT_AVOID_ATOMS - 1, by simulating the next two seconds of each; the
+ * last slice takes the best of all. When coarse: only one manoeuvre, straight on. */
 void pursuit_avoid(pursuit_body *self, const pursuit_face *own, uint32_t slice, bool coarse);
 
-/* Chooses how far ahead of the target to aim, by going through the next seconds for several choices. Coarsely: for
+/* Chooses how far ahead of the target to aim, by simulating the next seconds for several choices. When coarse: for
  * one. */
 void pursuit_plan(pursuit_body *self, const pursuit_face *own, bool coarse);
 
-/* Turns, accelerates and walks for so long, within the limits. Writes the new face. Returns the new place. */
+/* Turns, accelerates and walks for that time, within the limits. Writes the new published state. Returns the new
+ * place. */
 muster_position pursuit_steer(pursuit_body *self, pursuit_face *face, muster_position place, double side_m,
                               float elapsed_s);
 

@@ -1,13 +1,13 @@
 /* The testbed on arrays of its own, so that a plain loop and Muster can run the same callbacks on the same memory. What
  * others see is kept twice and changes places between frames, as published state does. Neighbours are found by looking
- * at everybody, as a loop of some hundred agents does. */
+ * at all agents, as a loop of some hundred agents does. */
 #include "scenarios/pursuit.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What others see of an agent, where it is included. */
+/* What others see of an agent, including its place. */
 typedef struct loop_face {
   muster_position place;
   pursuit_face face;

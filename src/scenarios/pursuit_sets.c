@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stddef.h>
 
-enum { STRETCH_MAX = 3 }; /* periods under load */
+enum { STRETCH_MAX = 3 }; /* the most that periods stretch under load */
 
 /* Atoms are numbered from set to set. */
 enum { SEE_TARGET = 0, SEE_NEIGHBOURS, PLAN, FOLLOW, AVOID_FIRST, STEER = AVOID_FIRST + PURSUIT_AVOID_ATOMS };
@@ -71,14 +71,14 @@ static void end_set(const pursuit *self, pursuit_body *body, pursuit_set set) {
 struct turn {
   const pursuit *self;
   pursuit_body *body;
-  pursuit_face *face; /* its own, as the frame leaves it */
+  pursuit_face *face; /* its own published state, as the frame leaves it */
 };
 
 static struct turn turn_of(muster_update *update) {
   return (struct turn){update->type_user, update->state, update->published};
 }
 
-/* A fraction of a second is told exactly enough in a float. */
+/* For a fraction of a second a float is exact enough. */
 static float seconds(uint64_t ns) {
   return (float)((double)ns * 1e-9);
 }
@@ -212,7 +212,7 @@ muster_type_def pursuit_define(const pursuit_version *version, const pursuit_cal
   def.name = "pursuer";
   def.sets = parts->sets;
   def.set_count = PURSUIT_SETS;
-  def.set_order = MUSTER_SETS_AS_DEFINED; /* follow before avoid, which starts from where following aims */
+  def.set_order = MUSTER_SETS_AS_DEFINED; /* follow before avoid, which starts from the aim of following */
   def.period_ns = PURSUIT_UPDATE_NS;
   def.period_max_ns = version->elastic ? STRETCH_MAX * (uint64_t)PURSUIT_UPDATE_NS : PURSUIT_UPDATE_NS;
   def.elasticity = version->elastic ? 1.0f : 0.0f;

@@ -1,4 +1,4 @@
-/* How a pursuer thinks and moves: mathematics on its own state, the same whoever calls it. */
+/* How a pursuer thinks and moves: mathematics on its own state, the same for every caller. */
 #include "scenarios/pursuit.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 const float pursuit_speed_max_mps = 6.0f, pursuit_acceleration_mps2 = 4.0f, pursuit_turn_rps = 2.5f;
 const float pursuit_sight_m = 12.0f, pursuit_touch_m = 1.0f;
 
-static const float cruise_mps = 1.5f; /* nobody stands still: circles of followers would */
+static const float cruise_mps = 1.5f; /* no agent stands still: circles of followers would */
 static const float standoff_m = 4.0f; /* the wanted distance to the target */
 static const float full_turn = 6.2831853f, half_turn = 3.1415927f;
 static const double area_each_m2 = 72.0;
@@ -40,7 +40,7 @@ static uint64_t pursuit_think_mix(uint64_t value) {
   return value ^ (value >> 31);
 }
 
-/* The which-th of an agent's own random numbers. */
+/* An agent's own random number of that index. */
 static uint64_t random_of(uint64_t seed, uint32_t number, uint32_t which) {
   return pursuit_think_mix(pursuit_think_mix(seed + 0x9e3779b97f4a7c15u) + number * 16ull + which);
 }
@@ -103,7 +103,7 @@ void pursuit_follow(pursuit_body *self, const pursuit_face *own) {
 
 /* ------------------------------------------------------------------------------------------------------------ ahead */
 
-/* Somebody in motion, as it thinks of it. */
+/* A moving agent, as the simulation of the next seconds sees it. */
 typedef struct motion {
   float x, y; /* from where it is now */
   float heading, speed;
@@ -121,7 +121,7 @@ static void move_on(motion *it, float heading, float speed, float step_s) {
 /* ------------------------------------------------------------------------------------------------------------- avoid
  */
 
-/* How badly it would crowd its neighbours at that time and place. */
+/* The cost of being near its neighbours at that time and place. */
 static float crowding(const pursuit_body *self, const motion *it, float time_s) {
   static const float room_m = 1.5f;
   float sum = 0;
@@ -135,7 +135,7 @@ static float crowding(const pursuit_body *self, const motion *it, float time_s) 
   return sum;
 }
 
-/* Goes through the next seconds of one manoeuvre. */
+/* Simulates the next seconds of one manoeuvre. */
 static void pursuit_think_weigh(pursuit_body *self, const pursuit_face *own, float turn, float speed) {
   motion it = {0, 0, own->heading, own->speed_mps};
   float cost = 2.0f * fabsf(turn) + fabsf(speed - self->aim_speed);
@@ -167,7 +167,8 @@ void pursuit_avoid(pursuit_body *self, const pursuit_face *own, uint32_t slice, 
 /* -------------------------------------------------------------------------------------------------------------- plan
  */
 
-/* How far from the target it is after so long, when it heads for where that will be as fast as it can. */
+/* How far from the target the agent is after that time, when it heads as fast as it can for the target's future
+ * place. */
 static float miss_of(const pursuit_body *self, const pursuit_face *own, float lead_s) {
   float step_s = lead_s / PLAN_STEPS;
   float goal_x = self->target_x + cosf(self->target_heading) * self->target_speed * lead_s;

@@ -11,7 +11,7 @@ enum {
   AGENTS_MAX = 1000000,
   OBSERVERS = 20,
   OBSERVERS_MAX = 4096,
-  VERSION = 1 /* of what is kept */
+  VERSION = 1 /* of the snapshot's contents */
 };
 
 static const uint64_t frame_ns = 30000000;
@@ -50,7 +50,7 @@ static muster_atom_result decide(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* A fixed level is one that every importance gives. */
+/* A fixed level: every importance gives it. */
 static void set_levels(muster_type_def *type, uint32_t level) {
   static const float dynamic[MUSTER_LEVELS - 1] = {0.5f, 0.4f, 0.3f}, by_role[MUSTER_LEVELS - 1] = {0.9f, 0.6f, 0.4f};
   type->level_count = MUSTER_LEVELS;
@@ -75,7 +75,7 @@ static muster_type rankin_register_type(muster_world *world, const rankin_def *d
   return muster_type_register(world, &type);
 }
 
-/* Characters of a role follow each other, as the roles of the paper do. */
+/* Characters of one role have consecutive numbers, in the order of the paper's roles. */
 static muster_agent rankin_spawn(muster_world *world, const rankin_def *def, muster_type type, uint32_t number) {
   uint64_t random = rankin_mix(rankin_mix(def->seed + 1) + number);
   uint32_t role = number % RANKIN_ROLES;
@@ -102,7 +102,8 @@ muster_result rankin_populate(muster_world *world, const rankin_def *def, muster
   for (uint32_t i = 0; i < def->characters; i++) {
     muster_agent agent = rankin_spawn(world, def, *type, i);
     if (muster_agent_is_null(agent)) return MUSTER_E_FULL;
-    /* Every eighth keeps the company of the one before it: as far as commands have room, and where it counts. */
+    /* Every eighth character keeps company with the one before it, while the command queue has room and where it
+     * counts. */
     if (i % 8 == 1) muster_agent_meet(world, agent, before);
     before = agent;
   }
@@ -159,7 +160,7 @@ static muster_result scenarios_rankin_populate(void *instance, muster_world *wor
   return rankin_populate(world, &def, &type);
 }
 
-/* The world's own state is all there is. */
+/* A snapshot keeps only the world's own state. */
 typedef struct kept_square {
   uint32_t version, agents, observers, zero;
   uint64_t seed;

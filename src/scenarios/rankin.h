@@ -3,10 +3,10 @@
  * An update is their decision process: event -> appraisal -> coping -> goal selection -> planning -> one action, which
  * takes one frame. What it does depends on its capability level:
  *
- *   0  all desires and acquaintances weigh in, and the best plan for each goal is searched for before one is chosen
- *   1  as 0, but the goal is chosen by desire, and each cycle plans its next few steps only
+ *   0  weighs all desires and acquaintances, and searches the best plan for each goal before it chooses one
+ *   1  as 0, but the goal is chosen by desire, and each cycle plans only the next few steps
  *   2  as 1, but by the default plan of the goal
- *   3  nothing is appraised: any goal, and any plan that is known to reach it */
+ *   3  nothing is appraised: any goal, with any plan that is known to reach it */
 #ifndef SCENARIOS_RANKIN_H
 #define SCENARIOS_RANKIN_H
 
@@ -21,12 +21,12 @@ enum {
   RANKIN_PLAN_MAX = 12
 };
 
-/* What a character keeps. */
+/* The state of a character. */
 typedef struct rankin_mind {
   float desires[RANKIN_DESIRES];
   float emotions[RANKIN_EMOTIONS];
   int8_t regard[RANKIN_ACQUAINTANCES];
-  uint16_t facts; /* what is so in its world, a bit each */
+  uint16_t facts; /* facts that hold in its world, a bit each */
   uint8_t role, goal, plan_length, plan_next;
   uint8_t plan[RANKIN_PLAN_MAX];
   uint32_t runs, achieved, acted, planned;

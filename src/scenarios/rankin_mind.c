@@ -5,8 +5,8 @@
 
 enum { FACTS = 12, STATES = 1 << FACTS, STEPS_AHEAD = 6, CRITICAL_EVENTS = 8, EVENTS = 24 };
 
-/* An action needs facts, and makes some true and others false. Bits: 0 rested, 1 fed, 2 has food, 3 has money,
- * 4 has goods, 5 at the market, 6 at home, 7 in company, 8 praised, 9 house in order, 10 knows news, 11 safe. */
+/* An action requires facts, and makes some true and others false. Bits: 0 rested, 1 fed, 2 has food, 3 has money, 4 has
+ * goods, 5 at the market, 6 at home, 7 in company, 8 praised, 9 house in order, 10 knows news, 11 safe. */
 struct action {
   uint16_t needs, makes, undoes;
   uint8_t effort;
@@ -28,7 +28,7 @@ static const struct action actions[RANKIN_ACTIONS] = {
 static const uint16_t goals[RANKIN_GOALS] = {BIT(FED), BIT(RESTED) | BIT(HOME), BIT(MONEY), BIT(NEWS) | BIT(PRAISED),
                                              BIT(ORDER) | BIT(GOODS)};
 
-/* Which reach their goals from anywhere, need by need. */
+/* Default plans: they reach their goals from any state, need by need. */
 static const struct {
   uint8_t length, actions[RANKIN_PLAN_MAX];
 } default_plans[RANKIN_GOALS] = {
@@ -57,7 +57,7 @@ static bool may(uint16_t facts, const struct action *action) {
 
 /* --------------------------------------------------------------------------------------------- appraisal and coping */
 
-/* What happened means something to each desire, and is remembered of an acquaintance. */
+/* An event has a meaning for each desire, and is remembered of an acquaintance. */
 static float rankin_mind_appraise(rankin_mind *mind, uint32_t event, uint32_t who) {
   float meaning = 0.0f;
   for (uint32_t i = 0; i < RANKIN_DESIRES; i++) meaning += mind->desires[i] * bearing(i, 64 + event);
@@ -70,7 +70,7 @@ static float rankin_mind_appraise(rankin_mind *mind, uint32_t event, uint32_t wh
   return meaning;
 }
 
-/* Emotions follow what things mean, and fade. */
+/* Emotions follow the meanings of events, and fade. */
 static void rankin_mind_cope(rankin_mind *mind, uint32_t event, float meaning) {
   for (uint32_t i = 0; i < RANKIN_EMOTIONS; i++) {
     float felt = mind->emotions[i] * 0.9f + 0.1f * meaning * bearing(512 + i, event);
@@ -106,7 +106,7 @@ static void reach(struct search *search, uint16_t state, uint16_t from, uint8_t 
   search->heads[effort % RING] = state;
 }
 
-/* Finds the least effort to reach a state in which all of `wanted` is so; UNSEEN when there is none. */
+/* Finds the least effort to reach a state in which all facts of `wanted` hold; UNSEEN when there is none. */
 static uint16_t rankin_mind_find(struct search *search, uint16_t facts, uint16_t wanted) {
   memset(search->effort, 0xff, sizeof search->effort);
   memset(search->heads, 0xff, sizeof search->heads);
@@ -139,7 +139,7 @@ static bool take_plan(const struct search *search, uint16_t state, rankin_mind *
   return true;
 }
 
-/* What the best second goal is worth when the first one is reached: a character thinks beyond what it wants now. */
+/* The worth of the best second goal once the first one is reached: a character plans beyond its present goal. */
 static float worth_of_next(const rankin_mind *mind, uint16_t facts, uint32_t first) {
   struct search search;
   float best = 0.0f;
@@ -188,7 +188,7 @@ static uint32_t rankin_mind_look_ahead(uint16_t facts, uint16_t wanted, uint32_t
   return least;
 }
 
-/* The first steps of a plan, of which each cycle makes some more. */
+/* Takes the first steps of a plan; each cycle plans some more. */
 static void plan_a_part(rankin_mind *mind) {
   rankin_mind_look_ahead(mind->facts, goals[mind->goal], STEPS_AHEAD, mind->plan);
   mind->plan_length = STEPS_AHEAD;
@@ -230,7 +230,7 @@ static void rankin_mind_act(rankin_mind *mind) {
   mind->plan_length = mind->plan_next = 0;
 }
 
-/* Nothing stays as it is: a fact is lost now and then. */
+/* The world changes by itself: a fact is lost now and then. */
 static void happen(rankin_mind *mind, uint64_t random) {
   if ((random & 7) == 0) mind->facts &= (uint16_t) ~(1u << (random >> 3) % FACTS);
 }

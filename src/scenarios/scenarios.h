@@ -1,7 +1,7 @@
 /* scenarios/scenarios.h - the behaviour modules that ship with Muster: what `muster run` can run by name.
  *
- * Each is written on the public headers alone, exactly as a game would write its own (muster/module.h). The modules
- * live as long as the program; what they open is an instance of its own, so one module can serve several worlds. */
+ * Each uses only the public headers, exactly as a game would write its own (muster/module.h). The modules live as long
+ * as the program; each open makes an instance of its own, so one module can serve several worlds. */
 #ifndef SCENARIOS_SCENARIOS_H
 #define SCENARIOS_SCENARIOS_H
 
@@ -20,9 +20,9 @@ const muster_module *muster_module_tan_wong(void);
 
 enum { TAN_WONG_SPECIES = 4 };
 
-/* What the animats of a species are like; those of the paper are all alike. */
+/* The parameters of a species; in the paper they are the same for all. */
 typedef struct tan_wong_species {
-  uint64_t cost_ns;                  /* of an update, in the cost model, and 2 percent more or less */
+  uint64_t cost_ns;                  /* of an update in the cost model, +- 2 percent */
   uint64_t period_ns, period_max_ns; /* T_io, T_imax */
   float elasticity;                  /* E_i */
 } tan_wong_species;
@@ -39,10 +39,10 @@ const muster_module *muster_module_rankin(void);
 
 enum { RANKIN_ROLES = 4, RANKIN_DYNAMIC = 4, RANKIN_BY_ROLE = 5 /* these two in place of a level */ };
 
-/* What a smaller world of the same characters is to be, for the experiments. */
+/* A smaller world of the same characters, for the experiments. */
 typedef struct rankin_def {
   uint32_t characters;
-  uint32_t level; /* of everybody; RANKIN_DYNAMIC: by importance; RANKIN_BY_ROLE: likewise, so that each role has one */
+  uint32_t level; /* of all; RANKIN_DYNAMIC: by importance; RANKIN_BY_ROLE: likewise, so that each role has its own */
   uint64_t seed;
   uint64_t period_ns, period_max_ns;
   bool alike;    /* the importance of all is 1/2; else roles count 1/4, 1/2, 3/4 and 1 */
@@ -52,7 +52,7 @@ typedef struct rankin_def {
 /* Registers the type and spawns the characters. MUSTER_E_FULL when there is no room. Thread of the frames. */
 muster_result rankin_populate(muster_world *world, const rankin_def *def, muster_type *type);
 
-/* What has become of a character. */
+/* The counts and the present state of a character. */
 typedef struct rankin_life {
   uint32_t role, runs;
 } rankin_life;
@@ -68,23 +68,23 @@ const muster_module *muster_module_fixed(void);
  * thread. */
 const muster_module *muster_module_flashcrowd(void);
 
-/* `siege`: 2,000 players gather at the gate of a town under siege, so that the important alone do not fit the budget.
- * Levels drop from a pressure of a half on. Takes no file. Any thread. */
+/* `siege`: 2,000 players gather at the gate of a town under siege, so that even the important NPCs alone do not fit the
+ * budget. Levels drop from a pressure of a half on. Takes no file. Any thread. */
 const muster_module *muster_module_siege(void);
 
-/* Chooses when the siege of an instance that `open` made ends: so long after the first frame the players leave as they
- * came, and the fight is over. Default never. Snapshots do not keep it. Thread of the frames, between frames. */
+/* Chooses when the siege of an instance that `open` made ends: that long after the first frame the players leave as
+ * they came, and the fight is over. Default never. Snapshots do not keep it. Thread of the frames, between frames. */
 void siege_choose(void *instance, float lasts_s);
 
-/* `empty`: villages that nobody sees for hours, which pass in steps of a minute where the host heeds skip_ns, and then
- * an arrival. Takes no file. Any thread. */
+/* `empty`: villages without an observer for hours, which pass in steps of a minute where the host heeds skip_ns; then
+ * observers arrive. Takes no file. Any thread. */
 const muster_module *muster_module_empty(void);
 
-/* `hostile`: everything that breaks schedulers, each as an agent type of its own, and invariants that must hold all the
- * same. Takes no file. Any thread. */
+/* `hostile`: behaviour that breaks schedulers, each kind as an agent type of its own, and invariants that must hold all
+ * the same. Takes no file. Any thread. */
 const muster_module *muster_module_hostile(void);
 
-/* `pathstorm`: everybody is ordered across a large map at once and asks for a way, every 10 s; searches go on slice by
+/* `pathstorm`: every 10 s all walkers are ordered across a large map at once and ask for a way; searches run slice by
  * slice. Takes no file. Any thread. */
 const muster_module *muster_module_pathstorm(void);
 
@@ -108,27 +108,27 @@ typedef enum pursuit_set {
 
 enum { PURSUIT_ATOMS = 10, PURSUIT_UPDATE_NS = 16666667 /* nominal: 60 Hz */ };
 
-/* Told what every atom took, by its own clock, when the atoms run on one worker. */
+/* Receives the time that every atom took, by its own clock; the atoms must run on one worker. */
 typedef struct pursuit_meter {
   uint64_t (*now_ns)(void *user);
   void (*note)(uint32_t atom, uint64_t took_ns, void *user);
   void *user;
 } pursuit_meter;
 
-/* Which version of the testbed it is. */
+/* A version of the testbed. */
 typedef struct pursuit_version {
   bool every_update;    /* all sets run in every update */
-  bool elastic;         /* periods may give way, up to three times as long */
-  bool coarse;          /* thinks less than it is modelled to: for the virtual clock, when only the schedule counts */
+  bool elastic;         /* periods may stretch, up to three times as long */
+  bool coarse;          /* computes less than modelled: for the virtual clock, when only the schedule counts */
   uint32_t priority;    /* of the type, for its share of the frame; 0 = none */
-  pursuit_meter *meter; /* of the caller; null = nothing is measured */
+  pursuit_meter *meter; /* owned by the caller; null = nothing is measured */
 } pursuit_version;
 
-/* Chooses the version of an instance that `open` made, before it populates a world; without, it is elastic, with
+/* Chooses the version of an instance that `open` made, before it populates a world; by default it is elastic, with
  * shares. */
 void pursuit_choose(void *instance, const pursuit_version *version);
 
-/* The model cost of an atom: what it took when it was last measured with `muster repro wright --measure`. */
+/* The model cost of an atom: its time when it was last measured with `muster repro wright --measure`. */
 uint32_t pursuit_model_ns(uint32_t atom);
 
 /* The set of an atom, and the period and the delay of a set, in updates. */
@@ -148,32 +148,32 @@ void pursuit_loop_close(pursuit_loop *loop);
 /* One frame in the plain loop. */
 void pursuit_loop_run(pursuit_loop *loop);
 
-/* The same agents in a world: registers their type, of that version, and spawns them. Then, before every frame of the
- * world, pursuit_loop_begin(). */
+/* The same agents in a world: registers the type of that version and spawns them. Then the caller calls
+ * pursuit_loop_begin() before every frame of the world. */
 muster_result pursuit_loop_populate(pursuit_loop *loop, const pursuit_version *version, muster_world *world);
 void pursuit_loop_begin(pursuit_loop *loop);
 
-/* A hash over all agents: equal when they came to the same. */
+/* A hash over all agents: equal when their states are equal. */
 uint64_t pursuit_loop_hash(const pursuit_loop *loop);
 
-/* `townsfolk`: towns of characters with desires, emotions, relations, work and wishes, who plan as well as their level
- * allows. One of them can be watched. Takes no file. Any thread. */
+/* `townsfolk`: towns of characters with desires, emotions, relations, work and wishes, which plan as well as their
+ * level allows. One of them can be watched. Takes no file. Any thread. */
 const muster_module *muster_module_townsfolk(void);
 
 /* `herd`: deer in herds of 32 on 4 x 4 km, of which only those near an observer are agents, and wolves that hunt them
- * near and far. The wanted number of agents is that of deer. Takes no file. Any thread. */
+ * near and far. The wanted number of agents is the number of deer. Takes no file. Any thread. */
 const muster_module *muster_module_herd(void);
 
-/* What may be chosen of an instance that `open` made, before it populates a world. */
+/* Options of an instance that `open` made, before it populates a world. */
 typedef struct herd_choice {
   float visible_m;    /* how far members of herds are visible; default 35 */
   float observer_mps; /* how fast observers walk; default 2 */
-  uint32_t wolves;    /* default UINT32_MAX: four, and one for 256 herds; at most 64 more */
+  uint32_t wolves;    /* default UINT32_MAX: four, plus one for every 256 herds, at most 64 more */
   uint32_t members;   /* of each herd, in the beginning: 1..32; default 32 */
   float pace;         /* how many times as often deer are born and die; default 1; 0..100 */
 } herd_choice;
 
-/* Chooses, in place of the defaults; all of them. Thread of the frames. */
+/* Replaces all options at once. Thread of the frames. */
 void herd_choose(void *instance, const herd_choice *choice);
 
 /* Herds of Osborne & Dickinson's experiments: 32 animals each (branching 2, depth 5, zones 50 m apart) that flock with
@@ -186,28 +186,28 @@ typedef struct osborne_def {
   uint64_t seed;
 } osborne_def;
 
-/* What a world needs room for when one observer sees such herds: its agents_max, leaves and blocks together, and herds
- * that are unfolded at a time; more than enough. */
+/* What a world needs room for when one observer sees such herds: its agents_max, leaves and blocks together, and the
+ * number of herds unfolded at a time. Both are generous. */
 uint32_t osborne_agents_max(const osborne_def *def);
 uint32_t osborne_unfolded_max(const osborne_def *def);
 
-/* Registers the types and adds the herds; `def` must outlive the world. Not MUSTER_OK: muster_last_error() says why.
- * Thread of the frames. */
+/* Registers the types and adds the herds; `def` must outlive the world. On failure muster_last_error() says why. Thread
+ * of the frames. */
 muster_result osborne_populate(muster_world *world, const osborne_def *def, muster_herd_type *type);
 
 /* The same herds without level of detail, and without Muster: all their animals in arrays, herd by herd, by the same
  * kernels. */
 typedef struct osborne_loop osborne_loop;
 
-/* Null when memory is refused. `vectorised`: with the kernel that steers eight animals at a time, else with that which
- * steers one by one. */
+/* Null when memory is refused. `vectorised`: with the kernel that steers eight animals at a time, else with the one
+ * that steers one at a time. */
 osborne_loop *osborne_loop_open(const osborne_def *def, bool vectorised);
 void osborne_loop_close(osborne_loop *loop);
 
-/* A cycle of all animals. */
+/* Runs one cycle of all animals. */
 void osborne_loop_run(osborne_loop *loop);
 
-/* How many animals there are, and where one of them is. */
+/* The number of animals, and the place of one. */
 uint64_t osborne_loop_agents(const osborne_loop *loop);
 muster_position osborne_loop_place(const osborne_loop *loop, uint64_t animal);
 

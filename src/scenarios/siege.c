@@ -8,12 +8,12 @@
 #include <stdlib.h>
 
 enum { AGENTS_DEFAULT = 100000, AGENTS_MAX = 2000000, PLAYERS_DEFAULT = 2000, PLAYERS_MAX = 65536 };
-enum { VERSION = 1 /* of what is kept */ };
+enum { VERSION = 1 /* of the snapshot's contents */ };
 
-static const double setting_out_s = 3.0, ride_s = 3.0;   /* within which players set out, and how long each rides */
-static const double camp_m = 250.0, camp_wide_m = 150.0; /* from where */
+static const double setting_out_s = 3.0, ride_s = 3.0;   /* players set out within this time; how long each rides */
+static const double camp_m = 250.0, camp_wide_m = 150.0; /* distance and width of the camp that players come from */
 static const double gate_m = 40.0;                       /* radius of the crowd at the gate */
-static const double golden_rad = 2.399963;               /* neighbours on a spiral are so far apart */
+static const double golden_rad = 2.399963;               /* angle between neighbours on a spiral */
 static const float level_pressure = 0.5f;
 
 /* -------------------------------------------------------------------------------------------------------------- open
@@ -82,7 +82,7 @@ static bool siege_spawn_one(const siege *self, muster_world *world, uint32_t num
   return !muster_agent_is_null(muster_agent_spawn(world, &def));
 }
 
-/* How far a player is on its way to the gate: 0..1. When the siege ends, those who came first leave first. */
+/* How far a player is on its way to the gate: 0..1. When the siege ends, players that came first leave first. */
 static double way_of(const siege *self, uint32_t player, double seconds) {
   double out_s = setting_out_s * (double)population_share(population_mix(player ^ self->seed << 32));
   double there = fmin(fmax((seconds - out_s) / ride_s, 0.0), 1.0);
@@ -90,7 +90,8 @@ static double way_of(const siege *self, uint32_t player, double seconds) {
   return there - back;
 }
 
-/* Where every player is at a time. Who fights at the gate does so from the first arrival to the first departure. */
+/* Computes where every player is at a time. There is a fight at the gate from the first arrival to the first
+ * departure. */
 static void siege_gather(siege *self, double seconds) {
   self->arrived = 0;
   for (uint32_t i = 0; i < self->player_count; i++) {
@@ -146,7 +147,7 @@ static void siege_before_frame(void *instance, muster_world *world, uint64_t sim
 /* -------------------------------------------------------------------------------------------------------------- keep
  */
 
-/* What the scenario knows besides its agents; the rest follows from the time. */
+/* What a snapshot keeps besides the agents; the rest follows from the time. */
 typedef struct kept_siege {
   uint32_t version, agents, player_count, begun;
   uint64_t seed, begin_ns, frame_ns, last_ns;

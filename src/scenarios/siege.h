@@ -1,11 +1,11 @@
 /* scenarios/siege.h - players gather at the gate of a town under siege, more than the budget can serve: so many NPCs
- * matter at once that the important alone do not fit.
+ * matter at once that even the important ones alone do not fit.
  *
  *     siege.c         the module: the first agents, the players' way, the numbers of the world
  *     siege_atoms.c   what the agents are, do and cost
  *
- * What an update costs follows from kind and level alone, and from whether there is a fight: so what the important
- * would take can be worked out by hand. */
+ * The cost of an update follows only from kind and level and from whether there is a fight: so the time that the
+ * important NPCs would take can be worked out by hand. */
 #ifndef SCENARIOS_SIEGE_H
 #define SCENARIOS_SIEGE_H
 
@@ -35,7 +35,7 @@ typedef struct siege_state {
   double walked_m;
   float home_x, home_y;
   uint64_t updates, looks, seen, strikes, struck; /* seen: looks along clear lines; struck: by others */
-  muster_agent foe;                               /* of the last look; null = none is near */
+  muster_agent foe;                               /* the foe of the last look; null = none is near */
 } siege_state;
 
 struct siege {
@@ -54,7 +54,7 @@ extern const double siege_half_m; /* of the map, whose middle is the gate */
 /* The kind of the number-th agent: each has its share of every stretch. */
 siege_kind siege_kind_of(uint32_t number);
 
-/* How far from the gate agents of a kind live at most; the nearer, the more there are. */
+/* The greatest distance from the gate at which agents of a kind live; they stand more densely near the gate. */
 double siege_reach_m(siege_kind kind);
 
 /* Registers a type for every kind. Thread of the frames, between frames. */

@@ -7,7 +7,7 @@ const double siege_half_m = 1000.0;
 
 enum { NEIGHBOURS_MAX = 8, LOOK_STEPS = 12 };
 
-static const float beside_m = 4.0f; /* who is so near may be a foe */
+static const float beside_m = 4.0f; /* an agent this near may be a foe */
 static const double sally_m = 15.0; /* how far from home a fight draws or drives an agent */
 static const double walk_mps = 1.4, run_mps = 4.0;
 
@@ -22,7 +22,7 @@ struct profile {
   uint32_t looks[MUSTER_LEVELS]; /* at players, in a fight, by level */
   float importance;
   double reach_m;
-  double drawn; /* by a fight: towards the gate, or away from it */
+  double drawn; /* how a fight moves it: towards the gate, or away from it */
 };
 
 static const struct profile profiles[SIEGE_KINDS] = {
@@ -50,7 +50,7 @@ static siege_kind foe_of(siege_kind kind) {
   return kind == SIEGE_BESIEGER ? SIEGE_GUARD : kind == SIEGE_GUARD ? SIEGE_BESIEGER : SIEGE_KINDS;
 }
 
-/* The nearest of those who are fought. */
+/* Finds the nearest foe. */
 static muster_agent find_foe(muster_update *update, const siege_cast *cast) {
   muster_neighbour near[NEIGHBOURS_MAX];
   uint32_t count = muster_update_nearby(update, beside_m, (muster_type){0}, near, NEIGHBOURS_MAX);
@@ -60,8 +60,8 @@ static muster_agent find_foe(muster_update *update, const siege_cast *cast) {
   return (muster_agent){0, 0};
 }
 
-/* In peace there is nothing to see but the way. In a fight everybody looks out for players, other ones in each update;
- * at a cheaper level for fewer. */
+/* In peace there is nothing to see but the way. In a fight every agent looks at players, at different ones in each
+ * update; at a cheaper level at fewer. */
 static muster_atom_result siege_atoms_look_around(muster_update *update) {
   const siege_cast *cast = update->type_user;
   const siege *self = cast->self;
@@ -107,7 +107,7 @@ static muster_atom_result siege_atoms_walk(muster_update *update) {
   return strikes ? MUSTER_ATOM_NEXT : MUSTER_ATOM_FINISH;
 }
 
-/* One agent acts at a time, so that it may touch the other. */
+/* Actions run one at a time, so this agent may change the other's state. */
 static muster_atom_result siege_atoms_strike(muster_update *update) {
   siege_state *own = update->state, *other = muster_update_state_of(update, own->foe);
   own->strikes++;
@@ -115,7 +115,7 @@ static muster_atom_result siege_atoms_strike(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* As the updates. */
+/* The cost model, like the updates. */
 static uint64_t siege_atoms_model_cost(const muster_cost_query *query, void *user) {
   const siege_cast *cast = user;
   if (query->atom > 0) return query->atom == 1 ? walk_ns : strike_ns;

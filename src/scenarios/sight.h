@@ -1,4 +1,4 @@
-/* scenarios/sight.h - lines of sight over rough ground: what several scenarios' agents look along. */
+/* scenarios/sight.h - lines of sight over rough ground: used by the agents of several scenarios. */
 #ifndef SCENARIOS_SIGHT_H
 #define SCENARIOS_SIGHT_H
 
@@ -14,7 +14,7 @@ static inline float sight_height(uint64_t seed, double x, double y) {
   return population_share(population_mix(seed ^ (column << 32 ^ row)));
 }
 
-/* Whether one sees from here to there, above what stands between: the line is followed in so many steps. */
+/* Whether the ground leaves the line from here to there clear: it is checked at that many steps. */
 static inline bool sight_is_clear(uint64_t seed, muster_position from, muster_position to, uint32_t steps) {
   float covered = 0.0f;
   for (uint32_t i = 1; i <= steps; i++) {

@@ -20,7 +20,7 @@ enum {
   COARSE_STEPS = 4,
   FINE_RAYS = 128,
   FINE_STEPS = 256,
-  VERSION = 1 /* of what is kept */
+  VERSION = 1 /* of the snapshot's contents */
 };
 
 enum { COST_NS = 373000, NOISE_SHARE = 50 /* +- 2 percent */ };
@@ -30,7 +30,7 @@ static const tan_wong_species ordinary = {
 static const double field_m = 200.0, speed_m_per_s = 2.0, sight_m = 20.0;
 static const double turn_rad = 6.283185307179586;
 
-/* What the callbacks of a species are told. */
+/* The user data of the callbacks of a species. */
 typedef struct species_user {
   uint64_t seed, cost_ns;
 } species_user;
@@ -169,7 +169,7 @@ static muster_type register_species(tan_wong *self, muster_world *world, int num
   return muster_type_register(world, &def);
 }
 
-/* A place that depends on the seed and the number of what stands there alone. */
+/* A place that depends only on the seed and on the number of the agent or observer that stands there. */
 static muster_position place_of(const tan_wong *self, uint64_t number) {
   uint64_t random = tan_wong_mix(tan_wong_mix(self->seed + 1) + number);
   return (muster_position){share_of(random) * field_m, share_of(tan_wong_mix(random + 1)) * field_m, 0};
@@ -192,7 +192,7 @@ static muster_result register_all(tan_wong *self, muster_world *world, muster_ty
   return MUSTER_OK;
 }
 
-/* Every animat has the elasticity of its species, whoever looks at it. */
+/* Every animat has the elasticity of its species, whatever observers are near. */
 static muster_result tan_wong_populate(void *instance, muster_world *world) {
   tan_wong *self = instance;
   muster_type species[TAN_WONG_SPECIES];
@@ -210,7 +210,7 @@ static muster_result tan_wong_populate(void *instance, muster_world *world) {
   return MUSTER_OK;
 }
 
-/* The world's own state is all there is. */
+/* A snapshot keeps only the world's own state. */
 typedef struct kept_field {
   uint32_t version, agents, observers, zero;
   uint64_t seed;
@@ -235,7 +235,7 @@ static muster_result tan_wong_resume(void *instance, muster_world *world, const 
   return same ? MUSTER_OK : kept_refused("tan-wong");
 }
 
-/* What an experiment must know of the animats, and what they have done. */
+/* Reports what an experiment must know of the animats, and what they have done. */
 static void tan_wong_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
   (void)instance;
   uint32_t animats = 0;

@@ -30,7 +30,7 @@ static muster_result townsfolk_check_options(const muster_module_options *option
   return MUSTER_OK;
 }
 
-/* Towns stand in a square of rows. The last one takes those that are left, at least one beside its hall. */
+/* Towns stand in a square of rows. The last one takes the remaining agents, at least one besides its hall. */
 static void lay_out(struct folk *folk) {
   uint32_t left = folk->agents;
   folk->across = (uint32_t)ceil(sqrt((double)folk->town_count));
@@ -111,7 +111,7 @@ static uint32_t visited(const struct folk *folk, uint32_t observer, uint64_t vis
   return (uint32_t)((observer + visit * (folk->across + 1)) % folk->town_count);
 }
 
-/* Where an observer is: strolling about a town, or on the straight way to the next. */
+/* The place of an observer: it strolls about a town, or rides straight to the next. */
 static muster_position townsfolk_observer_place(const struct folk *folk, uint32_t observer, double seconds) {
   static const double two_pi = 6.283185307179586;
   double turn_s = stay_s + ride_s, late_s = seconds + 7.0 * observer;

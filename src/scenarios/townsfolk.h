@@ -2,7 +2,7 @@
  *
  *     townsfolk.c          the module: towns, the first population, observers
  *     townsfolk_town.c     places, hours, what happens in a town
- *     townsfolk_people.c   who lives there: names, roles, personalities, relations
+ *     townsfolk_people.c   the inhabitants: names, roles, personalities, relations
  *     townsfolk_type.c     the agent types, their levels and what these cost
  *     townsfolk_sense.c    atom 1, perception: messages, neighbours and what happens in the town become events
  *     townsfolk_feel.c       an event is appraised, moves the emotions, and is coped with
@@ -16,15 +16,15 @@
  *     townsfolk_report.c   the numbers of the world
  *     townsfolk_keep.c     what a snapshot holds besides the characters
  *
- * Every character has a time of its own, lived_ns, and lives from there to now, however late its update: an action that
- * was over in between ends when it did, and what follows begins there. What everybody must do is a debt that time makes
- * grow at a fixed rate (hunger, sleep, work) and that actions pay off by fixed amounts, so that the meals, wages and
- * goods of a day depend neither on how often nor on how well a character thinks. How well it does is its level:
+ * Every character has a time of its own, lived_ns, and an update lives from there to now, however late it is: an action
+ * that was over in between ends at its own time, and the next one begins there. Hunger, sleep and work are debts: they
+ * grow with time at a fixed rate, and actions pay them off by fixed amounts, so that the meals, wages and goods of a
+ * day depend neither on how often nor on how well a character thinks. How well it thinks is its level:
  *
  *     0  weighs all goals with all desires at every update, each with the best plan that a search finds for it
  *     1  weighs with its six strongest desires when a plan has run or something moved it; a search goes on over updates
- *     2  weighs with its three strongest when a plan has run; follows plans that everybody knows
- *     3  takes a goal and such a plan at random, and what it aims at as reached when the time for it has passed; keeps
+ *     2  weighs with its three strongest when a plan has run; follows the prepared plans
+ *     3  takes a goal and such a plan at random, and counts the goal as reached when the plan's time has passed; keeps
  *        what happened to it, and appraises that when it is met */
 #ifndef SCENARIOS_TOWNSFOLK_H
 #define SCENARIOS_TOWNSFOLK_H
@@ -52,7 +52,7 @@ enum {
 };
 
 #define FOLK_NOBODY UINT16_MAX
-#define FOLK_ON_WAY FOLK_PLACES /* the place of who is between places */
+#define FOLK_ON_WAY FOLK_PLACES /* the place of a character that is between places */
 
 typedef enum folk_role {
   FOLK_FARMER = 0,
@@ -75,11 +75,11 @@ typedef enum folk_emotion {
   FOLK_SADNESS,
   FOLK_SURPRISE,
   FOLK_EMOTIONS,
-  FOLK_CALM = FOLK_EMOTIONS /* none of them above a whisper */
+  FOLK_CALM = FOLK_EMOTIONS /* no emotion is above the threshold */
 } folk_emotion;
 
 typedef enum folk_event {
-  FOLK_GREETED = 0, /* messages of others */
+  FOLK_GREETED = 0, /* from here: messages of others */
   FOLK_TALKED_TO,
   FOLK_INSULTED,
   FOLK_GIVEN,
@@ -88,14 +88,14 @@ typedef enum folk_event {
   FOLK_PLAYED_WITH,
   FOLK_ORDERED,
   FOLK_SHOWN_FINERY,
-  FOLK_MET_FRIEND, /* what it sees */
+  FOLK_MET_FRIEND, /* from here: what it sees */
   FOLK_MET_RIVAL,
   FOLK_WOLVES, /* what happens in the town */
   FOLK_STRANGERS,
   FOLK_MINSTRELS,
   FOLK_STENCH,
   FOLK_FUNERAL,
-  FOLK_NO_BREAD, /* what happens to its plans */
+  FOLK_NO_BREAD, /* from here: what happens to its plans */
   FOLK_PLAN_FAILED,
   FOLK_REGRET,
   FOLK_EVENTS,
@@ -116,7 +116,7 @@ typedef enum folk_coping {
 
 typedef enum folk_good { FOLK_GRAIN = 0, FOLK_BREAD, FOLK_TOOLS, FOLK_ALE, FOLK_GOODS } folk_good;
 
-/* What one knows of another. */
+/* What a character knows of another. */
 typedef struct folk_relation {
   uint16_t who;  /* number in the town; FOLK_NOBODY = a free place */
   int8_t liking; /* -100 .. 100 */
@@ -124,7 +124,7 @@ typedef struct folk_relation {
   uint32_t met_minute;
 } folk_relation;
 
-enum { FOLK_FAMILY_BOND = 1, FOLK_LOVE_BOND = 2, FOLK_WRONGED_BOND = 4 /* one has been unfair to them */ };
+enum { FOLK_FAMILY_BOND = 1, FOLK_LOVE_BOND = 2, FOLK_WRONGED_BOND = 4 /* it was unfair to the other one */ };
 
 /* What others see of a character. */
 typedef struct folk_face {
@@ -133,7 +133,7 @@ typedef struct folk_face {
   uint8_t unused;
 } folk_face;
 
-/* What one tells another. */
+/* A message from one character to another. */
 typedef struct folk_message {
   uint8_t event, unused;
   uint16_t from;
@@ -147,14 +147,14 @@ typedef struct folk_self {
   uint32_t updates[FOLK_LEVELS];
   uint8_t received_bread; /* by others' actions */
   uint8_t level, role, place, goal, urge_goal;
-  uint8_t stirred; /* something moved it since it last decided */
+  uint8_t stirred; /* an event moved it since it last decided */
   uint8_t unused;
   uint16_t member, gift_to, urge_whom;
-  int16_t shift_minutes; /* its day begins so much earlier; what waits for an achievement touches nothing below */
-  uint64_t step_begin_ns, step_end_ns; /* of the action under way */
+  int16_t shift_minutes; /* its day begins so much earlier; members below do not change while it waits for a goal */
+  uint64_t step_begin_ns, step_end_ns; /* begin and end of the action under way */
   folk_plan plan;
-  uint64_t felt_ns;       /* emotions are as of then */
-  uint64_t urge_until_ns; /* an urge is what coping left */
+  uint64_t felt_ns;       /* the time of its emotions */
+  uint64_t urge_until_ns; /* until then the urge that coping left lasts */
   uint64_t items;         /* FOLK_HAS_AXE .. FOLK_HAS_FINERY */
   muster_event_filter filter;
   muster_coping coping;
@@ -172,11 +172,11 @@ typedef struct folk_self {
   uint32_t satisfied[FOLK_DESIRES]; /* the minute when last */
   folk_relation relations[FOLK_RELATIONS];
   int32_t coins, savings;
-  int32_t due_coins; /* these are settled with the hall at the commit: to pay; */
+  int32_t due_coins; /* coins to pay; the due members are settled with the hall at the commit */
   uint32_t noticed_hour;
-  uint32_t meals, hours, wages;           /* of its life */
+  uint32_t meals, hours, wages;           /* sums over its life */
   uint32_t effort[FOLK_LEVELS];           /* what was weighed, steps of reasoning */
-  uint16_t due_bread, due_ale, due_hours; /* to take; and to make something of */
+  uint16_t due_bread, due_ale, due_hours; /* bread and ale to take; hours to turn into goods */
   uint16_t quarrels, amends, gifts, bread, wood;
   uint32_t town, longest_plan;
 } folk_self;
@@ -192,7 +192,7 @@ typedef struct folk_hall_face {
 typedef struct folk_hall {
   int64_t coins;
   int32_t stock[FOLK_GOODS];                                        /* below 0: promised */
-  uint32_t made[FOLK_GOODS], used[FOLK_GOODS], brought[FOLK_GOODS]; /* brought: by carts, when nobody makes it */
+  uint32_t made[FOLK_GOODS], used[FOLK_GOODS], brought[FOLK_GOODS]; /* brought: by carts, when too little is made */
   uint32_t wear, people;
 } folk_hall;
 
@@ -213,7 +213,7 @@ typedef enum folk_entry_kind {
   FOLK_ENTRY_DONE = 0, /* an action */
   FOLK_ENTRY_DECIDED,
   FOLK_ENTRY_DROPPED, /* a goal, for another */
-  FOLK_ENTRY_FAILED,  /* an action that cannot be done any more */
+  FOLK_ENTRY_FAILED,  /* an action that has become impossible */
   FOLK_ENTRY_THINKS,  /* a search goes on */
   FOLK_ENTRY_EVENT,
   FOLK_ENTRY_KEPT, /* an event, for later */
@@ -221,7 +221,7 @@ typedef enum folk_entry_kind {
   FOLK_ENTRY_PAID
 } folk_entry_kind;
 
-/* A line of the log of a character, before it is words. */
+/* A line of the log of a character, before it is turned into words. */
 typedef struct folk_entry {
   uint64_t at_ns;
   uint8_t kind, what, goal, place, emotion, level;
@@ -232,7 +232,7 @@ typedef struct folk_entry {
 
 /* What the watched character wrote since the last frame. Only its own updates write here, one at a time. */
 typedef struct folk_journal {
-  muster_agent agent; /* null = nobody is watched */
+  muster_agent agent; /* null = no character is watched */
   const folk_town *town;
   uint32_t member, level; /* level: as told last; FOLK_LEVELS = never */
   uint32_t count, lost;
@@ -255,7 +255,7 @@ struct folk {
 typedef struct folk_mind {
   folk_self *self;
   const folk_town *town;
-  const folk_hall_face *market; /* what it believes of the stores; null = that there is enough */
+  const folk_hall_face *market; /* what it believes about the stores; null = there is enough */
   muster_update *update;
   folk_journal *journal; /* null = it is not watched */
   uint64_t random;       /* of this update; 0 = not drawn yet */
@@ -294,8 +294,8 @@ void folk_name(const folk_town *town, uint32_t member, char *text, size_t bytes)
 /* The name without the town. */
 const char *folk_first_name(const folk_town *town, uint32_t member);
 
-/* Finds who bears a name: "Anna", the first of that name, or "Anna of Ashford"; case does not matter, and '-' stands
- * for a blank. False when there is nobody. */
+/* Finds the character of a name: "Anna", the first of that name, or "Anna of Ashford"; case does not matter, and '-'
+ * stands for a blank. False when there is none. */
 bool folk_find(const struct folk *folk, const char *name, uint32_t *town, uint32_t *member);
 
 /* The name of a role. */
@@ -331,7 +331,7 @@ void folk_pose(const folk_mind *mind, uint64_t at_ns, folk_problem *problem);
 
 /* ---------------------------------------------------------------------------------------------- townsfolk_decide.c */
 
-/* Chooses a goal and a plan for who has none, at its own time. */
+/* Chooses a goal and a plan for a character that has none, at its own time. */
 void folk_decide(folk_mind *mind);
 
 /* Whether something else is worth more than what is under way; if so, takes it up, at its own time. */
@@ -345,13 +345,13 @@ uint64_t folk_random(folk_mind *mind);
 /* How long an action takes that begins now at the character's own time. */
 uint64_t folk_duration_ns(const folk_self *self, uint32_t action);
 
-/* An action is done: what it changes. */
+/* Applies the changes of an action that is done. */
 void folk_do(folk_mind *mind, uint32_t action);
 
-/* Time passes in the action under way, up to `to_ns`: debts grow, sleep and work pay them off. */
+/* Passes time in the action under way, up to `to_ns`: debts grow, sleep and work pay them off. */
 void folk_pass(folk_mind *mind, uint64_t to_ns);
 
-/* Tells another member of the town. */
+/* Sends a message to another member of the town. */
 void folk_tell(folk_mind *mind, uint32_t who, folk_event event, float severity);
 
 /* ------------------------------------------------------------------------------------------------ townsfolk_live.c */
@@ -365,7 +365,7 @@ void folk_live_until(folk_mind *mind, uint64_t now_ns);
 /* Begins the step of the plan that is next, at the character's own time. */
 void folk_begin_step(folk_mind *mind);
 
-/* Where it is at its own time, metres from the middle of the town; who walks is between places. */
+/* Where it is at its own time, metres from the middle of the town; a walking character is between places. */
 void folk_place_now(const folk_self *self, float *x, float *y);
 
 /* The atoms of an update, in their order. */
@@ -382,7 +382,7 @@ folk_mind folk_mind_of(muster_update *update);
 /* Registers the types of people and halls. Thread of the frames, between frames. */
 muster_result folk_register(struct folk *folk, muster_world *world);
 
-/* What a hall keeps of a good when all is well, for so many people. */
+/* The stock of a good that a hall of that many people aims at. */
 int32_t folk_stock_wanted(uint32_t people, folk_good good);
 
 /* Fills the state and the face of a new hall. */
@@ -391,10 +391,10 @@ void folk_make_hall(const folk_town *town, folk_hall *hall, folk_hall_face *face
 /* The update of a hall. */
 muster_atom_result folk_keep_hall(muster_update *update);
 
-/* Somebody's paid hours in a role become goods, as far as they are wanted. */
+/* Turns paid hours of a role into goods, as far as they are wanted. */
 void folk_make_goods(folk_hall *hall, uint32_t role, uint32_t hours);
 
-/* Writes into the log of who is watched. */
+/* Writes into the log of the watched character. */
 void folk_note(folk_mind *mind, folk_entry_kind kind, uint64_t at_ns, uint32_t what, uint32_t who, float number);
 
 /* The module's watch and watched: muster/module.h. */
@@ -407,7 +407,7 @@ void folk_report(void *instance, const muster_world *world, muster_module_emit e
 
 /* ------------------------------------------------------------------------------------------------ townsfolk_keep.c */
 
-/* What the land itself knows, for a snapshot and from one. */
+/* Saves the land's own state for a snapshot, and restores it. */
 muster_result folk_save(void *instance, const muster_world *world, muster_module_write write, void *write_user);
 muster_result folk_resume(void *instance, muster_world *world, const void *bytes, size_t count);
 

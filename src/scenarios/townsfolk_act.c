@@ -1,5 +1,5 @@
-/* Action: what a character took, gave and made since its last update is settled with the hall, and gifts change hands.
- * It has acted on it already: purses and stores may go below nothing for a moment, and nothing is lost. */
+/* Action: settles with the hall what a character took, gave and made since its last update, and hands over gifts. The
+ * character has counted on these already: purses and stores may fall below zero for a moment, and nothing is lost. */
 #include "scenarios/townsfolk.h"
 
 static void townsfolk_act_hand_over(folk_mind *mind) {
@@ -29,6 +29,6 @@ muster_atom_result folk_act(muster_update *update) {
   folk_mind mind = folk_mind_of(update);
   folk_hall *hall = muster_update_state_of(update, mind.town->hall);
   if (mind.self->gift_to != FOLK_NOBODY) townsfolk_act_hand_over(&mind);
-  if (hall) townsfolk_act_settle(mind.self, hall); /* else the hall is not there yet: later */
+  if (hall) townsfolk_act_settle(mind.self, hall); /* a missing hall is not spawned yet: a later update settles */
   return MUSTER_ATOM_FINISH;
 }

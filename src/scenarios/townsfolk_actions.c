@@ -101,7 +101,7 @@ const char *folk_place_words(uint32_t place) {
 
 /* --------------------------------------------------------------------------------------------------- prepared plans */
 
-/* Stands for the walk to one's workplace. */
+/* Stands for the walk to the character's workplace. */
 enum { GO_TO_WORK = FOLK_ACTIONS };
 
 static const uint8_t prepared_steps[FOLK_PREPARED][FOLK_PREPARED_STEPS] = {

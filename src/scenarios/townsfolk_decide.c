@@ -1,4 +1,4 @@
-/* Which goal is followed, by which plan: once for each level. */
+/* Chooses the goal and its plan: one way for each level. */
 #include "scenarios/townsfolk.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ uint64_t folk_random(folk_mind *mind) {
   return mind->random = folk_mix(mind->random);
 }
 
-/* Who changes its mind on the way starts from there. */
+/* A character that changes its goal on the way starts from its place there. */
 static void stop_walking(folk_self *self) {
   if (self->plan.at >= self->plan.count || self->plan.steps[self->plan.at] >= FOLK_GO + FOLK_PLACES ||
       self->lived_ns == self->step_begin_ns)
@@ -26,7 +26,7 @@ static void stop_walking(folk_self *self) {
 
 static void townsfolk_decide_take_up(folk_mind *mind, uint32_t goal, float worth, const folk_plan *plan) {
   folk_self *self = mind->self;
-  bool goes_on = goal == self->goal && plan->count == 1; /* another hour of the same */
+  bool goes_on = goal == self->goal && plan->count == 1; /* one more hour of the same action */
   stop_walking(self);
   self->goal = (uint8_t)goal;
   self->plan = *plan;
@@ -69,8 +69,8 @@ typedef struct option {
   folk_plan plan;
 } option;
 
-/* The best of all goals, each with the cheapest plan that a search finds: a wish that is easily had may come before one
- * that is worth more. */
+/* Chooses the best of all goals, each with the cheapest plan that a search finds: a wish with a cheap plan may come
+ * before one that is worth more. */
 static option full_choice(folk_mind *mind) {
   folk_self *self = mind->self;
   float worth[FOLK_GOALS];
@@ -112,7 +112,7 @@ static void decide_by_default(folk_mind *mind, uint32_t goal, float worth) {
   if (!take_prepared(mind, number, goal, worth)) idle(mind);
 }
 
-/* A part of the search, and then the next ten minutes; when it leads nowhere, what everybody does. */
+/* Does a part of the search, and idles if the search has to go on; when it leads nowhere, takes a prepared plan. */
 static void decide_in_parts(folk_mind *mind) {
   folk_self *self = mind->self;
   folk_problem problem;
@@ -144,7 +144,7 @@ static void decide_in_parts(folk_mind *mind) {
   }
 }
 
-/* Duties in their hours; else any wish that everybody knows a plan for. */
+/* Takes duties in their hours; else any wish with a prepared plan. */
 static void decide_at_random(folk_mind *mind) {
   folk_self *self = mind->self;
   uint64_t facts = folk_facts(mind, self->lived_ns), random = folk_random(mind);

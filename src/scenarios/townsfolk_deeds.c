@@ -18,7 +18,7 @@ static uint64_t minutes_ns(float minutes) {
   return (uint64_t)(minutes * 1000.0f) * (FOLK_MINUTE_NS / 1000);
 }
 
-/* While a debt is paid off it goes on growing. */
+/* A debt goes on growing while it is paid off. */
 static float minutes_to_pay(float owed_h, float per_day_h) {
   return owed_h / (1.0f - per_day_h / day_h) * 60.0f;
 }
@@ -56,7 +56,7 @@ static void pay_wages(folk_mind *mind, uint64_t at_ns) {
   }
 }
 
-/* At midnight the hall takes a part of what is more than one needs: so coins come back to it. */
+/* At midnight the hall takes a part of the coins above what a character needs: so coins come back to it. */
 static void pay_taxes(folk_self *self, uint64_t days) {
   for (; days > 0 && self->coins > TAX_FREE; days--) {
     int32_t tax = (self->coins - TAX_FREE + TAX_SHARE - 1) / TAX_SHARE;
@@ -94,7 +94,7 @@ void folk_tell(folk_mind *mind, uint32_t who, folk_event event, float severity) 
   muster_update_send(mind->update, mind->town->members[who], &message, sizeof message);
 }
 
-/* One of those it knows that has a bond, or for `bonds` 0 any; FOLK_NOBODY when there is none. */
+/* A character that it knows with one of these bonds, or any for `bonds` 0; FOLK_NOBODY when there is none. */
 static uint32_t somebody(folk_mind *mind, uint32_t bonds) {
   const folk_self *self = mind->self;
   uint32_t first = (uint32_t)(folk_random(mind) % FOLK_RELATIONS);
@@ -112,7 +112,7 @@ static folk_relation *least_liked(folk_self *self) {
   return least;
 }
 
-/* A quarrel relieves; who wants to belong, or to be fair, regrets it. */
+/* A quarrel relieves; a character that wants to belong, or to be fair, regrets it. */
 static void quarrel(folk_mind *mind) {
   folk_self *self = mind->self;
   folk_relation *rival = least_liked(self);

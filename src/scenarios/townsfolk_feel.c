@@ -1,4 +1,4 @@
-/* What an event does to a character: emotions, relations, and how it copes. */
+/* The effects of an event on a character: emotions, relations, and coping. */
 #include "scenarios/townsfolk.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@ static const float half_life_s = 40.0f; /* of an emotion: 40 minutes of the town
 static const float whisper = 0.12f;
 static const float worth_coping = 0.2f; /* impact */
 
-/* What an event means: what it stirs when it is severe, how liking for its cause changes, and which desires it touches,
- * which make it matter more to those who have them. */
+/* The meaning of an event: the emotions that it stirs when it is severe, how liking for its cause changes, and which
+ * desires it touches. It matters more to characters that have these desires. */
 typedef struct event_meaning {
   float stirs[FOLK_EMOTIONS]; /* anger, disgust, fear, happiness, sadness, surprise */
   int8_t liking;
@@ -67,7 +67,7 @@ folk_relation *folk_relation_to(folk_self *self, uint32_t who) {
   return NULL;
 }
 
-/* Who is new takes the place of the one that mattered least and is no family. */
+/* A new acquaintance takes the place of the one that mattered least and is no family. */
 static folk_relation *get_to_know(folk_self *self, uint32_t who) {
   folk_relation *least = NULL;
   for (uint32_t i = 0; i < FOLK_RELATIONS; i++) {

@@ -1,4 +1,4 @@
-/* The hall: what the people of a town make, up to what is wanted, and what they take. So stores stay about as they are,
+/* The hall: what the people of a town make, up to the wanted stock, and what they take. So stores stay about level,
  * whatever the town needs. */
 #include "scenarios/townsfolk.h"
 
@@ -20,7 +20,7 @@ static int32_t least(int32_t a, int32_t b) {
   return a < b ? a : b;
 }
 
-/* How much is made of a good: not more than is wanted, nor than there is to make it of. */
+/* How much of a good is made: limited by what is wanted and by the stock that it is made of. */
 static int32_t townsfolk_hall_make(folk_hall *hall, folk_good good, int32_t most) {
   int32_t amount = least(most, folk_stock_wanted(hall->people, good) - hall->stock[good]);
   if (amount <= 0) return 0;
@@ -73,7 +73,7 @@ void folk_make_hall(const folk_town *town, folk_hall *hall, folk_hall_face *face
     hall->stock[good] = face->stock[good] = folk_stock_wanted(town->people, (folk_good)good);
 }
 
-/* When a third is left, nobody makes enough: a cart comes. */
+/* When only a third is left, too little is made: a cart comes. */
 static void send_for_carts(folk_hall *hall) {
   for (uint32_t good = 0; good < FOLK_GOODS; good++) {
     int32_t wanted = folk_stock_wanted(hall->people, (folk_good)good);

@@ -3,7 +3,7 @@
 
 enum { VERSION = 1 };
 
-/* What the land knows besides its characters; halls, people and observers follow. */
+/* What a snapshot keeps of the land besides its characters; halls, people and observers follow. */
 typedef struct kept_land {
   uint32_t version, agents, observer_count, town_count;
 } kept_land;

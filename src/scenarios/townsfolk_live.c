@@ -1,4 +1,4 @@
-/* Time passes for a character, action by action. */
+/* Passes time for a character, action by action. */
 #include "scenarios/townsfolk.h"
 
 enum { STEPS_PER_UPDATE_MAX = 24 };
@@ -10,7 +10,7 @@ void folk_begin_step(folk_mind *mind) {
   self->step_end_ns = self->lived_ns + folk_duration_ns(self, action);
 }
 
-/* What could be done when it was planned may have become impossible. */
+/* An action that was possible when it was planned may have become impossible. */
 static bool can_do(folk_mind *mind, uint32_t action) {
   uint64_t needs = folk_deed_of(action)->needs;
   if (!needs || action < FOLK_GO + FOLK_PLACES) return true;
@@ -69,7 +69,7 @@ bool folk_waits(const folk_self *self, uint32_t level, uint64_t now_ns) {
   return level == FOLK_LEVELS - 1 && now_ns < self->achievement.end_ns;
 }
 
-/* A gift waits for its commit: there is room for one. */
+/* A gift waits for the commit: there is room for one only. */
 void folk_live_until(folk_mind *mind, uint64_t now_ns) {
   folk_self *self = mind->self;
   for (uint32_t steps = 0; self->lived_ns < now_ns && steps < STEPS_PER_UPDATE_MAX; steps++) {

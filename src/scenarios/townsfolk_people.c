@@ -21,8 +21,8 @@ static const char *const town_begins[TOWN_BEGINS] = {"Ash",   "Beech", "Clear", 
 static const char *const town_ends[TOWN_ENDS] = {"ford",  "ton",  "well", "bury", "field",  "brook",
                                                  "stead", "wick", "dale", "ham",  "bridge", "hill"};
 
-/* Four live in a home: two adults, a child, and an elder or another adult. Bakers and the inn come early, so that a
- * small town has them. */
+/* Four live in a home: two adults, a child, and an elder or another adult. Bakers and innkeepers have low numbers, so
+ * that a small town has them. */
 static const uint8_t roles[FOLK_TOWN_PEOPLE] = {
     FOLK_BAKER,     FOLK_FARMER,   FOLK_CHILD, FOLK_ELDER, FOLK_INNKEEPER, FOLK_SMITH,    FOLK_CHILD, FOLK_FARMER,
     FOLK_GUARD,     FOLK_MERCHANT, FOLK_CHILD, FOLK_ELDER, FOLK_BAKER,     FOLK_FARMER,   FOLK_CHILD, FOLK_FARMER,
@@ -37,12 +37,12 @@ static float share(uint64_t random, uint32_t which) {
 
 /* ------------------------------------------------------------------------------------------------------------ names */
 
-/* Names follow one another in every town, from another one on in each. */
+/* Every town takes the names in order, beginning with a different one. */
 const char *folk_first_name(const folk_town *town, uint32_t member) {
   return first_names[(town->number * 7 + member) % FIRST_NAMES];
 }
 
-/* Beginnings and ends meet anew after 60 towns, so ends then move on by one: 240 names. */
+/* The same pairs of beginning and end would come again after 60 towns, so ends then move on by one: 240 names. */
 static void town_name(uint32_t number, char *text, size_t bytes) {
   uint32_t kind = number % (TOWN_BEGINS * TOWN_ENDS), again = number / (TOWN_BEGINS * TOWN_ENDS);
   const char *begin = town_begins[kind % TOWN_BEGINS], *end = town_ends[(kind + kind / 60) % TOWN_ENDS];
@@ -89,7 +89,7 @@ const char *folk_role_words(uint32_t role) {
 
 /* ------------------------------------------------------------------------------------------------------ characters */
 
-/* What a role brings along: which desires are stronger than chance made them. */
+/* Which desires of a role are stronger than chance made them. */
 static void set_desires(folk_self *self, uint64_t random) {
   static const uint8_t of_role[FOLK_ROLES][2] = {
       [FOLK_FARMER] = {FOLK_INDEPENDENCE, FOLK_EXERCISE}, [FOLK_BAKER] = {FOLK_ORDER, FOLK_FAMILY},
@@ -106,7 +106,7 @@ static void set_desires(folk_self *self, uint64_t random) {
   }
 }
 
-/* The rest of its home, and some of the town. Couples love each other. */
+/* Fills the relations: the others of its home, and some of the town. Couples love each other. */
 static void set_relations(const folk_town *town, folk_self *self, uint64_t random) {
   uint32_t home = self->member / FOLK_HOME_PEOPLE, own = self->member % FOLK_HOME_PEOPLE, count = 0;
   for (uint32_t i = 0; i < FOLK_RELATIONS; i++) self->relations[i].who = FOLK_NOBODY;
@@ -126,7 +126,7 @@ static void set_relations(const folk_town *town, folk_self *self, uint64_t rando
   }
 }
 
-/* Bakers rise three hours early, innkeepers two late, and some guards when others go to bed. */
+/* Bakers rise three hours early, innkeepers two late, and some guards rise when others go to bed. */
 static int16_t shift_of(const folk_self *self, uint64_t random) {
   int32_t shift = (int32_t)(90.0f * share(random, 1)) - 45;
   if (self->role == FOLK_BAKER) shift += 180;
@@ -135,7 +135,7 @@ static int16_t shift_of(const folk_self *self, uint64_t random) {
   return (int16_t)(shift > 720 ? shift - 1440 : shift);
 }
 
-/* The day's debts at this hour by its own clock, about as they are when it has lived so for long. */
+/* Sets the debts at this hour of its own clock, about as they would be after a long time. */
 static void set_debts(folk_self *self, uint64_t random) {
   float hour = (float)folk_own_minute(self, 0) / 60.0f;
   bool awake = hour >= 6.0f && hour < 22.0f;

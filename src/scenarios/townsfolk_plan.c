@@ -5,7 +5,7 @@
 /* What must hold before the steps from this node to the goal. */
 typedef struct plan_node {
   uint64_t open;
-  uint16_t cost, estimate; /* of the steps; and with what is still missing */
+  uint16_t cost, estimate; /* cost of the steps; estimate: with what is still missing */
   uint8_t action, parent, depth;
   bool expanded;
 } plan_node;
@@ -34,8 +34,7 @@ static bool is_at_two_places(uint64_t facts) {
   return (places & (places - 1)) != 0;
 }
 
-/* Each thing that is missing takes some minutes at least: a low guess, so that the plan found is the cheapest or near
- * to it. */
+/* Each missing fact takes some minutes at least: a low guess, so that the plan found is the cheapest or near to it. */
 static uint16_t estimate_of(const folk_problem *problem, uint64_t open, uint32_t cost) {
   uint32_t missing = (uint32_t)__builtin_popcountll(open & ~problem->facts);
   return (uint16_t)(cost + missing * MISSING_MINUTES);
@@ -58,9 +57,9 @@ static void add_node(plan_search *search, uint64_t open, uint32_t cost, uint32_t
                                                .depth = depth};
 }
 
-/* Every action that could come right before the node's steps: it gives something that they need, and takes nothing away
- * that they need. What holds already may have to be had anew, when it is lost in fetching what is missing: a place, or
- * coins. */
+/* Tries every action that could come right before the node's steps: it gives a fact that they need, and takes away none
+ * that they need. A fact that holds already (a place, or coins) may have to be reached again when fetching a missing
+ * one loses it. */
 static void townsfolk_plan_expand(plan_search *search, uint32_t number) {
   plan_node *node = &search->nodes[number];
   const folk_problem *problem = search->problem;
@@ -109,7 +108,7 @@ static uint32_t run_search(plan_search *search, const folk_problem *problem, uin
   }
 }
 
-/* The steps from a node to the end, in front of those that are there. */
+/* Puts the steps from a node to the end in front of the plan's steps. */
 static uint32_t steps_from(const plan_search *search, uint32_t number, uint8_t *steps) {
   uint32_t count = 0;
   for (; search->nodes[number].parent != NO_NODE; number = search->nodes[number].parent)
@@ -136,7 +135,7 @@ void folk_partial_begin(folk_partial_plan *partial, uint32_t goal) {
   *partial = (folk_partial_plan){.open = FOLK_REACHED(goal), .goal = (uint8_t)goal};
 }
 
-/* Puts what was found in front of what is there. False when that is too long for a plan. */
+/* Puts the steps found in front of those of the search so far. False when that is too long for a plan. */
 static bool keep_steps(folk_partial_plan *partial, const uint8_t *found, uint32_t count) {
   if (partial->count + count > sizeof partial->steps) return false;
   memmove(partial->steps + count, partial->steps, partial->count);

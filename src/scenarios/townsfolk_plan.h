@@ -1,5 +1,5 @@
-/* scenarios/townsfolk_plan.h - what townsfolk can do, and how they find out what to do: facts, actions with needs and
- * effects, prepared plans, and a planner that searches backward from a goal.
+/* scenarios/townsfolk_plan.h - how townsfolk plan: facts, actions with needs and effects, prepared plans, and a planner
+ * that searches backward from a goal.
  *
  *     townsfolk_actions.c  the actions and the prepared plans
  *     townsfolk_plan.c     the planner
@@ -45,7 +45,7 @@ typedef enum folk_desire {
   FOLK_DESIRES
 } folk_desire;
 
-/* What the body and the town ask for, and then one goal for each desire. */
+/* First the needs of the body and the town, then one goal for each desire. */
 enum {
   FOLK_SLEEP = 0,
   FOLK_EAT,
@@ -67,9 +67,9 @@ enum {
 #define FOLK_HAS_WATER     (1ull << 20)
 #define FOLK_HAS_FLOWERS   (1ull << 21)
 #define FOLK_HAS_FINERY    (1ull << 22)
-#define FOLK_HAS_RIVAL     (1ull << 23) /* knows somebody who wronged it */
+#define FOLK_HAS_RIVAL     (1ull << 23) /* knows a character that wronged it */
 #define FOLK_HAS_BELOVED   (1ull << 24)
-#define FOLK_HAS_WRONGED   (1ull << 25) /* knows somebody whom it wronged */
+#define FOLK_HAS_WRONGED   (1ull << 25) /* knows a character that it wronged */
 #define FOLK_HAS_PLENTY    (1ull << 26) /* coins for a second purchase, too */
 #define FOLK_ITEMS         (FOLK_HAS_AXE | FOLK_HAS_WATER | FOLK_HAS_FLOWERS | FOLK_HAS_FINERY)
 
@@ -113,9 +113,9 @@ typedef enum folk_action {
 typedef struct folk_deed {
   const char *words; /* as in "wants to ..." */
   uint64_t needs, gives, takes;
-  uint16_t minutes; /* of game time; of walks the mean, of sleep and work the most */
-  uint8_t coins;    /* that it costs */
-  uint8_t bother;   /* what else speaks against it, in minutes */
+  uint16_t minutes; /* of game time; for walks the mean, for sleep and work the most */
+  uint8_t coins;    /* coins that it costs */
+  uint8_t bother;   /* what else counts against it, in minutes */
 } folk_deed;
 
 /* What an action needs, gives and takes. */
@@ -129,22 +129,22 @@ const char *folk_place_words(uint32_t place);
 
 enum { FOLK_STEPS_MAX = 14, FOLK_NODES_MAX = 176, FOLK_PREPARED = 25, FOLK_PREPARED_STEPS = 4 };
 
-/* What is done one after another. */
+/* Actions to do one after another. */
 typedef struct folk_plan {
   uint8_t count, at; /* `at` is the step under way; count when there is none */
   uint8_t steps[FOLK_STEPS_MAX];
 } folk_plan;
 
-/* Plans that everybody knows. */
+/* Prepared plans, which every character knows. */
 extern const muster_prepared folk_prepared[FOLK_PREPARED];
 
-/* The prepared plan of that number for somebody who works at `workplace`. */
+/* The prepared plan of that number for a character that works at `workplace`. */
 folk_plan folk_prepared_plan(uint32_t number, folk_place workplace);
 
-/* What a search is asked. */
+/* The input of a search. */
 typedef struct folk_problem {
-  uint64_t facts;              /* that hold */
-  uint64_t blocked;            /* actions, as bits, that are out of the question */
+  uint64_t facts;              /* facts that hold */
+  uint64_t blocked;            /* forbidden actions, as bits */
   folk_place workplace;        /* where FOLK_DO_WORK is done */
   bool rich;                   /* one purchase leaves coins for the next */
   uint8_t costs[FOLK_ACTIONS]; /* minutes, as this character counts them; at least 1 */
@@ -160,7 +160,7 @@ bool folk_plan_search(const folk_problem *problem, uint32_t goal, uint32_t nodes
 typedef struct folk_partial_plan {
   uint64_t open; /* what must hold before the steps found so far; 0 = no search is under way */
   uint8_t goal, rounds, count;
-  uint8_t steps[FOLK_STEPS_MAX - 1]; /* the last ones of the plan */
+  uint8_t steps[FOLK_STEPS_MAX - 1]; /* the last steps of the plan */
 } folk_partial_plan;
 
 typedef enum folk_progress { FOLK_THINKING = 0, FOLK_FOUND, FOLK_LOST } folk_progress;

@@ -1,4 +1,4 @@
-/* Perception: what others told it, whom it sees, and what happens in the town become events. */
+/* Perception: messages from others, characters in sight, and what happens in the town become events. */
 #include "scenarios/townsfolk.h"
 
 #include <math.h>
@@ -7,7 +7,8 @@ static const float sight_m = 7.0f;
 
 enum { LETTERS_MAX = 16, FACES_MAX = 8, MET_AGAIN_MINUTES = 180, FRIEND_LIKING = 25, RIVAL_LIKING = -15 };
 
-/* What passes at a level: importance, what passes at any rate, so many per window. */
+/* Which events pass at a level: the least importance, the importance from which an event always passes, and how many
+ * pass per window. */
 static const muster_event_rule rules[FOLK_LEVELS] = {
     {.importance_sure = 2.0f, .events_most = 1},
     {.importance_least = 0.3f, .importance_sure = 0.8f, .events_most = 6, .window_ns = FOLK_HOUR_NS},
@@ -37,7 +38,7 @@ static void read_messages(folk_mind *mind) {
   }
 }
 
-/* What was kept is not as fresh as if it happened now. */
+/* A kept event counts less than one that happens now. */
 static void meet_memory(const muster_recorded_event *event, void *user) {
   folk_mind *mind = user;
   uint64_t now_ns = mind->update->now_ns;

@@ -33,7 +33,7 @@ folk_mind folk_mind_of(muster_update *update) {
                      .level = update->level < FOLK_LEVELS ? update->level : FOLK_LEVELS - 1};
 }
 
-/* Its own time begins with its agent's. */
+/* A character's own time begins when its agent is spawned. */
 static void is_born(muster_update *update) {
   folk_self *self = update->state;
   self->lived_ns = self->felt_ns = update->now_ns;

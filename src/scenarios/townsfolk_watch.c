@@ -153,7 +153,7 @@ static void put_entry(struct line *fifo, const folk_town *town, const folk_entry
 
 /* -------------------------------------------------------------------------------------------------------- beginning */
 
-/* Names that would have done. */
+/* Refuses a name, with examples of names that can be watched. */
 static muster_result refuse_name(const struct folk *folk, const char *name) {
   char one[NAME_BYTES], other[NAME_BYTES], last[NAME_BYTES];
   const folk_town *end = &folk->towns[folk->town_count - 1];
@@ -205,7 +205,7 @@ muster_result folk_watch(void *instance, muster_world *world, const char *name, 
 
 /* ------------------------------------------------------------------------------------------------- after each frame */
 
-/* Why it runs as it does now, in the scheduler's own words: all lines but the first, which names an index. */
+/* Writes why it runs as it does now, in the scheduler's words: all lines but the first, which names an index. */
 static void tell_level(folk_journal *journal, const muster_world *world, muster_module_line tell, void *user) {
   char text[EXPLANATION_BYTES];
   muster_agent_explanation explanation = muster_default_agent_explanation();
@@ -236,7 +236,8 @@ static int by_time(const void *a, const void *b) {
   return one < other ? -1 : one > other;
 }
 
-/* Time goes on in the log, but where somebody who waited for a goal is met, and lives the time since then at once. */
+/* Times in the log only grow, except when a character that waited for a goal is met, and lives the time since then at
+ * once. */
 void folk_watched(void *instance, const muster_world *world, muster_module_line tell, void *line_user) {
   struct folk *folk = instance;
   folk_journal *journal = &folk->journal;

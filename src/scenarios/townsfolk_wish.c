@@ -5,11 +5,11 @@
 
 static const float urge_worth = 0.9f;
 static const float whim = 0.08f;
-static const float half_need_minutes = 7.0f * 60.0f; /* after which a desire that was satisfied is half its own again */
+static const float half_need_minutes = 7.0f * 60.0f; /* until a satisfied desire is back at half its strength */
 
 enum { COINS_FOR_ANY = 10, NEWS_LAST_MINUTES = 180, RIVAL_LIKING = -15 };
 
-/* What an emotion makes of a goal's worth. */
+/* How an emotion changes a goal's worth. */
 typedef struct emotional_bend {
   uint8_t emotion, goal;
   float by;
@@ -86,7 +86,7 @@ static float need_of(const folk_self *self, uint32_t desire, uint64_t at_ns) {
   return minutes / (minutes + half_need_minutes);
 }
 
-/* Wishes that lack what no plan can bring. */
+/* Wishes that need a fact that no plan can bring. */
 static bool is_possible(uint32_t desire, uint64_t facts) {
   if (desire == FOLK_VENGEANCE) return facts & FOLK_HAS_RIVAL;
   if (desire == FOLK_ROMANCE) return facts & FOLK_HAS_BELOVED;

@@ -125,7 +125,7 @@ static muster_result spawn_first(wildlife *desert, muster_world *world, wildlife
   return muster_agent_is_null(muster_agent_spawn(world, &def)) ? MUSTER_E_FULL : MUSTER_OK;
 }
 
-/* Where a camera is: on a path of its own that crosses the whole desert and never ends, at a walker's pace. */
+/* The place of a camera: it follows its own endless path across the whole desert, at a walker's pace. */
 static muster_position camera_place(const wildlife *desert, uint32_t camera, double seconds) {
   uint64_t random = (desert->seed + 1) * 0xd1b54a32d192ed03u + camera * 64ull;
   double rate = camera_mps / (desert->half_m * 1.5);

@@ -2,16 +2,16 @@
  *
  *     wildlife.c           the module: the desert, its first animals, the cameras
  *     wildlife_profiles.c  what a species is: its numbers, its agent type
- *     wildlife_sense.c     atom 1, perception: who is near
+ *     wildlife_sense.c     atom 1, perception: animals nearby
  *     wildlife_think.c     atom 2, behaviour: the state machine of moods
  *     wildlife_live.c      atom 3, behaviour: the time since the last update passes in that mood
- *     wildlife_act.c       atom 4, action: what concerns others - strikes, births, deaths
+ *     wildlife_act.c       atom 4, action: what changes others - strikes, births, deaths
  *     wildlife_report.c    the numbers of the world
  *     wildlife_keep.c      what a snapshot holds besides the animals
  *
- * Whatever happens over time is a rate times elapsed time, never an amount per update: an animal that is updated ten
- * times less often grazes, hungers, walks, ages and breeds the same in an hour. Populations hold themselves: an animal
- * that lives among many of its own kind breeds less, and grazes less where many graze. */
+ * Every change over time is a rate times elapsed time, never an amount per update: an animal that is updated ten times
+ * less often grazes, hungers, walks, ages and breeds the same in an hour. Populations limit themselves: an animal that
+ * lives among many of its own kind breeds less, and grazes less where many graze. */
 #ifndef SCENARIOS_WILDLIFE_H
 #define SCENARIOS_WILDLIFE_H
 
@@ -53,7 +53,7 @@ typedef struct wildlife_face {
 
 /* What an animal noticed in its last perception; places are relative to its own. */
 typedef struct wildlife_senses {
-  muster_agent prey;                  /* the best of it; null = none */
+  muster_agent prey;                  /* the best prey; null = none */
   float prey_x, prey_y;               /* m */
   float threat_x, threat_y;           /* to the nearest bobcat, m */
   float threat_m;                     /* its distance; INFINITY = none in sight */
@@ -64,7 +64,7 @@ typedef struct wildlife_senses {
   uint32_t kin; /* how many of its own kind */
 } wildlife_senses;
 
-/* What an update found to be done at the commit. */
+/* What an update wants done at the commit. */
 enum { WILDLIFE_STRIKES = 1, WILDLIFE_BEARS = 2, WILDLIFE_DIES = 4 };
 
 /* The private state of an animal. */
@@ -72,14 +72,14 @@ typedef struct wildlife_animal {
   double grazed; /* energy taken from plants in its life */
   double eaten;  /* energy taken from prey */
   double distance_m;
-  muster_agent quarry; /* bobcat: whom it chases */
+  muster_agent quarry; /* bobcat: the animal that it chases */
   wildlife_senses senses;
   float energy; /* 0 = starved, 1 = full */
   float vigour; /* 0 = exhausted, 1 = rested */
   float age_s, life_s;
   float gestation;   /* 1 = gives birth */
   float crowding;    /* its own kind around it, per 1000 m2, smoothed over some seconds */
-  float company;     /* everybody around it, per 1000 m2, smoothed likewise */
+  float company;     /* all animals around it, per 1000 m2, smoothed likewise */
   float survey_s;    /* bobcat: time until it looks around its territory again */
   float mood_left_s; /* until it chooses anew */
   float heading;     /* radians */
@@ -175,7 +175,7 @@ void wildlife_make(const wildlife_kind *kind, bool grown_up, uint64_t random, mu
 /* Spreads one random number into the `which`-th of several shares 0..1. */
 float wildlife_share_of(uint64_t random, uint32_t which);
 
-/* How much grows at a place: 0.35 .. 1, the same for the same seed, smooth over some 20 m. */
+/* The plant growth at a place: 0.35 .. 1, the same for the same seed, smooth over some 20 m. */
 float wildlife_richness(const wildlife *desert, double x, double y);
 
 /* Keeps a place inside the fence. True when it was outside. */
@@ -196,7 +196,7 @@ void wildlife_choose_mood(const wildlife_turn *turn, muster_position place);
 /* Sets where an animal at `place` wants to head in its mood, and how far. */
 void wildlife_steer(const wildlife_turn *turn, muster_position place);
 
-/* What the desert itself knows, for a snapshot and from one. */
+/* Saves the desert's own state for a snapshot, and restores it. */
 muster_result wildlife_save(void *instance, const muster_world *world, muster_module_write write, void *write_user);
 muster_result wildlife_resume(void *instance, muster_world *world, const void *bytes, size_t count);
 

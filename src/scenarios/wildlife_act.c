@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-static const float reach_m = 3.0f; /* of a strike: the quarry had a moment to go on */
+static const float reach_m = 3.0f; /* of a strike: the quarry had a moment to move on */
 
 static void bury(wildlife *desert, wildlife_species species, const wildlife_animal *dead, wildlife_fate fate) {
   wildlife_tally *tally = &desert->tally;
@@ -33,7 +33,7 @@ static bool succeeds(const wildlife_turn *turn, const wildlife_face *quarry) {
   return muster_update_random_share(turn->update) < odds;
 }
 
-/* The first of several bobcats to strike has the prey; removal tells who it was. */
+/* The first of several bobcats to strike gets the prey: only its removal succeeds. */
 static void wildlife_act_strike(const wildlife_turn *turn) {
   wildlife_animal *self = turn->self;
   wildlife *desert = turn->kind->desert;

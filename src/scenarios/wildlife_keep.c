@@ -3,7 +3,7 @@
 
 enum { VERSION = 1 };
 
-/* What a desert knows besides its animals; its cameras follow. */
+/* What a snapshot keeps of a desert besides its animals; the cameras follow. */
 typedef struct kept_desert {
   uint32_t version, agents, observer_count, begun;
   uint64_t begin_ns, now_ns;

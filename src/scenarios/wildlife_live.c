@@ -3,10 +3,10 @@
 #include <math.h>
 
 static const float strike_m = 2.0f;
-static const float company_max = 21.0f; /* of all species per 1000 m2: nobody breeds from here on */
+static const float company_max = 21.0f; /* of all species per 1000 m2: no animal breeds from here on */
 static const float turning_pi = 3.14159265f;
 
-/* After a pause of minutes, not every mood that would have come and gone is lived through. */
+/* After a pause of minutes, some moods that would have come and gone are skipped. */
 enum { MOODS_PER_UPDATE_MAX = 16 };
 
 /* What a mood does to a body: factor on the species' hunger, vigour per second, gait 0 = still .. 1 = walk .. 2 = run.
@@ -54,7 +54,7 @@ static void wildlife_live_move(const wildlife_turn *turn, muster_position *place
   if (wildlife_fence(turn->kind->desert, place)) self->heading = atan2f(-(float)place->y, -(float)place->x);
 }
 
-/* What grows is shared with everybody who is here. */
+/* Plants are shared by all animals that are here. */
 static void graze(const wildlife_turn *turn, muster_position place, float step_s) {
   wildlife_animal *self = turn->self;
   float ground = wildlife_richness(turn->kind->desert, place.x, place.y);

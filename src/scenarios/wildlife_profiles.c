@@ -127,7 +127,7 @@ void wildlife_make(const wildlife_kind *kind, bool grown_up, uint64_t random, mu
 /* ------------------------------------------------------------------------------------------------------ agent types */
 
 #ifdef MUSTER_PLANT_NOOP_UPDATE
-/* Planted by a test that must notice: updates that do nothing. */
+/* A fault planted by a test that must notice it: updates that do nothing. */
 static muster_atom_result do_nothing(muster_update *update) {
   (void)update;
   return MUSTER_ATOM_FINISH;

@@ -34,7 +34,7 @@ static void blend(float *impression, float now, float elapsed_s) {
   *impression += (now - *impression) * (1.0f - expf(-elapsed_s / memory_s));
 }
 
-/* Offsets and mean heading of the own kind; the caller divides by the number in the end. */
+/* Adds up offsets and headings of its own kind; the caller divides by their number in the end. */
 static void note_kin(wildlife_senses *senses, const wildlife_face *face, float x, float y, float distance_m) {
   senses->kin++;
   senses->kin_x += x;

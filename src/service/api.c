@@ -57,7 +57,7 @@ bool api_take_body(api_call *call, bool (*read)(const void *body, size_t bytes, 
   size_t bytes;
   const void *body = http_body(call->request, &bytes);
   if (read(body, bytes, call->input, &call->problem)) return true;
-  call->release = NULL; /* the reader left nothing behind */
+  call->release = NULL; /* a failed reader leaves nothing to free */
   api_refuse(call);
   return false;
 }
@@ -169,7 +169,7 @@ void api_write_id(json_writer *writer, const char *name, uint32_t index, uint32_
   json_string(writer, name, text);
 }
 
-/* A float in no more digits than it has. */
+/* Writes a float with no more digits than it has. */
 void api_write_float(json_writer *writer, const char *name, float value) {
   char digits[32];
   snprintf(digits, sizeof digits, "%.7g", (double)value);
@@ -244,7 +244,7 @@ static void show_routes(http_request *request) {
   api_answer_now(request, &writer);
 }
 
-/* `token` is the room for it; the options point into the settings. */
+/* `token` is the buffer for the token; the options point into the settings. */
 static muster_result read_options(const struct settings *settings, http_options *options, char token[TOKEN_BYTES]) {
   muster_result result = token_read(settings->token_file, token);
   if (result) error_set(result, "token_file: %s", muster_last_error());

@@ -6,10 +6,10 @@
  *     PATCH  /v1/worlds/W                         budget_ns, hz, paused, workers, weights and policy: all or nothing
  *     POST   /v1/worlds/W/step                    {"frames"}: pauses and begins so many frames; GET /v1/worlds/W tells
  *                                               how many are left
- *     GET    /v1/worlds/W/weights                 what is in force of what PATCH sets
+ *     GET    /v1/worlds/W/weights                 the values in force of what PATCH sets
  *     GET    /v1/worlds/W/levels                  agents by capability level
  *     GET    /v1/worlds/W/types                   costs by level, conduct
- *     POST   /v1/worlds/W/types/T/pardon          out of quarantine
+ *     POST   /v1/worlds/W/types/T/pardon          ends quarantine
  *     PUT    /v1/worlds/W/types/T/priority        {"priority"}, of types with sets
  *     GET    /v1/worlds/W/agents                  ?type &level &partition &min_importance &near=x,y,r &cursor &limit
  *     POST   /v1/worlds/W/agents                  [{"type", "position", ...}]: all of them or none
@@ -19,7 +19,7 @@
  *     GET    /v1/worlds/W/agents/A/explain        why it runs when and how it does, in numbers and in words
  *     POST   /v1/worlds/W/agents/A/wake           now, or {"at_ns"}
  *     PUT    /v1/worlds/W/agents/A/position       {"position": {"x", "y", "z"}}
- *     POST   /v1/worlds/W/agents/A/pardon         strikes are forgotten
+ *     POST   /v1/worlds/W/agents/A/pardon         forgets its strikes
  *     GET    /v1/worlds/W/observers               ?cursor &limit
  *     POST   /v1/worlds/W/observers               {"position", "near_m", "far_m", "partition"}
  *     PUT    /v1/worlds/W/observers/O/position    {"position"}
@@ -28,18 +28,18 @@
  *     DELETE /v1/worlds/W/observers/O
  *     POST   /v1/worlds/W/positions               many agents at once, binary: service/bulk.h
  *     POST   /v1/worlds/W/observers/positions     the same for observers
- *     GET    /v1/modules                          those that are loaded
+ *     GET    /v1/modules                          the loaded modules
  *     POST   /v1/modules                          {"module"}: loads one out of the modules' folder
- *     GET    /v1/snapshot                         what became of the snapshots
+ *     GET    /v1/snapshot                         the state of the snapshots
  *     POST   /v1/snapshot                         begins to write one now: 202
- *     GET    /v1/worlds/W/stream, /map, /cells, /herds    what the live page lives on: service/live.h
+ *     GET    /v1/worlds/W/stream, /map, /cells, /herds    what the live page reads: service/live.h
  *
- * An agent or observer is named "INDEX.GENERATION", as lists and spawns give it; one that is gone is answered 404,
- * whoever has its index now. Durations are nanoseconds in whole numbers, lengths are metres.
+ * An agent or observer is named "INDEX.GENERATION", as lists and spawns give it; an id that is gone is answered 404,
+ * even if another one has its index now. Durations are nanoseconds in whole numbers, lengths are metres.
  *
  * Errors are {"error": {"code", "message", "field"}}: 400 the request is wrong (nothing was changed), 404 there is no
- * such world, type, agent or path, 405 the method, 409 it cannot be done in this state, 413 too large, 415 the kind of
- * body, 429 too much is waiting: again in a second, 503 the daemon stops.
+ * such world, type, agent or path, 405 the method, 409 it cannot be done in this state, 413 too large, 415 a wrong kind
+ * of body, 429 too much is waiting: try again in a second, 503 the daemon stops.
  *
  * A request that changes something, or reads an agent, is carried out between two frames; what it queues (spawns,
  * moves, removals, weights) takes effect at the next one. */
@@ -52,10 +52,10 @@
 
 #include "base/json.h"
 
-/* Begins to serve: at the service's control socket and, if the settings say so, by TCP. Loop's thread. */
+/* Begins to serve at the service's control socket and, if the settings say so, by TCP. Loop's thread. */
 muster_result api_open(struct service *service);
 
-/* Takes over what the settings say anew: token, hosts, limits. On failure nothing changes. Loop's thread. */
+/* Takes over changed settings: token, hosts, limits. On failure nothing changes. Loop's thread. */
 muster_result api_reload(struct service *service);
 
 /* Ends serving; after frame_mailbox_close. Null server: no-op. Loop's thread. */
@@ -63,23 +63,23 @@ void api_close(struct service *service);
 
 /* ------------------------------------------------------------------------------ for the files that answer requests */
 
-/* A request on its way over the mailbox: made and freed on the loop's thread, carried out on the frames' thread. */
+/* A request on its way over the mailbox: made and freed on the loop's thread, run on the frames' thread. */
 typedef struct api_call {
   mailbox_request posted; /* stands first */
   http_request *request;
   struct service *service;
-  hosted_world *world;                 /* of the path; null when that names none */
+  hosted_world *world;                 /* the world that the path names; null when the path names none */
   void (*work)(struct api_call *call); /* frames' thread: answers, or complains in `problem` */
-  void (*release)(void *input);        /* what the input holds; may be null */
+  void (*release)(void *input);        /* frees what the input holds; may be null */
   bool ran;
-  bool again;      /* the work is not complete: it goes on after other requests */
+  bool again;      /* the work is not complete: it is called again after other requests */
   unsigned status; /* of the answer; 200 */
   size_t room;     /* bytes for the answer; 4096 */
   char *text;
   json_writer writer; /* of the answer, an object; begun by api_post */
-  size_t whole_bytes; /* of `text`, when the work wrote that itself, as a whole document; else 0 */
+  size_t whole_bytes; /* length of `text` when the work wrote that itself as a whole document; else 0 */
   api_problem problem;
-  _Alignas(16) char input[]; /* what the request said */
+  _Alignas(16) char input[]; /* the parsed request */
 } api_call;
 
 /* The world of a path with {world}; null after a refusal. */
@@ -88,10 +88,10 @@ hosted_world *api_world(http_request *request);
 /* A call with `bytes` zeroed bytes of input. Null after a refusal: the path's world does not exist, or no memory. */
 api_call *api_begin(http_request *request, void (*work)(api_call *call), size_t bytes);
 
-/* Reads the body into the input. False: it was refused, and the call is gone. */
+/* Reads the body into the input. False: the request was refused, and the call is gone. */
 bool api_take_body(api_call *call, bool (*read)(const void *body, size_t bytes, void *out, api_problem *problem));
 
-/* Reads a part of the path that must be INDEX.GENERATION. False: it was refused, and the call is gone. */
+/* Reads a part of the path that must be INDEX.GENERATION. False: the request was refused, and the call is gone. */
 bool api_take_id(api_call *call, const char *name, uint32_t *index, uint32_t *generation);
 
 /* Refuses with the call's problem; the call is gone. */
@@ -100,13 +100,13 @@ void api_refuse(api_call *call);
 /* Puts the call into the mailbox; it is answered and freed afterwards, whatever happens. */
 void api_post(api_call *call);
 
-/* Turns a failure of the library into the call's problem. True when there was none. Frames' thread. */
+/* Turns a failure of the library into the call's problem. True when there was no failure. Frames' thread. */
 bool api_succeeded(api_call *call, muster_result result, const char *field);
 
 /* Writes "INDEX.GENERATION". */
 void api_write_id(json_writer *writer, const char *name, uint32_t index, uint32_t generation);
 
-/* Writes a float in no more digits than it has. */
+/* Writes a float with no more digits than it has. */
 void api_write_float(json_writer *writer, const char *name, float value);
 
 /* Writes {"x", "y", "z"}. */

@@ -25,7 +25,7 @@ void api_write_agent(json_writer *writer, const muster_world *world, muster_agen
   json_bool(writer, "quarantined", info->quarantined);
 }
 
-/* What all requests for one agent begin with; what is read from the body stands first. */
+/* The beginning of the input of every request for one agent; the members read from the body stand first. */
 typedef struct agent_input {
   union {
     wake_order wake;
@@ -46,7 +46,7 @@ static api_call *api_agents_begin(http_request *request, void (*work)(api_call *
   return api_take_id(call, "agent", &input->agent.index, &input->agent.generation) ? call : NULL;
 }
 
-/* The answer to a change: it was taken. */
+/* The answer to a change that was accepted. */
 static void confirm(api_call *call, muster_result result, const char *field) {
   if (!api_succeeded(call, result, result == MUSTER_E_STALE ? "agent" : field)) return;
   muster_agent agent = input_of(call)->agent;

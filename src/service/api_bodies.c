@@ -21,7 +21,7 @@ static bool read_object(const void *body, size_t bytes, const api_field *fields,
 
 /* ----------------------------------------------------------------------------------------------------------- worlds */
 
-/* As it is written; zero and negative as muster_default_world_tuning() sets it. */
+/* The members of the body as written. Members not given are zero, or what muster_default_world_tuning() sets. */
 typedef struct world_fields {
   uint64_t budget_ns;
   float hz;
@@ -133,7 +133,7 @@ static const api_field spawn_fields_known[] = {
     {"role", API_FLOAT, AGENT(role), 0, 1, false},
 };
 
-/* The number of a name of a type; SPAWN_TYPES_MAX when there are too many. */
+/* The index of a type's name in the order; SPAWN_TYPES_MAX when there are too many. */
 static uint32_t api_bodies_number_of(spawn_order *order, const char *name) {
   for (uint32_t i = 0; i < order->name_count; i++)
     if (strcmp(order->names[i], name) == 0) return i;

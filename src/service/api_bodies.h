@@ -1,5 +1,5 @@
-/* service/api_bodies.h - what the bodies of control requests say, as structs. Each reader takes a body of JSON and
- * fills its struct completely, or tells the problem and leaves nothing behind. They know neither HTTP nor worlds. Any
+/* service/api_bodies.h - parses the bodies of control requests into structs. Each reader takes a body of JSON and fills
+ * its struct completely, or tells the problem and leaves nothing behind. They know neither HTTP nor worlds. Any
  * thread. */
 #ifndef SERVICE_API_BODIES_H
 #define SERVICE_API_BODIES_H
@@ -8,13 +8,13 @@
 
 enum { SPAWNS_MAX = 4096, SPAWN_TYPES_MAX = 64, TYPE_NAME_BYTES = 32 };
 
-/* PATCH of a world; what was not given stays. */
+/* PATCH of a world; members that were not given stay unchanged. */
 typedef struct world_change {
   uint64_t budget_ns; /* 0 = leave */
   uint64_t rate;      /* frames per 1000 seconds; 0 = leave */
   bool has_paused, paused, has_workers;
   uint32_t workers; /* 0 = all */
-  bool tunes;       /* something of the following was given */
+  bool tunes;       /* a member of the following was given */
   muster_world_tuning tuning;
 } world_change;
 
@@ -36,7 +36,7 @@ typedef struct spawn_order {
 /* Reads one, to be released with spawn_order_release. */
 bool spawn_order_read(const void *body, size_t bytes, void *out, api_problem *problem);
 
-/* Frees what was read; twice is as good as once. */
+/* Frees what was read; a second call does nothing. */
 void spawn_order_release(void *order);
 
 /* PATCH of an agent. */
@@ -48,7 +48,7 @@ bool position_read(const void *body, size_t bytes, void *out /* muster_position 
 /* POST of an observer. */
 bool observer_read(const void *body, size_t bytes, void *out /* muster_observer_def */, api_problem *problem);
 
-/* POST of a wake: without a body at once; {"at_ns"} asks for a time. */
+/* POST of a wake: without a body it wakes at once; {"at_ns"} asks for a time. */
 typedef struct wake_order {
   bool has_time;
   uint64_t at_ns;

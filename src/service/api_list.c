@@ -72,7 +72,7 @@ static bool api_list_passes(const list_input *input, const muster_agent_info *in
   return !input->near || hypot(info->position.x - input->x, info->position.y - input->y) <= input->radius_m;
 }
 
-/* True: it passed, and was given. */
+/* True: the agent passed the filter and was written. */
 static bool api_list_look_at(api_call *call, list_input *input, muster_agent agent) {
   const muster_world *world = call->world->world;
   muster_agent_info info = muster_default_agent_info();

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 static void write_module(json_writer *writer, const loaded_module *loaded) {
-  char summary[128]; /* a module may say as much as it likes */
+  char summary[128]; /* cut to this length: a module's summary may be longer */
   snprintf(summary, sizeof summary, "%s", loaded->module.summary);
   json_begin_object(writer, NULL);
   json_string(writer, "module", loaded->name);
@@ -30,7 +30,7 @@ static void list_modules(http_request *request) {
   api_post(call);
 }
 
-/* A file of this machine is opened, once, between two frames: operators do that, not players. */
+/* Opens a file of this machine, once, between two frames, which may delay a frame: operators do that, not players. */
 static void api_modules_load(api_call *call) {
   if (modules_load(&call->service->modules, call->input))
     json_string(&call->writer, "module", call->input);

@@ -5,7 +5,7 @@
 #include "service/api_pages.h"
 
 typedef struct observer_input {
-  union { /* stands first: it is read into */
+  union { /* stands first: the body is read into it */
     muster_observer_def def;
     muster_position position;
   };

@@ -3,7 +3,7 @@
  * one of them or in none, never in two.
  *
  * One piece of work looks at PAGE_LOOKS things at most, and one that is given counts as PAGE_LOOKS_GIVEN, so that a
- * filter that fits nobody in a million agents costs no frame: the rest of the page follows after other requests and the
+ * filter that fits none of a million agents delays no frame: the rest of the page follows after other requests and the
  * next frame. */
 #ifndef SERVICE_API_PAGES_H
 #define SERVICE_API_PAGES_H
@@ -18,11 +18,11 @@ struct page {
   bool begun;
 };
 
-/* Reads cursor and limit of the query; `each_room` bytes hold one thing in the call's answer. False: refused, and the
- * call is gone. */
+/* Reads cursor and limit of the query; `each_room` bytes hold one thing in the call's answer. False: the request was
+ * refused, and the call is gone. */
 bool page_begin(api_call *call, struct page *page, size_t each_room);
 
-/* Opens the list, once. Frames' thread. */
+/* Opens the JSON list, once per page. Frames' thread. */
 void page_open(api_call *call, struct page *page, const char *name);
 
 /* Ends the work: the page is full, or the end reached (`last`), or the rest must wait. Frames' thread. */

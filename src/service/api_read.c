@@ -22,7 +22,7 @@ bool api_complain(api_problem *problem, unsigned status, const char *code, const
   return false;
 }
 
-/* jansson says which name it was in its sentence alone: ... near '"name"'. */
+/* jansson gives the name only in its error text: ... near '"name"'. */
 static void complain_twice(const json_error_t *error, api_problem *problem) {
   char name[FIELD_BYTES] = "";
   const char *quoted = strchr(error->text, '"');

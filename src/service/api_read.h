@@ -11,11 +11,11 @@ struct json_t; /* <jansson.h>, whose names are not all compatible with those of 
 typedef struct api_problem {
   unsigned status;   /* of the answer; 0 = nothing is wrong */
   char code[24];     /* a word for programs */
-  char field[96];    /* what is to blame; empty = no field */
-  char message[320]; /* a sentence */
+  char field[96];    /* the field at fault; empty = none */
+  char message[320]; /* a sentence for people */
 } api_problem;
 
-/* Notes what is wrong, printf-style, and returns false; `field` may be null. */
+/* Stores the problem, printf-style, and returns false; `field` may be null. */
 bool api_complain(api_problem *problem, unsigned status, const char *code, const char *field, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 

@@ -9,10 +9,10 @@
 #include <stdio.h>
 
 typedef struct spawn_input {
-  spawn_order order; /* stands first: it is read into */
+  spawn_order order; /* stands first: the body is read into it */
 } spawn_input;
 
-/* Looks every name up. */
+/* Looks up the type of every name. */
 static bool find_types(api_call *call, const spawn_order *order, muster_type types[SPAWN_TYPES_MAX]) {
   for (uint32_t i = 0; i < order->name_count; i++) {
     types[i] = api_find_type(call, order->names[i]);
@@ -34,7 +34,7 @@ static bool api_spawn_has_room(api_call *call, uint32_t count) {
                       count, (unsigned long long)there, most);
 }
 
-/* The definition as the module wants it. */
+/* Copies the request's definition, and lets the module complete it. */
 static bool api_spawn_complete(api_call *call, const spawn_one *one, muster_type type, muster_agent_def *def) {
   const hosted_world *world = call->world;
   *def = one->def;
@@ -46,7 +46,8 @@ static void take_back(api_call *call, const muster_agent *agents, uint32_t count
   for (uint32_t i = 0; i < count; i++) muster_agent_remove(call->world->world, agents[i]);
 }
 
-/* Fewer than agents_max may be there: the rest of the ids wait for spawns from updates. */
+/* The message gives counts, since fewer than agents_max agents may be there: the other ids wait for spawns from
+ * updates. */
 static void refuse_full(api_call *call) {
   char reason[256];
   muster_frame_report report = muster_default_frame_report();

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What the loop knows already; the mailbox is asked for the rest. */
+/* Answers with what the loop's thread knows already; the rest is asked for by the mailbox. */
 typedef struct types_input {
   world_published published;
 } types_input;
@@ -73,7 +73,7 @@ static void list_types(http_request *request) {
 /* -------------------------------------------------------------------------------------------------------- changing */
 
 typedef struct type_input {
-  uint32_t priority; /* stands first: it is read into */
+  uint32_t priority; /* stands first: the body is read into it */
   char name[TYPE_NAME_BYTES];
 } type_input;
 

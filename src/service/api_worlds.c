@@ -167,7 +167,7 @@ static void api_worlds_write_pace(json_writer *writer, const hosted_world *world
   json_uint(writer, "workers", muster_world_workers(world->world));
 }
 
-/* What can be refused comes first and is taken back when something after it is refused. */
+/* Changes that can be refused come first, and are taken back when a later one is refused. */
 static bool change_pace_and_workers(api_call *call, const world_change *change, uint64_t budget_ns,
                                     uint64_t period_ns) {
   hosted_world *world = call->world;

@@ -30,7 +30,7 @@ static bool bulk_check_head(const unsigned char *from, size_t bytes, api_problem
   return true;
 }
 
-/* Also false for what is not a number. */
+/* Also false for NaN. */
 static bool is_in_range(double value) {
   return value >= -1e9 && value <= 1e9;
 }

@@ -7,7 +7,7 @@
  *     then for each  index u32, generation u32 (the id INDEX.GENERATION), x f64, y f64, z f64: 32 bytes
  *
  * The body ends with the last record. A coordinate that is not finite or beyond +-1e9 refuses the whole body; ids that
- * are gone are passed over and counted. Positions hold at once, before the next frame. */
+ * are gone are skipped and counted. Positions take effect at once, before the next frame. */
 #ifndef SERVICE_BULK_H
 #define SERVICE_BULK_H
 

@@ -19,7 +19,7 @@ static void lock_path(const char *path, char out[LOCK_PATH_BYTES]) {
   snprintf(out, LOCK_PATH_BYTES, "%s.lock", path);
 }
 
-/* Whether the locked file is still the one that bears the name: its last owner may have removed it in between. */
+/* Whether the locked file is still the one at the path: its last owner may have removed it in between. */
 static bool is_current(int lock, const char *name) {
   struct stat held, named;
   return fstat(lock, &held) == 0 && lstat(name, &named) == 0 && held.st_ino == named.st_ino &&
@@ -53,7 +53,7 @@ static void leave_lock(control_socket *socket) {
   close(socket->lock);
 }
 
-/* Whoever holds the lock may remove a socket that stands there. */
+/* The holder of the lock may remove a socket that stands there. */
 static muster_result remove_stale(const char *path) {
   struct stat found;
   if (lstat(path, &found) != 0) return MUSTER_OK;
@@ -63,7 +63,7 @@ static muster_result remove_stale(const char *path) {
   return error_set(MUSTER_E_SYSTEM, "cannot remove the socket that was left at %s: %s", path, strerror(errno));
 }
 
-/* Nobody else may connect at any moment, so the mode is set by the mask with which the socket is made. */
+/* No other user may connect at any moment, so the umask sets the mode when the socket is made. */
 static int bind_privately(int descriptor, const struct sockaddr_un *address) {
   mode_t before = umask(0177);
   int problem = bind(descriptor, (const struct sockaddr *)address, sizeof *address);

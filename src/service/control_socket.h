@@ -1,7 +1,7 @@
 /* service/control_socket.h - the unix socket of control: bound once, by one service at a time, and removed in the end.
  *
- * A lock on the file beside it (PATH.lock) says whose the socket is. So what a killed service left is taken over, a
- * living one's is not, and two that start at once cannot both have it. */
+ * A lock on the file beside it (PATH.lock) says which service owns the socket. So the socket of a killed service is
+ * taken over, that of a running one is not, and two services that start at once cannot both have it. */
 #ifndef SERVICE_CONTROL_SOCKET_H
 #define SERVICE_CONTROL_SOCKET_H
 
@@ -13,11 +13,11 @@ typedef struct control_socket {
   int lock;
 } control_socket;
 
-/* MUSTER_E_STATE when another service has it; MUSTER_E_SYSTEM when the operating system refuses, or something that is
- * no socket stands there. Nothing is left behind on failure. Loop's thread. */
+/* MUSTER_E_STATE when another service has it; MUSTER_E_SYSTEM when the operating system refuses, or the path is taken
+ * by a file that is no socket. Nothing is left behind on failure. Loop's thread. */
 muster_result control_socket_open(control_socket *socket, const char *path);
 
-/* Removes socket and lock; one that is not open is a no-op. Loop's thread. */
+/* Removes socket and lock; a no-op when the socket is not open. Loop's thread. */
 void control_socket_close(control_socket *socket);
 
 #endif

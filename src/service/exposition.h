@@ -8,17 +8,17 @@
 
 #define EXPOSITION_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
-/* Grows as it is written to. */
+/* A text that grows as it is written to. */
 struct exposition {
   char *text; /* bytes of it; owned: exposition_free */
   size_t bytes, room;
-  const char *family; /* whose samples follow */
-  bool failed;        /* memory was refused: what was written is cut off */
+  const char *family; /* the family of the samples that follow */
+  bool failed;        /* memory was refused: the text is incomplete */
 };
 
 typedef struct exposition_label {
   const char *name;
-  const char *value; /* any bytes: what must be is escaped, and '?' stands for what is no UTF-8 */
+  const char *value; /* any bytes: they are escaped where needed, and invalid UTF-8 becomes '?' */
 } exposition_label;
 
 enum { EXPOSITION_LABELS_MAX = 6 };
@@ -36,7 +36,8 @@ typedef enum exposition_kind {
   EXPOSITION_SUMMARY
 } exposition_kind;
 
-/* Begins a family; each name once, and all its samples before the next. `name` and `help` are kept until then. */
+/* Begins a family; each name comes once, and all its samples before the next family. `name` and `help` are used until
+ * then. */
 void exposition_begin(struct exposition *exposition, const char *name, exposition_kind kind, const char *help);
 
 /* A sample of the family, whose name ends in `suffix` ("" for most). Labels may be null. */
@@ -44,7 +45,7 @@ void exposition_write(struct exposition *exposition, const char *suffix, const e
 void exposition_write_count(struct exposition *exposition, const char *suffix, const exposition_labels *labels,
                             uint64_t value);
 
-/* The labels and one more. */
+/* Adds one label to the labels. */
 exposition_labels exposition_with(const exposition_labels *labels, const char *name, const char *value);
 
 /* Frees the text; it is empty afterwards. */

@@ -21,11 +21,11 @@ static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 enum { FATAL = sizeof fatal / sizeof *fatal, HANDLER_STACK_BYTES = 64 << 10 };
 
-/* What handlers can know. */
+/* What signal handlers can access. */
 static struct {
-  struct flight *flight; /* null: none is open */
+  struct flight *flight; /* null: no recorder is open */
   pid_t process;
-  uv_thread_t frames; /* that calls modules; known while a call is under way */
+  uv_thread_t frames; /* the thread that calls modules; known while a call is under way */
   struct sigaction before[FATAL];
 } marking;
 
@@ -38,8 +38,8 @@ static void mark(struct flight *flight, int number) {
   flight->head->call.hit = flight->head->call.function && uv_thread_equal(&self, &marking.frames);
 }
 
-/* The faulting instruction is run again, with whatever was to happen without us; what was sent is sent again. A child
- * that writes a snapshot has the same file and is not the service. */
+/* A faulting instruction is run again, with the signal's earlier action; a signal that was sent is sent again. A child
+ * that writes a snapshot has the same file mapped, but is not the service. */
 static void take_fatal(int number, siginfo_t *info, void *context) {
   int kept = errno;
   (void)context;
@@ -76,7 +76,7 @@ void flight_call_end(void) {
   if (marking.flight) marking.flight->head->call.function = FLIGHT_NO_FUNCTION;
 }
 
-/* A fault whose signal is blocked would pass the handler by. */
+/* A fault while its signal is blocked would bypass the handler. */
 static void let_through(void) {
   sigset_t set;
   sigemptyset(&set);
@@ -84,7 +84,7 @@ static void let_through(void) {
   sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* A sanitizer may have given the thread a stack. */
+/* A sanitizer may already have given the thread an alternate stack. */
 void flight_thread_begin(void) {
   stack_t own;
   let_through();
@@ -129,7 +129,7 @@ static void log_report(const flight_report *report) {
     log_line(MUSTER_LOG_ERROR, "crashed by: world %s (module %s): its %s", report->call.world, report->call.module,
              flight_function_name(report->call.function));
   else if (report->signal && !report->culprit_count)
-    log_line(MUSTER_LOG_ERROR, "the signal was on no thread that was inside an agent's callback: nobody is blamed");
+    log_line(MUSTER_LOG_ERROR, "the signal was on no thread that was inside an agent's callback: no type is blamed");
   for (uint32_t i = 0; i < report->culprit_count; i++) log_inside(MUSTER_LOG_ERROR, &report->inside[i], "crashed by");
   for (uint32_t i = report->culprit_count; i < report->inside_count; i++)
     log_inside(MUSTER_LOG_INFO, &report->inside[i], "also running then");
@@ -168,7 +168,7 @@ static void keep_aside(const char *path, const char *reason) {
            kept ? "it is kept as " : "it cannot be kept aside", kept ? aside : "");
 }
 
-/* What the last run left, if it can be read; the counts with its crash. */
+/* Reads what the last run left, if possible; the counts then include its crash. */
 static void take_last(struct flight *flight, int descriptor, flight_counts *counts) {
   size_t size;
   void *bytes = service_flight_read_whole(descriptor, &size);
@@ -190,7 +190,7 @@ static muster_result refuse(const struct flight *flight, const char *what) {
   return error_set(MUSTER_E_SYSTEM, "flight recorder %s: cannot %s it: %s", flight->path, what, strerror(errno));
 }
 
-/* Disk space is set aside at once: a store into a mapped file that finds none would be fatal. */
+/* Disk space is set aside at once: a store into a mapped file without space would be fatal. */
 static void *map_more(const struct flight *flight, uint64_t offset, uint64_t bytes) {
   int problem = posix_fallocate(flight->descriptor, (off_t)offset, (off_t)bytes);
   errno = problem;
@@ -198,7 +198,8 @@ static void *map_more(const struct flight *flight, uint64_t offset, uint64_t byt
   return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, flight->descriptor, (off_t)offset);
 }
 
-/* Of the process: one that was forked to write a snapshot, and outlives us for a moment, does not have it. */
+/* The lock belongs to this process: a child that was forked to write a snapshot, and outlives it for a moment, does not
+ * hold the lock. */
 static muster_result lock(const struct flight *flight, int descriptor) {
   struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   if (fcntl(descriptor, F_SETLK, &whole) == 0) return MUSTER_OK;
@@ -213,7 +214,7 @@ static uint64_t unix_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_usec * 1000u;
 }
 
-/* Written beside the old one, which is replaced when all is there. */
+/* Writes the new file beside the old one, which is replaced when the new one is complete. */
 static muster_result begin_file(struct flight *flight, const flight_counts *counts) {
   char fresh[PATH_BYTES + 8];
   snprintf(fresh, sizeof fresh, "%s.new", flight->path);
@@ -292,7 +293,7 @@ void flight_close(struct flight *flight) {
 
 /* ----------------------------------------------------------------------------------------------------------- worlds */
 
-/* The part of a world that was closed and is opened anew; null when there is none. */
+/* The part of a world that was closed and is opened again; null when there is none. */
 static void *find_part(const struct flight *flight, const char *name, size_t bytes) {
   for (uint32_t i = 0; i < flight->part_count; i++)
     if (strcmp(flight->head->parts[i].world, name) == 0 && flight->head->parts[i].bytes == bytes)

@@ -1,10 +1,10 @@
-/* service/flight.h - the flight recorder: a mapped file that says, after a crash, whose callback brought the service
- * down; and the quarantine of types that do so repeatedly.
+/* service/flight.h - the flight recorder: a mapped file that says, after a crash, which type's callback brought the
+ * service down; and the quarantine of types that do so repeatedly.
  *
  * A death counts against a type only when a fatal signal (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) came on a thread
  * that was inside one of its callbacks. Handlers mark that thread's line and let the signal take its course, core dump
- * included. Who is killed from outside (SIGKILL, no memory, no power) was inside some callback, too, and counts against
- * nobody; the log names who was there.
+ * included. A service that is killed from outside (SIGKILL, no memory, no power) was probably inside some callback,
+ * too; that counts against no type, but the log names the callbacks under way.
  *
  * Types that have crashed the service crash_limit times are put into quarantine when their world is opened; a pardon
  * begins a new count. Quarantine does not keep on_spawned and on_removed from being called: a type that dies in these
@@ -21,27 +21,27 @@ struct flight {
   char path[PATH_BYTES];
   int descriptor;       /* locked; -1 = there is no recorder */
   flight_head *head;    /* mapped; its counts are guarded by the mutex */
-  uint32_t crash_limit; /* as the worlds are opened with */
+  uint32_t crash_limit; /* the limit that worlds are opened with */
   uint32_t part_count;
   void *parts[WORLDS_MAX]; /* mapped */
   flight_report last;      /* does not change once it is open */
   uv_mutex_t mutex;
 };
 
-/* Whether every name that a recorder at `path` writes or renames is free or a regular file's; "" is well, too.
- * MUSTER_E_INPUT with the name and what it is. Any thread. */
+/* Whether every name that a recorder at `path` writes or renames is free or a regular file's; "" is allowed.
+ * MUSTER_E_INPUT with the name and the kind of file there. Any thread. */
 muster_result flight_check_path(const char *path);
 
 /* Reads what the last run left at `path` and says in the log how it ended, then begins a new file in its place. An
- * empty path: no recorder. What is damaged is kept aside as PATH.damaged. MUSTER_E_STATE when another service has the
- * file, MUSTER_E_INPUT when it is no file, MUSTER_E_SYSTEM when it cannot be written. One at a time in a process.
- * Before any thread is started. */
+ * empty path: no recorder. A damaged file is renamed to PATH.damaged. MUSTER_E_STATE when another service has the file,
+ * MUSTER_E_INPUT when it is no file, MUSTER_E_SYSTEM when it cannot be written. One at a time in a process. Before any
+ * thread is started. */
 muster_result flight_open(struct flight *flight, const char *path, uint32_t crash_limit);
 
-/* The service ends in good order, and the process with it: that is noted, and nothing is taken apart. Any thread. */
+/* The service and its process end in good order: notes that in the file, and frees nothing. Any thread. */
 void flight_end(struct flight *flight);
 
-/* The service ends in good order: every world is destroyed. Null path: no-op. */
+/* The service ends in good order, after every world was destroyed. Without a recorder nothing is written. */
 void flight_close(struct flight *flight);
 
 /* Lends a world its part of the file; before its types are registered. A world for which there is no room runs without,
@@ -52,19 +52,19 @@ void flight_attach(struct flight *flight, muster_world *world, const char *name,
  * thread. */
 void flight_judge(struct flight *flight, muster_world *world, const char *name);
 
-/* A type was pardoned: its count begins anew. Any thread. */
+/* A type was pardoned: its count begins again at 0. Any thread. */
 void flight_forgive(struct flight *flight, const char *world, const char *type);
 
 /* Copies the counts; returns how many there are, at most `capacity`. Any thread. */
 uint32_t flight_read_counts(struct flight *flight, flight_count *counts, uint32_t capacity);
 
-/* A thread that runs callbacks begins, and ends: it takes fatal signals, and has a stack for the handler, so that a
- * callback that has used up its own can be named, too. On that thread. */
+/* Called when a thread that runs callbacks begins and when it ends: it takes fatal signals, and has a separate stack
+ * for the handler, so that a callback that overflowed its stack can be named, too. On that thread. */
 void flight_thread_begin(void);
 void flight_thread_end(void);
 
-/* The frames' thread calls a function of a module: what it dies of meanwhile is told as that one's, and counts against
- * no type. Of the recorder that is open; without one, nothing. Frames' thread. */
+/* Called around a module function that the frames' thread calls: a crash meanwhile is reported as that function's, and
+ * counts against no type. Uses the open recorder; a no-op without one. Frames' thread. */
 void flight_call_begin(const char *world, const char *module, flight_function function);
 void flight_call_end(void);
 

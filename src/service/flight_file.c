@@ -90,7 +90,7 @@ static void flight_file_add_inside(flight_report *report, const flight_part *par
   memcpy(inside->module, part->module, sizeof inside->module);
 }
 
-/* The culprits of a part, or the others. */
+/* Collects the culprits of a part, or the other workers. */
 static void read_part(const flight_part *part, const unsigned char *bytes, bool culprits, flight_report *report) {
   muster_flight_entry entries[FLIGHT_INSIDE_MAX];
   uint32_t count = 0;
@@ -112,7 +112,7 @@ const char *flight_function_name(uint32_t function) {
   return names[function < FLIGHT_FUNCTIONS ? function : FLIGHT_NO_FUNCTION];
 }
 
-/* It is not covered by the check: what cannot be is as if it were not there. */
+/* The call is not covered by the check: an impossible one is treated as none. */
 static flight_call read_call(const flight_head *head) {
   const flight_call *call = &head->call;
   bool possible = call->hit == 1 && call->function < FLIGHT_FUNCTIONS && is_name(call->world, NAME_BYTES) &&

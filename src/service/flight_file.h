@@ -1,7 +1,7 @@
 /* service/flight_file.h - the file of the flight recorder: what the service writes around the worlds' parts, and the
- * reader of what a dead service left.
+ * reader of the file of a dead service.
  *
- *     flight_head                          who ran, how it ended, and how often types have crashed the service
+ *     flight_head                          the worlds, how the run ended, and how often types have crashed the service
  *     a world's part, at a page's begin    muster/flight.h
  *     ...
  *
@@ -47,11 +47,11 @@ typedef enum flight_function {
 
 typedef struct flight_call {
   char world[NAME_BYTES], module[NAME_BYTES];
-  uint32_t function; /* flight_function: under way; 0 = none */
+  uint32_t function; /* flight_function under way; 0 = none */
   uint32_t hit;      /* a fatal signal came on the frames' thread meanwhile */
 } flight_call;
 
-/* The begin of the file. What stands before the check is not covered by it. */
+/* The beginning of the file. Members before the check are not covered by it. */
 typedef struct flight_head {
   char magic[8];    /* "MUSTERDF" */
   uint32_t version; /* FLIGHT_FILE_VERSION */
@@ -75,15 +75,15 @@ typedef struct flight_inside {
 
 /* How the last run ended. */
 typedef struct flight_report {
-  bool known;      /* else there was no file, or it was damaged */
-  bool clean;      /* in good order: nothing follows */
-  uint32_t signal; /* that it died of, as far as is known; 0 = it was killed, or ended without a trace */
+  bool known;      /* false: there was no file, or it was damaged */
+  bool clean;      /* the run ended in good order: the rest is empty */
+  uint32_t signal; /* the signal that ended the run, if known; 0 = it was killed, or ended without a trace */
   uint64_t process, started_ns;
-  flight_call call;       /* that it died in; its function is 0 when it was none */
+  flight_call call;       /* the module call in which it died; its function is 0 when there was none */
   uint32_t culprit_count; /* the first of `inside`: the signal was on their thread */
   uint32_t inside_count;
   flight_inside inside[FLIGHT_INSIDE_MAX];
-  uint32_t damaged_parts; /* of worlds whose part cannot be read */
+  uint32_t damaged_parts; /* worlds' parts that cannot be read */
 } flight_report;
 
 /* Prepares a head without worlds. */
@@ -92,10 +92,10 @@ void flight_head_begin(flight_head *head, uint64_t process, uint64_t started_ns,
 /* Where the next part begins: at a page. */
 uint64_t flight_head_next_offset(const flight_head *head);
 
-/* Enters another part. The head must have room. */
+/* Adds an entry for another part. The head must have room. */
 void flight_head_add_part(flight_head *head, const char *world, const char *module, uint64_t bytes);
 
-/* After the counts were changed. */
+/* Updates the check; call it after the counts were changed. */
 void flight_head_renew_check(flight_head *head);
 
 /* Reads a file's bytes, which may be anything. MUSTER_E_INPUT, with the reason and nothing written, when it is no such

@@ -93,6 +93,6 @@ const http_route flight_routes[] = {
     {.method = "GET",
      .pattern = "/v1/crash",
      .handle = show_crash,
-     .summary = "how the last run ended, and whose crashes are counted"},
+     .summary = "how the last run ended, and which types have crashed the service"},
     {0},
 };

@@ -19,7 +19,7 @@ static mailbox_request *dequeue(mailbox_queue *queue) {
   return request;
 }
 
-/* All answers that there are when it begins; `done` may post again. */
+/* Delivers all answers that are there when it begins; `done` may post again. */
 static void frame_mailbox_hand_out(uv_async_t *answered) {
   struct frame_mailbox *mailbox = answered->data;
   uv_mutex_lock(&mailbox->mutex);
@@ -83,7 +83,7 @@ void frame_mailbox_wake(struct frame_mailbox *mailbox) {
   uv_mutex_unlock(&mailbox->mutex);
 }
 
-/* Called and left with the mutex held. */
+/* Runs one request. The mutex is held at the call and at the return. */
 static void serve_one(struct frame_mailbox *mailbox, struct service *service) {
   mailbox_request *request = dequeue(&mailbox->waiting);
   mailbox->counts.waiting--;
@@ -95,7 +95,7 @@ static void serve_one(struct frame_mailbox *mailbox, struct service *service) {
   uv_async_send(&mailbox->answered);
 }
 
-/* libuv waits for a length of time; over a day the rounding of one is worth nothing. */
+/* libuv's wait takes a duration; a longer one is cut to a day. */
 static void sleep_until(struct frame_mailbox *mailbox, uint64_t now_ns, uint64_t until_ns) {
   const uint64_t longest_ns = 86400000000000u;
   uint64_t left_ns = until_ns - now_ns;

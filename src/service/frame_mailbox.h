@@ -1,8 +1,8 @@
-/* service/frame_mailbox.h - what the loop's thread asks of the frames' thread.
+/* service/frame_mailbox.h - requests from the loop's thread to the frames' thread.
  *
- * The thread of the frames owns all worlds. Whoever wants something of one (an answer to a request, a changed budget, a
- * snapshot) puts a request into the mailbox; it is run between two frames, and what it found is told on the loop's
- * thread:
+ * The thread of the frames owns all worlds. Code that needs something from a world (an answer to a request, a changed
+ * budget, a snapshot) puts a request into the mailbox; it is run between two frames, and its result is delivered on the
+ * loop's thread:
  *
  *     loop's thread    frame_mailbox_post ------------------------.      .----> done()
  *     frames' thread   frame | ........ | frame | .... run() .... | frame
@@ -17,7 +17,7 @@
 
 struct service;
 
-/* Stands at the beginning of a bigger struct, which the asker owns: until `done` for as long as it was posted. */
+/* Stands at the beginning of a bigger struct, which the poster owns; the mailbox uses it from the post until `done`. */
 typedef struct mailbox_request {
   void (*run)(struct mailbox_request *request, struct service *service); /* frames' thread, between two frames */
   void (*done)(struct mailbox_request *request);                         /* loop's thread, afterwards; may free it */
@@ -36,7 +36,7 @@ typedef struct mailbox_queue {
   mailbox_request *first, *last;
 } mailbox_queue;
 
-/* All but the handle is guarded by the mutex. */
+/* The mutex guards all but the handle. */
 struct frame_mailbox {
   uv_mutex_t mutex;
   uv_cond_t posted;
@@ -50,8 +50,8 @@ struct frame_mailbox {
 /* Loop's thread. MUSTER_E_SYSTEM when the operating system refuses. */
 muster_result frame_mailbox_open(struct frame_mailbox *mailbox, uv_loop_t *loop);
 
-/* After the frames' thread has ended: calls `done` of whatever is still there (what was not run, too) and closes the
- * handle, which the loop must run once more for. Loop's thread. */
+/* After the frames' thread has ended: calls `done` of every request still there (also of those not run) and closes the
+ * handle, for which the loop must run once more. Loop's thread. */
 void frame_mailbox_close(struct frame_mailbox *mailbox);
 
 /* Loop's thread. MUSTER_E_FULL when MAILBOX_WAITING_MAX wait, MUSTER_E_STATE after frame_mailbox_refuse. `done` is then
@@ -65,8 +65,8 @@ void frame_mailbox_refuse(struct frame_mailbox *mailbox);
 /* Makes frame_mailbox_serve return soon, as if its time were over. Any thread. */
 void frame_mailbox_wake(struct frame_mailbox *mailbox);
 
-/* Serves requests until `until_ns` (CLOCK_MONOTONIC; the begin of the next frame), asleep while there are none; where
- * that is past or near, for up to `least_ns` while requests wait. Frames' thread. */
+/* Serves requests until `until_ns` (CLOCK_MONOTONIC; the begin of the next frame), and sleeps while there are none.
+ * When that time is past or near, it still serves waiting requests for up to `least_ns`. Frames' thread. */
 void frame_mailbox_serve(struct frame_mailbox *mailbox, struct service *service, uint64_t until_ns, uint64_t least_ns);
 
 /* Any thread. */

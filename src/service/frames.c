@@ -28,7 +28,7 @@ static bool runs(const hosted_world *world) {
   return !world->failed && (!world->paused || world->steps_left > 0);
 }
 
-/* The one whose frame is next; null when all are paused. */
+/* The world whose frame is next; null when all are paused. */
 static hosted_world *find_next(struct service *service) {
   hosted_world *next = NULL;
   for (uint32_t i = 0; i < service->world_count; i++) {
@@ -38,7 +38,7 @@ static hosted_world *find_next(struct service *service) {
   return next;
 }
 
-/* Before each frame of each world: together they are that part. */
+/* The time for requests before each frame of each world: together these are that part. */
 static uint64_t time_for_requests(const struct service *service, const hosted_world *next) {
   uint32_t running = 0;
   for (uint32_t i = 0; i < service->world_count; i++) running += runs(&service->worlds[i]);
@@ -53,7 +53,7 @@ static void schedule(hosted_world *world, uint64_t now_ns) {
   world->due_ns = (late ? now_ns : world->due_ns) + world->period_ns;
 }
 
-/* A world whose frame fails stands still, and says so; the others go on. */
+/* A world with a failed frame stops, and its failure is published; the others go on. */
 static void run_frame(hosted_world *world) {
   uint64_t begin_ns = clock_system();
   schedule(world, begin_ns);

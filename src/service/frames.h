@@ -1,8 +1,8 @@
-/* service/frames.h - the frames' thread: opens the worlds, runs each of their frames at its time, serves the mailbox in
- * between, and takes everything apart in the end.
+/* service/frames.h - the frames' thread: opens the worlds, runs each frame at its time, serves the mailbox in between,
+ * and closes everything at the end.
  *
  * Frames are paced by absolute time. A world that is more than a period late does not hurry to catch up: its schedule
- * moves on by what was lost. Several worlds share the pool; the one that is due first runs first. */
+ * moves on by the lost time. Several worlds share the pool; the one that is due first runs first. */
 #ifndef SERVICE_FRAMES_H
 #define SERVICE_FRAMES_H
 
@@ -11,8 +11,8 @@
 /* The body of the thread; `service` is its argument. */
 void frames_main(void *service);
 
-/* Changes what a world may take and how often it runs, from its next frame on; 0 = leave. MUSTER_E_ARGUMENT when it is
- * out of range, or leaves too little time for requests. Frames' thread. */
+/* Changes a world's budget and period, from its next frame on; 0 = leave. MUSTER_E_ARGUMENT when it is out of range, or
+ * leaves too little time for requests. Frames' thread. */
 muster_result frames_set_pace(struct service *service, hosted_world *world, uint64_t budget_ns, uint64_t period_ns);
 
 /* The same for a pace that was checked beside those of the other worlds (settings_check). Frames' thread. */

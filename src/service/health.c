@@ -23,7 +23,7 @@ static bool is_late(const health_world *world, uint64_t now_ns) {
   return !world->paused && now_ns > world->frame_end_ns && now_ns - world->frame_end_ns > most_ns;
 }
 
-/* Returns whether there was nothing to add. */
+/* Returns true when there was no reason to add. */
 static bool add_reasons(json_writer *writer, const health_world *world, uint64_t now_ns) {
   char message[160];
   if (world->failed) {

@@ -12,10 +12,10 @@
 #include "service/http.h"
 #include "service/service.h"
 
-/* A world is late when its last frame ended so many periods ago, and a second. */
+/* A world is late when its last frame ended more than this many periods plus one second ago. */
 enum { HEALTH_PERIODS = 10 };
 
-/* What is looked at of a world. */
+/* The facts about a world that are checked. */
 typedef struct health_world {
   const char *name;
   bool paused, failed;
@@ -25,8 +25,8 @@ typedef struct health_world {
 
 enum { HEALTH_BYTES = 32768 }; /* WORLDS_MAX + 2 reasons */
 
-/* Writes the answer of /readyz to `text` (HEALTH_BYTES), and its length; returns whether all is well. `unsaved` is why
- * the last snapshot failed; null = it did not. */
+/* Writes the answer of /readyz to `text` (HEALTH_BYTES), and its length; returns whether all is well. `unsaved` is the
+ * reason why the last snapshot failed; null = it did not fail. */
 bool health_write(char *text, size_t *bytes, service_stage stage, const char *unsaved, const health_world *worlds,
                   uint32_t count, uint64_t now_ns);
 

@@ -30,7 +30,8 @@ static muster_result open_module(struct service *service, hosted_world *world) {
   return result;
 }
 
-/* Every observer may walk once per frame, beside whatever else the module and the control ask for. */
+/* The command queue has room for one move of every observer per frame, besides other commands of the module and of
+ * control. */
 static muster_result create_world(struct service *service, hosted_world *world) {
   const world_settings *settings = &world->settings;
   muster_world_def def = muster_default_world_def();
@@ -53,7 +54,7 @@ static muster_result create_world(struct service *service, hosted_world *world) 
   return world->world ? MUSTER_OK : MUSTER_E_ARGUMENT;
 }
 
-/* Goes on from a snapshot. What it says of itself must come out. */
+/* Restores a world from a snapshot. The restored world must match what the snapshot says of it. */
 static muster_result resume_world(hosted_world *world, const snapshot_file_world *saved) {
   if (strcmp(saved->module, world->settings.module) != 0)
     return error_set(MUSTER_E_INPUT, "its module was %s, and is %s", saved->module, world->settings.module);
@@ -89,10 +90,10 @@ static void close_world(hosted_world *world) {
   if (world->module) world->module->close(world->instance);
   world->world = NULL;
   world->module = NULL;
-  world->sim_now_ns = 0; /* it may be opened anew */
+  world->sim_now_ns = 0; /* it may be opened again */
 }
 
-/* Opens a world, which goes on from a snapshot's file when it is in it; *refused tells that it cannot. */
+/* Opens a world, restored from a snapshot file that contains it; *refused tells that this failed. */
 static muster_result hosting_begin_world(struct service *service, hosted_world *world, const struct snapshot_file *file,
                                          bool *refused) {
   const snapshot_file_world *saved = file ? snapshot_file_find(file, world->name) : NULL;
@@ -145,7 +146,8 @@ static void close_worlds(struct service *service) {
   for (uint32_t i = service->world_count; i > 0; i--) close_world(&service->worlds[i - 1]);
 }
 
-/* Opens all worlds; false when none could be. Stops at one that cannot go on from the file, and when it is to. */
+/* Opens all worlds; false when none could be opened. Stops at a world that cannot be restored from the file, and when
+ * the service is to stop. */
 static bool open_worlds(struct service *service, const struct snapshot_file *file, bool *refused) {
   bool any = false;
   for (uint32_t i = 0; !*refused && i < service->world_count && !service_is_to_stop(service); i++)
@@ -153,7 +155,7 @@ static bool open_worlds(struct service *service, const struct snapshot_file *fil
   return any;
 }
 
-/* Tells of worlds that are in a snapshot and not here: they are in none that is written from now on. */
+/* Logs worlds that are in a snapshot but not in the settings: snapshots written from now on do not contain them. */
 static bool leaves_out(struct service *service, const struct snapshot_file *file) {
   bool any = false;
   for (uint32_t i = 0; i < file->world_count; i++) {
@@ -165,7 +167,7 @@ static bool leaves_out(struct service *service, const struct snapshot_file *file
   return any;
 }
 
-/* All worlds go on from the newest snapshot from which all can; else they begin anew. */
+/* Restores all worlds from the newest snapshot from which all can be restored; else they begin anew. */
 static bool restore_worlds(struct service *service) {
   struct snapshot_file file;
   bool refused = false;

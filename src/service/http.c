@@ -28,8 +28,8 @@ static void on_timer(uv_timer_t *timer) {
   turn(timer->data);
 }
 
-/* Lets libmicrohttpd work on what is ready. It has connections that are ready without any event when it asks for a
- * time: then it is called again after the loop has looked at everything else. */
+/* Lets libmicrohttpd work on what is ready. When it asks for a timeout, it has connections that are ready without an
+ * event: then it is called again after the loop has handled everything else. */
 static void turn(http_listener *listener) {
   MHD_UNSIGNED_LONG_LONG wait_ms;
   listener->resumed = false;
@@ -103,7 +103,7 @@ static void on_sweep(uv_timer_t *timer) {
   }
 }
 
-/* Undoes percent signs, but for a zero byte and a slash, which would make another path of it. */
+/* Decodes percent signs, except those of a zero byte and a slash, which would change the path. */
 static size_t unescape(void *user, struct MHD_Connection *connection, char *text) {
   char *to = text;
   unsigned value;
@@ -134,7 +134,7 @@ static struct MHD_Daemon *start_daemon(struct http *http, http_listener *listene
       MHD_OPTION_END);
 }
 
-/* The descriptor is the server's, also on failure. */
+/* The server owns the descriptor, also on failure. */
 static muster_result listen_with(struct http *http, int descriptor, bool tcp) {
   if (http->listener_count == HTTP_LISTENERS_MAX) {
     close(descriptor);
@@ -241,7 +241,7 @@ void http_destroy(struct http *http, void (*done)(void *user), void *user) {
   for (uint32_t i = 0; i < http->listener_count; i++) {
     http_listener *listener = &http->listeners[i];
     uv_poll_stop(&listener->poll);
-    MHD_run(listener->daemon); /* what was answered just now may leave */
+    MHD_run(listener->daemon); /* answers given just now may still be sent */
     MHD_stop_daemon(listener->daemon);
     uv_close((uv_handle_t *)&listener->poll, on_listener_closed);
     uv_close((uv_handle_t *)&listener->timer, on_listener_closed);

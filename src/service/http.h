@@ -1,8 +1,8 @@
-/* service/http.h - the HTTP server of musterd: libmicrohttpd driven by the loop, routes, limits, and who may ask.
+/* service/http.h - the HTTP server of musterd: libmicrohttpd driven by the loop, routes, limits, and access checks.
  *
- * Everything here belongs to the loop's thread. A route's handler is called when the whole request is there, and
- * answers at once, or keeps the request and answers later: the connection sleeps until then, and the loop goes on.
- * Every request is answered exactly once; it is gone afterwards.
+ * All functions are for the loop's thread. A route's handler is called when the whole request has arrived, and answers
+ * at once, or keeps the request and answers later: the connection sleeps until then, and the loop goes on. Every
+ * request is answered exactly once; it is gone afterwards.
  *
  *     static void show_levels(http_request *request) {
  *       struct service *service = http_user(request);
@@ -15,12 +15,13 @@
  *     };
  *
  * Every refusal is JSON: {"error": {"code": "...", "message": "...", "field": "..."}}; the field is missing where none
- * is to blame. Only what is no HTTP at all is answered by libmicrohttpd itself, in its own words.
+ * is at fault. Only input that is not HTTP is answered by libmicrohttpd itself, in its own words.
  *
- * Slow clients: from its begin, or the end of the answer before, a connection has receive_ms to send a whole request,
- * however many bytes of it come in the meantime, and send_ms to take an answer; then it is cut. Large answers (64 KiB
- * and more) that wait to be taken have answers_bytes_max together: whoever asks for another meanwhile is refused (429);
- * small ones always go, and so does what a change that was made is answered, and what routes say of themselves. */
+ * Slow clients: from its start, or from the end of its last answer, a connection has receive_ms to send a whole
+ * request, however many bytes of it come in the meantime, and send_ms to take an answer; then it is cut. Large answers
+ * (64 KiB and more) that wait to be taken may have answers_bytes_max bytes together: a request for another one
+ * meanwhile is refused (429). Small answers are always sent, and so are answers to changes that were made, and answers
+ * of routes marked goes_always. */
 #ifndef SERVICE_HTTP_H
 #define SERVICE_HTTP_H
 
@@ -36,13 +37,13 @@ typedef struct http_request http_request;
 
 typedef struct http_route {
   const char *method;  /* GET (which answers HEAD, too), POST, PUT, PATCH or DELETE */
-  const char *pattern; /* "/v1/worlds/{world}": what stands in braces matches one part of the path, not empty */
+  const char *pattern; /* "/v1/worlds/{world}": a name in braces matches one part of the path, not empty */
   void (*handle)(http_request *request);
-  const char *queries;   /* names that the query may have, each once, between blanks; null = none */
+  const char *queries;   /* names that the query may have, each once, separated by blanks; null = none */
   uint32_t body_max;     /* bytes; 0 = the request has no body */
   const char *body_type; /* of the body; null = JSON */
-  const char *summary;   /* one line for who asks what there is */
-  bool goes_always;      /* its answer is not refused however much waits to be taken, as none of a change is */
+  const char *summary;   /* one line for the list of requests */
+  bool goes_always;      /* its answer is never refused for answers that wait, like that of a change */
 } http_route;
 
 typedef struct http_options {
@@ -56,7 +57,7 @@ typedef struct http_options {
   uint32_t bodies_bytes_max;       /* of all requests that are under way; default 64 MiB */
   uint32_t answers_bytes_max;      /* of all large answers that clients have not taken yet; default 128 MiB */
   uint32_t receive_ms, send_ms;    /* default 10 s and 30 s */
-  const char *token;               /* on TCP whoever wants to change something must send "Authorization: Bearer TOKEN";
+  const char *token;               /* a request over TCP that changes something must send "Authorization: Bearer TOKEN";
                                       null (default) = nothing can be changed over TCP. Copied */
   const char *hosts;               /* names between blanks or commas under which clients may reach it over TCP, beside
                                       localhost, 127.0.0.1 and [::1]; default null. Copied */
@@ -78,31 +79,31 @@ static inline http_options http_default_options(void) {
 /* Prepares a server without listeners. Null with a message when memory is short. */
 struct http *http_create(uv_loop_t *loop, const http_options *options);
 
-/* Listens at a unix socket that is bound and listens already; the descriptor stays the caller's, who closes it after
+/* Listens at a unix socket that is bound and listens already; the caller owns the descriptor and closes it after
  * http_destroy. */
 muster_result http_listen_unix(struct http *http, int descriptor);
 
 /* Listens at "ADDRESS:PORT"; port 0 = any free one. Addresses that are not of this machine's loopback need
- * `beyond_loopback`: whoever can reach them can read, and change with the token. */
+ * `beyond_loopback`: every client that can reach them can read, and can change things with the token. */
 muster_result http_listen_tcp(struct http *http, const char *address, bool beyond_loopback);
 
 /* The port of the TCP listener; 0 without one. */
 uint16_t http_port(const struct http *http);
 
-/* Takes over, for reloads, what can change while it runs: token, hosts, body_bytes_max, receive_ms and send_ms.
- * MUSTER_E_MEMORY changes nothing. */
+/* For reloads: takes over the options that can change while the server runs: token, hosts, body_bytes_max, receive_ms
+ * and send_ms. MUSTER_E_MEMORY changes nothing. */
 muster_result http_change(struct http *http, const http_options *options);
 
-/* Stops listening, refuses (503) what is still unanswered and closes all connections.
- * Whoever kept a request must have answered it or know that it is gone. The loop must turn once more before `done`
- * (may be null) is called, after which nothing is left of the server. Null is a no-op. */
+/* Stops listening, refuses (503) what is still unanswered and closes all connections. Handlers that kept a request must
+ * have answered it or know that it is gone. The loop must turn once more before `done` (may be null) is called; then
+ * the server is completely freed. Null is a no-op. */
 void http_destroy(struct http *http, void (*done)(void *user), void *user);
 
-/* How it went since the server was created. */
+/* Counts since the server was created. */
 typedef struct http_counts {
   uint64_t connections;     /* accepted so far */
   uint32_t open;            /* now */
-  uint64_t answers[6];      /* by the hundreds of their status; [0] is unused */
+  uint64_t answers[6];      /* by the first digit of their status; [0] is unused */
   uint64_t cut;             /* connections that were too slow */
   uint32_t bodies_waiting;  /* bytes of bodies that are under way */
   uint64_t answers_waiting; /* bytes of large answers that clients have not taken yet */
@@ -113,7 +114,7 @@ void http_count(const struct http *http, http_counts *counts);
 
 /* ------------------------------------------------------------------------------------------------------- requests */
 
-/* Who was given to http_create as the user. */
+/* The user that http_create was given. */
 void *http_user(const http_request *request);
 
 /* The part of the path that `name` matched in the pattern, unescaped; never null for a name of the pattern. */
@@ -137,8 +138,8 @@ const http_route *http_route_of(const http_request *request);
 /* All routes of the server, as given to http_create. */
 const http_route *const *http_tables(const http_request *request);
 
-/* Answers with a copy of `bytes` bytes; refuses where too many wait to be taken (answers_bytes_max). `type` is null for
- * an answer without body. */
+/* Answers with a copy of `bytes` bytes; refuses when too many bytes wait to be taken (answers_bytes_max). `type` is
+ * null for an answer without body. */
 void http_answer(http_request *request, unsigned status, const char *type, const void *body, size_t bytes);
 
 /* The same with memory from malloc, which is freed. */
@@ -153,7 +154,7 @@ typedef struct http_header {
 void http_answer_static(http_request *request, unsigned status, const char *type, const void *body, size_t bytes,
                         const http_header *headers);
 
-/* Refuses with an error; `code` is a word for programs, `field` what is to blame, or null; the sentence is
+/* Refuses with an error; `code` is a word for programs, `field` the field at fault, or null; the sentence is
  * printf-style. */
 void http_refuse(http_request *request, unsigned status, const char *code, const char *field, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
@@ -162,11 +163,11 @@ void http_refuse(http_request *request, unsigned status, const char *code, const
 
 typedef struct http_stream http_stream;
 
-/* Where the bytes of a stream come from. */
+/* The source of the bytes of a stream. */
 typedef struct http_stream_source {
-  size_t (*read)(void *user, char *buffer, size_t bytes); /* the next ones, as soon as the client took those before;
+  size_t (*read)(void *user, char *buffer, size_t bytes); /* gives the next bytes, once the client took the last ones;
                                                              0 = there are none now */
-  void (*closed)(void *user);                             /* the client, or the server, ended it: the last call */
+  void (*closed)(void *user);                             /* the last call: the client or the server ended the stream */
   void *user;
 } http_stream_source;
 

@@ -1,5 +1,5 @@
-/* http_guard.c - who may ask what: by the name under which the server was reached, the page that a browser asks for,
- * the token, and the kind of body. */
+/* http_guard.c - checks whether a request is allowed: by the host name that it was sent to, the page that a browser
+ * sends it for, the token, and the kind of body. */
 #include "service/http_parts.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static bool knows_host(const struct http *http, const char *host) {
   return length > 0 && (in_list("localhost 127.0.0.1 [::1]", host, length) || in_list(http->hosts, host, length));
 }
 
-/* Against pages that had a name of theirs lead to this machine: the browser still says that name. */
+/* Against pages that let their own host name resolve to this machine: the browser still sends that name. */
 static bool check_host(http_request *request) {
   const char *host = header(request, MHD_HTTP_HEADER_HOST);
   if (host && knows_host(request->http, host)) return true;
@@ -49,7 +49,7 @@ static bool check_host(http_request *request) {
   return false;
 }
 
-/* Against pages of others that send a browser here. Programs send neither header. */
+/* Against pages of other sites that make a browser send requests here. Programs send neither header. */
 static bool check_origin(http_request *request) {
   const char *origin = header(request, MHD_HTTP_HEADER_ORIGIN), *site = header(request, "Sec-Fetch-Site");
   const char *host = origin ? strstr(origin, "://") : NULL;
@@ -75,7 +75,7 @@ static bool check_token(http_request *request) {
   return false;
 }
 
-/* What a form of some page can send is not among the types that are taken. */
+/* The accepted body types exclude those that an HTML form of another page can send. */
 static bool http_guard_check_type(http_request *request) {
   const char *given = header(request, MHD_HTTP_HEADER_CONTENT_TYPE);
   const char *wanted = request->route->body_type ? request->route->body_type : HTTP_JSON;
@@ -85,7 +85,7 @@ static bool http_guard_check_type(http_request *request) {
   return false;
 }
 
-/* 0 also for one that is sent in chunks. */
+/* 0 also for a body that is sent in chunks. */
 static bool check_length(http_request *request) {
   const char *given = header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
   const char *coding = header(request, MHD_HTTP_HEADER_TRANSFER_ENCODING);

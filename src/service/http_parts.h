@@ -1,4 +1,4 @@
-/* service/http_parts.h - what the files of the HTTP server share. For them alone. */
+/* service/http_parts.h - shared by the files of the HTTP server only. */
 #ifndef SERVICE_HTTP_PARTS_H
 #define SERVICE_HTTP_PARTS_H
 
@@ -12,7 +12,7 @@ typedef struct http_listener {
   struct http *http;
   struct MHD_Daemon *daemon; /* null: not in use */
   bool tcp;
-  bool resumed;     /* an answer came to a connection that slept: libmicrohttpd is to look at it */
+  bool resumed;     /* a sleeping connection got its answer: libmicrohttpd must be run for it */
   uv_poll_t poll;   /* of the daemon's epoll descriptor */
   uv_timer_t timer; /* when the daemon wants to run without an event */
 } http_listener;
@@ -32,16 +32,16 @@ struct http_request {
   http_connection *client;
   const http_route *route;
   char path[HTTP_PATH_BYTES];          /* cut into parts */
-  const char *values[HTTP_VALUES_MAX]; /* those that stand for names of the pattern, in its order */
+  const char *values[HTTP_VALUES_MAX]; /* the values of the pattern's names, in its order */
   char *body;                          /* room for the route's body_max, as it is needed */
   size_t body_bytes, body_room;
   bool head;                     /* the method is HEAD: headers alone are wanted */
-  unsigned body_refused;         /* the status that its body deserves; 0 = it is well so far */
-  bool handled, suspended, sent; /* the handler was called; it answers later; libmicrohttpd has the answer */
+  unsigned body_refused;         /* the status with which its body is refused; 0 = not refused so far */
+  bool handled, suspended, sent; /* the handler was called; the answer comes later; libmicrohttpd has the answer */
   unsigned status;               /* of the answer; 0 = not answered */
   struct MHD_Response *response;
   size_t answer_bytes; /* of a large answer, until the client has taken it */
-  http_stream *stream; /* the answer, when it has no end */
+  http_stream *stream; /* the answer, when it is a stream */
 };
 
 struct http {
@@ -61,11 +61,11 @@ struct http {
   uint32_t handles_open;
 };
 
-/* Finds the route of a path that is cut into parts here. Null: `allowed` has the methods that the path knows, between
- * commas, empty when it is unknown. */
+/* Finds the route of a path that is cut into parts here. Null: `allowed` has the methods of the path, separated by
+ * commas; empty when the path is unknown. */
 const http_route *http_match(http_request *request, const char *method, char *allowed, size_t allowed_bytes);
 
-/* Whether the request may be made by whom it comes from, before its body is looked at. False: it is refused. */
+/* Checks whether the client may make the request, before its body is read. False: it was refused. */
 bool http_guard(http_request *request, const char *method);
 
 /* The most that the body of a request of this route may have. */
@@ -73,7 +73,7 @@ static inline uint32_t http_body_max(const struct http *http, const http_route *
   return route->body_max < http->options.body_bytes_max ? route->body_max : http->options.body_bytes_max;
 }
 
-/* Compares without telling by its time where two tokens differ. */
+/* Compares two tokens in a time that does not depend on where they differ. */
 bool http_tokens_equal(const char *held, const char *given);
 
 /* Refuses an unknown method of a known path. */
@@ -85,7 +85,7 @@ void http_stream_end(http_stream *stream);
 /* The stream's request is gone. */
 void http_stream_forget(http_stream *stream);
 
-/* Has libmicrohttpd called from the loop soon: it gets no event of its own when a connection is resumed. */
+/* Makes the loop call libmicrohttpd soon: it gets no event of its own when a connection is resumed. */
 void http_turn_soon(http_listener *listener);
 
 /* Opens a TCP socket that listens; the descriptor is the caller's. */

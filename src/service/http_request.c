@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGE_BYTES = 65536 }; /* of an answer that counts: that of health or control never does */
+enum { LARGE_BYTES = 65536 }; /* from this size on an answer counts; answers of health and control are smaller */
 
 /* --------------------------------------------------------------------------------------------------------- answers */
 
@@ -34,7 +34,7 @@ void http_respond(http_request *request, unsigned status, const char *type, stru
   request->response = response;
   request->http->counts.answers[status / 100]++;
   http_release_body(request);
-  if (!request->suspended) return; /* whoever called the handler sends it */
+  if (!request->suspended) return; /* the caller of the handler sends it */
   request->suspended = false;
   MHD_resume_connection(request->connection);
   http_turn_soon(request->client->listener);
@@ -48,13 +48,14 @@ static void answer_with(http_request *request, unsigned status, const char *type
   http_respond(request, status, type, response);
 }
 
-/* Whether an answer may be refused: a change would be made twice by who asks again. */
+/* Whether an answer may be refused. Not that of a change: the client would ask again, and make the change twice. */
 static bool may_be_refused(const http_request *request) {
   const http_route *route = request->route;
   return route && !route->goes_always && strcmp(route->method, "GET") == 0;
 }
 
-/* Counts what the client has to take. False: too much waits for others, and it was refused. One alone always goes. */
+/* Counts what the client has to take. False: too much waits for other clients, and the answer was refused. A single
+ * large answer is always sent. */
 static bool reserve_answer(http_request *request, size_t bytes) {
   struct http *http = request->http;
   uint64_t waiting = http->counts.answers_waiting;
@@ -130,7 +131,7 @@ void http_release_body(http_request *request) {
   request->body_bytes = request->body_room = 0;
 }
 
-/* Room for `bytes` in all. False: there is none. */
+/* Makes room for `bytes` in all. False: no memory. */
 static bool http_request_make_room(http_request *request, size_t bytes) {
   struct http *http = request->http;
   if (bytes <= request->body_room) return true;
@@ -146,7 +147,7 @@ static bool http_request_make_room(http_request *request, size_t bytes) {
   return true;
 }
 
-/* What comes after the first byte too many is thrown away: libmicrohttpd takes no answer before the end. */
+/* Bytes after the limit are dropped: libmicrohttpd takes no answer before the end of the body. */
 static void http_request_take_piece(http_request *request, const char *piece, size_t bytes) {
   size_t most = http_body_max(request->http, request->route);
   if (request->body_refused) return;

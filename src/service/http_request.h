@@ -1,4 +1,4 @@
-/* service/http_request.h - the life of a request, for http.c alone. */
+/* service/http_request.h - the life of a request; for http.c only. */
 #ifndef SERVICE_HTTP_REQUEST_H
 #define SERVICE_HTTP_REQUEST_H
 
@@ -11,10 +11,11 @@ enum MHD_Result http_take(void *user, struct MHD_Connection *connection, const c
 /* The request is over, answered or not. */
 void http_close_request(http_request *request);
 
-/* Answers with a response that has all its headers but the type's; it is the request's now. Null: no memory for it. */
+/* Answers with a response that has all headers but the type's; the request owns it now. Null: there was no memory for
+ * it. */
 void http_respond(http_request *request, unsigned status, const char *type, struct MHD_Response *response);
 
-/* Gives the memory of its body back. */
+/* Frees the memory of the request's body. */
 void http_release_body(http_request *request);
 
 #endif

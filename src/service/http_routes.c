@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Cuts a path into its parts, in place. Returns how many; more than fit count as one more than fit. */
+/* Cuts a path into its parts, in place. Returns how many; when they do not fit, returns one more than fit. */
 static uint32_t http_routes_cut(char *path, char **parts, uint32_t most) {
   uint32_t count = 0;
   char *next = path;

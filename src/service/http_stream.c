@@ -1,5 +1,5 @@
-/* http_stream.c - answers without an end: libmicrohttpd asks for more whenever the client has taken what there was. A
- * connection that there is nothing for sleeps, and is resumed when there may be something. */
+/* http_stream.c - answers without an end: libmicrohttpd asks for more whenever the client has taken the last bytes. A
+ * connection without new bytes sleeps, and is resumed when there may be some. */
 #include "service/http_request.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 struct http_stream {
   http_stream_source source;
   struct http *http;
-  http_request *request; /* null once that is gone */
+  http_request *request; /* null once the request is gone */
   bool asleep, ending;
 };
 
@@ -48,7 +48,8 @@ http_stream *http_answer_stream(http_request *request, const char *type, const h
   struct MHD_Response *response =
       MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE_BYTES, read_on, stream, http_stream_release);
   if (response) MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-  /* By HTTP/1.1 libmicrohttpd ends the chunks that it has not begun, which would be the begin of the next answer. */
+  /* With HTTP/1.1 libmicrohttpd would end a chunked body that it has not begun; the client would read that as the start
+   * of the next answer. */
   if (response && request->head) MHD_set_response_options(response, MHD_RF_HTTP_VERSION_1_0_ONLY, MHD_RO_END);
   http_respond(request, 200, type, response);
   return stream;

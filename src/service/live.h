@@ -1,4 +1,4 @@
-/* service/live.h - what the live page lives on: a stream of events, the map, herds, and the page's own files.
+/* service/live.h - what the live page reads: a stream of events, the map, herds, and the page's own files.
  *
  * GET /v1/worlds/W/stream?hz=10          text/event-stream (Server-sent events); hz is 1 .. 20, default 10
  *
@@ -16,13 +16,13 @@
  *                      "staleness_by_importance": as GET /v1/worlds/W has it (base/bands_json.h)}
  *     :                a comment, where there was nothing else for 5 seconds
  *
- *   A stream shows the state as of when the client takes it: nothing is queued, so whoever reads slowly skips frames,
- * and whoever does not read at all for 30 seconds is cut. 64 streams at most; 429 beyond. The frames' thread has no
- * part in any of it: events are made of what it publishes after each frame anyway.
+ *   A stream shows the state as of when the client takes it: nothing is queued, so a client that reads slowly skips
+ * frames, and a client that reads nothing for 30 seconds is cut. 64 streams at most; 429 beyond. Streams cost the
+ * frames' thread nothing: events are made of what it publishes after each frame anyway.
  *
  * GET /v1/worlds/W/map?x0&y0&x1&y1&partition&max&width&height             application/octet-stream, little-endian
  *
- *   The agents of a rectangle (metres; x0 <= x < x1, y0 <= y < y1): one by one where they are `max` (0 .. 65536,
+ *   The agents of a rectangle (metres; x0 <= x < x1, y0 <= y < y1): one by one when they are `max` (0 .. 65536,
  * default 4096) at most, else summed in a raster of width x height cells (each 1 .. 1024, together at most 65536,
  * default 160 x 100). Without x0, y0, x1 and y1 the rectangle is the smallest around all agents of the partition
  * (default 0).
@@ -36,7 +36,7 @@
  *                         31 u8 flags: 1 due (carried), 2 woken, 4 preempted, 8 quarantined, 16 acting
  *   Cell, 24 bytes, of    0 u32 row * columns + column (row 0 at y0), ascending | 4 u32 agents | 8 f32 best level |
  *   those with agents:    12 f32 shortest period in force, s (0 = none) | 16 f32 staleness of those with that period,
- *                         the longest, s | 20 f32 staleness / period in force, of who is latest: no means, in which
+ *                         the longest, s | 20 f32 staleness / period in force, of the latest agent: no means, in which
  *                         the few that matter would be lost
  *
  *   An agent's id for other requests is INDEX.GENERATION. The map is gathered between frames in slices of about 200 us,
@@ -46,23 +46,22 @@
  * GET /v1/worlds/W/cells?x0&y0&x1&y1&partition&max                        application/octet-stream, little-endian
  *
  *   The cells of the observer grid that overlap a rectangle, as far as they are known (muster_field_view in
- * muster/view.h): what the least important agent in each gets from observers, which are listed to be looked at, and
- * which are empty. They come as squares of N x N cells, N the least power of two with which the squares of the
- * rectangle are `max` (4 .. 65536, default 16384) at most: N is 1 wherever that is enough. Binary like the map, whose
- * header it shares, because thousands of cells several times a second are drawn as they come. Without a rectangle, as
- * the map.
+ * muster/view.h): the importance that the least important agent in each gets from observers, and which cells are empty
+ * or wait to be looked at. They come as squares of N x N cells, N the least power of two with which the squares of the
+ * rectangle are `max` (4 .. 65536, default 16384) at most: N is 1 wherever that is enough. Binary like the map, with
+ * the same header, because thousands of cells are drawn several times a second. Without a rectangle, as the map.
  *
  *   Header, 96 bytes:     as the map's, with kind 3; x0 .. y1 are the squares' own, the rectangle grown to whole ones;
  *                         (x1 - x0) / columns is the edge of a square | 80 u64 known cells in it |
  *                         88 f64 edge of a cell, metres
- *   Square, 12 bytes, of  0 u32 row * columns + column (row 0 at y0), ascending | 4 f32 importance that everybody in
- *   those with known      it gets from observers at least; 0 when nobody is there, or when a cell in it is not known |
+ *   Square, 12 bytes, of  0 u32 row * columns + column (row 0 at y0), ascending | 4 f32 importance that every agent in
+ *   those with known      it gets from observers at least; 0 when no agent is there, or a cell in it is not known |
  *   cells:                8 u32 flags: 1 empty (all known cells), 2 waiting (one cell or more)
  *
- *   A square that is missing is one of which nothing is known, which counts as importance 0. Cells are gathered and
- * shared as the map is; when their edge changes in the meantime, gathering begins anew.
+ *   Of a missing square nothing is known; it counts as importance 0. Cells are gathered and shared like the map; when
+ * their edge changes in the meantime, gathering begins again.
  *
- * Answers that clients do not take hold up nobody: they are bounded together, 429 beyond, and cut after send_ms
+ * Answers that clients do not take delay no other client: together they are bounded, 429 beyond, and cut after send_ms
  * (service/http.h).
  *
  * GET /v1/worlds/W/herds?x0&y0&x1&y1&partition&cursor&limit              JSON, page by page as other lists are
@@ -83,7 +82,7 @@
 #include "service/page.h"
 #include "service/streams.h"
 
-/* Begins to keep all of it, before http_create; and forgets it, after http_destroy. Loop's thread. */
+/* Creates the state of streams and maps, before http_create, and frees it, after http_destroy. Loop's thread. */
 muster_result live_open(struct service *service);
 void live_close(struct service *service);
 

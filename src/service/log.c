@@ -58,7 +58,7 @@ void log_line(muster_log_level level, const char *format, ...) {
   for (size_t i = begin; i < length; i++)
     if (line[i] == '\n' || line[i] == '\r') line[i] = ' ';
   line[length++] = '\n';
-  if (write(STDERR_FILENO, line, length) < 0) return; /* nobody is left to tell */
+  if (write(STDERR_FILENO, line, length) < 0) return; /* there is no other place to report this */
 }
 
 static void write_named(muster_log_level level, const char *message, void *user) {

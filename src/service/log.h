@@ -4,7 +4,7 @@
 
 #include <muster/common.h>
 
-/* The least level that is written; information to begin with. Loop's thread. */
+/* The least level that is written; information by default. Loop's thread. */
 void log_set_level(muster_log_level level);
 
 /* One line, printf-style; line ends inside become blanks. Any thread. */

@@ -20,14 +20,14 @@ void map_field_free(map_field *map) {
   map->squares = NULL;
 }
 
-/* The smallest squares that are few enough. */
+/* Chooses the smallest squares that are few enough. */
 static void map_field_cut(map_field *map, const struct rectangle *wanted) {
   double across = 1, columns, rows, first_x, first_y, square_m;
   for (;; across *= 2) {
     square_m = map->edge_m * across;
     first_x = floor(wanted->x0 / square_m);
     first_y = floor(wanted->y0 / square_m);
-    columns = fmax(ceil(wanted->x1 / square_m) - first_x, 1); /* both ends may be rounded to one number */
+    columns = fmax(ceil(wanted->x1 / square_m) - first_x, 1); /* both ends may be rounded to the same number */
     rows = fmax(ceil(wanted->y1 / square_m) - first_y, 1);
     if (columns * rows <= map->max) break;
   }

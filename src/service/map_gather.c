@@ -32,7 +32,7 @@ bool map_queries_equal(const map_query *a, const map_query *b) {
   return first->x0 == second->x0 && first->y0 == second->y0 && first->x1 == second->x1 && first->y1 == second->y1;
 }
 
-/* After the rectangle is known. */
+/* Called when the rectangle is known. */
 static map_phase first_phase(const map_query *query) {
   return query->subject == MAP_OF_FIELD ? MAP_FIELD : MAP_AGENTS;
 }
@@ -83,7 +83,7 @@ static void enter(map_gather *gather, map_phase phase) {
   gather->cursor = 0;
 }
 
-/* A little wider than the agents stand, so that nobody is on the border. */
+/* A little wider than the agents' area, so that no agent is on the border. */
 static void take_extent(map_gather *gather) {
   struct rectangle *rectangle = &gather->query.rectangle;
   const muster_extent *extent = &gather->extent;
@@ -101,7 +101,7 @@ static void look_for_extent(map_gather *gather, const muster_world *world) {
   enter(gather, first_phase(&gather->query));
 }
 
-/* One more than may be shown one by one: those that were found become part of the raster, and the others follow. */
+/* More agents than may be shown one by one: the agents found so far go into the raster, and the others follow. */
 static void look_for_agents(map_gather *gather, const muster_world *world) {
   muster_view view = view_of(&gather->query);
   uint32_t room = gather->query.max + 1 - gather->agents;
@@ -174,7 +174,7 @@ static char *put_f32(char *at, float value) {
   return put(at, &value, sizeof value);
 }
 
-/* What the header says that depends on the kind of records. */
+/* The fields of the header that depend on the kind of records. */
 typedef struct map_shape {
   uint16_t kind;
   uint32_t header_bytes, record_bytes, records, columns, rows;

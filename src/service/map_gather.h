@@ -9,11 +9,11 @@ enum { MAP_RECORDS_MAX = 65536, MAP_SIDE_MAX = 1024, MAP_HEADER_BYTES = 88, MAP_
 
 typedef enum map_subject { MAP_OF_AGENTS = 0, MAP_OF_FIELD } map_subject;
 
-/* What is asked for; maps of equal queries are the same. */
+/* A request for a map; equal queries give the same map. */
 typedef struct map_query {
   hosted_world *world;
   map_subject subject;
-  struct rectangle rectangle; /* not given: the smallest around all agents */
+  struct rectangle rectangle; /* when not given: the smallest around all agents */
   uint32_t partition;
   uint32_t max;           /* agents one by one, or squares of the grid, at most */
   uint32_t width, height; /* of the raster of agents, in cells */

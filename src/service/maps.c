@@ -2,7 +2,7 @@
  *
  *     request --> equal map gathers? --> waits for it
  *            \--> equal map is fresh? -> has it
- *             \-> a new one: slice --> slice --> ... --> answers all who wait; fresh for a while */
+ *             \-> a new one: slice --> slice --> ... --> answers all requests that wait; fresh for a while */
 #include "service/maps.h"
 
 #include "base/error.h"
@@ -17,14 +17,14 @@ struct map {
   mailbox_request posted; /* stands first */
   struct map *next;
   struct maps *maps;
-  map_query query; /* as it was asked; the gathering's has the rectangle that was found */
+  map_query query; /* as asked for; the query of the gathering has the rectangle that was found */
   map_gather gather;
-  bool ran, refused; /* by the frames' thread: it looked; the world is not open */
+  bool ran, refused; /* by the frames' thread: ran: it ran a slice; refused: the world is not open */
   char reason[160];  /* why */
   http_request *waiting[WAITING_MAX];
-  uint32_t waiting_count; /* 0 = it is not gathered any more */
+  uint32_t waiting_count; /* 0 = the gathering has ended */
   uint64_t fresh_until_ms;
-  void *bytes; /* null until it is there */
+  void *bytes; /* null until it is made */
   size_t length;
 };
 

@@ -1,5 +1,5 @@
-/* service/maps.h - where the agents are, and where observers matter: GET /v1/worlds/W/map and /cells (service/live.h).
- * Loop's thread. */
+/* service/maps.h - the map of agents and the cells of the observer grid: GET /v1/worlds/W/map and /cells
+ * (service/live.h). Loop's thread. */
 #ifndef SERVICE_MAPS_H
 #define SERVICE_MAPS_H
 
@@ -7,10 +7,10 @@
 
 enum { MAPS_MAX = 16 };
 
-/* Begins to keep maps; service->maps. MUSTER_E_MEMORY with a message. */
+/* Creates service->maps. MUSTER_E_MEMORY with a message. */
 muster_result maps_open(struct service *service);
 
-/* Forgets them, after frame_mailbox_close, which answers those who wait. */
+/* Frees it, after frame_mailbox_close, which answers the requests that wait. */
 void maps_close(struct service *service);
 
 extern const http_route map_routes[];

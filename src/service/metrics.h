@@ -1,9 +1,9 @@
-/* service/metrics.h - what musterd measures, as Prometheus scrapes it at /metrics.
+/* service/metrics.h - what musterd measures, for Prometheus to scrape at /metrics.
  *
  * Names begin with muster_ and end in their base unit. Labels are bounded: world, module, type, level, stage, band,
- * quantile, and the class of an answer; none names an agent. Rendered on the loop's thread from what the frames'
- * thread last published; rendered anew only when that has changed or is 100 ms old, so that thousands of requests a
- * second cost little. */
+ * quantile, and the class of an answer; none names an agent. Rendered on the loop's thread from what the frames' thread
+ * last published; rendered again only when that has changed or is 100 ms old, so that thousands of requests a second
+ * cost little. */
 #ifndef SERVICE_METRICS_H
 #define SERVICE_METRICS_H
 
@@ -16,20 +16,20 @@ typedef struct metrics_world {
   world_published published;
 } metrics_world;
 
-/* Times that a type has crashed the service. */
+/* How many times a type has crashed the service. */
 typedef struct metrics_crash {
   const char *world, *type;
   uint64_t crashes;
 } metrics_crash;
 
-/* All that is rendered; plain values, so that tests need no service. */
+/* All values to render; plain data, so that tests need no service. */
 typedef struct metrics_facts {
   const char *version;
   uint32_t workers; /* of the pool; 0 = not open yet */
   uint64_t now_ns;  /* CLOCK_MONOTONIC */
   double unix_s;    /* now: Unix time */
   double started_s; /* when the process started: likewise */
-  double cpu_s;     /* that it has used */
+  double cpu_s;     /* CPU time of the process */
   uint64_t resident_bytes;
   mailbox_counts mailbox;
   http_counts http;
@@ -40,13 +40,13 @@ typedef struct metrics_facts {
   const metrics_crash *crashes;
 } metrics_facts;
 
-/* Renders everything, but what no world or type is there for. */
+/* Renders everything; families without a world or type are left out. */
 void metrics_render(struct exposition *exposition, const metrics_facts *facts);
 
 /* The families of the worlds. */
 void metrics_render_worlds(struct exposition *exposition, const metrics_facts *facts);
 
-/* What is kept from one request to the next. */
+/* The state kept from one request to the next. */
 struct metrics;
 
 /* Null when memory is short. Loop's thread. */

@@ -6,7 +6,7 @@
 #include <muster/common.h>
 #include <stdlib.h>
 
-/* What does not come from the worlds (requests, say) is renewed after so long. */
+/* Values that do not come from the worlds (requests, for example) are renewed after this time. */
 static const uint64_t keep_ns = 100000000u;
 
 struct metrics {
@@ -96,7 +96,7 @@ static void show_metrics(http_request *request) {
   struct service *service = http_user(request);
   struct metrics *metrics = service->metrics;
   metrics_facts facts;
-  /* The pool is the frames' thread's, which takes it apart in the end. */
+  /* The frames' thread owns the pool, and destroys it at the end. */
   if (service->stage != SERVICE_RUNNING) {
     http_refuse(request, 503, "not_running", NULL, "the worlds are %s: ask again",
                 service->stage == SERVICE_STARTING ? "not open yet" : "being closed");

@@ -1,4 +1,4 @@
-/* metrics_worlds.c - the families of the worlds: single numbers by a table, and those with further labels. */
+/* metrics_worlds.c - the families of the worlds: single numbers from a table, and families with further labels. */
 #include "service/metrics.h"
 
 #include <stddef.h>
@@ -27,7 +27,7 @@ static const struct field fields[] = {
     FIELD(GAUGE, NS, budget_ns, "muster_frame_budget_seconds", "Wall time that a frame may take."),
     FIELD(GAUGE, NS, period_ns, "muster_frame_period_seconds", "Time from frame to frame."),
     FIELD(GAUGE, BOOL, paused, "muster_world_paused", "1 while the world stands still by command."),
-    FIELD(GAUGE, BOOL, failed, "muster_world_failed", "1 when a frame could not be run and none is any more."),
+    FIELD(GAUGE, BOOL, failed, "muster_world_failed", "1 when the world failed; it runs no more frames."),
     FIELD(COUNTER, NS, timings.update_cpu_ns, "muster_update_cpu_seconds_total",
           "Time inside claims of updates, all workers."),
     FIELD(COUNTER, NS, timings.overhead_ns, "muster_overhead_seconds_total",
@@ -93,7 +93,7 @@ static const struct field fields[] = {
     FIELD(COUNTER, U64, statistics.commands_dropped, "muster_commands_dropped_total",
           "Commands from inside updates, more than fit."),
     FIELD(COUNTER, U64, statistics.nearby_cut, "muster_nearby_cut_total",
-          "Neighbour queries in a crowd that did not look at everybody."),
+          "Neighbour queries in a crowd that did not look at every agent."),
     FIELD(COUNTER, U64, statistics.sets_cut, "muster_sets_cut_total", "Times that a set of some agent was cut."),
     FIELD(COUNTER, U64, statistics.wakes_delayed, "muster_wakes_delayed_total",
           "Wakes that waited for the end of their type's gap."),
@@ -102,7 +102,7 @@ static const struct field fields[] = {
           "Reactions asked for by a time that began in time."),
     FIELD(COUNTER, U64, statistics.reactions_late, "muster_reactions_late_total", "Reactions that began late."),
     FIELD(COUNTER, U64, statistics.score_rounds, "muster_score_rounds_total",
-          "Times that everybody's importance had to be looked at."),
+          "Times that every agent's importance had to be looked at."),
     FIELD(COUNTER, U64, statistics.importances_refused, "muster_importances_refused_total",
           "Answers of importance models that had to be clamped."),
     FIELD(COUNTER, U64, statistics.results_refused, "muster_results_refused_total",
@@ -192,7 +192,7 @@ static void render_fields(struct exposition *exposition, const metrics_facts *fa
 
 /* ----------------------------------------------------------------------------------------------------- histograms */
 
-/* Cumulative, as Prometheus wants them. */
+/* Writes cumulative buckets, as Prometheus requires. */
 struct cumulative {
   struct exposition *exposition;
   exposition_labels labels;
@@ -266,7 +266,7 @@ static void render_levels(struct exposition *exposition, const metrics_facts *fa
 
 /* ------------------------------------------------------------------------------------------ bands of importance */
 
-/* By the greatest importance in a band. */
+/* A band is named by its greatest importance. */
 static exposition_labels labels_of_band(const exposition_labels *world, uint32_t band) {
   static const char *const ends[MUSTER_BANDS] = {"0", "0.25", "0.5", "0.75", "1"};
   return exposition_with(world, "band", ends[band]);
@@ -345,7 +345,7 @@ static void render_importance(struct exposition *exposition, const metrics_facts
       {"muster_band_period_seconds", EXPOSITION_GAUGE, "Their period by the rule in force, mean over rates.",
        write_period},
       {"muster_band_interval_seconds", EXPOSITION_GAUGE,
-       "What they got since the start: agent seconds by updates, those who never ran included.", write_interval},
+       "What they got since the start: agent seconds by updates, agents that never ran included.", write_interval},
       {"muster_band_agent_seconds_total", EXPOSITION_COUNTER,
        "Simulation time lived by agents in the band; its rate by that of the updates is the interval of a while.",
        write_agent_time},
@@ -363,7 +363,7 @@ static void render_importance(struct exposition *exposition, const metrics_facts
 
 /* --------------------------------------------------------------------------------------------------------- types */
 
-/* Types may bear the same name; series must not. */
+/* Two types may have the same name; two series must not. */
 static const char *label_of_type(const world_published *published, uint32_t number, char text[64]) {
   const char *name = published->types[number].name;
   for (uint32_t i = 0; i < number; i++)
@@ -394,7 +394,7 @@ static void write_samples(struct exposition *exposition, const exposition_labels
   exposition_write_count(exposition, "", labels, cost->samples);
 }
 
-/* A level that nobody is at, and never was, is left out. */
+/* A level at which no agent is, or ever was, is left out. */
 static void render_costs(struct exposition *exposition, const metrics_facts *facts, write_cost write) {
   char text[64];
   for (uint32_t w = 0; w < facts->world_count; w++) {

@@ -38,7 +38,7 @@ static muster_result cut(const object_file *file, const char *what) {
                    what, (unsigned long long)file->bytes);
 }
 
-/* The loader would map what the file does not have, and die of the first look at it. */
+/* The loader would map bytes that the file does not have, and the first access to them would end the process. */
 static muster_result check_segments(const object_file *file, const ElfW(Ehdr) * head) {
   ElfW(Phdr) segment;
   for (uint32_t i = 0; i < head->e_phnum; i++) {
@@ -49,8 +49,8 @@ static muster_result check_segments(const object_file *file, const ElfW(Ehdr) * 
   return MUSTER_OK;
 }
 
-/* The table of sections stands last, and nothing needs it to run: that it is there tells that all before it is, also in
- * a file that was made as long as it will be before it was filled. Some tools take it out. */
+/* The table of sections stands last, and running needs nothing of it. Its presence shows that everything before it was
+ * written, too, even in a file that got its full length before it was filled. Some tools remove it. */
 static muster_result check_sections(const object_file *file, const ElfW(Ehdr) * head) {
   ElfW(Shdr) names;
   if (!head->e_shoff || !head->e_shnum) return MUSTER_OK;
@@ -107,7 +107,8 @@ static muster_result module_image_fill(int memory, int file, const struct stat *
   return check_object(&image);
 }
 
-/* Checked before it is copied, so that no large file is that is no module; and after, since only the copy stays. */
+/* Checks the file before the copy, so that no large file is copied that is no module, and the copy after it, since only
+ * the copy stays as it is. */
 int module_image_make(int file, const char *name) {
   struct stat status;
   if (fstat(file, &status) != 0) return error_set(MUSTER_E_SYSTEM, "%s", strerror(errno)), -1;

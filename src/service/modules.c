@@ -66,7 +66,7 @@ static int open_file(const struct modules *modules, const char *name, const char
   return -1;
 }
 
-/* The same, of a copy that nobody can change. */
+/* The same check, of a copy that can no longer be changed. */
 static int open_image(const struct modules *modules, const char *name, const char *what) {
   int file = open_file(modules, name, what);
   if (file < 0) return -1;
@@ -120,19 +120,19 @@ static muster_result find_interface(void *handle, const char *what, muster_modul
   return take_interface(get(), what, module);
 }
 
-/* The loader says which object it means by the path that it was given, which says nothing to people. */
+/* The loader names the object by the path that it was given, which tells people nothing. */
 static const char *reason_of(const char *message, const char *link) {
   size_t length = strlen(link);
   return strncmp(message, link, length) == 0 && message[length] == ':' ? message + length + 2 : message;
 }
 
-/* The name that the loader gets: also a debugger, which looks it up for itself, finds the code there. */
+/* The path that the loader gets: a debugger, which opens the path by itself, finds the code there, too. */
 static void name_image(const loaded_module *loaded, char link[LINK_BYTES]) {
   snprintf(link, LINK_BYTES, "/proc/%d/fd/%d", (int)getpid(), loaded->descriptor);
 }
 
-/* The number of a descriptor may only be used again when the object of that name is gone: the loader would take the
- * new one for it. */
+/* The number of a descriptor may be reused only when the object of that path is unloaded: otherwise the loader would
+ * take the new object for the old one. */
 static void unload(loaded_module *loaded) {
   char link[LINK_BYTES];
   name_image(loaded, link);
@@ -144,7 +144,7 @@ static void unload(loaded_module *loaded) {
     close(loaded->descriptor);
 }
 
-/* Fills in what it takes of `loaded`, also on failure. */
+/* Fills in `loaded` as far as it gets, also on failure. */
 static muster_result service_modules_load(loaded_module *loaded, const char *what) {
   char link[LINK_BYTES];
   name_image(loaded, link);

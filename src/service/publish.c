@@ -23,7 +23,7 @@ static void copy_costs(const muster_world *world, world_published *published) {
   published->type_count = count;
 }
 
-/* The bands are the dear part. */
+/* Copying the bands is the expensive part. */
 static void copy_statistics(hosted_world *world, uint64_t now_ns) {
   world_published *published = &world->published;
   if (published->statistics_ns && now_ns < published->statistics_ns + statistics_gap_ns) return;
@@ -69,7 +69,7 @@ void publish_pace(hosted_world *world) {
   if (world->world && !world->published.statistics_ns) {
     world->published.report = muster_default_frame_report();
     copy_statistics(world, clock_system());
-    world->published.statistics_ns = 0; /* the first frame has more to tell at once */
+    world->published.statistics_ns = 0; /* so that the first frame renews the statistics at once */
   }
   uv_mutex_unlock(&world->mutex);
 }

@@ -1,4 +1,5 @@
-/* service/publish.h - what the loop's thread may know of a world without asking: copied by the frames' thread. */
+/* service/publish.h - the data of a world that the loop's thread may read without a request: copied by the frames'
+ * thread. */
 #ifndef SERVICE_PUBLISH_H
 #define SERVICE_PUBLISH_H
 

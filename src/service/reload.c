@@ -27,7 +27,7 @@ static void complain(const char *where, const char *message, void *user) {
   log_line(MUSTER_LOG_ERROR, "reload: %s%s%s", where, *where ? ": " : "", message);
 }
 
-/* Frames' thread. The paces were checked together, so they are set together. */
+/* Frames' thread. Budgets and periods were checked together, so they are set together. */
 static void set_paces(mailbox_request *request, struct service *service) {
   const struct reload *reload = (const struct reload *)request;
   for (uint32_t i = 0; i < service->world_count; i++) {
@@ -45,7 +45,7 @@ static void reload_end(struct service *service) {
   reload_begin(service);
 }
 
-/* Loop's thread: what is the loop's own. */
+/* Loop's thread: takes over the settings that the loop itself uses. */
 static void reload_finish(mailbox_request *request) {
   struct reload *reload = (struct reload *)request;
   struct service *service = reload->service;

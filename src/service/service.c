@@ -25,7 +25,7 @@ static void close_handle(uv_handle_t *handle, void *user) {
   if (!uv_is_closing(handle)) uv_close(handle, NULL);
 }
 
-/* The frames' thread has ended: nobody posts answers any more, and the loop ends when its handles are closed. */
+/* The frames' thread has ended: no more answers are posted, and the loop ends when its handles are closed. */
 static void service_finish(struct service *service) {
   uv_thread_join(&service->frames);
   service->has_frames = false;
@@ -36,8 +36,7 @@ static void service_finish(struct service *service) {
   uv_walk(service->loop, close_handle, NULL);
 }
 
-/* What the frames' thread does in a module cannot be interrupted. No frame has been run, and the snapshots are as they
- * were. */
+/* The frames' thread cannot be interrupted inside a module. No frame has been run, and the snapshots are unchanged. */
 static void end_start(uv_timer_t *timer) {
   struct service *service = timer->data;
   uv_mutex_lock(&service->news_mutex);
@@ -72,7 +71,7 @@ void service_stop(struct service *service, int status) {
 
 /* ----------------------------------------------------------------------------------------------------------- events */
 
-/* Those that could be opened. */
+/* The number of worlds that could be opened. */
 static uint32_t count_running(struct service *service) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < service->world_count; i++) {
@@ -94,7 +93,7 @@ static void become_ready(struct service *service) {
     snprintf(status, sizeof status, "%u of %u worlds run", running, all);
   log_line(MUSTER_LOG_INFO, "ready: %s", status);
   notify_ready(status);
-  if (!service->reload_again) return; /* asked for during the start */
+  if (!service->reload_again) return; /* a reload was asked for during the start */
   service->reload_again = false;
   reload_begin(service);
 }
@@ -159,7 +158,7 @@ static muster_result prepare_loop(struct service *service) {
   return result ? result : watchdog_open(&service->watchdog, &service->mailbox, service->loop);
 }
 
-/* Signals are the loop's: a frame is not interrupted by one. */
+/* Only the loop's thread takes signals, so that no frame is interrupted by one. */
 static muster_result start_frames(struct service *service) {
   sigset_t all, before;
   sigfillset(&all);
@@ -189,7 +188,7 @@ static void destroy(struct service *service) {
   free(service);
 }
 
-/* The socket comes first: a second service on it ends before it has done anything. */
+/* The socket comes first: a second service with the same socket ends before it has done anything. */
 static muster_result service_start(struct service *service) {
   muster_result result = control_socket_open(&service->control, service->settings.socket);
   if (result) return result;
@@ -207,7 +206,7 @@ int service_run(const struct settings *settings, int count, char **arguments) {
     log_line(MUSTER_LOG_ERROR, "no memory for the service");
     return EXIT_FAILURE;
   }
-  signal(SIGPIPE, SIG_IGN); /* whoever hangs up is told of by the write */
+  signal(SIGPIPE, SIG_IGN); /* write() reports a closed connection */
   service->loop = uv_default_loop();
   service->modules.descriptor = -1;
   service->settings = *settings;
@@ -216,7 +215,7 @@ int service_run(const struct settings *settings, int count, char **arguments) {
   log_set_level((muster_log_level)settings->log_level);
   if (service_start(service) != MUSTER_OK) {
     log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
-    exit(EXIT_FAILURE); /* nothing runs yet that would have to be taken apart */
+    exit(EXIT_FAILURE); /* nothing runs yet that would have to be closed */
   }
   uv_run(service->loop, UV_RUN_DEFAULT);
   int status = service->status;

@@ -1,10 +1,10 @@
-/* service/service.h - musterd as a whole: who owns what, and on which thread.
+/* service/service.h - musterd as a whole: which thread owns which data.
  *
- *     loop's thread     libuv: signals, control, metrics, timers. Owns `settings`, `stage` and everything of the
- * network frames' thread    owns the pool, the modules and the worlds: opens them, runs their frames, serves the
- * mailbox workers           inside frames only
+ *     loop's thread     libuv: signals, control, metrics, timers; owns `settings`, `stage` and the network
+ *     frames' thread    owns pool, modules and worlds: opens them, runs their frames, serves the mailbox
+ *     workers           inside frames only
  *
- * Between the two threads stand the mailbox (service/frame_mailbox.h) and, of each world, what was last published. */
+ * The two threads share the mailbox (service/frame_mailbox.h) and the last published data of each world. */
 #ifndef SERVICE_SERVICE_H
 #define SERVICE_SERVICE_H
 
@@ -22,21 +22,21 @@
 
 enum { WORLD_TYPES_MAX = 256, WORLD_LEVELS = 4, FAILURE_BYTES = 256, PARDON_BYTES = 224 };
 
-/* A type of a world, as last published; whoever reads it may outlive the world. */
+/* A type of a world, as last published; the copy may be read after the world is gone. */
 typedef struct published_type {
   char name[NAME_BYTES];
   muster_type_cost costs[WORLD_LEVELS];
 } published_type;
 
-/* What the loop's thread may know of a world without asking: copied by the frames' thread after a frame. */
+/* The data of a world that the loop's thread may read without a request: copied by the frames' thread after a frame. */
 typedef struct world_published {
   uint64_t frames;      /* run since the start */
   uint64_t frames_late; /* of these, begun more than a period behind their time */
   uint64_t sim_now_ns;
   uint64_t budget_ns, period_ns;
   uint32_t steps_left;                   /* frames that it still runs although it is paused */
-  bool paused, failed;                   /* failed: it could not be opened, or a frame not be run; none is any more */
-  char failure[FAILURE_BYTES];           /* and why */
+  bool paused, failed;                   /* failed: it could not be opened, or a frame failed; it runs no more frames */
+  char failure[FAILURE_BYTES];           /* why it failed */
   uint64_t frame_begin_ns, frame_end_ns; /* of the last one: CLOCK_MONOTONIC; 0 = none yet */
   muster_frame_report report;
   world_timings timings;  /* of all frames since the start */
@@ -55,7 +55,7 @@ typedef struct hosted_world {
   const muster_module *module;
   void *instance;
   muster_module_needs needs;
-  char pardon_command[PARDON_BYTES]; /* what its operators type, for its log */
+  char pardon_command[PARDON_BYTES]; /* the command that operators type, shown in its log */
   muster_world *world;               /* null = it could not be opened */
   uint64_t budget_ns, period_ns;
   uint64_t sim_now_ns; /* of the last frame */
@@ -90,7 +90,7 @@ struct service {
   struct flight flight;    /* open before the threads are started */
   struct metrics *metrics; /* loop's thread */
   uv_signal_t signals[4];
-  uv_timer_t patience; /* with a start that is to stop */
+  uv_timer_t patience; /* time limit for a start that is to stop */
   uv_thread_t frames;
   uv_async_t frames_news; /* from the frames' thread: all worlds are open, or it has ended */
   bool has_frames;        /* the thread exists; loop's thread */
@@ -102,7 +102,7 @@ struct service {
   hosted_world worlds[WORLDS_MAX];
 
   uv_mutex_t news_mutex; /* guards: */
-  bool opened, ended;    /* all worlds are; the thread is done with everything */
+  bool opened, ended;    /* opened: all worlds are open; ended: the thread has closed everything */
   bool unsaved;          /* there is no snapshot of the last frame */
   bool stop;             /* asked of the frames' thread */
 };
@@ -111,9 +111,9 @@ struct service {
  * of the command line, which is kept. */
 int service_run(const struct settings *settings, int count, char **arguments);
 
-/* Begins the end: the frame under way finishes, then everything is taken apart in order. A start that does not end
- * within a second, since a module or a large snapshot holds it up, is cut short: there is nothing to save yet. Loop's
- * thread; again: nothing. */
+/* Begins to stop: the frame under way finishes, then everything is closed in order. A start that does not end within a
+ * second, since a module or a large snapshot holds it up, is cut short: there is nothing to save yet. Loop's thread; a
+ * second call does nothing. */
 void service_stop(struct service *service, int status);
 
 /* Whether service_stop was called. Any thread. */

@@ -1,8 +1,8 @@
-/* service/settings.h - what musterd is told to do: by a file (INI), and by flags, which override it.
+/* service/settings.h - the settings of musterd: from a file (INI), and from flags, which override it.
  *
- * Settings are read and checked as a whole before anything changes; every mistake is told, with the file's name and the
- * line, or the flag, and what to write instead. The table in settings_keys.c says of each key what it is, its range,
- * its default and whether it can change while the service runs. */
+ * Settings are read and checked as a whole before anything changes; every mistake is reported with the file's name and
+ * the line, or the flag, and with what to write instead. The table in settings_keys.c gives each key's meaning, range
+ * and default, and whether it can change while the service runs. */
 #ifndef SERVICE_SETTINGS_H
 #define SERVICE_SETTINGS_H
 
@@ -30,9 +30,9 @@ struct settings {
   char modules[PATH_BYTES];    /* the folder of modules */
   char socket[SOCKET_BYTES];   /* the unix socket of control */
   char listen[64];             /* HOST:PORT of control by TCP; "" = none */
-  bool listen_anywhere;        /* another host than loopback is meant */
+  bool listen_anywhere;        /* a host other than loopback is allowed */
   char token_file[PATH_BYTES]; /* live; "" = none: then TCP reads only */
-  char hosts[HOSTS_BYTES];     /* live; further names that Host and Origin may bear, separated by blanks */
+  char hosts[HOSTS_BYTES];     /* live; further names allowed in Host and Origin, separated by blanks */
   uint32_t connections_max, client_connections_max;
   uint32_t header_bytes_max;
   uint32_t body_bytes_max;        /* live */
@@ -46,29 +46,30 @@ struct settings {
   world_settings worlds[WORLDS_MAX];
 };
 
-/* Told of each mistake: what it is and what to do, and in which line of a file it is ("musterd.conf:12"); "" = in none.
+/* Called for each mistake: what it is, what to do, and the line of a file where it is ("musterd.conf:12"); "" = in
+ * none.
  */
 typedef void (*settings_complaint)(const char *where, const char *message, void *user);
 
-/* What every field is without a file and flags. */
+/* The defaults of all fields. */
 void settings_default(struct settings *settings);
 void settings_default_world(world_settings *world);
 
 /* The period of a rate of frames per 1000 seconds. */
 uint64_t settings_period_ns(uint64_t rate);
 
-/* Whether a world with that budget and period fits beside others that take `used` of the time (0..1): all together may
- * take nine tenths, so that requests find an answer. MUSTER_E_ARGUMENT with what to do. */
+/* Checks that a world with that budget and period fits beside others that take `used` of the time (0..1): all together
+ * may take nine tenths, so that requests find an answer. MUSTER_E_ARGUMENT with what to do. */
 muster_result settings_check_pace(double used, uint64_t budget_ns, uint64_t period_ns);
 
 /* The world of that name, or null. */
 world_settings *settings_find_world(struct settings *settings, const char *name);
 
-/* A further world with its defaults; null with the reason in muster_last_error() when there are WORLDS_MAX. */
+/* Adds a world with the defaults; null with the reason in muster_last_error() when there are WORLDS_MAX. */
 world_settings *settings_add_world(struct settings *settings, const char *name);
 
-/* Complains of what is missing and what contradicts. Where `mistaken`, other mistakes were told before, which may be
- * why there is no world: that is not told then. */
+/* Complains of missing and contradicting settings. With `mistaken`, other mistakes were reported before; a missing
+ * world may follow from these, and is not reported then. */
 void settings_check(const struct settings *settings, bool mistaken, settings_complaint complain, void *user);
 
 #endif

@@ -23,8 +23,8 @@ enum { KEYS_MAX = 64 };
 static const char not_a_line[] = "this is no [section], no `key = value`, and no comment";
 static const char byte_order_mark[] = "\xef\xbb\xbf";
 
-/* inih tells neither lines nor empty sections. It asks for one line, calls back when that is a key, and asks for the
- * next; so the line that was given last is the one that a callback is about, and sections begin here. */
+/* inih reports neither line numbers nor empty sections. It asks for one line, calls back when that is a key, and asks
+ * for the next; so a callback is about the line that was given last, and sections are handled where lines are given. */
 typedef struct file_reader {
   struct settings *settings;
   settings_complaint complain;
@@ -32,7 +32,7 @@ typedef struct file_reader {
   const char *name; /* of the file */
   const char *next, *end;
   uint32_t line;
-  void *section; /* the settings or a world; null = none that exists: its keys are not looked at */
+  void *section; /* the settings or a world; null = an unknown section: its keys are skipped */
   bool of_world, has_section, has_server;
   bool seen[KEYS_MAX]; /* keys of this section */
 } file_reader;
@@ -93,7 +93,7 @@ static void begin_section(file_reader *reader, const char *line) {
 /* ------------------------------------------------------------------------------------------------------------- lines
  */
 
-/* Inih would tell of the first one alone. */
+/* Inih itself would report only the first mistake. */
 static bool is_none_of_all(const char *line) {
   if (line[0] == '[') return strchr(line, ']') == NULL;
   return line[0] != '\0' && line[0] != ';' && line[0] != '#' && strpbrk(line, "=:") == NULL;
@@ -114,7 +114,7 @@ static void take_line(file_reader *reader, char *line, int size, const char *beg
   if (line[0] == '[') begin_section(reader, line);
 }
 
-/* Inih would take a line that begins with a blank for more of the value before it. */
+/* Inih would take a line that begins with a blank as a continuation of the value before it. */
 static char *give_line(char *line, int size, void *user) {
   file_reader *reader = user;
   if (reader->next == reader->end) return NULL;
@@ -152,7 +152,7 @@ static int take_key(void *user, const char *section, const char *name, const cha
     settings_file_complain(reader, "'%s' stands before any section; begin one with [server] or [world NAME]", name);
     return 1;
   }
-  if (!reader->section) return 1; /* complained of where it began */
+  if (!reader->section) return 1; /* the section was complained of where it began */
   const settings_key *key = settings_key_find(reader->of_world, name);
   if (!key) {
     settings_file_complain_unknown(reader, name);

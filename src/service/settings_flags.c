@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Beyond what a letter can be, which getopt_long tells in the same place. */
+/* Numbers of flags begin above all letters, which getopt_long returns in the same place. */
 enum { FLAGS_MAX = 64, OPTION_WORLD = 256, OPTION_CONFIG, OPTION_CHECK, OPTION_HELP, OPTION_VERSION, OPTION_KEY = 512 };
 
-/* What getopt_long is given: the table's keys with - for _, and the flags that are no keys. */
+/* The options for getopt_long: the table's keys with - for _, and the flags that are no keys. */
 typedef struct flag_table {
   char names[FLAGS_MAX][NAME_BYTES];
   struct option options[FLAGS_MAX];
@@ -45,8 +45,8 @@ static void make_table(flag_table *table) {
 
 typedef struct flag_reader {
   struct settings *settings;
-  world_settings *world;   /* of the last --world; null = flags of worlds are for all */
-  world_settings defaults; /* of the worlds that flags begin: what was said for all */
+  world_settings *world;   /* of the last --world; null = flags of worlds apply to all */
+  world_settings defaults; /* for worlds that flags add: the values that flags gave for all */
   settings_complaint complain;
   void *user;
 } flag_reader;
@@ -63,7 +63,7 @@ static void settings_flags_complain(const flag_reader *reader, const char *forma
   reader->complain("", message, reader->user);
 }
 
-/* As a file's values are refused, and those of `muster`. */
+/* Refuses a value like that of a file, and like `muster` does. */
 static void refuse(const flag_reader *reader, const char *flag, const char *text, const char *why) {
   settings_flags_complain(reader, "%s is '%.60s'; %s", flag, text, why);
 }
@@ -76,7 +76,7 @@ static world_settings *add_world(flag_reader *reader, const char *name) {
   return world;
 }
 
-/* NAME=MODULE, or NAME of a world of the file. */
+/* Parses NAME=MODULE, or the NAME of a world of the file. */
 static void settings_flags_read_world(flag_reader *reader, const char *text) {
   char name[NAME_BYTES];
   const char *equals = strchrnul(text, '=');
@@ -110,8 +110,8 @@ static void read_key(flag_reader *reader, const settings_key *key, const char *n
     refuse(reader, flag, text, muster_last_error());
 }
 
-/* Of all of them at once; getopt_long would take what is the begin of one flag alone for that flag. False when there is
- * one: what is no option may be its value then. */
+/* Checks all arguments for unknown flags at once, since getopt_long would accept the beginning of a flag for that flag.
+ * False when there is an unknown one: an argument that is no option may then be its value. */
 static bool names_are_known(const flag_reader *reader, const flag_table *table, int count, char *const *arguments) {
   int at = 1;
   bool all = true;
@@ -128,7 +128,7 @@ static bool names_are_known(const flag_reader *reader, const flag_table *table, 
   return all;
 }
 
-/* What getopt_long refuses, unless it is told of above. */
+/* Complains of what getopt_long refuses, unless it was reported above. */
 static void complain_refused(const flag_reader *reader, int answer, char *const *arguments) {
   const char *argument = optind > 0 ? arguments[optind - 1] : "";
   if (answer == ':')

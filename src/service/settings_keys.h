@@ -16,9 +16,9 @@ typedef enum settings_kind {
 } settings_kind;
 
 typedef struct settings_key {
-  const char *name;  /* in the file; the flag has - for _ */
-  const char *usage; /* what stands for the value in the help, and */
-  const char *help;  /* what it is */
+  const char *name;  /* name in the file; the flag has - for _ */
+  const char *usage; /* placeholder of the value in the help */
+  const char *help;  /* meaning */
   bool of_world;     /* in [world NAME]; else in [server] */
   bool live;         /* a reload brings it into force */
   settings_kind kind;
@@ -26,7 +26,7 @@ typedef struct settings_key {
   uint64_t least, most;
 } settings_key;
 
-/* Row `index` of the table; null behind the last. */
+/* Row `index` of the table; null after the last. */
 const settings_key *settings_key_at(uint32_t index);
 
 /* The row of a key in the file, or null. */
@@ -35,7 +35,7 @@ const settings_key *settings_key_find(bool of_world, const char *name);
 /* Which row it is. */
 uint32_t settings_key_index(const settings_key *key);
 
-/* Sets the field of `section` (a settings or a world_settings) from text. On failure it is left as it was and
+/* Sets the field of `section` (a settings or a world_settings) from text. On failure it is unchanged, and
  * muster_last_error() says what to give. */
 muster_result settings_key_set(const settings_key *key, void *section, const char *text);
 

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Counts the complaints, and hands them on. */
+/* Counts the complaints, and passes them on. */
 typedef struct complaint_count {
-  settings_complaint complain; /* null = nobody wants to hear them */
+  settings_complaint complain; /* null = complaints are only counted */
   void *user;
   uint32_t count;
 } complaint_count;
@@ -20,7 +20,7 @@ static void count_complaint(const char *where, const char *message, void *user) 
   if (count->complain) count->complain(where, message, count->user);
 }
 
-/* The flags are read twice: for the file's name, and over what the file says. */
+/* The flags are read twice: for the file's name, and again to override the file. */
 bool settings_load(struct settings *settings, settings_call *call, int count, char *const *arguments,
                    settings_complaint complain, void *user) {
   complaint_count complaints = {.complain = complain, .user = user}, unheard = {0};
@@ -57,7 +57,7 @@ static const world_settings *find(const struct settings *settings, const char *n
   return NULL;
 }
 
-/* The worlds that run, in their order, each with what may change of it. */
+/* Keeps the running worlds in their order, each with the new values of its live settings. */
 static void keep_worlds(struct settings *next, const struct settings *now, settings_complaint complain, void *user) {
   const struct settings found = *next;
   next->world_count = now->world_count;

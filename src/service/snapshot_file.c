@@ -156,7 +156,7 @@ static muster_result snapshot_file_read_world(struct snapshot_file *file, chunk_
   *offset += world->count;
   muster_result result = muster_snapshot_look(world->bytes, world->count, &world->info);
   if (result) return result;
-  world->state = malloc(world->state_bytes + 1); /* a module may keep nothing */
+  world->state = malloc(world->state_bytes + 1); /* a module's state may be empty */
   if (!world->state) return error_set(MUSTER_E_MEMORY, "no memory for what a module keeps");
   file->world_count++;
   if (chunks_enter(reader, SECTION_STATE)) chunks_take(reader, world->state, world->state_bytes);
@@ -180,7 +180,7 @@ static muster_result read_index(struct snapshot_file *file, size_t begin) {
   return result;
 }
 
-/* Of a file of `count` bytes, whose last ones are `end`: when there are so many. */
+/* Checks the end of a file of `count` bytes; `end` holds its last bytes if the file is that long. */
 static muster_result check_end(const uint64_t end[2], uint64_t count) {
   if (count < END_BYTES) return damaged("it is cut, or empty");
   bool whole = end[0] == ~end[1] && end[0] <= count - END_BYTES;
@@ -210,7 +210,7 @@ static muster_result snapshot_file_map(struct snapshot_file *file, int descripto
   if (result) return result;
   void *bytes = mmap(NULL, (size_t)count, PROT_READ, MAP_PRIVATE, descriptor, 0);
   if (bytes == MAP_FAILED) return error_set(MUSTER_E_SYSTEM, "snapshot file: %s", strerror(errno));
-  madvise(bytes, (size_t)count, MADV_SEQUENTIAL); /* no harm where it is refused */
+  madvise(bytes, (size_t)count, MADV_SEQUENTIAL); /* a refusal does no harm */
   result = snapshot_file_read(file, bytes, (size_t)count);
   if (result) munmap(bytes, (size_t)count);
   return result;

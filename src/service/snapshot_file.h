@@ -1,11 +1,11 @@
 /* service/snapshot_file.h - all worlds of the service in one file.
  *
  *     the worlds, one after the other, each as muster_world_save() writes it
- *     an index (base/chunks.h): of each world its name, module, place in the file, and what the module keeps
+ *     an index (base/chunks.h): of each world its name, module, place in the file, and the module's state
  *     where the index begins (8 bytes), and the same inverted (8 bytes)
  *
  * The index comes last, so that a file is written from the beginning to the end by a process that allocates nothing;
- * every byte is covered by some checksum, and a file that was cut has no end. */
+ * every byte is covered by a checksum, and a truncated file lacks the last 16 bytes. */
 #ifndef SERVICE_SNAPSHOT_FILE_H
 #define SERVICE_SNAPSHOT_FILE_H
 
@@ -22,21 +22,21 @@ typedef struct snapshot_source {
   uint64_t sim_now_ns;
 } snapshot_source;
 
-/* Whether a module was built with save and resume, and has them. */
+/* Whether a module has save and resume. */
 bool snapshot_file_takes(const muster_module *module);
 
-/* Writes a file to a descriptor; `number` counts snapshots. Allocates nothing: for a process that was forked. */
+/* Writes a file to a descriptor; `number` counts snapshots. Allocates nothing, so that a forked process may call it. */
 muster_result snapshot_file_write(int descriptor, uint64_t number, const snapshot_source *sources, uint32_t count,
                                   uint64_t *bytes);
 
-/* A world as a file has it. */
+/* A world as read from a file. */
 typedef struct snapshot_file_world {
   char name[NAME_BYTES], module[NAME_BYTES];
-  uint64_t sim_now_ns; /* of the service */
+  uint64_t sim_now_ns; /* the service's simulation time of the world */
   const unsigned char *bytes;
   size_t count;
   muster_snapshot_info info;
-  unsigned char *state; /* what the module keeps; owned */
+  unsigned char *state; /* the module's state; owned */
   size_t state_bytes;
 } snapshot_file_world;
 
@@ -48,11 +48,11 @@ struct snapshot_file {
   snapshot_file_world worlds[WORLDS_MAX];
 };
 
-/* Maps a file and checks all of it. MUSTER_E_INPUT with the reason when it is damaged or none of this program's,
- * MUSTER_E_SYSTEM when it cannot be read; nothing is open then. */
+/* Maps a file and checks all of it. MUSTER_E_INPUT with the reason when it is damaged or not a snapshot of this
+ * program, MUSTER_E_SYSTEM when it cannot be read; nothing is open then. */
 muster_result snapshot_file_open(struct snapshot_file *file, const char *path);
 
-/* The same for bytes in memory, which must stay. */
+/* The same for bytes in memory, which must outlive `file`. */
 muster_result snapshot_file_read(struct snapshot_file *file, const void *bytes, size_t count);
 
 /* The world of that name, or null. */

@@ -1,4 +1,4 @@
-/* snapshot_routes.c - /v1/snapshot: what became of the snapshots, and one now. */
+/* snapshot_routes.c - /v1/snapshot: reports on the snapshots, and begins one. */
 #include "service/api.h"
 
 static void write_status(api_call *call) {
@@ -19,7 +19,7 @@ static void write_status(api_call *call) {
   json_uint(writer, "refused", status.refused);
 }
 
-/* Answered once the frames go on: that it was written, the status tells later. */
+/* The answer comes once the frames go on; whether the snapshot was written, GET /v1/snapshot tells later. */
 static void take(api_call *call) {
   if (!api_succeeded(call, snapshots_take(call->service), NULL)) return;
   call->status = 202;
@@ -37,7 +37,7 @@ static void take_now(http_request *request) {
 }
 
 const http_route snapshot_routes[] = {
-    {.method = "GET", .pattern = "/v1/snapshot", .handle = show_status, .summary = "what became of the snapshots"},
+    {.method = "GET", .pattern = "/v1/snapshot", .handle = show_status, .summary = "the state of the snapshots"},
     {.method = "POST", .pattern = "/v1/snapshot", .handle = take_now, .summary = "begin to write one now"},
     {0},
 };

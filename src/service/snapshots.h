@@ -1,14 +1,15 @@
 /* service/snapshots.h - the worlds on disk, while the service runs and when it starts again.
  *
- * A snapshot is written by a process that is forked between two frames: what it sees stays as it was, and the pause of
- * the frames is the fork alone. One is written at a time; the loop hears of its end.
+ * A snapshot is written by a process that is forked between two frames: its memory stays as it was at the fork, and
+ * frames pause only for the fork. One snapshot is written at a time; the loop is told of its end.
  *
  *     FILE.new  ->  fsync  ->  FILE becomes FILE.previous, too  ->  FILE.new becomes FILE  ->  fsync of the folder
  *
  * So FILE is whole at any moment. A process that writes dies with the service, and holds FILE.lock until then: a start
- * waits for that, and finds the newest snapshot that was completed. One that is damaged, or of other settings, is
- * refused with the reason and kept aside as FILE.damaged-N; then the previous one is tried; then worlds begin anew.
- * What is no regular file is neither opened nor renamed: a start with it is refused, and a snapshot over it fails. */
+ * waits for that, and finds the newest snapshot that was completed. A snapshot that is damaged, or of other settings,
+ * is refused with the reason and renamed to FILE.damaged-N; then the previous one is tried; then worlds begin anew. A
+ * path that is no regular file is neither opened nor renamed: a start with it is refused, and a snapshot over it
+ * fails. */
 #ifndef SERVICE_SNAPSHOTS_H
 #define SERVICE_SNAPSHOTS_H
 
@@ -20,37 +21,37 @@ struct service;
 
 enum { SNAPSHOT_PATH_BYTES = PATH_BYTES + 32, SNAPSHOT_REASON_BYTES = 256 };
 
-/* What there is to know of them. */
+/* Facts about the snapshots. */
 typedef struct snapshots_status {
-  uint64_t written, failed;            /* since the start */
+  uint64_t written, failed;            /* counts since the start */
   uint64_t number;                     /* of the newest, counted from the first of all */
   uint64_t bytes, write_ns;            /* of the newest: size, and how long its process took */
-  uint64_t pause_ns;                   /* how long the frames stood still for the last fork */
+  uint64_t pause_ns;                   /* how long the frames paused for the last fork */
   int64_t written_at;                  /* of the newest: seconds since 1970; 0 = none in this run */
-  bool enabled, running;               /* there is a file; one is being written */
+  bool enabled, running;               /* enabled: there is a file; running: a snapshot is being written */
   bool unsaved;                        /* the last attempt failed */
-  char failure[SNAPSHOT_REASON_BYTES]; /* of the last that failed; "" = none did */
-  char restored[SNAPSHOT_PATH_BYTES];  /* the file that the worlds went on from; "" = they began anew */
-  uint32_t refused;                    /* files that were kept aside at the start */
+  char failure[SNAPSHOT_REASON_BYTES]; /* why the last failed one failed; "" = none did */
+  char restored[SNAPSHOT_PATH_BYTES];  /* the file that the worlds were restored from; "" = they began anew */
+  uint32_t refused;                    /* files that were refused and renamed at the start */
 } snapshots_status;
 
 struct snapshots {
-  char path[PATH_BYTES]; /* "" = there are none */
+  char path[PATH_BYTES]; /* "" = no snapshots */
   int lock;
   uv_loop_t *loop;
   uv_async_t news; /* from the frames' thread: a process was forked */
   uv_mutex_t mutex;
-  uv_cond_t idle; /* none is being written */
+  uv_cond_t idle; /* signalled when no snapshot is being written */
   /* guarded by the mutex: */
   snapshots_status status;
   uint64_t interval_ns;
-  int process, pipe; /* that writes; what it tells */
+  int process, pipe; /* the writing process; the pipe for its result */
   /* frames' thread */
   uint64_t due_ns; /* CLOCK_MONOTONIC; 0 = not known yet */
 };
 
-/* Whether every name that a snapshot at `path` is written to or renamed is free or a regular file's; "" is well, too.
- * MUSTER_E_INPUT with the name and what it is. Any thread. */
+/* Whether every name that a snapshot at `path` is written to or renamed is free or a regular file's; "" is allowed.
+ * MUSTER_E_INPUT with the name and the kind of file there. Any thread. */
 muster_result snapshots_check_path(const char *path);
 
 /* Before the frames' thread starts. Loop's thread. */
@@ -67,29 +68,29 @@ void snapshots_set_interval(struct snapshots *snapshots, uint64_t interval_ns);
 /* Whether there is a file and the module cannot be saved: MUSTER_E_STATE with what to do. Frames' thread. */
 muster_result snapshots_check_module(const struct snapshots *snapshots, const char *world, const muster_module *module);
 
-/* Opens the next file to go on from: begin with *which = 0. False when there is none. Frames' thread, as what follows
- * up to here: */
+/* Opens the next file to restore from: begin with *which = 0. False when there is none. Frames' thread, like the
+ * functions below up to snapshots_accept. */
 bool snapshots_next(struct snapshots *snapshots, uint32_t *which, struct snapshot_file *file);
 
-/* The one that snapshots_next found last cannot be gone on from, for the reason in muster_last_error(): it is kept
- * aside. */
+/* The file that snapshots_next found last cannot be restored, for the reason in muster_last_error(): it is renamed. */
 void snapshots_refuse(struct snapshots *snapshots, uint32_t which);
 
-/* The worlds go on from it; with `keep` a copy is kept as FILE.left-out-N, since it has more than those. */
+/* The worlds were restored from it; with `keep` a copy is kept as FILE.left-out-N, since it has more worlds than
+ * those. */
 void snapshots_accept(struct snapshots *snapshots, uint32_t which, const struct snapshot_file *file, bool keep);
 
-/* Between two frames: begins one when it is time. Frames' thread. */
+/* Between two frames: begins a snapshot when it is due. Frames' thread. */
 void snapshots_turn(struct service *service);
 
-/* Begins one now. MUSTER_E_STATE when there is no file, MUSTER_E_FULL when one is being written, MUSTER_E_SYSTEM when
- * the system refuses. Frames' thread, between two frames (as a mailbox_request's run is). */
+/* Begins a snapshot now. MUSTER_E_STATE when there is no file, MUSTER_E_FULL when one is being written, MUSTER_E_SYSTEM
+ * when the system refuses. Frames' thread, between two frames (as a mailbox_request's run is). */
 muster_result snapshots_take(struct service *service);
 
-/* The same from the loop's thread: what became of it is in the log. */
+/* The same from the loop's thread: the outcome is in the log. */
 void snapshots_ask(struct service *service);
 
-/* After the last frame: waits for the one that is being written, and writes a last one. False when that failed; why is
- * in the log. Frames' thread. */
+/* After the last frame: waits for the snapshot that is being written, and writes a last one. False when that failed;
+ * the reason is in the log. Frames' thread. */
 bool snapshots_finish(struct service *service);
 
 /* Any thread. */

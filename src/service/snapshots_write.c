@@ -21,7 +21,7 @@
 
 enum { NICENESS = 5 };
 
-/* What the process tells in the end, in one write. */
+/* The result that the process writes to the pipe at its end, in one write. */
 struct tidings {
   uint64_t bytes, took_ns;
   bool good;
@@ -47,7 +47,8 @@ static muster_result sync_folder(const char *path) {
   return result;
 }
 
-/* The file that is there becomes the previous one, too. Where there are no hard links, it is away for a moment. */
+/* The current file becomes the previous one, too. On a file system without hard links the current file is missing for a
+ * moment. */
 static void keep_previous(const char *path) {
   char previous[SNAPSHOT_PATH_BYTES], linked[SNAPSHOT_PATH_BYTES];
   snprintf(previous, sizeof previous, "%s.previous", path);
@@ -104,7 +105,8 @@ static struct tidings snapshots_write_now(struct service *service, uint64_t numb
   return tidings;
 }
 
-/* Connections and locks are the service's alone; all but standard error, the lock of the snapshots and the pipe go. */
+/* Connections and locks belong to the service: closes all descriptors but standard error, the lock of the snapshots and
+ * the pipe. */
 static void close_others(int one, int other) {
   int low = one < other ? one : other, high = one < other ? other : one;
   if (low > 3) close_range(3, (unsigned)low - 1, 0);
@@ -112,7 +114,7 @@ static void close_others(int one, int other) {
   close_range((unsigned)high + 1, ~0u, 0);
 }
 
-/* A crash of this process is none of the service's: nobody is to note it as one. */
+/* A crash of this process is not a crash of the service, and must not be noted as one. */
 static void forget_handlers(void) {
   static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);
@@ -124,7 +126,7 @@ _Noreturn static void be_writer(struct service *service, uint64_t number, pid_t 
   if (getppid() != parent) _exit(EXIT_FAILURE);
   forget_handlers();
   close_others(service->snapshots.lock, pipe);
-  if (nice(NICENESS) == -1) errno = 0; /* it only comes sooner than it need */
+  if (nice(NICENESS) == -1) errno = 0; /* the process then just runs at normal priority */
   struct tidings tidings = snapshots_write_now(service, number);
   if (write(pipe, &tidings, sizeof tidings) < 0) _exit(EXIT_FAILURE);
   _exit(tidings.good ? EXIT_SUCCESS : EXIT_FAILURE);
@@ -133,7 +135,7 @@ _Noreturn static void be_writer(struct service *service, uint64_t number, pid_t 
 /* -------------------------------------------------------------------------------------------------- the loop's thread
  */
 
-/* A process that the loop listens to. */
+/* A process whose pipe the loop reads. */
 struct listener {
   uv_poll_t poll;
   struct snapshots *snapshots;
@@ -143,7 +145,7 @@ struct listener {
   pid_t process;
 };
 
-/* `stood`: the frames did, for a fork; else they had ended. */
+/* `stood`: the frames paused for a fork; false: they had ended. */
 static void snapshots_write_note(struct snapshots *snapshots, const struct tidings *tidings, bool stood) {
   uv_mutex_lock(&snapshots->mutex);
   snapshots_status *status = &snapshots->status;
@@ -200,7 +202,7 @@ static void snapshots_write_hear(uv_poll_t *poll, int problem, int events) {
   if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) hear_end(listener);
 }
 
-/* Whoever cannot listen waits. */
+/* If the loop cannot watch the pipe, this thread waits for the process. */
 static void listen_to(struct snapshots *snapshots, pid_t process, int pipe) {
   struct listener *listener = calloc(1, sizeof *listener);
   struct tidings none = {.reason = "no memory to hear of its end"};
@@ -230,7 +232,7 @@ void snapshots_take_news(uv_async_t *news) {
 /* ------------------------------------------------------------------------------------------------ the frames' thread
  */
 
-/* From here on one is being written; false when one is already. */
+/* Marks that a snapshot is being written from now on; false when one is being written already. */
 static bool snapshots_write_begin(struct snapshots *snapshots, uint64_t *number) {
   uv_mutex_lock(&snapshots->mutex);
   bool free = !snapshots->status.running;
@@ -247,7 +249,7 @@ static muster_result snapshots_write_give_up(struct snapshots *snapshots, const 
   return error_set(MUSTER_E_SYSTEM, "snapshot: %s", tidings.reason);
 }
 
-/* What a frame left undone is done now: afterwards memory holds all there is to save. */
+/* Completes what a frame left undone: afterwards memory holds everything to save. */
 static void settle(struct service *service) {
   for (uint32_t i = 0; i < service->world_count; i++)
     if (service->worlds[i].world) muster_world_settle(service->worlds[i].world);

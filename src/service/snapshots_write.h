@@ -4,7 +4,7 @@
 
 #include "service/snapshots.h"
 
-/* The frames' thread forked a process: the loop listens to it until its end. */
+/* Called after the frames' thread forked a process: the loop watches it until its end. */
 void snapshots_take_news(uv_async_t *news);
 
 #endif

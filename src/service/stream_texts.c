@@ -14,7 +14,7 @@ bool stream_states_equal(const stream_state *a, const stream_state *b) {
          a->paused == b->paused && a->failed == b->failed;
 }
 
-/* Large, and of one call only: all of it happens on the loop's thread. */
+/* Copies the published data into a static buffer, as it is large; valid until the next call. Loop's thread only. */
 static world_published *read_published(hosted_world *world) {
   static world_published published;
   world_read_published(world, &published);
@@ -32,8 +32,8 @@ static bool stream_texts_make_room(stream_text *text, size_t room) {
   return true;
 }
 
-/* A document of many lines on one, which is what a `data:` is, and how long it is. Texts inside have no line ends: they
- * are escaped. */
+/* Joins the lines of a document into one, for a `data:` line, and returns its length. Texts inside have no line ends:
+ * these are escaped. */
 static size_t flatten(char *text) {
   char *to = text;
   for (const char *from = text; *from;) {
@@ -50,7 +50,7 @@ static json_writer stream_texts_begin(stream_text *text, const char *head) {
   size_t length = strlen(head);
   memcpy(text->text, head, length);
   text->length = length;
-  json_start(&writer, text->text + length, text->room - length - 2); /* and the empty line at the end */
+  json_start(&writer, text->text + length, text->room - length - 2); /* leaves room for the empty line at the end */
   json_begin_object(&writer, NULL);
   return writer;
 }
@@ -58,7 +58,7 @@ static json_writer stream_texts_begin(stream_text *text, const char *head) {
 static void stream_texts_finish(stream_text *text, json_writer *writer, uint64_t now_ms) {
   json_end_object(writer);
   if (!json_finish(writer)) {
-    text->length = 0; /* an event less */
+    text->length = 0; /* this event is left out */
     return;
   }
   text->length += flatten(text->text + text->length);

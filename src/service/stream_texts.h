@@ -4,13 +4,13 @@
 
 #include "service/service.h"
 
-/* What changes when there is something new to show. */
+/* The values that change when there is something new to show. */
 typedef struct stream_state {
   uint64_t frames, budget_ns, period_ns;
   bool paused, failed;
 } stream_state;
 
-/* Whether there is nothing new between two. */
+/* Whether two states are equal: there is nothing new. */
 bool stream_states_equal(const stream_state *a, const stream_state *b);
 
 typedef struct stream_text {
@@ -19,14 +19,14 @@ typedef struct stream_text {
   char *text; /* "event: ...\ndata: ...\n\n" */
 } stream_text;
 
-/* Of one world; all zero to begin with. */
+/* The texts of one world; all zero at first. */
 typedef struct stream_texts {
   uint64_t read_ms;
   stream_state state;
   stream_text frame, types;
 } stream_texts;
 
-/* The state that frame events show now; texts of an older one are made anew when they are asked for. */
+/* The state that frame events show now; texts of an older state are made again when they are asked for. */
 const stream_state *stream_texts_look(stream_texts *texts, hosted_world *world, uint64_t now_ms);
 
 /* The events, not older than a few milliseconds and a second; null when memory is short. Valid until the next call. */

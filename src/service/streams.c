@@ -17,9 +17,9 @@ struct stream {
   uint32_t world; /* index */
   uint64_t gap_ms;
   uint64_t frame_ms, types_ms, comment_ms; /* of the loop's clock: when the next of each is due */
-  bool told;                               /* the client knows a state: */
+  bool told;                               /* the client was sent this state: */
   stream_state state;
-  char *event; /* what is being taken */
+  char *event; /* the event that the client is taking */
   size_t length, taken;
 };
 
@@ -37,7 +37,7 @@ static uint64_t now_of(const struct streams *streams) {
 
 /* ----------------------------------------------------------------------------------------------------------- events */
 
-/* False: no memory for it now; then it is left out. */
+/* False: there is no memory now; the event is left out. */
 static bool streams_put(struct stream *stream, const char *text, size_t length) {
   if (length == 0) return false;
   stream->event = malloc(length);

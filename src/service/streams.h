@@ -7,10 +7,10 @@
 
 enum { STREAMS_MAX = 64 };
 
-/* Begins to keep streams; service->streams. MUSTER_E_MEMORY with a message. */
+/* Creates service->streams. MUSTER_E_MEMORY with a message. */
 muster_result streams_open(struct service *service);
 
-/* Forgets them, after http_destroy, which ended them all. The loop must turn once more. */
+/* Frees it, after http_destroy, which ended all streams. The loop must turn once more. */
 void streams_close(struct service *service);
 
 extern const http_route stream_routes[];

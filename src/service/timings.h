@@ -12,22 +12,22 @@ struct timing {
   uint64_t sum_ns;
 };
 
-/* Of one world. */
+/* The timings of one world. */
 typedef struct world_timings {
   struct timing frame;
   struct timing overrun_wall;
-  struct timing overrun_own; /* of frames that were audited only */
+  struct timing overrun_own; /* only of audited frames */
   struct timing stages[MUSTER_STAGES];
   uint64_t update_cpu_ns, overhead_ns; /* sums, all workers */
 } world_timings;
 
-/* The most that a value of the bucket is; UINT64_MAX for the last. */
+/* The greatest value of the bucket; UINT64_MAX for the last. */
 uint64_t timing_bound_ns(uint32_t bucket);
 
 /* Counts one value. */
 void timing_add(struct timing *timing, uint64_t value_ns);
 
-/* Adds what a frame's report says. */
+/* Adds the values of a frame's report. */
 void timings_add(world_timings *timings, const muster_frame_report *report);
 
 #endif

@@ -54,7 +54,7 @@ static const char *const names[SNAPSHOT_SECTIONS] = {[SNAPSHOT_HEAD] = "head",  
                                                      [SNAPSHOT_LEARNT] = "learnt",   [SNAPSHOT_HERDS] = "herds",
                                                      [SNAPSHOT_FOLDS] = "folds"};
 
-/* Structures stand in a snapshot as they are in memory: whose differ must not read it. */
+/* Structures stand in a snapshot as they are in memory: a library with other structures must not read it. */
 static chunks_format snapshot_format_of(void) {
   static const size_t sizes[] = {sizeof(agent_row),       sizeof(agent_place),     sizeof(agent_begun),
                                  sizeof(agent_alarm),     sizeof(set_state),       sizeof(set_pass),
@@ -65,7 +65,7 @@ static chunks_format snapshot_format_of(void) {
   chunks_format format = {.name = "snapshot",
                           .magic = {'M', 'U', 'S', 'N', 'A', 'P', 'S', '\n'},
                           .version = SNAPSHOT_VERSION,
-                          .layout = 0x01020304}; /* tells byte orders apart, too */
+                          .layout = 0x01020304}; /* also tells byte orders apart */
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) format.layout = format.layout * 31 + (uint32_t)sizes[i];
   return format;
 }
@@ -99,7 +99,7 @@ bool snapshot_expect(struct snapshot *snapshot, bool holds, const char *format, 
   char what[192];
   va_list arguments;
   if (holds || snapshot_saves(snapshot)) return true;
-  ASSERT(snapshot_checks(snapshot)); /* what was checked is not refused as it is taken */
+  ASSERT(snapshot_checks(snapshot)); /* what passed the check is not refused when it is taken */
   if (snapshot->failed) return false;
   va_start(arguments, format);
   vsnprintf(what, sizeof what, format, arguments);
@@ -157,14 +157,14 @@ uint32_t snapshot_list(struct snapshot *snapshot, const list_store *lists, agent
 /* ------------------------------------------------------------------------------------------------------------- head
  */
 
-/* What of a definition decides how the agents of a snapshot go on. */
+/* The parts of a definition that decide how the agents of a snapshot go on. */
 typedef struct head_choices {
   uint64_t seed, clock, order, elastic, importance, activation_delay;
   float cell_m;
   uint32_t zero;
 } head_choices;
 
-/* What may have been tuned. */
+/* The values that may have been tuned. */
 typedef struct head_weights {
   float importance, wait, runs, progress, reduction;
   float focus, designer, role, company;
@@ -272,7 +272,7 @@ static void exchange_head(struct snapshot *snapshot) {
   ASSERT(world->frames == 0 && !world->commit->open);
   world->frames = info->frames;
   world->last_now_ns = info->sim_now_ns;
-  world->frame->number = info->frames; /* calls between frames look at the last one's */
+  world->frame->number = info->frames; /* calls between frames look at the last frame's number */
   world->frame->now_ns = info->sim_now_ns;
 }
 
@@ -304,7 +304,7 @@ static bool snapshot_enter(struct snapshot *snapshot, uint32_t section) {
   return false;
 }
 
-/* Goes through all sections. False with the reason when it was refused. */
+/* Goes through all sections. False with the reason when the snapshot was refused. */
 static bool go_through(struct snapshot *snapshot) {
   for (uint32_t section = SNAPSHOT_HEAD; section < SNAPSHOT_SECTIONS && !snapshot->failed; section++) {
     if (!snapshot_enter(snapshot, section)) break;
@@ -401,7 +401,7 @@ static void reserve_herds(struct snapshot *snapshot, struct arena *arena) {
   }
 }
 
-/* What it remembers while it checks. */
+/* Reserves what the check remembers. */
 static bool snapshot_reserve(struct snapshot *snapshot, struct arena *arena) {
   const muster_world_def *def = &snapshot->world->def;
   if (arena_create(arena, &def->allocator)) return false;

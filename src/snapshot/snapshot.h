@@ -1,9 +1,9 @@
 /* snapshot.h - a world to bytes and back: one function for each section, which writes it, checks it, or takes it.
  *
  * A section is exchanged in the same order in all three modes, so that what is written, checked and read cannot differ.
- * While it checks, nothing of the world is written: what later sections must know of the agents is kept aside. Lists
- * are saved as who stands in them, in order, and made anew; what follows from other things (counts, back links, the
- * places in lists) is not saved. Frame's thread. */
+ * While it checks, nothing of the world is written: what later sections must know of the agents is kept aside. Of a
+ * list the agents in it are saved, in order, and the list is made anew; what follows from other things (counts, back
+ * links, the places in lists) is not saved. Frame's thread. */
 #ifndef SNAPSHOT_H
 #define SNAPSHOT_H
 
@@ -42,18 +42,18 @@ enum {
   SNAPSHOT_IN_GRID = 1,
   SNAPSHOT_LISTED = 2, /* in the one list that its status asks for */
   SNAPSHOT_IN_FIFO = 4,
-  SNAPSHOT_TAKEN = 8, /* the index is somebody's, set aside or free */
+  SNAPSHOT_TAKEN = 8, /* the index is an agent's, set aside or free */
   SNAPSHOT_TIMED = 16,
   SNAPSHOT_REACTS = 32,
   SNAPSHOT_LOST = 64,
   SNAPSHOT_HAS_COMPANIONS = 128,
-  SNAPSHOT_AWAITS = 256 /* a time: it must be among those who do */
+  SNAPSHOT_AWAITS = 256 /* a time: it must be in the list of agents that do */
 };
 
-/* And an observer. */
+/* And an observer's marks. */
 enum {
   OBSERVER_IS_PRESENT = 1,
-  OBSERVER_IS_WRITTEN = 2, /* its source is */
+  OBSERVER_IS_WRITTEN = 2, /* its source is written */
   OBSERVER_IS_LIVE = 4,
   OBSERVER_IS_FREE = 8,
   OBSERVER_LEAPT = 16, /* in this queue */
@@ -61,10 +61,10 @@ enum {
   OBSERVER_ENTERED = 64 /* into a bucket */
 };
 
-/* What was read of a type's herds. */
+/* What was read of the herds of a type. */
 typedef struct snapshot_herd_pool {
   uint8_t *homes;                   /* by home: what the herd is, as below; 0 = no herd was ever there */
-  uint32_t *claims;                 /* by entry: + 1, its herd's home */
+  uint32_t *claims;                 /* by entry: its herd's home + 1 */
   uint8_t *entries;                 /* by entry: its state, and where it was met */
   uint32_t block_count, entry_high; /* in use */
 } snapshot_herd_pool;
@@ -83,7 +83,7 @@ struct snapshot {
   struct muster_world *world;
   snapshot_mode mode;
   bool failed;
-  char trouble[256]; /* then: why */
+  char trouble[256]; /* if it was refused: why */
   chunk_writer writer;
   chunk_reader reader;
   const muster_save_def *save;
@@ -94,14 +94,14 @@ struct snapshot {
   agent_row *rows;
   uint16_t *marks;  /* by agent */
   uint16_t *types;  /* by class: its type, */
-  uint8_t *members; /* and 1 when it is said to have members, 2 when it was found to */
-  uint64_t *seen;   /* bitmap: of type, level and step, which have a class */
+  uint8_t *members; /* and 1 when it is said to have members, 2 when members were found */
+  uint64_t *seen;   /* bitmap: combinations of type, level and step that have a class */
   uint32_t classes;
   uint8_t *observers;           /* of each: what it is, as below */
   uint32_t *offenders;          /* OFFENDERS_MAX */
   uint32_t active, active_high; /* agents; indices below which they are */
-  uint32_t shed;                /* of them, those that pressure lowers */
-  uint8_t *ties;                /* by agent: whether it is somebody to a herd */
+  uint32_t shed;                /* how many of the active agents pressure lowers */
+  uint8_t *ties;                /* by agent: whether it stands for anything in a herd */
   snapshot_herd_pool pools[MUSTER_HERD_TYPES_MAX];
 };
 
@@ -118,31 +118,31 @@ static inline bool snapshot_loads(const struct snapshot *snapshot) {
 /* Writes a value, or reads it; a null one is passed over. */
 void snapshot_exchange(struct snapshot *snapshot, void *value, size_t bytes);
 
-/* The same for something that belongs to the world: it is not written before all was checked. */
+/* The same for something that belongs to the world: it is not written before everything was checked. */
 void snapshot_exchange_own(struct snapshot *snapshot, void *value, size_t bytes);
 
 /* Writes a number and returns it, or reads it. */
 uint32_t snapshot_number(struct snapshot *snapshot, uint32_t number);
 uint64_t snapshot_long(struct snapshot *snapshot, uint64_t number);
 
-/* A count that may be `most`: refuses the snapshot, and returns 0, when it is more. */
+/* A count that may be at most `most`: refuses the snapshot, and returns 0, when it is more. */
 uint32_t snapshot_count(struct snapshot *snapshot, uint32_t count, uint32_t most, const char *what);
 
-/* What must hold of something that was read: else the snapshot is refused, printf-style. Returns whether it does. */
+/* Refuses the snapshot when a condition on what was read does not hold, printf-style. Returns whether it holds. */
 bool snapshot_expect(struct snapshot *snapshot, bool holds, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Expects an index of an agent. */
 bool snapshot_expect_agent(struct snapshot *snapshot, uint32_t index);
 
-/* Expects an agent that has none of these marks yet, and gives them to it. Only while it checks. */
+/* Expects an agent without these marks, and sets them. Only while it checks. */
 bool snapshot_mark(struct snapshot *snapshot, uint32_t index, uint16_t mark, const char *where);
 
-/* Saving: writes who stands in a list, in the order in which they came, to world.periods.due, which has room for
- * everybody and is the frames'. Returns how many. */
+/* Saving: writes the agents in a list, in the order in which they came, to world->plan->periods.due, which belongs
+ * to the frames and has room for every agent. Returns how many there are. */
 uint32_t snapshot_list(struct snapshot *snapshot, const list_store *lists, agent_list list);
 
-/* Whether a duration, or a share, can have been learnt. */
+/* Whether a value can be a duration, or a share, that was learnt. */
 static inline bool snapshot_is_duration(double value) {
   return value >= 0.0 && value < 1e15;
 }
@@ -168,14 +168,14 @@ void snapshot_conduct(struct snapshot *snapshot);
 void snapshot_learnt(struct snapshot *snapshot);
 /* src/snapshot/snapshot_herds.c, */
 void snapshot_herds(struct snapshot *snapshot);
-/* and src/snapshot/snapshot_pool.c, of which the first is a part of the section before. */
+/* and src/snapshot/snapshot_pool.c; snapshot_pool() is a part of the section before. */
 void snapshot_pool(struct snapshot *snapshot, uint32_t number);
 void snapshot_folds(struct snapshot *snapshot);
 
-/* Expects an active agent of a type that is nothing to any herd yet, and ties it to one. Only while it checks. */
+/* Expects an active agent of a type that is not tied to any herd yet, and ties it to one. Only while it checks. */
 bool snapshot_tie(struct snapshot *snapshot, uint32_t index, uint32_t type, const char *what);
 
-/* Whether something of a herd can be there. */
+/* Whether a position is one that a herd can have. */
 static inline bool snapshot_is_ground(double x, double y) {
   return x >= -4e9 && x <= 4e9 && y >= -4e9 && y <= 4e9;
 }

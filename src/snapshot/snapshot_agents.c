@@ -1,5 +1,5 @@
-/* snapshot_agents.c - what a snapshot says of agents: who has which index, each agent with its state, the order in
- * which they stand in the neighbour grid, and their company. */
+/* snapshot_agents.c - what a snapshot says of agents: which agent has which index, each agent with its state, the order
+ * in which agents stand in the neighbour grid, and their company. */
 #include "base/assert.h"
 #include "snapshot/snapshot.h"
 #include "world/conduct_state.h"
@@ -14,13 +14,13 @@
 /* -------------------------------------------------------------------------------------------------------------- ids
  */
 
-/* Whether an index is somebody, in a snapshot: active, or waiting for its intake. One that another thread was about to
- * spawn when the process was forked is nobody yet. */
+/* Whether an index belongs to an agent, for a snapshot: one that is active, or waits for its intake. An index that
+ * another thread was about to use when the process was forked belongs to no agent yet. */
 static bool is_somebody(const struct muster_world *world, uint32_t index) {
   return store_is_active(&world->agents.store, index) || pending_has(&world->commands->inbox.spawns, index);
 }
 
-/* The generation of an index: odd while it is somebody. */
+/* The generation of an index: odd while it belongs to an agent. */
 static void exchange_generation(struct snapshot *snapshot, uint32_t index) {
   struct muster_world *world = snapshot->world;
   uint32_t generation = 0;
@@ -41,13 +41,13 @@ static void exchange_ids_aside(struct snapshot *snapshot) {
     uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? world->commands->spawn_ids[i] : 0);
     if (snapshot_checks(snapshot)) {
       if (!snapshot_mark(snapshot, index, SNAPSHOT_TAKEN, "the ids set aside")) return;
-      snapshot_expect(snapshot, !(snapshot->rows[index].generation & 1), "id %u is set aside and somebody's", index);
+      snapshot_expect(snapshot, !(snapshot->rows[index].generation & 1), "id %u is set aside and an agent's", index);
     }
     if (snapshot_loads(snapshot)) world->commands->spawn_ids[world->commands->spawn_id_count++] = index;
   }
 }
 
-/* Those given back, in the order in which they are taken again. */
+/* Ids that were given back, in the order in which they are taken again. */
 static void exchange_free_ids(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   const struct ring *ring = &world->agents.ids.given_back;
@@ -60,7 +60,7 @@ static void exchange_free_ids(struct snapshot *snapshot) {
     index = snapshot_number(snapshot, index);
     if (snapshot_checks(snapshot)) {
       if (!snapshot_mark(snapshot, index, SNAPSHOT_TAKEN, "the free ids")) return;
-      snapshot_expect(snapshot, !(snapshot->rows[index].generation & 1), "id %u is free and somebody's", index);
+      snapshot_expect(snapshot, !(snapshot->rows[index].generation & 1), "id %u is free and an agent's", index);
     }
     if (snapshot_loads(snapshot)) identity_give_back(&world->agents.ids, index);
   }
@@ -89,7 +89,7 @@ void snapshot_ids(struct snapshot *snapshot) {
 /* ----------------------------------------------------------------------------------------------------------- agents
  */
 
-/* What most agents do not have. */
+/* Parts that most agents do not have. */
 enum { PART_BEGUN = 1, PART_ALARM = 2, PART_BOOKING = 4 };
 
 typedef struct saved_agent {
@@ -102,7 +102,7 @@ typedef struct saved_agent {
   uint8_t shed, zero;
 } saved_agent;
 
-/* What may stand beside an agent. */
+/* Parts that may stand beside an agent. */
 typedef struct saved_parts {
   agent_begun begun;
   agent_alarm alarm;
@@ -147,7 +147,7 @@ static void describe_agent(const struct snapshot *snapshot, uint32_t index, save
   if (world->queues->classes.activation.delay_max) parts->booking = world->queues->classes.activation.bookings[index];
   bool has_begun = saved->row.atom_next || saved->row.status == AGENT_ACTING || saved->row.acts || saved->row.owes;
   if (has_begun) saved->parts |= PART_BEGUN;
-  if (parts->booking.cost_ns | parts->booking.delay_ns) saved->parts |= PART_BOOKING; /* else its beat is a past one */
+  if (parts->booking.cost_ns | parts->booking.delay_ns) saved->parts |= PART_BOOKING; /* otherwise its beat is past */
 }
 
 static bool is_place(const struct muster_world *world, const agent_place *place) {
@@ -156,12 +156,12 @@ static bool is_place(const struct muster_world *world, const agent_place *place)
          place->depth == 0 && space_accepts(space_position(&world->agents.space, place));
 }
 
-/* Where an agent stands in lists is not saved: those who take it out by that must find it there. */
+/* Where an agent stands in lists is not saved: code that takes it out of a list relies on that place. */
 static bool is_in_no_list(const saved_agent *saved) {
   return !saved->row.spot && !saved->row.queued && !saved->row.state_slot && !saved->place.spot;
 }
 
-/* What only agents of some statuses can have. */
+/* What only agents with certain statuses can have. */
 static bool has_its_status(const agent_row *row) {
   switch ((agent_status)row->status) {
   case AGENT_PENDING:
@@ -315,7 +315,7 @@ static void exchange_letter(struct snapshot *snapshot, agent_type *type, uint32_
   if (snapshot_loads(snapshot)) boxes_put(&type->boxes, slot, &head, bytes);
 }
 
-/* An update that has begun read the first of them. */
+/* An update that has begun has read the first messages of the box. */
 static void exchange_box(struct snapshot *snapshot, agent_type *type, uint32_t slot) {
   uint32_t capacity = type->boxes.capacity, own = 0, begun = 0;
   if (snapshot_saves(snapshot)) {
@@ -364,7 +364,7 @@ static void exchange_agent(struct snapshot *snapshot, uint32_t index) {
     exchange_box(snapshot, type, snapshot_checks(snapshot) ? 0 : snapshot->rows[saved.index].state_slot);
 }
 
-/* Whoever has an id is there, and so is everybody whom a class counts. */
+/* Checks that every live id has its agent, and every class the members that it counts. */
 static void check_all(struct snapshot *snapshot) {
   ASSERT(snapshot_checks(snapshot) && snapshot->active <= snapshot->high);
   for (uint32_t i = 0; i < snapshot->high; i++)
@@ -408,7 +408,7 @@ static void save_list(struct snapshot *snapshot, agent_list list) {
   for (uint32_t k = 0; k < standing; k++) exchange_placed(snapshot, world->plan->periods.due[k]);
 }
 
-/* Crowds come first: while they are read they are a list of their own, so that the order in it is theirs again. */
+/* Crowds come first: while a bucket is read, each crowd is a list of its own, so that it gets its own order back. */
 static void save_bucket(struct snapshot *snapshot, uint32_t bucket) {
   const struct space *space = &snapshot->world->agents.space;
   for (uint32_t crowd = space->first_crowds[bucket]; crowd; crowd = space->crowds.cells[crowd].next) {
@@ -447,7 +447,7 @@ void snapshot_companions(struct snapshot *snapshot) {
     if (snapshot_checks(snapshot)) {
       if (!snapshot_mark(snapshot, index, SNAPSHOT_HAS_COMPANIONS, "company")) return;
       snapshot_expect(snapshot, snapshot->rows[index].generation & 1, "agent %u has company and is gone", index);
-      snapshot_expect(snapshot, !muster_agent_is_null(list.others[0]), "agent %u is in nobody's company", index);
+      snapshot_expect(snapshot, !muster_agent_is_null(list.others[0]), "agent %u has an empty company", index);
     }
     if (!snapshot_loads(snapshot)) continue;
     companions->of[index] = list;

@@ -1,5 +1,5 @@
-/* snapshot_herds.c - what a snapshot says of herds: their types, where each is at home, and members with names. Their
- * pools are in src/snapshot_pool.c. */
+/* snapshot_herds.c - what a snapshot says of herds: their types, where each herd is at home, and members with names.
+ * Their pools are in src/snapshot/snapshot_pool.c. */
 #include "agents/observers.h"
 #include "base/assert.h"
 #include "snapshot/snapshot.h"
@@ -11,7 +11,7 @@
 /* ------------------------------------------------------------------------------------------------------------ types
  */
 
-/* What must be as it was, for herds and nodes that were saved to mean the same. */
+/* What must be as it was for saved herds and nodes to mean the same. */
 typedef struct herd_shape {
   char name[24];
   uint32_t branching, depth, totals, retains;
@@ -85,14 +85,14 @@ static uint32_t number_in(const saved_slots *slots, uint32_t slot) {
   return number;
 }
 
-/* What a slot says that its herd is. */
+/* What a slot says of its herd's kind. */
 static uint8_t kind_of(const saved_slots *slots, uint32_t slot) {
   if (slots->members[slot]) return HOME_IS_FOLDED;
   uint32_t number = number_in(slots, slot);
   return number == HERD_EMPTY ? HOME_IS_EMPTY : number == HERD_DYING ? HOME_IS_DYING : HOME_IS_UNFOLDED;
 }
 
-/* What updates may not write wherever they may, and what decides what else is read. */
+/* Checks values that updates may write only within limits, and values that decide what else is read. */
 static void check_slot(struct snapshot *snapshot, uint32_t type_number, uint32_t home, const saved_slots *slots) {
   const struct herd_type *type = &snapshot->world->herds->table.types[type_number];
   const snapshot_herd_pool *pool = &snapshot->pools[type_number];
@@ -137,7 +137,7 @@ static void take_slot(struct muster_world *world, struct herd_type *type, uint32
   uint32_t slot = home % MUSTER_HERD_BLOCK;
   uint8_t kind = kind_of(slots, slot);
   herd_ids_assign(&world->herds->ids, type->first + home, slots->generations[slot]);
-  memcpy(&type->x[home], &slots->x[slot], sizeof(float)); /* bits, not numbers */
+  memcpy(&type->x[home], &slots->x[slot], sizeof(float)); /* as bits, not as numbers */
   type->y[home] = slots->y[slot];
   type->members[home] = slots->members[slot];
   world->herds->table.members += slots->members[slot];
@@ -192,7 +192,7 @@ static saved_block describe_block(const struct muster_world *world, const struct
                        .high = block->high};
 }
 
-/* Velocities and totals are what a host made of them. */
+/* Velocities and totals are taken as they are: a host made them. */
 static void exchange_block(struct snapshot *snapshot, uint32_t type_number, uint32_t number) {
   struct muster_world *world = snapshot->world;
   const struct herd_type *type = &world->herds->table.types[type_number];
@@ -215,7 +215,7 @@ static void exchange_block(struct snapshot *snapshot, uint32_t type_number, uint
   if (snapshot_loads(snapshot)) snapshot_herds_take_block(world, type_number, number, &saved, &slots);
 }
 
-/* The blocks that took the last herd of a partition, in the order of partitions. */
+/* The block that took the last herd of each partition, in the order of partitions. */
 static void exchange_open(struct snapshot *snapshot, struct herd_type *type, uint32_t blocks) {
   uint32_t count = 0, partition = 0;
   for (uint32_t i = 0; snapshot_saves(snapshot) && i < PARTITIONS; i++) count += type->open[i] > 0;
@@ -316,18 +316,18 @@ static void exchange_named(struct snapshot *snapshot) {
   }
 }
 
-/* The agent's index that is kept in reserve for folds. */
+/* The agent index that is kept in reserve for folds. */
 static void exchange_spare(struct snapshot *snapshot) {
   herd_table *table = &snapshot->world->herds->table;
   uint32_t spare = snapshot_number(snapshot, table->spare);
   if (snapshot_checks(snapshot) && spare != HERD_NONE) {
     if (!snapshot_mark(snapshot, spare, SNAPSHOT_TAKEN, "the ids set aside")) return;
-    snapshot_expect(snapshot, !(snapshot->rows[spare].generation & 1), "id %u is set aside and somebody's", spare);
+    snapshot_expect(snapshot, !(snapshot->rows[spare].generation & 1), "id %u is set aside and an agent's", spare);
   }
   if (snapshot_loads(snapshot)) table->spare = spare;
 }
 
-/* Who died out is removed by the next intake, which must know that it has to look. */
+/* Herds that died out are removed by the next intake, which must know that it has to look. */
 static void exchange_dying(struct snapshot *snapshot) {
   herd_table *table = &snapshot->world->herds->table;
   uint32_t dying = snapshot_count(snapshot, table->dying, 1, "times herds died out");

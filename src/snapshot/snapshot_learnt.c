@@ -1,5 +1,5 @@
 /* snapshot_learnt.c - what a snapshot says of penalties, of what frames have taught about their own cost, and of what
- * is booked for frames to come. */
+ * is booked for future frames. */
 #include "base/assert.h"
 #include "plan/offenders.h"
 #include "snapshot/snapshot.h"
@@ -38,7 +38,7 @@ static void exchange_offenders(struct snapshot *snapshot) {
   }
 }
 
-/* Agents that are demoted or in quarantine were counted as they came. */
+/* Agents in quarantine or with a demotion were counted as they were read. */
 static void exchange_conduct_of_type(struct snapshot *snapshot, uint32_t number) {
   ASSERT(number < snapshot->world->agents.types.count);
   type_conduct *own = &snapshot->world->conduct->offenders.types[number], saved = *own;
@@ -115,7 +115,8 @@ static void exchange_experience(struct snapshot *snapshot) {
   world->plan->periods.next = next;
 }
 
-/* A booking that is further ahead than the book reaches, as none is, would have to be taken back there. */
+/* Forgets bookings that lie further ahead than the book reaches: no world makes such a booking, and it could not be
+ * taken back. */
 static void forget_beyond(struct snapshot *snapshot) {
   ASSERT(snapshot_loads(snapshot) && snapshot->world->queues->classes.activation.delay_max > 0);
   activation_book *book = &snapshot->world->queues->classes.activation;
@@ -123,7 +124,7 @@ static void forget_beyond(struct snapshot *snapshot) {
     if ((int32_t)(book->bookings[i].beat - book->beat) >= ACTIVATION_BEATS) book->bookings[i].cost_ns = 0;
 }
 
-/* What is booked for beats to come. */
+/* Bookings for future beats. */
 static void exchange_book(struct snapshot *snapshot) {
   activation_book *book = &snapshot->world->queues->classes.activation;
   activation_book head = *book;
@@ -154,7 +155,7 @@ static void exchange_book(struct snapshot *snapshot) {
   forget_beyond(snapshot);
 }
 
-/* Of types whose sets are planned: what their agents' updates cost, by time. */
+/* For types with planned sets: what their agents' updates cost, by time. */
 static void exchange_rhythms(struct snapshot *snapshot) {
   rhythm_table *table = &snapshot->world->plan->rhythms;
   for (uint32_t i = 0; table->delay_max && i < snapshot->world->agents.types.count && !snapshot->failed; i++) {
@@ -168,7 +169,7 @@ static void exchange_rhythms(struct snapshot *snapshot) {
   }
 }
 
-/* Slices of types with sets. */
+/* The slices of types with sets. */
 static void exchange_slices(struct snapshot *snapshot) {
   struct batch *batch = snapshot->world->batch;
   if (batch->shares)

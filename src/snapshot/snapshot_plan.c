@@ -63,7 +63,7 @@ static void take_observer(struct muster_world *world, uint32_t index, const save
                               .written = saved->written};
 }
 
-/* Those of which something is kept while it checks: 1 = present, 2 = its source is written. */
+/* Observers; what is kept of them while it checks: 1 = present, 2 = its source is written. */
 static void exchange_observers(struct snapshot *snapshot, uint32_t ids) {
   ASSERT(ids <= snapshot->world->def.observers_max);
   struct muster_world *world = snapshot->world;
@@ -78,7 +78,7 @@ static void exchange_observers(struct snapshot *snapshot, uint32_t ids) {
   }
 }
 
-/* Marks an observer once; it must have `asked`. */
+/* Marks an observer once; it must have the marks `asked`. */
 static bool mark_observer(struct snapshot *snapshot, uint32_t index, uint32_t high, uint8_t asked, uint8_t mark) {
   if (!snapshot_checks(snapshot)) return true;
   if (!snapshot_expect(snapshot, index < high, "observer %u is none of %u", index, high)) return false;
@@ -128,7 +128,7 @@ static void exchange_source(struct snapshot *snapshot, uint32_t index, uint32_t 
   if (snapshot_loads(snapshot)) observers_restore(&snapshot->world->observers->table, index);
 }
 
-/* Sources in the order in which they were entered: whoever comes later leads its bucket. */
+/* Sources in the order in which they were entered: a later source stands before the earlier ones in its bucket. */
 static void exchange_sources(struct snapshot *snapshot, uint32_t ids) {
   const observer_table *table = &snapshot->world->observers->table;
   uint32_t written = 0;
@@ -163,7 +163,7 @@ static bool is_reach(float value) {
 static bool is_saved_sight(const saved_sight *saved) {
   bool wide = saved->bucket_m == 0.0 ? saved->linked_far_m == 0.0f
                                      : saved->bucket_m == fmax((double)saved->linked_far_m / 2.0, 1.0);
-  const float most = saved->linked_far_m * 4.0f; /* who sees further is in no bucket */
+  const float most = saved->linked_far_m * 4.0f; /* an observer that sees further is in no bucket */
   if (!(saved->near_m <= most && saved->far_m <= most)) return false;
   return wide && is_reach(saved->typical_far_m) && is_reach(saved->linked_far_m) && is_reach(saved->near_m) &&
          is_reach(saved->far_m) && saved->shortest_m > 0.0f && saved->counted <= 1;
@@ -213,7 +213,7 @@ static bool is_tile(const struct field *field, const field_tile *tile) {
          tile->y <= most;
 }
 
-/* Plots that are to be looked at: each listed once, and known to be. */
+/* Plots that wait to be looked at: each is listed once, and is marked as listed. */
 static void exchange_plots(struct snapshot *snapshot, uint32_t which, uint32_t tiles, const uint32_t *queued) {
   struct field *field = &snapshot->world->score->board.field;
   field_list *list = &field->lists[which];
@@ -265,7 +265,7 @@ static void exchange_field(struct snapshot *snapshot) {
   field_restore(field, saved.shaped, saved.shift);
 }
 
-/* Agents that are to be looked at, in order. */
+/* Agents that wait to be looked at, in order. */
 static void exchange_noted(struct snapshot *snapshot) {
   ASSERT(snapshot_saves(snapshot) || snapshot->world->score->board.noted_count == 0);
   score_board *board = &snapshot->world->score->board;

@@ -1,4 +1,4 @@
-/* snapshot_pool.c - what a snapshot says of unfolded herds: their leaves, what of their members is retained, the lists
+/* snapshot_pool.c - what a snapshot says of unfolded herds: their leaves, what is retained of their members, the lists
  * that they are in, and how far stage 3 has come with looking at them. */
 #include "base/assert.h"
 #include "snapshot/snapshot.h"
@@ -22,7 +22,7 @@ typedef struct saved_entry {
   float x, y, velocity_x, velocity_y;
 } saved_entry;
 
-/* What of lanes is looked at while it checks. */
+/* The parts of lanes that the check looks at. */
 typedef struct saved_lanes {
   float x[MUSTER_HERD_MEMBERS_MAX], y[MUSTER_HERD_MEMBERS_MAX];
   uint32_t agents[MUSTER_HERD_MEMBERS_MAX];
@@ -51,7 +51,8 @@ static bool is_time(const struct snapshot *snapshot, const saved_entry *saved) {
          saved->ahead_ns <= now_ns - (int64_t)saved->block_ns;
 }
 
-/* An unfolded herd and its entry know each other; of a folded one there is one entry at most. */
+/* Whether a herd and its entry agree: an unfolded herd and its entry name each other; a folded herd has one entry at
+ * most. */
 static bool is_of_herd(const snapshot_herd_pool *pool, const struct herd_type *type, uint32_t number,
                        const saved_entry *saved) {
   uint32_t claim = pool->claims[number];
@@ -191,7 +192,7 @@ static void exchange_entry(struct snapshot *snapshot, uint32_t type_number, uint
 /* ------------------------------------------------------------------------------------------------------------ lists
  */
 
-/* How many entries belong into a list. */
+/* How many entries belong in a list. */
 static uint32_t count_entries(const snapshot_herd_pool *pool, uint32_t states) {
   ASSERT(states > 0 && states < 1u << (HERD_ENTRY_KEPT + 1));
   uint32_t count = 0;
@@ -203,7 +204,7 @@ static uint32_t bit_of(herd_entry_state state) {
   return 1u << state;
 }
 
-/* An entry of a list in which those of some states stand, each once. */
+/* Checks an entry of a list: entries of some states stand in it, each of them once. */
 static bool expect_entry(struct snapshot *snapshot, snapshot_herd_pool *pool, uint32_t number, uint32_t states,
                          uint8_t mark) {
   if (!snapshot_checks(snapshot)) return true;
@@ -214,7 +215,7 @@ static bool expect_entry(struct snapshot *snapshot, snapshot_herd_pool *pool, ui
   return true;
 }
 
-/* How many stand in a list: all who belong there. */
+/* The number of entries in a list: all entries that belong in it. */
 static uint32_t exchange_count(struct snapshot *snapshot, const snapshot_herd_pool *pool, uint32_t count,
                                uint32_t states) {
   count = snapshot_count(snapshot, count, pool->entry_high, "unfolded herds in a list");
@@ -262,7 +263,7 @@ static void exchange_chains(struct snapshot *snapshot, struct herd_type *type, s
   snapshot_expect(snapshot, listed == count, "%u herds that were unfolded are in lists, of %u", listed, count);
 }
 
-/* Those whose time is not their block's, in order. */
+/* Entries of herds with a time other than their block's, in order. */
 static void exchange_settling(struct snapshot *snapshot, struct herd_type *type, snapshot_herd_pool *pool) {
   uint32_t states = bit_of(HERD_ENTRY_SETTLING);
   uint32_t count = exchange_count(snapshot, pool, type->settling_count, states);
@@ -350,7 +351,8 @@ typedef struct saved_item {
   float distance_m;
 } saved_item;
 
-/* A herd that was there, so that its home says what it is now; and each once, which fold_note sees to. */
+/* Checks an item: its herd was there, so that the herd's home says what it is now. That each is listed once, fold_note
+ * sees to. */
 static void check_item(struct snapshot *snapshot, const saved_item *saved) {
   const herd_table *table = &snapshot->world->herds->table;
   const struct herd_type *type = herds_type_of(table, saved->herd);

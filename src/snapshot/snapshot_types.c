@@ -12,7 +12,7 @@
 /* ------------------------------------------------------------------------------------------------------------ types
  */
 
-/* What must be as it was, for agents that were saved to mean the same. */
+/* What must be as it was for saved agents to mean the same. */
 typedef struct type_shape {
   char name[32];
   uint64_t period_ns, period_max_ns, step_ns;
@@ -69,7 +69,7 @@ static void snapshot_types_exchange_shape(struct snapshot *snapshot, uint32_t nu
   expect_same(snapshot, &own, saved.set_count, own.set_count, "number of sets");
 }
 
-/* Of a set: where its atoms are, and what may have been tuned. */
+/* Of a set: where its atoms are, and the values that may have been tuned. */
 typedef struct saved_set {
   uint64_t period_ns;
   uint32_t period_updates;
@@ -104,7 +104,7 @@ static void exchange_set(struct snapshot *snapshot, agent_type *type, uint32_t n
   set->unit = saved.unit;
 }
 
-/* What became of a type. */
+/* What changes of a type after it is registered. */
 typedef struct saved_type {
   uint32_t priority, risk_ns;
   uint8_t watched, quarantined, level_floor, checked;
@@ -243,7 +243,7 @@ static void take_class(struct snapshot *snapshot, const saved_class *saved) {
   class->pace = saved->pace;
 }
 
-/* New ones, in the order in which they came to be. */
+/* Forgets the classes of a new world, to make the saved ones in the order in which they appeared. */
 static void forget_classes(struct muster_world *world) {
   ASSERT(world->queues->classes.active_count == 0 && world->agents.store.active_count == 0);
   class_table *table = &world->queues->classes;
@@ -252,7 +252,7 @@ static void forget_classes(struct muster_world *world) {
   table->count = 0;
 }
 
-/* Each once: there is none twice whatever is read. */
+/* Whether a class was not read before: none may appear twice, whatever is read. */
 static bool is_new_class(const saved_class *saved, uint64_t *seen) {
   uint32_t key = ((uint32_t)saved->type * MUSTER_LEVELS + saved->level) * ELASTICITY_STEPS + saved->step;
   if (seen[key / 64] >> (key % 64) & 1) return false;
@@ -275,7 +275,7 @@ void snapshot_classes(struct snapshot *snapshot) {
     if (snapshot_loads(snapshot)) take_class(snapshot, &saved);
   }
   snapshot->classes = count;
-  /* Those with members, in the order in which sums are taken. */
+  /* Classes with members, in the order in which sums are taken. */
   uint32_t active = snapshot_count(snapshot, table->active_count, count, "classes with members");
   for (uint32_t i = 0; i < active && !snapshot->failed; i++) {
     uint32_t number = snapshot_number(snapshot, snapshot_saves(snapshot) ? table->active[i] : 0);

@@ -1,5 +1,5 @@
-/* snapshot_waiting.c - what a snapshot says of who waits, and for what: a period, a worker, the commit, a time, the
- * next intake. */
+/* snapshot_waiting.c - what a snapshot says of agents that wait, and for what: a period, a worker, the commit, a time,
+ * the next intake. */
 #include "base/assert.h"
 #include "base/error.h"
 #include "snapshot/snapshot.h"
@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* Expects that an agent, in one list at the most, is as those are who stand there. */
+/* Expects that an agent is in one list at the most, and has the status of the agents in that list. */
 static bool expect_status(struct snapshot *snapshot, uint32_t index, agent_status status, const char *where) {
   if (!snapshot_checks(snapshot)) return true;
   return snapshot_mark(snapshot, index, SNAPSHOT_LISTED, where) &&
@@ -87,7 +87,7 @@ static void exchange_bucket(struct snapshot *snapshot, uint32_t bucket, uint32_t
   struct muster_world *world = snapshot->world;
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
     uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? world->plan->periods.due[i] : 0);
-    if (!expect_status(snapshot, index, AGENT_READY, "the ring of those who are ready")) return;
+    if (!expect_status(snapshot, index, AGENT_READY, "the ring of ready agents")) return;
     if (snapshot_checks(snapshot) && !ready_by_deadline(&world->queues->ready))
       snapshot_expect(snapshot, !snapshot->rows[index].woken, "agent %u was woken and is in the ring", index);
     if (snapshot_loads(snapshot)) snapshot_waiting_file(world, bucket, index);
@@ -112,7 +112,7 @@ static void exchange_ring(struct snapshot *snapshot) {
   }
 }
 
-/* Who stands in a line; `woken` those of the woken, else all who wait. */
+/* The agents in a line: the line of the woken agents if `woken`, else the line of all waiting agents. */
 static void exchange_fifo(struct snapshot *snapshot, struct fifo *fifo, bool woken) {
   ASSERT(fifo->head <= fifo->tail && (snapshot_saves(snapshot) || fifo->standing == 0));
   struct muster_world *world = snapshot->world;
@@ -120,7 +120,7 @@ static void exchange_fifo(struct snapshot *snapshot, struct fifo *fifo, bool wok
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
     uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? fifo_next(fifo, &place) : 0);
     if (woken &&
-        !snapshot_expect(snapshot, !ready_by_deadline(&world->queues->ready), "nobody is woken ahead of others"))
+        !snapshot_expect(snapshot, !ready_by_deadline(&world->queues->ready), "no agent is woken ahead of others"))
       return;
     if (woken && !expect_status(snapshot, index, AGENT_READY, "the line of the woken")) return;
     if (!woken && !snapshot_mark(snapshot, index, SNAPSHOT_IN_FIFO, "the line")) return;
@@ -136,7 +136,7 @@ static void exchange_fifo(struct snapshot *snapshot, struct fifo *fifo, bool wok
   }
 }
 
-/* Those who are held for the next frame. */
+/* The agents that are held for the next frame. */
 static void exchange_held(struct snapshot *snapshot) {
   ASSERT(snapshot->world->batch->held_count <= HELD_MAX);
   struct batch *batch = snapshot->world->batch;
@@ -144,7 +144,7 @@ static void exchange_held(struct snapshot *snapshot) {
   uint64_t held_ns = snapshot_long(snapshot, batch->held_ns);
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
     uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? batch->held[i] : 0);
-    if (!expect_status(snapshot, index, AGENT_ADMITTED, "the list of those who are held")) return;
+    if (!expect_status(snapshot, index, AGENT_ADMITTED, "the list of held agents")) return;
     if (snapshot_loads(snapshot)) batch->held[i] = index;
   }
   if (!snapshot_loads(snapshot)) return;
@@ -152,15 +152,15 @@ static void exchange_held(struct snapshot *snapshot) {
   batch->held_ns = held_ns;
 }
 
-/* Those whose action atoms wait. */
+/* The agents with waiting action atoms. */
 static void exchange_acting(struct snapshot *snapshot) {
   ASSERT(snapshot->world->acts->first < ACT_KINDS);
   struct muster_world *world = snapshot->world;
-  uint32_t count = snapshot_count(snapshot, world->queues->acting_count, snapshot->high, "agents whose actions wait");
+  uint32_t count = snapshot_count(snapshot, world->queues->acting_count, snapshot->high, "agents with waiting actions");
   for (uint32_t i = 0, index = 0; i < count && !snapshot->failed; i++, index++) {
     while (snapshot_saves(snapshot) && !(world->queues->acting[index / 64] >> (index % 64) & 1)) index++;
     index = snapshot_number(snapshot, index);
-    if (!expect_status(snapshot, index, AGENT_ACTING, "the list of those who act")) return;
+    if (!expect_status(snapshot, index, AGENT_ACTING, "the list of acting agents")) return;
     if (!snapshot_loads(snapshot)) continue;
     world->queues->acting[index / 64] |= 1ull << (index % 64);
     world->queues->acting_count++;
@@ -216,7 +216,7 @@ static void exchange_timers(struct snapshot *snapshot, struct timers *timers, ui
     timer.agent = snapshot_number(snapshot, timer.agent);
     timer.at_ns = snapshot_long(snapshot, timer.at_ns);
     if (snapshot_checks(snapshot)) {
-      if (!snapshot_mark(snapshot, timer.agent, mark, "those who wait for a time")) return;
+      if (!snapshot_mark(snapshot, timer.agent, mark, "the agents that wait for a time")) return;
       snapshot_expect(snapshot, snapshot->rows[timer.agent].generation & 1, "agent %u waits for a time and is gone",
                       timer.agent);
     }
@@ -250,7 +250,7 @@ static void exchange_spawns(struct snapshot *snapshot) {
   if (snapshot_loads(snapshot) && next < spawns->words * 64) spawns->next = next;
 }
 
-/* Hints of agents that somebody took care of are left out. */
+/* Hints of agents that were already taken care of are left out. */
 static void exchange_wakes(struct snapshot *snapshot) {
   struct wakes *wakes = &snapshot->world->commands->wakes;
   uint32_t index = 0, hints = 0, woken = 0;
@@ -282,7 +282,7 @@ static bool exchange_command(struct snapshot *snapshot, struct command *command)
                          "command %u for %u cannot have been given", command->kind, command->index);
 }
 
-/* What other threads asked for, and what updates did. */
+/* What other threads and updates asked for. */
 static void exchange_commands(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   struct command command;
@@ -339,7 +339,7 @@ static void exchange_messages(struct snapshot *snapshot) {
   }
 }
 
-/* Whom a message wakes at the next intake, and who is told of messages that were dropped. */
+/* The agents that a message wakes at the next intake, and the agents that are to be told of dropped messages. */
 static void exchange_mailbox(struct snapshot *snapshot) {
   struct mailbox *mailbox = &snapshot->world->links->mailbox;
   uint32_t most = mailbox->places ? snapshot->high : 0, index = 0;
@@ -371,7 +371,7 @@ static void exchange_mailbox(struct snapshot *snapshot) {
   }
 }
 
-/* Everybody is in the list that the status asks for, and in the grid. */
+/* Checks that every agent is in the list that its status asks for, and in the grid. */
 static void check_lists(struct snapshot *snapshot) {
   ASSERT(snapshot_checks(snapshot));
   for (uint32_t i = 0; i < snapshot->high && !snapshot->failed; i++) {
@@ -385,8 +385,8 @@ static void check_lists(struct snapshot *snapshot) {
                     placed ? "" : "not ");
     bool timed = snapshot->marks[i] & SNAPSHOT_TIMED, reacts = snapshot->marks[i] & SNAPSHOT_REACTS;
     snapshot_expect(snapshot, timed || !(snapshot->marks[i] & SNAPSHOT_AWAITS),
-                    "agent %u waits for a time that nobody looks at", i);
-    snapshot_expect(snapshot, reacts == row->reacts, "agent %u is %samong those who must react", i,
+                    "agent %u waits for a time without a timer", i);
+    snapshot_expect(snapshot, reacts == row->reacts, "agent %u is %samong the agents that must react", i,
                     reacts ? "" : "not ");
   }
 }

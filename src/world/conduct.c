@@ -48,7 +48,8 @@ void conduct_quarantine_agent(struct muster_world *world, const muster_offence *
   conduct_tell_quarantined(world, offence);
 }
 
-/* Each agent's level is to be looked at again: the floor of some type changed. A part of them in each frame. */
+/* The level of every agent is looked at again, of a part of the agents in each frame: the floor of some type
+ * changed. */
 static void regrade(struct muster_world *world, uint32_t type) {
   grade_type *grade = &world->score->board.types[type];
   ASSERT(world->conduct->offenders.types[type].level_floor < MUSTER_LEVELS);
@@ -85,7 +86,7 @@ void conduct_demote_type(struct muster_world *world, uint32_t number) {
   conduct_tell_type_demoted(world, number);
 }
 
-/* Its classes stand still, and so do who waits in them; the ranking sends the others there. */
+/* The type's classes stand still, and so do the agents that wait in them; the ranking sends its other agents there. */
 static void freeze_type(struct muster_world *world, uint32_t number) {
   ASSERT(number < world->agents.types.count && !world->agents.types.types[number].quarantined);
   struct batch *batch = world->batch;
@@ -105,7 +106,8 @@ static void freeze_type(struct muster_world *world, uint32_t number) {
 
 /* --------------------------------------------------------------------------------------------------------- pardons */
 
-/* Back into its class and a list: the wheel, due at once, or those who are ready, or whose action atoms wait. */
+/* Puts an agent back into its class and into a list: into the wheel, due at once; or among the agents that are ready,
+ * or that wait for their action atoms. */
 static void release_from_quarantine(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->agents.store.rows[index];
   agent_class *class = &world->queues->classes.classes[row->class];
@@ -119,7 +121,7 @@ static void release_from_quarantine(struct muster_world *world, uint32_t index) 
   }
   if (class->elapsed == MUSTER_ELAPSED_EVENTS) {
     row->status = AGENT_WAITING;
-    /* Without a period nobody else would ask for what it had begun. */
+    /* Without a period nothing else would make the agent go on with what it had begun. */
     if (row->atom_next | row->owes)
       periods_release_early(&world->queues->classes, &world->agents.store, &world->queues->ready, index,
                             world->frame->now_ns, world->frame->number);

@@ -13,8 +13,8 @@ typedef struct conduct_state {
   uint64_t kept_count;
   uint32_t types_watched, types_quarantined;
   uint32_t agents_demoted, agents_quarantined;
-  uint32_t regrade_next, regrade_left; /* indices whose agents are noted for the score: a type's floor changed */
-  uint64_t log_begin_ns;               /* of the second in which lines are counted */
+  uint32_t regrade_next, regrade_left; /* indices yet to note for the score: a type's floor changed */
+  uint64_t log_begin_ns;               /* start of the second in which lines are counted */
   uint32_t log_lines, log_left_out;
 } conduct_state;
 

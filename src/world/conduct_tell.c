@@ -15,7 +15,7 @@ void conduct_tell_turn(struct muster_world *world) {
   conduct_state *conduct = world->conduct;
   if (world->frame->now_ns - conduct->log_begin_ns < second_ns) return;
   if (conduct->log_left_out)
-    log_write(&world->def.log, MUSTER_LOG_WARNING, "runaways: %u more penalties were not told of one by one",
+    log_write(&world->def.log, MUSTER_LOG_WARNING, "runaways: %u more penalties were not logged one by one",
               conduct->log_left_out);
   conduct->log_begin_ns = world->frame->now_ns;
   conduct->log_lines = conduct->log_left_out = 0;
@@ -55,7 +55,7 @@ static const char *deed_of(const muster_offence *offence, char text[DEED_BYTES])
   return text;
 }
 
-/* How a penalty is lifted: by what the host has its operators type, or by the call. */
+/* How a penalty is lifted: by the command that the host's operators type, or by the call. */
 static const char *pardon_of_agent(const struct muster_world *world, muster_agent agent, char text[PARDON_BYTES]) {
   if (!world->def.pardon_command) return "muster_agent_pardon()";
   snprintf(text, PARDON_BYTES, "`%s %u.%u`", world->def.pardon_command, agent.index, agent.generation);
@@ -118,6 +118,6 @@ void conduct_tell_type_quarantined(struct muster_world *world, uint32_t type) {
 
 void conduct_tell_type_set_aside(struct muster_world *world, uint32_t type) {
   char pardon[PARDON_BYTES];
-  tell(world, "type '%s': in quarantine by the host's word, none of its agents is run any more; %s brings it back",
+  tell(world, "type '%s': in quarantine as the host asked, none of its agents is run any more; %s brings it back",
        name_of(world, type), pardon_of_type(world, type, pardon));
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { TYPES_MOST = 1024 }; /* of any world */
+enum { TYPES_MOST = 1024 }; /* that any world may have */
 static const char magic[8] = {'M', 'U', 'S', 'T', 'F', 'L', 'I', 'T'};
 
 _Static_assert(sizeof(muster_flight_header) == 64, "names follow");
@@ -79,7 +79,7 @@ muster_result muster_flight_attach(muster_world *world, void *memory, size_t byt
 bool muster_flight_mark(void *memory, int signal) {
   muster_flight_header *header = memory;
   if (!header || header->types_max > TYPES_MOST || header->lines > MUSTER_FLIGHT_LINES_MAX)
-    return false; /* trampled on */
+    return false; /* the header was overwritten */
   return flight_mark((flight_line *)((char *)memory + lines_offset(header->types_max)), header->lines, signal);
 }
 
@@ -114,7 +114,7 @@ static muster_result check_lines(const muster_flight_header *header, const unsig
     uint32_t type = (uint32_t)(line.place >> 32) & 0xffffffu;
     bool possible = line.place >> 56 < MUSTER_FLIGHT_DOINGS && type <= header->types && line.signal < 128;
     if (line.place) possible = possible && line.place >> 56 && type;
-    if (!possible) return error_set(MUSTER_E_INPUT, "flight recorder: damaged: line %u is none that is written", i);
+    if (!possible) return error_set(MUSTER_E_INPUT, "flight recorder: damaged: line %u cannot have been written", i);
   }
   return MUSTER_OK;
 }

@@ -4,8 +4,8 @@
 
 #include "world/world.h"
 
-/* Enters the names of the types that were registered since the last time. A no-op without a recorder. Frame's thread.
- */
+/* Enters the names of the types that were registered since the last call. A no-op without a recorder. Frame's
+ * thread. */
 void flight_enter_types(struct muster_world *world);
 
 #endif

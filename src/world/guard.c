@@ -18,7 +18,7 @@ muster_result guard_refuse(const struct muster_world *world, const char *what) {
   case OCCUPIED_BY_DESTROYING:
     return error_set(MUSTER_E_STATE, "%s: this world is being destroyed", what);
   case OCCUPIED_BY_FRAME:
-  case OCCUPIED_NOT: /* a frame that another thread runs, and that ended meanwhile */
+  case OCCUPIED_NOT: /* another thread ran a frame, which has ended meanwhile */
     break;
   }
   if (!occupancy_is_mine(&world->occupancy))
@@ -53,7 +53,7 @@ muster_result guard_frame(struct muster_world *world, const char *here, const ch
   return result;
 }
 
-/* A call that only reads is given a world that it must not change; that it is busy is no change of it. */
+/* Calls that only read take a const world. Marking it as busy is no change of the world. */
 static struct occupancy *occupancy_of(const struct muster_world *world) {
   return &((struct muster_world *)(uintptr_t)world)->occupancy;
 }

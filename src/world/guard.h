@@ -1,6 +1,6 @@
-/* guard.h - what may be asked of a world. Every public call asks here first whether the world is given, and whether the
- * call may be made now; `what` is how the message begins. Of a command that calls checked already, and that a record or
- * a snapshot brings back, whether it can have been given. */
+/* guard.h - what may be asked of a world. Every public call first asks here whether it was given a world, and whether
+ * it may be made now; `what` is how the message begins. A command that a record or a snapshot brings back is checked
+ * here as well, since no call has checked it. */
 #ifndef GUARD_H
 #define GUARD_H
 
@@ -9,21 +9,21 @@
 
 struct command;
 
-/* The refusal of those below; never MUSTER_OK. */
+/* Sets the error by which the checks below refuse a call; never MUSTER_OK. */
 __attribute__((cold)) muster_result guard_refuse(const struct muster_world *world, const char *what);
 
-/* For calls of any thread at any time. */
+/* For calls that any thread may make at any time. */
 static inline muster_result guard_any(const struct muster_world *world, const char *what) {
   if (__builtin_expect(world != NULL, true)) return MUSTER_OK;
   guard_refuse(world, what);
   return MUSTER_E_ARGUMENT;
 }
 
-/* For calls of any thread that ask for something at the next intake. False when it is not to be queued, with the call's
- * result: in a replay MUSTER_OK, since the record has what was asked for. */
+/* For calls of any thread that ask for something at the next intake. False when the request is not to be queued;
+ * `result` is then what the call returns: MUSTER_OK in a replay, since the record has what was asked for. */
 bool guard_asks(const struct muster_world *world, const char *what, muster_result *result);
 
-/* The same for what is asked of an agent, which must exist; in a replay it has a made-up id. */
+/* The same for a request about an agent, which must exist; not checked in a replay, where its id is made up. */
 bool guard_asks_agent(const struct muster_world *world, muster_agent agent, const char *what, muster_result *result);
 
 /* For calls of the thread of the frames between two frames: a call that changes something, or begins a frame. */
@@ -32,19 +32,19 @@ static inline muster_result guard_between(const struct muster_world *world, cons
   return __builtin_expect(free, true) ? MUSTER_OK : guard_refuse(world, what);
 }
 
-/* The same for one that only reads, which is also sound inside the callbacks of such a call, and while the host runs a
- * plan. */
+/* The same for a call that only reads. It may also be made inside the callbacks of a call between two frames, and while
+ * the host runs a plan. */
 static inline muster_result guard_read(const struct muster_world *world, const char *what) {
   enum occupation by = world ? occupancy_get(&world->occupancy) : OCCUPIED_NOT;
   return by == OCCUPIED_BY_CALL || by == OCCUPIED_BY_PLAN ? MUSTER_OK : guard_between(world, what);
 }
 
-/* For calls that begin a frame, from `here` in the calling thread's stack. Ends the process when the last frame was
- * left: a world whose frame did not end cannot have another. */
+/* For calls that begin a frame; `here` is an address in the calling thread's stack. Ends the process when the last
+ * frame was left by longjmp(): a world with a frame that did not end cannot begin another. */
 muster_result guard_frame(struct muster_world *world, const char *here, const char *what);
 
-/* A call between two frames calls back from here on: none that changes the world may be made until guard_release(),
- * which is given what this returned. */
+/* From here on a call between two frames runs callbacks: no call that changes the world may be made until
+ * guard_release(), which is given the value that this returned. */
 enum occupation guard_hold(const struct muster_world *world);
 void guard_release(const struct muster_world *world, enum occupation before);
 

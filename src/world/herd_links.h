@@ -1,5 +1,5 @@
 /* herd_links.h - agents that stand for a leaf of a herd, for a named member or for a block of herds: what must follow
- * when something happens to one. Herds themselves are folded and unfolded in herds/. */
+ * when something happens to such an agent. Herds themselves are folded and unfolded in herds/. */
 #ifndef HERD_LINKS_H
 #define HERD_LINKS_H
 
@@ -9,8 +9,8 @@
 /* An agent of a member type is gone for good. Frame's thread. */
 void herds_forget(struct muster_world *world, uint32_t index);
 
-/* An agent's place or published state changed: its lane follows, if it is a leaf of a herd. Any worker that has the
- * agent in hand. */
+/* An agent's place or published state changed: its lane follows, if it is a leaf of a herd. On the worker that holds
+ * the agent. */
 static inline void herds_note(struct muster_world *world, uint32_t index) {
   if (!world->agents.types.types[world->agents.store.rows[index].type].herded) return;
   herds_note_leaf(&world->herds->table, &world->agents.space, &world->agents.store, &world->agents.types, index);
@@ -21,7 +21,7 @@ static inline bool herds_is_block(const struct muster_world *world, uint32_t ind
   return world->herds->table.count && world->herds->table.links[index].tie == HERD_TIE_BLOCK;
 }
 
-/* Takes a herd out that has no leaf and, if folded, whose members count no more. Frame's thread. */
+/* Takes out a herd without leaves; the members of a folded one must not be counted any more. Frame's thread. */
 void herds_close_home(struct muster_world *world, struct herd_type *type, uint32_t herd);
 
 #endif

@@ -1,4 +1,4 @@
-/* lifecycle.c - see lifecycle.h. What is called forget in other files only clears what they keep of an agent. */
+/* lifecycle.c - see lifecycle.h. In other files a function named forget only clears what its file keeps of an agent. */
 #include "world/lifecycle.h"
 
 #include "agents/spawn.h"
@@ -175,7 +175,7 @@ void lifecycle_remove(struct muster_world *world, uint32_t index) {
 bool lifecycle_defer(struct muster_world *world, const struct command *command) {
   ASSERT(command->kind < COMMAND_KINDS && world->commands->deferred_count <= world->def.commands_max);
   if (world->commands->deferred_count == world->def.commands_max) {
-    /* A wake may count on this command; it finds room elsewhere. */
+    /* Another wake of the agent may rely on this command: it is kept among the wakes instead. */
     if (command->kind == COMMAND_WAKE) wakes_settle(&world->commands->wakes, command->index);
     if (command->kind == COMMAND_WAKE && wakes_push(&world->commands->wakes, command->index)) return true;
     if (command->kind == COMMAND_WAKE) recorder_cannot(world->recorder, "a wake found no room");
@@ -213,11 +213,11 @@ void lifecycle_apply_wake(struct muster_world *world, const struct command *comm
       return;
     if (!row->woken) ready_wake(&world->queues->ready, &world->agents.store, command->index);
     world->sums->report.woken++;
-    /* The rest of a preempted update does not count: it began before. */
+    /* The rest of a preempted update does not answer the wake: the update began before it. */
     if (row->atom_next) lifecycle_defer(world, command);
     break;
   default:
-    lifecycle_defer(world, command); /* its update still waits for its action atoms: run again after it */
+    lifecycle_defer(world, command); /* the update still waits for its action atoms: the agent runs again after it */
   }
 }
 

@@ -1,9 +1,9 @@
 /* messages.c - messages between agents: queued by other threads or left in places by updates, delivered at intake and
  * commit.
  *
- * Delivered once and in order even when a commit runs out of time: a sender's bit is taken out before its messages are
- * put into boxes, batch and places stay as they are until the next frame's ranking, and the next intake begins with
- * what is left. No update starts and no agent is removed before that. */
+ * Each message is delivered once and in order, even when a commit runs out of time: a sender's bit is cleared before
+ * its messages are put into boxes, the batch and the places stay as they are until the next frame's ranking, and the
+ * next intake begins with what is left. No update starts and no agent is removed before that. */
 #include "world/messages.h"
 
 #include "agents/batch.h"
@@ -70,8 +70,8 @@ static void take(struct muster_world *world, outgoing *message) {
   messages_post(world, (muster_agent){0, 0}, &message->head, message->bytes);
 }
 
-/* The next one that other threads have sent, no more than there were at the beginning: a producer that never stops must
- * not hold the frame. */
+/* Takes the next message of other threads, of those that were queued at the beginning: a producer that never stops must
+ * not hold up the frame. */
 static bool next_message(struct muster_world *world, uint32_t *left, outgoing *message) {
   bool any = *left > 0 && ring_pop(&world->commands->inbox.messages, message);
   *left -= any;
@@ -134,7 +134,7 @@ static void fetch_letter(const struct muster_world *world, const outgoing *messa
 
 enum { ROUND = 16 };
 
-/* Receivers stand in memory in no order: what some deliveries touch is fetched for all of them, step by step. */
+/* Receivers lie in memory in no order: what several deliveries touch is fetched for all of them, step by step. */
 static void fetch_ahead(const struct muster_world *world, const sendings *round, uint32_t count) {
   static void (*const steps[])(const struct muster_world *, const outgoing *) = {fetch_message, fetch_receiver,
                                                                                  fetch_box, fetch_letter};
@@ -144,7 +144,7 @@ static void fetch_ahead(const struct muster_world *world, const sendings *round,
       for (uint32_t k = 0; k < round[i].count && k < MESSAGES; k++) steps[step](world, round[i].first + k);
 }
 
-/* Delivers from the next senders in agent order, from `index` on. Returns where the others begin. */
+/* Delivers what the next senders sent, in agent order, from `index` on. Returns where the remaining senders begin. */
 static uint32_t deliver_round(struct muster_world *world, uint32_t index) {
   struct mailbox *mailbox = &world->links->mailbox;
   uint32_t senders[ROUND], count = 0;

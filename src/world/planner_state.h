@@ -6,8 +6,8 @@
 
 /* Of a planner world: the plan that the host runs. */
 typedef struct planner_state {
-  uint32_t capacity; /* entries that it has room for */
-  uint32_t *numbers; /* by agent: its entry, if that is its */
+  uint32_t capacity; /* the most entries that it has room for */
+  uint32_t *numbers; /* by agent: the number of its entry, if that entry names the agent */
 } planner_state;
 
 #endif

@@ -5,7 +5,7 @@
 #include "world/frame_state.h"
 #include "world/world_queues.h"
 
-/* A waiting agent is due ahead of its period: `ahead` of the ranked, or among them. */
+/* Makes a waiting agent due before its period is over: `ahead` of the ranked agents, or among them. */
 static void reactions_release(struct world_agents *agents, struct world_queues *queues, const frame_state *frame,
                               uint32_t index, bool ahead) {
   ASSERT(agents->store.rows[index].status == AGENT_WAITING);
@@ -14,7 +14,8 @@ static void reactions_release(struct world_agents *agents, struct world_queues *
   ready_queue(&queues->ready, &agents->store, index);
 }
 
-/* One whose time to be due has come. It is looked at again in each frame until its update is complete. */
+/* The time has come at which an agent becomes due to react. It is looked at again in each frame until its update is
+ * complete. */
 static void hurry(struct world_agents *agents, struct world_queues *queues, const frame_state *frame, uint32_t index) {
   agent_row *row = &agents->store.rows[index];
   const agent_alarm *alarm = &agents->store.alarms[index];
@@ -35,7 +36,7 @@ static void hurry(struct world_agents *agents, struct world_queues *queues, cons
     ready_refresh(&queues->ready, &agents->store, index);
 }
 
-/* The earliest come first, so that of many who press in one frame the first time leads. */
+/* The earliest times come first: when many agents press in one frame, the agent with the earliest time leads. */
 void reactions_run(struct world_agents *agents, struct world_queues *queues, const frame_state *frame) {
   uint32_t left = periods_most(frame->budget_ns), index;
   for (; left > 0; left--) {

@@ -10,10 +10,10 @@
 struct frame_state;
 struct world_queues;
 
-/* Intake: makes those due whose time comes, lifts their priority, and lets the most pressing go ahead. */
+/* Intake: makes agents due when their time comes, lifts their priority, and lets the most pressing go ahead. */
 void reactions_run(struct world_agents *agents, struct world_queues *queues, const struct frame_state *frame);
 
-/* What an update, or a callback, asked for itself. */
+/* What an update or a callback asked for its own agent. */
 void reactions_ask_own(struct world_agents *agents, struct world_queues *queues, uint64_t now_ns, uint32_t index,
                        uint64_t by_ns);
 

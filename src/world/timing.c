@@ -24,7 +24,7 @@ void timing_ask(struct world_agents *agents, struct world_queues *queues, uint32
   if (at_ns == MUSTER_WAKE_NEVER)
     alarm->wake_at_ns = 0;
   else if (!alarm->wake_at_ns || at_ns < alarm->wake_at_ns)
-    alarm->wake_at_ns = at_ns ? at_ns : 1; /* long past: 0 says that there is none */
+    alarm->wake_at_ns = at_ns ? at_ns : 1; /* 0 would mean no time; 1 is as long past */
   else
     return;
   timing_set(agents, queues, index);

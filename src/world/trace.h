@@ -1,7 +1,7 @@
 /* trace.h - what happened in the last frames, kept in a ring: frames, and the spans of each worker in them.
  *
- * On the wall clock workers write their spans straight into the ring (run/track.h), so nothing is gathered at the end
- * of a frame but their numbers. Under the virtual clock the batch is laid out after it ran, by what was charged. */
+ * On the wall clock workers write their spans straight into the ring (run/track.h), so only the numbers of spans are
+ * gathered at the end of a frame. Under the virtual clock the batch is laid out after it ran, by what was charged. */
 #ifndef TRACE_H
 #define TRACE_H
 
@@ -20,10 +20,10 @@ struct trace {
   uint64_t frames;                /* noted so far; the last frames_max of them are kept */
   uint64_t virtual_end_ns;        /* of the last frame on the virtual timeline */
   trace_frame *ring;
-  struct span *spans;   /* [worker][frame][spans_max]: near each other, for memory comes in large pages */
+  struct span *spans;   /* [worker][frame][spans_max]: close together, as memory comes in large pages */
   uint32_t *counts;     /* [frame][worker]: how many spans there are */
   uint64_t *left_out;   /* [frame]: spans that found no room */
-  struct track *tracks; /* of the frame that runs, by worker */
+  struct track *tracks; /* of the running frame, by worker */
 };
 
 /* Reserves the ring when the definition asks for one. */
@@ -36,10 +36,10 @@ static inline bool trace_is_on(const struct trace *trace) {
 /* Bytes of the ring that are in use. */
 uint64_t trace_bytes(const struct trace *trace);
 
-/* A frame begins; its clocks are set. Nothing without a trace, as the others. */
+/* A frame begins; its clocks are set. Without a trace this and the calls below do nothing. */
 void trace_begin(struct trace *trace, const struct frame_state *frame, bool virtual);
 
-/* Stage 7 is over. Under the virtual clock alone: lays its batch out. */
+/* Stage 7 is over. Under the virtual clock only: lays out the batch. */
 void trace_run(struct trace *trace, const agent_store *store, const struct batch *batch);
 
 /* The frame is over and its report complete. */

@@ -25,7 +25,7 @@ static bool is_share(float value) {
 
 /* -------------------------------------------------------------------------------------------------------- checks */
 
-/* What the calls and the definition have in common. */
+/* Checks what tunings and the definition have in common. */
 static muster_result tune_check_choices(float level_pressure, uint32_t cycles_max, float cycles_importance) {
   if (level_pressure != 0.0f && !(level_pressure >= 0.05f && level_pressure <= 1.0f))
     return error_set(MUSTER_E_ARGUMENT, "world: level_pressure %g must be 0, or 0.05..1", (double)level_pressure);
@@ -68,7 +68,7 @@ muster_result tune_check_def(const muster_world_def *def) {
              : MUSTER_OK;
 }
 
-/* Negative is as good; what is not a number is not. */
+/* Negative means leave; NaN is refused. */
 static bool may_be(float value) {
   return value <= 1.0f;
 }
@@ -184,7 +184,7 @@ void tune_create(struct muster_world *world) {
   world->score->factors = &world->score->factor_weights;
 }
 
-/* True when that is news. */
+/* Takes a value of at least 0; true when it differs from the held one. */
 static bool take_share(float *held, float given) {
   bool news = given >= 0.0f && given != *held;
   if (news) *held = given;
@@ -218,7 +218,7 @@ static void tune_apply(struct muster_world *world, const muster_world_tuning *tu
   if (matter) score_everybody(&world->score->board, &inputs);
 }
 
-/* The next tuning; no more than there were when the intake began. */
+/* Takes the next tuning, of those that were queued when the intake began. */
 static bool next_tuning(struct muster_world *world, uint32_t *left, muster_world_tuning *tuning) {
   bool any = *left > 0 && ring_pop(&world->commands->inbox.tunings, tuning);
   *left -= any;
@@ -267,7 +267,7 @@ muster_result muster_agent_part(muster_world *world, muster_agent agent, muster_
   return queue_companions(world, agent, other, COMMAND_UNLINK);
 }
 
-/* What company is worth becomes another: the score must look. */
+/* Sets what company is worth to an agent; when that changes, the agent is noted for the score. */
 static void set_lift(struct muster_world *world, uint32_t index, uint16_t lift) {
   if (world->agents.store.lift[index] == lift) return;
   world->agents.store.lift[index] = lift;
@@ -284,7 +284,8 @@ void tune_companions(struct muster_world *world, const struct command *command) 
   if (!world->links->companions.places[command->index]) set_lift(world, command->index, 0);
 }
 
-/* The most important of those that it is with, if they are more so than itself; all of them without company. */
+/* The standing of the most important companion that is active, if it is above the agent's own; else 0. Standings leave
+ * company out. */
 static uint16_t worth_of_companions(const struct muster_world *world, uint32_t index) {
   const struct companion_list *list = &world->links->companions.of[index];
   ASSERT(world->links->companions.places[index] > 0 && store_is_active(&world->agents.store, index));

@@ -1,5 +1,5 @@
 /* tune.h - what a host turns while the world runs: weights of the world, what it says about agents, and their company.
- * Everything here is called on the frame's thread, but where it says otherwise. */
+ * Everything here is called on the frame's thread unless a comment says otherwise. */
 #ifndef TUNE_H
 #define TUNE_H
 
@@ -13,7 +13,7 @@ muster_result tune_check_def(const muster_world_def *def);
 /* Whether a tuning can be applied. Any thread. */
 muster_result tune_check(const struct muster_world *world, const muster_world_tuning *tuning);
 
-/* A new world: sets up what its definition asks for. Its stores are there. */
+/* Sets up what the definition of a new world asks for. The world's stores exist already. */
 void tune_create(struct muster_world *world);
 
 /* Intake: applies what other threads queued. */
@@ -23,7 +23,8 @@ void tune_run(struct muster_world *world);
 void tune_esteem(struct muster_world *world, const struct command *command);
 void tune_companions(struct muster_world *world, const struct command *command);
 
-/* After the score: what company is worth now to some of those who have any; whose importance changes by it is noted. */
+/* After the score: looks at what company is worth now to some of the agents that have any; agents with an importance
+ * that changes by it are noted. */
 void tune_look_at_companions(struct muster_world *world);
 
 #endif

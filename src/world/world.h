@@ -1,8 +1,8 @@
-/* world.h - a world: what there is one of, and the parts that the rest stands in, each in a header of its own.
+/* world.h - a world: what exists once in it, and pointers to its parts, each in a header of its own.
  *
- * A file sees the parts whose headers it includes. Agents stand in the world itself, for every stage reads them for
- * every agent; the other parts lie behind it in the same block of memory (see muster_world_create()). Which of them
- * belong to shards once a world is shards, their headers say. */
+ * A file sees the parts whose headers it includes. Agents stand in the world itself, since every stage reads them for
+ * every agent; the other parts lie behind it in the same block of memory (see muster_world_create()). The headers of
+ * the parts say which of them will belong to shards once a world consists of shards. */
 #ifndef WORLD_H
 #define WORLD_H
 
@@ -34,8 +34,8 @@ struct muster_world {
   void (*run_stage)(
       struct muster_world *world); /* 7: by workers, or as in a record; null where the host runs updates */
   const clock_source *clock;       /* the pool's */
-  bool timed;                      /* decisions look at the clock: not the virtual one, nor in a replay */
-  bool costs_told; /* entries carry what they cost, by a model or by the host's word, instead of samples of workers */
+  bool timed;                      /* decisions look at the clock: false under the virtual clock and in a replay */
+  bool costs_told; /* entries carry what they cost, by a model or as told by the host, instead of samples of workers */
 
   struct world_agents agents; /* what exists */
   struct world_links *links;  /* messages, companions */
@@ -44,12 +44,12 @@ struct muster_world {
 
   struct world_score *score;   /* stage 2: importance */
   struct world_fold *fold;     /* stage 3 */
-  struct world_queues *queues; /* who waits for what */
+  struct world_queues *queues; /* which agents wait for what */
   struct world_plan *plan;     /* periods, bands */
   struct world_learnt *learnt; /* costs */
   struct conduct_state *conduct;
 
-  struct frame_state *frame;       /* that is running */
+  struct frame_state *frame;       /* the running frame */
   struct world_commands *commands; /* for the next intake */
   struct batch *batch;
   struct runner *runner;
@@ -59,7 +59,7 @@ struct muster_world {
   struct world_sums *sums; /* report, statistics */
 
   muster_pool *pool, *own_pool;
-  struct recorder *recorder; /* null but in a world that records or replays */
+  struct recorder *recorder; /* null unless the world records or replays */
   struct watchdog *watchdog; /* null: none */
   struct trace *trace;
   struct planner_state *planner; /* of a planner world: the plan that the host runs */

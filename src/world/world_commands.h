@@ -1,5 +1,5 @@
 /* world_commands.h - what the next intake will apply: commands and wakes of other threads, commands of updates, and the
- * ids that updates may give to those they spawn. With shards, each has ids and a queue of its own. */
+ * ids that updates may give to the agents they spawn. With shards, each shard has ids and a queue of its own. */
 #ifndef WORLD_COMMANDS_H
 #define WORLD_COMMANDS_H
 
@@ -9,7 +9,7 @@
 struct world_commands {
   struct inbox inbox;
   struct wakes wakes;
-  struct command *deferred;        /* what updates asked of others, in order: the next intake begins with it */
+  struct command *deferred;        /* what updates asked of other agents, in order: the next intake begins with it */
   struct command *deferred_before; /* the other buffer, while the intake reads one */
   uint32_t deferred_count;
   uint32_t spawn_id_count;

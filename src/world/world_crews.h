@@ -7,17 +7,17 @@
 
 struct update_context;
 
-enum { SETTLE_SHARES = 4 }; /* of a batch: as many as a wheel has shards */
+enum { SETTLE_SHARES = 4 }; /* shares of a batch: as many as a wheel has shards */
 
 struct world_crews {
-  struct crew early; /* runs those held from the last frame while the caller plans */
+  struct crew early; /* runs agents held from the last frame while the caller plans */
   struct crew run, settle, act, score, fold;
   shared_u64 score_ticket; /* items of the score stage that no worker has taken yet, several at a time */
-  shared_u64 fold_ticket;  /* and blocks of herds of stage 3 */
+  shared_u64 fold_ticket;  /* the same for blocks of herds of stage 3 */
   bool early_open;
   struct visit visit; /* of the thread that runs the frame, and its seat */
   struct seat *seat;
-  const struct update_context *outer; /* whose callbacks that thread was running before: of another world; null: none */
+  const struct update_context *outer; /* callbacks of another world that the thread was running before; null: none */
   uint32_t helpers;                   /* workers that were called to run the last batch */
   struct shares settle_shares;
   uint32_t settle_looked_at[SETTLE_SHARES]; /* claims, by the share that looked at them */

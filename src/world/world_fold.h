@@ -6,7 +6,7 @@
 
 struct world_fold {
   fold_board board;
-  struct fold_blocks blocks; /* that are looked at now */
+  struct fold_blocks blocks; /* the blocks that are looked at now */
 };
 
 #endif

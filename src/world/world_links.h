@@ -1,5 +1,5 @@
-/* world_links.h - what agents have to do with each other: messages and companions. With shards, boxes belong to the
- * shards of their receivers. */
+/* world_links.h - links between agents: messages and companions. With shards, boxes belong to the shards of their
+ * receivers. */
 #ifndef WORLD_LINKS_H
 #define WORLD_LINKS_H
 
@@ -10,7 +10,7 @@
 struct world_links {
   struct mailbox mailbox;
   struct companions companions;
-  struct index_counter places_late; /* for messages: set aside in this frame after the ranking */
+  struct index_counter places_late; /* places for messages that were set aside in this frame after the ranking */
 };
 
 #endif

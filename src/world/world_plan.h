@@ -1,4 +1,4 @@
-/* world_plan.h - how often agents run and what limits a frame: periods, phases of sets, bands, what pre-admitted ones
+/* world_plan.h - how often agents run and what limits a frame: periods, phases of sets, bands, and what held agents
  * take. One per world: plans are made for all shards together. */
 #ifndef WORLD_PLAN_H
 #define WORLD_PLAN_H
@@ -12,7 +12,7 @@ struct world_plan {
   rhythm_table rhythms;
   struct periods periods;
   struct bands bands;
-  rank_result held; /* what those held from the last frame take of this one's limits */
+  rank_result held; /* what the agents held from the last frame take of this frame's limits */
 };
 
 #endif

@@ -1,5 +1,5 @@
 /* world_queues.h - which agents wait for what: members of classes on their wheels, released agents, timers, action
- * atoms. With shards, all of this belongs to shards, but for the clocks of the classes. */
+ * atoms. With shards, all of this belongs to shards except the clocks of the classes. */
 #ifndef WORLD_QUEUES_H
 #define WORLD_QUEUES_H
 
@@ -12,7 +12,7 @@ struct world_queues {
   ready_set ready;
   struct timers timers;
   struct timers reactions; /* of agents that must react by a time: when they are looked at next */
-  uint64_t *acting;        /* bitmap: agents whose action atoms wait */
+  uint64_t *acting;        /* bitmap: agents with waiting action atoms */
   uint32_t acting_count;
 };
 

@@ -73,7 +73,7 @@ bool world_record_array(struct muster_world *world, recorder_tag tag, uint32_t n
 
 /* ------------------------------------------------------------------------------------------- what an intake takes */
 
-/* Whether a command can have been given; else the replay has diverged. New observers have their index from here on. */
+/* Whether a command can have been given; if not, the replay has diverged. A new observer takes its index here. */
 static bool accepts(struct muster_world *world, const struct command *command) {
   ASSERT(recorder_replays(world->recorder));
   if (world->recorder->tape.failed) return false;
@@ -85,7 +85,7 @@ static bool accepts(struct muster_world *world, const struct command *command) {
   return true;
 }
 
-/* Some that are taken together, at most `most`; returns how many they are. */
+/* Writes values that are taken together, at most `most`, or reads them instead; returns how many there are. */
 static uint32_t exchange_some(struct muster_world *world, recorder_tag tag, void *values, size_t each, uint32_t count,
                               uint32_t most) {
   ASSERT(count <= most);
@@ -108,11 +108,11 @@ static uint32_t exchange_some(struct muster_world *world, recorder_tag tag, void
 uint32_t world_record_commands(struct muster_world *world, struct command *commands, uint32_t count, uint32_t most) {
   count = exchange_some(world, TAG_COMMANDS, commands, sizeof *commands, count, most);
   for (uint32_t i = 0; i < count && recorder_replays(world->recorder); i++)
-    if (!accepts(world, &commands[i])) return i; /* nor after the tape failed */
+    if (!accepts(world, &commands[i])) return i; /* also after the tape failed */
   return count;
 }
 
-/* One of a list, behind those that were spawned and may be named in it. */
+/* Writes one value of a list, or reads it instead. Agents that were spawned come before it, as it may name them. */
 static bool exchange_one(struct muster_world *world, recorder_tag tag, bool any, void *value, size_t bytes) {
   if (recorder_records(world->recorder)) world_record_newborns(world);
   return recorder_exchange_one(world->recorder, tag, any, value, bytes);
@@ -139,7 +139,7 @@ bool world_record_claim(struct muster_world *world, uint64_t index) {
                            (unsigned long long)index);
 }
 
-/* Whether an agent that the record makes active waits for that here. */
+/* Whether an agent that the record activates is pending here. */
 static bool is_pending(const struct muster_world *world, uint32_t index) {
   return index < world->def.agents_max && world->agents.store.rows[index].status == AGENT_PENDING &&
          identity_is_live(&world->agents.ids, index, identity_generation(&world->agents.ids, index));

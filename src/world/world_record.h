@@ -1,5 +1,5 @@
-/* world_record.h - what hosts and other threads do to a world that records: written down, or read instead (see
- * record/recorder.h). Agents that were spawned come before anything that may name them. Everything here is called on
+/* world_record.h - what hosts and other threads do to a world that records: written down, or read from the record in a
+ * replay (see record/recorder.h). Spawned agents come before anything that may name them. Everything here is called on
  * the frame's thread. */
 #ifndef WORLD_RECORD_H
 #define WORLD_RECORD_H
@@ -10,18 +10,20 @@
 struct outgoing;
 struct command;
 
-/* Recording: agents that were spawned until now, and types that were registered, are written down. */
+/* Recording: writes down the agents that were spawned and the types that were registered until now. */
 void world_record_newborns(struct muster_world *world);
 
-/* An array of ids and values that the host hands over between frames; `number` is the factor, if it is one's. False in
- * a replay, which has the record's. */
+/* An array of ids and values that the host hands over between frames; `number` is the factor, if the array is of one.
+ * False in a replay, which uses the record's array instead. */
 bool world_record_array(struct muster_world *world, recorder_tag tag, uint32_t number, const void *ids,
                         const void *values, size_t each, uint32_t count);
 
-/* Commands that were popped, at most `most`; returns how many there are. */
+/* Commands that were popped: writes them down, or reads the record's instead, at most `most`; returns how many there
+ * are. */
 uint32_t world_record_commands(struct muster_world *world, struct command *commands, uint32_t count, uint32_t most);
 
-/* The next of a list of commands, of messages of the host, of tunings of the world: whether there is one, and which. */
+/* The next of a list of commands, of messages of the host, of tunings of the world: whether there is one, and which
+ * one. */
 bool world_record_command(struct muster_world *world, bool any, struct command *command);
 bool world_record_message(struct muster_world *world, bool any, struct outgoing *message);
 bool world_record_tuning(struct muster_world *world, bool any, muster_world_tuning *tuning);
@@ -29,10 +31,11 @@ bool world_record_tuning(struct muster_world *world, bool any, muster_world_tuni
 /* Takes at most `most` spawned agents, which become active; returns how many. */
 uint32_t world_record_take_spawns(struct muster_world *world, uint32_t *agents, uint32_t most);
 
-/* An index for an agent: taken in the recorded run, IDENTITY_NONE when none was. `index` is what was found here. */
+/* An index for an agent, as in the recorded run; IDENTITY_NONE when none was taken then. `index` is what was found
+ * here. */
 uint32_t world_record_id(struct muster_world *world, uint32_t index);
 
-/* An index is taken, as the record says: false, and the replay has diverged, when somebody has it. */
+/* Takes an index, as the record says. False, and the replay has diverged, when an agent has it already. */
 bool world_record_claim(struct muster_world *world, uint64_t index);
 
 /* The world is about to be destroyed: a recording ends, and a replay reads no further. */

@@ -1,5 +1,5 @@
-/* world_score.h - stage 2: who is looked at, and what importance is made of beside distance. One per world: observers
- * walk through all shards. */
+/* world_score.h - stage 2: which agents are looked at, and what importance is made of beside distance. One per world:
+ * observers walk through all shards. */
 #ifndef WORLD_SCORE_H
 #define WORLD_SCORE_H
 
@@ -11,7 +11,7 @@ struct world_score {
   score_board board;
   struct shedding shedding;
   judge_factors factor_weights;
-  const judge_factors *factors; /* null: importance is the product */
+  const judge_factors *factors; /* null: importance is a product */
 };
 
 #endif

@@ -16,13 +16,14 @@
 
 /* ------------------------------------------------------------------------------------------------------- statuses */
 
-/* Without a period it hangs in a wheel only when its type was put into quarantine as it was about to run. */
+/* A waiting agent without a period hangs in a wheel only when its type was put into quarantine as it was about to
+ * run. */
 static bool waiting_is_sound(const struct muster_world *world, const agent_row *row, uint32_t index, soundness *found) {
   bool events = world->agents.types.types[row->type].elapsed == MUSTER_ELAPSED_EVENTS;
   return SOUND(found, events || row->spot, "agent %u is WAITING for a period and in no wheel", index);
 }
 
-/* Of an agent that is in no list of the wheels or the ring. */
+/* For an agent that is in no list of the wheels or the ring. */
 static bool is_in_none(const agent_row *row, uint32_t index, soundness *found) {
   return SOUND(found, !row->spot, "agent %u is %s and in a list (block %u)", index,
                agent_status_name((agent_status)row->status), row->spot >> 4);
@@ -33,7 +34,7 @@ static bool quarantined_is_sound(const agent_row *row, uint32_t index, soundness
          SOUND(found, !row->woken && !row->queued, "agent %u is QUARANTINED and waits", index);
 }
 
-/* What holds whatever the status. */
+/* What holds for every status. */
 static bool world_sound_is_known(const struct muster_world *world, const agent_row *row, uint32_t index,
                                  soundness *found) {
   if (!SOUND(found, row->type < world->agents.types.count, "agent %u is of type %u of %u", index, row->type,
@@ -53,7 +54,7 @@ static bool world_sound_is_known(const struct muster_world *world, const agent_r
         "agent %u %s react by a time, and is %s asked to", index, row->reacts ? "must" : "need not",
         row->reacts ? "not" : "still");
   SOUND(found, (!alarm->wake_at_ns && !row->delayed) || timers_has(&world->queues->timers, index),
-        "agent %u waits for a time that nobody looks at", index);
+        "agent %u waits for a time without a timer", index);
   return !found->broken;
 }
 
@@ -91,7 +92,7 @@ static void add_admitted(const struct muster_world *world, uint32_t agent, const
   tally_add(admitted, agent);
 }
 
-/* Whether an entry's agent is still the batch's. An agent that was woken and ran is ADMITTED from the commit on. */
+/* Whether the batch still holds an entry's agent. An agent that was woken and ran is ADMITTED from the commit on. */
 static bool is_unsettled(const struct muster_world *world, uint32_t entry, world_moment moment) {
   if (moment == WORLD_RANKED) return true;
   if (!world->commit->open || entry < world->commit->settled) return false;
@@ -103,7 +104,7 @@ static struct tally tally_batch(const struct muster_world *world, world_moment m
   struct tally admitted = {0};
   SOUND(found, batch->held_count <= HELD_MAX, "%u agents are held", batch->held_count);
   for (uint32_t i = 0; i < batch->held_count && !found->broken; i++)
-    add_admitted(world, batch->held[i], "the list of those who are held", &admitted, found);
+    add_admitted(world, batch->held[i], "the list of held agents", &admitted, found);
   for (uint32_t i = 0; i < batch->count && !found->broken; i++)
     if (is_unsettled(world, i, moment)) add_admitted(world, batch->entries[i].agent, "the batch", &admitted, found);
   return admitted;
@@ -171,7 +172,7 @@ static bool penalties_are_sound(const struct muster_world *world, soundness *fou
 /* Agents that have been spawned and ids that are set aside are not active. */
 static bool spawns_are_sound(const struct muster_world *world, soundness *found) {
   uint32_t high = identity_high(&world->agents.ids);
-  bool taken = !recorder_replays(world->recorder); /* there its record says who becomes active */
+  bool taken = !recorder_replays(world->recorder); /* in a replay the record says which agents become active */
   for (uint32_t i = 0; taken && i < high && !found->broken; i++)
     SOUND(found, !pending_has(&world->commands->inbox.spawns, i) || !store_is_active(&world->agents.store, i),
           "agent %u is active and among the spawns", i);
@@ -205,8 +206,8 @@ bool world_is_sound(const struct muster_world *world, world_moment moment, sound
          classes_are_sound(&world->queues->classes, store, found) &&
          wheels_are_sound(&world->queues->classes, store, found) &&
          ready_is_sound(&world->queues->ready, store, found) &&
-         timers_are_sound(&world->queues->timers, high, "those who wait for a time", found) &&
-         timers_are_sound(&world->queues->reactions, high, "those who must react", found) &&
+         timers_are_sound(&world->queues->timers, high, "the agents that wait for a time", found) &&
+         timers_are_sound(&world->queues->reactions, high, "the agents that must react", found) &&
          score_is_sound(&world->score->board, store, found) &&
          shedding_is_sound(&world->score->shedding, store, found) &&
          offenders_are_sound(&world->conduct->offenders, store, found) && penalties_are_sound(world, found) &&

@@ -1,5 +1,5 @@
-/* world_sums.h - what frames add up to: the report, the statistics, and sums by share. With shards, each has its sums,
- * and the report is made of them. */
+/* world_sums.h - what frames add up to: the report, the statistics, and sums by share. With shards, each shard has its
+ * sums, and the report is made of them. */
 #ifndef WORLD_SUMS_H
 #define WORLD_SUMS_H
 
@@ -7,19 +7,19 @@
 
 #include <muster/report.h>
 
-/* Of a band of importance, since the statistics were cleared. */
+/* Updates of a band of importance since the statistics were cleared. */
 typedef struct settled_band {
   uint64_t completed;
   struct histogram staleness;
 } settled_band;
 
-/* What the completed updates of a share of the batch add up to. Shares are settled by different workers at a time. */
+/* What the completed updates of a share of the batch add up to. Different workers settle different shares at a time. */
 typedef struct settle_part {
   _Alignas(64) uint64_t completed; /* in this frame */
   int64_t interval_deviation_sum_ns;
   uint64_t steps_behind_max;
-  uint64_t longest_wait_ns; /* in this frame, of those who had waited in line; */
-  uint32_t forgotten;       /* so many of them left it */
+  uint64_t longest_wait_ns; /* in this frame, of agents that had waited in line */
+  uint32_t forgotten;       /* how many agents left the line */
   settled_band bands[MUSTER_BANDS];
 } settle_part;
 
@@ -29,7 +29,7 @@ struct world_sums {
   settle_part *parts;           /* WHEEL_SHARDS: what completed updates add up to */
   uint32_t batch_high;
   uint64_t admitted_ns; /* predicted cost of the last batch */
-  uint64_t prepaid_ns;  /* what calls between frames took: the next budget is so much less */
+  uint64_t prepaid_ns;  /* what calls between frames took: the next budget is less by it */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* world_whole.h - a world and all its parts, as they lie in memory. For the calls that create a world alone. */
+/* world_whole.h - a world and all its parts, as they lie in memory. Only for the calls that create a world. */
 #ifndef WORLD_WHOLE_H
 #define WORLD_WHOLE_H
 

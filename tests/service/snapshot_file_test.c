@@ -138,7 +138,7 @@ Test(snapshot_file, of_a_hundred_gigabytes_of_nothing_is_refused_without_being_r
   expect_refused(path, "snapshot file: ");
   cr_assert_eq(pwrite(descriptor, bytes + end[0], index, vast), (ssize_t)index);
   cr_assert_eq(pwrite(descriptor, far, sizeof far, vast + (off_t)index), sizeof far);
-  expect_refused(path, "this is none of Muster");
+  expect_refused(path, "this is not a Muster file");
   cr_assert_eq(pwrite(descriptor, bytes, end[0], 0), (ssize_t)end[0]);
   expect_refused(path, "there is something between its worlds and its index");
   cr_expect_lt(most_memory_kb() - before_kb, most_kb);

@@ -36,7 +36,7 @@ Test(watch, tells_the_same_whatever_the_workers) {
 Test(watch, refuses_what_cannot_be_watched) {
   PROGRAM_EXPECT_REFUSALS(
       {"run townsfolk --virtual --watch Gandalf", 2, "nobody is called 'Gandalf'; there are 'Anna "},
-      {"run wildlife --watch Anna", 2, "'wildlife' has nobody to watch; use the scenario 'townsfolk'"},
+      {"run wildlife --watch Anna", 2, "'wildlife' has no agent to watch; use the scenario 'townsfolk'"},
       {"run townsfolk --watch Anna --json -", 2, "--watch writes to standard output"},
       {"run townsfolk --watch Anna --trace -", 2, "--watch writes to standard output"},
       {"explain townsfolk --watch Anna", 2, "--watch is for `muster run`"},

@@ -94,7 +94,7 @@ Test(explain_gets, that_it_is_late_where_the_rule_is_not_kept) {
   for (muster_agent agent = {0, 1}; why.age_ns < 250000000u; agent.index++) why = explain(&little, agent);
   cr_expect(!why.by_importance && !why.longest_is_wish);
   expect_words(" ago; by the rule it comes every 100 ms, so it is late by ");
-  expect_words("even with everybody's longest period the work does not fit the budget");
+  expect_words("even with the longest period of every agent the work does not fit the budget");
   little_world_destroy(&little);
 }
 

@@ -306,7 +306,7 @@ Test(explain, tells_of_overload_and_of_who_is_passed_over) {
   cr_assert_leq(why.priority_runs_ns, 0);
   cr_assert_eq(why.priority_ns, why.priority_wait_ns + why.priority_runs_ns);
   check_words(&why, "as far as its type allows");
-  check_words(&why, "even with everybody's longest period the work does not fit the budget");
+  check_words(&why, "even with the longest period of every agent the work does not fit the budget");
   check_words(&why, "it found no time in the last frame; due ");
   little_world_destroy(&little);
 }

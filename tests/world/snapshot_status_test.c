@@ -63,10 +63,10 @@ Test(snapshot_status, a_row_that_no_agent_of_its_status_has_is_refused) {
   expect_row(&parts, &row, "agent 0 is what none can be");
   row = first_row(&parts);
   row.reacts = 1;
-  expect_row(&parts, &row, "agent 0 is not among those who must react");
+  expect_row(&parts, &row, "agent 0 is not among the agents that must react");
   row = first_row(&parts);
   row.delayed = 1;
-  expect_row(&parts, &row, "agent 0 waits for a time that nobody looks at");
+  expect_row(&parts, &row, "agent 0 waits for a time without a timer");
   row = first_row(&parts);
   row.importance ^= 0x8000;
   expect_row(&parts, &row, "importance as no population has it");

@@ -166,7 +166,7 @@ Test(sound, counts_of_agents_that_are_wrong_are_told) {
   expect_counted(world, &world->queues->ready.count, "agents are READY");
   expect_counted(world, &world->queues->ready.begun, "agents are READY");
   expect_counted(world, &world->queues->ready.counts_of[0], "of the types that are counted");
-  expect_counted(world, &world->queues->ready.waiting.standing, "in the line of those who wait, by release");
+  expect_counted(world, &world->queues->ready.waiting.standing, "in the line of waiting agents, by release");
   expect_counted(world, &world->queues->ready.counts[READY_OLDER], "bucket");
   expect_counted(world, &world->score->board.importance[7], "bins of importance");
   expect_counted(world, &world->score->shedding.shed, "lowered by pressure");
@@ -177,7 +177,7 @@ Test(sound, counts_of_agents_that_are_wrong_are_told) {
   expect_counted(world, &world->links->mailbox.wake_count, "woken by messages");
   expect_counted(world, &world->links->mailbox.owed_count, "have lost messages");
   expect_counted(world, &world->observers->table.queues[0].count, "observers are in queue 0");
-  expect_counted(world, &world->queues->timers.count, "those who wait for a time");
+  expect_counted(world, &world->queues->timers.count, "the agents that wait for a time");
   expect_counted(world, &world->queues->classes.in_band[0], "members of classes are in band 0");
   uint32_t number = world->agents.store.rows[find(world, AGENT_WAITING, true)].class;
   expect_counted(world, &world->queues->classes.classes[number].members, "members, counted as");
@@ -204,8 +204,7 @@ Test(sound, lists_that_hold_somebody_wrongly_are_named) {
   uint64_t bits = world->queues->acting[acting / 64] & ~(1ull << acting % 64);
   expect_broken(world, &world->queues->acting[acting / 64], &bits, 8, of(acting, "ACTING and not among those who act"));
   world->batch->held_count = 1;
-  expect_broken(world, &world->batch->held[0], &waiting, 4,
-                of(waiting, "in the list of those who are held and WAITING"));
+  expect_broken(world, &world->batch->held[0], &waiting, 4, of(waiting, "in the list of held agents and WAITING"));
   world->batch->held_count = 0;
   world->commands->spawn_id_count++;
   expect_broken(world, &world->commands->spawn_ids[world->commands->spawn_id_count - 1], &waiting, 4,

@@ -1,4 +1,4 @@
-/* bands.h - what a world says by bands of importance, as a table: one row a band, the most important first. */
+/* bands.h - a world's figures by bands of importance, as a table: one row a band, the most important first. */
 #ifndef TOOLS_BANDS_H
 #define TOOLS_BANDS_H
 
@@ -6,8 +6,8 @@
 
 enum { BANDS_LINE_BYTES = 128 };
 
-/* The head of the table, or its row for a band, counted from the top; of its columns those that fit so many, of 78.
- * Fills `out` and returns it. */
+/* The head of the table, or its row for a band, counted from the top; with as many of its 78 columns as fit. Fills
+ * `out` and returns it. */
 const char *bands_head(char out[BANDS_LINE_BYTES], int columns);
 const char *bands_row(char out[BANDS_LINE_BYTES], int columns, const muster_band bands[MUSTER_BANDS], uint32_t row);
 

@@ -104,7 +104,7 @@ static int deliver(const bench_results *results, struct output *json, char *text
   return STATUS_OK;
 }
 
-/* A peer that was named and is not there is an error; left out silently it would seem measured. */
+/* A peer that was named but is not installed is an error; if it were left out silently it would seem measured. */
 static int check_presence(const bench_options *options, const bench_systems *systems) {
   for (uint32_t i = 0; i < systems->absent_count && options->systems; i++) {
     const bench_absence *absence = &systems->absent[i];

@@ -90,7 +90,7 @@ static bool all_within(const activation_report *report) {
 }
 
 static void print_cases(const activation_report *report) {
-  puts("muster bench activation: the fullest frame over the mean, its variation, and who waits; virtual time\n");
+  puts("muster bench activation: the fullest frame over the mean, its variation, and what waits; virtual time\n");
   printf("%-15s %-8s %6s  %8s %8s %8s  %8s %8s %8s\n", "world", "periods", "agents", "peak", "variat.", "waiting",
          "planned", "variat.", "waiting");
   for (uint32_t i = 0; i < ACTIVATION_CASES; i++) {

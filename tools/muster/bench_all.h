@@ -32,8 +32,8 @@ typedef struct all_step {
 
 typedef struct all_section {
   const char *name, *title;
-  const char *const *parts; /* of its text, up to a null */
-  const char *plot;         /* that a step draws, shown in the report; or null */
+  const char *const *parts; /* of its text, ended by a null */
+  const char *plot;         /* a plot that a step draws, for the report; or null */
 } all_section;
 
 extern const all_step all_steps[];       /* up to an empty one */
@@ -41,7 +41,7 @@ extern const all_section all_sections[]; /* up to an empty one */
 
 /* A figure's place in a section. */
 typedef struct all_place {
-  const char *begin, *end; /* from the brace until behind the other */
+  const char *begin, *end; /* from one brace to behind the other */
   char step[32], path[160];
   char name[200]; /* that it has in the file of figures: as it stands in the section, without what follows the path */
   bool exact, verdict, large;

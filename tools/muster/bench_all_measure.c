@@ -20,10 +20,10 @@ extern char **environ;
 
 enum { WORDS_MAX = 48, COMMAND_BYTES = 1024, REAL_TIME_PRIORITY = 10, DATE_BYTES = 16 };
 
-/* What a step's runs were like. */
+/* The conditions of a step's runs. */
 typedef struct all_conditions {
-  bool real_time, held;              /* the second: what the step checks of itself */
-  double others_share, stolen_share; /* of the loudest run */
+  bool real_time, held;              /* held: the step's own checks held */
+  double others_share, stolen_share; /* of the run with the most disturbance */
 } all_conditions;
 
 /* ------------------------------------------------------------------------------------------------------------ a run */
@@ -74,7 +74,7 @@ static int wait_for(pid_t child) {
   return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_USAGE;
 }
 
-/* What a step printed, or null: that was complained of. One whose checks fail has printed its figures all the same. */
+/* What a step printed; null after a complaint. A step with failed checks has still printed its figures. */
 static json_t *run(const all_options *options, const all_step *step, all_conditions *conditions) {
   char words[COMMAND_BYTES], *arguments[WORDS_MAX];
   json_t *printed = NULL;

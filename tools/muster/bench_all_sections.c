@@ -1,4 +1,4 @@
-/* What `muster bench all` says of what it ran. */
+/* The text of the sections of `muster bench all`. */
 #include "bench_all.h"
 
 #include <stddef.h>

@@ -14,12 +14,12 @@ static void show_suites(FILE *stream) {
 #endif
   fputs("  activation how even frames become when updates may be put off\n"
         "  control    how the frame answers when costs or budgets change\n"
-        "  law        how often those who matter run in overloaded worlds, beside the law\n"
+        "  law        how often important agents run in overloaded worlds, beside the law\n"
         "  machine    how often the machine itself makes a frame late\n"
         "  quality    how fresh each rule keeps a crowd with the same CPU\n"
         "  scale      what scheduling costs, from few agents to millions\n"
         "  sets       what sets of atoms cost\n"
-        "  sweep      how often those who matter most run, at rising loads\n"
+        "  sweep      how often the most important agents run, at rising loads\n"
         "\n"
         "All but the first two have options of their own: `muster bench scale --help`.\n",
         stream);

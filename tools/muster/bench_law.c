@@ -23,7 +23,7 @@ typedef struct law_world {
   const char *name;
   muster_module_get_function module;
   uint32_t agents, observers, agents_quick, observers_quick;
-  bool leaps;       /* its players do, and change at once who matters */
+  bool leaps;       /* its players leap, which changes at once which agents matter */
   bool full_levels; /* cheaper levels would take the load away */
 } law_world;
 
@@ -52,7 +52,7 @@ typedef struct law_options {
 static void show_help(FILE *stream) {
   fprintf(
       stream,
-      "muster bench law - how often those who matter run, in overloaded worlds, beside what the law of importance "
+      "muster bench law - how often important agents run, in overloaded worlds, beside what the law of importance "
       "says\n"
       "\n"
       "usage: muster bench law [OPTION]...\n"
@@ -69,13 +69,13 @@ static void show_help(FILE *stream) {
       "How it is measured\n"
       "  Scenarios of `muster run` at 30 Hz under the virtual clock, each in a world of its own for each load and "
       "seed. A load is what all would take at their longest periods, in parts of the capacity. First comes the time "
-      "in which everybody's turn comes once, then the same once more, at least %d frames, is watched. In townsfolk "
+      "in which every agent's turn comes once, then the same once more, at least %d frames, is watched. In townsfolk "
       "levels follow importance alone: cheaper ones would take the load away.\n"
       "  An agent's own clock goes from 0 to 1 in one of its periods, whatever that is at the moment. So one that has "
       "just become important is not late because it ran seldom before. Periods are rounded up "
       "to frames: an agent that is due between two of them runs in the second.\n"
-      "  Who never runs counts in the interval. Ages are those at the ends of all frames, of agents that have been in "
-      "their band of importance since their last update; by the law an agent's age is anything from 0 to its "
+      "  Agents that never run count in the interval. Ages are those at the ends of all frames, of agents that have "
+      "been in their band of importance since their last update; by the law an agent's age is anything from 0 to its "
       "period.\n"
       "\n"
       "Promised: at importance 0.9 and above p50 of the own clock is at most %.1f and p99 %.1f (flashcrowd, whose "

@@ -22,15 +22,15 @@ static bool age_holds(const law_stay *stay) {
   return stay->agents <= 0 || stay->p99_s <= law_age_allowed_s(stay);
 }
 
-/* A mean of so few intervals is known to within: three standard errors, where one interval says no more than that it is
- * as long as the mean, or `least`. */
+/* The uncertainty of a mean of few intervals: three standard errors, with the standard deviation of one interval taken
+ * as the mean, or `least` if that is more. */
 static double noise_of(const law_stay *one, const law_stay *other, double least) {
   return fmax(least, least > 0 ? 3.0 * sqrt(1.0 / one->runs + 1.0 / other->runs) : 0.0);
 }
 
-/* Whether those who matter more run as often at least, from each band to the next in which anybody ran; to within
- * noise, `least` of it, or without any where that is 0. Where types with longer periods matter more, the law says so
- * itself: then by no more than that. */
+/* Whether more important agents run at least as often, from each band to the next in which any agent ran; to within
+ * noise, which is `least` or more, or without noise where `least` is 0. Where types with longer periods matter more,
+ * the law itself makes them run less often: then by no more than that. */
 static bool order_holds(const law_stay bands[MUSTER_BANDS], double least) {
   const law_stay *before = NULL;
   for (uint32_t i = 0; i < MUSTER_BANDS; i++) {
@@ -47,7 +47,7 @@ static double interval_ratio(const law_band *band) {
   return band->interval_s / band->period_s;
 }
 
-/* Nobody important, and nothing is known of them: then nothing of this is kept. */
+/* Without important agents nothing is known of them: then their figures count as missed. */
 uint32_t law_misses(const law_row *row) {
   const law_cell *cell = &row->cell;
   uint32_t misses = 0;
@@ -63,7 +63,7 @@ uint32_t law_misses(const law_row *row) {
 
 /* ------------------------------------------------------------------------------------------------------- for people */
 
-/* The band whose ages come nearest to what they may be, or pass it. */
+/* The band with ages that come nearest to the limit, or pass it. */
 static double age_nearest(const law_cell *cell, uint32_t *band) {
   double nearest = 0;
   *band = 0;
@@ -109,21 +109,21 @@ void law_print_row(const law_row *row) {
 void law_print_end(const law_row *rows, uint32_t count) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < count; i++) kept += law_misses(&rows[i]) == 0;
-  printf(
-      "\npressure   the load as the world reports it: what agents cost differs with what they do\n"
-      "important  agents of importance 0.9 and above; the next five are of these\n"
-      "p50, p99   of what passes between two updates on the agent's own clock, in periods rounded up to frames: at "
-      "most %.1f and %.1f (flashcrowd, where players leap: %.1f)\n"
-      "interval   agents x window / completed updates\n"
-      "period     by the law, mean of the rates; ratio: at most %.2f\n"
-      "age        time since the last update, p99 of the band that comes nearest to what is allowed: %.1f times "
-      "the law's and %.0f frames; 1 is that\n"
-      "waits      the longest wait, for updates and actions, and its bound, where it came nearest to it\n"
-      "order      no band of importance runs less often than one that matters less, as far as the law says so: of who "
-      "stayed in the band since the update before; to within %.0f %%, or three standard errors of so few\n\n"
-      "%u of %u rows keep all of it\n",
-      law_own_p50_most, law_own_p99_most, law_own_p99_most_of_leaps, law_interval_most, law_age_most, law_age_frames,
-      law_order_noise * 100, kept, count);
+  printf("\npressure   the load as the world reports it: what agents cost differs with what they do\n"
+         "important  agents of importance 0.9 and above; the next five are of these\n"
+         "p50, p99   of what passes between two updates on the agent's own clock, in periods rounded up to frames: at "
+         "most %.1f and %.1f (flashcrowd, where players leap: %.1f)\n"
+         "interval   agents x window / completed updates\n"
+         "period     by the law, mean of the rates; ratio: at most %.2f\n"
+         "age        time since the last update, p99 of the band that comes nearest to what is allowed: %.1f times "
+         "the law's and %.0f frames; 1 is that\n"
+         "waits      the longest wait, for updates and actions, and its bound, where it came nearest to it\n"
+         "order      no band of importance runs less often than one that matters less, as far as the law says so: of "
+         "agents that stayed in the band since the update before; to within %.0f %%, or three standard errors of so "
+         "few\n\n"
+         "%u of %u rows keep all of it\n",
+         law_own_p50_most, law_own_p99_most, law_own_p99_most_of_leaps, law_interval_most, law_age_most, law_age_frames,
+         law_order_noise * 100, kept, count);
 }
 
 void law_name_misses(const law_row *row, char *text, size_t bytes) {

@@ -16,7 +16,7 @@ typedef struct law_row {
   law_cell cell;
 } law_row;
 
-/* What the law of importance promises, as bits: which of it a row misses. */
+/* The promises of the law of importance, as bits: those that a row misses. */
 typedef enum law_miss {
   LAW_MISS_OWN_P50 = 1 << 0,
   LAW_MISS_OWN_P99 = 1 << 1,

@@ -9,7 +9,7 @@ static const double importance_most = 0.9;
 
 /* What is known of an agent from one frame to the next. */
 typedef struct law_track {
-  uint32_t generation; /* 0 = nobody */
+  uint32_t generation; /* 0 = none */
   float stale_s;       /* as it was seen last */
   float own;           /* periods on its own clock since its last update */
   uint32_t acting;     /* frames for which its actions have waited */
@@ -31,7 +31,7 @@ typedef struct law_stays {
 /* The bound of waits, as report.h has it: over the frames since this began. */
 typedef struct law_waits {
   uint64_t turn_ns;
-  uint32_t late, completed_least, acting; /* the last: frames for which somebody's actions have waited */
+  uint32_t late, completed_least, acting; /* acting: frames for which an agent's actions have waited */
   double nearest, wait_s, bound_s;
   uint32_t beyond;
 } law_waits;
@@ -58,8 +58,8 @@ static void add(law_sums *sums, const muster_sight *sight, bool ran) {
   sums->rate += 1.0 / (double)sight->period_s;
 }
 
-/* Periods are rounded up to frames: an agent that is due between two frames runs in the second, and that is no
- * lateness. */
+/* Periods are rounded up to frames: an agent that is due between two frames runs in the second, which does not count as
+ * late. */
 static void add_own(law_watch *watch, const muster_sight *sight, double own) {
   double frames = (double)sight->period_s / LOAD_FRAME_S;
   law_tally_add(&watch->own_exact, own);
@@ -72,7 +72,7 @@ static void add_age(law_stays *stays, const muster_sight *sight) {
   law_periods_add(&stays->periods, (double)sight->period_s);
 }
 
-/* What passed since the update before, and the period that there was meanwhile, by the agent's own clock. */
+/* The time since the update before, and the period in that time, by the agent's own clock. */
 static void add_run(law_stays *stays, const law_track *track, const muster_sight *sight, double own) {
   double interval_s = (double)track->stale_s + LOAD_FRAME_S - (double)sight->staleness_s;
   if (own <= 0) return;
@@ -81,8 +81,8 @@ static void add_run(law_stays *stays, const law_track *track, const muster_sight
   stays->period_s += interval_s / own;
 }
 
-/* One that is new, or was a part of a folded herd, has an own clock from now on; what its age says is known when that
- * began just now. */
+/* An agent that is new, or was part of a folded herd, has its own clock from now on; its age is known only if it began
+ * just now. */
 static void meet(law_track *track, const muster_sight *sight, uint32_t band) {
   *track = (law_track){.generation = sight->generation,
                        .stale_s = sight->staleness_s,
@@ -90,8 +90,8 @@ static void meet(law_track *track, const muster_sight *sight, uint32_t band) {
                        .stayed = (double)sight->staleness_s < 0.5 * LOAD_FRAME_S};
 }
 
-/* Who ran is less stale than a frame more than before; an update that went on from an earlier frame brings its agent to
- * that one. */
+/* An agent ran if its staleness is less than before plus a frame; an update that went on from an earlier frame brings
+ * its agent to that frame's time. */
 static void see(const muster_sight *sight, void *user) {
   law_watch *watch = user;
   law_track *track = &watch->tracks[sight->index];
@@ -150,7 +150,7 @@ static bool run_frame(load_world *world, law_watch *watch, muster_frame_report *
   return true;
 }
 
-/* Until all are in, and everybody's turn has come. */
+/* Runs until all agents are in, and each has had its turn. */
 static bool warm_up(load_world *world, law_watch *watch, law_cell *cell, uint64_t *turn_ns) {
   muster_frame_report report;
   uint32_t least = load_warm_up(cell->pressure);
@@ -196,7 +196,7 @@ static void add_to_means(law_cell *cell, const muster_frame_report *report) {
   cell->important_load += (double)report->important_load / cell->window;
 }
 
-/* The window is long enough for everybody's turn to come once more, and for the important to run twice. */
+/* The window is long enough for each agent to have its turn once more, and for important agents to run twice. */
 static bool watch_cell(const law_cell_setup *setup, load_world *world, law_watch *watch, law_cell *cell) {
   static const double times = 2;
   muster_frame_report report;

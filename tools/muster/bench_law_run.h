@@ -15,16 +15,16 @@ typedef struct law_cell_setup {
 typedef struct law_band {
   double agents;     /* mean */
   double runs;       /* updates that were completed */
-  double interval_s; /* agents x window / runs: of who never ran, too; infinite when nobody ran */
-  double period_s;   /* that the law gives them: the inverse of the mean rate */
+  double interval_s; /* agents x window / runs: agents that never ran count; infinite when none ran */
+  double period_s;   /* by the law: the inverse of the mean rate */
 } law_band;
 
-/* Of those that have been in the band since their last update: how long ago that is, at the ends of frames, and how
- * long it was when they ran again. */
+/* Of agents that have been in the band since their last update: the time since then at the ends of frames, and when
+ * they ran again. */
 typedef struct law_stay {
   double agents;       /* mean; 0 = these two say nothing */
   double p99_s;        /* what they got, */
-  double lawful_p99_s; /* and what the law says: each anything from 0 to its period */
+  double lawful_p99_s; /* and by the law: each age anything from 0 to its period */
   double runs;         /* of them; 0 = these two say nothing */
   double interval_s;   /* mean of the times between these updates and the ones before, */
   double period_s;     /* and of the periods meanwhile */

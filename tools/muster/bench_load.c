@@ -83,7 +83,7 @@ static bool measure_pressure(load_world *world, uint32_t frames, double *pressur
 }
 
 double load_find_wish_ns(const load_setup *setup, uint32_t frames) {
-  static const double pressure_least = 1.0 / 16; /* a world without any does not say how much more than enough it has */
+  static const double pressure_least = 1.0 / 16; /* a world without any does not tell its spare capacity */
   double wish_ns = setup->agents ? setup->agents * 20.0 : 1e6;
   bool ran = true;
   for (uint32_t trials = 0; trials < TRIALS && ran;) {
@@ -94,7 +94,7 @@ double load_find_wish_ns(const load_setup *setup, uint32_t frames) {
     wish_ns *= fmax(pressure, pressure_least);
     trials += pressure > pressure_least;
     if (ran && wish_ns < 1) {
-      muster_module_fail(MUSTER_E_INPUT, "nobody wants anything in '%s': it cannot be loaded", setup->module->name);
+      muster_module_fail(MUSTER_E_INPUT, "no agent wants anything in '%s': it cannot be loaded", setup->module->name);
       ran = false;
     }
   }

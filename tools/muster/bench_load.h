@@ -41,14 +41,14 @@ void load_close(load_world *world);
 /* Runs a frame. False with the reason in muster_last_error(). */
 bool load_run_frame(load_world *world, muster_frame_report *report);
 
-/* Tells of every agent that stands somewhere, in the order of their ids. */
+/* Calls `see` for every agent that has a place, in the order of their ids. */
 void load_look(load_world *world, void (*see)(const muster_sight *sight, void *user), void *user);
 
-/* At twice the load everybody's first run takes twice as long to come. */
+/* Frames to warm up: at twice the load the first run of all agents takes twice as long. */
 uint32_t load_warm_up(double load);
 
-/* What everybody at the longest period takes of a frame: the pressure of a world that cannot have it says that, over so
- * many frames; as costs follow the load a little, of one whose load is about 1. Zero: failed. */
+/* The time that all agents at the longest period take of a frame, from the pressure of an overloaded world over this
+ * many frames; as costs follow the load a little, of a world with a load of about 1. Zero: failed. */
 double load_find_wish_ns(const load_setup *setup, uint32_t frames);
 
 #endif

@@ -43,14 +43,15 @@ static void show_help(FILE *stream) {
       "by the kernel, by other programs, or by the host of a virtual machine.\n"
       "  late    what lies behind the deadline as a thread sees that it has come, the latest thread of a frame; "
       "own: at most the CPU time that the thread took there, the measure of `muster run`. "
-      "A host takes the processor unseen: what it takes is the own time of whoever ran.\n"
+      "A host takes the processor unseen: what it takes counts as own time of the thread that ran.\n"
       "  stalls  readings more than 20 us apart, on the wall and in own time, at any time within a frame\n"
       "  The promise of `muster run` allows 20 us and the frame's longest atom. 70 us is that with an atom "
       "of 50 us. But an atom in which the machine stalls is longer in own time, and so allows more: as an audit counts "
       "are the frames that are late by at most 20 us and the longest stall of any thread before the deadline.\n"
-      "  What is late here is late for any program that works until its deadline; who ends earlier keeps more.\n"
+      "  What is late here is late for any program that works until its deadline; one that ends earlier "
+      "is late less often.\n"
       "  Under `chrt -f 10` other programs do not count, as in `chrt -f 10 muster run`.\n"
-      "  It is told and not judged: it depends on the machine and on who else uses it.\n",
+      "  It is reported, not judged: it depends on the machine and on what else uses it.\n",
       stream);
 }
 

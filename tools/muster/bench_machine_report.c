@@ -38,7 +38,7 @@ static void print_stalls(const machine_report *report, const char *name, const m
          text_duration(longest, (double)stalls->longest_ns), stalls->count);
 }
 
-/* What a reader takes home. */
+/* The conclusion, for readers. */
 static void print_sentence(const machine_report *report) {
   char plain[TEXT_BYTES], claim[TEXT_BYTES], audited[TEXT_BYTES];
   if (report->own_late.within[MACHINE_GRACE] == report->frames) {

@@ -45,11 +45,11 @@ static void print_words(const quality_report *report) {
   puts("");
   for (uint32_t i = 0; quality_crowd_name(i); i++)
     printf("%-12s %s\n", quality_crowd_name(i), quality_crowd_summary(i));
-  puts("CPU          the share that is there of what everybody at the shortest period would take\n"
-       "load         what everybody at the longest would take, in parts of this CPU\n"
+  puts("CPU          the CPU given, as a share of what all agents at the shortest period would take\n"
+       "load         what all agents at the longest period would take, as a part of this CPU\n"
        "optimum      periods proportional to the root of cost over weight, from the shortest up, without a longest\n"
        "wish         what is best where the longest period is a wish, which stretches with the load: the rule of "
-       "importance leaves nobody alone for longer, and this is its price");
+       "importance lets no agent wait for longer, and this is its price");
   for (quality_rule rule = 0; rule < QUALITY_RULES; rule++)
     printf("%-12s %s\n", quality_rule_name(rule), quality_rule_summary(rule));
   if (!report->setup.spawns) puts("\nNo spawn file: --spawns FILE.csv measures one, too.");

@@ -11,8 +11,8 @@ typedef struct quality_report {
   quality_case cases[QUALITY_CASES];
 } quality_report;
 
-/* The target of the rule that has a judge's weights: within so many times the optimum, or the wish's price where that
- * is dearer than the optimum; and no other rule fresher by more than that part. */
+/* The target of the rule that has a judge's weights: within this factor of the optimum, or of the wish's figure where
+ * that is above the optimum; and no other rule fresher by more than this factor. */
 extern const double quality_target_ratio, quality_target_lead;
 
 /* Whether it is reached in a case, and in all of them, by all judges. */

@@ -95,7 +95,7 @@ const bench_row *bench_rows_best_other(const bench_rows *rows, const bench_row *
   return best;
 }
 
-/* What is as good as nothing, such as the CPU time of a process that sleeps. */
+/* Whether a value counts as zero, such as the CPU time of a process that sleeps. */
 static bool is_nothing(const bench_series *series, double value) {
   return fabs(value) < (strcmp(series->unit, "percent") == 0 ? 0.1 : 0.01);
 }

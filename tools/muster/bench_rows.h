@@ -48,7 +48,7 @@ const bench_row *bench_rows_best_other(const bench_rows *rows, const bench_row *
 /* How much better a row is than another: 2 = twice as good. Not a number for figures around nothing. */
 double bench_rows_against(const bench_row *own, const bench_row *other);
 
-/* A reference takes part in what it is a reference for; the others are in the contest. */
+/* A reference is compared only in the measures for which it is a reference; the other systems are in the contest. */
 bool bench_rows_is_reference(const bench_system *system);
 
 #endif

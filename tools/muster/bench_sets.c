@@ -55,7 +55,7 @@ static void show_help(FILE *stream) {
       "delays of 0, 1 and 2, action) with enough budget, beside a loop over the same callbacks that honours the "
       "same periods and delays and nothing else. Rounds are whole cycles of 24 frames. The difference is to be "
       "at most %.0f %% of the loop.\n"
-      "  Both are told and not judged: they depend on the machine and on who else uses it.\n",
+      "  Both are reported, not judged: they depend on the machine and on what else uses it.\n",
       OVER_LIST_NS, overhead_most * 100);
 }
 

@@ -24,7 +24,7 @@ typedef struct sweep_options {
 static void show_help(FILE *stream) {
   fprintf(
       stream,
-      "muster bench sweep - how often those who matter most run, at rising loads\n"
+      "muster bench sweep - how often the most important agents run, at rising loads\n"
       "\n"
       "usage: muster bench sweep [OPTION]...\n"
       "\n"
@@ -41,7 +41,7 @@ static void show_help(FILE *stream) {
       "the capacity; each is a world of its own, 2 to 20 s to settle and 5 s in which it is watched. The interval of "
       "the "
       "animals of importance 0.9 and above is their number times the window, divided by their completed updates: "
-      "who never runs counts.\n"
+      "animals that never run count.\n"
       "  Beside it the same under the papers' rules, which stretch the important last and end where the longest "
       "periods no longer fit: Tan & Wong's elastic periods and Rankin's order.\n"
       "\n"

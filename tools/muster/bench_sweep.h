@@ -1,4 +1,4 @@
-/* bench_sweep.h - `muster bench sweep`: no load at which those who matter fall off a cliff. */
+/* bench_sweep.h - `muster bench sweep`: no load at which important agents suddenly run much less often. */
 #ifndef TOOLS_BENCH_SWEEP_H
 #define TOOLS_BENCH_SWEEP_H
 

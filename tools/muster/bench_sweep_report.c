@@ -124,7 +124,7 @@ bool sweep_plot(const sweep_report *report, const char *folder) {
             papers->unimportant.interval_s);
   }
   fprintf(plot.script,
-          "END\nset title '%u animals: how often those who matter most run, and those who do not matter'\n"
+          "END\nset title '%u animals: how often the most important run, and the unimportant'\n"
           "set logscale xy\nset xrange [0.28:13]\nset yrange [0.03:*]\nset xtics (0.3,0.5,1,2,3,6,12)\n"
           "set ytics (0.05,0.1,0.2,0.5,1,2,5,10,20,50)\nset grid\nset key top left\n"
           "set xlabel 'load: what all would take at their longest periods, in parts of the capacity'\n"

@@ -28,7 +28,7 @@ typedef struct sweep_sums {
   band_sums important, unimportant;
 } sweep_sums;
 
-/* Who ran in this frame has no staleness at its end. */
+/* An agent that ran in this frame has no staleness at its end. */
 static void add(band_sums *sums, const muster_sight *sight) {
   sums->seen++;
   sums->runs += (double)sight->staleness_s < 0.5 * LOAD_FRAME_S;

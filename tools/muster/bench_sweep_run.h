@@ -1,4 +1,4 @@
-/* bench_sweep_run.h - the same animals at rising loads: how often those who matter most run. */
+/* bench_sweep_run.h - the same animals at rising loads: how often the most important agents run. */
 #ifndef TOOLS_BENCH_SWEEP_RUN_H
 #define TOOLS_BENCH_SWEEP_RUN_H
 
@@ -23,7 +23,7 @@ typedef struct sweep_setup {
 /* Agents of some importance. */
 typedef struct sweep_band {
   double agents;     /* mean */
-  double interval_s; /* agents x window / completed updates: of who never ran, too */
+  double interval_s; /* agents x window / completed updates: agents that never ran count, too */
   double period_s;   /* that the fit gives them: the inverse of the mean rate */
 } sweep_band;
 
@@ -33,7 +33,7 @@ typedef struct sweep_point {
 } sweep_point;
 
 typedef struct sweep_result {
-  double load; /* of the wishes: what everybody at the longest period takes, in parts of the capacity */
+  double load; /* what all agents at the longest period take, as a part of the capacity */
   sweep_point rules[SWEEP_RULES];
 } sweep_result;
 

@@ -35,7 +35,7 @@ static bool has_rows(const bench_results *results, const bench_system *system) {
   return false;
 }
 
-/* In the contest also those that can do nothing of it: they have a dash in every row. */
+/* Systems in the contest, also those that cannot take a measure: they have a dash in every row. */
 static bool is_shown(const bench_results *results, const bench_system *system) {
   if (bench_rows_is_reference(system) || results->options->sweep) return has_rows(results, system);
   return bench_options_want_system(results->options, system);
@@ -67,7 +67,7 @@ static struct columns choose_columns(const bench_results *results, bool referenc
 
 /* --------------------------------------------------------------------------------------------------------- verdicts */
 
-/* How Muster's p50 stands to the best other's. Figures around nothing have no ratio. */
+/* Muster's p50 against the best other's. Figures around nothing have no ratio. */
 static void print_verdict(const bench_results *results, const bench_series *series, const struct columns *columns) {
   const bench_row *own = columns->count ? row_of(results, columns->systems[0], series) : NULL;
   const bench_row *other = own && is_muster(own->system) ? bench_rows_best_other(&results->rows, own) : NULL;

@@ -1,12 +1,12 @@
-/* complaint.h - how the program says that something is wrong: one line on standard error that says what to do, and an
- * exit status that tells bad usage from failure. */
+/* complaint.h - how the program reports errors: one line on standard error that says what to do, and an exit status
+ * that tells bad usage from failure. */
 #ifndef TOOLS_COMPLAINT_H
 #define TOOLS_COMPLAINT_H
 
 enum {
   STATUS_OK = 0,
-  STATUS_FAILED = 1, /* it was asked for properly and did not work */
-  STATUS_USAGE = 2   /* it was not asked for properly */
+  STATUS_FAILED = 1, /* the usage was right, but the command failed */
+  STATUS_USAGE = 2   /* the usage was wrong */
 };
 
 /* Writes "muster: ..." and a line end to standard error, printf-style, and returns STATUS_USAGE. */

@@ -1,4 +1,5 @@
-/* ctl.h - what the files of `muster ctl` share: where the daemon is, what to ask it, how to show what it answers. */
+/* ctl.h - what the files of `muster ctl` share: where the daemon is, the requests to it, and how to show its
+ * answers. */
 #ifndef TOOLS_CTL_H
 #define TOOLS_CTL_H
 

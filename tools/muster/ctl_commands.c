@@ -374,7 +374,7 @@ static const ctl_verb verbs[] = {
     {"step", "[N]", 0, 1, "pause, run N frames and wait for their end", step_world},
     {"resume", "", 0, 0, "go on", resume_world},
     {"workers", "N", 1, 1, "at most so many work on its frames; 0 = all", set_workers},
-    {"weights", "[NAME=VALUE]...", 0, ANY, "show, or change, who comes first", show_weights},
+    {"weights", "[NAME=VALUE]...", 0, ANY, "show, or change, the weights of priority", show_weights},
     {"policy", "NAME", 1, 1, "balanced, fair, importance_first or least_slack", set_policy},
     {"levels", "", 0, 0, "agents by capability level", show_levels},
     {"types", "", 0, 0, "what types cost, and how they behave", show_types},

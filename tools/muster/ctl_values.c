@@ -1,4 +1,4 @@
-/* ctl_values.c - what is typed, as the daemon wants it. */
+/* ctl_values.c - typed values, in the form that the daemon wants. */
 #include "complaint.h"
 #include "ctl.h"
 

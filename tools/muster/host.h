@@ -9,10 +9,10 @@ typedef struct host_setup {
   muster_module_options options;
   uint32_t workers;
   muster_world_def world;                           /* the host fills in the pool and what the module needs */
-  bool (*prepare)(void *user, muster_world *world); /* the new world, before anybody is in it; null = nothing to do.
-                                                       False with the reason in muster_last_error() */
+  bool (*prepare)(void *user, muster_world *world); /* called with the new world, before it has agents; null = nothing
+                                                       to do. False with the reason in muster_last_error() */
   void *prepare_user;
-  bool replays; /* prepared to: frames come from a record, and what the module asks of the world changes nothing */
+  bool replays; /* a replay: frames come from a record, and the module's calls change nothing */
 } host_setup;
 
 struct host {
@@ -38,10 +38,10 @@ bool host_run_frame(struct host *host, uint64_t sim_now_ns, uint64_t budget_ns, 
 
 enum { HOST_INTAKE_FRAMES_MAX = 10000 };
 
-/* Whether all who were asked for are in, after a frame; where that takes more than HOST_INTAKE_FRAMES_MAX of them it is
- * not waited for. Births may keep spawns waiting for good, so a population of the size that was asked for counts as in.
- * Herds change wherever observers walk, so theirs are in when for some frames, `calm`, which begins as 0, no more
- * changes waited than the frame made. */
+/* Whether all requested agents are in, after a frame; callers wait for at most HOST_INTAKE_FRAMES_MAX frames. Births
+ * may keep spawns waiting for good, so a population of the requested size counts as in. Herds change wherever observers
+ * walk, so their agents count as in when for some frames no more changes waited than the frame made; `calm` counts
+ * these and begins as 0. */
 bool host_is_in(const struct host *host, const muster_frame_report *report, uint32_t *calm);
 
 enum { HOST_FIGURES_MAX = 64, HOST_FIGURE_NAME_BYTES = 48 };

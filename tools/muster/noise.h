@@ -1,4 +1,4 @@
-/* noise.h - how quiet the machine was during a run or a bench: what others took of its processors. */
+/* noise.h - how quiet the machine was during a run or a bench: the processor time that other programs took. */
 #ifndef TOOLS_NOISE_H
 #define TOOLS_NOISE_H
 
@@ -8,7 +8,7 @@
 struct noise {
   bool known;
   double seconds;      /* of all processors together: */
-  double busy, stolen; /* by whomever, and by the host of this virtual machine */
+  double busy, stolen; /* by all processes, and by the host of this virtual machine */
   double own;          /* of this process and its children that have ended */
 };
 
@@ -19,10 +19,10 @@ struct noise noise_begin(void);
  * not known, or it is so short ago that the kernel's counts, in hundredths of a second, say nothing. */
 bool noise_end(const struct noise *begin, double *others_share, double *stolen_share);
 
-/* Whether shares are so large that what was measured meanwhile is also of what others did. */
+/* Whether shares are so large that they affected what was measured meanwhile. */
 bool noise_is_loud(double others_share, double stolen_share);
 
-/* Prints a line that tells; a machine that is busy with something else measures that. */
+/* Prints a line about it: a busy machine also measures the other programs. */
 void noise_print(double others_share, double stolen_share);
 
 #endif

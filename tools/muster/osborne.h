@@ -1,7 +1,7 @@
 /* osborne.h - the experiments of Osborne & Dickinson, run and summed up.
  *
- * Herds of 32 on a square, one player who walks among them, and cycles of 500 ms of simulation in each of which
- * everybody is due: with the herds folded where the player is not, and without. Every figure says two numbers: agents
+ * Herds of 32 on a square, one player that walks among them, and cycles of 500 ms of simulation in each of which every
+ * agent is due: with the herds folded where the player is not, and without. Every figure gives two numbers: agents
  * represented, and leaves simulated. */
 #ifndef TOOLS_OSBORNE_H
 #define TOOLS_OSBORNE_H
@@ -76,7 +76,7 @@ typedef struct osborne_inspection {
 } osborne_inspection;
 
 /* Runs a cycle and adds what was found; `before` and `after` have room for all herds. Not within timed cycles: it reads
- * everybody. False as above. */
+ * every agent. False as above. */
 bool osborne_inspect(osborne_world *it, osborne_place *before, osborne_place *after, osborne_inspection *out);
 
 /* -------------------------------------------------------------------------------------------------------- keeping */
@@ -89,7 +89,7 @@ typedef struct osborne_kept {
   uint64_t bytes_unfolded;  /* when the player has gone */
   uint64_t members;         /* of all herds */
   double total, total_lost; /* a number that the host keeps of members: the sum of all, and the mean that is lost */
-  double centroid_m;        /* how far the worst is from where it would be if nobody had looked */
+  double centroid_m;        /* how far the worst is from where it would be without an observer */
   double velocity_mps;      /* and by how much its mean velocity differs */
   uint64_t hash;            /* of the world */
   bool alike;               /* the same world came of the same seed again */

@@ -26,17 +26,17 @@ static void check_counts(const osborne_results *results, repro_checks *checks) {
                    (unsigned long long)compare->counts.changed_in_sight);
 }
 
-/* How finely whom is simulated; folded herds, each as one, are simulated as well. */
+/* How finely each agent is simulated; folded herds, each as one, are simulated as well. */
 static void check_found(const osborne_inspection *found, repro_checks *checks) {
   double cycles = found->cycles;
   repro_check_that(checks, found->folded > 0 && found->moved == found->folded,
                    "every folded herd is moved in each cycle, which is work, too (%.1f of %.1f)",
                    (double)found->moved / cycles, (double)found->folded / cycles);
   repro_check_that(checks, found->individuals > 0 && found->too_coarse == 0,
-                   "zones: whom the player could see is an individual (%.1f in a cycle; %llu are not)",
+                   "zones: every member that the player could see is an individual (%.1f in a cycle; %llu are not)",
                    (double)found->individuals / cycles, (unsigned long long)found->too_coarse);
   repro_check_that(checks, found->leaves > 0 && found->too_fine * 100 <= found->leaves,
-                   "zones: hardly anybody, of a scattered herd, is finer than his zone asks for (%llu of %llu leaves)",
+                   "zones: hardly any leaf of a scattered herd is finer than its zone asks for (%llu of %llu leaves)",
                    (unsigned long long)found->too_fine, (unsigned long long)found->leaves);
 }
 

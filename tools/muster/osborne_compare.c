@@ -1,5 +1,5 @@
 /* With level of detail and without: the three take turns in one run. Each is timed by the CPU that its one thread used,
- * so that what else the machine does is none of its time. */
+ * so that other work of the machine does not count. */
 #include "osborne.h"
 
 #include "base/clock.h"
@@ -48,7 +48,7 @@ static void close_all(comparison *it) {
   free(it->after);
 }
 
-/* What is looked at between cycles is not timed. */
+/* Inspection between cycles is not timed. */
 static bool run_cycle(comparison *it, int way, double *took_ms) {
   bool done = true;
   uint64_t begin_ns = clock_thread_cpu();

@@ -39,7 +39,7 @@ static bool inspect_leaves(const osborne_world *it, muster_herd herd, osborne_in
   return true;
 }
 
-/* Places of all herds, in index order; x, y, and 0 for who is not folded. */
+/* Places of all herds, in index order; x, y, and 0 for a herd that is not folded. */
 static uint32_t read_folded(const osborne_world *it, osborne_place *places) {
   muster_herd_info info = muster_default_herd_info();
   uint32_t count = 0;

@@ -1,6 +1,5 @@
-/* What folding and unfolding must keep, in a little world without forces: herds that drift past a player who walks
- * among them are folded and unfolded many times, and must come out where they would be if nobody had looked. Virtual
- * time. */
+/* What folding and unfolding must keep, in a small world without forces: herds that drift past a player that walks
+ * among them are folded and unfolded many times, and must end where they would be without an observer. Virtual time. */
 #include "osborne.h"
 
 #include "complaint.h"
@@ -12,8 +11,8 @@ enum { HERDS = OSBORNE_KEPT_HERDS, WALKED = 240, AWAY = 40, ROWS = 8, AGENTS_MAX
 static const double apart_m = 60, walk_m = 5 /* of the player, per cycle */, far_m = 10000;
 static const float total = 1000;
 
-/* Who has just unfolded is a cycle behind the others for once. Were their speeds very different, the mean of places at
- * different times would be another one than the centroid. */
+/* A member that was just unfolded is a cycle behind the others once. With very different speeds the mean of places at
+ * different times would differ from the centroid. */
 static const float spread_mps = 0.1f;
 
 /* A leaf, or a folded herd, goes straight on. */
@@ -63,7 +62,7 @@ static double greater(double a, double b) {
   return a > b ? a : b;
 }
 
-/* How far a herd is from what it would be if nobody had looked. */
+/* How far a herd is from what it would be without an observer. */
 static bool judge(const muster_world *world, muster_herd id, const muster_herd_def *def, osborne_kept *kept) {
   muster_herd_info info = muster_default_herd_info();
   if (muster_herd_read(world, id, &info) != MUSTER_OK) return false;
@@ -78,7 +77,7 @@ static bool judge(const muster_world *world, muster_herd id, const muster_herd_d
   return true;
 }
 
-/* There and back again through the herds, whose time begins with the first frame; and then far away. */
+/* Walks there and back again through the herds, which begin to move with the first frame; and then far away. */
 static bool walk(muster_world *world, muster_observer player) {
   for (uint64_t cycle = 0; cycle < WALKED + AWAY; cycle++) {
     double way_m = walk_m * (double)cycle, side_m = ROWS * apart_m, turn_m = fmod(way_m, 2 * side_m);

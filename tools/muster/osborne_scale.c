@@ -1,4 +1,4 @@
-/* Twice as many herds, and again: on the same square, and on one that grows with them. */
+/* Doubles the number of herds again and again: on the same square, and on one that grows with them. */
 #include "osborne.h"
 
 #include "base/clock.h"
@@ -23,8 +23,8 @@ static bool has_memory(const osborne_def *def) {
   return needed <= scale_bytes_available();
 }
 
-/* One worker by the CPU that its thread used, so that what else the machine does is none of its time; several can only
- * be timed by the wall clock. */
+/* One worker by the CPU that its thread used, so that other work of the machine does not count; several can only be
+ * timed by the wall clock. */
 static uint64_t read_time(const osborne_world *world, const clock_source *clock) {
   return world->workers == 1 ? clock_thread_cpu() : clock_now(clock);
 }

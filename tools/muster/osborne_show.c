@@ -49,8 +49,9 @@ static void print_comparison(const osborne_results *results) {
   char herds[TEXT_BYTES];
   printf(
       "Osborne & Dickinson: %s herds of %d on %g x %g km, one player; %u cycles of 500 ms on one worker, in turns\n\n"
-      "Like with like, level of detail leaves %.1f %% of the CPU. Beside a crowd one by one, as theirs, it is %.2f %%: "
-      "most\nof that is our loops. Inputs from the paper: zones, flocking, numbers; ours: the ground, and the player's "
+      "Like with like, level of detail leaves %.1f %% of the CPU. Beside a crowd one by one, as the paper's, it is "
+      "%.2f %%: most\nof that is our loops. Inputs from the paper: zones, flocking, numbers; ours: the ground, and the "
+      "player's "
       "walk.\n\n"
       "%-26s %11s %13s %10s %10s %10s %11s %11s %8s\n%-26s %11s %13s %10s %10s %10s %11s %11s %8s\n",
       text_count(herds, results->plan.herds), OSBORNE_MEMBERS, results->plan.side_m * 1e-3, results->plan.side_m * 1e-3,
@@ -63,16 +64,15 @@ static void print_comparison(const osborne_results *results) {
   print_way(compare, OSBORNE_WITHOUT_SCALAR, 0);
   printf("\nWithout: plain loops over all animals with the same flocking, without any scheduler; eight at a time is "
          "ours,\n"
-         "theirs was not optimised. Simulated are leaves (%u to %u), and each folded herd as one: all of them move in "
-         "each\ncycle, in blocks.\n",
+         "the paper's was not optimised. Simulated are leaves (%u to %u), and each folded herd as one: all of them "
+         "move in each\ncycle, in blocks.\n",
          compare->leaves_least, compare->leaves_most);
 }
 
 static void print_kept(const osborne_kept *kept) {
   printf("\nKept (a world of ours): %d herds that drift, after %llu folds and %llu unfolds: %llu of %d members, totals "
-         "within\n%.4f of 1,000, centroids within %.2f cm and momenta within %.4f mm/s of what they would be if nobody "
-         "had "
-         "looked.\n",
+         "within\n%.4f of 1,000, centroids within %.2f cm and momenta within %.4f mm/s of what they would be without "
+         "an observer.\n",
          OSBORNE_KEPT_HERDS, (unsigned long long)kept->folds, (unsigned long long)kept->unfolds,
          (unsigned long long)kept->members, OSBORNE_KEPT_HERDS * OSBORNE_MEMBERS, kept->total_lost,
          kept->centroid_m * 100, kept->velocity_mps * 1000);
@@ -111,7 +111,7 @@ void osborne_print(const osborne_results *results) {
   print_kept(&results->kept);
   for (int i = 0; i < OSBORNE_DOUBLINGS; i++) print_sizes(results, &results->doublings[i]);
   printf(
-      "\nms: the median of cycles in which everybody is due: of one worker its own CPU, of several wall time, which "
+      "\nms: the median of cycles in which every agent is due: of one worker its own CPU, of several wall time, which "
       "is\n"
       "the machine's of the moment. On the same square there are ever more leaves near the player, on the growing one\n"
       "ever more folded herds. Bytes of an unfolded herd are beside its agents; each number that a host keeps of\n"

@@ -1,19 +1,19 @@
-/* A world of herds, and the player who walks among them. */
+/* A world of herds, and the player that walks among them. */
 #include "osborne.h"
 
 #include <math.h>
 
-/* Far above what a frame takes, so that everybody who is due runs. */
+/* Far above what a frame takes, so that every agent that is due runs. */
 static const uint64_t budget_ns = 10000000000;
 static const double walk_mps = 1.4, turn_share = 1.0 / 8; /* the player's circle, by the side of the square */
 
 /* What is near the player unfolds. Herds that wander go on changing for ever after, but as many fold as unfold. */
 enum { SETTLING_CYCLES = 12, SETTLING_CYCLES_MAX = 1000, SETTLED_MORE = 16 };
 
-/* The paper knows no importance: where somebody is simulated, and how finely, follows from the zones alone. */
+/* The paper knows no importance: where agents are simulated, and how finely, follows from the zones alone. */
 static const float sight_m = 0.01f;
 
-/* He walks around the middle. */
+/* The player walks around the middle. */
 static muster_position player_place(const osborne_world *it) {
   double radius_m = it->def.side_m * turn_share;
   double angle = walk_mps * (double)it->cycle * (OSBORNE_CYCLE_NS * 1e-9) / radius_m;
@@ -41,7 +41,7 @@ static bool create(osborne_world *it) {
   return it->player.generation != 0;
 }
 
-/* The last part of a cycle is to look at what became of it, which is none of its time. */
+/* The last part of a cycle inspects its result, which is not timed. */
 bool osborne_cycle(osborne_world *it) {
   it->cycle++;
   it->place = player_place(it);

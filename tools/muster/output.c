@@ -31,7 +31,7 @@ static void open_to_others(int descriptor) {
   (void)fchmod(descriptor, 0666 & ~mask);
 }
 
-/* Whoever interrupts the program waits until the file is gone from where it is written, or it would stay there. */
+/* A signal that ends the program is held back until the temporary file is gone, or that file would stay there. */
 static void hold_signals(struct output *output) {
   sigset_t stopping;
   sigemptyset(&stopping);

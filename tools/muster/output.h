@@ -1,5 +1,5 @@
-/* output.h - a result file that is never half there: once the result is known it is written beside its place and
- * renamed into it, and an interruption in between waits. Until then nothing stands there that could stay behind. */
+/* output.h - a result file that is never incomplete: once the result is known it is written beside its place and
+ * renamed into it, and signals in between wait. Before that there is no file that could be left behind. */
 #ifndef TOOLS_OUTPUT_H
 #define TOOLS_OUTPUT_H
 
@@ -22,15 +22,15 @@ struct output {
  * returns false when it cannot be written; nothing is left behind then. */
 bool output_open(struct output *output, const char *path);
 
-/* Whether two results would be one file, or both standard output. What is no plain file may be named twice. */
+/* Whether two results would be one file, or both standard output. A path that is no plain file may be named twice. */
 bool output_is_same(const char *path, const char *other);
 
 /* Writes a part of a result that comes in parts; output_commit ends it with the last. Complains and returns false on
  * failure; the output is closed then. */
 bool output_write(struct output *output, const char *text, size_t length);
 
-/* Writes the result and puts it in its place. Complains and returns false on failure; what stood there before then
- * stands there still. Closes either way. */
+/* Writes the result and puts it in its place. Complains and returns false on failure; an older file there is kept then.
+ * Closes either way. */
 bool output_commit(struct output *output, const char *text, size_t length);
 
 /* Ends the document and commits it. Complains and returns false also when the document did not fit its buffer; the

@@ -17,8 +17,8 @@ struct pacing pacing_begin(uint64_t rate, bool paced);
 /* The simulation time of frame `number`: exactly number / rate, rounded down, so that no error adds up. */
 uint64_t pacing_sim_time(const struct pacing *pacing, uint64_t number);
 
-/* Sleeps until frame `number` is due on the wall. Who is more than a frame late does not hurry to catch up: the
- * schedule moves on by what was lost. */
+/* Sleeps until frame `number` is due on the wall. After a delay of more than a frame there is no hurry to catch up: the
+ * schedule moves on by the lost time. */
 void pacing_wait(struct pacing *pacing, uint64_t number);
 
 #endif

@@ -69,14 +69,14 @@ static void check_large(const rankin_results *results, repro_checks *checks) {
     for (uint32_t level = 0; level < MUSTER_LEVELS; level++) all &= outcome->levels[level] > 0;
     repro_check_that(checks, all, "%u characters: all levels are in use (%u, %u, %u, %u)", results->large[i],
                      outcome->levels[0], outcome->levels[1], outcome->levels[2], outcome->levels[3]);
-    repro_check_that(checks, outcome->least > 0, "%u characters: everybody ran", results->large[i]);
+    repro_check_that(checks, outcome->least > 0, "%u characters: every one ran", results->large[i]);
     double stretch = (double)outcome->top_p99_ns / (double)outcome->period_ns;
     repro_check_that(checks, stretch <= 2,
                      "%u characters: 99 of 100 updates of the most important band within two wanted periods (%.2f)",
                      results->large[i], stretch);
   }
   repro_check_that(checks, results->dynamic[0].eased == 0 && results->dynamic[1].eased > 0,
-                   "pressure lowers nobody's level among %u, and some among %u (%u; %u)", results->large[0],
+                   "pressure lowers no level among %u, and some among %u (%u; %u)", results->large[0],
                    results->large[1], results->dynamic[0].eased, results->dynamic[1].eased);
 }
 

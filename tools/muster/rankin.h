@@ -11,7 +11,7 @@
 
 enum {
   RANKIN_FINDINGS = 5, /* the paper's */
-  RANKIN_PARTS = 5,    /* what else of its design can be taken out */
+  RANKIN_PARTS = 5,    /* other parts of its design that can be taken out */
   RANKIN_SIZES = 3,
   RANKIN_LEVELS = 3,
   RANKIN_LARGE = 2,
@@ -25,11 +25,11 @@ typedef struct rankin_plan {
   uint32_t ticks;
   bool alike;                     /* of equal importance; else four roles */
   float importance, ageing, runs; /* weights */
-  uint32_t guarantee_ticks;       /* S: what ageing is counted in; and who has waited longer leads */
+  uint32_t guarantee_ticks;       /* S: the unit of ageing; and an agent that has waited longer leads */
   uint64_t capacity_ns;           /* modelled work of a tick; 0 = 4 updates, whatever they cost */
 } rankin_plan;
 
-/* What came of it. */
+/* The result of a run. */
 typedef struct rankin_outcome {
   double cpu_s;
   uint32_t least, most;         /* runs of one character */
@@ -64,8 +64,8 @@ typedef struct rankin_results {
 /* Runs one plan. False after a complaint. */
 bool rankin_run(const rankin_plan *plan, rankin_outcome *outcome);
 
-/* The paper's findings, and what its parts do; each with a run of its own, and another one in which it must not hold.
- * False after a complaint. */
+/* The paper's findings, and the effects of its parts; each with a run of its own, and a second one in which it must not
+ * hold. False after a complaint. */
 bool rankin_find(rankin_finding findings[RANKIN_FINDINGS]);
 bool rankin_find_parts(rankin_finding parts[RANKIN_PARTS]);
 
@@ -75,18 +75,18 @@ extern const rankin_plan rankin_basic;
 /* CPU time of a plan: the least of some runs, since whatever disturbs one only adds to it. False after a complaint. */
 bool rankin_measure(const rankin_plan *plan, double *cpu_s);
 
-/* What updates that are sliced come to, of characters who are all alike. */
+/* The results of sliced updates of equal characters. */
 typedef struct rankin_slices {
   double ticks;       /* from the first slice of an update to its last, the mean */
   double longest_ms;  /* modelled work of a tick, the most */
   uint32_t completed; /* long updates */
-  uint32_t missed;    /* ticks in which somebody more important did not run */
+  uint32_t missed;    /* ticks in which a more important agent did not run */
 } rankin_slices;
 
 /* Updates of four slices, of which a tick runs one of each of 4 among 40 characters, with a weight for progress. */
 bool rankin_run_progress(float weight, rankin_slices *slices);
 
-/* An update of three ticks' time, in so many atoms, beside four characters who are more important. */
+/* An update of three ticks' time, in `atoms` atoms, beside four characters that are more important. */
 bool rankin_run_long(uint32_t atoms, rankin_slices *slices);
 
 /* The tables as text; the figures as plots. */

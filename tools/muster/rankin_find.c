@@ -1,5 +1,5 @@
-/* What Rankin, Acton & Katchabaw found, and what the parts of their priority do: each in a run of its own, and in
- * another one without it, in which it must not hold. All but the cost of levels is virtual time. */
+/* The findings of Rankin, Acton & Katchabaw, and the effects of the parts of their priority: each in a run of its own,
+ * and in another one without it, in which it must not hold. All but the cost of levels is virtual time. */
 #include "rankin.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ enum {
   AGEING_TICKS = 3600
 };
 
-static const double evenly = 1.1;    /* at most so many times as many runs for one as for another */
+static const double evenly = 1.1;    /* at most this many times as many runs for one as for another */
 static const double clearly = 1.02;  /* so many times as many runs for the next more important role */
 static const double much_less = 0.7; /* at most this part of the cost of the level above */
 static const double twice = 2;       /* so many times as many updates in the same time */
@@ -81,8 +81,8 @@ static bool find_advantage(rankin_finding *finding) {
   return true;
 }
 
-/* The run counter would give the low ones a turn, too; and so would the class of those who have waited longer than S.
- */
+/* The run counter would give the low characters a turn, too; and so would the class of those that have waited longer
+ * than S. */
 static rankin_plan unaged(void) {
   rankin_plan plan = rankin_basic;
   plan.runs = plan.ageing = 0.0f;
@@ -109,8 +109,9 @@ static bool find_starvation(rankin_finding *finding) {
   return true;
 }
 
-/* Nobody waits longer than S, so that the class of those who have is empty: all by ageing alone. The least important
- * are three quarters of importance behind, and so wait for three quarters of S; and for those before them. */
+/* No character waits longer than S, so that the class of those that have is empty: the result is of ageing alone. The
+ * least important are three quarters of importance behind, and so wait for three quarters of S; and for the characters
+ * before them. */
 static bool find_ageing(rankin_finding *finding) {
   rankin_plan aged = unaged(), without;
   rankin_outcome outcomes[2];
@@ -121,7 +122,7 @@ static bool find_ageing(rankin_finding *finding) {
   without.ageing = 0.0f;
   if (!run_both(&aged, &without, outcomes)) return false;
   double bound = ceil(0.75 * AGEING_S) + (double)BASIC / PER_TICK + 1;
-  *finding = (rankin_finding){.name = "with ageing: nobody starves, though S is out of reach",
+  *finding = (rankin_finding){.name = "with ageing: no character starves, though S is out of reach",
                               .unit = "ticks waited at most",
                               .holds = outcomes[0].least > 0 && waited_ticks(&outcomes[0]) <= bound,
                               .value = waited_ticks(&outcomes[0]),
@@ -167,14 +168,14 @@ bool rankin_find(rankin_finding findings[RANKIN_FINDINGS]) {
 /* ------------------------------------------------------------------------------------------------------------ parts
  */
 
-/* Ageing is off, so that nothing but the class of those who have waited longer than S can help anybody. */
+/* Ageing is off, so that only the class of those that have waited longer than S can help a low character. */
 static bool find_guarantee(rankin_finding *part) {
   rankin_plan out_of_reach = unaged(), within = out_of_reach;
   rankin_outcome outcomes[2];
   within.guarantee_ticks = 20;
   if (!run_both(&within, &out_of_reach, outcomes)) return false;
   double bound = 20 + (double)BASIC / PER_TICK + 1;
-  *part = (rankin_finding){.name = "guarantee, ageing off: nobody waits longer than S and one round",
+  *part = (rankin_finding){.name = "guarantee, ageing off: no character waits longer than S and one round",
                            .unit = "ticks waited at most",
                            .counter_case = "S out of reach",
                            .value = waited_ticks(&outcomes[0]),
@@ -184,16 +185,16 @@ static bool find_guarantee(rankin_finding *part) {
   return true;
 }
 
-/* Neither ageing nor the guarantee. Everybody is released again in the next tick, and the counter of who waits is
- * frozen: so n runs make it 1 - (15/16)^n. Once that of the highest role is a quarter ahead, the next role, a quarter
- * of importance behind, has a turn; and so on until its counter is 3/4, that of the highest being 1. */
+/* Neither ageing nor the guarantee. Every character is released again in the next tick, and the counter of one that
+ * waits is frozen: so n runs make it 1 - (15/16)^n. Once that of the highest role is a quarter ahead, the next role, a
+ * quarter of importance behind, has a turn; and so on until its counter is 3/4, that of the highest being 1. */
 static bool find_run_counter(rankin_finding *part) {
   const double wanted = ceil(log(0.25) / log(15.0 / 16.0));
   rankin_plan without = unaged(), with = without;
   rankin_outcome outcomes[2];
   with.runs = 1.0f;
   if (!run_both(&with, &without, outcomes)) return false;
-  *part = (rankin_finding){.name = "run counter, ageing off: who runs often gives way to the next role, 22 times",
+  *part = (rankin_finding){.name = "run counter, ageing off: one that runs often gives way to the next role, 22 times",
                            .unit = "runs of one of that role",
                            .counter_case = "weight of runs 0",
                            .value = outcomes[0].by_role[RANKIN_ROLES - 2],
@@ -204,10 +205,10 @@ static bool find_run_counter(rankin_finding *part) {
 }
 
 static bool find_progress(rankin_finding *part) {
-  const double soon = 5; /* four slices, and a tick in which somebody else was first */
+  const double soon = 5; /* four slices, and a tick in which another one was first */
   rankin_slices with, without;
   if (!rankin_run_progress(1.0f, &with) || !rankin_run_progress(0.0f, &without)) return false;
-  *part = (rankin_finding){.name = "progress: who has begun is finished before others begin",
+  *part = (rankin_finding){.name = "progress: an update that was begun is finished before others begin",
                            .unit = "ticks for an update of four slices",
                            .holds = with.completed > 0 && with.ticks <= soon,
                            .value = with.ticks,
@@ -221,7 +222,7 @@ static bool find_preemption(rankin_finding *part) {
   const double tick_ms = 10;
   rankin_slices sliced, whole;
   if (!rankin_run_long(30, &sliced) || !rankin_run_long(1, &whole)) return false;
-  *part = (rankin_finding){.name = "preemption: a long update is cut by the tick's end, and by who is more important",
+  *part = (rankin_finding){.name = "preemption: a long update is cut by the tick's end, and by more important ones",
                            .unit = "updates of three ticks' time completed",
                            .holds = sliced.completed > 0 && sliced.missed == 0 && sliced.longest_ms <= tick_ms,
                            .value = sliced.completed,
@@ -242,7 +243,7 @@ bool rankin_measure(const rankin_plan *plan, double *cpu_s) {
 }
 
 /* The greatest part of a level's cost that the next one still takes. The world without characters' work is the same at
- * each, and taken away. All take turns, so that what else the machine does befalls each alike. */
+ * each, and taken away. All take turns, so that other work of the machine affects each equally. */
 static bool find_order_of(bool vary, double *greatest) {
   enum { EMPTY = MUSTER_LEVELS, PLANS };
   rankin_plan plans[PLANS];

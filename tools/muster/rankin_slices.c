@@ -1,4 +1,4 @@
-/* Little worlds of Rankin's scheduler whose updates take several ticks: what progress and preemption do. */
+/* Small worlds of Rankin's scheduler with updates that take several ticks: the effects of progress and preemption. */
 #include "complaint.h"
 #include "rankin.h"
 

@@ -32,7 +32,7 @@ static void add_to_promise(run_record *record, const muster_frame_report *report
   record->waiting_given_ns += report->given_cpu_ns;
 }
 
-/* Who is woken does not move the line of those who wait, however often it runs. */
+/* A woken agent's runs do not shorten the line of waiting agents, however often it runs. */
 static void add_to_block(run_record *record, const muster_frame_report *report) {
   if (report->carried == 0) {
     record->block_frames = record->block_turns = 0;

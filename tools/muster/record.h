@@ -4,7 +4,7 @@
 
 #include <muster/muster.h>
 
-/* Frames over which the pace of the line of those who wait is taken. */
+/* Frames over which the pace of the line of waiting agents is taken. */
 enum { RECORD_BLOCK_FRAMES = 30 };
 
 typedef struct run_record {

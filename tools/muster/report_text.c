@@ -71,7 +71,7 @@ static void print_machine(FILE *stream, const run_summary *summary) {
           text_share(stolen, summary->stolen_share), loud ? "; run it again for figures of Muster alone" : "");
 }
 
-/* A frame that keeps the promise may be as late as an atom is long: so that one over its limit must be told of. */
+/* A frame that keeps the promise may be as late as an atom is long, so an atom over its limit must be reported. */
 static void print_longest(FILE *stream, const run_summary *summary) {
   char own[TEXT_BYTES], atom[TEXT_BYTES], limit[TEXT_BYTES];
   uint64_t atom_ns = summary->longest_atom_ns, limit_ns = summary->runaways.worst_limit_ns;
@@ -123,7 +123,7 @@ static void print_updates(FILE *stream, const run_summary *summary) {
   print_overhead(stream, summary);
 }
 
-/* Where not even they fit, nothing but more budget or fewer of them brings their periods back. */
+/* Where not even important agents fit, only more budget or fewer of them restores their periods. */
 static void print_important(FILE *stream, const run_summary *summary) {
   char times[TEXT_BYTES], frames[TEXT_BYTES];
   if (summary->important_over_share > 0)

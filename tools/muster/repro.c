@@ -98,7 +98,7 @@ static void show_help(FILE *stream) {
         stream);
 }
 
-/* Asked for where there is nothing of the kind, they would be silently left out. */
+/* An option that the paper has no use for is refused: otherwise it would be ignored silently. */
 static int check_ways(const repro_options *options) {
   for (size_t i = 0; i < PAPERS; i++) {
     if (strcmp(options->paper, papers[i]->name) != 0) continue;

@@ -48,8 +48,8 @@ typedef struct repro_paper {
   bool (*measure)(json_writer *writer, bool quiet);
 } repro_paper;
 
-/* A default world by the rules that the papers had: rates give way, who waited longer comes first, and levels follow
- * importance. */
+/* A default world by the rules that the papers had: rates give way, an agent that waited longer comes first, and levels
+ * follow importance. */
 static inline muster_world_def repro_world_def(void) {
   muster_world_def def = muster_default_world_def();
   def.elastic = MUSTER_ELASTIC_RATE;

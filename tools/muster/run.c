@@ -62,7 +62,7 @@ static void write_line(const char *text, void *user) {
   puts(text);
 }
 
-/* True when there is nobody to find, too. */
+/* Finds the agent to watch. Also true when none was named. */
 static bool find_watched(struct run *run) {
   const struct host *host = &run->host;
   if (!run->options.watch) return true;
@@ -183,7 +183,8 @@ static void say_replayed(const struct run *run) {
           (unsigned long long)run->frame);
 }
 
-/* The world, and who watches beside it. False after a complaint, with nothing left behind. */
+/* Opens the world, and the threads that watch the machine beside it. False after a complaint, with nothing left
+ * behind. */
 static bool open_world(struct run *run) {
   const char *wrong = NULL;
   progress_step(&run->progress, "making the world of '%s'", run->options.scenario);
@@ -235,7 +236,7 @@ static bool open_outputs(struct run *run) {
          (!run->options.record || recording_open(&run->recording, &run->options));
 }
 
-/* With what the options and the setup say. */
+/* Runs with the options and the setup. */
 static int run_prepared(struct run *run, int (*write_report)(struct run *run)) {
   int status = STATUS_FAILED;
   hold_back_signals(run);

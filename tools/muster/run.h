@@ -1,4 +1,4 @@
-/* run.h - a population that is run for its frames, and what is told of it in the end. */
+/* run.h - a population that is run for its frames, and the report at the end. */
 #ifndef TOOLS_RUN_H
 #define TOOLS_RUN_H
 
@@ -25,7 +25,7 @@ struct run {
   run_record record;
   struct recording recording;
   struct noise noise;    /* as the counted frames began */
-  machine_crew *machine; /* watches between the frames; null = nobody */
+  machine_crew *machine; /* watches between the frames; null = not used */
   machine_report seen;   /* by them */
   sigset_t stop_signals;
   int signal;     /* that ended it early; 0 = none */

@@ -19,7 +19,7 @@ static const char options[] =
     "  --workers N        the calling thread included (default: one per processor)\n"
     "  --fit RULE         how periods give way: importance (default): the least staleness, weighted by importance, "
     "for the CPU, at any load, and in the order of deadlines; elastic: the important last; or square-root. Of the "
-    "last two none is longer than the longest, and beyond that load who waited longer comes first\n"
+    "last two none is longer than the longest, and beyond that load agents that waited longer come first\n"
     "  --activation-delay N\n"
     "                     frames by which an update may be put off so that none has a peak (default 0)\n"
     "  --no-pace          run frames back to back instead of at --hz on the wall clock\n"
@@ -76,7 +76,7 @@ void run_explain_help(FILE *stream) {
       "  --agent INDEX      the one with this number\n"
       "  --agent most-important\n"
       "  --agent most-delayed\n"
-      "                     of those that are due and wait, the one whose last update is longest ago; of all, when "
+      "                     of agents that are due and wait, the one with the oldest last update; of all, when "
       "none waits (default)\n"
 #ifdef MUSTER_HAS_CTL
       "Of a running musterd:\n"

@@ -253,7 +253,7 @@ static bool complete(run_options *options, run_purpose purpose, int *status) {
   options->module = catalog_find(options->scenario, &options->path, status);
   if (options->module && (*status = find_contradiction_of_output(options)) != STATUS_OK) return false;
   if (options->module && options->watch && !can_watch(options->module)) {
-    *status = complain_usage("'%s' has nobody to watch; use the scenario 'townsfolk' for that", options->scenario);
+    *status = complain_usage("'%s' has no agent to watch; use the scenario 'townsfolk' for that", options->scenario);
     return false;
   }
   if (!options->module || options->cost_ns == 0 || takes_cost(options->module)) return options->module != NULL;

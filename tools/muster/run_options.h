@@ -12,7 +12,7 @@ typedef struct run_options {
   const char *trace;           /* the same for the trace of the last frames */
   const char *agent;           /* which one to explain, as typed */
   const char *record;          /* where the run is recorded; null = nowhere, "-" = standard output */
-  const char *watch;           /* the name of the agent to watch; null = nobody */
+  const char *watch;           /* the name of the agent to watch; null = none */
   uint32_t agents, observers;  /* 0 = the scenario's own */
   uint32_t workers;
   uint64_t budget_ns, capacity_ns;
@@ -24,12 +24,12 @@ typedef struct run_options {
   uint32_t activation_delay;
   bool virtual_clock, no_pace;
   bool audit;            /* measures the promise */
-  bool machine;          /* between the frames it is seen what the machine alone does to them */
+  bool machine;          /* between the frames, measures how often the machine alone makes one late */
   uint32_t trace_frames; /* how many of them it keeps */
   char up_axis;
 } run_options;
 
-/* What the frames are run for: `muster run` or `muster explain`, whose options are those of `run` and --agent. */
+/* The purpose of the frames: `muster run` or `muster explain`, which has the options of `run` and --agent. */
 typedef enum run_purpose { RUN_TO_REPORT = 0, RUN_TO_EXPLAIN } run_purpose;
 
 /* Reads the command line. True: go on and run. False: `status` is the exit status, and what there is to say has been

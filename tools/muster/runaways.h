@@ -1,4 +1,4 @@
-/* runaways.h - what a run's atoms over their limit came to, for both reports. */
+/* runaways.h - a run's atoms over their limit and the consequences, for both reports. */
 #ifndef TOOLS_RUNAWAYS_H
 #define TOOLS_RUNAWAYS_H
 
@@ -10,9 +10,9 @@
 struct runaways {
   uint64_t offences, blocked, demotions, quarantines, stuck; /* of the counted frames */
   uint32_t agents_demoted, agents_quarantined, types_quarantined;
-  const char *worst_type;            /* since the world was created; null = nobody ever offended */
+  const char *worst_type;            /* since the world was created; null = no offence ever */
   uint64_t worst_ns, worst_limit_ns; /* 0 = it is not known any more */
-  const char *blocked_type;          /* likewise, of atoms that were blocked; and whose it was */
+  const char *blocked_type;          /* likewise, of atoms that were blocked; and the agent */
   uint64_t blocked_ns;
   muster_agent blocked_agent;
   uint32_t blocked_atom;

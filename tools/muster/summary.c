@@ -50,8 +50,8 @@ static void sum_up_promise(run_summary *summary, const run_options *options, con
   summary->capacity_share = ratio((double)record->used_ns, capacity_of(options, record));
 }
 
-/* The guarantee: until its turn comes an agent may wait, and then for those only whose turn came before, x in each
- * frame: updates that are no answers to wakes, in the slowest block of frames. Scenarios may let time pass between
+/* The guarantee: until its turn comes an agent may wait, and then only for the agents that had their turn before it, x
+ * in each frame: updates that no wake caused, in the slowest block of frames. Scenarios may let time pass between
  * frames, so the longest counts. This bounds the time from release to start; from one update to the next it is the
  * longest period more, which shows as the maximum of the staleness. */
 static double wait_bound_ns(const run_summary *summary, const run_record *record) {

@@ -30,7 +30,7 @@ typedef struct run_summary {
   double
       machine_kept_share; /* what threads that only read the clocks kept, in so many frames; 0 = they did not watch */
   uint64_t machine_frames, machine_missed; /* and how often one of them came too late for it */
-  double budget_used_share; /* of the CPU given in frames at whose end work waited; NaN when it never did */
+  double budget_used_share; /* of the CPU given in frames with work waiting at the end; NaN without any */
   double capacity_share;    /* CPU used of workers x budget (virtual: of the capacity), all frames */
   muster_statistics statistics;
   struct runaways runaways;
@@ -41,7 +41,7 @@ typedef struct run_summary {
   double important_load_mean, important_load_max;   /* in parts of the capacity */
   double important_over_load, important_over_share; /* where it is above 1, and in what part of the frames; or 0 */
   double wait_bound_ns; /* as muster_frame_report.turn_longest_ns says; NaN when nothing ran */
-  bool wait_within;     /* nobody waited longer from release to start */
+  bool wait_within;     /* no agent waited longer from release to start */
   double stage_ns[MUSTER_STAGES];
   uint32_t levels[MUSTER_LEVELS];
   double bytes_per_agent, scheduling_bytes_per_agent;

@@ -56,7 +56,7 @@ typedef struct tan_wong_plan {
   bool wall;                /* on the wall clock, with real work */
 } tan_wong_plan;
 
-/* What became of the animats. */
+/* The results of the animats. */
 typedef struct tan_wong_outcome {
   tan_wong_animat animat;
   double interval_deviation_ms;         /* mean of the time from one update to the next, less T_io */
@@ -69,7 +69,7 @@ typedef struct tan_wong_outcome {
 
 /* How periods give way: figure 2 of the paper as it must be meant, as it is printed, and rules that it is not. */
 typedef enum tan_wong_rule {
-  TAN_WONG_CORRECTED = 0, /* U_i = U_io - lambda E_i; who is at the longest period takes no part in the rest */
+  TAN_WONG_CORRECTED = 0, /* U_i = U_io - lambda E_i; tasks at the longest period take no part in the rest */
   TAN_WONG_PRINTED,       /* with Uvo = Uo - Uf, where Uf is what these take now and not what they took at first: what
                              they have saved is saved a second time by the others. (The other slips of the figure, by
                              which it would not run at all, are put right: T_i = C_i / U_i, within its bounds) */
@@ -100,7 +100,7 @@ void tan_wong_spread(double share, tan_wong_species species[TAN_WONG_SPECIES]);
 
 enum { TAN_WONG_SPREADS = 6 };
 
-/* Row by row, with species whose costs differ: the paper's figure 2 as printed and as corrected, and Muster. */
+/* Row by row, with species of different costs: the paper's figure 2 as printed and as corrected, and Muster. */
 typedef struct tan_wong_slip {
   double spread; /* 0.3: costs from 0.7 to 1.3 of the mean */
   tan_wong_row printed[TAN_WONG_ROWS], corrected[TAN_WONG_ROWS], muster[TAN_WONG_ROWS];
@@ -142,7 +142,7 @@ bool tan_wong_find_slip(const tan_wong_plan plans[TAN_WONG_ROWS], tan_wong_frame
 /* Runs the species that differ in everything. False after a complaint. */
 bool tan_wong_find_unequal(tan_wong_frame *frames, tan_wong_unequal *unequal);
 
-/* What a run came to, as a row. */
+/* A run's results, as a row. */
 tan_wong_row tan_wong_row_of(const tan_wong_plan *plan, const tan_wong_phase *phase, const tan_wong_outcome *outcome);
 
 /* Sums up frames from .. to - 1. */

@@ -68,14 +68,14 @@ static void check_periods(const tan_wong_results *results, repro_checks *checks)
   }
 }
 
-/* By the order of delays nobody is passed over by who was released after him: so the longest wait is that for everybody
- * once. */
+/* By the order of delays no animat is passed over by one that was released after it: so the longest wait is one round
+ * of all animats. */
 static void check_order(const tan_wong_results *results, repro_checks *checks) {
   for (int i = 0; i < TAN_WONG_ROWS; i++) {
     double frames = results->longest_wait_ms[i] / results->phases[i].frame_ms;
     double round = ceil(TAN_WONG_ANIMATS * results->animat.cost_ms / results->rows[i].c_total_ms);
     repro_check_that(checks, frames <= round,
-                     "T_d %g: in the order of delays nobody waits for more than %g frames (%.2f)",
+                     "T_d %g: in the order of delays no animat waits for more than %g frames (%.2f)",
                      results->rows[i].budget_ms, round, frames);
   }
 }

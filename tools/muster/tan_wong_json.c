@@ -1,4 +1,4 @@
-/* Tan & Wong's results for machines: what is an input, what of it follows, and what is found. */
+/* Tan & Wong's results for machines: inputs, what follows from them, and what was found. */
 #include "tan_wong.h"
 
 static void write_row(json_writer *writer, const tan_wong_row *row, bool published) {
@@ -36,7 +36,7 @@ static void write_phase(json_writer *writer, const char *name, const tan_wong_ph
   json_end_object(writer);
 }
 
-/* What no reproduction finds out, since it was put in. */
+/* Inputs: figures that the reproduction cannot find. */
 static void write_inputs(json_writer *writer, const tan_wong_results *results) {
   json_begin_object(writer, "inputs");
   json_string(writer, "from_the_paper", "budget_ms, period_ms, period_max_ms, elasticity");

@@ -20,7 +20,7 @@ static double elasticity_of(tan_wong_rule rule, const tan_wong_task *task) {
   return task->elasticity;
 }
 
-/* One round of figure 2: true when nobody else came to the longest period. */
+/* One round of figure 2: true when no further task came to the longest period. */
 static bool compress(tan_wong_rule rule, const tan_wong_task *tasks, uint32_t count, double desired, struct fit *fit) {
   double fixed = 0, nominal = 0, variable = 0, elasticity = 0;
   for (uint32_t i = 0; i < count; i++) {
@@ -106,12 +106,12 @@ struct model {
   model_animat animats[TAN_WONG_ANIMATS];
 };
 
-/* Most delays first, then who ran longest ago. */
+/* Most delays first, then the one that ran longest ago. */
 static bool comes_first(const model_animat *left, const model_animat *right) {
   return left->delays != right->delays ? left->delays > right->delays : left->ran_ms < right->ran_ms;
 }
 
-/* The next one that is due; null when nobody is. */
+/* The next one that is due; null when none is. */
 static model_animat *next_due(struct model *model) {
   model_animat *first = NULL;
   for (uint32_t i = 0; i < TAN_WONG_ANIMATS; i++) {

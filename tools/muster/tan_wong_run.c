@@ -32,7 +32,7 @@ static host_setup setup_of(run *it) {
   setup.world.clock = plan->wall ? MUSTER_CLOCK_WALL : MUSTER_CLOCK_VIRTUAL;
   setup.world.order = MUSTER_ORDER_DELAYS;
   setup.world.elastic = MUSTER_ELASTIC_UTILISATION;
-  setup.world.debt_budgets = 0.0f; /* theirs starts the update that crosses the deadline, and owes nothing for it */
+  setup.world.debt_budgets = 0.0f; /* the paper's starts the update that crosses the deadline, and owes nothing */
   return setup;
 }
 

@@ -1,4 +1,4 @@
-/* Animats that differ. While all are alike no rule can be told from another, and nobody comes to the longest period
+/* Animats that differ. With equal animats all rules give the same periods, and no animat comes to the longest period
  * before the others do, which is where figure 2 of the paper has its slip. */
 #include "tan_wong.h"
 

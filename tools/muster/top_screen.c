@@ -206,7 +206,7 @@ static void draw_help(void) {
                                       "COST%      part of what an update of all agents costs",
                                       "Frame      wall time of the last one; # is the limit",
                                       "Workers    CPU that periods need, and that updates have",
-                                      "got        time between updates, those who never ran included",
+                                      "got        time between updates, also of agents that never ran",
                                       "",
                                       "any key    back"};
   for (int i = 0; i < (int)(sizeof lines / sizeof *lines); i++) put(TABLE_LINE + i, 2, "%s", lines[i]);

@@ -1,4 +1,4 @@
-/* whole.h - files read and written as one text, for what knows jansson.h and so cannot see output.h. */
+/* whole.h - files read and written as one text, for sources that include jansson.h and so cannot include output.h. */
 #ifndef TOOLS_WHOLE_H
 #define TOOLS_WHOLE_H
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* What is not managed is what the others are compared with. */
+/* The unmanaged version is the one that the others are compared with. */
 static bool measure_overhead(const wright_version *version, struct progress *line, wright_row *row) {
   row->overhead_ns = version->managed ? (double)NAN : 0.0;
   progress_step(line, "wright: %s, what its scheduling costs", version->name);

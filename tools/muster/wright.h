@@ -20,7 +20,7 @@ enum {
   WRIGHT_DELAY = 2,     /* the most frames of that delay */
   WRIGHT_OUR_DELAY = 5, /* in our own versions: avoiding recurs after 6 */
   WRIGHT_VERSIONS = 7,
-  WRIGHT_PARTS = 3,       /* who share time */
+  WRIGHT_PARTS = 3,       /* agents or sets that share time */
   WRIGHT_MODE_ATOMS = 10, /* that a frame's time holds, of a set of three times as many */
   WRIGHT_MODE_FRAMES = 3,
   WRIGHT_TURN_FRAMES = 9
@@ -40,8 +40,8 @@ extern const wright_version wright_versions[WRIGHT_VERSIONS];
 /* Numbers of versions that checks speak of. */
 enum { WRIGHT_NAIVE = 0, WRIGHT_UNSCHEDULED, WRIGHT_SCHEDULED, WRIGHT_DELAYED, WRIGHT_OURS };
 
-/* What became of a population, from its first frame on. Shares are of what fell due, in the second in which they were
- * greatest. */
+/* The results of a population, from its first frame on. Shares are of the updates that fell due, in the second in which
+ * they were greatest. */
 typedef struct wright_outcome {
   double missed_updates;       /* that did not run in their frame: no time, or the frame itself was dropped */
   double missed_sets;          /* that did not run in their update's frame */
@@ -53,7 +53,7 @@ typedef struct wright_outcome {
 
 typedef struct wright_row {
   uint32_t agents;       /* the most before degradation: 1 % missed, or a set below a third of its rate */
-  uint32_t untroubled;   /* the most of whom nobody ever missed anything */
+  uint32_t untroubled;   /* the most agents of which none ever missed anything */
   wright_outcome limit;  /* of the first */
   wright_outcome served; /* of as many as the paper's best version served */
   wright_outcome crowd;  /* of three times as many */
@@ -67,7 +67,7 @@ typedef struct wright_peaks {
   uint32_t before[WRIGHT_FRAMES], after[WRIGHT_FRAMES];
 } wright_peaks;
 
-/* What became of a set that needs three times as much as a frame's time, after so many frames. */
+/* The result of a set that needs three times a frame's time, after a number of frames. */
 typedef struct wright_mode {
   uint64_t began, atoms, completed;
 } wright_mode;
@@ -76,13 +76,13 @@ typedef struct wright_mode {
 typedef struct wright_manager {
   double agents[WRIGHT_PARTS],
       sets[WRIGHT_PARTS];        /* parts of the time of agents, and of sets, of priority 10, 30, 60 */
-  double agents_used, sets_used; /* of the time that there was, what was used in all */
+  double agents_used, sets_used; /* the part of the available time that was used in all */
   wright_mode modes[3];          /* by muster_mode */
   uint64_t turns[WRIGHT_PARTS];  /* of sets of which a frame's time holds one */
 } wright_manager;
 
 typedef struct wright_results {
-  bool quick; /* nobody searched for how many agents the versions serve, and no overhead was measured */
+  bool quick; /* no search for how many agents the versions serve, and no overhead measured */
   wright_manager manager;
   uint32_t counts[WRIGHT_COUNTS];
   uint64_t budget_ns; /* T_d on one worker */
@@ -119,10 +119,10 @@ double wright_update_ns(void);
  * may be null. False after a complaint. */
 bool wright_run(const wright_version *version, uint32_t agents, wright_outcome *outcome, double *loads);
 
-/* Finds out what becomes of two populations of given size. False after a complaint. */
+/* Runs two populations of given size. False after a complaint. */
 bool wright_run_crowds(const wright_version *version, wright_row *row);
 
-/* And how many agents a version serves; `line` shows which is tried. False after a complaint. */
+/* Finds how many agents a version serves; `line` shows which number is tried. False after a complaint. */
 bool wright_find_limits(const wright_version *version, struct progress *line, wright_row *row);
 
 /* ---------------------------------------------------------------------------------------------------------- costs */
@@ -130,8 +130,8 @@ bool wright_find_limits(const wright_version *version, struct progress *line, wr
 /* Measures the mean cost of every atom on the wall clock. False after a complaint. */
 bool wright_measure_costs(double costs_ns[PURSUIT_ATOMS]);
 
-/* Measures what Muster takes for an update beside a plain loop with the same callbacks on the same memory, the fastest
- * of many rounds, on one worker. False after a complaint, also when the two came to different worlds. */
+/* Measures Muster's overhead per update against a plain loop with the same callbacks on the same memory, the fastest of
+ * many rounds, on one worker. False after a complaint, also when the two came to different worlds. */
 bool wright_measure_overhead(const wright_version *version, double *each_ns);
 
 /* ----------------------------------------------------------------------------------------------------------- show */

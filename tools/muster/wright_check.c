@@ -1,5 +1,5 @@
-/* What the reproduction of Wright & Marshall must show. Their numbers of agents are those of their machine: what is
- * asked for is the order of the versions and the ratio. Overheads are shown, not judged: they are the wall clock's. */
+/* What the reproduction of Wright & Marshall must show. Their numbers of agents are those of their machine: the checks
+ * are about the order of the versions and the ratio. Overheads are shown, not judged: they depend on the machine. */
 #include "wright.h"
 
 #include <math.h>
@@ -94,7 +94,7 @@ static void check_crowds(const wright_row *rows, repro_checks *checks) {
                      wright_versions[i].name, wright_versions[i].workers);
 }
 
-/* Periods that give way take from what is missed. */
+/* With periods that give way fewer releases are missed. */
 static void check_ours(const wright_results *results, repro_checks *checks) {
   const wright_row *rows = results->rows;
   double fixed = rows[WRIGHT_DELAYED].crowd.missed_last, elastic = rows[WRIGHT_OURS].crowd.missed_last;

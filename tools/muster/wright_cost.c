@@ -1,5 +1,5 @@
-/* What the testbed's atoms cost, and what scheduling them does: the only figures of this reproduction that are of the
- * wall clock. */
+/* The cost of the testbed's atoms, and of scheduling them: the only figures of this reproduction that are measured on
+ * the wall clock. */
 #include "base/clock.h"
 #include "complaint.h"
 #include "wright.h"
@@ -85,9 +85,9 @@ bool wright_measure_costs(double costs_ns[PURSUIT_ATOMS]) {
 /* --------------------------------------------------------------------------------------------------------- overhead
  */
 
-/* Two testbeds of the same agents, who think coarsely, or the work would drown what is looked for: two hundredths of
- * it. What it costs to have an update run does not depend on how long its atoms think. For each of them the fastest
- * that it was in every frame of the cycle after which the sets that fall due repeat. */
+/* Two testbeds of the same agents, with short atoms, because longer work would hide the overhead: two hundredths of it.
+ * The overhead of an update does not depend on how long its atoms think. For each testbed the fastest time of each
+ * frame of the cycle after which the due sets repeat. */
 typedef struct pair {
   clock_source clock;
   pursuit_loop *plain, *managed;
@@ -112,7 +112,7 @@ static bool open_pair(pair *it, const wright_version *version) {
   if (!it->plain || !it->managed || !it->pool) return false;
   it->world = muster_world_create(&world);
   if (!it->world || pursuit_loop_populate(it->managed, &managed, it->world) != MUSTER_OK) return false;
-  return muster_frame_run(it->world, &(muster_frame){0, ample_ns}) == MUSTER_OK; /* its intake: nobody runs yet */
+  return muster_frame_run(it->world, &(muster_frame){0, ample_ns}) == MUSTER_OK; /* its intake: no agent runs yet */
 }
 
 static void close_pair(pair *it) {
@@ -156,7 +156,7 @@ static bool measure_pair(pair *it, double *each_ns) {
 }
 
 /* With delays of their own, agents avoid at other times than in the loop, but as often; without, they come to the same
- * world, unless the machine stood still for so long that somebody used up his share. */
+ * world, unless the machine stood still for so long that an agent used up its share. */
 bool wright_measure_overhead(const wright_version *version, double *each_ns) {
   bool measured = true, same = false;
   for (uint32_t i = 0; measured && !same && i < ATTEMPTS; i++) {

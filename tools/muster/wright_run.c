@@ -1,13 +1,13 @@
 /* The versions of Wright & Marshall's testbed in virtual time.
  *
  * A managed version has T_d for every worker in every frame, and no more. An unmanaged one takes what it takes; a frame
- * whose AI needs more than T_d ends after the screen's refresh and costs the next one, or several: what would have
- * fallen due in these is missed, and time goes on.
+ * whose AI needs more than T_d ends after the screen's refresh and costs the next one, or several: releases that fall
+ * due in these are missed, and time goes on.
  *
- * A version of N workers runs on N threads. In virtual time that is N times T_d in each frame, whoever of them runs
- * what: the same world must come of it on one thread with as much time, which is looked at for the crowd. Agents have
- * no shares of the frame (muster_type_def.priority): as everybody avoids in one update of six, equal shares would cut
- * those who do. Within an update, sets have theirs. */
+ * A version of N workers runs on N threads. In virtual time that is N times T_d in each frame, whichever thread runs
+ * which agent: one thread with as much time must give the same world, which is checked for the crowd. Agents have no
+ * shares of the frame (muster_type_def.priority): as each agent avoids in one update of six, equal shares would cut the
+ * agents that avoid. Within an update, sets have shares. */
 #include "complaint.h"
 #include "wright.h"
 
@@ -168,7 +168,7 @@ static wright_outcome sum_up(const run *it, uint32_t agents) {
   return outcome;
 }
 
-/* The frame of the intake, in which nobody runs yet. */
+/* The frame of the intake, in which no agent runs yet. */
 static bool begin(run *it) {
   double load;
   if (!run_frame(it, &load)) return false;
@@ -219,7 +219,7 @@ static bool is_troubled(const wright_outcome *outcome) {
 
 enum { PROBES_MAX = 128 };
 
-/* Populations that were tried: both searches come by many of them. */
+/* Populations that were tried: both searches try many of the same numbers. */
 struct probes {
   const wright_version *version;
   struct progress *line;
@@ -238,7 +238,8 @@ static const wright_outcome *probe(struct probes *probes, uint32_t agents) {
   return outcome;
 }
 
-/* The most agents before some that are too many: in steps of a quarter, then by halves. `outcome` is theirs. */
+/* Finds the most agents that the version serves: in steps of a quarter, then by halves. `outcome` is that of this
+ * number. */
 static bool search(struct probes *probes, bool (*is_too_many)(const wright_outcome *), uint32_t *most,
                    wright_outcome *outcome) {
   uint32_t served = 0, too_many = 0;

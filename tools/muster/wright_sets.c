@@ -1,11 +1,11 @@
-/* Wright & Marshall's process manager at work: little worlds of real sets, in virtual time, in which each of its parts
- * shows alone. Table 2 and the peaks of P(t) are counted as their sets run. */
+/* Wright & Marshall's process manager at work: small worlds of real sets, in virtual time, each of which shows one of
+ * its parts alone. Table 2 and the peaks of P(t) are counted as their sets run. */
 #include "complaint.h"
 #include "wright.h"
 
 #include <string.h>
 
-enum { PERIODS = 3, ATOM_NS = 1000, ATOMS_MANY = 1300 /* more than anybody comes to */, AGENTS_MAX = 256 };
+enum { PERIODS = 3, ATOM_NS = 1000, ATOMS_MANY = 1300 /* more than any agent runs */, AGENTS_MAX = 256 };
 
 const uint32_t wright_published[WRIGHT_COUNTS] = {13, 4, 12, 1};
 const uint32_t wright_priorities[WRIGHT_PARTS] = {10, 30, 60};
@@ -16,7 +16,7 @@ static const uint64_t ample_ns = 1000000000;
 /* ----------------------------------------------------------------------------------------------------- little worlds
  */
 
-/* What the runs of one set came to. */
+/* The results of the runs of one set. */
 struct tally {
   uint64_t began, atoms;
 };
@@ -38,7 +38,7 @@ typedef struct little_world {
   uint64_t now_ns;
 } little_world;
 
-/* A set of so many atoms of a microsecond. */
+/* A set of this many atoms of a microsecond. */
 typedef struct little_set {
   uint32_t priority, atoms, period;
   muster_mode mode;
@@ -94,7 +94,7 @@ static bool add_little(const little_world *it, const little_type *little, uint32
   return true;
 }
 
-/* Nobody runs in the first frame, and everybody in each that follows. */
+/* No agent runs in the first frame, and every agent in each that follows. */
 static bool run_little(little_world *it, uint32_t frames) {
   for (uint32_t i = 0; i < frames; i++, it->now_ns += PURSUIT_UPDATE_NS)
     if (muster_frame_run(it->world, &(muster_frame){it->now_ns, ample_ns}) != MUSTER_OK) return false;
@@ -161,8 +161,8 @@ static void parts_of(const uint64_t atoms[WRIGHT_PARTS], double parts[WRIGHT_PAR
   for (uint32_t i = 0; i < WRIGHT_PARTS; i++) parts[i] = (double)atoms[i] / sum;
 }
 
-/* Three agents with more to do than there is time for; and one of the highest priority, who comes first and needs next
- * to nothing: what it does not use is the others'. */
+/* Three agents with more to do than there is time for; and one of the highest priority, which comes first and needs
+ * next to nothing: the others get the time that it does not use. */
 static bool share_among_agents(wright_manager *manager) {
   enum { FRAMES = 20, CAPACITY = 100 };
   static const little_set endless = {.priority = 50, .atoms = ATOMS_MANY, .period = 1, .mode = MUSTER_MODE_SLICEABLE};
@@ -182,7 +182,7 @@ static bool share_among_agents(wright_manager *manager) {
   return close_little(&it, done);
 }
 
-/* The same among the sets of one agent, who has so much of each frame. */
+/* The same among the sets of one agent, which has SLICE of each frame. */
 static bool share_among_sets(wright_manager *manager) {
   enum { FRAMES = 20, SLICE = 100 };
   little_world it;

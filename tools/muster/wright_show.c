@@ -52,8 +52,8 @@ static void print_versions(const wright_results *results) {
   printf(
       "\nThe overhead is what Muster takes beside a plain loop with the same callbacks on the same memory, by the %.1f "
       "us\n"
-      "of work in an update: the fastest of many rounds on one worker. Theirs was about 20 %%; ours is wanted below\n"
-      "2 %%. It is the machine's of the moment, and not judged.\n",
+      "of work in an update: the fastest of many rounds on one worker. The paper's was about 20 %%; ours is wanted "
+      "below 2 %%.\nIt is the machine's of the moment, and not judged.\n",
       wright_update_ns() * 1e-3);
 }
 

@@ -1,4 +1,4 @@
-/* mutant.h - what mutated sources ask at run time: it is included before each of them. One process has one mutant,
+/* mutant.h - the run-time interface of mutated sources: it is included before each of them. One process has one mutant,
  * which the environment names; without one, every source behaves as it is written.
  *
  *   MUSTER_MUTANT=N          the mutant with this number is active
@@ -11,7 +11,7 @@ enum { MUTANTS_MAX = 16384 };
 
 extern int mutant_active, mutants_seen;
 
-/* The active mutant is reached, or all are counted: not on the usual way. */
+/* The slow path: the active mutant is reached, or all are counted. */
 int mutant_reached(int number);
 int mutant_differs(int number);
 

@@ -181,7 +181,7 @@ class Finder:
                    all(self.is_harmless(child) for child in statement.get_children()))
         self.add("statement", start, after.end(), "", "assignment" if assigns else "statement")
 
-    # ------------------------------------------------------------------------------------------------- who is looked at
+    # ---------------------------------------------------------------------------------------------- which code to visit
 
     def visit(self, cursor):
         kind = cursor.kind

@@ -136,7 +136,7 @@ def split(whole):
 
 
 def members_of(mark):
-    """The processes whose environment has the mark, wherever they were put; their pages, and their ticks of CPU time."""
+    """The processes with the mark in their environment, in any group; their pages, and their ticks of CPU time."""
     members, pages, ticks = [], 0, 0
     for entry in os.listdir("/proc"):
         if not entry.isdigit():

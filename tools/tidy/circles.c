@@ -2,7 +2,7 @@
  *
  * A file is an .h or a .c by itself: an inline function of a header stands below what is declared beside it. A
  * circle of a header and its own source alone is none. Only a call counts, a name with its parenthesis inside a
- * function's body: whoever is handed a function does not know whose it is. */
+ * function's body: code that is handed a function pointer does not know the function's file. */
 #include "tidy.h"
 
 #include <stdio.h>
@@ -99,7 +99,8 @@ static bool are_one(const circle_room *circle, size_t one, size_t other) {
   return strncmp(a, b, length) == 0 && b[length] == '.' && !strchr(b + length + 1, '.');
 }
 
-/* Whether a file is in a circle with others than its own header, and none before it is in the same: it is told there.
+/* Whether a file is in a circle with others than its own header, and no file before it is in the same one: the circle
+ * is reported at the first.
  */
 static bool is_first(const circle_room *circle, size_t place) {
   bool others = false;

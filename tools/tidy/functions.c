@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In a source, static functions are for that file alone; in a header, every function is for those who include it. */
+/* In a source, static functions are for that file alone; in a header, every function is for all files that include
+ * it. */
 static bool is_shared(const tidy_source *source, const tidy_declaration *declaration) {
   static const char *const own[] = {"static", "INLINE", "PREFETCH_FUNCTION"};
   if (source_ends(source, ".h")) return true;

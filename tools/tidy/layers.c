@@ -57,7 +57,7 @@ static void check_system(tidy_run *tidy, const tidy_source *source, const tidy_i
         (int)include->length, include->start);
 }
 
-/* What stands in a room is asked about quoted paths in rooms.c. */
+/* For files in rooms, rooms.c checks the quoted paths. */
 static void check_source(tidy_run *tidy, const tidy_source *source, const layer_row *layer) {
   tidy_include include;
   for (size_t line = 0; source_next_include(source, line, &include); line = include.line + 1) {

@@ -1,4 +1,4 @@
-/* The rooms of src, and who may know whom: by include and by call. */
+/* The rooms (folders) of src, and which room may use which: by include and by call. */
 #include "tidy.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@ enum { ROOMS_MAX = 16, BELOW_MAX = 14, FACE_MAX = 40 };
 
 /* An arrow goes from a room to one that stands above it in this table, so there is no circle. `below` says to which.
  * Other rooms include the headers of its face alone, and each of these is included by some; a room without a face is
- * included by none. The headers of base have nothing to do with each other: each of them is its face. */
+ * included by none. The headers of base do not use each other: each of them belongs to its face. */
 struct room {
   const char *name;
   const char *below[BELOW_MAX];
@@ -136,7 +136,7 @@ static bool is_included_elsewhere(const room_run *run, const char *path, int roo
   return false;
 }
 
-/* What a face shows is asked for: else it is no face. */
+/* Each header of a face must be included by another room. */
 static void check_face(room_run *run, const tidy_source *header, int room) {
   const char *path = header->path + strlen("src/");
   tidy_include as_included = {.start = path, .length = strlen(path)};
@@ -188,7 +188,7 @@ static void check_calls(room_run *run, size_t number, int user) {
 
 /* ------------------------------------------------------------------------------------------------------------ rules */
 
-/* Rooms know only rooms that stand before them, or the table is none. */
+/* A room may use only rooms that stand before it in the table. */
 static void check_table(room_run *run) {
   for (int i = 0; i < ROOM_COUNT; i++)
     for (const char *const *below = rooms[i].below; *below; below++) {

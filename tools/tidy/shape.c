@@ -10,7 +10,7 @@ static void check_function(tidy_run *tidy, const tidy_source *source, const tidy
                 source->code + function->name.offset, lines, LINES_MAX);
 }
 
-/* The scan is only as good as the braces that it sees: #if branches must not leave one open. */
+/* The scan depends on balanced braces: #if branches must not leave one open. */
 static void check_braces(tidy_run *tidy, const tidy_source *source) {
   size_t open = 0;
   for (size_t i = 0; i < source->length; i++) {

@@ -1,5 +1,5 @@
-/* agent.js - the agent that was clicked: the daemon's own words for why it runs when and how it does, once a second
- * anew. */
+/* agent.js - the agent that was clicked: the daemon's own explanation of when and how it runs, renewed once a
+ * second. */
 import { ask, get, worldPath } from "./api.js";
 import { placeOf, repaint, shown, view } from "./map.js";
 
@@ -11,7 +11,7 @@ let id = null, place = null, isLost = true, say = () => {};
 
 const path = () => `${worldPath(shown.world)}/agents/${id}`;
 
-/* The first line is what it does; each of the others says one reason, and begins with what about. */
+/* The first line says what it does; each other line gives one reason, and begins with its subject. */
 function write(text) {
   const [first, ...reasons] = text.trim().split("\n");
   const lead = Object.assign(document.createElement("p"), { className: "lead", textContent: first });

@@ -1,11 +1,11 @@
-/* api.js - requests to the daemon: JSON in and out (service/api.h), maps in binary (service/live.h). What cannot be
- * done is thrown as an Error whose message is the daemon's own. A 401 asks for the token once, and tries again. */
+/* api.js - requests to the daemon: JSON in and out (service/api.h), maps in binary (service/live.h). A failed request
+ * throws an Error with the daemon's own message. A 401 asks for the token once, and tries again. */
 
 const dialog = document.getElementById("token-dialog");
 const field = document.getElementById("token");
 let token = sessionStorage.getItem("token") ?? "";
 
-/* What percent signs stand for; as it is, where they stand for nothing. */
+/* Decodes percent signs; returns the text unchanged when they are invalid. */
 export function unescaped(text) {
   try {
     return decodeURIComponent(text);
@@ -14,14 +14,15 @@ export function unescaped(text) {
   }
 }
 
-/* A link may bring the token along, #token=...: what follows the # is sent to nobody, and is not left in sight. */
+/* A link may contain the token, #token=...: browsers do not send the part after #, and it is removed from the address
+ * bar. */
 if (location.hash.startsWith("#token=")) {
   token = unescaped(location.hash.slice("#token=".length));
   sessionStorage.setItem("token", token);
   history.replaceState(null, "", location.pathname);
 }
 
-let asked = null; /* the dialog's answer, while it is open: all who were refused wait for the same one */
+let asked = null; /* the dialog's answer, while it is open: all refused requests wait for the same one */
 
 function askForToken() {
   asked ??= new Promise((resolve) => {
@@ -40,7 +41,7 @@ function askForToken() {
   return asked;
 }
 
-/* What the browser calls it differs; the user need not know. */
+/* Browsers name this error differently; the user need not know. */
 async function reach(path, options) {
   try {
     return await fetch(path, options);
@@ -72,7 +73,7 @@ export async function ask(method, path, body) {
 
 export const get = (path) => ask("GET", path);
 
-/* A map, or the part of one that a query says; `what`: of agents, or "cells" of the observer grid. */
+/* A map of what a query asks for; `what`: "map" of agents, or "cells" of the observer grid. */
 export async function getMap(world, query, what = "map") {
   const response = await reach(`${worldPath(world)}/${what}?${new URLSearchParams(query)}`);
   if (!response.ok) throw await refusal(response);
@@ -94,7 +95,7 @@ export async function getAll(path, name, most) {
 
 const AGENTS = 1;
 
-/* Columns over the bytes as they came; `at(i)` of each record. */
+/* Typed arrays over the received bytes; `at(i)` is the position of record i. */
 function readMap(buffer) {
   const view = new DataView(buffer);
   if (buffer.byteLength < 88 || view.getUint32(0, true) !== 0x50414d4d || view.getUint16(4, true) !== 2)

@@ -1,7 +1,7 @@
-/* bands.js - the table of bands of importance: how often agents run that matter so much, by the rule and in fact. */
+/* bands.js - the table of bands of importance: how often agents of each importance run, by the rule and in fact. */
 import { count, duration } from "./format.js";
 
-/* Events that what agents got is counted over: a minute, one comes a second. */
+/* The number of events that intervals are counted over: a minute, since one comes every second. */
 const KEPT = 60;
 
 const body = document.getElementById("bands");

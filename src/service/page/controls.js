@@ -1,5 +1,5 @@
 /* controls.js - what a PATCH of a world can set, as sliders and fields. A slider sends while it is moved, one request
- * at a time with whatever was wished for meanwhile; what is not being changed follows the daemon. */
+ * at a time with all changes made meanwhile; fields that the user is not changing follow the daemon. */
 import { ask, get, worldPath } from "./api.js";
 
 const LOOK_MS = 3000, HOLD_MS = 1500;
@@ -39,7 +39,7 @@ const groups = [
   {
     title: "Limits",
     fields: [
-      { name: "guarantee_ns", title: "Guarantee, ms", hint: "who waited longer goes first", min: 1, max: 3600000,
+      { name: "guarantee_ns", title: "Guarantee, ms", hint: "agents that waited longer go first", min: 1, max: 3600000,
         step: 1, factor: 1e6 },
       { name: "updates_per_frame", title: "Updates per frame", hint: "0 = as many as fit", min: 0, max: 4294967293,
         step: 1 },
@@ -97,8 +97,8 @@ function wish(field, value) {
 
 /* --------------------------------------------------------------------------------------------------------- showing */
 
-/* What somebody may be typing into is left alone from the first key on, and until it is left; but what was refused gives
- * way to what is, until somebody types again. */
+/* A field that the user is typing into is left alone from the first key until the focus leaves it; but a refused value
+ * is replaced by the daemon's value, until the user types again. */
 const isHeld = (field) => performance.now() < field.heldUntil ||
   (!field.isRefused && field.inputs.includes(document.activeElement));
 

@@ -1,5 +1,5 @@
-/* field.js - the layer of the observer grid: asked for while it is switched on, for what is in view, one request at a
- * time and with pauses that grow with what one takes. */
+/* field.js - the layer of the observer grid: requested for the area in view while it is switched on, one request at a
+ * time, with pauses that grow with the time that a request takes. */
 import { getMap } from "./api.js";
 import { fieldColours } from "./field_draw.js";
 import { count, metres } from "./format.js";
@@ -43,7 +43,7 @@ async function askOnce() {
     describe(field);
     repaint();
   } catch (error) {
-    stateText.textContent = error.status ? error.message : ""; /* that the daemon is not there says the banner */
+    stateText.textContent = error.status ? error.message : ""; /* the banner says that the daemon is not there */
   }
 }
 

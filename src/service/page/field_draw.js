@@ -1,6 +1,6 @@
 /* field_draw.js - the cells of the observer grid as pixels: coloured by what the least important agent in them gets
- * from observers, strong where that is much, clear where it is nothing. Those that are listed have a frame, the empty
- * ones a stroke; so colour is not all that tells them apart. */
+ * from observers, strong where that is much, clear where it is nothing. Cells that wait to be looked at have a frame,
+ * empty ones a stroke; so they differ by more than colour. */
 import { STEPS, palette } from "./palette.js";
 
 const EMPTY = 1, WAITING = 2;
@@ -10,7 +10,7 @@ const marks = { /* as pixels are: alpha, blue, green, red */
 };
 const SIDE_MIN = 8, SIDE_MAX = 32, PIXELS = 1200000; /* of the image, for a square and at most */
 
-/* How much is seen of an importance, 0..255. */
+/* The opacity for an importance, 0..255. */
 const alphaOf = (importance) => (importance > 0 ? Math.round(50 + 90 * importance) : 0);
 
 const stepOf = (importance) => Math.round((1 - importance) * (STEPS - 1));
@@ -52,7 +52,7 @@ export class FieldPainter {
   }
 }
 
-/* The last row and column of a square stay clear, so that cells are seen as such. */
+/* The last row and column of a square stay clear, so that single cells are visible. */
 function fill({ pixels, width, side, first }, importance) {
   const colour = ((alphaOf(importance) << 24) | (palette.words[stepOf(importance)] & 0xffffff)) >>> 0;
   for (let y = 0, at = first; importance > 0 && y < side - 1; y++, at += width) pixels.fill(colour, at, at + side - 1);

@@ -1,5 +1,5 @@
 /* map.js - the map: asks for what is in view, draws it, and asks again only after that, at most FASTEST_HZ times a
- * second and never while the page is hidden; so a slow page has an old picture, and the daemon nothing to wait for. */
+ * second and never while the page is hidden; so a slow page shows an old picture, and the daemon never waits for it. */
 import { getAll, getMap, worldPath } from "./api.js";
 import { count } from "./format.js";
 import { MapPainter } from "./map_draw.js";
@@ -64,7 +64,7 @@ function query() {
   return { ...common, x0, y0, x1: x0 + width * cell, y1: y0 + height * cell, width, height };
 }
 
-/* The rectangle of that, for what else is shown there. */
+/* The rectangle of that, for the other layers shown there. */
 export function inView() {
   const { x0, y0, x1, y1, partition } = query();
   return { x0, y0, x1, y1, partition };
@@ -73,7 +73,7 @@ export function inView() {
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)));
 const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 
-/* The daemon's reason; that it is not there at all says the banner. */
+/* Shows the daemon's reason; when the daemon is not there at all, the banner says so. */
 async function complain(error) {
   stateText.textContent = error.status ? error.message : "";
   await sleep(1000);
@@ -114,7 +114,7 @@ function describe() {
   stateText.textContent = `${agents}; ${shown.rate.toFixed(0)} maps a second${many}`;
 }
 
-/* Many herds are long lists: the daemon has most of the time for others. */
+/* Many herds are long lists, so pauses leave the daemon most of the time for other requests. */
 async function askForHerds() {
   for (let start = 0, took = 0; ; took = performance.now() - start) {
     await sleep(Math.max(HERDS_MS, 4 * took));

@@ -1,6 +1,6 @@
-/* observers.js - observers as handles on the map: dragged, moved by arrow keys, added and removed. One that its world
- * moves is held by the daemon once it was dragged, until it is let go. Between two looks at the daemon a handle stays
- * where the hand left it. */
+/* observers.js - observers as handles on the map: dragged, moved by arrow keys, added and removed. An observer that its
+ * world moves is held by the daemon once it was dragged, until the user releases it. Between two requests to the daemon
+ * a handle stays where the user left it. */
 import { ask, getAll, worldPath } from "./api.js";
 import { metres } from "./format.js";
 import { repaint, shown, view } from "./map.js";
@@ -35,7 +35,7 @@ async function send(handle) {
 function move(handle, x, y) {
   handle.observer.position = { ...handle.observer.position, x, y };
   handle.heldUntil = performance.now() + HOLD_MS;
-  handle.isFresh = true; /* the next look may be of before */
+  handle.isFresh = true; /* the next answer may be older than the move */
   handle.wish = handle.observer.position;
   place(handle);
   repaint();
@@ -67,7 +67,7 @@ function key(handle, event) {
   move(handle, x + steps[0] * far, y + steps[1] * far);
 }
 
-/* Leaves it to its world, which moved it before. */
+/* Lets its world move it again, as before. */
 async function release(handle) {
   try {
     await ask("DELETE", `${pathOf(handle)}/hold`);
@@ -122,7 +122,7 @@ function forget(handle) {
   [...chooser.options].find((option) => option.value === handle.observer.observer)?.remove();
 }
 
-/* Whoever moved it since the last look: not this page. */
+/* Another client or the world moved it since the last answer, not this page. */
 function update(handle, observer) {
   const before = handle.observer.position, after = observer.position;
   if (observer.held) handle.wanders = true;
@@ -172,7 +172,7 @@ async function add() {
   }
 }
 
-/* Those of another world have the same ids. */
+/* Observers of another world have the same ids. */
 export function forgetAll() {
   for (const handle of [...handles.values()]) forget(handle);
 }

@@ -109,7 +109,7 @@ async function listWorlds() {
   return names;
 }
 
-/* The daemon may be there, and host others than before. */
+/* The daemon may be there, and host other worlds than before. */
 async function leaveWorldThatIsGone() {
   if (!world) return;
   const names = await listWorlds();

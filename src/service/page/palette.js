@@ -1,6 +1,6 @@
-/* palette.js - what an agent's colour says. One scale of growing lightness, blue over violet and orange to yellow,
- * which stays a scale for the colour-blind; what runs most stands out most from the background: the light end in the
- * dark, the dark end in the light. */
+/* palette.js - the colours of agents. One scale of growing lightness, blue over violet and orange to yellow, which
+ * stays a scale for the colour-blind; what runs most stands out most from the background: the light end in the dark,
+ * the dark end in the light. */
 import { digits } from "./format.js";
 
 const stops = {
@@ -33,8 +33,9 @@ export const onSchemeChange = (listener) => prefersLight.addEventListener("chang
 
 export const LEVELS = 4;
 
-/* `agent` and `cell`: the value of a record that begins at word `at`, and `spot` whose it is where a cell has many: never
- * a mean, in which the few that matter would be lost. Logarithmic ones find their range by looking. */
+/* `agent` and `cell`: the value of a record that begins at word `at`. `spot` says which agent's value a cell with many
+ * shows: never a mean, in which the few that matter would be lost. Logarithmic modes take their range from the values
+ * seen. */
 const modes = {
   period: {
     title: "Period in force",
@@ -42,7 +43,7 @@ const modes = {
     cell: (map, at) => map.floats[at + 3],
     spot: "the shortest in each spot",
     isLogarithmic: true,
-    isFromLeast: true, /* few run most often, and they are what is looked for */
+    isFromLeast: true, /* few agents run most often, and users look for these */
   },
   level: {
     title: "Level",
@@ -56,7 +57,7 @@ const modes = {
     title: "Time since the last update",
     agent: (map, at) => map.floats[at + 5],
     cell: (map, at) => map.floats[at + 4],
-    spot: "of who runs most often in each spot",
+    spot: "of the agent that runs most often in each spot",
     isLogarithmic: true,
   },
   lateness: {
@@ -64,7 +65,7 @@ const modes = {
     agent: (map, at) => (map.floats[at + 4] > 0 ? map.floats[at + 5] / map.floats[at + 4] : 0),
     cell: (map, at) => map.floats[at + 5],
     spot: "the latest in each spot",
-    low: 2, /* who is late stands out */
+    low: 2, /* late agents stand out */
     high: 0,
   },
 };
@@ -73,7 +74,7 @@ const modes = {
 const stepBelow = (value) => Math.floor(2 * Math.log10(value) + 1e-6);
 const stepValue = (step) => (step % 2 === 0 ? 10 ** (step / 2) : 3 * 10 ** ((step - 1) / 2));
 
-/* The least value of all records but 0, which says that there is none; 1 where all say so. */
+/* The least value of all records except 0, which means none; 1 when all are 0. */
 function leastOf(map, value) {
   let least = Infinity;
   for (let i = 0, at = 0; i < map.records; i++, at += map.stride) {
@@ -91,7 +92,7 @@ export class Colouring {
     this.hasSpots = false;
   }
 
-  /* What reads the value out of a record of this map. */
+  /* The function that reads the value from a record of this map. */
   readerFor(map) {
     return map.isAgents ? this.mode.agent : this.mode.cell;
   }

@@ -5,7 +5,7 @@ import { LEVELS, STEPS, onSchemeChange, palette } from "./palette.js";
 
 const SECONDS = 60, DRAW_MS = 250;
 
-/* Colours that differ in lightness and hue for everybody: blue, orange, and the grey of text. */
+/* Colours that differ in lightness and hue, also for colour-blind users: blue, orange, and the grey of text. */
 const tints = () => (palette.isLight
   ? { first: "#1d5fa8", second: "#b3541e", third: "#6b4c9a", quiet: "#5c5a52", grid: "#e3ded2" }
   : { first: "#6db3f2", second: "#ffb454", third: "#c9a6ff", quiet: "#9aa5b8", grid: "#232d3f" });
@@ -142,8 +142,8 @@ function draw() {
   }
 }
 
-/* Takes a frame event. All are forgotten in time, also while nobody looks; the newest is drawn for certain, though not
- * at once: it may be the last one for long. */
+/* Takes a frame event. Old samples are dropped even while the page is hidden. The newest one is always drawn, though
+ * not at once: it may be the last one for a long time. */
 export function add(frame) {
   const now = performance.now();
   samples.push({ at: now / 1e3, frame });
