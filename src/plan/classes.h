@@ -23,34 +23,38 @@ enum {
   WHEEL_LISTS
 };
 
+/* The first two lines are what each frame's fit and clock need of a class, the last what its wheel is made of. */
 typedef struct agent_class {
-  uint16_t type;
+  _Alignas(64) uint16_t type;
   uint8_t level, step;
   uint16_t number; /* in class_table.classes, as agent_row.class */
   uint8_t elapsed; /* muster_elapsed of the type */
+  bool hard;       /* longest_ns is a bound, not a wish */
   uint32_t members;
   uint32_t in_band[MUSTER_BANDS]; /* of these, by importance */
-  uint32_t active_position;       /* in class_table.active */
   uint64_t nominal_ns;            /* T_io */
   uint64_t longest_ns;            /* T_imax */
-  bool hard;                      /* longest_ns is a bound, not a wish */
   double elasticity;              /* of the step */
   double rate;                    /* T_io / T_i by the last fit */
   float period_ns;                /* T_i */
-  uint64_t clock_ns;              /* virtual time, */
-  float clock_part;               /* and the part of the next nanosecond that has passed */
-  uint64_t cursor;                /* clock_ns >> slot_shift of the last visit; less if that was cut short */
-  uint32_t slot_shift;            /* a wheel slot is 2^slot_shift ns wide */
   float per_nominal;              /* 1 / T_io */
-  uint64_t fine_cursor;           /* the same for clock_ns >> (slot_shift - WHEEL_FINE_BITS) */
-  uint64_t step_ns;               /* the type's step_ns if it has bounded steps; else 0 */
-  uint32_t events;                /* runs since the last release that were asked for ahead of any period, */
-  double events_per_ns;           /* and how many there usually are */
-  activation_pace pace;           /* of its clock; this and cost_ns are for planning alone */
+  uint64_t clock_ns;              /* virtual time, */
+  float clock_part;               /* and of the next nanosecond */
+  uint32_t slot_shift;            /* a wheel slot is 2^slot_shift ns wide */
+  uint64_t cursor;                /* clock_ns >> slot_shift of the last visit; less if that was cut short */
+  uint64_t fine_cursor;           /* clock_ns >> (slot_shift - WHEEL_FINE_BITS), likewise */
+  double events_per_ns;           /* runs that are usually asked for ahead of any period, */
+  uint32_t events;                /* and how many were since the last release */
   uint32_t cost_ns;               /* what an update is predicted to cost */
+  uint32_t active_position;       /* in class_table.active */
+  uint64_t step_ns;               /* bounded steps: the type's; else 0 */
+  activation_pace pace;           /* of its clock */
   uint64_t occupied[WHEEL_LISTS][WHEEL_SLOTS / 64];
   agent_list slots[WHEEL_LISTS][WHEEL_SLOTS];
 } agent_class;
+
+_Static_assert(offsetof(agent_class, rate) + sizeof(double) == 64 && offsetof(agent_class, step_ns) == 128,
+               "what each frame needs of a class is two cache lines");
 
 typedef struct class_table {
   uint32_t maximum, count;

@@ -116,12 +116,20 @@ static void set_rate(agent_class *class, fit_rule rule, const fit_kind *kind, do
   class->period_ns = (float)((double)class->nominal_ns / class->rate);
 }
 
+/* What each frame needs of a class. */
+PREFETCH_FUNCTION prefetch_class(const agent_class *class) {
+  __builtin_prefetch(class, 1);
+  __builtin_prefetch(&class->period_ns, 1);
+}
+
 periods_told periods_fit(struct periods *periods, class_table *classes, const cost_table *costs, double desired) {
+  enum { AHEAD = 6 };
   uint32_t count = classes->active_count;
   periods_told told = {0};
   double members = 0;
   for (uint32_t i = 0; i < count; i++) {
     const agent_class *class = &classes->classes[classes->active[i]];
+    if (i + AHEAD < count) prefetch_class(&classes->classes[classes->active[i + AHEAD]]);
     periods->kinds[i] = kind_for(periods, classes, class, costs);
     told.important_load += important_of(classes, class, &periods->kinds[i]);
   }
@@ -147,6 +155,8 @@ periods_told periods_fit(struct periods *periods, class_table *classes, const co
 /* Fetches the part of the wheel that is visited next. */
 PREFETCH_FUNCTION prefetch_slots(const agent_class *class) {
   __builtin_prefetch(&class->occupied[0]);
+  __builtin_prefetch(&class->occupied[WHEEL_SHARDS / 2]);
+  __builtin_prefetch(&class->occupied[WHEEL_FINE]);
   __builtin_prefetch(&class->slots[0][class->cursor % WHEEL_SLOTS]);
 }
 

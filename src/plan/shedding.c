@@ -4,10 +4,12 @@
 
 #include <math.h>
 
-/* Where the lines between the steps lie in each bin: agents of a bin with a hash below a line are that many down. */
+/* Where the lines between the steps lie, in agents from the least important on: an agent whose rank is below one is
+ * down so far. And how many agents lie below each bin. */
 typedef struct shedding_lines {
-  uint64_t down[IMPORTANCE_BINS][SHEDDING_STEPS];
-  uint64_t stays_down[IMPORTANCE_BINS][SHEDDING_STEPS];
+  double down[SHEDDING_STEPS];
+  double stays_down[SHEDDING_STEPS];
+  double below[IMPORTANCE_BINS];
 } shedding_lines;
 
 static const double step_apart = 0.25, top = 0.9;
@@ -40,36 +42,35 @@ static double share_down(double depth, uint32_t step) {
   return depth > SHEDDING_OTHERS ? top + fmin(depth - SHEDDING_OTHERS, 1.0 - top) : others;
 }
 
-/* The part of a bin that lies below a line, in 2^32ths. */
-static uint64_t part_below(double line, double below, double count) {
-  double part = count > 0.0 ? (line - below) / count : line > below ? 1.0 : 0.0;
-  return (uint64_t)(fmin(fmax(part, 0.0), 1.0) * 0x1p32);
-}
-
-static void draw_bin(const struct shedding *shedding, double below, double count, double population,
-                     uint64_t down[SHEDDING_STEPS], uint64_t stays_down[SHEDDING_STEPS]) {
-  for (uint32_t step = 0; step < SHEDDING_STEPS; step++) {
-    double share = share_down(shedding->depth, step), band = share > 0.0 ? SHEDDING_BAND : 0.0;
-    if (share < top && share + band > top) band = top - share; /* never into the top tenth by this */
-    down[step] = part_below(share * population, below, count);
-    stays_down[step] = part_below((share + band) * population, below, count);
-  }
-}
-
 static void draw_lines(const struct shedding *shedding, const score_board *board, uint32_t population,
                        shedding_lines *lines) {
   double below = 0.0;
   for (uint32_t bin = 0; bin < IMPORTANCE_BINS; bin++) {
-    double count = board->importance[bin];
-    draw_bin(shedding, below, count, population, lines->down[bin], lines->stays_down[bin]);
-    below += count;
+    lines->below[bin] = below;
+    below += board->importance[bin];
+  }
+  for (uint32_t step = 0; step < SHEDDING_STEPS; step++) {
+    double share = share_down(shedding->depth, step), band = share > 0.0 ? SHEDDING_BAND : 0.0;
+    if (share < top && share + band > top) band = top - share; /* never into the top tenth by this */
+    lines->down[step] = share * population;
+    lines->stays_down[step] = (share + band) * population;
   }
 }
 
-static uint32_t steps_below(const uint64_t down[SHEDDING_STEPS], const uint64_t stays_down[SHEDDING_STEPS],
-                            uint32_t index, uint32_t now) {
+/* Whether an agent of a bin is below a line. In the bin where the line lies its hash decides, `spread` in 2^32ths. */
+static bool is_below(double line, double below, uint32_t count, uint32_t spread) {
+  if (line <= below) return false;
+  if (line - below >= count) return true;
+  return spread < (uint64_t)((line - below) / count * 0x1p32);
+}
+
+static uint32_t steps_below(const shedding_lines *lines, const score_board *board, uint32_t bin, uint32_t index,
+                            uint32_t now) {
   uint32_t spread = index * 2654435761u, wanted = 0; /* Fibonacci hashing */
-  for (uint32_t step = 0; step < SHEDDING_STEPS; step++) wanted += spread < (step < now ? stays_down : down)[step];
+  for (uint32_t step = 0; step < SHEDDING_STEPS; step++) {
+    double line = (step < now ? lines->stays_down : lines->down)[step];
+    wanted += is_below(line, lines->below[bin], board->importance[bin], spread);
+  }
   return wanted;
 }
 
@@ -77,7 +78,7 @@ uint32_t shedding_wanted(const struct shedding *shedding, const score_board *boa
                          uint16_t importance, uint32_t index, uint32_t down) {
   shedding_lines lines;
   draw_lines(shedding, board, population, &lines);
-  return steps_below(lines.down[importance >> 8], lines.stays_down[importance >> 8], index, down);
+  return steps_below(&lines, board, importance >> 8, index, down);
 }
 
 /* --------------------------------------------------------------------------------------------------------- the depth
@@ -133,7 +134,7 @@ static void ease_look_at(struct shedding *shedding, const score_board *board, co
   const grade_type *type = &board->types[row->type];
   uint32_t bin = row->importance >> 8, now = store->shed[index];
   if (type->level_count < 2 || row->status == AGENT_ADMITTED) return; /* the latter may be running */
-  uint32_t wanted = row->elasticity_step == 0 ? 0 : steps_below(lines->down[bin], lines->stays_down[bin], index, now);
+  uint32_t wanted = row->elasticity_step == 0 ? 0 : steps_below(lines, board, bin, index, now);
   if (wanted > now && inputs->classes->classes[row->class].rate >= nearly) return; /* it has its wanted period */
   if (wanted > now && row->level + 1u == type->level_count) return;                /* there is nothing cheaper */
   if (wanted == now) return;
@@ -145,7 +146,7 @@ static void ease_look_at(struct shedding *shedding, const score_board *board, co
 }
 
 void shedding_run(struct shedding *shedding, score_board *board, const score_inputs *inputs, uint32_t looks) {
-  enum { SETTLING_FRAMES = 30 };
+  enum { SETTLING_FRAMES = 30, AHEAD = 24 };
   const agent_store *store = inputs->store;
   if (!(shedding->from > 0.0 && is_pressed(shedding)) && shedding->depth == 0.0 && shedding->shed == 0) return;
   shedding->frames++;
@@ -164,6 +165,7 @@ void shedding_run(struct shedding *shedding, score_board *board, const score_inp
     }
     shedding->left -= index - shedding->cursor + 1;
     shedding->cursor = index + 1;
+    __builtin_prefetch(&store->rows[index + AHEAD]);
     ease_look_at(shedding, board, inputs, &lines, index);
   }
 }
