@@ -195,7 +195,8 @@ typedef struct muster_world_def {
                                  id (INDEX.GENERATION) or the name of the type follows. Not copied: must outlive the
                                  world. Default null: the log names muster_agent_pardon() and muster_type_pardon() */
   float importance_octaves;   /* k of MUSTER_ELASTIC_IMPORTANCE: how many times the weight of staleness doubles from
-                                 importance 0 to 1. Default 12: 4096 times, periods 1 : 64 where no bound holds; 0..16 */
+                                 importance 0 to 1. Default 12: 4096 times, periods 1 : 64 where no bound holds;
+                                 0..16 */
   float wish_part;            /* under the same rule, the part of the capacity that all agents at their longest periods
                                  may take before these stretch; default 0.5; 0.1 .. 0.9. A smaller value keeps important
                                  agents fresher where they are many, and makes the others wait for longer: `muster bench
