@@ -80,8 +80,8 @@ void spawn_write(agent_store *store, const type_table *types, const struct space
   write_but_generation(&store->rows[index], &row);
   store->places[index] = (agent_place){.partition = (uint16_t)def->partition, .type = type};
   space_place(space, &store->places[index], def->position);
-  if (store->esteem)
-    store->esteem[index] =
-        (agent_esteem){esteem_of(def->designer), def->role < 0.0f ? (uint8_t)ESTEEM_OF_TYPE : esteem_of(def->role)};
+  if (store->ratings)
+    store->ratings[index] =
+        (agent_ratings){rating_of(def->designer), def->role < 0.0f ? (uint8_t)RATING_OF_TYPE : rating_of(def->role)};
   write_state(&types->types[type], slot, def);
 }

@@ -16,9 +16,9 @@ void store_create(agent_store *store, uint32_t maximum, struct arena *arena) {
 }
 
 void store_reserve_factors(agent_store *store, struct arena *arena) {
-  store->esteem = arena_reserve(arena, store->maximum, sizeof *store->esteem);
-  store->standing = arena_reserve(arena, store->maximum, sizeof *store->standing);
-  store->lift = arena_reserve(arena, store->maximum, sizeof *store->lift);
+  store->ratings = arena_reserve(arena, store->maximum, sizeof *store->ratings);
+  store->own_importance = arena_reserve(arena, store->maximum, sizeof *store->own_importance);
+  store->inherited_importance = arena_reserve(arena, store->maximum, sizeof *store->inherited_importance);
 }
 
 void store_activate(agent_store *store, uint32_t index) {

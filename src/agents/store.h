@@ -28,8 +28,8 @@
  *   alarm                intake, commit                 run
  *   alarm.asked_ns,
  *      .react_asked_ns   run (own agent)                commit
- *   esteem               intake                         score
- *   standing             score (own agent)              score (next frames)
+ *   ratings              intake                         score
+ *   own_importance       score (own agent)              score (next frames)
  *   lift, shed           score (frame's thread)         score (next frames)
  *   state, published     run (own agent), commit (action atoms)
  *   passes and states
@@ -158,12 +158,12 @@ typedef struct agent_alarm {
 } agent_alarm;
 
 /* What the host says about how much an agent matters, in 254ths. Only where importance is made of factors. */
-typedef struct agent_esteem {
+typedef struct agent_ratings {
   uint8_t designer;
-  uint8_t role; /* ESTEEM_OF_TYPE = as the type */
-} agent_esteem;
+  uint8_t role; /* RATING_OF_TYPE = as the type */
+} agent_ratings;
 
-enum { ESTEEM_ONE = 254, ESTEEM_OF_TYPE = 255 };
+enum { RATING_ONE = 254, RATING_OF_TYPE = 255 };
 
 typedef struct agent_store {
   uint32_t maximum;
@@ -173,11 +173,11 @@ typedef struct agent_store {
   agent_place *places;
   agent_begun *begun;
   agent_alarm *alarms;
-  agent_esteem *esteem; /* these three are null unless importance is made of factors */
-  uint16_t *standing;   /* importance without company, share */
-  uint16_t *lift;       /* what company is worth, share */
-  uint8_t *shed;        /* levels by which pressure lowers it */
-  uint64_t *active;     /* bitmap */
+  agent_ratings *ratings;         /* these three are null unless importance is made of factors */
+  uint16_t *own_importance;       /* importance without companions, share */
+  uint16_t *inherited_importance; /* what it inherits from companions, share */
+  uint8_t *shed;                  /* levels by which pressure lowers it */
+  uint64_t *active;               /* bitmap */
   uint32_t level_counts[MUSTER_LEVELS];
 } agent_store;
 
@@ -187,13 +187,13 @@ void store_create(agent_store *store, uint32_t maximum, struct arena *arena);
 /* Reserves the columns that factors of importance need. */
 void store_reserve_factors(agent_store *store, struct arena *arena);
 
-/* A share as esteem keeps it, and back. */
-static inline uint8_t esteem_of(float value) {
-  return (uint8_t)(value * (float)ESTEEM_ONE + 0.5f);
+/* A share as ratings keep it, and back. */
+static inline uint8_t rating_of(float value) {
+  return (uint8_t)(value * (float)RATING_ONE + 0.5f);
 }
 
-static inline float esteem_value(uint8_t esteem) {
-  return (float)esteem * (1.0f / (float)ESTEEM_ONE);
+static inline float rating_value(uint8_t rating) {
+  return (float)rating * (1.0f / (float)RATING_ONE);
 }
 
 /* Whether the index names an active agent. Frame's thread. */

@@ -76,8 +76,8 @@ muster_result muster_agent_wake_at(muster_world *world, muster_agent agent, uint
   return result ? result : agents_api_send(world, agent, command);
 }
 
-static uint8_t esteem_or_none(float value) {
-  return value >= 0.0f ? esteem_of(value) : (uint8_t)ESTEEM_OF_TYPE;
+static uint8_t rating_or_none(float value) {
+  return value >= 0.0f ? rating_of(value) : (uint8_t)RATING_OF_TYPE;
 }
 
 muster_result muster_agent_tune(muster_world *world, muster_agent agent, const muster_agent_tuning *given) {
@@ -100,9 +100,9 @@ muster_result muster_agent_tune(muster_world *world, muster_agent agent, const m
                                           .first = tuning.importance_floor,
                                           .second = tuning.elasticity,
                                           .derive = tuning.derive_elasticity,
-                                          .esteemed = tuning.designer >= 0.0f || tuning.role >= 0.0f,
-                                          .designer = esteem_or_none(tuning.designer),
-                                          .role = esteem_or_none(tuning.role)});
+                                          .rated = tuning.designer >= 0.0f || tuning.role >= 0.0f,
+                                          .designer = rating_or_none(tuning.designer),
+                                          .role = rating_or_none(tuning.role)});
 }
 
 muster_result muster_agent_send(muster_world *world, muster_agent agent, const void *bytes, uint32_t size) {

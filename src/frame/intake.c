@@ -48,7 +48,7 @@ static void apply_tune(struct muster_world *world, const struct command *command
   set_factor(row, MUSTER_FACTOR_VISIBILITY, command->position.x);
   set_factor(row, MUSTER_FACTOR_BULK, command->position.y);
   set_factor(row, MUSTER_FACTOR_INTERACTIVITY, command->position.z);
-  if (command->esteemed && world->score->factors) tune_esteem(world, command);
+  if (command->rated && world->score->factors) tune_ratings(world, command);
   if (store_is_active(&world->agents.store, command->index))
     score_tuned_agent(&world->score->board, &inputs, command->index);
 }

@@ -55,7 +55,7 @@ static void inherit(struct muster_world *world, uint32_t index, uint32_t from) {
   row->floor = source->floor;
   row->elasticity_step = source->elasticity_step;
   memcpy(row->factors, source->factors, sizeof row->factors);
-  if (world->agents.store.esteem) world->agents.store.esteem[index] = world->agents.store.esteem[from];
+  if (world->agents.store.ratings) world->agents.store.ratings[index] = world->agents.store.ratings[from];
 }
 
 /* Makes a pending agent that stands for a body, like another agent; HERD_NONE when no agent is left. */

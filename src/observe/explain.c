@@ -72,11 +72,11 @@ static void explain_importance(const muster_world *world, uint32_t index, muster
 
 /* What is said about the agent where importance is made of factors. */
 static void describe_factors(const muster_world *world, uint32_t index, muster_agent_explanation *whole) {
-  agent_esteem esteem = world->agents.store.esteem[index];
-  whole->designer = esteem_value(esteem.designer);
-  whole->role = esteem.role == ESTEEM_OF_TYPE ? whole->of_type : esteem_value(esteem.role);
-  whole->company = share_value(world->agents.store.lift[index]);
-  if (world->agents.store.lift[index]) whole->reasons |= MUSTER_REASON_COMPANY;
+  agent_ratings ratings = world->agents.store.ratings[index];
+  whole->designer = rating_value(ratings.designer);
+  whole->role = ratings.role == RATING_OF_TYPE ? whole->of_type : rating_value(ratings.role);
+  whole->company = share_value(world->agents.store.inherited_importance[index]);
+  if (world->agents.store.inherited_importance[index]) whole->reasons |= MUSTER_REASON_COMPANY;
 }
 
 static void explain_grade(const muster_world *world, const agent_row *row, muster_agent_explanation *whole) {

@@ -130,22 +130,22 @@ static float product_of(const judge_inputs *inputs, const judge_batch *batch, ui
 
 /* The sum of the four factors. What company gives was found after an earlier score. What the agent is without company
  * is noted, where `standing` is given, for the agents in its company. */
-static float judge_sum_of(const judge_inputs *inputs, const judge_batch *batch, uint32_t i, uint16_t *standing) {
+static float judge_sum_of(const judge_inputs *inputs, const judge_batch *batch, uint32_t i, uint16_t *own_importance) {
   uint32_t index = batch->agents[i];
   const agent_row *row = &inputs->store->rows[index];
   const judge_factors *weights = inputs->factors;
-  agent_esteem esteem = inputs->store->esteem[index];
+  agent_ratings ratings = inputs->store->ratings[index];
   float role =
-      esteem.role == ESTEEM_OF_TYPE ? inputs->types->types[row->type].def.importance : esteem_value(esteem.role);
+      ratings.role == RATING_OF_TYPE ? inputs->types->types[row->type].def.importance : rating_value(ratings.role);
   float alone = weights->focus * batch->by_distance[i] * factor_of(row) +
-                weights->designer * esteem_value(esteem.designer) + weights->role * role;
+                weights->designer * rating_value(ratings.designer) + weights->role * role;
   float alone_most = weights->focus + weights->designer + weights->role;
-  if (standing) standing[index] = alone_most > 0.0f ? share_of(fminf(alone / alone_most, 1.0f)) : 0;
-  return fminf((alone + weights->company * share_value(inputs->store->lift[index])) * 0.25f, 1.0f);
+  if (own_importance) own_importance[index] = alone_most > 0.0f ? share_of(fminf(alone / alone_most, 1.0f)) : 0;
+  return fminf((alone + weights->company * share_value(inputs->store->inherited_importance[index])) * 0.25f, 1.0f);
 }
 
-static float merit_of(const judge_inputs *inputs, const judge_batch *batch, uint32_t i, uint16_t *standing) {
-  return inputs->factors ? judge_sum_of(inputs, batch, i, standing) : product_of(inputs, batch, i);
+static float merit_of(const judge_inputs *inputs, const judge_batch *batch, uint32_t i, uint16_t *own_importance) {
+  return inputs->factors ? judge_sum_of(inputs, batch, i, own_importance) : product_of(inputs, batch, i);
 }
 
 static void fill_query(const judge_inputs *inputs, const judge_batch *batch, uint32_t i,
@@ -195,7 +195,7 @@ void judge_finish(const judge_inputs *inputs, judge_batch *batch) {
   for (uint32_t i = 0; i < batch->count; i++) {
     const agent_row *row = &inputs->store->rows[batch->agents[i]];
     const muster_type_def *def = &inputs->types->types[row->type].def;
-    batch->importance[i] = merit_of(inputs, batch, i, inputs->store->standing);
+    batch->importance[i] = merit_of(inputs, batch, i, inputs->store->own_importance);
     if (!def->model_importance) continue;
     uint32_t known = 0;
     while (known < models && modelled[known] != row->type) known++;

@@ -56,7 +56,7 @@ void judge_together(const judge_inputs *inputs, judge_area *area, judge_batch *b
 /* Importance by distance of agents anywhere. */
 void judge_apart(const judge_inputs *inputs, judge_batch *batch);
 
-/* Importance from by_distance and everything else. With factors it also writes store.standing of the agents. */
+/* Importance from by_distance and everything else. With factors it also writes the agents' own importance. */
 void judge_finish(const judge_inputs *inputs, judge_batch *batch);
 
 /* How an agent's importance comes about, step by step, before the floor. */

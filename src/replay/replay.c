@@ -61,8 +61,8 @@ void replay_logged_spawn(struct muster_world *world) {
   tape_take(tape, &row.elasticity_step, sizeof row.elasticity_step);
   tape_take(tape, row.factors, sizeof row.factors);
   tape_take(tape, &place, sizeof place);
-  if (world->agents.store.esteem)
-    tape_take(tape, &world->agents.store.esteem[index], sizeof *world->agents.store.esteem);
+  if (world->agents.store.ratings)
+    tape_take(tape, &world->agents.store.ratings[index], sizeof *world->agents.store.ratings);
   const void *state = type->states ? tape_take_place(tape, type->def.state_bytes) : NULL;
   const void *published = type->published ? tape_take_place(tape, type->def.published_bytes) : NULL;
   if (tape->failed) return;

@@ -89,7 +89,7 @@ struct command {
   };
   float first, second; /* tune: importance floor, elasticity; observer: near_m, far_m */
   bool derive;         /* tune */
-  bool esteemed;       /* tune: the next two are given, each ESTEEM_OF_TYPE when it is not */
+  bool rated;          /* tune: the next two are given, each RATING_OF_TYPE when it is not */
   uint8_t designer, role;
   uint32_t unused; /* 0 */
 };

@@ -97,8 +97,8 @@ typedef struct saved_agent {
   uint16_t parts, rhythm;
   agent_row row;
   agent_place place;
-  agent_esteem esteem;
-  uint16_t standing, lift;
+  agent_ratings ratings;
+  uint16_t own_importance, inherited_importance;
   uint8_t shed, zero;
 } saved_agent;
 
@@ -133,10 +133,10 @@ static void describe_agent(const struct snapshot *snapshot, uint32_t index, save
   saved->row.user = (void *)(uintptr_t)name_of_user(snapshot, agent, saved->row.user);
   saved->row.generation = saved->row.spot = saved->row.state_slot = saved->row.queued = 0;
   saved->place.spot = saved->place.depth = 0;
-  if (store->esteem) {
-    saved->esteem = store->esteem[index];
-    saved->standing = store->standing[index];
-    saved->lift = store->lift[index];
+  if (store->ratings) {
+    saved->ratings = store->ratings[index];
+    saved->own_importance = store->own_importance[index];
+    saved->inherited_importance = store->inherited_importance[index];
   }
   parts->alarm = store->alarms[index];
   if (!is_zero(&parts->alarm, sizeof parts->alarm)) saved->parts |= PART_ALARM;
@@ -238,10 +238,10 @@ static void take_columns(struct muster_world *world, const saved_agent *saved, c
   store->shed[index] = saved->shed;
   if (world->queues->classes.activation.delay_max) world->queues->classes.activation.bookings[index] = parts->booking;
   if (world->plan->rhythms.delay_max) world->plan->rhythms.places[index] = saved->rhythm;
-  if (!store->esteem) return;
-  store->esteem[index] = saved->esteem;
-  store->standing[index] = saved->standing;
-  store->lift[index] = saved->lift;
+  if (!store->ratings) return;
+  store->ratings[index] = saved->ratings;
+  store->own_importance[index] = saved->own_importance;
+  store->inherited_importance[index] = saved->inherited_importance;
 }
 
 static void snapshot_agents_take_agent(struct snapshot *snapshot, const saved_agent *saved, const saved_parts *parts) {

@@ -80,7 +80,7 @@ static void forget_company(struct muster_world *world, uint32_t index) {
   ASSERT(!store_is_active(&world->agents.store, index));
   if (!world->score->factors) return;
   companions_unlink(&world->links->companions, index, (muster_agent){0, 0});
-  world->agents.store.lift[index] = world->agents.store.standing[index] = 0;
+  world->agents.store.inherited_importance[index] = world->agents.store.own_importance[index] = 0;
 }
 
 static void release_index(struct muster_world *world, uint32_t index) {

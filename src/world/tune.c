@@ -233,10 +233,10 @@ void tune_run(struct muster_world *world) {
   while (next_tuning(world, &left, &tuning)) tune_apply(world, &tuning);
 }
 
-void tune_esteem(struct muster_world *world, const struct command *command) {
-  agent_esteem *esteem = &world->agents.store.esteem[command->index];
-  if (command->designer != ESTEEM_OF_TYPE) esteem->designer = command->designer;
-  if (command->role != ESTEEM_OF_TYPE) esteem->role = command->role;
+void tune_ratings(struct muster_world *world, const struct command *command) {
+  agent_ratings *ratings = &world->agents.store.ratings[command->index];
+  if (command->designer != RATING_OF_TYPE) ratings->designer = command->designer;
+  if (command->role != RATING_OF_TYPE) ratings->role = command->role;
 }
 
 /* --------------------------------------------------------------------------------------------------------- company */
@@ -268,9 +268,9 @@ muster_result muster_agent_part(muster_world *world, muster_agent agent, muster_
 }
 
 /* Sets what company is worth to an agent; when that changes, the agent is noted for the score. */
-static void set_lift(struct muster_world *world, uint32_t index, uint16_t lift) {
-  if (world->agents.store.lift[index] == lift) return;
-  world->agents.store.lift[index] = lift;
+static void set_inherited_importance(struct muster_world *world, uint32_t index, uint16_t inherited) {
+  if (world->agents.store.inherited_importance[index] == inherited) return;
+  world->agents.store.inherited_importance[index] = inherited;
   if (store_is_active(&world->agents.store, index)) score_note(&world->score->board, index);
 }
 
@@ -281,7 +281,7 @@ void tune_companions(struct muster_world *world, const struct command *command) 
     companions_link(&world->links->companions, command->index, command->other);
   else
     companions_unlink(&world->links->companions, command->index, command->other);
-  if (!world->links->companions.places[command->index]) set_lift(world, command->index, 0);
+  if (!world->links->companions.places[command->index]) set_inherited_importance(world, command->index, 0);
 }
 
 /* The standing of the most important companion that is active, if it is above the agent's own; else 0. Standings leave
@@ -289,14 +289,14 @@ void tune_companions(struct muster_world *world, const struct command *command) 
 static uint16_t worth_of_companions(const struct muster_world *world, uint32_t index) {
   const struct companion_list *list = &world->links->companions.of[index];
   ASSERT(world->links->companions.places[index] > 0 && store_is_active(&world->agents.store, index));
-  uint16_t best = world->agents.store.standing[index], own = best;
+  uint16_t best = world->agents.store.own_importance[index], own = best;
   for (uint32_t i = 0; i < MUSTER_COMPANY_MAX; i++) {
     muster_agent other = list->others[i];
     if (muster_agent_is_null(other)) break;
     if (!identity_is_live(&world->agents.ids, other.index, other.generation) ||
         !store_is_active(&world->agents.store, other.index))
       continue;
-    if (world->agents.store.standing[other.index] > best) best = world->agents.store.standing[other.index];
+    if (world->agents.store.own_importance[other.index] > best) best = world->agents.store.own_importance[other.index];
   }
   return best > own ? best : 0;
 }
@@ -310,8 +310,8 @@ void tune_look_at_companions(struct muster_world *world) {
     if (companions->next >= companions->count) companions->next = 0;
     uint32_t index = companions->members[companions->next++];
     if (!store_is_active(&world->agents.store, index)) continue;
-    uint16_t worth = worth_of_companions(world, index), held = world->agents.store.lift[index];
+    uint16_t worth = worth_of_companions(world, index), held = world->agents.store.inherited_importance[index];
     int32_t change = (int32_t)worth - held;
-    if (change > NOTICED || change < -NOTICED || (worth == 0 && held)) set_lift(world, index, worth);
+    if (change > NOTICED || change < -NOTICED || (worth == 0 && held)) set_inherited_importance(world, index, worth);
   }
 }

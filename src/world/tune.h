@@ -20,7 +20,7 @@ void tune_create(struct muster_world *world);
 void tune_run(struct muster_world *world);
 
 /* Intake: what the host says about one agent. */
-void tune_esteem(struct muster_world *world, const struct command *command);
+void tune_ratings(struct muster_world *world, const struct command *command);
 void tune_companions(struct muster_world *world, const struct command *command);
 
 /* After the score: looks at what company is worth now to some of the agents that have any; agents with an importance

@@ -43,8 +43,8 @@ static void keep_logged_spawn(struct muster_world *world, uint32_t index) {
   tape_put(tape, &row->elasticity_step, sizeof row->elasticity_step);
   tape_put(tape, row->factors, sizeof row->factors);
   tape_put(tape, place, sizeof *place);
-  if (world->agents.store.esteem)
-    tape_put(tape, &world->agents.store.esteem[index], sizeof *world->agents.store.esteem);
+  if (world->agents.store.ratings)
+    tape_put(tape, &world->agents.store.ratings[index], sizeof *world->agents.store.ratings);
   if (type->states) tape_put(tape, type_state(type, row->state_slot), type->def.state_bytes);
   if (type->published) tape_put(tape, type_published(type, row->state_slot, row->front), type->def.published_bytes);
 }

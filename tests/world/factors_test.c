@@ -160,9 +160,9 @@ Test(company, makes_no_chains_and_no_unrest_in_circles) {
   for (uint32_t i = 0; i < CIRCLE; i++) {
     uint32_t next = i == 0 ? CIRCLE - 1 : i + 1; /* the more important of the two neighbours */
     float own = (float)i / CIRCLE + 0.5f, other = (float)(next % CIRCLE) / CIRCLE + 0.5f;
-    float lift = i + 1 < CIRCLE ? other / 3 : 0.0f;
+    float inherited = i + 1 < CIRCLE ? other / 3 : 0.0f;
     settled[i] = info_of(&little, agents[i]).importance;
-    cr_assert_float_eq(settled[i], (own + lift) / 4, 0.012, "agent %u: %g", i, (double)settled[i]);
+    cr_assert_float_eq(settled[i], (own + inherited) / 4, 0.012, "agent %u: %g", i, (double)settled[i]);
   }
   for (uint32_t frame = 0; frame < 50; frame++) {
     muster_frame_report report = run_frame(&little);
