@@ -95,7 +95,7 @@ static void create_plan(struct muster_world *world) {
   const muster_world_def *def = &world->def;
   classes_create(&world->queues->classes, def->types_max, def->agents_max, &world->arena);
   activation_create(&world->queues->classes.activation, def->activation_delay, def->agents_max, &world->arena);
-  rhythm_create(&world->plan->rhythms, def->activation_delay, def->types_max, def->agents_max, &world->arena);
+  phases_create(&world->plan->phases, def->activation_delay, def->types_max, def->agents_max, &world->arena);
   costs_create(&world->learnt->costs, def->types_max, &world->arena);
   controller_create(&world->learnt->experience.controller, (double)def->debt_budgets);
   world->learnt->experience.holding = 1.0;
@@ -270,7 +270,7 @@ muster_type muster_type_register(muster_world *world, const muster_type_def *def
   act_reserve(world, &world->agents.types.types[index]);
   if (world->agents.types.types[index].has_sets) {
     reserve_passes(world);
-    rhythm_register(&world->plan->rhythms, index, &world->agents.types.types[index].sets,
+    phases_register(&world->plan->phases, index, &world->agents.types.types[index].sets,
                     world->agents.types.types[index].atoms, &world->arena);
   }
   if (world->arena.failed) {

@@ -98,7 +98,7 @@ static void apply_to_type(struct muster_world *world, const struct command *comm
     break;
   default:
     if (command->tuning.period_updates != type->sets.sets[command->tuning.set].period_updates)
-      rhythm_give_up(&world->plan->rhythms, command->index);
+      phases_give_up(&world->plan->phases, command->index);
     sets_tune(&type->sets, command->tuning.set,
               &(muster_set_tuning){.priority = command->tuning.priority,
                                    .period_updates = command->tuning.period_updates,

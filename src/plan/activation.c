@@ -7,9 +7,9 @@
 void activation_create(activation_book *book, uint32_t delay_max, uint32_t agents_max, struct arena *arena) {
   *book = (activation_book){.delay_max = delay_max, .sharers = 1};
   if (!delay_max) return;
-  book->booked_ns = arena_reserve(arena, ACTIVATION_BEATS, sizeof *book->booked_ns);
+  book->reserved_ns = arena_reserve(arena, ACTIVATION_BEATS, sizeof *book->reserved_ns);
   book->shares = arena_reserve(arena, ACTIVATION_SHARDS, sizeof *book->shares);
-  book->bookings = arena_reserve(arena, agents_max, sizeof *book->bookings);
+  book->reservations = arena_reserve(arena, agents_max, sizeof *book->reservations);
   for (uint32_t i = 0; book->shares && i < ACTIVATION_SHARDS; i++) book->shares[i].first = ACTIVATION_BEATS;
 }
 
@@ -17,8 +17,8 @@ void activation_create(activation_book *book, uint32_t delay_max, uint32_t agent
 static void fold_in(activation_book *book, activation_share *share) {
   for (uint32_t ahead = share->first; ahead < share->end; ahead++) {
     uint32_t slot = (book->beat + ahead) % ACTIVATION_BEATS;
-    book->booked_ns[slot] += share->booked_ns[slot];
-    share->booked_ns[slot] = 0;
+    book->reserved_ns[slot] += share->reserved_ns[slot];
+    share->reserved_ns[slot] = 0;
   }
   share->first = ACTIVATION_BEATS;
   share->end = 0;
@@ -27,7 +27,7 @@ static void fold_in(activation_book *book, activation_share *share) {
 /* Clears the beats that are over. */
 static void pass_beats(activation_book *book, uint32_t count) {
   uint32_t cleared = count < ACTIVATION_BEATS ? count : ACTIVATION_BEATS;
-  for (uint32_t i = 1; i <= cleared; i++) book->booked_ns[(book->beat + i) % ACTIVATION_BEATS] = 0;
+  for (uint32_t i = 1; i <= cleared; i++) book->reserved_ns[(book->beat + i) % ACTIVATION_BEATS] = 0;
   book->beat += count;
 }
 
@@ -63,10 +63,10 @@ void activation_share_out(activation_book *book, const uint32_t wanted[ACTIVATIO
   for (uint32_t i = 0; i < ACTIVATION_SHARDS; i++) book->sharers += wanted[i] > 0;
 }
 
-int64_t activation_booked_ns(const activation_book *book, uint32_t beat) {
-  int64_t booked_ns = book->booked_ns[beat % ACTIVATION_BEATS];
-  for (uint32_t i = 0; i < ACTIVATION_SHARDS; i++) booked_ns += book->shares[i].booked_ns[beat % ACTIVATION_BEATS];
-  return booked_ns;
+int64_t activation_reserved_ns(const activation_book *book, uint32_t beat) {
+  int64_t reserved_ns = book->reserved_ns[beat % ACTIVATION_BEATS];
+  for (uint32_t i = 0; i < ACTIVATION_SHARDS; i++) reserved_ns += book->shares[i].reserved_ns[beat % ACTIVATION_BEATS];
+  return reserved_ns;
 }
 
 uint32_t activation_cycle(const uint32_t *periods, uint32_t count, uint32_t most) {

@@ -1,7 +1,7 @@
 /* plan/activation.h - in which frame agents begin, so that no frame is fuller than necessary.
  *
  * Wright & Marshall's dynamic activation delay takes the peaks off the load: an agent chooses a delay d among 0..D
- * frames by what is booked in the frames that it will use. Here the load is predicted cost instead of a count of
+ * frames by what is reserved in the frames that it will use. Here the load is predicted cost instead of a count of
  * processes.
  *
  * While the world runs, an agent chooses anew whenever it goes back into its wheel, for the one frame in which it falls
@@ -28,22 +28,22 @@
 
 enum {
   ACTIVATION_BEATS = 1024, /* how far the book reaches; an agent that falls due later is not planned */
-  ACTIVATION_SHARDS = 4,   /* how many threads may book at the same time */
+  ACTIVATION_SHARDS = 4,   /* how many threads may reserve at the same time */
   ACTIVATION_DELAY_MAX = 64,
   ACTIVATION_HORIZON_MAX = 1 << 20
 };
 
 /* What an agent has in the book. */
-typedef struct activation_booking {
+typedef struct activation_reservation {
   uint64_t delay_ns; /* how far it is due behind its period's due time, on its class's clock */
-  uint32_t beat;     /* the beat in which it is booked */
-  uint32_t cost_ns;  /* the cost that is booked; 0 = it is not booked */
-} activation_booking;
+  uint32_t beat;     /* the beat in which it is reserved */
+  uint32_t cost_ns;  /* the cost that is reserved; 0 = it is not reserved */
+} activation_reservation;
 
 /* What one of the threads that book at the same time has added since the last turn. */
 typedef struct activation_share {
   uint32_t first, end; /* beats that it touched, counted from the present one */
-  int64_t booked_ns[ACTIVATION_BEATS];
+  int64_t reserved_ns[ACTIVATION_BEATS];
 } activation_share;
 
 /* How a clock runs along the beats. */
@@ -55,21 +55,21 @@ typedef struct activation_pace {
 
 typedef struct activation_book {
   uint32_t delay_max;   /* D; 0 = nothing is planned */
-  uint32_t beat;        /* the present beat: what was booked for it is released */
+  uint32_t beat;        /* the present beat: what was reserved for it is released */
   uint32_t sharers;     /* how many threads book now: each sees what it added itself, and assumes that the others add as
                            much */
   activation_pace pace; /* of simulation time */
   int64_t mean_ns;      /* the mean cost of planned agents in a beat */
-  int64_t *booked_ns;   /* by beat, modulo ACTIVATION_BEATS */
+  int64_t *reserved_ns; /* by beat, modulo ACTIVATION_BEATS */
   activation_share *shares;
-  activation_booking *bookings; /* by agent */
+  activation_reservation *reservations; /* by agent */
 } activation_book;
 
 /* Reserves the book; nothing with delay_max 0. */
 void activation_create(activation_book *book, uint32_t delay_max, uint32_t agents_max, struct arena *arena);
 
 /* A frame is about to be released, `elapsed_ns` of simulation time after the last: takes off the beats that have
- * passed, and adds to the book what was booked since the last turn. Returns how many beats have passed. */
+ * passed, and adds to the book what was reserved since the last turn. Returns how many beats have passed. */
 uint32_t activation_turn(activation_book *book, uint64_t elapsed_ns);
 
 /* The pace of a clock of which only the length of a beat is known. */
@@ -81,35 +81,35 @@ void activation_pace_on(activation_pace *pace, uint64_t elapsed_ns, uint32_t bea
 /* Until the next turn several shards book at the same time: those with `wanted` above 0. */
 void activation_share_out(activation_book *book, const uint32_t wanted[ACTIVATION_SHARDS]);
 
-/* Fetches what booking an agent touches. */
+/* Fetches what reserving for an agent touches. */
 PREFETCH_FUNCTION activation_prefetch(const activation_book *book, uint32_t agent) {
-  if (book->delay_max) __builtin_prefetch(&book->bookings[agent], 1);
+  if (book->delay_max) __builtin_prefetch(&book->reservations[agent], 1);
 }
 
-/* What is booked for a beat to come. */
-int64_t activation_booked_ns(const activation_book *book, uint32_t beat);
+/* What is reserved for a beat to come. */
+int64_t activation_reserved_ns(const activation_book *book, uint32_t beat);
 
 /* The load of a beat as a share sees it: the book, and its own additions once for each sharer. */
 static inline int64_t activation_seen_ns(const activation_book *book, const activation_share *share, uint32_t beat) {
   uint32_t slot = beat % ACTIVATION_BEATS;
-  return book->booked_ns[slot] + (int64_t)book->sharers * share->booked_ns[slot];
+  return book->reserved_ns[slot] + (int64_t)book->sharers * share->reserved_ns[slot];
 }
 
 static inline void activation_add(activation_book *book, activation_share *share, uint32_t ahead, int64_t cost_ns) {
-  share->booked_ns[(book->beat + ahead) % ACTIVATION_BEATS] += cost_ns;
+  share->reserved_ns[(book->beat + ahead) % ACTIVATION_BEATS] += cost_ns;
   if (ahead < share->first) share->first = ahead;
   if (ahead >= share->end) share->end = ahead + 1;
 }
 
-/* Takes back an agent's booking, if its beat is still to come, and returns its delay. */
+/* Takes back an agent's reservation, if its beat is still to come, and returns its delay. */
 static inline uint64_t activation_take_back(activation_book *book, uint32_t shard, uint32_t agent) {
-  activation_booking *booking = &book->bookings[agent];
-  int32_t ahead = (int32_t)(booking->beat - book->beat);
-  uint64_t delay_ns = booking->delay_ns;
-  if (booking->cost_ns && ahead > 0)
-    activation_add(book, &book->shares[shard], (uint32_t)ahead, -(int64_t)booking->cost_ns);
-  booking->cost_ns = 0;
-  booking->delay_ns = 0;
+  activation_reservation *reservation = &book->reservations[agent];
+  int32_t ahead = (int32_t)(reservation->beat - book->beat);
+  uint64_t delay_ns = reservation->delay_ns;
+  if (reservation->cost_ns && ahead > 0)
+    activation_add(book, &book->shares[shard], (uint32_t)ahead, -(int64_t)reservation->cost_ns);
+  reservation->cost_ns = 0;
+  reservation->delay_ns = 0;
   return delay_ns;
 }
 
@@ -130,10 +130,10 @@ static inline uint32_t activation_choose(const activation_book *book, uint32_t s
   return best;
 }
 
-/* Books an agent that is not booked. */
+/* Books an agent that is not reserved. */
 static inline void activation_enter(activation_book *book, uint32_t shard, uint32_t agent, uint32_t ahead,
                                     uint32_t cost_ns, uint64_t delay_ns) {
-  book->bookings[agent] = (activation_booking){delay_ns, book->beat + ahead, cost_ns};
+  book->reservations[agent] = (activation_reservation){delay_ns, book->beat + ahead, cost_ns};
   activation_add(book, &book->shares[shard], ahead, cost_ns);
 }
 

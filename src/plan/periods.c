@@ -270,11 +270,11 @@ uint32_t periods_first_update(const class_table *classes, uint32_t class, uint32
   const activation_book *book = &classes->activation;
   const agent_class *own = &classes->classes[class];
   if (!book->delay_max) return 0;
-  const activation_booking *booking = &book->bookings[index];
+  const activation_reservation *reservation = &book->reservations[index];
   double beats = (double)own->nominal_ns * book->pace.beats_per_ns, whole = floor(beats + 0.5);
   if (fabs(beats - whole) < 0.01) beats = whole; /* measured, and meant to be a number of frames */
   if (beats < 1) beats = 1;                      /* in every frame */
-  return (uint32_t)((booking->cost_ns ? booking->beat : book->beat + 1) / beats);
+  return (uint32_t)((reservation->cost_ns ? reservation->beat : book->beat + 1) / beats);
 }
 
 void periods_owing(class_table *classes, agent_store *store, ready_set *ready, uint32_t index, uint64_t reached_ns,

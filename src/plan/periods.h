@@ -57,7 +57,7 @@ uint32_t periods_release(struct periods *periods, class_table *classes, agent_st
 void periods_begin(class_table *classes, agent_store *store, uint32_t index, uint64_t random);
 
 /* The agent is to run in one of the frames after the one in which its period has passed: moves its virtual_due_ns from
- * there into the chosen frame, and books it. The delay never reaches the next due time, so that no period is missed.
+ * there into the chosen frame, and reserves it. The delay never reaches the next due time, so that no period is missed.
  * Several shards may do so at the same time. */
 void periods_plan(activation_book *book, const agent_class *class, uint32_t shard, agent_row *row, uint32_t index);
 

@@ -60,7 +60,7 @@ static chunks_format snapshot_format_of(void) {
                                  sizeof(agent_alarm),     sizeof(set_state),       sizeof(set_pass),
                                  sizeof(struct letter),   sizeof(struct command),  sizeof(observer_row),
                                  sizeof(field_tile),      sizeof(cost_estimate),   sizeof(frame_experience),
-                                 sizeof(type_conduct),    sizeof(struct offender), sizeof(activation_booking),
+                                 sizeof(type_conduct),    sizeof(struct offender), sizeof(activation_reservation),
                                  sizeof(struct shedding), sizeof(activation_share)};
   chunks_format format = {.name = "snapshot",
                           .magic = {'M', 'U', 'S', 'N', 'A', 'P', 'S', '\n'},

@@ -90,11 +90,11 @@ void snapshot_ids(struct snapshot *snapshot) {
  */
 
 /* Parts that most agents do not have. */
-enum { PART_BEGUN = 1, PART_ALARM = 2, PART_BOOKING = 4 };
+enum { PART_BEGUN = 1, PART_ALARM = 2, PART_RESERVATION = 4 };
 
 typedef struct saved_agent {
   uint32_t index;
-  uint16_t parts, rhythm;
+  uint16_t parts, phase;
   agent_row row;
   agent_place place;
   agent_ratings ratings;
@@ -106,7 +106,7 @@ typedef struct saved_agent {
 typedef struct saved_parts {
   agent_begun begun;
   agent_alarm alarm;
-  activation_booking booking;
+  activation_reservation reservation;
 } saved_parts;
 
 static bool is_zero(const void *bytes, size_t count) {
@@ -142,12 +142,14 @@ static void describe_agent(const struct snapshot *snapshot, uint32_t index, save
   if (!is_zero(&parts->alarm, sizeof parts->alarm)) saved->parts |= PART_ALARM;
   if (saved->row.status == AGENT_PENDING) return;
   saved->shed = store->shed[index];
-  if (world->plan->rhythms.delay_max) saved->rhythm = world->plan->rhythms.places[index];
+  if (world->plan->phases.delay_max) saved->phase = world->plan->phases.places[index];
   parts->begun = store->begun[index];
-  if (world->queues->classes.activation.delay_max) parts->booking = world->queues->classes.activation.bookings[index];
+  if (world->queues->classes.activation.delay_max)
+    parts->reservation = world->queues->classes.activation.reservations[index];
   bool has_begun = saved->row.atom_next || saved->row.status == AGENT_ACTING || saved->row.acts || saved->row.owes;
   if (has_begun) saved->parts |= PART_BEGUN;
-  if (parts->booking.cost_ns | parts->booking.delay_ns) saved->parts |= PART_BOOKING; /* otherwise its beat is past */
+  if (parts->reservation.cost_ns | parts->reservation.delay_ns)
+    saved->parts |= PART_RESERVATION; /* otherwise its beat is past */
 }
 
 static bool is_place(const struct muster_world *world, const agent_place *place) {
@@ -203,8 +205,8 @@ static void check_agent(struct snapshot *snapshot, const saved_agent *saved, con
   if (parts->alarm.wake_at_ns || saved->row.delayed) snapshot_mark(snapshot, index, SNAPSHOT_AWAITS, "the alarms");
   snapshot_expect(snapshot, saved->place.type == saved->row.type && is_place(world, &saved->place),
                   "agent %u is where none can be", index);
-  uint32_t cycle = world->plan->rhythms.delay_max ? world->plan->rhythms.types[saved->row.type].cycle : 0;
-  snapshot_expect(snapshot, saved->shed < MUSTER_LEVELS && saved->rhythm <= cycle,
+  uint32_t cycle = world->plan->phases.delay_max ? world->plan->phases.types[saved->row.type].cycle : 0;
+  snapshot_expect(snapshot, saved->shed < MUSTER_LEVELS && saved->phase <= cycle,
                   "agent %u is lowered, or planned, as none can be", index);
   snapshot_expect(snapshot, parts->begun.started_ns <= snapshot->info.sim_now_ns, "agent %u began later than now",
                   index);
@@ -236,8 +238,9 @@ static void take_columns(struct muster_world *world, const saved_agent *saved, c
   store->begun[index] = parts->begun;
   store->alarms[index] = parts->alarm;
   store->shed[index] = saved->shed;
-  if (world->queues->classes.activation.delay_max) world->queues->classes.activation.bookings[index] = parts->booking;
-  if (world->plan->rhythms.delay_max) world->plan->rhythms.places[index] = saved->rhythm;
+  if (world->queues->classes.activation.delay_max)
+    world->queues->classes.activation.reservations[index] = parts->reservation;
+  if (world->plan->phases.delay_max) world->plan->phases.places[index] = saved->phase;
   if (!store->ratings) return;
   store->ratings[index] = saved->ratings;
   store->own_importance[index] = saved->own_importance;
@@ -354,7 +357,7 @@ static void exchange_agent(struct snapshot *snapshot, uint32_t index) {
   else
     parts.begun = (agent_begun){0};
   if (saved.parts & PART_ALARM) snapshot_exchange(snapshot, &parts.alarm, sizeof parts.alarm);
-  if (saved.parts & PART_BOOKING) snapshot_exchange(snapshot, &parts.booking, sizeof parts.booking);
+  if (saved.parts & PART_RESERVATION) snapshot_exchange(snapshot, &parts.reservation, sizeof parts.reservation);
   if (snapshot_checks(snapshot)) check_agent(snapshot, &saved, &parts);
   if (snapshot->failed) return;
   if (snapshot_loads(snapshot)) snapshot_agents_take_agent(snapshot, &saved, &parts);

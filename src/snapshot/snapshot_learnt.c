@@ -1,5 +1,5 @@
 /* snapshot_learnt.c - what a snapshot says of penalties, of what frames have taught about their own cost, and of what
- * is booked for future frames. */
+ * is reserved for future frames. */
 #include "base/assert.h"
 #include "plan/offenders.h"
 #include "snapshot/snapshot.h"
@@ -115,13 +115,13 @@ static void exchange_experience(struct snapshot *snapshot) {
   world->plan->periods.next = next;
 }
 
-/* Forgets bookings that lie further ahead than the book reaches: no world makes such a booking, and it could not be
+/* Forgets bookings that lie further ahead than the book reaches: no world makes such a reservation, and it could not be
  * taken back. */
 static void forget_beyond(struct snapshot *snapshot) {
   ASSERT(snapshot_loads(snapshot) && snapshot->world->queues->classes.activation.delay_max > 0);
   activation_book *book = &snapshot->world->queues->classes.activation;
   for (uint32_t i = 0; i < snapshot->high; i++)
-    if ((int32_t)(book->bookings[i].beat - book->beat) >= ACTIVATION_BEATS) book->bookings[i].cost_ns = 0;
+    if ((int32_t)(book->reservations[i].beat - book->beat) >= ACTIVATION_BEATS) book->reservations[i].cost_ns = 0;
 }
 
 /* Bookings for future beats. */
@@ -139,7 +139,7 @@ static void exchange_book(struct snapshot *snapshot) {
                       head.pace.beats_per_ns >= 0.0 && head.pace.beats_per_ns <= 1e9 && head.pace.late >= -0.5 &&
                       head.pace.late <= 0.5,
                   "a book that cannot be");
-  snapshot_exchange_own(snapshot, book->booked_ns, ACTIVATION_BEATS * sizeof *book->booked_ns);
+  snapshot_exchange_own(snapshot, book->reserved_ns, ACTIVATION_BEATS * sizeof *book->reserved_ns);
   for (uint32_t i = 0; i < ACTIVATION_SHARDS; i++) {
     share = book->shares[i];
     snapshot_exchange(snapshot, &share, sizeof share);
@@ -156,16 +156,16 @@ static void exchange_book(struct snapshot *snapshot) {
 }
 
 /* For types with planned sets: what their agents' updates cost, by time. */
-static void exchange_rhythms(struct snapshot *snapshot) {
-  rhythm_table *table = &snapshot->world->plan->rhythms;
+static void exchange_phases(struct snapshot *snapshot) {
+  phase_table *table = &snapshot->world->plan->phases;
   for (uint32_t i = 0; table->delay_max && i < snapshot->world->agents.types.count && !snapshot->failed; i++) {
-    struct rhythm *rhythm = &table->types[i];
-    ASSERT(rhythm->cycle <= RHYTHM_CYCLE_MAX);
-    uint32_t cycle = snapshot_number(snapshot, rhythm->cycle);
-    snapshot_expect(snapshot, cycle == 0 || cycle == rhythm->cycle, "type %u repeats after %u updates", i + 1, cycle);
+    struct type_phases *phases = &table->types[i];
+    ASSERT(phases->cycle <= PHASE_CYCLE_MAX);
+    uint32_t cycle = snapshot_number(snapshot, phases->cycle);
+    snapshot_expect(snapshot, cycle == 0 || cycle == phases->cycle, "type %u repeats after %u updates", i + 1, cycle);
     if (snapshot->failed) return;
-    if (cycle) snapshot_exchange_own(snapshot, rhythm->load_ns, cycle * sizeof *rhythm->load_ns);
-    if (snapshot_loads(snapshot)) rhythm->cycle = cycle;
+    if (cycle) snapshot_exchange_own(snapshot, phases->load_ns, cycle * sizeof *phases->load_ns);
+    if (snapshot_loads(snapshot)) phases->cycle = cycle;
   }
 }
 
@@ -179,6 +179,6 @@ static void exchange_slices(struct snapshot *snapshot) {
 void snapshot_learnt(struct snapshot *snapshot) {
   exchange_experience(snapshot);
   exchange_book(snapshot);
-  exchange_rhythms(snapshot);
+  exchange_phases(snapshot);
   exchange_slices(snapshot);
 }

@@ -50,11 +50,11 @@ muster_agent lifecycle_make(struct muster_world *world, uint32_t index, const mu
 }
 
 /* Where the updates of a new agent stand in the periods of its sets. */
-static void begin_rhythm(struct muster_world *world, uint32_t index) {
+static void begin_phase(struct muster_world *world, uint32_t index) {
   const agent_row *row = &world->agents.store.rows[index];
   uint32_t time = periods_first_update(&world->queues->classes, row->class, index);
   world->agents.types.types[row->type].sets.passes[row->state_slot].updates =
-      rhythm_join(&world->plan->rhythms, row->type, index, time);
+      phases_join(&world->plan->phases, row->type, index, time);
 }
 
 void lifecycle_enter(struct muster_world *world, uint32_t index, uint64_t last_update_ns) {
@@ -70,7 +70,7 @@ void lifecycle_enter(struct muster_world *world, uint32_t index, uint64_t last_u
   store_activate(&world->agents.store, index);
   periods_begin(&world->queues->classes, &world->agents.store, index,
                 random_at(world->def.seed, (uint64_t)generation << 32 | index, 0, 0));
-  if (world->agents.types.types[row->type].has_sets) begin_rhythm(world, index);
+  if (world->agents.types.types[row->type].has_sets) begin_phase(world, index);
   ASSERT(row->status == AGENT_WAITING && row->level < world->agents.types.types[row->type].def.level_count);
 }
 
@@ -152,7 +152,7 @@ void lifecycle_leave(struct muster_world *world, uint32_t index) {
   score_inputs inputs = world_score_inputs(world);
   lifecycle_unschedule(world, index);
   ASSERT(!row->spot && !row->queued);
-  rhythm_leave(&world->plan->rhythms, row->type, index);
+  phases_leave(&world->plan->phases, row->type, index);
   lifecycle_forgive(world, index);
   shedding_forget(&world->score->shedding, &world->agents.store, index);
   score_forget_agent(&world->score->board, &inputs, index);

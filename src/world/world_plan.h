@@ -5,11 +5,11 @@
 
 #include "plan/bands.h"
 #include "plan/periods.h"
+#include "plan/phases.h"
 #include "plan/rank.h"
-#include "plan/rhythm.h"
 
 struct world_plan {
-  rhythm_table rhythms;
+  phase_table phases;
   struct periods periods;
   struct bands bands;
   rank_result held; /* what the agents held from the last frame take of this frame's limits */

@@ -92,18 +92,18 @@ Test(activation, the_cycle_of_periods_is_bounded) {
 /* ---------------------------------------------------------------------------------------------------------- the book
  */
 
-enum { BOOKED = 300 };
+enum { RESERVED = 300 };
 
-/* Who is booked where, as a plain list. */
+/* Each agent's reservation, as a plain list. */
 typedef struct plain_book {
-  uint32_t beat[BOOKED];
-  uint32_t cost_ns[BOOKED];
-  uint64_t delay_ns[BOOKED];
+  uint32_t beat[RESERVED];
+  uint32_t cost_ns[RESERVED];
+  uint64_t delay_ns[RESERVED];
 } plain_book;
 
 static int64_t plain_sum(const plain_book *plain, uint32_t beat) {
   int64_t sum = 0;
-  for (uint32_t i = 0; i < BOOKED; i++) sum += plain->beat[i] == beat ? plain->cost_ns[i] : 0;
+  for (uint32_t i = 0; i < RESERVED; i++) sum += plain->beat[i] == beat ? plain->cost_ns[i] : 0;
   return sum;
 }
 
@@ -111,23 +111,23 @@ static activation_book book_of(struct arena *arena, uint32_t delay_max) {
   muster_allocator allocator = {0};
   activation_book book;
   arena_create(arena, &allocator);
-  activation_create(&book, delay_max, BOOKED, arena);
+  activation_create(&book, delay_max, RESERVED, arena);
   cr_assert(!arena->failed);
   return book;
 }
 
-Test(activation, what_is_booked_is_taken_back_and_passes_whatever_shard_it_came_from) {
+Test(activation, what_is_reserved_is_taken_back_and_passes_whatever_shard_it_came_from) {
   struct arena arena;
   activation_book book = book_of(&arena, DELAY);
   plain_book plain = {0};
   for (uint32_t step = 0; step < 40000; step++) {
     uint64_t random = random_at(5, step, 0, 0);
-    uint32_t agent = (uint32_t)(random % BOOKED), shard = (uint32_t)(random >> 20) % ACTIVATION_SHARDS;
+    uint32_t agent = (uint32_t)(random % RESERVED), shard = (uint32_t)(random >> 20) % ACTIVATION_SHARDS;
     if ((random >> 60) == 0) { /* one frame in sixteen steps; some of them long, a few a pause */
       uint64_t frames = (random >> 40) % 16 ? 1 : (random >> 44) % 64 ? 2 : 5000;
       uint32_t beat = book.beat, beats = activation_turn(&book, frames * FRAME_NS);
       cr_assert_eq(book.beat, beat + beats);
-      for (uint32_t i = 0; i < BOOKED; i++)
+      for (uint32_t i = 0; i < RESERVED; i++)
         if (plain.beat[i] <= book.beat) plain.cost_ns[i] = 0;
     } else {
       uint64_t delay_ns = activation_take_back(&book, shard, agent);
@@ -144,10 +144,10 @@ Test(activation, what_is_booked_is_taken_back_and_passes_whatever_shard_it_came_
       }
     }
     uint32_t looked_at = book.beat + 1 + step % (ACTIVATION_BEATS - 1);
-    cr_assert_eq(activation_booked_ns(&book, looked_at), plain_sum(&plain, looked_at), "step %u", step);
+    cr_assert_eq(activation_reserved_ns(&book, looked_at), plain_sum(&plain, looked_at), "step %u", step);
   }
-  for (uint32_t i = 0; i < BOOKED; i++) activation_take_back(&book, i % ACTIVATION_SHARDS, i);
-  for (uint32_t i = 1; i < ACTIVATION_BEATS; i++) cr_assert_eq(activation_booked_ns(&book, book.beat + i), 0);
+  for (uint32_t i = 0; i < RESERVED; i++) activation_take_back(&book, i % ACTIVATION_SHARDS, i);
+  for (uint32_t i = 1; i < ACTIVATION_BEATS; i++) cr_assert_eq(activation_reserved_ns(&book, book.beat + i), 0);
   arena_destroy(&arena);
 }
 
@@ -155,8 +155,8 @@ Test(activation, only_the_beats_that_it_may_use_are_judged_and_the_first_with_ro
   struct arena arena;
   activation_book book = book_of(&arena, DELAY);
   activation_turn(&book, FRAME_NS);
-  static const uint32_t booked[] = {900, 60, 800, 1001, 1200, 1000, 0};
-  for (uint32_t i = 0; i < 7; i++) activation_enter(&book, i % 2, i, 10 + i, booked[i], 0);
+  static const uint32_t reserved[] = {900, 60, 800, 1001, 1200, 1000, 0};
+  for (uint32_t i = 0; i < 7; i++) activation_enter(&book, i % 2, i, 10 + i, reserved[i], 0);
   activation_turn(&book, FRAME_NS); /* all is one beat nearer */
   book.mean_ns = 1000;
   cr_assert_eq(activation_choose(&book, 0, 9, 3, 200), 0, "900 and half of 200 are the mean");
@@ -306,15 +306,15 @@ Test(activation, nobody_is_put_off_further_than_the_bound_even_where_frames_stay
 /* Of all who wait, what they have in the book is what the book has. */
 static void expect_sums(struct planner *planner) {
   activation_book *book = &planner->classes.activation;
-  int64_t sum = 0, booked = 0;
+  int64_t sum = 0, reserved = 0;
   for (uint32_t i = 0; i < planner->count; i++)
-    if ((int32_t)(book->bookings[i].beat - book->beat) > 0) sum += book->bookings[i].cost_ns;
+    if ((int32_t)(book->reservations[i].beat - book->beat) > 0) sum += book->reservations[i].cost_ns;
   for (uint32_t i = 1; i < ACTIVATION_BEATS; i++) {
-    int64_t here = activation_booked_ns(book, book->beat + i);
+    int64_t here = activation_reserved_ns(book, book->beat + i);
     cr_assert_geq(here, 0);
-    booked += here;
+    reserved += here;
   }
-  cr_assert_eq(sum, booked);
+  cr_assert_eq(sum, reserved);
   cr_assert_gt(sum, 0);
 }
 
@@ -338,17 +338,17 @@ Test(activation, sums_hold_while_agents_stretch_change_class_and_are_woken) {
   free(watched);
 }
 
-Test(activation, a_woken_agent_keeps_the_frame_that_it_has_booked) {
+Test(activation, a_woken_agent_keeps_the_frame_that_it_has_reserved) {
   static const uint32_t periods[] = {30, 30, 30};
   struct watched *watched = calloc(1, sizeof *watched);
   struct planner *planner = create_planner(DELAY, periods, 3, watched);
   for (uint32_t i = 0; i < 40; i++) planner_frame(planner, FRAME_NS, INFINITY);
-  activation_booking before = planner->classes.activation.bookings[1];
+  activation_reservation before = planner->classes.activation.reservations[1];
   cr_assert_gt(before.cost_ns, 0);
   periods_release_early(&planner->classes, &planner->store, &planner->ready, 1, planner->now_ns, planner->frame);
   planner_frame(planner, FRAME_NS, INFINITY);
   cr_assert_eq(planner->batch.count, 1);
-  activation_booking after = planner->classes.activation.bookings[1];
+  activation_reservation after = planner->classes.activation.reservations[1];
   cr_assert_eq(after.beat, before.beat);
   cr_assert_eq(after.cost_ns, before.cost_ns);
   planner_destroy(planner);

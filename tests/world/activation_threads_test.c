@@ -1,5 +1,5 @@
 /* Activation is planned while several workers settle: on the wall clock every agent runs as often as its period says,
- * whoever booked it. Runs under ThreadSanitizer, too. */
+ * whoever reserved it. Runs under ThreadSanitizer, too. */
 #include "support/little_world.h"
 
 enum { AGENTS = 3000, FRAMES = 120, PERIOD_FRAMES = 3, DELAY = 2 };

@@ -1,10 +1,10 @@
-#include "plan/rhythm.h"
+#include "plan/phases.h"
 
 #include "plan/activation.h"
 
-void rhythm_create(rhythm_table *table, uint32_t delay_max, uint32_t types_max, uint32_t agents_max,
+void phases_create(phase_table *table, uint32_t delay_max, uint32_t types_max, uint32_t agents_max,
                    struct arena *arena) {
-  *table = (rhythm_table){.delay_max = delay_max};
+  *table = (phase_table){.delay_max = delay_max};
   if (!delay_max) return;
   table->types = arena_reserve(arena, types_max, sizeof *table->types);
   table->places = arena_reserve(arena, agents_max, sizeof *table->places);
@@ -15,7 +15,7 @@ static uint32_t cycle_of(const set_table *sets) {
   for (uint32_t i = 0; i < sets->count; i++)
     if (sets->sets[i].period_ns == 0 && sets->sets[i].end_atom > sets->sets[i].first_atom)
       periods[count++] = sets->sets[i].period_updates;
-  return activation_cycle(periods, count, RHYTHM_CYCLE_MAX + 1);
+  return activation_cycle(periods, count, PHASE_CYCLE_MAX + 1);
 }
 
 static int64_t cost_of(const type_set *set, const muster_atom *atoms) {
@@ -24,26 +24,26 @@ static int64_t cost_of(const type_set *set, const muster_atom *atoms) {
   return cost_ns;
 }
 
-void rhythm_register(rhythm_table *table, uint32_t type, const set_table *sets, const muster_atom *atoms,
+void phases_register(phase_table *table, uint32_t type, const set_table *sets, const muster_atom *atoms,
                      struct arena *arena) {
   if (!table->delay_max) return;
   uint32_t cycle = cycle_of(sets);
-  struct rhythm *rhythm = &table->types[type];
-  *rhythm = (struct rhythm){0};
-  if (cycle < 2 || cycle > RHYTHM_CYCLE_MAX) return;
-  rhythm->cost_ns = arena_reserve(arena, cycle, sizeof *rhythm->cost_ns);
-  rhythm->load_ns = arena_reserve(arena, cycle, sizeof *rhythm->load_ns);
+  struct type_phases *phases = &table->types[type];
+  *phases = (struct type_phases){0};
+  if (cycle < 2 || cycle > PHASE_CYCLE_MAX) return;
+  phases->cost_ns = arena_reserve(arena, cycle, sizeof *phases->cost_ns);
+  phases->load_ns = arena_reserve(arena, cycle, sizeof *phases->load_ns);
   if (arena->failed) return;
-  rhythm->cycle = cycle;
+  phases->cycle = cycle;
   for (uint32_t i = 0; i < sets->count; i++) {
     const type_set *set = &sets->sets[i];
     if (set->period_ns || set->end_atom == set->first_atom) continue;
     for (uint32_t update = set->delay_updates % set->period_updates; update < cycle; update += set->period_updates)
-      rhythm->cost_ns[update] += cost_of(set, atoms);
+      phases->cost_ns[update] += cost_of(set, atoms);
   }
 }
 
-void rhythm_give_up(rhythm_table *table, uint32_t type) {
+void phases_give_up(phase_table *table, uint32_t type) {
   if (table->delay_max) table->types[type].cycle = 0;
 }
 
@@ -54,39 +54,39 @@ typedef struct finding {
   double weighed;
 } finding;
 
-static finding rhythm_look(const struct rhythm *rhythm, uint32_t first) {
+static finding phases_look(const struct type_phases *phases, uint32_t first) {
   finding found = {0};
-  for (uint32_t i = 0, at = first; i < rhythm->cycle; i++, at = at + 1 < rhythm->cycle ? at + 1 : 0) {
-    int64_t with_ns = rhythm->load_ns[at] + rhythm->cost_ns[i];
+  for (uint32_t i = 0, at = first; i < phases->cycle; i++, at = at + 1 < phases->cycle ? at + 1 : 0) {
+    int64_t with_ns = phases->load_ns[at] + phases->cost_ns[i];
     if (with_ns > found.most_ns) found.most_ns = with_ns;
-    found.weighed += (double)rhythm->load_ns[at] * (double)rhythm->cost_ns[i];
+    found.weighed += (double)phases->load_ns[at] * (double)phases->cost_ns[i];
   }
   return found;
 }
 
-static void add(const struct rhythm *rhythm, uint32_t first, int64_t sign) {
-  for (uint32_t i = 0, at = first; i < rhythm->cycle; i++, at = at + 1 < rhythm->cycle ? at + 1 : 0)
-    rhythm->load_ns[at] += sign * rhythm->cost_ns[i];
+static void add(const struct type_phases *phases, uint32_t first, int64_t sign) {
+  for (uint32_t i = 0, at = first; i < phases->cycle; i++, at = at + 1 < phases->cycle ? at + 1 : 0)
+    phases->load_ns[at] += sign * phases->cost_ns[i];
 }
 
-uint32_t rhythm_join(rhythm_table *table, uint32_t type, uint32_t agent, uint32_t time) {
+uint32_t phases_join(phase_table *table, uint32_t type, uint32_t agent, uint32_t time) {
   if (!table->delay_max || !table->types[type].cycle) return 0;
-  const struct rhythm *rhythm = &table->types[type];
-  uint32_t cycle = rhythm->cycle, first = time % cycle, best = 0;
-  finding least = rhythm_look(rhythm, first);
+  const struct type_phases *phases = &table->types[type];
+  uint32_t cycle = phases->cycle, first = time % cycle, best = 0;
+  finding least = phases_look(phases, first);
   for (uint32_t shift = 1; shift <= table->delay_max && shift < cycle; shift++) {
-    finding found = rhythm_look(rhythm, (first + shift) % cycle);
+    finding found = phases_look(phases, (first + shift) % cycle);
     if (found.most_ns > least.most_ns || (found.most_ns == least.most_ns && found.weighed >= least.weighed)) continue;
     least = found;
     best = shift;
   }
   first = (first + best) % cycle;
-  add(rhythm, first, 1);
+  add(phases, first, 1);
   table->places[agent] = (uint16_t)(first + 1);
   return best ? cycle - best : 0;
 }
 
-void rhythm_leave(rhythm_table *table, uint32_t type, uint32_t agent) {
+void phases_leave(phase_table *table, uint32_t type, uint32_t agent) {
   if (!table->delay_max || !table->places[agent]) return;
   if (table->types[type].cycle) add(&table->types[type], table->places[agent] - 1u, -1);
   table->places[agent] = 0;

@@ -1,5 +1,5 @@
-/* The phases of sets: what is booked against a plain sum, and what choosing does to a crowd that is spawned at once. */
-#include "plan/rhythm.h"
+/* The phases of sets: what is planned against a plain sum, and what choosing does to a crowd spawned at once. */
+#include "plan/phases.h"
 
 #include "base/random.h"
 
@@ -15,7 +15,7 @@ struct fixture {
   muster_set_def sets[SETS];
   muster_atom atoms[SETS];
   set_table table;
-  rhythm_table rhythms;
+  phase_table phases;
   uint32_t begins[AGENTS], time[AGENTS];
   bool joined[AGENTS];
 };
@@ -38,8 +38,8 @@ static struct fixture *create(uint32_t delay_max, const uint32_t periods[3]) {
   fixture->def.sets = fixture->sets;
   fixture->def.set_count = SETS;
   sets_register(&fixture->table, &fixture->def, fixture->atoms, AGENTS, &fixture->arena);
-  rhythm_create(&fixture->rhythms, delay_max, TYPES, AGENTS, &fixture->arena);
-  rhythm_register(&fixture->rhythms, 1, &fixture->table, fixture->atoms, &fixture->arena);
+  phases_create(&fixture->phases, delay_max, TYPES, AGENTS, &fixture->arena);
+  phases_register(&fixture->phases, 1, &fixture->table, fixture->atoms, &fixture->arena);
   cr_assert(!fixture->arena.failed);
   return fixture;
 }
@@ -50,7 +50,7 @@ static void destroy(struct fixture *fixture) {
 }
 
 static void join(struct fixture *fixture, uint32_t agent, uint32_t time) {
-  fixture->begins[agent] = rhythm_join(&fixture->rhythms, 1, agent, time);
+  fixture->begins[agent] = phases_join(&fixture->phases, 1, agent, time);
   fixture->time[agent] = time;
   fixture->joined[agent] = true;
 }
@@ -69,24 +69,24 @@ static int64_t load_at(const struct fixture *fixture, uint32_t time) {
   return load_ns;
 }
 
-Test(rhythm, the_ring_tells_what_everybody_runs_while_agents_come_and_go) {
+Test(phases, the_ring_tells_what_everybody_runs_while_agents_come_and_go) {
   static const uint32_t periods[] = {4, 6, 8};
   struct fixture *fixture = create(3, periods);
   for (uint32_t step = 0; step < 5000; step++) {
     uint64_t random = random_at(1, step, 0, 0);
     uint32_t agent = (uint32_t)(random % AGENTS), time = 100 + step / 50;
     if (fixture->joined[agent]) {
-      rhythm_leave(&fixture->rhythms, 1, agent);
+      phases_leave(&fixture->phases, 1, agent);
       fixture->joined[agent] = false;
     } else {
       join(fixture, agent, time);
       uint32_t shift = (24 - fixture->begins[agent]) % 24;
       cr_assert_leq(shift, 3);
     }
-    if (step % 10 == 0) cr_assert_eq(fixture->rhythms.types[1].load_ns[time % 24], load_at(fixture, 240 + time % 24));
+    if (step % 10 == 0) cr_assert_eq(fixture->phases.types[1].load_ns[time % 24], load_at(fixture, 240 + time % 24));
   }
-  for (uint32_t i = 0; i < AGENTS; i++) rhythm_leave(&fixture->rhythms, 1, i);
-  for (uint32_t i = 0; i < 24; i++) cr_assert_eq(fixture->rhythms.types[1].load_ns[i], 0);
+  for (uint32_t i = 0; i < AGENTS; i++) phases_leave(&fixture->phases, 1, i);
+  for (uint32_t i = 0; i < 24; i++) cr_assert_eq(fixture->phases.types[1].load_ns[i], 0);
   destroy(fixture);
 }
 
@@ -108,7 +108,7 @@ static double peak_with(uint32_t delay_max, const uint32_t periods[3], uint32_t 
   return peak;
 }
 
-Test(rhythm, a_crowd_that_is_spawned_at_once_loses_its_peaks_the_more_it_may_shift) {
+Test(phases, a_crowd_that_is_spawned_at_once_loses_its_peaks_the_more_it_may_shift) {
   static const uint32_t composite[] = {4, 6, 8}, primes[] = {3, 5, 7};
   double none = peak_with(0, composite, 24), some = peak_with(3, composite, 24), all = peak_with(23, composite, 24);
   cr_assert(none > 2.0 && some < 1.4 && all < 1.02, "composite: %.3f, %.3f, %.3f", none, some, all);
@@ -118,7 +118,7 @@ Test(rhythm, a_crowd_that_is_spawned_at_once_loses_its_peaks_the_more_it_may_shi
   cr_assert(none > 2.0 && some < 1.5 && all < 1.05, "primes: %.3f, %.3f, %.3f", none, some, all);
 }
 
-Test(rhythm, types_that_take_long_to_repeat_or_were_changed_are_left_alone) {
+Test(phases, types_that_take_long_to_repeat_or_were_changed_are_left_alone) {
   static const uint32_t periods[] = {29, 31, 37}, composite[] = {4, 6, 8};
   struct fixture *fixture = create(3, periods);
   for (uint32_t i = 0; i < 20; i++) {
@@ -128,10 +128,10 @@ Test(rhythm, types_that_take_long_to_repeat_or_were_changed_are_left_alone) {
   destroy(fixture);
   fixture = create(3, composite);
   for (uint32_t i = 0; i < 20; i++) join(fixture, i, 5);
-  rhythm_give_up(&fixture->rhythms, 1);
+  phases_give_up(&fixture->phases, 1);
   join(fixture, 20, 5);
   cr_assert_eq(fixture->begins[20], 0);
-  rhythm_leave(&fixture->rhythms, 1, 3);
-  rhythm_leave(&fixture->rhythms, 1, 20);
+  phases_leave(&fixture->phases, 1, 3);
+  phases_leave(&fixture->phases, 1, 20);
   destroy(fixture);
 }
