@@ -300,25 +300,25 @@ static muster_result herds_api_add(struct muster_world *world, struct herd_type 
 }
 
 /* Settles first what the last commit left over. */
-static void begin(struct muster_world *world, struct visit *visit) {
-  world->runner->caller = visit_index(visit_begin(visit, world->pool));
+static void begin(struct muster_world *world, struct pool_entry *entered) {
+  world->runner->caller = pool_index_of(pool_enter(entered, world->pool));
   frame_settle(world);
 }
 
 uint32_t muster_herds_add(muster_world *world, muster_herd_type type, const muster_herd_def *defs, uint32_t count,
                           muster_herd *herds) {
-  struct visit visit;
+  struct pool_entry entered;
   uint32_t added = 0;
   if (guard_between(world, "herds")) return 0;
   if ((count && !defs) || type.index == 0 || type.index > world->herds->table.count)
     return error_missing("herds", "array and a registered herd type"), 0;
   enum occupation before = guard_hold(world);
-  begin(world, &visit);
+  begin(world, &entered);
   for (; added < count; added++)
     if (herds_api_add(world, &world->herds->table.types[type.index - 1], &defs[added], added,
                       herds ? &herds[added] : NULL))
       break;
-  visit_end(&visit);
+  pool_leave(&entered);
   guard_release(world, before);
   return added;
 }
@@ -377,8 +377,8 @@ muster_agent muster_herd_name(muster_world *world, muster_herd herd, uint32_t me
   muster_agent named = {0, 0};
   if (guard_between(world, "herd name")) return named;
   enum occupation before = guard_hold(world);
-  struct visit visit;
-  world->runner->caller = visit_index(visit_begin(&visit, world->pool));
+  struct pool_entry entered;
+  world->runner->caller = pool_index_of(pool_enter(&entered, world->pool));
   frame_settle(world);
   struct herd_type *type = herds_find(world, herd);
   if (type && member >= type->tree.below[0])
@@ -387,7 +387,7 @@ muster_agent muster_herd_name(muster_world *world, muster_herd herd, uint32_t me
     error_set(MUSTER_E_STATE, "herd %u: its last member without a name cannot leave it", herd.index);
   else if (type)
     named = name_member(world, type, herd.index, member);
-  visit_end(&visit);
+  pool_leave(&entered);
   guard_release(world, before);
   return named;
 }

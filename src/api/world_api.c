@@ -176,7 +176,7 @@ static bool provide_pool(struct muster_world *world) {
     error_set(MUSTER_E_ARGUMENT, "world: pool %p is none, or was destroyed already", (const void *)world->pool);
     world->pool = NULL;
   }
-  if (world->pool) pool_enter(world->pool);
+  if (world->pool) pool_add_world(world->pool);
   return world->pool != NULL;
 }
 
@@ -225,13 +225,13 @@ muster_world *muster_world_create(const muster_world_def *given) {
 /* Calls on_removed for every agent. */
 static CALLS_OUT void remove_all(struct muster_world *world) {
   MUST_RETURN(leaving_update);
-  struct visit visit;
-  world->runner->caller = visit_index(visit_begin(&visit, world->pool));
+  struct pool_entry entered;
+  world->runner->caller = pool_index_of(pool_enter(&entered, world->pool));
   const update_context *outer = callback_begin(&runner_caller(world->runner)->context);
   frame_settle(world);
   for (uint32_t i = 0; (i = store_next_active(&world->agents.store, i)) != UINT32_MAX; i++) lifecycle_remove(world, i);
   callback_end(outer);
-  visit_end(&visit);
+  pool_leave(&entered);
 }
 
 void muster_world_destroy(muster_world *world) {
@@ -242,7 +242,7 @@ void muster_world_destroy(muster_world *world) {
   world_record_close(world);
   if (world->pool && !world->arena.failed) remove_all(world);
   watchdog_stop(world->watchdog);
-  if (world->pool) pool_leave(world->pool);
+  if (world->pool) pool_drop_world(world->pool);
   muster_pool_destroy(world->own_pool);
   struct arena arena = world->arena;
   arena_destroy(&arena);

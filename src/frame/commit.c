@@ -121,10 +121,10 @@ void frame_settle(struct muster_world *world) {
 
 void frame_settle_between(struct muster_world *world) {
   if (!world->commit->open) return;
-  struct visit visit;
-  world->runner->caller = visit_index(visit_begin(&visit, world->pool));
+  struct pool_entry entered;
+  world->runner->caller = pool_index_of(pool_enter(&entered, world->pool));
   frame_settle(world);
-  visit_end(&visit);
+  pool_leave(&entered);
 }
 
 /* Adds up what the parts completed, into the report. */

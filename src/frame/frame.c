@@ -227,8 +227,8 @@ static void take_prepaid(struct muster_world *world) {
 /* The calling thread takes the world, and enters the pool. */
 static void frame_enter(struct muster_world *world) {
   occupancy_set(&world->occupancy, OCCUPIED_BY_FRAME);
-  world->crews->seat = visit_begin(&world->crews->visit, world->pool);
-  world->runner->caller = visit_index(world->crews->seat);
+  world->crews->seat = pool_enter(&world->crews->entered, world->pool);
+  world->runner->caller = pool_index_of(world->crews->seat);
   world->crews->outer = callback_begin(&runner_caller(world->runner)->context);
 }
 
@@ -239,7 +239,7 @@ void frame_resume(struct muster_world *world) {
 
 void frame_leave(struct muster_world *world, enum occupation next) {
   callback_end(world->crews->outer);
-  visit_end(&world->crews->visit);
+  pool_leave(&world->crews->entered);
   occupancy_set(&world->occupancy, next);
 }
 

@@ -5,10 +5,10 @@
 
 static void *thread_main(void *argument) {
   struct seat *seat = argument;
-  struct visit visit;
-  visit_settle(&visit, seat);
+  struct pool_entry entered;
+  pool_enter_for_life(&entered, seat);
   blocking_run(seat);
-  visit_end(&visit);
+  pool_leave(&entered);
   return NULL;
 }
 

@@ -35,7 +35,7 @@ struct muster_pool {
   idle_set blocking_idle; /* blocking threads */
   _Alignas(64) shared_u32 stopping;
   shared_u64 serials;          /* of groups */
-  shared_u64 main_thread;      /* the thread that runs pinned jobs: its visit_thread() */
+  shared_u64 main_thread;      /* the thread that runs pinned jobs: its pool_thread_number() */
   shared_u64 free_guests;      /* bits; the last is the main thread's alone */
   shared_u64 dropped;          /* jobs that were dropped because the pool stops */
   shared_u32 blocking_started; /* threads */

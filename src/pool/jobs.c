@@ -49,7 +49,7 @@ static muster_result submit(muster_pool *pool, uint32_t lane, muster_job_functio
   muster_result result = request_check_group(pool, group);
   if (result) return result;
   struct job job = {run, argument, group};
-  struct seat *seat = visit_seat(pool);
+  struct seat *seat = pool_own_seat(pool);
   if (group) group_add(group, 1, lane);
   if (worker_push(pool, seat, lane, &job)) return MUSTER_OK;
   if (group) worker_complete(pool, seat, group, 1);
@@ -96,12 +96,12 @@ muster_result muster_job_submit_after(muster_group *given_after, uint32_t priori
   followers_fill(&pool->followers, node, &(struct job){run, argument, group}, priority, after);
   if (group_follow(after, &pool->followers, node)) {
     /* A thread that waits for the group may have to run jobs that come before it. */
-    if (group) worker_ask(pool, visit_seat(pool), group);
+    if (group) worker_ask(pool, pool_own_seat(pool), group);
     return MUSTER_OK;
   }
   followers_give_back(&pool->followers, node);
-  if (worker_push(pool, visit_seat(pool), priority, &(struct job){run, argument, group})) return MUSTER_OK;
-  if (group) worker_complete(pool, visit_seat(pool), group, 1);
+  if (worker_push(pool, pool_own_seat(pool), priority, &(struct job){run, argument, group})) return MUSTER_OK;
+  if (group) worker_complete(pool, pool_own_seat(pool), group, 1);
   return request_full(pool, priority);
 }
 
@@ -127,14 +127,14 @@ static muster_result wait_for(muster_group *given, const wait_orders *orders) {
   struct group *group = inside(given);
   muster_result result = check_prepared(group);
   if (result) return result;
-  struct visit visit;
-  struct seat *seat = visit_begin_unless(&visit, group->pool, group);
+  struct pool_entry entered;
+  struct seat *seat = pool_enter_unless(&entered, group->pool, group);
   if (!seat) return MUSTER_OK;
   if (runs_inside(seat, group))
     result = error_set(MUSTER_E_STATE, "jobs: a job cannot wait for its own group: it would wait for itself");
   else
     worker_wait(seat, group, orders);
-  visit_end(&visit);
+  pool_leave(&entered);
   return result;
 }
 
@@ -161,7 +161,7 @@ uint64_t muster_group_cancel(muster_group *given) {
   if (check_prepared(group) || group_is_complete(group)) return 0;
   fetch_add_relaxed_u32(&group->cancels, 1);
   uint32_t entries = worker_take_out_all(group->pool, group, &jobs);
-  if (entries) worker_complete(group->pool, visit_seat(group->pool), group, entries);
+  if (entries) worker_complete(group->pool, pool_own_seat(group->pool), group, entries);
   return jobs;
 }
 
@@ -171,29 +171,29 @@ uint32_t muster_job_yield(muster_pool *pool, uint32_t priority) {
   if ((!pool && error_missing("yield", "pool")) || check_priority(priority)) return 0;
   uint32_t more_urgent = (1u << priority) - 1u;
   if (!queue_may_have(&pool->queue, more_urgent)) return 0;
-  struct visit visit;
-  uint32_t ran = worker_give_way(visit_begin(&visit, pool), more_urgent);
-  visit_end(&visit);
+  struct pool_entry entered;
+  uint32_t ran = worker_give_way(pool_enter(&entered, pool), more_urgent);
+  pool_leave(&entered);
   return ran;
 }
 
 void muster_pool_set_main(muster_pool *pool) {
   if (pool)
-    store_ordered_u64(&pool->main_thread, visit_thread());
+    store_ordered_u64(&pool->main_thread, pool_thread_number());
   else
     error_missing("main thread", "pool");
 }
 
 uint32_t muster_pool_run_pinned(muster_pool *pool, uint32_t most) {
   if (!pool) error_missing("pinned jobs", "pool");
-  if (!pool || load_relaxed_u64(&pool->main_thread) != visit_thread()) return 0;
-  struct visit visit;
-  struct seat *seat = visit_begin(&visit, pool);
+  if (!pool || load_relaxed_u64(&pool->main_thread) != pool_thread_number()) return 0;
+  struct pool_entry entered;
+  struct seat *seat = pool_enter(&entered, pool);
   uint32_t ran = 0, waiting = (uint32_t)(lane_tail(&pool->queue.lanes[LANE_PINNED]) -
                                          lane_head(&pool->queue.lanes[LANE_PINNED]));
   if (most > waiting) most = waiting;
   while (ran < most && worker_serve_lane(seat, LANE_PINNED, &ran)) continue;
-  visit_end(&visit);
+  pool_leave(&entered);
   return ran;
 }
 
@@ -209,7 +209,7 @@ uint32_t muster_pool_indices(const muster_pool *pool) {
 
 uint32_t muster_pool_current_index(const muster_pool *pool) {
   if (!pool) error_missing("index", "pool");
-  const struct seat *seat = visit_seat(pool);
+  const struct seat *seat = pool_own_seat(pool);
   return seat ? seat->index : UINT32_MAX;
 }
 

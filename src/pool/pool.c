@@ -49,11 +49,11 @@ bool pool_exists(const struct muster_pool *pool) {
   return living_has(&pool->living);
 }
 
-void pool_enter(struct muster_pool *pool) {
+void pool_add_world(struct muster_pool *pool) {
   fetch_add_relaxed_u32(&pool->worlds, 1);
 }
 
-void pool_leave(struct muster_pool *pool) {
+void pool_drop_world(struct muster_pool *pool) {
   fetch_sub_relaxed_u32(&pool->worlds, 1);
 }
 
@@ -101,7 +101,7 @@ static bool pool_prepare(struct muster_pool *pool, const muster_pool_def *def) {
   queue_create(&pool->queue, pool->def.jobs_max, &pool->arena);
   followers_create(&pool->followers, def->continuations_max, &pool->arena);
   if (pool->arena.failed || !threads_survey(pool)) return false;
-  store_ordered_u64(&pool->main_thread, visit_thread());
+  store_ordered_u64(&pool->main_thread, pool_thread_number());
   pool->clock = clock_calibrate();
   pool->prepared = true;
   return true;
@@ -137,7 +137,7 @@ static void drop_all(struct muster_pool *pool) {
 
 uint64_t muster_pool_stop(muster_pool *pool) {
   if (!pool) return 0;
-  if (visit_seat(pool)) {
+  if (pool_own_seat(pool)) {
     error_set(MUSTER_E_STATE, "pool stop: inside a job, a piece of a range or an update, which would wait for itself");
     return 0;
   }
@@ -158,7 +158,7 @@ uint64_t muster_pool_stop(muster_pool *pool) {
 static void check_destroy(struct muster_pool *pool) {
   if (!living_take(&pool->living))
     fatal("muster_pool_destroy: %p is no pool: it was destroyed already, or is being destroyed", (const void *)pool);
-  if (visit_seat(pool))
+  if (pool_own_seat(pool))
     fatal("muster_pool_destroy: inside a job, a piece of a range or an update that pool '%s' runs: it must return "
           "first",
           pool->name);

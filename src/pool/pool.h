@@ -21,7 +21,8 @@
  * Pinned jobs are for the main thread, blocking jobs for the blocking threads. One compare-and-swap on the slot's state
  * decides which thread gets a job, whatever way the threads came.
  *
- * A thread needs a seat to work: workers and blocking threads keep theirs, others are guests for a visit.
+ * A thread needs a seat to work: workers and blocking threads keep theirs, others are guests: they take a seat when
+ * they enter, and leave it.
  *
  *                nothing found: spin       draw a ticket,           last look: nothing
  *   looking -------------------> spinning ----------------> in a set --------------------> asleep
@@ -37,7 +38,7 @@
  *   lane.[ch]      slots, head and tail: claims, and jobs taken out of turn
  *   queue.[ch]     all lanes, and the bitmaps of those that have something, or claims that have not started
  *   group.[ch]     counts jobs; the threads that wait for them; followers
- *   seat.h         what a thread has while it works; visit.c how it gets a seat
+ *   seat.h         what a thread has while it works; enter.c how it gets a seat
  *   worker.[ch]    what it does there: claims, runs, helps, waits, sleeps, wakes; claims.c takes from others' claims
  *   idle.h         a set of sleepers; park.[ch] where one thread sleeps
  *   threads.[ch]   workers' threads; blocking.c those for blocking jobs; processors.c where the workers sit
@@ -56,7 +57,7 @@
  *   crew.c    a call pushes, then looks at     the end clears `open`, then takes out what lies there
  *             `open`
  *   pool.c    sets `stopping`, then wakes      sleepers look at it last; worker.c: a thread that pushed drops the job
- *   visit.c   gives a guest's seat back        the next guest's swap on the same word
+ *   enter.c   gives a guest's seat back        the next guest's swap on the same word
  *   ring.c    a slot's sequence, both ways; identity.c: an id is opened, a thread that finds it live sees all before
  */
 #ifndef POOL_POOL_H
@@ -95,8 +96,8 @@ bool living_has(const struct living *entry);
 bool pool_exists(const struct muster_pool *pool);
 
 /* A world uses the pool from here on, or no longer. The world must be destroyed before the pool. */
-void pool_enter(struct muster_pool *pool);
-void pool_leave(struct muster_pool *pool);
+void pool_add_world(struct muster_pool *pool);
+void pool_drop_world(struct muster_pool *pool);
 
 /* The clock that the pool has calibrated. */
 const clock_source *pool_clock(const struct muster_pool *pool);
@@ -106,36 +107,36 @@ const clock_source *pool_clock(const struct muster_pool *pool);
 /* The seat that a thread has: its own for as long as it is inside the pool, or a guest's. Visits form a stack on each
  * thread, so that a thread that works for several pools in turn (a job of one waits for a group of another) finds its
  * seat at each. */
-struct visit {
+struct pool_entry {
   struct muster_pool *pool;
   struct seat *seat;
-  struct visit *outer;
-  bool guest; /* the seat was taken for this visit */
+  struct pool_entry *outer;
+  bool guest; /* the seat was taken on entering */
 };
 
 /* Takes a seat, or the thread's own when it has one; waits when all guest seats are taken. */
-struct seat *visit_begin(struct visit *visit, struct muster_pool *pool);
+struct seat *pool_enter(struct pool_entry *entered, struct muster_pool *pool);
 
 /* The same, but null when the group is complete before there is a seat. */
-struct seat *visit_begin_unless(struct visit *visit, struct muster_pool *pool, const struct group *group);
+struct seat *pool_enter_unless(struct pool_entry *entered, struct muster_pool *pool, const struct group *group);
 
 /* The same, but null when all guest seats are taken. */
-struct seat *visit_try(struct visit *visit, struct muster_pool *pool);
+struct seat *pool_try_enter(struct pool_entry *entered, struct muster_pool *pool);
 
 /* Ends the visit and gives a guest's seat back. On the same thread, the latest visit first. */
-void visit_end(struct visit *visit);
+void pool_leave(struct pool_entry *entered);
 
 /* The index of the thread that has the seat. */
-uint32_t visit_index(const struct seat *seat);
+uint32_t pool_index_of(const struct seat *seat);
 
 /* A thread of the pool takes its seat for its lifetime. */
-void visit_settle(struct visit *visit, struct seat *seat);
+void pool_enter_for_life(struct pool_entry *entered, struct seat *seat);
 
 /* The seat that the thread has now; null when it has none. */
-struct seat *visit_seat(const struct muster_pool *pool);
+struct seat *pool_own_seat(const struct muster_pool *pool);
 
 /* A number that no other running thread has. */
-uint64_t visit_thread(void);
+uint64_t pool_thread_number(void);
 
 /* Before a frame: moves the workers that sit on the calling thread's processor, if they are to be kept apart. */
 void threads_keep_all_apart(struct muster_pool *pool);

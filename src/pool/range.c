@@ -86,8 +86,8 @@ muster_result muster_parallel_for(muster_pool *pool, uint32_t priority, uint64_t
   if (result || count == 0) return result;
   struct range range;
   struct group group;
-  struct visit visit;
-  struct seat *seat = visit_begin(&visit, pool);
+  struct pool_entry entered;
+  struct seat *seat = pool_enter(&entered, pool);
   group_prepare(&group, pool, 0);
   range_prepare(&range, priority, count, grain, run, argument, &group);
   range.attended = true;
@@ -97,7 +97,7 @@ muster_result muster_parallel_for(muster_pool *pool, uint32_t priority, uint64_t
   uint32_t entries = group_is_complete(&group) ? 0 : worker_take_out_all(pool, &group, &dropped);
   if (entries) worker_complete(pool, seat, &group, entries);
   worker_wait(seat, &group, &(wait_orders){.patience_ns = UINT64_MAX});
-  visit_end(&visit);
+  pool_leave(&entered);
   return MUSTER_OK;
 }
 
@@ -109,7 +109,7 @@ muster_result muster_range_submit(muster_range *given, muster_pool *pool, uint32
   muster_result result = request_check(pool, priority, run && range && group);
   if (!result) result = request_check_group(pool, group);
   if (result || count == 0) return result;
-  struct seat *seat = visit_seat(pool);
+  struct seat *seat = pool_own_seat(pool);
   range_prepare(range, priority, count, grain, run, argument, group);
   group_add(group, 1, priority); /* the first helper may be done before the last is called */
   uint32_t called = call_helpers(pool, seat, range, group, worth_calling(range, pool->workers));

@@ -11,12 +11,12 @@ static void *worker_main(void *argument) {
   MUST_RETURN(leaving_job);
   struct seat *seat = argument;
   const muster_pool_def *def = &seat->pool->def;
-  struct visit visit;
-  visit_settle(&visit, seat);
+  struct pool_entry entered;
+  pool_enter_for_life(&entered, seat);
   if (def->on_worker_start) def->on_worker_start(seat->index, def->hook_user);
   worker_run(seat);
   if (def->on_worker_stop) def->on_worker_stop(seat->index, def->hook_user);
-  visit_end(&visit);
+  pool_leave(&entered);
   return NULL;
 }
 

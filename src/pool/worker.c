@@ -58,17 +58,17 @@ static CALLS_OUT void run_job(struct seat *seat, const struct job *job) {
 /* Pushes a job that was to follow a group. False when it was dropped instead, because the pool stops, or run here,
  * because there is no room: it is never lost. */
 static bool push_follower(struct muster_pool *pool, struct seat *seat, const struct follower *node) {
-  struct visit visit;
+  struct pool_entry entered;
   for (;;) {
     if (pool_is_stopping(pool)) {
       fetch_add_relaxed_u64(&pool->dropped, 1);
       return false;
     }
     if (worker_push(pool, seat, node->lane, &node->job)) return true;
-    struct seat *here = visit_try(&visit, pool);
+    struct seat *here = pool_try_enter(&entered, pool);
     if (here) {
       run_job(here, &node->job);
-      visit_end(&visit);
+      pool_leave(&entered);
       return false;
     }
     threads_yield();
@@ -289,7 +289,7 @@ bool worker_steal(struct seat *seat, uint32_t lanes) {
 }
 
 static bool is_main(const struct muster_pool *pool) {
-  return load_relaxed_u64(&pool->main_thread) == visit_thread();
+  return load_relaxed_u64(&pool->main_thread) == pool_thread_number();
 }
 
 /* Looks through a lane from where the last look stopped. */

@@ -15,7 +15,7 @@ struct world_crews {
   shared_u64 score_ticket; /* items of the score stage that no worker has taken yet, several at a time */
   shared_u64 fold_ticket;  /* the same for blocks of herds of stage 3 */
   bool early_open;
-  struct visit visit; /* of the thread that runs the frame, and its seat */
+  struct pool_entry entered; /* of the thread that runs the frame, and its seat */
   struct seat *seat;
   const struct update_context *outer; /* callbacks of another world that the thread was running before; null: none */
   uint32_t helpers;                   /* workers that were called to run the last batch */

@@ -10,7 +10,7 @@
  *   schedule.c      who goes on, and for how long: the strategies
  *   trace.c         what was done in which order, for the schedule that failed
  *   include/        stand-ins for pool/atomics.h, pool/park.h and base/assert.h
- *   standins.c      what else the product calls: clock, threads, memory, messages; visits.c: what is thread-local
+ *   standins.c      what else the product calls: clock, threads, memory, messages; entered.c: what is thread-local
  *   little_pool.h   a pool of fibres, for cases
  *   cases.h, cases/ the programs; explore.c runs them
  *   faults/         planted faults, each to be caught by a case: see faults/README

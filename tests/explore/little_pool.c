@@ -23,19 +23,19 @@ struct muster_pool *little_pool(uint32_t workers, uint32_t guests) {
 }
 
 void little_worker(struct muster_pool *pool, uint32_t index, uint32_t claim_most) {
-  struct visit visit;
+  struct pool_entry entered;
   struct seat *seat = &pool->seats[index];
-  visit_settle(&visit, seat);
+  pool_enter_for_life(&entered, seat);
   while (!pool_is_stopping(pool))
     if (!worker_serve(seat, QUEUE_ALL, claim_most) && !worker_steal(seat, QUEUE_ALL)) worker_sleep(seat);
-  visit_end(&visit);
+  pool_leave(&entered);
 }
 
 void little_spinning_worker(struct muster_pool *pool, uint32_t index) {
-  struct visit visit;
-  visit_settle(&visit, &pool->seats[index]);
+  struct pool_entry entered;
+  pool_enter_for_life(&entered, &pool->seats[index]);
   worker_run(&pool->seats[index]);
-  visit_end(&visit);
+  pool_leave(&entered);
 }
 
 uint64_t little_pool_stop_quiet(struct muster_pool *pool) {

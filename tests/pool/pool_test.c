@@ -19,9 +19,9 @@ static muster_pool *create(uint32_t workers) {
 
 static void run_crew_as(muster_pool *pool, const crew_orders *orders) {
   struct crew crew;
-  struct visit visit;
-  crew_run(&crew, visit_begin(&visit, pool), orders, CREW_ALL);
-  visit_end(&visit);
+  struct pool_entry entered;
+  crew_run(&crew, pool_enter(&entered, pool), orders, CREW_ALL);
+  pool_leave(&entered);
 }
 
 /* The caller spins for the last worker as long as it may. */
@@ -410,13 +410,13 @@ Test(pool, a_crew_without_helpers_calls_nobody) {
   crew_orders orders = {.work = count_call, .argument = &calls, .patience_ns = UINT64_MAX};
   for (uint32_t i = 0; i < 100; i++) {
     struct crew crew;
-    struct visit visit;
-    struct seat *seat = visit_begin(&visit, pool);
+    struct pool_entry entered;
+    struct seat *seat = pool_enter(&entered, pool);
     crew_open(&crew, seat, &orders, 0);
     cr_assert_eq(group_count(&crew.group), 0);
     crew_close(&crew, seat);
     crew_wait(&crew, seat);
-    visit_end(&visit);
+    pool_leave(&entered);
   }
   cr_assert_eq(load_relaxed_u64(&calls), 0);
   muster_pool_destroy(pool);

@@ -88,15 +88,15 @@ static void run_frames(struct state *state, uint32_t fibre, uint32_t frames) {
     little_worker(state->pool, fibre, 2);
     return;
   }
-  struct visit visit;
-  struct seat *seat = visit_begin(&visit, state->pool);
+  struct pool_entry entered;
+  struct seat *seat = pool_enter(&entered, state->pool);
   for (uint32_t frame = 0; frame < frames; frame++) {
     open_crew(state, seat);
     work(state, seat->index);
     close_crew(state, seat);
     for (uint32_t i = 0; i < ITEMS; i++) EXPLORE_CHECK(state->done[i]);
   }
-  visit_end(&visit);
+  pool_leave(&entered);
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
 }
 
@@ -115,14 +115,14 @@ static void run_deadline(void *argument, uint32_t fibre) {
     little_worker(state->pool, fibre, 2);
     return;
   }
-  struct visit visit;
-  struct seat *seat = visit_begin(&visit, state->pool);
+  struct pool_entry entered;
+  struct seat *seat = pool_enter(&entered, state->pool);
   open_crew(state, seat);
   close_crew(state, seat);
   uint32_t done = 0;
   for (uint32_t i = 0; i < ITEMS; i++) done += state->done[i];
   EXPLORE_CHECK(done == state->next && (done > 0) == (state->helped > 0));
-  visit_end(&visit);
+  pool_leave(&entered);
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
 }
 
@@ -141,14 +141,14 @@ static void run_comes(void *argument, uint32_t fibre) {
     little_worker(state->pool, fibre, 2);
     return;
   }
-  struct visit visit;
-  struct seat *seat = visit_begin(&visit, state->pool);
+  struct pool_entry entered;
+  struct seat *seat = pool_enter(&entered, state->pool);
   state->crew = explore_new(sizeof *state->crew);
   state->may_come = true;
   crew_open(state->crew, seat, &(crew_orders){.work = come, .argument = state}, CREW_ALL);
   for (uint32_t ticket; ticket = park_ticket(&state->came), !state->helped;) park_wait(&state->came, ticket);
   close_crew(state, seat);
-  visit_end(&visit);
+  pool_leave(&entered);
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
 }
 
@@ -165,8 +165,8 @@ static void run_busy(void *argument, uint32_t fibre) {
     little_worker(state->pool, fibre, 2);
     return;
   }
-  struct visit visit;
-  struct seat *seat = visit_begin(&visit, state->pool);
+  struct pool_entry entered;
+  struct seat *seat = pool_enter(&entered, state->pool);
   state->may_come = true;
   EXPLORE_CHECK(!muster_job_submit(state->pool, 0, be_busy, state, NULL));
   explore_until_quiet();
@@ -174,7 +174,7 @@ static void run_busy(void *argument, uint32_t fibre) {
   work(state, seat->index);
   close_crew(state, seat);
   park_wake(&state->came);
-  visit_end(&visit);
+  pool_leave(&entered);
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0 && state->helped == 0);
 }
 
@@ -199,15 +199,15 @@ static void run_two_callers(void *argument, uint32_t fibre) {
     little_worker(state->pool, 1, 2);
     return;
   }
-  struct visit visit;
-  struct seat *seat = visit_begin(&visit, state->pool);
+  struct pool_entry entered;
+  struct seat *seat = pool_enter(&entered, state->pool);
   struct crew *crew = explore_new(sizeof *crew);
   uint32_t *inside = explore_new(sizeof *inside);
   crew_run(crew, seat, &(crew_orders){.work = work_for_one, .argument = inside}, CREW_ALL);
   EXPLORE_CHECK(*inside == 0);
   explore_delete(inside);
   explore_delete(crew);
-  visit_end(&visit);
+  pool_leave(&entered);
   if (fibre == 0) EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
 }
 

@@ -186,11 +186,11 @@ static void run_blocking(void *argument, uint32_t fibre) {
   struct state *state = argument;
   struct muster_pool *pool = state->pool;
   if (fibre == 2) {
-    struct visit visit;
+    struct pool_entry entered;
     if (pool->threads_started == 0) explore_block(&pool->threads_started, 0);
-    visit_settle(&visit, &pool->seats[pool_first_blocking(pool)]);
-    blocking_run(visit.seat);
-    visit_end(&visit);
+    pool_enter_for_life(&entered, &pool->seats[pool_first_blocking(pool)]);
+    blocking_run(entered.seat);
+    pool_leave(&entered);
     return;
   }
   EXPLORE_CHECK(!muster_job_submit_blocking(pool, little_job, &state->ran[2 * fibre], NULL));

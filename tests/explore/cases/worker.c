@@ -251,11 +251,11 @@ static void run_sight(void *argument, uint32_t fibre) {
     little_worker(state->pool, fibre, 2);
     return;
   }
-  struct visit visit;
+  struct pool_entry entered;
   uint64_t scan[LANES] = {0};
-  struct seat *seat = visit_begin(&visit, state->pool);
+  struct seat *seat = pool_enter(&entered, state->pool);
   EXPLORE_CHECK(worker_help(seat, (const struct group *)(const void *)state->groups[0], scan));
-  visit_end(&visit);
+  pool_leave(&entered);
   let_happen(state);
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0 && state->ran[0]);
 }
