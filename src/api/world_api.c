@@ -140,8 +140,8 @@ static void connect_runner(struct muster_world *world) {
   runner->agents = &world->agents.ids;
   runner->wakes = &world->commands->wakes;
   runner->pool = world->pool;
-  runner->early_crew = &world->crews->early;
-  runner->crew = &world->crews->run;
+  runner->early_team = &world->crews->early;
+  runner->team = &world->crews->run;
   runner->batch = world->batch;
   runner->spawn_ids = world->commands->spawn_ids;
   runner->clock = *pool_clock(world->pool);

@@ -198,7 +198,7 @@ static uint32_t helpers_for(const struct muster_world *world) {
   return helpers < acts->claim_count ? helpers : acts->claim_count - 1;
 }
 
-/* A crew's work: runs actions of the list. */
+/* A team's work: runs actions of the list. */
 static void act_together(void *argument, uint32_t worker) {
   struct muster_world *world = argument;
   acts_work(&world->acts->beside, worker);
@@ -210,7 +210,7 @@ static void run_list(struct muster_world *world) {
   acts_open(acts);
   uint32_t helpers = helpers_for(world);
   if (helpers)
-    serial_run_crew(world, &world->crews->act, act_together, helpers);
+    serial_run_team(world, &world->crews->act, act_together, helpers);
   else
     acts_run_in_order(acts);
   if (!acts->timed) return;

@@ -268,7 +268,7 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
   audit_begin(world);
   trace_begin(world->trace, world->frame, world_is_virtual(world));
   threads_keep_all_apart(world->pool);
-  if (world->batch->held_count) crew_wake(world->pool);
+  if (world->batch->held_count) team_wake(world->pool);
 }
 
 void frame_end(struct muster_world *world) {

@@ -16,7 +16,7 @@
 enum { AGENT_NS = 60, ITEMS_EACH = 16, SCORE_UNIT_NS = 160, SCORE_BUDGET_PART = 20 };
 enum { SHEDDING_LOOK_NS = 20, SHEDDING_LOOKS_MIN = 1024 };
 
-/* A crew's work: takes items until there are none. */
+/* A team's work: takes items until there are none. */
 static void rescore_work(void *argument, uint32_t worker) {
   struct muster_world *world = argument;
   score_inputs inputs = world_score_inputs(world);
@@ -60,7 +60,7 @@ void rescore_run(struct muster_world *world) {
   uint32_t helpers = serial_helpers_for(world, (uint64_t)board->agent_count * AGENT_NS);
   if (helpers > 0) {
     ticket_open(&world->crews->score_ticket, (items + ITEMS_EACH - 1) / ITEMS_EACH);
-    serial_run_crew(world, &world->crews->score, rescore_work, helpers);
+    serial_run_team(world, &world->crews->score, rescore_work, helpers);
   } else {
     score_range(board, &inputs, 0, items);
   }

@@ -16,9 +16,9 @@
 #include "world/world_queues.h"
 #include "world/world_sums.h"
 
-static crew_orders orders_for(struct muster_world *world, crew_work work) {
+static team_orders orders_for(struct muster_world *world, team_work work) {
   struct runner *runner = world->runner;
-  return (crew_orders){.work = work,
+  return (team_orders){.work = work,
                        .argument = runner,
                        .patience_ns = runner->virtual ? UINT64_MAX : runner->deadline_ns,
                        .before_sleep = runner->audit ? runner_before_sleep : NULL,
@@ -39,21 +39,21 @@ void run_early(struct muster_world *world) {
   runner->stop_ns =
       world->frame->deadline_ns - forecast_commit_ns(&world->frame->forecast, world->learnt->experience.entries);
   runner_open_early(runner);
-  crew_orders orders = orders_for(world, runner_work_early);
+  team_orders orders = orders_for(world, runner_work_early);
   world->crews->early_open = world->batch->early_claims > 0 && world->timed;
-  if (world->crews->early_open) crew_open(&world->crews->early, world->crews->seat, &orders, CREW_ALL);
+  if (world->crews->early_open) team_open(&world->crews->early, world->crews->seat, &orders, TEAM_ALL);
 }
 
 void run_by_workers(struct muster_world *world) {
-  crew_orders orders = orders_for(world, runner_work);
+  team_orders orders = orders_for(world, runner_work);
   if (!world->crews->early_open) /* otherwise workers may be reading it */
     world->runner->stop_ns = world->frame->deadline_ns - world->frame->commit_ns;
   runner_open(world->runner);
-  if (world->crews->early_open) crew_close(&world->crews->early, world->crews->seat);
+  if (world->crews->early_open) team_close(&world->crews->early, world->crews->seat);
   serial_mark(world);
   world->crews->helpers = world->batch->claim_count > 1 ? serial_helpers_for(world, world->sums->admitted_ns) : 0;
-  crew_run(&world->crews->run, world->crews->seat, &orders, world->crews->helpers);
-  if (world->crews->early_open) crew_wait(&world->crews->early, world->crews->seat);
+  team_run(&world->crews->run, world->crews->seat, &orders, world->crews->helpers);
+  if (world->crews->early_open) team_wait(&world->crews->early, world->crews->seat);
   runner_close(world->runner);
   audit_blocked(world);
   frame_record_outcomes(world);

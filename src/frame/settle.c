@@ -282,7 +282,7 @@ static void settle_share(struct muster_world *world, uint32_t share) {
   world->crews->settle_looked_at[share] = batch->claim_count;
 }
 
-/* A crew's work: takes shares until there are none. A worker begins with the agents that it ran itself: they are in its
+/* A team's work: takes shares until there are none. A worker begins with the agents that it ran itself: they are in its
  * cache. */
 static void settle_shares(void *argument, uint32_t worker) {
   struct muster_world *world = argument;
@@ -324,7 +324,7 @@ void settle_beside(struct muster_world *world) {
   if (settles) {
     stock_pools(world);
     shares_open(&world->crews->settle_shares, WHEEL_SHARDS);
-    serial_run_crew(world, &world->crews->settle, settle_shares, world->crews->helpers);
+    serial_run_team(world, &world->crews->settle, settle_shares, world->crews->helpers);
   }
   bool settled = frame_record_shares(world, settles);
   if (settled && !settles) settle_as_recorded(world);

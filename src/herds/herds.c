@@ -256,7 +256,7 @@ static void note_named(struct muster_world *world) {
   }
 }
 
-/* A crew's work: blocks, several at a time. */
+/* A team's work: blocks, several at a time. */
 static void look_at_blocks(void *argument, uint32_t worker) {
   struct muster_world *world = argument;
   const struct fold_blocks *blocks = &world->fold->blocks;
@@ -281,7 +281,7 @@ static void look_together(struct muster_world *world) {
     return;
   }
   ticket_open(&world->crews->fold_ticket, (blocks->count + BLOCKS_EACH - 1) / BLOCKS_EACH);
-  serial_run_crew(world, &world->crews->fold, look_at_blocks, helpers);
+  serial_run_team(world, &world->crews->fold, look_at_blocks, helpers);
 }
 
 /* How much of a round the frame has time for: by count, so that the world does not depend on a clock. */

@@ -15,7 +15,7 @@
  * budget (the debt deals with one spike). It moves by at most SLEW a frame; when the error was large and of one sign
  * for several frames in a row it is not noise, and the share jumps half of the way.
  *
- * A fifth cause has its own remedy: what no prediction covers at the end of a frame, such as closing the crew, the
+ * A fifth cause has its own remedy: what no prediction covers at the end of a frame, such as closing the team, the
  * report, and what the machine takes away at that moment (interrupts, a hypervisor). A frame with more work than time
  * ends just before its deadline, so anything that comes in between makes it late: above all the machine, whose part
  * differs by orders of magnitude, and from minute to minute; and claims that take longer than was expected. So a part

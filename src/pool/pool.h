@@ -8,7 +8,7 @@
  *   follower of a group ------> lane, when the group is complete <----------- its group counts one less
  *
  * A job is a function, its argument, and the group that counts it, if a thread wants to wait for it. A range is worked
- * off by jobs that share one number, the next index. A frame calls its crew by jobs of the priority FRAME.
+ * off by jobs that share one number, the next index. A frame calls its team by jobs of the priority FRAME.
  *
  * A job lies in one place at a time. A follower lies in the pool's table until the group before it is complete. Every
  * other job lies in a slot of a lane: there is a lane for each priority, one for pinned and one for blocking jobs. A
@@ -17,7 +17,7 @@
  *
  * Which thread may take it: a worker takes from the most urgent lane that has something, and from other threads' claims
  * before it turns to a less urgent lane. A waiter takes jobs of its group wherever they lie, and jobs that must end
- * before these; other jobs only if its call says so. A cancel and the end of a crew take jobs out and do not run them.
+ * before these; other jobs only if its call says so. A cancel and the end of a team take jobs out and do not run them.
  * Pinned jobs are for the main thread, blocking jobs for the blocking threads. One compare-and-swap on the slot's state
  * decides which thread gets a job, whatever way the threads came.
  *
@@ -43,7 +43,7 @@
  *   idle.h         a set of sleepers; park.[ch] where one thread sleeps
  *   threads.[ch]   workers' threads; blocking.c those for blocking jobs; processors.c where the workers sit
  *   jobs.c, range.[ch]   the calls of muster/jobs.h; pool.c creates, stops, destroys; inside.h: the parts of a pool
- *   crew.[ch]      how a frame calls for help; ticket.h hands out the frame's work by number
+ *   team.[ch]      how a frame calls for help; ticket.h hands out the frame's work by number
  *   identity.[ch], ring.[ch], leaving.[ch]   ids that go stale; a queue of values; callbacks that do not return
  *
  * What pairs with what (each use of atomics.h says it, too):
@@ -54,7 +54,7 @@
  *   worker.c  publishes, then looks for a      enters the set (idle.h) after its ticket (park.h), then looks at lanes
  *             sleeper to wake                  and claims; for a group, it marks the group instead (group.c)
  *   group.c   the swap that counts to zero     a thread that sees zero; a waiter's mark, which that swap takes away
- *   crew.c    a call pushes, then looks at     the end clears `open`, then takes out what lies there
+ *   team.c    a call pushes, then looks at     the end clears `open`, then takes out what lies there
  *             `open`
  *   pool.c    sets `stopping`, then wakes      sleepers look at it last; worker.c: a thread that pushed drops the job
  *   enter.c   gives a guest's seat back        the next guest's swap on the same word

@@ -15,7 +15,7 @@ enum { TICKET_BITS = 24, TICKET_CLAIMS_MAX = (1 << TICKET_BITS) - 1 - 256 };
 #define TICKET_NONE UINT32_MAX
 
 /* Opens a batch of `count` claims (at most TICKET_CLAIMS_MAX, which leaves room for every worker to come too late);
- * forgets the batch before. Release: the crew's gate publishes it. */
+ * forgets the batch before. Release: the team's gate publishes it. */
 static inline void ticket_open(shared_u64 *ticket, uint32_t count) {
   ASSERT(count <= TICKET_CLAIMS_MAX);
   uint64_t epoch = (load_relaxed_u64(ticket) >> (2 * TICKET_BITS)) + 1;
@@ -35,14 +35,14 @@ static inline uint32_t ticket_take(shared_u64 *ticket) {
 /* --------------------------------------------------------------------------------------------------------- shares */
 
 /* A few shares of some work, each taken once, by its owner if it can. What a taker does is seen by others after the
- * crew has left, so nothing else is ordered here. */
+ * team has left, so nothing else is ordered here. */
 enum { SHARES_MAX = 32, PARTITION_NONE = SHARES_MAX };
 
 struct shares {
   shared_u32 left; /* a bit for each share that is not taken */
 };
 
-/* Opens `count` shares, at most SHARES_MAX - 1. Before the crew comes. */
+/* Opens `count` shares, at most SHARES_MAX - 1. Before the team comes. */
 static inline void shares_open(struct shares *partitions, uint32_t count) {
   store_relaxed_u32(&partitions->left, (1u << count) - 1u);
 }
@@ -60,7 +60,7 @@ static inline uint32_t shares_take(struct shares *partitions, uint32_t own) {
 /* ------------------------------------------------------------------------------------------------- index counters */
 
 /* A lot of numbers that any worker takes from while a frame runs. Only the numbers matter: what a number stands for
- * belongs to the worker that got it, and is read by others after the crew has left. So everything is relaxed. */
+ * belongs to the worker that got it, and is read by others after the team has left. So everything is relaxed. */
 struct index_counter {
   shared_u32 taken;
 };

@@ -242,8 +242,8 @@ void replay_run(struct muster_world *world) {
   runner->virtual = true; /* no worker looks at a clock, or looks for woken agents */
   runner_open_early(runner);
   runner_open(runner);
-  crew_orders orders = {.work = runner_work, .argument = runner, .patience_ns = UINT64_MAX};
-  crew_run(&world->crews->run, world->crews->seat, &orders, count > 1 ? serial_helpers_for(world, 0) : 0);
+  team_orders orders = {.work = runner_work, .argument = runner, .patience_ns = UINT64_MAX};
+  team_run(&world->crews->run, world->crews->seat, &orders, count > 1 ? serial_helpers_for(world, 0) : 0);
   runner_close(runner);
   runner->virtual = false;
   batch->claims = claims;

@@ -59,7 +59,7 @@ void acts_create(struct acts *acts, struct runner *runner, uint32_t agents_max, 
 /* Cuts the list into claims. Frame's thread. O(count). */
 void acts_open(struct acts *acts);
 
-/* What a crew's worker runs: takes claims until there are none or time is up. `argument` is the list. */
+/* What a team's worker runs: takes claims until there are none or time is up. `argument` is the list. */
 void acts_work(void *argument, uint32_t worker);
 
 /* Runs all entries on the frame's thread, in agent order, until time is up. */

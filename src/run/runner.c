@@ -2,7 +2,7 @@
 
 #include "agents/elapsed.h"
 #include "base/assert.h"
-#include "pool/crew.h"
+#include "pool/team.h"
 #include "pool/ticket.h"
 #include "run/callback.h"
 #include "run/conduct.h"
@@ -125,7 +125,7 @@ static void begin_published(const agent_type *type, const agent_row *row) {
 
 void runner_call(const worker_state *state) {
   const struct runner *runner = state->context.runner;
-  crew_call(state->early ? runner->early_crew : runner->crew, seat_of(state));
+  team_call(state->early ? runner->early_team : runner->team, seat_of(state));
 }
 
 /* Whether an update is to stop before its next atom, and why. */

@@ -150,7 +150,7 @@ struct runner {
   struct identity *agents;
   struct wakes *wakes;
   struct muster_pool *pool;
-  struct crew *early_crew, *crew; /* they run runner_work_early and runner_work */
+  struct crew *early_team, *team; /* they run runner_work_early and runner_work */
   struct batch *batch;
   const uint32_t *spawn_ids; /* set aside for this frame */
   clock_source clock;
@@ -225,10 +225,10 @@ void runner_open(struct runner *runner);
 /* All workers have left: leaves nothing to be taken, notes in the batch how many woken agents ran. Frame's thread. */
 void runner_close(struct runner *runner);
 
-/* What a crew's worker runs: takes early claims until there are none or time is up. `argument` is the runner. */
+/* What a team's worker runs: takes early claims until there are none or time is up. `argument` is the runner. */
 void runner_work_early(void *argument, uint32_t worker);
 
-/* What a crew's worker runs: takes claims, early ones first, until there are none or time is up. `argument` is the
+/* What a team's worker runs: takes claims, early ones first, until there are none or time is up. `argument` is the
  * runner. */
 void runner_work(void *argument, uint32_t worker);
 

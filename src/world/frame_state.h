@@ -32,7 +32,7 @@ typedef struct frame_state {
   uint64_t late_cpu_ns;           /* audit: the caller's thread CPU after the promised end, outside stage 7 */
   uint64_t serial_cpu_ns;         /* audit: the caller's thread CPU outside stage 7 */
   uint64_t stolen_ns;             /* audit: wall time of the caller outside stage 7 that the kernel gave to others */
-  bool slept;                     /* audit: the caller slept until the last worker left a crew of a serial stage */
+  bool slept;                     /* audit: the caller slept until the last worker left a team of a serial stage */
   uint64_t act_ns;                /* spent in action atoms */
   frame_forecast forecast;
   uint64_t commit_ns;  /* what the commit will take: known when the batch is known */

@@ -57,14 +57,14 @@ static void mark_before_sleep(void *argument) {
   world->frame->slept = true;
 }
 
-void serial_run_crew(struct muster_world *world, struct crew *crew, crew_work work, uint32_t helpers) {
+void serial_run_team(struct muster_world *world, struct team *team, team_work work, uint32_t helpers) {
   ASSERT(helpers > 0 && helpers < muster_pool_workers(world->pool));
-  crew_orders orders = {.work = work,
+  team_orders orders = {.work = work,
                         .argument = world,
                         .patience_ns = world_is_virtual(world) ? UINT64_MAX : world->frame->deadline_ns,
                         .before_sleep = serial_is_audited(world) ? mark_before_sleep : NULL};
   uint64_t wall_ns;
   world->frame->slept = false;
-  crew_run(crew, world->crews->seat, &orders, helpers);
+  team_run(team, world->crews->seat, &orders, helpers);
   if (world->frame->slept) world->frame->serial_cpu_ns += serial_take_interval(world, &wall_ns);
 }

@@ -5,16 +5,16 @@
 #ifndef SERIAL_H
 #define SERIAL_H
 
-#include "pool/crew.h"
+#include "pool/team.h"
 #include "world/world.h"
 
 /* How many workers to call for so much work: a sleeping worker takes a while to come and begins with cold caches, so
  * the work must be worth it, or the help must be needed. */
 uint32_t serial_helpers_for(const struct muster_world *world, uint64_t work_ns);
 
-/* Runs a crew beside the caller in a serial stage; `work` takes the world. With audit, the time for which the caller
+/* Runs a team beside the caller in a serial stage; `work` takes the world. With audit, the time for which the caller
  * sleeps until the last worker leaves is told apart from the caller's own time, and from what the kernel takes. */
-void serial_run_crew(struct muster_world *world, struct crew *crew, crew_work work, uint32_t helpers);
+void serial_run_team(struct muster_world *world, struct team *team, team_work work, uint32_t helpers);
 
 /* Whether the time is over for work that may go on later; never when `end_ns` is UINT64_MAX. */
 bool serial_is_over(const struct muster_world *world, uint64_t end_ns);

@@ -2,7 +2,7 @@
 #ifndef WORLD_CREWS_H
 #define WORLD_CREWS_H
 
-#include "pool/crew.h"
+#include "pool/team.h"
 #include "pool/ticket.h"
 
 struct update_context;
@@ -10,8 +10,8 @@ struct update_context;
 enum { SETTLE_SHARES = 4 }; /* shares of a batch: as many as a wheel has shards */
 
 struct world_crews {
-  struct crew early; /* runs agents held from the last frame while the caller plans */
-  struct crew run, settle, act, score, fold;
+  struct team early; /* runs agents held from the last frame while the caller plans */
+  struct team run, settle, act, score, fold;
   shared_u64 score_ticket; /* items of the score stage that no worker has taken yet, several at a time */
   shared_u64 fold_ticket;  /* the same for blocks of herds of stage 3 */
   bool early_open;

@@ -11,7 +11,7 @@ extern const explore_case sleep_cases[];
 extern const explore_case group_cases[];
 extern const explore_case worker_cases[];
 extern const explore_case jobs_cases[];
-extern const explore_case crew_cases[];
+extern const explore_case team_cases[];
 extern const explore_case range_cases[];
 extern const explore_case ticket_cases[];
 extern const explore_case partitions_cases[];

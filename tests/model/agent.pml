@@ -4,7 +4,7 @@
  * Injector, push     muster_agent_wake from another thread                   run/wakes.c wakes_push
  * Caller             frame after frame: intake, batch, run, commit           frame.c
  * intake             the deferred wakes, then the hints                      intake.c apply, apply_wakes; lifecycle.c
- * Worker             a crew's member, as the Caller is while the frame runs  pool/crew.c
+ * Worker             a team's member, as the Caller is while the frame runs  pool/team.c
  * work, take_next    woken agents, rests, claims of the batch                run/runner.c work_off, take_next
  * take_woken         wakes_pop, then wakes_begin or a note for the intake    run/runner.c admit_woken
  * run_atoms          an update of two atoms; between them it looks around, and     run/runner.c run_atoms, leave_rest
@@ -15,7 +15,7 @@
  * Every read-modify-write of a word is one step, and so are the counter of hints and the two halves of a push to
  * their ring: setting a position aside, and publishing it.
  *
- * Abstracted: the crew is a gate (frame.pml): whoever is inside keeps the frame from ending, nobody enters after the
+ * Abstracted: the team is a gate (frame.pml): whoever is inside keeps the frame from ending, nobody enters after the
  * close; claims are single entries; the ring of rests is a set; logs are bits; rings have room. The deadline may
  * pass at any reading of the clock, but not in the last three frames, which begin when the injectors have ended.
  *

@@ -2,14 +2,14 @@
  *
  * process / inline   models                                                  in src
  * Caller             the frames' thread: stages 7 and 8 of each frame        frame.c stage_run
- * open_crew          crew_open, and its calls                                pool/crew.c
- * call               crew_call by a member: count, push, look back at `open` pool/crew.c
- * close              `open` is cleared, then the entries are taken out       pool/crew.c crew_close
- * wait               worker_wait, asleep                                     pool/crew.c crew_wait
+ * open_team          team_open, and its calls                                pool/team.c
+ * call               team_call by a member: count, push, look back at `open` pool/team.c
+ * close              `open` is cleared, then the entries are taken out       pool/team.c team_close
+ * wait               worker_wait, asleep                                     pool/team.c team_wait
  * complete           group_complete, and the wake of the caller              pool/worker.c worker_complete
  * work               a claim by ticket and its run, then the clock           run/runner.c take_next, work_off
- * Worker             claims an entry or another job, joins the crew, sleeps  pool/worker.c worker_run
- * Outside            another thread, pushes jobs of no crew at any time      pool/jobs.c submit
+ * Worker             claims an entry or another job, joins the team, sleeps  pool/worker.c worker_run
+ * Outside            another thread, pushes jobs of no team at any time      pool/jobs.c submit
  *
  * Abstracted: waking one worker is one step, and there is no bitmap (parking.pml); a claim by ticket is one step,
  * run at once (ticket.pml); entries and other jobs are claimed in either order, since jobs may be more urgent or
@@ -17,12 +17,12 @@
  * any reading.
  *
  * Checked: of each frame every claim runs at most once, and exactly once when the deadline did not pass; when wait
- * has returned nobody is inside, nobody comes, and the crew's memory may be used again; the frame ends although the
+ * has returned nobody is inside, nobody comes, and the team's memory may be used again; the frame ends although the
  * other jobs are so long that they end only after all frames, so that there may be no free worker; all jobs run; a
  * stop ends every worker.
  *
- * -DEARLY     with an early crew, as frame.c opens and closes the two.
- * -DINSIDER   a worker inside the crew calls for one more.
+ * -DEARLY     with an early team, as frame.c opens and closes the two.
+ * -DINSIDER   a worker inside the team calls for one more.
  * -DPUSHED    the other jobs are there from the beginning.
  * -DWORKERS, -DFRAMES, -DCLAIMS, -DLONG_JOBS (the others), -DHELPERS (that the caller calls) say how many.
  *
@@ -56,19 +56,19 @@
 
 #define bit_of(index) (1 << (index))
 
-/* Crews: 0 is the run crew, 1 the early one. */
+/* Teams: 0 is the run team, 1 the early one. */
 byte count[2];
 bool waited[2], opened[2];
 byte inside[2];
 bool live[2];           /* from open until wait has returned */
 
 byte slot[ENTRIES];
-bool early[ENTRIES];    /* the crew of the entry */
+bool early[ENTRIES];    /* the team of the entry */
 byte tail, head;
 byte jobs;              /* others that wait */
 byte jobs_pushed, jobs_ran;
 
-/* Tickets, of the run crew and of the early one: each one word. */
+/* Tickets, of the run team and of the early one: each one word. */
 byte ticket_count[2], ticket_next[2];
 byte ran[2 * CLAIMS];   /* of this frame, claims of either ticket */
 bool late;              /* the clock reads more than the deadline */
@@ -91,13 +91,13 @@ inline wake_one() {
   }
 }
 
-inline complete(crew, ended) {
+inline complete(team, ended) {
   d_step {
-    assert(live[crew] && count[crew] >= ended);
-    count[crew] = count[crew] - ended;
+    assert(live[team] && count[team] >= ended);
+    count[team] = count[team] - ended;
     marked = false;
     if
-    :: count[crew] == 0 -> marked = waited[crew]; waited[crew] = false
+    :: count[team] == 0 -> marked = waited[team]; waited[team] = false
     :: else
     fi
   };
@@ -112,16 +112,16 @@ inline complete(crew, ended) {
   fi
 }
 
-inline call(crew) {
+inline call(team) {
   if
-  :: count[crew] < WORKERS && opened[crew] ->
-     d_step { assert(live[crew] && count[crew] > 0); count[crew] = count[crew] + 1 };
-     d_step { position = tail; tail = tail + 1; early[position] = crew };
+  :: count[team] < WORKERS && opened[team] ->
+     d_step { assert(live[team] && count[team] > 0); count[team] = count[team] + 1 };
+     d_step { position = tail; tail = tail + 1; early[position] = team };
      slot[position] = FULL;
      wake_one();
 #ifndef CALL_UNCHECKED
      if
-     :: opened[crew] -> position = NONE
+     :: opened[team] -> position = NONE
      :: else ->
         d_step {
           if
@@ -130,7 +130,7 @@ inline call(crew) {
           fi
         };
         if
-        :: position != NONE -> position = NONE; complete(crew, 1)
+        :: position != NONE -> position = NONE; complete(team, 1)
         :: else
         fi
      fi
@@ -142,27 +142,27 @@ inline call(crew) {
 }
 
 /* One claim, the early ones first, at once run; one that is not the first is run only before the deadline. */
-inline take_and_run(crew) {
+inline take_and_run(team) {
   d_step {
     if
     :: ticket_next[1] < ticket_count[1] -> number = CLAIMS + ticket_next[1]; ticket_next[1] = ticket_next[1] + 1
     :: else ->
       if
-      :: crew == 0 && ticket_next[0] < ticket_count[0] -> number = ticket_next[0]; ticket_next[0] = number + 1
+      :: team == 0 && ticket_next[0] < ticket_count[0] -> number = ticket_next[0]; ticket_next[0] = number + 1
       :: else
       fi
     fi;
     if
     :: number != NONE && number != 0 && late -> number = NONE
-    :: number != NONE && !(number != 0 && late) -> assert(live[crew] && ran[number] == 0); ran[number] = 1
+    :: number != NONE && !(number != 0 && late) -> assert(live[team] && ran[number] == 0); ran[number] = 1
     :: else
     fi
   }
 }
 
-inline work(crew) {
+inline work(team) {
   do
-  :: take_and_run(crew);
+  :: take_and_run(team);
      if
      :: number == NONE -> break
      :: else ->
@@ -182,7 +182,7 @@ inline has_work() {
 
 proctype Worker(byte me) {
   byte position = NONE, number = NONE, entry = NONE;
-  bool marked, found, pass_on, job, crew;
+  bool marked, found, pass_on, job, team;
 #ifdef INSIDER
   bool called;
 #endif
@@ -210,23 +210,23 @@ proctype Worker(byte me) {
      :: entry != NONE ->
         d_step { /* lane_start */
           if
-          :: slot[entry] == FULL -> slot[entry] = EMPTY; crew = early[entry]; early[entry] = false
+          :: slot[entry] == FULL -> slot[entry] = EMPTY; team = early[entry]; early[entry] = false
           :: else -> slot[entry] = EMPTY; early[entry] = false; entry = NONE
           fi
         };
         if
         :: entry != NONE ->
-           d_step { entry = NONE; assert(live[crew]); inside[crew] = inside[crew] + 1 };
-           work(crew);
+           d_step { entry = NONE; assert(live[team]); inside[team] = inside[team] + 1 };
+           work(team);
 #ifdef INSIDER
            if
-           :: me == 0 && !called && tail < ENTRIES -> called = true; call(crew)
+           :: me == 0 && !called && tail < ENTRIES -> called = true; call(team)
            :: true
            fi;
 #endif
-           inside[crew] = inside[crew] - 1;
-           complete(crew, 1);
-           crew = 0
+           inside[team] = inside[team] - 1;
+           complete(team, 1);
+           team = 0
         :: else
         fi
      :: job ->
@@ -250,32 +250,32 @@ end_asleep:
 }
 
 /* The caller's own calls need no look back. */
-inline open_crew(crew) {
+inline open_team(team) {
   d_step {
-    assert(!live[crew] && inside[crew] == 0 && count[crew] == 0 && !waited[crew]); /* group_prepare overwrites it */
-    live[crew] = true; opened[crew] = true
+    assert(!live[team] && inside[team] == 0 && count[team] == 0 && !waited[team]); /* group_prepare overwrites it */
+    live[team] = true; opened[team] = true
   }
   do
   :: end == HELPERS -> break
   :: else ->
 #ifdef COUNT_LATE
-     d_step { end++; early[tail] = crew; slot[tail] = FULL; tail = tail + 1 };
+     d_step { end++; early[tail] = team; slot[tail] = FULL; tail = tail + 1 };
      wake_one();
-     count[crew] = count[crew] + 1
+     count[team] = count[team] + 1
 #else
-     count[crew] = count[crew] + 1;
-     d_step { end++; early[tail] = crew; slot[tail] = FULL; tail = tail + 1 };
+     count[team] = count[team] + 1;
+     d_step { end++; early[tail] = team; slot[tail] = FULL; tail = tail + 1 };
      wake_one()
 #endif
   od;
   end = 0
 }
 
-inline close(crew) {
-  opened[crew] = false;
+inline close(team) {
+  opened[team] = false;
 #ifndef CLOSE_KEEPS
   if
-  :: count[crew] == 0
+  :: count[team] == 0
   :: else ->
      position = head;
      end = tail;
@@ -283,31 +283,31 @@ inline close(crew) {
      :: position >= end -> break
      :: else ->
         if
-        :: d_step { slot[position] == FULL && early[position] == crew -> slot[position] = TAKEN }; entries++
+        :: d_step { slot[position] == FULL && early[position] == team -> slot[position] = TAKEN }; entries++
         :: else
         fi;
         position++
      od;
      atomic { position = NONE; end = 0 };
      if
-     :: entries > 0 -> complete(crew, entries); entries = 0
+     :: entries > 0 -> complete(team, entries); entries = 0
      :: else
      fi
   fi
 #endif
 }
 
-inline wait(crew) {
+inline wait(team) {
 #ifndef CLOSE_LEAVES
   do
-  :: count[crew] == 0 -> break
+  :: count[team] == 0 -> break
   :: else ->
      woken_since[CALLER] = false;
 #ifndef WAIT_MARK_FIRST
      waiting = true;
 #endif
      if
-     :: d_step { count[crew] > 0 -> waited[crew] = true }; marked = true
+     :: d_step { count[team] > 0 -> waited[team] = true }; marked = true
      :: else
      fi;
 #ifdef WAIT_MARK_FIRST
@@ -320,7 +320,7 @@ inline wait(crew) {
      waiting = false
   od;
 #endif
-  atomic { assert(inside[crew] == 0 && count[crew] == 0); live[crew] = false }
+  atomic { assert(inside[team] == 0 && count[team] == 0); live[team] = false }
 }
 
 proctype Caller() {
@@ -332,14 +332,14 @@ proctype Caller() {
      d_step { late = false; ticket_next[0] = 0; ticket_next[1] = 0; ticket_count[0] = 0; ticket_count[1] = 0 };
 #ifdef EARLY
      ticket_count[1] = 1;
-     open_crew(1);
+     open_team(1);
      /* plans */
      ticket_count[0] = 1;
      close(1);
 #else
      ticket_count[0] = CLAIMS;
 #endif
-     open_crew(0);
+     open_team(0);
      work(0);
      close(0);
      wait(0);

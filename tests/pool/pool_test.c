@@ -1,5 +1,5 @@
 /* The workers of a pool: who runs what, who sees what, and that everybody is woken and comes home. */
-#include "pool/crew.h"
+#include "pool/team.h"
 #include "pool/threads.h"
 
 #include <criterion/criterion.h>
@@ -17,19 +17,19 @@ static muster_pool *create(uint32_t workers) {
   return pool;
 }
 
-static void run_crew_as(muster_pool *pool, const crew_orders *orders) {
-  struct crew crew;
+static void run_team_as(muster_pool *pool, const team_orders *orders) {
+  struct team team;
   struct pool_entry entered;
-  crew_run(&crew, pool_enter(&entered, pool), orders, CREW_ALL);
+  team_run(&team, pool_enter(&entered, pool), orders, TEAM_ALL);
   pool_leave(&entered);
 }
 
 /* The caller spins for the last worker as long as it may. */
-static void run_crew(muster_pool *pool, crew_work work, void *argument) {
-  run_crew_as(pool, &(crew_orders){.work = work, .argument = argument, .patience_ns = UINT64_MAX});
+static void run_team(muster_pool *pool, team_work work, void *argument) {
+  run_team_as(pool, &(team_orders){.work = work, .argument = argument, .patience_ns = UINT64_MAX});
 }
 
-/* ----------------------------------------------------------------------------------------------------- one crew */
+/* ----------------------------------------------------------------------------------------------------- one team */
 
 enum { WORKERS_MAX = 16 };
 
@@ -73,7 +73,7 @@ Test(pool, a_crew_is_called_once_for_each_worker_at_most_each_under_an_index_of_
     muster_pool *pool = create(workers);
     for (uint32_t run = 0; run < 500; run++) {
       roll_call roll = {.workers = workers, .caller = pthread_self()};
-      run_crew(pool, answer_roll_call, &roll);
+      run_team(pool, answer_roll_call, &roll);
       check_roll(&roll);
       for (uint32_t i = 0; i < workers; i++)
         cr_assert_eq(roll.written[i], load_relaxed_u32(&roll.present[i]) * (i + 1));
@@ -87,7 +87,7 @@ Test(pool, wakes_every_worker_every_time_also_when_there_are_more_than_processor
     muster_pool *pool = create(workers);
     for (uint32_t run = 0; run < 300; run++) {
       roll_call roll = {.workers = workers, .caller = pthread_self(), .wait_for_all = true};
-      run_crew(pool, answer_roll_call, &roll);
+      run_team(pool, answer_roll_call, &roll);
       check_roll(&roll);
       for (uint32_t i = 0; i < workers; i++) cr_assert_eq(roll.written[i], i + 1);
     }
@@ -99,7 +99,7 @@ Test(pool, of_one_worker_runs_everything_on_the_caller) {
   muster_pool *pool = create(1);
   for (uint32_t run = 0; run < 100; run++) {
     roll_call roll = {.workers = 1, .caller = pthread_self()};
-    run_crew(pool, answer_roll_call, &roll);
+    run_team(pool, answer_roll_call, &roll);
     check_roll(&roll);
     cr_assert_eq(load_relaxed_u64(&roll.calls), 1);
   }
@@ -128,7 +128,7 @@ Test(pool, a_caller_without_patience_sleeps_until_the_last_worker_left_and_is_to
   uint64_t sleeps = 0;
   for (uint32_t run = 0; run < 2000; run++) {
     struct nap nap = {.roll = {.workers = 3, .caller = pthread_self(), .wait_for_all = true}};
-    run_crew_as(pool, &(crew_orders){.work = answer_after_a_while, .argument = &nap, .before_sleep = note_sleep});
+    run_team_as(pool, &(team_orders){.work = answer_after_a_while, .argument = &nap, .before_sleep = note_sleep});
     check_roll(&nap.roll);
     for (uint32_t i = 0; i < 3; i++) cr_assert_eq(nap.roll.written[i], i + 1);
     cr_assert_eq(nap.elsewhere, 0);
@@ -164,7 +164,7 @@ static uint64_t wrong_after_rounds(muster_pool *pool, struct harvest *harvest, u
   for (uint64_t round = 0; round < rounds; round++) {
     harvest->seed = round * 7 + 1;
     store_relaxed_u64(&harvest->next, 0);
-    run_crew(pool, reap, harvest);
+    run_team(pool, reap, harvest);
     for (uint64_t i = 0; i < ITEMS; i++) {
       expected[i] = expected[i] * 3 + harvest->seed + i;
       wrong += harvest->field[i] != expected[i];
@@ -264,7 +264,7 @@ Test(pool, calls_each_hook_once_on_each_thread_before_its_first_and_after_its_la
     def.hook_user = &hooks;
     muster_pool *pool = muster_pool_create(&def);
     cr_assert_not_null(pool, "%s", muster_last_error());
-    for (uint32_t i = 0; i < run % 3; i++) run_crew(pool, look_for_start, &hooks);
+    for (uint32_t i = 0; i < run % 3; i++) run_team(pool, look_for_start, &hooks);
     muster_pool_destroy(pool);
     for (uint32_t i = 0; i < WORKERS_MAX; i++) {
       cr_assert_eq(load_relaxed_u32(&hooks.started[i]), i > 0 && i < workers);
@@ -407,15 +407,15 @@ static void count_call(void *argument, uint32_t worker) {
 Test(pool, a_crew_without_helpers_calls_nobody) {
   muster_pool *pool = create(4);
   shared_u64 calls = {0};
-  crew_orders orders = {.work = count_call, .argument = &calls, .patience_ns = UINT64_MAX};
+  team_orders orders = {.work = count_call, .argument = &calls, .patience_ns = UINT64_MAX};
   for (uint32_t i = 0; i < 100; i++) {
-    struct crew crew;
+    struct team team;
     struct pool_entry entered;
     struct seat *seat = pool_enter(&entered, pool);
-    crew_open(&crew, seat, &orders, 0);
-    cr_assert_eq(group_count(&crew.group), 0);
-    crew_close(&crew, seat);
-    crew_wait(&crew, seat);
+    team_open(&team, seat, &orders, 0);
+    cr_assert_eq(group_count(&team.group), 0);
+    team_close(&team, seat);
+    team_wait(&team, seat);
     pool_leave(&entered);
   }
   cr_assert_eq(load_relaxed_u64(&calls), 0);

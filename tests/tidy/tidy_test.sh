@@ -225,13 +225,13 @@ run_tidy
 [ "$status" -eq 0 ] || fail "$what is refused: $output"
 
 plant "a face that no other room includes"
-write src/pool/crew.h <<<"typedef int crew;"
-write src/pool/crew.c <<<'#include "pool/crew.h"'
-expect src/pool/crew.h:1 rooms
+write src/pool/team.h <<<"typedef int team;"
+write src/pool/team.c <<<'#include "pool/team.h"'
+expect src/pool/team.h:1 rooms
 
 plant "a face that another room includes"
-write src/pool/crew.h <<<"typedef int crew;"
-write src/run/runner.c <<<'#include "pool/crew.h"'
+write src/pool/team.h <<<"typedef int team;"
+write src/run/runner.c <<<'#include "pool/team.h"'
 run_tidy
 [ "$status" -eq 0 ] || fail "$what is refused: $output"
 

@@ -26,7 +26,7 @@ static const struct room rooms[] = {
      {"base", "agents"},
      {"bands.h", "classes.h", "controller.h", "costs.h", "factors.h", "shedding.h", "fold.h", "judge.h", "offenders.h",
       "periods.h", "rank.h", "plan_sound.h", "ready.h", "phases.h", "score.h", "timers.h", "wheel.h"}},
-    {"pool", {"base"}, {"pool.h", "atomics.h", "crew.h", "identity.h", "leaving.h", "ring.h", "ticket.h", "worker.h"}},
+    {"pool", {"base"}, {"pool.h", "atomics.h", "team.h", "identity.h", "leaving.h", "ring.h", "ticket.h", "worker.h"}},
     {"run",
      {"base", "agents", "pool"},
      {"runner.h", "acts.h", "callback.h", "conduct.h", "flight.h", "herd_ids.h", "inbox.h", "spawn_log.h",

@@ -1,22 +1,22 @@
-/* Cases of pool/crew.h: all the work is done, who was called comes or need not, and nobody is inside after the wait. */
+/* Cases of pool/team.h: all the work is done, who was called comes or need not, and nobody is inside after the wait. */
 #include "cases.h"
 
 #include "little_pool.h"
-#include "pool/crew.h"
+#include "pool/team.h"
 
 enum { ITEMS = 3 };
 
 struct state {
   struct muster_pool *pool;
-  struct crew *crew; /* of the frame; null outside */
+  struct team *team; /* of the frame; null outside */
   uint32_t next;     /* item */
-  uint32_t items;    /* so far; a crew's work may add some */
+  uint32_t items;    /* so far; a team's work may add some */
   uint8_t done[8];   /* by item */
-  uint32_t inside;   /* the crew's work */
-  bool may_come;     /* the crew is open, or somebody who came is not known to have left */
+  uint32_t inside;   /* the team's work */
+  bool may_come;     /* the team is open, or somebody who came is not known to have left */
   uint32_t helped;   /* times that somebody else than the caller worked */
   bool one_worker;   /* is all that comes */
-  bool closed;       /* then: crew_close has returned... */
+  bool closed;       /* then: team_close has returned... */
   bool left;         /* ...before that worker left */
   struct parking came;
 };
@@ -40,7 +40,7 @@ static void check(void *argument) {
   little_pool_check_empty(state->pool);
 }
 
-/* What everybody does in a crew: takes items until there are none. Item 0 adds one more and calls for help. */
+/* What everybody does in a team: takes items until there are none. Item 0 adds one more and calls for help. */
 static void work(void *argument, uint32_t worker) {
   struct state *state = argument;
   EXPLORE_CHECK(state->may_come);
@@ -56,7 +56,7 @@ static void work(void *argument, uint32_t worker) {
     state->done[item] = 1;
     if (item == 0) {
       state->items++;
-      crew_call(state->crew, &state->pool->seats[worker]);
+      team_call(state->team, &state->pool->seats[worker]);
     }
   }
   EXPLORE_CHECK(state->may_come);
@@ -64,25 +64,25 @@ static void work(void *argument, uint32_t worker) {
   state->inside--;
 }
 
-static void open_crew(struct state *state, struct seat *seat) {
-  state->crew = explore_new(sizeof *state->crew);
+static void open_team(struct state *state, struct seat *seat) {
+  state->team = explore_new(sizeof *state->team);
   state->may_come = true;
   state->next = 0;
   state->items = ITEMS - 1;
   for (uint32_t i = 0; i < ITEMS; i++) state->done[i] = 0;
-  crew_open(state->crew, seat, &(crew_orders){.work = work, .argument = state}, CREW_ALL);
+  team_open(state->team, seat, &(team_orders){.work = work, .argument = state}, TEAM_ALL);
 }
 
-static void close_crew(struct state *state, struct seat *seat) {
-  crew_close(state->crew, seat);
+static void close_team(struct state *state, struct seat *seat) {
+  team_close(state->team, seat);
   state->closed = state->one_worker;
-  crew_wait(state->crew, seat);
+  team_wait(state->team, seat);
   state->may_come = false;
   EXPLORE_CHECK(state->inside == 0);
-  explore_delete(state->crew);
+  explore_delete(state->team);
 }
 
-/* `frames` crews, one after the other. */
+/* `frames` teams, one after the other. */
 static void run_frames(struct state *state, uint32_t fibre, uint32_t frames) {
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
@@ -91,9 +91,9 @@ static void run_frames(struct state *state, uint32_t fibre, uint32_t frames) {
   struct pool_entry entered;
   struct seat *seat = pool_enter(&entered, state->pool);
   for (uint32_t frame = 0; frame < frames; frame++) {
-    open_crew(state, seat);
+    open_team(state, seat);
     work(state, seat->index);
-    close_crew(state, seat);
+    close_team(state, seat);
     for (uint32_t i = 0; i < ITEMS; i++) EXPLORE_CHECK(state->done[i]);
   }
   pool_leave(&entered);
@@ -117,8 +117,8 @@ static void run_deadline(void *argument, uint32_t fibre) {
   }
   struct pool_entry entered;
   struct seat *seat = pool_enter(&entered, state->pool);
-  open_crew(state, seat);
-  close_crew(state, seat);
+  open_team(state, seat);
+  close_team(state, seat);
   uint32_t done = 0;
   for (uint32_t i = 0; i < ITEMS; i++) done += state->done[i];
   EXPLORE_CHECK(done == state->next && (done > 0) == (state->helped > 0));
@@ -143,11 +143,11 @@ static void run_comes(void *argument, uint32_t fibre) {
   }
   struct pool_entry entered;
   struct seat *seat = pool_enter(&entered, state->pool);
-  state->crew = explore_new(sizeof *state->crew);
+  state->team = explore_new(sizeof *state->team);
   state->may_come = true;
-  crew_open(state->crew, seat, &(crew_orders){.work = come, .argument = state}, CREW_ALL);
+  team_open(state->team, seat, &(team_orders){.work = come, .argument = state}, TEAM_ALL);
   for (uint32_t ticket; ticket = park_ticket(&state->came), !state->helped;) park_wait(&state->came, ticket);
-  close_crew(state, seat);
+  close_team(state, seat);
   pool_leave(&entered);
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
 }
@@ -170,21 +170,21 @@ static void run_busy(void *argument, uint32_t fibre) {
   state->may_come = true;
   EXPLORE_CHECK(!muster_job_submit(state->pool, 0, be_busy, state, NULL));
   explore_until_quiet();
-  open_crew(state, seat);
+  open_team(state, seat);
   work(state, seat->index);
-  close_crew(state, seat);
+  close_team(state, seat);
   park_wake(&state->came);
   pool_leave(&entered);
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0 && state->helped == 0);
 }
 
-/* A call that comes when the crew closes: the only one who comes does not come again after it left a closed crew. */
+/* A call that comes when the team closes: the only one who comes does not come again after it left a closed team. */
 static void begin_late_call(void *argument) {
   struct state *state = argument;
   state->one_worker = true;
 }
 
-/* Two worlds, each with a crew of its own, share one worker. */
+/* Two worlds, each with a team of its own, share one worker. */
 static void work_for_one(void *argument, uint32_t worker) {
   uint32_t *inside = argument;
   (void)worker;
@@ -201,23 +201,23 @@ static void run_two_callers(void *argument, uint32_t fibre) {
   }
   struct pool_entry entered;
   struct seat *seat = pool_enter(&entered, state->pool);
-  struct crew *crew = explore_new(sizeof *crew);
+  struct team *team = explore_new(sizeof *team);
   uint32_t *inside = explore_new(sizeof *inside);
-  crew_run(crew, seat, &(crew_orders){.work = work_for_one, .argument = inside}, CREW_ALL);
+  team_run(team, seat, &(team_orders){.work = work_for_one, .argument = inside}, TEAM_ALL);
   EXPLORE_CHECK(*inside == 0);
   explore_delete(inside);
-  explore_delete(crew);
+  explore_delete(team);
   pool_leave(&entered);
   if (fibre == 0) EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
 }
 
-const explore_case crew_cases[] = {
-    {"crew/frame", 3, prepare_three, NULL, run_frame, check, 0},
-    {"crew/two_frames", 2, prepare_two, NULL, run_two_frames, check, 0},
-    {"crew/deadline", 3, prepare_three, NULL, run_deadline, check, 0},
-    {"crew/comes", 3, prepare_three, NULL, run_comes, check, 0},
-    {"crew/busy", 2, prepare_two, NULL, run_busy, check, 0},
-    {"crew/late_call", 2, prepare_three, begin_late_call, run_deadline, check, 0},
-    {"crew/two_callers", 3, prepare_two, NULL, run_two_callers, check, 0},
+const explore_case team_cases[] = {
+    {"team/frame", 3, prepare_three, NULL, run_frame, check, 0},
+    {"team/two_frames", 2, prepare_two, NULL, run_two_frames, check, 0},
+    {"team/deadline", 3, prepare_three, NULL, run_deadline, check, 0},
+    {"team/comes", 3, prepare_three, NULL, run_comes, check, 0},
+    {"team/busy", 2, prepare_two, NULL, run_busy, check, 0},
+    {"team/late_call", 2, prepare_three, begin_late_call, run_deadline, check, 0},
+    {"team/two_callers", 3, prepare_two, NULL, run_two_callers, check, 0},
     {0},
 };

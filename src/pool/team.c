@@ -1,0 +1,61 @@
+#include "pool/team.h"
+
+#include "pool/worker.h"
+
+void team_wake(struct muster_pool *pool) {
+  for (uint32_t i = 1; i < pool->workers && worker_rouse(pool, NULL); i++) continue;
+}
+
+static void join(void *argument, uint32_t worker) {
+  const struct team *team = argument;
+  team->orders.work(team->orders.argument, worker);
+}
+
+static void take_out_entries(struct team *team, struct seat *seat) {
+  uint64_t jobs = 0;
+  uint32_t entries = worker_take_out_all(seat->pool, &team->group, &jobs);
+  if (entries) worker_complete(seat->pool, seat, &team->group, entries);
+}
+
+static uint32_t most_of(const struct team *team, const struct muster_pool *pool) {
+  uint32_t most = team->orders.workers;
+  return most && most < pool->workers ? most : pool->workers;
+}
+
+void team_call(struct team *team, struct seat *seat) {
+  struct muster_pool *pool = seat->pool;
+  if (group_count(&team->group) + 1 >= most_of(team, pool) || !load_ordered_u32(&team->open)) return;
+  group_add(&team->group, 1, MUSTER_PRIORITY_FRAME);
+  /* The lane is full: the members that are inside do the work. */
+  if (!worker_push(pool, seat, MUSTER_PRIORITY_FRAME, &(struct job){join, team, &team->group}))
+    worker_complete(pool, seat, &team->group, 1);
+  else if (!load_ordered_u32(&team->open))
+    take_out_entries(team, seat); /* closed meanwhile: its caller may have looked too early */
+}
+
+void team_open(struct team *team, struct seat *seat, const team_orders *orders, uint32_t helpers) {
+  group_prepare(&team->group, seat->pool, 0);
+  team->orders = *orders;
+  store_ordered_u32(&team->open, 1);
+  for (uint32_t i = 1; i < seat->pool->workers && i <= helpers; i++) team_call(team, seat);
+}
+
+void team_close(struct team *team, struct seat *seat) {
+  store_ordered_u32(&team->open, 0);
+  if (!group_is_complete(&team->group)) take_out_entries(team, seat);
+}
+
+void team_wait(struct team *team, struct seat *seat) {
+  worker_wait(seat, &team->group,
+              &(wait_orders){.asleep = true,
+                             .patience_ns = team->orders.patience_ns,
+                             .before_sleep = team->orders.before_sleep,
+                             .argument = team->orders.argument});
+}
+
+void team_run(struct team *team, struct seat *seat, const team_orders *orders, uint32_t helpers) {
+  team_open(team, seat, orders, helpers);
+  orders->work(orders->argument, seat->index);
+  team_close(team, seat);
+  team_wait(team, seat);
+}
