@@ -16,7 +16,7 @@ muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *giv
   const muster_agent none = {0, 0};
   muster_agent_def def;
   if (guard_any(world, "spawn")) return none;
-  if (spawn_check(given, inbox_types(&world->commands->inbox), &def)) return none;
+  if (spawn_check(given, intake_queues_types(&world->commands->queues), &def)) return none;
   if (recorder_replays(world->recorder)) return (muster_agent){world->recorder->agents_given++, 1};
   uint32_t index = identity_take(&world->agents.ids);
   muster_agent agent = index == IDENTITY_NONE ? none : lifecycle_make(world, index, &def);
@@ -27,7 +27,7 @@ muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *giv
     return none;
   }
   if (world->recorder) spawn_log_add(&world->recorder->spawn_log, index);
-  pending_add(&world->commands->inbox.spawns, index);
+  spawn_queue_add(&world->commands->queues.spawns, index);
   return agent;
 }
 
@@ -36,7 +36,7 @@ static muster_result agents_api_send(muster_world *world, muster_agent agent, st
   if (!guard_asks_agent(world, agent, "agent", &result)) return result;
   command.index = agent.index;
   command.generation = agent.generation;
-  if (!ring_push(&world->commands->inbox.commands, &command))
+  if (!ring_push(&world->commands->queues.commands, &command))
     return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
   return MUSTER_OK;
 }
@@ -111,11 +111,11 @@ muster_result muster_agent_send(muster_world *world, muster_agent agent, const v
                      MUSTER_MESSAGE_BYTES_MAX);
   muster_result result;
   if (!guard_asks_agent(world, agent, "message", &result)) return result;
-  if (!inbox_takes_messages(&world->commands->inbox))
+  if (!intake_queues_take_messages(&world->commands->queues))
     return error_set(MUSTER_E_ARGUMENT, "message: no type of this world has boxes: set messages_max");
   outgoing message = {.head = {.peer = agent, .size = size}};
   if (size) memcpy(message.bytes, bytes, size);
-  if (!ring_push(&world->commands->inbox.messages, &message))
+  if (!ring_push(&world->commands->queues.messages, &message))
     return error_set(MUSTER_E_FULL, "commands_max = %u messages wait for the next frame", world->def.commands_max);
   return MUSTER_OK;
 }
@@ -150,7 +150,7 @@ muster_observer muster_observer_add(muster_world *world, const muster_observer_d
                             .position = def.position,
                             .first = def.near_m,
                             .second = def.far_m};
-  if (!ring_push(&world->commands->inbox.commands, &command)) {
+  if (!ring_push(&world->commands->queues.commands, &command)) {
     identity_close(&world->observers->ids, index);
     identity_give_back(&world->observers->ids, index);
     error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
@@ -166,7 +166,7 @@ static muster_result send_observer(muster_world *world, muster_observer observer
     return error_set(MUSTER_E_STALE, "observer %u (generation %u) is gone", observer.index, observer.generation);
   command.index = observer.index;
   command.generation = observer.generation;
-  if (!ring_push(&world->commands->inbox.commands, &command))
+  if (!ring_push(&world->commands->queues.commands, &command))
     return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
   return MUSTER_OK;
 }

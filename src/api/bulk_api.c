@@ -177,7 +177,7 @@ static bool bulk_api_move_observer(struct muster_world *world, muster_observer o
   }
   struct command command = {
       .kind = COMMAND_OBSERVER_MOVE, .index = observer.index, .generation = observer.generation, .position = position};
-  return ring_push(&world->commands->inbox.commands, &command);
+  return ring_push(&world->commands->queues.commands, &command);
 }
 
 uint32_t muster_observers_move(muster_world *world, const muster_observer *observers, const muster_position *positions,

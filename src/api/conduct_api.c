@@ -10,13 +10,13 @@ muster_result muster_agent_pardon(muster_world *world, muster_agent agent) {
   if (!identity_is_live(&world->agents.ids, agent.index, agent.generation))
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
   struct command command = {.kind = COMMAND_PARDON, .index = agent.index, .generation = agent.generation};
-  if (!ring_push(&world->commands->inbox.commands, &command))
+  if (!ring_push(&world->commands->queues.commands, &command))
     return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
   return MUSTER_OK;
 }
 
 static muster_result check_type(const muster_world *world, muster_type type) {
-  uint32_t types = inbox_types(&world->commands->inbox);
+  uint32_t types = intake_queues_types(&world->commands->queues);
   if (type.index && type.index <= types) return MUSTER_OK;
   return error_set(MUSTER_E_ARGUMENT, "type %u is none of the %u that are registered", type.index, types);
 }
@@ -26,7 +26,7 @@ static muster_result command_type(muster_world *world, muster_type type, command
   if (!result) result = check_type(world, type);
   if (result) return result;
   struct command command = {.kind = kind, .index = type.index - 1};
-  if (!ring_push(&world->commands->inbox.commands, &command))
+  if (!ring_push(&world->commands->queues.commands, &command))
     return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
   return MUSTER_OK;
 }

@@ -213,7 +213,7 @@ static muster_result push_command(struct muster_world *world, muster_herd herd, 
   struct command command = {0};
   muster_result result = guard_any(world, "herd");
   if (!result) result = make_command(world, herd, kind, member, &command);
-  if (result || ring_push(&world->commands->inbox.commands, &command)) return result;
+  if (result || ring_push(&world->commands->queues.commands, &command)) return result;
   return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static muster_result sets_api_check_type(const muster_world *world, muster_type type) {
-  uint32_t types = inbox_types(&world->commands->inbox);
+  uint32_t types = intake_queues_types(&world->commands->queues);
   if (type.index == 0 || type.index > types)
     return error_set(MUSTER_E_ARGUMENT, "type %u is none of the %u that are registered", type.index, types);
   const agent_type *named = &world->agents.types.types[type.index - 1];
@@ -16,7 +16,7 @@ static muster_result sets_api_check_type(const muster_world *world, muster_type 
 }
 
 static muster_result push(muster_world *world, const struct command *command) {
-  if (ring_push(&world->commands->inbox.commands, command)) return MUSTER_OK;
+  if (ring_push(&world->commands->queues.commands, command)) return MUSTER_OK;
   return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
 }
 

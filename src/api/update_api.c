@@ -86,7 +86,7 @@ muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *
   update_context *context = context_of(update);
   muster_world *world = update->world;
   muster_agent_def def;
-  if (spawn_check(given, inbox_types(&world->commands->inbox), &def)) return (muster_agent){0, 0};
+  if (spawn_check(given, intake_queues_types(&world->commands->queues), &def)) return (muster_agent){0, 0};
   bool parallel = is_beside(context);
   uint32_t number = context->result->spawned, index = IDENTITY_NONE;
   if (number < context->spawn_limit)
@@ -105,7 +105,7 @@ muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *
     return agent;
   }
   context->result->spawned++;
-  if (!parallel) pending_add(&world->commands->inbox.spawns, index);
+  if (!parallel) spawn_queue_add(&world->commands->queues.spawns, index);
   return agent;
 }
 

@@ -111,7 +111,7 @@ static void create_exec(struct muster_world *world) {
   uint32_t *generations = world->agents.store.rows ? &world->agents.store.rows[0].generation : NULL;
   identity_create_over(&world->agents.ids, def->agents_max, generations, sizeof(agent_row), &world->arena);
   identity_create(&world->observers->ids, def->observers_max, &world->arena);
-  inbox_create(&world->commands->inbox, def->agents_max, def->commands_max, &world->arena);
+  intake_queues_create(&world->commands->queues, def->agents_max, def->commands_max, &world->arena);
   wakes_create(&world->commands->wakes, def->agents_max, def->commands_max, &world->arena);
   batch_create(world->batch, def->agents_max, &world->arena);
   trace_create(world->trace, def, muster_pool_indices(world->pool), &world->arena);
@@ -283,21 +283,21 @@ muster_type muster_type_register(muster_world *world, const muster_type_def *def
     world->runner->limit_ns = world->agents.types.types[index].def.limit_ns;
   classes_reserve(&world->queues->classes, &world->agents.types.types[index].def, index);
   ready_widen(&world->queues->ready, &world->agents.store, def->period_max_ns);
-  inbox_announce_types(&world->commands->inbox, index + 1);
+  intake_queues_announce_types(&world->commands->queues, index + 1);
   flight_enter_types(world);
   return (muster_type){index + 1};
 }
 
 const char *muster_type_name(const muster_world *world, muster_type type) {
   if (guard_any(world, "type name")) return NULL;
-  return type.index && type.index <= inbox_types(&world->commands->inbox)
+  return type.index && type.index <= intake_queues_types(&world->commands->queues)
              ? world->agents.types.types[type.index - 1].name
              : NULL;
 }
 
 muster_type muster_type_find(const muster_world *world, const char *name) {
   if (guard_any(world, "type find") || (!name && error_missing("type find", "name"))) return (muster_type){0};
-  for (uint32_t i = 0; i < inbox_types(&world->commands->inbox); i++)
+  for (uint32_t i = 0; i < intake_queues_types(&world->commands->queues); i++)
     if (strcmp(world->agents.types.types[i].name, name) == 0) return (muster_type){i + 1};
   return (muster_type){0};
 }

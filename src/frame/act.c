@@ -247,7 +247,7 @@ static void keep_ids(struct muster_world *world) {
     ASSERT(spawned <= entry->spawn_limit);
     for (uint32_t k = 0; k < entry->spawn_limit; k++, seen++)
       if (k < spawned)
-        pending_add(&world->commands->inbox.spawns, world->commands->spawn_ids[seen]);
+        spawn_queue_add(&world->commands->queues.spawns, world->commands->spawn_ids[seen]);
       else
         world->commands->spawn_ids[kept++] = world->commands->spawn_ids[seen];
   }

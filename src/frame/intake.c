@@ -251,7 +251,7 @@ static uint32_t list_existing(const struct muster_world *world, const struct com
 static uint32_t apply_few(struct muster_world *world, uint32_t most) {
   struct command commands[TOGETHER];
   uint32_t agents[TOGETHER], count = 0, agent_count = 0, removals = 0;
-  while (count < TOGETHER && count < most && ring_pop(&world->commands->inbox.commands, &commands[count])) count++;
+  while (count < TOGETHER && count < most && ring_pop(&world->commands->queues.commands, &commands[count])) count++;
   count = world_record_commands(world, commands, count, TOGETHER);
   for (uint32_t i = 0; i < count; i++) {
     if (commands[i].kind < COMMAND_OBSERVER_ADD) agents[agent_count++] = commands[i].index;
@@ -275,14 +275,14 @@ static void apply_commands(struct muster_world *world) {
   for (uint32_t i = 0; i < count; i++) intake_apply(world, &deferred[i]);
   apply_wakes(world);
   intake_share share = begin_share(world);
-  uint32_t left = ring_count(&world->commands->inbox.commands);
+  uint32_t left = ring_count(&world->commands->queues.commands);
   while (goes_on(world, &share, left > 0)) {
     uint32_t taken = apply_few(world, left);
     if (!taken) break;
     share.taken += taken;
     left -= taken;
   }
-  world->sums->report.commands_waiting = ring_count(&world->commands->inbox.commands);
+  world->sums->report.commands_waiting = ring_count(&world->commands->queues.commands);
 }
 
 static void activate(struct muster_world *world, uint32_t index) {
@@ -320,7 +320,7 @@ static void activate_spawns(struct muster_world *world) {
     if (!taken) break;
     share.taken += taken;
   }
-  world->sums->report.spawns_waiting = pending_count(&world->commands->inbox.spawns);
+  world->sums->report.spawns_waiting = spawn_queue_count(&world->commands->queues.spawns);
 }
 
 /* Wakes receivers that ask for it, when messages were delivered to them since the last intake. A held receiver runs in

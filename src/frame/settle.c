@@ -140,7 +140,7 @@ static uint32_t keep_unused_ids(struct muster_world *world, const batch_entry *e
   for (uint32_t i = 0; i < entry->spawn_limit; i++) {
     uint32_t index = world->commands->spawn_ids[entry->spawn_base + i];
     if (i < spawned)
-      pending_add(&world->commands->inbox.spawns, index);
+      spawn_queue_add(&world->commands->queues.spawns, index);
     else
       world->commands->spawn_ids[kept++] = index;
   }

@@ -3,7 +3,7 @@
 #ifndef HERDS_H
 #define HERDS_H
 
-#include "run/inbox.h"
+#include "run/intake_queues.h"
 #include "world/world.h"
 #include "world/world_herds.h"
 

@@ -5,7 +5,7 @@
 #include "observe/report.h"
 #include "record/recorder_fields.h"
 #include "replay/replay.h"
-#include "run/inbox.h"
+#include "run/intake_queues.h"
 #include "run/runner.h"
 #include "world/guard.h"
 #include "world/world_herds.h"

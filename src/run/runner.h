@@ -22,7 +22,7 @@
 #include "agents/types.h"
 #include "base/clock.h"
 #include "pool/pool.h"
-#include "run/inbox.h"
+#include "run/intake_queues.h"
 
 enum { SAMPLES_MAX = 1024, RUNNER_LOG_MAX = 8192, RESTS_MAX = 4 * POOL_SEATS_MAX, SUSPECTS_MAX = 8 };
 

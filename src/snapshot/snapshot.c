@@ -280,7 +280,7 @@ static void snapshot_describe(const struct muster_world *world, muster_snapshot_
   *info = (muster_snapshot_info){.size = (uint32_t)sizeof *info,
                                  .types = world->agents.types.count,
                                  .agents = world->agents.store.active_count,
-                                 .spawns = pending_count(&world->commands->inbox.spawns),
+                                 .spawns = spawn_queue_count(&world->commands->queues.spawns),
                                  .observers = count_observers(world),
                                  .frames = world->frames,
                                  .sim_now_ns = world->last_now_ns,
@@ -382,7 +382,7 @@ muster_result muster_snapshot_look(const void *bytes, size_t count, muster_snaps
 
 static muster_result snapshot_check_new(const muster_world *world) {
   if (world->frames || identity_high(&world->agents.ids) || identity_high(&world->observers->ids) ||
-      ring_count(&world->commands->inbox.tunings))
+      ring_count(&world->commands->queues.tunings))
     return error_set(MUSTER_E_STATE, "load: only into a new world, before anything is spawned and any frame is run");
   return MUSTER_OK;
 }

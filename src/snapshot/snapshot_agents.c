@@ -17,7 +17,7 @@
 /* Whether an index belongs to an agent, for a snapshot: one that is active, or waits for its intake. An index that
  * another thread was about to use when the process was forked belongs to no agent yet. */
 static bool is_somebody(const struct muster_world *world, uint32_t index) {
-  return store_is_active(&world->agents.store, index) || pending_has(&world->commands->inbox.spawns, index);
+  return store_is_active(&world->agents.store, index) || spawn_queue_has(&world->commands->queues.spawns, index);
 }
 
 /* The generation of an index: odd while it belongs to an agent. */

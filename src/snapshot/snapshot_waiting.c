@@ -237,15 +237,15 @@ void snapshot_timers(struct snapshot *snapshot) {
 /* Spawned agents, in the order of their indices. */
 static void exchange_spawns(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
-  struct pending *spawns = &world->commands->inbox.spawns;
+  struct spawn_queue *spawns = &world->commands->queues.spawns;
   uint32_t count = 0, next = snapshot_count(snapshot, spawns->next, world->def.agents_max + 63, "spawns");
-  for (uint32_t i = 0; snapshot_saves(snapshot) && i < snapshot->high; i++) count += pending_has(spawns, i);
+  for (uint32_t i = 0; snapshot_saves(snapshot) && i < snapshot->high; i++) count += spawn_queue_has(spawns, i);
   count = snapshot_count(snapshot, count, snapshot->high, "spawns wait");
   for (uint32_t i = 0, index = 0; i < count && !snapshot->failed; i++, index++) {
-    while (snapshot_saves(snapshot) && !pending_has(spawns, index)) index++;
+    while (snapshot_saves(snapshot) && !spawn_queue_has(spawns, index)) index++;
     index = snapshot_number(snapshot, index);
     if (!expect_status(snapshot, index, AGENT_PENDING, "the spawns")) return;
-    if (snapshot_loads(snapshot)) pending_add(spawns, index);
+    if (snapshot_loads(snapshot)) spawn_queue_add(spawns, index);
   }
   if (snapshot_loads(snapshot) && next < spawns->words * 64) spawns->next = next;
 }
@@ -288,12 +288,12 @@ static void exchange_commands(struct snapshot *snapshot) {
   struct command command;
   uint32_t count = 0;
   if (snapshot_saves(snapshot))
-    while (ring_peek(&world->commands->inbox.commands, count, &command)) count++;
-  count = snapshot_count(snapshot, count, world->commands->inbox.commands.mask + 1, "commands");
+    while (ring_peek(&world->commands->queues.commands, count, &command)) count++;
+  count = snapshot_count(snapshot, count, world->commands->queues.commands.mask + 1, "commands");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    if (snapshot_saves(snapshot)) ring_peek(&world->commands->inbox.commands, i, &command);
+    if (snapshot_saves(snapshot)) ring_peek(&world->commands->queues.commands, i, &command);
     if (exchange_command(snapshot, &command) && snapshot_loads(snapshot))
-      ring_push(&world->commands->inbox.commands, &command);
+      ring_push(&world->commands->queues.commands, &command);
   }
   count = snapshot_count(snapshot, world->commands->deferred_count, world->def.commands_max, "commands of updates");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
@@ -308,21 +308,21 @@ static void exchange_tunings(struct snapshot *snapshot) {
   muster_world_tuning tuning;
   uint32_t count = 0;
   if (snapshot_saves(snapshot))
-    while (ring_peek(&world->commands->inbox.tunings, count, &tuning)) count++;
-  count = snapshot_count(snapshot, count, INBOX_TUNINGS, "tunings");
+    while (ring_peek(&world->commands->queues.tunings, count, &tuning)) count++;
+  count = snapshot_count(snapshot, count, INTAKE_TUNINGS, "tunings");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    if (snapshot_saves(snapshot)) ring_peek(&world->commands->inbox.tunings, i, &tuning);
+    if (snapshot_saves(snapshot)) ring_peek(&world->commands->queues.tunings, i, &tuning);
     snapshot_exchange(snapshot, &tuning, sizeof tuning);
     if (!snapshot_saves(snapshot))
       snapshot_expect(snapshot, tune_check(world, &tuning) == MUSTER_OK, "a tuning that cannot have been given");
-    if (snapshot_loads(snapshot)) ring_push(&world->commands->inbox.tunings, &tuning);
+    if (snapshot_loads(snapshot)) ring_push(&world->commands->queues.tunings, &tuning);
   }
 }
 
 static void exchange_messages(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
-  const struct ring *ring = &world->commands->inbox.messages;
-  bool takes = inbox_takes_messages(&world->commands->inbox);
+  const struct ring *ring = &world->commands->queues.messages;
+  bool takes = intake_queues_take_messages(&world->commands->queues);
   outgoing message = {0};
   uint32_t count = 0;
   if (snapshot_saves(snapshot) && takes)
@@ -335,7 +335,7 @@ static void exchange_messages(struct snapshot *snapshot) {
                          message.head.size))
       return;
     snapshot_exchange(snapshot, message.bytes, message.head.size);
-    if (snapshot_loads(snapshot)) ring_push(&world->commands->inbox.messages, &message);
+    if (snapshot_loads(snapshot)) ring_push(&world->commands->queues.messages, &message);
   }
 }
 

@@ -17,13 +17,13 @@
 
 void messages_reserve(struct muster_world *world, const agent_type *type) {
   struct mailbox *mailbox = &world->links->mailbox;
-  struct inbox *inbox = &world->commands->inbox;
+  struct intake_queues *queues = &world->commands->queues;
   if (world->arena.failed || (!type->boxes.capacity && !type->def.sends_max)) return;
   if (!mailbox->places) mailbox_create(mailbox, world->def.agents_max, world->def.sends_per_frame, &world->arena);
   if (mailbox->places) world->batch->places_max = world->def.sends_per_frame;
-  if (!type->boxes.capacity || inbox_takes_messages(inbox)) return;
-  ring_create(&inbox->messages, world->def.commands_max, sizeof(outgoing), &world->arena);
-  if (!world->arena.failed) inbox_open_messages(inbox);
+  if (!type->boxes.capacity || intake_queues_take_messages(queues)) return;
+  ring_create(&queues->messages, world->def.commands_max, sizeof(outgoing), &world->arena);
+  if (!world->arena.failed) intake_queues_open_messages(queues);
 }
 
 /* An update of the agent has begun and is not complete. */
@@ -73,7 +73,7 @@ static void take(struct muster_world *world, outgoing *message) {
 /* Takes the next message of other threads, of those that were queued at the beginning: a producer that never stops must
  * not hold up the frame. */
 static bool next_message(struct muster_world *world, uint32_t *left, outgoing *message) {
-  bool any = *left > 0 && ring_pop(&world->commands->inbox.messages, message);
+  bool any = *left > 0 && ring_pop(&world->commands->queues.messages, message);
   *left -= any;
   return world_record_message(world, any, message);
 }
@@ -81,8 +81,8 @@ static bool next_message(struct muster_world *world, uint32_t *left, outgoing *m
 void messages_take(struct muster_world *world) {
   outgoing message;
   index_counter_reset(&world->links->places_late);
-  if (!inbox_takes_messages(&world->commands->inbox)) return;
-  uint32_t left = ring_count(&world->commands->inbox.messages);
+  if (!intake_queues_take_messages(&world->commands->queues)) return;
+  uint32_t left = ring_count(&world->commands->queues.messages);
   while (next_message(world, &left, &message)) take(world, &message);
 }
 

@@ -114,8 +114,8 @@ muster_result muster_world_tune(muster_world *world, const muster_world_tuning *
   muster_result result = sized_read(SIZED(world_tuning), given, &tuning);
   if (!result) result = tune_check(world, &tuning);
   if (result || !guard_asks(world, "world tuning", &result)) return result;
-  if (ring_push(&world->commands->inbox.tunings, &tuning)) return MUSTER_OK;
-  return error_set(MUSTER_E_FULL, "%d tunings of the world wait for the next frame", INBOX_TUNINGS);
+  if (ring_push(&world->commands->queues.tunings, &tuning)) return MUSTER_OK;
+  return error_set(MUSTER_E_FULL, "%d tunings of the world wait for the next frame", INTAKE_TUNINGS);
 }
 
 muster_result muster_world_tuning_read(const muster_world *world, muster_world_tuning *tuning) {
@@ -220,7 +220,7 @@ static void tune_apply(struct muster_world *world, const muster_world_tuning *tu
 
 /* Takes the next tuning, of those that were queued when the intake began. */
 static bool next_tuning(struct muster_world *world, uint32_t *left, muster_world_tuning *tuning) {
-  bool any = *left > 0 && ring_pop(&world->commands->inbox.tunings, tuning);
+  bool any = *left > 0 && ring_pop(&world->commands->queues.tunings, tuning);
   *left -= any;
   if (!world_record_tuning(world, any, tuning)) return false;
   if (!recorder_replays(world->recorder) || tune_check(world, tuning) == MUSTER_OK) return true;
@@ -229,7 +229,7 @@ static bool next_tuning(struct muster_world *world, uint32_t *left, muster_world
 
 void tune_run(struct muster_world *world) {
   muster_world_tuning tuning;
-  uint32_t left = ring_count(&world->commands->inbox.tunings);
+  uint32_t left = ring_count(&world->commands->queues.tunings);
   while (next_tuning(world, &left, &tuning)) tune_apply(world, &tuning);
 }
 
@@ -255,7 +255,7 @@ static muster_result queue_companions(muster_world *world, muster_agent agent, m
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", other.index, other.generation);
   struct command command = {.kind = kind, .index = agent.index, .generation = agent.generation};
   command.other = other;
-  if (ring_push(&world->commands->inbox.commands, &command)) return MUSTER_OK;
+  if (ring_push(&world->commands->queues.commands, &command)) return MUSTER_OK;
   return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
 }
 

@@ -3,11 +3,11 @@
 #ifndef WORLD_COMMANDS_H
 #define WORLD_COMMANDS_H
 
-#include "run/inbox.h"
+#include "run/intake_queues.h"
 #include "run/wakes.h"
 
 struct world_commands {
-  struct inbox inbox;
+  struct intake_queues queues;
   struct wakes wakes;
   struct command *deferred;        /* what updates asked of other agents, in order: the next intake begins with it */
   struct command *deferred_before; /* the other buffer, while the intake reads one */

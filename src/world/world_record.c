@@ -147,7 +147,7 @@ static bool is_pending(const struct muster_world *world, uint32_t index) {
 
 uint32_t world_record_take_spawns(struct muster_world *world, uint32_t *agents, uint32_t most) {
   bool replays = recorder_replays(world->recorder);
-  uint32_t count = replays ? 0 : pending_take(&world->commands->inbox.spawns, agents, most);
+  uint32_t count = replays ? 0 : spawn_queue_take(&world->commands->queues.spawns, agents, most);
   count = exchange_some(world, TAG_ACTIVATED, agents, sizeof *agents, count, most);
   for (uint32_t i = 0; i < count && replays; i++) {
     uint32_t again = 0;

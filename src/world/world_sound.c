@@ -174,7 +174,7 @@ static bool spawns_are_sound(const struct muster_world *world, soundness *found)
   uint32_t high = identity_high(&world->agents.ids);
   bool taken = !recorder_replays(world->recorder); /* in a replay the record says which agents become active */
   for (uint32_t i = 0; taken && i < high && !found->broken; i++)
-    SOUND(found, !pending_has(&world->commands->inbox.spawns, i) || !store_is_active(&world->agents.store, i),
+    SOUND(found, !spawn_queue_has(&world->commands->queues.spawns, i) || !store_is_active(&world->agents.store, i),
           "agent %u is active and among the spawns", i);
   for (uint32_t i = 0; !world->commit->open && i < world->commands->spawn_id_count && !found->broken; i++)
     SOUND(found,
@@ -223,7 +223,7 @@ bool world_ids_are_sound(const struct muster_world *world, soundness *found) {
   uint32_t aside =
       world->commands->spawn_id_count + (world->herds->table.links && world->herds->table.spare != HERD_NONE);
   for (uint32_t i = 0; i < high && !found->broken; i++) {
-    bool somebody = identity_generation(ids, i) & 1, pending = pending_has(&world->commands->inbox.spawns, i);
+    bool somebody = identity_generation(ids, i) & 1, pending = spawn_queue_has(&world->commands->queues.spawns, i);
     live += somebody;
     SOUND(found, somebody == (pending || store_is_active(&world->agents.store, i)),
           "agent %u has an id that is %s, and is %s", i, somebody ? "live" : "gone",

@@ -15,7 +15,7 @@ extern const explore_case team_cases[];
 extern const explore_case range_cases[];
 extern const explore_case ticket_cases[];
 extern const explore_case partitions_cases[];
-extern const explore_case pending_cases[];
+extern const explore_case spawn_queue_cases[];
 extern const explore_case ring_cases[];
 extern const explore_case identity_cases[];
 extern const explore_case wakes_cases[];

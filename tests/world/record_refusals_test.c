@@ -3,7 +3,7 @@
 #include "support/recording.h"
 
 #include "base/tape.h"
-#include "run/inbox.h"
+#include "run/intake_queues.h"
 
 enum { AGENTS = 60, FRAMES = 12 };
 

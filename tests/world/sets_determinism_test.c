@@ -1,5 +1,5 @@
 /* Types with sets under the virtual clock: the same world on any number of workers, and in a replay. */
-#include "run/inbox.h"
+#include "run/intake_queues.h"
 #include "support/recording.h"
 #include "world/guard.h"
 

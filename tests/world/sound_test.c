@@ -213,7 +213,7 @@ Test(sound, lists_that_hold_somebody_wrongly_are_named) {
   struct timer late = {UINT64_MAX, world->queues->timers.heap[0].agent};
   expect_broken(world, &world->queues->timers.heap[0], &late, sizeof late, "before its turn");
   expect_sound(world, "put back", 100);
-  pending_add(&world->commands->inbox.spawns, waiting);
+  spawn_queue_add(&world->commands->queues.spawns, waiting);
   expect_named(world, of(waiting, "active and among the spawns"));
   little_world_destroy(&little);
 }

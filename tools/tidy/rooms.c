@@ -29,7 +29,7 @@ static const struct room rooms[] = {
     {"pool", {"base"}, {"pool.h", "atomics.h", "team.h", "identity.h", "leaving.h", "ring.h", "ticket.h", "worker.h"}},
     {"run",
      {"base", "agents", "pool"},
-     {"runner.h", "acts.h", "callback.h", "conduct.h", "flight.h", "herd_ids.h", "inbox.h", "spawn_log.h",
+     {"runner.h", "acts.h", "callback.h", "conduct.h", "flight.h", "herd_ids.h", "intake_queues.h", "spawn_log.h",
       "occupancy.h", "passes.h", "track.h", "wakes.h", "watchdog.h"}},
     {"record", {"base", "agents", "pool", "run"}, {"recorder.h", "recorder_fields.h"}},
     {"world",

@@ -1,25 +1,25 @@
-/* Cases of run/inbox.h: agents spawned into one word while the intake takes from it. */
+/* Cases of run/intake_queues.h: agents spawned into one word while the intake takes from it. */
 #include "cases.h"
 
-#include "run/inbox.h"
+#include "run/intake_queues.h"
 
 enum { SPAWNERS = 2, EACH = 2, AGENTS = SPAWNERS * EACH, INTAKE = SPAWNERS };
 
 struct state {
   struct arena arena;
-  struct pending pending;
+  struct spawn_queue spawns;
   uint8_t written[AGENTS], taken[AGENTS];
 };
 
 static void *prepare(void) {
   struct state *state = explore_memory(sizeof *state);
-  pending_create(&state->pending, AGENTS, &state->arena);
+  spawn_queue_create(&state->spawns, AGENTS, &state->arena);
   return state;
 }
 
 static void take(struct state *state, uint32_t most) {
-  uint32_t agents[AGENTS], count = pending_take(&state->pending, agents, most);
-  EXPLORE_CHECK(count <= most && pending_count(&state->pending) <= AGENTS);
+  uint32_t agents[AGENTS], count = spawn_queue_take(&state->spawns, agents, most);
+  EXPLORE_CHECK(count <= most && spawn_queue_count(&state->spawns) <= AGENTS);
   for (uint32_t i = 0; i < count; i++) {
     EXPLORE_CHECK(state->written[agents[i]] && !state->taken[agents[i]]);
     state->taken[agents[i]] = 1;
@@ -34,7 +34,7 @@ static void run(void *argument, uint32_t fibre) {
   }
   for (uint32_t i = 0; i < EACH; i++) {
     state->written[fibre * EACH + i] = 1;
-    pending_add(&state->pending, fibre * EACH + i);
+    spawn_queue_add(&state->spawns, fibre * EACH + i);
   }
 }
 
@@ -43,10 +43,10 @@ static void check(void *argument) {
   struct state *state = argument;
   take(state, AGENTS);
   for (uint32_t i = 0; i < AGENTS; i++) EXPLORE_CHECK(state->taken[i]);
-  EXPLORE_CHECK(pending_count(&state->pending) == 0);
+  EXPLORE_CHECK(spawn_queue_count(&state->spawns) == 0);
 }
 
-const explore_case pending_cases[] = {
-    {"pending/nobody_lost", SPAWNERS + 1, prepare, NULL, run, check, 0},
+const explore_case spawn_queue_cases[] = {
+    {"spawn_queue/nobody_lost", SPAWNERS + 1, prepare, NULL, run, check, 0},
     {0},
 };

@@ -1,4 +1,4 @@
-/* run/inbox.h - what any thread hands to a world, until the next intake takes it.
+/* run/intake_queues.h - what any thread hands to a world, until the next intake takes it.
  *
  * Any number of spawned agents can wait, each written in place by its spawner; the intake takes as many as a frame
  * affords. Everything else is a ring of commands; a command may reach an agent that is still pending.
@@ -10,14 +10,14 @@
  *
  * The bit is set before it is counted, so at least as many bits are found as were counted. Several spawners and the
  * intake may share a word, hence the read-modify-writes. Agents are taken in order, from the last one found on. */
-#ifndef RUN_INBOX_H
-#define RUN_INBOX_H
+#ifndef RUN_INTAKE_QUEUES_H
+#define RUN_INTAKE_QUEUES_H
 
 #include "agents/store.h"
 #include "pool/ring.h"
 
 /* Agents that were spawned. */
-struct pending {
+struct spawn_queue {
   shared_u64 *bits;
   uint32_t words;
   uint32_t next; /* the agent from which the intake goes on */
@@ -25,26 +25,26 @@ struct pending {
 };
 
 /* Reserves a bit for every agent. */
-void pending_create(struct pending *pending, uint32_t agents_max, struct arena *arena);
+void spawn_queue_create(struct spawn_queue *spawns, uint32_t agents_max, struct arena *arena);
 
 /* An agent that is written, and that its spawner does not touch any more, waits for the intake. Any thread. */
-static inline void pending_add(struct pending *pending, uint32_t agent) {
-  fetch_or_ordered_u64(&pending->bits[agent / 64], 1ull << (agent % 64));
-  fetch_add_relaxed_u32(&pending->count, 1);
+static inline void spawn_queue_add(struct spawn_queue *spawns, uint32_t agent) {
+  fetch_or_ordered_u64(&spawns->bits[agent / 64], 1ull << (agent % 64));
+  fetch_add_relaxed_u32(&spawns->count, 1);
 }
 
 /* How many agents wait, at least. Any thread. */
-static inline uint32_t pending_count(const struct pending *pending) {
-  return load_relaxed_u32(&pending->count);
+static inline uint32_t spawn_queue_count(const struct spawn_queue *spawns) {
+  return load_relaxed_u32(&spawns->count);
 }
 
 /* Whether an agent waits. Any thread. */
-static inline bool pending_has(const struct pending *pending, uint32_t agent) {
-  return load_acquire_u64(&pending->bits[agent / 64]) >> (agent % 64) & 1;
+static inline bool spawn_queue_has(const struct spawn_queue *spawns, uint32_t agent) {
+  return load_acquire_u64(&spawns->bits[agent / 64]) >> (agent % 64) & 1;
 }
 
 /* Takes up to `most` agents; returns how many. One thread. O(taken + words passed over). */
-uint32_t pending_take(struct pending *pending, uint32_t *agents, uint32_t most);
+uint32_t spawn_queue_take(struct spawn_queue *spawns, uint32_t *agents, uint32_t most);
 
 typedef enum command_kind {
   COMMAND_REMOVE = 0,
@@ -96,40 +96,41 @@ struct command {
 
 _Static_assert(sizeof(struct command) == 56, "without gaps: its bytes are kept");
 
-struct inbox {
+struct intake_queues {
   shared_u32 types; /* how many are registered, as other threads may know it */
   shared_u32 messages_open;
-  struct pending spawns; /* pending agents whose row and place are written */
-  struct ring commands;  /* command */
-  struct ring messages;  /* outgoing; reserved when the first type with boxes is registered */
-  struct ring tunings;   /* muster_world_tuning, checked */
+  struct spawn_queue spawns; /* pending agents whose row and place are written */
+  struct ring commands;      /* command */
+  struct ring messages;      /* outgoing; reserved when the first type with boxes is registered */
+  struct ring tunings;       /* muster_world_tuning, checked */
 };
 
-enum { INBOX_TUNINGS = 64 };
+enum { INTAKE_TUNINGS = 64 };
 
 /* Another type is registered: a thread that sees the number sees the type. Frame's thread. */
-static inline void inbox_announce_types(struct inbox *inbox, uint32_t count) {
-  /* Release: pairs with the acquire in inbox_types. */
-  store_release_u32(&inbox->types, count);
+static inline void intake_queues_announce_types(struct intake_queues *queues, uint32_t count) {
+  /* Release: pairs with the acquire in intake_queues_types. */
+  store_release_u32(&queues->types, count);
 }
 
 /* How many types a spawn may name. Any thread. */
-static inline uint32_t inbox_types(const struct inbox *inbox) {
-  return load_acquire_u32(&inbox->types);
+static inline uint32_t intake_queues_types(const struct intake_queues *queues) {
+  return load_acquire_u32(&queues->types);
 }
 
 /* The ring of messages is reserved: a thread that sees it open may push. Frame's thread. */
-static inline void inbox_open_messages(struct inbox *inbox) {
-  /* Release: pairs with the acquire in inbox_takes_messages. */
-  store_release_u32(&inbox->messages_open, 1);
+static inline void intake_queues_open_messages(struct intake_queues *queues) {
+  /* Release: pairs with the acquire in intake_queues_take_messages. */
+  store_release_u32(&queues->messages_open, 1);
 }
 
 /* Whether any type has boxes. Any thread. */
-static inline bool inbox_takes_messages(const struct inbox *inbox) {
-  return load_acquire_u32(&inbox->messages_open);
+static inline bool intake_queues_take_messages(const struct intake_queues *queues) {
+  return load_acquire_u32(&queues->messages_open);
 }
 
 /* Reserves room for spawns and commands. */
-void inbox_create(struct inbox *inbox, uint32_t agents_max, uint32_t commands_max, struct arena *arena);
+void intake_queues_create(struct intake_queues *queues, uint32_t agents_max, uint32_t commands_max,
+                          struct arena *arena);
 
 #endif
