@@ -10,9 +10,9 @@ void boxes_create(box_table *table, uint32_t slots, uint32_t capacity, uint32_t 
   ASSERT(capacity <= UINT16_MAX / 2);
   table->capacity = capacity;
   table->message_bytes = message_bytes;
-  table->stride = (uint32_t)sizeof(struct letter) + ((message_bytes + 7u) & ~7u);
+  table->stride = (uint32_t)sizeof(struct message_head) + ((message_bytes + 7u) & ~7u);
   table->boxes = arena_reserve(arena, slots, sizeof *table->boxes);
-  table->letters = arena_reserve(arena, slots, (size_t)capacity * 2 * table->stride);
+  table->messages = arena_reserve(arena, slots, (size_t)capacity * 2 * table->stride);
 }
 
 /* A place of the ring, from a number below twice its length. */
@@ -21,28 +21,29 @@ static uint32_t wrapped(const box_table *table, uint32_t place) {
   return place < places ? place : place - places;
 }
 
-static struct letter *letter_at(const box_table *table, uint32_t slot, uint32_t number) {
+static struct message_head *message_at(const box_table *table, uint32_t slot, uint32_t number) {
   uint32_t place = wrapped(table, table->boxes[slot].first + number);
-  return (struct letter *)(void *)(table->letters + ((size_t)slot * table->capacity * 2 + place) * table->stride);
+  return (struct message_head *)(void *)(table->messages +
+                                         ((size_t)slot * table->capacity * 2 + place) * table->stride);
 }
 
-bool boxes_put(box_table *table, uint32_t slot, const struct letter *head, const void *bytes) {
+bool boxes_put(box_table *table, uint32_t slot, const struct message_head *head, const void *bytes) {
   struct box *box = &table->boxes[slot];
   ASSERT(head->size <= table->message_bytes && box->begun <= table->capacity && box->begun <= box->count);
   if (box->count - box->begun == (int)table->capacity) return false;
-  struct letter *place = letter_at(table, slot, box->count++);
+  struct message_head *place = message_at(table, slot, box->count++);
   *place = *head;
   if (head->size) memcpy(place + 1, bytes, head->size);
   return true;
 }
 
-const struct letter *boxes_letter(const box_table *table, uint32_t slot, uint32_t number) {
+const struct message_head *boxes_message(const box_table *table, uint32_t slot, uint32_t number) {
   ASSERT(number < table->boxes[slot].count);
-  return letter_at(table, slot, number);
+  return message_at(table, slot, number);
 }
 
 const void *boxes_end(const box_table *table, uint32_t slot) {
-  return letter_at(table, slot, table->boxes[slot].count);
+  return message_at(table, slot, table->boxes[slot].count);
 }
 
 void boxes_begin(box_table *table, uint32_t slot) {

@@ -7,7 +7,7 @@
  *   first -> | begun ............ | later ........... | free -> ...
  *              boxes_complete()     boxes_put() at the end
  *
- * Both parts have room for `capacity` letters: what an update still reads takes no room from what comes for the next.
+ * Both parts have room for `capacity` messages: what an update still reads takes no room from what comes for the next.
  *
  * Written by the frame's thread (delivery) and by the thread that settles the agent; read by the agent's own update. */
 #ifndef AGENTS_BOXES_H
@@ -18,13 +18,13 @@
 #include <muster/update.h>
 
 /* A message without its bytes, which follow it in memory. */
-struct letter {
+struct message_head {
   muster_agent peer; /* in a box: the sender, null when it is the host; on its way: the receiver */
   uint64_t sent_ns;  /* simulation time */
   uint32_t size;
 };
 
-_Static_assert(sizeof(struct letter) % 8 == 0, "the bytes of a message are aligned as its reader expects");
+_Static_assert(sizeof(struct message_head) % 8 == 0, "the bytes of a message are aligned as its reader expects");
 
 /* An empty box is all zero, so that a box that was never used costs no memory. */
 struct box {
@@ -32,30 +32,30 @@ struct box {
 };
 
 typedef struct box_table {
-  uint32_t capacity;      /* letters that can wait in a box; 0: the type has none, and nothing else here is set */
-  uint32_t message_bytes; /* longest message */
-  uint32_t stride;        /* bytes of a letter with its message */
-  struct box *boxes;      /* by slot */
-  unsigned char *letters; /* 2 x capacity x stride of each slot */
+  uint32_t capacity;       /* messages that can wait in a box; 0: the type has none, and nothing else here is set */
+  uint32_t message_bytes;  /* longest message */
+  uint32_t stride;         /* bytes of a message with its message */
+  struct box *boxes;       /* by slot */
+  unsigned char *messages; /* 2 x capacity x stride of each slot */
 } box_table;
 
 /* Reserves empty boxes for `slots` agents, none when the capacity is 0. Sets arena->failed when memory is refused. */
 void boxes_create(box_table *table, uint32_t slots, uint32_t capacity, uint32_t message_bytes, struct arena *arena);
 
-/* Puts a copy at the end of a box; false when `capacity` letters wait there for an update that has not begun. */
-bool boxes_put(box_table *table, uint32_t slot, const struct letter *head, const void *bytes);
+/* Puts a copy at the end of a box; false when `capacity` messages wait there for an update that has not begun. */
+bool boxes_put(box_table *table, uint32_t slot, const struct message_head *head, const void *bytes);
 
-/* Letter `number` of a box, counted from the oldest; number < count. */
-const struct letter *boxes_letter(const box_table *table, uint32_t slot, uint32_t number);
+/* Message `number` of a box, counted from the oldest; number < count. */
+const struct message_head *boxes_message(const box_table *table, uint32_t slot, uint32_t number);
 
-/* Where the next letter would be put. */
+/* Where the next message would be put. */
 const void *boxes_end(const box_table *table, uint32_t slot);
 
 /* The update that sees the box as it is now will complete in a later commit, or later in this commit. */
 void boxes_begin(box_table *table, uint32_t slot);
 
 /* The update is complete: takes out what it could read, `begun` telling whether boxes_begin() was called for it.
- * Returns how many letters stay for the next. */
+ * Returns how many messages stay for the next. */
 uint32_t boxes_complete(box_table *table, uint32_t slot, bool begun);
 
 /* Empties a box for the next holder of the slot. */

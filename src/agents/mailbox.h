@@ -17,7 +17,7 @@
 
 /* A message on its way: the receiver is its peer. */
 typedef struct outgoing {
-  struct letter head;
+  struct message_head head;
   unsigned char bytes[MUSTER_MESSAGE_BYTES_MAX];
 } outgoing;
 

@@ -248,7 +248,7 @@ muster_result muster_update_send(muster_update *update, muster_agent to, const v
                      "type '%s' may send sends_max = %u per update, of sends_per_frame = %u of all updates",
                      context->type->name, context->type->def.sends_max, world->def.sends_per_frame);
   }
-  struct letter head = {.peer = to, .sent_ns = context->runner->now_ns, .size = size};
+  struct message_head head = {.peer = to, .sent_ns = context->runner->now_ns, .size = size};
   if (!parallel) {
     messages_post(world, update->agent, &head, bytes);
     return MUSTER_OK;
@@ -275,8 +275,8 @@ uint32_t muster_update_messages(const muster_update *update, muster_message *out
   if (!out) return count;
   if (count > capacity) count = capacity;
   for (uint32_t i = 0; i < count; i++) {
-    const struct letter *letter = boxes_letter(boxes, slot, i);
-    out[i] = (muster_message){letter->peer, letter->sent_ns, letter->size, letter + 1};
+    const struct message_head *message = boxes_message(boxes, slot, i);
+    out[i] = (muster_message){message->peer, message->sent_ns, message->size, message + 1};
   }
   return count;
 }

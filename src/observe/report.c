@@ -243,11 +243,11 @@ static uint64_t hash_messages(const muster_world *world, uint32_t index, uint64_
   if (!boxes->capacity) return hash;
   const struct box *box = &boxes->boxes[row->state_slot];
   for (uint32_t i = 0; i < box->count; i++) {
-    const struct letter *letter = boxes_letter(boxes, row->state_slot, i);
-    uint64_t head[4] = {(uint64_t)letter->peer.generation << 32 | letter->peer.index, letter->sent_ns, letter->size,
+    const struct message_head *message = boxes_message(boxes, row->state_slot, i);
+    uint64_t head[4] = {(uint64_t)message->peer.generation << 32 | message->peer.index, message->sent_ns, message->size,
                         i < box->begun};
     hash = XXH3_64bits_withSeed(head, sizeof head, hash);
-    hash = XXH3_64bits_withSeed(letter + 1, letter->size, hash);
+    hash = XXH3_64bits_withSeed(message + 1, message->size, hash);
   }
   return hash;
 }

@@ -56,12 +56,12 @@ static const char *const names[SNAPSHOT_SECTIONS] = {[SNAPSHOT_HEAD] = "head",  
 
 /* Structures stand in a snapshot as they are in memory: a library with other structures must not read it. */
 static chunks_format snapshot_format_of(void) {
-  static const size_t sizes[] = {sizeof(agent_row),       sizeof(agent_place),     sizeof(agent_begun),
-                                 sizeof(agent_alarm),     sizeof(set_state),       sizeof(set_pass),
-                                 sizeof(struct letter),   sizeof(struct command),  sizeof(observer_row),
-                                 sizeof(field_tile),      sizeof(cost_estimate),   sizeof(frame_experience),
-                                 sizeof(type_conduct),    sizeof(struct offender), sizeof(activation_reservation),
-                                 sizeof(struct shedding), sizeof(activation_share)};
+  static const size_t sizes[] = {sizeof(agent_row),           sizeof(agent_place),     sizeof(agent_begun),
+                                 sizeof(agent_alarm),         sizeof(set_state),       sizeof(set_pass),
+                                 sizeof(struct message_head), sizeof(struct command),  sizeof(observer_row),
+                                 sizeof(field_tile),          sizeof(cost_estimate),   sizeof(frame_experience),
+                                 sizeof(type_conduct),        sizeof(struct offender), sizeof(activation_reservation),
+                                 sizeof(struct shedding),     sizeof(activation_share)};
   chunks_format format = {.name = "snapshot",
                           .magic = {'M', 'U', 'S', 'N', 'A', 'P', 'S', '\n'},
                           .version = SNAPSHOT_VERSION,

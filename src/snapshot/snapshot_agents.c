@@ -303,11 +303,11 @@ static void exchange_sets(struct snapshot *snapshot, const agent_type *type, uin
   }
 }
 
-static void exchange_letter(struct snapshot *snapshot, agent_type *type, uint32_t slot, uint32_t number) {
+static void exchange_message(struct snapshot *snapshot, agent_type *type, uint32_t slot, uint32_t number) {
   unsigned char bytes[MUSTER_MESSAGE_BYTES_MAX];
-  struct letter head = {0};
+  struct message_head head = {0};
   if (snapshot_saves(snapshot)) {
-    const struct letter *saved = boxes_letter(&type->boxes, slot, number);
+    const struct message_head *saved = boxes_message(&type->boxes, slot, number);
     head = *saved;
     ASSERT(head.size <= type->boxes.message_bytes);
     memcpy(bytes, saved + 1, head.size);
@@ -330,7 +330,7 @@ static void exchange_box(struct snapshot *snapshot, agent_type *type, uint32_t s
   begun = snapshot_count(snapshot, begun, count < capacity ? count : capacity, "messages that were read");
   snapshot_expect(snapshot, count - begun <= capacity, "%u messages in a box of %u", count - begun, capacity);
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    exchange_letter(snapshot, type, slot, i);
+    exchange_message(snapshot, type, slot, i);
     if (snapshot_loads(snapshot) && i + 1 == begun) boxes_begin(&type->boxes, slot);
   }
 }

@@ -31,21 +31,22 @@ static bool is_under_way(const agent_row *row) {
   return row->atom_next || row->status == AGENT_ACTING;
 }
 
-static bool put_into_box(struct muster_world *world, muster_agent sender, const struct letter *head,
+static bool put_into_box(struct muster_world *world, muster_agent sender, const struct message_head *head,
                          const void *bytes) {
   muster_agent to = head->peer;
   ASSERT(head->size <= MUSTER_MESSAGE_BYTES_MAX);
   if (!identity_is_live(&world->agents.ids, to.index, to.generation)) return false;
   const agent_row *row = &world->agents.store.rows[to.index];
   agent_type *type = &world->agents.types.types[row->type];
-  struct letter letter = {sender, head->sent_ns, head->size};
+  struct message_head message = {sender, head->sent_ns, head->size};
   if (!type->boxes.capacity || head->size > type->boxes.message_bytes) return false;
-  if (!boxes_put(&type->boxes, row->state_slot, &letter, bytes)) return false;
+  if (!boxes_put(&type->boxes, row->state_slot, &message, bytes)) return false;
   if (type->def.wake_on_message && !is_under_way(row)) mailbox_wake(&world->links->mailbox, to.index);
   return true;
 }
 
-void messages_post(struct muster_world *world, muster_agent sender, const struct letter *head, const void *bytes) {
+void messages_post(struct muster_world *world, muster_agent sender, const struct message_head *head,
+                   const void *bytes) {
   world->sums->statistics.messages_sent++;
   if (put_into_box(world, sender, head, bytes)) {
     world->sums->statistics.messages_delivered++;
@@ -126,7 +127,7 @@ static void fetch_box(const struct muster_world *world, const outgoing *message)
   if (boxes->capacity) __builtin_prefetch(&boxes->boxes[row->state_slot], 1);
 }
 
-static void fetch_letter(const struct muster_world *world, const outgoing *message) {
+static void fetch_end(const struct muster_world *world, const outgoing *message) {
   const agent_row *row = &world->agents.store.rows[message->head.peer.index];
   const box_table *boxes = &world->agents.types.types[row->type].boxes;
   if (boxes->capacity) __builtin_prefetch(boxes_end(boxes, row->state_slot), 1);
@@ -137,7 +138,7 @@ enum { ROUND = 16 };
 /* Receivers lie in memory in no order: what several deliveries touch is fetched for all of them, step by step. */
 static void fetch_ahead(const struct muster_world *world, const sendings *round, uint32_t count) {
   static void (*const steps[])(const struct muster_world *, const outgoing *) = {fetch_message, fetch_receiver,
-                                                                                 fetch_box, fetch_letter};
+                                                                                 fetch_box, fetch_end};
   enum { STEPS = sizeof steps / sizeof *steps, MESSAGES = 4 };
   for (uint32_t step = 0; step < STEPS; step++)
     for (uint32_t i = 0; i < count; i++)

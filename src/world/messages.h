@@ -13,8 +13,8 @@ struct batch_entry;
 void messages_reserve(struct muster_world *world, const agent_type *type);
 
 /* Delivers one message now, or drops it and notes it for the sender; a null sender is the host. The receiver is the
- * letter's peer. */
-void messages_post(struct muster_world *world, muster_agent sender, const struct letter *head, const void *bytes);
+ * message's peer. */
+void messages_post(struct muster_world *world, muster_agent sender, const struct message_head *head, const void *bytes);
 
 /* Intake: delivers what other threads have sent. */
 void messages_take(struct muster_world *world);

@@ -16,19 +16,19 @@ static struct arena arena_of_test(void) {
 }
 
 static bool put(box_table *table, uint32_t slot, uint32_t number) {
-  const struct letter head = {{number, 1}, number * 10u, BYTES};
+  const struct message_head head = {{number, 1}, number * 10u, BYTES};
   const uint32_t bytes[3] = {number, ~number, number};
   return boxes_put(table, slot, &head, bytes);
 }
 
-static void check_letter(const box_table *table, uint32_t slot, uint32_t at, uint32_t number) {
-  const struct letter *letter = boxes_letter(table, slot, at);
+static void check_message(const box_table *table, uint32_t slot, uint32_t at, uint32_t number) {
+  const struct message_head *message = boxes_message(table, slot, at);
   const uint32_t bytes[3] = {number, ~number, number};
-  cr_assert_eq(letter->peer.index, number);
-  cr_assert_eq(letter->sent_ns, number * 10u);
-  cr_assert_eq(letter->size, BYTES);
-  cr_assert_eq(memcmp(letter + 1, bytes, BYTES), 0);
-  cr_assert_eq((uintptr_t)(letter + 1) % 8, 0);
+  cr_assert_eq(message->peer.index, number);
+  cr_assert_eq(message->sent_ns, number * 10u);
+  cr_assert_eq(message->size, BYTES);
+  cr_assert_eq(memcmp(message + 1, bytes, BYTES), 0);
+  cr_assert_eq((uintptr_t)(message + 1) % 8, 0);
 }
 
 /* What a box should hold: numbers from `first` to `end`, of which an update that goes on has seen those to `seen`. */
@@ -63,7 +63,7 @@ Test(mailbox, boxes_hold_what_was_put_in_order_until_the_update_that_could_read_
       box->under_way = false;
     }
     cr_assert_eq(table.boxes[slot].count, box->end - box->first);
-    for (uint32_t i = 0; i < box->end - box->first; i++) check_letter(&table, slot, i, box->first + i);
+    for (uint32_t i = 0; i < box->end - box->first; i++) check_message(&table, slot, i, box->first + i);
   }
   cr_assert(refused > 100 && left > 100, "%u refused, %u left", refused, left);
   arena_destroy(&arena);
@@ -76,7 +76,7 @@ Test(mailbox, an_update_that_began_with_an_empty_box_takes_nothing_out) {
   boxes_begin(&table, 1);
   put(&table, 1, 7);
   cr_assert_eq(boxes_complete(&table, 1, true), 1);
-  check_letter(&table, 1, 0, 7);
+  check_message(&table, 1, 0, 7);
   cr_assert_eq(boxes_complete(&table, 1, false), 0, "the next one reads it");
   arena_destroy(&arena);
 }

@@ -8,7 +8,7 @@
 enum { BUSY_AGENTS = 1200, BUSY_THOUGHTS = 5, BUSY_OBSERVERS = 12 };
 
 typedef struct busy_mind {
-  uint64_t sum, told_ns, letters;
+  uint64_t sum, told_ns, messages;
   double energy;
 } busy_mind;
 
@@ -38,9 +38,9 @@ static inline void busy_read(muster_update *update, busy_mind *mind) {
   for (uint32_t i = 0; i < count; i++) {
     uint64_t value = 0;
     memcpy(&value, messages[i].bytes, messages[i].size < sizeof value ? messages[i].size : sizeof value);
-    mind->letters = mind->letters * 31 + value + messages[i].sender.index;
+    mind->messages = mind->messages * 31 + value + messages[i].sender.index;
   }
-  mind->letters += muster_update_messages_lost(update);
+  mind->messages += muster_update_messages_lost(update);
 }
 
 static inline void busy_write(muster_update *update, uint64_t random) {

@@ -1,7 +1,7 @@
 /* Messages where much happens at once: many workers, commits that come too late, threads of the host. */
 #include "agents/batch.h"
 #include "run/runner.h"
-#include "support/letters.h"
+#include "support/diary.h"
 #include "world/messages.h"
 #include "world/world_links.h"
 
@@ -131,8 +131,8 @@ Test(messages_order, a_delivery_that_runs_out_of_time_goes_on_with_the_next_send
   cr_assert_gt(passes, 1);
   cr_assert_eq(boxes->boxes[row->state_slot].count, before + SENDERS);
   for (uint32_t i = 1; i < SENDERS; i++)
-    cr_assert_lt(boxes_letter(boxes, row->state_slot, before + i - 1)->peer.index,
-                 boxes_letter(boxes, row->state_slot, before + i)->peer.index);
+    cr_assert_lt(boxes_message(boxes, row->state_slot, before + i - 1)->peer.index,
+                 boxes_message(boxes, row->state_slot, before + i)->peer.index);
   little_world_destroy(&little);
 }
 
@@ -205,7 +205,7 @@ struct friends {
 static muster_atom_result wake_friends(muster_update *update) {
   const struct friends *friends = update->type_user;
   for (uint32_t i = 0; i < 2; i++) muster_update_wake(update, friends->agents[i]);
-  send_letters(update);
+  send_messages(update);
   return MUSTER_ATOM_NEXT;
 }
 
@@ -242,12 +242,12 @@ Test(messages_order, of_agents_woken_while_the_frame_runs_are_sent_as_far_as_pla
   plan.each = 0;
   muster_agent_wake(little.world, receiver);
   run_frame_with(&little, 1000000000);
-  const struct diary *letters = diary_of(&little, receiver);
+  const struct diary *diary = diary_of(&little, receiver);
   uint32_t of_waker = 0;
-  cr_assert_eq(letters->count, 16);
-  for (uint32_t i = 0; i < letters->count; i++) {
-    cr_assert_eq(letters->letters[i].value >> 32, letters->letters[i].sender.index);
-    of_waker += muster_agent_equal(letters->letters[i].sender, waker);
+  cr_assert_eq(diary->count, 16);
+  for (uint32_t i = 0; i < diary->count; i++) {
+    cr_assert_eq(diary->messages[i].value >> 32, diary->messages[i].sender.index);
+    of_waker += muster_agent_equal(diary->messages[i].sender, waker);
   }
   cr_assert_geq(of_waker, 4);
   check_balance(&little);

@@ -1,5 +1,5 @@
 /* What a message may be and where it may go, in every build; wakes by messages; nothing is allocated in a frame. */
-#include "support/letters.h"
+#include "support/diary.h"
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -257,7 +257,7 @@ Test(messages_rules, what_arrives_while_an_update_is_under_way_wakes_its_agent_w
 }
 
 static void greet_at_birth(muster_update *update) {
-  send_letters(update);
+  send_messages(update);
 }
 
 Test(messages_rules, what_is_sent_at_birth_is_there_at_once) {
@@ -274,8 +274,8 @@ Test(messages_rules, what_is_sent_at_birth_is_there_at_once) {
   run_frame(&little);
   const struct diary *diary = diary_of(&little, receiver);
   cr_assert_eq(diary->count, 4, "on_spawned may send sends_max");
-  cr_assert_eq(diary->letters[0].read_ns, little.now_ns);
-  cr_assert(muster_agent_equal(diary->letters[0].sender, newborn));
+  cr_assert_eq(diary->messages[0].read_ns, little.now_ns);
+  cr_assert(muster_agent_equal(diary->messages[0].sender, newborn));
   little_world_destroy(&little);
 }
 

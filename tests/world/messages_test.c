@@ -1,5 +1,5 @@
 /* Messages between agents: who reads what and when, in which order, and what becomes of those that find no room. */
-#include "support/letters.h"
+#include "support/diary.h"
 
 static void check_told(const little_world *little, muster_agent agent, uint32_t lost) {
   cr_assert_eq(diary_of(little, agent)->lost, lost, "told of %u, not of %u", diary_of(little, agent)->lost, lost);
@@ -34,8 +34,8 @@ static bool check_order(uint32_t workers) {
   const struct diary *diary = diary_of(&little, receiver);
   cr_assert_eq(diary->count, SENDERS * 3);
   for (uint32_t i = 0; i < SENDERS * 3; i++) {
-    cr_assert(muster_agent_equal(diary->letters[i].sender, senders[i / 3]), "letter %u", i);
-    cr_assert_eq(diary->letters[i].value, letter_value(senders[i / 3].index, i % 3), "letter %u", i);
+    cr_assert(muster_agent_equal(diary->messages[i].sender, senders[i / 3]), "message %u", i);
+    cr_assert_eq(diary->messages[i].value, message_value(senders[i / 3].index, i % 3), "message %u", i);
   }
   bool sorted = true;
   for (uint32_t i = 1; i < run_count; i++) sorted &= run_order[i] > run_order[i - 1];
@@ -68,11 +68,11 @@ Test(messages, are_read_once_by_the_next_update_as_they_were_sent) {
     cr_assert_eq(diary->count, before + 2);
     cr_assert_eq(diary->misaligned, 0);
     for (uint32_t i = before; i < before + 2; i++) {
-      cr_assert(muster_agent_equal(diary->letters[i].sender, sender));
-      cr_assert_eq(diary->letters[i].sent_ns, sent_ns);
-      cr_assert_eq(diary->letters[i].read_ns, sent_ns + FRAME_NS);
-      cr_assert_eq(diary->letters[i].size, 8);
-      cr_assert_eq(diary->letters[i].value, letter_value(sender.index, i));
+      cr_assert(muster_agent_equal(diary->messages[i].sender, sender));
+      cr_assert_eq(diary->messages[i].sent_ns, sent_ns);
+      cr_assert_eq(diary->messages[i].read_ns, sent_ns + FRAME_NS);
+      cr_assert_eq(diary->messages[i].size, 8);
+      cr_assert_eq(diary->messages[i].value, message_value(sender.index, i));
     }
     cr_assert_eq(info_of(&little, receiver).messages, 0);
     little_world_destroy(&little);
@@ -92,7 +92,7 @@ Test(messages, of_parallel_atoms_come_before_those_of_action_atoms_of_the_same_f
   cr_assert_geq(diary->count, 6);
   cr_assert_lt(acts.index, thinks.index);
   for (uint32_t i = diary->count - 4; i < diary->count; i++)
-    cr_assert(muster_agent_equal(diary->letters[i].sender, i % 2 == diary->count % 2 ? thinks : acts));
+    cr_assert(muster_agent_equal(diary->messages[i].sender, i % 2 == diary->count % 2 ? thinks : acts));
   little_world_destroy(&little);
 }
 
@@ -124,7 +124,7 @@ Test(messages, beyond_the_box_are_dropped_counted_and_told_to_their_sender_once)
     check_told(&little, first, 0);
     const struct diary *diary = diary_of(&little, receiver);
     cr_assert_eq(diary->count, 5, "the oldest stay");
-    for (uint32_t i = 0; i < 5; i++) cr_assert(muster_agent_equal(diary->letters[i].sender, i < 3 ? first : second));
+    for (uint32_t i = 0; i < 5; i++) cr_assert(muster_agent_equal(diary->messages[i].sender, i < 3 ? first : second));
     muster_statistics sums = sums_of(&little);
     cr_assert_eq(sums.messages_sent, 7);
     cr_assert_eq(sums.messages_delivered, 5);
@@ -322,13 +322,13 @@ Test(messages, of_a_sender_that_is_gone_are_still_read) {
   run_frames(&little, 2);
   const struct diary *diary = diary_of(&little, plan.to);
   cr_assert_eq(diary->count, sent);
-  cr_assert(muster_agent_equal(diary->letters[sent - 1].sender, sender));
+  cr_assert(muster_agent_equal(diary->messages[sent - 1].sender, sender));
   cr_assert(!muster_agent_exists(little.world, sender));
   little_world_destroy(&little);
 }
 
 static void read_at_birth(muster_update *update) {
-  read_letters(update);
+  read_messages(update);
 }
 
 Test(messages, reach_an_agent_before_its_first_update) {
@@ -345,8 +345,8 @@ Test(messages, reach_an_agent_before_its_first_update) {
   run_frames(&little, 3);
   const struct diary *diary = diary_of(&little, agent);
   cr_assert_eq(diary->count, 10, "on_spawned and the first update read them");
-  for (uint32_t i = 0; i < 10; i++) cr_assert_eq(diary->letters[i].value, 40 + i % 5);
-  cr_assert(muster_agent_is_null(diary->letters[0].sender));
+  for (uint32_t i = 0; i < 10; i++) cr_assert_eq(diary->messages[i].value, 40 + i % 5);
+  cr_assert(muster_agent_is_null(diary->messages[0].sender));
   check_balance(&little);
   little_world_destroy(&little);
 }

@@ -1,6 +1,6 @@
-/* tests/support/letters.h - agents that write down what they are sent, and send what their plan says. */
-#ifndef LETTERS_H
-#define LETTERS_H
+/* tests/support/diary.h - agents that write down what they are sent, and send what their plan says. */
+#ifndef DIARY_H
+#define DIARY_H
 
 #include "support/little_world.h"
 
@@ -15,7 +15,7 @@ struct received {
 /* The state of an agent. */
 struct diary {
   uint32_t updates, count, lost, sent, refused, misaligned;
-  struct received letters[DIARY_MAX];
+  struct received messages[DIARY_MAX];
 };
 
 /* An agent's user pointer: every update sends `each` numbers to `to`; null sends nothing. */
@@ -25,12 +25,12 @@ struct plan {
   bool in_action;
 };
 
-static inline void read_letters(muster_update *update) {
+static inline void read_messages(muster_update *update) {
   muster_message messages[64];
   struct diary *diary = update->state;
   uint32_t count = muster_update_messages(update, messages, 64);
   for (uint32_t i = 0; i < count && diary->count < DIARY_MAX; i++) {
-    struct received *received = &diary->letters[diary->count++];
+    struct received *received = &diary->messages[diary->count++];
     *received = (struct received){messages[i].sender, messages[i].sent_ns, update->now_ns, 0, messages[i].size};
     memcpy(&received->value, messages[i].bytes, received->size < 8 ? received->size : 8);
     diary->misaligned += (uintptr_t)messages[i].bytes % 8 != 0;
@@ -39,15 +39,15 @@ static inline void read_letters(muster_update *update) {
 }
 
 /* A value names its sender and stands in the order of sending. */
-static inline uint64_t letter_value(uint32_t sender, uint32_t number) {
+static inline uint64_t message_value(uint32_t sender, uint32_t number) {
   return (uint64_t)sender << 32 | number;
 }
 
-static inline void send_letters(muster_update *update) {
+static inline void send_messages(muster_update *update) {
   const struct plan *plan = update->user;
   struct diary *diary = update->state;
   for (uint32_t i = 0; plan && i < plan->each; i++) {
-    uint64_t value = letter_value(update->agent.index, diary->sent);
+    uint64_t value = message_value(update->agent.index, diary->sent);
     muster_result result = muster_update_send(update, plan->to, &value, sizeof value);
     if (result == MUSTER_OK) diary->sent++;
     if (result == MUSTER_E_FULL) diary->refused++;
@@ -57,18 +57,18 @@ static inline void send_letters(muster_update *update) {
 static inline muster_atom_result correspond(muster_update *update) {
   const struct plan *plan = update->user;
   ((struct diary *)update->state)->updates++;
-  read_letters(update);
-  if (plan && !plan->in_action) send_letters(update);
+  read_messages(update);
+  if (plan && !plan->in_action) send_messages(update);
   return MUSTER_ATOM_NEXT;
 }
 
 static inline muster_atom_result act(muster_update *update) {
   const struct plan *plan = update->user;
-  if (plan && plan->in_action) send_letters(update);
+  if (plan && plan->in_action) send_messages(update);
   return MUSTER_ATOM_NEXT;
 }
 
-/* Runs in every frame; up to 16 letters of 8 bytes in its box, 4 sent by an update. */
+/* Runs in every frame; up to 16 messages of 8 bytes in its box, 4 sent by an update. */
 static inline muster_type_def correspondent_type(void) {
   static const muster_atom atoms[] = {{correspond, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, 1000}};
   muster_type_def def = muster_default_type_def();
