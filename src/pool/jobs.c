@@ -172,7 +172,7 @@ uint32_t muster_job_yield(muster_pool *pool, uint32_t priority) {
   uint32_t more_urgent = (1u << priority) - 1u;
   if (!queue_may_have(&pool->queue, more_urgent)) return 0;
   struct pool_entry entered;
-  uint32_t ran = worker_give_way(pool_enter(&entered, pool), more_urgent);
+  uint32_t ran = worker_yield_to(pool_enter(&entered, pool), more_urgent);
   pool_leave(&entered);
   return ran;
 }

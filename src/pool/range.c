@@ -40,7 +40,7 @@ static CALLS_OUT void range_work_off(struct seat *seat, struct range *range) {
     range->run(range->argument, next, end, seat->index);
     uint64_t now_ns = clock_now(&pool->clock);
     store_relaxed_u64(&range->cost_ps, (now_ns - clock_ns) * 1000u / (end - next) + 1);
-    clock_ns = worker_give_way(seat, more_urgent) ? clock_now(&pool->clock) : now_ns;
+    clock_ns = worker_yield_to(seat, more_urgent) ? clock_now(&pool->clock) : now_ns;
   }
 }
 

@@ -3,7 +3,7 @@
 #include "pool/worker.h"
 
 void team_wake(struct muster_pool *pool) {
-  for (uint32_t i = 1; i < pool->workers && worker_rouse(pool, NULL); i++) continue;
+  for (uint32_t i = 1; i < pool->workers && worker_wake_one(pool, NULL); i++) continue;
 }
 
 static void join(void *argument, uint32_t worker) {

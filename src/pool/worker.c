@@ -20,14 +20,14 @@ void worker_ask(struct muster_pool *pool, struct seat *seat, const struct group 
     }
 }
 
-bool worker_rouse(struct muster_pool *pool, struct seat *seat) {
+bool worker_wake_one(struct muster_pool *pool, struct seat *seat) {
   uint32_t index = idle_take(&pool->idle, pool->workers);
   if (index != IDLE_NONE) wake_seat(pool, seat, index);
   return index != IDLE_NONE;
 }
 
 void worker_wake(struct muster_pool *pool, struct seat *seat, const struct group *group) {
-  if (!worker_rouse(pool, seat)) worker_ask(pool, seat, group);
+  if (!worker_wake_one(pool, seat)) worker_ask(pool, seat, group);
 }
 
 bool worker_push(struct muster_pool *pool, struct seat *seat, uint32_t lane, const struct job *job) {
@@ -195,7 +195,7 @@ static bool serve(struct seat *seat, uint32_t lanes, uint32_t most, uint32_t *ra
 }
 
 /* Runs the jobs of `more_urgent` lanes (bits) first. */
-static uint32_t give_way(struct seat *seat, uint32_t more_urgent, struct ended *ended) {
+static uint32_t yield_to(struct seat *seat, uint32_t more_urgent, struct ended *ended) {
   uint32_t ran = 0;
   while (worker_is_wanted(seat, more_urgent)) {
     /* Counts out before this thread runs a job: jobs that follow an ended group may be waiting for that. */
@@ -207,9 +207,9 @@ static uint32_t give_way(struct seat *seat, uint32_t more_urgent, struct ended *
   return ran;
 }
 
-uint32_t worker_give_way(struct seat *seat, uint32_t more_urgent) {
+uint32_t worker_yield_to(struct seat *seat, uint32_t more_urgent) {
   struct ended none = {NULL, 0};
-  return give_way(seat, more_urgent, &none);
+  return yield_to(seat, more_urgent, &none);
 }
 
 static void note_cost(struct seat *seat, uint64_t begin_ns, uint32_t jobs) {
@@ -229,7 +229,7 @@ static uint32_t worker_run_claim(struct seat *seat, uint32_t lane, uint64_t firs
   for (uint32_t i = 0; i < count; i++) {
     struct job job;
     /* Not before the first job: it was the most urgent, and a claim of one is not announced. */
-    if (i > 0) give_way(seat, more_urgent, &ended);
+    if (i > 0) yield_to(seat, more_urgent, &ended);
     if (ended.count && lane_group(from, first + i) != ended.group) count_out(seat, &ended);
     if (!lane_start(from, first + i, &job)) continue;
     ended.group = job.group;
@@ -436,7 +436,7 @@ static bool work_along(struct waiting *waiting) {
   const wait_orders *orders = waiting->orders;
   if (orders->asleep) return false;
   uint32_t own = load_ordered_u32(&waiting->group->lanes) & QUEUE_ALL;
-  if (worker_give_way(waiting->seat, orders->lanes & ((own & -own) - 1u))) return true;
+  if (worker_yield_to(waiting->seat, orders->lanes & ((own & -own) - 1u))) return true;
   if (worker_help(waiting->seat, waiting->group, waiting->scan)) return true;
   if (worker_help_before(waiting->seat, waiting->group, &waiting->any)) return true;
   if (!orders->lanes) return false;

@@ -26,7 +26,7 @@ bool worker_push(struct muster_pool *pool, struct seat *seat, uint32_t lane, con
 void worker_wake(struct muster_pool *pool, struct seat *seat, const struct group *group);
 
 /* Wakes one worker that sleeps; false when none does. */
-bool worker_rouse(struct muster_pool *pool, struct seat *seat);
+bool worker_wake_one(struct muster_pool *pool, struct seat *seat);
 
 /* Wakes every thread that waits for the group (null: for any). */
 void worker_ask(struct muster_pool *pool, struct seat *seat, const struct group *group);
@@ -43,7 +43,7 @@ bool worker_is_wanted(struct seat *seat, uint32_t lanes);
 
 /* Runs the jobs that wait in `more_urgent` lanes (bits) now; returns how many. About a nanosecond when there are none.
  * Called where updates, ranges and long jobs give way. */
-uint32_t worker_give_way(struct seat *seat, uint32_t more_urgent);
+uint32_t worker_yield_to(struct seat *seat, uint32_t more_urgent);
 
 /* Runs one job that another worker has claimed and not started. */
 bool worker_steal(struct seat *seat, uint32_t lanes);

@@ -1,7 +1,7 @@
 /* run/passes.h - stage 7 for types with sets: a worker walks the pass of an update by its clock, or by the steps that
  * the ranking planned under the virtual clock. Which set is next, and how long it may run, is agents/passes.h.
  *
- * Between two atoms of a set that may be cut, and between two sets, the pass gives way to what is more urgent. It goes
+ * Between two atoms of a set that may be cut, and between two sets, the pass yields to what is more urgent. It goes
  * on where it was, within the frame; when no worker goes on with it, the commit cuts it. */
 #ifndef RUN_PASSES_H
 #define RUN_PASSES_H

@@ -342,7 +342,7 @@ static inline bool may_be_late(const worker_state *state, const struct runner *r
 
 /* Runs what is more urgent than any update. Returns the clock after it. */
 static uint64_t run_urgent(worker_state *state, struct runner *runner, uint64_t clock_ns, uint64_t *cpu_ns) {
-  if (!queue_may_have(&runner->pool->queue, URGENT_LANES) || !worker_give_way(seat_of(state), URGENT_LANES))
+  if (!queue_may_have(&runner->pool->queue, URGENT_LANES) || !worker_yield_to(seat_of(state), URGENT_LANES))
     return clock_ns;
   uint64_t end_ns = runner->virtual ? 0 : clock_now(&runner->clock);
   state->jobs_ns += end_ns - clock_ns;

@@ -3,7 +3,7 @@
  * process / inline   models                                                  in src/pool
  * Producer           a thread that submits jobs                              jobs.c submit
  * push               lane_push: reserve a position, publish it; the bitmap   worker.c worker_push, queue.c queue_push
- * wake_one           idle_take (a load, a fetch-and for each try), park_wake worker.c worker_rouse, idle.h, park.h
+ * wake_one           idle_take (a load, a fetch-and for each try), park_wake worker.c worker_wake_one, idle.h, park.h
  * Worker             a worker thread's life                                  worker.c worker_run, worker_sleep
  * serve              the lanes whose bits are set, a claim from one of them  worker.c worker_serve, claim
  * has_work           whether to pass on the wake                             worker.c pass_on_wake, queue_has_work
@@ -23,7 +23,7 @@
  * -DGANG   the job that starts first does not end before all others have run: no worker may sleep beside visible work.
  * -DSTOP   the pool is stopped at any moment.
  * -DAPART  each of two jobs has a lane of its own; else they share one.
- * -DYIELD  a worker may settle just before it runs a job, as a worker that gives way does (worker.c note_fruitless).
+ * -DYIELD  a worker may settle just before it runs a job, as a worker that yields does (worker.c note_fruitless).
  *
  * Faults: NO_SECOND_LOOK, TICKET_LATE (drawn after the last look), WAKE_EARLY (before publishing), IDLE_LATE (enters
  * the set after the last look), STOP_SILENT, STOP_UNSEEN (a worker does not look at `stopping` before it sleeps),

@@ -1,4 +1,4 @@
-/* The order of jobs: first in, first out within a priority, the more urgent first, and long work that gives way. */
+/* The order of jobs: first in, first out within a priority, the more urgent first, and long work that yields. */
 #include "pool/jobs_support.h"
 
 enum { JOBS = 300 };
@@ -141,7 +141,7 @@ static void note_piece(void *argument, uint64_t begin, uint64_t end, uint32_t wo
   pieces->count++;
 }
 
-Test(jobs_priority, between_any_two_pieces_of_a_range_its_workers_give_way_to_a_more_urgent_job) {
+Test(jobs_priority, between_any_two_pieces_of_a_range_its_workers_yield_to_a_more_urgent_job) {
   enum { URGENT = 1000000 };
   muster_pool *pool = create_pool(1);
   muster_group group = new_group(pool);
@@ -154,7 +154,7 @@ Test(jobs_priority, between_any_two_pieces_of_a_range_its_workers_give_way_to_a_
   muster_pool_destroy(pool);
 }
 
-Test(jobs_priority, a_range_does_not_give_way_to_jobs_of_its_own_priority_or_less_urgent_ones) {
+Test(jobs_priority, a_range_does_not_yield_to_jobs_of_its_own_priority_or_less_urgent_ones) {
   muster_pool *pool = create_pool(1);
   muster_group group = new_group(pool);
   struct pieces pieces = {.pool = pool, .group = &group, .until = UINT64_MAX};

@@ -98,7 +98,7 @@ Test(mailbox, when_the_next_frame_is_due_requests_have_what_is_set_aside) {
   cr_expect(errand.done);
 }
 
-Test(mailbox, whoever_is_roused_leaves_requests_for_later) {
+Test(mailbox, a_woken_thread_leaves_requests_for_later) {
   static struct errand errand;
   uv_loop_t loop;
   struct frame_mailbox mailbox;

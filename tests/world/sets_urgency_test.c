@@ -1,4 +1,4 @@
-/* Types with sets on the wall clock: where one worker gives way to what is more urgent, and what it goes on with. */
+/* Types with sets on the wall clock: where one worker yields to what is more urgent, and what it goes on with. */
 #include "support/set_world.h"
 
 #include <time.h>
@@ -91,7 +91,7 @@ Test(sets_urgency, who_can_be_cut_gives_way_between_atoms_and_goes_on) {
   cr_assert_str_eq(run_called_away(MUSTER_MODE_SLICEABLE, MUSTER_ATOM_NEXT, &owed), "a0a1a2!!a3b0");
   cr_assert_not(owed);
   cr_assert_str_eq(run_called_away(MUSTER_MODE_SUSPENDABLE, MUSTER_ATOM_NEXT, &owed), "a0a1a2!!a3b0");
-  cr_assert_not(owed, "to give way is not to be cut");
+  cr_assert_not(owed, "to yield is not to be cut");
 }
 
 Test(sets_urgency, a_run_set_gives_way_when_it_is_done) {
