@@ -1,5 +1,6 @@
 /* agents/offence.h - atoms that took longer than their type's limit, by their own CPU time or because they waited for
- * something: noted by the worker that runs them, or by the ranking that charges them; judged at the end of the commit.
+ * something: noted by the worker that runs them, or by the ranking that charges them; dealt with at the end of the
+ * commit.
  */
 #ifndef AGENTS_OFFENCE_H
 #define AGENTS_OFFENCE_H
@@ -19,7 +20,7 @@ struct offence {
   uint8_t kind;
 };
 
-/* What one worker, or the ranking, saw since the last judgement. */
+/* What one worker, or the ranking, saw since limits were enforced last. */
 typedef struct offence_list {
   struct offence *offences; /* OFFENCES_MAX */
   uint32_t count;

@@ -115,7 +115,7 @@ void frame_settle(struct muster_world *world) {
   settle_batch(world, UINT64_MAX);
   ASSERT(!world->commit->open && world->links->mailbox.sender_count == 0);
   forecast_learn_holding(world);
-  runaways_judge(world);
+  runaways_enforce(world);
   count_sets(world);
 }
 
@@ -158,7 +158,7 @@ void commit_run(struct muster_world *world) {
     estimate_add_clipped(&world->learnt->experience.settle,
                          (double)(clock_now(world->clock) - begin_ns) / world->commit->settled, 100.0);
   if (!world->commit->open) act_run(world);
-  if (!world->commit->open) runaways_judge(world);
+  if (!world->commit->open) runaways_enforce(world);
   note_waiting(world);
   gather_parts(world);
   count_sets(world);

@@ -1,5 +1,5 @@
-/* runaways.c - stage 8, at its end: judges what workers, the ranking and the watchdog noted of atoms that take too
- * long.
+/* runaways.c - stage 8, at its end: enforces the limits, by what workers, the ranking and the watchdog noted of atoms
+ * that take too long.
  */
 #include "agents/batch.h"
 #include "base/assert.h"
@@ -74,7 +74,7 @@ static uint64_t window_of(const struct muster_world *world, const agent_row *row
   return updates_ns > OFFENDERS_WINDOW_NS ? (uint64_t)updates_ns : OFFENDERS_WINDOW_NS;
 }
 
-static void judge_offence(struct muster_world *world, const struct offence *noted) {
+static void enforce_offence(struct muster_world *world, const struct offence *noted) {
   const agent_type *type = &world->agents.types.types[noted->type];
   ASSERT(noted->type < world->agents.types.count && noted->agent < world->def.agents_max);
   muster_offence offence = {.agent = {noted->agent, noted->generation},
@@ -104,7 +104,7 @@ static void judge_offence(struct muster_world *world, const struct offence *note
 }
 
 /* Takes the offences of a list. Sums of types first: the window of a type begins before the strikes in it. */
-static void judge_list(struct muster_world *world, offence_list *list) {
+static void enforce_list(struct muster_world *world, offence_list *list) {
   ASSERT(list->count <= OFFENCES_MAX);
   if (list->count == 0) return;
   for (uint32_t type = 0; type < world->agents.types.count; type++) {
@@ -120,7 +120,7 @@ static void judge_list(struct muster_world *world, offence_list *list) {
     watch_type_of(world, type);
     *over = *blocked = 0;
   }
-  for (uint32_t i = 0; i < list->count; i++) judge_offence(world, &list->offences[i]);
+  for (uint32_t i = 0; i < list->count; i++) enforce_offence(world, &list->offences[i]);
   list->count = list->left_out = 0;
 }
 
@@ -142,7 +142,7 @@ static void punish_stuck(struct muster_world *world, const muster_offence *offen
 
 /* The watchdog tells of each incident once when it is noticed, and once when the CPU clock of its thread confirms that
  * it computes: maybe at the same time. */
-static void judge_incident(struct muster_world *world, const watch_incident *incident) {
+static void enforce_incident(struct muster_world *world, const watch_incident *incident) {
   muster_offence offence = {.agent = {incident->agent, incident->generation},
                             .type = {incident->type + 1u},
                             .atom = MUSTER_ATOM_UNKNOWN,
@@ -162,9 +162,9 @@ static void judge_incident(struct muster_world *world, const watch_incident *inc
   if (at_large && !world_is_virtual(world)) punish_stuck(world, &offence);
 }
 
-static void judge_incidents(struct muster_world *world) {
+static void enforce_incidents(struct muster_world *world) {
   watch_incident incident = {0};
-  while (next_incident(world, &incident)) judge_incident(world, &incident);
+  while (next_incident(world, &incident)) enforce_incident(world, &incident);
 }
 
 /* The next type that a worker suspects. */
@@ -179,12 +179,12 @@ static bool next_suspect(struct muster_world *world, uint32_t *type) {
   return frame_record_suspect(world, state < end, type);
 }
 
-static void judge_suspects(struct muster_world *world) {
+static void enforce_suspects(struct muster_world *world) {
   uint32_t type = 0;
   while (next_suspect(world, &type)) watch_type_of(world, type);
 }
 
-/* The next list of offences that a worker noted; judge_list() empties it. Null when there is none any more. */
+/* The next list of offences that a worker noted; enforce_list() empties it. Null when there is none any more. */
 static offence_list *next_offences(struct muster_world *world) {
   worker_state *states = world->runner->states;
   uint32_t i = 0;
@@ -194,12 +194,12 @@ static offence_list *next_offences(struct muster_world *world) {
   return frame_record_offences(world, any, list) ? list : NULL;
 }
 
-static void judge_workers(struct muster_world *world) {
-  for (offence_list *list; (list = next_offences(world));) judge_list(world, list);
+static void enforce_workers(struct muster_world *world) {
+  for (offence_list *list; (list = next_offences(world));) enforce_list(world, list);
 }
 
 /* Judges types with an open window, and types that were watched long enough. */
-static void judge_types(struct muster_world *world) {
+static void enforce_types(struct muster_world *world) {
   struct offenders *offenders = &world->conduct->offenders;
   for (uint32_t number = 0; number < world->agents.types.count; number++) {
     type_conduct *conduct = &offenders->types[number];
@@ -215,18 +215,18 @@ static void judge_types(struct muster_world *world) {
     offender_terms terms = {type->def.strikes_demote, type->def.strikes_quarantine,
                             conduct->level_floor + 1 >= type->def.level_count, OFFENDERS_WINDOW_NS};
     offender_verdict verdict =
-        offenders_judge_type(offenders, number, &terms, samples_of(world, number, true), world->frame->now_ns);
+        offenders_type_verdict(offenders, number, &terms, samples_of(world, number, true), world->frame->now_ns);
     if (verdict == OFFENDER_DEMOTED) conduct_demote_type(world, number);
     if (verdict == OFFENDER_QUARANTINED) conduct_quarantine_type(world, number, false);
   }
 }
 
-void runaways_judge(struct muster_world *world) {
+void runaways_enforce(struct muster_world *world) {
   conduct_tell_turn(world);
-  judge_list(world, &world->batch->offences);
-  judge_workers(world);
-  if (world->watchdog || world->recorder) judge_incidents(world);
-  if (!world_is_virtual(world)) judge_suspects(world);
-  if (world->conduct->types_watched) judge_types(world);
+  enforce_list(world, &world->batch->offences);
+  enforce_workers(world);
+  if (world->watchdog || world->recorder) enforce_incidents(world);
+  if (!world_is_virtual(world)) enforce_suspects(world);
+  if (world->conduct->types_watched) enforce_types(world);
   if (world->conduct->regrade_left) conduct_go_on_regrading(world);
 }

@@ -21,9 +21,9 @@ void commit_run(struct muster_world *world);
  * the part of an update that may touch other agents. */
 void act_run(struct muster_world *world);
 
-/* A part of stage 8, in runaways.c: judges agents with atoms that took too long, and what is due for it, by what was
+/* A part of stage 8, in runaways.c: judges agents with atoms that took too long, by what was
  * noted since the last time. At the end of a commit, when every entry is settled. plan/offenders.h says which agents
  * offend repeatedly, world/conduct.h does what is due. */
-void runaways_judge(struct muster_world *world);
+void runaways_enforce(struct muster_world *world);
 
 #endif

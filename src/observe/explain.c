@@ -2,7 +2,7 @@
  * in explain_words.c. */
 #include "base/sized.h"
 #include "observe/report.h"
-#include "plan/judge.h"
+#include "plan/importance.h"
 #include "plan/wheel.h"
 #include "world/guard.h"
 #include "world/world_commands.h"
@@ -52,22 +52,22 @@ static void describe_given(const muster_world *world, uint32_t index, muster_age
 }
 
 static void explain_importance(const muster_world *world, uint32_t index, muster_agent_explanation *whole) {
-  judge_inputs inputs = {&world->agents.store, &world->agents.types, &world->agents.space, &world->observers->table,
-                         world->score->factors};
-  struct judgement judgement = judge_explain(&inputs, index);
-  whole->by_observer = judgement.by_distance;
-  whole->by_model = judgement.by_model;
-  whole->observed = judgement.observer != OBSERVER_NONE;
+  importance_inputs inputs = {&world->agents.store, &world->agents.types, &world->agents.space,
+                              &world->observers->table, world->score->factors};
+  struct importance_steps steps = importance_explain(&inputs, index);
+  whole->by_observer = steps.by_distance;
+  whole->by_model = steps.by_model;
+  whole->observed = steps.observer != OBSERVER_NONE;
   whole->distance_m = INFINITY;
   uint32_t observer = whole->observed
-                          ? judgement.observer
+                          ? steps.observer
                           : observers_nearest(&world->observers->table, whole->position, (uint16_t)whole->partition);
   if (observer != OBSERVER_NONE) name_observer(world, observer, whole);
   if (!whole->observed) whole->reasons |= MUSTER_REASON_NO_OBSERVER_NEAR;
-  if (whole->observed && !world->score->factors && judgement.product < judgement.by_distance)
+  if (whole->observed && !world->score->factors && steps.product < steps.by_distance)
     whole->reasons |= MUSTER_REASON_LOWERED;
-  if (fabsf(judgement.by_model - judgement.product) > 1.0f / 65535.0f) whole->reasons |= MUSTER_REASON_MODELLED;
-  if (whole->floor > judgement.by_model) whole->reasons |= MUSTER_REASON_FLOOR;
+  if (fabsf(steps.by_model - steps.product) > 1.0f / 65535.0f) whole->reasons |= MUSTER_REASON_MODELLED;
+  if (whole->floor > steps.by_model) whole->reasons |= MUSTER_REASON_FLOOR;
 }
 
 /* What is said about the agent where importance is made of factors. */

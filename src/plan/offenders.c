@@ -94,8 +94,8 @@ static void close_window(type_conduct *conduct) {
   conduct->window_agents = 0;
 }
 
-offender_verdict offenders_judge_type(struct offenders *offenders, uint32_t type, const offender_terms *terms,
-                                      uint64_t samples, uint64_t now_ns) {
+offender_verdict offenders_type_verdict(struct offenders *offenders, uint32_t type, const offender_terms *terms,
+                                        uint64_t samples, uint64_t now_ns) {
   type_conduct *conduct = &offenders->types[type];
   if (!conduct->window_begin_ns || now_ns + 1 < conduct->window_begin_ns + terms->window_ns) return OFFENDER_LET_OFF;
   ASSERT(samples >= conduct->window_samples);

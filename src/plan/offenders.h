@@ -86,9 +86,10 @@ void offenders_count(struct offenders *offenders, uint32_t type, uint32_t more, 
 offender_verdict offenders_strike(struct offenders *offenders, const struct offence *offence,
                                   const offender_terms *terms, uint64_t frame, uint64_t now_ns);
 
-/* Judges a type at the end of its window; before, lets it off. `samples` is how many measured updates it has had. */
-offender_verdict offenders_judge_type(struct offenders *offenders, uint32_t type, const offender_terms *terms,
-                                      uint64_t samples, uint64_t now_ns);
+/* The verdict on a type at the end of its window; before, lets it off. `samples` is how many measured updates it has
+ * had. */
+offender_verdict offenders_type_verdict(struct offenders *offenders, uint32_t type, const offender_terms *terms,
+                                        uint64_t samples, uint64_t now_ns);
 
 /* Forgets the strikes of an agent: it is gone, or pardoned. */
 void offenders_forget(struct offenders *offenders, uint32_t agent);

@@ -3,7 +3,7 @@
 #include "base/assert.h"
 #include "base/prefetch.h"
 #include "plan/classes.h"
-#include "plan/judge.h"
+#include "plan/importance.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,7 +23,7 @@ void score_create(score_board *board, const muster_world_def *def, struct arena 
   *board = (score_board){.rule = grade_rule_of(def), .noted_max = def->agents_max};
   /* Each list of plots may pass its limit by a crowd. */
   uint32_t units = (1 + LEAPS_PART) * SCORE_UNITS_MAX, agents = units + 2 * (SCORE_CROWD + LIST_BLOCK_AGENTS);
-  uint32_t items = units / PLOT_UNITS + agents / JUDGE_MAX + 4;
+  uint32_t items = units / PLOT_UNITS + agents / IMPORTANCE_BATCH_MAX + 4;
   field_create(&board->field, def->observers_max, (double)def->cell_m, arena);
   board->types = arena_reserve(arena, def->types_max, sizeof *board->types);
   board->type_refused = arena_reserve(arena, def->types_max, sizeof *board->type_refused);
@@ -36,8 +36,8 @@ void score_create(score_board *board, const muster_world_def *def, struct arena 
   board->changes = arena_reserve(arena, agents, sizeof *board->changes);
 }
 
-static judge_inputs judge_inputs_of(const score_inputs *inputs) {
-  return (judge_inputs){inputs->store, inputs->types, inputs->space, inputs->observers, inputs->factors};
+static importance_inputs score_importance_inputs(const score_inputs *inputs) {
+  return (importance_inputs){inputs->store, inputs->types, inputs->space, inputs->observers, inputs->factors};
 }
 
 static void learn_types(score_board *board, const type_table *types) {
@@ -54,14 +54,14 @@ static void count_refused(score_board *board, uint32_t refused, uint32_t type) {
 /* --------------------------------------------------------------------------------------------------- single agents */
 
 /* Importance of one agent, now. */
-static float judge_one(score_board *board, const score_inputs *inputs, uint32_t index) {
-  judge_inputs judged = judge_inputs_of(inputs);
-  judge_batch batch;
+static float score_one(score_board *board, const score_inputs *inputs, uint32_t index) {
+  importance_inputs scoring = score_importance_inputs(inputs);
+  importance_batch batch;
   batch.count = 1;
   batch.agents[0] = index;
   learn_types(board, inputs->types);
-  judge_apart(&judged, &batch);
-  judge_finish(&judged, &batch);
+  importance_apart(&scoring, &batch);
+  importance_finish(&scoring, &batch);
   count_refused(board, batch.refused, batch.refused_type);
   uint32_t cell = field_find(&board->field, &inputs->store->places[index]);
   if (cell != FIELD_NO_CELL) field_lower(&board->field, cell, field_low_of(batch.by_distance[0]));
@@ -70,7 +70,7 @@ static float judge_one(score_board *board, const score_inputs *inputs, uint32_t 
 
 void score_new_agent(score_board *board, const score_inputs *inputs, uint32_t index) {
   agent_row *row = &inputs->store->rows[index];
-  row->importance = share_of(judge_one(board, inputs, index));
+  row->importance = share_of(score_one(board, inputs, index));
   agent_class *class = grade_new(inputs->classes, inputs->types, &board->types[row->type], row);
   row->class = class->number;
   classes_join(inputs->classes, class, row->importance);
@@ -95,7 +95,7 @@ static void score_apply_change(score_board *board, const score_inputs *inputs, c
 
 void score_tuned_agent(score_board *board, const score_inputs *inputs, uint32_t index) {
   grade_change change;
-  float importance = judge_one(board, inputs, index);
+  float importance = score_one(board, inputs, index);
   const grade_type *type = &board->types[inputs->store->rows[index].type];
   if (grade_decide(inputs->classes, type, inputs->store, index, importance, true, &change))
     score_apply_change(board, inputs, &change);
@@ -255,7 +255,7 @@ static void take_plots(score_board *board, const score_inputs *inputs, uint32_t 
       board->units++;
       settle_all(board, &plot, FIELD_EMPTY);
     } else {
-      add_items(board, &plot, begin, JUDGE_MAX);
+      add_items(board, &plot, begin, IMPORTANCE_BATCH_MAX);
       board->summary.plots++;
       board->units += PLOT_UNITS + board->looks_each / LOOKS_PER_UNIT + board->agent_count - begin;
     }
@@ -266,8 +266,8 @@ static void take_plots(score_board *board, const score_inputs *inputs, uint32_t 
 static bool score_take_agent(score_board *board, const score_inputs *inputs, uint32_t index) {
   uint32_t cell = field_find(&board->field, &inputs->store->places[index]);
   if (cell != FIELD_NO_CELL && field_is_working(&board->field, cell)) return false;
-  judge_inputs judged = judge_inputs_of(inputs);
-  bool nothing_to_find = !score_checks(board, inputs, index) && judge_is_out_of_sight(&judged, index);
+  importance_inputs scoring = score_importance_inputs(inputs);
+  bool nothing_to_find = !score_checks(board, inputs, index) && importance_is_out_of_sight(&scoring, index);
   if (nothing_to_find && cell != FIELD_NO_CELL) field_lower(&board->field, cell, 0);
   board->units += nothing_to_find ? 1 : APART_UNITS;
   if (nothing_to_find) return false;
@@ -341,8 +341,8 @@ PREFETCH_FUNCTION prefetch_coming(const score_board *board, const score_inputs *
 
 /* Takes the agents in a plot's cells into a batch. Some may be in other cells of the neighbour grid's, or only share
  * their bucket. */
-static void load_plot(const score_board *board, const score_inputs *inputs, const score_item *item, judge_batch *batch,
-                      uint8_t *cells) {
+static void load_plot(const score_board *board, const score_inputs *inputs, const score_item *item,
+                      importance_batch *batch, uint8_t *cells) {
   const struct field *field = &board->field;
   const field_plot *plot = &item->plot;
   int32_t across = TILE_EDGE >> field->halved << field->doubled;
@@ -365,14 +365,14 @@ static void load_plot(const score_board *board, const score_inputs *inputs, cons
   batch->count = count;
 }
 
-static void judge_plot(const score_board *board, const score_inputs *inputs, judge_area *area, score_item *item,
-                       judge_batch *batch) {
-  uint8_t cells[JUDGE_MAX];
-  judge_inputs judged = judge_inputs_of(inputs);
+static void score_plot(const score_board *board, const score_inputs *inputs, importance_area *area, score_item *item,
+                       importance_batch *batch) {
+  uint8_t cells[IMPORTANCE_BATCH_MAX];
+  importance_inputs scoring = score_importance_inputs(inputs);
   memset(item->low, FIELD_EMPTY, sizeof item->low);
   load_plot(board, inputs, item, batch, cells);
   if (!batch->count) return;
-  judge_together(&judged, area, batch);
+  importance_together(&scoring, area, batch);
   for (uint32_t i = 0; i < batch->count; i++) {
     uint8_t low = field_low_of(batch->by_distance[i]);
     if (low < item->low[cells[i]]) item->low[cells[i]] = low;
@@ -380,26 +380,26 @@ static void judge_plot(const score_board *board, const score_inputs *inputs, jud
   item->looks = batch->looks;
 }
 
-static void judge_agents(const score_board *board, const score_inputs *inputs, const score_item *item,
-                         judge_batch *batch) {
-  judge_inputs judged = judge_inputs_of(inputs);
+static void score_agents(const score_board *board, const score_inputs *inputs, const score_item *item,
+                         importance_batch *batch) {
+  importance_inputs scoring = score_importance_inputs(inputs);
   batch->count = item->count;
   memcpy(batch->agents, &board->agents[item->begin], item->count * sizeof *batch->agents);
-  judge_apart(&judged, batch);
+  importance_apart(&scoring, batch);
   for (uint32_t i = 0; i < item->count; i++) board->lows[item->begin + i] = field_low_of(batch->by_distance[i]);
 }
 
-static void do_item(const score_board *board, const score_inputs *inputs, judge_area *area, score_item *item) {
-  judge_inputs judged = judge_inputs_of(inputs);
-  judge_batch batch;
+static void do_item(const score_board *board, const score_inputs *inputs, importance_area *area, score_item *item) {
+  importance_inputs scoring = score_importance_inputs(inputs);
+  importance_batch batch;
   batch.count = 0;
   if (item->plot.tile != FIELD_NO_CELL)
-    judge_plot(board, inputs, area, item, &batch);
+    score_plot(board, inputs, area, item, &batch);
   else
-    judge_agents(board, inputs, item, &batch);
+    score_agents(board, inputs, item, &batch);
   item->judged = (uint16_t)batch.count;
   if (!batch.count) return;
-  judge_finish(&judged, &batch);
+  importance_finish(&scoring, &batch);
   item->refused = (uint16_t)batch.refused;
   item->refused_type = (uint16_t)batch.refused_type;
   grade_change *changes = &board->changes[item->begin];
@@ -420,7 +420,7 @@ static bool begins_run(const score_board *board, uint32_t number) {
 }
 
 /* Enters the part of its tile that a run has cells in. */
-static void enter_run(const score_board *board, judge_area *area, uint32_t number) {
+static void enter_run(const score_board *board, importance_area *area, uint32_t number) {
   const field_plot *plot = &board->items[number].plot;
   double edge_m = board->field.edge_m;
   uint64_t cells = 0;
@@ -430,17 +430,17 @@ static void enter_run(const score_board *board, judge_area *area, uint32_t numbe
   uint64_t columns = cells | cells >> 32;
   columns |= columns >> 16;
   columns = (columns | columns >> 8) & 0xff;
-  judge_part part = {.corner_x = plot->x * TILE_EDGE * edge_m, .corner_y = plot->y * TILE_EDGE * edge_m};
+  importance_part part = {.corner_x = plot->x * TILE_EDGE * edge_m, .corner_y = plot->y * TILE_EDGE * edge_m};
   part.low_x = (float)(__builtin_ctzll(columns) * edge_m);
   part.high_x = (float)((64 - __builtin_clzll(columns)) * edge_m);
   part.low_y = (float)(__builtin_ctzll(cells) / TILE_EDGE * edge_m);
   part.high_y = (float)((63 - __builtin_clzll(cells)) / TILE_EDGE * edge_m + edge_m);
-  judge_enter(area, &part, plot->partition);
+  importance_enter(area, &part, plot->partition);
 }
 
 void score_range(const score_board *board, const score_inputs *inputs, uint32_t begin, uint32_t end) {
   ASSERT(begin <= end && end <= board->item_count);
-  judge_area area;
+  importance_area area;
   while (begin < end && !begins_run(board, begin)) begin++;
   if (begin == end) return;
   for (uint32_t i = begin; i < board->item_count; i++) {

@@ -1,8 +1,9 @@
 /* plan/score.h - stage 2: which agents matter, and at which level?
  *
  * Importance by distance is the maximum over the observers of an agent's partition: 1 within near_m, falling to 0 at
- * far_m, in three dimensions. plan/judge.h says what else goes into it. It sets the elasticity (unless the designer set
- * that) and the capability level. Every threshold has hysteresis, so that an agent on a border does not flap.
+ * far_m, in three dimensions. plan/importance.h says what else goes into it. It sets the elasticity (unless the
+ * designer set that) and the capability level. Every threshold has hysteresis, so that an agent on a border does not
+ * flap.
  *
  * An agent is looked at only when its importance may have changed: because an observer moved (plan/field.h finds the
  * plots), or because it is new, was tuned or moved itself (score_note). As much is done in a frame as fits its limit:
@@ -24,7 +25,7 @@
 #include "plan/field.h"
 #include "plan/grade.h"
 
-struct judge_factors;
+struct importance_weights;
 struct ready_set;
 struct type_table;
 struct class_table;
@@ -92,7 +93,7 @@ typedef struct score_inputs {
   observer_table *observers;
   struct class_table *classes;
   struct ready_set *ready;
-  const struct judge_factors *factors; /* null: importance is the product */
+  const struct importance_weights *factors; /* null: importance is the product */
 } score_inputs;
 
 /* Reserves the board. */

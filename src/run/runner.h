@@ -136,7 +136,7 @@ typedef struct worker_state {
   uint64_t blocked_ns;
   uint32_t suspect_count;
   struct suspicion suspects[SUSPECTS_MAX]; /* each type once */
-  offence_list offences;                   /* kept until they are judged */
+  offence_list offences;                   /* kept until limits are enforced */
   struct watch_post *post;
   struct flight_line *flight; /* of a world with a flight recorder; else null */
 } worker_state;

@@ -251,7 +251,7 @@ static void exchange_weights(struct snapshot *snapshot) {
   ready_reweigh(&world->queues->ready, &world->agents.store, &world->def);
   world->score->board.rule = grade_rule_of(&world->def);
   world->plan->periods.wish_part = (double)world->def.wish_part;
-  world->score->factor_weights = (judge_factors){def.focus, def.designer, def.role, def.company};
+  world->score->factor_weights = (importance_weights){def.focus, def.designer, def.role, def.company};
 }
 
 static uint32_t count_observers(const struct muster_world *world) {

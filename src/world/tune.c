@@ -169,7 +169,7 @@ uint32_t muster_world_workers(const muster_world *world) {
 
 static void take_factors(struct muster_world *world) {
   const muster_world_def *def = &world->def;
-  world->score->factor_weights = (judge_factors){def->focus, def->designer, def->role, def->company};
+  world->score->factor_weights = (importance_weights){def->focus, def->designer, def->role, def->company};
 }
 
 void tune_create(struct muster_world *world) {

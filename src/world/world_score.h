@@ -10,8 +10,8 @@
 struct world_score {
   score_board board;
   struct shedding shedding;
-  judge_factors factor_weights;
-  const judge_factors *factors; /* null: importance is a product */
+  importance_weights factor_weights;
+  const importance_weights *factors; /* null: importance is a product */
 };
 
 #endif

@@ -154,11 +154,11 @@ static offender_verdict pass_second(struct fixture *fixture, uint32_t agents, ui
   offender_terms terms = terms_of(cheapest);
   if (agents) offenders_count(&fixture->offenders, 0, agents, *samples, fixture->now_ns);
   for (uint32_t agent = 0; agent < agents; agent++) offend(fixture, 100 + agent, false, 0);
-  cr_assert_eq(offenders_judge_type(&fixture->offenders, 0, &terms, *samples, fixture->now_ns), OFFENDER_LET_OFF,
+  cr_assert_eq(offenders_type_verdict(&fixture->offenders, 0, &terms, *samples, fixture->now_ns), OFFENDER_LET_OFF,
                "not before the second is over");
   *samples += updates;
   fixture->now_ns += SECOND_NS;
-  return offenders_judge_type(&fixture->offenders, 0, &terms, *samples, fixture->now_ns);
+  return offenders_type_verdict(&fixture->offenders, 0, &terms, *samples, fixture->now_ns);
 }
 
 Test(offenders, a_type_is_judged_by_its_share_and_by_how_many_agents_offend) {
@@ -249,7 +249,7 @@ Test(offenders, each_window_counts_its_own_agents) {
     for (uint32_t agent = 0; agent < OFFENDERS_TYPE_AGENTS - 1; agent++) offend(&fixture, agent, true, 0);
     samples += 100;
     fixture.now_ns += SECOND_NS;
-    cr_assert_eq(offenders_judge_type(&fixture.offenders, 0, &terms, samples, fixture.now_ns), OFFENDER_LET_OFF,
+    cr_assert_eq(offenders_type_verdict(&fixture.offenders, 0, &terms, samples, fixture.now_ns), OFFENDER_LET_OFF,
                  "window %u: one agent too few", window);
   }
   destroy(&fixture);
@@ -262,6 +262,6 @@ Test(offenders, a_window_of_too_few_updates_lets_off_and_stays_open) {
   fixture.now_ns = SECOND_NS;
   cr_assert_eq(pass_second(&fixture, 10, OFFENDERS_UPDATES - 1, false, &samples), OFFENDER_LET_OFF);
   offender_terms terms = terms_of(false);
-  cr_assert_eq(offenders_judge_type(&fixture.offenders, 0, &terms, samples + 1, fixture.now_ns), OFFENDER_DEMOTED);
+  cr_assert_eq(offenders_type_verdict(&fixture.offenders, 0, &terms, samples + 1, fixture.now_ns), OFFENDER_DEMOTED);
   destroy(&fixture);
 }

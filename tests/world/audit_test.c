@@ -331,7 +331,7 @@ static muster_atom_result offend(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* Judgement is the last thing that a commit does. */
+/* To enforce limits is the last thing that a commit does. */
 Test(audit, the_serial_tail_is_late_by_what_it_computes_past_the_end) {
   static const muster_atom atom = {offend, MUSTER_ROLE_BEHAVIOUR, 1000};
   static struct stage stage;

@@ -1,4 +1,4 @@
-#include "plan/judge.h"
+#include "plan/importance.h"
 
 #include "base/assert.h"
 
@@ -35,8 +35,8 @@ static float best_at(const sight_list *list, float x, float y, float z, uint32_t
   return importance;
 }
 
-static void judge_at(const judge_inputs *inputs, const sight_box *around, float x, float y, float z, judge_batch *batch,
-                     uint32_t i) {
+static void importance_at(const importance_inputs *inputs, const sight_box *around, float x, float y, float z,
+                          importance_batch *batch, uint32_t i) {
   sight_list list;
   sight_box box = {around->corner_x, around->corner_y, {x, y, z}, {x, y, z}, around->partition};
   sights_gather(inputs->observers, &box, &list);
@@ -44,14 +44,15 @@ static void judge_at(const judge_inputs *inputs, const sight_box *around, float 
   batch->by_distance[i] = best_at(&list, x, y, z, &batch->observers[i]);
 }
 
-void judge_enter(judge_area *area, const judge_part *part, uint32_t partition) {
+void importance_enter(importance_area *area, const importance_part *part, uint32_t partition) {
   area->known = false;
   area->box = (sight_box){
       part->corner_x, part->corner_y, {part->low_x, part->low_y, 0}, {part->high_x, part->high_y, 0}, partition};
 }
 
 /* Finds the observers that matter in the area at the heights of the box. False when the box is not all in the area. */
-static bool know_area(const judge_inputs *inputs, judge_area *area, const sight_box *box, judge_batch *batch) {
+static bool know_area(const importance_inputs *inputs, importance_area *area, const sight_box *box,
+                      importance_batch *batch) {
   const float slack_m = 16.0f;
   sight_box *whole = &area->box;
   for (uint32_t i = 0; i < 2; i++)
@@ -66,8 +67,8 @@ static bool know_area(const judge_inputs *inputs, judge_area *area, const sight_
 }
 
 /* The observers that matter in the box. When few matter in the area, all of those: telling them apart takes longer. */
-static const sight_list *find_sights(const judge_inputs *inputs, judge_area *area, const sight_box *box,
-                                     judge_batch *batch, sight_list *list) {
+static const sight_list *find_sights(const importance_inputs *inputs, importance_area *area, const sight_box *box,
+                                     importance_batch *batch, sight_list *list) {
   enum { FEW = 4 };
   if (know_area(inputs, area, box, batch) && !area->around.crowded) {
     if (area->around.count <= FEW) return &area->around;
@@ -79,8 +80,8 @@ static const sight_list *find_sights(const judge_inputs *inputs, judge_area *are
   return list;
 }
 
-void judge_together(const judge_inputs *inputs, judge_area *area, judge_batch *batch) {
-  ASSERT(batch->count > 0 && batch->count <= JUDGE_MAX);
+void importance_together(const importance_inputs *inputs, importance_area *area, importance_batch *batch) {
+  ASSERT(batch->count > 0 && batch->count <= IMPORTANCE_BATCH_MAX);
   sight_list narrowed;
   sight_box box = area->box;
   for (uint32_t i = 0; i < 3; i++) {
@@ -97,20 +98,20 @@ void judge_together(const judge_inputs *inputs, judge_area *area, judge_batch *b
   const sight_list *list = find_sights(inputs, area, &box, batch, &narrowed);
   for (uint32_t i = 0; i < batch->count; i++)
     if (list->crowded)
-      judge_at(inputs, &box, batch->x[i], batch->y[i], batch->z[i], batch, i);
+      importance_at(inputs, &box, batch->x[i], batch->y[i], batch->z[i], batch, i);
     else
       batch->by_distance[i] = best_at(list, batch->x[i], batch->y[i], batch->z[i], &batch->observers[i]);
 }
 
-void judge_apart(const judge_inputs *inputs, judge_batch *batch) {
-  ASSERT(batch->count <= JUDGE_MAX);
+void importance_apart(const importance_inputs *inputs, importance_batch *batch) {
+  ASSERT(batch->count <= IMPORTANCE_BATCH_MAX);
   double cell_m = inputs->space->cell_m;
   batch->looks = 0;
   for (uint32_t i = 0; i < batch->count; i++) {
     const agent_place *place = &inputs->store->places[batch->agents[i]];
     sight_box box = {
         .corner_x = place->cell_x * cell_m, .corner_y = place->cell_y * cell_m, .partition = place->partition};
-    judge_at(inputs, &box, place->x, place->y, place->z, batch, i);
+    importance_at(inputs, &box, place->x, place->y, place->z, batch, i);
   }
 }
 
@@ -123,17 +124,18 @@ static float factor_of(const agent_row *row) {
 }
 
 /* The importance that observers give, times the host's factors and the type's importance. */
-static float product_of(const judge_inputs *inputs, const judge_batch *batch, uint32_t i) {
+static float product_of(const importance_inputs *inputs, const importance_batch *batch, uint32_t i) {
   const agent_row *row = &inputs->store->rows[batch->agents[i]];
   return batch->by_distance[i] * inputs->types->types[row->type].def.importance * factor_of(row);
 }
 
 /* The sum of the four factors. What company gives was found after an earlier score. What the agent is without company
  * is noted, where `standing` is given, for the agents in its company. */
-static float judge_sum_of(const judge_inputs *inputs, const judge_batch *batch, uint32_t i, uint16_t *own_importance) {
+static float importance_sum_of(const importance_inputs *inputs, const importance_batch *batch, uint32_t i,
+                               uint16_t *own_importance) {
   uint32_t index = batch->agents[i];
   const agent_row *row = &inputs->store->rows[index];
-  const judge_factors *weights = inputs->factors;
+  const importance_weights *weights = inputs->factors;
   agent_ratings ratings = inputs->store->ratings[index];
   float role =
       ratings.role == RATING_OF_TYPE ? inputs->types->types[row->type].def.importance : rating_value(ratings.role);
@@ -144,11 +146,12 @@ static float judge_sum_of(const judge_inputs *inputs, const judge_batch *batch, 
   return fminf((alone + weights->company * share_value(inputs->store->inherited_importance[index])) * 0.25f, 1.0f);
 }
 
-static float merit_of(const judge_inputs *inputs, const judge_batch *batch, uint32_t i, uint16_t *own_importance) {
-  return inputs->factors ? judge_sum_of(inputs, batch, i, own_importance) : product_of(inputs, batch, i);
+static float merit_of(const importance_inputs *inputs, const importance_batch *batch, uint32_t i,
+                      uint16_t *own_importance) {
+  return inputs->factors ? importance_sum_of(inputs, batch, i, own_importance) : product_of(inputs, batch, i);
 }
 
-static void fill_query(const judge_inputs *inputs, const judge_batch *batch, uint32_t i,
+static void fill_query(const importance_inputs *inputs, const importance_batch *batch, uint32_t i,
                        muster_importance_query *query) {
   uint32_t index = batch->agents[i];
   const agent_row *row = &inputs->store->rows[index];
@@ -165,7 +168,7 @@ static void fill_query(const judge_inputs *inputs, const judge_batch *batch, uin
   query->distance_m = (float)sqrt(x * x + y * y + z * z);
 }
 
-static float clamp_answer(float answer, uint32_t type, judge_batch *batch) {
+static float clamp_answer(float answer, uint32_t type, importance_batch *batch) {
   if (answer >= 0.0f && answer <= 1.0f) return answer;
   batch->refused++;
   batch->refused_type = type;
@@ -173,10 +176,10 @@ static float clamp_answer(float answer, uint32_t type, judge_batch *batch) {
 }
 
 /* Asks a type's own model about the type's agents in the batch. */
-static void ask_model(const judge_inputs *inputs, uint32_t type, judge_batch *batch) {
-  muster_importance_query queries[JUDGE_MAX];
-  float answers[JUDGE_MAX];
-  uint32_t asked[JUDGE_MAX], count = 0;
+static void ask_model(const importance_inputs *inputs, uint32_t type, importance_batch *batch) {
+  muster_importance_query queries[IMPORTANCE_BATCH_MAX];
+  float answers[IMPORTANCE_BATCH_MAX];
+  uint32_t asked[IMPORTANCE_BATCH_MAX], count = 0;
   const muster_type_def *def = &inputs->types->types[type].def;
   for (uint32_t i = 0; i < batch->count; i++) {
     if (inputs->store->rows[batch->agents[i]].type != type) continue;
@@ -189,8 +192,8 @@ static void ask_model(const judge_inputs *inputs, uint32_t type, judge_batch *ba
   for (uint32_t i = 0; i < count; i++) batch->importance[asked[i]] = clamp_answer(answers[i], type, batch);
 }
 
-void judge_finish(const judge_inputs *inputs, judge_batch *batch) {
-  uint32_t modelled[JUDGE_MAX], models = 0;
+void importance_finish(const importance_inputs *inputs, importance_batch *batch) {
+  uint32_t modelled[IMPORTANCE_BATCH_MAX], models = 0;
   batch->refused = 0;
   for (uint32_t i = 0; i < batch->count; i++) {
     const agent_row *row = &inputs->store->rows[batch->agents[i]];
@@ -208,18 +211,18 @@ void judge_finish(const judge_inputs *inputs, judge_batch *batch) {
   }
 }
 
-struct judgement judge_explain(const judge_inputs *inputs, uint32_t index) {
-  judge_batch batch;
+struct importance_steps importance_explain(const importance_inputs *inputs, uint32_t index) {
+  importance_batch batch;
   uint32_t type = inputs->store->rows[index].type;
   batch.count = 1;
   batch.agents[0] = index;
-  judge_apart(inputs, &batch);
+  importance_apart(inputs, &batch);
   float product = batch.importance[0] = merit_of(inputs, &batch, 0, NULL);
   if (inputs->types->types[type].def.model_importance) ask_model(inputs, type, &batch);
-  return (struct judgement){batch.observers[0], batch.by_distance[0], product, batch.importance[0]};
+  return (struct importance_steps){batch.observers[0], batch.by_distance[0], product, batch.importance[0]};
 }
 
-bool judge_is_out_of_sight(const judge_inputs *inputs, uint32_t index) {
+bool importance_is_out_of_sight(const importance_inputs *inputs, uint32_t index) {
   const agent_row *row = &inputs->store->rows[index];
   const agent_place *place = &inputs->store->places[index];
   if (inputs->factors || row->importance != row->floor || inputs->types->types[row->type].def.model_importance)

@@ -1,76 +1,77 @@
-/* plan/judge.h - how important are these agents? Up to JUDGE_MAX of them at a time, on any thread.
+/* plan/importance.h - how important are these agents? Up to IMPORTANCE_BATCH_MAX of them at a time, on any thread.
  *
  *     distance to observers  x  the host's factors  x  the type's importance  ->  the type's own model, if it has one
  *
  * and never below the designer's floor. Or, in a world that is set so, by the sum of the four factors of Rankin, Acton
  * & Katchabaw instead of that product: see muster/tune.h. */
-#ifndef PLAN_JUDGE_H
-#define PLAN_JUDGE_H
+#ifndef PLAN_IMPORTANCE_H
+#define PLAN_IMPORTANCE_H
 
 #include "agents/sights.h"
 #include "agents/space.h"
 #include "agents/types.h"
 #include "plan/factors.h"
 
-enum { JUDGE_MAX = 64 };
+enum { IMPORTANCE_BATCH_MAX = 64 };
 
-typedef struct judge_inputs {
+typedef struct importance_inputs {
   const agent_store *store;
   const type_table *types;
   const struct space *space;
   const observer_table *observers;
-  const judge_factors *factors; /* null: importance is the product */
-} judge_inputs;
+  const importance_weights *factors; /* null: importance is the product */
+} importance_inputs;
 
-typedef struct judge_batch {
+typedef struct importance_batch {
   uint32_t count;
-  uint32_t agents[JUDGE_MAX];
-  float x[JUDGE_MAX], y[JUDGE_MAX], z[JUDGE_MAX]; /* from the area's corner; judge_together only */
-  float by_distance[JUDGE_MAX];                   /* what observers give */
-  uint32_t observers[JUDGE_MAX];                  /* which observer gives it, or OBSERVER_NONE */
-  float importance[JUDGE_MAX];
+  uint32_t agents[IMPORTANCE_BATCH_MAX];
+  /* from the area's corner; importance_together only */
+  float x[IMPORTANCE_BATCH_MAX], y[IMPORTANCE_BATCH_MAX], z[IMPORTANCE_BATCH_MAX];
+  float by_distance[IMPORTANCE_BATCH_MAX];  /* what observers give */
+  uint32_t observers[IMPORTANCE_BATCH_MAX]; /* which observer gives it, or OBSERVER_NONE */
+  float importance[IMPORTANCE_BATCH_MAX];
   uint32_t looks;        /* observers and buckets looked at */
   uint32_t refused;      /* results of models that had to be clamped */
   uint32_t refused_type; /* the type of the last of them */
-} judge_batch;
+} importance_batch;
 
 /* An area of which several batches are judged in turn: the observers that matter in it are found once. */
-typedef struct judge_area {
+typedef struct importance_area {
   sight_box box; /* its heights are those of the batch for which `around` was found, and some more */
   bool known;
   sight_list around;
-} judge_area;
+} importance_area;
 
 /* A rectangle of the ground plane, from a corner. */
-typedef struct judge_part {
+typedef struct importance_part {
   double corner_x, corner_y;
   float low_x, low_y, high_x, high_y;
-} judge_part;
+} importance_part;
 
 /* Enters a part of the ground plane. No observers are found yet. */
-void judge_enter(judge_area *area, const judge_part *part, uint32_t partition);
+void importance_enter(importance_area *area, const importance_part *part, uint32_t partition);
 
 /* Importance by distance of agents in the area whose x, y and z are set. */
-void judge_together(const judge_inputs *inputs, judge_area *area, judge_batch *batch);
+void importance_together(const importance_inputs *inputs, importance_area *area, importance_batch *batch);
 
 /* Importance by distance of agents anywhere. */
-void judge_apart(const judge_inputs *inputs, judge_batch *batch);
+void importance_apart(const importance_inputs *inputs, importance_batch *batch);
 
 /* Importance from by_distance and everything else. With factors it also writes the agents' own importance. */
-void judge_finish(const judge_inputs *inputs, judge_batch *batch);
+void importance_finish(const importance_inputs *inputs, importance_batch *batch);
 
 /* How an agent's importance comes about, step by step, before the floor. */
-struct judgement {
+struct importance_steps {
   uint32_t observer; /* OBSERVER_NONE when no observer gives any */
   float by_distance;
   float product;  /* times the host's factors and the type's; or the sum of the factors of importance */
   float by_model; /* by the type's own model; without one, the product */
 };
 
-/* Judges one agent and changes nothing. */
-struct judgement judge_explain(const judge_inputs *inputs, uint32_t index);
+/* Finds one agent's importance and changes nothing. */
+struct importance_steps importance_explain(const importance_inputs *inputs, uint32_t index);
 
 /* Whether an agent has only the importance that the designer gave it, and no observer is near: nothing to find out. */
-bool judge_is_out_of_sight(const judge_inputs *inputs, uint32_t index);
+bool importance_is_out_of_sight(const importance_inputs *inputs, uint32_t index);
 
 #endif
