@@ -17,7 +17,7 @@ void callback_end(const update_context *outer) {
   running = outer;
 }
 
-void callback_touch(update_context *context, muster_flight_doing doing, void (*callback)(muster_update *)) {
+void callback_call(update_context *context, muster_flight_doing doing, void (*callback)(muster_update *)) {
   uint32_t place = context->place;
   uint64_t inside = load_relaxed_u64(&context->inside);
   context->place = callback_place(doing, 0);

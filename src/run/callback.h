@@ -34,7 +34,7 @@ static inline muster_atom_result callback_atom(worker_state *state, const muster
 }
 
 /* Calls another callback that takes the update. It may be called from inside a callback of the same worker. */
-void callback_touch(update_context *context, muster_flight_doing doing, void (*callback)(muster_update *));
+void callback_call(update_context *context, muster_flight_doing doing, void (*callback)(muster_update *));
 
 /* Sets and returns the error of callback_check(); never MUSTER_OK. */
 __attribute__((cold)) muster_result callback_refuse(const muster_update *update, const char *what);

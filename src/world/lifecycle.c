@@ -30,7 +30,7 @@ void lifecycle_callback(struct muster_world *world, uint32_t index, muster_fligh
   flight_note before = flight_turn(state->flight, world->frames, (muster_agent){index, row->generation}, doing,
                                    (muster_type){row->type + 1u});
   runner_begin_outside(state, index, PHASE_INTAKE, &result);
-  callback_touch(&state->context, doing, callback);
+  callback_call(&state->context, doing, callback);
   flight_return(state->flight, before);
   state->context.phase = PHASE_OUTSIDE;
   if (world->agents.types.types[row->type].published) row->front ^= 1u;
