@@ -5,29 +5,29 @@
 #include <math.h>
 #include <string.h>
 
-static inline float square_to(const struct sight *sight, float x, float y, float z) {
-  float dx = x - sight->x, dy = y - sight->y, dz = z - sight->z;
+static inline float square_to(const struct seen_observer *seen, float x, float y, float z) {
+  float dx = x - seen->x, dy = y - seen->y, dz = z - seen->z;
   return dx * dx + dy * dy + dz * dz;
 }
 
 /* The greatest importance that any of the observers gives at a point; in *observer, which one. Which of them is best
  * is unpredictable, so there are no branches on it; when all see equally far, the nearest one is. */
-static float best_at(const sight_list *list, float x, float y, float z, uint32_t *observer) {
-  const struct sight *best = &list->sights[0];
+static float best_at(const observer_query *list, float x, float y, float z, uint32_t *observer) {
+  const struct seen_observer *best = &list->seen[0];
   *observer = OBSERVER_NONE;
   if (list->count == 0) return 0.0f;
   float importance = 0.0f, square = square_to(best, x, y, z);
   if (list->alike) {
     for (uint32_t i = 1; i < list->count; i++) {
-      float other = square_to(&list->sights[i], x, y, z);
-      best = other < square ? &list->sights[i] : best;
+      float other = square_to(&list->seen[i], x, y, z);
+      best = other < square ? &list->seen[i] : best;
       square = other < square ? other : square;
     }
-    importance = sight_importance(best, sqrtf(square));
+    importance = seen_observer_importance(best, sqrtf(square));
   } else {
     for (uint32_t i = 0; i < list->count; i++) {
-      float other = sight_importance(&list->sights[i], sqrtf(square_to(&list->sights[i], x, y, z)));
-      best = other > importance ? &list->sights[i] : best;
+      float other = seen_observer_importance(&list->seen[i], sqrtf(square_to(&list->seen[i], x, y, z)));
+      best = other > importance ? &list->seen[i] : best;
       importance = other > importance ? other : importance;
     }
   }
@@ -35,46 +35,46 @@ static float best_at(const sight_list *list, float x, float y, float z, uint32_t
   return importance;
 }
 
-static void importance_at(const importance_inputs *inputs, const sight_box *around, float x, float y, float z,
+static void importance_at(const importance_inputs *inputs, const query_box *around, float x, float y, float z,
                           importance_batch *batch, uint32_t i) {
-  sight_list list;
-  sight_box box = {around->corner_x, around->corner_y, {x, y, z}, {x, y, z}, around->partition};
-  sights_gather(inputs->observers, &box, &list);
+  observer_query list;
+  query_box box = {around->corner_x, around->corner_y, {x, y, z}, {x, y, z}, around->partition};
+  observer_query_gather(inputs->observers, &box, &list);
   batch->looks += list.looks;
   batch->by_distance[i] = best_at(&list, x, y, z, &batch->observers[i]);
 }
 
 void importance_enter(importance_area *area, const importance_part *part, uint32_t partition) {
   area->known = false;
-  area->box = (sight_box){
+  area->box = (query_box){
       part->corner_x, part->corner_y, {part->low_x, part->low_y, 0}, {part->high_x, part->high_y, 0}, partition};
 }
 
 /* Finds the observers that matter in the area at the heights of the box. False when the box is not all in the area. */
-static bool know_area(const importance_inputs *inputs, importance_area *area, const sight_box *box,
+static bool know_area(const importance_inputs *inputs, importance_area *area, const query_box *box,
                       importance_batch *batch) {
   const float slack_m = 16.0f;
-  sight_box *whole = &area->box;
+  query_box *whole = &area->box;
   for (uint32_t i = 0; i < 2; i++)
     if (box->low[i] < whole->low[i] || box->high[i] > whole->high[i]) return false;
   if (area->known && box->low[2] >= whole->low[2] && box->high[2] <= whole->high[2]) return true;
   whole->low[2] = box->low[2] - slack_m;
   whole->high[2] = box->high[2] + slack_m;
-  sights_gather(inputs->observers, whole, &area->around);
+  observer_query_gather(inputs->observers, whole, &area->around);
   area->known = true;
   batch->looks += area->around.looks;
   return true;
 }
 
 /* The observers that matter in the box. When few matter in the area, all of those: telling them apart takes longer. */
-static const sight_list *find_sights(const importance_inputs *inputs, importance_area *area, const sight_box *box,
-                                     importance_batch *batch, sight_list *list) {
+static const observer_query *find_observers(const importance_inputs *inputs, importance_area *area,
+                                            const query_box *box, importance_batch *batch, observer_query *list) {
   enum { FEW = 4 };
   if (know_area(inputs, area, box, batch) && !area->around.crowded) {
     if (area->around.count <= FEW) return &area->around;
-    sights_narrow(&area->around, box, list);
+    observer_query_narrow(&area->around, box, list);
   } else {
-    sights_gather(inputs->observers, box, list);
+    observer_query_gather(inputs->observers, box, list);
     batch->looks += list->looks;
   }
   return list;
@@ -82,8 +82,8 @@ static const sight_list *find_sights(const importance_inputs *inputs, importance
 
 void importance_together(const importance_inputs *inputs, importance_area *area, importance_batch *batch) {
   ASSERT(batch->count > 0 && batch->count <= IMPORTANCE_BATCH_MAX);
-  sight_list narrowed;
-  sight_box box = area->box;
+  observer_query narrowed;
+  query_box box = area->box;
   for (uint32_t i = 0; i < 3; i++) {
     const float *values = i == 0 ? batch->x : i == 1 ? batch->y : batch->z;
     float low = values[0], high = values[0];
@@ -95,7 +95,7 @@ void importance_together(const importance_inputs *inputs, importance_area *area,
     box.high[i] = high;
   }
   batch->looks = 0;
-  const sight_list *list = find_sights(inputs, area, &box, batch, &narrowed);
+  const observer_query *list = find_observers(inputs, area, &box, batch, &narrowed);
   for (uint32_t i = 0; i < batch->count; i++)
     if (list->crowded)
       importance_at(inputs, &box, batch->x[i], batch->y[i], batch->z[i], batch, i);
@@ -109,7 +109,7 @@ void importance_apart(const importance_inputs *inputs, importance_batch *batch) 
   batch->looks = 0;
   for (uint32_t i = 0; i < batch->count; i++) {
     const agent_place *place = &inputs->store->places[batch->agents[i]];
-    sight_box box = {
+    query_box box = {
         .corner_x = place->cell_x * cell_m, .corner_y = place->cell_y * cell_m, .partition = place->partition};
     importance_at(inputs, &box, place->x, place->y, place->z, batch, i);
   }
@@ -227,5 +227,5 @@ bool importance_is_out_of_sight(const importance_inputs *inputs, uint32_t index)
   const agent_place *place = &inputs->store->places[index];
   if (inputs->factors || row->importance != row->floor || inputs->types->types[row->type].def.model_importance)
     return false;
-  return !sights_may_see(inputs->observers, space_position(inputs->space, place), place->partition);
+  return !observer_query_may_see(inputs->observers, space_position(inputs->space, place), place->partition);
 }

@@ -7,7 +7,7 @@
 #ifndef PLAN_IMPORTANCE_H
 #define PLAN_IMPORTANCE_H
 
-#include "agents/sights.h"
+#include "agents/observer_query.h"
 #include "agents/space.h"
 #include "agents/types.h"
 #include "plan/factors.h"
@@ -37,9 +37,9 @@ typedef struct importance_batch {
 
 /* An area of which several batches are judged in turn: the observers that matter in it are found once. */
 typedef struct importance_area {
-  sight_box box; /* its heights are those of the batch for which `around` was found, and some more */
+  query_box box; /* its heights are those of the batch for which `around` was found, and some more */
   bool known;
-  sight_list around;
+  observer_query around;
 } importance_area;
 
 /* A rectangle of the ground plane, from a corner. */

@@ -1,5 +1,5 @@
 /* Who waits to be written, and who is found near agents: against a look at everybody. */
-#include "agents/sights.h"
+#include "agents/observer_query.h"
 
 #include "base/random.h"
 
@@ -164,22 +164,22 @@ static float best_of(const struct fixture *fixture, uint32_t partition, double x
 
 /* At points in the box, the best of those that were found is the best of all. */
 static uint32_t check_box(struct fixture *fixture, double span_m, float edge_m, double height_m) {
-  sight_list list;
-  sight_box box = {
+  observer_query list;
+  query_box box = {
       draw(fixture, span_m) - span_m / 2, draw(fixture, span_m) - span_m / 2, {0}, {0}, (uint32_t)draw(fixture, 2)};
   for (uint32_t i = 0; i < 3; i++) {
     box.low[i] = (float)draw(fixture, i < 2 ? (double)edge_m : height_m);
     box.high[i] = box.low[i] + (float)draw(fixture, (double)edge_m);
   }
-  sights_gather(&fixture->table, &box, &list);
+  observer_query_gather(&fixture->table, &box, &list);
   if (list.crowded) return 0;
   for (uint32_t k = 0; k < 20; k++) {
     float point[3], found = 0.0f;
     for (uint32_t i = 0; i < 3; i++) point[i] = box.low[i] + (float)draw(fixture, (double)(box.high[i] - box.low[i]));
     for (uint32_t i = 0; i < list.count; i++) {
-      const struct sight *sight = &list.sights[i];
-      float dx = point[0] - sight->x, dy = point[1] - sight->y, dz = point[2] - sight->z;
-      found = fmaxf(found, sight_importance(sight, sqrtf(dx * dx + dy * dy + dz * dz)));
+      const struct seen_observer *seen = &list.seen[i];
+      float dx = point[0] - seen->x, dy = point[1] - seen->y, dz = point[2] - seen->z;
+      found = fmaxf(found, seen_observer_importance(seen, sqrtf(dx * dx + dy * dy + dz * dz)));
     }
     float best = best_of(fixture, box.partition, box.corner_x + (double)point[0], box.corner_y + (double)point[1],
                          (double)point[2]);
@@ -220,8 +220,8 @@ Test(observers, on_top_of_each_other_are_one_to_whoever_looks) {
   struct fixture *fixture = create();
   for (uint32_t i = 0; i < MAXIMUM; i++) add_usual(fixture, i, 100);
   write_all(fixture);
-  sight_list list;
-  sights_gather(&fixture->table, &(sight_box){0, 0, {0, 0, 0}, {30, 30, 2}, 0}, &list);
+  observer_query list;
+  observer_query_gather(&fixture->table, &(query_box){0, 0, {0, 0, 0}, {30, 30, 2}, 0}, &list);
   cr_assert_not(list.crowded);
   cr_assert_eq(list.count, 1);
   destroy(fixture);
@@ -234,10 +234,10 @@ Test(observers, of_which_too_many_may_matter_are_asked_for_one_by_one) {
     add(fixture, i, (muster_position){100 * cos(angle), 100 * sin(angle), 0}, 0, 25, 250);
   }
   write_all(fixture);
-  sight_list list;
-  sights_gather(&fixture->table, &(sight_box){0, 0, {-20, -20, 0}, {20, 20, 0}, 0}, &list);
+  observer_query list;
+  observer_query_gather(&fixture->table, &(query_box){0, 0, {-20, -20, 0}, {20, 20, 0}, 0}, &list);
   cr_assert(list.crowded);
-  sights_gather(&fixture->table, &(sight_box){0, 0, {20, 1, 0}, {20, 1, 0}, 0}, &list);
+  observer_query_gather(&fixture->table, &(query_box){0, 0, {20, 1, 0}, {20, 1, 0}, 0}, &list);
   cr_assert_not(list.crowded);
   cr_assert_eq(list.count, 1);
   cr_assert_float_eq(list.lowest, best_of(fixture, 0, 20, 1, 0), 1e-4);
@@ -269,14 +269,14 @@ Test(observers, are_found_at_either_end_of_a_line) {
   for (uint32_t axis = 0; axis < 2; axis++)
     for (int side = -1; side <= 1; side += 2) {
       struct fixture *fixture = create();
-      sight_list list;
-      sight_box box = {0, 0, {0, 0, 0}, {0, 0, 0}, 0};
+      observer_query list;
+      query_box box = {0, 0, {0, 0, 0}, {0, 0, 0}, 0};
       box.low[axis] = -5000;
       box.high[axis] = 5000;
       double at = 4990.0 * side;
       add(fixture, 0, (muster_position){axis ? 0 : at, axis ? at : 0, 0}, 0, 5, 25);
       write_all(fixture);
-      sights_gather(&fixture->table, &box, &list);
+      observer_query_gather(&fixture->table, &box, &list);
       cr_assert_eq(list.count, 1, "axis %u, side %d", axis, side);
       destroy(fixture);
     }
@@ -285,13 +285,13 @@ Test(observers, are_found_at_either_end_of_a_line) {
 /* One that sees half a metre far matters to whoever stands where it is, in a box around it or at its very place. */
 Test(observers, that_see_no_further_than_a_box_are_found_inside_it) {
   struct fixture *fixture = create();
-  sight_list list;
+  observer_query list;
   add(fixture, 0, (muster_position){5, 5, 5}, 0, 0.25f, 0.5f);
   write_all(fixture);
-  sights_gather(&fixture->table, &(sight_box){0, 0, {0, 0, 0}, {10, 10, 10}, 0}, &list);
+  observer_query_gather(&fixture->table, &(query_box){0, 0, {0, 0, 0}, {10, 10, 10}, 0}, &list);
   cr_assert_eq(list.count, 1);
-  cr_assert_eq(list.sights[0].highest, 1.0f);
-  sights_gather(&fixture->table, &(sight_box){0, 0, {5, 5, 5}, {5, 5, 5}, 0}, &list);
+  cr_assert_eq(list.seen[0].highest, 1.0f);
+  observer_query_gather(&fixture->table, &(query_box){0, 0, {5, 5, 5}, {5, 5, 5}, 0}, &list);
   cr_assert_eq(list.count, 1);
   cr_assert_eq(list.lowest, 1.0f);
   destroy(fixture);
@@ -300,10 +300,10 @@ Test(observers, that_see_no_further_than_a_box_are_found_inside_it) {
 /* Its middle is seen by nobody, and its northern end lies at the corner. */
 Test(observers, are_found_at_the_far_end_of_a_line_that_ends_at_the_corner) {
   struct fixture *fixture = create();
-  sight_list list;
+  observer_query list;
   add(fixture, 0, (muster_position){0, -4990, 0}, 0, 5, 25);
   write_all(fixture);
-  sights_gather(&fixture->table, &(sight_box){0, 0, {0, -5000, 0}, {0, 0, 0}, 0}, &list);
+  observer_query_gather(&fixture->table, &(query_box){0, 0, {0, -5000, 0}, {0, 0, 0}, 0}, &list);
   cr_assert_eq(list.count, 1);
   destroy(fixture);
 }

@@ -21,7 +21,7 @@ static const struct room rooms[] = {
     {"agents",
      {"base"},
      {"store.h", "agents_sound.h", "batch.h", "companions.h", "elapsed.h", "herds.h", "mailbox.h", "nearby.h",
-      "observers.h", "offence.h", "passes.h", "sets.h", "sights.h", "space.h", "spawn.h", "types.h"}},
+      "observers.h", "offence.h", "passes.h", "sets.h", "observer_query.h", "space.h", "spawn.h", "types.h"}},
     {"plan",
      {"base", "agents"},
      {"bands.h", "classes.h", "controller.h", "costs.h", "factors.h", "shedding.h", "fold.h", "importance.h",
