@@ -158,7 +158,7 @@ static void connect_runner(struct muster_world *world) {
 /* The updates of a planner world are run by the host, so it has no watchdog. */
 static bool start_watchdog(struct muster_world *world) {
   if (!world->def.stuck_ns || world->def.planner_workers) return true;
-  world->watchdog = watchdog_create(world->runner->posts, world->runner->state_count, world->def.stuck_ns,
+  world->watchdog = watchdog_create(world->runner->heartbeats, world->runner->state_count, world->def.stuck_ns,
                                     &world->agents.types, &world->def.log, &world->arena);
   return world->watchdog && watchdog_start(world->watchdog);
 }

@@ -263,7 +263,7 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
   world->runner->now_ns = frame->sim_now_ns;
   world->runner->frame = world->frames;
   frame_enter(world);
-  watch_begin(runner_caller(world->runner)->post);
+  watch_begin(runner_caller(world->runner)->heartbeat);
   watchdog_frame_begins(world->watchdog);
   audit_begin(world);
   trace_begin(world->trace, world->frame, world_is_virtual(world));

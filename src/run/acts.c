@@ -85,7 +85,7 @@ static void acts_run_atoms(worker_state *state) {
   bool wall = !runner->virtual, finished = false;
   uint64_t begin_ns = wall ? clock_now(&runner->clock) : 0;
   for (uint32_t atom = type->parallel_atoms; atom < type->def.atom_count && !finished; atom++) {
-    watch_enter(state->post);
+    watch_enter(state->heartbeat);
     muster_atom_result answer = callback_atom(state, type->def.atoms, atom, MUSTER_FLIGHT_ACTION);
     finished = answer == MUSTER_ATOM_FINISH;
     if ((unsigned)answer > MUSTER_ATOM_FINISH) state->results_refused++;
@@ -98,7 +98,7 @@ static void acts_run_atoms(worker_state *state) {
 
 static void run_actions(worker_state *state) {
   const muster_update *update = &state->context.public;
-  watch_agent(state->post, update->agent.index, update->agent.generation);
+  watch_agent(state->heartbeat, update->agent.index, update->agent.generation);
   flight_begin(state->flight, state->context.runner->frame);
   flight_agent(state->flight, update->agent.index, update->agent.generation);
   if (conduct_suspects(state->context.type, update->agent.index) && !state->context.runner->virtual)
@@ -109,7 +109,7 @@ static void run_actions(worker_state *state) {
   else
     acts_run_atoms(state);
   callback_leave(&state->context);
-  watch_leave(state->post);
+  watch_leave(state->heartbeat);
   flight_leave(state->flight);
   state->context.phase = PHASE_OUTSIDE;
 }
@@ -179,7 +179,7 @@ static CALLS_OUT void take_part(struct acts *acts, uint32_t worker,
   uint64_t begin_ns = wall ? clock_now(&runner->clock) : 0, clock_ns = begin_ns;
   uint64_t begin_cpu_ns = audited ? clock_thread_cpu() : 0; /* the caller's is the commit's, and measured there */
   state->inside = true;
-  watch_begin(state->post);
+  watch_begin(state->heartbeat);
   state->context.act = acts->kind;
   if (wall) conduct_begin(state, begin_ns);
   const update_context *outer = callback_begin(&state->context);

@@ -10,7 +10,7 @@ static bool run_once(worker_state *state, const struct runner *runner, uint64_t 
   const agent_type *type = state->context.type;
   bool finished = false;
   for (uint32_t atom = 0; atom < type->parallel_atoms && !finished; atom++) {
-    watch_enter(state->post);
+    watch_enter(state->heartbeat);
     finished = callback_atom(state, type->atoms, atom, MUSTER_FLIGHT_ATOM) == MUSTER_ATOM_FINISH;
     if (runner->virtual) continue;
     uint64_t after_ns = clock_now(&runner->clock), atom_ns = after_ns - *clock_ns;

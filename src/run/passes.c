@@ -64,7 +64,7 @@ static void look_at_clock(struct walk *walk, uint32_t atom) {
   if (atom_ns > walk->longest_ns) walk->longest_ns = atom_ns;
   walk->looked_ns += atom_ns;
   walk->looked++;
-  watch_enter(walk->state->post);
+  watch_enter(walk->state->heartbeat);
   walk->clock_ns = after_ns;
 }
 
@@ -251,7 +251,7 @@ static void act_set(worker_state *state, const struct runner *runner, const agen
   pass_begin_set(set, own, context->began_ns);
   tell_set(context, &type->sets, number, own);
   for (uint32_t atom = set->first_atom; atom < set->end_atom && result != MUSTER_ATOM_FINISH; atom++) {
-    watch_enter(state->post);
+    watch_enter(state->heartbeat);
     result = callback_atom(state, type->atoms, atom, MUSTER_FLIGHT_ACTION);
     if ((unsigned)result > MUSTER_ATOM_FINISH) state->results_refused++;
     uint64_t end_ns = runner->virtual ? type->atoms[atom].model_ns : clock_now(&runner->clock);

@@ -22,7 +22,7 @@ void runner_create(struct runner *runner, uint32_t workers, uint32_t indices, ui
   runner->limit_ns = UINT64_MAX;
   runner->states = arena_reserve(arena, indices, sizeof *runner->states);
   cost_sample *samples = arena_reserve(arena, (size_t)indices * SAMPLES_MAX, sizeof *samples);
-  runner->posts = arena_reserve(arena, indices, sizeof *runner->posts);
+  runner->heartbeats = arena_reserve(arena, indices, sizeof *runner->heartbeats);
   struct offence *offences = arena_reserve(arena, (size_t)indices * OFFENCES_MAX, sizeof *offences);
   uint32_t counts = offences_counts(types_max);
   uint32_t *by_type = arena_reserve(arena, (size_t)indices * counts, sizeof *by_type);
@@ -31,7 +31,7 @@ void runner_create(struct runner *runner, uint32_t workers, uint32_t indices, ui
   if (arena->failed) return;
   for (uint32_t i = 0; i < indices; i++) {
     runner->states[i].samples = samples + (size_t)i * SAMPLES_MAX;
-    runner->states[i].post = &runner->posts[i];
+    runner->states[i].heartbeat = &runner->heartbeats[i];
     runner->states[i].offences.offences = offences + (size_t)i * OFFENCES_MAX;
     runner->states[i].offences.by_type = by_type + (size_t)i * counts;
   }
@@ -51,7 +51,7 @@ void runner_open_early(struct runner *runner) {
                             .samples = state->samples,
                             .offences = state->offences,
                             .set_counts = state->set_counts,
-                            .post = state->post,
+                            .heartbeat = state->heartbeat,
                             .flight = state->flight,
                             .track = runner->tracks ? &runner->tracks[i] : NULL};
     state->context.public.world = runner->world;
@@ -79,7 +79,7 @@ void runner_close(struct runner *runner) {
 static inline void tell_type(update_context *context, const agent_type *type, uint32_t number) {
   if (context->type == type) return;
   context->type = type;
-  watch_type(context->worker->post, number);
+  watch_type(context->worker->heartbeat, number);
   context->public.type = (muster_type){number + 1u};
   context->public.type_user = type->user;
   context->public.step_ns = type->step_ns;
@@ -176,7 +176,7 @@ static inline enum interruption runner_run_atoms(worker_state *state, const stru
     uint64_t after_ns = clock_now(&runner->clock), atom_ns = after_ns - *clock_ns;
     after_ns = conduct_atom(state, runner, atom, &atom_ns, after_ns);
     if (atom_ns > longest_ns) longest_ns = atom_ns;
-    watch_enter(state->post);
+    watch_enter(state->heartbeat);
     *clock_ns = after_ns;
   }
   runner->batch->outcomes[entry_index] = (uint8_t)outcome_after(type, atom, finished);
@@ -206,7 +206,7 @@ static inline uint32_t runner_begin_entry(worker_state *state, const struct runn
   state->offends = false;
   context->spawn_base = entry->spawn_base;
   context->spawn_limit = entry->spawn_limit;
-  watch_agent(state->post, entry->agent, row->generation);
+  watch_agent(state->heartbeat, entry->agent, row->generation);
   flight_agent(state->flight, entry->agent, row->generation);
   runner_tell(context, runner, entry->agent, next ? runner->store->begun[entry->agent].started_ns : runner->now_ns);
   if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED) {
@@ -398,12 +398,12 @@ static void runner_work_off(worker_state *state, struct runner *runner, bool ear
   for (;;) {
     clock_ns = run_urgent(state, runner, clock_ns, &cpu_ns);
     if (!taking_next(state, runner, early_only, clock_ns, &claim)) break;
-    watch_enter(state->post);
+    watch_enter(state->heartbeat);
     callback_enter(&state->context);
     claim.timed |= wall && may_be_late(state, runner, &claim, clock_ns);
     uint64_t blocked_ns = state->blocked_ns, end_ns = runner_run_claim(state, runner, &claim, clock_ns);
     callback_leave(&state->context);
-    watch_leave(state->post);
+    watch_leave(state->heartbeat);
     flight_leave(state->flight);
     if (end_ns - clock_ns > runner->limit_ns) conduct_long_claim(state, runner, &claim, end_ns - clock_ns, end_ns);
     uint64_t took_ns = end_ns - clock_ns - (state->blocked_ns - blocked_ns);
@@ -431,7 +431,7 @@ static CALLS_OUT void run_runner_work(struct runner *runner, uint32_t worker, bo
   if (state->inside) return;
   state->inside = true;
   state->early = early_only;
-  watch_begin(state->post);
+  watch_begin(state->heartbeat);
   state->takes_woken = !early_only && !runner->virtual && !runner->rations_woken;
   const update_context *outer = callback_begin(&state->context);
   runner_work_off(state, runner, early_only);

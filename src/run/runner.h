@@ -71,7 +71,7 @@ struct set_counts {
 
 struct runner;
 struct herd_table;
-struct watch_post;
+struct watch_heartbeat;
 struct flight_line;
 
 /* The public update and what belongs to it. One per worker; also one for the frame's thread outside stage 7. */
@@ -137,7 +137,7 @@ typedef struct worker_state {
   uint32_t suspect_count;
   struct suspicion suspects[SUSPECTS_MAX]; /* each type once */
   offence_list offences;                   /* kept until limits are enforced */
-  struct watch_post *post;
+  struct watch_heartbeat *heartbeat;
   struct flight_line *flight; /* of a world with a flight recorder; else null */
 } worker_state;
 
@@ -158,15 +158,15 @@ struct runner {
   bool virtual, audit;
   uint32_t workers;
   uint32_t state_count;
-  worker_state *states;             /* one per worker index */
-  struct track *tracks;             /* likewise; null without a trace */
-  struct watch_post *posts;         /* likewise */
-  void *flight_memory;              /* the host's memory for the flight recorder; null without one */
-  struct flight_line *flight_lines; /* in it; one per worker index */
-  uint64_t limit_ns;                /* the least of all types */
-  uint32_t caller;                  /* the index of the frame's thread */
-  uint32_t log_max;                 /* commands that one worker's updates may send in a frame */
-  logged_command *log_scratch;      /* log_max */
+  worker_state *states;               /* one per worker index */
+  struct track *tracks;               /* likewise; null without a trace */
+  struct watch_heartbeat *heartbeats; /* likewise */
+  void *flight_memory;                /* the host's memory for the flight recorder; null without one */
+  struct flight_line *flight_lines;   /* in it; one per worker index */
+  uint64_t limit_ns;                  /* the least of all types */
+  uint32_t caller;                    /* the index of the frame's thread */
+  uint32_t log_max;                   /* commands that one worker's updates may send in a frame */
+  logged_command *log_scratch;        /* log_max */
   /* set for each frame */
   uint64_t frame; /* its number */
   uint64_t now_ns;

@@ -10,7 +10,7 @@
 
 enum { LOOKS = 4, DOZE_LOOKS = 16, INCIDENTS_MAX = 64 };
 
-/* What was seen of a post at the last look. */
+/* What was seen of a heartbeat at the last look. */
 typedef struct sighting {
   uint64_t place, agent;
   uint32_t type;
@@ -22,7 +22,7 @@ typedef struct sighting {
 } sighting;
 
 struct watchdog {
-  watch_post *posts;
+  watch_heartbeat *heartbeats;
   sighting *sightings;
   uint32_t count;
   uint64_t stuck_ns;
@@ -40,12 +40,12 @@ struct watchdog {
   uint32_t idle_looks;
 };
 
-struct watchdog *watchdog_create(watch_post *posts, uint32_t count, uint64_t stuck_ns, const type_table *types,
-                                 const muster_log_sink *log, struct arena *arena) {
+struct watchdog *watchdog_create(watch_heartbeat *heartbeats, uint32_t count, uint64_t stuck_ns,
+                                 const type_table *types, const muster_log_sink *log, struct arena *arena) {
   struct watchdog *made = arena_reserve(arena, 1, sizeof *made);
   sighting *sightings = arena_reserve(arena, count, sizeof *sightings);
   if (!made || !sightings) return NULL;
-  made->posts = posts;
+  made->heartbeats = heartbeats;
   made->sightings = sightings;
   made->count = count;
   made->stuck_ns = stuck_ns;
@@ -55,23 +55,24 @@ struct watchdog *watchdog_create(watch_post *posts, uint32_t count, uint64_t stu
   return arena->failed ? NULL : made;
 }
 
-void watch_begin(watch_post *post) {
+void watch_begin(watch_heartbeat *heartbeat) {
   clockid_t clock = CLOCK_MONOTONIC;
   pthread_getcpuclockid(pthread_self(), &clock);
-  store_relaxed_u32(&post->clock, (uint32_t)clock); /* the release of `place` publishes it */
+  store_relaxed_u32(&heartbeat->clock, (uint32_t)clock); /* the release of `place` publishes it */
 }
 
 static double milliseconds(uint64_t duration_ns) {
   return (double)duration_ns * 1e-6;
 }
 
-/* Reads a post. False when the worker is in no claim, or moved on meanwhile. */
-static bool run_watchdog_look(const watch_post *post, sighting *seen) {
-  seen->place = load_acquire_u64(&post->place);
-  seen->agent = load_acquire_u64(&post->agent);
-  seen->type = load_acquire_u32(&post->type);
-  seen->clock = load_relaxed_u32(&post->clock);
-  return seen->place && load_acquire_u64(&post->place) == seen->place && load_acquire_u64(&post->agent) == seen->agent;
+/* Reads a heartbeat. False when the worker is in no claim, or moved on meanwhile. */
+static bool run_watchdog_look(const watch_heartbeat *heartbeat, sighting *seen) {
+  seen->place = load_acquire_u64(&heartbeat->place);
+  seen->agent = load_acquire_u64(&heartbeat->agent);
+  seen->type = load_acquire_u32(&heartbeat->type);
+  seen->clock = load_relaxed_u32(&heartbeat->clock);
+  return seen->place && load_acquire_u64(&heartbeat->place) == seen->place &&
+         load_acquire_u64(&heartbeat->agent) == seen->agent;
 }
 
 /* CPU time of the worker since it was first seen there; 0 when that cannot be told. */
@@ -111,7 +112,7 @@ static void tell_of_return(const struct watchdog *watchdog, uint32_t worker, con
 
 static void run_watchdog_look_at(struct watchdog *watchdog, uint32_t worker, uint64_t now_ns) {
   sighting *before = &watchdog->sightings[worker], seen;
-  bool inside = run_watchdog_look(&watchdog->posts[worker], &seen);
+  bool inside = run_watchdog_look(&watchdog->heartbeats[worker], &seen);
   if (inside && before->place == seen.place && before->agent == seen.agent) {
     before->type = seen.type; /* the worker writes it after the agent, when it changes */
     if (before->looks < LOOKS) before->looks++;

@@ -1,11 +1,11 @@
 /* run/watchdog.h - a thread of a world that notices workers that are stuck in an atom. Every world that runs updates
  * has one, however many workers it has: a host whose only thread is in an endless loop must hear of it, too.
  *
- * Each worker writes to its post where it is. The watchdog reads the posts every quarter of stuck_ns, and counts looks,
- * not time: a process that was stopped as a whole is not stuck. A worker seen at the same place in five looks in a row
- * is stuck. Its thread's CPU clock tells whether its atom computes all the while, or waits for something or for a
- * processor: it computes when that clock has moved on by stuck_ns, less a quarter for how coarse looks are. The
- * watchdog reads nothing but posts, CPU clocks and the names of types, which never move.
+ * Each worker writes into its heartbeat where it is. The watchdog reads the heartbeats every quarter of stuck_ns, and
+ * counts looks, not time: a process that was stopped as a whole is not stuck. A worker seen at the same place in five
+ * looks in a row is stuck. Its thread's CPU clock tells whether its atom computes all the while, or waits for something
+ * or for a processor: it computes when that clock has moved on by stuck_ns, less a quarter for how coarse looks are.
+ * The watchdog reads nothing but heartbeats, CPU clocks and the names of types, which never move.
  *
  *   worker:   agent (release) [a]  ...  place = 0 or the next number (release) [p]
  *   watchdog: place (acquire, pairs with [p]), agent (acquire, pairs with [a]), then both again: when neither changed,
@@ -23,13 +23,13 @@
 #include "pool/atomics.h"
 
 /* Where a worker is. Written by the worker alone. */
-typedef struct watch_post {
+typedef struct watch_heartbeat {
   _Alignas(64) shared_u64 place; /* 0 = in no claim; else a number of this claim alone, or this atom of a timed one */
   shared_u64 agent;              /* generation << 32 | index */
   shared_u32 type;
   shared_u32 clock; /* the number of its CPU clock; written before the place that it is read with */
   uint64_t number;  /* the last number used; only the worker's own */
-} watch_post;
+} watch_heartbeat;
 
 /* A worker that is stuck. */
 typedef struct watch_incident {
@@ -42,14 +42,14 @@ typedef struct watch_incident {
 
 struct watchdog;
 
-/* Reserves a watchdog over `count` posts; does not start it. Null when memory is refused. */
-struct watchdog *watchdog_create(watch_post *posts, uint32_t count, uint64_t stuck_ns, const type_table *types,
-                                 const muster_log_sink *log, struct arena *arena);
+/* Reserves a watchdog over `count` heartbeats; does not start it. Null when memory is refused. */
+struct watchdog *watchdog_create(watch_heartbeat *heartbeats, uint32_t count, uint64_t stuck_ns,
+                                 const type_table *types, const muster_log_sink *log, struct arena *arena);
 
 /* Starts the watchdog's thread. False with an error when the operating system refuses. */
 bool watchdog_start(struct watchdog *watchdog);
 
-/* Ends and joins the thread, when it was started; null is a no-op. No worker may write to the posts any more. */
+/* Ends and joins the thread, when it was started; null is a no-op. No worker may write to the heartbeats any more. */
 void watchdog_stop(struct watchdog *watchdog);
 
 /* Called when a frame begins, and when it ends; null is a no-op. Frame's thread. */
@@ -62,26 +62,26 @@ uint32_t watchdog_dozes(const struct watchdog *watchdog);
 /* Takes an incident; false when there is none. Frame's thread. */
 bool watchdog_take(struct watchdog *watchdog, watch_incident *incident);
 
-/* A thread begins to work at a post, before the claims of its part. A few nanoseconds. */
-void watch_begin(watch_post *post);
+/* A thread begins to work and to write a heartbeat, before the claims of its part. A few nanoseconds. */
+void watch_begin(watch_heartbeat *heartbeat);
 
 /* A worker enters a claim, or begins another atom of a timed one. */
-static inline void watch_enter(watch_post *post) {
-  store_release_u64(&post->place, ++post->number);
+static inline void watch_enter(watch_heartbeat *heartbeat) {
+  store_release_u64(&heartbeat->place, ++heartbeat->number);
 }
 
 /* The worker leaves the claim. */
-static inline void watch_leave(watch_post *post) {
-  store_release_u64(&post->place, 0);
+static inline void watch_leave(watch_heartbeat *heartbeat) {
+  store_release_u64(&heartbeat->place, 0);
 }
 
 /* The worker begins with an agent; the type is written when it is another than before. */
-static inline void watch_agent(watch_post *post, uint32_t index, uint32_t generation) {
-  store_release_u64(&post->agent, (uint64_t)generation << 32 | index);
+static inline void watch_agent(watch_heartbeat *heartbeat, uint32_t index, uint32_t generation) {
+  store_release_u64(&heartbeat->agent, (uint64_t)generation << 32 | index);
 }
 
-static inline void watch_type(watch_post *post, uint32_t type) {
-  store_release_u32(&post->type, type);
+static inline void watch_type(watch_heartbeat *heartbeat, uint32_t type) {
+  store_release_u32(&heartbeat->type, type);
 }
 
 #endif

@@ -1,20 +1,20 @@
-/* The watchdog over posts that the test writes: who moves on is never stuck, whatever the claim is. The test ends when
- * the one that does stand still was noticed. */
+/* The watchdog over heartbeats that the test writes: who moves on is never stuck, whatever the claim is. The test ends
+ * when the one that does stand still was noticed. */
 #include "run/watchdog.h"
 
 #include <criterion/criterion.h>
 #include <sched.h>
 #include <unistd.h>
 
-enum { POSTS = 4, STILL = 0, NEXT_AGENT, NEXT_ATOM, OUTSIDE, HANG_SECONDS = 100 };
+enum { HEARTBEATS = 4, STILL = 0, NEXT_AGENT, NEXT_ATOM, OUTSIDE, HANG_SECONDS = 100 };
 
 #define STUCK_NS 300000000u
 #define QUICK_NS 10000000u
 
 struct kennel {
   struct arena arena;
-  watch_post *posts;
-  agent_type types[POSTS];
+  watch_heartbeat *heartbeats;
+  agent_type types[HEARTBEATS];
   type_table table;
   muster_log_sink sink;
   shared_u32 still_lines, other_lines, back_lines;
@@ -30,28 +30,29 @@ static void hear(muster_log_level level, const char *message, void *user) {
     fetch_add_relaxed_u32(strstr(message, "came back") ? &kennel->back_lines : &kennel->still_lines, 1);
 }
 
-static struct kennel *build_kennel(uint32_t posts, uint64_t stuck_ns) {
-  static const char *const names[POSTS] = {"still", "next agent", "next atom", "outside"};
+static struct kennel *build_kennel(uint32_t heartbeats, uint64_t stuck_ns) {
+  static const char *const names[HEARTBEATS] = {"still", "next agent", "next atom", "outside"};
   static struct kennel kennel;
   muster_allocator allocator = {0};
   alarm(HANG_SECONDS);
   cr_assert_eq(arena_create(&kennel.arena, &allocator), MUSTER_OK);
-  kennel.posts = arena_reserve(&kennel.arena, posts, sizeof *kennel.posts);
-  for (uint32_t i = 0; i < POSTS; i++) strncpy(kennel.types[i].name, names[i], sizeof kennel.types[i].name - 1);
-  kennel.table = (type_table){.maximum = POSTS, .count = POSTS, .types = kennel.types};
+  kennel.heartbeats = arena_reserve(&kennel.arena, heartbeats, sizeof *kennel.heartbeats);
+  for (uint32_t i = 0; i < HEARTBEATS; i++) strncpy(kennel.types[i].name, names[i], sizeof kennel.types[i].name - 1);
+  kennel.table = (type_table){.maximum = HEARTBEATS, .count = HEARTBEATS, .types = kennel.types};
   kennel.sink = (muster_log_sink){hear, &kennel};
-  kennel.watchdog = watchdog_create(kennel.posts, posts, stuck_ns, &kennel.table, &kennel.sink, &kennel.arena);
+  kennel.watchdog =
+      watchdog_create(kennel.heartbeats, heartbeats, stuck_ns, &kennel.table, &kennel.sink, &kennel.arena);
   cr_assert_not_null(kennel.watchdog);
   return &kennel;
 }
 
 static struct kennel *open_kennel(void) {
-  struct kennel *kennel = build_kennel(POSTS, STUCK_NS);
-  for (uint32_t i = 0; i < POSTS; i++) {
-    watch_begin(&kennel->posts[i]);
-    watch_type(&kennel->posts[i], i);
-    if (i != OUTSIDE) watch_enter(&kennel->posts[i]);
-    watch_agent(&kennel->posts[i], 10 + i, 3);
+  struct kennel *kennel = build_kennel(HEARTBEATS, STUCK_NS);
+  for (uint32_t i = 0; i < HEARTBEATS; i++) {
+    watch_begin(&kennel->heartbeats[i]);
+    watch_type(&kennel->heartbeats[i], i);
+    if (i != OUTSIDE) watch_enter(&kennel->heartbeats[i]);
+    watch_agent(&kennel->heartbeats[i], 10 + i, 3);
   }
   cr_assert(watchdog_start(kennel->watchdog));
   return kennel;
@@ -61,17 +62,17 @@ Test(watchdog, only_who_stands_still_inside_a_claim_is_stuck) {
   struct kennel *kennel = open_kennel();
   watch_incident incident;
   for (uint32_t i = 0; load_relaxed_u32(&kennel->still_lines) == 0; i++) {
-    watch_agent(&kennel->posts[NEXT_AGENT], i % 7, 3);
-    watch_enter(&kennel->posts[NEXT_ATOM]);
+    watch_agent(&kennel->heartbeats[NEXT_AGENT], i % 7, 3);
+    watch_enter(&kennel->heartbeats[NEXT_ATOM]);
     sched_yield();
   }
   while (!watchdog_take(kennel->watchdog, &incident)) sched_yield();
   cr_assert_eq(incident.agent, 10);
   cr_assert_eq(incident.generation, 3);
   cr_assert_eq(incident.type, STILL);
-  watch_leave(&kennel->posts[NEXT_AGENT]);
-  watch_leave(&kennel->posts[NEXT_ATOM]);
-  watch_leave(&kennel->posts[STILL]);
+  watch_leave(&kennel->heartbeats[NEXT_AGENT]);
+  watch_leave(&kennel->heartbeats[NEXT_ATOM]);
+  watch_leave(&kennel->heartbeats[STILL]);
   while (load_relaxed_u32(&kennel->back_lines) == 0) sched_yield();
   watchdog_stop(kennel->watchdog);
   cr_assert_not(watchdog_take(kennel->watchdog, &incident), "one incident");
@@ -86,8 +87,8 @@ Test(watchdog, one_that_was_never_started_is_stopped) {
   type_table table = {0};
   muster_log_sink sink = {0};
   cr_assert_eq(arena_create(&arena, &allocator), MUSTER_OK);
-  watch_post *posts = arena_reserve(&arena, 1, sizeof *posts);
-  struct watchdog *watchdog = watchdog_create(posts, 1, STUCK_NS, &table, &sink, &arena);
+  watch_heartbeat *heartbeats = arena_reserve(&arena, 1, sizeof *heartbeats);
+  struct watchdog *watchdog = watchdog_create(heartbeats, 1, STUCK_NS, &table, &sink, &arena);
   cr_assert_not_null(watchdog);
   watchdog_stop(watchdog);
   watchdog_stop(NULL);
@@ -102,10 +103,10 @@ Test(watchdog, dozes_between_frames_and_wakes_for_one) {
   for (uint32_t round = 1; round <= 3; round++) {
     while (watchdog_dozes(kennel->watchdog) < round) sched_yield();
     watchdog_frame_begins(kennel->watchdog);
-    watch_begin(&kennel->posts[0]);
-    watch_enter(&kennel->posts[0]);
+    watch_begin(&kennel->heartbeats[0]);
+    watch_enter(&kennel->heartbeats[0]);
     while (!watchdog_take(kennel->watchdog, &incident)) sched_yield();
-    watch_leave(&kennel->posts[0]);
+    watch_leave(&kennel->heartbeats[0]);
     watchdog_frame_ends(kennel->watchdog);
   }
   watchdog_stop(kennel->watchdog);
@@ -118,13 +119,13 @@ Test(watchdog, stays_awake_while_a_frame_runs) {
   watch_incident incident;
   watchdog_frame_begins(kennel->watchdog);
   cr_assert(watchdog_start(kennel->watchdog));
-  watch_begin(&kennel->posts[0]);
+  watch_begin(&kennel->heartbeats[0]);
   for (uint32_t incidents = 0; incidents < 8; incidents++) { /* each takes it four looks */
-    watch_enter(&kennel->posts[0]);
+    watch_enter(&kennel->heartbeats[0]);
     while (!watchdog_take(kennel->watchdog, &incident) || !incident.noticed) sched_yield();
   }
   cr_assert_eq(watchdog_dozes(kennel->watchdog), 0);
-  watch_leave(&kennel->posts[0]);
+  watch_leave(&kennel->heartbeats[0]);
   watchdog_stop(kennel->watchdog);
   arena_destroy(&kennel->arena);
 }
