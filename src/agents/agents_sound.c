@@ -144,7 +144,7 @@ bool mailbox_is_sound(const struct mailbox *mailbox, const agent_store *store, b
                mailbox->owed_count);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- company */
+/* ------------------------------------------------------------------------------------------------------- companions */
 
 bool companions_are_sound(const struct companions *companions, const agent_store *store, soundness *found) {
   if (!companions->of) return true;

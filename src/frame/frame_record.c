@@ -109,7 +109,7 @@ void frame_record_take_cycles(struct muster_world *world) {
   }
 }
 
-bool frame_record_shares(struct muster_world *world, bool any) {
+bool frame_record_partitions(struct muster_world *world, bool any) {
   struct recorder *recorder = world->recorder;
   any = recorder_choose(recorder, any);
   if (!any || !recorder_mark(recorder, TAG_SHARES)) return false;

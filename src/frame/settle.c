@@ -203,7 +203,7 @@ static inline bool is_plain(const struct muster_world *world, const batch_entry 
 }
 
 /* An agent that was released in an earlier frame leaves the line. */
-static inline void leave_line(struct muster_world *world, settle_part *part, uint32_t index) {
+static inline void leave_queue(struct muster_world *world, settle_part *part, uint32_t index) {
   uint64_t waited_ns = world->batch->now_ns - world->agents.store.rows[index].first_due_ns;
   ASSERT(world->agents.store.rows[index].queued &&
          world->agents.store.rows[index].first_due_ns <= world->batch->now_ns);
@@ -212,8 +212,8 @@ static inline void leave_line(struct muster_world *world, settle_part *part, uin
   ready_forget_beside(&world->queues->ready, &world->agents.store, index);
 }
 
-/* Adds up afterwards what the shares noted in leave_line(). */
-static void close_line(struct muster_world *world) {
+/* Adds up afterwards what the shares noted in leave_queue(). */
+static void close_queue(struct muster_world *world) {
   uint32_t forgotten = 0;
   for (uint32_t i = 0; i < WHEEL_SHARDS; i++) {
     settle_part *part = &world->sums->parts[i];
@@ -226,8 +226,8 @@ static void close_line(struct muster_world *world) {
   ready_forgot(&world->queues->ready, forgotten);
 }
 
-/* Settles an entry into a share's shard, if it is plain; close_line() comes afterwards. */
-static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t share) {
+/* Settles an entry into a partition's shard, if it is plain; close_queue() comes afterwards. */
+static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t partition) {
   struct batch *batch = world->batch;
   const batch_entry *entry = &batch->entries[i];
   const batch_result *result = &batch->results[i];
@@ -236,17 +236,17 @@ static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t
   bool noticed =
       result->moved && score_notices(&world->score->board, &world->agents.store.places[entry->agent], result->moved_to);
   if (result->moved) space_move(&world->agents.space, &world->agents.store, entry->agent, result->moved_to);
-  if (world->agents.store.rows[entry->agent].queued) leave_line(world, &world->sums->parts[share], entry->agent);
-  update_complete(world, share, entry->agent, batch->now_ns);
+  if (world->agents.store.rows[entry->agent].queued) leave_queue(world, &world->sums->parts[partition], entry->agent);
+  update_complete(world, partition, entry->agent, batch->now_ns);
   batch->outcomes[i] = noticed ? OUTCOME_NOTICED : OUTCOME_SETTLED;
   return true;
 }
 
-static void settle_claim(struct muster_world *world, const batch_claim *claim, uint32_t share) {
-  ASSERT(claim->first < claim->end && claim->end <= world->batch->count && share < WHEEL_SHARDS);
+static void settle_claim(struct muster_world *world, const batch_claim *claim, uint32_t partition) {
+  ASSERT(claim->first < claim->end && claim->end <= world->batch->count && partition < WHEEL_SHARDS);
   for (uint32_t i = claim->first; i < claim->end; i++) {
     prefetch_settled(world, i, claim->end);
-    settle_plain(world, i, share);
+    settle_plain(world, i, partition);
   }
 }
 
@@ -259,39 +259,39 @@ PREFETCH_FUNCTION prefetch_claim(const struct muster_world *world, const batch_c
   }
 }
 
-static uint32_t share_of_claim(const batch_claim *claim) {
+static uint32_t partition_of_claim(const batch_claim *claim) {
   return claim->ran_by % WHEEL_SHARDS;
 }
 
 /* Settles what the workers of a share ran, as long as there is time. */
-static void settle_share(struct muster_world *world, uint32_t share) {
+static void settle_partition(struct muster_world *world, uint32_t partition) {
   enum { AHEAD = 8 };
   const struct batch *batch = world->batch;
   uint64_t end_ns = forecast_end_ns(world);
   for (uint32_t i = 0; i < batch->claim_count; i++) {
     const batch_claim *claim = &batch->claims[i], *later = claim + AHEAD;
-    if (i + AHEAD < batch->claim_count && later->ran_by != CLAIM_LEFT && share_of_claim(later) == share)
+    if (i + AHEAD < batch->claim_count && later->ran_by != CLAIM_LEFT && partition_of_claim(later) == partition)
       prefetch_claim(world, later);
-    if (claim->ran_by == CLAIM_LEFT || share_of_claim(claim) != share) continue;
+    if (claim->ran_by == CLAIM_LEFT || partition_of_claim(claim) != partition) continue;
     if (clock_now(world->clock) >= end_ns) {
-      world->crews->settle_looked_at[share] = i;
+      world->crews->settle_looked_at[partition] = i;
       return;
     }
-    settle_claim(world, claim, share);
+    settle_claim(world, claim, partition);
   }
-  world->crews->settle_looked_at[share] = batch->claim_count;
+  world->crews->settle_looked_at[partition] = batch->claim_count;
 }
 
-/* A team's work: takes shares until there are none. A worker begins with the agents that it ran itself: they are in its
- * cache. */
-static void settle_shares(void *argument, uint32_t worker) {
+/* A team's work: takes partitions until there are none. A worker begins with the agents that it ran itself: they are in
+ * its cache. */
+static void settle_partitions(void *argument, uint32_t worker) {
   struct muster_world *world = argument;
-  uint32_t share;
+  uint32_t partition;
   bool helper = worker != world->runner->caller;
   bool audited = world->runner->audit && helper; /* the caller's time is the commit's, and measured there */
   uint64_t begin_ns = clock_now(world->clock), begin_cpu_ns = audited ? clock_thread_cpu() : 0;
-  while ((share = shares_take(&world->crews->settle_shares, worker % WHEEL_SHARDS)) != PARTITION_NONE)
-    settle_share(world, share);
+  while ((partition = work_partitions_take(&world->crews->settle_partitions, worker % WHEEL_SHARDS)) != PARTITION_NONE)
+    settle_partition(world, partition);
   if (helper) world->runner->states[worker].loop_ns += clock_now(world->clock) - begin_ns;
   if (audited) runner_audit_settling(world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
 }
@@ -302,7 +302,7 @@ static void stock_pools(struct muster_world *world) {
   const struct batch *batch = world->batch;
   for (uint32_t i = 0; i < batch->claim_count; i++)
     if (batch->claims[i].ran_by != CLAIM_LEFT)
-      wanted[share_of_claim(&batch->claims[i])] += batch->claims[i].end - batch->claims[i].first;
+      wanted[partition_of_claim(&batch->claims[i])] += batch->claims[i].end - batch->claims[i].first;
   lists_stock(&world->queues->classes.lists, wanted);
   activation_share_out(&world->queues->classes.activation, wanted);
 }
@@ -312,8 +312,8 @@ static void settle_as_recorded(struct muster_world *world) {
   stock_pools(world);
   for (uint32_t i = 0; i < world->batch->claim_count; i++) {
     const batch_claim *claim = &world->batch->claims[i];
-    if (claim->ran_by != CLAIM_LEFT && i < world->crews->settle_looked_at[share_of_claim(claim)])
-      settle_claim(world, claim, share_of_claim(claim));
+    if (claim->ran_by != CLAIM_LEFT && i < world->crews->settle_looked_at[partition_of_claim(claim)])
+      settle_claim(world, claim, partition_of_claim(claim));
   }
 }
 
@@ -323,12 +323,12 @@ void settle_beside(struct muster_world *world) {
   ASSERT(world->commit->open && world->commit->settled == 0);
   if (settles) {
     stock_pools(world);
-    shares_open(&world->crews->settle_shares, WHEEL_SHARDS);
-    serial_run_team(world, &world->crews->settle, settle_shares, world->crews->helpers);
+    work_partitions_open(&world->crews->settle_partitions, WHEEL_SHARDS);
+    serial_run_team(world, &world->crews->settle, settle_partitions, world->crews->helpers);
   }
-  bool settled = frame_record_shares(world, settles);
+  bool settled = frame_record_partitions(world, settles);
   if (settled && !settles) settle_as_recorded(world);
-  if (settled) close_line(world);
+  if (settled) close_queue(world);
 }
 
 /* Whether entries only need to be settled: no ids to sort out, no senders to note, no cost to learn. */
@@ -403,7 +403,7 @@ bool settle_entries(struct muster_world *world, uint64_t end_ns) {
                                                                            : batch->count;
     for (; progress->settled < end; progress->settled++) {
       prefetch_settled(world, progress->settled, batch->count);
-      /* An agent in the line leaves it at once, in settle_whole(): no close_line() comes afterwards. */
+      /* An agent in the line leaves it at once, in settle_whole(): no close_queue() comes afterwards. */
       if (simple && !row_of(world, progress->settled)->queued) settle_plain(world, progress->settled, 0);
       settle_whole(world, progress->settled);
     }

@@ -1,7 +1,7 @@
 /* plan/fifo.h - a FIFO queue of agents. An agent that leaves is only marked; its place is passed over later, when its
  * stamp is no longer the agent's. When more than half of the places are of such agents, the rest close up.
  *
- * The stamps are the line's own: the row of an agent that was removed may be in the hands of a thread that spawns. */
+ * The stamps are the queue's own: the row of an agent that was removed may be in the hands of a thread that spawns. */
 #ifndef PLAN_FIFO_H
 #define PLAN_FIFO_H
 
@@ -17,7 +17,7 @@ struct fifo {
 
 enum { FIFO_SLACK = 1024 };
 
-/* Reserves room for `agents_max` agents, each in line at most once. */
+/* Reserves room for `agents_max` agents, each queued at most once. */
 static inline void fifo_create(struct fifo *fifo, uint32_t agents_max, struct arena *arena) {
   *fifo = (struct fifo){.places = arena_reserve(arena, (size_t)agents_max * 2 + FIFO_SLACK + 1, sizeof *fifo->places),
                         .stamps = arena_reserve(arena, agents_max, sizeof *fifo->stamps)};
@@ -38,7 +38,7 @@ static inline void fifo_close_up(struct fifo *fifo) {
   fifo->tail = kept;
 }
 
-/* An agent comes to the end of the line, in which it does not stand. Amortised O(1). */
+/* An agent comes to the end of the queue, in which it does not stand. Amortised O(1). */
 static inline void fifo_join(struct fifo *fifo, uint32_t agent) {
   fifo_close_up(fifo);
   if (++fifo->arrivals == 0) fifo->arrivals = 1;
@@ -63,7 +63,7 @@ static inline void fifo_leave(struct fifo *fifo, uint32_t agent) {
   fifo_left(fifo, 1);
 }
 
-/* Where the first `most` places end, or the line, if it is shorter. */
+/* Where the first `most` places end, or the queue, if it is shorter. */
 static inline uint32_t fifo_end_of_first(const struct fifo *fifo, uint32_t most) {
   return fifo->tail - fifo->head > most ? fifo->head + most : fifo->tail;
 }
@@ -78,7 +78,7 @@ static inline uint32_t fifo_next_before(const struct fifo *fifo, uint32_t *place
   return UINT32_MAX;
 }
 
-/* The same up to the end of the line. */
+/* The same up to the end of the queue. */
 static inline uint32_t fifo_next(const struct fifo *fifo, uint32_t *place) {
   return fifo_next_before(fifo, place, fifo->tail);
 }

@@ -128,8 +128,8 @@ typedef struct ready_counts {
   struct tally types;
 } ready_counts;
 
-static void count_in_line(const ready_set *ready, const agent_row *row, uint32_t agent, ready_counts *counts,
-                          soundness *found) {
+static void count_in_queue(const ready_set *ready, const agent_row *row, uint32_t agent, ready_counts *counts,
+                           soundness *found) {
   bool waits = row->status == AGENT_READY || row->status == AGENT_ADMITTED || row->status == AGENT_ACTING;
   counts->queued += row->queued;
   SOUND(found, row->queued == (ready->waiting.stamps[agent] != 0),
@@ -199,7 +199,7 @@ bool ready_is_sound(const ready_set *ready, const agent_store *store, soundness 
   struct tally types = {0};
   for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX && !found->broken; i++) {
     const agent_row *row = &store->rows[i];
-    count_in_line(ready, row, i, &counts, found);
+    count_in_queue(ready, row, i, &counts, found);
     if (row->status == AGENT_READY) plan_sound_count_ready(ready, row, i, &counts, found);
   }
   if (found->broken) return false;

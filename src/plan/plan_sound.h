@@ -1,5 +1,5 @@
 /* plan/plan_sound.h - whether what planning keeps of agents is sound: classes and their wheels, the ready set and its
- * lines, times, importance, offenders. See base/sound.h and agents/agents_sound.h. */
+ * queues, times, importance, offenders. See base/sound.h and agents/agents_sound.h. */
 #ifndef PLAN_SOUND_H
 #define PLAN_SOUND_H
 
@@ -21,8 +21,8 @@ bool wheels_are_sound(const class_table *classes, const agent_store *store, soun
 /* Whether the agents that stand in a line are active and as many as are counted. `name` is the line's. */
 bool line_is_sound(const struct fifo *fifo, const agent_store *store, const char *name, soundness *found);
 
-/* Whether every ready agent is in one place of the ready set (a bucket of the ring, the line of the woken, or the fresh
- * ones), waiting agents stand in the line by release, and the counts are right. */
+/* Whether every ready agent is in one place of the ready set (a bucket of the ring, the queue of the woken, or the
+ * fresh ones), waiting agents stand in the queue by release, and the counts are right. */
 bool ready_is_sound(const ready_set *ready, const agent_store *store, soundness *found);
 
 /* Whether a heap of times is in order, and its agents, all below `high`, know their places. */

@@ -156,7 +156,7 @@ static inline void admit(struct filling *filling, uint32_t index) {
   append(filling, estimate, type, entry);
 }
 
-/* The first in the line by release, if it has waited for more than twice the guarantee; else UINT32_MAX. */
+/* The first in the queue by release, if it has waited for more than twice the guarantee; else UINT32_MAX. */
 static uint32_t find_overdue(const struct filling *filling) {
   uint32_t place = filling->ready->waiting.head, index;
   while ((index = ready_next_waiting(filling->ready, &place)) != UINT32_MAX) {
@@ -190,7 +190,7 @@ static void admit_woken(struct filling *filling) {
     admit(filling, index);
 }
 
-/* The next agent in the line by release that has waited longer than the guarantee. */
+/* The next agent in the queue by release that has waited longer than the guarantee. */
 static uint32_t next_guaranteed(const struct filling *filling, uint32_t *place) {
   uint32_t index;
   while ((index = ready_next_waiting(filling->ready, place)) != UINT32_MAX) {

@@ -46,7 +46,7 @@ rank_result rank_held(agent_store *store, const type_table *types, const cost_ta
                       struct batch *batch);
 
 /* Fills the batch from the ready set, after what rank_held put there (`held` is its result). The first agent is
- * admitted whatever it costs, so that none starves for being longer than the capacity; and the first in the line by
+ * admitted whatever it costs, so that none starves for being longer than the capacity; and the first in the queue by
  * release comes before even the woken when it has waited longer than 2 S. An agent that was released in this frame
  * and not admitted begins to wait. O(released + admitted + buckets touched). */
 rank_result rank_fill(ready_set *ready, agent_store *store, const type_table *types, const cost_table *costs,

@@ -12,11 +12,11 @@
  * Most agents run in the frame of their release, so fresh ones are only noted, and sorted when their turn comes. Agents
  * that were not admitted go where waiting costs nothing: by key into a ring of buckets, with one more bucket for all
  * that is older than the ring. A bucket is sorted when its turn comes, 2,048 agents at a time, so that no frame has to
- * sort a whole backlog. Beside the ring stand two lines in order of arrival: the woken, which lead, and all that wait,
+ * sort a whole backlog. Beside the ring stand two FIFO queues: the woken, which lead, and all that wait,
  * by release: an agent that has waited longer than S leads the ring, first in, first out, so that none starves whatever
  * the weights.
  *
- * In the order of deadlines, one ring holds all waiting agents, the woken among them, and the line by release is only
+ * In the order of deadlines, one ring holds all waiting agents, the woken among them, and the queue by release is only
  * for reports:
  *
  *     key = release + T_i (1 - (eps i + theta p - eta rc) / 4 zeta), between T_i / 8 and 5/4 T_i;
@@ -138,7 +138,7 @@ static inline bool ready_by_deadline(const ready_set *ready) {
   return ready->weights.order == MUSTER_ORDER_DEADLINE;
 }
 
-/* Whether a ready agent stands in the line of the woken: never in the order of deadlines. */
+/* Whether a ready agent stands in the queue of the woken: never in the order of deadlines. */
 static inline bool ready_stands_apart(const ready_set *ready, const agent_row *row) {
   return row->woken && !ready_by_deadline(ready);
 }
@@ -196,10 +196,10 @@ static inline uint64_t ready_key(const ready_set *ready, const agent_row *row, u
   return (uint64_t)offset << READY_AGENT_BITS | agent;
 }
 
-/* The slow part of ready_release: into the woken line, or into the ring. */
+/* The slow part of ready_release: into the woken queue, or into the ring. */
 void ready_release_aside(ready_set *ready, agent_store *store, uint32_t index);
 
-/* A due agent becomes ready: fresh, or in the woken line when row.woken is set. */
+/* A due agent becomes ready: fresh, or in the woken queue when row.woken is set. */
 static inline void ready_release(ready_set *ready, agent_store *store, uint32_t index, uint64_t now_ns,
                                  uint64_t frame) {
   agent_row *row = &store->rows[index];
@@ -220,16 +220,16 @@ static inline void ready_release(ready_set *ready, agent_store *store, uint32_t 
 }
 
 /* Agents released in this frame that were not admitted begin to wait: puts them into the ring, if they are not in it
- * already, and into the line by release. At the end of stage 6. */
+ * already, and into the queue by release. At the end of stage 6. */
 void ready_keep_fresh(ready_set *ready, agent_store *store);
 
-/* A ready agent begins to wait: it becomes the last in the line by release. Does nothing when it is in the line. */
+/* A ready agent begins to wait: it becomes the last in the queue by release. Does nothing when it is in the line. */
 void ready_queue(ready_set *ready, agent_store *store, uint32_t index);
 
-/* The slow part of ready_admit: out of the ring, or the woken line. */
+/* The slow part of ready_admit: out of the ring, or the woken queue. */
 void ready_leave(ready_set *ready, agent_store *store, uint32_t index);
 
-/* Takes an agent out: it is admitted, or removed. It stays in the line by release when it is there. */
+/* Takes an agent out: it is admitted, or removed. It stays in the queue by release when it is there. */
 static inline void ready_admit(ready_set *ready, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
   ASSERT(row->status == AGENT_READY && ready->count > 0);
@@ -246,10 +246,10 @@ static inline void ready_admit(ready_set *ready, agent_store *store, uint32_t in
 /* Puts back an admitted agent that did not run, or did not finish; its age is kept. */
 void ready_put_back(ready_set *ready, agent_store *store, uint32_t index);
 
-/* Moves a ready agent to the woken line; in the order of deadlines, files it as a woken one. */
+/* Moves a ready agent to the woken queue; in the order of deadlines, files it as a woken one. */
 void ready_wake(ready_set *ready, agent_store *store, uint32_t index);
 
-/* Takes an agent out of the line by release, if it is there: its update is complete or it is removed. */
+/* Takes an agent out of the queue by release, if it is there: its update is complete or it is removed. */
 static inline void ready_forget(ready_set *ready, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
   if (!row->queued) return;
@@ -268,7 +268,7 @@ static inline void ready_forgot(ready_set *ready, uint32_t count) {
   fifo_left(&ready->waiting, count);
 }
 
-/* Begins a walk over the ready agents in order, without those in the line of the woken. */
+/* Begins a walk over the ready agents in order, without those in the queue of the woken. */
 void ready_begin_walk(ready_set *ready);
 
 /* The slow part of ready_next: merges fresh agents and those of the ring. */
@@ -288,13 +288,13 @@ static inline uint32_t ready_next(ready_set *ready, const agent_store *store) {
  * woken.head. */
 uint32_t ready_next_woken(const ready_set *ready, uint32_t *place);
 
-/* Passes over places at the head of the line by release that agents have left, `most` places at a time. */
+/* Passes over places at the head of the queue by release that agents have left, `most` places at a time. */
 void ready_pass_over(ready_set *ready, uint32_t most);
 
 /* The same as ready_next_woken() for all waiting agents, by release. Begin with waiting.head. */
 uint32_t ready_next_waiting(const ready_set *ready, uint32_t *place);
 
-/* The same among the first `most` places of that line; agents may have left some. Begin with 0. */
+/* The same among the first `most` places of that queue; agents may have left some. Begin with 0. */
 uint32_t ready_next_among_first(const ready_set *ready, uint32_t *place, uint32_t most);
 
 #endif

@@ -1,5 +1,5 @@
-/* pool/ticket.h - work that is handed out by number, to the thread that asks first: the claims of a batch, the shares
- * of some work, a lot of numbers. */
+/* pool/ticket.h - work that is handed out by number, to the thread that asks first: the claims of a batch, the
+ * partitions of some work, a lot of numbers. */
 #ifndef POOL_TICKET_H
 #define POOL_TICKET_H
 
@@ -32,34 +32,34 @@ static inline uint32_t ticket_take(shared_u64 *ticket) {
   return next < (seen >> TICKET_BITS & mask) ? (uint32_t)next : TICKET_NONE;
 }
 
-/* --------------------------------------------------------------------------------------------------------- shares */
+/* ----------------------------------------------------------------------------------------------------- partitions */
 
-/* A few shares of some work, each taken once, by its owner if it can. What a taker does is seen by others after the
+/* A few partitions of some work, each taken once, by its owner if it can. What a taker does is seen by others after the
  * team has left, so nothing else is ordered here. */
-enum { SHARES_MAX = 32, PARTITION_NONE = SHARES_MAX };
+enum { PARTITIONS_MAX = 32, PARTITION_NONE = PARTITIONS_MAX };
 
-struct shares {
-  shared_u32 left; /* a bit for each share that is not taken */
+struct work_partitions {
+  shared_u32 left; /* a bit for each partition that is not taken */
 };
 
-/* Opens `count` shares, at most SHARES_MAX - 1. Before the team comes. */
-static inline void shares_open(struct shares *partitions, uint32_t count) {
+/* Opens `count` partitions, at most PARTITIONS_MAX - 1. Before the team comes. */
+static inline void work_partitions_open(struct work_partitions *partitions, uint32_t count) {
   store_relaxed_u32(&partitions->left, (1u << count) - 1u);
 }
 
-/* Takes the share `own` when it is not taken, else any; PARTITION_NONE when none is left. */
-static inline uint32_t shares_take(struct shares *partitions, uint32_t own) {
+/* Takes the partition `own` when it is not taken, else any; PARTITION_NONE when none is left. */
+static inline uint32_t work_partitions_take(struct work_partitions *partitions, uint32_t own) {
   uint32_t left;
   while ((left = load_relaxed_u32(&partitions->left))) {
-    uint32_t share = left >> own & 1u ? own : (uint32_t)__builtin_ctz(left);
-    if (fetch_and_ordered_u32(&partitions->left, ~(1u << share)) >> share & 1u) return share;
+    uint32_t partition = left >> own & 1u ? own : (uint32_t)__builtin_ctz(left);
+    if (fetch_and_ordered_u32(&partitions->left, ~(1u << partition)) >> partition & 1u) return partition;
   }
   return PARTITION_NONE;
 }
 
 /* ------------------------------------------------------------------------------------------------- index counters */
 
-/* A lot of numbers that any worker takes from while a frame runs. Only the numbers matter: what a number stands for
+/* A counter from which any worker takes indices while a frame runs. Only the numbers matter: what a number stands for
  * belongs to the worker that got it, and is read by others after the team has left. So everything is relaxed. */
 struct index_counter {
   shared_u32 taken;

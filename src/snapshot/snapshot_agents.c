@@ -1,5 +1,5 @@
 /* snapshot_agents.c - what a snapshot says of agents: which agent has which index, each agent with its state, the order
- * in which agents stand in the neighbour grid, and their company. */
+ * in which agents stand in the neighbour grid, and their companions. */
 #include "base/assert.h"
 #include "snapshot/snapshot.h"
 #include "world/conduct_state.h"
@@ -433,7 +433,7 @@ void snapshot_grid(struct snapshot *snapshot) {
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) exchange_placed(snapshot, 0);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- company
+/* ------------------------------------------------------------------------------------------------------- companions
  */
 
 void snapshot_companions(struct snapshot *snapshot) {

@@ -112,7 +112,7 @@ static void exchange_ring(struct snapshot *snapshot) {
   }
 }
 
-/* The agents in a line: the line of the woken agents if `woken`, else the line of all waiting agents. */
+/* The agents in a line: the queue of the woken agents if `woken`, else the line of all waiting agents. */
 static void exchange_fifo(struct snapshot *snapshot, struct fifo *fifo, bool woken) {
   ASSERT(fifo->head <= fifo->tail && (snapshot_saves(snapshot) || fifo->standing == 0));
   struct muster_world *world = snapshot->world;

@@ -1,4 +1,4 @@
-/* tune.c - weights that are turned while the world runs, and company: checked on any thread, queued, applied at the
+/* tune.c - weights that are turned while the world runs, and companions: checked on any thread, queued, applied at the
  * next intake. */
 #include "world/tune.h"
 
@@ -239,7 +239,7 @@ void tune_ratings(struct muster_world *world, const struct command *command) {
   if (command->role != RATING_OF_TYPE) ratings->role = command->role;
 }
 
-/* --------------------------------------------------------------------------------------------------------- company */
+/* ------------------------------------------------------------------------------------------------------ companions */
 
 static muster_result queue_companions(muster_world *world, muster_agent agent, muster_agent other, command_kind kind) {
   bool all = kind == COMMAND_UNLINK && muster_agent_is_null(other);

@@ -1,5 +1,5 @@
-/* tune.h - what a host turns while the world runs: weights of the world, what it says about agents, and their company.
- * Everything here is called on the frame's thread unless a comment says otherwise. */
+/* tune.h - what a host turns while the world runs: weights of the world, what it says about agents, and their
+ * companions. Everything here is called on the frame's thread unless a comment says otherwise. */
 #ifndef TUNE_H
 #define TUNE_H
 

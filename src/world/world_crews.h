@@ -19,7 +19,7 @@ struct world_crews {
   struct seat *seat;
   const struct update_context *outer; /* callbacks of another world that the thread was running before; null: none */
   uint32_t helpers;                   /* workers that were called to run the last batch */
-  struct shares settle_shares;
+  struct work_partitions settle_partitions;
   uint32_t settle_looked_at[SETTLE_SHARES]; /* claims, by the share that looked at them */
 };
 

@@ -16,8 +16,8 @@ typedef enum world_moment {
  *
  *   WAITING      in a wheel, or in no list when its type has no period
  *   READY        where plan/ready.h says; begun when it is in the middle of an update
- *   ADMITTED     in the batch or held, and in no list but the line by release
- *   ACTING       its bit is set among the acting agents, and it is in no list but the line by release
+ *   ADMITTED     in the batch or held, and in no list but the queue by release
+ *   ACTING       its bit is set among the acting agents, and it is in no list but the queue by release
  *   QUARANTINED  in no list at all, and no member of its class */
 bool agent_is_sound(const struct muster_world *world, uint32_t index, soundness *found);
 

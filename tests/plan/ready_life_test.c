@@ -1,11 +1,11 @@
 /* Ready agents through many frames against plain lists: who is woken leads, first in, first out; who waits stands in
- * line by release. */
+ * queue by release. */
 #include "ready_set.h"
 #include "support/papers_rules.h"
 
 enum { AGENTS = 300, FRAMES = 4000 };
 
-/* A line as a plain array. */
+/* A queue as a plain array. */
 typedef struct plain_fifo {
   uint32_t agents[AGENTS], count;
 } plain_fifo;
@@ -20,7 +20,7 @@ static void plain_leave(plain_fifo *line, uint32_t agent) {
 struct life {
   ready_fixture *fixture;
   plain_fifo woken;
-  uint32_t longest_woken, longest_waiting; /* the lines' tails at their highest */
+  uint32_t longest_woken, longest_waiting; /* the queues' tails at their highest */
   uint32_t woken_runs, preempted, removed;
 };
 
@@ -161,7 +161,7 @@ Test(ready_life, woken_and_waiting_agents_keep_their_order_through_thousands_of_
   live(MUSTER_ORDER_DELAYS, 20);
 }
 
-/* -------------------------------------------------------------------------------------------------- the woken line */
+/* ------------------------------------------------------------------------------------------------- the woken queue */
 
 static void release_woken(ready_fixture *fixture, uint32_t agent) {
   fixture->store.rows[agent].woken = 1;

@@ -7,7 +7,7 @@ enum { POPULATION = 1000, IMPORTANT = POPULATION / 10, LOW = 100 << 8, HIGH = 20
 
 /* Whoever is down stays down a little longer than whoever is not goes down, but for the most important tenth: as long
  * as others are not three levels down, nobody in it is down, whatever it was. */
-Test(ease, nobody_of_the_most_important_tenth_stays_down_by_the_band) {
+Test(shedding, nobody_of_the_most_important_tenth_stays_down_by_the_band) {
   static score_board board;
   board.importance[LOW >> 8] = POPULATION - IMPORTANT;
   board.importance[HIGH >> 8] = IMPORTANT;

@@ -62,7 +62,7 @@ static const struct life *life_of(const little_world *little, muster_agent agent
 }
 
 /* 500 agents at 100 us every 10 frames are 5 ms a frame: all of the budget. Three times as much is not. */
-Test(ease, lowers_the_least_important_first_and_the_top_tenth_last) {
+Test(shedding, lowers_the_least_important_first_and_the_top_tenth_last) {
   little_world little = create(0.5f);
   muster_agent agents[CROWD];
   spawn_crowd(&little, agents, false);
@@ -94,7 +94,7 @@ Test(ease, lowers_the_least_important_first_and_the_top_tenth_last) {
   little_world_destroy(&little);
 }
 
-Test(ease, is_off_without_a_pressure_to_begin_at) {
+Test(shedding, is_off_without_a_pressure_to_begin_at) {
   little_world little = create(0.0f);
   muster_agent agents[CROWD];
   spawn_crowd(&little, agents, false);
@@ -127,7 +127,7 @@ static void come_to_rest(bool alike) {
   little_world_destroy(&little);
 }
 
-Test(ease, does_not_flap_under_a_steady_load) {
+Test(shedding, does_not_flap_under_a_steady_load) {
   come_to_rest(false);
   come_to_rest(true);
 }
@@ -139,7 +139,7 @@ static uint64_t huge_cost(const muster_cost_query *query, void *user) {
 
 /* One agent that is too much load, and next to none a level down: no depth fits. Each attempt to come up waits for
  * twice as long as the one before. */
-Test(ease, tries_ever_less_often_where_no_depth_fits) {
+Test(shedding, tries_ever_less_often_where_no_depth_fits) {
   static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 100000};
   enum { GIANTS = 1, FRAMES = 6000 };
   muster_world_def def = muster_default_world_def();
@@ -173,7 +173,7 @@ Test(ease, tries_ever_less_often_where_no_depth_fits) {
   little_world_destroy(&little);
 }
 
-Test(ease, ends_with_the_load_and_state_survives) {
+Test(shedding, ends_with_the_load_and_state_survives) {
   little_world little = create(0.5f);
   muster_agent agents[CROWD];
   spawn_crowd(&little, agents, false);
@@ -198,7 +198,7 @@ Test(ease, ends_with_the_load_and_state_survives) {
 }
 
 /* The designer's exempt are not lowered; they stand at the end of the order of giving way. */
-Test(ease, spares_the_exempt) {
+Test(shedding, spares_the_exempt) {
   little_world little = create(0.5f);
   muster_agent agents[CROWD], exempt[10];
   spawn_crowd(&little, agents, false);
@@ -216,7 +216,7 @@ Test(ease, spares_the_exempt) {
 }
 
 /* It can be turned on and off while the world runs, and follows removals. */
-Test(ease, is_turned_while_the_world_runs) {
+Test(shedding, is_turned_while_the_world_runs) {
   little_world little = create(0.0f);
   muster_agent agents[CROWD];
   spawn_crowd(&little, agents, false);
@@ -239,7 +239,7 @@ Test(ease, is_turned_while_the_world_runs) {
   little_world_destroy(&little);
 }
 
-Test(ease, begins_at_a_pressure_that_can_be) {
+Test(shedding, begins_at_a_pressure_that_can_be) {
   const float bad[] = {-0.1f, 0.01f, 1.5f};
   for (uint32_t i = 0; i < 3; i++) {
     muster_world_def def = muster_default_world_def();
