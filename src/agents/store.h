@@ -30,7 +30,8 @@
  *      .react_asked_ns   run (own agent)                commit
  *   ratings              intake                         score
  *   own_importance       score (own agent)              score (next frames)
- *   lift, shed           score (frame's thread)         score (next frames)
+ *   inherited_importance,
+ *      shed              score (frame's thread)         score (next frames)
  *   state, published     run (own agent), commit (action atoms)
  *   passes and states
  *      of sets (of the

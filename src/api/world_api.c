@@ -15,7 +15,6 @@
 #include "world/tune.h"
 #include "world/world_acts.h"
 #include "world/world_commands.h"
-#include "world/world_crews.h"
 #include "world/world_learnt.h"
 #include "world/world_observers.h"
 #include "world/world_plan.h"
@@ -23,6 +22,7 @@
 #include "world/world_record.h"
 #include "world/world_score.h"
 #include "world/world_sums.h"
+#include "world/world_teams.h"
 #include "world/world_whole.h"
 
 #include <math.h>
@@ -140,8 +140,8 @@ static void connect_runner(struct muster_world *world) {
   runner->agents = &world->agents.ids;
   runner->wakes = &world->commands->wakes;
   runner->pool = world->pool;
-  runner->early_team = &world->crews->early;
-  runner->team = &world->crews->run;
+  runner->early_team = &world->teams->early;
+  runner->team = &world->teams->run;
   runner->batch = world->batch;
   runner->spawn_ids = world->commands->spawn_ids;
   runner->clock = *pool_clock(world->pool);

@@ -27,11 +27,11 @@
 #include "world/workers.h"
 #include "world/world_acts.h"
 #include "world/world_commands.h"
-#include "world/world_crews.h"
 #include "world/world_learnt.h"
 #include "world/world_links.h"
 #include "world/world_queues.h"
 #include "world/world_sums.h"
+#include "world/world_teams.h"
 
 #include <math.h>
 #include <string.h>
@@ -210,7 +210,7 @@ static void run_list(struct muster_world *world) {
   acts_open(acts);
   uint32_t helpers = helpers_for(world);
   if (helpers)
-    serial_run_team(world, &world->crews->act, act_together, helpers);
+    serial_run_team(world, &world->teams->act, act_together, helpers);
   else
     acts_run_in_order(acts);
   if (!acts->timed) return;

@@ -63,13 +63,13 @@
 #include "world/frame_state.h"
 #include "world/guard.h"
 #include "world/trace.h"
-#include "world/world_crews.h"
 #include "world/world_learnt.h"
 #include "world/world_plan.h"
 #include "world/world_queues.h"
 #include "world/world_score.h"
 #include "world/world_sound.h"
 #include "world/world_sums.h"
+#include "world/world_teams.h"
 
 #include <math.h>
 #include <string.h>
@@ -227,9 +227,9 @@ static void take_prepaid(struct muster_world *world) {
 /* The calling thread takes the world, and enters the pool. */
 static void frame_enter(struct muster_world *world) {
   occupancy_set(&world->occupancy, OCCUPIED_BY_FRAME);
-  world->crews->seat = pool_enter(&world->crews->entered, world->pool);
-  world->runner->caller = pool_index_of(world->crews->seat);
-  world->crews->outer = callback_begin(&runner_caller(world->runner)->context);
+  world->teams->seat = pool_enter(&world->teams->entered, world->pool);
+  world->runner->caller = pool_index_of(world->teams->seat);
+  world->teams->outer = callback_begin(&runner_caller(world->runner)->context);
 }
 
 void frame_resume(struct muster_world *world) {
@@ -238,8 +238,8 @@ void frame_resume(struct muster_world *world) {
 }
 
 void frame_leave(struct muster_world *world, enum occupation next) {
-  callback_end(world->crews->outer);
-  pool_leave(&world->crews->entered);
+  callback_end(world->teams->outer);
+  pool_leave(&world->teams->entered);
   occupancy_set(&world->occupancy, next);
 }
 

@@ -7,10 +7,10 @@
 #include "run/watchdog.h"
 #include "world/frame_state.h"
 #include "world/world_acts.h"
-#include "world/world_crews.h"
 #include "world/world_learnt.h"
 #include "world/world_record.h"
 #include "world/world_sums.h"
+#include "world/world_teams.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -114,7 +114,7 @@ bool frame_record_partitions(struct muster_world *world, bool any) {
   any = recorder_choose(recorder, any);
   if (!any || !recorder_mark(recorder, TAG_SHARES)) return false;
   for (uint32_t i = 0; i < SETTLE_SHARES; i++)
-    recorder_exchange(recorder, TAG_SHARES, &world->crews->settle_looked_at[i], sizeof *world->crews->settle_looked_at);
+    recorder_exchange(recorder, TAG_SHARES, &world->teams->settle_looked_at[i], sizeof *world->teams->settle_looked_at);
   for (uint32_t i = 0; recorder && i < world->batch->claim_count; i++) {
     uint16_t *ran_by = &world->batch->claims[i].ran_by;
     if (recorder_records(recorder)) tape_put_number(&recorder->tape, *ran_by == CLAIM_LEFT ? 0 : *ran_by + 1u);

@@ -9,9 +9,9 @@
 #include "world/score_inputs.h"
 #include "world/serial.h"
 #include "world/tune.h"
-#include "world/world_crews.h"
 #include "world/world_score.h"
 #include "world/world_sums.h"
+#include "world/world_teams.h"
 
 enum { AGENT_NS = 60, ITEMS_EACH = 16, SCORE_UNIT_NS = 160, SCORE_BUDGET_PART = 20 };
 enum { SHEDDING_LOOK_NS = 20, SHEDDING_LOOKS_MIN = 1024 };
@@ -24,7 +24,7 @@ static void rescore_work(void *argument, uint32_t worker) {
   bool audited = world->runner->audit && helper; /* the caller's time is the stage's, and measured there */
   uint64_t begin_ns = helper ? clock_now(world->clock) : 0, begin_cpu_ns = audited ? clock_thread_cpu() : 0;
   uint32_t number, items = world->score->board.item_count;
-  while ((number = ticket_take(&world->crews->score_ticket)) != TICKET_NONE) {
+  while ((number = ticket_take(&world->teams->score_ticket)) != TICKET_NONE) {
     uint32_t first = number * ITEMS_EACH, end = first + ITEMS_EACH;
     ASSERT(first < items);
     score_range(&world->score->board, &inputs, first, end < items ? end : items);
@@ -59,8 +59,8 @@ void rescore_run(struct muster_world *world) {
   uint32_t items = score_prepare(board, &inputs, units_of(world->frame->budget_ns, SCORE_UNIT_NS, 0));
   uint32_t helpers = serial_helpers_for(world, (uint64_t)board->agent_count * AGENT_NS);
   if (helpers > 0) {
-    ticket_open(&world->crews->score_ticket, (items + ITEMS_EACH - 1) / ITEMS_EACH);
-    serial_run_team(world, &world->crews->score, rescore_work, helpers);
+    ticket_open(&world->teams->score_ticket, (items + ITEMS_EACH - 1) / ITEMS_EACH);
+    serial_run_team(world, &world->teams->score, rescore_work, helpers);
   } else {
     score_range(board, &inputs, 0, items);
   }

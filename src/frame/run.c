@@ -10,11 +10,11 @@
 #include "world/frame_state.h"
 #include "world/serial.h"
 #include "world/world_commands.h"
-#include "world/world_crews.h"
 #include "world/world_learnt.h"
 #include "world/world_plan.h"
 #include "world/world_queues.h"
 #include "world/world_sums.h"
+#include "world/world_teams.h"
 
 static team_orders orders_for(struct muster_world *world, team_work work) {
   struct runner *runner = world->runner;
@@ -40,20 +40,20 @@ void run_early(struct muster_world *world) {
       world->frame->deadline_ns - forecast_commit_ns(&world->frame->forecast, world->learnt->experience.entries);
   runner_open_early(runner);
   team_orders orders = orders_for(world, runner_work_early);
-  world->crews->early_open = world->batch->early_claims > 0 && world->timed;
-  if (world->crews->early_open) team_open(&world->crews->early, world->crews->seat, &orders, TEAM_ALL);
+  world->teams->early_open = world->batch->early_claims > 0 && world->timed;
+  if (world->teams->early_open) team_open(&world->teams->early, world->teams->seat, &orders, TEAM_ALL);
 }
 
 void run_by_workers(struct muster_world *world) {
   team_orders orders = orders_for(world, runner_work);
-  if (!world->crews->early_open) /* otherwise workers may be reading it */
+  if (!world->teams->early_open) /* otherwise workers may be reading it */
     world->runner->stop_ns = world->frame->deadline_ns - world->frame->commit_ns;
   runner_open(world->runner);
-  if (world->crews->early_open) team_close(&world->crews->early, world->crews->seat);
+  if (world->teams->early_open) team_close(&world->teams->early, world->teams->seat);
   serial_mark(world);
-  world->crews->helpers = world->batch->claim_count > 1 ? serial_helpers_for(world, world->sums->admitted_ns) : 0;
-  team_run(&world->crews->run, world->crews->seat, &orders, world->crews->helpers);
-  if (world->crews->early_open) team_wait(&world->crews->early, world->crews->seat);
+  world->teams->helpers = world->batch->claim_count > 1 ? serial_helpers_for(world, world->sums->admitted_ns) : 0;
+  team_run(&world->teams->run, world->teams->seat, &orders, world->teams->helpers);
+  if (world->teams->early_open) team_wait(&world->teams->early, world->teams->seat);
   runner_close(world->runner);
   audit_blocked(world);
   frame_record_outcomes(world);

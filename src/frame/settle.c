@@ -15,12 +15,12 @@
 #include "world/serial.h"
 #include "world/timing.h"
 #include "world/world_commands.h"
-#include "world/world_crews.h"
 #include "world/world_herds.h"
 #include "world/world_learnt.h"
 #include "world/world_queues.h"
 #include "world/world_score.h"
 #include "world/world_sums.h"
+#include "world/world_teams.h"
 
 #include <string.h>
 
@@ -274,12 +274,12 @@ static void settle_partition(struct muster_world *world, uint32_t partition) {
       prefetch_claim(world, later);
     if (claim->ran_by == CLAIM_LEFT || partition_of_claim(claim) != partition) continue;
     if (clock_now(world->clock) >= end_ns) {
-      world->crews->settle_looked_at[partition] = i;
+      world->teams->settle_looked_at[partition] = i;
       return;
     }
     settle_claim(world, claim, partition);
   }
-  world->crews->settle_looked_at[partition] = batch->claim_count;
+  world->teams->settle_looked_at[partition] = batch->claim_count;
 }
 
 /* A team's work: takes partitions until there are none. A worker begins with the agents that it ran itself: they are in
@@ -290,7 +290,7 @@ static void settle_partitions(void *argument, uint32_t worker) {
   bool helper = worker != world->runner->caller;
   bool audited = world->runner->audit && helper; /* the caller's time is the commit's, and measured there */
   uint64_t begin_ns = clock_now(world->clock), begin_cpu_ns = audited ? clock_thread_cpu() : 0;
-  while ((partition = work_partitions_take(&world->crews->settle_partitions, worker % WHEEL_SHARDS)) != PARTITION_NONE)
+  while ((partition = work_partitions_take(&world->teams->settle_partitions, worker % WHEEL_SHARDS)) != PARTITION_NONE)
     settle_partition(world, partition);
   if (helper) world->runner->states[worker].loop_ns += clock_now(world->clock) - begin_ns;
   if (audited) runner_audit_settling(world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
@@ -312,19 +312,19 @@ static void settle_as_recorded(struct muster_world *world) {
   stock_pools(world);
   for (uint32_t i = 0; i < world->batch->claim_count; i++) {
     const batch_claim *claim = &world->batch->claims[i];
-    if (claim->ran_by != CLAIM_LEFT && i < world->crews->settle_looked_at[partition_of_claim(claim)])
+    if (claim->ran_by != CLAIM_LEFT && i < world->teams->settle_looked_at[partition_of_claim(claim)])
       settle_claim(world, claim, partition_of_claim(claim));
   }
 }
 
 void settle_beside(struct muster_world *world) {
   enum { WORTH_WAKING = 512 }; /* of workers that have just run the batch, and are still awake */
-  bool settles = world->timed && world->crews->helpers > 0 && world->batch->count >= WORTH_WAKING;
+  bool settles = world->timed && world->teams->helpers > 0 && world->batch->count >= WORTH_WAKING;
   ASSERT(world->commit->open && world->commit->settled == 0);
   if (settles) {
     stock_pools(world);
-    work_partitions_open(&world->crews->settle_partitions, WHEEL_SHARDS);
-    serial_run_team(world, &world->crews->settle, settle_partitions, world->crews->helpers);
+    work_partitions_open(&world->teams->settle_partitions, WHEEL_SHARDS);
+    serial_run_team(world, &world->teams->settle, settle_partitions, world->teams->helpers);
   }
   bool settled = frame_record_partitions(world, settles);
   if (settled && !settles) settle_as_recorded(world);

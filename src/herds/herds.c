@@ -9,11 +9,11 @@
 #include "world/herd_links.h"
 #include "world/lifecycle.h"
 #include "world/serial.h"
-#include "world/world_crews.h"
 #include "world/world_fold.h"
 #include "world/world_herds.h"
 #include "world/world_observers.h"
 #include "world/world_sums.h"
+#include "world/world_teams.h"
 
 /* What a change of a membrane costs for each agent that appears or goes: what an intake does is counted, not timed, so
  * that the world does not depend on a clock. */
@@ -264,7 +264,7 @@ static void look_at_blocks(void *argument, uint32_t worker) {
   bool audited = world->runner->audit && helper; /* the caller's time is the stage's, and measured there */
   uint64_t begin_ns = helper ? clock_now(world->clock) : 0, begin_cpu_ns = audited ? clock_thread_cpu() : 0;
   uint32_t number;
-  while ((number = ticket_take(&world->crews->fold_ticket)) != TICKET_NONE) {
+  while ((number = ticket_take(&world->teams->fold_ticket)) != TICKET_NONE) {
     uint32_t first = number * BLOCKS_EACH, end = first + BLOCKS_EACH;
     ASSERT(first < blocks->count);
     fold_look(&world->fold->board, blocks, first, end < blocks->count ? end : blocks->count, worker);
@@ -280,8 +280,8 @@ static void look_together(struct muster_world *world) {
     fold_look(&world->fold->board, blocks, 0, blocks->count, 0);
     return;
   }
-  ticket_open(&world->crews->fold_ticket, (blocks->count + BLOCKS_EACH - 1) / BLOCKS_EACH);
-  serial_run_team(world, &world->crews->fold, look_at_blocks, helpers);
+  ticket_open(&world->teams->fold_ticket, (blocks->count + BLOCKS_EACH - 1) / BLOCKS_EACH);
+  serial_run_team(world, &world->teams->fold, look_at_blocks, helpers);
 }
 
 /* How much of a round the frame has time for: by count, so that the world does not depend on a clock. */

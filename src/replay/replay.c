@@ -10,8 +10,8 @@
 #include "run/runner.h"
 #include "world/guard.h"
 #include "world/serial.h"
-#include "world/world_crews.h"
 #include "world/world_record.h"
+#include "world/world_teams.h"
 
 #include <math.h>
 #include <string.h>
@@ -243,7 +243,7 @@ void replay_run(struct muster_world *world) {
   runner_open_early(runner);
   runner_open(runner);
   team_orders orders = {.work = runner_work, .argument = runner, .patience_ns = UINT64_MAX};
-  team_run(&world->crews->run, world->crews->seat, &orders, count > 1 ? serial_helpers_for(world, 0) : 0);
+  team_run(&world->teams->run, world->teams->seat, &orders, count > 1 ? serial_helpers_for(world, 0) : 0);
   runner_close(runner);
   runner->virtual = false;
   batch->claims = claims;

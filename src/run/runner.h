@@ -150,7 +150,7 @@ struct runner {
   struct identity *agents;
   struct wakes *wakes;
   struct muster_pool *pool;
-  struct crew *early_team, *team; /* they run runner_work_early and runner_work */
+  struct team *early_team, *team; /* they run runner_work_early and runner_work */
   struct batch *batch;
   const uint32_t *spawn_ids; /* set aside for this frame */
   clock_source clock;

@@ -115,8 +115,8 @@ static void exchange_experience(struct snapshot *snapshot) {
   world->plan->periods.next = next;
 }
 
-/* Forgets bookings that lie further ahead than the book reaches: no world makes such a reservation, and it could not be
- * taken back. */
+/* Forgets reservations that lie further ahead than the book reaches: no world makes such a reservation, and it could
+ * not be taken back. */
 static void forget_beyond(struct snapshot *snapshot) {
   ASSERT(snapshot_loads(snapshot) && snapshot->world->queues->classes.activation.delay_max > 0);
   activation_book *book = &snapshot->world->queues->classes.activation;

@@ -5,7 +5,7 @@
 #include "record/recorder.h"
 #include "run/runner.h"
 #include "world/frame_state.h"
-#include "world/world_crews.h"
+#include "world/world_teams.h"
 
 uint32_t serial_helpers_for(const struct muster_world *world, uint64_t work_ns) {
   enum { WORTH_CALLING_NS = 500000 };
@@ -65,6 +65,6 @@ void serial_run_team(struct muster_world *world, struct team *team, team_work wo
                         .before_sleep = serial_is_audited(world) ? mark_before_sleep : NULL};
   uint64_t wall_ns;
   world->frame->slept = false;
-  team_run(team, world->crews->seat, &orders, helpers);
+  team_run(team, world->teams->seat, &orders, helpers);
   if (world->frame->slept) world->frame->serial_cpu_ns += serial_take_interval(world, &wall_ns);
 }

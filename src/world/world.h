@@ -53,7 +53,7 @@ struct muster_world {
   struct world_commands *commands; /* for the next intake */
   struct batch *batch;
   struct runner *runner;
-  struct world_crews *crews;
+  struct world_teams *teams;
   struct world_acts *acts;
   struct commit_progress *commit;
   struct world_sums *sums; /* report, statistics */

@@ -11,7 +11,6 @@
 #include "world/world.h"
 #include "world/world_acts.h"
 #include "world/world_commands.h"
-#include "world/world_crews.h"
 #include "world/world_fold.h"
 #include "world/world_herds.h"
 #include "world/world_learnt.h"
@@ -21,6 +20,7 @@
 #include "world/world_queues.h"
 #include "world/world_score.h"
 #include "world/world_sums.h"
+#include "world/world_teams.h"
 
 struct world_whole {
   struct muster_world world; /* first: a world's memory is freed by its address */
@@ -37,7 +37,7 @@ struct world_whole {
   struct world_commands commands;
   struct batch batch;
   struct runner runner;
-  struct world_crews crews;
+  struct world_teams teams;
   struct world_acts acts;
   struct commit_progress commit;
   struct world_sums sums;
@@ -62,7 +62,7 @@ static inline void world_connect_parts(struct world_whole *whole) {
   world->commands = &whole->commands;
   world->batch = &whole->batch;
   world->runner = &whole->runner;
-  world->crews = &whole->crews;
+  world->teams = &whole->teams;
   world->acts = &whole->acts;
   world->commit = &whole->commit;
   world->sums = &whole->sums;

@@ -1,6 +1,6 @@
-/* world_crews.h - the thread that runs the frame, and the workers that it calls to its stages. */
-#ifndef WORLD_CREWS_H
-#define WORLD_CREWS_H
+/* world_teams.h - the thread that runs the frame, and the workers that it calls to its stages. */
+#ifndef WORLD_TEAMS_H
+#define WORLD_TEAMS_H
 
 #include "pool/team.h"
 #include "pool/ticket.h"
@@ -9,7 +9,7 @@ struct update_context;
 
 enum { SETTLE_SHARES = 4 }; /* shares of a batch: as many as a wheel has shards */
 
-struct world_crews {
+struct world_teams {
   struct team early; /* runs agents held from the last frame while the caller plans */
   struct team run, settle, act, score, fold;
   shared_u64 score_ticket; /* items of the score stage that no worker has taken yet, several at a time */
