@@ -89,7 +89,7 @@ const char *muster_flight_doing_name(muster_flight_doing doing) {
 }
 
 /* Checks the section, and copies the header. */
-static muster_result read_header(const void *memory, size_t bytes, muster_flight_header *header) {
+static muster_result world_flight_read_header(const void *memory, size_t bytes, muster_flight_header *header) {
   static const char before[] = "MUSTFLIT";
   chunk_reader reader;
   size_t length;
@@ -147,7 +147,7 @@ muster_result muster_flight_read(const void *memory, size_t bytes, muster_flight
                                  uint32_t *count) {
   muster_flight_header header;
   if (!count || (capacity && !entries)) return error_missing("flight recorder", "array and the count");
-  muster_result result = read_header(memory, memory ? bytes : 0, &header);
+  muster_result result = world_flight_read_header(memory, memory ? bytes : 0, &header);
   if (result) return result;
   const char *names = (const char *)memory + sizeof header;
   const unsigned char *lines = (const unsigned char *)memory + lines_offset(header.types_max);
