@@ -151,11 +151,6 @@ static void read_weights(api_call *call) {
   json_uint(&call->writer, "workers", muster_world_workers(call->world->world));
 }
 
-static void show_weights(http_request *request) {
-  api_call *call = api_begin(request, read_weights, 0);
-  if (call) api_post(call);
-}
-
 /* -------------------------------------------------------------------------------------------------------- changing */
 
 static void api_worlds_write_pace(json_writer *writer, const hosted_world *world) {
@@ -196,20 +191,10 @@ static void api_worlds_apply_change(api_call *call) {
   api_worlds_write_pace(&call->writer, world);
 }
 
-static void change_world(http_request *request) {
-  api_call *call = api_begin(request, api_worlds_apply_change, sizeof(world_change));
-  if (call && api_take_body(call, world_change_read)) api_post(call);
-}
-
 static void take_steps(api_call *call) {
   const uint32_t *frames = (const uint32_t *)(const void *)call->input;
   frames_pause(call->service, call->world, *frames);
   api_worlds_write_pace(&call->writer, call->world);
-}
-
-static void step_world(http_request *request) {
-  api_call *call = api_begin(request, take_steps, sizeof(uint32_t));
-  if (call && api_take_body(call, step_read)) api_post(call);
 }
 
 enum { SMALL_BODY = 16384 };
@@ -219,17 +204,22 @@ const http_route api_world_routes[] = {
     {.method = "GET", .pattern = "/v1/worlds/{world}", .handle = show_world, .summary = "pace, last frame and sums"},
     {.method = "PATCH",
      .pattern = "/v1/worlds/{world}",
-     .handle = change_world,
+     .handle = api_handle,
+     .order = &(const api_order){.work = api_worlds_apply_change,
+                                 .read = world_change_read,
+                                 .input_bytes = sizeof(world_change)},
      .body_max = SMALL_BODY,
      .summary = "change budget_ns, hz, paused, workers, policy and weights: all or nothing"},
     {.method = "POST",
      .pattern = "/v1/worlds/{world}/step",
-     .handle = step_world,
+     .handle = api_handle,
+     .order = &(const api_order){.work = take_steps, .read = step_read, .input_bytes = sizeof(uint32_t)},
      .body_max = SMALL_BODY,
      .summary = "pause and run so many frames"},
     {.method = "GET",
      .pattern = "/v1/worlds/{world}/weights",
-     .handle = show_weights,
+     .handle = api_handle,
+     .order = &(const api_order){.work = read_weights},
      .summary = "weights and workers in force"},
     {.method = "GET",
      .pattern = "/v1/worlds/{world}/levels",

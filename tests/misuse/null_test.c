@@ -252,17 +252,8 @@ static bool is_none(muster_agent agent) {
   X(muster_group_wait, REFUSES(muster_group_wait(NULL)))                                                               \
   X(muster_group_wait_helping, REFUSES(muster_group_wait_helping(NULL, 1)))                                            \
   X(muster_group_wait_asleep, REFUSES(muster_group_wait_asleep(NULL)))                                                 \
-  X(muster_group_cancel, REFUSES(!muster_group_cancel(NULL)))                                                          \
   X(muster_job_submit,                                                                                                 \
     REFUSES(muster_job_submit(NULL, 1, job, NULL, NULL)) && REFUSES(muster_job_submit(g->pool, 1, NULL, NULL, NULL)))  \
-  X(muster_job_submit_after, REFUSES(muster_job_submit_after(NULL, 1, job, NULL, NULL)))                               \
-  X(muster_job_submit_pinned, REFUSES(muster_job_submit_pinned(NULL, job, NULL, NULL)) &&                              \
-                                  REFUSES(muster_job_submit_pinned(g->pool, NULL, NULL, NULL)))                        \
-  X(muster_pool_run_pinned, REFUSES(!muster_pool_run_pinned(NULL, 1)))                                                 \
-  X(muster_pool_set_main, REFUSES((muster_pool_set_main(NULL), true)))                                                 \
-  X(muster_job_submit_blocking, REFUSES(muster_job_submit_blocking(NULL, job, NULL, NULL)) &&                          \
-                                    REFUSES(muster_job_submit_blocking(g->pool, NULL, NULL, NULL)))                    \
-  X(muster_job_yield, REFUSES(!muster_job_yield(NULL, 1)))                                                             \
   X(muster_parallel_for, REFUSES(muster_parallel_for(NULL, 1, 9, 1, piece, NULL)) &&                                   \
                              REFUSES(muster_parallel_for(g->pool, 1, 9, 1, NULL, NULL)))                               \
   X(muster_range_submit, REFUSES(muster_range_submit(NULL, g->pool, 1, 9, 1, piece, NULL, &group)) &&                  \
