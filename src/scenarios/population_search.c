@@ -1,6 +1,6 @@
 #include "scenarios/population_search.h"
 
-#include "scenarios/population_random.h"
+#include "scenarios/scaffold.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ search_cell search_cell_at(double x, double y) {
 /* ---------------------------------------------------------------------------------------------------------- ground */
 
 static float lattice(int32_t x, int32_t y) {
-  return population_share(population_mix((uint64_t)(uint32_t)x << 32 | (uint32_t)y));
+  return muster_random_share(scaffold_random((uint64_t)(uint32_t)x << 32 | (uint32_t)y));
 }
 
 /* Noise between the points of a lattice of eight cells, so that what is blocked forms lumps with gaps between. */

@@ -1,6 +1,6 @@
 /* The search of pathstorm against one without heuristic, list or order, and the map that it runs on. */
 #include "scenarios/pathstorm_search.h"
-#include "scenarios/population_random.h"
+#include "scenarios/scaffold.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void open_ground(uint64_t seed) {
   float share = 0.1f + 0.06f * (float)(seed % 8);
   for (uint32_t cell = 0; cell < map.cells; cell++)
     pathstorm_map_set(&map, (int32_t)pathstorm_cell_x(&map, cell), (int32_t)pathstorm_cell_y(&map, cell),
-                      population_share(population_mix(seed << 32 | cell)) < share);
+                      muster_random_share(scaffold_random(seed << 32 | cell)) < share);
   cr_assert(pathstorm_map_finish(&map));
   cr_assert(pathstorm_search_create(&search, &map));
 }
@@ -30,7 +30,7 @@ static void close_ground(void) {
 }
 
 static uint32_t free_cell(uint64_t random) {
-  uint32_t cell = (uint32_t)(population_mix(random) % map.cells);
+  uint32_t cell = (uint32_t)(scaffold_random(random) % map.cells);
   while (map.ground[cell]) cell = (cell + 1) % map.cells;
   return cell;
 }
