@@ -116,30 +116,22 @@ static uint64_t period_of(enum kind kind) {
   return kind == VILLAGER ? villager_period_ns : animal_period_ns;
 }
 
-static muster_result empty_join(void *instance, muster_world *world) {
+static muster_result empty_join(void *instance, muster_world *world, uint32_t kind) {
   empty *self = instance;
   muster_atom atoms[] = {{empty_live, MUSTER_ROLE_BEHAVIOUR, (uint32_t)labour_ns + 200}};
-  muster_result result = MUSTER_OK;
-  for (uint32_t kind = 0; kind < KINDS && !result; kind++) {
-    muster_type_def def = scaffold_type(kind == VILLAGER ? "villager" : "animal", SCAFFOLD_ATOMS(atoms),
-                                        sizeof(struct life), period_of((enum kind)kind), period_max_ns);
-    def.on_spawned = convergence_born;
-    def.user = self;
-    result = scaffold_register(world, &def, &self->types[kind]);
-  }
-  return result;
+  muster_type_def def = scaffold_type(kind == VILLAGER ? "villager" : "animal", SCAFFOLD_ATOMS(atoms),
+                                      sizeof(struct life), period_of((enum kind)kind), period_max_ns);
+  def.on_spawned = convergence_born;
+  def.user = self;
+  return scaffold_register(world, &def, &self->types[kind]);
 }
 
-static muster_result empty_spawn(void *instance, muster_world *world) {
+static muster_result empty_spawn(void *instance, muster_world *world, uint32_t i) {
   empty *self = instance;
-  muster_result result = MUSTER_OK;
-  for (uint32_t i = 0; i < self->base.agents && !result; i++) {
-    struct life life = {.activity_left_s = 300.0f * (float)scaffold_random_share(self->base.seed + i)};
-    self->homes[i] = empty_home_of(self, i);
-    muster_agent_def def = scaffold_agent(self->types[kind_of(i)], self->homes[i], &life);
-    result = scaffold_spawn(world, &def, &self->members[i]);
-  }
-  return result;
+  struct life life = {.activity_left_s = 300.0f * (float)scaffold_random_share(self->base.seed + i)};
+  self->homes[i] = empty_home_of(self, i);
+  muster_agent_def def = scaffold_agent(self->types[kind_of(i)], self->homes[i], &life);
+  return scaffold_spawn(world, &def, &self->members[i]);
 }
 
 /* ---------------------------------------------------------------------------------------------------- between frames
@@ -245,8 +237,9 @@ static const scaffold_plan plan = {.name = "empty",
                                    .arrays = arrays,
                                    .lines = lines,
                                    .build = empty_build,
-                                   .join = empty_join,
-                                   .spawn = empty_spawn,
+                                   .kinds = KINDS,
+                                   .join_one = empty_join,
+                                   .spawn_one = empty_spawn,
                                    .frame = empty_frame,
                                    .count = empty_count,
                                    .conclude = empty_conclude};

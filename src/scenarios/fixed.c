@@ -100,26 +100,21 @@ static void begin_walk(fixed *self, uint32_t number) {
 
 static muster_result fixed_spawn(void *instance, muster_world *world) {
   fixed *self = instance;
-  muster_result result = MUSTER_OK;
-  for (uint32_t i = 0; i < self->base.agents && !result; i++) {
-    muster_agent_def def = scaffold_agent(self->type, place_of(self, i), NULL);
-    result = scaffold_spawn(world, &def, NULL);
-  }
+  (void)world;
   for (uint32_t i = 0; i < self->base.observer_count; i++) begin_walk(self, i);
-  return result;
+  return MUSTER_OK;
 }
 
-/* The position of a walker that has gone this distance to and fro on a line with two ends. */
-static double between_edges(double way_m) {
-  double lap_m = fmod(way_m, 2 * side_m);
-  if (lap_m < 0) lap_m += 2 * side_m;
-  return lap_m <= side_m ? lap_m : 2 * side_m - lap_m;
+static muster_result fixed_spawn_one(void *instance, muster_world *world, uint32_t number) {
+  const fixed *self = instance;
+  muster_agent_def def = scaffold_agent(self->type, place_of(self, number), NULL);
+  return scaffold_spawn(world, &def, NULL);
 }
 
 static muster_position fixed_place(void *instance, uint32_t observer, double seconds) {
   const struct walker *walker = &((const fixed *)instance)->walkers[observer];
-  return (muster_position){between_edges(walker->x + walker->east_m_per_s * seconds),
-                           between_edges(walker->y + walker->north_m_per_s * seconds), 0.0};
+  return (muster_position){scaffold_to_and_fro(side_m, walker->x + walker->east_m_per_s * seconds),
+                           scaffold_to_and_fro(side_m, walker->y + walker->north_m_per_s * seconds), 0.0};
 }
 
 /* Zeroed state is right for a new agent. */
@@ -190,6 +185,7 @@ static const scaffold_plan plan = {.name = "fixed",
                                    .prepare = fixed_prepare,
                                    .join = fixed_join,
                                    .spawn = fixed_spawn,
+                                   .spawn_one = fixed_spawn_one,
                                    .place = fixed_place,
                                    .settle = fixed_settle,
                                    .resumed = fixed_resumed,

@@ -47,22 +47,18 @@ static bool note_member(flashcrowd *self, uint32_t number) {
   return true;
 }
 
-static muster_result flashcrowd_spawn(void *instance, muster_world *world) {
+static muster_result flashcrowd_spawn(void *instance, muster_world *world, uint32_t i) {
   flashcrowd *self = instance;
-  muster_result result = MUSTER_OK;
-  for (uint32_t i = 0; i < self->base.agents && !result; i++) {
-    flashcrowd_kind kind = flashcrowd_kind_of(i);
-    muster_position home = flashcrowd_home_of(self, i);
-    flashcrowd_state state = {.home_x = (float)home.x, .home_y = (float)home.y};
-    muster_agent_def def = scaffold_agent(self->casts[kind].type, home, &state);
-    if (kind == FLASHCROWD_STORY) {
-      def.importance_floor = 0.8f;
-      def.elasticity = 0.0f;
-    }
-    result = scaffold_spawn(world, &def, &self->members[i]);
-    if (!result && !note_member(self, i)) result = MUSTER_E_FULL;
+  flashcrowd_kind kind = flashcrowd_kind_of(i);
+  muster_position home = flashcrowd_home_of(self, i);
+  flashcrowd_state state = {.home_x = (float)home.x, .home_y = (float)home.y};
+  muster_agent_def def = scaffold_agent(self->casts[kind].type, home, &state);
+  if (kind == FLASHCROWD_STORY) {
+    def.importance_floor = 0.8f;
+    def.elasticity = 0.0f;
   }
-  return result;
+  muster_result result = scaffold_spawn(world, &def, &self->members[i]);
+  return result || note_member(self, i) ? result : MUSTER_E_FULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- frames
@@ -198,8 +194,9 @@ static const scaffold_plan plan = {.name = "flashcrowd",
                                    .kept = kept,
                                    .lines = lines,
                                    .build = found_towns,
-                                   .join = flashcrowd_register,
-                                   .spawn = flashcrowd_spawn,
+                                   .kinds = FLASHCROWD_KINDS,
+                                   .join_one = flashcrowd_register,
+                                   .spawn_one = flashcrowd_spawn,
                                    .gather = flashcrowd_gather,
                                    .place = flashcrowd_place,
                                    .frame = flashcrowd_frame,

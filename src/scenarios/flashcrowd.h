@@ -64,7 +64,7 @@ uint64_t flashcrowd_period_ns(flashcrowd_kind kind);
 /* The kind of the number-th agent: each has its share of every stretch. */
 flashcrowd_kind flashcrowd_kind_of(uint32_t number);
 
-/* Registers a type for every kind. Thread of the frames, between frames. */
-muster_result flashcrowd_register(void *instance, muster_world *world);
+/* Registers the type of a kind. Thread of the frames, between frames. */
+muster_result flashcrowd_register(void *instance, muster_world *world, uint32_t kind);
 
 #endif

@@ -121,22 +121,18 @@ static uint64_t flashcrowd_atoms_model_cost(const muster_cost_query *query, void
   return cost_ns + looks * look_ns * (is_wet(self, (double)home->x) ? 2 : 1);
 }
 
-muster_result flashcrowd_register(void *instance, muster_world *world) {
+muster_result flashcrowd_register(void *instance, muster_world *world, uint32_t kind) {
   static const muster_atom atoms[] = {{flashcrowd_atoms_look_around, MUSTER_ROLE_PERCEPTION, 1500},
                                       {flashcrowd_atoms_walk, MUSTER_ROLE_BEHAVIOUR, 150}};
   flashcrowd *self = instance;
-  muster_result result = MUSTER_OK;
-  for (uint32_t kind = 0; kind < FLASHCROWD_KINDS && !result; kind++) {
-    const profile *own = &profiles[kind];
-    flashcrowd_cast *cast = &self->casts[kind];
-    *cast = (flashcrowd_cast){.self = self, .kind = (flashcrowd_kind)kind};
-    muster_type_def def =
-        scaffold_type(own->name, SCAFFOLD_ATOMS(atoms), sizeof(flashcrowd_state), own->period_ns, own->period_max_ns);
-    def.elasticity = own->elasticity;
-    def.user = cast;
-    def.on_spawned = convergence_born;
-    def.model_cost_ns = flashcrowd_atoms_model_cost;
-    result = scaffold_register(world, &def, &cast->type);
-  }
-  return result;
+  const profile *own = &profiles[kind];
+  flashcrowd_cast *cast = &self->casts[kind];
+  *cast = (flashcrowd_cast){.self = self, .kind = (flashcrowd_kind)kind};
+  muster_type_def def =
+      scaffold_type(own->name, SCAFFOLD_ATOMS(atoms), sizeof(flashcrowd_state), own->period_ns, own->period_max_ns);
+  def.elasticity = own->elasticity;
+  def.user = cast;
+  def.on_spawned = convergence_born;
+  def.model_cost_ns = flashcrowd_atoms_model_cost;
+  return scaffold_register(world, &def, &cast->type);
 }

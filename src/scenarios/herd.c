@@ -155,11 +155,9 @@ static muster_result herd_spawn(void *instance, muster_world *world) {
 /* ------------------------------------------------------------------------------------------------------------ frames
  */
 
-/* The position of an observer that has gone this distance from the middle, to and fro on a line between the fences. */
+/* The same from the middle, between the fences. */
 static double between_fences(double way_m) {
-  double lap_m = fmod(way_m + 0.5 * side_m, 2 * side_m);
-  if (lap_m < 0) lap_m += 2 * side_m;
-  return (lap_m <= side_m ? lap_m : 2 * side_m - lap_m) - 0.5 * side_m;
+  return scaffold_to_and_fro(side_m, way_m + 0.5 * side_m) - 0.5 * side_m;
 }
 
 static muster_position herd_place(void *instance, uint32_t observer, double seconds) {

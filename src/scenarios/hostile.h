@@ -73,8 +73,8 @@ struct hostile {
 /* How many of `agents` are of each kind; at least one ring, and one of the others. */
 void hostile_cast_all(hostile *self);
 
-/* Registers a type for every kind. Thread of the frames, between frames. */
-muster_result hostile_register(void *instance, muster_world *world);
+/* Registers the type of a kind. Thread of the frames, between frames. */
+muster_result hostile_register(void *instance, muster_world *world, uint32_t kind);
 
 /* The labour of an atom of this kind now: the virtual clock asks it with a random number of its own, and the atom
  * spends it. Pure but for the flippers' phase, which changes between frames. */

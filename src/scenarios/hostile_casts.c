@@ -100,7 +100,8 @@ static void choose_atoms(hostile_kind kind, muster_type_def *def) {
   def->atom_count = of_kind[kind].count;
 }
 
-static muster_result register_kind(hostile_cast *cast, muster_world *world) {
+muster_result hostile_register(void *instance, muster_world *world, uint32_t kind) {
+  hostile_cast *cast = &((hostile *)instance)->casts[kind];
   const struct profile *profile = &profiles[cast->kind];
   muster_type_def def =
       scaffold_type(profile->name, NULL, 0, sizeof(hostile_life), profile->period_ns, profile->period_max_ns);
@@ -118,11 +119,4 @@ static muster_result register_kind(hostile_cast *cast, muster_world *world) {
   def.on_removed = hostile_removed;
   def.model_cost_ns = model_cost;
   return scaffold_register(world, &def, &cast->type);
-}
-
-muster_result hostile_register(void *instance, muster_world *world) {
-  hostile *self = instance;
-  muster_result result = MUSTER_OK;
-  for (uint32_t kind = 0; kind < HOSTILE_KINDS && !result; kind++) result = register_kind(&self->casts[kind], world);
-  return result;
 }

@@ -95,15 +95,11 @@ static muster_result population_make(void *instance, const muster_module_options
 
 /* -------------------------------------------------------------------------------------------------------- populate */
 
-static muster_result population_join(void *instance, muster_world *world) {
+static muster_result population_join(void *instance, muster_world *world, uint32_t family) {
   struct population *population = instance;
-  muster_result result = MUSTER_OK;
-  for (uint32_t i = 0; i < POPULATION_FAMILIES && !result; i++) {
-    muster_type_def def = roles[i]->define();
-    result = scaffold_register(world, &def, &population->types[i]);
-    if (def.state_bytes > population->state_bytes_max) population->state_bytes_max = def.state_bytes;
-  }
-  return result;
+  muster_type_def def = roles[family]->define();
+  if (def.state_bytes > population->state_bytes_max) population->state_bytes_max = def.state_bytes;
+  return scaffold_register(world, &def, &population->types[family]);
 }
 
 static muster_result spawn_row(const struct population *population, muster_world *world, uint32_t number, void *state) {
@@ -215,7 +211,8 @@ static const scaffold_plan plan = {.name = "population",
                                    .check = population_check,
                                    .prepare = population_make,
                                    .release = population_release,
-                                   .join = population_join,
+                                   .kinds = POPULATION_FAMILIES,
+                                   .join_one = population_join,
                                    .spawn = population_spawn,
                                    .frame = population_frame,
                                    .resumed = walk_here,

@@ -14,17 +14,13 @@ void pursuit_choose(void *instance, const pursuit_version *version) {
 }
 
 /* Targets are set once all agents have their ids: at the intake. */
-static muster_result pursuit_spawn(void *instance, muster_world *world) {
+static muster_result pursuit_spawn(void *instance, muster_world *world, uint32_t i) {
   const pursuit *self = instance;
-  muster_result result = MUSTER_OK;
-  for (uint32_t i = 0; i < self->base.agents && !result; i++) {
-    pursuit_face face = pursuit_first_face(self->base.seed, i);
-    pursuit_body body = {.number = i};
-    muster_agent_def def = scaffold_agent(self->type, pursuit_first_place(self->base.seed, i, self->side_m), &body);
-    def.published = &face;
-    result = scaffold_spawn(world, &def, &self->ids[i]);
-  }
-  return result;
+  pursuit_face face = pursuit_first_face(self->base.seed, i);
+  pursuit_body body = {.number = i};
+  muster_agent_def def = scaffold_agent(self->type, pursuit_first_place(self->base.seed, i, self->side_m), &body);
+  def.published = &face;
+  return scaffold_spawn(world, &def, &self->ids[i]);
 }
 
 static muster_position pursuit_place(void *instance, uint32_t observer, double seconds) {
@@ -54,7 +50,7 @@ static const scaffold_plan plan = {.name = "pursuit",
                                    .lines = pursuit_lines,
                                    .prepare = pursuit_prepare,
                                    .join = pursuit_register,
-                                   .spawn = pursuit_spawn,
+                                   .spawn_one = pursuit_spawn,
                                    .place = pursuit_place,
                                    .count = pursuit_count,
                                    .conclude = pursuit_conclude};

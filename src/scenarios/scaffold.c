@@ -2,6 +2,7 @@
 
 #include "scenarios/busy_work.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,12 @@ double scaffold_seconds(const scaffold *base) {
   return (double)(base->now_ns - base->begin_ns) * 1e-9;
 }
 
+double scaffold_to_and_fro(double line_m, double way_m) {
+  double lap_m = fmod(way_m, 2 * line_m);
+  if (lap_m < 0) lap_m += 2 * line_m;
+  return lap_m <= line_m ? lap_m : 2 * line_m - lap_m;
+}
+
 void scaffold_gather(void *instance) {
   scaffold *base = instance;
   const scaffold_plan *plan = base->plan;
@@ -149,12 +156,21 @@ static muster_result add_observers(scaffold *base, muster_world *world) {
   return MUSTER_OK;
 }
 
+static muster_result join_all(void *instance, muster_world *world) {
+  const scaffold_plan *plan = ((const scaffold *)instance)->plan;
+  muster_result result = plan->join ? plan->join(instance, world) : MUSTER_OK;
+  for (uint32_t kind = 0; kind < plan->kinds && !result; kind++) result = plan->join_one(instance, world, kind);
+  return result;
+}
+
 muster_result scaffold_populate(void *instance, muster_world *world) {
   scaffold *base = instance;
   const scaffold_plan *plan = base->plan;
-  muster_result result = plan->join(instance, world);
+  muster_result result = join_all(instance, world);
   if (!result && plan->observers_first) result = add_observers(base, world);
   if (!result && plan->spawn) result = plan->spawn(instance, world);
+  for (uint32_t i = 0; plan->spawn_one && i < base->agents && !result; i++)
+    result = plan->spawn_one(instance, world, i);
   if (!result && !plan->observers_first) result = add_observers(base, world);
   return result;
 }
@@ -230,7 +246,7 @@ muster_result scaffold_save(void *instance, const muster_world *world, muster_mo
 muster_result scaffold_resume(void *instance, muster_world *world, const void *bytes, size_t count) {
   const scaffold_plan *plan = ((const scaffold *)instance)->plan;
   scaffold_stream stream = {.bytes = bytes, .left = count};
-  muster_result result = plan->join(instance, world);
+  muster_result result = join_all(instance, world);
   if (result) return result;
   if (!keep_all(instance, &stream) || stream.left || (plan->resumed && !plan->resumed(instance)))
     return muster_module_fail(MUSTER_E_INPUT,

@@ -9,7 +9,7 @@
  *     report     one walk over the agents -> conclude -> the lines, in the plan's order
  *     close      release -> arrays
  *
- * Every callback but `join` may be null: then there is nothing to do. All run on the thread of the frames. */
+ * Every callback may be null: then there is nothing to do. All run on the thread of the frames. */
 #ifndef SCENARIOS_SCAFFOLD_H
 #define SCENARIOS_SCAFFOLD_H
 
@@ -159,8 +159,11 @@ struct scaffold_plan {
   muster_result (*prepare)(void *instance, const muster_module_options *options); /* numbers, before the arrays */
   muster_result (*build)(void *instance, const muster_module_options *options);   /* what lies in the arrays */
   void (*release)(void *instance);                                                /* after a prepare that failed, too */
+  uint32_t kinds;                                                                 /* of agents: a type for each */
   muster_result (*join)(void *instance, muster_world *world);                     /* registers the types */
+  muster_result (*join_one)(void *instance, muster_world *world, uint32_t kind);  /* and the type of a kind */
   muster_result (*spawn)(void *instance, muster_world *world);
+  muster_result (*spawn_one)(void *instance, muster_world *world, uint32_t number); /* then each of the agents */
   void (*gather)(void *instance, double seconds); /* before the places of a time are asked for */
   muster_position (*place)(void *instance, uint32_t observer, double seconds);
   void (*frame)(void *instance, muster_world *world);
@@ -206,6 +209,9 @@ void scaffold_close(void *instance);
 
 /* Simulation time since the first frame. */
 double scaffold_seconds(const scaffold *base);
+
+/* Where somebody is who has gone this way from the beginning of a line with two ends, to and fro. */
+double scaffold_to_and_fro(double line_m, double way_m);
 
 /* Computes where the observers are at the time of the latest frame; the second moves them there, too. */
 void scaffold_gather(void *instance);

@@ -25,7 +25,8 @@ static double share_of(const siege *self, uint64_t number) {
   return scaffold_random_share(self->base.seed * 0x9e3779b97f4a7c15u + number);
 }
 
-static muster_result siege_spawn_one(const siege *self, muster_world *world, uint32_t number) {
+static muster_result siege_spawn_one(void *instance, muster_world *world, uint32_t number) {
+  const siege *self = instance;
   siege_kind kind = siege_kind_of(number);
   double away_m = siege_reach_m(kind) * share_of(self, 2ull * number);
   double angle = 6.283185307179586 * share_of(self, 2ull * number + 1);
@@ -40,12 +41,10 @@ static muster_result siege_spawn_one(const siege *self, muster_world *world, uin
 }
 
 static muster_result siege_spawn(void *instance, muster_world *world) {
-  const siege *self = instance;
   muster_world_tuning tuning = muster_default_world_tuning();
   tuning.level_pressure = level_pressure;
-  muster_result result = muster_world_tune(world, &tuning);
-  for (uint32_t i = 0; i < self->base.agents && !result; i++) result = siege_spawn_one(self, world, i);
-  return result;
+  (void)instance;
+  return muster_world_tune(world, &tuning);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- players
@@ -145,8 +144,10 @@ static const scaffold_plan plan = {.name = "siege",
                                    .kept = kept,
                                    .lines = lines,
                                    .prepare = siege_prepare,
-                                   .join = siege_register,
+                                   .kinds = SIEGE_KINDS,
+                                   .join_one = siege_register,
                                    .spawn = siege_spawn,
+                                   .spawn_one = siege_spawn_one,
                                    .gather = siege_gather,
                                    .place = siege_place,
                                    .frame = siege_frame,

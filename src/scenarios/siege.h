@@ -55,7 +55,7 @@ siege_kind siege_kind_of(uint32_t number);
 /* The greatest distance from the gate at which agents of a kind live; they stand more densely near the gate. */
 double siege_reach_m(siege_kind kind);
 
-/* Registers a type for every kind. Thread of the frames, between frames. */
-muster_result siege_register(void *instance, muster_world *world);
+/* Registers the type of a kind. Thread of the frames, between frames. */
+muster_result siege_register(void *instance, muster_world *world, uint32_t kind);
 
 #endif

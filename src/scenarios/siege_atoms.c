@@ -123,25 +123,21 @@ static uint64_t siege_atoms_model_cost(const muster_cost_query *query, void *use
   return query_ns + look_ns * profiles[cast->kind].looks[query->level];
 }
 
-muster_result siege_register(void *instance, muster_world *world) {
+muster_result siege_register(void *instance, muster_world *world, uint32_t kind) {
   static const muster_atom atoms[] = {{siege_atoms_look_around, MUSTER_ROLE_PERCEPTION, 150},
                                       {siege_atoms_walk, MUSTER_ROLE_BEHAVIOUR, 150},
                                       {siege_atoms_strike, MUSTER_ROLE_ACTION, 300}};
   siege *self = instance;
-  muster_result result = MUSTER_OK;
-  for (uint32_t kind = 0; kind < SIEGE_KINDS && !result; kind++) {
-    const struct profile *profile = &profiles[kind];
-    siege_cast *cast = &self->casts[kind];
-    *cast = (siege_cast){.self = self, .kind = (siege_kind)kind};
-    muster_type_def def = scaffold_type(profile->name, atoms, foe_of(cast->kind) < SIEGE_KINDS ? 3 : 2,
-                                        sizeof(siege_state), profile->period_ns, profile->period_max_ns);
-    def.elasticity = profile->elasticity;
-    def.level_count = profile->level_count;
-    def.importance = profile->importance;
-    def.user = cast;
-    def.on_spawned = convergence_born;
-    def.model_cost_ns = siege_atoms_model_cost;
-    result = scaffold_register(world, &def, &cast->type);
-  }
-  return result;
+  const struct profile *profile = &profiles[kind];
+  siege_cast *cast = &self->casts[kind];
+  *cast = (siege_cast){.self = self, .kind = (siege_kind)kind};
+  muster_type_def def = scaffold_type(profile->name, atoms, foe_of(cast->kind) < SIEGE_KINDS ? 3 : 2,
+                                      sizeof(siege_state), profile->period_ns, profile->period_max_ns);
+  def.elasticity = profile->elasticity;
+  def.level_count = profile->level_count;
+  def.importance = profile->importance;
+  def.user = cast;
+  def.on_spawned = convergence_born;
+  def.model_cost_ns = siege_atoms_model_cost;
+  return scaffold_register(world, &def, &cast->type);
 }

@@ -115,22 +115,18 @@ void tan_wong_choose(void *instance, const tan_wong_species species[TAN_WONG_SPE
 }
 
 /* The cost estimate begins next to nothing, as in the paper. */
-static muster_result tan_wong_join(void *instance, muster_world *world) {
+static muster_result tan_wong_join(void *instance, muster_world *world, uint32_t i) {
   static const muster_atom atoms[] = {{.run = tan_wong_walk, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 1}};
   static const char *const names[TAN_WONG_SPECIES] = {"species 1", "species 2", "species 3", "species 4"};
   tan_wong *self = instance;
-  muster_result result = MUSTER_OK;
-  for (int i = 0; i < TAN_WONG_SPECIES && !result; i++) {
-    const tan_wong_species *species = &self->species[i];
-    muster_type_def def =
-        scaffold_type(names[i], SCAFFOLD_ATOMS(atoms), sizeof(animat), species->period_ns, species->period_max_ns);
-    self->users[i] = (species_user){self->base.seed, species->cost_ns};
-    def.user = &self->users[i];
-    def.model_cost_ns = model_cost_ns;
-    def.strikes_demote = def.strikes_quarantine = 0; /* the paper knows no penalties: all 100 stay */
-    result = scaffold_register(world, &def, &self->types[i]);
-  }
-  return result;
+  const tan_wong_species *species = &self->species[i];
+  muster_type_def def =
+      scaffold_type(names[i], SCAFFOLD_ATOMS(atoms), sizeof(animat), species->period_ns, species->period_max_ns);
+  self->users[i] = (species_user){self->base.seed, species->cost_ns};
+  def.user = &self->users[i];
+  def.model_cost_ns = model_cost_ns;
+  def.strikes_demote = def.strikes_quarantine = 0; /* the paper knows no penalties: all 100 stay */
+  return scaffold_register(world, &def, &self->types[i]);
 }
 
 /* A place that depends only on the seed and on the number of the agent or observer that stands there. */
@@ -146,15 +142,11 @@ static muster_position tan_wong_place(void *instance, uint32_t observer, double 
 }
 
 /* Every animat has the elasticity of its species, whatever observers are near. */
-static muster_result tan_wong_spawn(void *instance, muster_world *world) {
+static muster_result tan_wong_spawn(void *instance, muster_world *world, uint32_t i) {
   const tan_wong *self = instance;
-  muster_result result = MUSTER_OK;
-  for (uint32_t i = 0; i < self->base.agents && !result; i++) {
-    muster_agent_def def = scaffold_agent(self->types[i % TAN_WONG_SPECIES], place_of(self, i), NULL);
-    def.elasticity = self->species[i % TAN_WONG_SPECIES].elasticity;
-    result = scaffold_spawn(world, &def, NULL);
-  }
-  return result;
+  muster_agent_def def = scaffold_agent(self->types[i % TAN_WONG_SPECIES], place_of(self, i), NULL);
+  def.elasticity = self->species[i % TAN_WONG_SPECIES].elasticity;
+  return scaffold_spawn(world, &def, NULL);
 }
 
 /* A snapshot keeps only the world's own state. */
@@ -193,8 +185,9 @@ static const scaffold_plan plan = {.name = "tan-wong",
                                    .kept = kept,
                                    .lines = lines,
                                    .prepare = tan_wong_prepare,
-                                   .join = tan_wong_join,
-                                   .spawn = tan_wong_spawn,
+                                   .kinds = TAN_WONG_SPECIES,
+                                   .join_one = tan_wong_join,
+                                   .spawn_one = tan_wong_spawn,
                                    .place = tan_wong_place,
                                    .conclude = tan_wong_conclude};
 

@@ -159,8 +159,8 @@ static inline wildlife_turn wildlife_turn_of(muster_update *update) {
 /* The profile of a species. */
 const wildlife_profile *wildlife_profile_of(wildlife_species species);
 
-/* Registers the agent type of every species with a world. Thread of the frames, between frames. */
-muster_result wildlife_register(void *instance, muster_world *world);
+/* Registers the agent type of a species with a world. Thread of the frames, between frames. */
+muster_result wildlife_register(void *instance, muster_world *world, uint32_t species);
 
 /* Fills the state and the face of a new animal: grown-ups are somewhere in their lives, the others newborn. `random`
  * decides what differs from one to the next. */

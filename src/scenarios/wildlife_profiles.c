@@ -153,25 +153,21 @@ static uint64_t wildlife_profiles_model_cost(const muster_cost_query *query, voi
   return (uint64_t)(cost_ns * of_level[level] * (0.5f + spread));
 }
 
-muster_result wildlife_register(void *instance, muster_world *world) {
+muster_result wildlife_register(void *instance, muster_world *world, uint32_t species) {
   wildlife *desert = instance;
-  muster_result result = MUSTER_OK;
-  for (uint32_t species = 0; species < WILDLIFE_SPECIES && !result; species++) {
-    const wildlife_profile *profile = &profiles[species];
-    wildlife_kind *kind = &desert->kinds[species];
-    *kind = (wildlife_kind){.desert = desert, .profile = profile, .species = (wildlife_species)species};
-    muster_type_def def =
-        scaffold_type(profile->name, atoms, ATOMS, sizeof(wildlife_animal), profile->period_ns, profile->period_max_ns);
-    def.published_bytes = (uint32_t)sizeof(wildlife_face);
-    def.limit_ns = 200000u;
-    def.elasticity = profile->elasticity;
-    def.level_count = WILDLIFE_LEVELS;
-    def.level_importance[0] = 0.5f;
-    def.level_importance[1] = 0.2f;
-    def.spawns_max = profile->litter;
-    def.user = kind;
-    def.model_cost_ns = wildlife_profiles_model_cost;
-    result = scaffold_register(world, &def, &kind->type);
-  }
-  return result;
+  const wildlife_profile *profile = &profiles[species];
+  wildlife_kind *kind = &desert->kinds[species];
+  *kind = (wildlife_kind){.desert = desert, .profile = profile, .species = (wildlife_species)species};
+  muster_type_def def =
+      scaffold_type(profile->name, atoms, ATOMS, sizeof(wildlife_animal), profile->period_ns, profile->period_max_ns);
+  def.published_bytes = (uint32_t)sizeof(wildlife_face);
+  def.limit_ns = 200000u;
+  def.elasticity = profile->elasticity;
+  def.level_count = WILDLIFE_LEVELS;
+  def.level_importance[0] = 0.5f;
+  def.level_importance[1] = 0.2f;
+  def.spawns_max = profile->litter;
+  def.user = kind;
+  def.model_cost_ns = wildlife_profiles_model_cost;
+  return scaffold_register(world, &def, &kind->type);
 }
