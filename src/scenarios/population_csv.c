@@ -1,6 +1,6 @@
 #include "scenarios/population_csv.h"
 
-#include "scenarios/population_random.h"
+#include "scenarios/scaffold.h"
 
 #include <inttypes.h>
 #include <locale.h>
@@ -205,7 +205,7 @@ static uint64_t hash_text(const csv_field *field) {
     hash = (hash ^ (uint8_t)field->text[i]) * 0x100000001b3u;
     if (field->quoted && field->text[i] == '"') i++;
   }
-  return population_mix(hash);
+  return scaffold_random(hash);
 }
 
 static void place_name(csv_names *names, uint32_t number) {
@@ -339,7 +339,7 @@ static muster_result population_csv_read_rows(csv_reader *reader) {
     muster_result result = read_row(reader, row);
     if (result) return result;
     bool own_kind = !reader->has[ROLE_KIND];
-    if (own_kind && !number_name(&reader->kinds, population_mix(rows->count), &row->kind)) return fail_memory(reader);
+    if (own_kind && !number_name(&reader->kinds, scaffold_random(rows->count), &row->kind)) return fail_memory(reader);
     rows->count++;
   }
   if (rows->count == 0) return fail_line(reader, reader->line, "the header is not followed by any row");
