@@ -154,7 +154,7 @@ bool companions_are_sound(const struct companions *companions, const agent_store
     if (!SOUND(found, agent < store->maximum, "agent %u of %u has company", agent, store->maximum)) break;
     SOUND(found, companions->places[agent] == i + 1, "agent %u is in company, and its place there is %u instead of %u",
           agent, companions->places[agent], i + 1);
-    SOUND(found, !muster_agent_is_null(companions->of[agent].others[0]), "agent %u has no company and is listed",
+    SOUND(found, !muster_agent_is_null(companions->of[agent].others[0]), "agent %u is without company, and listed",
           agent);
   }
   for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX && !found->broken; i++)

@@ -14,7 +14,7 @@
 #include "world/world_teams.h"
 
 enum { AGENT_NS = 60, ITEMS_EACH = 16, SCORE_UNIT_NS = 160, SCORE_BUDGET_PART = 20 };
-enum { SHEDDING_LOOK_NS = 20, SHEDDING_LOOKS_MIN = 1024 };
+enum { SHEDDING_LOOK_NS = 20, SHEDDING_LOOKS_MIN = 2048 };
 
 /* A team's work: takes items until there are none. */
 static void rescore_work(void *argument, uint32_t worker) {

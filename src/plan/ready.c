@@ -128,15 +128,20 @@ static float progress_of(const ready_set *ready, const agent_row *row) {
   return (float)row->atom_next / (float)(type->parallel_atoms + 1);
 }
 
+/* fminf would be a call, for each update. */
+static inline float smaller_of(float one, float other) {
+  return one < other ? one : other;
+}
+
 int64_t ready_deadline(const ready_set *ready, const agent_row *row) {
   const agent_class *class = &ready->classes[row->class];
   const ready_weights *weights = &ready->weights;
   float period_ns = class->elapsed == MUSTER_ELAPSED_EVENTS ? (float)weights->guarantee_ns : class->period_ns;
-  float wake_ns = fminf(period_ns * (1.0f / 8.0f), (float)weights->guarantee_ns * (1.0f / 64.0f));
+  float wake_ns = smaller_of(period_ns * (1.0f / 8.0f), (float)weights->guarantee_ns * (1.0f / 64.0f));
   float part = 1.0f - (float)row->importance * weights->importance_share + (float)row->runs * weights->runs_share;
   if (row->atom_next | row->owes) part -= weights->progress_share * progress_of(ready, row);
-  part = fminf(fmaxf(part, READY_TURN_LEAST), READY_TURN_MOST); /* whatever the weights */
-  float ahead_ns = row->woken ? fminf(part * period_ns, wake_ns) : part * period_ns;
+  part = part > READY_TURN_LEAST ? smaller_of(part, READY_TURN_MOST) : READY_TURN_LEAST; /* whatever the weights */
+  float ahead_ns = row->woken ? smaller_of(part * period_ns, wake_ns) : part * period_ns;
   int64_t deadline = (int64_t)row->first_due_ns + (int64_t)ahead_ns;
   if (!row->reacts || !ready->reacting) return deadline;
   int64_t react_by = (int64_t)ready->reacting->alarms[row - ready->reacting->rows].react_by_ns;

@@ -225,7 +225,7 @@ Test(sound, company_that_is_listed_wrongly_is_named) {
   cr_assert_gt(world->links->companions.count, 0);
   expect_broken(world, &world->links->companions.places[member], &(uint32_t){999999}, 4, of(member, "in company"));
   expect_broken(world, &world->links->companions.of[member], &(struct companion_list){0}, sizeof(struct companion_list),
-                of(member, "in nobody's"));
+                of(member, "without company"));
   expect_broken(world, &world->links->companions.count, &(uint32_t){0}, 4, "in company");
   little_world_destroy(&little);
 }
