@@ -29,7 +29,6 @@
 enum {
   ACTIVATION_BEATS = 1024, /* how far the book reaches; an agent that falls due later is not planned */
   ACTIVATION_SHARDS = 4,   /* how many threads may reserve at the same time */
-  ACTIVATION_DELAY_MAX = 64,
   ACTIVATION_HORIZON_MAX = 1 << 20
 };
 

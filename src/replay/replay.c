@@ -5,6 +5,7 @@
 #include "agents/spawn.h"
 #include "api/calls.h"
 #include "base/error.h"
+#include "base/fields.h"
 #include "frame/frame_record.h"
 #include "record/recorder_fields.h"
 #include "run/runner.h"
@@ -135,7 +136,7 @@ bool replay_until_frame(struct muster_world *world, muster_frame *frame) {
   }
   uint64_t types = tape_take_number(tape);
   *frame = (muster_frame){.sim_now_ns = tape_take_number(tape), .budget_ns = tape_take_number(tape)};
-  if (frame->budget_ns < 10000u || frame->budget_ns > 10000000000u || frame->sim_now_ns < world->last_now_ns ||
+  if (!field_allows(fields_frame, (double)frame->budget_ns) || frame->sim_now_ns < world->last_now_ns ||
       frame->sim_now_ns > (uint64_t)INT64_MAX / 2)
     recorder_diverges(world->recorder, "its record has a frame at %llu ns with a budget of %llu ns",
                       (unsigned long long)frame->sim_now_ns, (unsigned long long)frame->budget_ns);

@@ -118,30 +118,17 @@ static void show_levels(http_request *request) {
 
 /* --------------------------------------------------------------------------------------------------------- weights */
 
-static void write_optional(json_writer *writer, const char *name, float value) {
-  if (value < 0.0f)
-    json_null(writer, name);
-  else
-    api_write_float(writer, name, value);
-}
-
 static void write_tuning(json_writer *writer, const muster_world_tuning *tuning) {
-  api_write_float(writer, "weight_importance", tuning->weight_importance);
-  api_write_float(writer, "weight_wait", tuning->weight_wait);
-  api_write_float(writer, "weight_runs", tuning->weight_runs);
-  api_write_float(writer, "weight_progress", tuning->weight_progress);
-  api_write_float(writer, "weight_reduction", tuning->weight_reduction);
-  json_uint(writer, "guarantee_ns", tuning->guarantee_ns);
-  json_uint(writer, "updates_per_frame", tuning->updates_per_frame);
-  write_optional(writer, "focus", tuning->focus);
-  write_optional(writer, "designer", tuning->designer);
-  write_optional(writer, "role", tuning->role);
-  write_optional(writer, "company", tuning->company);
-  api_write_float(writer, "level_pressure", tuning->level_pressure);
-  json_uint(writer, "cycles_max", tuning->cycles_max);
-  api_write_float(writer, "cycles_importance", tuning->cycles_importance);
-  api_write_float(writer, "importance_octaves", tuning->importance_octaves);
-  api_write_float(writer, "wish_part", tuning->wish_part);
+  for (const field_row *field = fields_world; field->name; field++) {
+    const char *place = (const char *)tuning + field->tuned;
+    if (!field->tuned) continue;
+    if (field->kind != FIELD_FLOAT)
+      json_uint(writer, field->name, field_whole(field, place));
+    else if (field_value(field, place) < 0)
+      json_null(writer, field->name);
+    else
+      api_write_float(writer, field->name, (float)field_value(field, place));
+  }
 }
 
 static void read_weights(api_call *call) {

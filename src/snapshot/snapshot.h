@@ -8,11 +8,12 @@
 #define SNAPSHOT_H
 
 #include "base/chunks.h"
+#include "base/fields.h"
 #include "world/world.h"
 
 #include <muster/snapshot.h>
 
-enum { SNAPSHOT_VERSION = 5 };
+enum { SNAPSHOT_VERSION = 6 };
 
 typedef enum snapshot_section {
   SNAPSHOT_HEAD = 1,
@@ -131,6 +132,14 @@ uint32_t snapshot_count(struct snapshot *snapshot, uint32_t count, uint32_t most
 /* Refuses the snapshot when a condition on what was read does not hold, printf-style. Returns whether it holds. */
 bool snapshot_expect(struct snapshot *snapshot, bool holds, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Writes a field of a definition, or expects it to be what it was: "the world", or a type and its name. */
+bool snapshot_same(struct snapshot *snapshot, const field_row *field, const void *own, const char *what,
+                   const char *name);
+
+/* The same for the name of a type and all of its fields that must be what they were. */
+bool snapshot_shape(struct snapshot *snapshot, const char *what, uint32_t number, const char *name, size_t bytes,
+                    const field_row *fields, const void *object);
 
 /* Expects an index of an agent. */
 bool snapshot_expect_agent(struct snapshot *snapshot, uint32_t index);

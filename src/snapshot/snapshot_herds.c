@@ -6,61 +6,40 @@
 #include "world/world_herds.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------------------ types
  */
 
 /* What must be as it was for saved herds and nodes to mean the same. */
-typedef struct herd_shape {
-  char name[24];
-  uint32_t branching, depth, totals, retains;
-  uint32_t member_type, block_type; /* indices */
-  uint32_t first, zero;
-  float zone_m[MUSTER_HERD_DEPTHS];
-} herd_shape;
+#define SAME(name, kind, member)                                                                                       \
+  { name, offsetof(struct herd_type, member), 0, FIELD_##kind, 0, 0, FIELD_SAME }
 
-static herd_shape snapshot_herds_shape_of(const struct herd_type *type) {
-  herd_shape shape = {.branching = type->tree.branching,
-                      .depth = type->tree.depth,
-                      .totals = type->def.totals,
-                      .retains = type->def.retains,
-                      .member_type = type->member_type,
-                      .block_type = type->block_type,
-                      .first = type->first};
-  memcpy(shape.name, type->name, sizeof shape.name);
-  memcpy(shape.zone_m, type->def.zone_m, type->tree.depth * sizeof(float));
-  return shape;
-}
-
-static bool expect_same(struct snapshot *snapshot, const herd_shape *own, uint32_t saved, uint32_t is,
-                        const char *what) {
-  return snapshot_expect(snapshot, saved == is, "herd type '%s': its %s is %u, in the snapshot it was %u", own->name,
-                         what, is, saved);
-}
+static const field_row herd_shape[] = {
+    SAME("branching", COUNT, tree.branching),
+    SAME("depth", COUNT, tree.depth),
+    SAME("number of totals", COUNT, def.totals),
+    SAME("retains", SWITCH, def.retains),
+    SAME("member type", COUNT, def.member.index),
+    SAME("type of blocks", COUNT, block_type),
+    {0},
+};
 
 static void snapshot_herds_exchange_shape(struct snapshot *snapshot, uint32_t number) {
-  herd_shape own = snapshot_herds_shape_of(&snapshot->world->herds->table.types[number]), saved = own;
-  snapshot_exchange(snapshot, &saved, sizeof saved);
-  saved.name[sizeof saved.name - 1] = '\0';
-  if (!snapshot_expect(snapshot, strcmp(saved.name, own.name) == 0, "herd type %u is '%s', in the snapshot it was '%s'",
-                       number + 1, own.name, saved.name))
-    return;
-  if (!expect_same(snapshot, &own, saved.branching, own.branching, "branching") ||
-      !expect_same(snapshot, &own, saved.depth, own.depth, "depth"))
-    return;
-  expect_same(snapshot, &own, saved.totals, own.totals, "number of totals");
-  expect_same(snapshot, &own, saved.retains, own.retains, "retains");
-  expect_same(snapshot, &own, saved.member_type + 1, own.member_type + 1, "member type");
-  expect_same(snapshot, &own, saved.block_type + 1, own.block_type + 1, "type of blocks");
-  snapshot_expect(snapshot, saved.first == own.first,
+  const struct herd_type *type = &snapshot->world->herds->table.types[number];
+  if (!snapshot_shape(snapshot, "herd type", number, type->name, sizeof type->name, herd_shape, type)) return;
+  uint32_t first = snapshot_number(snapshot, type->first);
+  snapshot_expect(snapshot, first == type->first,
                   "herd type '%s': its herds are counted from %u, in the snapshot from %u: herds_max of the herd types "
                   "before it must be as it was",
-                  own.name, own.first, saved.first);
-  for (uint32_t k = 0; k < own.depth; k++)
-    snapshot_expect(snapshot, saved.zone_m[k] >= own.zone_m[k] && saved.zone_m[k] <= own.zone_m[k],
-                    "herd type '%s': its zone_m[%u] is %g, in the snapshot it was %g", own.name, k,
-                    (double)own.zone_m[k], (double)saved.zone_m[k]);
+                  type->name, type->first, first);
+  for (uint32_t k = 0; k < type->tree.depth; k++) {
+    char zone[24];
+    snprintf(zone, sizeof zone, "zone_m[%u]", k);
+    const field_row field = {.name = zone, .kind = FIELD_FLOAT};
+    if (!snapshot_same(snapshot, &field, &type->def.zone_m[k], "herd type", type->name)) return;
+  }
 }
 
 /* ------------------------------------------------------------------------------------------------------------ homes

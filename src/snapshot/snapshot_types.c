@@ -12,61 +12,13 @@
 /* ------------------------------------------------------------------------------------------------------------ types
  */
 
-/* What must be as it was for saved agents to mean the same. */
-typedef struct type_shape {
-  char name[32];
-  uint64_t period_ns, period_max_ns, step_ns;
-  uint32_t state_bytes, published_bytes;
-  uint32_t atom_count, parallel_atoms;
-  uint32_t level_count, elapsed, act;
-  uint32_t messages_max, message_bytes;
-  uint32_t set_count;
-} type_shape;
-
-static type_shape snapshot_types_shape_of(const agent_type *type) {
-  type_shape shape = {.period_ns = type->def.period_ns,
-                      .period_max_ns = type->def.period_max_ns,
-                      .step_ns = type->def.step_ns,
-                      .state_bytes = type->def.state_bytes,
-                      .published_bytes = type->def.published_bytes,
-                      .atom_count = type->atom_count,
-                      .parallel_atoms = type->parallel_atoms,
-                      .level_count = type->def.level_count,
-                      .elapsed = type->def.elapsed,
-                      .act = type->def.act,
-                      .messages_max = type->def.messages_max,
-                      .message_bytes = type->def.message_bytes,
-                      .set_count = type->sets.count};
-  memcpy(shape.name, type->name, sizeof shape.name);
-  return shape;
-}
-
-static void expect_same(struct snapshot *snapshot, const type_shape *own, uint64_t saved, uint64_t is,
-                        const char *what) {
-  snapshot_expect(snapshot, saved == is, "type '%s': its %s is %llu, in the snapshot it was %llu", own->name, what,
-                  (unsigned long long)is, (unsigned long long)saved);
-}
-
 static void snapshot_types_exchange_shape(struct snapshot *snapshot, uint32_t number) {
-  type_shape own = snapshot_types_shape_of(&snapshot->world->agents.types.types[number]), saved = own;
-  snapshot_exchange(snapshot, &saved, sizeof saved);
-  saved.name[sizeof saved.name - 1] = '\0';
-  if (!snapshot_expect(snapshot, strcmp(saved.name, own.name) == 0, "type %u is '%s', in the snapshot it was '%s'",
-                       number + 1, own.name, saved.name))
-    return;
-  expect_same(snapshot, &own, saved.state_bytes, own.state_bytes, "state_bytes");
-  expect_same(snapshot, &own, saved.published_bytes, own.published_bytes, "published_bytes");
-  expect_same(snapshot, &own, saved.period_ns, own.period_ns, "period_ns");
-  expect_same(snapshot, &own, saved.period_max_ns, own.period_max_ns, "period_max_ns");
-  expect_same(snapshot, &own, saved.step_ns, own.step_ns, "step_ns");
-  expect_same(snapshot, &own, saved.atom_count, own.atom_count, "number of atoms");
-  expect_same(snapshot, &own, saved.parallel_atoms, own.parallel_atoms, "number of atoms before its actions");
-  expect_same(snapshot, &own, saved.level_count, own.level_count, "level_count");
-  expect_same(snapshot, &own, saved.elapsed, own.elapsed, "elapsed contract");
-  expect_same(snapshot, &own, saved.act, own.act, "act");
-  expect_same(snapshot, &own, saved.messages_max, own.messages_max, "messages_max");
-  expect_same(snapshot, &own, saved.message_bytes, own.message_bytes, "message_bytes");
-  expect_same(snapshot, &own, saved.set_count, own.set_count, "number of sets");
+  const agent_type *type = &snapshot->world->agents.types.types[number];
+  if (!snapshot_shape(snapshot, "type", number, type->name, sizeof type->name, fields_type, &type->def)) return;
+  uint32_t parallel_atoms = snapshot_number(snapshot, type->parallel_atoms);
+  snapshot_expect(snapshot, parallel_atoms == type->parallel_atoms,
+                  "type '%s': its number of atoms before its actions is %u, in the snapshot it was %u", type->name,
+                  type->parallel_atoms, parallel_atoms);
 }
 
 /* Of a set: where its atoms are, and the values that may have been tuned. */

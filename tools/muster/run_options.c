@@ -9,15 +9,14 @@
 #include "run_help.h"
 #include "text.h"
 
+#include "base/fields.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static const uint64_t budget_min_ns = 10000, budget_max_ns = 10000000000;
 static const uint64_t cost_min_ns = 100, cost_max_ns = 500000;
-static const uint64_t rate_min = 100, rate_max = 10000000;
 static const uint64_t frames_max = 1000000;
-static const uint32_t agents_max = 16000000, observers_max = 65536, trace_frames_max = 4096, activation_delay_max = 64;
 
 enum {
   OPTION_BUDGET = OPTION_OWN,
@@ -100,25 +99,25 @@ static bool read_fit(const char *text, muster_elastic *elastic) {
 static bool read_quantity(run_options *options, int option, const char *text) {
   switch (option) {
   case OPTION_AGENTS:
-    return parse_count32("--agents", text, 1, agents_max, &options->agents);
+    return parse_count32("--agents", text, 1, AGENTS_MOST, &options->agents);
   case OPTION_WORKERS:
     return parse_count32("--workers", text, 1, MUSTER_WORKERS_MAX, &options->workers);
   case OPTION_OBSERVERS:
-    return parse_count32("--observers", text, 1, observers_max, &options->observers);
+    return parse_count32("--observers", text, 1, OBSERVERS_MOST, &options->observers);
   case OPTION_BUDGET:
-    return parse_duration("--budget", text, budget_min_ns, budget_max_ns, &options->budget_ns);
+    return parse_duration("--budget", text, BUDGET_LEAST_NS, BUDGET_MOST_NS, &options->budget_ns);
   case OPTION_CAPACITY:
-    return parse_duration("--capacity", text, budget_min_ns, budget_max_ns, &options->capacity_ns);
+    return parse_duration("--capacity", text, BUDGET_LEAST_NS, BUDGET_MOST_NS, &options->capacity_ns);
   case OPTION_COST:
     return parse_duration("--cost", text, cost_min_ns, cost_max_ns, &options->cost_ns);
   case OPTION_HZ:
-    return parse_rate("--hz", text, rate_min, rate_max, &options->rate);
+    return parse_rate("--hz", text, RATE_LEAST, RATE_MOST, &options->rate);
   case OPTION_FRAMES:
     return parse_count("--frames", text, 1, frames_max, &options->frames);
   case OPTION_TRACE_FRAMES:
-    return parse_count32("--trace-frames", text, 1, trace_frames_max, &options->trace_frames);
+    return parse_count32("--trace-frames", text, 1, TRACE_FRAMES_MOST, &options->trace_frames);
   case OPTION_ACTIVATION_DELAY:
-    return parse_count32("--activation-delay", text, 0, activation_delay_max, &options->activation_delay);
+    return parse_count32("--activation-delay", text, 0, ACTIVATION_DELAY_MAX, &options->activation_delay);
   case OPTION_WARM_UP:
     return parse_count("--warm-up", text, 0, frames_max, &options->warm_up);
   default:
