@@ -269,7 +269,7 @@ static void end_recorded_frame(struct muster_world *world) {
   if (recorder->tape.failed)
     snprintf(recorder->trouble, sizeof recorder->trouble, "the buffer of %zu bytes was full",
              recorder->def.buffer_bytes);
-  if (!recorder->trouble[0] && !recorder_write_out(recorder, TAPE_FRAME, world->frames))
+  if (!recorder->trouble[0] && !recorder_write_out(recorder, TAPE_FRAME, recorder->frames + 1))
     snprintf(recorder->trouble, sizeof recorder->trouble, "a write was refused");
   if (!recorder->trouble[0]) {
     recorder->frames++;
