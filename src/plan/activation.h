@@ -71,6 +71,9 @@ void activation_create(activation_book *book, uint32_t delay_max, uint32_t agent
  * passed, and adds to the book what was reserved since the last turn. Returns how many beats have passed. */
 uint32_t activation_turn(activation_book *book, uint64_t elapsed_ns);
 
+/* Whether a clock can have this pace: for what is read from files. */
+bool activation_pace_is_possible(const activation_pace *pace);
+
 /* The pace of a clock of which only the length of a beat is known. */
 activation_pace activation_pace_of(double beat_ns, double late);
 

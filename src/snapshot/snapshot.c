@@ -26,33 +26,22 @@
 
 enum { BUFFER_BYTES = 65536 };
 
-/* The sections behind the head, in order. */
-static void (*const sections[SNAPSHOT_SECTIONS])(struct snapshot *) = {[SNAPSHOT_TYPES] = snapshot_types,
-                                                                       [SNAPSHOT_CLASSES] = snapshot_classes,
-                                                                       [SNAPSHOT_IDS] = snapshot_ids,
-                                                                       [SNAPSHOT_AGENTS] = snapshot_agents,
-                                                                       [SNAPSHOT_GRID] = snapshot_grid,
-                                                                       [SNAPSHOT_WHEELS] = snapshot_wheels,
-                                                                       [SNAPSHOT_READY] = snapshot_ready,
-                                                                       [SNAPSHOT_TIMERS] = snapshot_timers,
-                                                                       [SNAPSHOT_OBSERVERS] = snapshot_observers,
-                                                                       [SNAPSHOT_SCORE] = snapshot_score,
-                                                                       [SNAPSHOT_COMPANIONS] = snapshot_companions,
-                                                                       [SNAPSHOT_QUEUES] = snapshot_queues,
-                                                                       [SNAPSHOT_CONDUCT] = snapshot_conduct,
-                                                                       [SNAPSHOT_LEARNT] = snapshot_learnt,
-                                                                       [SNAPSHOT_HERDS] = snapshot_herds,
-                                                                       [SNAPSHOT_FOLDS] = snapshot_folds};
+static void exchange_head(struct snapshot *snapshot);
 
-static const char *const names[SNAPSHOT_SECTIONS] = {[SNAPSHOT_HEAD] = "head",       [SNAPSHOT_TYPES] = "types",
-                                                     [SNAPSHOT_CLASSES] = "classes", [SNAPSHOT_IDS] = "ids",
-                                                     [SNAPSHOT_AGENTS] = "agents",   [SNAPSHOT_GRID] = "grid",
-                                                     [SNAPSHOT_WHEELS] = "wheels",   [SNAPSHOT_READY] = "ready",
-                                                     [SNAPSHOT_TIMERS] = "timers",   [SNAPSHOT_OBSERVERS] = "observers",
-                                                     [SNAPSHOT_SCORE] = "score",     [SNAPSHOT_COMPANIONS] = "company",
-                                                     [SNAPSHOT_QUEUES] = "queues",   [SNAPSHOT_CONDUCT] = "conduct",
-                                                     [SNAPSHOT_LEARNT] = "learnt",   [SNAPSHOT_HERDS] = "herds",
-                                                     [SNAPSHOT_FOLDS] = "folds"};
+/* The sections in order. */
+static const struct section {
+  const char *name;
+  void (*exchange)(struct snapshot *snapshot);
+} sections[SNAPSHOT_SECTIONS] = {
+    [SNAPSHOT_HEAD] = {"head", exchange_head},          [SNAPSHOT_TYPES] = {"types", snapshot_types},
+    [SNAPSHOT_CLASSES] = {"classes", snapshot_classes}, [SNAPSHOT_IDS] = {"ids", snapshot_ids},
+    [SNAPSHOT_AGENTS] = {"agents", snapshot_agents},    [SNAPSHOT_GRID] = {"grid", snapshot_grid},
+    [SNAPSHOT_WHEELS] = {"wheels", snapshot_wheels},    [SNAPSHOT_READY] = {"ready", snapshot_ready},
+    [SNAPSHOT_TIMERS] = {"timers", snapshot_timers},    [SNAPSHOT_OBSERVERS] = {"observers", snapshot_observers},
+    [SNAPSHOT_SCORE] = {"score", snapshot_score},       [SNAPSHOT_COMPANIONS] = {"company", snapshot_companions},
+    [SNAPSHOT_QUEUES] = {"queues", snapshot_queues},    [SNAPSHOT_CONDUCT] = {"conduct", snapshot_conduct},
+    [SNAPSHOT_LEARNT] = {"learnt", snapshot_learnt},    [SNAPSHOT_HERDS] = {"herds", snapshot_herds},
+    [SNAPSHOT_FOLDS] = {"folds", snapshot_folds}};
 
 /* Structures stand in a snapshot as they are in memory: a library with other structures must not read it. */
 static chunks_format snapshot_format_of(void) {
@@ -105,8 +94,9 @@ bool snapshot_expect(struct snapshot *snapshot, bool holds, const char *format, 
   vsnprintf(what, sizeof what, format, arguments);
   va_end(arguments);
   snapshot->failed = true;
-  snprintf(snapshot->trouble, sizeof snapshot->trouble, "offset %zu, %s: %s", snapshot->reader.at,
-           names[snapshot->reader.section], what);
+  snprintf(snapshot->trouble, sizeof snapshot->trouble, "offset %zu, %s: %s%s%s", snapshot->reader.at,
+           sections[snapshot->reader.section].name, what, snapshot->column ? ": its " : "",
+           snapshot->column ? snapshot->column : "");
   return false;
 }
 
@@ -166,20 +156,6 @@ bool snapshot_mark(struct snapshot *snapshot, uint32_t index, uint16_t mark, con
     return false;
   snapshot->marks[index] |= mark;
   return true;
-}
-
-/* Blocks are linked from the last to the first. */
-uint32_t snapshot_list(struct snapshot *snapshot, const list_store *lists, agent_list list) {
-  uint32_t count = 0, *out = snapshot->world->plan->periods.due;
-  for (agent_list at = list; at; at = lists_last(lists, at)->previous) count += lists_last(lists, at)->count;
-  ASSERT(count <= snapshot->world->agents.store.active_count);
-  for (uint32_t end = count; list; list = lists_last(lists, list)->previous) {
-    const list_block *block = lists_last(lists, list);
-    ASSERT(block->count > 0 && block->count <= end);
-    end -= block->count;
-    memcpy(out + end, block->agents, block->count * sizeof *out);
-  }
-  return count;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- head
@@ -255,7 +231,7 @@ static bool snapshot_enter(struct snapshot *snapshot, uint32_t section) {
   if (chunks_enter(&snapshot->reader, section)) return true;
   snapshot->failed = true;
   snprintf(snapshot->trouble, sizeof snapshot->trouble, "offset %zu: the section '%s' is missing", snapshot->reader.at,
-           names[section]);
+           sections[section].name);
   return false;
 }
 
@@ -263,10 +239,7 @@ static bool snapshot_enter(struct snapshot *snapshot, uint32_t section) {
 static bool go_through(struct snapshot *snapshot) {
   for (uint32_t section = SNAPSHOT_HEAD; section < SNAPSHOT_SECTIONS && !snapshot->failed; section++) {
     if (!snapshot_enter(snapshot, section)) break;
-    if (section == SNAPSHOT_HEAD)
-      exchange_head(snapshot);
-    else
-      sections[section](snapshot);
+    sections[section].exchange(snapshot);
     if (!snapshot_saves(snapshot))
       snapshot_expect(snapshot, chunks_is_read(&snapshot->reader),
                       "the section is longer or shorter than what is in it");
@@ -309,6 +282,7 @@ muster_result muster_world_save(muster_world *world, const muster_save_def *give
   unsigned char buffer[BUFFER_BYTES];
   const chunks_format format = snapshot_format_of();
   struct snapshot snapshot = {.world = world, .mode = SNAPSHOT_SAVES, .save = &def, .rows = world->agents.store.rows};
+  snapshot.indices = world->plan->periods.due; /* it belongs to the frames */
   snapshot.high = identity_high(&world->agents.ids);
   snapshot_describe(world, &snapshot.info);
   enum occupation before = guard_hold(world);
@@ -361,6 +335,7 @@ static bool snapshot_reserve(struct snapshot *snapshot, struct arena *arena) {
   const muster_world_def *def = &snapshot->world->def;
   if (arena_create(arena, &def->allocator)) return false;
   snapshot->rows = arena_reserve(arena, def->agents_max, sizeof *snapshot->rows);
+  snapshot->indices = arena_reserve(arena, def->agents_max, sizeof *snapshot->indices);
   snapshot->marks = arena_reserve(arena, def->agents_max, sizeof *snapshot->marks);
   snapshot->types = arena_reserve(arena, UINT16_MAX, sizeof *snapshot->types);
   snapshot->members = arena_reserve(arena, UINT16_MAX, sizeof *snapshot->members);
