@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { JSON_DEPTH_MAX = 16 };
+enum { JSON_DEPTH_MAX = 16, JSON_NAME_BYTES = 64 };
 
 typedef struct json_writer {
   char *buffer;
@@ -53,5 +53,13 @@ void json_number(json_writer *writer, const char *name, double value);
 /* Write true or false; and null. */
 void json_bool(json_writer *writer, const char *name, bool value);
 void json_null(json_writer *writer, const char *name);
+
+/* Writes several by a format with blanks between, whose values the compiler checks as those of printf:
+ *
+ *     json_print(&writer, "{ agents=%u wall{ p50_ns=%lu load=%g } periods[ %u %u ] whole=%d name=%s }", ...);
+ *
+ * %u and %lu are whole numbers, %g a number, %d true or false, %s a text, or null for a null pointer. A name that is not
+ * known before stands as %s, directly before its brace or bracket. What is opened here may be closed later. */
+void json_print(json_writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif
