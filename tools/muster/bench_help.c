@@ -1,9 +1,7 @@
 /* `muster bench --help`. */
-#include "bench_help.h"
+#include "bench.h"
 
 #include "engine.h"
-
-#include <stdio.h>
 
 static void show_suites(FILE *stream) {
   const bench_suite *const suites[] = {&bench_dispatch, &bench_priority};
@@ -12,15 +10,9 @@ static void show_suites(FILE *stream) {
 #ifdef MUSTER_HAS_CTL
   fputs("  all        README.md's figures, by the others and `muster run`\n", stream);
 #endif
-  fputs("  activation how even frames become when updates may be put off\n"
-        "  control    how the frame answers when costs or budgets change\n"
-        "  law        how often important agents run in overloaded worlds, beside the law\n"
-        "  machine    how often the machine itself makes a frame late\n"
-        "  quality    how fresh each rule keeps a crowd with the same CPU\n"
-        "  scale      what scheduling costs, from few agents to millions\n"
-        "  sets       what sets of atoms cost\n"
-        "  sweep      how often the most important agents run, at rising loads\n"
-        "\n"
+  for (const bench_def *const *bench = benches; *bench; bench++)
+    fprintf(stream, "  %-10s %s\n", (*bench)->name, (*bench)->summary);
+  fputs("\n"
         "All but the first two have options of their own: `muster bench scale --help`.\n",
         stream);
 }

@@ -1,4 +1,5 @@
-#include "bench_rows.h"
+/* The rows of the worker pool and of others: medians of rounds, and the contest. */
+#include "bench_pool.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,46 +22,46 @@ static double quantile(const double *sorted, uint32_t count, uint32_t percent) {
   return sorted[rank > 0 ? rank - 1 : 0];
 }
 
-static bench_quantiles quantiles_of(bench_samples *samples, bool more_is_better) {
+static pool_quantiles quantiles_of(bench_samples *samples, bool more_is_better) {
   double *values = samples->values;
   uint32_t count = samples->count;
   double p50 = median(values, count); /* sorts */
-  if (!more_is_better) return (bench_quantiles){p50, quantile(values, count, 99), values[count - 1]};
+  if (!more_is_better) return (pool_quantiles){p50, quantile(values, count, 99), values[count - 1]};
   uint32_t low = (uint32_t)((uint64_t)count / 100);
-  return (bench_quantiles){p50, values[low], values[0]};
+  return (pool_quantiles){p50, values[low], values[0]};
 }
 
-const bench_row *bench_rows_find(const bench_rows *rows, const bench_system *system, const bench_series *series,
-                                 uint32_t workers) {
-  for (uint32_t i = 0; i < rows->count; i++) {
-    const bench_row *row = &rows->rows[i];
+const pool_row *pool_find(const pool_work *work, const bench_system *system, const bench_series *series,
+                          uint32_t workers) {
+  for (uint32_t i = 0; i < work->row_count; i++) {
+    const pool_row *row = &work->rows[i];
     if (row->system == system && row->series == series && row->workers == workers) return row;
   }
   return NULL;
 }
 
-bool bench_rows_add(bench_rows *rows, const bench_system *system, const bench_series *series, uint32_t workers,
-                    bench_samples *samples) {
+bool pool_add(pool_work *work, const bench_system *system, const bench_series *series, uint32_t workers,
+              bench_samples *samples) {
   if (samples->count == 0) return true;
-  bench_row *row = (bench_row *)bench_rows_find(rows, system, series, workers);
-  if (!row && rows->count == BENCH_ROWS_MAX) return false;
+  pool_row *row = (pool_row *)pool_find(work, system, series, workers);
+  if (!row && work->row_count == POOL_ROWS_MAX) return false;
   if (!row) {
-    row = &rows->rows[rows->count++];
-    *row = (bench_row){.system = system, .series = series, .workers = workers};
+    row = &work->rows[work->row_count++];
+    *row = (pool_row){.system = system, .series = series, .workers = workers};
   }
   row->samples += samples->count;
   row->rounds[row->round_count++] = quantiles_of(samples, series->more_is_better);
   return true;
 }
 
-void bench_rows_note(bench_rows *rows, const char *text) {
-  for (uint32_t i = 0; i < rows->note_count; i++)
-    if (strcmp(rows->notes[i], text) == 0) return;
-  if (rows->note_count < BENCH_NOTES_MAX) snprintf(rows->notes[rows->note_count++], sizeof rows->notes[0], "%s", text);
+void pool_note(pool_work *work, const char *text) {
+  for (uint32_t i = 0; i < work->note_count; i++)
+    if (strcmp(work->notes[i], text) == 0) return;
+  if (work->note_count < POOL_NOTES_MAX) snprintf(work->notes[work->note_count++], sizeof work->notes[0], "%s", text);
 }
 
-static void finish_row(bench_row *row) {
-  double p50[BENCH_ROUNDS_MAX], p99[BENCH_ROUNDS_MAX], max[BENCH_ROUNDS_MAX];
+static void finish_row(pool_row *row) {
+  double p50[POOL_ROUNDS_MAX], p99[POOL_ROUNDS_MAX], max[POOL_ROUNDS_MAX];
   for (uint32_t i = 0; i < row->round_count; i++) {
     p50[i] = row->rounds[i].p50;
     p99[i] = row->rounds[i].p99;
@@ -73,22 +74,22 @@ static void finish_row(bench_row *row) {
   row->p50_highest = p50[row->round_count - 1];
 }
 
-void bench_rows_finish(bench_rows *rows) {
-  for (uint32_t i = 0; i < rows->count; i++) finish_row(&rows->rows[i]);
+void pool_finish(pool_work *work) {
+  for (uint32_t i = 0; i < work->row_count; i++) finish_row(&work->rows[i]);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- contest */
 
-bool bench_rows_is_reference(const bench_system *system) {
+bool pool_is_reference(const bench_system *system) {
   return system->only != NULL;
 }
 
-const bench_row *bench_rows_best_other(const bench_rows *rows, const bench_row *own) {
-  const bench_row *best = NULL;
-  for (uint32_t i = 0; i < rows->count; i++) {
-    const bench_row *row = &rows->rows[i];
+const pool_row *pool_best_other(const pool_work *work, const pool_row *own) {
+  const pool_row *best = NULL;
+  for (uint32_t i = 0; i < work->row_count; i++) {
+    const pool_row *row = &work->rows[i];
     if (row->series != own->series || row->workers != own->workers || row->system == own->system) continue;
-    if (bench_rows_is_reference(row->system)) continue;
+    if (pool_is_reference(row->system)) continue;
     double p50 = row->result.p50;
     if (!best || (row->series->more_is_better ? p50 > best->result.p50 : p50 < best->result.p50)) best = row;
   }
@@ -100,7 +101,7 @@ static bool is_nothing(const bench_series *series, double value) {
   return fabs(value) < (strcmp(series->unit, "percent") == 0 ? 0.1 : 0.01);
 }
 
-double bench_rows_against(const bench_row *own, const bench_row *other) {
+double pool_against(const pool_row *own, const pool_row *other) {
   double ours = own->result.p50, theirs = other->result.p50;
   if (is_nothing(own->series, ours) && is_nothing(own->series, theirs)) return 1;
   if (ours <= 0 || theirs <= 0) return NAN;

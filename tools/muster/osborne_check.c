@@ -14,16 +14,14 @@ static const double like_share = 0.1, published_share = 0.01, published_ms = 100
 
 static void check_counts(const osborne_results *results, repro_checks *checks) {
   const osborne_comparison *compare = &results->compare;
-  char agents[TEXT_BYTES];
   repro_check_that(checks, compare->complete, "%s agents are represented in each of %u cycles",
-                   text_count(agents, compare->counts.agents), compare->cycles);
+                   text_count(compare->counts.agents), compare->cycles);
   repro_check_that(checks, compare->leaves_most < compare->counts.agents / 4 && compare->leaves_least > 0,
                    "simulated are few of them: %u to %u leaves", compare->leaves_least, compare->leaves_most);
   repro_check_that(checks, compare->counts.folds > 0 && compare->counts.unfolds > 0,
-                   "herds fold and unfold meanwhile (%llu; %llu times)", (unsigned long long)compare->counts.folds,
-                   (unsigned long long)compare->counts.unfolds);
-  repro_check_that(checks, compare->counts.changed_in_sight == 0, "never where the player could see it (%llu times)",
-                   (unsigned long long)compare->counts.changed_in_sight);
+                   "herds fold and unfold meanwhile (%lu; %lu times)", compare->counts.folds, compare->counts.unfolds);
+  repro_check_that(checks, compare->counts.changed_in_sight == 0, "never where the player could see it (%lu times)",
+                   compare->counts.changed_in_sight);
 }
 
 /* How finely each agent is simulated; folded herds, each as one, are simulated as well. */
@@ -33,20 +31,20 @@ static void check_found(const osborne_inspection *found, repro_checks *checks) {
                    "every folded herd is moved in each cycle, which is work, too (%.1f of %.1f)",
                    (double)found->moved / cycles, (double)found->folded / cycles);
   repro_check_that(checks, found->individuals > 0 && found->too_coarse == 0,
-                   "zones: every member that the player could see is an individual (%.1f in a cycle; %llu are not)",
-                   (double)found->individuals / cycles, (unsigned long long)found->too_coarse);
+                   "zones: every member that the player could see is an individual (%.1f in a cycle; %lu are not)",
+                   (double)found->individuals / cycles, found->too_coarse);
   repro_check_that(checks, found->leaves > 0 && found->too_fine * 100 <= found->leaves,
-                   "zones: hardly any leaf of a scattered herd is finer than its zone asks for (%llu of %llu leaves)",
-                   (unsigned long long)found->too_fine, (unsigned long long)found->leaves);
+                   "zones: hardly any leaf of a scattered herd is finer than its zone asks for (%lu of %lu leaves)",
+                   found->too_fine, found->leaves);
 }
 
 /* Rounding is allowed, and nothing else. */
 static void check_kept(const osborne_kept *kept, repro_checks *checks) {
   repro_check_that(checks, kept->folds > 100 && kept->unfolds > 100,
-                   "kept: %d herds that drift fold and unfold often (%llu; %llu times)", OSBORNE_KEPT_HERDS,
-                   (unsigned long long)kept->folds, (unsigned long long)kept->unfolds);
-  repro_check_that(checks, kept->members == OSBORNE_KEPT_HERDS * OSBORNE_MEMBERS, "kept: members (%llu of %d)",
-                   (unsigned long long)kept->members, OSBORNE_KEPT_HERDS * OSBORNE_MEMBERS);
+                   "kept: %d herds that drift fold and unfold often (%lu; %lu times)", OSBORNE_KEPT_HERDS, kept->folds,
+                   kept->unfolds);
+  repro_check_that(checks, kept->members == OSBORNE_KEPT_HERDS * OSBORNE_MEMBERS, "kept: members (%lu of %d)",
+                   kept->members, OSBORNE_KEPT_HERDS * OSBORNE_MEMBERS);
   repro_check_that(checks, kept->total_lost < 0.01, "kept: a total of 1,000 by herd, within 0.01 (%.4f)",
                    kept->total_lost);
   repro_check_that(checks, kept->centroid_m < 0.05, "kept: each centroid within 5 cm (%.2f cm)",
@@ -54,8 +52,7 @@ static void check_kept(const osborne_kept *kept, repro_checks *checks) {
   repro_check_that(checks, kept->velocity_mps < 0.001, "kept: each momentum, by mass, within 1 mm/s (%.3f mm/s)",
                    kept->velocity_mps * 1000);
   repro_check_that(checks, kept->bytes_unfolded == 0,
-                   "kept: no room when the player has gone and all are folded (%llu bytes)",
-                   (unsigned long long)kept->bytes_unfolded);
+                   "kept: no room when the player has gone and all are folded (%lu bytes)", kept->bytes_unfolded);
   repro_check_that(checks, kept->alike, "kept: the same seed gives the same children, and so the same world");
 }
 
@@ -69,8 +66,7 @@ static void check_sizes(const osborne_results *results, repro_checks *checks) {
       refused += results->doublings[k].rows[i].counts.refused;
     }
   repro_check_that(checks, complete == sizes, "in each of %u sizes, all agents are represented in each cycle", sizes);
-  repro_check_that(checks, refused == 0, "there is room for all that should unfold (%llu refused)",
-                   (unsigned long long)refused);
+  repro_check_that(checks, refused == 0, "there is room for all that should unfold (%lu refused)", refused);
 }
 
 /* Of the largest size, in which what is there once counts least; and of unfolded ones where most have folded again. */
@@ -98,12 +94,10 @@ static void check_share(const osborne_comparison *compare, repro_checks *checks)
 
 static void check_size(const osborne_results *results, int doubling, uint64_t agents, repro_checks *checks) {
   const osborne_size *size = osborne_size_of(&results->doublings[doubling], agents);
-  char count[TEXT_BYTES], ms[TEXT_BYTES] = "not run";
-  text_count(count, agents);
-  if (size) snprintf(ms, sizeof ms, "%.3f ms", size->ms);
   repro_compare_that(checks, size && size->ms < published_ms, "%s agents %s: a cycle takes less than %.0f ms (%s)",
-                     count, doubling == OSBORNE_SAME_SQUARE ? "on the same square" : "as far apart as ever",
-                     published_ms, ms);
+                     text_count(agents),
+                     doubling == OSBORNE_SAME_SQUARE ? "on the same square" : "as far apart as ever", published_ms,
+                     size ? text_of("%.3f ms", size->ms) : "not run");
 }
 
 void osborne_check(const osborne_results *results, repro_checks *checks) {

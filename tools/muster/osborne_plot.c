@@ -8,29 +8,28 @@ static const char colours[] = "set linetype 1 lc rgb '#1f77b4'\nset linetype 2 l
 
 static bool plot_comparison(const osborne_results *results, const char *folder) {
   const osborne_comparison *compare = &results->compare;
-  struct plot plot;
-  if (!plot_begin(&plot, folder, "osborne-compare", 1200, 640)) return false;
-  fprintf(plot.script, "$cycles << END\n");
+  FILE *script = plot_begin(folder, "osborne-compare", 1200, 640);
+  if (!script) return false;
+  fprintf(script, "$cycles << END\n");
   for (uint32_t i = 0; i < compare->cycles; i++)
-    fprintf(plot.script, "%u %.6g %.6g %.6g\n", i + 1, compare->series_ms[OSBORNE_WITH][i],
+    fprintf(script, "%u %.6g %.6g %.6g\n", i + 1, compare->series_ms[OSBORNE_WITH][i],
             compare->series_ms[OSBORNE_WITHOUT_SIMD][i], compare->series_ms[OSBORNE_WITHOUT_SCALAR][i]);
-  fprintf(plot.script,
-          "END\n%sset title 'Osborne and Dickinson, Figure 3: %llu agents with and without level of detail, one "
+  fprintf(script,
+          "END\n%sset title 'Osborne and Dickinson, Figure 3: %lu agents with and without level of detail, one "
           "worker (ground and player are ours)'\n"
           "set xlabel 'cycle'\nset ylabel 'time per cycle [ms]'\nset logscale y\nset format y '%%g'\nset grid ytics\n"
           "set yrange [0.01:*]\nset xrange [0:%u]\nset key outside bottom center horizontal\n"
           "plot $cycles using 1:4 with lines lt 3 title 'without, one by one, as theirs (median %.3g ms)', "
           "'' using 1:3 with lines lt 2 title 'without, eight at a time, like with like (ours, %.3g ms)', "
           "'' using 1:2 with lines lt 1 lw 2 title 'with: %u leaves and %u folded herds simulated (%.3g ms)'\n",
-          colours, (unsigned long long)compare->counts.agents, compare->cycles, compare->ms[OSBORNE_WITHOUT_SCALAR],
+          colours, compare->counts.agents, compare->cycles, compare->ms[OSBORNE_WITHOUT_SCALAR],
           compare->ms[OSBORNE_WITHOUT_SIMD], compare->counts.leaves, compare->counts.herds - compare->counts.unfolded,
           compare->ms[OSBORNE_WITH]);
-  return plot_end(&plot);
+  return plot_end(script);
 }
 
 /* Every other size has its number written out. */
 static void print_tics(FILE *script, const osborne_results *results) {
-  char agents[TEXT_BYTES];
   uint64_t most = 0;
   for (int k = 0; k < OSBORNE_DOUBLINGS; k++) {
     const osborne_doubling *doubling = &results->doublings[k];
@@ -39,7 +38,7 @@ static void print_tics(FILE *script, const osborne_results *results) {
   }
   fprintf(script, "set xtics (");
   for (uint64_t count = (uint64_t)results->plan.herds * OSBORNE_MEMBERS; count <= most; count *= 4)
-    fprintf(script, "'%s' %llu, ", text_count(agents, count), (unsigned long long)count);
+    fprintf(script, "'%s' %lu, ", text_count(count), count);
   fprintf(script, "'' 1)\nset xrange [%g:%g]\n", results->plan.herds * OSBORNE_MEMBERS / 1.5, (double)most * 1.5);
 }
 
@@ -47,8 +46,7 @@ static void print_rows(FILE *script, const osborne_doubling *doubling, const cha
   fprintf(script, "$%s << END\n", name);
   for (uint32_t i = 0; i < doubling->sizes; i++) {
     const osborne_size *size = &doubling->rows[i];
-    fprintf(script, "%llu %.6g %.6g %u\n", (unsigned long long)size->counts.agents, size->one_ms, size->all_ms,
-            size->counts.leaves);
+    fprintf(script, "%lu %.6g %.6g %u\n", size->counts.agents, size->one_ms, size->all_ms, size->counts.leaves);
   }
   fprintf(script, "END\n");
 }
@@ -62,14 +60,14 @@ static void print_axes(FILE *script) {
 
 static bool plot_sizes(const osborne_results *results, const char *folder) {
   double side_km = results->plan.side_m * 1e-3;
-  struct plot plot;
-  if (!plot_begin(&plot, folder, "osborne-scale", 1200, 760)) return false;
-  print_rows(plot.script, &results->doublings[OSBORNE_SAME_SQUARE], "same");
-  print_rows(plot.script, &results->doublings[OSBORNE_SAME_DENSITY], "grows");
-  fprintf(plot.script, "$paper << END\n65536 100\n1048576 100\nEND\n%s", colours);
-  print_tics(plot.script, results);
-  print_axes(plot.script);
-  fprintf(plot.script,
+  FILE *script = plot_begin(folder, "osborne-scale", 1200, 760);
+  if (!script) return false;
+  print_rows(script, &results->doublings[OSBORNE_SAME_SQUARE], "same");
+  print_rows(script, &results->doublings[OSBORNE_SAME_DENSITY], "grows");
+  fprintf(script, "$paper << END\n65536 100\n1048576 100\nEND\n%s", colours);
+  print_tics(script, results);
+  print_axes(script);
+  fprintf(script,
           "set title 'Osborne and Dickinson, Figure 4: twice as many herds of %d, and again (sizes beyond 1,048,576 "
           "and growing "
           "squares are ours)'\n"
@@ -81,7 +79,7 @@ static bool plot_sizes(const osborne_results *results, const char *folder) {
           "$same using 1:4 axes x1y2 with points lt 3 pt 6 ps 1.5 title '%g x %g km: leaves simulated (right)', "
           "$grows using 1:4 axes x1y2 with points lt 3 pt 8 ps 1.5 title 'growing square: leaves simulated (right)'\n",
           OSBORNE_MEMBERS, side_km, side_km, side_km, side_km, results->workers, side_km, side_km);
-  return plot_end(&plot);
+  return plot_end(script);
 }
 
 bool osborne_plot(const osborne_results *results, const char *folder) {

@@ -18,35 +18,26 @@ static const struct {
 
 enum { CLAIMS = sizeof claims / sizeof *claims };
 
-static const char *text_ms(char out[TEXT_BYTES], double ms) {
-  if (ms <= 0) return "";
-  snprintf(out, TEXT_BYTES, ms < 1 ? "%.3f" : ms < 100 ? "%.2f" : "%.1f", ms);
-  return out;
+static const char *text_ms(double ms) {
+  return ms <= 0 ? "" : text_of("%.*f", ms < 1 ? 3 : ms < 100 ? 2 : 1, ms);
 }
 
 /* With level of detail: leaves, and the folded herds, each of which moves as one. */
-static const char *text_simulated(char out[TEXT_BYTES], const osborne_counts *counts, int way) {
-  char leaves[TEXT_BYTES], folded[TEXT_BYTES];
-  if (way != OSBORNE_WITH) return text_count(out, counts->agents);
-  snprintf(out, TEXT_BYTES, "%.9s + %.12s", text_count(leaves, counts->leaves),
-           text_count(folded, counts->herds - counts->unfolded));
-  return out;
+static const char *text_simulated(const osborne_counts *counts, int way) {
+  if (way != OSBORNE_WITH) return text_count(counts->agents);
+  return text_of("%s + %s", text_count(counts->leaves), text_count(counts->herds - counts->unfolded));
 }
 
 static void print_way(const osborne_comparison *compare, int way, double paper_share) {
-  char agents[TEXT_BYTES], simulated[TEXT_BYTES], ms[TEXT_BYTES], mean[TEXT_BYTES], wanted[TEXT_BYTES],
-      paper[TEXT_BYTES] = "";
   double share = compare->ms[way] / compare->ms[OSBORNE_WITHOUT_SCALAR];
-  if (paper_share > 0) snprintf(paper, sizeof paper, "< %g %%", paper_share * 100);
-  printf("%-26s %11s %13s %10s %10s %10s %9.2f %% %9.3f %% %8s\n", way_names[way],
-         text_count(agents, compare->counts.agents), text_simulated(simulated, &compare->counts, way),
-         text_ms(ms, compare->ms[way]), text_ms(mean, compare->mean_ms[way]), text_ms(wanted, wanted_ms[way]),
-         100 * compare->ms[way] / compare->ms[OSBORNE_WITHOUT_SIMD], share * 100, paper);
+  printf("%-26s %11s %13s %10s %10s %10s %9.2f %% %9.3f %% %8s\n", way_names[way], text_count(compare->counts.agents),
+         text_simulated(&compare->counts, way), text_ms(compare->ms[way]), text_ms(compare->mean_ms[way]),
+         text_ms(wanted_ms[way]), 100 * compare->ms[way] / compare->ms[OSBORNE_WITHOUT_SIMD], share * 100,
+         paper_share > 0 ? text_of("< %g %%", paper_share * 100) : "");
 }
 
 static void print_comparison(const osborne_results *results) {
   const osborne_comparison *compare = &results->compare;
-  char herds[TEXT_BYTES];
   printf(
       "Osborne & Dickinson: %s herds of %d on %g x %g km, one player; %u cycles of 500 ms on one worker, in turns\n\n"
       "Like with like, level of detail leaves %.1f %% of the CPU. Beside a crowd one by one, as the paper's, it is "
@@ -54,7 +45,7 @@ static void print_comparison(const osborne_results *results) {
       "player's "
       "walk.\n\n"
       "%-26s %11s %13s %10s %10s %10s %11s %11s %8s\n%-26s %11s %13s %10s %10s %10s %11s %11s %8s\n",
-      text_count(herds, results->plan.herds), OSBORNE_MEMBERS, results->plan.side_m * 1e-3, results->plan.side_m * 1e-3,
+      text_count(results->plan.herds), OSBORNE_MEMBERS, results->plan.side_m * 1e-3, results->plan.side_m * 1e-3,
       compare->cycles, 100 * compare->ms[OSBORNE_WITH] / compare->ms[OSBORNE_WITHOUT_SIMD],
       100 * compare->ms[OSBORNE_WITH] / compare->ms[OSBORNE_WITHOUT_SCALAR], "", "agents", "simulated", "ms", "ms",
       "wanted", "of eight", "of one", "paper", "", "represented", "", "per cycle", "mean", "ms", "at a time", "by one",
@@ -70,34 +61,31 @@ static void print_comparison(const osborne_results *results) {
 }
 
 static void print_kept(const osborne_kept *kept) {
-  printf("\nKept (a world of ours): %d herds that drift, after %llu folds and %llu unfolds: %llu of %d members, totals "
+  printf("\nKept (a world of ours): %d herds that drift, after %lu folds and %lu unfolds: %lu of %d members, totals "
          "within\n%.4f of 1,000, centroids within %.2f cm and momenta within %.4f mm/s of what they would be without "
          "an observer.\n",
-         OSBORNE_KEPT_HERDS, (unsigned long long)kept->folds, (unsigned long long)kept->unfolds,
-         (unsigned long long)kept->members, OSBORNE_KEPT_HERDS * OSBORNE_MEMBERS, kept->total_lost,
-         kept->centroid_m * 100, kept->velocity_mps * 1000);
+         OSBORNE_KEPT_HERDS, kept->folds, kept->unfolds, kept->members, OSBORNE_KEPT_HERDS * OSBORNE_MEMBERS,
+         kept->total_lost, kept->centroid_m * 100, kept->velocity_mps * 1000);
 }
 
 static void print_size(const osborne_size *size, bool grows) {
   const osborne_counts *counts = &size->counts;
-  char agents[TEXT_BYTES], herds[TEXT_BYTES], unfolded[TEXT_BYTES], leaves[TEXT_BYTES], bytes[TEXT_BYTES];
-  char one[TEXT_BYTES], all[TEXT_BYTES], paper[TEXT_BYTES + 8] = "", wanted[TEXT_BYTES] = "", limit[TEXT_BYTES];
+  const char *paper = "", *wanted = "";
   for (int i = 0; i < CLAIMS; i++) {
     if (claims[i].agents != counts->agents) continue;
-    if (claims[i].paper_ms > 0 && !grows) snprintf(paper, sizeof paper, "< %s", text_ms(limit, claims[i].paper_ms));
-    snprintf(wanted, sizeof wanted, "%s", text_ms(limit, claims[i].wanted_ms));
+    if (claims[i].paper_ms > 0 && !grows) paper = text_of("< %s", text_ms(claims[i].paper_ms));
+    wanted = text_ms(claims[i].wanted_ms);
   }
-  printf("%13s %11s %7.1f %9s %10s %9s %9s %7s %8s %9s %7.2f %7.0f\n", text_count(agents, counts->agents),
-         text_count(herds, counts->herds), size->side_m * 1e-3, text_count(unfolded, counts->unfolded),
-         text_count(leaves, counts->leaves), text_ms(one, size->one_ms), text_ms(all, size->all_ms), wanted, paper,
-         text_bytes(bytes, (double)counts->bytes), counts->bytes_each_folded, counts->bytes_each_unfolded);
+  printf("%13s %11s %7.1f %9s %10s %9s %9s %7s %8s %9s %7.2f %7.0f\n", text_count(counts->agents),
+         text_count(counts->herds), size->side_m * 1e-3, text_count(counts->unfolded), text_count(counts->leaves),
+         text_ms(size->one_ms), text_ms(size->all_ms), wanted, paper, text_bytes((double)counts->bytes),
+         counts->bytes_each_folded, counts->bytes_each_unfolded);
 }
 
 static void print_sizes(const osborne_results *results, const osborne_doubling *doubling) {
   static const char *const ends[] = {"a cycle took 100 ms", "there was no memory for twice as many",
                                      "no more was asked for"};
-  char all[TEXT_BYTES];
-  snprintf(all, sizeof all, "ms, all %u", results->workers);
+  const char *all = text_of("ms, all %u", results->workers);
   printf("\nTwice as many, and again, %s; until %s\n\n"
          "%13s %11s %7s %9s %10s %9s %9s %7s %8s %9s %15s\n%13s %11s %7s %9s %10s %9s %9s %7s %8s %9s %7s %7s\n",
          doubling->grows ? "on a square that grows with them" : "on the same square", ends[doubling->end], "agents",

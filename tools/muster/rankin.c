@@ -86,15 +86,9 @@ static void write_findings(json_writer *writer, const char *name, const rankin_f
   json_begin_array(writer, name);
   for (uint32_t i = 0; i < count; i++) {
     const rankin_finding *finding = &findings[i];
-    json_begin_object(writer, NULL);
-    json_string(writer, "name", finding->name);
-    json_bool(writer, "holds", finding->holds);
-    json_number(writer, "value", finding->value);
-    json_string(writer, "unit", finding->unit);
-    json_string(writer, "counter_case", finding->counter_case);
-    json_bool(writer, "counter_holds", finding->counter_holds);
-    json_number(writer, "counter_value", finding->counter_value);
-    json_end_object(writer);
+    json_print(writer, "{ name=%s holds=%d value=%g unit=%s counter_case=%s counter_holds=%d counter_value=%g }",
+               finding->name, finding->holds, finding->value, finding->unit, finding->counter_case,
+               finding->counter_holds, finding->counter_value);
   }
   json_end_array(writer);
 }
@@ -103,11 +97,8 @@ static void write_stress(json_writer *writer, const rankin_results *results) {
   json_begin_array(writer, "stress");
   for (uint32_t size = 0; size < RANKIN_SIZES; size++)
     for (uint32_t level = 0; level < RANKIN_LEVELS; level++) {
-      json_begin_object(writer, NULL);
-      json_uint(writer, "characters", results->sizes[size]);
-      json_uint(writer, "level", results->levels[level]);
-      json_number(writer, "seconds_per_200_ticks", results->stress_s[size][level]);
-      json_end_object(writer);
+      json_print(writer, "{ characters=%u level=%u seconds_per_200_ticks=%g }", results->sizes[size],
+                 results->levels[level], results->stress_s[size][level]);
     }
   json_end_array(writer);
 }
@@ -116,18 +107,11 @@ static void write_large(json_writer *writer, const rankin_results *results) {
   json_begin_array(writer, "dynamic");
   for (uint32_t i = 0; i < RANKIN_LARGE; i++) {
     const rankin_outcome *outcome = &results->dynamic[i];
-    json_begin_object(writer, NULL);
-    json_uint(writer, "characters", results->large[i]);
-    json_begin_array(writer, "levels");
+    json_print(writer, "{ characters=%u levels[", results->large[i]);
     for (uint32_t level = 0; level < MUSTER_LEVELS; level++) json_uint(writer, NULL, outcome->levels[level]);
-    json_end_array(writer);
-    json_uint(writer, "eased", outcome->eased);
-    json_number(writer, "pressure", outcome->pressure);
-    json_uint(writer, "completed", outcome->completed);
-    json_uint(writer, "top_p50_ns", outcome->top_p50_ns);
-    json_uint(writer, "top_p99_ns", outcome->top_p99_ns);
-    json_number(writer, "seconds_per_200_ticks", outcome->cpu_s * RANKIN_TICKS / LARGE_TICKS);
-    json_end_object(writer);
+    json_print(writer, "] eased=%u pressure=%g completed=%lu top_p50_ns=%lu top_p99_ns=%lu seconds_per_200_ticks=%g }",
+               outcome->eased, outcome->pressure, outcome->completed, outcome->top_p50_ns, outcome->top_p99_ns,
+               outcome->cpu_s * RANKIN_TICKS / LARGE_TICKS);
   }
   json_end_array(writer);
 }

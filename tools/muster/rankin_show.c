@@ -48,22 +48,21 @@ void rankin_print(const rankin_results *results) {
 }
 
 bool rankin_plot(const rankin_results *results, const char *folder) {
-  struct plot plot;
-  if (!plot_begin(&plot, folder, "rankin-stress", 1000, 640)) return false;
-  fprintf(plot.script, "$stress << END\n");
+  FILE *script = plot_begin(folder, "rankin-stress", 1000, 640);
+  if (!script) return false;
+  fprintf(script, "$stress << END\n");
   for (uint32_t size = 0; size < RANKIN_SIZES; size++) {
-    fprintf(plot.script, "%u", results->sizes[size]);
-    for (uint32_t level = 0; level < RANKIN_LEVELS; level++)
-      fprintf(plot.script, " %.6g", results->stress_s[size][level]);
-    fprintf(plot.script, "\n");
+    fprintf(script, "%u", results->sizes[size]);
+    for (uint32_t level = 0; level < RANKIN_LEVELS; level++) fprintf(script, " %.6g", results->stress_s[size][level]);
+    fprintf(script, "\n");
   }
-  fprintf(plot.script, "END\nset title 'Rankin, Acton and Katchabaw: 200 ticks, 4 characters per tick'\n"
-                       "set style data histograms\nset style histogram clustered gap 1\nset style fill solid 0.8\n"
-                       "set logscale y\nset grid ytics\nset xlabel 'characters'\nset ylabel 'CPU seconds'\n"
-                       "set key top left\nplot ");
+  fprintf(script, "END\nset title 'Rankin, Acton and Katchabaw: 200 ticks, 4 characters per tick'\n"
+                  "set style data histograms\nset style histogram clustered gap 1\nset style fill solid 0.8\n"
+                  "set logscale y\nset grid ytics\nset xlabel 'characters'\nset ylabel 'CPU seconds'\n"
+                  "set key top left\nplot ");
   for (uint32_t level = 0; level < RANKIN_LEVELS; level++)
-    fprintf(plot.script, "%s$stress using %u:xtic(1) title 'level %u'", level ? ", " : "", level + 2,
+    fprintf(script, "%s$stress using %u:xtic(1) title 'level %u'", level ? ", " : "", level + 2,
             results->levels[level]);
-  fprintf(plot.script, "\n");
-  return plot_end(&plot);
+  fprintf(script, "\n");
+  return plot_end(script);
 }

@@ -1,7 +1,6 @@
 /* `muster repro`: the tables and figures of the papers beside our own. */
 #include "repro.h"
 
-#include "base/nearest.h"
 #include "commands.h"
 #include "complaint.h"
 #include "options.h"
@@ -25,8 +24,6 @@ typedef struct repro_options {
   const char *plots;
   bool measure, quick;
 } repro_options;
-
-enum { OPTION_MEASURE = OPTION_OWN };
 
 void repro_check_that(repro_checks *checks, bool holds, const char *format, ...) {
   va_list arguments;
@@ -62,10 +59,7 @@ void repro_print_checks(const repro_checks *checks) {
 static void write_list(json_writer *writer, const char *name, const repro_check *list, uint32_t count) {
   json_begin_array(writer, name);
   for (uint32_t i = 0; i < count; i++) {
-    json_begin_object(writer, NULL);
-    json_string(writer, "what", list[i].what);
-    json_bool(writer, "holds", list[i].holds);
-    json_end_object(writer);
+    json_print(writer, "{ what=%s holds=%d }", list[i].what, list[i].holds);
   }
   json_end_array(writer);
 }
@@ -110,35 +104,20 @@ static int check_ways(const repro_options *options) {
 
 static int check_paper(const char *name) {
   const char *names[PAPERS + 1] = {"all"};
-  char list[256] = "all";
-  for (size_t i = 0; i < PAPERS; i++) {
-    size_t length = strlen(list);
-    names[i + 1] = papers[i]->name;
-    if (strcmp(name, papers[i]->name) == 0) return STATUS_OK;
-    snprintf(list + length, sizeof list - length, ", %s", papers[i]->name);
-  }
-  if (strcmp(name, "all") == 0) return STATUS_OK;
-  const char *nearest = nearest_name(name, names, PAPERS + 1);
-  if (nearest) return complain_usage("unknown paper '%s'; did you mean '%s'? Known: %s", name, nearest, list);
-  return complain_usage("unknown paper '%s'; known: %s", name, list);
+  bool known = strcmp(name, "all") == 0;
+  for (size_t i = 0; i < PAPERS; i++) known |= strcmp(name, names[i + 1] = papers[i]->name) == 0;
+  return known ? STATUS_OK : complain_unknown("paper", name, names, PAPERS + 1, "");
 }
 
-static bool read_option(void *user, int option, const char *text) {
-  repro_options *options = user;
-  if (option == OPTION_JSON) options->json = text;
-  if (option == OPTION_PLOTS) options->plots = text;
-  if (option == OPTION_MEASURE) options->measure = true;
-  if (option == OPTION_QUICK) options->quick = true;
-  return true;
-}
+static const option_def known[] = {OPTION("json", TEXT, repro_options, json),
+                                   OPTION("plots", TEXT, repro_options, plots),
+                                   OPTION("measure", ON, repro_options, measure),
+                                   OPTION("quick", ON, repro_options, quick),
+                                   {0}};
 
 /* True: go on; false: `status` is the exit status. */
 static bool read_options(repro_options *options, int count, char **arguments, int *status) {
-  static const struct option long_options[] = {
-      {"json", required_argument, NULL, OPTION_JSON}, {"plots", required_argument, NULL, OPTION_PLOTS},
-      {"measure", no_argument, NULL, OPTION_MEASURE}, {"quick", no_argument, NULL, OPTION_QUICK},
-      {"help", no_argument, NULL, OPTION_HELP},       {NULL, 0, NULL, 0}};
-  static const option_reader reader = {"repro", long_options, show_help, read_option};
+  static const option_reader reader = {"repro", known, show_help};
   if (!options_read(&reader, options, count, arguments, status)) return false;
   if (count - optind == 1) {
     options->paper = arguments[optind];
@@ -191,11 +170,10 @@ static int run_papers(const repro_options *options, struct output *json, char *t
 
 int repro_command(int count, char **arguments) {
   repro_options options = {0};
-  struct output json = {.descriptor = -1};
+  struct output json;
   int status;
   if (!read_options(&options, count, arguments, &status)) return status;
-  if (options.plots && !plots_prepare(options.plots)) return STATUS_FAILED;
-  if (options.json && !output_open(&json, options.json)) return STATUS_FAILED;
+  if (!output_begin(&json, options.plots, options.json)) return STATUS_FAILED;
   char *text = malloc(JSON_BYTES);
   status = text ? run_papers(&options, &json, text) : complain_failure("out of memory");
   free(text);

@@ -87,19 +87,19 @@ static bool is_drawn(const tan_wong_results *results, size_t column) {
 }
 
 static bool plot_table(const tan_wong_results *results, const char *folder) {
-  struct plot plot;
-  if (!plot_begin(&plot, folder, "tan-wong-table2", 1200, 760)) return false;
+  FILE *script = plot_begin(folder, "tan-wong-table2", 1200, 760);
+  if (!script) return false;
   for (size_t column = 0; column < COLUMNS; column++) {
     if (!is_drawn(results, column)) continue;
-    fprintf(plot.script, "$column%zu << END\n", column);
+    fprintf(script, "$column%zu << END\n", column);
     for (int i = 0; i < TAN_WONG_ROWS; i++)
-      fprintf(plot.script, "\"%g ms\" %.6g %.6g %.6g\n", results->rows[i].budget_ms,
+      fprintf(script, "\"%g ms\" %.6g %.6g %.6g\n", results->rows[i].budget_ms,
               field(&tan_wong_published[i], columns[column].published), field(&results->rows[i], columns[column].ours),
               field(&results->slip.printed[i], columns[column].ours));
-    fprintf(plot.script, "END\n");
+    fprintf(script, "END\n");
   }
   fprintf(
-      plot.script,
+      script,
       "set style data histograms\nset style histogram clustered gap 1\nset style fill solid 0.8\n"
       "set yrange [0:*]\nset grid ytics\nset xlabel 'T_d'\nset key outside bottom center horizontal\n"
       "set multiplot layout 2,3 title \"Tan and Wong, Table 2: paper, Muster, and figure 2 of the paper as printed\\n"
@@ -107,33 +107,33 @@ static bool plot_table(const tan_wong_results *results, const char *folder) {
       results->animat.cost_ms, results->rest_ms[0], results->rest_ms[1], results->rest_ms[2]);
   for (size_t column = 0; column < COLUMNS; column++)
     if (is_drawn(results, column))
-      fprintf(plot.script,
+      fprintf(script,
               "set title '%s: %s'\nplot $column%zu using 2:xtic(1) title 'paper' lc rgb '#999999', "
               "'' using 3 title 'Muster' lc rgb '#1f77b4', "
               "'' using 4 title 'as printed, costs +-%.0f %%' lc rgb '#ff7f0e'\n",
               columns[column].label, columns[column].kind, column, results->slip.spread * 100);
-  fprintf(plot.script, "unset multiplot\n");
-  return plot_end(&plot);
+  fprintf(script, "unset multiplot\n");
+  return plot_end(script);
 }
 
 static bool plot_disturbance(const tan_wong_results *results, const char *folder) {
-  struct plot plot;
   const tan_wong_plan *plan = &results->disturbance;
   double budget_ms = (double)plan->budget_ns * 1e-6;
-  if (!plot_begin(&plot, folder, "tan-wong-figure5", 1200, 640)) return false;
-  fprintf(plot.script, "$frames << END\n");
+  FILE *script = plot_begin(folder, "tan-wong-figure5", 1200, 640);
+  if (!script) return false;
+  fprintf(script, "$frames << END\n");
   for (uint32_t i = 0; i < plan->frames; i++)
-    fprintf(plot.script, "%u %.6g %.6g\n", i, results->series[i].c_ms,
+    fprintf(script, "%u %.6g %.6g\n", i, results->series[i].c_ms,
             results->series[i].c_ms / results->series[i].frame_ms);
   fprintf(
-      plot.script,
+      script,
       "END\nset title 'Tan and Wong, Figure 5: %g ms more to do in frames %u to %u'\n"
       "set xlabel 'frame'\nset ylabel 'C_{total}, T_d [ms]'\nset y2label 'U_{total}'\n"
       "set yrange [0:45]\nset y2range [0:1.5]\nset ytics nomirror\nset y2tics 0,0.2,1\nset grid\nset key top right\n"
       "plot %g title 'T_d' lw 2 lc rgb '#d62728', $frames using 1:2 with lines title 'C_{total}' lc rgb '#1f77b4', "
       "'' using 1:3 axes x1y2 with lines title 'U_{total}' lc rgb '#2ca02c'\n",
       (double)plan->extra_ns * 1e-6, plan->extra_from, plan->extra_to, budget_ms);
-  return plot_end(&plot);
+  return plot_end(script);
 }
 
 bool tan_wong_plot(const tan_wong_results *results, const char *folder) {

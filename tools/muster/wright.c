@@ -46,11 +46,8 @@ static bool measure(json_writer *writer, bool quiet) {
   if (!wright_measure_costs(costs_ns)) return false;
   json_begin_array(writer, "costs");
   for (uint32_t atom = 0; atom < PURSUIT_ATOMS; atom++) {
-    json_begin_object(writer, NULL);
-    json_string(writer, "set", pursuit_set_name(pursuit_set_of(atom)));
-    json_uint(writer, "modelled_ns", pursuit_model_ns(atom));
-    json_number(writer, "measured_ns", costs_ns[atom]);
-    json_end_object(writer);
+    json_print(writer, "{ set=%s modelled_ns=%u measured_ns=%g }", pursuit_set_name(pursuit_set_of(atom)),
+               pursuit_model_ns(atom), costs_ns[atom]);
   }
   json_end_array(writer);
   if (!quiet) wright_print_costs(costs_ns);

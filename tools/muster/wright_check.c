@@ -34,9 +34,8 @@ static void check_parts(const double parts[WRIGHT_PARTS], double used, const cha
 
 static void check_mode(const wright_mode *mode, const char *what, wright_mode wanted, repro_checks *checks) {
   bool holds = mode->began == wanted.began && mode->atoms == wanted.atoms && mode->completed == wanted.completed;
-  repro_check_that(checks, holds, "%s (begun %llu times, %llu atoms, completed %llu times)", what,
-                   (unsigned long long)mode->began, (unsigned long long)mode->atoms,
-                   (unsigned long long)mode->completed);
+  repro_check_that(checks, holds, "%s (begun %lu times, %lu atoms, completed %lu times)", what, mode->began,
+                   mode->atoms, mode->completed);
 }
 
 static void check_manager(const wright_manager *manager, repro_checks *checks) {
@@ -51,8 +50,8 @@ static void check_manager(const wright_manager *manager, repro_checks *checks) {
   check_mode(&manager->modes[MUSTER_MODE_SLICEABLE], "mode sliceable: what was cut goes on after its last atom",
              (wright_mode){1, frames * atoms, 1}, checks);
   repro_check_that(checks, turns[0] == each && turns[1] == each && turns[2] == each,
-                   "out of time, it goes on behind the last set that ran (turns of three: %llu, %llu, %llu)",
-                   (unsigned long long)turns[0], (unsigned long long)turns[1], (unsigned long long)turns[2]);
+                   "out of time, it goes on behind the last set that ran (turns of three: %lu, %lu, %lu)", turns[0],
+                   turns[1], turns[2]);
 }
 
 static void check_ratio(uint32_t delayed, uint32_t unscheduled, const char *until, repro_checks *checks) {

@@ -73,8 +73,8 @@ static void print_manager(const wright_manager *manager) {
   for (uint32_t i = 0; i < WRIGHT_PARTS; i++) printf(" %8.1f %%", manager->sets[i] * 100);
   printf("\n\n%-28s %10s %10s %10s\n", "", "begun", "atoms", "completed");
   for (int mode = 0; mode < 3; mode++)
-    printf("%-28s %10llu %10llu %10llu\n", modes[mode], (unsigned long long)manager->modes[mode].began,
-           (unsigned long long)manager->modes[mode].atoms, (unsigned long long)manager->modes[mode].completed);
+    printf("%-28s %10lu %10lu %10lu\n", modes[mode], manager->modes[mode].began, manager->modes[mode].atoms,
+           manager->modes[mode].completed);
 }
 
 static void print_bar(double value, double full) {
@@ -117,12 +117,12 @@ void wright_print_costs(const double costs_ns[PURSUIT_ATOMS]) {
  */
 
 static bool plot_processes(const wright_results *results, const char *folder) {
-  struct plot plot;
-  if (!plot_begin(&plot, folder, "wright-peaking", 1200, 640)) return false;
-  fprintf(plot.script, "$frames << END\n");
+  FILE *script = plot_begin(folder, "wright-peaking", 1200, 640);
+  if (!script) return false;
+  fprintf(script, "$frames << END\n");
   for (int i = 0; i < WRIGHT_FRAMES; i++)
-    fprintf(plot.script, "%d %u %u\n", i, results->peaks.before[i], results->peaks.after[i]);
-  fprintf(plot.script,
+    fprintf(script, "%d %u %u\n", i, results->peaks.before[i], results->peaks.after[i]);
+  fprintf(script,
           "END\nset xlabel 'frame'\nset ylabel 'processes'\nset yrange [0:*]\nset xrange [-1:105]\nset grid ytics\nset "
           "key outside bottom "
           "center horizontal\nset style fill solid 0.8\n"
@@ -130,16 +130,16 @@ static bool plot_processes(const wright_results *results, const char *folder) {
           "plot $frames using 1:2 with boxes lc rgb '#999999' title 'begun at once', "
           "'' using 1:3 with steps lw 3 lc rgb '#1f77b4' title 'activation delay of up to %d frames'\n",
           WRIGHT_SERVED, WRIGHT_DELAY);
-  return plot_end(&plot);
+  return plot_end(script);
 }
 
 static bool plot_loads(const wright_results *results, const char *folder) {
-  struct plot plot;
-  if (!plot_begin(&plot, folder, "wright-loads", 1200, 640)) return false;
-  fprintf(plot.script, "$frames << END\n");
+  FILE *script = plot_begin(folder, "wright-loads", 1200, 640);
+  if (!script) return false;
+  fprintf(script, "$frames << END\n");
   for (int i = 0; i < WRIGHT_FRAMES; i++)
-    fprintf(plot.script, "%d %.6g %.6g\n", i, results->loads_before[i], results->loads_after[i]);
-  fprintf(plot.script,
+    fprintf(script, "%d %.6g %.6g\n", i, results->loads_before[i], results->loads_after[i]);
+  fprintf(script,
           "END\nset xlabel 'frame'\nset ylabel 'work of the frame / T_d'\nset yrange [0:*]\nset xrange [-1:105]\nset "
           "grid ytics\nset key "
           "outside bottom center horizontal\nset style fill solid 0.8\n"
@@ -148,7 +148,7 @@ static bool plot_loads(const wright_results *results, const char *folder) {
           "'' using 1:3 with steps lw 3 lc rgb '#1f77b4' title 'scheduled, delay of up to %d frames', "
           "1 lw 2 lc rgb '#d62728' title 'T_d, chosen: the fullest frame of %d agents'\n",
           WRIGHT_SERVED, WRIGHT_DELAY, WRIGHT_BASE);
-  return plot_end(&plot);
+  return plot_end(script);
 }
 
 bool wright_plot(const wright_results *results, const char *folder) {
