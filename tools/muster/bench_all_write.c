@@ -114,7 +114,8 @@ static void write_part(FILE *stream, const char *text, json_t *figures) {
 void all_write_section(FILE *stream, const all_section *section, json_t *document) {
   json_t *figures = json_object_get(document, "figures");
   if (strcmp(section->name, "machine") == 0) write_machine(stream, document);
-  for (const char *const *part = section->parts; *part; part++) write_part(stream, *part, figures);
+  all_reader reader = {.next = section->parts};
+  for (const char *part; (part = all_read(&reader)) != NULL;) write_part(stream, part, figures);
 }
 
 static void write_step(FILE *stream, const char *name, json_t *step) {
