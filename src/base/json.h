@@ -58,8 +58,8 @@ void json_null(json_writer *writer, const char *name);
  *
  *     json_print(&writer, "{ agents=%u wall{ p50_ns=%lu load=%g } periods[ %u %u ] whole=%d name=%s }", ...);
  *
- * %u and %lu are whole numbers, %g a number, %d true or false, %s a text, or null for a null pointer. A name that is not
- * known before stands as %s, directly before its brace or bracket. What is opened here may be closed later. */
+ * %u and %lu are whole numbers, %g a number, %d true or false, %s a text, or null for a null pointer. A name that is
+ * not known before stands as %s, directly before its brace or bracket. What is opened here may be closed later. */
 void json_print(json_writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

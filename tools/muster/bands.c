@@ -23,7 +23,7 @@ const char *bands_head(char out[BANDS_LINE_BYTES], int columns) {
 
 /* A dash where there is nothing to tell of. */
 static const char *time_of(uint64_t ns, bool known) {
-  return known ? text_duration((double)ns) : "-";
+  return known ? text_ns(ns) : "-";
 }
 
 const char *bands_row(char out[BANDS_LINE_BYTES], int columns, const muster_band bands[MUSTER_BANDS], uint32_t row) {

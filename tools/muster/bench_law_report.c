@@ -1,7 +1,7 @@
 #include "bench_law_report.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
 
 const double law_own_p50_most = 1.2, law_own_p99_most = 1.6, law_own_p99_most_of_leaps = 2.5, law_interval_most = 1.15,
              law_age_most = 1.5, law_age_frames = 2, law_order_noise = 0.02;

@@ -60,8 +60,8 @@ static int check(void *user) {
   if (!work->frames) work->frames = 600;
   work->period_ns = pacing_sim_time(&(struct pacing){.rate = work->rate}, 1);
   if (work->budget_ns <= work->period_ns) return STATUS_OK;
-  return complain_usage("--budget is %s, longer than a frame of %s; lower it or --hz",
-                        text_duration((double)work->budget_ns), text_duration((double)work->period_ns));
+  return complain_usage("--budget is %s, longer than a frame of %s; lower it or --hz", text_ns(work->budget_ns),
+                        text_ns(work->period_ns));
 }
 
 static void wait_for_frame(void *user, uint64_t frame) {
@@ -89,21 +89,21 @@ static void print_lateness(const machine_report *report) {
   printf("%-22s %12s %8s %12s %8s\n", "no thread late by over", "own", "frames", "wall", "frames");
   for (uint32_t i = 0; i < MACHINE_LIMITS; i++) {
     uint64_t own_frames = report->own_late.within[i], wall_frames = report->wall_late.within[i];
-    printf("%-22s %12s %8lu %12s %8lu%s\n", text_duration((double)machine_limits_ns[i]),
+    printf("%-22s %12s %8lu %12s %8lu%s\n", text_ns(machine_limits_ns[i]),
            text_share(machine_share(report, own_frames)), own_frames, text_share(machine_share(report, wall_frames)),
            wall_frames, i == MACHINE_GRACE_AND_CLAIM ? "  20 us and a claim of 50 us" : "");
   }
   printf("%-22s %12s %8lu %12s %8s  20 us and the frame's longest stall before the deadline\n", "as an audit counts",
          text_share(machine_share(report, report->as_audited)), report->as_audited, "", "");
-  printf("%-22s %12s %8s %12s\n", "latest", text_duration((double)report->own_late.latest_ns), "",
-         text_duration((double)report->wall_late.latest_ns));
+  printf("%-22s %12s %8s %12s\n", "latest", text_ns(report->own_late.latest_ns), "",
+         text_ns(report->wall_late.latest_ns));
 }
 
 static void print_stalls(const machine_report *report, const char *name, const machine_stalls *stalls) {
   char share[TEXT_BYTES];
   snprintf(share, sizeof share, "%.3f %%", machine_stalled_share(report, stalls) * 100);
   printf("%-22s %12.1f %8s %12s %8lu\n", name, machine_stalls_per_second(report, stalls), share,
-         text_duration((double)stalls->longest_ns), stalls->count);
+         text_ns(stalls->longest_ns), stalls->count);
 }
 
 /* The conclusion, for readers. */
@@ -125,7 +125,7 @@ static void print(const void *user) {
   const machine_work *work = user;
   const machine_report *report = &work->report;
   printf("muster bench machine: %lu frames of %s at %g Hz, in which %u threads only read the clocks; %s\n\n",
-         report->frames, text_duration((double)work->budget_ns), (double)work->rate / 1000, work->workers,
+         report->frames, text_ns(work->budget_ns), (double)work->rate / 1000, work->workers,
          work->real_time ? "real-time priority" : "usual priority");
   print_lateness(report);
   printf("\n%-22s %12s %8s %12s %8s\n", "stalls over 20 us", "/s and thread", "of time", "longest", "all");

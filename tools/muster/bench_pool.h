@@ -44,16 +44,6 @@ bool pool_wants_measure(const pool_work *work, const bench_measure *measure);
 /* The next number of workers of a sweep: each one up to 8, then in steps of about a quarter, the last one always. */
 uint32_t pool_next_workers(uint32_t workers, uint32_t last);
 
-/* Adds one round's samples and sorts them. False when there is no room for another row. */
-bool pool_add(pool_work *work, const bench_system *system, const bench_series *series, uint32_t workers,
-              bench_samples *samples);
-
-/* Notes something once. */
-void pool_note(pool_work *work, const char *text);
-
-/* Takes the medians of the rounds. */
-void pool_finish(pool_work *work);
-
 /* The row, or null. */
 const pool_row *pool_find(const pool_work *work, const bench_system *system, const bench_series *series,
                           uint32_t workers);

@@ -6,7 +6,6 @@
 #include <muster/jobs.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { TITLE_COLUMNS = 41, UNIT_COLUMNS = 14, COLUMN = 11 };

@@ -7,9 +7,6 @@
 
 #include "base/nearest.h"
 
-#include <stddef.h>
-
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

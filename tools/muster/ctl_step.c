@@ -6,8 +6,6 @@
 #include "base/clock.h"
 
 #include <jansson.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <time.h>
 
 static const uint64_t look_ns = 10000000, patience_ns = 10000000000, frames_of_patience = 30;

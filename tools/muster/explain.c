@@ -5,11 +5,9 @@
 #include "ctl.h"
 #include "parse.h"
 #include "run.h"
-#include "run_help.h"
 
 #include "base/columns.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

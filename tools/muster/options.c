@@ -6,8 +6,6 @@
 
 #include "base/nearest.h"
 
-#include <stddef.h>
-
 enum { OPTIONS_MAX = 32, VALUE_HELP = 256, VALUE_FIRST };
 
 /* The table as getopt_long wants it, with --help behind it. */

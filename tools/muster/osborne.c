@@ -3,8 +3,6 @@
 
 #include "complaint.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { HERDS = 2048, MOST_HERDS = 1 << 26, QUICK_HERDS = 128, QUICK_MOST = 512, QUICK_CYCLES = 20 };
@@ -86,7 +84,7 @@ static bool measure(osborne_results *results, const char *plots) {
   return false;
 }
 
-static bool run_plan(osborne_plan plan, json_writer *writer, const char *plots, bool quiet, repro_checks *checks) {
+static bool run_plan(osborne_plan plan, json_writer *writer, const char *plots, bool quiet) {
   osborne_results *results = calloc(1, sizeof *results);
   if (!results) {
     complain_failure("out of memory");
@@ -95,7 +93,7 @@ static bool run_plan(osborne_plan plan, json_writer *writer, const char *plots, 
   results->plan = plan;
   bool done = measure(results, plots);
   if (done) {
-    osborne_check(results, checks);
+    osborne_check(results);
     write_results(writer, results);
     if (!quiet) osborne_print(results);
     done = !plots || osborne_plot(results, plots);
@@ -104,7 +102,7 @@ static bool run_plan(osborne_plan plan, json_writer *writer, const char *plots, 
   return done;
 }
 
-static bool reproduce(json_writer *writer, const char *plots, bool quick, bool quiet, repro_checks *checks) {
+static bool reproduce(json_writer *writer, const char *plots, bool quick, bool quiet) {
   const osborne_plan whole = {
       .herds = HERDS, .most = MOST_HERDS, .side_m = side_m, .cycles = OSBORNE_CYCLES_MAX, .row_ns = 1000000000};
   const osborne_plan little = {.quick = true,
@@ -113,7 +111,7 @@ static bool reproduce(json_writer *writer, const char *plots, bool quick, bool q
                                .side_m = quick_side_m,
                                .cycles = QUICK_CYCLES,
                                .row_ns = 100000000};
-  return run_plan(quick ? little : whole, writer, plots, quiet, checks);
+  return run_plan(quick ? little : whole, writer, plots, quiet);
 }
 
 const repro_paper repro_osborne = {

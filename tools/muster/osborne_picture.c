@@ -6,7 +6,6 @@
 #include "plots.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { VIEW_M = 320, BRANCHING = 2, DEPTHS = OSBORNE_DEPTH + 1 };
 

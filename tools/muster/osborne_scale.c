@@ -8,7 +8,6 @@
 #include "text.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { CYCLES_LEAST = 5 };
 

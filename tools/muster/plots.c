@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <spawn.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

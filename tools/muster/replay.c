@@ -2,11 +2,7 @@
 #include "commands.h"
 #include "complaint.h"
 #include "options.h"
-#include "output.h"
-#include "recording.h"
 #include "run.h"
-
-#include <stdio.h>
 
 typedef struct replay_options {
   const char *json;

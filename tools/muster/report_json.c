@@ -2,14 +2,12 @@
 
 #include "base/bands_json.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* Null for what was not measured. */
-static void number_if(json_writer *writer, const char *name, bool known, double value) {
-  if (known)
-    json_number(writer, name, value);
-  else
-    json_null(writer, name);
+static double known(bool measured, double value) {
+  return measured ? value : (double)NAN;
 }
 
 static void write_quantiles(json_writer *writer, const char *name, const frame_quantiles *quantiles, bool mean) {
@@ -19,38 +17,23 @@ static void write_quantiles(json_writer *writer, const char *name, const frame_q
              quantiles->max);
 }
 
-static void write_run(json_writer *writer, const run_summary *summary) {
-  const run_options *options = summary->options;
-  json_print(writer,
-             "scenario=%s agents=%u workers=%u seed=%lu frames=%lu interrupted=%d budget_ns=%lu frame_period_ns=%lu",
-             summary->scenario, summary->agents, options->workers, options->seed, summary->frames, summary->interrupted,
-             options->budget_ns, summary->frame_period_ns);
-}
-
-static void write_promise(json_writer *writer, const run_summary *summary) {
-  json_print(writer, "promise{ frames=%lu", summary->frames);
-  number_if(writer, "kept_share", summary->own_known, summary->kept_share);
-  number_if(writer, "machine_kept_share", summary->machine_frames > 0, summary->machine_kept_share);
-  json_print(writer, "machine_frames=%lu machine_missed=%lu", summary->machine_frames, summary->machine_missed);
-  number_if(writer, "budget_used_share", summary->own_known, summary->budget_used_share);
-  number_if(writer, "cpu_share_of_capacity", summary->own_known, summary->capacity_share);
-  json_end_object(writer);
-}
-
 static void write_frame_times(json_writer *writer, const run_summary *summary) {
+  bool own = summary->own_known, noise = summary->noise_known;
   write_quantiles(writer, "wall_ns", &summary->wall_ns, true);
   write_quantiles(writer, "overrun_wall_ns", &summary->overrun_wall_ns, false);
-  if (summary->own_known) {
+  if (own)
     write_quantiles(writer, "overrun_own_ns", &summary->overrun_own_ns, false);
-    json_print(writer, "longest_atom_ns=%lu longest_claim_ns=%lu", summary->longest_atom_ns, summary->longest_claim_ns);
-  } else {
+  else
     json_null(writer, "overrun_own_ns");
-    json_null(writer, "longest_atom_ns");
-    json_null(writer, "longest_claim_ns");
-  }
-  write_promise(writer, summary);
-  number_if(writer, "others_cpu_share", summary->noise_known, summary->others_share);
-  number_if(writer, "stolen_cpu_share", summary->noise_known, summary->stolen_share);
+  json_print(writer,
+             "longest_atom_ns=%g longest_claim_ns=%g promise{ frames=%lu kept_share=%g machine_kept_share=%g "
+             "machine_frames=%lu machine_missed=%lu budget_used_share=%g cpu_share_of_capacity=%g } "
+             "others_cpu_share=%g stolen_cpu_share=%g",
+             known(own, (double)summary->longest_atom_ns), known(own, (double)summary->longest_claim_ns),
+             summary->frames, known(own, summary->kept_share),
+             known(summary->machine_frames > 0, summary->machine_kept_share), summary->machine_frames,
+             summary->machine_missed, known(own, summary->budget_used_share), known(own, summary->capacity_share),
+             known(noise, summary->others_share), known(noise, summary->stolen_share));
 }
 
 static void write_work(json_writer *writer, const run_summary *summary) {
@@ -62,11 +45,10 @@ static void write_work(json_writer *writer, const run_summary *summary) {
       statistics->released, statistics->completed, statistics->carried, statistics->preempted, statistics->nearby_cut,
       summary->overhead_per_update_ns, summary->overhead_per_frame_ns, summary->overhead_share,
       summary->period_deviation_ns);
-}
-
-static void write_wait(json_writer *writer, const run_summary *summary) {
-  json_print(writer, "wait{ longest_ns=%lu bound_ns=%g within=%d }", summary->statistics.longest_wait_ns,
+  bands_json(writer, statistics);
+  json_print(writer, "wait{ longest_ns=%lu bound_ns=%g within=%d }", statistics->longest_wait_ns,
              summary->wait_bound_ns, summary->wait_within);
+  runaways_json(writer, &summary->runaways);
 }
 
 static void write_load(json_writer *writer, const run_summary *summary) {
@@ -76,31 +58,24 @@ static void write_load(json_writer *writer, const run_summary *summary) {
              summary->utilisation_desired, summary->utilisation_achieved, summary->pressure_mean, summary->pressure_max,
              summary->important_load_mean, summary->important_load_max, summary->important_over_share);
   for (uint32_t i = 0; i < MUSTER_LEVELS; i++) json_uint(writer, NULL, summary->levels[i]);
-  json_print(writer, "] memory{ bytes_per_agent=%g total_bytes=%lu scheduling_bytes_per_agent=%g }",
+  json_print(writer, "] memory{ bytes_per_agent=%g total_bytes=%lu scheduling_bytes_per_agent=%g } stages_ns{",
              summary->bytes_per_agent, summary->statistics.bytes_used, summary->scheduling_bytes_per_agent);
-}
-
-static void write_world(json_writer *writer, const run_summary *summary) {
-  char hash[24];
-  json_begin_object(writer, "stages_ns");
   for (uint32_t i = 0; i < MUSTER_STAGES; i++) json_number(writer, stage_name((muster_stage)i), summary->stage_ns[i]);
-  json_print(writer, "} world{");
-  for (uint32_t i = 0; i < summary->figures.count; i++)
-    json_number(writer, summary->figures.names[i], summary->figures.values[i]);
-  json_end_object(writer);
-  snprintf(hash, sizeof hash, "%016lx", summary->world_hash);
-  json_string(writer, "world_hash", hash);
 }
 
 void report_json(json_writer *writer, const run_summary *summary) {
-  json_begin_object(writer, NULL);
-  write_run(writer, summary);
+  const run_options *options = summary->options;
+  char hash[24];
+  snprintf(hash, sizeof hash, "%016lx", summary->world_hash);
+  json_print(writer,
+             "{ scenario=%s agents=%u workers=%u seed=%lu frames=%lu interrupted=%d budget_ns=%lu frame_period_ns=%lu",
+             summary->scenario, summary->agents, options->workers, options->seed, summary->frames, summary->interrupted,
+             options->budget_ns, summary->frame_period_ns);
   write_frame_times(writer, summary);
   write_work(writer, summary);
-  bands_json(writer, &summary->statistics);
-  write_wait(writer, summary);
-  runaways_json(writer, &summary->runaways);
   write_load(writer, summary);
-  write_world(writer, summary);
-  json_end_object(writer);
+  json_print(writer, "} world{");
+  for (uint32_t i = 0; i < summary->figures.count; i++)
+    json_number(writer, summary->figures.names[i], summary->figures.values[i]);
+  json_print(writer, "} world_hash=%s }", hash);
 }

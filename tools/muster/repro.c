@@ -8,7 +8,6 @@
 #include "plots.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,49 +24,56 @@ typedef struct repro_options {
   bool measure, quick;
 } repro_options;
 
-void repro_check_that(repro_checks *checks, bool holds, const char *format, ...) {
+enum { CHECKS_MAX = 64, CHECK_BYTES = 160, CHECKED = 0, COMPARED, LISTS };
+
+/* The statements about the reproduction that runs: those that must hold, and those with figures of another machine:
+ * what fails there, fails here only. */
+static struct checks {
+  uint32_t count, failed;
+  struct {
+    char what[CHECK_BYTES];
+    bool holds;
+  } list[CHECKS_MAX];
+} checks[LISTS];
+
+static void add(struct checks *to, bool holds, const char *format, va_list arguments) {
+  to->failed += !holds;
+  if (to->count == CHECKS_MAX) return;
+  to->list[to->count].holds = holds;
+  vsnprintf(to->list[to->count++].what, CHECK_BYTES, format, arguments);
+}
+
+void repro_check_that(bool holds, const char *format, ...) {
   va_list arguments;
-  if (!holds) checks->failed++;
-  if (checks->count == REPRO_CHECKS_MAX) return;
-  repro_check *check = &checks->list[checks->count++];
-  check->holds = holds;
   va_start(arguments, format);
-  vsnprintf(check->what, sizeof check->what, format, arguments);
+  add(&checks[CHECKED], holds, format, arguments);
   va_end(arguments);
 }
 
-void repro_compare_that(repro_checks *checks, bool holds, const char *format, ...) {
+void repro_compare_that(bool holds, const char *format, ...) {
   va_list arguments;
-  if (checks->compared_count == REPRO_COMPARED_MAX) return;
-  repro_check *check = &checks->compared[checks->compared_count++];
-  check->holds = holds;
   va_start(arguments, format);
-  vsnprintf(check->what, sizeof check->what, format, arguments);
+  add(&checks[COMPARED], holds, format, arguments);
   va_end(arguments);
 }
 
-static void print_list(const char *title, const repro_check *list, uint32_t count) {
-  if (count) printf("\n%s\n", title);
-  for (uint32_t i = 0; i < count; i++) printf("  %-4s %s\n", list[i].holds ? "yes" : "NO", list[i].what);
-}
-
-void repro_print_checks(const repro_checks *checks) {
-  print_list("Holds?", checks->list, checks->count);
-  print_list("And on this machine, beside the paper's?", checks->compared, checks->compared_count);
-}
-
-static void write_list(json_writer *writer, const char *name, const repro_check *list, uint32_t count) {
-  json_begin_array(writer, name);
-  for (uint32_t i = 0; i < count; i++) {
-    json_print(writer, "{ what=%s holds=%d }", list[i].what, list[i].holds);
+static void print_checks(void) {
+  static const char *const titles[LISTS] = {"Holds?", "And on this machine, beside the paper's?"};
+  for (uint32_t k = 0; k < LISTS; k++) {
+    if (checks[k].count) printf("\n%s\n", titles[k]);
+    for (uint32_t i = 0; i < checks[k].count; i++)
+      printf("  %-4s %s\n", checks[k].list[i].holds ? "yes" : "NO", checks[k].list[i].what);
   }
-  json_end_array(writer);
 }
 
-void repro_write_checks(json_writer *writer, const repro_checks *checks) {
-  write_list(writer, "checks", checks->list, checks->count);
-  write_list(writer, "compared", checks->compared, checks->compared_count);
-  json_bool(writer, "holds", checks->failed == 0);
+static void write_checks(json_writer *writer) {
+  for (uint32_t k = 0; k < LISTS; k++) {
+    json_begin_array(writer, k == CHECKED ? "checks" : "compared");
+    for (uint32_t i = 0; i < checks[k].count; i++)
+      json_print(writer, "{ what=%s holds=%d }", checks[k].list[i].what, checks[k].list[i].holds);
+    json_end_array(writer);
+  }
+  json_bool(writer, "holds", checks[CHECKED].failed == 0);
 }
 
 static void show_help(FILE *stream) {
@@ -134,12 +140,12 @@ static bool read_options(repro_options *options, int count, char **arguments, in
 /* Runs one paper into the open object. */
 static bool reproduce(const repro_paper *paper, const repro_options *options, json_writer *writer, bool quiet,
                       uint32_t *failed) {
-  repro_checks checks = {0};
+  memset(checks, 0, sizeof checks);
   if (options->measure && paper->measure && !paper->measure(writer, quiet)) return false;
-  if (!paper->reproduce(writer, options->plots, options->quick, quiet, &checks)) return false;
-  repro_write_checks(writer, &checks);
-  if (!quiet) repro_print_checks(&checks);
-  *failed += checks.failed;
+  if (!paper->reproduce(writer, options->plots, options->quick, quiet)) return false;
+  write_checks(writer);
+  if (!quiet) print_checks();
+  *failed += checks[CHECKED].failed;
   return true;
 }
 

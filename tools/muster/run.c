@@ -5,7 +5,6 @@
 #include "complaint.h"
 #include "report_json.h"
 #include "report_text.h"
-#include "summary.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -15,10 +14,8 @@
 enum { JSON_BYTES = 65536 };
 
 static host_setup setup_of(const run_options *options) {
-  host_setup setup = {.module = options->module,
-                      .options = muster_default_module_options(),
-                      .workers = options->workers,
-                      .world = muster_default_world_def()};
+  host_setup setup = host_default_setup(options->module);
+  setup.workers = options->workers;
   setup.options.agents = options->agents;
   setup.options.observers = options->observers;
   setup.options.seed = options->seed;
@@ -93,7 +90,7 @@ static void show_warm_up(struct run *run, bool all_in, uint64_t rest, const must
 static void show_frame(struct run *run, const muster_frame_report *report) {
   progress_put(&run->progress, "frame %lu of %lu: %s agents, pressure %s, frame time %s", run->record.frames,
                run->options.frames, text_count(report->agents), text_pressure((double)report->pressure),
-               text_duration((double)report->wall_ns));
+               text_ns(report->wall_ns));
 }
 
 /* Runs until the population is in, which large ones take several frames for, and then for as long as was asked for, so

@@ -48,9 +48,9 @@ struct runaways runaways_of(const struct host *host, const muster_statistics *st
 static void print_blocked(FILE *stream, const struct runaways *runaways) {
   if (!runaways->blocked) return;
   fprintf(stream, "          %s atom%s blocked", text_count(runaways->blocked), runaways->blocked == 1 ? "" : "s");
-  fprintf(stream, "; the worst for %s: agent %u.%u of type %s,\n          in atom %u\n",
-          text_duration((double)runaways->blocked_ns), runaways->blocked_agent.index,
-          runaways->blocked_agent.generation, runaways->blocked_type, runaways->blocked_atom);
+  fprintf(stream, "; the worst for %s: agent %u.%u of type %s,\n          in atom %u\n", text_ns(runaways->blocked_ns),
+          runaways->blocked_agent.index, runaways->blocked_agent.generation, runaways->blocked_type,
+          runaways->blocked_atom);
 }
 
 void runaways_print(FILE *stream, const struct runaways *runaways) {
@@ -59,8 +59,7 @@ void runaways_print(FILE *stream, const struct runaways *runaways) {
   fprintf(stream, "Runaways  %s atom%s over the limit", text_count(runaways->offences),
           runaways->offences == 1 ? "" : "s");
   if (runaways->worst_type)
-    fprintf(stream, "; the worst ever took %s, of type %s", text_duration((double)runaways->worst_ns),
-            runaways->worst_type);
+    fprintf(stream, "; the worst ever took %s, of type %s", text_ns(runaways->worst_ns), runaways->worst_type);
   fprintf(stream, "\n");
   print_blocked(stream, runaways);
   if (penalties)

@@ -54,6 +54,10 @@ const char *text_duration(double ns) {
                                 : put_scaled(seconds / 3600, 1000.0, hours, 0);
 }
 
+const char *text_ns(uint64_t ns) {
+  return text_duration((double)ns);
+}
+
 const char *text_bytes(double bytes) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
   return put_scaled(bytes, 1024.0, units, 3);

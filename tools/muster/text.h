@@ -2,7 +2,6 @@
 #ifndef TOOLS_TEXT_H
 #define TOOLS_TEXT_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 enum { TEXT_BYTES = 128, TEXT_KEPT = 32, TEXT_BAR_CELLS = 40, TEXT_PRESSURE_MOST = 1000 };
@@ -12,6 +11,7 @@ const char *text_of(const char *format, ...) __attribute__((format(printf, 1, 2)
 
 /* Three significant digits and the fitting unit: "850 ns", "3.21 ms", "1 s", "25 min", "4.87 h". */
 const char *text_duration(double ns);
+const char *text_ns(uint64_t ns);
 
 /* Digits in groups of three: "48,031". */
 const char *text_count(uint64_t value);

@@ -5,8 +5,6 @@
 #include "complaint.h"
 #include "options.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>

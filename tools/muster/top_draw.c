@@ -1,7 +1,6 @@
 /* top_draw.c - bars and sparklines as text. */
 #include "top.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static int cell_of(double value, double full, int cells) {

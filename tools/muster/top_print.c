@@ -5,8 +5,6 @@
 #include "top.h"
 
 #include <jansson.h>
-#include <stdio.h>
-#include <string.h>
 
 static void print_world(const top_state *state) {
   const top_world *world = &state->world;
@@ -17,7 +15,7 @@ static void print_world(const top_state *state) {
   printf(
       "frame     [%s] %s of %s\n",
       text_bar(text, TEXT_BAR_CELLS, (double)world->wall_ns, (double)world->budget_ns, 1.25 * (double)world->budget_ns),
-      text_duration((double)world->wall_ns), text_duration((double)world->budget_ns));
+      text_ns(world->wall_ns), text_ns(world->budget_ns));
   printf("pressure  [%s] %s\n", text_bar(text, TEXT_BAR_CELLS, world->pressure, 1, 1.25),
          text_pressure(world->pressure));
   printf("workers   [%s] needs %.3g, has %.3g\n",

@@ -6,14 +6,12 @@
 #include "complaint.h"
 #include "text.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <ncurses.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -112,7 +110,7 @@ static void draw_bars(const struct screen *screen) {
   const top_world *world = &screen->state->world;
   double budget = (double)world->budget_ns;
   put_bar(1, "Frame", (double)world->wall_ns, budget, 1.25 * budget,
-          text_of("%s of %s", text_duration((double)world->wall_ns), text_duration(budget)));
+          text_of("%s of %s", text_ns(world->wall_ns), text_duration(budget)));
   put_bar(2, "Pressure", world->pressure, 1, 1.25, text_pressure(world->pressure));
   put_bar(3, "Workers", world->fitted, -1, world->desired,
           text_of("needs %.3g, has %.3g of %lu", world->fitted, world->desired, screen->state->workers));

@@ -29,12 +29,12 @@ static bool measure_loads(wright_results *results) {
          wright_run(&wright_versions[WRIGHT_DELAYED], WRIGHT_SERVED, &outcome, results->loads_after);
 }
 
-static bool reproduce(json_writer *writer, const char *plots, bool quick, bool quiet, repro_checks *checks) {
+static bool reproduce(json_writer *writer, const char *plots, bool quick, bool quiet) {
   wright_results results = {.quick = quick, .budget_ns = wright_budget_ns()};
   if (!wright_count(results.counts) || !wright_find_peaks(WRIGHT_SERVED, WRIGHT_DELAY, &results.peaks) ||
       !wright_run_manager(&results.manager) || !measure_versions(&results) || !measure_loads(&results))
     return false;
-  wright_check(&results, checks);
+  wright_check(&results);
   json_string(writer, "paper", repro_wright.name);
   wright_write(writer, &results);
   if (!quiet) wright_print(&results);
