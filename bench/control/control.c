@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <muster/muster.h>
-#include <string.h>
 
 enum { AGENTS = 3000, CHANGE = 240, FRAME_NS = 33333333, BUDGET_NS = 10000000, LAST = 60 };
 

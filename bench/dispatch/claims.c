@@ -81,7 +81,6 @@ const bench_measure measure_claim = {
     .series = {{"claim", "claim an update from the batch, chunk 8", "ns per update", false},
                {"claim-shared-writes", "the same: writes to shared cache lines", "per update", false}},
     .series_count = 2,
-    .workers_min = 1,
     .muster_only = true,
     .in_sweep = true,
     .take = take_claim,
@@ -103,7 +102,6 @@ const bench_measure measure_queue_claims = {
     .series = {{"queue-claims", "empty jobs: claims from the queue", "per job", false}},
     .series_count = 1,
     .need = BENCH_NEEDS_COUNT,
-    .workers_min = 1,
     .in_sweep = true,
     .take = take_queue_claims,
 };

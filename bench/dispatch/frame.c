@@ -59,6 +59,5 @@ const bench_measure measure_frame = {
                {"frame-idle-cpu", "frame test: CPU from its end to the next", "us per frame", false}},
     .series_count = 3,
     .need = BENCH_NEEDS_SUBMIT,
-    .workers_min = 1,
     .take = take_frame,
 };

@@ -2,8 +2,9 @@
 #ifndef BENCH_PIN_H
 #define BENCH_PIN_H
 
+#include "system.h"
+
 #include <sched.h>
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,6 +43,21 @@ static inline void pin_meet(void *argument, uint32_t worker) {
   (void)worker;
   pin_to(&meeting->all, __atomic_fetch_add(&meeting->arrived, 1, __ATOMIC_RELAXED));
   while (__atomic_load_n(&meeting->arrived, __ATOMIC_RELAXED) < meeting->threads) sched_yield();
+}
+
+/* A pool whose threads are bound; null when it could not be created. */
+static inline void *pin_pool(void *pool, uint32_t threads, void (*submit)(void *pool, bench_job run, void *argument),
+                             void (*wait)(void *pool)) {
+  pin_meeting meeting = {pin_processors(), threads, 0};
+  for (uint32_t i = 0; pool && i < threads; i++) submit(pool, pin_meet, &meeting);
+  if (pool) wait(pool);
+  return pool;
+}
+
+/* For a pool whose caller is any thread. */
+static inline void pin_inside(void *pool, bench_job body, void *argument) {
+  (void)pool;
+  body(argument, 0);
 }
 
 #ifdef __cplusplus

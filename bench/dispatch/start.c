@@ -90,6 +90,5 @@ const bench_measure measure_idle = {
     .series = {{"idle-cpu", "CPU burnt in 0.3 s after work", "percent", false}},
     .series_count = 1,
     .need = BENCH_NEEDS_SUBMIT,
-    .workers_min = 1,
     .take = take_idle,
 };

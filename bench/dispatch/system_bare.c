@@ -18,11 +18,6 @@ static void pin(uint32_t number) {
   pin_to(&all, number);
 }
 
-static void inside(void *pool, bench_job body, void *argument) {
-  (void)pool;
-  body(argument, 0);
-}
-
 /* ------------------------------------------------------------------------------------------------------- bare futex */
 
 typedef struct futex_pool {
@@ -99,7 +94,7 @@ const bench_system system_futex = {
     .only = "start-parked",
     .create = futex_create,
     .destroy = futex_destroy,
-    .inside = inside,
+    .inside = pin_inside,
     .submit = futex_submit,
     .wait = futex_wait,
 };
@@ -112,7 +107,7 @@ const bench_system system_futex_pinned = {
     .only = "start-parked",
     .create = futex_create_pinned,
     .destroy = futex_destroy,
-    .inside = inside,
+    .inside = pin_inside,
     .submit = futex_submit,
     .wait = futex_wait,
 };
@@ -215,7 +210,7 @@ const bench_system system_split = {
     .only = "efficiency-frame efficiency-1us-jobs",
     .create = split_create,
     .destroy = split_destroy,
-    .inside = inside,
+    .inside = pin_inside,
     .submit = split_submit,
     .wait = split_wait,
 };
@@ -229,7 +224,7 @@ const bench_system system_alone = {
     .only = "efficiency-frame",
     .create = alone_create,
     .destroy = split_destroy,
-    .inside = inside,
+    .inside = pin_inside,
     .submit = split_submit,
     .wait = split_wait,
 };

@@ -1,5 +1,6 @@
 /* Muster's pool, through its public header. */
 #include "builtin.h"
+#include "pin.h"
 
 #include <muster/jobs.h>
 
@@ -44,11 +45,6 @@ static void destroy(void *pool) {
   free(adaptor);
 }
 
-static void inside(void *pool, bench_job body, void *argument) {
-  (void)pool;
-  body(argument, 0);
-}
-
 static void submit_at(void *pool, uint32_t level, bench_job run, void *argument) {
   struct adaptor *adaptor = pool;
   if (muster_job_submit(adaptor->pool, level, run, argument, &adaptor->group) != MUSTER_OK) die();
@@ -84,7 +80,7 @@ static void count_claims(void *pool, uint64_t *jobs, uint64_t *claims) {
 }
 
 #define MUSTER_FUNCTIONS                                                                                               \
-  .destroy = destroy, .inside = inside, .submit = submit, .wait = wait_helping, .parallel_for = parallel_for,          \
+  .destroy = destroy, .inside = pin_inside, .submit = submit, .wait = wait_helping, .parallel_for = parallel_for,      \
   .levels = MUSTER_PRIORITIES, .submit_at = submit_at, .submit_range_at = submit_range_at, .count = count_claims
 
 const bench_system system_muster = {

@@ -25,7 +25,6 @@ const bench_measure measure_submit = {
     .series = {{"submit", "submit and run an empty job", "ns per job", false}},
     .series_count = 1,
     .need = BENCH_NEEDS_SUBMIT,
-    .workers_min = 1,
     .in_sweep = true,
     .take = take_submit,
 };
@@ -49,7 +48,6 @@ const bench_measure measure_parallel_for = {
     .series = {{"parallel-for", "parallel-for, grain 1, empty body", "ns per index", false}},
     .series_count = 1,
     .need = BENCH_NEEDS_RANGES,
-    .workers_min = 1,
     .in_sweep = true,
     .take = take_parallel_for,
 };
@@ -68,7 +66,6 @@ const bench_measure measure_small_jobs = {
     .series = {{"efficiency-1us-jobs", "20,000 jobs of 1 us, one by one", "efficiency", true}},
     .series_count = 1,
     .need = BENCH_NEEDS_SUBMIT,
-    .workers_min = 1,
     .take = take_small_jobs,
 };
 
@@ -106,6 +103,5 @@ const bench_measure measure_skewed = {
     .series = {{"efficiency-skewed", "1 of 100 costs 100 times more, grain 16", "efficiency", true}},
     .series_count = 1,
     .need = BENCH_NEEDS_RANGES,
-    .workers_min = 1,
     .take = take_skewed,
 };

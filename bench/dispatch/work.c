@@ -42,12 +42,6 @@ uint64_t work_now(void) {
   return clock_now(&source);
 }
 
-uint64_t work_process_cpu(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return (uint64_t)now.tv_sec * second_ns + (uint64_t)now.tv_nsec;
-}
-
 void work_threads_find(work_threads *threads) {
   DIR *folder = opendir("/proc/self/task");
   threads->count = 0;

@@ -14,10 +14,6 @@ void work_calibrate(void);
 /* Nanoseconds; comparable on all threads. */
 uint64_t work_now(void);
 
-/* CPU time of all threads of this process, in nanoseconds. What another thread has used since it was last put on a
- * processor is missing while it runs: right when the others sleep. */
-uint64_t work_process_cpu(void);
-
 enum { WORK_THREADS_MAX = 512 };
 
 /* The threads of this process. */

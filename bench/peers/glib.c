@@ -51,11 +51,6 @@ static void destroy(void *pool) {
   g_free(adaptor);
 }
 
-static void inside(void *pool, bench_job body, void *argument) {
-  (void)pool;
-  body(argument, 0);
-}
-
 static struct item *push(struct adaptor *adaptor, bench_job run, void *argument) {
   struct item *item = &adaptor->items[(guint)g_atomic_int_add(&adaptor->next_item, 1) % adaptor->item_count];
   item->run = run;
@@ -85,11 +80,7 @@ static void wait_asleep(void *pool) {
 }
 
 static void *create_best(const bench_wishes *wishes) {
-  void *pool = create(wishes);
-  pin_meeting meeting = {pin_processors(), wishes->workers, 0};
-  for (uint32_t i = 0; pool && i < wishes->workers; i++) submit(pool, pin_meet, &meeting);
-  if (pool) wait_asleep(pool);
-  return pool;
+  return pin_pool(create(wishes), wishes->workers, submit, wait_asleep);
 }
 
 const bench_system *bench_peer(void) {
@@ -103,7 +94,7 @@ const bench_system *bench_peer(void) {
                     "g_thread_pool_move_to_front",
       .create = create,
       .destroy = destroy,
-      .inside = inside,
+      .inside = pin_inside,
       .submit = submit,
       .wait = wait_asleep,
       .levels = 2,

@@ -38,11 +38,6 @@ static void destroy(void *pool) {
   free(adaptor);
 }
 
-static void inside(void *pool, bench_job body, void *argument) {
-  (void)pool;
-  body(argument, 0);
-}
-
 static void run_request(uv_work_t *work) {
   const struct request *request = (struct request *)work;
   request->run(request->argument, 0);
@@ -63,11 +58,7 @@ static void wait_asleep(void *pool) {
 }
 
 static void *create_best(const bench_wishes *wishes) {
-  void *pool = create(wishes);
-  pin_meeting meeting = {pin_processors(), wishes->workers, 0};
-  for (uint32_t i = 0; pool && i < wishes->workers; i++) submit(pool, pin_meet, &meeting);
-  if (pool) wait_asleep(pool);
-  return pool;
+  return pin_pool(create(wishes), wishes->workers, submit, wait_asleep);
 }
 
 const bench_system *bench_peer(void) {
@@ -81,7 +72,7 @@ const bench_system *bench_peer(void) {
                     "ranges, no levels",
       .create = create,
       .destroy = destroy,
-      .inside = inside,
+      .inside = pin_inside,
       .submit = submit,
       .wait = wait_asleep,
       .best = &best,

@@ -4,8 +4,6 @@
 
 #include "crowd.h"
 
-#include <muster/muster.h>
-
 /* When ages begin to count, and when the measure ends; in frames. */
 typedef struct rule_span {
   uint32_t from, to;

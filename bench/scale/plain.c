@@ -1,7 +1,8 @@
 #include "plain.h"
 
+#include "base/clock.h"
+
 #include <stdlib.h>
-#include <time.h>
 
 bool plain_open(plain_loop *loop, struct square *square, uint32_t agents) {
   *loop = (plain_loop){.atom = square_live, .count = agents};
@@ -24,19 +25,13 @@ void plain_close(plain_loop *loop) {
 }
 
 /* The workers sleep meanwhile, and their CPU until they sleep must not count for the loop. */
-static uint64_t own_cpu_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 uint64_t plain_run(plain_loop *loop, uint64_t updates) {
   muster_update update = {.elapsed_ns = SQUARE_FRAME_NS};
-  uint64_t begin_ns = own_cpu_ns();
+  uint64_t begin_ns = clock_thread_cpu();
   for (uint64_t i = 0; i < updates; i++) {
     update.state = &loop->creatures[loop->order[loop->next]];
     loop->atom(&update);
     if (++loop->next == loop->count) loop->next = 0;
   }
-  return own_cpu_ns() - begin_ns;
+  return clock_thread_cpu() - begin_ns;
 }

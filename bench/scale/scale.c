@@ -1,13 +1,10 @@
 /* The measures of a row, in two worlds: one in which agents run, and one in which there is nothing to do. */
-#include "scale.h"
 
 #include "plain.h"
 #include "resident.h"
 #include "rounds.h"
-#include "square.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum {
   ROUND_FRAMES = 30,

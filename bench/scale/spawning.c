@@ -1,5 +1,4 @@
 /* A crowd that comes at once, and goes at once. */
-#include "scale.h"
 
 #include "rounds.h"
 #include "square.h"

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,4 +162,56 @@ void json_bool(json_writer *writer, const char *name, bool value) {
 void json_null(json_writer *writer, const char *name) {
   put_name(writer, name);
   put_text(writer, "null");
+}
+
+/* One part of a format behind its name, and the value that belongs to it. Returns how long the part is. */
+static size_t print_part(json_writer *writer, const char *name, const char *part, va_list *values) {
+  bool wide = part[0] == '%' && part[1] == 'l';
+  const char *text;
+  switch (part[0] == '%' ? part[1 + wide] : part[0]) {
+  case '{':
+    json_begin_object(writer, name);
+    return 1;
+  case '[':
+    json_begin_array(writer, name);
+    return 1;
+  case '}':
+    json_end_object(writer);
+    return 1;
+  case ']':
+    json_end_array(writer);
+    return 1;
+  case 's':
+    text = va_arg(*values, const char *);
+    if (part[2] == '{' || part[2] == '[') return 2 + print_part(writer, text, part + 2, values);
+    if (text)
+      json_string(writer, name, text);
+    else
+      json_null(writer, name);
+    break;
+  case 'u':
+    json_uint(writer, name, wide ? va_arg(*values, unsigned long) : va_arg(*values, unsigned));
+    break;
+  case 'd':
+    json_bool(writer, name, va_arg(*values, int));
+    break;
+  default:
+    ASSERT(part[1] == 'g');
+    json_number(writer, name, va_arg(*values, double));
+  }
+  return wide ? 3 : 2;
+}
+
+void json_print(json_writer *writer, const char *format, ...) {
+  char name[JSON_NAME_BYTES];
+  va_list values;
+  va_start(values, format);
+  for (const char *next = format + strspn(format, " "); *next; next += strspn(next, " ")) {
+    size_t length = strcspn(next, "={[}]%");
+    ASSERT(length < sizeof name);
+    snprintf(name, sizeof name, "%.*s", (int)length, next);
+    next += length + (next[length] == '=');
+    next += print_part(writer, length ? name : NULL, next, &values);
+  }
+  va_end(values);
 }

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { JSON_DEPTH_MAX = 16 };
+enum { JSON_DEPTH_MAX = 16, JSON_NAME_BYTES = 64 };
 
 typedef struct json_writer {
   char *buffer;
@@ -57,5 +57,13 @@ void json_null(json_writer *writer, const char *name);
 /* The length of the UTF-8 sequence at `text`, or 0 when there is none: overlong forms, surrogates and code points past
  * U+10FFFF count as none. The terminating zero never continues a sequence, so nothing is read beyond it. */
 size_t json_utf8_length(const unsigned char *text);
+
+/* Writes several by a format with blanks between, whose values the compiler checks as those of printf:
+ *
+ *     json_print(&writer, "{ agents=%u wall{ p50_ns=%lu load=%g } periods[ %u %u ] whole=%d name=%s }", ...);
+ *
+ * %u and %lu are whole numbers, %g a number, %d true or false, %s a text, or null for a null pointer. A name that is
+ * not known before stands as %s, directly before its brace or bracket. What is opened here may be closed later. */
+void json_print(json_writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

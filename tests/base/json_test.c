@@ -115,3 +115,15 @@ Test(json, refuses_a_document_that_does_not_fit_and_stays_inside_its_buffer) {
       cr_assert(small[i] == '#', "capacity %zu: byte %zu was written", capacity, i);
   }
 }
+
+Test(json, prints_members_by_a_format) {
+  json_writer writer = started();
+  json_print(&writer, "{ hares=%u old=%d share=%g of{ ns=%lu name=%s } %s[ %u %g ]", 7u, true, 0.5, UINT64_MAX,
+             "a \"b\"", "ages", 3u, (double)NAN);
+  const char *volatile none = NULL;
+  json_print(&writer, "last=%s none{ } }", none);
+  cr_assert(json_finish(&writer));
+  cr_assert_str_eq(buffer, "{\n  \"hares\": 7,\n  \"old\": true,\n  \"share\": 0.5,\n  \"of\": {\n"
+                           "    \"ns\": 18446744073709551615,\n    \"name\": \"a \\\"b\\\"\"\n  },\n  \"ages\": [\n"
+                           "    3,\n    null\n  ],\n  \"last\": null,\n  \"none\": {}\n}\n");
+}

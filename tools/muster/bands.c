@@ -22,8 +22,8 @@ const char *bands_head(char out[BANDS_LINE_BYTES], int columns) {
 }
 
 /* A dash where there is nothing to tell of. */
-static const char *time_of(char out[TEXT_BYTES], uint64_t ns, bool known) {
-  return known ? text_duration(out, (double)ns) : "-";
+static const char *time_of(uint64_t ns, bool known) {
+  return known ? text_ns(ns) : "-";
 }
 
 const char *bands_row(char out[BANDS_LINE_BYTES], int columns, const muster_band bands[MUSTER_BANDS], uint32_t row) {
@@ -31,15 +31,14 @@ const char *bands_row(char out[BANDS_LINE_BYTES], int columns, const muster_band
   uint32_t number = MUSTER_BANDS - 1 - row;
   const muster_band *band = &bands[number];
   bool lives = band->agents > 0, ran = band->completed > 0, aged = ran || band->age.max_ns > 0;
-  char texts[CELLS][TEXT_BYTES];
   const char *const cells[CELLS] = {names[number],
-                                    text_count(texts[1], band->agents),
-                                    time_of(texts[2], band->wanted_ns, lives),
-                                    time_of(texts[3], band->period_ns, lives),
-                                    time_of(texts[4], band->interval_ns, ran),
-                                    time_of(texts[5], band->age.p50_ns, aged),
-                                    time_of(texts[6], band->age.p99_ns, aged),
-                                    time_of(texts[7], band->staleness.max_ns, ran),
-                                    lives ? text_count(texts[8], band->agents_beyond_wish) : "-"};
+                                    text_count(band->agents),
+                                    time_of(band->wanted_ns, lives),
+                                    time_of(band->period_ns, lives),
+                                    time_of(band->interval_ns, ran),
+                                    time_of(band->age.p50_ns, aged),
+                                    time_of(band->age.p99_ns, aged),
+                                    time_of(band->staleness.max_ns, ran),
+                                    lives ? text_count(band->agents_beyond_wish) : "-"};
   return put_cells(out, columns, cells);
 }

@@ -1,164 +1,183 @@
-/* `muster bench`: the worker pool beside other job systems, in interleaved rounds of one run; benches of another kind
- * have a file of their own. */
-#include "bench_activation.h"
-#include "bench_control.h"
-#include "bench_law.h"
-#include "bench_machine.h"
-#include "bench_options.h"
-#include "bench_quality.h"
-#include "bench_report.h"
-#include "bench_scale.h"
-#include "bench_sets.h"
-#include "bench_sweep.h"
+/* `muster bench`: all benches, and the one way in which each is run. */
+#include "bench.h"
+#include "engine.h"
+
 #include "commands.h"
 #include "complaint.h"
 #include "noise.h"
 #include "output.h"
-#include "progress.h"
 
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { JSON_BYTES = 1 << 20 };
+enum { JSON_BYTES = 1 << 26 /* of address space: pages that no document reaches are never used */ };
 
-/* Where the bench is. On a terminal each step shows, elsewhere each round. */
-typedef struct bench_progress {
-  struct progress line;
-  const bench_options *options;
-  uint32_t round;
-} bench_progress;
+const bench_def *const benches[] = {&bench_activation, &bench_control, &bench_law,
+                                    &bench_machine,    &bench_quality, &bench_scale,
+                                    &bench_sets,       &bench_sweep,   NULL};
 
-static void show_step(bench_progress *progress, const bench_system *system, const bench_measure *measure) {
-  if (progress->line.terminal)
-    progress_put(&progress->line, "round %u of %u: %s, %s", progress->round + 1, progress->options->rounds,
-                 measure->series[0].key, system->name);
-}
-
-static void show_round(bench_progress *progress) {
-  if (!progress->line.terminal)
-    progress_put(&progress->line, "round %u of %u", progress->round + 1, progress->options->rounds);
-}
-
-/* One measure of one system, once. */
-static bool take(bench_results *results, const bench_measure *measure, const bench_system *system, uint32_t workers,
-                 bench_samples *samples) {
-  bench_context context = {.system = system, .workers = workers, .quick = results->options->quick, .samples = samples};
-  const char *wrong = bench_take(measure, &context);
-  if (wrong) {
-    char note[256];
-    snprintf(note, sizeof note, "%s %s in %s with %u workers", system->name, wrong, measure->series[0].key, workers);
-    bench_rows_note(&results->rows, note);
-    return true;
-  }
-  for (uint32_t i = 0; i < measure->series_count; i++)
-    if (!bench_rows_add(&results->rows, system, &measure->series[i], workers, &samples[i])) return false;
-  return true;
-}
-
-/* One measure of all systems, beginning with another one in each round. */
-static bool take_of_all(bench_results *results, bench_progress *progress, const bench_measure *measure,
-                        bench_samples *samples) {
-  const bench_options *options = results->options;
-  const bench_systems *systems = results->systems;
-  for (uint32_t i = 0; i < systems->present_count; i++) {
-    const bench_system *system = systems->present[(i + progress->round) % systems->present_count];
-    if (!bench_options_want_system(options, system)) continue;
-    for (uint32_t workers = options->workers_first; workers <= options->workers_last;
-         workers = bench_options_next_workers(options, workers)) {
-      if (!bench_takes_part(system, measure, workers)) continue;
-      show_step(progress, system, measure);
-      if (!take(results, measure, system, workers, samples)) return false;
-    }
-  }
-  return true;
-}
-
-static bool run_rounds(bench_results *results, bench_samples *samples) {
-  const bench_options *options = results->options;
-  bench_progress progress = {.line = progress_begin(), .options = options};
-  struct noise before = noise_begin();
-  bool room = true;
-  for (progress.round = 0; progress.round < options->rounds && room; progress.round++) {
-    show_round(&progress);
-    for (const bench_measure *const *measure = options->suite->measures; *measure && room; measure++)
-      if (bench_options_want_measure(options, *measure)) room = take_of_all(results, &progress, *measure, samples);
-  }
-  progress_end(&progress.line);
-  noise_end(&before, &results->others_share, &results->stolen_share);
-  return room;
-}
-
-static int deliver(const bench_results *results, struct output *json, char *text) {
+static int write_document(const bench_def *bench, const bench_work *work, struct output *json) {
   json_writer writer;
-  bool quiet = results->options->json && strcmp(results->options->json, "-") == 0;
-  if (!quiet) bench_print(results);
-  if (results->options->json) {
-    json_start(&writer, text, JSON_BYTES);
-    bench_write_json(results, &writer);
-    if (!output_commit_json(json, &writer)) return STATUS_FAILED;
-  }
-  if (results->rows.note_count > 0) return complain_failure("%s", results->rows.notes[0]);
-  if (results->rows.count == 0)
-    return complain_failure("there is nothing to measure: none of the systems that --only names takes part");
-  return STATUS_OK;
-}
-
-/* A peer that was named but is not installed is an error; if it were left out silently it would seem measured. */
-static int check_presence(const bench_options *options, const bench_systems *systems) {
-  for (uint32_t i = 0; i < systems->absent_count && options->systems; i++) {
-    const bench_absence *absence = &systems->absent[i];
-    bench_system named = {.key = absence->key}, best = {.key = absence->best};
-    if (bench_options_want_system(options, &named) || bench_options_want_system(options, &best))
-      return complain_failure("%s is absent: %s; run tools/setup --peers, then configure and build anew", absence->key,
-                              absence->reason);
-  }
-  return STATUS_OK;
-}
-
-static int run_bench(const bench_options *options, const bench_systems *systems, struct output *json) {
-  bench_results results = {.options = options, .systems = systems};
-  bench_samples *samples = bench_samples_create();
   char *text = malloc(JSON_BYTES);
-  int status = STATUS_FAILED;
-  results.rows.rows = calloc(BENCH_ROWS_MAX, sizeof *results.rows.rows);
-  if (!samples || !text || !results.rows.rows) {
-    complain_failure("out of memory");
-  } else if (!run_rounds(&results, samples)) {
-    complain_failure("more than %d rows; ask for fewer numbers of workers", BENCH_ROWS_MAX);
-  } else {
-    bench_rows_finish(&results.rows);
-    status = deliver(&results, json, text);
-  }
-  free(results.rows.rows);
+  if (!text) return complain_failure("out of memory");
+  json_start(&writer, text, JSON_BYTES);
+  json_begin_object(&writer, NULL);
+  if (!bench->named) json_string(&writer, "bench", bench->name);
+  bench->write(work, &writer);
+  if (bench->noisy)
+    json_print(&writer, "others_cpu_share=%g stolen_cpu_share=%g", work->others_share, work->stolen_share);
+  json_end_object(&writer);
+  bool written = output_commit_json(json, &writer);
   free(text);
+  return written ? STATUS_OK : STATUS_FAILED;
+}
+
+static int deliver(const bench_def *bench, const bench_work *work, struct output *json) {
+  if (!work->quiet) bench->print(work);
+  if (!work->quiet && bench->noisy) noise_print(work->others_share, work->stolen_share);
+  if (work->plots && !bench->plot(work, work->plots)) return STATUS_FAILED;
+  int status = work->json ? write_document(bench, work, json) : STATUS_OK;
+  return status == STATUS_OK && bench->judge ? bench->judge(work) : status;
+}
+
+static int measure(const bench_def *bench, bench_work *work, struct output *json) {
+  struct noise before = noise_begin();
+  work->line = progress_begin();
+  const char *wrong = bench->measure(work);
+  progress_end(&work->line);
+  noise_end(&before, &work->others_share, &work->stolen_share);
+  return wrong ? complain_failure("%s", wrong) : deliver(bench, work, json);
+}
+
+/* Completes and checks what was asked for. Returns the exit status. */
+static int check(const bench_def *bench, bench_work *work) {
+  if (!bench->named && *work->rest) return complain_usage("one bench at a time: '%s' is too many", *work->rest);
+  if (work->rounds == 0) work->rounds = bench->rounds[work->quick];
+  work->quiet = work->json && strcmp(work->json, "-") == 0;
+  int status = bench->check ? bench->check(work) : STATUS_OK;
+  if (status != STATUS_OK || !work->spawns || access(work->spawns, R_OK) == 0) return status;
+  return complain_failure("cannot read '%s': %s", work->spawns, strerror(errno));
+}
+
+static int read_and_run(const bench_def *bench, bench_work *work, int count, char **arguments) {
+  char command[64] = "bench";
+  struct output json;
+  int status;
+  if (!bench->named) snprintf(command, sizeof command, "bench %s", bench->name);
+  option_reader reader = {command, bench->options, bench->show_help};
+  if (!options_read(&reader, work, count, arguments, &status)) return status;
+  work->rest = arguments + optind;
+  status = check(bench, work);
+  if (status != STATUS_OK || !output_begin(&json, work->plots, work->json)) return status ? status : STATUS_FAILED;
+  status = measure(bench, work, &json);
+  output_discard(&json);
+  return status;
+}
+
+static int run(const bench_def *bench, int count, char **arguments) {
+  bench_work *work = calloc(1, bench->bytes);
+  if (!work) return complain_failure("out of memory");
+  work->seed = 1;
+  int status = read_and_run(bench, work, count, arguments);
+  if (bench->release) bench->release(work);
+  free(work);
   return status;
 }
 
 int bench_command(int count, char **arguments) {
-  bench_options options;
-  bench_systems systems;
-  struct output json = {.descriptor = -1};
-  int status;
-  if (count > 1 && strcmp(arguments[1], "activation") == 0) return bench_activation_command(count - 1, arguments + 1);
 #ifdef MUSTER_HAS_CTL
   if (count > 1 && strcmp(arguments[1], "all") == 0) return bench_all_command(count - 1, arguments + 1);
 #endif
-  if (count > 1 && strcmp(arguments[1], "control") == 0) return bench_control_command(count - 1, arguments + 1);
-  if (count > 1 && strcmp(arguments[1], "law") == 0) return bench_law_command(count - 1, arguments + 1);
-  if (count > 1 && strcmp(arguments[1], "machine") == 0) return bench_machine_command(count - 1, arguments + 1);
-  if (count > 1 && strcmp(arguments[1], "quality") == 0) return bench_quality_command(count - 1, arguments + 1);
-  if (count > 1 && strcmp(arguments[1], "scale") == 0) return bench_scale_command(count - 1, arguments + 1);
-  if (count > 1 && strcmp(arguments[1], "sets") == 0) return bench_sets_command(count - 1, arguments + 1);
-  if (count > 1 && strcmp(arguments[1], "sweep") == 0) return bench_sweep_command(count - 1, arguments + 1);
-  if (!bench_options_read(&options, count, arguments, &status)) return status;
-  if (options.json && !output_open(&json, options.json)) return STATUS_FAILED;
-  bench_systems_find(&systems, options.peers);
-  status = check_presence(&options, &systems);
-  if (status == STATUS_OK) {
-    bench_prepare();
-    status = run_bench(&options, &systems, &json);
-  }
-  output_discard(&json);
-  return status;
+  for (size_t i = 0; count > 1 && benches[i]; i++)
+    if (strcmp(arguments[1], benches[i]->name) == 0) return run(benches[i], count - 1, arguments + 1);
+  return run(&bench_pool, count, arguments);
+}
+
+static void show_suites(FILE *stream) {
+  const bench_suite *const suites[] = {&bench_dispatch, &bench_priority};
+  for (size_t i = 0; i < sizeof suites / sizeof *suites; i++)
+    fprintf(stream, "  %-10s %s\n", suites[i]->name, suites[i]->summary);
+#ifdef MUSTER_HAS_CTL
+  fputs("  all        README.md's figures, by the others and `muster run`\n", stream);
+#endif
+  for (const bench_def *const *bench = benches; *bench; bench++)
+    fprintf(stream, "  %-10s %s\n", (*bench)->name, (*bench)->summary);
+  fputs("\n"
+        "All but the first two have options of their own: `muster bench scale --help`.\n",
+        stream);
+}
+
+static void show_measures(FILE *stream, const bench_suite *suite) {
+  fprintf(stream, "\nMeasures of %s:\n", suite->name);
+  for (const bench_measure *const *measure = suite->measures; *measure; measure++)
+    for (uint32_t i = 0; i < (*measure)->series_count; i++) {
+      const bench_series *series = &(*measure)->series[i];
+      fprintf(stream, "  %-20s %s, %s%s\n", series->key, series->title, series->unit,
+              series->more_is_better ? ", more is better" : "");
+    }
+}
+
+static void show_options(FILE *stream) {
+  fputs("\n"
+        "  --workers N        threads that execute jobs (default: one per processor, at least 2)\n"
+        "  --workers 1..N     dispatch only: a sweep, of Muster alone unless --only names others\n"
+        "  --rounds R         default 5\n"
+        "  --only SYSTEM,...  of muster, unpinned, tbb, openmp, glib, libuv, each of these four with -best,\n"
+        "                     futex, futex-pin, split, alone\n"
+        "  --measure KEY,...  only these measures\n"
+        "  --peers DIR        folder of the peers' libraries (default: bench beside the program)\n"
+        "  --quick            a few samples in one round: shows that it works, not how fast\n"
+        "  --json FILE        the rows for machines; - is standard output\n"
+        "  --help\n",
+        stream);
+}
+
+static void show_method(FILE *stream) {
+  fputs("\n"
+        "How it is measured\n"
+        "  Rounds are interleaved: in each, every measure is taken of every system in turn, in an order that "
+        "rotates from round to round. Each time a system is given a process of its own, so that none disturbs "
+        "another.\n"
+        "  The peers are measured as they come, and at their best for a server's frames: threads bound to processors "
+        "and, where that is to be had (tbb, openmp), kept awake, which idle-cpu shows. The last column compares "
+        "Muster as it comes with the best of all of them.\n"
+        "  p50, p99 and max are those of a round's samples; a row has the median of the rounds for each. Where more "
+        "is better, p99 is what 99 % of the samples reach, and max the worst of all. n counts the samples of all "
+        "rounds.\n"
+        "  Work is a number of dependent multiplications, calibrated once; it does not end sooner by losing the "
+        "processor. Efficiency is what the work costs one thread in a plain loop (the fastest of many short "
+        "slices), divided by workers * wall time from the first submit until all is done: 1 = no loss, 1/workers "
+        "= one worker's worth.\n"
+        "  submit, parallel-for and claim are wall time over count, all workers at it. start-...: from before the "
+        "submit until another worker runs; the caller does not work along but looks. An index of parallel-for "
+        "costs one thread about a cycle, so one cycle over workers is the floor.\n"
+        "  frame-cpu: CPU of all threads from the first submit until all is done, less what the work costs one "
+        "thread; frame-idle-cpu: from then until the next frame. idle-cpu begins as the work ends. `alone` shows "
+        "what of these the machine takes anyway.\n"
+        "  urgent-...: from before the submit until it runs, while 100,000 down to 20,000 jobs of 5 us wait at the "
+        "lowest level (2.5 us for each worker, where there are more than two); two workers that serve it at their "
+        "next job would need 1.5 us at p50. The thread outside sleeps between samples. In urgent-from-inside a "
+        "job of the backlog submits at a random point of its work.\n"
+        "  claim-shared-writes is counted, not timed: fetch-adds on the batch's ticket, read from the ticket "
+        "itself, and the store that opened it, per update. queue-claims: claims from the pool's queues per job, "
+        "as its statistics count them; each is at least one write to a shared line.\n"
+        "  The report says how much of the processors others took meanwhile. urgent-from-outside for one has a "
+        "thread more than workers and cannot be measured on a busy machine.\n"
+        "\n"
+        "tools/setup --peers installs the peers' packages; configure and build anew afterwards.\n",
+        stream);
+}
+
+void bench_show_help(FILE *stream) {
+  fputs("muster bench - measures the worker pool beside other job systems in the same run, and what scheduling costs\n"
+        "\n"
+        "usage: muster bench NAME [OPTION]...\n\n",
+        stream);
+  show_suites(stream);
+  show_options(stream);
+  show_measures(stream, &bench_dispatch);
+  show_measures(stream, &bench_priority);
+  show_method(stream);
 }

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_REPORT = OPTION_OWN, OPTION_README, OPTION_SPAWNS, OPTION_ONLY, OPTION_AGAIN };
-
 static void show_help(FILE *stream) {
   fputs("muster bench all - measures README.md's figures, and writes them into it\n"
         "\n"
@@ -37,17 +35,6 @@ static void show_help(FILE *stream) {
     fprintf(stream, "  %-12s %s\n", section->name, section->title);
 }
 
-static bool read_option(void *user, int option, const char *text) {
-  all_options *options = user;
-  if (option == OPTION_REPORT) options->report = text;
-  if (option == OPTION_README) options->readme = text;
-  if (option == OPTION_SPAWNS) options->spawns = text;
-  if (option == OPTION_ONLY) options->only = text;
-  if (option == OPTION_QUICK) options->quick = true;
-  if (option == OPTION_AGAIN) options->again = true;
-  return true;
-}
-
 /* Each name of a list with commas is a step's. */
 static int check_steps(const char *list) {
   for (const char *name = list;; name++) {
@@ -63,12 +50,14 @@ static int check_steps(const char *list) {
 
 /* True: go on; false: `status` is the exit status. */
 static bool read_options(all_options *options, int count, char **arguments, int *status) {
-  static const struct option long_options[] = {
-      {"report", required_argument, NULL, OPTION_REPORT}, {"readme", required_argument, NULL, OPTION_README},
-      {"spawns", required_argument, NULL, OPTION_SPAWNS}, {"only", required_argument, NULL, OPTION_ONLY},
-      {"again", no_argument, NULL, OPTION_AGAIN},         {"quick", no_argument, NULL, OPTION_QUICK},
-      {"help", no_argument, NULL, OPTION_HELP},           {NULL, 0, NULL, 0}};
-  static const option_reader reader = {"bench all", long_options, show_help, read_option};
+  static const option_def known[] = {OPTION("report", TEXT, all_options, report),
+                                     OPTION("readme", TEXT, all_options, readme),
+                                     OPTION("spawns", TEXT, all_options, spawns),
+                                     OPTION("only", TEXT, all_options, only),
+                                     OPTION("again", ON, all_options, again),
+                                     OPTION("quick", ON, all_options, quick),
+                                     {0}};
+  static const option_reader reader = {"bench all", known, show_help};
   *options = (all_options){0};
   if (!options_read(&reader, options, count, arguments, status)) return false;
   *status = STATUS_OK;

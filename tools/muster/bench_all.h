@@ -39,6 +39,18 @@ typedef struct all_section {
 extern const all_step all_steps[];       /* up to an empty one */
 extern const all_section all_sections[]; /* up to an empty one */
 
+enum { ALL_PART_BYTES = 8192 };
+
+/* Where a section is read; begins with its parts. */
+typedef struct all_reader {
+  const char *const *next;
+  const char *pattern;
+  char line[ALL_PART_BYTES];
+} all_reader;
+
+/* The next part of a section, made by its pattern where there is one; null behind the last. */
+const char *all_read(all_reader *reader);
+
 /* A figure's place in a section. */
 typedef struct all_place {
   const char *begin, *end; /* from one brace to behind the other */

@@ -12,6 +12,29 @@ static void copy(char *out, size_t bytes, const char *text, size_t length) {
   snprintf(out, bytes, "%.*s", (int)length, text);
 }
 
+/* Puts the fields of a line, which stand between @, into a pattern. */
+static const char *fill(const char *pattern, const char *fields, char out[ALL_PART_BYTES]) {
+  size_t length = 0;
+  for (; *pattern && length < ALL_PART_BYTES; pattern++) {
+    const char *field = pattern, *end = pattern + 1;
+    if (*pattern == '$') {
+      field = fields;
+      for (int number = *++pattern - '1'; number > 0; number--) field = strchr(field, '@') + 1;
+      end = field + strcspn(field, "@");
+    }
+    length += (size_t)snprintf(out + length, ALL_PART_BYTES - length, "%.*s", (int)(end - field), field);
+  }
+  return out;
+}
+
+const char *all_read(all_reader *reader) {
+  while (*reader->next && **reader->next == '=') reader->pattern = *reader->next++ + 1;
+  const char *part = *reader->next;
+  if (!part) return NULL;
+  reader->next++;
+  return *part == '+' ? fill(reader->pattern, part + 1, reader->line) : part;
+}
+
 static void read_modifiers(all_place *place, const char *text) {
   for (const char *next = strchr(text, '|'); next && next < place->end; next = strchr(next + 1, '|')) {
     if (next[1] == '*') place->factor = strtod(next + 2, NULL);
@@ -118,11 +141,11 @@ static bool take_part(json_t *figures, const char *text, const all_step *step, j
 
 bool all_figures_take(json_t *figures, const all_step *step, json_t *printed) {
   json_t *of_run = json_object(), *values;
-  const char *name;
+  const char *name, *part;
   bool good = true;
   for (const all_section *section = all_sections; section->name; section++)
-    for (const char *const *part = section->parts; *part && good; part++)
-      good = take_part(of_run, *part, step, printed);
+    for (all_reader reader = {.next = section->parts}; good && (part = all_read(&reader)) != NULL;)
+      good = take_part(of_run, part, step, printed);
   json_object_foreach(of_run, name, values) json_array_extend(values_of(figures, name), values);
   json_decref(of_run);
   return good;

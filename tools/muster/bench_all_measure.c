@@ -5,7 +5,6 @@
 #include "noise.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <muster/jobs.h>
 #include <sched.h>
 #include <spawn.h>

@@ -19,10 +19,9 @@ enum { FIGURE_BYTES = 64 };
 
 /* Three significant digits unless decimals are given; whole numbers as they are. */
 static const char *figure(char out[FIGURE_BYTES], double value, int decimals) {
-  char count[TEXT_BYTES];
   double size = fabs(value);
   if (decimals < 0 && (value == round(value) || size >= 999.5)) {
-    snprintf(out, FIGURE_BYTES, "%s%s", value < 0 ? "-" : "", text_count(count, (uint64_t)llround(size)));
+    snprintf(out, FIGURE_BYTES, "%s%s", value < 0 ? "-" : "", text_count((uint64_t)llround(size)));
     return out;
   }
   if (decimals < 0) decimals = size < 0.09995 ? 4 : size < 0.9995 ? 3 : size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
@@ -89,7 +88,6 @@ static void write_real_time(FILE *stream, json_t *steps) {
 /* Where it was measured, when, and what else there was to do. */
 static void write_machine(FILE *stream, json_t *document) {
   json_t *machine = json_object_get(document, "machine"), *step;
-  char others_text[TEXT_BYTES], stolen_text[TEXT_BYTES];
   double others = 0, stolen = 0;
   const char *name;
   json_object_foreach(json_object_get(document, "steps"), name, step) {
@@ -100,8 +98,7 @@ static void write_machine(FILE *stream, json_t *document) {
           word(machine, "date"), (int)number(machine, "processors"), word(machine, "processor"),
           word(machine, "kernel"), json_is_true(json_object_get(machine, "quick")) ? ", quick: they mean little" : "");
   fprintf(stream, "In the loudest step other programs took %s of the processors and the host %s%s.\n",
-          text_share(others_text, others), text_share(stolen_text, stolen),
-          noise_is_loud(others, stolen) ? ": **not quiet**" : "");
+          text_share(others), text_share(stolen), noise_is_loud(others, stolen) ? ": **not quiet**" : "");
   write_real_time(stream, json_object_get(document, "steps"));
 }
 
@@ -117,14 +114,14 @@ static void write_part(FILE *stream, const char *text, json_t *figures) {
 void all_write_section(FILE *stream, const all_section *section, json_t *document) {
   json_t *figures = json_object_get(document, "figures");
   if (strcmp(section->name, "machine") == 0) write_machine(stream, document);
-  for (const char *const *part = section->parts; *part; part++) write_part(stream, *part, figures);
+  all_reader reader = {.next = section->parts};
+  for (const char *part; (part = all_read(&reader)) != NULL;) write_part(stream, part, figures);
 }
 
 static void write_step(FILE *stream, const char *name, json_t *step) {
-  char others[TEXT_BYTES], stolen[TEXT_BYTES];
   bool real_time = json_is_true(json_object_get(step, "real_time")), held = json_is_true(json_object_get(step, "held"));
-  text_share(others, number(step, "others_cpu_share"));
-  text_share(stolen, number(step, "stolen_cpu_share"));
+  const char *others = text_share(number(step, "others_cpu_share"));
+  const char *stolen = text_share(number(step, "stolen_cpu_share"));
   fprintf(stream, "| %s | `muster %s` | %s | %d | %s | %s | %s | %s |\n", name, word(step, "command"),
           word(step, "date"), (int)number(step, "runs"), real_time ? "real-time" : "normal", others, stolen,
           held ? "held" : "**failed**");

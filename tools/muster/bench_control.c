@@ -1,24 +1,14 @@
-#include "bench_control.h"
+/* `muster bench control`: how the frame answers when costs or budgets change. */
+#include "bench.h"
 
-#include "base/json.h"
 #include "complaint.h"
 #include "control.h"
-#include "options.h"
-#include "output.h"
-#include "parse.h"
 #include "plots.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { JSON_BYTES = 1 << 16 };
-
-typedef struct control_options {
-  const char *json;
-  const char *plots;
-  uint64_t seed;
-} control_options;
+typedef struct control_work {
+  bench_work common;
+  control_response responses[CONTROL_RESPONSES];
+} control_work;
 
 static void show_help(FILE *stream) {
   fprintf(
@@ -47,72 +37,32 @@ static void show_help(FILE *stream) {
       control_within.swing * 100);
 }
 
-static bool read_option(void *user, int option, const char *text) {
-  control_options *options = user;
-  if (option == OPTION_JSON) options->json = text;
-  if (option == OPTION_PLOTS) options->plots = text;
-  return option != OPTION_SEED || parse_count("--seed", text, 0, UINT64_MAX, &options->seed);
-}
-
-/* True: go on; false: `status` is the exit status. */
-static bool read_options(control_options *options, int count, char **arguments, int *status) {
-  static const struct option long_options[] = {{"json", required_argument, NULL, OPTION_JSON},
-                                               {"plots", required_argument, NULL, OPTION_PLOTS},
-                                               {"seed", required_argument, NULL, OPTION_SEED},
-                                               {"help", no_argument, NULL, OPTION_HELP},
-                                               {NULL, 0, NULL, 0}};
-  static const option_reader reader = {"bench control", long_options, show_help, read_option};
-  *options = (control_options){.seed = 1};
-  if (!options_read(&reader, options, count, arguments, status)) return false;
-  if (optind == count) return true;
-  *status = complain_usage("one bench at a time: '%s' is too many", arguments[optind]);
-  return false;
-}
-
-static bool all_within(const control_response *responses) {
+static bool all_within(const control_work *work) {
   for (uint32_t i = 0; i < CONTROL_RESPONSES; i++)
-    if (!responses[i].within) return false;
+    if (!work->responses[i].within) return false;
   return true;
 }
 
-static void print(const control_response *responses) {
+static void print(const void *user) {
+  const control_work *work = user;
   puts("muster bench control: 480 frames at 2.5 times the budget, virtual time; in frame 240 something happens\n");
   printf("%-10s %9s %7s %10s %7s\n", "response", "overshoot", "settle", "depressed", "swing");
-  for (uint32_t i = 0; i < CONTROL_RESPONSES; i++) {
-    const control_response *response = &responses[i];
-    printf("%-10s %7.1f %% %3u frm %6u frm %5.1f %%  %s %s\n", response->name, response->overshoot * 100,
-           response->settle_frames, response->frames_depressed, response->swing * 100,
-           response->within ? "      " : "MISSED", response->summary);
-  }
+  for (const control_response *row = work->responses; row < work->responses + CONTROL_RESPONSES; row++)
+    printf("%-10s %7.1f %% %3u frm %6u frm %5.1f %%  %s %s\n", row->name, row->overshoot * 100, row->settle_frames,
+           row->frames_depressed, row->swing * 100, row->within ? "      " : "MISSED", row->summary);
   printf("%-10s %7.1f %% %3u frm %6u frm %5.1f %%\n", "bound", control_within.overshoot * 100,
          control_within.settle_frames, control_within.frames_depressed, control_within.swing * 100);
 }
 
-static void write_response(const control_response *response, json_writer *writer) {
-  json_begin_object(writer, response->name);
-  json_number(writer, "overshoot", response->overshoot);
-  json_uint(writer, "settle_frames", response->settle_frames);
-  json_uint(writer, "frames_depressed", response->frames_depressed);
-  json_number(writer, "swing", response->swing);
-  json_bool(writer, "within", response->within);
-  json_end_object(writer);
-}
-
-static void write_json(const control_response *responses, uint64_t seed, json_writer *writer) {
-  json_begin_object(writer, NULL);
-  json_string(writer, "bench", "control");
-  json_uint(writer, "seed", seed);
-  json_begin_object(writer, "bounds");
-  json_number(writer, "overshoot", control_within.overshoot);
-  json_uint(writer, "settle_frames", control_within.settle_frames);
-  json_uint(writer, "frames_depressed", control_within.frames_depressed);
-  json_number(writer, "swing", control_within.swing);
-  json_end_object(writer);
-  json_begin_object(writer, "responses");
-  for (uint32_t i = 0; i < CONTROL_RESPONSES; i++) write_response(&responses[i], writer);
-  json_end_object(writer);
-  json_bool(writer, "within", all_within(responses));
-  json_end_object(writer);
+static void write(const void *user, json_writer *writer) {
+  const control_work *work = user;
+  json_print(writer, "seed=%lu bounds{ overshoot=%g settle_frames=%u frames_depressed=%u swing=%g } responses{",
+             work->common.seed, control_within.overshoot, control_within.settle_frames, control_within.frames_depressed,
+             control_within.swing);
+  for (const control_response *row = work->responses; row < work->responses + CONTROL_RESPONSES; row++)
+    json_print(writer, "%s{ overshoot=%g settle_frames=%u frames_depressed=%u swing=%g within=%d }", row->name,
+               row->overshoot, row->settle_frames, row->frames_depressed, row->swing, row->within);
+  json_print(writer, "} within=%d", all_within(work));
 }
 
 static void plot_traces(FILE *script, const control_response *response, uint32_t number) {
@@ -127,45 +77,37 @@ static void plot_traces(FILE *script, const control_response *response, uint32_t
           response->name, number, number, number);
 }
 
-static bool draw(const control_response *responses, const char *folder) {
-  struct plot plot;
-  if (!plot_begin(&plot, folder, "control", 1400, 1000)) return false;
-  fprintf(plot.script,
+static bool draw(const void *user, const char *folder) {
+  const control_work *work = user;
+  FILE *script = plot_begin(folder, "control", 1400, 1000);
+  if (!script) return false;
+  fprintf(script,
           "set multiplot layout 4,2 title 'updates in a frame and mean period, frames 200 to 320'\n"
           "set ytics nomirror\nset y2tics\nset yrange [0:*]\nset y2range [0:*]\nset grid\nset key bottom right\n"
           "set termoption noenhanced\n");
-  for (uint32_t i = 0; i < CONTROL_RESPONSES; i++) plot_traces(plot.script, &responses[i], i);
-  fprintf(plot.script, "unset multiplot\n");
-  return plot_end(&plot);
+  for (uint32_t i = 0; i < CONTROL_RESPONSES; i++) plot_traces(script, &work->responses[i], i);
+  fprintf(script, "unset multiplot\n");
+  return plot_end(script);
 }
 
-static int deliver(const control_response *responses, const control_options *options, struct output *json, char *text) {
-  json_writer writer;
-  bool quiet = options->json && strcmp(options->json, "-") == 0;
-  if (!quiet) print(responses);
-  if (options->plots && !draw(responses, options->plots)) return STATUS_FAILED;
-  if (options->json) {
-    json_start(&writer, text, JSON_BYTES);
-    write_json(responses, options->seed, &writer);
-    if (!output_commit_json(json, &writer)) return STATUS_FAILED;
-  }
-  return all_within(responses) ? STATUS_OK : complain_failure("a response is out of bounds; the rows say which");
+static const char *measure(void *user) {
+  control_work *work = user;
+  return control_measure(work->common.seed, work->responses);
 }
 
-static int measure(const void *user, struct output *json) {
-  const control_options *options = user;
-  control_response *responses = calloc(CONTROL_RESPONSES, sizeof *responses);
-  char *text = malloc(JSON_BYTES);
-  const char *wrong = responses && text ? control_measure(options->seed, responses) : "out of memory";
-  int status = wrong ? complain_failure("%s", wrong) : deliver(responses, options, json, text);
-  free(text);
-  free(responses);
-  return status;
+static int judge(const void *user) {
+  return all_within(user) ? STATUS_OK : complain_failure("a response is out of bounds; the rows say which");
 }
 
-int bench_control_command(int count, char **arguments) {
-  control_options options;
-  int status;
-  if (!read_options(&options, count, arguments, &status)) return status;
-  return output_of_work(options.plots, options.json, measure, &options);
-}
+static const option_def options[] = {BENCH_JSON, BENCH_PLOTS, BENCH_SEED, {0}};
+
+const bench_def bench_control = {.name = "control",
+                                 .summary = "how the frame answers when costs or budgets change",
+                                 .show_help = show_help,
+                                 .options = options,
+                                 .bytes = sizeof(control_work),
+                                 .measure = measure,
+                                 .print = print,
+                                 .plot = draw,
+                                 .write = write,
+                                 .judge = judge};

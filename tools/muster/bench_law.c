@@ -1,23 +1,16 @@
-#include "bench_law.h"
+/* `muster bench law`: how often important agents run in overloaded worlds, beside what the law of importance says. */
+#include "bench.h"
 
 #include "base/nearest.h"
 #include "bench_law_report.h"
 #include "complaint.h"
-#include "options.h"
-#include "output.h"
 #include "parse.h"
-#include "progress.h"
 #include "scenarios/scenarios.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { OPTION_SPAWNS = OPTION_OWN, OPTION_SEEDS, OPTION_WORLD, OPTION_LOAD };
-
-enum { SEEDS_MAX = 32, LOADS_MAX = 16, WINDOW = 300, WINDOW_QUICK = 60, JSON_BYTES_PER_ROW = 1 << 13 };
+enum { SEEDS_MAX = 32, LOADS_MAX = 16, WINDOW = 300, WINDOW_QUICK = 60 };
 
 typedef struct law_world {
   const char *name;
@@ -41,13 +34,15 @@ static const double loads[] = {0.5, 1, 1.5, 3, 6, 12}, loads_quick[] = {1.5, 6};
 
 enum { LOADS = sizeof loads / sizeof *loads, LOADS_QUICK = sizeof loads_quick / sizeof *loads_quick };
 
-typedef struct law_options {
-  const char *json, *spawns, *world;
+typedef struct law_work {
+  bench_work common;
+  const char *world; /* alone; null = all */
   uint64_t seeds[SEEDS_MAX];
   double loads[LOADS_MAX];
   uint32_t seed_count, load_count;
-  bool quick;
-} law_options;
+  law_row *rows;
+  uint32_t count, most;
+} law_work;
 
 static void show_help(FILE *stream) {
   fprintf(
@@ -89,9 +84,9 @@ static void show_help(FILE *stream) {
       law_age_frames, law_order_noise * 100);
 }
 
-static bool add_seed(law_options *options, uint64_t seed) {
-  if (options->seed_count < SEEDS_MAX) {
-    options->seeds[options->seed_count++] = seed;
+static bool add_seed(law_work *work, uint64_t seed) {
+  if (work->seed_count < SEEDS_MAX) {
+    work->seeds[work->seed_count++] = seed;
     return true;
   }
   complain_usage("there are more than %d seeds; give fewer", SEEDS_MAX);
@@ -99,7 +94,8 @@ static bool add_seed(law_options *options, uint64_t seed) {
 }
 
 /* "1-5", or one. */
-static bool read_seeds(law_options *options, const char *text) {
+static bool read_seeds(void *user, const char *text) {
+  law_work *work = user;
   char first[32];
   const char *dash = strchr(text, '-');
   uint64_t from, to;
@@ -107,210 +103,157 @@ static bool read_seeds(law_options *options, const char *text) {
   if (!parse_count("--seeds", first, 0, UINT64_MAX - SEEDS_MAX, &from)) return false;
   if (!parse_count("--seeds", dash ? dash + 1 : first, from, from + SEEDS_MAX - 1, &to)) return false;
   for (uint64_t seed = from; seed <= to; seed++)
-    if (!add_seed(options, seed)) return false;
+    if (!add_seed(work, seed)) return false;
   return true;
 }
 
-static bool read_load(law_options *options, const char *text) {
+static bool read_load(void *user, const char *text) {
+  law_work *work = user;
   uint64_t thousandths;
   if (!parse_rate("--load", text, 100, 100000, &thousandths)) return false;
-  if (options->load_count < LOADS_MAX) {
-    options->loads[options->load_count++] = (double)thousandths / 1000;
+  if (work->load_count < LOADS_MAX) {
+    work->loads[work->load_count++] = (double)thousandths / 1000;
     return true;
   }
   complain_usage("there are more than %d loads; give fewer", LOADS_MAX);
   return false;
 }
 
-static bool read_option(void *user, int option, const char *text) {
-  law_options *options = user;
+static bool read_seed(void *user, const char *text) {
   uint64_t seed;
-  switch (option) {
-  case OPTION_JSON:
-    options->json = text;
-    return true;
-  case OPTION_SPAWNS:
-    options->spawns = text;
-    return true;
-  case OPTION_WORLD:
-    options->world = text;
-    return true;
-  case OPTION_LOAD:
-    return read_load(options, text);
-  case OPTION_SEEDS:
-    return read_seeds(options, text);
-  case OPTION_SEED:
-    return parse_count("--seed", text, 0, UINT64_MAX, &seed) && add_seed(options, seed);
-  default:
-    return options->quick = true;
-  }
+  return parse_count("--seed", text, 0, UINT64_MAX, &seed) && add_seed(user, seed);
 }
 
-static bool names_world(const law_options *options, const law_world *world) {
-  return !options->world || strcmp(options->world, world->name) == 0;
+static bool names_world(const law_work *work, const law_world *world) {
+  return !work->world || strcmp(work->world, world->name) == 0;
 }
 
 /* Whether a world is measured. */
-static bool is_wanted(const law_options *options, const law_world *world) {
-  if (!names_world(options, world)) return false;
-  if (world->module == muster_module_population) return options->spawns != NULL;
-  return options->world || !options->quick || world->agents_quick > 0;
+static bool is_wanted(const law_work *work, const law_world *world) {
+  if (!names_world(work, world)) return false;
+  if (world->module == muster_module_population) return work->common.spawns != NULL;
+  return work->world || !work->common.quick || world->agents_quick > 0;
 }
 
-static bool check_world(const law_options *options) {
+static int check_world(const law_work *work) {
   const char *names[WORLDS];
   bool known = false;
   for (uint32_t i = 0; i < WORLDS; i++) {
     names[i] = worlds[i].name;
-    known = known || names_world(options, &worlds[i]);
+    known = known || names_world(work, &worlds[i]);
   }
   if (!known)
-    complain_usage("unknown world '%s'; did you mean '%s'?", options->world,
-                   nearest_name(options->world, names, WORLDS));
-  bool lacks = known && options->world && strcmp(options->world, "spawns") == 0 && !options->spawns;
-  if (lacks) complain_usage("say where the spawns are: --spawns FILE.csv");
-  return known && !lacks;
+    return complain_usage("unknown world '%s'; did you mean '%s'?", work->world,
+                          nearest_name(work->world, names, WORLDS));
+  if (!work->world || strcmp(work->world, "spawns") != 0 || work->common.spawns) return STATUS_OK;
+  return complain_usage("say where the spawns are: --spawns FILE.csv");
 }
 
-static void complete(law_options *options) {
-  if (!options->load_count && options->quick)
-    for (uint32_t i = 0; i < LOADS_QUICK; i++) options->loads[options->load_count++] = loads_quick[i];
-  if (!options->load_count)
-    for (uint32_t i = 0; i < LOADS; i++) options->loads[options->load_count++] = loads[i];
-  if (!options->seed_count)
-    for (uint64_t seed = 1; seed <= (options->quick ? 1 : 5); seed++) add_seed(options, seed);
-}
-
-/* True: go on; false: `status` is the exit status. */
-static bool read_options(law_options *options, int count, char **arguments, int *status) {
-  static const struct option long_options[] = {{"spawns", required_argument, NULL, OPTION_SPAWNS},
-                                               {"world", required_argument, NULL, OPTION_WORLD},
-                                               {"load", required_argument, NULL, OPTION_LOAD},
-                                               {"seed", required_argument, NULL, OPTION_SEED},
-                                               {"seeds", required_argument, NULL, OPTION_SEEDS},
-                                               {"quick", no_argument, NULL, OPTION_QUICK},
-                                               {"json", required_argument, NULL, OPTION_JSON},
-                                               {"help", no_argument, NULL, OPTION_HELP},
-                                               {NULL, 0, NULL, 0}};
-  static const option_reader reader = {"bench law", long_options, show_help, read_option};
-  *options = (law_options){0};
-  if (!options_read(&reader, options, count, arguments, status)) return false;
-  *status = STATUS_USAGE;
-  if (optind < count) complain_usage("one bench at a time: '%s' is too many", arguments[optind]);
-  if (optind < count || !check_world(options)) return false;
-  complete(options);
-  return true;
+static int check(void *user) {
+  law_work *work = user;
+  bool quick = work->common.quick;
+  if (!work->load_count) {
+    work->load_count = quick ? LOADS_QUICK : LOADS;
+    memcpy(work->loads, quick ? loads_quick : loads, work->load_count * sizeof *loads);
+  }
+  for (uint64_t seed = 1; work->seed_count < seed && seed <= (quick ? 1 : 5); seed++) add_seed(work, seed);
+  for (uint32_t i = 0; i < WORLDS; i++)
+    if (is_wanted(work, &worlds[i])) work->most += work->seed_count * work->load_count;
+  return check_world(work);
 }
 
 /* -------------------------------------------------------------------------------------------------------- measuring */
 
-typedef struct law_table {
-  const law_options *options;
-  struct progress line;
-  law_row *rows;
-  uint32_t count, most;
-} law_table;
-
-static bool is_quiet(const law_options *options) {
-  return options->json && strcmp(options->json, "-") == 0;
-}
-
-static void show_step(law_table *table, const law_row *row) {
-  progress_step(&table->line, "row %u of %u: %s at load %g, seed %llu", table->count + 1, table->most, row->world,
-                row->load, (unsigned long long)row->seed);
-}
-
-/* A world with a seed, at all loads. */
-static const char *measure_seed(law_table *table, const law_world *world, uint64_t seed) {
-  const law_options *options = table->options;
+static const char *measure_seed(law_work *work, const law_world *world, uint64_t seed) {
   law_cell_setup setup = {
       .load = {.module = world->module(),
-               .path = world->module == muster_module_population ? options->spawns : NULL,
-               .agents = options->quick && world->agents_quick ? world->agents_quick : world->agents,
-               .observers = options->quick && world->agents_quick ? world->observers_quick : world->observers,
+               .path = world->module == muster_module_population ? work->common.spawns : NULL,
+               .agents = work->common.quick && world->agents_quick ? world->agents_quick : world->agents,
+               .observers = work->common.quick && world->agents_quick ? world->observers_quick : world->observers,
                .seed = seed,
                .elastic = MUSTER_ELASTIC_IMPORTANCE,
                .order = MUSTER_ORDER_DEADLINE,
                .full_levels = world->full_levels},
-      .window_least = options->quick ? WINDOW_QUICK : WINDOW};
+      .window_least = work->common.quick ? WINDOW_QUICK : WINDOW};
   setup.wish_ns = load_find_wish_ns(&setup.load, setup.window_least);
   if (setup.wish_ns <= 0) return muster_last_error();
-  for (uint32_t i = 0; i < options->load_count; i++) {
-    law_row *row = &table->rows[table->count];
+  for (uint32_t i = 0; i < work->load_count; i++) {
+    law_row *row = &work->rows[work->count];
     *row = (law_row){.world = world->name,
                      .own_p99_most = world->leaps ? law_own_p99_most_of_leaps : law_own_p99_most,
-                     .load = options->loads[i],
+                     .load = work->loads[i],
                      .seed = seed};
-    show_step(table, row);
+    progress_step(&work->common.line, "row %u of %u: %s at load %g, seed %lu", work->count + 1, work->most, row->world,
+                  row->load, row->seed);
     setup.times = row->load;
     const char *wrong = law_measure(&setup, &row->cell);
     if (wrong) return wrong;
-    table->count++;
-    progress_end(&table->line);
-    if (!is_quiet(options)) law_print_row(row);
+    work->count++;
+    progress_end(&work->common.line);
+    if (!work->common.quiet) law_print_row(row);
   }
   return NULL;
 }
 
-static const char *measure_all(law_table *table) {
+static const char *measure(void *user) {
+  law_work *work = user;
   const char *wrong = NULL;
+  work->rows = calloc(work->most, sizeof *work->rows);
+  if (!work->rows) return "out of memory";
+  if (!work->common.quiet) law_print_head();
   for (uint32_t i = 0; i < WORLDS && !wrong; i++)
-    for (uint32_t k = 0; k < table->options->seed_count && is_wanted(table->options, &worlds[i]) && !wrong; k++)
-      wrong = measure_seed(table, &worlds[i], table->options->seeds[k]);
+    for (uint32_t k = 0; k < work->seed_count && is_wanted(work, &worlds[i]) && !wrong; k++)
+      wrong = measure_seed(work, &worlds[i], work->seeds[k]);
   return wrong;
 }
 
 /* Each row that misses something is named. */
-static int judge(const law_table *table) {
+static int judge(const void *user) {
+  const law_work *work = user;
   char text[160];
   uint32_t missed = 0;
-  for (uint32_t i = 0; i < table->count; i++) {
-    if (!law_misses(&table->rows[i])) continue;
-    law_name_misses(&table->rows[i], text, sizeof text);
+  for (uint32_t i = 0; i < work->count; i++) {
+    if (!law_misses(&work->rows[i])) continue;
+    law_name_misses(&work->rows[i], text, sizeof text);
     complain_failure("%s", text);
     missed++;
   }
   if (!missed) return STATUS_OK;
   return complain_failure("the law of importance is missed in %u of %u rows, which are named above", missed,
-                          table->count);
+                          work->count);
 }
 
-static int deliver(const law_table *table, struct output *json) {
-  json_writer writer;
-  size_t bytes = (size_t)JSON_BYTES_PER_ROW * (table->count + 1);
-  if (!is_quiet(table->options)) law_print_end(table->rows, table->count);
-  if (table->options->json) {
-    char *text = malloc(bytes);
-    if (!text) return complain_failure("out of memory");
-    json_start(&writer, text, bytes);
-    law_write_json(table->rows, table->count, &writer);
-    bool written = output_commit_json(json, &writer);
-    free(text);
-    if (!written) return STATUS_FAILED;
-  }
-  return judge(table);
+static void print(const void *user) {
+  const law_work *work = user;
+  law_print_end(work->rows, work->count);
 }
 
-static int measure(const void *user, struct output *json) {
-  const law_options *options = user;
-  law_table table = {.options = options, .line = progress_begin()};
-  for (uint32_t i = 0; i < WORLDS; i++)
-    if (is_wanted(options, &worlds[i])) table.most += options->seed_count * options->load_count;
-  table.rows = calloc(table.most, sizeof *table.rows);
-  if (!table.rows) return complain_failure("out of memory");
-  if (!is_quiet(options)) law_print_head();
-  const char *wrong = measure_all(&table);
-  progress_end(&table.line);
-  int status = wrong ? complain_failure("%s", wrong) : deliver(&table, json);
-  free(table.rows);
-  return status;
+static void write(const void *user, json_writer *writer) {
+  const law_work *work = user;
+  law_write_json(work->rows, work->count, writer);
 }
 
-int bench_law_command(int count, char **arguments) {
-  law_options options;
-  int status;
-  if (!read_options(&options, count, arguments, &status)) return status;
-  if (options.spawns && access(options.spawns, R_OK) != 0)
-    return complain_failure("cannot read '%s': %s", options.spawns, strerror(errno));
-  return output_of_work(NULL, options.json, measure, &options);
+static void release(void *user) {
+  free(((law_work *)user)->rows);
 }
+
+static const option_def options[] = {BENCH_SPAWNS,
+                                     OPTION("world", TEXT, law_work, world),
+                                     OPTION_BY("load", read_load),
+                                     OPTION_BY("seed", read_seed),
+                                     OPTION_BY("seeds", read_seeds),
+                                     BENCH_QUICK,
+                                     BENCH_JSON,
+                                     {0}};
+
+const bench_def bench_law = {.name = "law",
+                             .summary = "how often important agents run in overloaded worlds, beside the law",
+                             .show_help = show_help,
+                             .options = options,
+                             .bytes = sizeof(law_work),
+                             .check = check,
+                             .measure = measure,
+                             .print = print,
+                             .write = write,
+                             .judge = judge,
+                             .release = release};

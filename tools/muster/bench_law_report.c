@@ -1,7 +1,7 @@
 #include "bench_law_report.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
 
 const double law_own_p50_most = 1.2, law_own_p99_most = 1.6, law_own_p99_most_of_leaps = 2.5, law_interval_most = 1.15,
              law_age_most = 1.5, law_age_frames = 2, law_order_noise = 0.02;
@@ -98,11 +98,10 @@ void law_print_row(const law_row *row) {
   uint32_t band;
   double age = age_nearest(cell, &band);
   list_misses(law_misses(row), misses, sizeof misses);
-  printf("%-10s %5g %4llu %8.2f %9.0f  %5.2f %5.2f  %6.0f ms %6.0f ms %5.2f  %5.2f %-7s %6.1f s %6.1f s%s%s\n",
-         row->world, row->load, (unsigned long long)row->seed, cell->pressure, cell->important.agents, cell->own_p50,
-         cell->own_p99, cell->important.interval_s * 1e3, cell->important.period_s * 1e3,
-         interval_ratio(&cell->important), age, bands[band], cell->wait_s, cell->wait_bound_s,
-         misses[0] ? "  MISSES " : "", misses);
+  printf("%-10s %5g %4lu %8.2f %9.0f  %5.2f %5.2f  %6.0f ms %6.0f ms %5.2f  %5.2f %-7s %6.1f s %6.1f s%s%s\n",
+         row->world, row->load, row->seed, cell->pressure, cell->important.agents, cell->own_p50, cell->own_p99,
+         cell->important.interval_s * 1e3, cell->important.period_s * 1e3, interval_ratio(&cell->important), age,
+         bands[band], cell->wait_s, cell->wait_bound_s, misses[0] ? "  MISSES " : "", misses);
   fflush(stdout);
 }
 
@@ -129,27 +128,21 @@ void law_print_end(const law_row *rows, uint32_t count) {
 void law_name_misses(const law_row *row, char *text, size_t bytes) {
   char misses[64];
   list_misses(law_misses(row), misses, sizeof misses);
-  snprintf(text, bytes, "%s at load %g, seed %llu: %s", row->world, row->load, (unsigned long long)row->seed, misses);
+  snprintf(text, bytes, "%s at load %g, seed %lu: %s", row->world, row->load, row->seed, misses);
 }
 
 /* ----------------------------------------------------------------------------------------------------- for machines */
 
 static void write_band(const char *name, const law_band *band, const law_stay *stay, json_writer *writer) {
   json_begin_object(writer, name);
-  json_number(writer, "agents", band->agents);
-  json_number(writer, "runs", band->runs);
-  json_number(writer, "interval_ns", band->interval_s * 1e9);
-  json_number(writer, "period_ns", band->period_s * 1e9);
+  json_print(writer, "agents=%g runs=%g interval_ns=%g period_ns=%g", band->agents, band->runs, band->interval_s * 1e9,
+             band->period_s * 1e9);
   if (stay) {
-    json_begin_object(writer, "stayed");
-    json_number(writer, "agents", stay->agents);
-    json_number(writer, "age_p99_ns", stay->p99_s * 1e9);
-    json_number(writer, "age_p99_lawful_ns", stay->lawful_p99_s * 1e9);
-    json_number(writer, "age_p99_most_ns", law_age_allowed_s(stay) * 1e9);
-    json_number(writer, "runs", stay->runs);
-    json_number(writer, "interval_ns", stay->interval_s * 1e9);
-    json_number(writer, "period_ns", stay->period_s * 1e9);
-    json_end_object(writer);
+    json_print(
+        writer,
+        "stayed{ agents=%g age_p99_ns=%g age_p99_lawful_ns=%g age_p99_most_ns=%g runs=%g interval_ns=%g period_ns=%g }",
+        stay->agents, stay->p99_s * 1e9, stay->lawful_p99_s * 1e9, law_age_allowed_s(stay) * 1e9, stay->runs,
+        stay->interval_s * 1e9, stay->period_s * 1e9);
   }
   json_end_object(writer);
 }
@@ -163,49 +156,27 @@ static void write_misses(uint32_t misses, json_writer *writer) {
 
 static void write_row(const law_row *row, json_writer *writer) {
   const law_cell *cell = &row->cell;
-  json_begin_object(writer, NULL);
-  json_string(writer, "world", row->world);
-  json_number(writer, "load", row->load);
-  json_uint(writer, "seed", row->seed);
-  json_number(writer, "agents", cell->agents);
-  json_number(writer, "pressure", cell->pressure);
-  json_number(writer, "important_load", cell->important_load);
-  json_uint(writer, "warm_up_frames", cell->warm_up);
-  json_uint(writer, "frames", cell->window);
-  json_number(writer, "own_p50", cell->own_p50);
-  json_number(writer, "own_p99", cell->own_p99);
-  json_number(writer, "own_p99_most", row->own_p99_most);
-  json_number(writer, "own_exact_p50", cell->own_exact_p50);
-  json_number(writer, "own_exact_p99", cell->own_exact_p99);
+  json_print(writer,
+             "{ world=%s load=%g seed=%lu agents=%g pressure=%g important_load=%g warm_up_frames=%u frames=%u "
+             "own_p50=%g own_p99=%g own_p99_most=%g own_exact_p50=%g own_exact_p99=%g",
+             row->world, row->load, row->seed, cell->agents, cell->pressure, cell->important_load, cell->warm_up,
+             cell->window, cell->own_p50, cell->own_p99, row->own_p99_most, cell->own_exact_p50, cell->own_exact_p99);
   write_band("important", &cell->important, NULL, writer);
-  json_number(writer, "interval_over_period", interval_ratio(&cell->important));
-  json_begin_array(writer, "bands");
+  json_print(writer, "interval_over_period=%g bands[", interval_ratio(&cell->important));
   for (uint32_t i = 0; i < MUSTER_BANDS; i++) write_band(NULL, &cell->bands[i], &cell->stays[i], writer);
-  json_end_array(writer);
-  json_number(writer, "wait_ns", cell->wait_s * 1e9);
-  json_number(writer, "wait_bound_ns", cell->wait_bound_s * 1e9);
-  json_uint(writer, "frames_beyond_wait_bound", cell->waits_beyond);
-  json_bool(writer, "order_without_noise", order_holds(cell->stays, 0));
+  json_print(writer, "] wait_ns=%g wait_bound_ns=%g frames_beyond_wait_bound=%u order_without_noise=%d",
+             cell->wait_s * 1e9, cell->wait_bound_s * 1e9, cell->waits_beyond, order_holds(cell->stays, 0));
   write_misses(law_misses(row), writer);
   json_end_object(writer);
 }
 
 void law_write_json(const law_row *rows, uint32_t count, json_writer *writer) {
   uint32_t missed = 0;
-  json_begin_object(writer, NULL);
-  json_string(writer, "bench", "law");
-  json_number(writer, "frame_ns", LOAD_FRAME_S * 1e9);
-  json_number(writer, "own_p50_most", law_own_p50_most);
-  json_number(writer, "interval_most", law_interval_most);
-  json_number(writer, "age_most", law_age_most);
-  json_number(writer, "age_frames", law_age_frames);
-  json_number(writer, "order_noise", law_order_noise);
-  json_begin_array(writer, "rows");
+  json_print(writer, "frame_ns=%g own_p50_most=%g interval_most=%g age_most=%g age_frames=%g order_noise=%g rows[",
+             LOAD_FRAME_S * 1e9, law_own_p50_most, law_interval_most, law_age_most, law_age_frames, law_order_noise);
   for (uint32_t i = 0; i < count; i++) {
     missed += law_misses(&rows[i]) != 0;
     write_row(&rows[i], writer);
   }
-  json_end_array(writer);
-  json_uint(writer, "rows_missed", missed);
-  json_end_object(writer);
+  json_print(writer, "] rows_missed=%u", missed);
 }

@@ -5,8 +5,6 @@
 #include "base/json.h"
 #include "bench_law_run.h"
 
-#include <stdio.h>
-
 /* A world at a load with a seed. */
 typedef struct law_row {
   const char *world;

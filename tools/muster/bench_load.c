@@ -16,10 +16,7 @@ static uint32_t count_partitions(const struct host *host) {
 }
 
 bool load_open(load_world *world, const load_setup *setup, uint64_t capacity_ns) {
-  host_setup def = {.module = setup->module,
-                    .options = muster_default_module_options(),
-                    .workers = 1,
-                    .world = muster_default_world_def()};
+  host_setup def = host_default_setup(setup->module);
   def.options.agents = setup->agents;
   def.options.observers = setup->observers;
   def.options.path = setup->path;

@@ -5,9 +5,6 @@
 
 #include "host.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* A frame's simulation time: 30 Hz. */
 #define LOAD_FRAME_NS 33333333u
 #define LOAD_FRAME_S  (LOAD_FRAME_NS * 1e-9)

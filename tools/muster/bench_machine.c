@@ -1,27 +1,24 @@
-#include "bench_machine.h"
+/* `muster bench machine`: how often the machine itself makes a frame late. */
+#include "bench.h"
 
-#include "bench_machine_report.h"
 #include "complaint.h"
-#include "noise.h"
-#include "options.h"
-#include "output.h"
+#include "machine.h"
 #include "pacing.h"
-#include "parse.h"
-#include "progress.h"
 #include "text.h"
 
 #include <muster/muster.h>
 
-#include <inttypes.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { JSON_BYTES = 1 << 14, OPTION_BUDGET = OPTION_OWN, OPTION_HZ, OPTION_FRAMES };
-
-static const uint64_t budget_least_ns = 100000, budget_most_ns = 1000000000, frames_most = 1000000;
-static const uint64_t rate_least = 100, rate_most = 10000000;
+typedef struct machine_work {
+  bench_work common;
+  uint32_t workers;
+  uint64_t budget_ns, frames;
+  uint64_t rate, period_ns; /* of frames, per 1000 seconds; of one frame */
+  struct pacing pacing;
+  machine_report report;
+  bool real_time; /* at a priority before all usual programs */
+} machine_work;
 
 static void show_help(FILE *stream) {
   fputs(
@@ -55,103 +52,134 @@ static void show_help(FILE *stream) {
       stream);
 }
 
-static bool read_option(void *user, int option, const char *text) {
-  bench_machine_options *options = user;
-  switch (option) {
-  case OPTION_JSON:
-    options->json = text;
-    return true;
-  case OPTION_WORKERS:
-    return parse_count32("--workers", text, 1, MUSTER_WORKERS_MAX, &options->workers);
-  case OPTION_BUDGET:
-    return parse_duration("--budget", text, budget_least_ns, budget_most_ns, &options->budget_ns);
-  case OPTION_HZ:
-    return parse_rate("--hz", text, rate_least, rate_most, &options->rate);
-  default:
-    return parse_count("--frames", text, 1, frames_most, &options->frames);
-  }
+static int check(void *user) {
+  machine_work *work = user;
+  if (!work->workers) work->workers = muster_available_processors();
+  if (!work->budget_ns) work->budget_ns = 5000000;
+  if (!work->rate) work->rate = 30000;
+  if (!work->frames) work->frames = 600;
+  work->period_ns = pacing_sim_time(&(struct pacing){.rate = work->rate}, 1);
+  if (work->budget_ns <= work->period_ns) return STATUS_OK;
+  return complain_usage("--budget is %s, longer than a frame of %s; lower it or --hz", text_ns(work->budget_ns),
+                        text_ns(work->period_ns));
 }
-
-static int complete(bench_machine_options *options, int count, char **arguments) {
-  char budget[TEXT_BYTES], period[TEXT_BYTES];
-  struct pacing pacing = {.rate = options->rate};
-  options->period_ns = pacing_sim_time(&pacing, 1);
-  if (options->workers == 0) options->workers = muster_available_processors();
-  if (optind < count) return complain_usage("one bench at a time: '%s' is too many", arguments[optind]);
-  if (options->budget_ns <= options->period_ns) return STATUS_OK;
-  return complain_usage("--budget is %s, longer than a frame of %s; lower it or --hz",
-                        text_duration(budget, (double)options->budget_ns),
-                        text_duration(period, (double)options->period_ns));
-}
-
-/* True: go on; false: `status` is the exit status. */
-static bool read_options(bench_machine_options *options, int count, char **arguments, int *status) {
-  static const struct option long_options[] = {{"workers", required_argument, NULL, OPTION_WORKERS},
-                                               {"budget", required_argument, NULL, OPTION_BUDGET},
-                                               {"hz", required_argument, NULL, OPTION_HZ},
-                                               {"frames", required_argument, NULL, OPTION_FRAMES},
-                                               {"json", required_argument, NULL, OPTION_JSON},
-                                               {"help", no_argument, NULL, OPTION_HELP},
-                                               {NULL, 0, NULL, 0}};
-  static const option_reader reader = {"bench machine", long_options, show_help, read_option};
-  *options = (bench_machine_options){.budget_ns = 5000000, .rate = 30000, .frames = 600};
-  if (!options_read(&reader, options, count, arguments, status)) return false;
-  *status = complete(options, count, arguments);
-  return *status == STATUS_OK;
-}
-
-/* What happens between frames. */
-typedef struct machine_pause {
-  const bench_machine_options *options;
-  struct progress progress;
-  struct pacing pacing;
-} machine_pause;
 
 static void wait_for_frame(void *user, uint64_t frame) {
-  machine_pause *pause = user;
-  if (progress_is_due(&pause->progress))
-    progress_put(&pause->progress, "frame %" PRIu64 " of %" PRIu64, frame, pause->options->frames);
-  pacing_wait(&pause->pacing, frame);
+  machine_work *work = user;
+  if (progress_is_due(&work->common.line)) progress_put(&work->common.line, "frame %lu of %lu", frame, work->frames);
+  pacing_wait(&work->pacing, frame);
 }
 
-static const char *measure(bench_machine_results *results) {
-  const bench_machine_options *options = results->options;
-  machine_pause pause = {.options = options, .progress = progress_begin(), .pacing = pacing_begin(options->rate, true)};
-  machine_setup setup = {.workers = options->workers,
-                         .frames = options->frames,
-                         .budget_ns = options->budget_ns,
+static const char *measure(void *user) {
+  machine_work *work = user;
+  machine_setup setup = {.workers = work->workers,
+                         .frames = work->frames,
+                         .budget_ns = work->budget_ns,
                          .wait = wait_for_frame,
-                         .user = &pause};
-  struct noise begin = noise_begin();
+                         .user = work};
   int scheduler = sched_getscheduler(0);
-  results->real_time = scheduler == SCHED_FIFO || scheduler == SCHED_RR;
-  const char *wrong = machine_measure(&setup, &results->report);
-  noise_end(&begin, &results->others_share, &results->stolen_share);
-  progress_end(&pause.progress);
-  return wrong;
+  work->real_time = scheduler == SCHED_FIFO || scheduler == SCHED_RR;
+  work->pacing = pacing_begin(work->rate, true);
+  return machine_measure(&setup, &work->report);
 }
 
-static int deliver(const bench_machine_results *results, struct output *json, char *text) {
-  json_writer writer;
-  const char *file = results->options->json;
-  if (!file || strcmp(file, "-") != 0) bench_machine_print(results);
-  if (!file) return STATUS_OK;
-  json_start(&writer, text, JSON_BYTES);
-  bench_machine_write_json(results, &writer);
-  return output_commit_json(json, &writer) ? STATUS_OK : STATUS_FAILED;
+/* ---------------------------------------------------------------------------------------------------------- results */
+
+static void print_lateness(const machine_report *report) {
+  printf("%-22s %12s %8s %12s %8s\n", "no thread late by over", "own", "frames", "wall", "frames");
+  for (uint32_t i = 0; i < MACHINE_LIMITS; i++) {
+    uint64_t own_frames = report->own_late.within[i], wall_frames = report->wall_late.within[i];
+    printf("%-22s %12s %8lu %12s %8lu%s\n", text_ns(machine_limits_ns[i]),
+           text_share(machine_share(report, own_frames)), own_frames, text_share(machine_share(report, wall_frames)),
+           wall_frames, i == MACHINE_GRACE_AND_CLAIM ? "  20 us and a claim of 50 us" : "");
+  }
+  printf("%-22s %12s %8lu %12s %8s  20 us and the frame's longest stall before the deadline\n", "as an audit counts",
+         text_share(machine_share(report, report->as_audited)), report->as_audited, "", "");
+  printf("%-22s %12s %8s %12s\n", "latest", text_ns(report->own_late.latest_ns), "",
+         text_ns(report->wall_late.latest_ns));
 }
 
-int bench_machine_command(int count, char **arguments) {
-  bench_machine_options options;
-  bench_machine_results results = {.options = &options};
-  struct output json = {.descriptor = -1};
-  int status;
-  if (!read_options(&options, count, arguments, &status)) return status;
-  if (options.json && !output_open(&json, options.json)) return STATUS_FAILED;
-  char *text = malloc(JSON_BYTES);
-  const char *wrong = text ? measure(&results) : "out of memory";
-  status = wrong ? complain_failure("%s", wrong) : deliver(&results, &json, text);
-  free(text);
-  output_discard(&json);
-  return status;
+static void print_stalls(const machine_report *report, const char *name, const machine_stalls *stalls) {
+  char share[TEXT_BYTES];
+  snprintf(share, sizeof share, "%.3f %%", machine_stalled_share(report, stalls) * 100);
+  printf("%-22s %12.1f %8s %12s %8lu\n", name, machine_stalls_per_second(report, stalls), share,
+         text_ns(stalls->longest_ns), stalls->count);
 }
+
+/* The conclusion, for readers. */
+static void print_sentence(const machine_report *report) {
+  if (report->own_late.within[MACHINE_GRACE] == report->frames) {
+    puts("\nOn this machine, as it was, none of these frames was late by more than 20 us of own time for the machine's "
+         "sake.");
+    return;
+  }
+  printf("\nOn this machine, as it was, no program that works until its deadline can keep more than about %s of such\n"
+         "frames within 20 us of own time (and a claim of 50 us: %s; as `muster run` counts, to which a claim\n"
+         "that the machine stalls is a longer claim: %s).\n",
+         text_share(machine_share(report, report->own_late.within[MACHINE_GRACE])),
+         text_share(machine_share(report, report->own_late.within[MACHINE_GRACE_AND_CLAIM])),
+         text_share(machine_share(report, report->as_audited)));
+}
+
+static void print(const void *user) {
+  const machine_work *work = user;
+  const machine_report *report = &work->report;
+  printf("muster bench machine: %lu frames of %s at %g Hz, in which %u threads only read the clocks; %s\n\n",
+         report->frames, text_ns(work->budget_ns), (double)work->rate / 1000, work->workers,
+         work->real_time ? "real-time priority" : "usual priority");
+  print_lateness(report);
+  printf("\n%-22s %12s %8s %12s %8s\n", "stalls over 20 us", "/s and thread", "of time", "longest", "all");
+  print_stalls(report, "own", &report->own);
+  print_stalls(report, "wall", &report->wall);
+  if (report->missed) printf("threads woke only after the deadline %lu times, and saw nothing\n", report->missed);
+  print_sentence(report);
+}
+
+static void write_lateness(const machine_report *report, json_writer *writer) {
+  json_begin_array(writer, "within");
+  for (uint32_t i = 0; i < MACHINE_LIMITS; i++) {
+    json_print(writer, "{ limit_ns=%lu own_frames=%lu own_share=%g wall_frames=%lu wall_share=%g }",
+               machine_limits_ns[i], report->own_late.within[i], machine_share(report, report->own_late.within[i]),
+               report->wall_late.within[i], machine_share(report, report->wall_late.within[i]));
+  }
+  json_print(writer, "] as_audited_frames=%lu as_audited_share=%g latest_ns{ own=%lu wall=%lu }", report->as_audited,
+             machine_share(report, report->as_audited), report->own_late.latest_ns, report->wall_late.latest_ns);
+}
+
+static void write_stalls(const machine_report *report, const char *name, const machine_stalls *stalls,
+                         json_writer *writer) {
+  json_print(writer, "%s{ count=%lu per_second=%g time_share=%g total_ns=%lu longest_ns=%lu }", name, stalls->count,
+             machine_stalls_per_second(report, stalls), machine_stalled_share(report, stalls), stalls->total_ns,
+             stalls->longest_ns);
+}
+
+static void write(const void *user, json_writer *writer) {
+  const machine_work *work = user;
+  const machine_report *report = &work->report;
+  json_print(writer, "workers=%u frames=%lu budget_ns=%lu frame_period_ns=%lu real_time=%d", work->workers,
+             report->frames, work->budget_ns, work->period_ns, work->real_time);
+  write_lateness(report, writer);
+  json_print(writer, "woken_too_late=%lu steps=%lu watched_ns=%lu stalls{ longer_than_ns=%u", report->missed,
+             report->steps, report->watched_ns, MACHINE_GRACE_NS);
+  write_stalls(report, "own", &report->own, writer);
+  write_stalls(report, "wall", &report->wall, writer);
+  json_end_object(writer);
+}
+
+static const option_def options[] = {OPTION_WITHIN("workers", COUNT32, machine_work, workers, 1, MUSTER_WORKERS_MAX),
+                                     OPTION_WITHIN("budget", DURATION, machine_work, budget_ns, 100000, 1000000000),
+                                     OPTION_WITHIN("hz", RATE, machine_work, rate, 100, 10000000),
+                                     OPTION_WITHIN("frames", COUNT, machine_work, frames, 1, 1000000),
+                                     BENCH_JSON,
+                                     {0}};
+
+const bench_def bench_machine = {.name = "machine",
+                                 .summary = "how often the machine itself makes a frame late",
+                                 .show_help = show_help,
+                                 .options = options,
+                                 .bytes = sizeof(machine_work),
+                                 .noisy = true,
+                                 .check = check,
+                                 .measure = measure,
+                                 .print = print,
+                                 .write = write};

@@ -1,28 +1,160 @@
-#include "bench_quality.h"
+/* `muster bench quality`: how fresh each rule keeps a crowd with the same CPU, beside the optimum. */
+#include "bench.h"
 
-#include "bench_quality_report.h"
 #include "complaint.h"
-#include "options.h"
-#include "output.h"
-#include "parse.h"
 #include "plots.h"
-#include "progress.h"
+#include "quality.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { OPTION_SPAWNS = OPTION_OWN, OPTION_CROWD };
+typedef struct quality_work {
+  bench_work common;
+  const char *only; /* the one crowd that is measured, or null */
+  uint32_t count;
+  quality_case cases[QUALITY_CASES];
+} quality_work;
 
-enum { JSON_BYTES = 1 << 18 };
+/* The target of the rule that has a judge's weights: within this factor of the optimum, or of the wish's figure where
+ * that is above the optimum; and no other rule fresher by more than this factor. */
+static const double quality_target_ratio = 1.10, quality_target_lead = 0.01;
 
-typedef struct quality_options {
-  const char *json;
-  const char *plots;
-  quality_setup setup;
-} quality_options;
+static bool quality_reaches(const quality_case *result, uint32_t judge) {
+  double own = result->rules[quality_own_rule(judge)].ratio[judge];
+  for (quality_rule rule = 0; rule < QUALITY_RULES; rule++)
+    if (result->rules[rule].ratio[judge] < own * (1.0 - quality_target_lead)) return false;
+  return own <= quality_target_ratio * result->wish[judge];
+}
+
+static uint32_t missed(const quality_work *work, uint32_t judge) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < work->count; i++) count += !quality_reaches(&work->cases[i], judge);
+  return count;
+}
+
+static bool quality_reaches_always(const quality_work *work) {
+  for (uint32_t judge = 0; judge < QUALITY_JUDGES; judge++)
+    if (missed(work, judge)) return false;
+  return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------- for people */
+
+static void print_rows(const quality_work *work, uint32_t judge) {
+  printf("\nJudged by k = %u\n%-8s %4s %7s %9s %5s", quality_octaves(judge), "crowd", "CPU", "load", "optimum", "wish");
+  for (quality_rule rule = 0; rule < QUALITY_RULES; rule++) printf(" %12s", quality_rule_name(rule));
+  puts("");
+  for (uint32_t i = 0; i < work->count; i++) {
+    const quality_case *result = &work->cases[i];
+    printf("%-8s %2.0f %% %7.2f %6.0f ms %5.2f", result->crowd, result->cpu * 100, result->load,
+           result->optimum_ms[judge], result->wish[judge]);
+    for (quality_rule rule = 0; rule < QUALITY_RULES; rule++) printf(" %10.2f x", result->rules[rule].ratio[judge]);
+    puts(quality_reaches(result, judge) ? "" : "  MISSED");
+  }
+}
+
+static void print_words(const quality_work *work) {
+  puts("");
+  for (uint32_t i = 0; quality_crowd_name(i); i++)
+    printf("%-12s %s\n", quality_crowd_name(i), quality_crowd_summary(i));
+  puts("CPU          the CPU given, as a share of what all agents at the shortest period would take\n"
+       "load         what all agents at the longest period would take, as a part of this CPU\n"
+       "optimum      periods proportional to the root of cost over weight, from the shortest up, without a longest\n"
+       "wish         what is best where the longest period is a wish, which stretches with the load: the rule of "
+       "importance lets no agent wait for longer, and this is its price");
+  for (quality_rule rule = 0; rule < QUALITY_RULES; rule++)
+    printf("%-12s %s\n", quality_rule_name(rule), quality_rule_summary(rule));
+  if (!work->common.spawns) puts("\nNo spawn file: --spawns FILE.csv measures one, too.");
+}
+
+static void print_verdict(const quality_work *work, uint32_t judge) {
+  uint32_t misses = missed(work, judge);
+  printf("  %-12s judged by k = %-2u ", quality_rule_name(quality_own_rule(judge)), quality_octaves(judge));
+  if (misses)
+    printf("MISSED in %u of %u cases\n", misses, work->count);
+  else
+    puts("in every case");
+}
+
+static void print(const void *user) {
+  const quality_work *work = user;
+  printf("muster bench quality: virtual time%s\n", work->common.quick ? ", quick: small crowds" : "");
+  puts("staleness weighted by importance, 2^(k i), as a multiple of the optimum for the same CPU; less is better");
+  for (uint32_t judge = 0; judge < QUALITY_JUDGES; judge++) print_rows(work, judge);
+  print_words(work);
+  printf("\nTarget: at most %.2f x the optimum with the wish, and no rule fresher by more than %.0f %%\n",
+         quality_target_ratio, quality_target_lead * 100);
+  for (uint32_t judge = 0; judge < QUALITY_JUDGES; judge++) print_verdict(work, judge);
+}
+
+/* ----------------------------------------------------------------------------------------------------- for machines */
+
+static void write_rule(const quality_case *result, uint32_t judge, quality_rule rule, json_writer *writer) {
+  const quality_result *of_rule = &result->rules[rule];
+  json_print(writer,
+             "{ crowd=%s cpu=%g load=%g agents=%u observers=%u octaves=%u rule=%s staleness_ns=%g optimum_ns=%g "
+             "wish_ratio=%g ratio=%g cpu_used_share=%g",
+             result->crowd, result->cpu, result->load, result->agents, result->observers, quality_octaves(judge),
+             quality_rule_name(rule), of_rule->staleness_ms[judge] * 1e6, result->optimum_ms[judge] * 1e6,
+             result->wish[judge], of_rule->ratio[judge], of_rule->cpu_share);
+  if (rule == quality_own_rule(judge)) json_bool(writer, "reaches_target", quality_reaches(result, judge));
+  json_end_object(writer);
+}
+
+static void write(const void *user, json_writer *writer) {
+  const quality_work *work = user;
+  json_print(writer, "quick=%d seed=%lu target_ratio=%g target_lead=%g rows[", work->common.quick, work->common.seed,
+             quality_target_ratio, quality_target_lead);
+  for (uint32_t i = 0; i < work->count; i++)
+    for (uint32_t judge = 0; judge < QUALITY_JUDGES; judge++)
+      for (quality_rule rule = 0; rule < QUALITY_RULES; rule++) write_rule(&work->cases[i], judge, rule, writer);
+  json_print(writer, "] reaches_target=%d", quality_reaches_always(work));
+}
+
+/* ------------------------------------------------------------------------------------------------------ as a figure */
+
+/* The ratios of a crowd by a judge, a line for each share of the CPU. */
+static void plot_data(const quality_work *work, const char *crowd, uint32_t judge, FILE *script) {
+  fprintf(script, "$%s_%u << END\n", crowd, quality_octaves(judge));
+  for (uint32_t i = 0; i < work->count; i++) {
+    const quality_case *result = &work->cases[i];
+    if (strcmp(result->crowd, crowd) != 0) continue;
+    fprintf(script, "%g", result->cpu * 100);
+    for (quality_rule rule = 0; rule < QUALITY_RULES; rule++)
+      fprintf(script, " %.6g", result->rules[rule].ratio[judge]);
+    fprintf(script, "\n");
+  }
+  fprintf(script, "END\n");
+}
+
+/* The first panel has the key. */
+static void plot_panel(const char *crowd, uint32_t judge, FILE *script) {
+  fprintf(script, "set title '%s, judged by k = %u'\nplot ", crowd, quality_octaves(judge));
+  for (quality_rule rule = 0; rule < QUALITY_RULES; rule++)
+    fprintf(script, "%s$%s_%u using 1:%d with linespoints lw 2 pt 7 lt %d title '%s'", rule ? ", " : "", crowd,
+            quality_octaves(judge), (int)rule + 2, (int)rule + 1, quality_rule_name(rule));
+  fprintf(script, "\nunset key\n");
+}
+
+static bool draw(const void *user, const char *folder) {
+  const quality_work *work = user;
+  uint32_t columns = work->count / QUALITY_SHARES;
+  FILE *script = plot_begin(folder, "quality", 420 * (int)columns, 900);
+  if (!script) return false;
+  for (uint32_t i = 0; i < work->count; i += QUALITY_SHARES)
+    for (uint32_t judge = 0; judge < QUALITY_JUDGES; judge++) plot_data(work, work->cases[i].crowd, judge, script);
+  fprintf(script,
+          "set multiplot layout %d,%u title 'Staleness weighted by importance, as a multiple of the optimum for the "
+          "same CPU'\nset logscale xy\nset xrange [70:0.9]\nset yrange [0.9:40]\nset xtics (60,30,10,3,1)\n"
+          "set ytics (1,1.1,1.5,2,3,5,10,20)\nset grid\nset key top left\n"
+          "set xlabel 'CPU, %% of what all would take'\n",
+          QUALITY_JUDGES, columns);
+  for (uint32_t judge = 0; judge < QUALITY_JUDGES; judge++)
+    for (uint32_t i = 0; i < work->count; i += QUALITY_SHARES) plot_panel(work->cases[i].crowd, judge, script);
+  fprintf(script, "unset multiplot\n");
+  return plot_end(script);
+}
+
+/* -------------------------------------------------------------------------------------------------------- measuring */
 
 static void show_help(FILE *stream) {
   fputs("muster bench quality - how fresh each rule keeps a crowd with the same CPU, beside the optimum\n"
@@ -57,80 +189,47 @@ static void show_help(FILE *stream) {
         stream);
 }
 
-static bool read_option(void *user, int option, const char *text) {
-  quality_options *options = user;
-  if (option == OPTION_JSON) options->json = text;
-  if (option == OPTION_PLOTS) options->plots = text;
-  if (option == OPTION_SPAWNS) options->setup.spawns = text;
-  if (option == OPTION_CROWD) options->setup.only = text;
-  if (option == OPTION_QUICK) options->setup.quick = true;
-  return option != OPTION_SEED || parse_count("--seed", text, 0, UINT64_MAX, &options->setup.seed);
-}
-
 /* Whether there is a crowd of that name, and what it needs. */
-static bool check_crowd(const quality_setup *setup) {
-  bool known = !setup->only;
-  for (uint32_t i = 0; quality_crowd_name(i) && !known; i++) known = strcmp(setup->only, quality_crowd_name(i)) == 0;
-  if (!known) complain_usage("unknown crowd '%s'; see --help", setup->only);
-  bool lacks = known && setup->only && strcmp(setup->only, "spawns") == 0 && !setup->spawns;
-  if (lacks) complain_usage("say where the spawns are: --spawns FILE.csv");
-  return known && !lacks;
-}
-
-/* True: go on; false: `status` is the exit status. */
-static bool read_options(quality_options *options, int count, char **arguments, int *status) {
-  static const struct option long_options[] = {
-      {"spawns", required_argument, NULL, OPTION_SPAWNS}, {"crowd", required_argument, NULL, OPTION_CROWD},
-      {"json", required_argument, NULL, OPTION_JSON},     {"plots", required_argument, NULL, OPTION_PLOTS},
-      {"seed", required_argument, NULL, OPTION_SEED},     {"quick", no_argument, NULL, OPTION_QUICK},
-      {"help", no_argument, NULL, OPTION_HELP},           {NULL, 0, NULL, 0}};
-  static const option_reader reader = {"bench quality", long_options, show_help, read_option};
-  *options = (quality_options){.setup.seed = 1};
-  if (!options_read(&reader, options, count, arguments, status)) return false;
-  *status = STATUS_USAGE;
-  if (optind == count) return check_crowd(&options->setup);
-  *status = complain_usage("one bench at a time: '%s' is too many", arguments[optind]);
-  return false;
+static int check(void *user) {
+  const quality_work *work = user;
+  bool known = !work->only;
+  for (uint32_t i = 0; quality_crowd_name(i) && !known; i++) known = strcmp(work->only, quality_crowd_name(i)) == 0;
+  if (!known) return complain_usage("unknown crowd '%s'; see --help", work->only);
+  if (!work->only || strcmp(work->only, "spawns") != 0 || work->common.spawns) return STATUS_OK;
+  return complain_usage("say where the spawns are: --spawns FILE.csv");
 }
 
 static void show_step(const char *doing, void *user) {
   progress_step(user, "%s", doing);
 }
 
-static int deliver(const quality_report *report, const quality_options *options, struct output *json, char *text) {
-  json_writer writer;
-  bool quiet = options->json && strcmp(options->json, "-") == 0;
-  if (!quiet) quality_print(report);
-  if (options->plots && !quality_plot(report, options->plots)) return STATUS_FAILED;
-  if (options->json) {
-    json_start(&writer, text, JSON_BYTES);
-    quality_write_json(report, &writer);
-    if (!output_commit_json(json, &writer)) return STATUS_FAILED;
-  }
-  if (quality_reaches_always(report)) return STATUS_OK;
-  return complain_failure("the law of importance misses the target; the rows say where");
+static const char *measure(void *user) {
+  quality_work *work = user;
+  quality_setup setup = {.seed = work->common.seed,
+                         .spawns = work->common.spawns,
+                         .only = work->only,
+                         .quick = work->common.quick,
+                         .show = show_step,
+                         .user = &work->common.line};
+  return quality_measure(&setup, work->cases, &work->count);
 }
 
-static int measure(const void *user, struct output *json) {
-  const quality_options *options = user;
-  quality_report report = {.setup = options->setup};
-  struct progress line = progress_begin();
-  report.setup.show = show_step;
-  report.setup.user = &line;
-  const char *wrong = quality_measure(&report.setup, report.cases, &report.count);
-  progress_end(&line);
-  if (wrong) return complain_failure("%s", wrong);
-  char *text = malloc(JSON_BYTES);
-  int status = text ? deliver(&report, options, json, text) : complain_failure("out of memory");
-  free(text);
-  return status;
+static int judge(const void *user) {
+  return quality_reaches_always(user) ? STATUS_OK
+                                      : complain_failure("the law of importance misses the target; the rows say where");
 }
 
-int bench_quality_command(int count, char **arguments) {
-  quality_options options;
-  int status;
-  if (!read_options(&options, count, arguments, &status)) return status;
-  const char *spawns = options.setup.spawns; /* they come last, and after a while */
-  if (spawns && access(spawns, R_OK) != 0) return complain_failure("cannot read '%s': %s", spawns, strerror(errno));
-  return output_of_work(options.plots, options.json, measure, &options);
-}
+static const option_def options[] = {
+    BENCH_SPAWNS, OPTION("crowd", TEXT, quality_work, only), BENCH_JSON, BENCH_PLOTS, BENCH_SEED, BENCH_QUICK, {0}};
+
+const bench_def bench_quality = {.name = "quality",
+                                 .summary = "how fresh each rule keeps a crowd with the same CPU",
+                                 .show_help = show_help,
+                                 .options = options,
+                                 .bytes = sizeof(quality_work),
+                                 .check = check,
+                                 .measure = measure,
+                                 .print = print,
+                                 .plot = draw,
+                                 .write = write,
+                                 .judge = judge};

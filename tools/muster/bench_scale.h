@@ -1,8 +1,31 @@
-/* bench_scale.h - `muster bench scale`: what scheduling costs, from few agents to millions. */
+/* bench_scale.h - what `muster bench scale` was asked for, and what it found. */
 #ifndef TOOLS_BENCH_SCALE_H
 #define TOOLS_BENCH_SCALE_H
 
-/* `arguments` begins with the bench's name. Returns the exit status. */
-int bench_scale_command(int count, char **arguments);
+#include "bench.h"
+#include "scale.h"
+
+enum { SCALE_LIST_MAX = 64, SCALE_NOTE_BYTES = 256 };
+
+typedef struct scale_list {
+  uint32_t values[SCALE_LIST_MAX];
+  uint32_t count;
+} scale_list;
+
+typedef struct scale_work {
+  bench_work common;
+  scale_list agents, observers, workers;
+  scale_row *rows;
+  uint32_t row_count;
+  scale_spawning spawnings[SCALE_LIST_MAX]; /* one for each number of workers */
+  uint32_t spawning_count;
+  char notes[SCALE_LIST_MAX][SCALE_NOTE_BYTES]; /* what was left out, and why */
+  uint32_t note_count;
+} scale_work;
+
+/* The tables, the document, and a figure of the overhead against the number of agents, as a bench has them. */
+void scale_print(const void *user);
+void scale_write(const void *user, json_writer *writer);
+bool scale_plot(const void *user, const char *folder);
 
 #endif

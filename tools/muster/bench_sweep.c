@@ -1,25 +1,51 @@
-#include "bench_sweep.h"
+/* `muster bench sweep`: the same animals at rising loads. There is to be none at which important agents suddenly run
+ * much less often. */
+#include "bench.h"
 
-#include "bench_sweep_report.h"
+#include "bench_load.h"
 #include "complaint.h"
-#include "options.h"
-#include "output.h"
-#include "parse.h"
 #include "plots.h"
-#include "progress.h"
+#include "scenarios/scenarios.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <math.h>
 
-enum { JSON_BYTES = 1 << 16, AGENTS = 50000, AGENTS_QUICK = 10000 };
+enum { LOADS = 40, AGENTS = 50000, AGENTS_QUICK = 10000, OBSERVERS = 17, WINDOW = 150 };
 
-typedef struct sweep_options {
-  const char *json;
-  const char *plots;
-  uint64_t seed;
-  bool quick;
-} sweep_options;
+static const double load_first = 0.3, load_step = 1.1, importance_most = 0.9;
+
+/* From one load to the next the interval of the important may grow by that part, or by a frame; and where the animals
+ * themselves came to cost more meanwhile, which pressure tells, by that. */
+static const double growth_allowed = 0.15;
+
+typedef enum sweep_rule {
+  SWEEP_LAW = 0, /* Muster's default: the law of importance, and deadlines */
+  SWEEP_PAPERS,  /* Tan & Wong's elastic periods and Rankin's order */
+  SWEEP_RULES
+} sweep_rule;
+
+static const char *const names[SWEEP_RULES] = {"law", "papers"};
+
+/* Agents of some importance. */
+typedef struct sweep_band {
+  double agents;     /* mean */
+  double interval_s; /* agents x window / completed updates: agents that never ran count, too */
+  double period_s;   /* that the fit gives them: the inverse of the mean rate */
+} sweep_band;
+
+typedef struct sweep_point {
+  double pressure;                   /* as reported, mean of the window */
+  sweep_band important, unimportant; /* importance >= 0.9, and 0 */
+} sweep_point;
+
+typedef struct sweep_result {
+  double load; /* what all agents at the longest period take, as a part of the capacity */
+  sweep_point rules[SWEEP_RULES];
+} sweep_result;
+
+typedef struct sweep_work {
+  bench_work common;
+  sweep_result results[LOADS]; /* from a load of 0.3 on, each ten percent above the last */
+} sweep_work;
 
 static void show_help(FILE *stream) {
   fprintf(
@@ -47,67 +73,212 @@ static void show_help(FILE *stream) {
       "\n"
       "Ends with status 1 when by the law of importance the interval grows by more than %.0f %%, and by more than a "
       "frame, from one load to the next.\n",
-      AGENTS_QUICK, AGENTS, SWEEP_LOADS, sweep_growth_most * 100);
+      AGENTS_QUICK, AGENTS, LOADS, growth_allowed * 100);
 }
 
-static bool read_option(void *user, int option, const char *text) {
-  sweep_options *options = user;
-  if (option == OPTION_JSON) options->json = text;
-  if (option == OPTION_PLOTS) options->plots = text;
-  if (option == OPTION_QUICK) options->quick = true;
-  return option != OPTION_SEED || parse_count("--seed", text, 0, UINT64_MAX, &options->seed);
+static uint32_t agents_of(const sweep_work *work) {
+  return work->common.quick ? AGENTS_QUICK : AGENTS;
 }
 
-/* True: go on; false: `status` is the exit status. */
-static bool read_options(sweep_options *options, int count, char **arguments, int *status) {
-  static const struct option long_options[] = {
-      {"json", required_argument, NULL, OPTION_JSON}, {"plots", required_argument, NULL, OPTION_PLOTS},
-      {"seed", required_argument, NULL, OPTION_SEED}, {"quick", no_argument, NULL, OPTION_QUICK},
-      {"help", no_argument, NULL, OPTION_HELP},       {NULL, 0, NULL, 0}};
-  static const option_reader reader = {"bench sweep", long_options, show_help, read_option};
-  *options = (sweep_options){.seed = 1};
-  if (!options_read(&reader, options, count, arguments, status)) return false;
-  if (optind == count) return true;
-  *status = complain_usage("one bench at a time: '%s' is too many", arguments[optind]);
-  return false;
+/* -------------------------------------------------------------------------------------------------------- measuring */
+
+/* The wildlife under one rule. */
+static load_setup setup_of(const sweep_work *work, sweep_rule rule) {
+  return (load_setup){.module = muster_module_wildlife(),
+                      .agents = agents_of(work),
+                      .observers = OBSERVERS,
+                      .seed = work->common.seed,
+                      .elastic = rule == SWEEP_LAW ? MUSTER_ELASTIC_IMPORTANCE : MUSTER_ELASTIC_RATE,
+                      .order = rule == SWEEP_LAW ? MUSTER_ORDER_DEADLINE : MUSTER_ORDER_PRIORITY};
 }
 
-static void show_load(double load, void *user) {
-  progress_step(user, "load %.2f of 0.3 to 12", load);
+/* Sums over the frames of a window. */
+typedef struct band_sums {
+  double seen, runs, rate;
+} band_sums;
+
+typedef struct sweep_sums {
+  band_sums important, unimportant;
+} sweep_sums;
+
+/* An agent that ran in this frame has no staleness at its end. */
+static void add(band_sums *sums, const muster_sight *sight) {
+  sums->seen++;
+  sums->runs += (double)sight->staleness_s < 0.5 * LOAD_FRAME_S;
+  sums->rate += 1.0 / (double)sight->period_s;
 }
 
-static int deliver(const sweep_report *report, const sweep_options *options, struct output *json, char *text) {
-  json_writer writer;
-  bool quiet = options->json && strcmp(options->json, "-") == 0;
-  if (!quiet) sweep_print(report);
-  if (options->plots && !sweep_plot(report, options->plots)) return STATUS_FAILED;
-  if (options->json) {
-    json_start(&writer, text, JSON_BYTES);
-    sweep_write_json(report, &writer);
-    if (!output_commit_json(json, &writer)) return STATUS_FAILED;
+static void see(const muster_sight *sight, void *user) {
+  sweep_sums *sums = user;
+  if ((double)sight->importance >= importance_most) add(&sums->important, sight);
+  if (sight->importance <= 0.0f) add(&sums->unimportant, sight);
+}
+
+static sweep_band band_of(const band_sums *sums) {
+  return (sweep_band){sums->seen / WINDOW, sums->seen * LOAD_FRAME_S / sums->runs, sums->seen / sums->rate};
+}
+
+static bool watch(load_world *world, uint32_t warm_up, sweep_point *point) {
+  muster_frame_report report;
+  sweep_sums sums = {0};
+  double pressure = 0;
+  for (uint32_t i = 0; i < warm_up + WINDOW; i++) {
+    if (!load_run_frame(world, &report)) return false;
+    if (i < warm_up) continue;
+    pressure += (double)report.pressure;
+    load_look(world, see, &sums);
   }
-  if (sweep_cliffs(report, SWEEP_LAW) == 0) return STATUS_OK;
-  return complain_failure("there is a cliff; the rows say where");
+  *point = (sweep_point){pressure / WINDOW, band_of(&sums.important), band_of(&sums.unimportant)};
+  return true;
 }
 
-static int measure(const void *user, struct output *json) {
-  const sweep_options *options = user;
-  struct progress line = progress_begin();
-  sweep_report report = {
-      .setup = {
-          .seed = options->seed, .agents = options->quick ? AGENTS_QUICK : AGENTS, .show = show_load, .user = &line}};
-  const char *wrong = sweep_measure(&report.setup, report.results);
-  progress_end(&line);
-  if (wrong) return complain_failure("%s", wrong);
-  char *text = malloc(JSON_BYTES);
-  int status = text ? deliver(&report, options, json, text) : complain_failure("out of memory");
-  free(text);
-  return status;
+static bool measure_load(sweep_work *work, double wish_ns, sweep_result *result) {
+  uint64_t capacity_ns = (uint64_t)llround(wish_ns / result->load);
+  bool ran = true;
+  progress_step(&work->common.line, "load %.2f of 0.3 to 12", result->load);
+  for (sweep_rule rule = 0; rule < SWEEP_RULES && ran; rule++) {
+    load_world world;
+    load_setup one = setup_of(work, rule);
+    ran = load_open(&world, &one, capacity_ns) && watch(&world, load_warm_up(result->load), &result->rules[rule]);
+    load_close(&world);
+  }
+  return ran;
 }
 
-int bench_sweep_command(int count, char **arguments) {
-  sweep_options options;
-  int status;
-  if (!read_options(&options, count, arguments, &status)) return status;
-  return output_of_work(options.plots, options.json, measure, &options);
+static const char *measure(void *user) {
+  sweep_work *work = user;
+  load_setup law = setup_of(work, SWEEP_LAW);
+  double wish_ns = load_find_wish_ns(&law, WINDOW);
+  bool ran = wish_ns > 0;
+  for (uint32_t i = 0; i < LOADS && ran; i++) {
+    work->results[i].load = round(load_first * pow(load_step, i) * 100.0) / 100.0;
+    ran = measure_load(work, wish_ns, &work->results[i]);
+  }
+  return ran ? NULL : muster_last_error();
 }
+
+/* ---------------------------------------------------------------------------------------------------------- judging */
+
+/* By how much the interval of the important grows from the load before to this one; 0 at the first. */
+static double growth_at(const sweep_work *work, sweep_rule rule, uint32_t load) {
+  if (load == 0) return 0;
+  const sweep_result *result = &work->results[load];
+  return result->rules[rule].important.interval_s / result[-1].rules[rule].important.interval_s - 1.0;
+}
+
+/* Whether it may. */
+static bool holds_at(const sweep_work *work, sweep_rule rule, uint32_t load) {
+  if (load == 0) return true;
+  const sweep_result *result = &work->results[load];
+  double before_s = result[-1].rules[rule].important.interval_s;
+  return result->rules[rule].important.interval_s <= fmax(before_s * (1.0 + growth_allowed), before_s + LOAD_FRAME_S);
+}
+
+/* Loads at which it may not. */
+static uint32_t cliffs_of(const sweep_work *work, sweep_rule rule) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < LOADS; i++) count += !holds_at(work, rule, i);
+  return count;
+}
+
+static double growth_most(const sweep_work *work, sweep_rule rule) {
+  double most = 0;
+  for (uint32_t i = 0; i < LOADS; i++) most = fmax(most, growth_at(work, rule, i));
+  return most;
+}
+
+static int judge(const void *user) {
+  return cliffs_of(user, SWEEP_LAW) ? complain_failure("there is a cliff; the rows say where") : STATUS_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- results */
+
+static void print_row(const sweep_work *work, uint32_t load) {
+  const sweep_result *result = &work->results[load];
+  printf("%6.2f", result->load);
+  for (sweep_rule rule = 0; rule < SWEEP_RULES; rule++) {
+    const sweep_point *point = &result->rules[rule];
+    printf("   %8.2f %7.0f ms %7.0f ms %+6.0f %% %8.0f ms", point->pressure, point->important.interval_s * 1e3,
+           point->important.period_s * 1e3, growth_at(work, rule, load) * 100, point->unimportant.interval_s * 1e3);
+  }
+  puts(holds_at(work, SWEEP_LAW, load) ? "" : "  CLIFF");
+}
+
+static void print(const void *user) {
+  const sweep_work *work = user;
+  printf("muster bench sweep: %u animals, %.0f of them important, 30 Hz, virtual time\n\n", agents_of(work),
+         work->results[0].rules[SWEEP_LAW].important.agents);
+  printf("%6s   %-49s   %s\n", "", "the law of importance (default)", "the papers' rules");
+  printf("%6s", "load");
+  for (sweep_rule rule = 0; rule < SWEEP_RULES; rule++)
+    printf("   %8s %10s %10s %8s %11s", "pressure", "interval", "period", "growth", "of others");
+  puts("");
+  for (uint32_t i = 0; i < LOADS; i++) print_row(work, i);
+  printf("\nload       what all would take at their longest periods, in parts of the capacity\n"
+         "interval   agents x window / completed updates at importance 0.9 and above; of others: at importance 0\n"
+         "period     that the fit gives to the important\n"
+         "pressure   the load as the world reports it: what animals cost differs with what they do\n"
+         "growth     of the interval over the load before, which was a tenth less\n\n"
+         "Target: it grows by %.0f %% at most, or by a frame; most: %.0f %% by the law, %.0f %% by the papers' rules\n",
+         growth_allowed * 100, growth_most(work, SWEEP_LAW) * 100, growth_most(work, SWEEP_PAPERS) * 100);
+}
+
+static void write_row(const sweep_work *work, uint32_t load, sweep_rule rule, json_writer *writer) {
+  const sweep_point *point = &work->results[load].rules[rule];
+  const sweep_band *important = &point->important, *unimportant = &point->unimportant;
+  json_print(writer,
+             "{ rule=%s load=%g pressure=%g important{ agents=%g interval_ns=%g period_ns=%g } unimportant{ agents=%g "
+             "interval_ns=%g period_ns=%g } growth=%g holds=%d }",
+             names[rule], work->results[load].load, point->pressure, important->agents, important->interval_s * 1e9,
+             important->period_s * 1e9, unimportant->agents, unimportant->interval_s * 1e9, unimportant->period_s * 1e9,
+             growth_at(work, rule, load), holds_at(work, rule, load));
+}
+
+static void write(const void *user, json_writer *writer) {
+  const sweep_work *work = user;
+  json_print(writer, "seed=%lu agents=%u frame_ns=%g growth_most=%g rows[", work->common.seed, agents_of(work),
+             LOAD_FRAME_S * 1e9, growth_allowed);
+  for (uint32_t i = 0; i < LOADS; i++)
+    for (sweep_rule rule = 0; rule < SWEEP_RULES; rule++) write_row(work, i, rule, writer);
+  json_end_array(writer);
+  for (sweep_rule rule = 0; rule < SWEEP_RULES; rule++)
+    json_print(writer, "%s{ growth_most=%g cliffs=%u }", names[rule], growth_most(work, rule), cliffs_of(work, rule));
+}
+
+static bool draw(const void *user, const char *folder) {
+  const sweep_work *work = user;
+  FILE *script = plot_begin(folder, "sweep", 1000, 640);
+  if (!script) return false;
+  fprintf(script, "$loads << END\n");
+  for (uint32_t i = 0; i < LOADS; i++) {
+    const sweep_point *law = &work->results[i].rules[SWEEP_LAW], *papers = &work->results[i].rules[SWEEP_PAPERS];
+    fprintf(script, "%g %g %g %g %g %g\n", work->results[i].load, law->important.interval_s, law->important.period_s,
+            law->unimportant.interval_s, papers->important.interval_s, papers->unimportant.interval_s);
+  }
+  fprintf(script,
+          "END\nset title '%u animals: how often the most important run, and the unimportant'\n"
+          "set logscale xy\nset xrange [0.28:13]\nset yrange [0.03:*]\nset xtics (0.3,0.5,1,2,3,6,12)\n"
+          "set ytics (0.05,0.1,0.2,0.5,1,2,5,10,20,50)\nset grid\nset key top left\n"
+          "set xlabel 'load: what all would take at their longest periods, in parts of the capacity'\n"
+          "set ylabel 'seconds between two updates'\n"
+          "plot $loads using 1:6 with lines lw 1 lc rgb '#d55e00' title 'importance 0, papers',"
+          " $loads using 1:5 with linespoints lw 2 pt 7 ps 0.6 lc rgb '#d55e00' title 'important, papers',"
+          " $loads using 1:4 with lines lw 1 lc rgb '#0072b2' title 'importance 0, law',"
+          " $loads using 1:3 with lines lw 5 lc rgb '#99c7e0' title 'important: period by the law',"
+          " $loads using 1:2 with linespoints lw 2 pt 7 ps 0.6 lc rgb '#0072b2' title 'important, law'\n",
+          agents_of(work));
+  return plot_end(script);
+}
+
+static const option_def options[] = {BENCH_JSON, BENCH_PLOTS, BENCH_SEED, BENCH_QUICK, {0}};
+
+const bench_def bench_sweep = {.name = "sweep",
+                               .summary = "how often the most important agents run, at rising loads",
+                               .show_help = show_help,
+                               .options = options,
+                               .bytes = sizeof(sweep_work),
+                               .measure = measure,
+                               .print = print,
+                               .plot = draw,
+                               .write = write,
+                               .judge = judge};

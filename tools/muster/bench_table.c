@@ -1,49 +1,43 @@
-#include "bench_report.h"
-#include "noise.h"
+/* The rows of the worker pool and of others as tables and as a document. */
+#include "bench_pool.h"
+
+#include "text.h"
 
 #include <muster/jobs.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-enum { CELL_BYTES = 32, TITLE_COLUMNS = 41, UNIT_COLUMNS = 14, COLUMN = 11 };
+enum { TITLE_COLUMNS = 41, UNIT_COLUMNS = 14, COLUMN = 11 };
 
-static const char *figure(char out[CELL_BYTES], double value) {
+static const char *figure(double value) {
   double size = fabs(value);
-  int decimals = size < 0.9995 ? 3 : size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
-  if (value == 0) decimals = 0;
-  snprintf(out, CELL_BYTES, "%.*f", decimals, value);
-  return out;
+  return text_of("%.*f", value == 0 || size >= 99.95 ? 0 : size < 0.9995 ? 3 : size < 9.995 ? 2 : 1, value);
 }
 
-static uint32_t workers_of(const bench_results *results) {
-  return results->options->workers_first;
-}
-
-static const bench_row *row_of(const bench_results *results, const bench_system *system, const bench_series *series) {
-  return bench_rows_find(&results->rows, system, series, workers_of(results));
+static const pool_row *row_of(const pool_work *work, const bench_system *system, const bench_series *series) {
+  return pool_find(work, system, series, work->workers_first);
 }
 
 static bool is_muster(const bench_system *system) {
   return strcmp(system->key, "muster") == 0;
 }
 
-static bool has_rows(const bench_results *results, const bench_system *system) {
-  for (uint32_t i = 0; i < results->rows.count; i++)
-    if (results->rows.rows[i].system == system) return true;
+static bool has_rows(const pool_work *work, const bench_system *system) {
+  for (uint32_t i = 0; i < work->row_count; i++)
+    if (work->rows[i].system == system) return true;
   return false;
 }
 
 /* Systems in the contest, also those that cannot take a measure: they have a dash in every row. */
-static bool is_shown(const bench_results *results, const bench_system *system) {
-  if (bench_rows_is_reference(system) || results->options->sweep) return has_rows(results, system);
-  return bench_options_want_system(results->options, system);
+static bool is_shown(const pool_work *work, const bench_system *system) {
+  if (pool_is_reference(system) || work->sweep) return has_rows(work, system);
+  return pool_wants_system(work, system);
 }
 
-static bool has_reference(const bench_results *results, const bench_series *series) {
-  for (uint32_t i = 0; i < results->rows.count; i++)
-    if (results->rows.rows[i].series == series && bench_rows_is_reference(results->rows.rows[i].system)) return true;
+static bool has_reference(const pool_work *work, const bench_series *series) {
+  for (uint32_t i = 0; i < work->row_count; i++)
+    if (work->rows[i].series == series && pool_is_reference(work->rows[i].system)) return true;
   return false;
 }
 
@@ -54,13 +48,13 @@ struct columns {
 };
 
 /* Muster always is the first. */
-static struct columns choose_columns(const bench_results *results, bool references) {
+static struct columns choose_columns(const pool_work *work, bool references) {
   struct columns columns = {.count = 0};
-  for (uint32_t i = 0; i < results->systems->present_count; i++) {
-    const bench_system *system = results->systems->present[i];
+  for (uint32_t i = 0; i < work->systems.present_count; i++) {
+    const bench_system *system = work->systems.present[i];
     bool first = is_muster(system);
-    if (first || bench_rows_is_reference(system) == references)
-      if (is_shown(results, system)) columns.systems[columns.count++] = system;
+    if (first || pool_is_reference(system) == references)
+      if (is_shown(work, system)) columns.systems[columns.count++] = system;
   }
   return columns;
 }
@@ -68,11 +62,11 @@ static struct columns choose_columns(const bench_results *results, bool referenc
 /* --------------------------------------------------------------------------------------------------------- verdicts */
 
 /* Muster's p50 against the best other's. Figures around nothing have no ratio. */
-static void print_verdict(const bench_results *results, const bench_series *series, const struct columns *columns) {
-  const bench_row *own = columns->count ? row_of(results, columns->systems[0], series) : NULL;
-  const bench_row *other = own && is_muster(own->system) ? bench_rows_best_other(&results->rows, own) : NULL;
+static void print_verdict(const pool_work *work, const bench_series *series, const struct columns *columns) {
+  const pool_row *own = columns->count ? row_of(work, columns->systems[0], series) : NULL;
+  const pool_row *other = own && is_muster(own->system) ? pool_best_other(work, own) : NULL;
   if (!other) return;
-  double ratio = bench_rows_against(own, other);
+  double ratio = pool_against(own, other);
   const char *key = other->system->key;
   if (fabs(ratio - 1) < 0.02)
     printf("   like %s", key);
@@ -91,120 +85,154 @@ static void print_head(const char *title, const struct columns *columns, bool ve
 }
 
 /* `choose` picks what of the quantiles is shown. */
-static void print_cells(const bench_results *results, const bench_series *series, const struct columns *columns,
-                        double (*choose)(const bench_quantiles *)) {
-  char text[CELL_BYTES];
+static void print_cells(const pool_work *work, const bench_series *series, const struct columns *columns,
+                        double (*choose)(const pool_quantiles *)) {
   for (uint32_t i = 0; i < columns->count; i++) {
-    const bench_row *row = row_of(results, columns->systems[i], series);
-    printf(" %*s", COLUMN, row ? figure(text, choose(&row->result)) : "-");
+    const pool_row *row = row_of(work, columns->systems[i], series);
+    printf(" %*s", COLUMN, row ? figure(choose(&row->result)) : "-");
   }
 }
 
-static double choose_p50(const bench_quantiles *quantiles) {
+static double choose_p50(const pool_quantiles *quantiles) {
   return quantiles->p50;
 }
 
-static double choose_p99(const bench_quantiles *quantiles) {
+static double choose_p99(const pool_quantiles *quantiles) {
   return quantiles->p99;
 }
 
-static bool has_row(const bench_results *results, const bench_series *series, const struct columns *columns) {
+static bool has_row(const pool_work *work, const bench_series *series, const struct columns *columns) {
   for (uint32_t i = 0; i < columns->count; i++)
-    if (row_of(results, columns->systems[i], series)) return true;
+    if (row_of(work, columns->systems[i], series)) return true;
   return false;
 }
 
-static void print_series(const bench_results *results, const bench_series *series, const struct columns *columns,
+static void print_series(const pool_work *work, const bench_series *series, const struct columns *columns,
                          bool verdicts) {
   printf("%-*s%-*s", TITLE_COLUMNS, series->title, UNIT_COLUMNS, series->unit);
-  print_cells(results, series, columns, choose_p50);
-  if (verdicts) print_verdict(results, series, columns);
+  print_cells(work, series, columns, choose_p50);
+  if (verdicts) print_verdict(work, series, columns);
   printf("\n%*s", TITLE_COLUMNS + UNIT_COLUMNS, series->more_is_better ? "99 % reach" : "p99");
-  print_cells(results, series, columns, choose_p99);
+  print_cells(work, series, columns, choose_p99);
   puts("");
 }
 
-static void print_table(const bench_results *results, bool references, const char *title) {
-  struct columns columns = choose_columns(results, references);
+static void print_table(const pool_work *work, bool references, const char *title) {
+  struct columns columns = choose_columns(work, references);
   if (columns.count == 0 || (references && columns.count < 2)) return;
   print_head(title, &columns, !references);
-  for (const bench_measure *const *measure = results->options->suite->measures; *measure; measure++)
+  for (const bench_measure *const *measure = work->suite->measures; *measure; measure++)
     for (uint32_t i = 0; i < (*measure)->series_count; i++) {
       const bench_series *series = &(*measure)->series[i];
-      if (references && !has_reference(results, series)) continue;
-      if (has_row(results, series, &columns)) print_series(results, series, &columns, !references);
+      if (references && !has_reference(work, series)) continue;
+      if (has_row(work, series, &columns)) print_series(work, series, &columns, !references);
     }
 }
 
 /* ------------------------------------------------------------------------------------------------------------ sweep */
 
-static void print_sweep_head(const bench_results *results) {
-  const bench_options *options = results->options;
+static void print_sweep_head(const pool_work *work) {
+  const bench_suite *const suite = work->suite;
   for (int line = 0; line < 2; line++) {
     printf("%s", line == 0 ? "\nworkers" : "       ");
-    for (const bench_measure *const *measure = options->suite->measures; *measure; measure++)
-      for (uint32_t i = 0; bench_options_want_measure(options, *measure) && i < (*measure)->series_count; i++)
+    for (const bench_measure *const *measure = suite->measures; *measure; measure++)
+      for (uint32_t i = 0; pool_wants_measure(work, *measure) && i < (*measure)->series_count; i++)
         printf(" %20s", line == 0 ? (*measure)->series[i].key : (*measure)->series[i].unit);
     puts("");
   }
 }
 
-static void print_sweep_row(const bench_results *results, const bench_system *system, uint32_t workers) {
-  const bench_options *options = results->options;
-  char text[CELL_BYTES];
+static void print_sweep_row(const pool_work *work, const bench_system *system, uint32_t workers) {
+  const bench_suite *const suite = work->suite;
   printf("%7u", workers);
-  for (const bench_measure *const *measure = options->suite->measures; *measure; measure++)
-    for (uint32_t i = 0; bench_options_want_measure(options, *measure) && i < (*measure)->series_count; i++) {
-      const bench_row *row = bench_rows_find(&results->rows, system, &(*measure)->series[i], workers);
-      printf(" %20s", row ? figure(text, row->result.p50) : "-");
+  for (const bench_measure *const *measure = suite->measures; *measure; measure++)
+    for (uint32_t i = 0; pool_wants_measure(work, *measure) && i < (*measure)->series_count; i++) {
+      const pool_row *row = pool_find(work, system, &(*measure)->series[i], workers);
+      printf(" %20s", row ? figure(row->result.p50) : "-");
     }
   puts("");
 }
 
-static void print_sweep(const bench_results *results) {
-  const bench_options *options = results->options;
-  for (uint32_t i = 0; i < results->systems->present_count; i++) {
-    const bench_system *system = results->systems->present[i];
-    if (!has_rows(results, system)) continue;
+static void print_sweep(const pool_work *work) {
+  for (uint32_t i = 0; i < work->systems.present_count; i++) {
+    const bench_system *system = work->systems.present[i];
+    if (!has_rows(work, system)) continue;
     printf("\n%s, p50:\n", system->name);
-    print_sweep_head(results);
-    for (uint32_t workers = options->workers_first; workers <= options->workers_last;
-         workers = bench_options_next_workers(options, workers))
-      print_sweep_row(results, system, workers);
+    print_sweep_head(work);
+    for (uint32_t workers = work->workers_first; workers <= work->workers_last;
+         workers = pool_next_workers(workers, work->workers_last))
+      print_sweep_row(work, system, workers);
   }
 }
 
 /* ----------------------------------------------------------------------------------------------------------- report */
 
-static void print_systems(const bench_results *results) {
+static void print_systems(const pool_work *work) {
   puts("");
-  for (uint32_t i = 0; i < results->systems->present_count; i++) {
-    const bench_system *system = results->systems->present[i];
-    if (is_shown(results, system)) printf("%-11s  %s: %s\n", system->key, system->name, system->convention);
+  for (uint32_t i = 0; i < work->systems.present_count; i++) {
+    const bench_system *system = work->systems.present[i];
+    if (is_shown(work, system)) printf("%-11s  %s: %s\n", system->key, system->name, system->convention);
   }
-  for (uint32_t i = 0; i < results->systems->absent_count; i++) {
-    const bench_absence *absence = &results->systems->absent[i];
-    if (results->options->sweep && !results->options->systems) continue;
+  for (uint32_t i = 0; i < work->systems.absent_count; i++) {
+    const bench_absence *absence = &work->systems.absent[i];
+    if (work->sweep && !work->systems_wanted) continue;
     printf("%-11s  absent (%s): %s. Run tools/setup --peers (packages: %s), configure and build anew\n", absence->key,
            absence->name, absence->reason, absence->packages);
   }
-  for (uint32_t i = 0; i < results->rows.note_count; i++) printf("failed: %s\n", results->rows.notes[i]);
+  for (uint32_t i = 0; i < work->note_count; i++) printf("failed: %s\n", work->notes[i]);
 }
 
-void bench_print(const bench_results *results) {
-  const bench_options *options = results->options;
-  uint32_t processors = muster_available_processors();
-  const char *quick = options->quick ? ", quick: figures mean little" : "";
-  printf("muster bench %s: ", options->suite->name);
-  if (options->sweep) printf("%u to ", options->workers_first);
-  printf("%u workers on %u processor%s, medians of %u interleaved round%s%s\n", options->workers_last, processors,
-         processors == 1 ? "" : "s", options->rounds, options->rounds == 1 ? "" : "s", quick);
-  noise_print(results->others_share, results->stolen_share);
-  if (options->sweep) {
-    print_sweep(results);
+void pool_print(const void *user) {
+  const pool_work *work = user;
+  uint32_t processors = muster_available_processors(), rounds = work->common.rounds;
+  printf("muster bench %s: ", work->suite->name);
+  if (work->sweep) printf("%u to ", work->workers_first);
+  printf("%u workers on %u processor%s, medians of %u interleaved round%s%s\n", work->workers_last, processors,
+         processors == 1 ? "" : "s", rounds, rounds == 1 ? "" : "s",
+         work->common.quick ? ", quick: figures mean little" : "");
+  if (work->sweep) {
+    print_sweep(work);
   } else {
-    print_table(results, false, "p50, and p99 below");
-    print_table(results, true, "with and without, and what the machine allows");
+    print_table(work, false, "p50, and p99 below");
+    print_table(work, true, "with and without, and what the machine allows");
   }
-  print_systems(results);
+  print_systems(work);
+}
+
+/* --------------------------------------------------------------------------------------------------------- document */
+
+static void write_row(const pool_work *work, const pool_row *row, json_writer *writer) {
+  json_print(writer,
+             "{ system=%s measure=%s unit=%s p50=%g p99=%g max=%g n=%lu workers=%u more_is_better=%d "
+             "p50_lowest_round=%g p50_highest_round=%g",
+             row->system->key, row->series->key, row->series->unit, row->result.p50, row->result.p99, row->result.max,
+             row->samples, row->workers, row->series->more_is_better, row->p50_lowest, row->p50_highest);
+  if (is_muster(row->system)) {
+    const pool_row *other = pool_best_other(work, row);
+    json_number(writer, "against_best", other ? pool_against(row, other) : (double)NAN);
+    if (other) json_string(writer, "best_other", other->system->key);
+  }
+  json_end_object(writer);
+}
+
+void pool_write(const void *user, json_writer *writer) {
+  const pool_work *work = user;
+  json_print(writer, "bench=%s workers_first=%u workers_last=%u processors=%u rounds=%u quick=%d rows[",
+             work->suite->name, work->workers_first, work->workers_last, muster_available_processors(),
+             work->common.rounds, work->common.quick);
+  for (uint32_t i = 0; i < work->row_count; i++) write_row(work, &work->rows[i], writer);
+  json_print(writer, "] systems[");
+  for (uint32_t i = 0; i < work->systems.present_count; i++) {
+    const bench_system *system = work->systems.present[i];
+    json_print(writer, "{ system=%s name=%s convention=%s }", system->key, system->name, system->convention);
+  }
+  json_print(writer, "] absent[");
+  for (uint32_t i = 0; i < work->systems.absent_count; i++) {
+    const bench_absence *absence = &work->systems.absent[i];
+    json_print(writer, "{ system=%s name=%s reason=%s packages=%s }", absence->key, absence->name, absence->reason,
+               absence->packages);
+  }
+  json_print(writer, "] failures[");
+  for (uint32_t i = 0; i < work->note_count; i++) json_string(writer, NULL, work->notes[i]);
+  json_end_array(writer);
 }

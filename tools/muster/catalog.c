@@ -1,6 +1,5 @@
 #include "catalog.h"
 
-#include "base/nearest.h"
 #include "complaint.h"
 #include "scenarios/scenarios.h"
 
@@ -32,15 +31,8 @@ static bool can_be_read(const char *path) {
 
 static int unknown_scenario(const char *argument) {
   const char *names[SCENARIOS];
-  char list[256] = "";
-  for (size_t i = 0; i < SCENARIOS; i++) {
-    size_t length = strlen(list);
-    names[i] = scenarios[i]()->name;
-    snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
-  }
-  const char *nearest = nearest_name(argument, names, SCENARIOS);
-  if (nearest) return complain_usage("unknown scenario '%s'; did you mean '%s'? Known: %s", argument, nearest, list);
-  return complain_usage("unknown scenario '%s'; known: %s, or a population file ending in .csv", argument, list);
+  for (size_t i = 0; i < SCENARIOS; i++) names[i] = scenarios[i]()->name;
+  return complain_unknown("scenario", argument, names, SCENARIOS, ", or a population file ending in .csv");
 }
 
 const muster_module *catalog_find(const char *argument, const char **path, int *status) {

@@ -1,5 +1,7 @@
 #include "complaint.h"
 
+#include "base/nearest.h"
+
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -43,4 +45,14 @@ int complain_unknown_option(const char *argument, const char *nearest, const cha
   if (!nearest) return complain_usage("unknown option %.*s; see `muster %s --help`", length, argument, command);
   return complain_usage("unknown option %.*s; did you mean '--%s'? See `muster %s --help`", length, argument, nearest,
                         command);
+}
+
+int complain_unknown(const char *what, const char *name, const char *const *names, size_t count, const char *more) {
+  char list[512] = "";
+  size_t length = 0;
+  const char *nearest = nearest_name(name, names, count);
+  for (size_t i = 0; i < count && length < sizeof list; i++)
+    length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
+  if (nearest) return complain_usage("unknown %s '%s'; did you mean '%s'? Known: %s", what, name, nearest, list);
+  return complain_usage("unknown %s '%s'; known: %s%s", what, name, list, more);
 }

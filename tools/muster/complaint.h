@@ -3,6 +3,8 @@
 #ifndef TOOLS_COMPLAINT_H
 #define TOOLS_COMPLAINT_H
 
+#include <stddef.h>
+
 enum {
   STATUS_OK = 0,
   STATUS_FAILED = 1, /* the usage was right, but the command failed */
@@ -20,5 +22,9 @@ int complain_option(int result, char *const *arguments, const char *command);
 
 /* The same for an option that does not exist; `nearest` is the name without dashes that was meant, or null. */
 int complain_unknown_option(const char *argument, const char *nearest, const char *command);
+
+/* For a name that is none of `names`: says which was probably meant, or the names, and `more` behind them. Returns
+ * STATUS_USAGE. */
+int complain_unknown(const char *what, const char *name, const char *const *names, size_t count, const char *more);
 
 #endif

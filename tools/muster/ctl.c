@@ -7,9 +7,6 @@
 
 #include "base/nearest.h"
 
-#include <stddef.h>
-
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,9 +87,13 @@ static bool read_options(ctl_options *options, const char *command, int *count, 
   return true;
 }
 
-static bool begin(ctl_options *options, const char *command, int *count, char **arguments) {
+const char *ctl_default_socket(void) {
   const char *socket = getenv("MUSTER_SOCKET");
-  *options = (ctl_options){.socket = socket && *socket ? socket : "/run/musterd/control.sock"};
+  return socket && *socket ? socket : "/run/musterd/control.sock";
+}
+
+static bool begin(ctl_options *options, const char *command, int *count, char **arguments) {
+  *options = (ctl_options){.socket = ctl_default_socket()};
   return read_options(options, command, count, arguments);
 }
 

@@ -19,6 +19,9 @@ typedef struct ctl_options {
   bool json, help;
 } ctl_options;
 
+/* $MUSTER_SOCKET, or where the daemon listens without it. */
+const char *ctl_default_socket(void);
+
 /* A command with its arguments, as typed. */
 typedef struct ctl_call {
   const ctl_options *options;

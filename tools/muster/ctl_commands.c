@@ -7,8 +7,6 @@
 #include "parse.h"
 
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

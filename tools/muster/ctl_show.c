@@ -5,7 +5,6 @@
 #include "base/columns.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,21 +27,13 @@ static void write_place(char cell[CELL_BYTES], const json_t *value) {
            json_number_value(json_object_get(value, "y")), json_number_value(json_object_get(value, "z")));
 }
 
-static void write_list(char cell[CELL_BYTES], const json_t *value) {
-  char number[TEXT_BYTES];
+/* "317 337"; or "0: 317, 1: 337" of levels, of which 0 is the best. */
+static void write_list(char cell[CELL_BYTES], const json_t *value, bool levels) {
   size_t length = 0;
   for (size_t i = 0; i < json_array_size(value) && length < CELL_BYTES; i++)
-    length += (size_t)snprintf(cell + length, CELL_BYTES - length, "%s%s", i ? " " : "",
-                               text_count(number, (uint64_t)json_integer_value(json_array_get(value, i))));
-}
-
-/* "0: 317, 1: 337": level 0 is the best. */
-static void write_levels(char cell[CELL_BYTES], const json_t *value) {
-  char number[TEXT_BYTES];
-  size_t length = 0;
-  for (size_t i = 0; i < json_array_size(value) && length < CELL_BYTES; i++)
-    length += (size_t)snprintf(cell + length, CELL_BYTES - length, "%s%zu: %s", i ? ", " : "", i,
-                               text_count(number, (uint64_t)json_integer_value(json_array_get(value, i))));
+    length += (size_t)snprintf(cell + length, CELL_BYTES - length, "%s%s%s", i ? levels ? ", " : " " : "",
+                               levels ? text_of("%zu: ", i) : "",
+                               text_count((uint64_t)json_integer_value(json_array_get(value, i))));
 }
 
 static void write_plain(char cell[CELL_BYTES], const json_t *value) {
@@ -59,24 +50,21 @@ static void write_plain(char cell[CELL_BYTES], const json_t *value) {
 }
 
 static void write_cell(char cell[CELL_BYTES], const json_t *value, ctl_kind kind) {
-  char text[TEXT_BYTES];
   *cell = '\0';
   if (!value || json_is_null(value))
     snprintf(cell, CELL_BYTES, "-");
   else if (kind == CTL_DURATION)
-    snprintf(cell, CELL_BYTES, "%s", text_duration(text, json_number_value(value)));
+    snprintf(cell, CELL_BYTES, "%s", text_duration(json_number_value(value)));
   else if (kind == CTL_COUNT)
-    snprintf(cell, CELL_BYTES, "%s", text_count(text, (uint64_t)json_integer_value(value)));
+    snprintf(cell, CELL_BYTES, "%s", text_count((uint64_t)json_integer_value(value)));
   else if (kind == CTL_BYTES)
-    snprintf(cell, CELL_BYTES, "%s", text_bytes(text, json_number_value(value)));
+    snprintf(cell, CELL_BYTES, "%s", text_bytes(json_number_value(value)));
   else if (kind == CTL_PLACE)
     write_place(cell, value);
-  else if (kind == CTL_LIST)
-    write_list(cell, value);
-  else if (kind == CTL_LEVELS)
-    write_levels(cell, value);
+  else if (kind == CTL_LIST || kind == CTL_LEVELS)
+    write_list(cell, value, kind == CTL_LEVELS);
   else if (kind == CTL_PRESSURE)
-    snprintf(cell, CELL_BYTES, "%s", text_pressure(text, json_number_value(value)));
+    snprintf(cell, CELL_BYTES, "%s", text_pressure(json_number_value(value)));
   else
     write_plain(cell, value);
 }

@@ -6,8 +6,6 @@
 #include "base/clock.h"
 
 #include <jansson.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <time.h>
 
 static const uint64_t look_ns = 10000000, patience_ns = 10000000000, frames_of_patience = 30;
@@ -32,13 +30,13 @@ static bool look(const ctl_options *options, const char *path, step_state *state
 /* False after a complaint, when nothing more can be waited for. */
 static bool may_wait(const step_state *state, uint64_t waited_ns) {
   uint64_t most_ns = frames_of_patience * state->period_ns;
-  unsigned long long left = state->left;
+  uint64_t left = state->left;
   if (state->failed) return complain_failure("the world's frame failed, and it stands still; its log says why"), false;
   if (!state->paused) return complain_failure("the world was told to go on before these frames were done"), false;
   if (waited_ns < (most_ns > patience_ns ? most_ns : patience_ns)) return true;
   complain_failure(
-      "the world has run no frame for %llu s; %llu are left, and `muster ctl world` tells when they are done",
-      (unsigned long long)(waited_ns / 1000000000u), left);
+      "the world has run no frame for %lu s; %lu are left, and `muster ctl world` tells when they are done",
+      (waited_ns / 1000000000u), left);
   return false;
 }
 

@@ -5,8 +5,6 @@
 #include "base/quantity.h"
 
 #include <jansson.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { NAME_BYTES = 64 };

@@ -5,11 +5,9 @@
 #include "ctl.h"
 #include "parse.h"
 #include "run.h"
-#include "run_help.h"
 
 #include "base/columns.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -77,8 +75,7 @@ static int tell(struct run *run, const muster_agent_explanation *explanation) {
   if (run->options.json && !write_explanation(run, explanation)) return STATUS_FAILED;
   if (run_options_take_output(&run->options)) return STATUS_OK;
   muster_explanation_print(explanation, text, sizeof text);
-  printf("After frame %llu, at %.3f s:\n\n", (unsigned long long)explanation->frame,
-         (double)explanation->sim_now_ns * 1e-9);
+  printf("After frame %lu, at %.3f s:\n\n", explanation->frame, (double)explanation->sim_now_ns * 1e-9);
   columns_print(stdout, text, columns_of(STDOUT_FILENO));
   return STATUS_OK;
 }

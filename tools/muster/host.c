@@ -4,6 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+host_setup host_default_setup(const muster_module *module) {
+  return (host_setup){
+      .module = module, .options = muster_default_module_options(), .workers = 1, .world = muster_default_world_def()};
+}
+
 static bool open_module(struct host *host, const host_setup *setup) {
   const muster_module *module = setup->module;
   if (module->abi != MUSTER_MODULE_ABI) {

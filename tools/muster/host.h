@@ -15,6 +15,9 @@ typedef struct host_setup {
   bool replays; /* a replay: frames come from a record, and the module's calls change nothing */
 } host_setup;
 
+/* That module with its own population, in a default world, on one worker. */
+host_setup host_default_setup(const muster_module *module);
+
 struct host {
   const muster_module *module;
   void *instance; /* the module's; null when not open */

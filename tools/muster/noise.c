@@ -50,9 +50,9 @@ bool noise_is_loud(double others_share, double stolen_share) {
 }
 
 void noise_print(double others_share, double stolen_share) {
-  char others[TEXT_BYTES], stolen[TEXT_BYTES], line[256];
+  char line[256];
   snprintf(line, sizeof line, "meanwhile other processes took %s of the processors and the host %s%s\n",
-           text_share(others, others_share), text_share(stolen, stolen_share),
+           text_share(others_share), text_share(stolen_share),
            noise_is_loud(others_share, stolen_share) ? ": NOT QUIET, measure again" : "");
   columns_print(stdout, line, columns_of(STDOUT_FILENO));
 }

@@ -2,36 +2,63 @@
 
 #include "base/columns.h"
 #include "complaint.h"
+#include "parse.h"
 
 #include "base/nearest.h"
 
-#include <stddef.h>
+enum { OPTIONS_MAX = 32, VALUE_HELP = 256, VALUE_FIRST };
 
-static bool names_are_known(const option_reader *reader, int count, char *const *arguments) {
-  int at = 1;
-  const char *unknown = nearest_unknown_option(reader->known, count, arguments, &at);
-  if (!unknown) return true;
-  complain_unknown_option(unknown, nearest_option(reader->known, unknown), reader->command);
-  return false;
+/* The table as getopt_long wants it, with --help behind it. */
+static void list(const option_def *known, struct option out[OPTIONS_MAX]) {
+  int count = 0;
+  for (; known[count].name; count++)
+    out[count] = (struct option){known[count].name, known[count].kind >= OPTION_TEXT, NULL, VALUE_FIRST + count};
+  out[count] = (struct option){"help", no_argument, NULL, VALUE_HELP};
+  out[count + 1] = (struct option){0};
+}
+
+static bool take(const option_def *option, void *options, const char *text) {
+  char name[64];
+  void *value = (char *)options + option->at;
+  snprintf(name, sizeof name, "--%s", option->name);
+  switch (option->kind) {
+  case OPTION_ON:
+  case OPTION_OFF:
+    *(bool *)value = option->kind == OPTION_ON;
+    return true;
+  case OPTION_TEXT:
+    *(const char **)value = text;
+    return true;
+  case OPTION_COUNT:
+    return parse_count(name, text, option->least, option->most, value);
+  case OPTION_COUNT32:
+    return parse_count32(name, text, (uint32_t)option->least, (uint32_t)option->most, value);
+  case OPTION_DURATION:
+    return parse_duration(name, text, option->least, option->most, value);
+  case OPTION_RATE:
+    return parse_rate(name, text, option->least, option->most, value);
+  default:
+    return option->read(options, text);
+  }
 }
 
 bool options_read(const option_reader *reader, void *options, int count, char **arguments, int *status) {
-  int option;
+  struct option known[OPTIONS_MAX];
+  int option, at = 1;
+  list(reader->known, known);
   *status = STATUS_USAGE;
-  if (!names_are_known(reader, count, arguments)) return false;
+  const char *unknown = nearest_unknown_option(known, count, arguments, &at);
+  if (unknown) return complain_unknown_option(unknown, nearest_option(known, unknown), reader->command), false;
   opterr = 0;
   optind = 0;
-  while ((option = getopt_long(count, arguments, ":h", reader->known, NULL)) != -1) {
-    if (option == OPTION_HELP || option == 'h') {
+  while ((option = getopt_long(count, arguments, ":h", known, NULL)) != -1) {
+    if (option == VALUE_HELP || option == 'h') {
       columns_print_help(reader->show_help);
       *status = STATUS_OK;
       return false;
     }
-    if (option == '?' || option == ':') {
-      *status = complain_option(option, arguments, reader->command);
-      return false;
-    }
-    if (!reader->read(options, option, optarg)) return false;
+    if (option < VALUE_FIRST) return complain_option(option, arguments, reader->command), false;
+    if (!take(&reader->known[option - VALUE_FIRST], options, optarg)) return false;
   }
   return true;
 }

@@ -1,31 +1,47 @@
-/* options.h - how every command reads its options, by their exact names: one that it does not know, that lacks its
- * value or has one too many is complained of, and --help or -h shows the help and ends there. */
+/* options.h - how every command reads its options: by a table of them, and by their exact names. One that is not in the
+ * table, that lacks its value or has one too many is complained of, and --help or -h shows the help and ends there. */
 #ifndef TOOLS_OPTIONS_H
 #define TOOLS_OPTIONS_H
 
 #include <getopt.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
-/* The options that several commands have. A command numbers those that only it has from OPTION_OWN. */
-enum {
-  OPTION_HELP = 256,
-  OPTION_JSON,
-  OPTION_PLOTS,
-  OPTION_QUICK,
-  OPTION_SEED,
-  OPTION_ROUNDS,
-  OPTION_WORKERS,
-  OPTION_AGENTS,
-  OPTION_OBSERVERS,
-  OPTION_OWN
-};
+/* What follows an option, and as what it is kept. */
+typedef enum option_kind {
+  OPTION_ON = 0,   /* nothing: a bool becomes true, */
+  OPTION_OFF,      /* or false */
+  OPTION_TEXT,     /* const char *; the last one given counts */
+  OPTION_COUNT,    /* uint64_t, a whole number */
+  OPTION_COUNT32,  /* uint32_t, likewise */
+  OPTION_DURATION, /* uint64_t, in ns */
+  OPTION_RATE,     /* uint64_t, in thousandths per second */
+  OPTION_READ      /* what a function of its own makes of it */
+} option_kind;
+
+typedef struct option_def {
+  const char *name; /* without dashes */
+  option_kind kind;
+  size_t at;                                     /* offset of its value */
+  uint64_t least, most;                          /* of numbers */
+  bool (*read)(void *options, const char *text); /* of OPTION_READ; false: bad usage, it has complained */
+} option_def;
+
+/* Rows of a table: an option of a kind whose value is a member of a type, with the bounds of a number; or with a
+ * function of its own. */
+#define OPTION(its_name, its_kind, type, member)                                                                       \
+  { .name = its_name, .kind = OPTION_##its_kind, .at = offsetof(type, member) }
+#define OPTION_WITHIN(its_name, its_kind, type, member, at_least, at_most)                                             \
+  { .name = its_name, .kind = OPTION_##its_kind, .at = offsetof(type, member), .least = at_least, .most = at_most }
+#define OPTION_BY(its_name, function)                                                                                  \
+  { .name = its_name, .kind = OPTION_READ, .read = function }
 
 typedef struct option_reader {
-  const char *command;        /* as in `muster COMMAND --help` */
-  const struct option *known; /* ends with an empty one */
+  const char *command;     /* as in `muster COMMAND --help` */
+  const option_def *known; /* ends with an empty one; --help is understood */
   void (*show_help)(FILE *stream);
-  bool (*read)(void *options, int option, const char *text); /* false: bad usage, it has complained */
 } option_reader;
 
 /* Reads the options of a command line into `options`. True: go on, what is no option begins at `optind`. False:

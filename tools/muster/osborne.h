@@ -11,8 +11,6 @@
 
 #include "scenarios/scenarios.h"
 
-#include <muster/jobs.h>
-
 enum { OSBORNE_CYCLES_MAX = 500, OSBORNE_ROUNDS = 10, OSBORNE_SIZES_MAX = 17 };
 
 /* How much of it is run. */
@@ -153,7 +151,7 @@ bool osborne_scale(osborne_results *results, struct progress *line);
 /* ------------------------------------------------------------------------------------------------------------ show */
 
 /* Adds what the reproduction must show. */
-void osborne_check(const osborne_results *results, repro_checks *checks);
+void osborne_check(const osborne_results *results);
 
 /* Prints ours beside the paper's claims. */
 void osborne_print(const osborne_results *results);

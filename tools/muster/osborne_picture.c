@@ -6,7 +6,6 @@
 #include "plots.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { VIEW_M = 320, BRANCHING = 2, DEPTHS = OSBORNE_DEPTH + 1 };
 
@@ -86,11 +85,10 @@ static void print_herds(FILE *script, double size, const char *lines, bool title
 static void print_map(FILE *script, const osborne_world *it) {
   double half_m = it->def.side_m / 2;
   fprintf(script,
-          "set title 'The whole ground: %llu agents represented by %u leaves and %u folded herds'\nunset key\n"
+          "set title 'The whole ground: %lu agents represented by %u leaves and %u folded herds'\nunset key\n"
           "set lmargin at screen 0.06\nset rmargin at screen 0.46\n"
           "set xrange [%g:%g]\nset yrange [%g:%g]\n",
-          (unsigned long long)it->report.represented, it->report.leaves, it->report.herds_folded, -half_m, half_m,
-          -half_m, half_m);
+          it->report.represented, it->report.leaves, it->report.herds_folded, -half_m, half_m, -half_m, half_m);
   print_zones(script, it, false);
   print_herds(script, 0.07, NULL, false);
 }
@@ -108,20 +106,20 @@ static void print_view(FILE *script, const osborne_world *it) {
 }
 
 bool osborne_picture(const osborne_world *it, const char *folder) {
-  struct plot plot;
-  if (!plot_begin(&plot, folder, "osborne-herds", 1600, 880)) return false;
-  fprintf(plot.script, "$player << END\n%.2f %.2f\nEND\n", it->place.x, it->place.y);
-  print_folded(plot.script, it);
-  print_leaves(plot.script, it);
+  FILE *script = plot_begin(folder, "osborne-herds", 1600, 880);
+  if (!script) return false;
+  fprintf(script, "$player << END\n%.2f %.2f\nEND\n", it->place.x, it->place.y);
+  print_folded(script, it);
+  print_leaves(script, it);
   fprintf(
-      plot.script,
+      script,
       "set style textbox opaque noborder margins 0.5,0.5\nset size ratio 1\nset xlabel 'm'\nset tics out nomirror\nset "
       "tmargin at screen 0.90\n"
       "set bmargin at screen 0.18\nset multiplot layout 1,2 title 'Osborne and Dickinson, Figure 2: membranes after "
-      "%llu cycles of 500 ms, zones, and the player'\n",
-      (unsigned long long)it->cycle);
-  print_map(plot.script, it);
-  print_view(plot.script, it);
-  fprintf(plot.script, "unset multiplot\n");
-  return plot_end(&plot);
+      "%lu cycles of 500 ms, zones, and the player'\n",
+      it->cycle);
+  print_map(script, it);
+  print_view(script, it);
+  fprintf(script, "unset multiplot\n");
+  return plot_end(script);
 }

@@ -8,7 +8,6 @@
 #include "text.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { CYCLES_LEAST = 5 };
 
@@ -58,8 +57,7 @@ static bool time_world(const osborne_plan *plan, const osborne_def *def, uint32_
 }
 
 static bool time_size(osborne_results *results, const osborne_def *def, struct progress *line, osborne_size *size) {
-  char agents[TEXT_BYTES];
-  text_count(agents, (uint64_t)def->herds * OSBORNE_MEMBERS);
+  const char *agents = text_count((uint64_t)def->herds * OSBORNE_MEMBERS);
   *size = (osborne_size){.side_m = def->side_m, .complete = true, .workers = 1};
   progress_step(line, "osborne: %s agents on %.1f km, 1 worker", agents, def->side_m * 1e-3);
   if (!time_world(&results->plan, def, 1, size, &size->one_ms)) return false;

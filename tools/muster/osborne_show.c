@@ -1,5 +1,6 @@
 /* Osborne & Dickinson's claims and our figures as text. */
 #include "osborne.h"
+#include "plots.h"
 
 #include "text.h"
 
@@ -18,35 +19,26 @@ static const struct {
 
 enum { CLAIMS = sizeof claims / sizeof *claims };
 
-static const char *text_ms(char out[TEXT_BYTES], double ms) {
-  if (ms <= 0) return "";
-  snprintf(out, TEXT_BYTES, ms < 1 ? "%.3f" : ms < 100 ? "%.2f" : "%.1f", ms);
-  return out;
+static const char *text_ms(double ms) {
+  return ms <= 0 ? "" : text_of("%.*f", ms < 1 ? 3 : ms < 100 ? 2 : 1, ms);
 }
 
 /* With level of detail: leaves, and the folded herds, each of which moves as one. */
-static const char *text_simulated(char out[TEXT_BYTES], const osborne_counts *counts, int way) {
-  char leaves[TEXT_BYTES], folded[TEXT_BYTES];
-  if (way != OSBORNE_WITH) return text_count(out, counts->agents);
-  snprintf(out, TEXT_BYTES, "%.9s + %.12s", text_count(leaves, counts->leaves),
-           text_count(folded, counts->herds - counts->unfolded));
-  return out;
+static const char *text_simulated(const osborne_counts *counts, int way) {
+  if (way != OSBORNE_WITH) return text_count(counts->agents);
+  return text_of("%s + %s", text_count(counts->leaves), text_count(counts->herds - counts->unfolded));
 }
 
 static void print_way(const osborne_comparison *compare, int way, double paper_share) {
-  char agents[TEXT_BYTES], simulated[TEXT_BYTES], ms[TEXT_BYTES], mean[TEXT_BYTES], wanted[TEXT_BYTES],
-      paper[TEXT_BYTES] = "";
   double share = compare->ms[way] / compare->ms[OSBORNE_WITHOUT_SCALAR];
-  if (paper_share > 0) snprintf(paper, sizeof paper, "< %g %%", paper_share * 100);
-  printf("%-26s %11s %13s %10s %10s %10s %9.2f %% %9.3f %% %8s\n", way_names[way],
-         text_count(agents, compare->counts.agents), text_simulated(simulated, &compare->counts, way),
-         text_ms(ms, compare->ms[way]), text_ms(mean, compare->mean_ms[way]), text_ms(wanted, wanted_ms[way]),
-         100 * compare->ms[way] / compare->ms[OSBORNE_WITHOUT_SIMD], share * 100, paper);
+  printf("%-26s %11s %13s %10s %10s %10s %9.2f %% %9.3f %% %8s\n", way_names[way], text_count(compare->counts.agents),
+         text_simulated(&compare->counts, way), text_ms(compare->ms[way]), text_ms(compare->mean_ms[way]),
+         text_ms(wanted_ms[way]), 100 * compare->ms[way] / compare->ms[OSBORNE_WITHOUT_SIMD], share * 100,
+         paper_share > 0 ? text_of("< %g %%", paper_share * 100) : "");
 }
 
 static void print_comparison(const osborne_results *results) {
   const osborne_comparison *compare = &results->compare;
-  char herds[TEXT_BYTES];
   printf(
       "Osborne & Dickinson: %s herds of %d on %g x %g km, one player; %u cycles of 500 ms on one worker, in turns\n\n"
       "Like with like, level of detail leaves %.1f %% of the CPU. Beside a crowd one by one, as the paper's, it is "
@@ -54,7 +46,7 @@ static void print_comparison(const osborne_results *results) {
       "player's "
       "walk.\n\n"
       "%-26s %11s %13s %10s %10s %10s %11s %11s %8s\n%-26s %11s %13s %10s %10s %10s %11s %11s %8s\n",
-      text_count(herds, results->plan.herds), OSBORNE_MEMBERS, results->plan.side_m * 1e-3, results->plan.side_m * 1e-3,
+      text_count(results->plan.herds), OSBORNE_MEMBERS, results->plan.side_m * 1e-3, results->plan.side_m * 1e-3,
       compare->cycles, 100 * compare->ms[OSBORNE_WITH] / compare->ms[OSBORNE_WITHOUT_SIMD],
       100 * compare->ms[OSBORNE_WITH] / compare->ms[OSBORNE_WITHOUT_SCALAR], "", "agents", "simulated", "ms", "ms",
       "wanted", "of eight", "of one", "paper", "", "represented", "", "per cycle", "mean", "ms", "at a time", "by one",
@@ -70,34 +62,31 @@ static void print_comparison(const osborne_results *results) {
 }
 
 static void print_kept(const osborne_kept *kept) {
-  printf("\nKept (a world of ours): %d herds that drift, after %llu folds and %llu unfolds: %llu of %d members, totals "
+  printf("\nKept (a world of ours): %d herds that drift, after %lu folds and %lu unfolds: %lu of %d members, totals "
          "within\n%.4f of 1,000, centroids within %.2f cm and momenta within %.4f mm/s of what they would be without "
          "an observer.\n",
-         OSBORNE_KEPT_HERDS, (unsigned long long)kept->folds, (unsigned long long)kept->unfolds,
-         (unsigned long long)kept->members, OSBORNE_KEPT_HERDS * OSBORNE_MEMBERS, kept->total_lost,
-         kept->centroid_m * 100, kept->velocity_mps * 1000);
+         OSBORNE_KEPT_HERDS, kept->folds, kept->unfolds, kept->members, OSBORNE_KEPT_HERDS * OSBORNE_MEMBERS,
+         kept->total_lost, kept->centroid_m * 100, kept->velocity_mps * 1000);
 }
 
 static void print_size(const osborne_size *size, bool grows) {
   const osborne_counts *counts = &size->counts;
-  char agents[TEXT_BYTES], herds[TEXT_BYTES], unfolded[TEXT_BYTES], leaves[TEXT_BYTES], bytes[TEXT_BYTES];
-  char one[TEXT_BYTES], all[TEXT_BYTES], paper[TEXT_BYTES + 8] = "", wanted[TEXT_BYTES] = "", limit[TEXT_BYTES];
+  const char *paper = "", *wanted = "";
   for (int i = 0; i < CLAIMS; i++) {
     if (claims[i].agents != counts->agents) continue;
-    if (claims[i].paper_ms > 0 && !grows) snprintf(paper, sizeof paper, "< %s", text_ms(limit, claims[i].paper_ms));
-    snprintf(wanted, sizeof wanted, "%s", text_ms(limit, claims[i].wanted_ms));
+    if (claims[i].paper_ms > 0 && !grows) paper = text_of("< %s", text_ms(claims[i].paper_ms));
+    wanted = text_ms(claims[i].wanted_ms);
   }
-  printf("%13s %11s %7.1f %9s %10s %9s %9s %7s %8s %9s %7.2f %7.0f\n", text_count(agents, counts->agents),
-         text_count(herds, counts->herds), size->side_m * 1e-3, text_count(unfolded, counts->unfolded),
-         text_count(leaves, counts->leaves), text_ms(one, size->one_ms), text_ms(all, size->all_ms), wanted, paper,
-         text_bytes(bytes, (double)counts->bytes), counts->bytes_each_folded, counts->bytes_each_unfolded);
+  printf("%13s %11s %7.1f %9s %10s %9s %9s %7s %8s %9s %7.2f %7.0f\n", text_count(counts->agents),
+         text_count(counts->herds), size->side_m * 1e-3, text_count(counts->unfolded), text_count(counts->leaves),
+         text_ms(size->one_ms), text_ms(size->all_ms), wanted, paper, text_bytes((double)counts->bytes),
+         counts->bytes_each_folded, counts->bytes_each_unfolded);
 }
 
 static void print_sizes(const osborne_results *results, const osborne_doubling *doubling) {
   static const char *const ends[] = {"a cycle took 100 ms", "there was no memory for twice as many",
                                      "no more was asked for"};
-  char all[TEXT_BYTES];
-  snprintf(all, sizeof all, "ms, all %u", results->workers);
+  const char *all = text_of("ms, all %u", results->workers);
   printf("\nTwice as many, and again, %s; until %s\n\n"
          "%13s %11s %7s %9s %10s %9s %9s %7s %8s %9s %15s\n%13s %11s %7s %9s %10s %9s %9s %7s %8s %9s %7s %7s\n",
          doubling->grows ? "on a square that grows with them" : "on the same square", ends[doubling->end], "agents",
@@ -117,4 +106,87 @@ void osborne_print(const osborne_results *results) {
       "ever more folded herds. Bytes of an unfolded herd are beside its agents; each number that a host keeps of\n"
       "members takes 4 more of a folded one, 4 by member of an unfolded one. Folded herds, herds less unfolded, move, "
       "too.\n");
+}
+
+static const char colours[] = "set linetype 1 lc rgb '#1f77b4'\nset linetype 2 lc rgb '#ff7f0e'\n"
+                              "set linetype 3 lc rgb '#777777'\n";
+
+static bool plot_comparison(const osborne_results *results, const char *folder) {
+  const osborne_comparison *compare = &results->compare;
+  FILE *script = plot_begin(folder, "osborne-compare", 1200, 640);
+  if (!script) return false;
+  fprintf(script, "$cycles << END\n");
+  for (uint32_t i = 0; i < compare->cycles; i++)
+    fprintf(script, "%u %.6g %.6g %.6g\n", i + 1, compare->series_ms[OSBORNE_WITH][i],
+            compare->series_ms[OSBORNE_WITHOUT_SIMD][i], compare->series_ms[OSBORNE_WITHOUT_SCALAR][i]);
+  fprintf(script,
+          "END\n%sset title 'Osborne and Dickinson, Figure 3: %lu agents with and without level of detail, one "
+          "worker (ground and player are ours)'\n"
+          "set xlabel 'cycle'\nset ylabel 'time per cycle [ms]'\nset logscale y\nset format y '%%g'\nset grid ytics\n"
+          "set yrange [0.01:*]\nset xrange [0:%u]\nset key outside bottom center horizontal\n"
+          "plot $cycles using 1:4 with lines lt 3 title 'without, one by one, as theirs (median %.3g ms)', "
+          "'' using 1:3 with lines lt 2 title 'without, eight at a time, like with like (ours, %.3g ms)', "
+          "'' using 1:2 with lines lt 1 lw 2 title 'with: %u leaves and %u folded herds simulated (%.3g ms)'\n",
+          colours, compare->counts.agents, compare->cycles, compare->ms[OSBORNE_WITHOUT_SCALAR],
+          compare->ms[OSBORNE_WITHOUT_SIMD], compare->counts.leaves, compare->counts.herds - compare->counts.unfolded,
+          compare->ms[OSBORNE_WITH]);
+  return plot_end(script);
+}
+
+/* Every other size has its number written out. */
+static void print_tics(FILE *script, const osborne_results *results) {
+  uint64_t most = 0;
+  for (int k = 0; k < OSBORNE_DOUBLINGS; k++) {
+    const osborne_doubling *doubling = &results->doublings[k];
+    uint64_t last = doubling->rows[doubling->sizes - 1].counts.agents;
+    if (last > most) most = last;
+  }
+  fprintf(script, "set xtics (");
+  for (uint64_t count = (uint64_t)results->plan.herds * OSBORNE_MEMBERS; count <= most; count *= 4)
+    fprintf(script, "'%s' %lu, ", text_count(count), count);
+  fprintf(script, "'' 1)\nset xrange [%g:%g]\n", results->plan.herds * OSBORNE_MEMBERS / 1.5, (double)most * 1.5);
+}
+
+static void print_rows(FILE *script, const osborne_doubling *doubling, const char *name) {
+  fprintf(script, "$%s << END\n", name);
+  for (uint32_t i = 0; i < doubling->sizes; i++) {
+    const osborne_size *size = &doubling->rows[i];
+    fprintf(script, "%lu %.6g %.6g %u\n", size->counts.agents, size->one_ms, size->all_ms, size->counts.leaves);
+  }
+  fprintf(script, "END\n");
+}
+
+static void print_axes(FILE *script) {
+  fprintf(script, "set xlabel 'agents represented'\nset ylabel 'time per cycle [ms]'\nset y2label 'leaves simulated'\n"
+                  "set logscale x\nset logscale y\nset logscale y2\nset format y '%%g'\nset format y2 '%%.0f'\n"
+                  "set ytics nomirror\nset y2tics\nset grid\nset key outside bottom center horizontal maxrows 4\n"
+                  "set yrange [0.01:1000]\nset y2range [10:1000000]\n");
+}
+
+static bool plot_sizes(const osborne_results *results, const char *folder) {
+  double side_km = results->plan.side_m * 1e-3;
+  FILE *script = plot_begin(folder, "osborne-scale", 1200, 760);
+  if (!script) return false;
+  print_rows(script, &results->doublings[OSBORNE_SAME_SQUARE], "same");
+  print_rows(script, &results->doublings[OSBORNE_SAME_DENSITY], "grows");
+  fprintf(script, "$paper << END\n65536 100\n1048576 100\nEND\n%s", colours);
+  print_tics(script, results);
+  print_axes(script);
+  fprintf(script,
+          "set title 'Osborne and Dickinson, Figure 4: twice as many herds of %d, and again (sizes beyond 1,048,576 "
+          "and growing "
+          "squares are ours)'\n"
+          "plot $same using 1:2 with linespoints lt 2 lw 2 pt 7 title '%g x %g km, one worker', "
+          "'' using 1:3 with linespoints lt 1 lw 2 pt 7 title '%g x %g km, all workers (%u)', "
+          "$grows using 1:2 with linespoints lt 2 lw 2 pt 9 ps 1.4 title 'growing square, one worker', "
+          "'' using 1:3 with linespoints lt 1 lw 2 pt 9 ps 1.4 title 'growing square, all workers', "
+          "$paper using 1:2 with lines lw 3 lc rgb '#d62728' title 'paper: up to here, below 100 ms', "
+          "$same using 1:4 axes x1y2 with points lt 3 pt 6 ps 1.5 title '%g x %g km: leaves simulated (right)', "
+          "$grows using 1:4 axes x1y2 with points lt 3 pt 8 ps 1.5 title 'growing square: leaves simulated (right)'\n",
+          OSBORNE_MEMBERS, side_km, side_km, side_km, side_km, results->workers, side_km, side_km);
+  return plot_end(script);
+}
+
+bool osborne_plot(const osborne_results *results, const char *folder) {
+  return plot_comparison(results, folder) && plot_sizes(results, folder);
 }

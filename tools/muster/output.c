@@ -147,12 +147,8 @@ void output_discard(struct output *output) {
   drop_temporary(output);
 }
 
-int output_of_work(const char *plots, const char *json, int (*work)(const void *options, struct output *json),
-                   const void *options) {
-  struct output output = {.descriptor = -1};
-  if (plots && !plots_prepare(plots)) return STATUS_FAILED;
-  if (json && !output_open(&output, json)) return STATUS_FAILED;
-  int status = work(options, &output);
-  output_discard(&output);
-  return status;
+bool output_begin(struct output *output, const char *plots, const char *path) {
+  output->descriptor = -1;
+  *output->temporary = '\0';
+  return (!plots || plots_prepare(plots)) && (!path || output_open(output, path));
 }

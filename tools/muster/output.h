@@ -40,9 +40,8 @@ bool output_commit_json(struct output *output, json_writer *writer);
 /* Closes without a result; nothing is left behind. Does nothing when not open. */
 void output_discard(struct output *output);
 
-/* Runs work whose results go into a folder of plots and into a JSON file, each null or made sure of before it begins.
- * Returns its exit status, or that of a complaint. */
-int output_of_work(const char *plots, const char *json, int (*work)(const void *options, struct output *json),
-                   const void *options);
+/* Makes sure that a folder of plots and a result can be written, each null where none is wanted: then the output is not
+ * open. False after a complaint. */
+bool output_begin(struct output *output, const char *plots, const char *path);
 
 #endif

@@ -3,14 +3,16 @@
 #include "complaint.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <spawn.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
+
+static char script_path[PATH_MAX]; /* of the figure that is being described */
 
 bool plots_prepare(const char *folder) {
   struct stat status;
@@ -34,42 +36,42 @@ static void print_quoted(FILE *stream, const char *text) {
   fputc('\'', stream);
 }
 
-bool plot_begin(struct plot *plot, const char *folder, const char *name, int width, int height) {
+FILE *plot_begin(const char *folder, const char *name, int width, int height) {
   char image[PATH_MAX];
-  int length = snprintf(plot->path, sizeof plot->path, "%s/%s.gp", folder, name);
+  int length = snprintf(script_path, sizeof script_path, "%s/%s.gp", folder, name);
   snprintf(image, sizeof image, "%s/%s.png", folder, name);
-  plot->script = length < (int)sizeof plot->path ? fopen(plot->path, "we") : NULL;
-  if (!plot->script) {
-    complain_failure("cannot write '%s': %s", plot->path, strerror(errno));
-    return false;
+  FILE *script = length < (int)sizeof script_path ? fopen(script_path, "we") : NULL;
+  if (!script) {
+    complain_failure("cannot write '%s': %s", script_path, strerror(errno));
+    return NULL;
   }
-  fprintf(plot->script, "set terminal png size %d,%d\nset output ", width, height);
-  print_quoted(plot->script, image);
-  fputc('\n', plot->script);
-  return true;
+  fprintf(script, "set terminal png size %d,%d\nset output ", width, height);
+  print_quoted(script, image);
+  fputc('\n', script);
+  return script;
 }
 
-static bool run_gnuplot(const char *script) {
-  char program[] = "gnuplot", path[PATH_MAX];
-  char *arguments[] = {program, path, NULL};
+static bool run_gnuplot(void) {
+  char program[] = "gnuplot";
+  char *arguments[] = {program, script_path, NULL};
   pid_t child;
   int ended;
-  snprintf(path, sizeof path, "%s", script);
   int refused = posix_spawnp(&child, program, NULL, NULL, arguments, environ);
   if (refused == ENOENT) {
     fprintf(stderr, "muster: gnuplot is not installed (Debian: gnuplot-nox); '%s' will draw the figure with it\n",
-            script);
+            script_path);
     return true;
   }
   if (refused == 0 && waitpid(child, &ended, 0) == child && WIFEXITED(ended) && WEXITSTATUS(ended) == 0) return true;
-  complain_failure("gnuplot could not draw '%s'%s%s", script, refused ? ": " : "", refused ? strerror(refused) : "");
+  complain_failure("gnuplot could not draw '%s'%s%s", script_path, refused ? ": " : "",
+                   refused ? strerror(refused) : "");
   return false;
 }
 
-bool plot_end(struct plot *plot) {
-  bool failed = ferror(plot->script) != 0;
-  failed |= fclose(plot->script) != 0;
-  if (!failed) return run_gnuplot(plot->path);
-  complain_failure("cannot write '%s'", plot->path);
+bool plot_end(FILE *script) {
+  bool failed = ferror(script) != 0;
+  failed |= fclose(script) != 0;
+  if (!failed) return run_gnuplot();
+  complain_failure("cannot write '%s'", script_path);
   return false;
 }

@@ -89,8 +89,4 @@ bool rankin_run_progress(float weight, rankin_slices *slices);
 /* An update of three ticks' time, in `atoms` atoms, beside four characters that are more important. */
 bool rankin_run_long(uint32_t atoms, rankin_slices *slices);
 
-/* The tables as text; the figures as plots. */
-void rankin_print(const rankin_results *results);
-bool rankin_plot(const rankin_results *results, const char *folder);
-
 #endif

@@ -44,41 +44,40 @@ static double waited_ticks(const rankin_outcome *outcome) {
   return (double)outcome->longest_wait_ns / tick_ns;
 }
 
-static bool run_both(const rankin_plan *plan, const rankin_plan *counter, rankin_outcome outcomes[2]) {
-  return rankin_run(plan, &outcomes[0]) && rankin_run(counter, &outcomes[1]);
-}
+/* A finding: what it is run with, and without, and what of both outcomes is looked at. */
+typedef struct rankin_trial {
+  const char *name, *unit, *counter_case;
+  void (*plan)(rankin_plan plans[2]); /* both are the basic one before */
+  bool (*holds)(const rankin_outcome outcomes[2], uint32_t which, double *value);
+} rankin_trial;
 
-/* --------------------------------------------------------------------------------------------------------- findings
- */
-
-static bool find_evenness(rankin_finding *finding) {
-  rankin_plan alike = rankin_basic;
+static bool try_out(const rankin_trial *trial, rankin_finding *finding) {
+  rankin_plan plans[2] = {rankin_basic, rankin_basic};
   rankin_outcome outcomes[2];
-  alike.alike = true;
-  if (!run_both(&alike, &rankin_basic, outcomes)) return false;
-  *finding = (rankin_finding){.name = "equal importance: runs are spread evenly",
-                              .unit = "times as many for one as for another",
-                              .counter_case = "importance differs by role",
-                              .value = spread_of(&outcomes[0]),
-                              .counter_value = spread_of(&outcomes[1])};
-  finding->holds = finding->value <= evenly;
-  finding->counter_holds = finding->counter_value <= evenly;
+  *finding = (rankin_finding){.name = trial->name, .unit = trial->unit, .counter_case = trial->counter_case};
+  trial->plan(plans);
+  if (!rankin_run(&plans[0], &outcomes[0]) || !rankin_run(&plans[1], &outcomes[1])) return false;
+  finding->holds = trial->holds(outcomes, 0, &finding->value);
+  finding->counter_holds = trial->holds(outcomes, 1, &finding->counter_value);
   return true;
 }
 
-static bool find_advantage(rankin_finding *finding) {
-  rankin_plan blind = rankin_basic;
-  rankin_outcome outcomes[2];
-  blind.importance = 0.0f;
-  if (!run_both(&rankin_basic, &blind, outcomes)) return false;
-  *finding = (rankin_finding){.name = "higher importance: more runs, role by role",
-                              .unit = "times as many for the next role",
-                              .counter_case = "weight of importance 0",
-                              .value = advantage_of(&outcomes[0]),
-                              .counter_value = advantage_of(&outcomes[1])};
-  finding->holds = finding->value >= clearly;
-  finding->counter_holds = finding->counter_value >= clearly;
-  return true;
+/* --------------------------------------------------------------------------------------------------------- findings */
+
+static void plan_evenness(rankin_plan plans[2]) {
+  plans[0].alike = true;
+}
+
+static bool is_even(const rankin_outcome outcomes[2], uint32_t which, double *value) {
+  return (*value = spread_of(&outcomes[which])) <= evenly;
+}
+
+static void plan_advantage(rankin_plan plans[2]) {
+  plans[1].importance = 0.0f;
+}
+
+static bool has_advantage(const rankin_outcome outcomes[2], uint32_t which, double *value) {
+  return (*value = advantage_of(&outcomes[which])) >= clearly;
 }
 
 /* The run counter would give the low characters a turn, too; and so would the class of those that have waited longer
@@ -92,117 +91,104 @@ static rankin_plan unaged(void) {
 
 /* Without ageing, but for the little that no weight takes away; nor does S come within 2,000 ticks, with it or without.
  */
-static bool find_starvation(rankin_finding *finding) {
-  rankin_plan without = unaged(), with;
-  rankin_outcome outcomes[2];
-  without.guarantee_ticks = STARVING_S;
-  with = without;
-  with.ageing = 1.0f;
-  if (!run_both(&without, &with, outcomes)) return false;
-  *finding = (rankin_finding){.name = "without ageing: the least important never run",
-                              .unit = "runs of one",
-                              .holds = outcomes[0].most > 0 && outcomes[0].by_role[0] <= 0,
-                              .value = outcomes[0].by_role[0],
-                              .counter_case = "ageing on",
-                              .counter_holds = outcomes[1].by_role[0] <= 0,
-                              .counter_value = outcomes[1].by_role[0]};
-  return true;
+static void plan_starvation(rankin_plan plans[2]) {
+  plans[0] = unaged();
+  plans[0].guarantee_ticks = STARVING_S;
+  plans[1] = plans[0];
+  plans[1].ageing = 1.0f;
+}
+
+static bool is_starving(const rankin_outcome outcomes[2], uint32_t which, double *value) {
+  *value = outcomes[which].by_role[0];
+  return *value <= 0 && (which || outcomes[0].most > 0);
 }
 
 /* No character waits longer than S, so that the class of those that have is empty: the result is of ageing alone. The
  * least important are three quarters of importance behind, and so wait for three quarters of S; and for the characters
  * before them. */
-static bool find_ageing(rankin_finding *finding) {
-  rankin_plan aged = unaged(), without;
-  rankin_outcome outcomes[2];
-  aged.ageing = 1.0f;
-  aged.guarantee_ticks = AGEING_S;
-  aged.ticks = AGEING_TICKS;
-  without = aged;
-  without.ageing = 0.0f;
-  if (!run_both(&aged, &without, outcomes)) return false;
-  double bound = ceil(0.75 * AGEING_S) + (double)BASIC / PER_TICK + 1;
-  *finding = (rankin_finding){.name = "with ageing: no character starves, though S is out of reach",
-                              .unit = "ticks waited at most",
-                              .holds = outcomes[0].least > 0 && waited_ticks(&outcomes[0]) <= bound,
-                              .value = waited_ticks(&outcomes[0]),
-                              .counter_case = "ageing off, the same S",
-                              .counter_holds = outcomes[1].least > 0,
-                              .counter_value = waited_ticks(&outcomes[1])};
-  return true;
+static void plan_ageing(rankin_plan plans[2]) {
+  plans[0] = unaged();
+  plans[0].guarantee_ticks = AGEING_S;
+  plans[0].ticks = AGEING_TICKS;
+  plans[1] = plans[0];
+  plans[0].ageing = 1.0f;
+}
+
+static bool is_ageing(const rankin_outcome outcomes[2], uint32_t which, double *value) {
+  *value = waited_ticks(&outcomes[which]);
+  return outcomes[which].least > 0 && (which || *value <= ceil(0.75 * AGEING_S) + (double)BASIC / PER_TICK + 1);
+}
+
+/* Ten characters of each role, and in each tick time for four updates at level 0. */
+static void plan_mixture(rankin_plan plans[2]) {
+  plans[0].capacity_ns = PER_TICK * 6000;
+  plans[1] = plans[0];
+  plans[0].level = RANKIN_BY_ROLE;
+  plans[1].level = 0;
 }
 
 /* Each role has a level of its own; the highest run at least as often as if all were at level 0; and in all more run.
  */
-static bool is_mixed(const rankin_outcome *outcome, const rankin_outcome *full) {
+static bool is_mixed(const rankin_outcome outcomes[2], uint32_t which, double *value) {
+  const rankin_outcome *outcome = &outcomes[which], *full = &outcomes[1];
+  *value = (double)outcome->completed / BASIC_TICKS;
   bool graded = true;
   for (uint32_t level = 0; level < MUSTER_LEVELS; level++) graded &= outcome->levels[level] == BASIC / RANKIN_ROLES;
   return graded && outcome->by_role[RANKIN_ROLES - 1] >= full->by_role[RANKIN_ROLES - 1] &&
          (double)outcome->completed >= twice * (double)full->completed;
 }
 
-/* Ten characters of each role, and in each tick time for four updates at level 0. */
-static bool find_mixture(rankin_finding *finding) {
-  rankin_plan mixed = rankin_basic, full;
-  rankin_outcome outcomes[2];
-  mixed.level = RANKIN_BY_ROLE;
-  mixed.capacity_ns = PER_TICK * 6000;
-  full = mixed;
-  full.level = 0;
-  if (!run_both(&mixed, &full, outcomes)) return false;
-  *finding = (rankin_finding){.name = "mixed importance, dynamic levels: more run in the same time, the top in full",
-                              .unit = "updates in a tick",
-                              .holds = is_mixed(&outcomes[0], &outcomes[1]),
-                              .value = (double)outcomes[0].completed / BASIC_TICKS,
-                              .counter_case = "all at level 0",
-                              .counter_holds = is_mixed(&outcomes[1], &outcomes[1]),
-                              .counter_value = (double)outcomes[1].completed / BASIC_TICKS};
-  return true;
-}
-
-bool rankin_find(rankin_finding findings[RANKIN_FINDINGS]) {
-  return find_evenness(&findings[0]) && find_advantage(&findings[1]) && find_starvation(&findings[2]) &&
-         find_ageing(&findings[3]) && find_mixture(&findings[4]);
-}
-
-/* ------------------------------------------------------------------------------------------------------------ parts
- */
-
 /* Ageing is off, so that only the class of those that have waited longer than S can help a low character. */
-static bool find_guarantee(rankin_finding *part) {
-  rankin_plan out_of_reach = unaged(), within = out_of_reach;
-  rankin_outcome outcomes[2];
-  within.guarantee_ticks = 20;
-  if (!run_both(&within, &out_of_reach, outcomes)) return false;
-  double bound = 20 + (double)BASIC / PER_TICK + 1;
-  *part = (rankin_finding){.name = "guarantee, ageing off: no character waits longer than S and one round",
-                           .unit = "ticks waited at most",
-                           .counter_case = "S out of reach",
-                           .value = waited_ticks(&outcomes[0]),
-                           .counter_value = waited_ticks(&outcomes[1])};
-  part->holds = outcomes[0].least > 0 && part->value <= bound;
-  part->counter_holds = part->counter_value <= bound;
-  return true;
+static void plan_guarantee(rankin_plan plans[2]) {
+  plans[0] = plans[1] = unaged();
+  plans[0].guarantee_ticks = 20;
+}
+
+static bool is_guaranteed(const rankin_outcome outcomes[2], uint32_t which, double *value) {
+  *value = waited_ticks(&outcomes[which]);
+  return *value <= 20 + (double)BASIC / PER_TICK + 1 && (which || outcomes[0].least > 0);
 }
 
 /* Neither ageing nor the guarantee. Every character is released again in the next tick, and the counter of one that
  * waits is frozen: so n runs make it 1 - (15/16)^n. Once that of the highest role is a quarter ahead, the next role, a
  * quarter of importance behind, has a turn; and so on until its counter is 3/4, that of the highest being 1. */
-static bool find_run_counter(rankin_finding *part) {
+static void plan_run_counter(rankin_plan plans[2]) {
+  plans[0] = plans[1] = unaged();
+  plans[0].runs = 1.0f;
+}
+
+static bool gives_way(const rankin_outcome outcomes[2], uint32_t which, double *value) {
   const double wanted = ceil(log(0.25) / log(15.0 / 16.0));
-  rankin_plan without = unaged(), with = without;
-  rankin_outcome outcomes[2];
-  with.runs = 1.0f;
-  if (!run_both(&with, &without, outcomes)) return false;
-  *part = (rankin_finding){.name = "run counter, ageing off: one that runs often gives way to the next role, 22 times",
-                           .unit = "runs of one of that role",
-                           .counter_case = "weight of runs 0",
-                           .value = outcomes[0].by_role[RANKIN_ROLES - 2],
-                           .counter_value = outcomes[1].by_role[RANKIN_ROLES - 2]};
-  part->holds = fabs(part->value - wanted) <= 1 && outcomes[0].by_role[RANKIN_ROLES - 1] > part->value;
-  part->counter_holds = fabs(part->counter_value - wanted) <= 1;
+  *value = outcomes[which].by_role[RANKIN_ROLES - 2];
+  return fabs(*value - wanted) <= 1 && (which || outcomes[0].by_role[RANKIN_ROLES - 1] > *value);
+}
+
+enum { OF_PARTS = RANKIN_FINDINGS, TRIALS = RANKIN_FINDINGS + 2 };
+
+/* The paper's findings, and behind them the first of the parts. */
+static const rankin_trial trials[TRIALS] = {
+    {"equal importance: runs are spread evenly", "times as many for one as for another", "importance differs by role",
+     plan_evenness, is_even},
+    {"higher importance: more runs, role by role", "times as many for the next role", "weight of importance 0",
+     plan_advantage, has_advantage},
+    {"without ageing: the least important never run", "runs of one", "ageing on", plan_starvation, is_starving},
+    {"with ageing: no character starves, though S is out of reach", "ticks waited at most", "ageing off, the same S",
+     plan_ageing, is_ageing},
+    {"mixed importance, dynamic levels: more run in the same time, the top in full", "updates in a tick",
+     "all at level 0", plan_mixture, is_mixed},
+    {"guarantee, ageing off: no character waits longer than S and one round", "ticks waited at most", "S out of reach",
+     plan_guarantee, is_guaranteed},
+    {"run counter, ageing off: one that runs often gives way to the next role, 22 times", "runs of one of that role",
+     "weight of runs 0", plan_run_counter, gives_way},
+};
+
+bool rankin_find(rankin_finding findings[RANKIN_FINDINGS]) {
+  for (uint32_t i = 0; i < RANKIN_FINDINGS; i++)
+    if (!try_out(&trials[i], &findings[i])) return false;
   return true;
 }
+
+/* ------------------------------------------------------------------------------------------------------------ parts */
 
 static bool find_progress(rankin_finding *part) {
   const double soon = 5; /* four slices, and a tick in which another one was first */
@@ -280,6 +266,6 @@ static bool find_costs(rankin_finding *part) {
 }
 
 bool rankin_find_parts(rankin_finding parts[RANKIN_PARTS]) {
-  return find_guarantee(&parts[0]) && find_run_counter(&parts[1]) && find_progress(&parts[2]) &&
-         find_preemption(&parts[3]) && find_costs(&parts[4]);
+  return try_out(&trials[OF_PARTS], &parts[0]) && try_out(&trials[OF_PARTS + 1], &parts[1]) &&
+         find_progress(&parts[2]) && find_preemption(&parts[3]) && find_costs(&parts[4]);
 }

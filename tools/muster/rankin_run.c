@@ -2,9 +2,7 @@
 #include "base/clock.h"
 #include "complaint.h"
 #include "rankin.h"
-#include "scenarios/scenarios.h"
 
-#include <math.h>
 #include <string.h>
 
 static const uint64_t tick_ns = 30000000, large_tick_ns = 33333333;

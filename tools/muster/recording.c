@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -40,8 +39,7 @@ static size_t write_note(const run_options *options, char *note, size_t capacity
   for (size_t i = 0; i < NUMBERS && length < capacity; i++) {
     uint64_t value = 0;
     memcpy(&value, (const char *)options + numbers[i].offset, numbers[i].bytes);
-    length +=
-        (size_t)snprintf(note + length, capacity - length, "%s=%llu\n", numbers[i].name, (unsigned long long)value);
+    length += (size_t)snprintf(note + length, capacity - length, "%s=%lu\n", numbers[i].name, value);
   }
   return length < capacity ? length : 0;
 }
@@ -122,7 +120,7 @@ bool recording_end(struct recording *recording, muster_world *world) {
   bool closed = close(recording->descriptor) == 0;
   recording->descriptor = -1;
   if (whole && closed) return true;
-  complain_failure("the record '%s' holds %llu frames only: %s", recording->path, (unsigned long long)status.frames,
+  complain_failure("the record '%s' holds %lu frames only: %s", recording->path, status.frames,
                    *status.ended_by ? status.ended_by : "its last write was refused");
   return false;
 }
@@ -154,8 +152,8 @@ static bool read_info(struct replaying *replaying, const char *path, uint64_t un
   }
   const muster_record_info *info = &replaying->info;
   if (info->cut && until > info->frames) {
-    complain_failure("'%s': %s; it has %llu whole frames: give --until %llu", path, muster_last_error(),
-                     (unsigned long long)info->frames, (unsigned long long)info->frames);
+    complain_failure("'%s': %s; it has %lu whole frames: give --until %lu", path, muster_last_error(), info->frames,
+                     info->frames);
     return false;
   }
   if (info->note_bytes < sizeof replaying->note) memcpy(replaying->note, info->note, info->note_bytes);

@@ -2,28 +2,13 @@
 #include "commands.h"
 #include "complaint.h"
 #include "options.h"
-#include "output.h"
-#include "parse.h"
-#include "recording.h"
 #include "run.h"
-
-#include <stdio.h>
-
-enum { OPTION_UNTIL = OPTION_OWN };
 
 typedef struct replay_options {
   const char *json;
   uint64_t until;
   uint32_t workers;
 } replay_options;
-
-static const struct option long_options[] = {
-    {"until", required_argument, NULL, OPTION_UNTIL},
-    {"workers", required_argument, NULL, OPTION_WORKERS},
-    {"json", required_argument, NULL, OPTION_JSON},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
-};
 
 static void show_help(FILE *stream) {
   fputs("muster replay - replays what `muster run --record FILE` recorded, and checks that it comes to the same\n"
@@ -39,21 +24,13 @@ static void show_help(FILE *stream) {
         stream);
 }
 
-static bool read_option(void *user, int option, const char *text) {
-  replay_options *options = user;
-  switch (option) {
-  case OPTION_UNTIL:
-    return parse_count("--until", text, 1, UINT64_MAX - 1, &options->until);
-  case OPTION_WORKERS:
-    return parse_count32("--workers", text, 1, MUSTER_WORKERS_MAX, &options->workers);
-  default:
-    options->json = text;
-    return true;
-  }
-}
+static const option_def known[] = {OPTION_WITHIN("until", COUNT, replay_options, until, 1, UINT64_MAX - 1),
+                                   OPTION_WITHIN("workers", COUNT32, replay_options, workers, 1, MUSTER_WORKERS_MAX),
+                                   OPTION("json", TEXT, replay_options, json),
+                                   {0}};
 
 int replay_command(int count, char **arguments) {
-  static const option_reader reader = {"replay", long_options, show_help, read_option};
+  static const option_reader reader = {"replay", known, show_help};
   static struct replaying replaying;
   replay_options options = {.until = UINT64_MAX};
   int status;

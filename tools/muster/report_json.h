@@ -2,7 +2,6 @@
 #ifndef TOOLS_REPORT_JSON_H
 #define TOOLS_REPORT_JSON_H
 
-#include "base/json.h"
 #include "summary.h"
 
 /* Writes the whole document. Under the virtual clock every member but `workers` is the same whatever the number of

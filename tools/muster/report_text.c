@@ -6,7 +6,6 @@
 
 #include "base/columns.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <string.h>
@@ -24,12 +23,11 @@ static void print_interruption(FILE *stream, const run_summary *summary) {
 
 static void print_title(FILE *stream, const run_summary *summary) {
   const run_options *options = summary->options;
-  char agents[TEXT_BYTES], frames[TEXT_BYTES], all[TEXT_BYTES], budget[TEXT_BYTES];
-  text_count(agents, summary->agents);
-  text_count(frames, summary->frames);
-  text_count(all, options->frames);
-  text_duration(budget, (double)options->budget_ns);
-  fprintf(stream, "\n%s: %s agents, %u observer%s, seed %" PRIu64 "\n", summary->scenario, agents, summary->observers,
+  const char *agents = text_count(summary->agents);
+  const char *frames = text_count(summary->frames);
+  const char *all = text_count(options->frames);
+  const char *budget = text_duration((double)options->budget_ns);
+  fprintf(stream, "\n%s: %s agents, %u observer%s, seed %lu\n", summary->scenario, agents, summary->observers,
           summary->observers == 1 ? "" : "s", options->seed);
   fprintf(stream, "%s%s%s frames at %g Hz on %u worker%s, budget %s, %s clock\n", frames,
           summary->interrupted ? " of " : "", summary->interrupted ? all : "", (double)options->rate / 1000.0,
@@ -38,9 +36,9 @@ static void print_title(FILE *stream, const run_summary *summary) {
 }
 
 static void print_bar(FILE *stream, const char *name, double value_ns, double budget_ns, double full_ns) {
-  char duration[TEXT_BYTES], bar[TEXT_BAR_CELLS + 1];
+  char bar[TEXT_BAR_CELLS + 1];
   int room = columns_of(STDOUT_FILENO) - BAR_BESIDE;
-  fprintf(stream, "  %-6s %9s  %s\n", name, text_duration(duration, value_ns),
+  fprintf(stream, "  %-6s %9s  %s\n", name, text_duration(value_ns),
           text_bar(bar, room < BAR_LEAST ? BAR_LEAST : room, value_ns, budget_ns, full_ns));
 }
 
@@ -57,102 +55,92 @@ static void print_frame_times(FILE *stream, const run_summary *summary) {
 }
 
 static void print_machine(FILE *stream, const run_summary *summary) {
-  char share[TEXT_BYTES], others[TEXT_BYTES], stolen[TEXT_BYTES];
   if (summary->machine_frames)
     fprintf(stream, "          threads that only read the clocks until the deadline, after each frame, kept %s\n",
-            text_share(share, summary->machine_kept_share));
+            text_share(summary->machine_kept_share));
   if (summary->machine_missed)
-    fprintf(stream, "          (%" PRIu64 " times one of them woke too late to see anything, which counts as kept)\n",
+    fprintf(stream, "          (%lu times one of them woke too late to see anything, which counts as kept)\n",
             summary->machine_missed);
   if (!summary->noise_known) return;
   bool loud = noise_is_loud(summary->others_share, summary->stolen_share);
   fprintf(stream, "Machine   %s: other processes took %s of the processors and the host %s%s\n",
-          loud ? "NOT QUIET" : "quiet", text_share(others, summary->others_share),
-          text_share(stolen, summary->stolen_share), loud ? "; run it again for figures of Muster alone" : "");
+          loud ? "NOT QUIET" : "quiet", text_share(summary->others_share), text_share(summary->stolen_share),
+          loud ? "; run it again for figures of Muster alone" : "");
 }
 
 /* A frame that keeps the promise may be as late as an atom is long, so an atom over its limit must be reported. */
 static void print_longest(FILE *stream, const run_summary *summary) {
-  char own[TEXT_BYTES], atom[TEXT_BYTES], limit[TEXT_BYTES];
   uint64_t atom_ns = summary->longest_atom_ns, limit_ns = summary->runaways.worst_limit_ns;
-  fprintf(stream, "          own overrun p99 %s, longest atom %s\n",
-          text_duration(own, (double)summary->overrun_own_ns.p99), text_duration(atom, (double)atom_ns));
+  fprintf(stream, "          own overrun p99 %s, longest atom %s\n", text_duration((double)summary->overrun_own_ns.p99),
+          text_duration((double)atom_ns));
   if (!limit_ns || atom_ns <= limit_ns) return;
   fprintf(stream, "          THE LONGEST ATOM is %.3g times its limit of %s, and so late a frame may be\n",
-          (double)atom_ns / (double)limit_ns, text_duration(limit, (double)limit_ns));
+          (double)atom_ns / (double)limit_ns, text_duration((double)limit_ns));
 }
 
 static void print_promise(FILE *stream, const run_summary *summary) {
-  char kept[TEXT_BYTES], used[TEXT_BYTES];
   fprintf(stream, "\nPromise   ");
   if (!summary->own_known) {
     fprintf(stream, "not measured; leave out --no-audit\n");
     return;
   }
-  fprintf(stream, "kept in %s of frames: own overrun within longest atom + 20 us\n",
-          text_share(kept, summary->kept_share));
+  fprintf(stream, "kept in %s of frames: own overrun within longest atom + 20 us\n", text_share(summary->kept_share));
   print_longest(stream, summary);
   if (isfinite(summary->budget_used_share))
     fprintf(stream, "          %s of the CPU given was used while work waited\n",
-            text_share(used, summary->budget_used_share));
+            text_share(summary->budget_used_share));
   else
     fprintf(stream, "          no work ever waited for the next frame\n");
 }
 
 /* More than the budget gives is no share of it. */
 static void print_overhead(FILE *stream, const run_summary *summary) {
-  char update[TEXT_BYTES], frame[TEXT_BYTES], share[TEXT_BYTES];
   if (summary->options->virtual_clock || !isfinite(summary->overhead_per_update_ns)) return;
-  fprintf(stream, "Overhead  %s per update, %s per frame, ", text_duration(update, summary->overhead_per_update_ns),
-          text_duration(frame, summary->overhead_per_frame_ns));
+  fprintf(stream, "Overhead  %s per update, %s per frame, ", text_duration(summary->overhead_per_update_ns),
+          text_duration(summary->overhead_per_frame_ns));
   if (summary->overhead_share > 1)
     fprintf(stream, "%.3g times the budget: raise --budget\n", summary->overhead_share);
   else
-    fprintf(stream, "%s of the budget\n", text_share(share, summary->overhead_share));
+    fprintf(stream, "%s of the budget\n", text_share(summary->overhead_share));
 }
 
 static void print_updates(FILE *stream, const run_summary *summary) {
   const muster_statistics *statistics = &summary->statistics;
-  char completed[TEXT_BYTES], each[TEXT_BYTES], carried[TEXT_BYTES], preempted[TEXT_BYTES], cut[TEXT_BYTES];
   fprintf(stream, "Updates   %s (%s per frame); carried over %s times, preempted %s times\n",
-          text_count(completed, statistics->completed), text_count(each, statistics->completed / summary->frames),
-          text_count(carried, statistics->carried), text_count(preempted, statistics->preempted));
+          text_count(statistics->completed), text_count(statistics->completed / summary->frames),
+          text_count(statistics->carried), text_count(statistics->preempted));
   if (statistics->nearby_cut)
     fprintf(stream, "          %s neighbour queries were cut: too many agents in one place\n",
-            text_count(cut, statistics->nearby_cut));
+            text_count(statistics->nearby_cut));
   print_overhead(stream, summary);
 }
 
 /* Where not even important agents fit, only more budget or fewer of them restores their periods. */
 static void print_important(FILE *stream, const run_summary *summary) {
-  char times[TEXT_BYTES], frames[TEXT_BYTES];
   if (summary->important_over_share > 0)
     fprintf(stream, "          important NPCs alone need %s times the budget, in %s of frames\n",
-            text_times(times, summary->important_over_load), text_share(frames, summary->important_over_share));
+            text_times(summary->important_over_load), text_share(summary->important_over_share));
 }
 
 static void print_pressure(FILE *stream, const run_summary *summary) {
-  char mean[TEXT_BYTES], max[TEXT_BYTES], room[TEXT_BYTES], took[TEXT_BYTES], deviation[TEXT_BYTES];
   fprintf(stream, "Pressure  mean %s, max %s (0 = wanted periods, 1 = the longest)\n",
-          text_pressure(mean, summary->pressure_mean), text_pressure(max, summary->pressure_max));
+          text_pressure(summary->pressure_mean), text_pressure(summary->pressure_max));
   if (summary->pressure_max >= TEXT_PRESSURE_MOST)
     fprintf(stream, "          over 1,000: frames whose budget left next to nothing for updates\n");
-  fprintf(stream, "          updates took %s; planned: %s\n", text_processors(took, summary->utilisation_achieved),
-          text_processors(room, summary->utilisation_desired));
+  fprintf(stream, "          updates took %s; planned: %s\n", text_processors(summary->utilisation_achieved),
+          text_processors(summary->utilisation_desired));
   print_important(stream, summary);
   if (summary->period_deviation_ns > 0)
-    fprintf(stream, "          periods stretched by %s on average\n",
-            text_duration(deviation, summary->period_deviation_ns));
+    fprintf(stream, "          periods stretched by %s on average\n", text_duration(summary->period_deviation_ns));
   else
     fprintf(stream, "          no period was stretched\n");
 }
 
 /* Where turns are few the bound is far beyond the run, which then shows nothing of it. */
 static void print_wait(FILE *stream, const run_summary *summary) {
-  char wait[TEXT_BYTES], bound[TEXT_BYTES];
   if (!isfinite(summary->wait_bound_ns)) return;
-  text_duration(wait, (double)summary->statistics.longest_wait_ns);
-  text_duration(bound, summary->wait_bound_ns);
+  const char *wait = text_duration((double)summary->statistics.longest_wait_ns);
+  const char *bound = text_duration(summary->wait_bound_ns);
   fprintf(stream, "Wait      longest %s from release to start; ", wait);
   if (summary->wait_within && summary->wait_bound_ns > summary->simulated_ns)
     fprintf(stream, "the guarantee is %s, longer than the run\n", bound);
@@ -168,23 +156,21 @@ static void print_bands(FILE *stream, const muster_statistics *statistics) {
 }
 
 static void print_levels(FILE *stream, const run_summary *summary) {
-  char count[TEXT_BYTES], total[TEXT_BYTES], each[TEXT_BYTES], scheduling[TEXT_BYTES];
   fprintf(stream, "\nLevels    ");
   for (uint32_t i = 0; i < MUSTER_LEVELS; i++)
-    fprintf(stream, "%s%u%s: %s", i ? ", " : "", i, i ? "" : " (best)", text_count(count, summary->levels[i]));
+    fprintf(stream, "%s%u%s: %s", i ? ", " : "", i, i ? "" : " (best)", text_count(summary->levels[i]));
   fprintf(stream, "\nMemory    %s, %s per agent, %s of it for scheduling\n",
-          text_bytes(total, (double)summary->statistics.bytes_used), text_bytes(each, summary->bytes_per_agent),
-          text_bytes(scheduling, summary->scheduling_bytes_per_agent));
+          text_bytes((double)summary->statistics.bytes_used), text_bytes(summary->bytes_per_agent),
+          text_bytes(summary->scheduling_bytes_per_agent));
 }
 
 static void print_type(FILE *stream, const struct host *host, muster_type type, const char *name) {
   for (uint32_t level = 0; level < MUSTER_LEVELS; level++) {
     muster_type_cost cost = muster_default_type_cost();
-    char agents[TEXT_BYTES], mean[TEXT_BYTES], high[TEXT_BYTES];
     if (!muster_type_cost_read(host->world, type, level, &cost)) return;
     if (cost.agents == 0) continue;
-    fprintf(stream, "  %-20.20s %5u %9s %9s %9s\n", name, level, text_count(agents, cost.agents),
-            text_duration(mean, (double)cost.mean_ns), text_duration(high, (double)cost.high_ns));
+    fprintf(stream, "  %-20.20s %5u %9s %9s %9s\n", name, level, text_count(cost.agents),
+            text_duration((double)cost.mean_ns), text_duration((double)cost.high_ns));
   }
 }
 
@@ -196,18 +182,16 @@ static void print_types(FILE *stream, const struct host *host) {
 }
 
 static void print_stages(FILE *stream, const run_summary *summary) {
-  char duration[TEXT_BYTES];
   if (summary->options->virtual_clock) return;
   fprintf(stream, "\nStages    ");
   for (uint32_t i = 0; i < MUSTER_STAGES; i++)
-    fprintf(stream, "%s%s %s", i ? ", " : "", stage_name((muster_stage)i),
-            text_duration(duration, summary->stage_ns[i]));
+    fprintf(stream, "%s%s %s", i ? ", " : "", stage_name((muster_stage)i), text_duration(summary->stage_ns[i]));
   fprintf(stream, "\n");
 }
 
 static void print_world(FILE *stream, const run_summary *summary) {
   const host_figures *figures = &summary->figures;
-  fprintf(stream, "\nWorld     hash %016" PRIx64 "\n", summary->world_hash);
+  fprintf(stream, "\nWorld     hash %016lx\n", summary->world_hash);
   for (uint32_t i = 0; i < figures->count; i++)
     fprintf(stream, "  %-24s %.10g\n", figures->names[i], figures->values[i]);
 }

@@ -4,8 +4,6 @@
 
 #include "summary.h"
 
-#include <stdbool.h>
-
 /* Prints the report, its lines broken where the terminal ends; the host is asked for the costs of its agent types.
  * False when memory is short. */
 bool report_print(const run_summary *summary, const struct host *host);

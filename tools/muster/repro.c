@@ -1,7 +1,6 @@
 /* `muster repro`: the tables and figures of the papers beside our own. */
 #include "repro.h"
 
-#include "base/nearest.h"
 #include "commands.h"
 #include "complaint.h"
 #include "options.h"
@@ -9,7 +8,6 @@
 #include "plots.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,54 +24,56 @@ typedef struct repro_options {
   bool measure, quick;
 } repro_options;
 
-enum { OPTION_MEASURE = OPTION_OWN };
+enum { CHECKS_MAX = 64, CHECK_BYTES = 160, CHECKED = 0, COMPARED, LISTS };
 
-void repro_check_that(repro_checks *checks, bool holds, const char *format, ...) {
+/* The statements about the reproduction that runs: those that must hold, and those with figures of another machine:
+ * what fails there, fails here only. */
+static struct checks {
+  uint32_t count, failed;
+  struct {
+    char what[CHECK_BYTES];
+    bool holds;
+  } list[CHECKS_MAX];
+} checks[LISTS];
+
+static void add(struct checks *to, bool holds, const char *format, va_list arguments) {
+  to->failed += !holds;
+  if (to->count == CHECKS_MAX) return;
+  to->list[to->count].holds = holds;
+  vsnprintf(to->list[to->count++].what, CHECK_BYTES, format, arguments);
+}
+
+void repro_check_that(bool holds, const char *format, ...) {
   va_list arguments;
-  if (!holds) checks->failed++;
-  if (checks->count == REPRO_CHECKS_MAX) return;
-  repro_check *check = &checks->list[checks->count++];
-  check->holds = holds;
   va_start(arguments, format);
-  vsnprintf(check->what, sizeof check->what, format, arguments);
+  add(&checks[CHECKED], holds, format, arguments);
   va_end(arguments);
 }
 
-void repro_compare_that(repro_checks *checks, bool holds, const char *format, ...) {
+void repro_compare_that(bool holds, const char *format, ...) {
   va_list arguments;
-  if (checks->compared_count == REPRO_COMPARED_MAX) return;
-  repro_check *check = &checks->compared[checks->compared_count++];
-  check->holds = holds;
   va_start(arguments, format);
-  vsnprintf(check->what, sizeof check->what, format, arguments);
+  add(&checks[COMPARED], holds, format, arguments);
   va_end(arguments);
 }
 
-static void print_list(const char *title, const repro_check *list, uint32_t count) {
-  if (count) printf("\n%s\n", title);
-  for (uint32_t i = 0; i < count; i++) printf("  %-4s %s\n", list[i].holds ? "yes" : "NO", list[i].what);
-}
-
-void repro_print_checks(const repro_checks *checks) {
-  print_list("Holds?", checks->list, checks->count);
-  print_list("And on this machine, beside the paper's?", checks->compared, checks->compared_count);
-}
-
-static void write_list(json_writer *writer, const char *name, const repro_check *list, uint32_t count) {
-  json_begin_array(writer, name);
-  for (uint32_t i = 0; i < count; i++) {
-    json_begin_object(writer, NULL);
-    json_string(writer, "what", list[i].what);
-    json_bool(writer, "holds", list[i].holds);
-    json_end_object(writer);
+static void print_checks(void) {
+  static const char *const titles[LISTS] = {"Holds?", "And on this machine, beside the paper's?"};
+  for (uint32_t k = 0; k < LISTS; k++) {
+    if (checks[k].count) printf("\n%s\n", titles[k]);
+    for (uint32_t i = 0; i < checks[k].count; i++)
+      printf("  %-4s %s\n", checks[k].list[i].holds ? "yes" : "NO", checks[k].list[i].what);
   }
-  json_end_array(writer);
 }
 
-void repro_write_checks(json_writer *writer, const repro_checks *checks) {
-  write_list(writer, "checks", checks->list, checks->count);
-  write_list(writer, "compared", checks->compared, checks->compared_count);
-  json_bool(writer, "holds", checks->failed == 0);
+static void write_checks(json_writer *writer) {
+  for (uint32_t k = 0; k < LISTS; k++) {
+    json_begin_array(writer, k == CHECKED ? "checks" : "compared");
+    for (uint32_t i = 0; i < checks[k].count; i++)
+      json_print(writer, "{ what=%s holds=%d }", checks[k].list[i].what, checks[k].list[i].holds);
+    json_end_array(writer);
+  }
+  json_bool(writer, "holds", checks[CHECKED].failed == 0);
 }
 
 static void show_help(FILE *stream) {
@@ -110,35 +110,20 @@ static int check_ways(const repro_options *options) {
 
 static int check_paper(const char *name) {
   const char *names[PAPERS + 1] = {"all"};
-  char list[256] = "all";
-  for (size_t i = 0; i < PAPERS; i++) {
-    size_t length = strlen(list);
-    names[i + 1] = papers[i]->name;
-    if (strcmp(name, papers[i]->name) == 0) return STATUS_OK;
-    snprintf(list + length, sizeof list - length, ", %s", papers[i]->name);
-  }
-  if (strcmp(name, "all") == 0) return STATUS_OK;
-  const char *nearest = nearest_name(name, names, PAPERS + 1);
-  if (nearest) return complain_usage("unknown paper '%s'; did you mean '%s'? Known: %s", name, nearest, list);
-  return complain_usage("unknown paper '%s'; known: %s", name, list);
+  bool known = strcmp(name, "all") == 0;
+  for (size_t i = 0; i < PAPERS; i++) known |= strcmp(name, names[i + 1] = papers[i]->name) == 0;
+  return known ? STATUS_OK : complain_unknown("paper", name, names, PAPERS + 1, "");
 }
 
-static bool read_option(void *user, int option, const char *text) {
-  repro_options *options = user;
-  if (option == OPTION_JSON) options->json = text;
-  if (option == OPTION_PLOTS) options->plots = text;
-  if (option == OPTION_MEASURE) options->measure = true;
-  if (option == OPTION_QUICK) options->quick = true;
-  return true;
-}
+static const option_def known[] = {OPTION("json", TEXT, repro_options, json),
+                                   OPTION("plots", TEXT, repro_options, plots),
+                                   OPTION("measure", ON, repro_options, measure),
+                                   OPTION("quick", ON, repro_options, quick),
+                                   {0}};
 
 /* True: go on; false: `status` is the exit status. */
 static bool read_options(repro_options *options, int count, char **arguments, int *status) {
-  static const struct option long_options[] = {
-      {"json", required_argument, NULL, OPTION_JSON}, {"plots", required_argument, NULL, OPTION_PLOTS},
-      {"measure", no_argument, NULL, OPTION_MEASURE}, {"quick", no_argument, NULL, OPTION_QUICK},
-      {"help", no_argument, NULL, OPTION_HELP},       {NULL, 0, NULL, 0}};
-  static const option_reader reader = {"repro", long_options, show_help, read_option};
+  static const option_reader reader = {"repro", known, show_help};
   if (!options_read(&reader, options, count, arguments, status)) return false;
   if (count - optind == 1) {
     options->paper = arguments[optind];
@@ -155,12 +140,12 @@ static bool read_options(repro_options *options, int count, char **arguments, in
 /* Runs one paper into the open object. */
 static bool reproduce(const repro_paper *paper, const repro_options *options, json_writer *writer, bool quiet,
                       uint32_t *failed) {
-  repro_checks checks = {0};
+  memset(checks, 0, sizeof checks);
   if (options->measure && paper->measure && !paper->measure(writer, quiet)) return false;
-  if (!paper->reproduce(writer, options->plots, options->quick, quiet, &checks)) return false;
-  repro_write_checks(writer, &checks);
-  if (!quiet) repro_print_checks(&checks);
-  *failed += checks.failed;
+  if (!paper->reproduce(writer, options->plots, options->quick, quiet)) return false;
+  write_checks(writer);
+  if (!quiet) print_checks();
+  *failed += checks[CHECKED].failed;
   return true;
 }
 
@@ -191,11 +176,10 @@ static int run_papers(const repro_options *options, struct output *json, char *t
 
 int repro_command(int count, char **arguments) {
   repro_options options = {0};
-  struct output json = {.descriptor = -1};
+  struct output json;
   int status;
   if (!read_options(&options, count, arguments, &status)) return status;
-  if (options.plots && !plots_prepare(options.plots)) return STATUS_FAILED;
-  if (options.json && !output_open(&json, options.json)) return STATUS_FAILED;
+  if (!output_begin(&json, options.plots, options.json)) return STATUS_FAILED;
   char *text = malloc(JSON_BYTES);
   status = text ? run_papers(&options, &json, text) : complain_failure("out of memory");
   free(text);

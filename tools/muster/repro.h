@@ -7,34 +7,12 @@
 #include <muster/muster.h>
 #include <stdbool.h>
 
-enum { REPRO_CHECKS_MAX = 64, REPRO_COMPARED_MAX = 8, REPRO_CHECK_BYTES = 160 };
-
-/* One statement about a reproduction, and whether it holds for what was measured. */
-typedef struct repro_check {
-  char what[REPRO_CHECK_BYTES];
-  bool holds;
-} repro_check;
-
-typedef struct repro_checks {
-  uint32_t count, failed;
-  repro_check list[REPRO_CHECKS_MAX];
-  uint32_t compared_count;
-  repro_check compared[REPRO_COMPARED_MAX]; /* with figures of another machine: what fails there, fails here only */
-} repro_checks;
-
-/* Adds a statement, printf-style. */
-void repro_check_that(repro_checks *checks, bool holds, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Adds a statement about the reproduction that runs, printf-style, and whether it holds for what was measured. */
+void repro_check_that(bool holds, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Adds one about how fast this machine is beside the paper's. It is printed and written, and no failure: it says
  * nothing of what was reproduced. */
-void repro_compare_that(repro_checks *checks, bool holds, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* Prints every statement with yes or no. */
-void repro_print_checks(const repro_checks *checks);
-
-/* Writes the members `checks`, `holds` and `compared` into the open object. */
-void repro_write_checks(json_writer *writer, const repro_checks *checks);
+void repro_compare_that(bool holds, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A paper that can be reproduced. `reproduce` prints its tables beside ours unless `quiet`, writes the members of its
  * results into the open object, draws its figures into `plots` unless that is null, and adds its checks. False after a
@@ -44,7 +22,7 @@ void repro_write_checks(json_writer *writer, const repro_checks *checks);
 typedef struct repro_paper {
   const char *name;
   const char *summary;
-  bool (*reproduce)(json_writer *writer, const char *plots, bool quick, bool quiet, repro_checks *checks);
+  bool (*reproduce)(json_writer *writer, const char *plots, bool quick, bool quiet);
   bool (*measure)(json_writer *writer, bool quiet);
 } repro_paper;
 

@@ -5,7 +5,6 @@
 #include "complaint.h"
 #include "report_json.h"
 #include "report_text.h"
-#include "summary.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -15,10 +14,8 @@
 enum { JSON_BYTES = 65536 };
 
 static host_setup setup_of(const run_options *options) {
-  host_setup setup = {.module = options->module,
-                      .options = muster_default_module_options(),
-                      .workers = options->workers,
-                      .world = muster_default_world_def()};
+  host_setup setup = host_default_setup(options->module);
+  setup.workers = options->workers;
   setup.options.agents = options->agents;
   setup.options.observers = options->observers;
   setup.options.seed = options->seed;
@@ -80,22 +77,20 @@ static bool run_frame(struct run *run, muster_frame_report *report) {
 }
 
 static void show_warm_up(struct run *run, bool all_in, uint64_t rest, const muster_frame_report *report) {
-  char agents[TEXT_BYTES], all[TEXT_BYTES];
   if (!progress_is_due(&run->progress)) return;
-  text_count(agents, report->agents);
+  const char *agents = text_count(report->agents);
   if (all_in)
-    progress_put(&run->progress, "warming up, frame %" PRIu64 " of %" PRIu64 ": %s agents", run->options.warm_up - rest,
+    progress_put(&run->progress, "warming up, frame %lu of %lu: %s agents", run->options.warm_up - rest,
                  run->options.warm_up, agents);
   else
-    progress_put(&run->progress, "letting agents in: %s of %s, frame %" PRIu64, agents,
-                 text_count(all, run->host.needs.agents), run->frame);
+    progress_put(&run->progress, "letting agents in: %s of %s, frame %lu", agents, text_count(run->host.needs.agents),
+                 run->frame);
 }
 
 static void show_frame(struct run *run, const muster_frame_report *report) {
-  char agents[TEXT_BYTES], wall[TEXT_BYTES], pressure[TEXT_BYTES];
-  progress_put(&run->progress, "frame %" PRIu64 " of %" PRIu64 ": %s agents, pressure %s, frame time %s",
-               run->record.frames, run->options.frames, text_count(agents, report->agents),
-               text_pressure(pressure, (double)report->pressure), text_duration(wall, (double)report->wall_ns));
+  progress_put(&run->progress, "frame %lu of %lu: %s agents, pressure %s, frame time %s", run->record.frames,
+               run->options.frames, text_count(report->agents), text_pressure((double)report->pressure),
+               text_ns(report->wall_ns));
 }
 
 /* Runs until the population is in, which large ones take several frames for, and then for as long as was asked for, so
@@ -171,16 +166,15 @@ static int report(struct run *run) {
 static int tell(struct run *run, int (*write_report)(struct run *run)) {
   if (run->record.frames == 0 && run->host.replays) return STATUS_OK; /* ended in the warm-up */
   if (run->record.frames == 0)
-    return complain_failure(
-        "interrupted in frame %" PRIu64 ", before the first counted one: there is nothing to report", run->frame);
+    return complain_failure("interrupted in frame %lu, before the first counted one: there is nothing to report",
+                            run->frame);
   if (run->options.trace && !write_trace(run)) return STATUS_FAILED;
   return write_report(run);
 }
 
 static void say_replayed(const struct run *run) {
   const char *json = run->options.json;
-  fprintf(json && strcmp(json, "-") == 0 ? stderr : stdout, "replayed %llu frames bit for bit\n",
-          (unsigned long long)run->frame);
+  fprintf(json && strcmp(json, "-") == 0 ? stderr : stdout, "replayed %lu frames bit for bit\n", run->frame);
 }
 
 /* Opens the world, and the threads that watch the machine beside it. False after a complaint, with nothing left
@@ -219,8 +213,7 @@ static int run_world(struct run *run, int (*write_report)(struct run *run)) {
   if (!found)
     complain_usage("%s", muster_last_error());
   else
-    status = ran ? tell(run, write_report)
-                 : complain_failure("frame %llu: %s", (unsigned long long)run->frame, muster_last_error());
+    status = ran ? tell(run, write_report) : complain_failure("frame %lu: %s", run->frame, muster_last_error());
   if (ran && run->signal) status = 128 + run->signal;
   if (ran && run->host.replays) say_replayed(run);
   if (!recording_end(&run->recording, run->host.world)) status = STATUS_FAILED;
@@ -244,7 +237,7 @@ static int run_prepared(struct run *run, int (*write_report)(struct run *run)) {
     if (record_create(&run->record, run->options.frames))
       status = run_world(run, write_report);
     else
-      complain_failure("out of memory for %llu frames; lower --frames", (unsigned long long)run->options.frames);
+      complain_failure("out of memory for %lu frames; lower --frames", run->options.frames);
   }
   record_destroy(&run->record);
   output_discard(&run->json);

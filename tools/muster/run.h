@@ -9,11 +9,8 @@
 #include "progress.h"
 #include "record.h"
 #include "recording.h"
-#include "run_options.h"
 
 #include "machine.h"
-
-#include <signal.h>
 
 struct run {
   run_options options;

@@ -5,81 +5,114 @@
 #include "options.h"
 #include "output.h"
 #include "pacing.h"
-#include "parse.h"
-#include "run_help.h"
 #include "text.h"
 
 #include "base/fields.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static const uint64_t cost_min_ns = 100, cost_max_ns = 500000;
-static const uint64_t frames_max = 1000000;
+static const char help_of_options[] =
+    "\n"
+    "Population and load:\n"
+    "  --agents N         how many agents (default: the scenario's own)\n"
+    "  --observers K      how many observers (default: the scenario's own)\n"
+    "  --cost 5us         what an update costs, of scenarios that take a cost: fixed (default 5us)\n"
+    "  --seed S           of everything random (default 1)\n"
+    "  --up y|z           which axis of the population file is height (default y)\n"
+    "Frames:\n"
+    "  --budget 10ms      wall time that a frame may take (default 10ms)\n"
+    "  --hz 30            frames per second of simulation (default 30)\n"
+    "  --frames N         frames to count (default 300)\n"
+    "  --warm-up N        frames before counting, after all agents are in (default: one second's worth)\n"
+    "  --workers N        the calling thread included (default: one per processor)\n"
+    "  --fit RULE         how periods give way: importance (default): the least staleness, weighted by importance, "
+    "for the CPU, at any load, and in the order of deadlines; elastic: the important last; or square-root. Of the "
+    "last two none is longer than the longest, and beyond that load agents that waited longer come first\n"
+    "  --activation-delay N\n"
+    "                     frames by which an update may be put off so that none has a peak (default 0)\n"
+    "  --no-pace          run frames back to back instead of at --hz on the wall clock\n"
+    "Clock:\n"
+    "  --virtual          virtual time: costs come from the scenario's cost model; the same seed gives the same "
+    "result on any number of workers\n"
+    "  --capacity 10ms    work per virtual frame (default: the budget)\n"
+    "Promise:\n"
+    "  --no-audit         do not measure whether the promise is kept, as --audit does, the default of `muster run`: "
+    "that "
+    "takes 0.4 us of the budget for each claim, and near its end for each atom, to read the thread's CPU clock; the "
+    "figures of overhead leave out those of claims\n"
+    "  --machine          after each frame see for as long what the machine alone takes, as `muster bench machine` "
+    "does, and tell how often that alone would have broken the promise; it takes the idle time between frames\n"
+    "Report:\n"
+    "  --json FILE        the report for machines, all times in ns; - is standard output\n"
+    "  --trace FILE       the last frames for a trace viewer (ui.perfetto.dev, chrome://tracing); - is standard "
+    "output\n"
+    "  --trace-frames N   how many of them (default 120)\n"
+    "  --record FILE      inputs, choices and measured costs, for `muster replay FILE`; - is standard output\n"
+    "  --watch NAME       what one character does, as it happens: townsfolk; of `muster run` alone\n"
+    "  -h, --help\n"
+    "\n"
+    "Exit status: 0 = done, 1 = failed, 2 = asked for wrongly, 130 = interrupted by SIGINT (^C), 143 = by SIGTERM; "
+    "then "
+    "the results are those of the frames until then, and say so.\n";
 
-enum {
-  OPTION_BUDGET = OPTION_OWN,
-  OPTION_HZ,
-  OPTION_FRAMES,
-  OPTION_WARM_UP,
-  OPTION_COST,
-  OPTION_VIRTUAL,
-  OPTION_CAPACITY,
-  OPTION_FIT,
-  OPTION_ACTIVATION_DELAY,
-  OPTION_AUDIT,
-  OPTION_NO_AUDIT,
-  OPTION_MACHINE,
-  OPTION_NO_PACE,
-  OPTION_UP,
-  OPTION_RECORD,
-  OPTION_TRACE,
-  OPTION_TRACE_FRAMES,
-  OPTION_WATCH,
-  OPTION_AGENT
-};
+static void show(FILE *stream, const char *about) {
+  fputs(about, stream);
+  fputs("Scenarios (default wildlife):\n", stream);
+  catalog_list(stream);
+  fputs(help_of_options, stream);
+}
 
-/* The first is of `explain` alone. */
-static const struct option long_options[] = {
-    {"agent", required_argument, NULL, OPTION_AGENT},
-    {"agents", required_argument, NULL, OPTION_AGENTS},
-    {"workers", required_argument, NULL, OPTION_WORKERS},
-    {"budget", required_argument, NULL, OPTION_BUDGET},
-    {"hz", required_argument, NULL, OPTION_HZ},
-    {"frames", required_argument, NULL, OPTION_FRAMES},
-    {"warm-up", required_argument, NULL, OPTION_WARM_UP},
-    {"observers", required_argument, NULL, OPTION_OBSERVERS},
-    {"cost", required_argument, NULL, OPTION_COST},
-    {"seed", required_argument, NULL, OPTION_SEED},
-    {"virtual", no_argument, NULL, OPTION_VIRTUAL},
-    {"capacity", required_argument, NULL, OPTION_CAPACITY},
-    {"fit", required_argument, NULL, OPTION_FIT},
-    {"activation-delay", required_argument, NULL, OPTION_ACTIVATION_DELAY},
-    {"audit", no_argument, NULL, OPTION_AUDIT},
-    {"no-audit", no_argument, NULL, OPTION_NO_AUDIT},
-    {"machine", no_argument, NULL, OPTION_MACHINE},
-    {"no-pace", no_argument, NULL, OPTION_NO_PACE},
-    {"up", required_argument, NULL, OPTION_UP},
-    {"record", required_argument, NULL, OPTION_RECORD},
-    {"json", required_argument, NULL, OPTION_JSON},
-    {"trace", required_argument, NULL, OPTION_TRACE},
-    {"trace-frames", required_argument, NULL, OPTION_TRACE_FRAMES},
-    {"watch", required_argument, NULL, OPTION_WATCH},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
-};
+static void run_help(FILE *stream) {
+  show(stream, "muster run - runs a population inside its budget and reports how that went\n"
+               "\n"
+               "usage: muster run [SCENARIO|POPULATION.csv] [OPTION]...\n"
+               "\n");
+}
 
-static bool read_up_axis(const char *text, char *axis) {
+void run_explain_help(FILE *stream) {
+  show(
+      stream,
+      "muster explain - runs a population, or asks a running musterd, and says why one of the agents runs when and how "
+      "it does\n"
+      "\n"
+      "usage: muster explain [SCENARIO|POPULATION.csv] [--agent WHICH] [OPTION]...\n"
+#ifdef MUSTER_HAS_CTL
+      "       muster explain --agent INDEX.GENERATION [--socket PATH | --url URL] [--world NAME] [--json]\n"
+#endif
+      "\n"
+      "Which agent, after the last frame:\n"
+      "  --agent INDEX      the one with this number\n"
+      "  --agent most-important\n"
+      "  --agent most-delayed\n"
+      "                     of agents that are due and wait, the one with the oldest last update; of all, when "
+      "none waits (default)\n"
+#ifdef MUSTER_HAS_CTL
+      "Of a running musterd:\n"
+      "  --agent ID         INDEX.GENERATION, as `muster ctl agents` lists it\n"
+      "  --socket PATH      the daemon's socket (default: $MUSTER_SOCKET, or /run/musterd/control.sock)\n"
+      "  --url URL          or where it listens by TCP, such as http://127.0.0.1:8420\n"
+      "  --token-file FILE  its first line is the token that changes by TCP need\n"
+      "  --world NAME       which world; not needed where there is one\n"
+      "  --json             what the daemon answers, as it is\n"
+#endif
+      "\n");
+}
+
+enum { FRAMES_MAX = 1000000, COST_MIN_NS = 100, COST_MAX_NS = 500000 };
+
+static bool read_up_axis(void *user, const char *text) {
+  run_options *options = user;
   if (strcmp(text, "y") == 0 || strcmp(text, "z") == 0) {
-    *axis = text[0];
+    options->up_axis = text[0];
     return true;
   }
   complain_usage("--up is '%s'; give y or z, the axis of the file that is height", text);
   return false;
 }
 
-static bool read_fit(const char *text, muster_elastic *elastic) {
+static bool read_fit(void *user, const char *text) {
+  run_options *options = user;
   static const struct {
     const char *name;
     muster_elastic elastic;
@@ -88,80 +121,42 @@ static bool read_fit(const char *text, muster_elastic *elastic) {
                {"square-root", MUSTER_ELASTIC_SQUARE_ROOT}};
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
     if (strcmp(text, rules[i].name) != 0) continue;
-    *elastic = rules[i].elastic;
+    options->elastic = rules[i].elastic;
     return true;
   }
   complain_usage("--fit is '%s'; give importance, elastic or square-root", text);
   return false;
 }
 
-/* The options with a number or a duration. */
-static bool read_quantity(run_options *options, int option, const char *text) {
-  switch (option) {
-  case OPTION_AGENTS:
-    return parse_count32("--agents", text, 1, AGENTS_MOST, &options->agents);
-  case OPTION_WORKERS:
-    return parse_count32("--workers", text, 1, MUSTER_WORKERS_MAX, &options->workers);
-  case OPTION_OBSERVERS:
-    return parse_count32("--observers", text, 1, OBSERVERS_MOST, &options->observers);
-  case OPTION_BUDGET:
-    return parse_duration("--budget", text, BUDGET_LEAST_NS, BUDGET_MOST_NS, &options->budget_ns);
-  case OPTION_CAPACITY:
-    return parse_duration("--capacity", text, BUDGET_LEAST_NS, BUDGET_MOST_NS, &options->capacity_ns);
-  case OPTION_COST:
-    return parse_duration("--cost", text, cost_min_ns, cost_max_ns, &options->cost_ns);
-  case OPTION_HZ:
-    return parse_rate("--hz", text, RATE_LEAST, RATE_MOST, &options->rate);
-  case OPTION_FRAMES:
-    return parse_count("--frames", text, 1, frames_max, &options->frames);
-  case OPTION_TRACE_FRAMES:
-    return parse_count32("--trace-frames", text, 1, TRACE_FRAMES_MOST, &options->trace_frames);
-  case OPTION_ACTIVATION_DELAY:
-    return parse_count32("--activation-delay", text, 0, ACTIVATION_DELAY_MAX, &options->activation_delay);
-  case OPTION_WARM_UP:
-    return parse_count("--warm-up", text, 0, frames_max, &options->warm_up);
-  default:
-    return parse_count("--seed", text, 0, UINT64_MAX, &options->seed);
-  }
-}
+#define RUN(name, kind, member)                     OPTION(name, kind, run_options, member)
+#define RUN_WITHIN(name, kind, member, least, most) OPTION_WITHIN(name, kind, run_options, member, least, most)
 
-static bool read_option(void *user, int option, const char *text) {
-  run_options *options = user;
-  switch (option) {
-  case OPTION_VIRTUAL:
-    return options->virtual_clock = true;
-  case OPTION_AUDIT:
-    return options->audit = true;
-  case OPTION_NO_AUDIT:
-    options->audit = false;
-    return true;
-  case OPTION_MACHINE:
-    return options->machine = true;
-  case OPTION_NO_PACE:
-    return options->no_pace = true;
-  case OPTION_RECORD:
-    options->record = text;
-    return true;
-  case OPTION_JSON:
-    options->json = text;
-    return true;
-  case OPTION_TRACE:
-    options->trace = text;
-    return true;
-  case OPTION_WATCH:
-    options->watch = text;
-    return true;
-  case OPTION_AGENT:
-    options->agent = text;
-    return true;
-  case OPTION_FIT:
-    return read_fit(text, &options->elastic);
-  case OPTION_UP:
-    return read_up_axis(text, &options->up_axis);
-  default:
-    return read_quantity(options, option, text);
-  }
-}
+/* The first is of `explain` alone. */
+static const option_def known[] = {RUN("agent", TEXT, agent),
+                                   RUN_WITHIN("agents", COUNT32, agents, 1, AGENTS_MOST),
+                                   RUN_WITHIN("workers", COUNT32, workers, 1, MUSTER_WORKERS_MAX),
+                                   RUN_WITHIN("budget", DURATION, budget_ns, BUDGET_LEAST_NS, BUDGET_MOST_NS),
+                                   RUN_WITHIN("hz", RATE, rate, RATE_LEAST, RATE_MOST),
+                                   RUN_WITHIN("frames", COUNT, frames, 1, FRAMES_MAX),
+                                   RUN_WITHIN("warm-up", COUNT, warm_up, 0, FRAMES_MAX),
+                                   RUN_WITHIN("observers", COUNT32, observers, 1, OBSERVERS_MOST),
+                                   RUN_WITHIN("cost", DURATION, cost_ns, COST_MIN_NS, COST_MAX_NS),
+                                   RUN_WITHIN("seed", COUNT, seed, 0, UINT64_MAX),
+                                   RUN("virtual", ON, virtual_clock),
+                                   RUN_WITHIN("capacity", DURATION, capacity_ns, BUDGET_LEAST_NS, BUDGET_MOST_NS),
+                                   OPTION_BY("fit", read_fit),
+                                   RUN_WITHIN("activation-delay", COUNT32, activation_delay, 0, ACTIVATION_DELAY_MAX),
+                                   RUN("audit", ON, audit),
+                                   RUN("no-audit", OFF, audit),
+                                   RUN("machine", ON, machine),
+                                   RUN("no-pace", ON, no_pace),
+                                   OPTION_BY("up", read_up_axis),
+                                   RUN("record", TEXT, record),
+                                   RUN("json", TEXT, json),
+                                   RUN("trace", TEXT, trace),
+                                   RUN_WITHIN("trace-frames", COUNT32, trace_frames, 1, TRACE_FRAMES_MOST),
+                                   RUN("watch", TEXT, watch),
+                                   {0}};
 
 /* A module that was built with an older header ends before the field. */
 static bool takes_cost(const muster_module *module) {
@@ -183,7 +178,6 @@ bool run_options_take_output(const run_options *options) {
 
 /* The machine is watched for as long as a frame, in the time that frames leave. */
 static int find_contradiction_of_machine(const run_options *options, run_purpose purpose) {
-  char budget[TEXT_BYTES], period[TEXT_BYTES];
   struct pacing pacing = {.rate = options->rate};
   uint64_t period_ns = pacing_sim_time(&pacing, 1);
   if (purpose != RUN_TO_REPORT) return complain_usage("--machine is for `muster run`, whose report tells of it");
@@ -194,7 +188,7 @@ static int find_contradiction_of_machine(const run_options *options, run_purpose
   if (5 * options->budget_ns <= 2 * period_ns) return STATUS_OK;
   return complain_usage("--machine takes as long as the budget of %s once more, and needs half of it to spare, but a "
                         "frame is %s; lower --budget or --hz",
-                        text_duration(budget, (double)options->budget_ns), text_duration(period, (double)period_ns));
+                        text_ns(options->budget_ns), text_ns(period_ns));
 }
 
 /* Results that would overwrite each other, or what is read. */
@@ -262,8 +256,7 @@ static bool complete(run_options *options, run_purpose purpose, int *status) {
 }
 
 bool run_options_read(run_options *options, run_purpose purpose, int count, char **arguments, int *status) {
-  static const option_reader readers[] = {{"run", long_options + 1, run_help, read_option},
-                                          {"explain", long_options, run_explain_help, read_option}};
+  static const option_reader readers[] = {{"run", known + 1, run_help}, {"explain", known, run_explain_help}};
   *options = (run_options){.scenario = "wildlife",
                            .elastic = MUSTER_ELASTIC_IMPORTANCE,
                            .budget_ns = 10000000,

@@ -3,6 +3,7 @@
 #define TOOLS_RUN_OPTIONS_H
 
 #include <muster/module.h>
+#include <stdio.h>
 
 typedef struct run_options {
   const char *scenario;        /* as typed */
@@ -38,5 +39,8 @@ bool run_options_read(run_options *options, run_purpose purpose, int count, char
 
 /* Whether the result for machines, the trace or the record has standard output for itself. */
 bool run_options_take_output(const run_options *options);
+
+/* What `muster explain --help` says. */
+void run_explain_help(FILE *stream);
 
 #endif

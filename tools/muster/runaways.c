@@ -2,8 +2,6 @@
 
 #include "text.h"
 
-#include <inttypes.h>
-
 static void find_worst(struct runaways *runaways, const muster_world *world) {
   const char *name;
   for (uint32_t i = 1; (name = muster_type_name(world, (muster_type){i})) != NULL; i++) {
@@ -48,53 +46,43 @@ struct runaways runaways_of(const struct host *host, const muster_statistics *st
 }
 
 static void print_blocked(FILE *stream, const struct runaways *runaways) {
-  char blocked[TEXT_BYTES], worst[TEXT_BYTES];
   if (!runaways->blocked) return;
-  fprintf(stream, "          %s atom%s blocked", text_count(blocked, runaways->blocked),
-          runaways->blocked == 1 ? "" : "s");
-  fprintf(stream, "; the worst for %s: agent %u.%u of type %s,\n          in atom %u\n",
-          text_duration(worst, (double)runaways->blocked_ns), runaways->blocked_agent.index,
-          runaways->blocked_agent.generation, runaways->blocked_type, runaways->blocked_atom);
+  fprintf(stream, "          %s atom%s blocked", text_count(runaways->blocked), runaways->blocked == 1 ? "" : "s");
+  fprintf(stream, "; the worst for %s: agent %u.%u of type %s,\n          in atom %u\n", text_ns(runaways->blocked_ns),
+          runaways->blocked_agent.index, runaways->blocked_agent.generation, runaways->blocked_type,
+          runaways->blocked_atom);
 }
 
 void runaways_print(FILE *stream, const struct runaways *runaways) {
-  char offences[TEXT_BYTES], worst[TEXT_BYTES];
   bool penalties = runaways->agents_demoted || runaways->agents_quarantined || runaways->types_quarantined;
   if (!runaways->offences && !runaways->blocked && !runaways->stuck && !penalties) return;
-  fprintf(stream, "Runaways  %s atom%s over the limit", text_count(offences, runaways->offences),
+  fprintf(stream, "Runaways  %s atom%s over the limit", text_count(runaways->offences),
           runaways->offences == 1 ? "" : "s");
   if (runaways->worst_type)
-    fprintf(stream, "; the worst ever took %s, of type %s", text_duration(worst, (double)runaways->worst_ns),
-            runaways->worst_type);
+    fprintf(stream, "; the worst ever took %s, of type %s", text_ns(runaways->worst_ns), runaways->worst_type);
   fprintf(stream, "\n");
   print_blocked(stream, runaways);
   if (penalties)
     fprintf(stream, "          at the end %u agents demoted, %u and %u types in quarantine\n", runaways->agents_demoted,
             runaways->agents_quarantined, runaways->types_quarantined);
-  if (runaways->stuck) fprintf(stream, "          a worker was stuck %" PRIu64 " times\n", runaways->stuck);
+  if (runaways->stuck) fprintf(stream, "          a worker was stuck %lu times\n", runaways->stuck);
 }
 
 void runaways_json(json_writer *writer, const struct runaways *runaways) {
-  json_begin_object(writer, "runaways");
-  json_uint(writer, "offences", runaways->offences);
-  json_uint(writer, "blocked", runaways->blocked);
-  json_uint(writer, "demotions", runaways->demotions);
-  json_uint(writer, "quarantines", runaways->quarantines);
-  json_uint(writer, "stuck", runaways->stuck);
-  json_uint(writer, "agents_demoted", runaways->agents_demoted);
-  json_uint(writer, "agents_quarantined", runaways->agents_quarantined);
-  json_uint(writer, "types_quarantined", runaways->types_quarantined);
-  json_uint(writer, "worst_ns", runaways->worst_ns);
-  json_uint(writer, "worst_limit_ns", runaways->worst_limit_ns);
+  json_print(writer,
+             "runaways{ offences=%lu blocked=%lu demotions=%lu quarantines=%lu stuck=%lu agents_demoted=%u "
+             "agents_quarantined=%u types_quarantined=%u worst_ns=%lu worst_limit_ns=%lu",
+             runaways->offences, runaways->blocked, runaways->demotions, runaways->quarantines, runaways->stuck,
+             runaways->agents_demoted, runaways->agents_quarantined, runaways->types_quarantined, runaways->worst_ns,
+             runaways->worst_limit_ns);
   if (runaways->worst_type)
     json_string(writer, "worst_type", runaways->worst_type);
   else
     json_null(writer, "worst_type");
   json_uint(writer, "worst_blocked_ns", runaways->blocked_ns);
   if (runaways->blocked_type) {
-    json_string(writer, "worst_blocked_type", runaways->blocked_type);
-    json_uint(writer, "worst_blocked_agent", runaways->blocked_agent.index);
-    json_uint(writer, "worst_blocked_atom", runaways->blocked_atom);
+    json_print(writer, "worst_blocked_type=%s worst_blocked_agent=%u worst_blocked_atom=%u", runaways->blocked_type,
+               runaways->blocked_agent.index, runaways->blocked_atom);
   } else {
     json_null(writer, "worst_blocked_type");
   }

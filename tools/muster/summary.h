@@ -2,7 +2,6 @@
 #ifndef TOOLS_SUMMARY_H
 #define TOOLS_SUMMARY_H
 
-#include "host.h"
 #include "record.h"
 #include "run_options.h"
 #include "runaways.h"

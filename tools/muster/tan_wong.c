@@ -93,7 +93,7 @@ static bool measure(tan_wong_results *results) {
          measure_disturbance(results);
 }
 
-static bool reproduce(json_writer *writer, const char *plots, bool quick, bool quiet, repro_checks *checks) {
+static bool reproduce(json_writer *writer, const char *plots, bool quick, bool quiet) {
   tan_wong_results results = {.quick = quick, .series = calloc(ROW_FRAMES, sizeof *results.series)};
   if (!results.series) {
     complain_failure("out of memory");
@@ -101,7 +101,7 @@ static bool reproduce(json_writer *writer, const char *plots, bool quick, bool q
   }
   bool done = measure(&results);
   if (done) {
-    tan_wong_check(&results, checks);
+    tan_wong_check(&results);
     json_string(writer, "paper", repro_tan_wong.name);
     tan_wong_write(writer, &results);
     if (!quiet) {

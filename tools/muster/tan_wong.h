@@ -8,8 +8,6 @@
 #include "repro.h"
 #include "scenarios/scenarios.h"
 
-#include <muster/muster.h>
-
 enum { TAN_WONG_ROWS = 3, TAN_WONG_ANIMATS = 100 };
 
 /* One frame, for the figure. */
@@ -149,7 +147,7 @@ tan_wong_row tan_wong_row_of(const tan_wong_plan *plan, const tan_wong_phase *ph
 tan_wong_phase tan_wong_sum_up(const tan_wong_frame *frames, uint32_t from, uint32_t to);
 
 /* Adds what the reproduction must show. */
-void tan_wong_check(const tan_wong_results *results, repro_checks *checks);
+void tan_wong_check(const tan_wong_results *results);
 
 /* Writes the results as members of the open object. */
 void tan_wong_write(json_writer *writer, const tan_wong_results *results);

@@ -15,21 +15,21 @@ static double off(double value, double wanted) {
   return (value / wanted - 1) * 100;
 }
 
-static void check_budget(const tan_wong_results *results, repro_checks *checks) {
+static void check_budget(const tan_wong_results *results) {
   double update_ms = results->animat.cost_max_ms;
   for (int i = 0; i < TAN_WONG_ROWS; i++) {
     const tan_wong_row *row = &results->rows[i];
     const tan_wong_phase *phase = &results->phases[i];
-    repro_check_that(checks, phase->c_largest_ms <= row->budget_ms + update_ms,
+    repro_check_that(phase->c_largest_ms <= row->budget_ms + update_ms,
                      "T_d %g: C is at most T_d + one update in every frame (largest %.3f ms)", row->budget_ms,
                      phase->c_largest_ms);
     double share = row->c_total_ms / row->budget_ms;
-    repro_check_that(checks, share >= 0.80 && share <= 1.02, "T_d %g: mean C / T_d is in 0.80 .. 1.02 (%.3f)",
-                     row->budget_ms, share);
+    repro_check_that(share >= 0.80 && share <= 1.02, "T_d %g: mean C / T_d is in 0.80 .. 1.02 (%.3f)", row->budget_ms,
+                     share);
   }
   double largest_ms =
       fmax(results->before.c_largest_ms, fmax(results->during.c_largest_ms, results->after.c_largest_ms));
-  repro_check_that(checks, largest_ms <= (double)results->disturbance.budget_ns * 1e-6 + update_ms,
+  repro_check_that(largest_ms <= (double)results->disturbance.budget_ns * 1e-6 + update_ms,
                    "Figure 5: C is at most T_d + one update in every frame (largest %.3f ms)", largest_ms);
 }
 
@@ -38,31 +38,31 @@ static bool rises(double first, double second, double third) {
   return first < second && second < third;
 }
 
-static void check_columns(const tan_wong_row *rows, repro_checks *checks) {
-  repro_check_that(checks, rises(rows[0].c_total_ms, rows[1].c_total_ms, rows[2].c_total_ms), "C_total rises with T_d");
-  repro_check_that(checks, rises(rows[0].u_total, rows[1].u_total, rows[2].u_total), "U_total rises with T_d");
-  repro_check_that(checks, rises(rows[2].d_assigned_ms, rows[1].d_assigned_ms, rows[0].d_assigned_ms),
+static void check_columns(const tan_wong_row *rows) {
+  repro_check_that(rises(rows[0].c_total_ms, rows[1].c_total_ms, rows[2].c_total_ms), "C_total rises with T_d");
+  repro_check_that(rises(rows[0].u_total, rows[1].u_total, rows[2].u_total), "U_total rises with T_d");
+  repro_check_that(rises(rows[2].d_assigned_ms, rows[1].d_assigned_ms, rows[0].d_assigned_ms),
                    "assigned D falls with T_d");
-  repro_check_that(checks, rises(rows[2].d_interval_ms, rows[1].d_interval_ms, rows[0].d_interval_ms),
+  repro_check_that(rises(rows[2].d_interval_ms, rows[1].d_interval_ms, rows[0].d_interval_ms),
                    "interval D falls with T_d");
-  repro_check_that(checks, rises(rows[2].fps, rows[1].fps, rows[0].fps), "FPS fall with T_d");
+  repro_check_that(rises(rows[2].fps, rows[1].fps, rows[0].fps), "FPS fall with T_d");
 }
 
-static void check_periods(const tan_wong_results *results, repro_checks *checks) {
+static void check_periods(const tan_wong_results *results) {
   const tan_wong_animat *animat = &results->animat;
   const tan_wong_row *shortest = &results->rows[0];
   double longest_ms = animat->period_max_ms - animat->period_ms;
-  repro_check_that(checks, within(shortest->d_assigned_ms, longest_ms, 0.001),
+  repro_check_that(within(shortest->d_assigned_ms, longest_ms, 0.001),
                    "T_d 10: everything is at its longest period: assigned D = %.2f ms within 0.1 %% (%.3f)", longest_ms,
                    shortest->d_assigned_ms);
-  repro_check_that(checks, shortest->d_interval_ms > longest_ms && shortest->d_interval_ms < 50,
+  repro_check_that(shortest->d_interval_ms > longest_ms && shortest->d_interval_ms < 50,
                    "T_d 10: delays come on top: interval D is in %.2f .. 50 ms (%.3f)", longest_ms,
                    shortest->d_interval_ms);
   for (int i = 0; i < TAN_WONG_ROWS; i++) {
     const tan_wong_row *row = &results->rows[i];
     double mean_ms = animat->period_ms + row->d_interval_ms, all_ms = (double)TAN_WONG_ANIMATS * animat->cost_ms;
     double through_ms = row->c_total_ms * mean_ms / results->phases[i].frame_ms;
-    repro_check_that(checks, within(through_ms, all_ms, 0.03),
+    repro_check_that(within(through_ms, all_ms, 0.03),
                      "T_d %g: every animat runs once per mean interval: C T / T_f = %.1f ms within 3 %% (%.2f)",
                      row->budget_ms, all_ms, through_ms);
   }
@@ -70,29 +70,26 @@ static void check_periods(const tan_wong_results *results, repro_checks *checks)
 
 /* By the order of delays no animat is passed over by one that was released after it: so the longest wait is one round
  * of all animats. */
-static void check_order(const tan_wong_results *results, repro_checks *checks) {
+static void check_order(const tan_wong_results *results) {
   for (int i = 0; i < TAN_WONG_ROWS; i++) {
     double frames = results->longest_wait_ms[i] / results->phases[i].frame_ms;
     double round = ceil(TAN_WONG_ANIMATS * results->animat.cost_ms / results->rows[i].c_total_ms);
-    repro_check_that(checks, frames <= round,
-                     "T_d %g: in the order of delays no animat waits for more than %g frames (%.2f)",
+    repro_check_that(frames <= round, "T_d %g: in the order of delays no animat waits for more than %g frames (%.2f)",
                      results->rows[i].budget_ms, round, frames);
   }
 }
 
-static void check_against_paper(const tan_wong_row *rows, repro_checks *checks) {
+static void check_against_paper(const tan_wong_row *rows) {
   for (int i = 0; i < TAN_WONG_ROWS; i++) {
     const tan_wong_row *ours = &rows[i], *paper = &tan_wong_published[i];
     if (i != UNPREDICTED_ROW)
-      repro_check_that(checks, within(ours->c_total_ms, paper->c_total_ms, 0.12),
+      repro_check_that(within(ours->c_total_ms, paper->c_total_ms, 0.12),
                        "T_d %g: C is within 12 %% of the paper's (%+.1f %%)", ours->budget_ms,
                        off(ours->c_total_ms, paper->c_total_ms));
-    repro_check_that(checks, within(ours->fps, paper->fps, 0.12),
-                     "T_d %g: FPS are within 12 %% of the paper's (%+.1f %%)", ours->budget_ms,
-                     off(ours->fps, paper->fps));
-    repro_check_that(checks, within(ours->u_total, paper->u_total, 0.13),
-                     "T_d %g: U is within 13 %% of the paper's (%+.1f %%)", ours->budget_ms,
-                     off(ours->u_total, paper->u_total));
+    repro_check_that(within(ours->fps, paper->fps, 0.12), "T_d %g: FPS are within 12 %% of the paper's (%+.1f %%)",
+                     ours->budget_ms, off(ours->fps, paper->fps));
+    repro_check_that(within(ours->u_total, paper->u_total, 0.13), "T_d %g: U is within 13 %% of the paper's (%+.1f %%)",
+                     ours->budget_ms, off(ours->u_total, paper->u_total));
   }
 }
 
@@ -123,7 +120,7 @@ static double miss_of(const tan_wong_row *row, int number) {
   return fmax(fmax(fabs(row->c_total_ms / paper->c_total_ms - 1), fabs(row->fps / paper->fps - 1)), periods);
 }
 
-static void check_unequal(const tan_wong_unequal *it, repro_checks *checks) {
+static void check_unequal(const tan_wong_unequal *it) {
   static const char *const names[TAN_WONG_RULES] = {[TAN_WONG_PRINTED] = "figure 2 as printed",
                                                     [TAN_WONG_ALIKE] = "E left out",
                                                     [TAN_WONG_RATE] = "E_i C_i in place of E_i",
@@ -132,65 +129,63 @@ static void check_unequal(const tan_wong_unequal *it, repro_checks *checks) {
                                                     [TAN_WONG_NONE] = "no compression"};
   const double *wanted_ms = it->wanted_ms[TAN_WONG_CORRECTED];
   double fitted = worst_of(it->outcome.assigned_ms, wanted_ms), out = worst_of(it->outcome.interval_ms, wanted_ms);
-  repro_check_that(checks, fitted <= 0.02,
-                   "unequal C, E and T: periods are fitted as by figure 2 within 2 %% (%.1f %%)", fitted * 100);
-  repro_check_that(checks, out <= 0.03, "unequal C, E and T: they come out as by figure 2 within 3 %% (%.1f %%)",
-                   out * 100);
+  repro_check_that(fitted <= 0.02, "unequal C, E and T: periods are fitted as by figure 2 within 2 %% (%.1f %%)",
+                   fitted * 100);
+  repro_check_that(out <= 0.03, "unequal C, E and T: they come out as by figure 2 within 3 %% (%.1f %%)", out * 100);
   for (int rule = TAN_WONG_PRINTED; rule < TAN_WONG_RULES; rule++) {
     double off_by = worst_of(it->outcome.interval_ms, it->wanted_ms[rule]);
-    repro_check_that(checks, off_by >= 0.15, "unequal C, E and T: and not by %s, 15 %% off or more (%.0f %%)",
-                     names[rule], off_by * 100);
+    repro_check_that(off_by >= 0.15, "unequal C, E and T: and not by %s, 15 %% off or more (%.0f %%)", names[rule],
+                     off_by * 100);
   }
 }
 
-static void check_slip(const tan_wong_slip *slip, repro_checks *checks) {
+static void check_slip(const tan_wong_slip *slip) {
   double printed = 0, corrected = 0, ours = 0;
   for (int i = 0; i < TAN_WONG_ROWS; i++) {
     printed = fmax(printed, miss_of(&slip->printed[i], i));
     corrected = fmax(corrected, miss_of(&slip->corrected[i], i));
     ours = fmax(ours, fabs(slip->muster[i].c_total_ms / slip->corrected[i].c_total_ms - 1));
   }
-  repro_check_that(checks, ours <= 0.06,
+  repro_check_that(ours <= 0.06,
                    "unequal C: Muster's C is that of figure 2 as corrected, on arrays, within 6 %% (%.1f %%)",
                    ours * 100);
-  repro_check_that(checks, printed <= 0.06,
+  repro_check_that(printed <= 0.06,
                    "unequal C: figure 2 as printed is within 6 %% of the paper in all rows and columns (%.1f %%)",
                    printed * 100);
-  repro_check_that(checks, corrected >= 0.12, "unequal C: as corrected it is not (%.1f %%): the slip is in the table",
+  repro_check_that(corrected >= 0.12, "unequal C: as corrected it is not (%.1f %%): the slip is in the table",
                    corrected * 100);
 }
 
-static void check_disturbance(const tan_wong_results *results, repro_checks *checks) {
+static void check_disturbance(const tan_wong_results *results) {
   const tan_wong_phase *before = &results->before, *during = &results->during, *after = &results->after;
   double slower = before->frame_ms / during->frame_ms;
   double extra_ms = (double)results->disturbance.extra_ns * 1e-6;
-  repro_check_that(checks,
-                   within(during->frame_ms - before->frame_ms, extra_ms, 0.05) && during->u_total < before->u_total,
+  repro_check_that(within(during->frame_ms - before->frame_ms, extra_ms, 0.05) && during->u_total < before->u_total,
                    "Figure 5: the load makes frames %g ms longer within 5 %% (%.2f) and U fall", extra_ms,
                    during->frame_ms - before->frame_ms);
-  repro_check_that(checks, within(during->c_total_ms, before->c_total_ms, 0.05),
+  repro_check_that(within(during->c_total_ms, before->c_total_ms, 0.05),
                    "Figure 5: under load C stays within 5 %% (%+.1f %%)", off(during->c_total_ms, before->c_total_ms));
-  repro_check_that(checks, within(after->c_total_ms, before->c_total_ms, 0.05),
+  repro_check_that(within(after->c_total_ms, before->c_total_ms, 0.05),
                    "Figure 5: after it C is within 5 %% of before (%+.1f %%)",
                    off(after->c_total_ms, before->c_total_ms));
-  repro_check_that(checks, within(during->u_total / before->u_total, slower, 0.05),
+  repro_check_that(within(during->u_total / before->u_total, slower, 0.05),
                    "Figure 5: U falls by the ratio of frame times within 5 %% (%.3f; %.3f)",
                    during->u_total / before->u_total, slower);
-  repro_check_that(checks, within(during->u_fitted / before->u_fitted, slower, 0.05),
+  repro_check_that(within(during->u_fitted / before->u_fitted, slower, 0.05),
                    "Figure 5: so does the sum of C_i / T_i as fitted (%.3f; %.3f)", during->u_fitted / before->u_fitted,
                    slower);
   uint32_t recovery = recovery_of(results);
-  repro_check_that(checks, recovery <= RECOVERY_FRAMES,
-                   "Figure 5: C and U are back within 10 frames after the load (%u)", recovery);
+  repro_check_that(recovery <= RECOVERY_FRAMES, "Figure 5: C and U are back within 10 frames after the load (%u)",
+                   recovery);
 }
 
-void tan_wong_check(const tan_wong_results *results, repro_checks *checks) {
-  check_budget(results, checks);
-  check_columns(results->rows, checks);
-  check_periods(results, checks);
-  check_order(results, checks);
-  check_against_paper(results->rows, checks);
-  check_disturbance(results, checks);
-  check_unequal(&results->unequal, checks);
-  check_slip(&results->slip, checks);
+void tan_wong_check(const tan_wong_results *results) {
+  check_budget(results);
+  check_columns(results->rows);
+  check_periods(results);
+  check_order(results);
+  check_against_paper(results->rows);
+  check_disturbance(results);
+  check_unequal(&results->unequal);
+  check_slip(&results->slip);
 }

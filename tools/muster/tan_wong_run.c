@@ -1,7 +1,6 @@
 /* One run of Tan & Wong's world, frame by frame. */
 #include "complaint.h"
 #include "host.h"
-#include "scenarios/scenarios.h"
 #include "tan_wong.h"
 
 #include <math.h>
@@ -21,12 +20,10 @@ static bool choose_species(void *user, muster_world *world) {
 
 static host_setup setup_of(run *it) {
   const tan_wong_plan *plan = it->plan;
-  host_setup setup = {.module = muster_module_tan_wong(),
-                      .options = muster_default_module_options(),
-                      .workers = 1,
-                      .world = repro_world_def(),
-                      .prepare = choose_species,
-                      .prepare_user = it};
+  host_setup setup = host_default_setup(muster_module_tan_wong());
+  setup.world = repro_world_def();
+  setup.prepare = choose_species;
+  setup.prepare_user = it;
   setup.options.agents = TAN_WONG_ANIMATS;
   setup.options.observers = plan->wall ? 1 : 0; /* observed animats really work */
   setup.world.clock = plan->wall ? MUSTER_CLOCK_WALL : MUSTER_CLOCK_VIRTUAL;

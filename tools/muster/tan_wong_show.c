@@ -3,7 +3,7 @@
 #include "tan_wong.h"
 
 #include <math.h>
-#include <stddef.h>
+#include <stdio.h>
 
 /* The columns of Table 2, and what each is: an input, what was found, what follows from both, or a measurement. */
 static const struct {
@@ -87,19 +87,19 @@ static bool is_drawn(const tan_wong_results *results, size_t column) {
 }
 
 static bool plot_table(const tan_wong_results *results, const char *folder) {
-  struct plot plot;
-  if (!plot_begin(&plot, folder, "tan-wong-table2", 1200, 760)) return false;
+  FILE *script = plot_begin(folder, "tan-wong-table2", 1200, 760);
+  if (!script) return false;
   for (size_t column = 0; column < COLUMNS; column++) {
     if (!is_drawn(results, column)) continue;
-    fprintf(plot.script, "$column%zu << END\n", column);
+    fprintf(script, "$column%zu << END\n", column);
     for (int i = 0; i < TAN_WONG_ROWS; i++)
-      fprintf(plot.script, "\"%g ms\" %.6g %.6g %.6g\n", results->rows[i].budget_ms,
+      fprintf(script, "\"%g ms\" %.6g %.6g %.6g\n", results->rows[i].budget_ms,
               field(&tan_wong_published[i], columns[column].published), field(&results->rows[i], columns[column].ours),
               field(&results->slip.printed[i], columns[column].ours));
-    fprintf(plot.script, "END\n");
+    fprintf(script, "END\n");
   }
   fprintf(
-      plot.script,
+      script,
       "set style data histograms\nset style histogram clustered gap 1\nset style fill solid 0.8\n"
       "set yrange [0:*]\nset grid ytics\nset xlabel 'T_d'\nset key outside bottom center horizontal\n"
       "set multiplot layout 2,3 title \"Tan and Wong, Table 2: paper, Muster, and figure 2 of the paper as printed\\n"
@@ -107,35 +107,168 @@ static bool plot_table(const tan_wong_results *results, const char *folder) {
       results->animat.cost_ms, results->rest_ms[0], results->rest_ms[1], results->rest_ms[2]);
   for (size_t column = 0; column < COLUMNS; column++)
     if (is_drawn(results, column))
-      fprintf(plot.script,
+      fprintf(script,
               "set title '%s: %s'\nplot $column%zu using 2:xtic(1) title 'paper' lc rgb '#999999', "
               "'' using 3 title 'Muster' lc rgb '#1f77b4', "
               "'' using 4 title 'as printed, costs +-%.0f %%' lc rgb '#ff7f0e'\n",
               columns[column].label, columns[column].kind, column, results->slip.spread * 100);
-  fprintf(plot.script, "unset multiplot\n");
-  return plot_end(&plot);
+  fprintf(script, "unset multiplot\n");
+  return plot_end(script);
 }
 
 static bool plot_disturbance(const tan_wong_results *results, const char *folder) {
-  struct plot plot;
   const tan_wong_plan *plan = &results->disturbance;
   double budget_ms = (double)plan->budget_ns * 1e-6;
-  if (!plot_begin(&plot, folder, "tan-wong-figure5", 1200, 640)) return false;
-  fprintf(plot.script, "$frames << END\n");
+  FILE *script = plot_begin(folder, "tan-wong-figure5", 1200, 640);
+  if (!script) return false;
+  fprintf(script, "$frames << END\n");
   for (uint32_t i = 0; i < plan->frames; i++)
-    fprintf(plot.script, "%u %.6g %.6g\n", i, results->series[i].c_ms,
+    fprintf(script, "%u %.6g %.6g\n", i, results->series[i].c_ms,
             results->series[i].c_ms / results->series[i].frame_ms);
   fprintf(
-      plot.script,
+      script,
       "END\nset title 'Tan and Wong, Figure 5: %g ms more to do in frames %u to %u'\n"
       "set xlabel 'frame'\nset ylabel 'C_{total}, T_d [ms]'\nset y2label 'U_{total}'\n"
       "set yrange [0:45]\nset y2range [0:1.5]\nset ytics nomirror\nset y2tics 0,0.2,1\nset grid\nset key top right\n"
       "plot %g title 'T_d' lw 2 lc rgb '#d62728', $frames using 1:2 with lines title 'C_{total}' lc rgb '#1f77b4', "
       "'' using 1:3 axes x1y2 with lines title 'U_{total}' lc rgb '#2ca02c'\n",
       (double)plan->extra_ns * 1e-6, plan->extra_from, plan->extra_to, budget_ms);
-  return plot_end(&plot);
+  return plot_end(script);
 }
 
 bool tan_wong_plot(const tan_wong_results *results, const char *folder) {
   return plot_table(results, folder) && plot_disturbance(results, folder);
+}
+
+static void print_slip_row(const char *name, int row, const tan_wong_row *ours) {
+  const tan_wong_row *paper = &tan_wong_published[row];
+  printf("  %-22s %8.3f %+6.0f %% %9.4f %+5.0f %% %9.3f %+5.0f %% %8.2f %+5.0f %%\n", name, ours->c_total_ms,
+         100 * (ours->c_total_ms / paper->c_total_ms - 1), ours->u_total, 100 * (ours->u_total / paper->u_total - 1),
+         ours->d_interval_ms, 100 * (ours->d_interval_ms / paper->d_interval_ms - 1), ours->fps,
+         100 * (ours->fps / paper->fps - 1));
+}
+
+static void print_slip(const tan_wong_slip *slip) {
+  printf(
+      "\nFigure 2 as printed and as corrected. Printed is Uvo = Uo - Uf: what those at their longest period have saved "
+      "is\nsaved again by the others. With equal costs all come there together, and it changes nothing. Costs of %.2g "
+      "to %.2g\ntimes 0.373 ms, by species, are assumed: the paper does not say. The first two are its scheduler on "
+      "arrays,\nwithout Muster.\n\n  %-22s %17s %17s %17s %16s\n",
+      1 - slip->spread, 1 + slip->spread, "", "C_total ms, off", "U_total, off", "D interval, off", "FPS, off");
+  for (int i = 0; i < TAN_WONG_ROWS; i++) {
+    const tan_wong_row *paper = &tan_wong_published[i];
+    printf("  T_d %g ms%*s %10.3f %17.4f %17.3f %16.2f\n", paper->budget_ms, 10, "paper", paper->c_total_ms,
+           paper->u_total, paper->d_interval_ms, paper->fps);
+    print_slip_row("as printed", i, &slip->printed[i]);
+    print_slip_row("as corrected", i, &slip->corrected[i]);
+    print_slip_row("Muster (corrected)", i, &slip->muster[i]);
+  }
+  printf("\n  T_d 20 ms, C_total (paper: %.3f) by how far costs differ\n  %-14s", tan_wong_published[1].c_total_ms, "");
+  for (int i = 0; i < TAN_WONG_SPREADS; i++) printf("  +-%3.0f %%", slip->spreads[i] * 100);
+  printf("\n  %-14s", "as printed");
+  for (int i = 0; i < TAN_WONG_SPREADS; i++) printf(" %8.3f", slip->printed_ms[i]);
+  printf("\n  %-14s", "as corrected");
+  for (int i = 0; i < TAN_WONG_SPREADS; i++) printf(" %8.3f", slip->corrected_ms[i]);
+  printf("\n");
+}
+
+static void print_unequal(const tan_wong_unequal *it) {
+  static const char *const rules[TAN_WONG_RULES] = {"figure 2",   "as printed",  "E left out", "E_i C_i",
+                                                    "one factor", "square root", "none"};
+  printf("\nSpecies that differ in C, E and T, ours: T_d %g ms, T_f %.2f ms. Periods in ms, fitted by Muster, as they "
+         "came "
+         "out,\nby figure 2 (corrected), and by what it is not\n\n  %-7s %6s %6s %6s %5s %9s %9s",
+         it->budget_ms, it->frame_ms, "species", "C", "T_io", "T_imax", "E", "fitted", "came out");
+  for (int rule = 0; rule < TAN_WONG_RULES; rule++) printf(" %11s", rules[rule]);
+  printf("\n");
+  for (int i = 0; i < TAN_WONG_SPECIES; i++) {
+    const tan_wong_species *species = &it->species[i];
+    printf("  %-7d %6.3g %6.1f %6.0f %5.2g %9.2f %9.2f", i + 1, (double)species->cost_ns * 1e-6,
+           (double)species->period_ns * 1e-6, (double)species->period_max_ns * 1e-6, (double)species->elasticity,
+           it->outcome.assigned_ms[i], it->outcome.interval_ms[i]);
+    for (int rule = 0; rule < TAN_WONG_RULES; rule++) printf(" %11.2f", it->wanted_ms[rule][i]);
+    printf("\n");
+  }
+}
+
+void tan_wong_print_rules(const tan_wong_results *results) {
+  print_slip(&results->slip);
+  print_unequal(&results->unequal);
+}
+
+static void write_row(json_writer *writer, const tan_wong_row *row, bool published) {
+  json_print(writer, "{ budget_ms=%g c_total_ms=%g u_total=%g", row->budget_ms, row->c_total_ms, row->u_total);
+  if (published)
+    json_number(writer, "d_period_ms", row->d_interval_ms);
+  else
+    json_number(writer, "d_assigned_ms", row->d_assigned_ms);
+  if (!published) json_number(writer, "d_interval_ms", row->d_interval_ms);
+  json_number(writer, "fps", row->fps);
+  if (row->overhead_ms > 0) json_number(writer, "overhead_ms", row->overhead_ms);
+  json_end_object(writer);
+}
+
+static void write_rows(json_writer *writer, const char *name, const tan_wong_row *rows, bool published) {
+  json_begin_array(writer, name);
+  for (uint32_t i = 0; i < TAN_WONG_ROWS; i++) write_row(writer, &rows[i], published);
+  json_end_array(writer);
+}
+
+static void write_numbers(json_writer *writer, const char *name, const double *numbers, uint32_t count) {
+  json_begin_array(writer, name);
+  for (uint32_t i = 0; i < count; i++) json_number(writer, NULL, numbers[i]);
+  json_end_array(writer);
+}
+
+static void write_phase(json_writer *writer, const char *name, const tan_wong_phase *phase) {
+  json_print(writer, "%s{ c_total_ms=%g u_total=%g frame_ms=%g }", name, phase->c_total_ms, phase->u_total,
+             phase->frame_ms);
+}
+
+/* Inputs: figures that the reproduction cannot find. */
+static void write_inputs(json_writer *writer, const tan_wong_results *results) {
+  json_print(writer, "inputs{ from_the_paper=%s period_ms=%g period_max_ms=%g fitted_to_its_answer=%s cost_ms=%g",
+             "budget_ms, period_ms, period_max_ms, elasticity", results->animat.period_ms,
+             results->animat.period_max_ms, "cost_ms, rest_ms", results->animat.cost_ms);
+  write_numbers(writer, "rest_ms", results->rest_ms, TAN_WONG_ROWS);
+  json_print(writer, "follow_from_c_total_and_rest=%s }", "u_total, fps");
+}
+
+static void write_slip(json_writer *writer, const tan_wong_slip *slip) {
+  json_print(writer, "figure2{ assumed_spread_of_costs=%g", slip->spread);
+  write_rows(writer, "as_printed", slip->printed, false);
+  write_rows(writer, "as_corrected", slip->corrected, false);
+  write_rows(writer, "muster", slip->muster, false);
+  json_begin_array(writer, "c_total_ms_at_20_ms");
+  for (uint32_t i = 0; i < TAN_WONG_SPREADS; i++) {
+    json_print(writer, "{ spread_of_costs=%g as_printed=%g as_corrected=%g }", slip->spreads[i], slip->printed_ms[i],
+               slip->corrected_ms[i]);
+  }
+  json_print(writer, "] }");
+}
+
+static void write_unequal(json_writer *writer, const tan_wong_unequal *it) {
+  static const char *const names[TAN_WONG_RULES] = {"as_corrected", "as_printed",  "elasticity_left_out", "rate",
+                                                    "one_factor",   "square_root", "no_compression"};
+  json_print(writer, "unequal{ inputs=%s budget_ms=%g c_total_ms=%g frame_ms=%g", "ours", it->budget_ms, it->c_total_ms,
+             it->frame_ms);
+  write_numbers(writer, "assigned_ms", it->outcome.assigned_ms, TAN_WONG_SPECIES);
+  write_numbers(writer, "interval_ms", it->outcome.interval_ms, TAN_WONG_SPECIES);
+  json_begin_object(writer, "periods_by_rule_ms");
+  for (int rule = 0; rule < TAN_WONG_RULES; rule++)
+    write_numbers(writer, names[rule], it->wanted_ms[rule], TAN_WONG_SPECIES);
+  json_print(writer, "} }");
+}
+
+void tan_wong_write(json_writer *writer, const tan_wong_results *results) {
+  write_inputs(writer, results);
+  write_rows(writer, "rows", results->rows, false);
+  write_rows(writer, "published", tan_wong_published, true);
+  write_slip(writer, &results->slip);
+  write_unequal(writer, &results->unequal);
+  json_begin_object(writer, "disturbance");
+  write_phase(writer, "before", &results->before);
+  write_phase(writer, "during", &results->during);
+  write_phase(writer, "after", &results->after);
+  json_end_object(writer);
 }

@@ -2,8 +2,6 @@
  * before the others do, which is where figure 2 of the paper has its slip. */
 #include "tan_wong.h"
 
-#include <math.h>
-
 enum { TWENTY_MS_ROW = 1 };
 
 static const double slip_spread = 0.3;

@@ -1,9 +1,16 @@
 #include "text.h"
 
-#include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Each text has the next of these as its own. */
+static char *next_text(void) {
+  static char texts[TEXT_KEPT][TEXT_BYTES];
+  static uint32_t next;
+  return texts[next++ % TEXT_KEPT];
+}
 
 /* Three significant digits without an exponent and without zeros at the end of a fraction. */
 static void put_significant(char out[TEXT_BYTES], double value) {
@@ -16,7 +23,8 @@ static void put_significant(char out[TEXT_BYTES], double value) {
   if (out[length - 1] == '.') out[length - 1] = '\0';
 }
 
-static const char *put_scaled(char out[TEXT_BYTES], double value, double step, const char *const *units, int last) {
+static const char *put_scaled(double value, double step, const char *const *units, int last) {
+  char *out = next_text();
   int unit = 0;
   while (unit < last && fabs(value) >= step * 0.9995) {
     value /= step;
@@ -28,23 +36,37 @@ static const char *put_scaled(char out[TEXT_BYTES], double value, double step, c
   return out;
 }
 
+const char *text_of(const char *format, ...) {
+  char *out = next_text();
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(out, TEXT_BYTES, format, arguments);
+  va_end(arguments);
+  return out;
+}
+
 /* Seconds remain seconds as long as people still count them. */
-const char *text_duration(char out[TEXT_BYTES], double ns) {
+const char *text_duration(double ns) {
   static const char *const units[] = {"ns", "us", "ms", "s"}, *const minutes[] = {"min"}, *const hours[] = {"h"};
   double seconds = ns * 1e-9;
-  if (fabs(seconds) < 599.5) return put_scaled(out, ns, 1000.0, units, 3);
-  return fabs(seconds) < 7199.5 ? put_scaled(out, seconds / 60, 1000.0, minutes, 0)
-                                : put_scaled(out, seconds / 3600, 1000.0, hours, 0);
+  if (fabs(seconds) < 599.5) return put_scaled(ns, 1000.0, units, 3);
+  return fabs(seconds) < 7199.5 ? put_scaled(seconds / 60, 1000.0, minutes, 0)
+                                : put_scaled(seconds / 3600, 1000.0, hours, 0);
 }
 
-const char *text_bytes(char out[TEXT_BYTES], double bytes) {
+const char *text_ns(uint64_t ns) {
+  return text_duration((double)ns);
+}
+
+const char *text_bytes(double bytes) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
-  return put_scaled(out, bytes, 1024.0, units, 3);
+  return put_scaled(bytes, 1024.0, units, 3);
 }
 
-const char *text_count(char out[TEXT_BYTES], uint64_t value) {
+const char *text_count(uint64_t value) {
+  char *out = next_text();
   char digits[24];
-  int length = snprintf(digits, sizeof digits, "%" PRIu64, value);
+  int length = snprintf(digits, sizeof digits, "%lu", value);
   char *next = out;
   for (int i = 0; i < length; i++) {
     if (i > 0 && (length - i) % 3 == 0) *next++ = ',';
@@ -54,29 +76,22 @@ const char *text_count(char out[TEXT_BYTES], uint64_t value) {
   return out;
 }
 
-const char *text_share(char out[TEXT_BYTES], double share) {
+const char *text_share(double share) {
   if (share < 1.0 && share > 0.9999) share = 0.9999;
-  snprintf(out, TEXT_BYTES, "%.*f %%", share > 0.99 && share < 1.0 ? 2 : 1, share * 100.0);
-  return out;
+  return text_of("%.*f %%", share > 0.99 && share < 1.0 ? 2 : 1, share * 100.0);
 }
 
-const char *text_processors(char out[TEXT_BYTES], double processors) {
-  snprintf(out, TEXT_BYTES, "%.3g %s", processors, processors > 1 ? "processors" : "of a processor");
-  return out;
+const char *text_processors(double processors) {
+  return text_of("%.3g %s", processors, processors > 1 ? "processors" : "of a processor");
 }
 
-const char *text_pressure(char out[TEXT_BYTES], double pressure) {
-  if (pressure >= TEXT_PRESSURE_MOST)
-    snprintf(out, TEXT_BYTES, "over 1,000");
-  else
-    snprintf(out, TEXT_BYTES, "%.2f", pressure);
-  return out;
+const char *text_pressure(double pressure) {
+  return pressure >= TEXT_PRESSURE_MOST ? "over 1,000" : text_of("%.2f", pressure);
 }
 
-const char *text_times(char out[TEXT_BYTES], double times) {
-  if (times >= TEXT_PRESSURE_MOST) return text_pressure(out, times);
-  snprintf(out, TEXT_BYTES, "%.*f", times < 9.95 ? 1 : 0, times);
-  return out;
+const char *text_times(double times) {
+  if (times >= TEXT_PRESSURE_MOST) return text_pressure(times);
+  return text_of("%.*f", times < 9.95 ? 1 : 0, times);
 }
 
 static int cell_of(double value, double full, int all) {

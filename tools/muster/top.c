@@ -4,10 +4,7 @@
 #include "commands.h"
 #include "complaint.h"
 #include "options.h"
-#include "parse.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,8 +14,6 @@ typedef struct top_options {
   uint64_t interval_ns; /* 0 = not given */
   uint32_t looks;       /* 0 = no end */
 } top_options;
-
-enum { OPTION_SOCKET = OPTION_OWN, OPTION_URL, OPTION_TOKEN_FILE, OPTION_WORLD, OPTION_INTERVAL, OPTION_LOOKS };
 
 static void show_help(FILE *stream) {
   fputs("muster top - a running musterd at a glance: frame time against budget, pressure, levels, types by cost,\n"
@@ -39,42 +34,15 @@ static void show_help(FILE *stream) {
         stream);
 }
 
-static bool read_option(void *into, int option, const char *text) {
-  top_options *options = into;
-  switch (option) {
-  case OPTION_SOCKET:
-    options->ctl.socket = text;
-    return true;
-  case OPTION_URL:
-    options->ctl.url = text;
-    return true;
-  case OPTION_TOKEN_FILE:
-    options->ctl.token_file = text;
-    return true;
-  case OPTION_WORLD:
-    options->ctl.world = text;
-    return true;
-  case OPTION_JSON:
-    options->ctl.json = true;
-    return true;
-  case OPTION_LOOKS:
-    return parse_count32("--looks", text, 1, 1000000, &options->looks);
-  default:
-    return parse_duration("--interval", text, 100000000u, 3600000000000u, &options->interval_ns);
-  }
-}
-
-static const struct option known[] = {
-    {"socket", required_argument, NULL, OPTION_SOCKET},
-    {"url", required_argument, NULL, OPTION_URL},
-    {"token-file", required_argument, NULL, OPTION_TOKEN_FILE},
-    {"world", required_argument, NULL, OPTION_WORLD},
-    {"interval", required_argument, NULL, OPTION_INTERVAL},
-    {"looks", required_argument, NULL, OPTION_LOOKS},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {0},
-};
+static const option_def known[] = {
+    OPTION("socket", TEXT, top_options, ctl.socket),
+    OPTION("url", TEXT, top_options, ctl.url),
+    OPTION("token-file", TEXT, top_options, ctl.token_file),
+    OPTION("world", TEXT, top_options, ctl.world),
+    OPTION_WITHIN("interval", DURATION, top_options, interval_ns, 100000000, 3600000000000),
+    OPTION_WITHIN("looks", COUNT32, top_options, looks, 1, 1000000),
+    OPTION("json", ON, top_options, ctl.json),
+    {0}};
 
 /* One look, or one after the other where an interval or a number was given. */
 static int print_looks(top_state *state, const top_options *options) {
@@ -95,11 +63,10 @@ static int print_looks(top_state *state, const top_options *options) {
 }
 
 int top_command(int count, char **arguments) {
-  static const option_reader reader = {"top", known, show_help, read_option};
+  static const option_reader reader = {"top", known, show_help};
   static top_state state;
   int status;
-  const char *socket = getenv("MUSTER_SOCKET");
-  top_options options = {.ctl.socket = socket && *socket ? socket : "/run/musterd/control.sock"};
+  top_options options = {.ctl.socket = ctl_default_socket()};
   if (!options_read(&reader, &options, count, arguments, &status)) return status;
   if (optind < count) return complain_usage("'%s' is no option; see `muster top --help`", arguments[optind]);
   if (options.ctl.world && strlen(options.ctl.world) >= sizeof state.wanted)

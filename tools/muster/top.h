@@ -5,7 +5,6 @@
 #include "ctl.h"
 
 #include <muster/report.h>
-#include <stdint.h>
 
 enum { TOP_TYPES_MAX = 256, TOP_WORLDS_MAX = 16, TOP_LEVELS = 4, TOP_HISTORY = 512, TOP_NAME_BYTES = 64 };
 

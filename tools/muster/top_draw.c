@@ -1,7 +1,6 @@
 /* top_draw.c - bars and sparklines as text. */
 #include "top.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static int cell_of(double value, double full, int cells) {
@@ -40,7 +39,7 @@ const char *top_sparkline(char out[TOP_DRAWING_BYTES], int cells, const top_hist
 }
 
 const char *top_time(char out[TOP_DRAWING_BYTES], uint64_t ns) {
-  unsigned long long seconds = ns / 1000000000u;
-  snprintf(out, TOP_DRAWING_BYTES, "%llu:%02llu:%02llu", seconds / 3600, seconds / 60 % 60, seconds % 60);
+  uint64_t seconds = ns / 1000000000u;
+  snprintf(out, TOP_DRAWING_BYTES, "%lu:%02lu:%02lu", seconds / 3600, seconds / 60 % 60, seconds % 60);
   return out;
 }

@@ -3,7 +3,6 @@
 #include "top.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,14 +6,12 @@
 #include "complaint.h"
 #include "text.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <ncurses.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -103,22 +101,19 @@ static void draw_head(const struct screen *screen) {
   attron(A_BOLD);
   put(0, 0, "%s", name);
   attroff(A_BOLD);
-  put(0, (int)strlen(name) + 2, "%s%s%.4g Hz  frame %llu  time %s  %u/%u", world->paused ? "PAUSED  " : "",
-      world->failed ? "FAILED  " : "", world->hz, (unsigned long long)world->frames, top_time(time, world->sim_now_ns),
+  put(0, (int)strlen(name) + 2, "%s%s%.4g Hz  frame %lu  time %s  %u/%u", world->paused ? "PAUSED  " : "",
+      world->failed ? "FAILED  " : "", world->hz, world->frames, top_time(time, world->sim_now_ns),
       state->world_index + 1, state->world_count);
 }
 
 static void draw_bars(const struct screen *screen) {
   const top_world *world = &screen->state->world;
-  char says[96], first[TEXT_BYTES], second[TEXT_BYTES];
   double budget = (double)world->budget_ns;
-  snprintf(says, sizeof says, "%s of %s", text_duration(first, (double)world->wall_ns), text_duration(second, budget));
-  put_bar(1, "Frame", (double)world->wall_ns, budget, 1.25 * budget, says);
-  snprintf(says, sizeof says, "%s", text_pressure(first, world->pressure));
-  put_bar(2, "Pressure", world->pressure, 1, 1.25, says);
-  snprintf(says, sizeof says, "needs %.3g, has %.3g of %llu", world->fitted, world->desired,
-           (unsigned long long)screen->state->workers);
-  put_bar(3, "Workers", world->fitted, -1, world->desired, says);
+  put_bar(1, "Frame", (double)world->wall_ns, budget, 1.25 * budget,
+          text_of("%s of %s", text_ns(world->wall_ns), text_duration(budget)));
+  put_bar(2, "Pressure", world->pressure, 1, 1.25, text_pressure(world->pressure));
+  put_bar(3, "Workers", world->fitted, -1, world->desired,
+          text_of("needs %.3g, has %.3g of %lu", world->fitted, world->desired, screen->state->workers));
 }
 
 static void draw_line(const struct screen *screen, int line, const char *label, const top_history *history,
@@ -133,17 +128,15 @@ static void draw_line(const struct screen *screen, int line, const char *label, 
 static void draw_numbers(const struct screen *screen) {
   const top_state *state = screen->state;
   const top_world *world = &state->world;
-  char agents[TEXT_BYTES], levels[TOP_LEVELS][TEXT_BYTES], bytes[TEXT_BYTES];
   draw_line(screen, 4, "frame", &state->wall, (double)world->budget_ns);
   draw_line(screen, 5, "pressure", &state->pressure, 1);
   draw_line(screen, 6, "carried", &state->carried, 1);
-  for (uint32_t i = 0; i < TOP_LEVELS; i++) text_count(levels[i], world->levels[i]);
-  put(7, 0, "%s agents, levels 0: %s  1: %s  2: %s  3: %s  memory %s", text_count(agents, world->agents), levels[0],
-      levels[1], levels[2], levels[3], text_bytes(bytes, (double)world->bytes));
-  put(8, 0, "released %llu  completed %llu  carried %llu  %s %llu  woken %llu  %s %llu",
-      (unsigned long long)world->released, (unsigned long long)world->completed, (unsigned long long)world->carried,
-      COLS < WIDE_COLUMNS ? "cut" : "preempted", (unsigned long long)world->preempted, (unsigned long long)world->woken,
-      COLS < WIDE_COLUMNS ? "qu." : "quarantined", (unsigned long long)world->agents_quarantined);
+  put(7, 0, "%s agents, levels 0: %s  1: %s  2: %s  3: %s  memory %s", text_count(world->agents),
+      text_count(world->levels[0]), text_count(world->levels[1]), text_count(world->levels[2]),
+      text_count(world->levels[3]), text_bytes((double)world->bytes));
+  put(8, 0, "released %lu  completed %lu  carried %lu  %s %lu  woken %lu  %s %lu", world->released, world->completed,
+      world->carried, COLS < WIDE_COLUMNS ? "cut" : "preempted", world->preempted, world->woken,
+      COLS < WIDE_COLUMNS ? "qu." : "quarantined", world->agents_quarantined);
 }
 
 /* The names give way where the levels would not fit. */
@@ -152,12 +145,10 @@ static int name_cells(void) {
 }
 
 static void draw_type(const top_type *type, int line) {
-  char count[TEXT_BYTES], mean[TEXT_BYTES], high[TEXT_BYTES], row[TOP_DRAWING_BYTES];
-  snprintf(row, sizeof row, "%-*.*s %9s %9s %9s %6.1f  %llu %llu %llu %llu%s", name_cells(), name_cells(), type->name,
-           text_count(count, type->agents), text_duration(mean, type->mean_ns), text_duration(high, type->high_ns),
-           100 * type->share, (unsigned long long)type->levels[0], (unsigned long long)type->levels[1],
-           (unsigned long long)type->levels[2], (unsigned long long)type->levels[3],
-           type->quarantined ? " quarantined" : "");
+  char row[TOP_DRAWING_BYTES];
+  snprintf(row, sizeof row, "%-*.*s %9s %9s %9s %6.1f  %lu %lu %lu %lu%s", name_cells(), name_cells(), type->name,
+           text_count(type->agents), text_duration(type->mean_ns), text_duration(type->high_ns), 100 * type->share,
+           type->levels[0], type->levels[1], type->levels[2], type->levels[3], type->quarantined ? " quarantined" : "");
   put(line, 0, "%-*s", COLS, row);
 }
 

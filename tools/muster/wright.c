@@ -29,12 +29,12 @@ static bool measure_loads(wright_results *results) {
          wright_run(&wright_versions[WRIGHT_DELAYED], WRIGHT_SERVED, &outcome, results->loads_after);
 }
 
-static bool reproduce(json_writer *writer, const char *plots, bool quick, bool quiet, repro_checks *checks) {
+static bool reproduce(json_writer *writer, const char *plots, bool quick, bool quiet) {
   wright_results results = {.quick = quick, .budget_ns = wright_budget_ns()};
   if (!wright_count(results.counts) || !wright_find_peaks(WRIGHT_SERVED, WRIGHT_DELAY, &results.peaks) ||
       !wright_run_manager(&results.manager) || !measure_versions(&results) || !measure_loads(&results))
     return false;
-  wright_check(&results, checks);
+  wright_check(&results);
   json_string(writer, "paper", repro_wright.name);
   wright_write(writer, &results);
   if (!quiet) wright_print(&results);
@@ -46,11 +46,8 @@ static bool measure(json_writer *writer, bool quiet) {
   if (!wright_measure_costs(costs_ns)) return false;
   json_begin_array(writer, "costs");
   for (uint32_t atom = 0; atom < PURSUIT_ATOMS; atom++) {
-    json_begin_object(writer, NULL);
-    json_string(writer, "set", pursuit_set_name(pursuit_set_of(atom)));
-    json_uint(writer, "modelled_ns", pursuit_model_ns(atom));
-    json_number(writer, "measured_ns", costs_ns[atom]);
-    json_end_object(writer);
+    json_print(writer, "{ set=%s modelled_ns=%u measured_ns=%g }", pursuit_set_name(pursuit_set_of(atom)),
+               pursuit_model_ns(atom), costs_ns[atom]);
   }
   json_end_array(writer);
   if (!quiet) wright_print_costs(costs_ns);

@@ -137,7 +137,7 @@ bool wright_measure_overhead(const wright_version *version, double *each_ns);
 /* ----------------------------------------------------------------------------------------------------------- show */
 
 /* Adds what the reproduction must show. */
-void wright_check(const wright_results *results, repro_checks *checks);
+void wright_check(const wright_results *results);
 
 /* Writes the results as members of the open object. */
 void wright_write(json_writer *writer, const wright_results *results);

@@ -5,7 +5,6 @@
 #include "wright.h"
 
 #include <math.h>
-#include <stddef.h>
 
 enum { COST_ROUNDS = 4, COST_WARM_UP = 120, COST_FRAMES = 120, INTERRUPTED_NS = 50000 };
 enum { CYCLE = 24, CYCLES = 60, CYCLES_WARM_UP = 4, SEED = 1, ATTEMPTS = 4 };
@@ -67,12 +66,10 @@ static bool measure_rounds(costs *it, double costs_ns[PURSUIT_ATOMS]) {
 
 bool wright_measure_costs(double costs_ns[PURSUIT_ATOMS]) {
   costs it = {.clock = clock_calibrate()};
-  host_setup setup = {.module = muster_module_pursuit(),
-                      .options = muster_default_module_options(),
-                      .workers = 1,
-                      .world = repro_world_def(),
-                      .prepare = choose_metered,
-                      .prepare_user = &it};
+  host_setup setup = host_default_setup(muster_module_pursuit());
+  setup.world = repro_world_def();
+  setup.prepare = choose_metered;
+  setup.prepare_user = &it;
   it.meter = (pursuit_meter){.now_ns = read_clock, .note = note_cost, .user = &it};
   setup.options.agents = WRIGHT_SERVED;
   for (uint32_t atom = 0; atom < PURSUIT_ATOMS; atom++) costs_ns[atom] = INFINITY;

@@ -81,12 +81,11 @@ static bool choose_version(void *user, muster_world *world) {
 }
 
 static bool open_run(run *it, const wright_version *version, uint32_t agents, uint32_t threads) {
-  host_setup setup = {.module = muster_module_pursuit(),
-                      .options = muster_default_module_options(),
-                      .workers = threads,
-                      .world = repro_world_def(),
-                      .prepare = choose_version,
-                      .prepare_user = it};
+  host_setup setup = host_default_setup(muster_module_pursuit());
+  setup.workers = threads;
+  setup.world = repro_world_def();
+  setup.prepare = choose_version;
+  setup.prepare_user = it;
   *it = (run){.version = version};
   setup.options.agents = agents;
   setup.world.clock = MUSTER_CLOCK_VIRTUAL;

@@ -73,8 +73,8 @@ static void print_manager(const wright_manager *manager) {
   for (uint32_t i = 0; i < WRIGHT_PARTS; i++) printf(" %8.1f %%", manager->sets[i] * 100);
   printf("\n\n%-28s %10s %10s %10s\n", "", "begun", "atoms", "completed");
   for (int mode = 0; mode < 3; mode++)
-    printf("%-28s %10llu %10llu %10llu\n", modes[mode], (unsigned long long)manager->modes[mode].began,
-           (unsigned long long)manager->modes[mode].atoms, (unsigned long long)manager->modes[mode].completed);
+    printf("%-28s %10lu %10lu %10lu\n", modes[mode], manager->modes[mode].began, manager->modes[mode].atoms,
+           manager->modes[mode].completed);
 }
 
 static void print_bar(double value, double full) {
@@ -117,12 +117,12 @@ void wright_print_costs(const double costs_ns[PURSUIT_ATOMS]) {
  */
 
 static bool plot_processes(const wright_results *results, const char *folder) {
-  struct plot plot;
-  if (!plot_begin(&plot, folder, "wright-peaking", 1200, 640)) return false;
-  fprintf(plot.script, "$frames << END\n");
+  FILE *script = plot_begin(folder, "wright-peaking", 1200, 640);
+  if (!script) return false;
+  fprintf(script, "$frames << END\n");
   for (int i = 0; i < WRIGHT_FRAMES; i++)
-    fprintf(plot.script, "%d %u %u\n", i, results->peaks.before[i], results->peaks.after[i]);
-  fprintf(plot.script,
+    fprintf(script, "%d %u %u\n", i, results->peaks.before[i], results->peaks.after[i]);
+  fprintf(script,
           "END\nset xlabel 'frame'\nset ylabel 'processes'\nset yrange [0:*]\nset xrange [-1:105]\nset grid ytics\nset "
           "key outside bottom "
           "center horizontal\nset style fill solid 0.8\n"
@@ -130,16 +130,16 @@ static bool plot_processes(const wright_results *results, const char *folder) {
           "plot $frames using 1:2 with boxes lc rgb '#999999' title 'begun at once', "
           "'' using 1:3 with steps lw 3 lc rgb '#1f77b4' title 'activation delay of up to %d frames'\n",
           WRIGHT_SERVED, WRIGHT_DELAY);
-  return plot_end(&plot);
+  return plot_end(script);
 }
 
 static bool plot_loads(const wright_results *results, const char *folder) {
-  struct plot plot;
-  if (!plot_begin(&plot, folder, "wright-loads", 1200, 640)) return false;
-  fprintf(plot.script, "$frames << END\n");
+  FILE *script = plot_begin(folder, "wright-loads", 1200, 640);
+  if (!script) return false;
+  fprintf(script, "$frames << END\n");
   for (int i = 0; i < WRIGHT_FRAMES; i++)
-    fprintf(plot.script, "%d %.6g %.6g\n", i, results->loads_before[i], results->loads_after[i]);
-  fprintf(plot.script,
+    fprintf(script, "%d %.6g %.6g\n", i, results->loads_before[i], results->loads_after[i]);
+  fprintf(script,
           "END\nset xlabel 'frame'\nset ylabel 'work of the frame / T_d'\nset yrange [0:*]\nset xrange [-1:105]\nset "
           "grid ytics\nset key "
           "outside bottom center horizontal\nset style fill solid 0.8\n"
@@ -148,9 +148,82 @@ static bool plot_loads(const wright_results *results, const char *folder) {
           "'' using 1:3 with steps lw 3 lc rgb '#1f77b4' title 'scheduled, delay of up to %d frames', "
           "1 lw 2 lc rgb '#d62728' title 'T_d, chosen: the fullest frame of %d agents'\n",
           WRIGHT_SERVED, WRIGHT_DELAY, WRIGHT_BASE);
-  return plot_end(&plot);
+  return plot_end(script);
 }
 
 bool wright_plot(const wright_results *results, const char *folder) {
   return plot_processes(results, folder) && plot_loads(results, folder);
+}
+
+static void write_counts(json_writer *writer, const char *name, const uint32_t *counts, uint32_t count) {
+  json_begin_array(writer, name);
+  for (uint32_t i = 0; i < count; i++) json_uint(writer, NULL, counts[i]);
+  json_end_array(writer);
+}
+
+static void write_outcome(json_writer *writer, const char *name, const wright_outcome *outcome) {
+  json_print(writer,
+             "%s{ missed_updates_share=%g missed_updates_share_last=%g missed_sets_share=%g least_rate_share=%g "
+             "mean_load=%g peak_load=%g }",
+             name, outcome->missed_updates, outcome->missed_last, outcome->missed_sets, outcome->least_rate,
+             outcome->mean_load, outcome->peak_load);
+}
+
+static void write_limits(json_writer *writer, const wright_row *row) {
+  json_print(writer,
+             "agents_before_degradation=%u overhead_share=%g overhead_ns_per_update=%g agents_before_first_miss=%u",
+             row->agents, row->overhead_share, row->overhead_ns, row->untroubled);
+  write_outcome(writer, "at_the_limit", &row->limit);
+}
+
+static void write_versions(json_writer *writer, const wright_results *results) {
+  json_begin_array(writer, "versions");
+  for (uint32_t i = 0; i < WRIGHT_VERSIONS; i++) {
+    const wright_version *version = &wright_versions[i];
+    const wright_row *row = &results->rows[i];
+    json_print(writer, "{ name=%s workers=%u chosen=%d published_agents=%g", version->name, version->workers,
+               i == WRIGHT_UNSCHEDULED, version->published ? version->published : (double)NAN);
+    if (!results->quick) write_limits(writer, row);
+    json_bool(writer, "same_world_on_one_thread", row->alike);
+    write_outcome(writer, "with_169_agents", &row->served);
+    write_outcome(writer, "with_507_agents", &row->crowd);
+    json_end_object(writer);
+  }
+  json_end_array(writer);
+}
+
+static void write_parts(json_writer *writer, const char *name, const double parts[WRIGHT_PARTS]) {
+  json_begin_array(writer, name);
+  for (uint32_t i = 0; i < WRIGHT_PARTS; i++) json_number(writer, NULL, parts[i]);
+  json_end_array(writer);
+}
+
+static void write_manager(json_writer *writer, const wright_manager *manager) {
+  static const char *const modes[] = {"run", "suspendable", "sliceable"};
+  json_begin_object(writer, "manager");
+  write_counts(writer, "priorities", wright_priorities, WRIGHT_PARTS);
+  write_parts(writer, "parts_of_agents", manager->agents);
+  write_parts(writer, "parts_of_sets", manager->sets);
+  json_print(writer, "used_by_agents=%g used_by_sets=%g", manager->agents_used, manager->sets_used);
+  for (int mode = 0; mode < 3; mode++) {
+    json_print(writer, "%s{ began=%lu atoms=%lu completed=%lu }", modes[mode], manager->modes[mode].began,
+               manager->modes[mode].atoms, manager->modes[mode].completed);
+  }
+  json_begin_array(writer, "turns");
+  for (uint32_t i = 0; i < WRIGHT_PARTS; i++) json_uint(writer, NULL, manager->turns[i]);
+  json_print(writer, "] }");
+}
+
+void wright_write(json_writer *writer, const wright_results *results) {
+  write_counts(writer, "table2", results->counts, WRIGHT_COUNTS);
+  write_counts(writer, "published_table2", wright_published, WRIGHT_COUNTS);
+  json_bool(writer, "quick", results->quick);
+  write_manager(writer, &results->manager);
+  json_print(writer, "budget_ns=%lu budget_chosen_for_agents=%u update_ns=%g published_overhead_share=%g",
+             results->budget_ns, WRIGHT_BASE, wright_update_ns(), 0.2);
+  write_versions(writer, results);
+  json_begin_object(writer, "processes");
+  write_counts(writer, "before", results->peaks.before, WRIGHT_FRAMES);
+  write_counts(writer, "after", results->peaks.after, WRIGHT_FRAMES);
+  json_end_object(writer);
 }

@@ -1,0 +1,58 @@
+/* bench.h - what every bench is: a row of one registry, with a table of its options, what it measures and what it makes
+ * of that. bench_run_all() in bench.c reads the options, opens the results, measures, prints, draws, writes and judges,
+ * for all of them alike. */
+#ifndef TOOLS_BENCH_H
+#define TOOLS_BENCH_H
+
+#include "base/json.h"
+#include "options.h"
+#include "progress.h"
+
+/* What was asked for and what was found begins with this in every bench. */
+typedef struct bench_work {
+  const char *json, *plots; /* null = not wanted; "-" = standard output, and then nothing is printed beside it */
+  const char *spawns;       /* a spawn file; null = none */
+  uint64_t seed;
+  uint32_t rounds;
+  bool quick, quiet;
+  char **rest; /* of the command line, behind the options; ends with a null */
+  struct progress line;
+  double others_share, stolen_share; /* of all processors, taken meanwhile by other processes and by the host */
+} bench_work;
+
+/* Rows of option tables that several benches have. */
+#define BENCH_JSON         OPTION("json", TEXT, bench_work, json)
+#define BENCH_PLOTS        OPTION("plots", TEXT, bench_work, plots)
+#define BENCH_SPAWNS       OPTION("spawns", TEXT, bench_work, spawns)
+#define BENCH_SEED         OPTION_WITHIN("seed", COUNT, bench_work, seed, 0, UINT64_MAX)
+#define BENCH_QUICK        OPTION("quick", ON, bench_work, quick)
+#define BENCH_ROUNDS(most) OPTION_WITHIN("rounds", COUNT32, bench_work, rounds, 1, most)
+
+/* The functions get the bench's own work; what is null is left out. */
+typedef struct bench_def {
+  const char *name, *summary;
+  void (*show_help)(FILE *stream);
+  const option_def *options;
+  size_t bytes;                       /* of its work, which begins as zeros, with seed 1 */
+  uint32_t rounds[2];                 /* by default; and with --quick */
+  bool noisy;                         /* on the wall clock: what the machine did meanwhile is told, too */
+  bool named;                         /* its name may stand behind its options: `check` reads it */
+  int (*check)(void *work);           /* completes the options. Returns the exit status */
+  const char *(*measure)(void *work); /* returns what went wrong, or null */
+  void (*print)(const void *work);
+  bool (*plot)(const void *work, const char *folder);   /* false after a complaint */
+  void (*write)(const void *work, json_writer *writer); /* the members behind the bench's name */
+  int (*judge)(const void *work);                       /* returns the exit status, after a complaint */
+  void (*release)(void *work);                          /* what the work points to */
+} bench_def;
+
+extern const bench_def bench_activation, bench_control, bench_law, bench_machine, bench_pool, bench_quality,
+    bench_scale, bench_sets, bench_sweep;
+
+/* Those that have options of their own, by name; ended by a null. */
+extern const bench_def *const benches[];
+
+/* `muster bench --help`. */
+void bench_show_help(FILE *stream);
+
+#endif
