@@ -31,10 +31,10 @@ enum {
   FIELD_UNBOUNDED = 16,   /* the range is that of tunings; a definition may have any value */
   FIELD_RANKS = 32,       /* it decides in which order agents run */
   FIELD_WEIGHT = 64,      /* a weight that policies set */
-  FIELD_WEIGHS = 1024,    /* it decides how important staleness is */
-  FIELD_OF_FACTORS = 128, /* of worlds with MUSTER_IMPORTANCE_FACTORS */
-  FIELD_OF_PLANNER = 256, /* of worlds with planner_workers */
-  FIELD_OF_SETS = 512     /* of types with sets */
+  FIELD_WEIGHS = 128,     /* it decides how important staleness is */
+  FIELD_OF_FACTORS = 256, /* of worlds with MUSTER_IMPORTANCE_FACTORS */
+  FIELD_OF_PLANNER = 512, /* of worlds with planner_workers */
+  FIELD_OF_SETS = 1024    /* of types with sets */
 };
 
 typedef struct field_row {

@@ -54,7 +54,7 @@ static bool read_filters(http_request *request, list_input *input, api_problem *
     return api_complain(problem, 404, "unknown_type", "type", "there is no type of that name");
   if (type) strcpy(input->type_name, type);
   bool read = api_query_count(request, "level", 0, MUSTER_LEVELS - 1u, &level, problem) &&
-              api_query_count(request, "partition", 0, 65535, &partition, problem) &&
+              api_query_count(request, "partition", 0, PARTITION_MOST, &partition, problem) &&
               read_importance(http_query_value(request, "min_importance"), input, problem) &&
               read_near(http_query_value(request, "near"), input, problem);
   input->level = (uint32_t)level;

@@ -86,7 +86,7 @@ static void list_herds(http_request *request) {
   herds_input *input = (herds_input *)(void *)call->input;
   input->partition = UINT64_MAX;
   if (!rectangle_read(request, &input->rectangle, &call->problem) ||
-      !api_query_count(request, "partition", 0, 65535, &input->partition, &call->problem))
+      !api_query_count(request, "partition", 0, PARTITION_MOST, &input->partition, &call->problem))
     api_refuse(call);
   else if (page_begin(call, &input->page, EACH_ROOM))
     api_post(call);

@@ -114,7 +114,7 @@ static void maps_post(struct map *map) {
 static bool take_common(http_request *request, map_query *query, uint64_t least, uint64_t max, api_problem *problem) {
   uint64_t partition = 0;
   bool taken = rectangle_read(request, &query->rectangle, problem) &&
-               api_query_count(request, "partition", 0, 65535, &partition, problem) &&
+               api_query_count(request, "partition", 0, PARTITION_MOST, &partition, problem) &&
                api_query_count(request, "max", least, MAP_RECORDS_MAX, &max, problem);
   query->partition = (uint32_t)partition;
   query->max = (uint32_t)max;

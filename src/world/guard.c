@@ -2,6 +2,7 @@
 
 #include "agents/observers.h"
 #include "base/fatal.h"
+#include "base/fields.h"
 #include "record/recorder.h"
 #include "run/callback.h"
 
@@ -105,7 +106,7 @@ bool command_is_possible(const struct muster_world *world, const struct command 
   if (command->kind == COMMAND_LINK || command->kind == COMMAND_UNLINK)
     return command->other.index < world->def.agents_max;
   if (command->kind == COMMAND_TUNE)
-    return command->first <= 1.0f && command->second <= 1024.0f && command->position.x <= 1.0 &&
+    return command->first <= 1.0f && command->second <= (float)ELASTICITY_MOST && command->position.x <= 1.0 &&
            command->position.y <= 1.0 && command->position.z <= 1.0;
   if (command->kind == COMMAND_OBSERVER_ADD)
     return (command->generation & 1) && command->first >= 0.0f && command->second > command->first &&
