@@ -6,7 +6,7 @@
 
 #include "explorer.h"
 
-/* Makes a pool with lanes of four jobs and room for four continuations. In prepare. */
+/* Makes a pool with lanes of four jobs. In prepare. */
 struct muster_pool *little_pool(uint32_t workers, uint32_t guests);
 
 /* A worker's life, without spinning before each sleep: what spinning finds, the last look finds too. Until the pool
