@@ -84,9 +84,8 @@ static muster_atom_result empty_live(muster_update *update) {
 /* ---------------------------------------------------------------------------------------------------------- populate
  */
 
-static muster_result empty_build(void *instance, const muster_module_options *options) {
+static muster_result empty_build(void *instance) {
   empty *self = instance;
-  (void)options;
   self->turns = (uint64_t)((double)labour_ns * self->base.turns_per_ns);
   return MUSTER_OK;
 }

@@ -64,9 +64,9 @@ static muster_result fixed_check(const muster_module_options *options) {
                             (unsigned long long)cost_max_ns);
 }
 
-static muster_result fixed_prepare(void *instance, const muster_module_options *options) {
+static muster_result fixed_prepare(void *instance) {
   fixed *self = instance;
-  self->cost_ns = wanted_cost(options);
+  self->cost_ns = wanted_cost(self->base.options);
   self->turns = (uint64_t)((double)self->cost_ns * self->base.turns_per_ns);
   return MUSTER_OK;
 }

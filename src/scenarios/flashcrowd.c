@@ -11,10 +11,10 @@ static const double around_m = 35.0;                        /* agents that live 
 static const double rain_mps = 40.0, golden_rad = 2.399963; /* angle between neighbours on a spiral */
 
 /* Towns stand on a ring, so that none is in the next one's sight. */
-static muster_result found_towns(void *instance, const muster_module_options *options) {
+static muster_result found_towns(void *instance) {
   flashcrowd *self = instance;
   for (uint32_t i = 0; i < FLASHCROWD_TOWNS; i++) {
-    double angle = 6.283185307179586 * (i + 0.4 * scaffold_random_share(options->seed + i)) / FLASHCROWD_TOWNS;
+    double angle = 6.283185307179586 * (i + 0.4 * scaffold_random_share(self->base.seed + i)) / FLASHCROWD_TOWNS;
     self->town_x[i] = 0.7 * flashcrowd_half_m * cos(angle);
     self->town_y[i] = 0.7 * flashcrowd_half_m * sin(angle);
   }

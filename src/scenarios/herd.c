@@ -35,13 +35,13 @@ void herd_choose(void *instance, const herd_choice *choice) {
   if (choice->wolves != UINT32_MAX) self->wolves = choice->wolves;
 }
 
-static muster_result herd_prepare(void *instance, const muster_module_options *options) {
+static muster_result herd_prepare(void *instance) {
   herd_world *self = instance;
   self->herds = (uint32_t)(((uint64_t)self->base.agents + HERD_MEMBERS - 1) / HERD_MEMBERS);
   self->block_count = self->herds / MUSTER_HERD_BLOCK + 1;
   self->wolves = WOLVES_LEAST + self->herds / HERDS_PER_WOLF;
   self->choice = default_choice();
-  self->ground = herd_ground_of((float)side_m, (uint32_t)options->seed);
+  self->ground = herd_ground_of((float)side_m, (uint32_t)self->base.seed);
   self->rules = herd_flock_paper;
   self->rules.drag_per_s = herd_drag;
   self->base.needs.agents = self->wolves + self->block_count;

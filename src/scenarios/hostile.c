@@ -22,9 +22,8 @@ static muster_result hostile_check(const muster_module_options *options) {
                             options->agents, AGENTS_MIN);
 }
 
-static muster_result hostile_prepare(void *instance, const muster_module_options *options) {
+static muster_result hostile_prepare(void *instance) {
   hostile *self = instance;
-  (void)options;
   self->base.needs.agents_max = self->base.agents + self->base.agents / 4 + 1024;
   hostile_cast_all(self);
   self->breeders_max = self->casts[HOSTILE_BREEDER].count * 3 / 2;

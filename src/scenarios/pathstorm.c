@@ -100,21 +100,20 @@ static bool choose_goals(pathstorm *self) {
   return true;
 }
 
-static muster_result pathstorm_prepare(void *instance, const muster_module_options *options) {
+static muster_result pathstorm_prepare(void *instance) {
   pathstorm *self = instance;
-  (void)options;
   self->base.needs.agents = self->base.needs.agents_max = self->base.agents + PATHSTORM_SOLVERS;
   return MUSTER_OK;
 }
 
-static muster_result pathstorm_build(void *instance, const muster_module_options *options) {
+static muster_result pathstorm_build(void *instance) {
   pathstorm *self = instance;
   const char *name = self->base.plan->name;
   if (!make_map(self) || !make_fields(self) || !pathstorm_solvers_create(self))
-    return muster_module_fail(MUSTER_E_MEMORY, "%s: no memory for %u agents", name, options->agents);
+    return muster_module_fail(MUSTER_E_MEMORY, "%s: no memory for %u agents", name, self->base.agents);
   if (choose_goals(self)) return MUSTER_OK;
   return muster_module_fail(MUSTER_E_ARGUMENT, "%s: seed %llu gives a map in one piece; take another one", name,
-                            (unsigned long long)options->seed);
+                            (unsigned long long)self->base.seed);
 }
 
 static muster_position pathstorm_observer_place(void *instance, uint32_t observer, double seconds) {

@@ -81,8 +81,9 @@ static uint64_t population_number_of(const struct population *population) {
   return number;
 }
 
-static muster_result population_make(void *instance, const muster_module_options *options) {
+static muster_result population_make(void *instance) {
   struct population *population = instance;
+  const muster_module_options *options = population->base.options;
   muster_result result = population_read_rows(population, options);
   if (result) return result;
   if (!population_prepare(population, options->observers))

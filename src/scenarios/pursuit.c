@@ -1,8 +1,7 @@
 #include "scenarios/pursuit.h"
 
-static muster_result pursuit_prepare(void *instance, const muster_module_options *options) {
+static muster_result pursuit_prepare(void *instance) {
   pursuit *self = instance;
-  (void)options;
   self->side_m = pursuit_side_m(self->base.agents);
   self->version = (pursuit_version){.elastic = true, .priority = 50};
   self->base.needs.cell_m = pursuit_sight_m;

@@ -93,11 +93,11 @@ typedef struct rankin {
   muster_type type;
 } rankin;
 
-static muster_result rankin_prepare(void *instance, const muster_module_options *options) {
+static muster_result rankin_prepare(void *instance) {
   rankin *self = instance;
   self->def = (rankin_def){.characters = self->base.agents,
                            .level = RANKIN_DYNAMIC,
-                           .seed = options->seed,
+                           .seed = self->base.seed,
                            .period_ns = 3 * frame_ns,
                            .period_max_ns = 80 * frame_ns,
                            .side_m = sqrt((double)self->base.agents) * m_each};

@@ -75,13 +75,14 @@ static muster_result refuse_memory(const scaffold_plan *plan, const muster_modul
                             options->agents, options->observers);
 }
 
-static muster_result make_all(void *instance, const muster_module_options *options) {
+static muster_result make_all(void *instance) {
   scaffold *base = instance;
   const scaffold_plan *plan = base->plan;
-  muster_result result = plan->prepare ? plan->prepare(instance, options) : MUSTER_OK;
+  muster_result result = plan->prepare ? plan->prepare(instance) : MUSTER_OK;
   if (result) return result;
-  if (!make_arrays(instance, of_observers) || !make_arrays(instance, plan->arrays)) return refuse_memory(plan, options);
-  return plan->build ? plan->build(instance, options) : MUSTER_OK;
+  if (!make_arrays(instance, of_observers) || !make_arrays(instance, plan->arrays))
+    return refuse_memory(plan, base->options);
+  return plan->build ? plan->build(instance) : MUSTER_OK;
 }
 
 muster_result scaffold_open(const scaffold_plan *plan, const muster_module_options *options, void **instance,
@@ -95,13 +96,15 @@ muster_result scaffold_open(const scaffold_plan *plan, const muster_module_optio
   uint32_t agents = options->agents ? options->agents : plan->agents_default;
   uint32_t observers = options->observers ? options->observers : plan->observers_default;
   *base = (scaffold){.plan = plan,
+                     .options = options,
                      .needs = {(uint32_t)sizeof *needs, agents, agents, observers, plan->cell_m},
                      .seed = options->seed,
                      .version = VERSION,
                      .agents = agents,
                      .observer_count = observers,
                      .turns_per_ns = turns_per_ns};
-  result = make_all(base, options);
+  result = make_all(base);
+  base->options = NULL;
   if (result) {
     scaffold_close(base);
     return result;

@@ -21,7 +21,8 @@ typedef struct scaffold_plan scaffold_plan;
 /* Every instance begins with this. */
 typedef struct scaffold {
   const scaffold_plan *plan;
-  muster_module_needs needs; /* `prepare` may change them */
+  const muster_module_options *options; /* while it is opened, else null */
+  muster_module_needs needs;            /* `prepare` may change them */
   uint64_t seed;
   uint32_t version, unused; /* of the snapshot's contents; 0 */
   uint32_t agents, observer_count;
@@ -156,12 +157,12 @@ struct scaffold_plan {
   const scaffold_line *lines;
 
   muster_result (*check)(const muster_module_options *options);
-  muster_result (*prepare)(void *instance, const muster_module_options *options); /* numbers, before the arrays */
-  muster_result (*build)(void *instance, const muster_module_options *options);   /* what lies in the arrays */
-  void (*release)(void *instance);                                                /* after a prepare that failed, too */
-  uint32_t kinds;                                                                 /* of agents: a type for each */
-  muster_result (*join)(void *instance, muster_world *world);                     /* registers the types */
-  muster_result (*join_one)(void *instance, muster_world *world, uint32_t kind);  /* and the type of a kind */
+  muster_result (*prepare)(void *instance);                                      /* numbers, before the arrays */
+  muster_result (*build)(void *instance);                                        /* what lies in the arrays */
+  void (*release)(void *instance);                                               /* after a prepare that failed, too */
+  uint32_t kinds;                                                                /* of agents: a type for each */
+  muster_result (*join)(void *instance, muster_world *world);                    /* registers the types */
+  muster_result (*join_one)(void *instance, muster_world *world, uint32_t kind); /* and the type of a kind */
   muster_result (*spawn)(void *instance, muster_world *world);
   muster_result (*spawn_one)(void *instance, muster_world *world, uint32_t number); /* then each of the agents */
   void (*gather)(void *instance, double seconds); /* before the places of a time are asked for */

@@ -8,8 +8,7 @@ static const double gate_m = 40.0;                       /* radius of the crowd 
 static const double golden_rad = 2.399963;               /* angle between neighbours on a spiral */
 static const float level_pressure = 0.5f;
 
-static muster_result siege_prepare(void *instance, const muster_module_options *options) {
-  (void)options;
+static muster_result siege_prepare(void *instance) {
   ((siege *)instance)->lasts_s = INFINITY;
   return MUSTER_OK;
 }

@@ -103,8 +103,7 @@ static uint64_t model_cost_ns(const muster_cost_query *query, void *user) {
   return species->cost_ns - noise_ns + query->random % (2 * noise_ns + 1);
 }
 
-static muster_result tan_wong_prepare(void *instance, const muster_module_options *options) {
-  (void)options;
+static muster_result tan_wong_prepare(void *instance) {
   for (int i = 0; i < TAN_WONG_SPECIES; i++) ((tan_wong *)instance)->species[i] = ordinary;
   return MUSTER_OK;
 }

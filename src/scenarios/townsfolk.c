@@ -13,18 +13,16 @@ static muster_result townsfolk_check(const muster_module_options *options) {
   return muster_module_fail(MUSTER_E_ARGUMENT, "townsfolk: 1 agent is no town; give 2 or more, the hall is one");
 }
 
-static muster_result townsfolk_prepare(void *instance, const muster_module_options *options) {
+static muster_result townsfolk_prepare(void *instance) {
   struct folk *folk = instance;
-  (void)options;
   folk->town_count = (folk->base.agents + FOLK_TOWN_AGENTS - 1) / FOLK_TOWN_AGENTS;
   return MUSTER_OK;
 }
 
 /* Towns stand in a square of rows. The last one takes the remaining agents, at least one besides its hall. */
-static muster_result lay_out(void *instance, const muster_module_options *options) {
+static muster_result lay_out(void *instance) {
   struct folk *folk = instance;
   uint32_t left = folk->base.agents;
-  (void)options;
   folk->across = (uint32_t)ceil(sqrt((double)folk->town_count));
   for (uint32_t i = 0; i < folk->town_count; i++) {
     folk_town *town = &folk->towns[i];

@@ -32,9 +32,8 @@ float wildlife_richness(const wildlife *desert, double x, double y) {
   return 0.35f + 0.65f * (south + (north - south) * along);
 }
 
-static muster_result wildlife_prepare(void *instance, const muster_module_options *options) {
+static muster_result wildlife_prepare(void *instance) {
   wildlife *desert = instance;
-  (void)options;
   desert->half_m = 0.5 * sqrt(area_each_m2 * desert->base.agents);
   desert->base.needs.agents_max = desert->base.agents + desert->base.agents / 2 + 64;
   return MUSTER_OK;
