@@ -182,7 +182,7 @@ static void submit_mixed_backlog(void *argument, uint32_t worker) {
 static void take_urgent_inside(bench_context *context) {
   urgent_run run = prepare(context);
   for (uint32_t i = 0; i < run.samples; i++) {
-    float share = random_share(random_at(1, 2, 4, i));
+    float share = muster_random_share(random_at(1, 2, 4, i));
     uint32_t before = (uint32_t)((float)run.turns * share);
     run.slots[i] = (urgent_slot){.run = &run, .turns_before = before, .turns_after = run.turns - before};
   }

@@ -1,21 +1,15 @@
 #include "crowd.h"
 
 #include <math.h>
+#include <muster/random.h>
 #include <stdlib.h>
 
 static const double metres_per_agent = 45.0; /* the square's edge = this x sqrt(agents) */
 
-/* The finaliser of SplitMix64: every input bit reaches every output bit. */
-static uint64_t mix(uint64_t value) {
-  value ^= value >> 30;
-  value *= 0xbf58476d1ce4e5b9u;
-  value ^= value >> 27;
-  value *= 0x94d049bb133111ebu;
-  return value ^ (value >> 31);
-}
-
 uint64_t crowd_random(uint64_t seed, uint64_t purpose, uint64_t index) {
-  return mix(mix(mix(seed + 0x9e3779b97f4a7c15u) + purpose * 0xd1b54a32d192ed03u) + index * 0x9e3779b97f4a7c15u);
+  return muster_random_mix(
+      muster_random_mix(muster_random_mix(seed + 0x9e3779b97f4a7c15u) + purpose * 0xd1b54a32d192ed03u) +
+      index * 0x9e3779b97f4a7c15u);
 }
 
 static crowd_place place_of(uint64_t seed, uint64_t purpose, uint64_t index, double edge_m) {

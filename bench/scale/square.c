@@ -1,6 +1,7 @@
 #include "square.h"
 
 #include <math.h>
+#include <muster/random.h>
 #include <stdlib.h>
 
 enum { STEPS_OUT = 2000, INTAKE_FRAMES_MAX = 100000, COMMANDS = 1 << 17 };
@@ -20,10 +21,7 @@ muster_atom_result square_live(muster_update *update) {
 
 /* SplitMix64. */
 uint64_t square_random(struct square *square) {
-  uint64_t value = square->random += 0x9e3779b97f4a7c15u;
-  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9u;
-  value = (value ^ value >> 27) * 0x94d049bb133111ebu;
-  return value ^ value >> 31;
+  return muster_random_mix(square->random += 0x9e3779b97f4a7c15u);
 }
 
 static double random_share(struct square *square) {

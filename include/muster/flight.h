@@ -22,8 +22,8 @@
  *
  *     0                                   muster_flight_header
  *     64                                  types_max names of MUSTER_FLIGHT_NAME_BYTES each, ended by a zero byte
- *     64 + types_max x name bytes,        `lines` times muster_flight_line
- *     rounded up to 64
+ *     64 + types_max x name bytes         32 bytes that end what the check values cover
+ *     behind these, rounded up to 64      `lines` times muster_flight_line
  */
 #ifndef MUSTER_FLIGHT_H
 #define MUSTER_FLIGHT_H
@@ -34,7 +34,7 @@
 extern "C" {
 #endif
 
-#define MUSTER_FLIGHT_VERSION    1u
+#define MUSTER_FLIGHT_VERSION    2u
 #define MUSTER_FLIGHT_NAME_BYTES 32u
 #define MUSTER_FLIGHT_LINES_MAX  4096u /* more than there can be workers; a file with more is damaged */
 
@@ -52,13 +52,16 @@ typedef enum muster_flight_doing {
 } muster_flight_doing;
 
 typedef struct muster_flight_header {
-  char magic[8];      /* "MUSTFLIT" */
-  uint32_t version;   /* MUSTER_FLIGHT_VERSION */
-  uint32_t lines;     /* worker indices of the pool: muster_pool_indices() */
-  uint32_t types_max; /* of the world */
-  uint32_t types;     /* registered */
-  uint64_t check;     /* XXH3 of all names, seeded with that of the 24 bytes above */
-  uint64_t unused[4]; /* zero */
+  char magic[8];          /* "MUSTERDF" */
+  uint32_t version;       /* MUSTER_FLIGHT_VERSION */
+  uint32_t layout;        /* bytes of a line */
+  uint32_t mark, section; /* constants */
+  uint64_t number, bytes; /* 0; from `lines` on to the last name */
+  uint64_t check;         /* XXH3 of these bytes, seeded with that of the 32 bytes that end here, while this is 0 */
+  uint32_t lines;         /* worker indices of the pool: muster_pool_indices() */
+  uint32_t types_max;     /* of the world */
+  uint32_t types;         /* registered */
+  uint32_t unused;        /* 0 */
 } muster_flight_header;
 
 /* The line of one worker. All zero while it is in no callback, but for frame, thread and signal. */

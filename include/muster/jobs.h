@@ -12,7 +12,7 @@
  *
  * Worker indices are dense and stable: every callback gets one below muster_pool_indices(), no two callbacks that run
  * at the same time on different threads get the same, and a thread keeps its own through nested calls. So they may
- * index scratch memory, which a job must not use any more when it waits or calls muster_job_yield.
+ * index scratch memory, which a job must not use any more when it waits.
  *
  * Jobs, pieces of ranges and hooks must return. One that is left by a C++ exception that it did not catch, by
  * pthread_exit() or by a cancellation ends the process with a line that says so; one that is left by longjmp() has not
@@ -27,9 +27,8 @@
 extern "C" {
 #endif
 
-#define MUSTER_WORKERS_MAX          256u
-#define MUSTER_GUESTS_MAX           63u
-#define MUSTER_BLOCKING_THREADS_MAX 64u
+#define MUSTER_WORKERS_MAX 256u
+#define MUSTER_GUESTS_MAX  63u
 
 typedef struct muster_pool muster_pool;
 
@@ -63,17 +62,12 @@ typedef struct muster_pool_def {
   muster_log_sink log;                                  /* default: warnings and errors to standard error */
   void (*on_worker_sleep)(uint32_t worker, void *user); /* on a worker thread, before it sleeps; default null */
   void (*on_worker_wake)(uint32_t worker, void *user);  /* on the thread, after it slept; default null */
-  const char *name;              /* of the threads, followed by -1, -2, ...; at most 10 bytes are used; copied;
-                                    default "muster" */
-  uint32_t jobs_max;             /* jobs that can wait at each priority, rounded up to a power of two; 64..2^24; default
-                                    131072. Memory is committed as it is used: 32 bytes each */
-  uint32_t continuations_max;    /* continuations that can wait at a time; 1..2^20 - 1; default 4096 */
-  uint32_t guests_max;           /* how many threads that the pool does not own work in it at the same time; further
-                                    ones wait for one of them to leave, but the main thread always finds a seat. Should
-                                    be at least the number of threads that may wait at once (workers of other pools
-                                    included) for jobs that wait for each other; 1..MUSTER_GUESTS_MAX; default 8 */
-  uint32_t blocking_threads_max; /* threads for jobs that block, started as they are needed;
-                                    0..MUSTER_BLOCKING_THREADS_MAX; default 8 */
+  const char *name;  /* of the threads, followed by -1, -2, ...; at most 10 bytes are used; copied; default "muster" */
+  uint32_t jobs_max; /* jobs that can wait at each priority, rounded up to a power of two; 64..2^24; default 131072.
+                        Memory is committed as it is used: 32 bytes each */
+  uint32_t guests_max; /* how many threads that the pool does not own work in it at the same time; further ones wait for
+                          one of them to leave. Should be at least the number of threads that may wait at once (workers
+                          of other pools included) for jobs that wait for each other; 1..MUSTER_GUESTS_MAX; default 8 */
 } muster_pool_def;
 
 static inline muster_pool_def muster_default_pool_def(void) {
@@ -81,20 +75,17 @@ static inline muster_pool_def muster_default_pool_def(void) {
   def.size = (uint32_t)sizeof def;
   def.name = "muster";
   def.jobs_max = 131072;
-  def.continuations_max = 4096;
   def.guests_max = 8;
-  def.blocking_threads_max = 8;
   return def;
 }
 
 /* Creates a pool and starts its threads. Returns null with a message when a field is out of range
  * (MUSTER_E_ARGUMENT), memory is refused or a thread cannot be started; nothing is left behind then. The caller
- * owns the pool and must destroy every world that uses it first. The calling thread becomes the main thread. Any
- * thread. */
+ * owns the pool and must destroy every world that uses it first. Any thread. */
 MUSTER_API muster_pool *muster_pool_create(const muster_pool_def *def);
 
 /* Ends the pool's work: refuses every submit from here on (MUSTER_E_STATE), drops the jobs that have not started
- * (continuations too) and completes their groups, joins the threads, and waits until every other thread has left.
+ * and completes their groups, joins the threads, and waits until every other thread has left.
  * Returns how many jobs were dropped; 0 when called again, or for null. A parallel-for or a frame that runs meanwhile
  * is finished by its caller alone. Any thread, but not inside a job, a piece of a range or an update that the pool runs
  * (nothing happens then, and 0 is returned with a message). */
@@ -108,8 +99,8 @@ MUSTER_API void muster_pool_destroy(muster_pool *pool);
 /* The number of workers, the caller included; 0 with a message for null. Any thread. */
 MUSTER_API uint32_t muster_pool_workers(const muster_pool *pool);
 
-/* Every worker index that a callback of this pool gets is below this: workers, then further guests, then blocking
- * threads. A caller that is alone has index 0. Any thread. */
+/* Every worker index that a callback of this pool gets is below this: workers, then further guests. A
+ * caller that is alone has index 0. Any thread. */
 MUSTER_API uint32_t muster_pool_indices(const muster_pool *pool);
 
 /* The index of the calling thread while it works for the pool; UINT32_MAX otherwise. */
@@ -120,9 +111,9 @@ MUSTER_API uint32_t muster_available_processors(void);
 
 /* ------------------------------------------------------------------------------------------------------ groups */
 
-/* Counts jobs that were submitted and have not ended, so that a thread can wait for them or another job can follow.
- * Memory of the caller (a local variable will do), which must stay until the group is complete and no call that takes
- * it is under way; then it may be freed or used again. A group that was never used is complete. */
+/* Counts jobs that were submitted and have not ended, so that a thread can wait for them. Memory of the caller (a local
+ * variable will do), which must stay until the group is complete and no call that takes it is under way; then it may be
+ * freed or used again. A group that was never used is complete. */
 typedef struct muster_group {
   uint64_t opaque[8] __attribute__((aligned(64)));
 } muster_group;
@@ -134,11 +125,10 @@ MUSTER_API void muster_group_init(muster_group *group, muster_pool *pool);
 MUSTER_API bool muster_group_is_complete(const muster_group *group);
 
 /* Waits until the group is complete, and runs jobs meanwhile: of the group only, wherever they are queued, so that it
- * never picks up something unrelated and long. On the main thread these include pinned jobs, on a blocking thread
- * blocking ones. When jobs of the group are still to follow other groups, it runs jobs of those, too. Sleeps when there
- * are none. MUSTER_E_STATE when the calling thread is inside a job of this group (it would wait for itself); other
- * cycles of jobs that wait for each other are the caller's to avoid. Finding a job costs a look at each one that waits
- * at the priorities of the group. Any thread, also inside jobs. */
+ * never picks up something unrelated and long. Sleeps when there are none. MUSTER_E_STATE when the calling thread is
+ * inside a job of this group (it would wait for itself); other cycles of jobs that wait for each other are the caller's
+ * to avoid. Finding a job costs a look at each one that waits at the priorities of the group. Any thread, also inside
+ * jobs. */
 MUSTER_API muster_result muster_group_wait(muster_group *group);
 
 /* The same, but it also runs any job of priority 0..least_urgent. MUSTER_E_ARGUMENT when that is no priority. */
@@ -147,12 +137,6 @@ MUSTER_API muster_result muster_group_wait_helping(muster_group *group, uint32_t
 /* Waits asleep, without running jobs: for jobs that spin on each other (a gang) and must not be nested in one thread.
  * MUSTER_E_STATE also when no other thread could ever run them: in a pool of one worker. */
 MUSTER_API muster_result muster_group_wait_asleep(muster_group *group);
-
-/* Drops the group's jobs that have not started, pinned and blocking ones and the rest of its ranges included; jobs that
- * run are not disturbed. Returns how many jobs (a range counts as one, if none of it had started) were dropped; the
- * group is complete when the last one that runs ends. Continuations that wait for other groups stay. Cost as of
- * muster_group_wait. Any thread. */
-MUSTER_API uint64_t muster_group_cancel(muster_group *group);
 
 /* -------------------------------------------------------------------------------------------------------- jobs */
 
@@ -165,35 +149,6 @@ typedef void (*muster_job_function)(void *argument, uint32_t worker);
  * a worker when one sleeps. Any thread, also inside jobs. */
 MUSTER_API muster_result muster_job_submit(muster_pool *pool, uint32_t priority, muster_job_function run,
                                            void *argument, muster_group *group);
-
-/* Submits a job when `after` is complete: at once when it is. The job counts in `group` from now on. A cycle cannot be
- * built: `group` must be null or have been prepared with muster_group_init later than `after`; MUSTER_E_ARGUMENT
- * otherwise. MUSTER_E_FULL when continuations_max wait. When the priority's queue is full as `after` completes, the
- * thread that completes it runs the job itself: it is never lost. Any thread. */
-MUSTER_API muster_result muster_job_submit_after(muster_group *after, uint32_t priority, muster_job_function run,
-                                                 void *argument, muster_group *group);
-
-/* Submits a job that only the main thread runs: in muster_pool_run_pinned, or while it waits for the job's group. */
-MUSTER_API muster_result muster_job_submit_pinned(muster_pool *pool, muster_job_function run, void *argument,
-                                                  muster_group *group);
-
-/* Runs the pinned jobs that wait now, at most `most`, in order; returns how many. On any other thread than the main
- * thread it does nothing and returns 0. */
-MUSTER_API uint32_t muster_pool_run_pinned(muster_pool *pool, uint32_t most);
-
-/* The calling thread becomes the main thread; it was the one that created the pool. No other thread may be inside
- * muster_pool_run_pinned or waiting as the main thread. */
-MUSTER_API void muster_pool_set_main(muster_pool *pool);
-
-/* Submits a job that blocks or takes long (a file, a database): it runs on a thread of its own, outside the workers,
- * and starts one when all are busy and fewer than blocking_threads_max exist (tens of microseconds, on the caller).
- * MUSTER_E_SYSTEM when the first one cannot be started, MUSTER_E_STATE when blocking_threads_max is 0. */
-MUSTER_API muster_result muster_job_submit_blocking(muster_pool *pool, muster_job_function run, void *argument,
-                                                    muster_group *group);
-
-/* Inside a long job: runs the jobs that wait and are more urgent than `priority` (the job's own), then returns how many
- * there were. About a nanosecond when there are none. Outside of jobs it does the same, as a guest. */
-MUSTER_API uint32_t muster_job_yield(muster_pool *pool, uint32_t priority);
 
 /* ------------------------------------------------------------------------------------------------------ ranges */
 

@@ -1,11 +1,11 @@
 /* muster/record.h - record a run and replay it bit for bit, so that an incident becomes a test. Included by
  * muster/muster.h.
  *
- * A record holds all inputs of a run: what the host asked for (spawns with their state, commands, messages, arrays of
- * positions and factors, each frame's time and budget), every decision that looked at a clock or at what other threads
- * did (how much an intake took, which updates ran and where they were cut, which agents were woken in between, how far
- * a commit came), and the costs that were measured. A replay runs the same code with these values from the record: it
- * takes no decision by the clock, and works on any number of workers.
+ * A record is a snapshot, unless the world was new, and all inputs from there on: what the host asked for (spawns with
+ * their state, commands, messages, arrays of positions and factors, each frame's time and budget), every decision that
+ * looked at a clock or at what other threads did (how much an intake took, which updates ran and where they were cut,
+ * which agents were woken in between, how far a commit came), and the costs that were measured. A replay runs the same
+ * code with these values from the record: it takes no decision by the clock, and works on any number of workers.
  *
  * Not in a record, and to be the same in a replay: the atoms and all that they read outside Muster through the user
  * pointers of types and agents, files or globals. Inside atoms use muster_update_...(): the results of calls for any
@@ -47,9 +47,12 @@ static inline muster_record_def muster_default_record_def(void) {
   return def;
 }
 
-/* Begins to record. Only in a new world: MUSTER_E_STATE when an agent or an observer was spawned or a frame run; and on
- * the wall clock when a type has sets; such a type cannot be registered later either (muster/sets.h). MUSTER_E_ARGUMENT
- * when a field is out of range, MUSTER_E_MEMORY without a buffer, MUSTER_E_SYSTEM when the first write was refused. A
+/* Begins to record: in a new world, or at any time, but once. The record of a world that is not new begins with a
+ * snapshot of it (muster/snapshot.h), which is written at once, and which the replay loads; no other thread calls into
+ * the world meanwhile. MUSTER_E_STATE in a world that records, has recorded or replays; and on the wall clock when a
+ * type has sets; such a type cannot be registered later either (muster/sets.h). MUSTER_E_ARGUMENT when a field is out
+ * of range, MUSTER_E_MEMORY without a buffer, or when the snapshot does not fit it, MUSTER_E_SYSTEM when a write was
+ * refused. A
  * frame that cannot be recorded (the buffer is full, a write was refused, or something happened that no replay could
  * repeat) ends the recording with a warning in the log; what was written until then is whole. Thread of the frames,
  * between frames. Recording costs time in proportion to what is recorded. */
@@ -85,6 +88,7 @@ typedef struct muster_record_info {
   bool cut;         /* its end is missing: the recording program died */
   const void *note; /* points into the record */
   uint32_t note_bytes;
+  uint64_t frames_before; /* that the world had run when the recording began */
 } muster_record_info;
 
 static inline muster_record_info muster_default_record_info(void) {
@@ -116,12 +120,13 @@ static inline muster_replay_def muster_default_replay_def(void) {
 }
 
 /* Turns a new world into a replay. It must be defined as the recorded world was (see muster_record_look). Register the
- * same types between the same frames, then call muster_replay_frame() for each frame. From here on the calls by which a
- * host spawns, removes, moves, tunes, wakes, sends, and adds or moves observers change nothing and succeed, so that
- * code which populates a world can be used as it is; the ids that they return count up from the first, one thread at a
- * time. muster_frame_run() is refused. MUSTER_E_STATE in a world that is not new; MUSTER_E_INPUT with offset or field
- * and the reason when the record is damaged, cut or of another world. Thread of the frames, between frames.
- * O(count). */
+ * same types between the same frames, then call muster_replay_frame() for each frame: first those that were registered
+ * when the recording began, since the first call also loads the snapshot of a record that begins with one. From here on
+ * the calls by which a host spawns, removes, moves, tunes, wakes, sends, and adds or moves observers change nothing and
+ * succeed, so that code which populates a world can be used as it is; the ids that they return count up from the first,
+ * one thread at a time. muster_frame_run() is refused. MUSTER_E_STATE in a world that is not new; MUSTER_E_INPUT with
+ * offset or field and the reason when the record is damaged, cut or of another world. Thread of the frames, between
+ * frames. O(count). */
 MUSTER_API muster_result muster_replay_begin(muster_world *world, const muster_replay_def *def);
 
 /* Replays the next frame; its report is that of the recorded run, wall times included. MUSTER_E_STATE when no frame is

@@ -5,9 +5,11 @@
 #ifndef AGENTS_HERD_TREE_H
 #define AGENTS_HERD_TREE_H
 
+#include "base/fields.h"
+
 #include <muster/herd.h>
 
-enum { HERD_CHILDREN_MAX = 32, HERD_NODES_MAX = 2 * MUSTER_HERD_MEMBERS_MAX };
+enum { HERD_CHILDREN_MAX = BRANCHING_MOST, HERD_NODES_MAX = 2 * MUSTER_HERD_MEMBERS_MAX };
 
 typedef struct herd_tree {
   uint32_t branching, depth;

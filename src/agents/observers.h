@@ -9,10 +9,11 @@
 #define AGENTS_OBSERVERS_H
 
 #include "base/arena.h"
+#include "base/fields.h"
 
 #include <muster/muster.h>
 
-enum { PARTITIONS = 65536 };
+enum { PARTITIONS = PARTITION_MOST + 1 };
 
 #define OBSERVER_NONE UINT32_MAX
 

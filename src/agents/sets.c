@@ -96,8 +96,6 @@ muster_result sets_check(const muster_type_def *def) {
                      def->set_count, MUSTER_SETS_MAX);
   if (def->atoms || def->atom_count)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': atoms and sets cannot be given both", def->name);
-  if ((unsigned)def->set_order > MUSTER_SETS_AS_DEFINED)
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': set_order %d is unknown", def->name, (int)def->set_order);
   if (def->elapsed == MUSTER_ELAPSED_STEPS || def->elapsed == MUSTER_ELAPSED_ANALYTIC)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': elapsed %d: sets are told delta or events", def->name,
                      (int)def->elapsed);

@@ -47,7 +47,7 @@ static inline muster_position space_position(const struct space *space, const ag
 /* The region of a place: its cell of the grid, as a number. No two cells of a partition have the same one. */
 static inline uint64_t space_region(const agent_place *place) {
   uint64_t key = (uint64_t)(uint32_t)place->cell_x << 32 | (uint32_t)place->cell_y;
-  return random_mix(key + place->partition * 0x9e3779b97f4a7c15u);
+  return muster_random_mix(key + place->partition * 0x9e3779b97f4a7c15u);
 }
 
 /* The number of a region's list, below space_list_count(); different regions may have the same one. */
@@ -79,7 +79,7 @@ void space_move(struct space *space, agent_store *store, uint32_t index, space_s
 /* The bucket of a cell. O(1). */
 static inline uint32_t space_bucket_of(const struct space *space, int32_t cell_x, int32_t cell_y, uint32_t partition) {
   uint64_t key = (uint64_t)(uint32_t)cell_x << 32 | (uint32_t)cell_y;
-  return (uint32_t)random_mix(key + partition * 0x9e3779b97f4a7c15u) & space->mask;
+  return (uint32_t)muster_random_mix(key + partition * 0x9e3779b97f4a7c15u) & space->mask;
 }
 
 /* The bucket that holds the agents of a cell, and maybe of others. O(1). */

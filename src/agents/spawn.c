@@ -1,23 +1,11 @@
 #include "agents/spawn.h"
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/sized.h"
 
 #include <stddef.h>
 #include <string.h>
-
-static bool is_share(float value) {
-  return value >= 0.0f && value <= 1.0f;
-}
-
-static muster_result spawn_check_factors(const muster_agent_def *def) {
-  if (!is_share(def->designer) || !(def->role <= 1.0f))
-    return error_set(MUSTER_E_ARGUMENT, "agent: designer %g must be 0..1, role %g at most 1 (negative: the type's)",
-                     (double)def->designer, (double)def->role);
-  if (is_share(def->visibility) && is_share(def->bulk) && is_share(def->interactivity)) return MUSTER_OK;
-  return error_set(MUSTER_E_ARGUMENT, "agent: visibility %g, bulk %g and interactivity %g must be 0..1",
-                   (double)def->visibility, (double)def->bulk, (double)def->interactivity);
-}
 
 muster_result spawn_check(const muster_agent_def *given, uint32_t types, muster_agent_def *def) {
   *def = muster_default_agent_def();
@@ -28,14 +16,7 @@ muster_result spawn_check(const muster_agent_def *given, uint32_t types, muster_
   if (!space_accepts(def->position))
     return error_set(MUSTER_E_ARGUMENT, "agent: position (%g, %g, %g) must be finite and within +-1e9 m",
                      def->position.x, def->position.y, def->position.z);
-  if (def->partition >= 65536u)
-    return error_set(MUSTER_E_ARGUMENT, "agent: partition %u must be 0..65535", def->partition);
-  if (!(def->importance_floor >= 0.0f && def->importance_floor <= 1.0f))
-    return error_set(MUSTER_E_ARGUMENT, "agent: importance_floor %g must be 0..1", (double)def->importance_floor);
-  if (!(def->elasticity <= 1024.0f))
-    return error_set(MUSTER_E_ARGUMENT, "agent: elasticity %g must be at most 1024 (negative: the type's)",
-                     (double)def->elasticity);
-  return spawn_check_factors(def);
+  return fields_check(fields_agent, "agent", NULL, def, 0);
 }
 
 static void write_state(const agent_type *type, uint32_t slot, const muster_agent_def *def) {

@@ -2,12 +2,11 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/sized.h"
 
 #include <math.h>
 #include <string.h>
-
-static const uint64_t day_ns = 86400000000000u;
 
 void types_create(type_table *table, uint32_t maximum, struct arena *arena) {
   ASSERT(maximum > 0);
@@ -17,9 +16,6 @@ void types_create(type_table *table, uint32_t maximum, struct arena *arena) {
 
 /* Checks what the definition must leave out where the host runs updates. */
 static muster_result check_planned(const muster_type_def *def) {
-  if (def->parts < 1 || def->parts > MUSTER_ATOMS_MAX || def->part_ns < 1 || def->part_ns > 1000000000u)
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': parts %u must be 1..%u, part_ns %u 1 .. 1e9", def->name, def->parts,
-                     MUSTER_ATOMS_MAX, def->part_ns);
   if (def->elapsed == MUSTER_ELAPSED_ANALYTIC)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': elapsed analytic: catch_up is never called in a planner world",
                      def->name);
@@ -36,7 +32,7 @@ static muster_result check_planned(const muster_type_def *def) {
 }
 
 static muster_result check_atoms(const muster_type_def *def) {
-  if (!def->atoms || def->atom_count == 0 || def->atom_count > MUSTER_ATOMS_MAX)
+  if (!def->atoms || def->atom_count == 0)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': atom_count %u must be 1..%u, with atoms set", def->name,
                      def->atom_count, MUSTER_ATOMS_MAX);
   bool action = false;
@@ -54,9 +50,6 @@ static muster_result check_atoms(const muster_type_def *def) {
 }
 
 static muster_result check_levels(const muster_type_def *def) {
-  if (def->level_count == 0 || def->level_count > MUSTER_LEVELS)
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': level_count %u must be 1..%u", def->name, def->level_count,
-                     MUSTER_LEVELS);
   float above = 1.0f;
   for (uint32_t i = 0; i + 1 < def->level_count; i++) {
     float threshold = def->level_importance[i];
@@ -69,26 +62,15 @@ static muster_result check_levels(const muster_type_def *def) {
 }
 
 static muster_result check_messages(const muster_type_def *def) {
-  if (def->messages_max > 1024u || def->message_bytes > MUSTER_MESSAGE_BYTES_MAX || def->sends_max > 1024u)
-    return error_set(MUSTER_E_ARGUMENT,
-                     "type '%s': messages_max %u and sends_max %u must be at most 1024, message_bytes %u at most %u",
-                     def->name, def->messages_max, def->sends_max, def->message_bytes, MUSTER_MESSAGE_BYTES_MAX);
   if (def->messages_max == 0 && (def->message_bytes || def->wake_on_message))
     return error_set(MUSTER_E_ARGUMENT, "type '%s': message_bytes and wake_on_message need boxes: set messages_max",
                      def->name);
   return MUSTER_OK;
 }
 
-static muster_result check_strikes(const muster_type_def *def) {
-  if (def->strikes_demote > 10000u || def->strikes_quarantine > 10000u)
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': strikes_demote %u and strikes_quarantine %u must be at most 10000",
-                     def->name, def->strikes_demote, def->strikes_quarantine);
-  return MUSTER_OK;
-}
-
 static muster_result check_steps(const muster_type_def *def) {
   unsigned long long whole_ns = (unsigned long long)def->steps_max * def->step_ns;
-  if (def->step_ns < 1 || def->step_ns > def->period_ns || def->steps_max < 1 || def->steps_max > 65536u)
+  if (def->step_ns < 1 || def->step_ns > def->period_ns || def->steps_max < 1)
     return error_set(MUSTER_E_ARGUMENT,
                      "type '%s': bounded steps: step_ns %llu must be 1 .. period_ns (%llu), steps_max %u 1..65536",
                      def->name, (unsigned long long)def->step_ns, (unsigned long long)def->period_ns, def->steps_max);
@@ -102,12 +84,7 @@ static muster_result check_steps(const muster_type_def *def) {
 
 static muster_result check_elapsed(const muster_type_def *def) {
   bool steps = def->elapsed == MUSTER_ELAPSED_STEPS, analytic = def->elapsed == MUSTER_ELAPSED_ANALYTIC;
-  if ((unsigned)def->elapsed > MUSTER_ELAPSED_EVENTS)
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': elapsed %d is unknown", def->name, (int)def->elapsed);
-  if (def->wake_gap_ns > day_ns)
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': wake_gap_ns %llu must be at most 24 h", def->name,
-                     (unsigned long long)def->wake_gap_ns);
-  if (analytic && (!def->catch_up || def->step_ns < 1 || def->step_ns > day_ns))
+  if (analytic && (!def->catch_up || def->step_ns < 1))
     return error_set(MUSTER_E_ARGUMENT, "type '%s': analytic catch-up: catch_up must be set, step_ns %llu 1 ns .. 24 h",
                      def->name, (unsigned long long)def->step_ns);
   if ((!analytic && def->catch_up) || (!analytic && !steps && def->step_ns) || (!steps && def->steps_max))
@@ -119,11 +96,6 @@ static muster_result check_elapsed(const muster_type_def *def) {
 
 /* How its updates share a frame, and how they act. */
 static muster_result check_sharing(const muster_type_def *def) {
-  if (def->priority > MUSTER_PRIORITY_MAX || (def->slice_ns && (def->slice_ns < 1000u || def->slice_ns > 1000000000u)))
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': priority %u must be at most %u, slice_ns %llu 0 or 1 us .. 1 s",
-                     def->name, def->priority, MUSTER_PRIORITY_MAX, (unsigned long long)def->slice_ns);
-  if ((unsigned)def->act > MUSTER_ACT_PARALLEL)
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': act %d is unknown", def->name, (int)def->act);
   if (def->sets || def->set_count) return sets_check(def);
   if (def->priority || def->slice_ns)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': priority %u and slice_ns %llu are for types with sets", def->name,
@@ -132,26 +104,14 @@ static muster_result check_sharing(const muster_type_def *def) {
 }
 
 static muster_result check_definition(const muster_type_def *def, bool planned) {
-  if (def->period_ns < 100000u || def->period_ns > day_ns)
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': period_ns %llu must be 100 us .. 24 h", def->name,
-                     (unsigned long long)def->period_ns);
-  if (def->period_max_ns < def->period_ns || def->period_max_ns > day_ns)
+  bool sets = def->sets || def->set_count;
+  muster_result result =
+      fields_check(fields_type, "type", def->name, def, (sets ? 0 : FIELD_OF_SETS) | (planned ? 0 : FIELD_OF_PLANNER));
+  if (result) return result;
+  if (def->period_max_ns < def->period_ns)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': period_max_ns %llu must be period_ns (%llu) .. 24 h", def->name,
                      (unsigned long long)def->period_max_ns, (unsigned long long)def->period_ns);
-  if (def->limit_ns < 1000u || def->limit_ns > 1000000000u)
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': limit_ns %llu must be 1 us .. 1 s", def->name,
-                     (unsigned long long)def->limit_ns);
-  if (!(def->elasticity >= 0.0f && def->elasticity <= 1024.0f))
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': elasticity %g must be 0..1024", def->name, (double)def->elasticity);
-  if (!(def->importance >= 0.0f && def->importance <= 1.0f))
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': importance %g must be 0..1", def->name, (double)def->importance);
-  if (def->state_bytes > 65536u || def->published_bytes > 4096u)
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': state_bytes %u must be at most 65536, published_bytes %u 4096",
-                     def->name, def->state_bytes, def->published_bytes);
-  if (def->spawns_max > 1024u)
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': spawns_max %u must be at most 1024", def->name, def->spawns_max);
-  muster_result result = check_messages(def);
-  if (result == MUSTER_OK) result = check_strikes(def);
+  result = check_messages(def);
   if (result == MUSTER_OK) result = check_levels(def);
   if (result == MUSTER_OK) result = check_elapsed(def);
   if (result == MUSTER_OK) result = check_sharing(def);

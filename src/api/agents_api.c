@@ -2,6 +2,7 @@
 #include "agents/mailbox.h"
 #include "agents/spawn.h"
 #include "api/calls.h"
+#include "base/fields.h"
 #include "base/sized.h"
 #include "record/recorder.h"
 #include "world/guard.h"
@@ -81,18 +82,12 @@ static uint8_t rating_or_none(float value) {
 }
 
 muster_result muster_agent_tune(muster_world *world, muster_agent agent, const muster_agent_tuning *given) {
-  muster_agent_tuning tuning = muster_default_agent_tuning();
+  const muster_agent_tuning none = muster_default_agent_tuning();
+  muster_agent_tuning tuning = none;
   muster_result result = sized_read(SIZED(agent_tuning), given, &tuning);
   if (result) return result;
-  if (!(tuning.importance_floor <= 1.0f) || !(tuning.elasticity <= 1024.0f))
-    return error_set(MUSTER_E_ARGUMENT, "tuning: importance_floor %g must be at most 1, elasticity %g at most 1024",
-                     (double)tuning.importance_floor, (double)tuning.elasticity);
-  if (!(tuning.visibility <= 1.0f) || !(tuning.bulk <= 1.0f) || !(tuning.interactivity <= 1.0f))
-    return error_set(MUSTER_E_ARGUMENT, "tuning: visibility %g, bulk %g and interactivity %g must be at most 1",
-                     (double)tuning.visibility, (double)tuning.bulk, (double)tuning.interactivity);
-  if (!(tuning.designer <= 1.0f) || !(tuning.role <= 1.0f))
-    return error_set(MUSTER_E_ARGUMENT, "tuning: designer %g and role %g must be at most 1", (double)tuning.designer,
-                     (double)tuning.role);
+  result = fields_check_tuning(fields_agent, "tuning", &tuning, &none);
+  if (result) return result;
   muster_position factors = {(double)tuning.visibility, (double)tuning.bulk, (double)tuning.interactivity};
   return agents_api_send(world, agent,
                          (struct command){.kind = COMMAND_TUNE,

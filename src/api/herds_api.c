@@ -1,4 +1,5 @@
 /* herds_api.c - the calls of a host about herds, between frames: types, adding, naming, reading. */
+#include "base/fields.h"
 #include "base/sized.h"
 #include "frame/frame.h"
 #include "herds/herds.h"
@@ -13,8 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const uint64_t day_ns = 86400000000000u;
-
 /* ----------------------------------------------------------------------------------------------------------
  * definitions */
 
@@ -26,12 +25,6 @@ static muster_result check_zones(const muster_herd_type_def *def) {
                        def->name, k, (double)def->zone_m[k], (double)before_m);
     before_m = def->zone_m[k];
   }
-  if (!(def->hysteresis >= 0.01f && def->hysteresis <= 1.0f))
-    return error_set(MUSTER_E_ARGUMENT, "herd type '%s': hysteresis %g must be 0.01..1", def->name,
-                     (double)def->hysteresis);
-  if (!(def->spread_m >= 0.01f && def->spread_m <= 1000.0f) || !(def->spread_mps >= 0.0f && def->spread_mps <= 1e6f))
-    return error_set(MUSTER_E_ARGUMENT, "herd type '%s': spread_m %g must be 0.01..1000, spread_mps %g 0..1e6",
-                     def->name, (double)def->spread_m, (double)def->spread_mps);
   if (!(def->visible_m >= 0.0f && def->zone_m[0] >= def->visible_m + def->spread_m))
     return error_set(MUSTER_E_ARGUMENT,
                      "herd type '%s': zone_m[0] %g must be at least visible_m (%g) + spread_m (%g), or members would "
@@ -40,26 +33,7 @@ static muster_result check_zones(const muster_herd_type_def *def) {
   return MUSTER_OK;
 }
 
-static muster_result check_numbers(const muster_herd_type_def *def) {
-  if (def->totals > MUSTER_HERD_TOTALS)
-    return error_set(MUSTER_E_ARGUMENT, "herd type '%s': totals %u must be at most %u", def->name, def->totals,
-                     MUSTER_HERD_TOTALS);
-  if (def->herds_max < 1 || def->herds_max > 1u << 26 || def->unfolded_max < 1 || def->unfolded_max > 1u << 20)
-    return error_set(MUSTER_E_ARGUMENT, "herd type '%s': herds_max %u must be 1..2^26, unfolded_max %u 1..2^20",
-                     def->name, def->herds_max, def->unfolded_max);
-  if (def->look_ns < 1000000u || def->look_ns > 3600000000000u || def->hold_ns > day_ns)
-    return error_set(MUSTER_E_ARGUMENT, "herd type '%s': look_ns %llu must be 1 ms .. 1 h, hold_ns %llu at most 24 h",
-                     def->name, (unsigned long long)def->look_ns, (unsigned long long)def->hold_ns);
-  return MUSTER_OK;
-}
-
 static muster_result check_tree(const muster_herd_type_def *def, herd_tree *tree) {
-  if (def->branching < 2 || def->branching > HERD_CHILDREN_MAX)
-    return error_set(MUSTER_E_ARGUMENT, "herd type '%s': branching %u must be 2..%d", def->name, def->branching,
-                     HERD_CHILDREN_MAX);
-  if (def->depth < 1 || def->depth > MUSTER_HERD_DEPTHS)
-    return error_set(MUSTER_E_ARGUMENT, "herd type '%s': depth %u must be 1..%u", def->name, def->depth,
-                     MUSTER_HERD_DEPTHS);
   if (!herd_tree_make(tree, def->branching, def->depth))
     return error_set(MUSTER_E_ARGUMENT, "herd type '%s': branching %u to the power of depth %u must be at most %u",
                      def->name, def->branching, def->depth, MUSTER_HERD_MEMBERS_MAX);
@@ -214,8 +188,8 @@ muster_herd_type muster_herd_type_register(muster_world *world, const muster_her
   muster_herd_type_def def = muster_default_herd_type_def();
   if (sized_read(SIZED(herd_type_def), given, &def)) return none;
   if (!def.name) def.name = "herd";
-  if (herds_api_check_world(world, &def) || check_tree(&def, &tree) || check_zones(&def) || check_numbers(&def) ||
-      check_member(world, &def))
+  if (herds_api_check_world(world, &def) || fields_check(fields_herd_type, "herd type", def.name, &def, 0) ||
+      check_tree(&def, &tree) || check_zones(&def) || check_member(world, &def))
     return none;
   world->arena.ready = (double)world->def.agents_ready / world->def.agents_max;
   const muster_herd_type type = register_checked(world, &def, &tree);

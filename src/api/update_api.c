@@ -367,5 +367,5 @@ uint64_t muster_update_random(muster_update *update) {
 }
 
 float muster_update_random_share(muster_update *update) {
-  return random_share(muster_update_random(update));
+  return muster_random_share(muster_update_random(update));
 }

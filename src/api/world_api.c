@@ -28,60 +28,6 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_share(float value) {
-  return value >= 0.0f && value <= 1.0f;
-}
-
-static muster_result check_sizes(const muster_world_def *def) {
-  if (def->agents_max < 1 || def->agents_max > 16000000u)
-    return error_set(MUSTER_E_ARGUMENT, "world: agents_max %u must be 1..16000000", def->agents_max);
-  if (def->agents_ready > def->agents_max)
-    return error_set(MUSTER_E_ARGUMENT, "world: agents_ready %u must be at most agents_max %u", def->agents_ready,
-                     def->agents_max);
-  if (def->types_max < 1 || def->types_max > 1024u)
-    return error_set(MUSTER_E_ARGUMENT, "world: types_max %u must be 1..1024", def->types_max);
-  if (def->observers_max < 1 || def->observers_max > 65536u)
-    return error_set(MUSTER_E_ARGUMENT, "world: observers_max %u must be 1..65536", def->observers_max);
-  if (def->commands_max < 16 || def->commands_max > 1u << 24)
-    return error_set(MUSTER_E_ARGUMENT, "world: commands_max %u must be 16..16777216", def->commands_max);
-  if (def->sends_per_frame < 1 || def->sends_per_frame > 1u << 24)
-    return error_set(MUSTER_E_ARGUMENT, "world: sends_per_frame %u must be 1..16777216", def->sends_per_frame);
-  if (def->trace_frames > 4096u || def->trace_spans < 16 || def->trace_spans > 65536u)
-    return error_set(MUSTER_E_ARGUMENT, "world: trace_frames %u must be at most 4096, trace_spans %u 16..65536",
-                     def->trace_frames, def->trace_spans);
-  return MUSTER_OK;
-}
-
-static muster_result world_api_check_choices(const muster_world_def *def) {
-  if ((unsigned)def->clock > MUSTER_CLOCK_VIRTUAL || (unsigned)def->order > MUSTER_ORDER_DEADLINE ||
-      (unsigned)def->elastic > MUSTER_ELASTIC_IMPORTANCE)
-    return error_set(MUSTER_E_ARGUMENT, "world: clock %d, order %d and elastic %d must be known values",
-                     (int)def->clock, (int)def->order, (int)def->elastic);
-  if (def->capacity_ns > 10000000000u)
-    return error_set(MUSTER_E_ARGUMENT, "world: capacity_ns %llu must be at most 10 s",
-                     (unsigned long long)def->capacity_ns);
-  if (!is_share(def->weight_importance) || !is_share(def->weight_wait) || !is_share(def->weight_runs) ||
-      !is_share(def->weight_progress))
-    return error_set(MUSTER_E_ARGUMENT, "world: the four weights must be 0..1");
-  if (!(def->debt_budgets >= 0.0f && def->debt_budgets <= 8.0f))
-    return error_set(MUSTER_E_ARGUMENT, "world: debt_budgets %g must be 0..8", (double)def->debt_budgets);
-  if (def->guarantee_ns < 1000000u || def->guarantee_ns > 3600000000000u)
-    return error_set(MUSTER_E_ARGUMENT, "world: guarantee_ns %llu must be 1 ms .. 1 h",
-                     (unsigned long long)def->guarantee_ns);
-  if (def->planner_workers > MUSTER_PLANNER_WORKERS_MAX)
-    return error_set(MUSTER_E_ARGUMENT, "world: planner_workers %u must be 0..%u", def->planner_workers,
-                     MUSTER_PLANNER_WORKERS_MAX);
-  if (def->activation_delay > ACTIVATION_DELAY_MAX)
-    return error_set(MUSTER_E_ARGUMENT, "world: activation_delay %u must be 0..%d", def->activation_delay,
-                     ACTIVATION_DELAY_MAX);
-  if (def->stuck_ns && (def->stuck_ns < 10000000u || def->stuck_ns > 3600000000000u))
-    return error_set(MUSTER_E_ARGUMENT, "world: stuck_ns %llu must be 0 or 10 ms .. 1 h",
-                     (unsigned long long)def->stuck_ns);
-  if (!(def->cell_m >= 0.5f && def->cell_m <= 10000.0f))
-    return error_set(MUSTER_E_ARGUMENT, "world: cell_m %g must be 0.5..10000", (double)def->cell_m);
-  return MUSTER_OK;
-}
-
 static void create_agents(struct muster_world *world) {
   const muster_world_def *def = &world->def;
   store_create(&world->agents.store, def->agents_max, &world->arena);
@@ -183,7 +129,7 @@ static bool provide_pool(struct muster_world *world) {
 muster_world *muster_world_create(const muster_world_def *given) {
   muster_world_def def = muster_default_world_def();
   if (sized_read(SIZED(world_def), given, &def)) return NULL;
-  if (check_sizes(&def) || world_api_check_choices(&def) || tune_check_def(&def)) return NULL;
+  if (tune_check_def(&def)) return NULL;
   struct arena arena;
   if (arena_create(&arena, &def.allocator)) return NULL;
   arena.ready = (double)def.agents_ready / def.agents_max;

@@ -80,6 +80,16 @@ bool chunks_finish(chunk_writer *writer) {
   return !writer->failed;
 }
 
+void chunks_seal(const chunks_format *format, uint32_t section, void *memory, size_t count) {
+  unsigned char *at = memory, *content = at + CHUNKS_SEAL_BEFORE;
+  struct header header = {MARK, section, 0, count, 0}, end = {MARK, CHUNKS_END, 1, 0, 0};
+  header.checksum = checksum_of(&header, content, 0);
+  end.checksum = checksum_of(&end, content, header.checksum);
+  fill_head(at, format);
+  memcpy(at + CHUNKS_HEADER_BYTES, &header, sizeof header);
+  memcpy(content + count, &end, sizeof end);
+}
+
 /* ---------------------------------------------------------------------------------------------------------- reading */
 
 /* Goes to the next chunk, which was checked. */
@@ -136,7 +146,8 @@ static muster_result check_chunk(chunk_reader *reader, uint64_t number, uint64_t
   return MUSTER_OK;
 }
 
-muster_result chunks_read_from(chunk_reader *reader, const chunks_format *format, const void *bytes, size_t count) {
+muster_result chunks_read_front(chunk_reader *reader, const chunks_format *format, const void *bytes, size_t count,
+                                size_t *length) {
   *reader = (chunk_reader){.format = format, .bytes = bytes, .count = count, .end = CHUNKS_HEADER_BYTES};
   uint32_t section = CHUNKS_END + 1;
   uint64_t checksum = 0;
@@ -144,12 +155,17 @@ muster_result chunks_read_from(chunk_reader *reader, const chunks_format *format
   for (uint64_t number = 0; !result && section != CHUNKS_END; number++)
     result = check_chunk(reader, number, &checksum, &section);
   if (result) return result;
-  if (reader->end != count)
-    return error_set(MUSTER_E_INPUT, "%s: offset %zu: %zu bytes behind the end", format->name, reader->end,
-                     count - reader->end);
+  *length = reader->end;
   reader->checksum = checksum;
   chunks_rewind(reader);
   return MUSTER_OK;
+}
+
+muster_result chunks_read_from(chunk_reader *reader, const chunks_format *format, const void *bytes, size_t count) {
+  size_t length;
+  muster_result result = chunks_read_front(reader, format, bytes, count, &length);
+  if (result || length == count) return result;
+  return error_set(MUSTER_E_INPUT, "%s: offset %zu: %zu bytes behind the end", format->name, length, count - length);
 }
 
 void chunks_rewind(chunk_reader *reader) {

@@ -45,6 +45,13 @@ void chunks_put(chunk_writer *writer, const void *bytes, size_t count);
 /* Ends the stream; false when anything was refused. */
 bool chunks_finish(chunk_writer *writer);
 
+/* A stream of one section that is one chunk, in place: its bytes stand between these two. */
+enum { CHUNKS_SEAL_BEFORE = CHUNKS_HEADER_BYTES + CHUNK_HEADER_BYTES, CHUNKS_SEAL_AFTER = CHUNK_HEADER_BYTES };
+
+/* Writes what stands before and after `count` bytes at `memory` + CHUNKS_SEAL_BEFORE, so that they are a stream. Call
+ * it again after they were changed. */
+void chunks_seal(const chunks_format *format, uint32_t section, void *memory, size_t count);
+
 typedef struct chunk_reader {
   const chunks_format *format;
   const unsigned char *bytes;
@@ -58,6 +65,10 @@ typedef struct chunk_reader {
 /* Checks the whole stream and stands before its first section. On failure MUSTER_E_INPUT, with what is wrong and where.
  * The bytes must stay as long as the reader is used. */
 muster_result chunks_read_from(chunk_reader *reader, const chunks_format *format, const void *bytes, size_t count);
+
+/* The same for a stream behind which other bytes may follow; tells how many bytes it has. */
+muster_result chunks_read_front(chunk_reader *reader, const chunks_format *format, const void *bytes, size_t count,
+                                size_t *length);
 
 /* Back to before the first section. */
 void chunks_rewind(chunk_reader *reader);

@@ -41,9 +41,7 @@ bool json_finish(json_writer *writer) {
   return !writer->overflow;
 }
 
-/* The length of the UTF-8 sequence at `text`, or 0 when there is none: overlong forms, surrogates and code points past
- * U+10FFFF count as none. The terminating zero never continues a sequence, so nothing is read beyond it. */
-static size_t utf8_length(const unsigned char *text) {
+size_t json_utf8_length(const unsigned char *text) {
   static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
   size_t length = text[0] < 0x80         ? 1
                   : (text[0] >> 5) == 6  ? 2
@@ -72,7 +70,7 @@ static void put_quoted(json_writer *writer, const char *text) {
   const unsigned char *next = (const unsigned char *)text;
   put_text(writer, "\"");
   while (*next) {
-    size_t length = utf8_length(next);
+    size_t length = json_utf8_length(next);
     if (length == 0)
       put_text(writer, "\xef\xbf\xbd");
     else if (*next < 0x20 || *next == '"' || *next == '\\')

@@ -54,6 +54,10 @@ void json_number(json_writer *writer, const char *name, double value);
 void json_bool(json_writer *writer, const char *name, bool value);
 void json_null(json_writer *writer, const char *name);
 
+/* The length of the UTF-8 sequence at `text`, or 0 when there is none: overlong forms, surrogates and code points past
+ * U+10FFFF count as none. The terminating zero never continues a sequence, so nothing is read beyond it. */
+size_t json_utf8_length(const unsigned char *text);
+
 /* Writes several by a format with blanks between, whose values the compiler checks as those of printf:
  *
  *     json_print(&writer, "{ agents=%u wall{ p50_ns=%lu load=%g } periods[ %u %u ] whole=%d name=%s }", ...);

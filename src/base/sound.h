@@ -29,7 +29,7 @@ struct tally {
 
 static inline void tally_add_times(struct tally *tally, uint64_t number, uint64_t times) {
   tally->count += times;
-  tally->sum += random_mix(number + 0x9e3779b97f4a7c15u) * times;
+  tally->sum += muster_random_mix(number + 0x9e3779b97f4a7c15u) * times;
 }
 
 static inline void tally_add(struct tally *tally, uint64_t number) {

@@ -7,7 +7,7 @@
 
 static const unsigned char magic[8] = {'M', 'U', 'S', 'T', 'A', 'P', 'E', '\n'};
 
-enum { VERSION = 4, MARK = 0x4e544353 };
+enum { VERSION = 5, MARK = 0x4e544353 };
 
 struct header {
   uint32_t mark, kind;

@@ -14,7 +14,7 @@
 
 enum { TAPE_HEADER_BYTES = 16, TAPE_SECTION_BYTES = 32 };
 
-typedef enum tape_kind { TAPE_HEAD = 1, TAPE_FRAME, TAPE_END } tape_kind;
+typedef enum tape_kind { TAPE_HEAD = 1, TAPE_FRAME, TAPE_END, TAPE_WORLD } tape_kind;
 
 struct tape {
   unsigned char *bytes; /* when writing: the section under way, behind room for its header */

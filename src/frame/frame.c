@@ -51,6 +51,7 @@
 #include "agents/batch.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/fields.h"
 #include "frame/audit.h"
 #include "frame/forecast.h"
 #include "frame/frame_record.h"
@@ -199,9 +200,7 @@ muster_result frame_check(struct muster_world *world, const muster_frame *frame)
   if (!frame) return error_missing("frame", "frame");
   if (recorder_replays(world->recorder))
     return error_set(MUSTER_E_STATE, "frame: this world replays: muster_replay_frame()");
-  if (frame->budget_ns < 10000u || frame->budget_ns > 10000000000u)
-    return error_set(MUSTER_E_ARGUMENT, "frame: budget_ns %llu must be 10 us .. 10 s",
-                     (unsigned long long)frame->budget_ns);
+  if ((result = fields_check(fields_frame, "frame", NULL, frame, 0)) != MUSTER_OK) return result;
   if (frame->sim_now_ns < world->last_now_ns)
     return error_set(MUSTER_E_TIME, "frame: sim_now_ns %llu is before the last frame's %llu",
                      (unsigned long long)frame->sim_now_ns, (unsigned long long)world->last_now_ns);

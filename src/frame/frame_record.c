@@ -269,7 +269,7 @@ static void end_recorded_frame(struct muster_world *world) {
   if (recorder->tape.failed)
     snprintf(recorder->trouble, sizeof recorder->trouble, "the buffer of %zu bytes was full",
              recorder->def.buffer_bytes);
-  if (!recorder->trouble[0] && !recorder_write_out(recorder, TAPE_FRAME, world->frames))
+  if (!recorder->trouble[0] && !recorder_write_out(recorder, TAPE_FRAME, recorder->frames + 1))
     snprintf(recorder->trouble, sizeof recorder->trouble, "a write was refused");
   if (!recorder->trouble[0]) {
     recorder->frames++;
@@ -290,29 +290,9 @@ static bool is_alike(const muster_frame_report *one, const muster_frame_report *
          memcmp(one->levels, other->levels, sizeof one->levels) == 0;
 }
 
-static bool is_duration(double value) {
-  return value >= 0.0 && value < 1e15;
-}
-
-static bool is_estimate(const cost_estimate *estimate) {
-  return is_duration(estimate->mean_ns) && is_duration(estimate->high_ns);
-}
-
-static bool is_controller(const struct controller *controller) {
-  return controller->share > 0.0 && controller->share < 2.0 && is_duration(controller->backlog_ns) &&
-         is_duration(controller->stood_ns) && controller->debt_budgets >= 0.0 && controller->debt_budgets <= 8.0 &&
-         controller->debt_ns < 1000000000000u;
-}
-
 void frame_record_check_experience(struct muster_world *world, const frame_experience *own) {
   frame_experience *read = &world->learnt->experience;
-  if (is_estimate(&read->plan) && is_estimate(&read->settle) && is_estimate(&read->act) &&
-      is_estimate(&read->act_each[MUSTER_ACT_SERIAL]) && is_estimate(&read->act_each[MUSTER_ACT_REGION]) &&
-      is_estimate(&read->act_each[MUSTER_ACT_PARALLEL]) && is_estimate(&read->act_settle) &&
-      is_estimate(&read->prepare) && is_estimate(&read->rank) && is_duration(read->acts_left_ns) &&
-      is_duration(read->each_ns) && read->holding >= 0.0 && read->holding <= 1.0 && is_duration(read->reserve_ns) &&
-      is_controller(&read->controller))
-    return;
+  if (experience_is_possible(read)) return;
   recorder_diverges(world->recorder, "its record has measured times that cannot be");
   *read = *own;
 }

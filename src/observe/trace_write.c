@@ -200,7 +200,7 @@ static void trace_write_frame(trace_writer *writer, uint32_t place) {
     write_instant(writer, "\"overrun\"", kept->begin_ns + report->wall_ns, FRAME_TRACK, "ns", report->overrun_wall_ns);
   for (uint32_t worker = 0; worker < trace->workers; worker++)
     for (uint32_t i = 0; i < trace->counts[place * trace->workers + worker]; i++)
-      write_span(writer, &trace_spans(trace, place, worker)[i], worker, report->frame);
+      write_span(writer, &trace_spans_of(trace, place, worker)[i], worker, report->frame);
 }
 
 muster_result muster_trace_write(const muster_world *world, muster_trace_sink sink, void *user) {

@@ -31,6 +31,11 @@ static void pass_beats(activation_book *book, uint32_t count) {
   book->beat += count;
 }
 
+bool activation_pace_is_possible(const activation_pace *pace) {
+  return pace->beat_ns >= 0.0 && pace->beat_ns < 1e15 && pace->beats_per_ns >= 0.0 && pace->beats_per_ns <= 1e9 &&
+         pace->late >= -0.5 && pace->late <= 0.5;
+}
+
 activation_pace activation_pace_of(double beat_ns, double late) {
   return (activation_pace){beat_ns, beat_ns > 0 ? 1.0 / beat_ns : 0.0, late};
 }

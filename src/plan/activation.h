@@ -29,7 +29,6 @@
 enum {
   ACTIVATION_BEATS = 1024, /* how far the book reaches; an agent that falls due later is not planned */
   ACTIVATION_SHARDS = 4,   /* how many threads may reserve at the same time */
-  ACTIVATION_DELAY_MAX = 64,
   ACTIVATION_HORIZON_MAX = 1 << 20
 };
 
@@ -71,6 +70,9 @@ void activation_create(activation_book *book, uint32_t delay_max, uint32_t agent
 /* A frame is about to be released, `elapsed_ns` of simulation time after the last: takes off the beats that have
  * passed, and adds to the book what was reserved since the last turn. Returns how many beats have passed. */
 uint32_t activation_turn(activation_book *book, uint64_t elapsed_ns);
+
+/* Whether a clock can have this pace: for what is read from files. */
+bool activation_pace_is_possible(const activation_pace *pace);
 
 /* The pace of a clock of which only the length of a beat is known. */
 activation_pace activation_pace_of(double beat_ns, double late);

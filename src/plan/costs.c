@@ -11,6 +11,11 @@ void costs_create(cost_table *costs, uint32_t types_max, struct arena *arena) {
   costs->actions = arena_reserve(arena, types_max, sizeof *costs->actions);
 }
 
+bool estimate_is_possible(const cost_estimate *estimate) {
+  return costs_is_duration(estimate->mean_ns) && costs_is_duration(estimate->high_ns) &&
+         costs_is_duration(estimate->usual_ns) && costs_is_duration(estimate->late_ns) && estimate->limit_ns >= 0.0;
+}
+
 static uint32_t predicted(double mean_ns) {
   return mean_ns < 1.0 ? 1u : mean_ns > 1e9 ? 1000000000u : (uint32_t)mean_ns;
 }

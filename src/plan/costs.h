@@ -33,6 +33,14 @@ typedef struct cost_table {
   cost_actions *actions;                     /* by type */
 } cost_table;
 
+/* Whether a duration can have been learnt: for what is read from files. */
+static inline bool costs_is_duration(double duration_ns) {
+  return duration_ns >= 0.0 && duration_ns < 1e15;
+}
+
+/* The same for an estimate. Any thread. */
+bool estimate_is_possible(const cost_estimate *estimate);
+
 /* Reserves the table. */
 void costs_create(cost_table *costs, uint32_t types_max, struct arena *arena);
 

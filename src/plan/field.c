@@ -47,7 +47,7 @@ bool field_shape(struct field *field, float usual_far_m) {
 /* Where the tile is in the index, or the free place that it would take. */
 static uint32_t *field_place_of(const struct field *field, int32_t x, int32_t y, uint32_t partition) {
   uint64_t key = (uint64_t)(uint32_t)x << 32 | (uint32_t)y;
-  uint32_t at = (uint32_t)random_mix(key + partition * 0x9e3779b97f4a7c15u) & field->index_mask;
+  uint32_t at = (uint32_t)muster_random_mix(key + partition * 0x9e3779b97f4a7c15u) & field->index_mask;
   for (; field->index[at]; at = (at + 1) & field->index_mask) {
     const field_tile *tile = &field->tiles[field->index[at] - 1];
     if (tile->x == x && tile->y == y && tile->partition == partition) break;

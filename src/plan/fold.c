@@ -48,7 +48,8 @@ static void fold_offer(const fold_watcher *watcher, const struct ground *ground,
 
 static uint32_t bucket_of(const fold_board *board, double cell_x, double cell_y, uint32_t partition) {
   uint64_t x = (uint64_t)(int64_t)cell_x, y = (uint64_t)(int64_t)cell_y;
-  return (uint32_t)random_mix(x * 0x9e3779b97f4a7c15u + y * 0xd1b54a32d192ed03u + partition) & board->buckets_mask;
+  uint64_t place = x * 0x9e3779b97f4a7c15u + y * 0xd1b54a32d192ed03u + partition;
+  return (uint32_t)muster_random_mix(place) & board->buckets_mask;
 }
 
 /* Offers the observers in a cell; those of other cells in its bucket are left out. */

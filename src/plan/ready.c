@@ -128,13 +128,9 @@ static float progress_of(const ready_set *ready, const agent_row *row) {
   return (float)row->atom_next / (float)(type->parallel_atoms + 1);
 }
 
-/* fminf and fmaxf would be calls, for each update. */
+/* fminf would be a call, for each update. */
 static inline float smaller_of(float one, float other) {
   return one < other ? one : other;
-}
-
-static inline float larger_of(float one, float other) {
-  return one > other ? one : other;
 }
 
 int64_t ready_deadline(const ready_set *ready, const agent_row *row) {
@@ -144,7 +140,7 @@ int64_t ready_deadline(const ready_set *ready, const agent_row *row) {
   float wake_ns = smaller_of(period_ns * (1.0f / 8.0f), (float)weights->guarantee_ns * (1.0f / 64.0f));
   float part = 1.0f - (float)row->importance * weights->importance_share + (float)row->runs * weights->runs_share;
   if (row->atom_next | row->owes) part -= weights->progress_share * progress_of(ready, row);
-  part = smaller_of(larger_of(part, READY_TURN_LEAST), READY_TURN_MOST); /* whatever the weights */
+  part = part > READY_TURN_LEAST ? smaller_of(part, READY_TURN_MOST) : READY_TURN_LEAST; /* whatever the weights */
   float ahead_ns = row->woken ? smaller_of(part * period_ns, wake_ns) : part * period_ns;
   int64_t deadline = (int64_t)row->first_due_ns + (int64_t)ahead_ns;
   if (!row->reacts || !ready->reacting) return deadline;

@@ -1,5 +1,6 @@
 #include "plan/shedding.h"
 
+#include "agents/types.h"
 #include "plan/classes.h"
 
 #include <math.h>
@@ -145,10 +146,18 @@ static void ease_look_at(struct shedding *shedding, const score_board *board, co
     grade_apply(inputs->classes, inputs->types, store, inputs->ready, &change);
 }
 
+/* Whether any type has a cheaper level. Where none has, looks at agents would find nothing. */
+static bool shedding_can_lower(const type_table *types) {
+  for (uint32_t i = 0; i < types->count; i++)
+    if (types->types[i].def.level_count > 1) return true;
+  return false;
+}
+
 void shedding_run(struct shedding *shedding, score_board *board, const score_inputs *inputs, uint32_t looks) {
   enum { SETTLING_FRAMES = 30, AHEAD = 24 };
   const agent_store *store = inputs->store;
   if (!(shedding->from > 0.0 && is_pressed(shedding)) && shedding->depth == 0.0 && shedding->shed == 0) return;
+  if (!shedding_can_lower(inputs->types)) return;
   shedding->frames++;
   if (shedding->left == 0) {
     if (shedding->frames >= SETTLING_FRAMES) step(shedding);

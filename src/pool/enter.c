@@ -3,24 +3,17 @@
 
 static _Thread_local struct pool_entry *entered_latest; /* the thread's visits, the latest first */
 
-uint64_t pool_thread_number(void) {
-  return (uint64_t)(uintptr_t)&entered_latest;
-}
-
 struct seat *pool_own_seat(const struct muster_pool *pool) {
   for (const struct pool_entry *entered = entered_latest; entered; entered = entered->outer)
     if (entered->pool == pool) return entered->seat;
   return NULL;
 }
 
-/* The lowest free guest seat, so that a caller that is alone has index 0; null when all are taken. The last one is kept
- * for the main thread: other threads may wait for jobs that only it can run. */
+/* The lowest free guest seat, so that a caller that is alone has index 0; null when all are taken. */
 static struct seat *take_guest_seat(struct muster_pool *pool) {
-  uint64_t mine = pool_all_guests(pool);
-  if (load_relaxed_u64(&pool->main_thread) != pool_thread_number()) mine >>= 1;
   uint64_t free_guests = load_ordered_u64(&pool->free_guests);
-  while (free_guests & mine) {
-    uint64_t bit = free_guests & mine & -(free_guests & mine);
+  while (free_guests) {
+    uint64_t bit = free_guests & -free_guests;
     /* Ordered: pairs with the return of the seat; the seat's fields belong to its holder. */
     if (compare_exchange_ordered_u64(&pool->free_guests, &free_guests, free_guests & ~bit))
       return &pool->seats[pool_guest_index(pool, (uint32_t)__builtin_ctzll(bit))];

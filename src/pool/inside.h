@@ -26,22 +26,16 @@ struct muster_pool {
   struct seat *seats;
   bool prepared; /* threads may have been started */
   char name[12];
-  pthread_t *threads; /* by seat: workers, and blocking threads that were started */
+  pthread_t *threads; /* by seat: the workers */
   uint32_t threads_started;
-  follower_table followers;
   struct queue queue;
-  idle_set idle;          /* workers that take any job */
-  idle_set waiting;       /* seats that wait for a group */
-  idle_set blocking_idle; /* blocking threads */
+  idle_set idle;    /* workers that take any job */
+  idle_set waiting; /* seats that wait for a group */
   _Alignas(64) shared_u32 stopping;
-  shared_u64 serials;          /* of groups */
-  shared_u64 main_thread;      /* the thread that runs pinned jobs: its pool_thread_number() */
-  shared_u64 free_guests;      /* bits; the last is the main thread's alone */
-  shared_u64 dropped;          /* jobs that were dropped because the pool stops */
-  shared_u32 blocking_started; /* threads */
-  shared_u32 blocking_lock;    /* held by the thread that starts a blocking thread */
-  shared_u32 placing;          /* held by the caller that moves workers apart */
-  uint32_t processor_count;    /* that the process may use */
+  shared_u64 free_guests;   /* bits */
+  shared_u64 dropped;       /* jobs that were dropped because the pool stops */
+  shared_u32 placing;       /* held by the caller that moves workers apart */
+  uint32_t processor_count; /* that the process may use */
   uint32_t *processors;
   uint32_t caller_processor; /* kept free of workers; UINT32_MAX = not yet */
   uint64_t placed_ns;        /* when workers were last moved */
@@ -51,13 +45,9 @@ static inline uint32_t pool_guest_index(const struct muster_pool *pool, uint32_t
   return guest ? pool->workers + guest - 1 : 0;
 }
 
-static inline uint32_t pool_first_blocking(const struct muster_pool *pool) {
-  return pool_guest_index(pool, pool->def.guests_max) + 1;
-}
-
-/* The guests' seats that are free when there are no guests: guests_max, and one more for the main thread. */
+/* The guests' seats that are free when there are no guests. */
 static inline uint64_t pool_all_guests(const struct muster_pool *pool) {
-  return UINT64_MAX >> (63 - pool->def.guests_max);
+  return UINT64_MAX >> (64 - pool->def.guests_max);
 }
 
 static inline bool pool_is_stopping(const struct muster_pool *pool) {

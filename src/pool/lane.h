@@ -9,7 +9,7 @@
  *                                       +--- take out: any thread -> TAKEN --- start ----+
  *
  * Consumers claim positions in order, several at once, by moving head; a claimed job has not started yet: starting it
- * and taking it out of turn (by a waiter that may run nothing else, by an idle worker, by a cancel) compete for the
+ * and taking it out of turn (by a waiter that may run nothing else, by an idle worker, by a stop) compete for the
  * slot's state with one compare-and-swap, so that exactly one of them gets the job. Words of a job are read before
  * that swap, which tells whether they were still its own.
  *

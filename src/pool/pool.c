@@ -69,18 +69,13 @@ static muster_result check(const muster_pool_def *def) {
                      MUSTER_WORKERS_MAX, (int)def->affinity);
   if (def->jobs_max < 64 || def->jobs_max > 1u << 24)
     return error_set(MUSTER_E_ARGUMENT, "pool: jobs_max %u must be 64..16777216", def->jobs_max);
-  if (def->continuations_max < 1 || def->continuations_max >= 1u << 20)
-    return error_set(MUSTER_E_ARGUMENT, "pool: continuations_max %u must be 1..1048575", def->continuations_max);
   if (def->guests_max < 1 || def->guests_max > MUSTER_GUESTS_MAX)
     return error_set(MUSTER_E_ARGUMENT, "pool: guests_max %u must be 1..%u", def->guests_max, MUSTER_GUESTS_MAX);
-  if (def->blocking_threads_max > MUSTER_BLOCKING_THREADS_MAX)
-    return error_set(MUSTER_E_ARGUMENT, "pool: blocking_threads_max %u must be 0..%u", def->blocking_threads_max,
-                     MUSTER_BLOCKING_THREADS_MAX);
   return MUSTER_OK;
 }
 
 static void create_seats(struct muster_pool *pool) {
-  pool->seat_count = pool_first_blocking(pool) + pool->def.blocking_threads_max;
+  pool->seat_count = pool_guest_index(pool, pool->def.guests_max);
   pool->seats = arena_reserve(&pool->arena, pool->seat_count, sizeof *pool->seats);
   pool->threads = arena_reserve(&pool->arena, pool->seat_count, sizeof *pool->threads);
   if (pool->arena.failed) return;
@@ -99,9 +94,7 @@ static bool pool_prepare(struct muster_pool *pool, const muster_pool_def *def) {
   pool->def.jobs_max = round_up_to_power_of_two(def->jobs_max);
   create_seats(pool);
   queue_create(&pool->queue, pool->def.jobs_max, &pool->arena);
-  followers_create(&pool->followers, def->continuations_max, &pool->arena);
   if (pool->arena.failed || !threads_survey(pool)) return false;
-  store_ordered_u64(&pool->main_thread, pool_thread_number());
   pool->clock = clock_calibrate();
   pool->prepared = true;
   return true;
@@ -132,7 +125,7 @@ muster_pool *muster_pool_create(const muster_pool_def *given) {
 /* ---------------------------------------------------------------------------------------- stopping and destroying */
 
 static void drop_all(struct muster_pool *pool) {
-  for (uint32_t i = 0; i < LANES; i++) worker_drop(pool, i);
+  for (uint32_t i = 0; i < MUSTER_PRIORITIES; i++) worker_drop(pool, i);
 }
 
 uint64_t muster_pool_stop(muster_pool *pool) {
@@ -145,7 +138,6 @@ uint64_t muster_pool_stop(muster_pool *pool) {
   if (!compare_exchange_ordered_u32(&pool->stopping, &working, 1)) return 0;
   /* Ordered: a thread about to sleep looks at `stopping` after it drew the ticket that this wake makes stale. */
   for (uint32_t i = 0; i < pool->seat_count; i++) park_wake(&pool->seats[i].parking);
-  while (load_ordered_u32(&pool->blocking_lock)) threads_yield();
   /* Before the join: a job that runs may wait for one that has not started. */
   drop_all(pool);
   threads_join(pool);

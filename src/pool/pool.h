@@ -3,26 +3,24 @@
  *               submit                     claim                      start
  *   a thread ------------> lane ----------------------> claim ------------------> a job runs
  *      |                    |   of its priority: slots    |   of a seat: up to 8    |
- *      | submit_after       |                             |                         | end
- *      v                    +--- take out of turn --------+---> a job runs          v
- *   follower of a group ------> lane, when the group is complete <----------- its group counts one less
+ *                           |                             |                         | end
+ *                           +--- take out of turn --------+---> a job runs          v
+ *                                                                        its group counts one less
  *
  * A job is a function, its argument, and the group that counts it, if a thread wants to wait for it. A range is worked
  * off by jobs that share one number, the next index. A frame calls its team by jobs of the priority FRAME.
  *
- * A job lies in one place at a time. A follower lies in the pool's table until the group before it is complete. Every
- * other job lies in a slot of a lane: there is a lane for each priority, one for pinned and one for blocking jobs. A
- * worker claims several slots of a lane at once. Such a job is still in its slot, but the lane's head has passed it;
- * the worker's seat says which slots it holds, so that others find the job until it starts.
+ * A job lies in a slot of a lane: there is a lane for each priority. A worker claims several slots of a lane at once.
+ * Such a job is still in its slot, but the lane's head has passed it; the worker's seat says which slots it holds, so
+ * that others find the job until it starts.
  *
  * Which thread may take it: a worker takes from the most urgent lane that has something, and from other threads' claims
- * before it turns to a less urgent lane. A waiter takes jobs of its group wherever they lie, and jobs that must end
- * before these; other jobs only if its call says so. A cancel and the end of a team take jobs out and do not run them.
- * Pinned jobs are for the main thread, blocking jobs for the blocking threads. One compare-and-swap on the slot's state
+ * before it turns to a less urgent lane. A waiter takes jobs of its group wherever they lie; other jobs only
+ * if its call says so. The end of a team takes jobs out and does not run them. One compare-and-swap on the slot's state
  * decides which thread gets a job, whatever way the threads came.
  *
- * A thread needs a seat to work: workers and blocking threads keep theirs, others are guests: they take a seat when
- * they enter, and leave it.
+ * A thread needs a seat to work: workers keep theirs, others are guests: they take a seat when they enter, and leave
+ * it.
  *
  *                nothing found: spin       draw a ticket,           last look: nothing
  *   looking -------------------> spinning ----------------> in a set --------------------> asleep
@@ -30,18 +28,17 @@
  *      +------ found something -----+------------ found ------+------ taken out, woken ------+
  *
  * A sleeper enters a set before its last look, and a waker publishes its work before it looks into the set. So one of
- * the two sees the other, and no work lies where all sleep. There are three sets: workers without work, seats that wait
- * for a group, and blocking threads. A thread that submits a job wakes one idle worker; without any, the waiters that
- * may run it. A worker that was woken and sees more work wakes the next. A thread that completes a group wakes its
- * waiters.
+ * the two sees the other, and no work lies where all sleep. There are two sets: workers without work, and seats that
+ * wait for a group. A thread that submits a job wakes one idle worker; without any, the waiters that may run it. A
+ * worker that was woken and sees more work wakes the next. A thread that completes a group wakes its waiters.
  *
  *   lane.[ch]      slots, head and tail: claims, and jobs taken out of turn
  *   queue.[ch]     all lanes, and the bitmaps of those that have something, or claims that have not started
- *   group.[ch]     counts jobs; the threads that wait for them; followers
+ *   group.[ch]     counts jobs; the threads that wait for them
  *   seat.h         what a thread has while it works; enter.c how it gets a seat
  *   worker.[ch]    what it does there: claims, runs, helps, waits, sleeps, wakes; claims.c takes from others' claims
  *   idle.h         a set of sleepers; park.[ch] where one thread sleeps
- *   threads.[ch]   workers' threads; blocking.c those for blocking jobs; processors.c where the workers sit
+ *   threads.[ch]   workers' threads; processors.c where the workers sit
  *   jobs.c, range.[ch]   the calls of muster/jobs.h; pool.c creates, stops, destroys; inside.h: the parts of a pool
  *   team.[ch]      how a frame calls for help; ticket.h hands out the frame's work by number
  *   identity.[ch], ring.[ch], leaving.[ch]   ids that go stale; a queue of values; callbacks that do not return
@@ -134,9 +131,6 @@ void pool_enter_for_life(struct pool_entry *entered, struct seat *seat);
 
 /* The seat that the thread has now; null when it has none. */
 struct seat *pool_own_seat(const struct muster_pool *pool);
-
-/* A number that no other running thread has. */
-uint64_t pool_thread_number(void);
 
 /* Before a frame: moves the workers that sit on the calling thread's processor, if they are to be kept apart. */
 void threads_keep_all_apart(struct muster_pool *pool);

@@ -123,10 +123,6 @@ void threads_keep_all_apart(struct muster_pool *pool) {
 
 /* ------------------------------------------------------------------------------------------------------- giving up */
 
-void threads_yield(void) {
-  sched_yield();
-}
-
 void threads_pause(void) {
   nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 }

@@ -1,15 +1,15 @@
 #include "pool/queue.h"
 
 void queue_create(struct queue *queue, uint32_t capacity, struct arena *arena) {
-  for (uint32_t i = 0; i < LANES; i++) lane_create(&queue->lanes[i], capacity, arena);
+  for (uint32_t i = 0; i < MUSTER_PRIORITIES; i++) lane_create(&queue->lanes[i], capacity, arena);
 }
 
 bool queue_push(struct queue *queue, uint32_t lane, const struct job *job) {
   if (!lane_push(&queue->lanes[lane], job)) return false;
-  uint32_t bit = 1u << lane & QUEUE_ALL;
+  uint32_t bit = 1u << lane;
   /* Ordered, after the ordered publication: either this sees the bit that a settling worker has cleared, or that
    * worker's second look sees the job. */
-  if (bit && !(load_ordered_u32(&queue->occupied) & bit)) fetch_or_ordered_u32(&queue->occupied, bit);
+  if (!(load_ordered_u32(&queue->occupied) & bit)) fetch_or_ordered_u32(&queue->occupied, bit);
   return true;
 }
 

@@ -23,13 +23,11 @@
 
 #include "pool/lane.h"
 
-enum { LANE_PINNED = MUSTER_PRIORITIES, LANE_BLOCKING, LANES };
-
-/* The bits of the priorities; lanes of pinned and blocking jobs have no bits here. */
+/* The bits of all lanes, one for each priority. */
 #define QUEUE_ALL ((1u << MUSTER_PRIORITIES) - 1u)
 
 struct queue {
-  struct lane lanes[LANES];
+  struct lane lanes[MUSTER_PRIORITIES];
   _Alignas(64) shared_u32 occupied; /* a bit for each lane, and above them how many threads settle now */
   shared_u32 claimed;
 };

@@ -5,10 +5,6 @@
 
 _Static_assert(sizeof(struct range) <= sizeof(muster_range), "a range fits what the caller provides");
 
-static bool is_cancelled(const struct range *range) {
-  return load_relaxed_u32(&range->group->cancels) != range->cancels;
-}
-
 static uint64_t piece_of(const struct range *range, uint64_t next, uint32_t workers) {
   uint64_t cost_ps = load_relaxed_u64(&range->cost_ps);
   uint64_t part = (range->count - next) / (2 * workers);
@@ -17,11 +13,10 @@ static uint64_t piece_of(const struct range *range, uint64_t next, uint32_t work
   return piece > range->grain ? piece : range->grain;
 }
 
-/* Takes the next piece. The first one is taken also when the range is cancelled: the cancel did not count it then. */
 static bool range_take_piece(struct range *range, uint32_t workers, uint64_t *next, uint64_t *end) {
   *next = load_relaxed_u64(&range->next);
   do {
-    if (*next == range->count || (*next > 0 && is_cancelled(range))) return false;
+    if (*next == range->count) return false;
     uint64_t piece = piece_of(range, *next, workers);
     *end = range->count - *next > piece ? *next + piece : range->count;
   } while (!compare_exchange_relaxed_u64(&range->next, next, *end));
@@ -65,13 +60,8 @@ static uint32_t call_helpers(struct muster_pool *pool, struct seat *seat, struct
 
 static void range_prepare(struct range *range, uint32_t lane, uint64_t count, uint64_t grain, muster_range_function run,
                           void *argument, const struct group *group) {
-  *range = (struct range){.lane = lane,
-                          .count = count,
-                          .grain = grain ? grain : 1,
-                          .run = run,
-                          .argument = argument,
-                          .group = group,
-                          .cancels = load_relaxed_u32(&group->cancels)};
+  *range = (struct range){
+      .lane = lane, .count = count, .grain = grain ? grain : 1, .run = run, .argument = argument, .group = group};
 }
 
 /* How many workers to call: one for each piece of the size of the grain, but no more workers than there are. */
@@ -88,14 +78,12 @@ muster_result muster_parallel_for(muster_pool *pool, uint32_t priority, uint64_t
   struct group group;
   struct pool_entry entered;
   struct seat *seat = pool_enter(&entered, pool);
-  group_prepare(&group, pool, 0);
+  group_prepare(&group, pool);
   range_prepare(&range, priority, count, grain, run, argument, &group);
   range.attended = true;
   call_helpers(pool, seat, &range, &group, worth_calling(&range, pool->workers) - 1);
   range_work_off(seat, &range);
-  uint64_t dropped = 0;
-  uint32_t entries = group_is_complete(&group) ? 0 : worker_take_out_all(pool, &group, &dropped);
-  if (entries) worker_complete(pool, seat, &group, entries);
+  if (!group_is_complete(&group)) worker_take_out_all(pool, seat, &group);
   worker_wait(seat, &group, &(wait_orders){.patience_ns = UINT64_MAX});
   pool_leave(&entered);
   return MUSTER_OK;

@@ -18,7 +18,6 @@ struct range {
   muster_range_function run;
   void *argument;
   const struct group *group;
-  uint32_t cancels; /* the group's `cancels` when the range was submitted */
 };
 
 /* The job of a helper; its argument is the range. */

@@ -1,10 +1,9 @@
-/* pool/seat.h - a place at the pool: what a thread needs to work for it. Workers and blocking threads keep theirs;
- * other threads take one for as long as they work along.
+/* pool/seat.h - a place at the pool: what a thread needs to work for it. Workers keep theirs; other
+ * threads take one for as long as they work along.
  *
  *     index 0                  the first guest
  *     1 .. W-1                 worker threads
- *     W .. W+G-1               further guests, and the main thread when they took all others
- *     W+G ..                   blocking threads
+ *     W .. W+G-2               further guests
  */
 #ifndef POOL_SEAT_H
 #define POOL_SEAT_H

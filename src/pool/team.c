@@ -11,12 +11,6 @@ static void join(void *argument, uint32_t worker) {
   team->orders.work(team->orders.argument, worker);
 }
 
-static void take_out_entries(struct team *team, struct seat *seat) {
-  uint64_t jobs = 0;
-  uint32_t entries = worker_take_out_all(seat->pool, &team->group, &jobs);
-  if (entries) worker_complete(seat->pool, seat, &team->group, entries);
-}
-
 static uint32_t most_of(const struct team *team, const struct muster_pool *pool) {
   uint32_t most = team->orders.workers;
   return most && most < pool->workers ? most : pool->workers;
@@ -30,11 +24,11 @@ void team_call(struct team *team, struct seat *seat) {
   if (!worker_push(pool, seat, MUSTER_PRIORITY_FRAME, &(struct job){join, team, &team->group}))
     worker_complete(pool, seat, &team->group, 1);
   else if (!load_ordered_u32(&team->open))
-    take_out_entries(team, seat); /* closed meanwhile: its caller may have looked too early */
+    worker_take_out_all(pool, seat, &team->group); /* closed meanwhile: its caller may have looked too early */
 }
 
 void team_open(struct team *team, struct seat *seat, const team_orders *orders, uint32_t helpers) {
-  group_prepare(&team->group, seat->pool, 0);
+  group_prepare(&team->group, seat->pool);
   team->orders = *orders;
   store_ordered_u32(&team->open, 1);
   for (uint32_t i = 1; i < seat->pool->workers && i <= helpers; i++) team_call(team, seat);
@@ -42,7 +36,7 @@ void team_open(struct team *team, struct seat *seat, const team_orders *orders, 
 
 void team_close(struct team *team, struct seat *seat) {
   store_ordered_u32(&team->open, 0);
-  if (!group_is_complete(&team->group)) take_out_entries(team, seat);
+  if (!group_is_complete(&team->group)) worker_take_out_all(seat->pool, seat, &team->group);
 }
 
 void team_wait(struct team *team, struct seat *seat) {

@@ -38,10 +38,8 @@ bool worker_push(struct muster_pool *pool, struct seat *seat, uint32_t lane, con
     return false;
   if (pool_is_stopping(pool))
     worker_drop(pool, lane); /* too late: it may be that no worker comes any more */
-  else if (lane < MUSTER_PRIORITIES)
-    worker_wake(pool, seat, group);
   else
-    worker_ask(pool, seat, group); /* the main thread, or a blocking one */
+    worker_wake(pool, seat, group);
   return true;
 }
 
@@ -55,51 +53,9 @@ static CALLS_OUT void run_job(struct seat *seat, const struct job *job) {
   if (seat->waits) seat_count(&seat->statistics.helped, 1);
 }
 
-/* Pushes a job that was to follow a group. False when it was dropped instead, because the pool stops, or run here,
- * because there is no room: it is never lost. */
-static bool push_follower(struct muster_pool *pool, struct seat *seat, const struct follower *node) {
-  struct pool_entry entered;
-  for (;;) {
-    if (pool_is_stopping(pool)) {
-      fetch_add_relaxed_u64(&pool->dropped, 1);
-      return false;
-    }
-    if (worker_push(pool, seat, node->lane, &node->job)) return true;
-    struct seat *here = pool_try_enter(&entered, pool);
-    if (here) {
-      run_job(here, &node->job);
-      pool_leave(&entered);
-      return false;
-    }
-    threads_yield();
-  }
-}
-
-/* Puts the followers of a group that ended, the earliest first, before the list `before`; returns the new head. */
-static uint32_t put_before(struct muster_pool *pool, uint32_t followers, uint32_t before) {
-  uint32_t head = followers_reverse(&pool->followers, followers);
-  if (!head) return before;
-  uint32_t last = head;
-  while (pool->followers.nodes[last - 1].next) last = pool->followers.nodes[last - 1].next;
-  pool->followers.nodes[last - 1].next = before;
-  return head;
-}
-
 void worker_complete(struct muster_pool *pool, struct seat *seat, struct group *group, uint32_t count) {
-  uint32_t followers = 0;
-  while (group) {
-    group_end end = group_complete(group, count);
-    /* Ordered: the waiter entered the set before it marked the group. */
-    if (end.waited) worker_ask(pool, seat, group);
-    followers = put_before(pool, end.followers, followers);
-    /* A follower that is dropped or run here counts out of its own group: in a loop, since chains may be long. */
-    for (group = NULL, count = 1; followers && !group;) {
-      struct follower node = pool->followers.nodes[followers - 1];
-      followers_give_back(&pool->followers, followers - 1);
-      followers = node.next;
-      if (!push_follower(pool, seat, &node)) group = node.job.group;
-    }
-  }
+  /* Ordered: the waiter entered the set before it marked the group. */
+  if (group_complete(group, count)) worker_ask(pool, seat, group);
 }
 
 static void run_and_complete(struct seat *seat, const struct job *job) {
@@ -198,7 +154,7 @@ static bool serve(struct seat *seat, uint32_t lanes, uint32_t most, uint32_t *ra
 static uint32_t yield_to(struct seat *seat, uint32_t more_urgent, struct ended *ended) {
   uint32_t ran = 0;
   while (worker_is_wanted(seat, more_urgent)) {
-    /* Counts out before this thread runs a job: jobs that follow an ended group may be waiting for that. */
+    /* Counts out before this thread runs a job: a thread may be waiting for an ended group. */
     count_out(seat, ended);
     if (serve(seat, more_urgent, 1, &ran)) continue;
     if (!run_claimed(seat, more_urgent)) break;
@@ -274,22 +230,11 @@ void worker_drop(struct muster_pool *pool, uint32_t number) {
   }
 }
 
-bool worker_serve_lane(struct seat *seat, uint32_t lane, uint32_t *ran) {
-  uint64_t first;
-  uint32_t count = claim_from(seat, lane, 1, NULL, &first);
-  if (count) *ran += worker_run_claim(seat, lane, first, count, 0);
-  return count > 0;
-}
-
 bool worker_steal(struct seat *seat, uint32_t lanes) {
   struct job job;
   if (!claims_take(seat->pool, seat->index + 1, lanes, NULL, &job)) return false;
   run_stolen(seat, &job);
   return true;
-}
-
-static bool is_main(const struct muster_pool *pool) {
-  return load_relaxed_u64(&pool->main_thread) == pool_thread_number();
 }
 
 /* Looks through a lane from where the last look stopped. */
@@ -302,15 +247,6 @@ static bool take_from_lane(struct lane *lane, const struct group *only, uint64_t
     }
   *scan = 0;
   return false;
-}
-
-/* The lanes from which a waiter at this seat may run jobs of its group. */
-static uint32_t lanes_open_to(const struct seat *seat) {
-  const struct muster_pool *pool = seat->pool;
-  uint32_t lanes = QUEUE_ALL;
-  if (is_main(pool)) lanes |= 1u << LANE_PINNED;
-  if (seat->index >= pool_first_blocking(pool)) lanes |= 1u << LANE_BLOCKING;
-  return lanes;
 }
 
 /* Runs a job out of its turn, from one of `lanes` or from another worker's claim. */
@@ -327,21 +263,9 @@ static bool run_out_of_turn(struct seat *seat, uint32_t lanes, const struct grou
   return true;
 }
 
-bool worker_help_before(struct seat *seat, const struct group *group, bool *any) {
-  enum { GROUPS_MAX = 64 };
-  const struct group *groups[GROUPS_MAX] = {group};
-  uint32_t count = followers_trace(&seat->pool->followers, groups, 1, GROUPS_MAX), lanes = lanes_open_to(seat);
-  *any = count > 1;
-  for (uint32_t i = 1; i < count; i++) {
-    uint64_t scan[LANES] = {0};
-    if (run_out_of_turn(seat, lanes, groups[i], scan)) return true;
-  }
-  return count == GROUPS_MAX && worker_serve(seat, QUEUE_ALL, 1);
-}
-
 bool worker_help(struct seat *seat, const struct group *group, uint64_t *scan) {
   struct muster_pool *pool = seat->pool;
-  uint32_t lanes = load_ordered_u32(&group->lanes) & lanes_open_to(seat);
+  uint32_t lanes = load_ordered_u32(&group->lanes);
   for (uint32_t bits = lanes; bits; bits &= bits - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(bits);
     uint64_t first;
@@ -354,16 +278,15 @@ bool worker_help(struct seat *seat, const struct group *group, uint64_t *scan) {
   return run_out_of_turn(seat, lanes, group, scan);
 }
 
-uint32_t worker_take_out_all(struct muster_pool *pool, const struct group *group, uint64_t *jobs) {
+void worker_take_out_all(struct muster_pool *pool, struct seat *seat, struct group *group) {
   uint32_t lanes = load_ordered_u32(&group->lanes), entries = 0;
   struct job job;
   for (uint32_t bits = lanes; bits; bits &= bits - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(bits);
-    for (uint64_t scan = 0; take_from_lane(&pool->queue.lanes[lane], group, &scan, &job); entries++)
-      *jobs += range_counts_as_dropped(&job);
+    for (uint64_t scan = 0; take_from_lane(&pool->queue.lanes[lane], group, &scan, &job);) entries++;
   }
-  for (; claims_take(pool, 0, lanes, group, &job); entries++) *jobs += range_counts_as_dropped(&job);
-  return entries;
+  while (claims_take(pool, 0, lanes, group, &job)) entries++;
+  if (entries) worker_complete(pool, seat, group, entries);
 }
 
 /* Pauses between looks: a busy producer should not lose its cache lines to every look. */
@@ -428,19 +351,16 @@ struct waiting {
   struct seat *seat;
   struct group *group;
   const wait_orders *orders;
-  bool any; /* jobs of other groups may help, too */
-  uint64_t scan[LANES];
+  uint64_t scan[MUSTER_PRIORITIES];
 };
 
 static bool work_along(struct waiting *waiting) {
   const wait_orders *orders = waiting->orders;
   if (orders->asleep) return false;
-  uint32_t own = load_ordered_u32(&waiting->group->lanes) & QUEUE_ALL;
+  uint32_t own = load_ordered_u32(&waiting->group->lanes);
   if (worker_yield_to(waiting->seat, orders->lanes & ((own & -own) - 1u))) return true;
   if (worker_help(waiting->seat, waiting->group, waiting->scan)) return true;
-  if (worker_help_before(waiting->seat, waiting->group, &waiting->any)) return true;
   if (!orders->lanes) return false;
-  waiting->any = true;
   return worker_serve(waiting->seat, orders->lanes, 1) || worker_steal(waiting->seat, orders->lanes);
 }
 
@@ -465,17 +385,15 @@ static void sleep_for_group(struct waiting *waiting) {
   struct seat *seat = waiting->seat;
   struct muster_pool *pool = seat->pool;
   uint32_t ticket = park_ticket(&seat->parking);
-  uint64_t awaits = waiting->any ? SEAT_AWAITS_ANY : (uint64_t)(uintptr_t)waiting->group;
-  store_relaxed_u64(&seat->awaits, awaits);
+  bool any = waiting->orders->lanes && !waiting->orders->asleep;
+  store_relaxed_u64(&seat->awaits, any ? SEAT_AWAITS_ANY : (uint64_t)(uintptr_t)waiting->group);
   idle_enter(&pool->waiting, seat->index);
-  if (group_await(waiting->group) && !work_along(waiting) && (awaits == SEAT_AWAITS_ANY || !waiting->any)) {
-    sleep(seat, ticket);
-  }
+  if (group_await(waiting->group) && !work_along(waiting)) sleep(seat, ticket);
   idle_leave(&pool->waiting, seat->index);
 }
 
 void worker_wait(struct seat *seat, struct group *group, const wait_orders *orders) {
-  struct waiting waiting = {seat, group, orders, false, {0}};
+  struct waiting waiting = {seat, group, orders, {0}};
   bool told = false;
   seat->waits++;
   while (!group_is_complete(group)) {

@@ -34,15 +34,11 @@ void worker_ask(struct muster_pool *pool, struct seat *seat, const struct group 
 /* Claims from `lanes` (bits) and runs the jobs. False when there was nothing. */
 bool worker_serve(struct seat *seat, uint32_t lanes, uint32_t most);
 
-/* Claims the next place of one lane, of pinned or blocking jobs, and runs the job if it is still there; counts it in
- * `ran` then. False when there was nothing to claim. */
-bool worker_serve_lane(struct seat *seat, uint32_t lane, uint32_t *ran);
-
 /* Whether a job waits in `lanes` (bits). About a nanosecond when none does. */
 bool worker_is_wanted(struct seat *seat, uint32_t lanes);
 
 /* Runs the jobs that wait in `more_urgent` lanes (bits) now; returns how many. About a nanosecond when there are none.
- * Called where updates, ranges and long jobs give way. */
+ * Called where updates and ranges give way. */
 uint32_t worker_yield_to(struct seat *seat, uint32_t more_urgent);
 
 /* Runs one job that another worker has claimed and not started. */
@@ -52,16 +48,11 @@ bool worker_steal(struct seat *seat, uint32_t lanes);
  * stopped looking, by lane; begin with zeros. */
 bool worker_help(struct seat *seat, const struct group *group, uint64_t *scan);
 
-/* Runs one job that must end before jobs of the group can even be pushed: a job of a group that they follow, or of a
- * group before that. `any` tells whether there are such groups. */
-bool worker_help_before(struct seat *seat, const struct group *group, bool *any);
-
-/* Counts jobs out, and does what follows: wakes the waiters of the group, pushes its followers (drops them when the
- * pool stops). */
+/* Counts jobs out, and wakes the waiters of the group when these were the last. */
 void worker_complete(struct muster_pool *pool, struct seat *seat, struct group *group, uint32_t count);
 
-/* Takes out all jobs of the group that have not started; returns how many entries, and in `jobs` how many jobs. */
-uint32_t worker_take_out_all(struct muster_pool *pool, const struct group *group, uint64_t *jobs);
+/* Takes out all jobs of the group that have not started, and counts them out. */
+void worker_take_out_all(struct muster_pool *pool, struct seat *seat, struct group *group);
 
 /* Looks at jobs that workers have claimed and not started yet, and that others may take out (claims.c). Takes a job of
  * `lanes` (bits), with a non-null `only` just of that group, out of a worker's claim; looks at seat `from` first. False

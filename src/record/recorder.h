@@ -82,6 +82,8 @@ struct recorder {
   muster_replay_def replay;
   recorder_asides asides;
   uint64_t frames_max;
+  const void *snapshot; /* of the world as the recording began, until it is loaded; null: the world was new */
+  size_t snapshot_bytes;
   uint32_t agents_given, observers_given; /* numbers of ids made up for the host's own calls */
   struct batch_claim *claims;
 };

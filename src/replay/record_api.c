@@ -12,6 +12,7 @@
 #include "world/world_learnt.h"
 #include "world/world_observers.h"
 
+#include <muster/snapshot.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,14 +27,19 @@ static uint32_t layout_of_structures(void) {
   return layout;
 }
 
-static muster_result record_api_check_new(const muster_world *world, const char *what) {
+static muster_result check_world(const muster_world *world, const char *what) {
   muster_result result = guard_between(world, what);
   if (result) return result;
   if (world_is_planned(world))
     return error_set(MUSTER_E_STATE, "%s: not in a world with planner_workers: its host knows what it ran", what);
-  if (world->frames || world->recorder || identity_high(&world->agents.ids) || identity_high(&world->observers->ids))
-    return error_set(MUSTER_E_STATE, "%s: only in a new world, before anything is spawned and any frame is run", what);
+  if (world->recorder)
+    return error_set(MUSTER_E_STATE, "%s: this world records or replays already, or has recorded", what);
   return MUSTER_OK;
+}
+
+/* Whether nothing was spawned yet, and no frame run. */
+static bool is_new(const muster_world *world) {
+  return !world->frames && !identity_high(&world->agents.ids) && !identity_high(&world->observers->ids);
 }
 
 /* How far a pass comes depends on time, and is not in a record. */
@@ -69,13 +75,51 @@ static void record_api_put_head(const muster_world *world, struct recorder *reco
   fields_put_world(&recorder->tape, &world->def);
   tape_put_number(&recorder->tape, recorder->def.note_bytes);
   tape_put(&recorder->tape, recorder->def.note, recorder->def.note_bytes);
+  tape_put_number(&recorder->tape, !is_new(world));
+  tape_put_number(&recorder->tape, world->frames);
+}
+
+static bool put_some(const void *bytes, size_t count, void *user) {
+  struct recorder *recorder = user;
+  tape_put(&recorder->tape, bytes, count);
+  return !recorder->tape.failed;
+}
+
+static uint64_t name_of_user(muster_agent agent, void *agent_user, void *user) {
+  const muster_record_def *def = &((struct recorder *)user)->def;
+  return def->name_user ? def->name_user(agent, agent_user, def->user) : 1;
+}
+
+/* Hands over what was put, as a section of this kind. */
+static muster_result write_section(muster_world *world, struct recorder *recorder, tape_kind kind) {
+  enum occupation before = guard_hold(world);
+  bool written = recorder_write_out(recorder, kind, 0);
+  guard_release(world, before);
+  return written ? MUSTER_OK : error_set(MUSTER_E_SYSTEM, "record: the first write was refused");
+}
+
+/* The head; and for a world that is not new, a snapshot of it as it is now. */
+static muster_result write_begin(muster_world *world, struct recorder *recorder) {
+  muster_save_def save = muster_default_save_def();
+  bool new_world = is_new(world);
+  save.write = put_some;
+  save.name_user = name_of_user;
+  save.user = recorder;
+  record_api_put_head(world, recorder);
+  muster_result result = write_section(world, recorder, TAPE_HEAD);
+  if (result || new_world) return result;
+  result = muster_world_save(world, &save);
+  if (recorder->tape.failed)
+    return error_set(MUSTER_E_MEMORY, "record: the snapshot of the world is longer than buffer_bytes = %zu",
+                     recorder->def.buffer_bytes);
+  return result ? result : write_section(world, recorder, TAPE_WORLD);
 }
 
 muster_result muster_record_begin(muster_world *world, const muster_record_def *given) {
   if (!world) return error_missing("record", "world");
   muster_record_def def = muster_default_record_def();
   muster_result result = sized_read(SIZED(record_def), given, &def);
-  if (!result) result = record_api_check_new(world, "record");
+  if (!result) result = check_world(world, "record");
   if (!result) result = check_types(world);
   if (!result) result = check_record(&def);
   if (result) return result;
@@ -89,13 +133,8 @@ muster_result muster_record_begin(muster_world *world, const muster_record_def *
     return MUSTER_E_MEMORY;
   }
   tape_write_to(&recorder->tape, bytes, def.buffer_bytes, layout_of_structures());
-  record_api_put_head(world, recorder);
-  size_t count;
-  const void *head = tape_close(&recorder->tape, TAPE_HEAD, 0, &count);
-  enum occupation before = guard_hold(world);
-  bool written = def.write(head, count, def.user);
-  guard_release(world, before);
-  if (!written) return error_set(MUSTER_E_SYSTEM, "record: the first write was refused");
+  result = write_begin(world, recorder);
+  if (result) return result;
   recorder->mode = RECORDER_RECORDS;
   recorder->hash = world_hash;
   world->recorder = recorder;
@@ -134,9 +173,12 @@ struct head {
   muster_world_def world;
   const void *note;
   uint64_t note_bytes;
+  uint64_t frames_before; /* that the world had run */
+  const void *snapshot;   /* null: the world was new */
+  size_t snapshot_bytes;
 };
 
-/* Reads the head and stops behind it. */
+/* Reads the head, and stops behind it and the snapshot. */
 static muster_result read_head(struct tape *tape, const void *bytes, size_t count, struct head *head) {
   tape_section section;
   bool cut;
@@ -149,9 +191,18 @@ static muster_result read_head(struct tape *tape, const void *bytes, size_t coun
   fields_take_world(tape, &head->world);
   head->note_bytes = tape_take_number(tape);
   head->note = tape_take_place(tape, (size_t)head->note_bytes);
+  uint64_t has_snapshot = tape_take_number(tape);
+  head->frames_before = tape_take_number(tape);
   if (section.kind != TAPE_HEAD || tape->failed || head->workers < 1 || head->workers > MUSTER_WORKERS_MAX ||
-      head->states < head->workers || head->states > POOL_SEATS_MAX)
+      head->states < head->workers || head->states > POOL_SEATS_MAX || has_snapshot > 1)
     return error_set(MUSTER_E_INPUT, "record: offset %d: the head of the record is missing", TAPE_HEADER_BYTES);
+  if (!has_snapshot) return MUSTER_OK;
+  result = tape_next(tape, &section, &cut);
+  if (result) return result;
+  if (section.kind != TAPE_WORLD)
+    return error_set(MUSTER_E_INPUT, "record: offset %zu: the snapshot of the world is missing", section.at);
+  head->snapshot_bytes = section.bytes;
+  head->snapshot = tape_take_place(tape, section.bytes);
   return MUSTER_OK;
 }
 
@@ -184,6 +235,7 @@ muster_result muster_record_look(const void *bytes, size_t count, muster_record_
   if (!result) result = count_frames(&tape, &whole.frames, &whole.cut);
   if (result && !whole.cut) return result;
   whole.workers = (uint32_t)head.workers;
+  whole.frames_before = head.frames_before;
   whole.note = head.note;
   whole.note_bytes = (uint32_t)head.note_bytes;
   if (world) sized_write(SIZED(world_def), &head.world, world);
@@ -196,7 +248,9 @@ static muster_result check_replay(const muster_world *world, const muster_replay
                                   uint64_t *frames) {
   struct tape tape;
   bool cut = false;
-  muster_result result = record_api_check_new(world, "replay");
+  muster_result result = check_world(world, "replay");
+  if (!result && !is_new(world))
+    return error_set(MUSTER_E_STATE, "replay: only in a new world, before anything is spawned and any frame is run");
   if (!result) result = read_head(&tape, def->bytes, def->count, head);
   if (!result) result = count_frames(&tape, frames, &cut);
   if (result && !(cut && def->accept_cut)) return result;
@@ -234,6 +288,8 @@ muster_result muster_replay_begin(muster_world *world, const muster_replay_def *
   recorder->replays = true;
   recorder->replay = def;
   recorder->frames_max = frames;
+  recorder->snapshot = head.snapshot;
+  recorder->snapshot_bytes = head.snapshot_bytes;
   world->recorder = recorder;
   world->timed = false;
   world->agents.ids.held = agents;
@@ -258,6 +314,7 @@ muster_result muster_replay_frame(muster_world *world) {
   if (recorder->frames == recorder->frames_max)
     return error_set(MUSTER_E_STATE, "replay: all %llu frames of the record were replayed",
                      (unsigned long long)recorder->frames);
+  if (recorder->snapshot && (result = replay_load(world))) return result;
   if (recorder->frames == 0 && (result = tape_next(&recorder->tape, &section, &cut))) return result;
   muster_frame frame;
   if (replay_until_frame(world, &frame)) frame_run_checked(world, &frame);

@@ -5,15 +5,19 @@
 #include "agents/spawn.h"
 #include "api/calls.h"
 #include "base/error.h"
+#include "base/fields.h"
 #include "frame/frame_record.h"
 #include "record/recorder_fields.h"
 #include "run/runner.h"
 #include "world/guard.h"
 #include "world/serial.h"
+#include "world/world_commands.h"
+#include "world/world_observers.h"
 #include "world/world_record.h"
 #include "world/world_teams.h"
 
 #include <math.h>
+#include <muster/snapshot.h>
 #include <string.h>
 
 void replay_type(struct muster_world *world) {
@@ -31,11 +35,11 @@ void replay_type(struct muster_world *world) {
 }
 
 /* The user pointer of a recorded agent, which the record cannot know. */
-static void *user_of(struct muster_world *world, muster_agent agent, bool any, uint64_t name) {
-  const muster_replay_def *replay = &world->recorder->replay;
-  if (!any) return NULL;
+static void *user_of(muster_agent agent, uint64_t name, void *of) {
+  struct recorder *recorder = of;
+  const muster_replay_def *replay = &recorder->replay;
   if (replay->user_of) return replay->user_of(agent, name, replay->user);
-  recorder_diverges(world->recorder, "agent %u was spawned with a user pointer: give user_of", agent.index);
+  recorder_diverges(recorder, "agent %u was spawned with a user pointer: give user_of", agent.index);
   return NULL;
 }
 
@@ -56,7 +60,7 @@ void replay_logged_spawn(struct muster_world *world) {
   const agent_type *type = &world->agents.types.types[number];
   muster_agent agent = {(uint32_t)index, (uint32_t)generation};
   agent_row row = {.type = (uint16_t)number, .status = AGENT_PENDING};
-  row.user = user_of(world, agent, any_user, name);
+  row.user = any_user ? user_of(agent, name, world->recorder) : NULL;
   tape_take(tape, &row.floor, sizeof row.floor);
   tape_take(tape, &row.elasticity_step, sizeof row.elasticity_step);
   tape_take(tape, row.factors, sizeof row.factors);
@@ -78,6 +82,45 @@ void replay_logged_spawn(struct muster_world *world) {
   place.type = row.type;
   spawn_restore(&world->agents.store, &world->agents.types, agent.index, &row, &place, state, published);
   identity_assign(&world->agents.ids, agent.index, agent.generation);
+}
+
+/* ---------------------------------------------------------------------------------------------- where it begins */
+
+/* From here on the record says which indices are taken, and `held` which are. */
+static void hold_live(struct identity *ids, uint64_t *held) {
+  ids->held = held;
+  for (uint32_t i = 0; i < identity_high(ids); i++)
+    if (identity_generation(ids, i) & 1) identity_claim(ids, i);
+}
+
+/* What waited for an intake is in the record as well, as the intakes took it: spawns are taken from there. */
+static void forget_spawns(struct muster_world *world) {
+  enum { TOGETHER_TAKEN = 64 };
+  uint32_t agents[TOGETHER_TAKEN];
+  while (spawn_queue_take(&world->commands->queues.spawns, agents, TOGETHER_TAKEN)) continue;
+}
+
+muster_result replay_load(struct muster_world *world) {
+  struct recorder *recorder = world->recorder;
+  uint64_t *agents = world->agents.ids.held, *observers = world->observers->ids.held;
+  muster_load_def load = muster_default_load_def();
+  load.bytes = recorder->snapshot;
+  load.count = recorder->snapshot_bytes;
+  load.user_of = user_of;
+  load.user = recorder;
+  /* It is loaded as into any new world. */
+  world->recorder = NULL;
+  world->agents.ids.held = world->observers->ids.held = NULL;
+  muster_result result = muster_world_load(world, &load);
+  world->recorder = recorder;
+  hold_live(&world->agents.ids, agents);
+  hold_live(&world->observers->ids, observers);
+  for (uint32_t i = 0; i < world->commands->spawn_id_count; i++)
+    identity_claim(&world->agents.ids, world->commands->spawn_ids[i]);
+  if (result) return result;
+  forget_spawns(world);
+  recorder->snapshot = NULL;
+  return recorder->trouble[0] ? error_set(MUSTER_E_INPUT, "replay: %s", recorder->trouble) : MUSTER_OK;
 }
 
 /* ----------------------------------------------------------------------------------------------- between two frames */
@@ -135,7 +178,7 @@ bool replay_until_frame(struct muster_world *world, muster_frame *frame) {
   }
   uint64_t types = tape_take_number(tape);
   *frame = (muster_frame){.sim_now_ns = tape_take_number(tape), .budget_ns = tape_take_number(tape)};
-  if (frame->budget_ns < 10000u || frame->budget_ns > 10000000000u || frame->sim_now_ns < world->last_now_ns ||
+  if (!field_allows(fields_frame, (double)frame->budget_ns) || frame->sim_now_ns < world->last_now_ns ||
       frame->sim_now_ns > (uint64_t)INT64_MAX / 2)
     recorder_diverges(world->recorder, "its record has a frame at %llu ns with a budget of %llu ns",
                       (unsigned long long)frame->sim_now_ns, (unsigned long long)frame->budget_ns);

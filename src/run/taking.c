@@ -1,5 +1,6 @@
 #include "run/taking.h"
 
+#include "pool/identity.h"
 #include "pool/ticket.h"
 #include "run/wakes.h"
 

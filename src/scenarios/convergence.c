@@ -1,16 +1,5 @@
 #include "scenarios/convergence.h"
 
-#include <stdlib.h>
-
-bool convergence_create(struct convergence *convergence, uint32_t capacity) {
-  *convergence = (struct convergence){.capacity = capacity, .members = calloc(capacity, sizeof *convergence->members)};
-  return convergence->members != NULL;
-}
-
-void convergence_destroy(struct convergence *convergence) {
-  free(convergence->members);
-}
-
 void convergence_begin(struct convergence *convergence, uint64_t since_ns) {
   convergence->count = convergence->left = convergence->frames = 0;
   convergence->frames_to_nine_tenths = convergence->frames_to_last = 0;
@@ -30,7 +19,16 @@ static bool has_settled(const struct convergence *convergence, const convergence
   return mark->updated_ns > convergence->since_ns && mark->elapsed_ns <= member->wanted_ns;
 }
 
-void convergence_look(struct convergence *convergence, const muster_world *world) {
+static void note_settled(const struct convergence *convergence, convergence_sums *sums) {
+  sums->events++;
+  sums->frames_to_nine_tenths += convergence->frames_to_nine_tenths;
+  sums->frames_to_last += convergence->frames_to_last;
+  if (convergence->frames_to_nine_tenths > sums->nine_tenths_max)
+    sums->nine_tenths_max = convergence->frames_to_nine_tenths;
+  if (convergence->frames_to_last > sums->last_max) sums->last_max = convergence->frames_to_last;
+}
+
+void convergence_look(struct convergence *convergence, const muster_world *world, convergence_sums *sums) {
   if (convergence->left == 0) return;
   convergence->frames++;
   for (uint32_t i = 0; i < convergence->left;) {
@@ -41,5 +39,12 @@ void convergence_look(struct convergence *convergence, const muster_world *world
   }
   if (convergence->frames_to_nine_tenths == 0 && convergence->left <= convergence->count / 10)
     convergence->frames_to_nine_tenths = convergence->frames;
-  if (convergence->left == 0) convergence->frames_to_last = convergence->frames;
+  if (convergence->left) return;
+  convergence->frames_to_last = convergence->frames;
+  note_settled(convergence, sums);
+}
+
+convergence_means convergence_mean(const convergence_sums *sums) {
+  double events = sums->events ? (double)sums->events : 1.0;
+  return (convergence_means){(double)sums->frames_to_nine_tenths / events, (double)sums->frames_to_last / events};
 }

@@ -5,7 +5,7 @@
 #ifndef SCENARIOS_CONVERGENCE_H
 #define SCENARIOS_CONVERGENCE_H
 
-#include <muster/muster.h>
+#include "scenarios/scaffold.h"
 
 /* The first member of the state of agents that are watched. */
 typedef struct convergence_mark {
@@ -22,12 +22,31 @@ typedef struct convergence_member {
 } convergence_member;
 
 struct convergence {
-  convergence_member *members; /* those that have not settled yet come first */
-  uint32_t capacity, count, left;
+  convergence_member *members; /* the scenario's; those that have not settled yet come first */
+  uint32_t count, left;
   uint32_t frames;                                /* since the event; counting stops when all have settled */
   uint32_t frames_to_nine_tenths, frames_to_last; /* 0: not reached */
   uint64_t since_ns;
 };
+
+/* Events after which all agents settled, and sums and maxima over them. */
+typedef struct convergence_sums {
+  uint64_t events, frames_to_nine_tenths, frames_to_last;
+  uint32_t nine_tenths_max, last_max;
+} convergence_sums;
+
+typedef struct convergence_means {
+  double frames_to_nine_tenths, frames_to_last;
+} convergence_means;
+
+#define CONVERGENCE_LINES(found, means, own, sums)                                                                     \
+  SCAFFOLD_FOUND("frames_to_nine_tenths", found, means.frames_to_nine_tenths),                                         \
+      SCAFFOLD_OWN("frames_to_nine_tenths_max", own, sums.nine_tenths_max),                                            \
+      SCAFFOLD_FOUND("frames_to_last", found, means.frames_to_last),                                                   \
+      SCAFFOLD_OWN("frames_to_last_max", own, sums.last_max)
+
+/* The means for CONVERGENCE_LINES; 0 without an event. */
+convergence_means convergence_mean(const convergence_sums *sums);
 
 /* Notes an update. The last atom of each update calls it once. */
 static inline void convergence_note(const muster_update *update) {
@@ -51,17 +70,14 @@ static inline bool convergence_has_lived(const convergence_mark *mark, const mus
   return mark->lived_ns == completed_ns || mark->lived_ns == completed_ns + mark->elapsed_ns;
 }
 
-/* Room for `capacity` agents. False when memory is refused. The caller releases it. */
-bool convergence_create(struct convergence *convergence, uint32_t capacity);
-void convergence_destroy(struct convergence *convergence);
-
 /* Notes the event; no agent is watched yet. Called between frames, before the frame at `since_ns`. */
 void convergence_begin(struct convergence *convergence, uint64_t since_ns);
 
 /* Watches one more agent; there must be room. */
 void convergence_watch(struct convergence *convergence, muster_agent agent, uint64_t wanted_ns);
 
-/* Finds the agents that have settled. Called after a frame and before the next. O(agents that have not settled). */
-void convergence_look(struct convergence *convergence, const muster_world *world);
+/* Finds the agents that have settled, and adds the event to the sums when all have. Called after a frame and before the
+ * next. O(agents that have not settled). */
+void convergence_look(struct convergence *convergence, const muster_world *world, convergence_sums *sums);
 
 #endif

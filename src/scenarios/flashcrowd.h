@@ -10,8 +10,6 @@
 
 #include "scenarios/convergence.h"
 
-#include <muster/module.h>
-
 typedef enum flashcrowd_kind {
   FLASHCROWD_CITIZEN = 0, /* walks towards the crowd and home again */
   FLASHCROWD_TRADER,      /* stays near its stall */
@@ -40,21 +38,21 @@ typedef struct flashcrowd_state {
   uint32_t seen;                   /* in the last update */
 } flashcrowd_state;
 
+typedef struct flashcrowd_home {
+  float x, y;
+} flashcrowd_home;
+
 struct flashcrowd {
-  uint64_t seed, begin_ns, frame_ns, last_ns;
-  uint32_t agents, observer_count;
-  bool begun;
+  scaffold base;
   flashcrowd_cast casts[FLASHCROWD_KINDS];
   double town_x[FLASHCROWD_TOWNS], town_y[FLASHCROWD_TOWNS];
-  float *homes; /* x and y of every agent, by the index of its id */
+  flashcrowd_home *homes; /* of every agent, by the index of its id */
   muster_agent *members;
   uint8_t *kinds;
-  muster_observer *observers;
-  muster_position *places;
-  double crowd_x, crowd_y, rain_x;                /* now; they change between frames alone */
-  uint64_t jumps, settled_jumps;                  /* of the crowd; those after which all settled before the next */
-  uint64_t frames_to_nine_tenths, frames_to_last; /* sums over the settled jumps */
-  uint32_t nine_tenths_max, last_max, watched;
+  double crowd_x, crowd_y, crowd_m, rain_x; /* now; they change between frames alone */
+  uint64_t jumps;                           /* of the crowd */
+  convergence_sums settled;                 /* the jumps after which all settled before the next */
+  uint32_t watched;
   struct convergence convergence;
 };
 
@@ -66,7 +64,7 @@ uint64_t flashcrowd_period_ns(flashcrowd_kind kind);
 /* The kind of the number-th agent: each has its share of every stretch. */
 flashcrowd_kind flashcrowd_kind_of(uint32_t number);
 
-/* Registers a type for every kind. Thread of the frames, between frames. */
-muster_result flashcrowd_register(flashcrowd *self, muster_world *world);
+/* Registers the type of a kind. Thread of the frames, between frames. */
+muster_result flashcrowd_register(void *instance, muster_world *world, uint32_t kind);
 
 #endif

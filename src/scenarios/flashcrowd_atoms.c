@@ -57,11 +57,11 @@ static double crowd_distance(const flashcrowd *self, double x, double y) {
 /* Looks at the observers of the crowd that are near, in the order of the array. */
 static uint32_t watch_crowd(const flashcrowd *self, muster_position here, uint32_t steps, flashcrowd_state *own) {
   uint32_t looks = 0, seen = 0;
-  for (uint32_t i = 0; i < self->observer_count && looks < SEEN_MAX; i++) {
-    double x = self->places[i].x - here.x, y = self->places[i].y - here.y;
+  for (uint32_t i = 0; i < self->base.observer_count && looks < SEEN_MAX; i++) {
+    double x = self->base.places[i].x - here.x, y = self->base.places[i].y - here.y;
     if (x * x + y * y > sight_m * sight_m) continue;
     looks++;
-    seen += sight_is_clear(self->seed, here, self->places[i], steps);
+    seen += sight_is_clear(self->base.seed, here, self->base.places[i], steps);
   }
   own->crowded_updates++;
   own->looks += looks;
@@ -76,7 +76,7 @@ static muster_atom_result flashcrowd_atoms_look_around(muster_update *update) {
   uint32_t count = muster_update_nearby(update, 12.0f, (muster_type){0}, near, NEIGHBOURS_MAX);
   uint32_t steps = is_wet(self, here.x) ? STEPS_WET : STEPS_DRY;
   own->seen = 0;
-  for (uint32_t i = 0; i < count; i++) own->seen += sight_is_clear(self->seed, here, near[i].position, steps);
+  for (uint32_t i = 0; i < count; i++) own->seen += sight_is_clear(self->base.seed, here, near[i].position, steps);
   own->looks += count;
   if (crowd_distance(self, here.x, here.y) < earshot_m) own->seen += watch_crowd(self, here, steps, own);
   return MUSTER_ATOM_NEXT;
@@ -101,7 +101,7 @@ static muster_atom_result flashcrowd_atoms_walk(muster_update *update) {
     muster_update_move(update, place);
   }
   own->updates++;
-  own->late += update->elapsed_ns > profiles[cast->kind].period_ns + 2 * self->frame_ns;
+  own->late += update->elapsed_ns > profiles[cast->kind].period_ns + 2 * self->base.frame_ns;
   convergence_note(update);
   return MUSTER_ATOM_FINISH;
 }
@@ -109,37 +109,30 @@ static muster_atom_result flashcrowd_atoms_walk(muster_update *update) {
 /* The cost model, like the updates: it goes by the agent's home, since the agent does not go far from it. */
 static uint64_t flashcrowd_atoms_model_cost(const muster_cost_query *query, void *user) {
   const flashcrowd *self = ((const flashcrowd_cast *)user)->self;
-  const float *home = &self->homes[2 * (size_t)query->agent.index];
+  const flashcrowd_home *home = &self->homes[query->agent.index];
   if (query->atom == 1) return walk_ns;
-  double distance_m = crowd_distance(self, (double)home[0], (double)home[1]);
+  double distance_m = crowd_distance(self, (double)home->x, (double)home->y);
   uint64_t looks = query->random % (NEIGHBOURS_MAX + 1), cost_ns = query_ns;
   if (distance_m < earshot_m) {
     double share = fmin((earshot_m - distance_m) / (earshot_m - sight_m), 1.0);
     looks += (uint64_t)(SEEN_MAX * share);
     cost_ns += search_ns;
   }
-  return cost_ns + looks * look_ns * (is_wet(self, (double)home[0]) ? 2 : 1);
+  return cost_ns + looks * look_ns * (is_wet(self, (double)home->x) ? 2 : 1);
 }
 
-muster_result flashcrowd_register(flashcrowd *self, muster_world *world) {
+muster_result flashcrowd_register(void *instance, muster_world *world, uint32_t kind) {
   static const muster_atom atoms[] = {{flashcrowd_atoms_look_around, MUSTER_ROLE_PERCEPTION, 1500},
                                       {flashcrowd_atoms_walk, MUSTER_ROLE_BEHAVIOUR, 150}};
-  for (uint32_t kind = 0; kind < FLASHCROWD_KINDS; kind++) {
-    flashcrowd_cast *cast = &self->casts[kind];
-    *cast = (flashcrowd_cast){.self = self, .kind = (flashcrowd_kind)kind};
-    muster_type_def def = muster_default_type_def();
-    def.name = profiles[kind].name;
-    def.atoms = atoms;
-    def.atom_count = 2;
-    def.state_bytes = (uint32_t)sizeof(flashcrowd_state);
-    def.period_ns = profiles[kind].period_ns;
-    def.period_max_ns = profiles[kind].period_max_ns;
-    def.elasticity = profiles[kind].elasticity;
-    def.user = cast;
-    def.on_spawned = convergence_born;
-    def.model_cost_ns = flashcrowd_atoms_model_cost;
-    cast->type = muster_type_register(world, &def);
-    if (cast->type.index == 0) return MUSTER_E_FULL;
-  }
-  return MUSTER_OK;
+  flashcrowd *self = instance;
+  const profile *own = &profiles[kind];
+  flashcrowd_cast *cast = &self->casts[kind];
+  *cast = (flashcrowd_cast){.self = self, .kind = (flashcrowd_kind)kind};
+  muster_type_def def =
+      scaffold_type(own->name, SCAFFOLD_ATOMS(atoms), sizeof(flashcrowd_state), own->period_ns, own->period_max_ns);
+  def.elasticity = own->elasticity;
+  def.user = cast;
+  def.on_spawned = convergence_born;
+  def.model_cost_ns = flashcrowd_atoms_model_cost;
+  return scaffold_register(world, &def, &cast->type);
 }

@@ -5,12 +5,11 @@
  *     herd_ground.c       the fence and the obstacles
  *     herd_flock.c        flocking, one body at a time
  *     herd_flock_vector.c flocking, eight at a time
- *     herd.c              the module: the first herds and wolves, the observers
+ *     herd.c              the module: the first herds and wolves, the observers, what a snapshot keeps
  *     herd_block.c        far herds: the update of a thousand of them at once
  *     herd_deer.c         near ones: the update of a leaf, which stands for one deer or several
  *     herd_wolf.c         wolves, which hunt both
  *     herd_report.c       the numbers of the world
- *     herd_keep.c         what a snapshot keeps of it
  *
  * Every change over time is a rate times deer times elapsed time, the same for a far herd and for a leaf: grazing
  * exactly, births and deaths on the average. A fawn that is born while its herd is seen joins when its herd is folded,
@@ -19,6 +18,7 @@
 #define SCENARIOS_HERD_H
 
 #include "scenarios/herd_flock.h"
+#include "scenarios/scaffold.h"
 #include "scenarios/scenarios.h"
 
 enum { HERD_BRANCHING = 2, HERD_DEPTH = 5, HERD_MEMBERS = 32 };
@@ -58,6 +58,7 @@ typedef struct herd_block_tally {
   _Alignas(64) uint64_t births;
   uint64_t deaths;
   double grazed_by_dead_g;
+  char kept_end; /* a snapshot keeps what stands before */
 } herd_block_tally;
 
 /* Counted on the frame's thread: in serial actions and at intakes. */
@@ -72,34 +73,29 @@ typedef struct herd_walker {
   double east_mps, north_mps;
 } herd_walker;
 
-/* One opened scenario. */
+/* One opened scenario; its agents are the deer that are wanted. */
 typedef struct herd_world {
-  uint64_t seed;
-  uint32_t deer, herds, observers, wolves;
+  scaffold base;
+  uint32_t herds, wolves, block_count;
   herd_choice choice;
   herd_ground ground;
   herd_flock_rules rules;
   muster_type deer_type, wolf_type;
   muster_herd_type herd_type;
   herd_block_tally *blocks; /* one for each block of herds */
-  uint32_t block_count;
   herd_tally tally;
   herd_walker *walkers;
-  muster_observer *observer_ids;
-  muster_position *places;
-  uint64_t begin_ns, now_ns; /* simulation time of the first and of the latest frame */
-  uint64_t first_deer;       /* deer added to the world */
-  uint64_t represented;      /* deer and wolves after the latest frame */
-  double deer_s;             /* deer times time, as frames saw them */
-  bool begun;
+  uint64_t first_deer;  /* deer added to the world */
+  uint64_t represented; /* deer and wolves after the latest frame */
+  double deer_s;        /* deer times time, as frames saw them */
 } herd_world;
 
 /* The block's callback. */
 void herd_run_block(muster_herd_block *block);
 
-/* Register the types; the null type with a message on failure. */
-muster_type herd_register_deer(herd_world *self, muster_world *world);
-muster_type herd_register_wolves(herd_world *self, muster_world *world);
+/* Register the types. */
+muster_result herd_register_deer(herd_world *self, muster_world *world);
+muster_result herd_register_wolves(herd_world *self, muster_world *world);
 
 /* What the member type keeps, when nodes are folded and unfolded. */
 muster_result herd_unfold_deer(const muster_herd_change *change);
@@ -117,17 +113,10 @@ static inline uint32_t herd_draw(float rate, float deer, float elapsed_s, float 
   return (uint32_t)(rate * deer * elapsed_s + share);
 }
 
-/* Registers all types. */
-muster_result herd_register(herd_world *self, muster_world *world);
+/* The report: the numbers of the world. */
+extern const scaffold_line herd_lines[];
 
-/* Sets where walks begin: the same for the same seed. */
-void herd_begin_walks(herd_world *self);
-
-/* What a snapshot keeps of it: see muster/module.h. */
-muster_result herd_save(void *instance, const muster_world *world, muster_module_write write, void *write_user);
-muster_result herd_resume(void *instance, muster_world *world, const void *bytes, size_t count);
-
-/* Names the numbers of the world. Thread of the frames, between frames. */
-void herd_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user);
+/* What the sums come to; thread of the frames. */
+void herd_conclude(const scaffold_look *look);
 
 #endif

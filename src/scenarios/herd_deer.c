@@ -75,7 +75,7 @@ static muster_atom_result herd_deer_die(muster_update *update) {
   float totals[MUSTER_HERD_TOTALS] = {0};
   herd_face *face = update->published;
   uint32_t dead = muster_update_herd_take(update, deer->herd, deer->dying, totals);
-  double waited_s = (double)(self->now_ns - update->now_ns) * 1e-9; /* for a commit with time for this action */
+  double waited_s = (double)(self->base.now_ns - update->now_ns) * 1e-9; /* for a commit with time for this action */
   self->tally.deaths += dead;
   self->tally.grazed_by_dead_g += (double)herd_grazing_g * dead * waited_s;
   herd_tally_dead(&self->tally, totals);
@@ -120,18 +120,12 @@ muster_result herd_fold_deer(const muster_herd_change *change) {
   return MUSTER_OK;
 }
 
-muster_type herd_register_deer(herd_world *self, muster_world *world) {
+muster_result herd_register_deer(herd_world *self, muster_world *world) {
   const muster_atom atoms[] = {{.run = herd_deer_live, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 600},
                                {.run = herd_deer_die, .role = MUSTER_ROLE_ACTION, .model_ns = 500}};
-  muster_type_def def = muster_default_type_def();
-  def.name = "deer";
-  def.atoms = atoms;
-  def.atom_count = 2;
-  def.state_bytes = sizeof(herd_deer);
+  muster_type_def def = scaffold_type("deer", SCAFFOLD_ATOMS(atoms), sizeof(herd_deer), period_ns, period_max_ns);
   def.published_bytes = sizeof(herd_face);
-  def.period_ns = period_ns;
-  def.period_max_ns = period_max_ns;
   def.on_removed = leave;
   def.user = self;
-  return muster_type_register(world, &def);
+  return scaffold_register(world, &def, &self->deer_type);
 }

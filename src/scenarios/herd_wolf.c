@@ -110,16 +110,10 @@ static muster_atom_result hunt(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-muster_type herd_register_wolves(herd_world *self, muster_world *world) {
+muster_result herd_register_wolves(herd_world *self, muster_world *world) {
   const muster_atom atoms[] = {{.run = herd_wolf_walk, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 300},
                                {.run = hunt, .role = MUSTER_ROLE_ACTION, .model_ns = 2500}};
-  muster_type_def def = muster_default_type_def();
-  def.name = "wolf";
-  def.atoms = atoms;
-  def.atom_count = 2;
-  def.state_bytes = sizeof(herd_wolf);
-  def.period_ns = period_ns;
-  def.period_max_ns = period_max_ns;
+  muster_type_def def = scaffold_type("wolf", SCAFFOLD_ATOMS(atoms), sizeof(herd_wolf), period_ns, period_max_ns);
   def.user = self;
-  return muster_type_register(world, &def);
+  return scaffold_register(world, &def, &self->wolf_type);
 }

@@ -6,13 +6,13 @@
  *     hostile_atoms.c   what the updates do
  *     hostile_report.c  the invariants, and the numbers of the world
  *
- * Whatever the scheduler does, these invariants hold, and hostile_report() counts violations: births less deaths are
+ * Whatever the scheduler does, these invariants hold, and the report counts violations: births less deaths are
  * the population; the elapsed times that an agent was told add up to its life; no agent hears a message twice or one
  * that was never sent; no agent gets to a place that is not finite. */
 #ifndef SCENARIOS_HOSTILE_H
 #define SCENARIOS_HOSTILE_H
 
-#include <muster/module.h>
+#include "scenarios/scaffold.h"
 
 typedef enum hostile_kind {
   HOSTILE_ENDLESS = 0, /* now and then an atom takes 5 to 50 times its limit */
@@ -61,27 +61,20 @@ typedef struct hostile_tally {
 } hostile_tally;
 
 struct hostile {
-  uint64_t seed, begin_ns;
-  double turns_per_ns;
-  uint32_t agents, agents_max, observer_count;
+  scaffold base;
   uint32_t breeders, breeders_max; /* living; the number at which births end */
-  bool begun, expensive;           /* expensive: the flippers are now */
+  uint32_t expensive;              /* 1: the flippers are now */
   hostile_cast casts[HOSTILE_KINDS];
   muster_agent *members;
   uint64_t *heard; /* per gossip: the number of its last message that was heard */
-  muster_observer *observers;
-  muster_position *places;
   hostile_tally tally;
 };
-
-/* A kind's name. */
-const char *hostile_name(hostile_kind kind);
 
 /* How many of `agents` are of each kind; at least one ring, and one of the others. */
 void hostile_cast_all(hostile *self);
 
-/* Registers a type for every kind. Thread of the frames, between frames. */
-muster_result hostile_register(hostile *self, muster_world *world);
+/* Registers the type of a kind. Thread of the frames, between frames. */
+muster_result hostile_register(void *instance, muster_world *world, uint32_t kind);
 
 /* The labour of an atom of this kind now: the virtual clock asks it with a random number of its own, and the atom
  * spends it. Pure but for the flippers' phase, which changes between frames. */
@@ -105,8 +98,14 @@ muster_position hostile_place(const hostile *self, hostile_kind kind, uint64_t r
 /* Compares births and deaths with the population of the last frame, before the next. */
 void hostile_check_census(hostile *self, const muster_world *world);
 
-/* Names the numbers of the world, `violations` of the invariants among them. Thread of the frames, between frames. */
-void hostile_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user);
+/* The report: the numbers of the world, `violations` of the invariants among them. */
+extern const scaffold_line hostile_lines[];
+
+/* Counts an agent in; thread of the frames. */
+void hostile_count(const scaffold_look *look);
+
+/* What the sums come to; thread of the frames. */
+void hostile_conclude(const scaffold_look *look);
 
 enum { HOSTILE_RING = 8, HOSTILE_AUDIENCE = 16 }; /* ringers in a ring; gossips that send to the same receiver */
 

@@ -20,7 +20,7 @@ struct rumour {
 static void spend(muster_update *update) {
   const hostile_cast *cast = update->type_user;
   uint64_t cost_ns = hostile_cost_ns(cast, update->level, update->elapsed_ns, muster_update_random(update));
-  busy_work_spend((uint64_t)((double)cost_ns * cast->self->turns_per_ns));
+  busy_work_spend((uint64_t)((double)cost_ns * cast->self->base.turns_per_ns));
 }
 
 /* Called once in each update, by the last of its atoms. */
@@ -64,11 +64,9 @@ void hostile_removed(muster_update *update) {
 
 static muster_agent spawn_another(muster_update *update) {
   const hostile_cast *cast = update->type_user;
-  muster_agent_def def = muster_default_agent_def();
   hostile_life young = {.number = UINT32_MAX};
-  def.type = cast->type;
-  def.position = hostile_place(cast->self, cast->kind, muster_update_random(update));
-  def.state = &young;
+  muster_agent_def def =
+      scaffold_agent(cast->type, hostile_place(cast->self, cast->kind, muster_update_random(update)), &young);
   return muster_update_spawn(update, &def);
 }
 

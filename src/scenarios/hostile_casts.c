@@ -33,16 +33,12 @@ enum { ENDLESS_ONE_IN = 64, ENDLESS_TIMES_MIN = 5, ENDLESS_TIMES_MAX = 50 };
 static const uint64_t flip_factor = 100;
 static const uint64_t glutton_most_ns = 60000; /* the most that time since the last update adds */
 
-const char *hostile_name(hostile_kind kind) {
-  return profiles[kind].name;
-}
-
 void hostile_cast_all(hostile *self) {
   double share = 0;
   uint32_t first = 0;
   for (uint32_t kind = 0; kind < HOSTILE_KINDS; kind++) {
     share += profiles[kind].share;
-    uint32_t end = kind + 1 == HOSTILE_KINDS ? self->agents : (uint32_t)lround(share * self->agents);
+    uint32_t end = kind + 1 == HOSTILE_KINDS ? self->base.agents : (uint32_t)lround(share * self->base.agents);
     self->casts[kind] = (hostile_cast){.self = self, .kind = (hostile_kind)kind, .first = first, .count = end - first};
     first = end;
   }
@@ -104,14 +100,12 @@ static void choose_atoms(hostile_kind kind, muster_type_def *def) {
   def->atom_count = of_kind[kind].count;
 }
 
-static muster_type hostile_casts_register_kind(hostile_cast *cast, muster_world *world) {
+muster_result hostile_register(void *instance, muster_world *world, uint32_t kind) {
+  hostile_cast *cast = &((hostile *)instance)->casts[kind];
   const struct profile *profile = &profiles[cast->kind];
-  muster_type_def def = muster_default_type_def();
-  def.name = profile->name;
+  muster_type_def def =
+      scaffold_type(profile->name, NULL, 0, sizeof(hostile_life), profile->period_ns, profile->period_max_ns);
   choose_atoms(cast->kind, &def);
-  def.state_bytes = sizeof(hostile_life);
-  def.period_ns = profile->period_ns;
-  def.period_max_ns = profile->period_max_ns;
   def.limit_ns = cast->kind == HOSTILE_ENDLESS ? endless_limit_ns : ms_ns / 2;
   def.level_count = cast->kind == HOSTILE_FLAPPER ? 3 : 1;
   def.spawns_max = cast->kind == HOSTILE_BREEDER || cast->kind == HOSTILE_MAYFLY ? 1 : 0;
@@ -124,13 +118,5 @@ static muster_type hostile_casts_register_kind(hostile_cast *cast, muster_world 
   def.on_spawned = hostile_spawned;
   def.on_removed = hostile_removed;
   def.model_cost_ns = model_cost;
-  return muster_type_register(world, &def);
-}
-
-muster_result hostile_register(hostile *self, muster_world *world) {
-  for (uint32_t kind = 0; kind < HOSTILE_KINDS; kind++) {
-    self->casts[kind].type = hostile_casts_register_kind(&self->casts[kind], world);
-    if (self->casts[kind].type.index == 0) return MUSTER_E_FULL;
-  }
-  return MUSTER_OK;
+  return scaffold_register(world, &def, &cast->type);
 }

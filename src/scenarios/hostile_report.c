@@ -1,21 +1,18 @@
 #include "scenarios/hostile.h"
 
 #include <math.h>
-#include <stdio.h>
 
-/* Sums over the living. */
+/* Sums over the living, and what they come to with the tally. */
 typedef struct census {
-  uint32_t count, of_kind[HOSTILE_KINDS];
-  uint64_t updates, level_changes, wakes;
-  uint64_t sent, heard, heard_twice, lost, in_boxes;
-  uint64_t refused, misplaced;
-  uint32_t lifetime_errors, place_errors;
+  uint32_t of_kind[HOSTILE_KINDS];
+  uint64_t count, sent, heard, heard_twice, lost, in_boxes, misplaced, lifetime_errors;
+  double census_errors, invented, violations;
 } census;
 
 void hostile_check_census(hostile *self, const muster_world *world) {
   muster_frame_report report = muster_default_frame_report();
   muster_frame_report_read(world, &report);
-  if (!report.frame && self->begun) return; /* the world was loaded, and has run no frame yet */
+  if (!report.frame) return; /* the world is new, or was loaded: it has run no frame yet */
   self->tally.census_errors += self->tally.births - self->tally.deaths != report.agents;
   if (report.agents > self->tally.population_max) self->tally.population_max = report.agents;
 }
@@ -26,84 +23,69 @@ static bool has_lived_as_long(const hostile_life *life, const muster_agent_info 
   return life->lived_ns == completed_ns || life->lived_ns == completed_ns + life->last_elapsed_ns;
 }
 
-static void hostile_report_count_one(const hostile *self, const muster_agent_info *info, census *sums) {
-  const hostile_life *life = info->state;
+void hostile_count(const scaffold_look *look) {
+  const hostile *self = look->instance;
+  const hostile_life *life = look->info.state;
+  const muster_position *place = &look->info.position;
+  census *sums = look->sums;
   sums->count++;
   for (uint32_t kind = 0; kind < HOSTILE_KINDS; kind++)
-    sums->of_kind[kind] += self->casts[kind].type.index == info->type.index;
-  sums->updates += life->updates;
-  sums->level_changes += life->level_changes;
-  sums->wakes += life->wakes;
+    sums->of_kind[kind] += self->casts[kind].type.index == look->info.type.index;
   sums->sent += life->sent;
   sums->heard += life->heard;
   sums->heard_twice += life->heard_twice;
   sums->lost += life->lost;
-  sums->in_boxes += info->messages;
-  sums->refused += life->refused;
-  sums->misplaced += life->misplaced;
-  sums->lifetime_errors += !has_lived_as_long(life, info);
-  sums->place_errors += !isfinite(info->position.x) || !isfinite(info->position.y) || !isfinite(info->position.z);
+  sums->in_boxes += look->info.messages;
+  sums->misplaced += life->misplaced + !(isfinite(place->x) && isfinite(place->y) && isfinite(place->z));
+  sums->lifetime_errors += !has_lived_as_long(life, &look->info);
 }
 
-static census hostile_report_take_census(const hostile *self, const muster_world *world) {
-  census sums = {0};
-  muster_agent_info info = muster_default_agent_info();
-  for (muster_agent agent = muster_agent_next(world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
-       agent = muster_agent_next(world, agent))
-    if (muster_agent_read(world, agent, &info) == MUSTER_OK) hostile_report_count_one(self, &info, &sums);
-  return sums;
-}
-
-static void emit_kinds(const census *sums, muster_module_emit emit, void *emit_user) {
-  for (uint32_t kind = 0; kind < HOSTILE_KINDS; kind++) {
-    char name[32];
-    snprintf(name, sizeof name, "kind_%s", hostile_name((hostile_kind)kind));
-    emit(name, sums->of_kind[kind], emit_user);
-  }
-}
-
-static void emit_deeds(const hostile *self, const census *sums, muster_module_emit emit, void *emit_user) {
+/* Gossips never die, so every message that was heard, waits or was lost had been sent. */
+void hostile_conclude(const scaffold_look *look) {
+  const hostile *self = look->instance;
   const hostile_tally *tally = &self->tally;
-  emit("births", (double)tally->births, emit_user);
-  emit("deaths", (double)tally->deaths, emit_user);
-  emit("kills", (double)tally->kills, emit_user);
-  emit("births_refused", (double)tally->births_refused, emit_user);
-  emit("updates_of_living", (double)sums->updates, emit_user);
-  emit("cost_flips", (double)tally->flips, emit_user);
-  emit("chorus_calls", (double)tally->calls, emit_user);
-  emit("chorus_calls_refused", (double)tally->calls_refused, emit_user);
-  emit("level_changes", (double)sums->level_changes, emit_user);
-  emit("ring_wakes", (double)sums->wakes, emit_user);
-  emit("messages_sent", (double)sums->sent, emit_user);
-  emit("messages_heard", (double)sums->heard, emit_user);
-  emit("messages_lost", (double)sums->lost, emit_user);
-  emit("moves_refused", (double)sums->refused, emit_user);
-}
-
-/* Each must be 0. Gossips never die, so every message that was heard, waits or was lost had been sent. */
-static void hostile_report_emit_violations(const hostile *self, const census *sums, muster_module_emit emit,
-                                           void *emit_user) {
-  const hostile_tally *tally = &self->tally;
+  census *sums = look->sums;
   uint64_t arrived = sums->heard + sums->in_boxes + sums->lost;
-  double invented = arrived > sums->sent ? (double)(arrived - sums->sent) : 0.0;
-  double census_errors = (double)tally->census_errors + (tally->births - tally->deaths != sums->count);
-  double misplaced = (double)(sums->misplaced + sums->place_errors);
-  bool too_many = tally->population_max > self->agents_max;
-  emit("census_errors", census_errors, emit_user);
-  emit("lifetime_errors", sums->lifetime_errors, emit_user);
-  emit("messages_heard_twice", (double)sums->heard_twice, emit_user);
-  emit("messages_invented", invented, emit_user);
-  emit("misplaced", misplaced, emit_user);
-  emit("violations",
-       census_errors + sums->lifetime_errors + (double)sums->heard_twice + invented + misplaced + too_many, emit_user);
+  if (arrived > sums->sent) sums->invented = (double)(arrived - sums->sent);
+  sums->census_errors = (double)tally->census_errors + (tally->births - tally->deaths != sums->count);
+  sums->violations = sums->census_errors + sums->invented +
+                     (double)(sums->lifetime_errors + sums->heard_twice + sums->misplaced) +
+                     (tally->population_max > self->base.needs.agents_max);
 }
 
-void hostile_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
-  const hostile *self = instance;
-  census sums = hostile_report_take_census(self, world);
-  emit("population", sums.count, emit_user);
-  emit("population_max", self->tally.population_max, emit_user);
-  emit_kinds(&sums, emit, emit_user);
-  emit_deeds(self, &sums, emit, emit_user);
-  hostile_report_emit_violations(self, &sums, emit, emit_user);
-}
+#define KIND(name, kind) SCAFFOLD_FOUND("kind_" name, census, of_kind[HOSTILE_##kind])
+
+/* Each of the last six must be 0. */
+const scaffold_line hostile_lines[] = {SCAFFOLD_AGENTS("population"),
+                                       SCAFFOLD_OWN("population_max", hostile, tally.population_max),
+                                       KIND("endless", ENDLESS),
+                                       KIND("flipper", FLIPPER),
+                                       KIND("breeder", BREEDER),
+                                       KIND("mayfly", MAYFLY),
+                                       KIND("flapper", FLAPPER),
+                                       KIND("chorus", CHORUS),
+                                       KIND("glutton", GLUTTON),
+                                       KIND("ringer", RINGER),
+                                       KIND("gossip", GOSSIP),
+                                       KIND("strayer", STRAYER),
+                                       SCAFFOLD_OWN("births", hostile, tally.births),
+                                       SCAFFOLD_OWN("deaths", hostile, tally.deaths),
+                                       SCAFFOLD_OWN("kills", hostile, tally.kills),
+                                       SCAFFOLD_OWN("births_refused", hostile, tally.births_refused),
+                                       SCAFFOLD_SUM("updates_of_living", hostile_life, updates),
+                                       SCAFFOLD_OWN("cost_flips", hostile, tally.flips),
+                                       SCAFFOLD_OWN("chorus_calls", hostile, tally.calls),
+                                       SCAFFOLD_OWN("chorus_calls_refused", hostile, tally.calls_refused),
+                                       SCAFFOLD_SUM("level_changes", hostile_life, level_changes),
+                                       SCAFFOLD_SUM("ring_wakes", hostile_life, wakes),
+                                       SCAFFOLD_FOUND("messages_sent", census, sent),
+                                       SCAFFOLD_FOUND("messages_heard", census, heard),
+                                       SCAFFOLD_FOUND("messages_lost", census, lost),
+                                       SCAFFOLD_SUM("moves_refused", hostile_life, refused),
+                                       SCAFFOLD_FOUND("census_errors", census, census_errors),
+                                       SCAFFOLD_FOUND("lifetime_errors", census, lifetime_errors),
+                                       SCAFFOLD_FOUND("messages_heard_twice", census, heard_twice),
+                                       SCAFFOLD_FOUND("messages_invented", census, invented),
+                                       SCAFFOLD_FOUND("misplaced", census, misplaced),
+                                       SCAFFOLD_FOUND("violations", census, violations),
+                                       {0}};

@@ -1,14 +1,11 @@
 #include "scenarios/pathstorm.h"
 
-#include "scenarios/options_check.h"
-#include "scenarios/population_random.h"
 #include "scenarios/scenarios.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WALKERS_DEFAULT = 3200, WALKERS_MAX = 20000, OBSERVERS_DEFAULT = 8, OBSERVERS_MAX = 4096 };
 enum { SHIFT_MAX = 10, SHIFT_MIN = 7, CROWD = 800 }; /* from so many walkers on: the largest map */
 
 /* The first storm comes while a host still warms up, and touches memory for the first time; then one comes every 10
@@ -22,7 +19,7 @@ static const float forbidden_shares[] = {0.10f, 0.40f, 0.20f, 0.01f, 0.05f};
 /* ---------------------------------------------------------------------------------------------------- what follows */
 
 uint64_t pathstorm_random(const pathstorm *self, uint64_t number, uint64_t purpose) {
-  return population_mix(population_mix(self->seed + purpose) ^ population_mix(number));
+  return scaffold_random(scaffold_random(self->base.seed + purpose) ^ scaffold_random(number));
 }
 
 muster_position pathstorm_position(const pathstorm *self, uint32_t cell) {
@@ -30,9 +27,9 @@ muster_position pathstorm_position(const pathstorm *self, uint32_t cell) {
 }
 
 uint32_t pathstorm_place_of(const pathstorm *self, uint32_t order, uint32_t walker) {
-  uint64_t random = pathstorm_random(self, (uint64_t)order << 32 | walker, 2), choice = population_mix(random);
+  uint64_t random = pathstorm_random(self, (uint64_t)order << 32 | walker, 2), choice = scaffold_random(random);
   uint32_t storm = order - 1;
-  if (population_share(random) < forbidden_shares[storm % (sizeof forbidden_shares / sizeof *forbidden_shares)])
+  if (muster_random_share(random) < forbidden_shares[storm % (sizeof forbidden_shares / sizeof *forbidden_shares)])
     return PATHSTORM_PLACES + (uint32_t)(choice % PATHSTORM_FORBIDDEN);
   return (storm * PATHSTORM_GOALS + (uint32_t)(choice % PATHSTORM_GOALS)) % PATHSTORM_PLACES;
 }
@@ -47,15 +44,19 @@ bool pathstorm_is_reachable(const pathstorm *self, uint32_t from, uint32_t to) {
 
 /* ------------------------------------------------------------------------------------------------------------- open */
 
-static void pathstorm_free_all(pathstorm *self) {
+static void pathstorm_release(void *instance) {
+  pathstorm *self = instance;
   pathstorm_solvers_destroy(self);
   for (uint32_t i = 0; i < PATHSTORM_FIELDS; i++) free(self->fields[i].ways);
   pathstorm_map_destroy(&self->map);
-  free(self->grants);
-  free(self->walker_ids);
-  free(self->observers);
-  free(self->places);
-  free(self);
+}
+
+static bool make_map(pathstorm *self) {
+  uint32_t shift = SHIFT_MAX;
+  for (uint32_t crowd = CROWD; shift > SHIFT_MIN && self->base.agents < crowd; crowd /= 4) shift--;
+  if (!pathstorm_map_create(&self->map, shift)) return false;
+  pathstorm_map_build(&self->map, self->base.seed);
+  return pathstorm_map_finish(&self->map);
 }
 
 static bool make_fields(pathstorm *self) {
@@ -64,34 +65,8 @@ static bool make_fields(pathstorm *self) {
     if (!self->fields[i].ways) return false;
     memset(self->fields[i].ways, 0xff, self->map.cells); /* first touched here, not in a frame */
   }
-  memset(self->grants, 0xff, self->walkers * sizeof *self->grants);
-  for (uint32_t i = 0; i < self->walkers; i++) self->grants[i].order = 0;
+  for (uint32_t i = 0; i < self->base.agents; i++) self->grants[i] = (pathstorm_grant){PATHSTORM_NONE, 0};
   return true;
-}
-
-static bool make_map(pathstorm *self) {
-  uint32_t shift = SHIFT_MAX;
-  for (uint32_t crowd = CROWD; shift > SHIFT_MIN && self->walkers < crowd; crowd /= 4) shift--;
-  if (!pathstorm_map_create(&self->map, shift)) return false;
-  pathstorm_map_build(&self->map, self->seed);
-  return pathstorm_map_finish(&self->map);
-}
-
-static pathstorm *pathstorm_make(const muster_module_options *options, bool whole) {
-  pathstorm *self = calloc(1, sizeof *self);
-  if (!self) return NULL;
-  self->seed = options->seed;
-  self->whole = whole;
-  self->walkers = options->agents ? options->agents : WALKERS_DEFAULT;
-  self->observer_count = options->observers ? options->observers : OBSERVERS_DEFAULT;
-  self->grants = calloc(self->walkers, sizeof *self->grants);
-  self->walker_ids = calloc(self->walkers, sizeof *self->walker_ids);
-  self->observers = calloc(self->observer_count, sizeof *self->observers);
-  self->places = calloc(self->observer_count, sizeof *self->places);
-  bool all = self->grants && self->walker_ids && self->observers && self->places;
-  if (all && make_map(self) && make_fields(self) && pathstorm_solvers_create(self)) return self;
-  pathstorm_free_all(self);
-  return NULL;
 }
 
 /* Whether a cell can be the goal of this number: the first half of the unreachable goals lies on the far bank, where a
@@ -125,68 +100,42 @@ static bool choose_goals(pathstorm *self) {
   return true;
 }
 
-static muster_result open_either(const char *name, bool whole, const muster_module_options *options, void **instance,
-                                 muster_module_needs *needs) {
-  muster_result result = options_check(name, options, WALKERS_MAX, OBSERVERS_MAX);
-  if (result) return result;
-  pathstorm *self = pathstorm_make(options, whole);
-  if (!self) return muster_module_fail(MUSTER_E_MEMORY, "%s: no memory for %u agents", name, options->agents);
-  if (!choose_goals(self)) {
-    pathstorm_free_all(self);
-    return muster_module_fail(MUSTER_E_ARGUMENT, "%s: seed %llu gives a map in one piece; take another one", name,
-                              (unsigned long long)options->seed);
-  }
-  *instance = self;
-  *needs = (muster_module_needs){.size = (uint32_t)sizeof *needs,
-                                 .agents = self->walkers + PATHSTORM_SOLVERS,
-                                 .agents_max = self->walkers + PATHSTORM_SOLVERS,
-                                 .observers = self->observer_count,
-                                 .cell_m = 16.0f};
+static muster_result pathstorm_prepare(void *instance, const muster_module_options *options) {
+  pathstorm *self = instance;
+  (void)options;
+  self->base.needs.agents = self->base.needs.agents_max = self->base.agents + PATHSTORM_SOLVERS;
   return MUSTER_OK;
 }
 
-static muster_result open_sliced(const muster_module_options *options, void **instance, muster_module_needs *needs) {
-  return open_either("pathstorm", false, options, instance, needs);
+static muster_result pathstorm_build(void *instance, const muster_module_options *options) {
+  pathstorm *self = instance;
+  const char *name = self->base.plan->name;
+  if (!make_map(self) || !make_fields(self) || !pathstorm_solvers_create(self))
+    return muster_module_fail(MUSTER_E_MEMORY, "%s: no memory for %u agents", name, options->agents);
+  if (choose_goals(self)) return MUSTER_OK;
+  return muster_module_fail(MUSTER_E_ARGUMENT, "%s: seed %llu gives a map in one piece; take another one", name,
+                            (unsigned long long)options->seed);
 }
 
-static muster_result open_whole(const muster_module_options *options, void **instance, muster_module_needs *needs) {
-  return open_either("pathstorm-whole", true, options, instance, needs);
+static muster_position pathstorm_observer_place(void *instance, uint32_t observer, double seconds) {
+  const pathstorm *self = instance;
+  uint64_t random = pathstorm_random(self, observer, 4);
+  double side_m = self->map.side, angle = walk_mps * seconds / round_m + observer;
+  return (muster_position){side_m * (double)muster_random_share(random) + round_m * cos(angle),
+                           side_m * scaffold_random_share(random) + round_m * sin(angle), 0.0};
 }
 
-static void close_storm(void *instance) {
-  pathstorm_free_all(instance);
-}
-
-/* --------------------------------------------------------------------------------------------------------- populate */
-
-static void walk_observers(pathstorm *self, double seconds) {
-  for (uint32_t i = 0; i < self->observer_count; i++) {
-    uint64_t random = pathstorm_random(self, i, 4);
-    double side_m = self->map.side, angle = walk_mps * seconds / round_m + i;
-    self->places[i].x = side_m * (double)population_share(random) + round_m * cos(angle);
-    self->places[i].y = side_m * (double)population_share(population_mix(random)) + round_m * sin(angle);
-  }
-}
-
-static muster_result pathstorm_populate(void *instance, muster_world *world) {
+static muster_result pathstorm_spawn(void *instance, muster_world *world) {
   pathstorm *self = instance;
   muster_result result = pathstorm_solvers_spawn(self, world);
-  if (!result) result = pathstorm_walkers_spawn(self, world);
-  walk_observers(self, 0.0);
-  for (uint32_t i = 0; i < self->observer_count && !result; i++) {
-    muster_observer_def def = muster_default_observer_def();
-    def.position = self->places[i];
-    self->observers[i] = muster_observer_add(world, &def);
-    if (self->observers[i].generation == 0) result = MUSTER_E_FULL;
-  }
-  return result;
+  return result ? result : pathstorm_walkers_spawn(self, world);
 }
 
 /* --------------------------------------------------------------------------------------------------- between frames */
 
 /* Sends as many orders as the world takes; the others are sent in the next frame. */
 static void give_orders(pathstorm *self, muster_world *world) {
-  while (self->ordered < self->walkers) {
+  while (self->ordered < self->base.agents) {
     pathstorm_order order = {self->order, pathstorm_place_of(self, self->order, self->ordered)};
     muster_result result = muster_agent_send(world, self->walker_ids[self->ordered], &order, sizeof order);
     if (result == MUSTER_E_FULL) return;
@@ -194,14 +143,10 @@ static void give_orders(pathstorm *self, muster_world *world) {
   }
 }
 
-static void pathstorm_before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
+static void pathstorm_frame(void *instance, muster_world *world) {
   pathstorm *self = instance;
-  if (!self->begun) self->begin_ns = sim_now_ns;
-  self->begun = true;
-  self->now_ns = sim_now_ns;
-  double seconds = (double)(sim_now_ns - self->begin_ns) * 1e-9;
-  walk_observers(self, seconds);
-  muster_observers_move(world, self->observers, self->places, self->observer_count);
+  double seconds = scaffold_seconds(&self->base);
+  scaffold_move_observers(self, world);
   if (seconds < first_order_s) return;
   uint32_t due = 1 + (uint32_t)(fmax(seconds - before_storms_s, 0.0) / order_s);
   if (due > self->order) {
@@ -213,28 +158,25 @@ static void pathstorm_before_frame(void *instance, muster_world *world, uint64_t
 
 /* ------------------------------------------------------------------------------------------------------ the modules */
 
-const muster_module *muster_module_pathstorm(void) {
-  static const muster_module module = {.size = (uint32_t)sizeof module,
-                                       .abi = MUSTER_MODULE_ABI,
-                                       .name = "pathstorm",
-                                       .summary = "all walkers are ordered across a large map at once, every 10 s",
-                                       .open = open_sliced,
-                                       .populate = pathstorm_populate,
-                                       .before_frame = pathstorm_before_frame,
-                                       .report = pathstorm_report,
-                                       .close = close_storm};
-  return &module;
+static const scaffold_array arrays[] = {
+    SCAFFOLD_ARRAY(pathstorm, grants, base.agents), SCAFFOLD_ARRAY(pathstorm, walker_ids, base.agents), {0}};
+
+#define PLAN(title)                                                                                                    \
+  {                                                                                                                    \
+    .name = title, .bytes = sizeof(pathstorm), .agents_default = 3200, .agents_max = 20000, .observers_default = 8,    \
+    .observers_max = 4096, .cell_m = 16.0f, .arrays = arrays, .lines = pathstorm_lines, .prepare = pathstorm_prepare,  \
+    .build = pathstorm_build, .release = pathstorm_release, .join = pathstorm_solvers_register,                        \
+    .spawn = pathstorm_spawn, .place = pathstorm_observer_place, .frame = pathstorm_frame, .count = pathstorm_count,   \
+    .conclude = pathstorm_conclude                                                                                     \
+  }
+
+static const scaffold_plan sliced = PLAN("pathstorm"), whole = PLAN("pathstorm-whole");
+
+bool pathstorm_is_whole(const pathstorm *self) {
+  return self->base.plan == &whole;
 }
 
-const muster_module *muster_module_pathstorm_whole(void) {
-  static const muster_module module = {.size = (uint32_t)sizeof module,
-                                       .abi = MUSTER_MODULE_ABI,
-                                       .name = "pathstorm-whole",
-                                       .summary = "the same, but each search is one atom: what slices are good for",
-                                       .open = open_whole,
-                                       .populate = pathstorm_populate,
-                                       .before_frame = pathstorm_before_frame,
-                                       .report = pathstorm_report,
-                                       .close = close_storm};
-  return &module;
-}
+SCAFFOLD_MODULE(pathstorm, sliced, "pathstorm", "all walkers are ordered across a large map at once, every 10 s",
+                SCAFFOLD_FRAMES)
+SCAFFOLD_MODULE(pathstorm_whole, whole, "pathstorm-whole",
+                "the same, but each search is one atom: what slices are good for", SCAFFOLD_FRAMES)

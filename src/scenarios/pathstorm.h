@@ -18,8 +18,7 @@
 #define SCENARIOS_PATHSTORM_H
 
 #include "scenarios/pathstorm_search.h"
-
-#include <muster/module.h>
+#include "scenarios/scaffold.h"
 
 enum {
   PATHSTORM_SOLVERS = 4,
@@ -141,7 +140,8 @@ typedef struct pathstorm_solver_state {
   uint64_t searched; /* cells expanded by the running search */
 } pathstorm_solver_state;
 
-/* Registers the type and spawns the solvers. Thread of the frames, between frames. */
+/* Registers the type; spawns the solvers. Thread of the frames, between frames. */
+muster_result pathstorm_solvers_register(void *instance, muster_world *world);
 muster_result pathstorm_solvers_spawn(pathstorm *self, muster_world *world);
 
 /* Memory of all solvers. False when it is refused. */
@@ -188,9 +188,7 @@ muster_result pathstorm_walkers_spawn(pathstorm *self, muster_world *world);
  */
 
 struct pathstorm {
-  uint64_t seed;
-  bool whole; /* a search is one atom */
-  uint32_t walkers, observer_count;
+  scaffold base; /* its agents are the walkers */
   pathstorm_map map;
   uint32_t goals[PATHSTORM_PLACES + PATHSTORM_FORBIDDEN]; /* cells; goals that walkers can reach come first */
   pathstorm_field fields[PATHSTORM_FIELDS];
@@ -199,14 +197,13 @@ struct pathstorm {
   muster_type solver_type, walker_type;
   muster_agent solver_ids[PATHSTORM_SOLVERS];
   muster_agent *walker_ids;
-  muster_observer *observers;
-  muster_position *places;
   /* only written between frames */
-  uint64_t begin_ns, now_ns;
-  bool begun;
   uint32_t order;   /* that is being given; 0: none yet */
   uint32_t ordered; /* walkers that were sent it */
 };
+
+/* Whether a search is one atom. Pure. */
+bool pathstorm_is_whole(const pathstorm *self);
 
 /* A random number from the seed, for the number-th thing of this purpose. Pure. */
 uint64_t pathstorm_random(const pathstorm *self, uint64_t number, uint64_t purpose);
@@ -223,7 +220,13 @@ uint32_t pathstorm_solver_of(uint32_t place);
 /* Whether the map has a way from one cell to the other. Pure. */
 bool pathstorm_is_reachable(const pathstorm *self, uint32_t from, uint32_t to);
 
-/* Names the numbers of the world, `violations` of the invariants among them. Thread of the frames, between frames. */
-void pathstorm_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user);
+/* The report: the numbers of the world, `violations` of the invariants among them. */
+extern const scaffold_line pathstorm_lines[];
+
+/* Counts an agent in; thread of the frames. */
+void pathstorm_count(const scaffold_look *look);
+
+/* What the sums come to; thread of the frames. */
+void pathstorm_conclude(const scaffold_look *look);
 
 #endif

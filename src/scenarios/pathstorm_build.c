@@ -1,6 +1,6 @@
 /* pathstorm_build.c - what stands on the map: rubble first, then houses, then rivers, which cut through everything. */
 #include "scenarios/pathstorm_map.h"
-#include "scenarios/population_random.h"
+#include "scenarios/scaffold.h"
 
 enum { BLOCK = 32, WALL_MIN = 10, WALL_MAX = 26, WATER = 5, BRIDGE = 4, BRIDGES = 6 };
 
@@ -13,11 +13,11 @@ struct dice {
 
 static uint64_t roll(struct dice *dice) {
   dice->state += 0x9e3779b97f4a7c15u;
-  return population_mix(dice->state);
+  return scaffold_random(dice->state);
 }
 
 static float share_of(struct dice *dice) {
-  return population_share(roll(dice));
+  return muster_random_share(roll(dice));
 }
 
 /* A number from `least` to `most`. */
@@ -95,7 +95,7 @@ static void dig_river(pathstorm_map *map, struct dice *dice, int32_t middle, boo
 }
 
 void pathstorm_map_build(pathstorm_map *map, uint64_t seed) {
-  struct dice dice = {population_mix(seed)};
+  struct dice dice = {scaffold_random(seed)};
   int32_t side = (int32_t)map->side;
   scatter_rubble(map, &dice);
   build_houses(map, &dice);

@@ -3,9 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const int32_t pathstorm_step_x[PATHSTORM_DIRECTIONS] = {1, 1, 0, -1, -1, -1, 0, 1};
-const int32_t pathstorm_step_y[PATHSTORM_DIRECTIONS] = {0, 1, 1, 1, 0, -1, -1, -1};
-
 bool pathstorm_map_create(pathstorm_map *map, uint32_t shift) {
   *map = (pathstorm_map){.shift = shift, .side = 1u << shift, .cells = 1u << 2 * shift};
   map->ground = calloc(map->cells, 1);
@@ -37,15 +34,10 @@ void pathstorm_map_set(pathstorm_map *map, int32_t x, int32_t y, bool blocked) {
 /* ----------------------------------------------------------------------------------------------------------- finish */
 
 static uint8_t exits_of(const pathstorm_map *map, uint32_t cell) {
-  bool open[PATHSTORM_DIRECTIONS];
-  uint8_t exits = 0;
+  bool open[GRID_DIRECTIONS];
   if (map->ground[cell]) return 0;
-  for (uint32_t d = 0; d < PATHSTORM_DIRECTIONS; d++) open[d] = !map->ground[pathstorm_neighbour(map, cell, d)];
-  for (uint32_t d = 0; d < PATHSTORM_DIRECTIONS; d++) {
-    bool diagonal = d & 1;
-    if (open[d] && (!diagonal || (open[d - 1] && open[(d + 1) % PATHSTORM_DIRECTIONS]))) exits |= (uint8_t)(1u << d);
-  }
-  return exits;
+  for (uint32_t d = 0; d < GRID_DIRECTIONS; d++) open[d] = !map->ground[pathstorm_neighbour(map, cell, d)];
+  return (uint8_t)grid_exits(open);
 }
 
 /* Gives the region of a cell its number; returns its size. `stack` has room for every cell. */
@@ -56,7 +48,7 @@ static uint32_t flood(pathstorm_map *map, uint32_t first, uint32_t number, uint3
   while (height > 0) {
     uint32_t cell = stack[--height];
     size++;
-    for (uint32_t d = 0; d < PATHSTORM_DIRECTIONS; d++) {
+    for (uint32_t d = 0; d < GRID_DIRECTIONS; d++) {
       if (!(map->exits[cell] >> d & 1u)) continue;
       uint32_t next = pathstorm_neighbour(map, cell, d);
       if (map->regions[next]) continue;

@@ -7,10 +7,7 @@
 #ifndef SCENARIOS_PATHSTORM_MAP_H
 #define SCENARIOS_PATHSTORM_MAP_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-enum { PATHSTORM_DIRECTIONS = 8, PATHSTORM_STRAIGHT = 10, PATHSTORM_DIAGONAL = 14 };
+#include "scenarios/grid.h"
 
 typedef struct pathstorm_map {
   uint32_t shift;    /* of a row: the map has 1 << shift cells on a side */
@@ -23,10 +20,6 @@ typedef struct pathstorm_map {
   uint32_t region_count;
   uint32_t *region_cells; /* of each region, by its number: how many cells it has; [0] is unused */
 } pathstorm_map;
-
-/* Directions: straight ones are even, and opposite ones are four apart. The tables say by how much a step changes
- * column and row. */
-extern const int32_t pathstorm_step_x[PATHSTORM_DIRECTIONS], pathstorm_step_y[PATHSTORM_DIRECTIONS];
 
 /* A map of 1 << shift cells on a side (3 .. 12), free but for its edge. False when memory is refused. The caller
  * destroys it. */
@@ -52,7 +45,7 @@ static inline uint32_t pathstorm_cell_y(const pathstorm_map *map, uint32_t cell)
 
 /* The cell that a permitted step leads to. */
 static inline uint32_t pathstorm_neighbour(const pathstorm_map *map, uint32_t cell, uint32_t direction) {
-  return cell + (uint32_t)(pathstorm_step_y[direction] * (int32_t)map->side + pathstorm_step_x[direction]);
+  return cell + (uint32_t)(grid_y[direction] * (int32_t)map->side + grid_x[direction]);
 }
 
 #endif

@@ -8,7 +8,7 @@ enum { WAY_STEP = 7, WAY_REACHED = 8, WAY_CLOSED = 16, WAY_WANTED = 32 };
 
 /* A cell is reached at most once from each neighbour. That many entries are only address space: few are in use at a
  * time, and the entry that was given back last is used first. */
-enum { ENTRIES_PER_CELL = PATHSTORM_DIRECTIONS };
+enum { ENTRIES_PER_CELL = GRID_DIRECTIONS };
 
 bool pathstorm_search_create(pathstorm_search *search, const pathstorm_map *map) {
   *search = (pathstorm_search){.map = map, .status = PATHSTORM_EXHAUSTED, .spare = PATHSTORM_NO_ENTRY};
@@ -31,14 +31,13 @@ void pathstorm_search_destroy(pathstorm_search *search) {
 
 /* -------------------------------------------------------------------------------------------------------- open list */
 
-/* The least cost of a way from a cell into the box: diagonal as far as possible, then straight. */
+/* The least cost of a way from a cell into the box. */
 static uint32_t pathstorm_search_least_cost(const pathstorm_search *search, uint32_t cell) {
   uint32_t x = pathstorm_cell_x(search->map, cell), y = pathstorm_cell_y(search->map, cell);
   const pathstorm_box *box = &search->box;
   uint32_t across = x < box->x0 ? box->x0 - x : x > box->x1 ? x - box->x1 : 0;
   uint32_t along = y < box->y0 ? box->y0 - y : y > box->y1 ? y - box->y1 : 0;
-  uint32_t shorter = across < along ? across : along, longer = across < along ? along : across;
-  return PATHSTORM_DIAGONAL * shorter + PATHSTORM_STRAIGHT * (longer - shorter);
+  return grid_least_cost(across, along);
 }
 
 static void pathstorm_search_push(pathstorm_search *search, uint32_t cell, uint32_t estimate) {
@@ -96,7 +95,7 @@ static void pathstorm_search_reach_out(pathstorm_search *search, uint32_t cell) 
   for (; exits; exits &= exits - 1) {
     uint32_t direction = (uint32_t)__builtin_ctz(exits), next = pathstorm_neighbour(search->map, cell, direction);
     uint8_t *way = &search->ways[next];
-    uint32_t reached = cost + (direction & 1 ? PATHSTORM_DIAGONAL : PATHSTORM_STRAIGHT);
+    uint32_t reached = cost + grid_cost(direction);
     if (*way & WAY_CLOSED || (*way & WAY_REACHED && search->costs[next] <= reached)) continue;
     *way = (uint8_t)((*way & WAY_WANTED) | WAY_REACHED | (direction ^ 4));
     search->costs[next] = reached;

@@ -21,7 +21,7 @@ static const uint64_t period_ns = 50000000, limit_ns = 500000, slice_ns = 400000
 /* ----------------------------------------------------------------------------------------------------------- memory */
 
 static bool create_one(pathstorm *self, pathstorm_solver *solver) {
-  size_t walkers = self->walkers;
+  size_t walkers = self->base.agents;
   solver->self = self;
   solver->field = PATHSTORM_NONE;
   solver->waiting = calloc(walkers, sizeof *solver->waiting);
@@ -271,7 +271,7 @@ static muster_atom_result talk(muster_update *update) {
 /* -------------------------------------------------------------------------------------------------------- the type */
 
 static uint32_t search_atoms(const pathstorm *self) {
-  return CLEARINGS + 1 + (self->whole ? 1 : self->map.cells / STEPS_PER_ATOM + 1);
+  return CLEARINGS + 1 + (pathstorm_is_whole(self) ? 1 : self->map.cells / STEPS_PER_ATOM + 1);
 }
 
 /* The model cost follows from what the last commit left, which does not change while a frame runs. */
@@ -284,16 +284,18 @@ static uint64_t pathstorm_solver_model_cost(const muster_cost_query *query, void
   if (first || last) return talk_ns;
   if (query->atom <= CLEARINGS + 1) return solver->begins ? begin_ns : idle_ns;
   if (!solver->busy) return idle_ns;
-  return self->whole ? (uint64_t)self->map.cells / STEPS_PER_ATOM * expand_ns : expand_ns;
+  return pathstorm_is_whole(self) ? (uint64_t)self->map.cells / STEPS_PER_ATOM * expand_ns : expand_ns;
 }
 
-static muster_type register_solver(pathstorm *self, muster_world *world) {
+muster_result pathstorm_solvers_register(void *instance, muster_world *world) {
+  pathstorm *self = instance;
   static const muster_atom listens = {pathstorm_solver_listen, MUSTER_ROLE_PERCEPTION, talk_ns};
   static const muster_atom talks = {talk, MUSTER_ROLE_ACTION, talk_ns};
   muster_atom searches[SEARCH_ATOMS_MAX];
   muster_set_def sets[3] = {muster_default_set_def(), muster_default_set_def(), muster_default_set_def()};
   for (uint32_t i = 0; i < search_atoms(self); i++) {
-    searches[i] = (muster_atom){self->whole ? expand_all : pathstorm_solver_expand, MUSTER_ROLE_BEHAVIOUR, expand_ns};
+    searches[i] = (muster_atom){pathstorm_is_whole(self) ? expand_all : pathstorm_solver_expand, MUSTER_ROLE_BEHAVIOUR,
+                                expand_ns};
     if (i <= CLEARINGS)
       searches[i] = (muster_atom){i < CLEARINGS ? pathstorm_solver_clear : pathstorm_solver_begin,
                                   MUSTER_ROLE_BEHAVIOUR, begin_ns};
@@ -303,7 +305,7 @@ static muster_type register_solver(pathstorm *self, muster_world *world) {
   sets[0].atoms = &listens;
   sets[0].atom_count = 1;
   sets[1].name = "search";
-  sets[1].mode = self->whole ? MUSTER_MODE_RUN : MUSTER_MODE_SLICEABLE;
+  sets[1].mode = pathstorm_is_whole(self) ? MUSTER_MODE_RUN : MUSTER_MODE_SLICEABLE;
   sets[1].atoms = searches;
   sets[1].atom_count = search_atoms(self);
   sets[1].asks = 2 * STEPS_PER_ATOM / STEPS_PER_QUESTION; /* virtual: a piece is never left before its end */
@@ -311,12 +313,9 @@ static muster_type register_solver(pathstorm *self, muster_world *world) {
   sets[2].role = MUSTER_ROLE_ACTION;
   sets[2].atoms = &talks;
   sets[2].atom_count = 1;
-  muster_type_def def = muster_default_type_def();
-  def.name = "solver";
+  muster_type_def def = scaffold_type("solver", NULL, 0, sizeof(pathstorm_solver_state), period_ns, period_ns);
   def.sets = sets;
   def.set_count = 3;
-  def.state_bytes = (uint32_t)sizeof(pathstorm_solver_state);
-  def.period_ns = def.period_max_ns = period_ns;
   def.elasticity = 0.0f;
   def.limit_ns = limit_ns;
   def.messages_max = PATHSTORM_INBOX_MAX;
@@ -328,20 +327,17 @@ static muster_type register_solver(pathstorm *self, muster_world *world) {
   def.user = self;
   def.model_cost_ns = pathstorm_solver_model_cost;
   def.strikes_demote = def.strikes_quarantine = 0; /* all walkers wait for solvers: offences are only counted */
-  return muster_type_register(world, &def);
+  return scaffold_register(world, &def, &self->solver_type);
 }
 
 muster_result pathstorm_solvers_spawn(pathstorm *self, muster_world *world) {
-  muster_agent_def def = muster_default_agent_def();
-  def.type = self->solver_type = register_solver(self, world);
-  if (!def.type.index) return MUSTER_E_ARGUMENT;
-  def.importance_floor = 1.0f;
-  def.elasticity = 0.0f;
-  for (uint32_t i = 0; i < PATHSTORM_SOLVERS; i++) {
+  muster_result result = MUSTER_OK;
+  for (uint32_t i = 0; i < PATHSTORM_SOLVERS && !result; i++) {
     pathstorm_solver_state state = {.number = i};
-    def.state = &state;
-    self->solver_ids[i] = muster_agent_spawn(world, &def);
-    if (muster_agent_is_null(self->solver_ids[i])) return MUSTER_E_FULL;
+    muster_agent_def def = scaffold_agent(self->solver_type, (muster_position){0, 0, 0}, &state);
+    def.importance_floor = 1.0f;
+    def.elasticity = 0.0f;
+    result = scaffold_spawn(world, &def, &self->solver_ids[i]);
   }
-  return MUSTER_OK;
+  return result;
 }

@@ -178,7 +178,7 @@ static const walker_set walker_sets[] = {
 
 enum { SETS = sizeof walker_sets / sizeof *walker_sets };
 
-static muster_type register_walker(pathstorm *self, muster_world *world) {
+static muster_result register_walker(pathstorm *self, muster_world *world) {
   muster_set_def sets[SETS];
   for (uint32_t i = 0; i < SETS; i++) {
     const walker_set *set = &walker_sets[i];
@@ -193,20 +193,16 @@ static muster_type register_walker(pathstorm *self, muster_world *world) {
     sets[i].atom_count = 1;
     sets[i].asks = 32;
   }
-  muster_type_def def = muster_default_type_def();
-  def.name = "walker";
+  muster_type_def def = scaffold_type("walker", NULL, 0, sizeof(pathstorm_walker_state), period_ns, period_max_ns);
   def.sets = sets;
   def.set_count = SETS;
-  def.state_bytes = (uint32_t)sizeof(pathstorm_walker_state);
-  def.period_ns = period_ns;
-  def.period_max_ns = period_max_ns;
   def.limit_ns = limit_ns;
   def.messages_max = MESSAGES_MAX;
   def.message_bytes = (uint32_t)sizeof(pathstorm_answer);
   def.sends_max = 1;
   def.wake_on_message = true;
   def.user = self;
-  return muster_type_register(world, &def);
+  return scaffold_register(world, &def, &self->walker_type);
 }
 
 /* A random cell of the largest region. */
@@ -217,16 +213,12 @@ static uint32_t place_walker(const pathstorm *self, uint64_t random) {
 }
 
 muster_result pathstorm_walkers_spawn(pathstorm *self, muster_world *world) {
-  muster_agent_def def = muster_default_agent_def();
-  def.type = self->walker_type = register_walker(self, world);
-  if (!def.type.index) return MUSTER_E_ARGUMENT;
-  for (uint32_t i = 0; i < self->walkers; i++) {
+  muster_result result = register_walker(self, world);
+  for (uint32_t i = 0; i < self->base.agents && !result; i++) {
     pathstorm_walker_state state = {.number = i, .field = PATHSTORM_NONE};
     state.cell = place_walker(self, pathstorm_random(self, i, 1));
-    def.position = pathstorm_position(self, state.cell);
-    def.state = &state;
-    self->walker_ids[i] = muster_agent_spawn(world, &def);
-    if (muster_agent_is_null(self->walker_ids[i])) return MUSTER_E_FULL;
+    muster_agent_def def = scaffold_agent(self->walker_type, pathstorm_position(self, state.cell), &state);
+    result = scaffold_spawn(world, &def, &self->walker_ids[i]);
   }
-  return MUSTER_OK;
+  return result;
 }

@@ -1,9 +1,8 @@
 /* population.c - the module `population`: the NPCs of a CSV file, each with the behaviour of its kind. */
-#include "scenarios/kept.h"
 #include "scenarios/population_file.h"
 #include "scenarios/population_observers.h"
-#include "scenarios/population_random.h"
 #include "scenarios/population_roles.h"
+#include "scenarios/scaffold.h"
 #include "scenarios/scenarios.h"
 
 #include <inttypes.h>
@@ -14,26 +13,27 @@ static const population_role *const roles[POPULATION_FAMILIES] = {&population_ro
                                                                   &population_sensing, &population_paths};
 
 struct population {
+  scaffold base;
   population_rows rows;
   uint8_t *families;      /* of each kind */
   uint32_t *world_agents; /* rows of each world */
   population_observers observers;
   muster_type types[POPULATION_FAMILIES];
-  uint64_t seed;
+  uint32_t state_bytes_max;
+  uint64_t rows_number; /* a hash of all rows and the seed */
 };
 
 /* ------------------------------------------------------------------------------------------------------------ open */
 
-static void population_close(void *instance) {
+static void population_release(void *instance) {
   struct population *population = instance;
   population_rows_free(&population->rows);
   population_observers_free(&population->observers);
   free(population->families);
   free(population->world_agents);
-  free(population);
 }
 
-static muster_result population_check_options(const muster_module_options *options) {
+static muster_result population_check(const muster_module_options *options) {
   if (!options->path || !*options->path)
     return muster_module_fail(MUSTER_E_ARGUMENT, "population: no file; name a CSV file of NPC spawns");
   if (options->up_axis != 'y' && options->up_axis != 'z')
@@ -63,122 +63,93 @@ static bool population_prepare(struct population *population, uint32_t observers
   if (!population->families || !population->world_agents) return false;
   for (uint32_t i = 0; i < rows->count; i++) population->world_agents[rows->rows[i].world]++;
   uint32_t observers = population_observers_needed(rows, population->world_agents, observers_wanted);
-  return population_cast(rows, population->seed, population->families) &&
+  return population_cast(rows, population->base.seed, population->families) &&
          population_observers_begin(&population->observers, rows, population->world_agents, observers,
-                                    population->seed);
+                                    population->base.seed);
 }
-
-static muster_result population_open(const muster_module_options *options, void **instance,
-                                     muster_module_needs *needs) {
-  muster_result result = population_check_options(options);
-  if (result) return result;
-  struct population *population = calloc(1, sizeof *population);
-  if (!population) return muster_module_fail(MUSTER_E_MEMORY, "population: out of memory");
-  population->seed = options->seed;
-  result = population_read_rows(population, options);
-  if (!result && !population_prepare(population, options->observers))
-    result = muster_module_fail(MUSTER_E_MEMORY, "population: out of memory");
-  if (result) {
-    population_close(population);
-    return result;
-  }
-  needs->agents = needs->agents_max = population->rows.count;
-  needs->observers = population->observers.count;
-  needs->cell_m = 16;
-  *instance = population;
-  return MUSTER_OK;
-}
-
-/* -------------------------------------------------------------------------------------------------------- populate */
-
-static bool register_types(struct population *population, muster_world *world, uint32_t *state_bytes_max) {
-  *state_bytes_max = 0;
-  for (uint32_t i = 0; i < POPULATION_FAMILIES; i++) {
-    muster_type_def def = roles[i]->define();
-    population->types[i] = muster_type_register(world, &def);
-    if (population->types[i].index == 0) return false;
-    if (def.state_bytes > *state_bytes_max) *state_bytes_max = def.state_bytes;
-  }
-  return true;
-}
-
-static bool population_spawn(const struct population *population, muster_world *world, uint32_t number, void *state,
-                             uint32_t bytes) {
-  const population_row *row = &population->rows.rows[number];
-  uint64_t kind = population->rows.kinds[row->kind];
-  population_family family = population->families[row->kind];
-  population_start start = {row->position, row->speed_mps, row->patrol,
-                            population_mix(population->seed ^ population_mix(number))};
-  population_public public = {.strength = population_share(population_mix(kind + population->seed))};
-  memset(state, 0, bytes);
-  roles[family]->begin(state, &start);
-  muster_agent_def def = muster_default_agent_def();
-  def.type = population->types[family];
-  def.position = row->position;
-  def.partition = row->world;
-  def.state = state;
-  def.published = &public;
-  return !muster_agent_is_null(muster_agent_spawn(world, &def));
-}
-
-/* Where the library refuses, it has already said why. */
-static muster_result population_populate(void *instance, muster_world *world) {
-  struct population *population = instance;
-  uint32_t bytes;
-  if (!register_types(population, world, &bytes)) return MUSTER_E_FULL;
-  void *state = malloc(bytes);
-  if (!state) return muster_module_fail(MUSTER_E_MEMORY, "population: out of memory");
-  bool spawned = true;
-  for (uint32_t i = 0; spawned && i < population->rows.count; i++)
-    spawned = population_spawn(population, world, i, state, bytes);
-  free(state);
-  return spawned && population_observers_enter(&population->observers, world) ? MUSTER_OK : MUSTER_E_FULL;
-}
-
-static void population_before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
-  struct population *population = instance;
-  population_observers_walk(&population->observers, &population->rows, world, sim_now_ns);
-}
-
-/* ------------------------------------------------------------------------------------------------------------ keep */
-
-/* What a snapshot keeps besides the agents; the walkers follow. */
-typedef struct kept_population {
-  uint64_t rows; /* a hash of all rows and the seed */
-  uint32_t version, walkers;
-  uint64_t last_now_ns, goals;
-  double walked_m;
-} kept_population;
-
-enum { KEPT_VERSION = 1 };
 
 /* A hash: another file, or another seed, gives another number. */
 static uint64_t population_number_of(const struct population *population) {
-  uint64_t number = population_mix(population->seed) + population->rows.count;
+  uint64_t number = scaffold_random(population->base.seed) + population->rows.count;
   for (uint32_t i = 0; i < population->rows.count; i++) {
     const population_row *row = &population->rows.rows[i];
     uint64_t bits[2];
     memcpy(&bits[0], &row->position.x, sizeof bits[0]);
     memcpy(&bits[1], &row->position.y, sizeof bits[1]);
-    number = population_mix(number ^ bits[0]) + population_mix(bits[1] + row->kind) + row->world;
+    number = scaffold_random(number ^ bits[0]) + scaffold_random(bits[1] + row->kind) + row->world;
   }
   return number;
 }
 
-static muster_result population_save(void *instance, const muster_world *world, muster_module_write write,
-                                     void *write_user) {
-  const struct population *population = instance;
-  const population_observers *observers = &population->observers;
-  (void)world;
-  kept_population kept = {population_number_of(population), KEPT_VERSION,     observers->count,
-                          observers->last_now_ns,           observers->goals, observers->walked_m};
-  bool written = write(&kept, sizeof kept, write_user) &&
-                 write(observers->walkers, observers->count * sizeof *observers->walkers, write_user);
-  return written ? MUSTER_OK : kept_unwritten("population");
+static muster_result population_make(void *instance, const muster_module_options *options) {
+  struct population *population = instance;
+  muster_result result = population_read_rows(population, options);
+  if (result) return result;
+  if (!population_prepare(population, options->observers))
+    return muster_module_fail(MUSTER_E_MEMORY, "population: out of memory");
+  population->rows_number = population_number_of(population);
+  population->base.needs.agents = population->base.needs.agents_max = population->rows.count;
+  population->base.needs.observers = population->observers.count;
+  return MUSTER_OK;
 }
 
+/* -------------------------------------------------------------------------------------------------------- populate */
+
+static muster_result population_join(void *instance, muster_world *world, uint32_t family) {
+  struct population *population = instance;
+  muster_type_def def = roles[family]->define();
+  if (def.state_bytes > population->state_bytes_max) population->state_bytes_max = def.state_bytes;
+  return scaffold_register(world, &def, &population->types[family]);
+}
+
+static muster_result spawn_row(const struct population *population, muster_world *world, uint32_t number, void *state) {
+  const population_row *row = &population->rows.rows[number];
+  uint64_t kind = population->rows.kinds[row->kind], seed = population->base.seed;
+  population_family family = population->families[row->kind];
+  population_start start = {row->position, row->speed_mps, row->patrol,
+                            scaffold_random(seed ^ scaffold_random(number))};
+  population_public public = {.strength = (float)scaffold_random_share(kind + seed)};
+  memset(state, 0, population->state_bytes_max);
+  roles[family]->begin(state, &start);
+  muster_agent_def def = scaffold_agent(population->types[family], row->position, state);
+  def.partition = row->world;
+  def.published = &public;
+  return scaffold_spawn(world, &def, NULL);
+}
+
+/* Where the library refuses, it has already said why. */
+static muster_result population_spawn(void *instance, muster_world *world) {
+  struct population *population = instance;
+  muster_result result = MUSTER_OK;
+  void *state = malloc(population->state_bytes_max);
+  if (!state) return muster_module_fail(MUSTER_E_MEMORY, "population: out of memory");
+  for (uint32_t i = 0; !result && i < population->rows.count; i++) result = spawn_row(population, world, i, state);
+  free(state);
+  return result || population_observers_enter(&population->observers, world) ? result : MUSTER_E_FULL;
+}
+
+static void population_frame(void *instance, muster_world *world) {
+  struct population *population = instance;
+  population_observers_walk(&population->observers, &population->rows, world, population->base.now_ns);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ keep */
+
+/* What a snapshot keeps besides the agents; the walkers follow. */
+static const scaffold_field kept[] = {SCAFFOLD_SAME(struct population, rows_number),
+                                      SCAFFOLD_SAME(scaffold, version),
+                                      SCAFFOLD_SAME(struct population, observers.count),
+                                      SCAFFOLD_KEPT(struct population, observers.last_now_ns),
+                                      SCAFFOLD_KEPT(struct population, observers.goals),
+                                      SCAFFOLD_KEPT(struct population, observers.walked_m),
+                                      {0}};
+
+static const scaffold_array arrays[] = {SCAFFOLD_KEPT_ARRAY(struct population, observers.walkers, observers.count),
+                                        {0}};
+
 /* Whether walkers are on the routes of this file. */
-static bool walk_here(const struct population *population) {
+static bool walk_here(void *instance) {
+  const struct population *population = instance;
   const population_observers *observers = &population->observers;
   for (uint32_t i = 0; i < observers->count; i++) {
     const population_walker *walker = &observers->walkers[i];
@@ -188,75 +159,65 @@ static bool walk_here(const struct population *population) {
   return true;
 }
 
-static muster_result population_resume(void *instance, muster_world *world, const void *bytes, size_t count) {
-  struct population *population = instance;
-  population_observers *observers = &population->observers;
-  kept_bytes left = {.bytes = bytes, .count = count};
-  kept_population kept;
-  uint32_t state_bytes;
-  if (!register_types(population, world, &state_bytes)) return MUSTER_E_FULL;
-  kept_take(&left, &kept, sizeof kept);
-  if (kept.version != KEPT_VERSION || kept.rows != population_number_of(population) || kept.walkers != observers->count)
-    return kept_refused("population");
-  kept_take(&left, observers->walkers, observers->count * sizeof *observers->walkers);
-  if (!kept_is_read(&left) || !walk_here(population)) return kept_refused("population");
-  observers->last_now_ns = kept.last_now_ns;
-  observers->goals = kept.goals;
-  observers->walked_m = kept.walked_m;
-  return MUSTER_OK;
-}
-
 /* ---------------------------------------------------------------------------------------------------------- report */
 
 /* Agents of each family, and their sums. */
-static void count(const struct population *population, const muster_world *world, uint32_t *agents,
-                  population_tally *tally) {
-  muster_agent_info info = muster_default_agent_info();
-  for (muster_agent agent = muster_agent_next(world, (muster_agent){0}); !muster_agent_is_null(agent);
-       agent = muster_agent_next(world, agent)) {
-    if (muster_agent_read(world, agent, &info)) continue;
-    for (uint32_t i = 0; i < POPULATION_FAMILIES; i++) {
-      if (population->types[i].index != info.type.index) continue;
-      agents[i]++;
-      roles[i]->tally(info.state, tally);
-    }
+typedef struct census {
+  uint32_t agents[POPULATION_FAMILIES], worlds;
+  population_tally tally;
+} census;
+
+static void population_count(const scaffold_look *look) {
+  const struct population *population = look->instance;
+  census *sums = look->sums;
+  for (uint32_t i = 0; i < POPULATION_FAMILIES; i++) {
+    if (population->types[i].index != look->info.type.index) continue;
+    sums->agents[i]++;
+    roles[i]->tally(look->info.state, &sums->tally);
   }
 }
 
-static void population_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
-  const struct population *population = instance;
-  static const char *const names[POPULATION_FAMILIES] = {"routine_agents", "steering_agents", "sensing_agents",
-                                                         "paths_agents"};
-  uint32_t agents[POPULATION_FAMILIES] = {0}, worlds = 0;
-  population_tally tally = {0};
-  count(population, world, agents, &tally);
-  for (uint32_t i = 0; i < population->rows.world_count; i++) worlds += population->world_agents[i] > 0;
-  for (uint32_t i = 0; i < POPULATION_FAMILIES; i++) emit(names[i], agents[i], emit_user);
-  emit("partitions", worlds, emit_user);
-  emit("observers", population->observers.count, emit_user);
-  emit("observers_walked_m", population->observers.walked_m, emit_user);
-  emit("patrolled_m", tally.patrolled_m, emit_user);
-  emit("wandered_m", tally.wandered_m, emit_user);
-  emit("activities_changed", (double)tally.activities, emit_user);
-  emit("choices_changed", (double)tally.choices, emit_user);
-  emit("paths_found", (double)tally.paths_found, emit_user);
-  emit("paths_missed", (double)tally.paths_missed, emit_user);
-  emit("nodes_expanded", (double)tally.nodes_expanded, emit_user);
+static void population_conclude(const scaffold_look *look) {
+  const struct population *population = look->instance;
+  census *sums = look->sums;
+  for (uint32_t i = 0; i < population->rows.world_count; i++) sums->worlds += population->world_agents[i] > 0;
 }
 
-const muster_module *muster_module_population(void) {
-  static const muster_module module = {
-      .size = (uint32_t)sizeof module,
-      .abi = MUSTER_MODULE_ABI,
-      .name = "population",
-      .summary = "the NPCs of a CSV file of spawns, each with the behaviour of its kind",
-      .open = population_open,
-      .populate = population_populate,
-      .before_frame = population_before_frame,
-      .report = population_report,
-      .close = population_close,
-      .save = population_save,
-      .resume = population_resume,
-  };
-  return &module;
-}
+static const scaffold_line lines[] = {SCAFFOLD_FOUND("routine_agents", census, agents[POPULATION_ROUTINE]),
+                                      SCAFFOLD_FOUND("steering_agents", census, agents[POPULATION_STEERING]),
+                                      SCAFFOLD_FOUND("sensing_agents", census, agents[POPULATION_SENSING]),
+                                      SCAFFOLD_FOUND("paths_agents", census, agents[POPULATION_PATHS]),
+                                      SCAFFOLD_FOUND("partitions", census, worlds),
+                                      SCAFFOLD_OWN("observers", struct population, observers.count),
+                                      SCAFFOLD_OWN("observers_walked_m", struct population, observers.walked_m),
+                                      SCAFFOLD_FOUND("patrolled_m", census, tally.patrolled_m),
+                                      SCAFFOLD_FOUND("wandered_m", census, tally.wandered_m),
+                                      SCAFFOLD_FOUND("activities_changed", census, tally.activities),
+                                      SCAFFOLD_FOUND("choices_changed", census, tally.choices),
+                                      SCAFFOLD_FOUND("paths_found", census, tally.paths_found),
+                                      SCAFFOLD_FOUND("paths_missed", census, tally.paths_missed),
+                                      SCAFFOLD_FOUND("nodes_expanded", census, tally.nodes_expanded),
+                                      {0}};
+
+static const scaffold_plan plan = {.name = "population",
+                                   .bytes = sizeof(struct population),
+                                   .agents_max = UINT32_MAX,
+                                   .observers_max = UINT32_MAX,
+                                   .cell_m = 16,
+                                   .takes_file = true,
+                                   .arrays = arrays,
+                                   .kept = kept,
+                                   .lines = lines,
+                                   .check = population_check,
+                                   .prepare = population_make,
+                                   .release = population_release,
+                                   .kinds = POPULATION_FAMILIES,
+                                   .join_one = population_join,
+                                   .spawn = population_spawn,
+                                   .frame = population_frame,
+                                   .resumed = walk_here,
+                                   .count = population_count,
+                                   .conclude = population_conclude};
+
+SCAFFOLD_MODULE(population, plan, "population", "the NPCs of a CSV file of spawns, each with the behaviour of its kind",
+                SCAFFOLD_FRAMES, SCAFFOLD_SAVES)

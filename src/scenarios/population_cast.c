@@ -1,6 +1,6 @@
 #include "scenarios/population_cast.h"
 
-#include "scenarios/population_random.h"
+#include "scenarios/scaffold.h"
 
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ void population_thin(population_rows *rows, uint32_t wanted, uint64_t seed) {
   if (wanted == 0 || wanted >= rows->count) return;
   for (uint64_t i = 0; i < wanted; i++) {
     uint64_t first = i * rows->count / wanted, end = (i + 1) * rows->count / wanted;
-    rows->rows[i] = rows->rows[first + population_mix(seed ^ population_mix(i)) % (end - first)];
+    rows->rows[i] = rows->rows[first + scaffold_random(seed ^ scaffold_random(i)) % (end - first)];
   }
   rows->count = wanted;
 }
@@ -46,7 +46,7 @@ bool population_cast(const population_rows *rows, uint64_t seed, uint8_t *famili
   for (uint32_t i = 0; i < rows->kind_count; i++) {
     kinds[i].kind = i;
     kinds[i].size = round_down(kinds[i].agents);
-    kinds[i].order = population_mix(rows->kinds[i] ^ population_mix(seed));
+    kinds[i].order = scaffold_random(rows->kinds[i] ^ scaffold_random(seed));
   }
   qsort(kinds, rows->kind_count, sizeof *kinds, compare_kinds);
   double lacking[POPULATION_FAMILIES];

@@ -1,9 +1,9 @@
 #include "scenarios/population_csv.h"
 
-#include "scenarios/population_random.h"
+#include "scenarios/scaffold.h"
 
 #include <inttypes.h>
-#include <math.h>
+#include <locale.h>
 #include <muster/module.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,7 +35,8 @@ typedef struct csv_names {
 typedef struct csv_reader {
   const char *file_name;
   const char *at, *end;
-  uint64_t line; /* of `at`, from 1 */
+  uint64_t line;   /* of `at`, from 1 */
+  locale_t locale; /* "C" */
   char up_axis;
   uint32_t rows_max, row_capacity;
   uint32_t column_count;                 /* 0 while the header is read */
@@ -169,59 +170,14 @@ static bool is_word(const csv_field *field, const char *word) {
 
 /* --------------------------------------------------------------------------------------------------------- numbers */
 
-static long double power_of_ten(uint32_t exponent) {
-  long double power = 1, square = 10;
-  for (; exponent; exponent >>= 1, square *= square)
-    if (exponent & 1) power *= square;
-  return power;
-}
-
-static bool is_digit(const char *at, const char *end) {
-  return at < end && *at >= '0' && *at <= '9';
-}
-
-/* Reads "e-12" if it is there. Exponents beyond what a double knows are held at +-999. */
-static const char *read_exponent(const char *at, const char *end, int32_t *exponent) {
-  if (at == end || (*at != 'e' && *at != 'E')) return at;
-  const char *digit = at + 1;
-  bool negative = digit < end && *digit == '-';
-  if (digit < end && (*digit == '-' || *digit == '+')) digit++;
-  if (!is_digit(digit, end)) return at;
-  int32_t value = 0;
-  for (; is_digit(digit, end); digit++)
-    if (value < 999) value = value * 10 + (*digit - '0');
-  value = value > 999 ? 999 : value;
-  *exponent = negative ? -value : value;
-  return digit;
-}
-
 /* Reads a decimal number whatever the locale; false when the field is anything else. Too large a one is infinite. */
-static bool population_csv_read_decimal(const csv_field *field, double *value) {
-  const char *at = field->text, *end = at + field->length;
-  bool negative = at < end && *at == '-';
-  if (at < end && (*at == '-' || *at == '+')) at++;
-  uint64_t digits = 0;
-  int64_t scale = 0;
-  bool any = false, point = false;
-  for (; is_digit(at, end) || (at < end && *at == '.' && !point); at++) {
-    if (*at == '.') {
-      point = true;
-      continue;
-    }
-    any = true;
-    bool kept = digits < UINT64_C(1000000000000000000);
-    if (kept) digits = digits * 10 + (uint64_t)(*at - '0');
-    scale += !kept - point;
-  }
-  int32_t exponent = 0;
-  at = read_exponent(at, end, &exponent);
-  if (!any || at != end) return false;
-  scale += exponent;
-  scale = scale > 2000 ? 2000 : scale < -2000 ? -2000 : scale;
-  long double power = power_of_ten((uint32_t)(scale < 0 ? -scale : scale));
-  double magnitude = (double)(scale < 0 ? (long double)digits / power : (long double)digits * power);
-  *value = negative ? -magnitude : magnitude;
-  return true;
+static bool population_csv_read_decimal(const csv_reader *reader, const csv_field *field, double *value) {
+  char text[POPULATION_NUMBER_BYTES], *end;
+  if (field->length == 0 || field->length >= sizeof text) return false;
+  memcpy(text, field->text, field->length);
+  text[field->length] = '\0';
+  *value = strtod_l(text, &end, reader->locale);
+  return *end == '\0' && strspn(text, "+-.0123456789eE") == field->length;
 }
 
 static bool is_not_finite(const csv_field *field) {
@@ -234,7 +190,7 @@ static muster_result population_csv_read_number(const csv_reader *reader, const 
                                                 double most, double *value) {
   char reason[64];
   if (is_not_finite(field)) return fail_value(reader, field, "is not finite");
-  if (!population_csv_read_decimal(field, value)) return fail_value(reader, field, "is not a number");
+  if (!population_csv_read_decimal(reader, field, value)) return fail_value(reader, field, "is not a number");
   if (*value >= least && *value <= most) return MUSTER_OK;
   snprintf(reason, sizeof reason, "is not within %g .. %g", least, most);
   return fail_value(reader, field, reason);
@@ -249,7 +205,7 @@ static uint64_t hash_text(const csv_field *field) {
     hash = (hash ^ (uint8_t)field->text[i]) * 0x100000001b3u;
     if (field->quoted && field->text[i] == '"') i++;
   }
-  return population_mix(hash);
+  return scaffold_random(hash);
 }
 
 static void place_name(csv_names *names, uint32_t number) {
@@ -383,7 +339,7 @@ static muster_result population_csv_read_rows(csv_reader *reader) {
     muster_result result = read_row(reader, row);
     if (result) return result;
     bool own_kind = !reader->has[ROLE_KIND];
-    if (own_kind && !number_name(&reader->kinds, population_mix(rows->count), &row->kind)) return fail_memory(reader);
+    if (own_kind && !number_name(&reader->kinds, scaffold_random(rows->count), &row->kind)) return fail_memory(reader);
     rows->count++;
   }
   if (rows->count == 0) return fail_line(reader, reader->line, "the header is not followed by any row");
@@ -441,10 +397,12 @@ muster_result population_csv_parse(const char *file_name, const char *text, size
                        .at = text,
                        .end = text + bytes,
                        .line = 1,
+                       .locale = newlocale(LC_ALL_MASK, "C", (locale_t)0),
                        .up_axis = up_axis,
                        .rows_max = rows_max,
                        .rows = rows};
-  muster_result result = read_table(&reader);
+  muster_result result = reader.locale ? read_table(&reader) : fail_memory(&reader);
+  if (reader.locale) freelocale(reader.locale);
   rows->kinds = reader.kinds.hashes;
   rows->kind_count = reader.kinds.count;
   rows->world_count = reader.worlds.count ? reader.worlds.count : 1;

@@ -4,7 +4,7 @@
  * around fields, no newline at the end. The first line that is not blank is the header. It names, in any order and any
  * case, x and one of y and z, and may name kind, world, patrol and speed; other columns are skipped.
  *
- *     x, y, z   finite numbers within +-1e9, metres
+ *     x, y, z   finite decimal numbers within +-1e9, of fewer than 512 characters, metres
  *     kind      any text; without the column every row is a kind of its own
  *     world     any text; without the column there is one world
  *     patrol    0, 1, false, true, or empty for 0
@@ -18,9 +18,10 @@
 
 #include <muster/muster.h>
 
-#define POPULATION_ROWS_MAX    16000000u
-#define POPULATION_WORLDS_MAX  65536u
-#define POPULATION_COLUMNS_MAX 1024u
+#define POPULATION_ROWS_MAX     16000000u
+#define POPULATION_WORLDS_MAX   65536u
+#define POPULATION_COLUMNS_MAX  1024u
+#define POPULATION_NUMBER_BYTES 512u
 
 typedef struct population_row {
   muster_position position; /* x and y on the ground, z up, whichever axis is up in the file */

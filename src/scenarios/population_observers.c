@@ -1,7 +1,7 @@
 #include "scenarios/population_observers.h"
 
-#include "scenarios/population_random.h"
 #include "scenarios/population_walk.h"
+#include "scenarios/scaffold.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static bool lay_routes(population_observers *observers, const population_rows *r
 /* --------------------------------------------------------------------------------------------------------- walkers */
 
 static uint64_t next_random(population_observers *observers, uint32_t walker) {
-  return population_mix(observers->seed ^ population_mix((uint64_t)walker << 40 ^ observers->goals++));
+  return scaffold_random(observers->seed ^ scaffold_random((uint64_t)walker << 40 ^ observers->goals++));
 }
 
 /* A spawn not far along the route; at first, one anywhere in the world. */

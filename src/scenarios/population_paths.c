@@ -1,9 +1,9 @@
 /* population_paths.c - the few agents that search paths: each update plans a way from the agent's place to its goal and
  * walks as far as the time allows. Most goals are near, a few are far or hard to reach, so that the cost of an update
  * has a heavy tail; it is cut into slices of at most SLICE_NODES cells, one per atom. */
-#include "scenarios/population_random.h"
 #include "scenarios/population_search.h"
 #include "scenarios/population_walk.h"
+#include "scenarios/scaffold.h"
 
 #include <math.h>
 
@@ -119,7 +119,7 @@ static muster_atom_result population_paths_think(muster_update *update) {
  * update is distributed like that; every slice takes its part of it. */
 static uint64_t paths_cost_ns(const muster_cost_query *query, void *user) {
   (void)user;
-  double share = 1 - (double)population_share(query->update_random);
+  double share = 1 - (double)muster_random_share(query->update_random);
   double nodes = fmin(3 * pow(share, -1.5), (double)SEARCH_CELLS),
          earlier = (double)(query->atom * (uint32_t)SLICE_NODES);
   uint64_t own_nodes = nodes > earlier ? (uint64_t)fmin(nodes - earlier, (double)SLICE_NODES) : 0;

@@ -1,7 +1,7 @@
 /* population_routine.c - most agents: shopkeepers, guards at a door, hens. A small state machine chooses one activity
  * after the other by what the agent needs. */
-#include "scenarios/population_random.h"
 #include "scenarios/population_walk.h"
+#include "scenarios/scaffold.h"
 
 #include <math.h>
 
@@ -88,8 +88,8 @@ static muster_type_def routine_define(void) {
 static void routine_begin(void *memory, const population_start *start) {
   routine_state *state = memory;
   population_circuit_begin(&state->circuit, start);
-  state->left_ns = choose_duration(population_mix(start->random + 2));
-  for (uint32_t i = 0; i < NEEDS; i++) state->needs[i] = population_share(population_mix(start->random + 3 + i));
+  state->left_ns = choose_duration(scaffold_random(start->random + 2));
+  for (uint32_t i = 0; i < NEEDS; i++) state->needs[i] = muster_random_share(scaffold_random(start->random + 3 + i));
 }
 
 static void routine_tally(const void *memory, population_tally *tally) {

@@ -1,13 +1,14 @@
 #include "scenarios/population_search.h"
 
-#include "scenarios/population_random.h"
+#include "scenarios/scaffold.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Directions: straight ones are even, and opposite ones are four apart. */
-static const search_cell steps[8] = {{1, 0}, {1, 1}, {0, 1}, {-1, 1}, {-1, 0}, {-1, -1}, {0, -1}, {1, -1}};
+static search_cell beside(search_cell cell, uint32_t direction) {
+  return (search_cell){cell.x + grid_x[direction], cell.y + grid_y[direction]};
+}
 
 search_cell search_cell_at(double x, double y) {
   return (search_cell){(int32_t)floor(x / SEARCH_CELL_M), (int32_t)floor(y / SEARCH_CELL_M)};
@@ -16,7 +17,7 @@ search_cell search_cell_at(double x, double y) {
 /* ---------------------------------------------------------------------------------------------------------- ground */
 
 static float lattice(int32_t x, int32_t y) {
-  return population_share(population_mix((uint64_t)(uint32_t)x << 32 | (uint32_t)y));
+  return muster_random_share(scaffold_random((uint64_t)(uint32_t)x << 32 | (uint32_t)y));
 }
 
 /* Noise between the points of a lattice of eight cells, so that what is blocked forms lumps with gaps between. */
@@ -85,12 +86,11 @@ static void close_cell(population_search *search, uint16_t index, uint32_t step)
   search->closed[index / 2] |= (uint8_t)((8u | step) << (index % 2 * 4));
 }
 
-/* The least cost of a way from a cell to the start: diagonal as far as possible, then straight. */
+/* The least cost of a way from a cell to the start. */
 static uint16_t population_search_least_cost(const population_search *search, uint16_t index) {
   int across = abs(index % SEARCH_WINDOW - search->start % SEARCH_WINDOW);
   int along = abs(index / SEARCH_WINDOW - search->start / SEARCH_WINDOW);
-  int shorter = across < along ? across : along, longer = across < along ? along : across;
-  return (uint16_t)(14 * shorter + 10 * (longer - shorter));
+  return (uint16_t)grid_least_cost((uint32_t)across, (uint32_t)along);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- search */
@@ -112,17 +112,16 @@ static bool is_open_ground(const population_search *search, search_cell cell, ui
   return *index == search->start || !search_is_blocked(cell);
 }
 
-/* Reaches the neighbours of a cell that was just closed. No diagonal step passes a blocked corner. */
+/* Reaches the neighbours of a cell that was just closed. */
 static void population_search_reach_out(population_search *search, const search_entry *from) {
   search_cell centre = window_cell(search, from->cell);
-  uint16_t around[8];
-  bool open[8];
-  for (uint32_t i = 0; i < 8; i++)
-    open[i] = is_open_ground(search, (search_cell){centre.x + steps[i].x, centre.y + steps[i].y}, &around[i]);
-  for (uint32_t i = 0; i < 8; i++) {
-    bool diagonal = i & 1;
-    if (!open[i] || (diagonal && !(open[i - 1] && open[(i + 1) & 7])) || closed_bits(search, around[i])) continue;
-    uint16_t cost = (uint16_t)(from->cost + (diagonal ? 14 : 10));
+  uint16_t around[GRID_DIRECTIONS];
+  bool open[GRID_DIRECTIONS];
+  for (uint32_t i = 0; i < GRID_DIRECTIONS; i++) open[i] = is_open_ground(search, beside(centre, i), &around[i]);
+  for (uint32_t exits = grid_exits(open); exits; exits &= exits - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(exits);
+    if (closed_bits(search, around[i])) continue;
+    uint16_t cost = (uint16_t)(from->cost + grid_cost(i));
     uint16_t estimate = (uint16_t)(cost + population_search_least_cost(search, around[i]));
     population_search_push(search, (search_entry){estimate, cost, around[i], (uint16_t)(i ^ 4)});
   }
@@ -150,7 +149,6 @@ uint32_t search_expand(population_search *search, uint32_t nodes) {
 bool search_step(const population_search *search, search_cell *cell) {
   uint16_t index;
   if (!window_index(search, *cell, &index) || index == search->goal || !closed_bits(search, index)) return false;
-  const search_cell *step = &steps[closed_bits(search, index) & 7u];
-  *cell = (search_cell){cell->x + step->x, cell->y + step->y};
+  *cell = beside(*cell, closed_bits(search, index) & 7u);
   return true;
 }

@@ -14,8 +14,7 @@
 #ifndef SCENARIOS_POPULATION_SEARCH_H
 #define SCENARIOS_POPULATION_SEARCH_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "scenarios/grid.h"
 
 #define SEARCH_CELL_M   1.5
 #define SEARCH_WINDOW   64

@@ -1,8 +1,8 @@
 /* population_sensing.c - agents that judge: they look at every agent in sight, appraise threat and company, survey the
  * places around, weigh what they could do against what they need, and do it. Perception and choice are two atoms. */
-#include "scenarios/population_random.h"
 #include "scenarios/population_search.h"
 #include "scenarios/population_walk.h"
+#include "scenarios/scaffold.h"
 
 #include <math.h>
 
@@ -209,9 +209,9 @@ static void sensing_begin(void *memory, const population_start *start) {
   state->home_x = start->home.x;
   state->home_y = start->home.y;
   state->speed_mps = start->speed_mps > 0 ? start->speed_mps : POPULATION_WALKING_MPS;
-  state->hunger = population_share(population_mix(start->random + 2));
-  state->fatigue = population_share(population_mix(start->random + 3));
-  state->loneliness = population_share(population_mix(start->random + 4));
+  state->hunger = muster_random_share(scaffold_random(start->random + 2));
+  state->fatigue = muster_random_share(scaffold_random(start->random + 3));
+  state->loneliness = muster_random_share(scaffold_random(start->random + 4));
 }
 
 static void sensing_tally(const void *memory, population_tally *tally) {

@@ -1,9 +1,9 @@
 /* population_steering.c - agents that move among others: strollers and patrols. Each update weighs possible velocities
  * by how far they are from the wanted one, how soon they lead into another agent, and whether they lead into blocked
  * ground. */
-#include "scenarios/population_random.h"
 #include "scenarios/population_search.h"
 #include "scenarios/population_walk.h"
+#include "scenarios/scaffold.h"
 
 #include <math.h>
 
@@ -178,7 +178,7 @@ static void steering_begin(void *memory, const population_start *start) {
   population_circuit_begin(&state->circuit, start);
   state->home_x = start->home.x;
   state->home_y = start->home.y;
-  state->heading = full_turn * population_share(population_mix(start->random + 2));
+  state->heading = full_turn * muster_random_share(scaffold_random(start->random + 2));
   state->speed_mps = start->speed_mps > 0 ? start->speed_mps : POPULATION_WALKING_MPS;
 }
 

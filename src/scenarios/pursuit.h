@@ -16,9 +16,8 @@
 #ifndef SCENARIOS_PURSUIT_H
 #define SCENARIOS_PURSUIT_H
 
+#include "scenarios/scaffold.h"
 #include "scenarios/scenarios.h"
-
-#include <muster/module.h>
 
 enum {
   PURSUIT_SIGHTS = 16,     /* the most neighbours that an agent takes in */
@@ -77,13 +76,11 @@ _Static_assert(sizeof(pursuit_body) == 96 + 16 * PURSUIT_SETS + 16 * PURSUIT_SIG
 
 /* One opened scenario. */
 typedef struct pursuit {
-  uint64_t seed;
-  uint32_t agents, observers;
+  scaffold base;
   double side_m; /* the torus spans 0 .. side_m in x and y */
   pursuit_version version;
-  muster_agent *ids;           /* of all agents, in the order of their numbers */
-  uint64_t begin_ns, frame_ns; /* simulation time of the first frame and of the latest */
-  bool begun;
+  muster_type type;
+  muster_agent *ids; /* of all agents, in the order of their numbers */
 } pursuit;
 
 /* -------------------------------------------------------------------------------------------------------- the torus */
@@ -128,7 +125,7 @@ muster_position pursuit_steer(pursuit_body *self, pursuit_face *face, muster_pos
 /* ------------------------------------------------------------------------------------------------------- as sets */
 
 /* Registers the type of a version with a world. Thread of the frames, between frames. */
-muster_type pursuit_register(pursuit *self, muster_world *world);
+muster_result pursuit_register(void *instance, muster_world *world);
 
 /* A callback for each atom. */
 typedef muster_atom_result (*pursuit_callback)(muster_update *update);
@@ -143,7 +140,20 @@ typedef struct pursuit_parts {
 muster_type_def pursuit_define(const pursuit_version *version, const pursuit_callback callbacks[PURSUIT_ATOMS],
                                pursuit_parts *parts);
 
-/* Names the numbers of the world. Thread of the frames, between frames. */
-void pursuit_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user);
+/* Defines the callback of an atom, which is not told which atom it is: one call on `update`. */
+#define PURSUIT_CALLBACK(name, call)                                                                                   \
+  static muster_atom_result name(muster_update *update) {                                                              \
+    call;                                                                                                              \
+    return MUSTER_ATOM_NEXT;                                                                                           \
+  }
+
+/* The report: the numbers of the world. */
+extern const scaffold_line pursuit_lines[];
+
+/* Counts an agent in; thread of the frames. */
+void pursuit_count(const scaffold_look *look);
+
+/* What the sums come to; thread of the frames. */
+void pursuit_conclude(const scaffold_look *look);
 
 #endif

@@ -139,46 +139,16 @@ void pursuit_loop_run(pursuit_loop *loop) {
 static uint32_t number_of(const muster_update *update) {
   return (uint32_t)(uintptr_t)update->user;
 }
-static muster_atom_result run_see_target(muster_update *update) {
-  pursuit_loop_see_target(update->type_user, number_of(update));
-  return MUSTER_ATOM_NEXT;
-}
-static muster_atom_result run_see_neighbours(muster_update *update) {
-  pursuit_loop_see_neighbours(update->type_user, number_of(update));
-  return MUSTER_ATOM_NEXT;
-}
-static muster_atom_result run_plan(muster_update *update) {
-  plan(update->type_user, number_of(update));
-  return MUSTER_ATOM_NEXT;
-}
-static muster_atom_result run_follow(muster_update *update) {
-  follow(update->type_user, number_of(update));
-  return MUSTER_ATOM_NEXT;
-}
-static muster_atom_result run_avoid_1(muster_update *update) {
-  avoid(update->type_user, number_of(update), 0);
-  return MUSTER_ATOM_NEXT;
-}
-static muster_atom_result run_avoid_2(muster_update *update) {
-  avoid(update->type_user, number_of(update), 1);
-  return MUSTER_ATOM_NEXT;
-}
-static muster_atom_result run_avoid_3(muster_update *update) {
-  avoid(update->type_user, number_of(update), 2);
-  return MUSTER_ATOM_NEXT;
-}
-static muster_atom_result run_avoid_4(muster_update *update) {
-  avoid(update->type_user, number_of(update), 3);
-  return MUSTER_ATOM_NEXT;
-}
-static muster_atom_result run_avoid_5(muster_update *update) {
-  avoid(update->type_user, number_of(update), 4);
-  return MUSTER_ATOM_NEXT;
-}
-static muster_atom_result run_steer(muster_update *update) {
-  steer(update->type_user, number_of(update));
-  return MUSTER_ATOM_NEXT;
-}
+PURSUIT_CALLBACK(run_see_target, pursuit_loop_see_target(update->type_user, number_of(update)))
+PURSUIT_CALLBACK(run_see_neighbours, pursuit_loop_see_neighbours(update->type_user, number_of(update)))
+PURSUIT_CALLBACK(run_plan, plan(update->type_user, number_of(update)))
+PURSUIT_CALLBACK(run_follow, follow(update->type_user, number_of(update)))
+PURSUIT_CALLBACK(run_avoid_1, avoid(update->type_user, number_of(update), 0))
+PURSUIT_CALLBACK(run_avoid_2, avoid(update->type_user, number_of(update), 1))
+PURSUIT_CALLBACK(run_avoid_3, avoid(update->type_user, number_of(update), 2))
+PURSUIT_CALLBACK(run_avoid_4, avoid(update->type_user, number_of(update), 3))
+PURSUIT_CALLBACK(run_avoid_5, avoid(update->type_user, number_of(update), 4))
+PURSUIT_CALLBACK(run_steer, steer(update->type_user, number_of(update)))
 
 muster_result pursuit_loop_populate(pursuit_loop *loop, const pursuit_version *version, muster_world *world) {
   static const pursuit_callback callbacks[PURSUIT_ATOMS] = {
@@ -186,16 +156,15 @@ muster_result pursuit_loop_populate(pursuit_loop *loop, const pursuit_version *v
       run_avoid_2,    run_avoid_3,        run_avoid_4, run_avoid_5, run_steer};
   pursuit_parts parts;
   muster_type_def def = pursuit_define(version, callbacks, &parts);
+  muster_type type;
   def.user = loop;
-  muster_type type = muster_type_register(world, &def);
-  if (!type.index) return MUSTER_E_ARGUMENT;
-  for (uint32_t i = 0; i < loop->agents; i++) {
-    muster_agent_def agent = muster_default_agent_def();
-    agent.type = type;
+  muster_result result = scaffold_register(world, &def, &type);
+  for (uint32_t i = 0; i < loop->agents && !result; i++) {
+    muster_agent_def agent = scaffold_agent(type, (muster_position){0, 0, 0}, NULL);
     agent.user = (void *)(uintptr_t)i;
-    if (muster_agent_is_null(muster_agent_spawn(world, &agent))) return MUSTER_E_FULL;
+    result = scaffold_spawn(world, &agent, NULL);
   }
-  return MUSTER_OK;
+  return result;
 }
 
 /* FNV-1a over what was made last. */

@@ -1,14 +1,12 @@
 #include "scenarios/pursuit.h"
 
 #include <math.h>
-#include <stdio.h>
 
-/* Sums over all agents. */
+/* Sums over all agents that are active. */
 typedef struct census {
   uint32_t agents, outside;
-  double distance_m, walked_m, speed_mps;
-  uint64_t updates, looks, touches, breaches;
-  uint64_t due[PURSUIT_SETS], runs[PURSUIT_SETS], late[PURSUIT_SETS];
+  double distance_m, speed_mps;
+  uint64_t breaches, violations;
 } census;
 
 static bool is_outside(const pursuit *self, muster_position place) {
@@ -21,61 +19,45 @@ static double distance_to(const pursuit *self, const muster_world *world, muster
   return hypot(pursuit_way(self->side_m, from.x, info.position.x), pursuit_way(self->side_m, from.y, info.position.y));
 }
 
-static void pursuit_report_count_one(const pursuit *self, const muster_world *world, const muster_agent_info *info,
-                                     census *sums) {
-  const pursuit_body *body = info->state;
+void pursuit_count(const scaffold_look *look) {
+  const pursuit *self = look->instance;
+  const pursuit_body *body = look->info.state;
+  census *sums = look->sums;
+  if (!look->info.active) return;
   sums->agents++;
-  sums->outside += is_outside(self, info->position);
-  sums->distance_m += distance_to(self, world, info->position, body->target);
-  sums->walked_m += body->walked_m;
-  sums->speed_mps += (double)((const pursuit_face *)info->published)->speed_mps;
-  sums->updates += body->updates;
-  sums->looks += body->looks;
-  sums->touches += body->touches;
+  sums->outside += is_outside(self, look->info.position);
+  sums->distance_m += distance_to(self, look->world, look->info.position, body->target);
+  sums->speed_mps += (double)((const pursuit_face *)look->info.published)->speed_mps;
   sums->breaches += body->breaches;
-  for (uint32_t set = 0; set < PURSUIT_SETS; set++) {
-    sums->due[set] += body->tallies[set].due;
-    sums->runs[set] += body->tallies[set].runs;
-    sums->late[set] += body->tallies[set].late;
-  }
 }
 
-static census pursuit_report_take_census(const pursuit *self, const muster_world *world) {
-  census sums = {0};
-  muster_agent_info info = muster_default_agent_info();
-  for (muster_agent agent = muster_agent_next(world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
-       agent = muster_agent_next(world, agent))
-    if (muster_agent_read(world, agent, &info) == MUSTER_OK && info.active)
-      pursuit_report_count_one(self, world, &info, &sums);
-  return sums;
+void pursuit_conclude(const scaffold_look *look) {
+  census *sums = look->sums;
+  double agents = sums->agents ? sums->agents : 1;
+  sums->distance_m /= agents;
+  sums->speed_mps /= agents;
+  sums->violations = sums->breaches + sums->outside;
 }
 
-/* A number of one set; blanks in names of sets become underscores. */
-static void emit_of_set(muster_module_emit emit, void *emit_user, pursuit_set set, const char *what, uint64_t value) {
-  char name[64];
-  snprintf(name, sizeof name, "%s_%s", pursuit_set_name(set), what);
-  for (char *letter = name; *letter; letter++)
-    if (*letter == ' ') *letter = '_';
-  emit(name, (double)value, emit_user);
-}
+#define SET(name, set)                                                                                                 \
+  SCAFFOLD_SUM(name "_due", pursuit_body, tallies[set].due),                                                           \
+      SCAFFOLD_SUM(name "_runs", pursuit_body, tallies[set].runs),                                                     \
+      SCAFFOLD_SUM(name "_late", pursuit_body, tallies[set].late)
 
-void pursuit_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
-  const pursuit *self = instance;
-  census sums = pursuit_report_take_census(self, world);
-  double agents = sums.agents ? sums.agents : 1;
-  emit("pursuers", sums.agents, emit_user);
-  emit("simulated_s", (double)(self->frame_ns - self->begin_ns) * 1e-9, emit_user);
-  emit("target_distance_m", sums.distance_m / agents, emit_user);
-  emit("speed_mps", sums.speed_mps / agents, emit_user);
-  emit("walked_m", sums.walked_m, emit_user);
-  emit("updates", (double)sums.updates, emit_user);
-  emit("neighbours_seen", (double)sums.looks, emit_user);
-  emit("collisions_seen", (double)sums.touches, emit_user);
-  for (uint32_t set = 0; set < PURSUIT_SETS; set++) {
-    emit_of_set(emit, emit_user, (pursuit_set)set, "due", sums.due[set]);
-    emit_of_set(emit, emit_user, (pursuit_set)set, "runs", sums.runs[set]);
-    emit_of_set(emit, emit_user, (pursuit_set)set, "late", sums.late[set]);
-  }
-  emit("outside", sums.outside, emit_user);
-  emit("violations", (double)(sums.breaches + sums.outside), emit_user);
-}
+const scaffold_line pursuit_lines[] = {SCAFFOLD_FOUND("pursuers", census, agents),
+                                       SCAFFOLD_SECONDS("simulated_s"),
+                                       SCAFFOLD_FOUND("target_distance_m", census, distance_m),
+                                       SCAFFOLD_FOUND("speed_mps", census, speed_mps),
+                                       SCAFFOLD_SUM("walked_m", pursuit_body, walked_m),
+                                       SCAFFOLD_SUM("updates", pursuit_body, updates),
+                                       SCAFFOLD_SUM("neighbours_seen", pursuit_body, looks),
+                                       SCAFFOLD_SUM("collisions_seen", pursuit_body, touches),
+                                       SET("see_target", PURSUIT_SEE_TARGET),
+                                       SET("see_neighbours", PURSUIT_SEE_NEIGHBOURS),
+                                       SET("plan", PURSUIT_PLAN),
+                                       SET("follow", PURSUIT_FOLLOW),
+                                       SET("avoid", PURSUIT_AVOID),
+                                       SET("steer", PURSUIT_STEER),
+                                       SCAFFOLD_FOUND("outside", census, outside),
+                                       SCAFFOLD_FOUND("violations", census, violations),
+                                       {0}};

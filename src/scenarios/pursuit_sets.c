@@ -60,7 +60,7 @@ static void end_set(const pursuit *self, pursuit_body *body, pursuit_set set) {
   uint32_t period = self->version.every_update ? 1 : table[set].period;
   if (tally->next == 0 || tally->next > body->updates) tally->next = body->updates;
   tally->runs++;
-  tally->late += body->pass_ns != self->frame_ns || tally->next < body->updates;
+  tally->late += body->pass_ns != self->base.now_ns || tally->next < body->updates;
   for (; tally->next <= body->updates; tally->next += period) tally->due++;
 }
 
@@ -86,7 +86,7 @@ static float seconds(uint64_t ns) {
 static void pursuit_sets_see_target(muster_update *update, const struct turn *it) {
   muster_position place;
   pursuit_body *body = it->body;
-  body->pass_ns = it->self->frame_ns;
+  body->pass_ns = it->self->base.now_ns;
   body->updates++;
   const pursuit_face *face = muster_update_published_of(update, body->target);
   if (!face || !muster_update_position_of(update, body->target, &place)) return;
@@ -145,46 +145,23 @@ static void run_atom(muster_update *update, uint32_t atom) {
   if (atom < AVOID_FIRST || atom >= AVOID_LAST) end_set(it.self, it.body, pursuit_set_of(atom));
 }
 
-static muster_atom_result pursuit_sets_run(muster_update *update, uint32_t atom) {
+static void run(muster_update *update, uint32_t atom) {
   const pursuit_meter *meter = ((const pursuit *)update->type_user)->version.meter;
   uint64_t begin_ns = meter ? meter->now_ns(meter->user) : 0;
   run_atom(update, atom);
-  if (!meter) return MUSTER_ATOM_NEXT;
-  meter->note(atom, meter->now_ns(meter->user) - begin_ns, meter->user);
-  return MUSTER_ATOM_NEXT;
+  if (meter) meter->note(atom, meter->now_ns(meter->user) - begin_ns, meter->user);
 }
 
-/* A callback is not told which atom it is. */
-static muster_atom_result run_see_target(muster_update *update) {
-  return pursuit_sets_run(update, SEE_TARGET);
-}
-static muster_atom_result run_see_neighbours(muster_update *update) {
-  return pursuit_sets_run(update, SEE_NEIGHBOURS);
-}
-static muster_atom_result run_plan(muster_update *update) {
-  return pursuit_sets_run(update, PLAN);
-}
-static muster_atom_result run_follow(muster_update *update) {
-  return pursuit_sets_run(update, FOLLOW);
-}
-static muster_atom_result run_avoid_1(muster_update *update) {
-  return pursuit_sets_run(update, AVOID_FIRST);
-}
-static muster_atom_result run_avoid_2(muster_update *update) {
-  return pursuit_sets_run(update, AVOID_FIRST + 1);
-}
-static muster_atom_result run_avoid_3(muster_update *update) {
-  return pursuit_sets_run(update, AVOID_FIRST + 2);
-}
-static muster_atom_result run_avoid_4(muster_update *update) {
-  return pursuit_sets_run(update, AVOID_FIRST + 3);
-}
-static muster_atom_result run_avoid_5(muster_update *update) {
-  return pursuit_sets_run(update, AVOID_LAST);
-}
-static muster_atom_result run_steer(muster_update *update) {
-  return pursuit_sets_run(update, STEER);
-}
+PURSUIT_CALLBACK(run_see_target, run(update, SEE_TARGET))
+PURSUIT_CALLBACK(run_see_neighbours, run(update, SEE_NEIGHBOURS))
+PURSUIT_CALLBACK(run_plan, run(update, PLAN))
+PURSUIT_CALLBACK(run_follow, run(update, FOLLOW))
+PURSUIT_CALLBACK(run_avoid_1, run(update, AVOID_FIRST))
+PURSUIT_CALLBACK(run_avoid_2, run(update, AVOID_FIRST + 1))
+PURSUIT_CALLBACK(run_avoid_3, run(update, AVOID_FIRST + 2))
+PURSUIT_CALLBACK(run_avoid_4, run(update, AVOID_FIRST + 3))
+PURSUIT_CALLBACK(run_avoid_5, run(update, AVOID_LAST))
+PURSUIT_CALLBACK(run_steer, run(update, STEER))
 
 /* -------------------------------------------------------------------------------------------------------------- type
  */
@@ -223,18 +200,19 @@ muster_type_def pursuit_define(const pursuit_version *version, const pursuit_cal
 static void choose_target(muster_update *update) {
   const pursuit *self = update->type_user;
   pursuit_body *body = update->state;
-  body->target = self->ids[pursuit_first_target(self->seed, body->number, self->agents)];
+  body->target = self->ids[pursuit_first_target(self->base.seed, body->number, self->base.agents)];
 }
 
-muster_type pursuit_register(pursuit *self, muster_world *world) {
+muster_result pursuit_register(void *instance, muster_world *world) {
   static const pursuit_callback callbacks[PURSUIT_ATOMS] = {
       run_see_target, run_see_neighbours, run_plan,    run_follow,  run_avoid_1,
       run_avoid_2,    run_avoid_3,        run_avoid_4, run_avoid_5, run_steer};
+  pursuit *self = instance;
   pursuit_parts parts;
   muster_type_def def = pursuit_define(&self->version, callbacks, &parts);
   def.state_bytes = sizeof(pursuit_body);
   def.published_bytes = sizeof(pursuit_face);
   def.user = self;
   def.on_spawned = choose_target;
-  return muster_type_register(world, &def);
+  return scaffold_register(world, &def, &self->type);
 }

@@ -31,31 +31,18 @@ double pursuit_side_m(uint32_t agents) {
   return sqrt(area_each_m2 * (agents < 9 ? 9 : agents));
 }
 
-/* The finaliser of SplitMix64: every input bit reaches every output bit. */
-static uint64_t pursuit_think_mix(uint64_t value) {
-  value ^= value >> 30;
-  value *= 0xbf58476d1ce4e5b9u;
-  value ^= value >> 27;
-  value *= 0x94d049bb133111ebu;
-  return value ^ (value >> 31);
-}
-
 /* An agent's own random number of that index. */
 static uint64_t random_of(uint64_t seed, uint32_t number, uint32_t which) {
-  return pursuit_think_mix(pursuit_think_mix(seed + 0x9e3779b97f4a7c15u) + number * 16ull + which);
-}
-
-static double share_of(uint64_t random) {
-  return (double)(random >> 11) * 0x1p-53;
+  return muster_random_mix(scaffold_random(seed) + number * 16ull + which);
 }
 
 muster_position pursuit_first_place(uint64_t seed, uint32_t number, double side_m) {
-  return (muster_position){side_m * share_of(random_of(seed, number, 0)), side_m * share_of(random_of(seed, number, 1)),
-                           0.0};
+  return (muster_position){side_m * scaffold_share(random_of(seed, number, 0)),
+                           side_m * scaffold_share(random_of(seed, number, 1)), 0.0};
 }
 
 pursuit_face pursuit_first_face(uint64_t seed, uint32_t number) {
-  return (pursuit_face){full_turn * (float)share_of(random_of(seed, number, 2)), cruise_mps};
+  return (pursuit_face){full_turn * (float)scaffold_share(random_of(seed, number, 2)), cruise_mps};
 }
 
 uint32_t pursuit_first_target(uint64_t seed, uint32_t number, uint32_t agents) {

@@ -1,6 +1,7 @@
 /* rankin_mind.c - how a character decides: see rankin.h. */
 #include "scenarios/rankin.h"
 
+#include <muster/random.h>
 #include <string.h>
 
 enum { FACTS = 12, STATES = 1 << FACTS, STEPS_AHEAD = 6, CRITICAL_EVENTS = 8, EVENTS = 24 };
@@ -34,17 +35,9 @@ static const struct {
 } default_plans[RANKIN_GOALS] = {
     {9, {1, 4, 5, 6, 0, 2, 3, 1, 4}}, {5, {0, 3, 1, 4, 5}}, {6, {1, 5, 6, 0, 2, 7}}, {2, {0, 7}}, {3, {1, 5, 6}}};
 
-static uint64_t rankin_mind_mix(uint64_t value) {
-  value ^= value >> 30;
-  value *= 0xbf58476d1ce4e5b9u;
-  value ^= value >> 27;
-  value *= 0x94d049bb133111ebu;
-  return value ^ (value >> 31);
-}
-
 /* How much a desire or an emotion has to do with a goal or an event: fixed numbers -1..1. */
 static float bearing(uint32_t of, uint32_t on) {
-  return (float)((int32_t)(rankin_mind_mix(of * 131u + on) & 0xff) - 128) / 128.0f;
+  return (float)((int32_t)(muster_random_mix(of * 131u + on) & 0xff) - 128) / 128.0f;
 }
 
 static uint16_t after(uint16_t facts, const struct action *action) {
@@ -256,8 +249,7 @@ void rankin_think(rankin_mind *mind, uint32_t level, uint64_t random) {
 
 void rankin_be_born(rankin_mind *mind, uint32_t role, uint64_t random) {
   *mind = (rankin_mind){.role = (uint8_t)role, .facts = BIT(HOME) | BIT(FOOD) | BIT(SAFE)};
-  for (uint32_t i = 0; i < RANKIN_DESIRES; i++)
-    mind->desires[i] = (float)(rankin_mind_mix(random + i) >> 40) * 0x1p-24f;
+  for (uint32_t i = 0; i < RANKIN_DESIRES; i++) mind->desires[i] = muster_random_share(muster_random_mix(random + i));
   for (uint32_t i = 0; i < RANKIN_ACQUAINTANCES; i++)
-    mind->regard[i] = (int8_t)((rankin_mind_mix(random + 64 + i) & 0xff) - 128);
+    mind->regard[i] = (int8_t)((muster_random_mix(random + 64 + i) & 0xff) - 128);
 }

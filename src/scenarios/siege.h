@@ -10,6 +10,7 @@
 #define SCENARIOS_SIEGE_H
 
 #include "scenarios/convergence.h"
+#include "scenarios/scaffold.h"
 #include "scenarios/scenarios.h"
 
 typedef enum siege_kind {
@@ -39,14 +40,11 @@ typedef struct siege_state {
 } siege_state;
 
 struct siege {
-  uint64_t seed, begin_ns, frame_ns, last_ns;
-  uint32_t agents, player_count;
-  bool begun, fighting;
+  scaffold base; /* its observers are the players */
+  bool fighting;
   float lasts_s;
   siege_cast casts[SIEGE_KINDS];
-  muster_observer *players;
-  muster_position *places; /* of the players, now; they change between frames alone */
-  uint32_t arrived;        /* players at their place at the gate */
+  uint32_t arrived; /* players at their place at the gate */
 };
 
 extern const double siege_half_m; /* of the map, whose middle is the gate */
@@ -57,7 +55,7 @@ siege_kind siege_kind_of(uint32_t number);
 /* The greatest distance from the gate at which agents of a kind live; they stand more densely near the gate. */
 double siege_reach_m(siege_kind kind);
 
-/* Registers a type for every kind. Thread of the frames, between frames. */
-muster_result siege_register(siege *self, muster_world *world);
+/* Registers the type of a kind. Thread of the frames, between frames. */
+muster_result siege_register(void *instance, muster_world *world, uint32_t kind);
 
 #endif

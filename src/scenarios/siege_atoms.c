@@ -72,8 +72,8 @@ static muster_atom_result siege_atoms_look_around(muster_update *update) {
   uint64_t first = update->agent.index * 7919u + own->looks;
   own->foe = find_foe(update, cast);
   for (uint32_t i = 0; i < looks; i++) {
-    muster_position player = self->places[(first + i) % self->player_count];
-    own->seen += sight_is_clear(self->seed, update->position, player, LOOK_STEPS);
+    muster_position player = self->base.places[(first + i) % self->base.observer_count];
+    own->seen += sight_is_clear(self->base.seed, update->position, player, LOOK_STEPS);
   }
   own->looks += looks;
   return MUSTER_ATOM_NEXT;
@@ -123,29 +123,21 @@ static uint64_t siege_atoms_model_cost(const muster_cost_query *query, void *use
   return query_ns + look_ns * profiles[cast->kind].looks[query->level];
 }
 
-muster_result siege_register(siege *self, muster_world *world) {
+muster_result siege_register(void *instance, muster_world *world, uint32_t kind) {
   static const muster_atom atoms[] = {{siege_atoms_look_around, MUSTER_ROLE_PERCEPTION, 150},
                                       {siege_atoms_walk, MUSTER_ROLE_BEHAVIOUR, 150},
                                       {siege_atoms_strike, MUSTER_ROLE_ACTION, 300}};
-  for (uint32_t kind = 0; kind < SIEGE_KINDS; kind++) {
-    const struct profile *profile = &profiles[kind];
-    siege_cast *cast = &self->casts[kind];
-    *cast = (siege_cast){.self = self, .kind = (siege_kind)kind};
-    muster_type_def def = muster_default_type_def();
-    def.name = profile->name;
-    def.atoms = atoms;
-    def.atom_count = foe_of(cast->kind) < SIEGE_KINDS ? 3 : 2;
-    def.state_bytes = (uint32_t)sizeof(siege_state);
-    def.period_ns = profile->period_ns;
-    def.period_max_ns = profile->period_max_ns;
-    def.elasticity = profile->elasticity;
-    def.level_count = profile->level_count;
-    def.importance = profile->importance;
-    def.user = cast;
-    def.on_spawned = convergence_born;
-    def.model_cost_ns = siege_atoms_model_cost;
-    cast->type = muster_type_register(world, &def);
-    if (cast->type.index == 0) return MUSTER_E_FULL;
-  }
-  return MUSTER_OK;
+  siege *self = instance;
+  const struct profile *profile = &profiles[kind];
+  siege_cast *cast = &self->casts[kind];
+  *cast = (siege_cast){.self = self, .kind = (siege_kind)kind};
+  muster_type_def def = scaffold_type(profile->name, atoms, foe_of(cast->kind) < SIEGE_KINDS ? 3 : 2,
+                                      sizeof(siege_state), profile->period_ns, profile->period_max_ns);
+  def.elasticity = profile->elasticity;
+  def.level_count = profile->level_count;
+  def.importance = profile->importance;
+  def.user = cast;
+  def.on_spawned = convergence_born;
+  def.model_cost_ns = siege_atoms_model_cost;
+  return scaffold_register(world, &def, &cast->type);
 }

@@ -2,7 +2,7 @@
 #ifndef SCENARIOS_SIGHT_H
 #define SCENARIOS_SIGHT_H
 
-#include "scenarios/population_random.h"
+#include "scenarios/scaffold.h"
 
 #include <muster/muster.h>
 
@@ -11,7 +11,7 @@
 /* The height of the ground: 0..1, rough over some 8 m. */
 static inline float sight_height(uint64_t seed, double x, double y) {
   uint64_t column = (uint64_t)(int64_t)floor(x * 0.125), row = (uint64_t)(int64_t)floor(y * 0.125);
-  return population_share(population_mix(seed ^ (column << 32 ^ row)));
+  return (float)scaffold_random_share(seed ^ (column << 32 ^ row));
 }
 
 /* Whether the ground leaves the line from here to there clear: it is checked at that many steps. */

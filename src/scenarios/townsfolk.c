@@ -3,36 +3,28 @@
 #include "scenarios/scenarios.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-enum { AGENTS_DEFAULT = 10 * FOLK_TOWN_AGENTS, AGENTS_MAX = 4000000, OBSERVERS_MAX = 65536, OBSERVERS_DEFAULT = 2 };
 
 static const double town_apart_m = 220.0;
 static const double stay_s = 150.0, ride_s = 30.0; /* an observer stays in a town, and then rides to another */
 static const double stroll_m = 16.0, stroll_s = 60.0;
 
-/* ------------------------------------------------------------------------------------------------------------- open */
+static muster_result townsfolk_check(const muster_module_options *options) {
+  if (options->agents != 1) return MUSTER_OK;
+  return muster_module_fail(MUSTER_E_ARGUMENT, "townsfolk: 1 agent is no town; give 2 or more, the hall is one");
+}
 
-static muster_result townsfolk_check_options(const muster_module_options *options) {
-  if (!options || options->size == 0)
-    return muster_module_fail(MUSTER_E_NOT_INITIALISED,
-                              "townsfolk: the options were not set by muster_default_module_options()");
-  if (options->path)
-    return muster_module_fail(MUSTER_E_ARGUMENT, "townsfolk takes no file (%s); use 'population' for one",
-                              options->path);
-  if (options->agents > AGENTS_MAX)
-    return muster_module_fail(MUSTER_E_ARGUMENT, "townsfolk: %u agents are more than %d", options->agents, AGENTS_MAX);
-  if (options->agents == 1)
-    return muster_module_fail(MUSTER_E_ARGUMENT, "townsfolk: 1 agent is no town; give 2 or more, the hall is one");
-  if (options->observers > OBSERVERS_MAX)
-    return muster_module_fail(MUSTER_E_ARGUMENT, "townsfolk: %u observers are more than %d", options->observers,
-                              OBSERVERS_MAX);
+static muster_result townsfolk_prepare(void *instance, const muster_module_options *options) {
+  struct folk *folk = instance;
+  (void)options;
+  folk->town_count = (folk->base.agents + FOLK_TOWN_AGENTS - 1) / FOLK_TOWN_AGENTS;
   return MUSTER_OK;
 }
 
 /* Towns stand in a square of rows. The last one takes the remaining agents, at least one besides its hall. */
-static void lay_out(struct folk *folk) {
-  uint32_t left = folk->agents;
+static muster_result lay_out(void *instance, const muster_module_options *options) {
+  struct folk *folk = instance;
+  uint32_t left = folk->base.agents;
+  (void)options;
   folk->across = (uint32_t)ceil(sqrt((double)folk->town_count));
   for (uint32_t i = 0; i < folk->town_count; i++) {
     folk_town *town = &folk->towns[i];
@@ -45,76 +37,51 @@ static void lay_out(struct folk *folk) {
                         .x = town_apart_m * (i % folk->across),
                         .y = town_apart_m * (double)(i / folk->across)};
   }
-}
-
-static void close_folk(void *instance) {
-  struct folk *folk = instance;
-  free(folk->towns);
-  free(folk->observers);
-  free(folk);
-}
-
-static muster_result open_folk(const muster_module_options *options, void **instance, muster_module_needs *needs) {
-  muster_result result = townsfolk_check_options(options);
-  if (result) return result;
-  struct folk *folk = calloc(1, sizeof *folk);
-  if (!folk) return muster_module_fail(MUSTER_E_MEMORY, "townsfolk: no memory");
-  folk->seed = options->seed;
-  folk->agents = options->agents ? options->agents : AGENTS_DEFAULT;
-  folk->observer_count = options->observers ? options->observers : OBSERVERS_DEFAULT;
-  folk->town_count = (folk->agents + FOLK_TOWN_AGENTS - 1) / FOLK_TOWN_AGENTS;
-  folk->towns = calloc(folk->town_count, sizeof *folk->towns);
-  folk->observers = calloc(folk->observer_count, sizeof *folk->observers);
-  if (!folk->towns || !folk->observers) {
-    close_folk(folk);
-    return muster_module_fail(MUSTER_E_MEMORY, "townsfolk: no memory for %u agents", options->agents);
-  }
-  lay_out(folk);
-  *instance = folk;
-  *needs = (muster_module_needs){.size = (uint32_t)sizeof *needs,
-                                 .agents = folk->agents,
-                                 .agents_max = folk->agents,
-                                 .observers = folk->observer_count,
-                                 .cell_m = 8.0f};
   return MUSTER_OK;
 }
 
 /* --------------------------------------------------------------------------------------------------------- populate */
 
 static muster_result spawn_hall(folk_town *town, muster_world *world) {
-  muster_agent_def def = muster_default_agent_def();
   folk_hall hall;
   folk_hall_face face;
   folk_make_hall(town, &hall, &face);
-  def.type = town->folk->halls;
-  def.position = (muster_position){town->x, town->y + 12.0, 0.0};
-  def.state = &hall;
+  muster_agent_def def = scaffold_agent(town->folk->halls, (muster_position){town->x, town->y + 12.0, 0.0}, &hall);
   def.published = &face;
-  town->hall = muster_agent_spawn(world, &def);
-  return muster_agent_is_null(town->hall) ? MUSTER_E_FULL : MUSTER_OK;
+  return scaffold_spawn(world, &def, &town->hall);
 }
 
 static muster_result spawn_member(folk_town *town, muster_world *world, uint32_t member) {
-  muster_agent_def def = muster_default_agent_def();
   folk_self self;
   folk_face face;
   folk_make(town, member, &self, &face);
-  def.type = town->folk->people;
-  def.position = (muster_position){town->x + (double)self.x, town->y + (double)self.y, 0.0};
-  def.state = &self;
+  muster_position place = {town->x + (double)self.x, town->y + (double)self.y, 0.0};
+  muster_agent_def def = scaffold_agent(town->folk->people, place, &self);
   def.published = &face;
-  town->members[member] = muster_agent_spawn(world, &def);
-  return muster_agent_is_null(town->members[member]) ? MUSTER_E_FULL : MUSTER_OK;
+  return scaffold_spawn(world, &def, &town->members[member]);
+}
+
+static muster_result townsfolk_spawn(void *instance, muster_world *world) {
+  struct folk *folk = instance;
+  muster_result result = MUSTER_OK;
+  for (uint32_t i = 0; i < folk->town_count && !result; i++) {
+    folk_town *town = &folk->towns[i];
+    result = spawn_hall(town, world);
+    for (uint32_t member = 0; member < town->people && !result; member++) result = spawn_member(town, world, member);
+  }
+  return result;
 }
 
 static uint32_t visited(const struct folk *folk, uint32_t observer, uint64_t visit) {
   return (uint32_t)((observer + visit * (folk->across + 1)) % folk->town_count);
 }
 
-/* The place of an observer: it strolls about a town, or rides straight to the next. */
-static muster_position townsfolk_observer_place(const struct folk *folk, uint32_t observer, double seconds) {
+/* The place of an observer by the clock of the land: it strolls about a town, or rides straight to the next. */
+static muster_position townsfolk_observer_place(void *instance, uint32_t observer, double seconds) {
   static const double two_pi = 6.283185307179586;
-  double turn_s = stay_s + ride_s, late_s = seconds + 7.0 * observer;
+  const struct folk *folk = instance;
+  (void)seconds;
+  double turn_s = stay_s + ride_s, late_s = (double)folk->base.now_ns * 1e-9 + 7.0 * observer;
   uint64_t visit = (uint64_t)(late_s / turn_s);
   double into_s = late_s - turn_s * (double)visit, angle = two_pi * into_s / stroll_s;
   const folk_town *here = &folk->towns[visited(folk, observer, visit)];
@@ -124,47 +91,44 @@ static muster_position townsfolk_observer_place(const struct folk *folk, uint32_
                            here->y + share * (next->y - here->y) + stroll_m * sin(angle), 0.0};
 }
 
-static muster_result townsfolk_add_observers(struct folk *folk, muster_world *world) {
-  for (uint32_t i = 0; i < folk->observer_count; i++) {
-    muster_observer_def def = muster_default_observer_def();
-    def.position = townsfolk_observer_place(folk, i, 0.0);
-    folk->observers[i] = muster_observer_add(world, &def);
-    if (folk->observers[i].generation == 0) return MUSTER_E_FULL;
-  }
-  return MUSTER_OK;
-}
+/* ------------------------------------------------------------------------------------------------------- the plan */
 
-static muster_result townsfolk_populate(void *instance, muster_world *world) {
+/* What a snapshot keeps of the land besides its characters; halls, people and observers follow. */
+static const scaffold_field kept[] = {SCAFFOLD_SAME_WORLD, SCAFFOLD_SAME(struct folk, town_count), {0}};
+
+static bool keep_towns(void *instance, scaffold_stream *stream) {
   struct folk *folk = instance;
-  muster_result result = folk_register(folk, world);
-  for (uint32_t i = 0; i < folk->town_count && !result; i++) {
+  bool kept_all = true;
+  for (uint32_t i = 0; i < folk->town_count && kept_all; i++) {
     folk_town *town = &folk->towns[i];
-    result = spawn_hall(town, world);
-    for (uint32_t member = 0; member < town->people && !result; member++) result = spawn_member(town, world, member);
+    kept_all = scaffold_exchange(stream, &town->hall, sizeof town->hall) &&
+               scaffold_exchange(stream, town->members, town->people * sizeof *town->members);
   }
-  return result ? result : townsfolk_add_observers(folk, world);
+  return kept_all;
 }
 
-static void before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
-  struct folk *folk = instance;
-  for (uint32_t i = 0; i < folk->observer_count; i++)
-    muster_observer_move(world, folk->observers[i], townsfolk_observer_place(folk, i, (double)sim_now_ns * 1e-9));
-}
+static const scaffold_array arrays[] = {SCAFFOLD_ARRAY(struct folk, towns, town_count), SCAFFOLD_KEPT_OBSERVERS, {0}};
 
-const muster_module *muster_module_townsfolk(void) {
-  static const muster_module module = {.size = (uint32_t)sizeof module,
-                                       .abi = MUSTER_MODULE_ABI,
-                                       .name = "townsfolk",
-                                       .summary =
-                                           "towns of characters with desires, emotions, work, trade and quarrels",
-                                       .open = open_folk,
-                                       .populate = townsfolk_populate,
-                                       .before_frame = before_frame,
-                                       .report = folk_report,
-                                       .close = close_folk,
-                                       .watch = folk_watch,
-                                       .watched = folk_watched,
-                                       .save = folk_save,
-                                       .resume = folk_resume};
-  return &module;
-}
+static const scaffold_plan plan = {.name = "townsfolk",
+                                   .bytes = sizeof(struct folk),
+                                   .agents_default = 10 * FOLK_TOWN_AGENTS,
+                                   .agents_max = 4000000,
+                                   .observers_default = 2,
+                                   .observers_max = 65536,
+                                   .cell_m = 8.0f,
+                                   .one_by_one = true,
+                                   .arrays = arrays,
+                                   .kept = kept,
+                                   .lines = folk_lines,
+                                   .check = townsfolk_check,
+                                   .prepare = townsfolk_prepare,
+                                   .build = lay_out,
+                                   .join = folk_register,
+                                   .spawn = townsfolk_spawn,
+                                   .place = townsfolk_observer_place,
+                                   .keep = keep_towns,
+                                   .count = folk_count,
+                                   .conclude = folk_conclude};
+
+SCAFFOLD_MODULE(townsfolk, plan, "townsfolk", "towns of characters with desires, emotions, work, trade and quarrels",
+                SCAFFOLD_FRAMES, SCAFFOLD_SAVES, .watch = folk_watch, .watched = folk_watched)

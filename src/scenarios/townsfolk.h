@@ -1,6 +1,6 @@
 /* scenarios/townsfolk.h - the characters of the townsfolk scenario: what they are and how one of their updates goes.
  *
- *     townsfolk.c          the module: towns, the first population, observers
+ *     townsfolk.c          the module: towns, the first population, observers, what a snapshot keeps
  *     townsfolk_town.c     places, hours, what happens in a town
  *     townsfolk_people.c   the inhabitants: names, roles, personalities, relations
  *     townsfolk_type.c     the agent types, their levels and what these cost
@@ -14,7 +14,6 @@
  *     townsfolk_hall.c     the town's hall: its purse, its stores
  *     townsfolk_watch.c    the log of one character
  *     townsfolk_report.c   the numbers of the world
- *     townsfolk_keep.c     what a snapshot holds besides the characters
  *
  * Every character has a time of its own, lived_ns, and an update lives from there to now, however late it is: an action
  * that was over in between ends at its own time, and the next one begins there. Hunger, sleep and work are debts: they
@@ -29,10 +28,8 @@
 #ifndef SCENARIOS_TOWNSFOLK_H
 #define SCENARIOS_TOWNSFOLK_H
 
+#include "scenarios/scaffold.h"
 #include "scenarios/townsfolk_plan.h"
-
-#include <muster/module.h>
-#include <muster/reduction.h>
 
 /* A minute of the town is a second of simulation; the simulation begins at six in the morning. */
 #define FOLK_MINUTE_NS 1000000000ull
@@ -143,7 +140,7 @@ typedef struct folk_message {
 /* The private state of a character. */
 typedef struct folk_self {
   uint64_t lived_ns; /* its own time */
-  muster_achievement achievement;
+  kit_achievement achievement;
   uint32_t updates[FOLK_LEVELS];
   uint8_t received_bread; /* by others' actions */
   uint8_t level, role, place, goal, urge_goal;
@@ -156,11 +153,11 @@ typedef struct folk_self {
   uint64_t felt_ns;       /* the time of its emotions */
   uint64_t urge_until_ns; /* until then the urge that coping left lasts */
   uint64_t items;         /* FOLK_HAS_AXE .. FOLK_HAS_FINERY */
-  muster_event_filter filter;
-  muster_coping coping;
-  muster_goal_lock lock;
-  muster_event_log log;
-  muster_recorded_event remembered[FOLK_REMEMBERED];
+  kit_event_filter filter;
+  kit_coping coping;
+  kit_goal_lock lock;
+  kit_event_log log;
+  kit_recorded_event remembered[FOLK_REMEMBERED];
   folk_partial_plan partial;
   float desires[FOLK_DESIRES]; /* 0..1 */
   float emotions[FOLK_EMOTIONS];
@@ -242,11 +239,10 @@ typedef struct folk_journal {
 
 /* One opened scenario. */
 struct folk {
-  uint64_t seed;
-  uint32_t agents, observer_count, town_count, across; /* towns in a row of the land */
+  scaffold base;
+  uint32_t town_count, across; /* towns in a row of the land */
   muster_type people, halls;
   folk_town *towns;
-  muster_observer *observers;
   folk_journal journal;
 };
 
@@ -279,9 +275,6 @@ folk_place folk_workplace(uint32_t role);
 
 /* What happens in a town in an hour; FOLK_NO_EVENT most of the time. */
 folk_event folk_happening(const folk_town *town, uint32_t hour);
-
-/* Spreads a number over 64 bits. */
-uint64_t folk_mix(uint64_t number);
 
 /* ---------------------------------------------------------------------------------------------- townsfolk_people.c */
 
@@ -380,7 +373,7 @@ muster_atom_result folk_act(muster_update *update);
 folk_mind folk_mind_of(muster_update *update);
 
 /* Registers the types of people and halls. Thread of the frames, between frames. */
-muster_result folk_register(struct folk *folk, muster_world *world);
+muster_result folk_register(void *instance, muster_world *world);
 
 /* The stock of a good that a hall of that many people aims at. */
 int32_t folk_stock_wanted(uint32_t people, folk_good good);
@@ -402,13 +395,13 @@ muster_result folk_watch(void *instance, muster_world *world, const char *name, 
                          void *line_user);
 void folk_watched(void *instance, const muster_world *world, muster_module_line line, void *line_user);
 
-/* Names the numbers of the world. Thread of the frames, between frames. */
-void folk_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user);
+/* The report: the numbers of the world. */
+extern const scaffold_line folk_lines[];
 
-/* ------------------------------------------------------------------------------------------------ townsfolk_keep.c */
+/* Counts an agent in; thread of the frames. */
+void folk_count(const scaffold_look *look);
 
-/* Saves the land's own state for a snapshot, and restores it. */
-muster_result folk_save(void *instance, const muster_world *world, muster_module_write write, void *write_user);
-muster_result folk_resume(void *instance, muster_world *world, const void *bytes, size_t count);
+/* What the sums come to; thread of the frames. */
+void folk_conclude(const scaffold_look *look);
 
 #endif

@@ -132,7 +132,7 @@ static const uint8_t prepared_steps[FOLK_PREPARED][FOLK_PREPARED_STEPS] = {
     {FOLK_GO + FOLK_HALL, FOLK_SAVE, FOLK_ACTIONS + 1},
 };
 
-const muster_prepared folk_prepared[FOLK_PREPARED] = {
+const kit_prepared folk_prepared[FOLK_PREPARED] = {
     {.purpose = FOLK_SLEEP, .option = 0, .weight = 1},
     {.purpose = FOLK_EAT, .option = 1, .weight = 12, .needs = FOLK_HAS_BREAD},
     {.purpose = FOLK_EAT, .option = 2, .weight = 6, .needs = FOLK_HAS_COINS},

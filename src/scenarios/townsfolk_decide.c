@@ -12,7 +12,7 @@ static const uint64_t lock_ns = 12 * FOLK_HOUR_NS;
 
 uint64_t folk_random(folk_mind *mind) {
   if (mind->random == 0 && mind->update) mind->random = muster_update_random(mind->update);
-  return mind->random = folk_mix(mind->random);
+  return mind->random = scaffold_scatter(mind->random);
 }
 
 /* A character that changes its goal on the way starts from its place there. */
@@ -32,9 +32,9 @@ static void townsfolk_decide_take_up(folk_mind *mind, uint32_t goal, float worth
   self->plan = *plan;
   self->plan.at = 0;
   self->stirred = 0;
-  self->achievement = (muster_achievement){0};
+  self->achievement = (kit_achievement){0};
   self->partial.open = 0;
-  muster_goal_lock_take(&self->lock, goal, worth, self->lived_ns + lock_ns);
+  kit_goal_lock_take(&self->lock, goal, worth, self->lived_ns + lock_ns);
   if (plan->count > self->longest_plan) self->longest_plan = plan->count;
   if (!goes_on) folk_note(mind, FOLK_ENTRY_DECIDED, self->lived_ns, goal, FOLK_NOBODY, worth);
   folk_begin_step(mind);
@@ -46,7 +46,7 @@ static void idle(folk_mind *mind) {
 }
 
 static bool take_prepared(folk_mind *mind, uint32_t number, uint32_t goal, float worth) {
-  if (number == MUSTER_CHOICE_NONE) return false;
+  if (number == KIT_CHOICE_NONE) return false;
   folk_plan plan = folk_prepared_plan(folk_prepared[number].option, folk_workplace(mind->self->role));
   townsfolk_decide_take_up(mind, goal, worth, &plan);
   return true;
@@ -107,7 +107,7 @@ static uint32_t townsfolk_decide_choose_goal(folk_mind *mind, uint32_t level, fl
 static void decide_by_default(folk_mind *mind, uint32_t goal, float worth) {
   uint64_t facts = folk_facts(mind, mind->self->lived_ns);
   uint32_t number =
-      goal == FOLK_NO_GOAL ? MUSTER_CHOICE_NONE : muster_choose_default(folk_prepared, FOLK_PREPARED, goal, facts);
+      goal == FOLK_NO_GOAL ? KIT_CHOICE_NONE : kit_choose_default(folk_prepared, FOLK_PREPARED, goal, facts);
   mind->self->effort[mind->level]++;
   if (!take_prepared(mind, number, goal, worth)) idle(mind);
 }
@@ -150,14 +150,14 @@ static void decide_at_random(folk_mind *mind) {
   uint64_t facts = folk_facts(mind, self->lived_ns), random = folk_random(mind);
   float worth = 0.0f;
   uint32_t goal = townsfolk_decide_choose_goal(mind, 3, &worth), minute = folk_own_minute(self, self->lived_ns);
-  uint32_t number = MUSTER_CHOICE_NONE;
+  uint32_t number = KIT_CHOICE_NONE;
   self->effort[3]++;
   if (goal != FOLK_NO_GOAL)
-    number = muster_choose_random(folk_prepared, FOLK_PREPARED, goal, facts, random);
+    number = kit_choose_random(folk_prepared, FOLK_PREPARED, goal, facts, random);
   else if (minute >= 360 && minute < 1320)
-    number = FOLK_WISHES + muster_choose_random(folk_prepared + FOLK_WISHES, FOLK_PREPARED - FOLK_WISHES,
-                                                MUSTER_PURPOSE_ANY, facts, random);
-  if (number == MUSTER_CHOICE_NONE) {
+    number = FOLK_WISHES + kit_choose_random(folk_prepared + FOLK_WISHES, FOLK_PREPARED - FOLK_WISHES, KIT_PURPOSE_ANY,
+                                             facts, random);
+  if (number == KIT_CHOICE_NONE) {
     idle(mind);
     return;
   }
@@ -186,7 +186,7 @@ void folk_decide(folk_mind *mind) {
 
 static bool gives_way(const folk_self *self, uint32_t goal, float worth, float by) {
   return goal != FOLK_NO_GOAL && goal != self->goal &&
-         muster_goal_lock_choose(&self->lock, self->lived_ns, goal, worth, by) == goal;
+         kit_goal_lock_choose(&self->lock, self->lived_ns, goal, worth, by) == goal;
 }
 
 static void drop(folk_mind *mind, uint32_t goal) {

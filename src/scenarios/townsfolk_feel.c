@@ -58,7 +58,7 @@ folk_emotion folk_strongest(const folk_self *self) {
 
 uint32_t folk_traits(const folk_self *self, uint32_t level) {
   static const uint32_t kept[FOLK_LEVELS] = {FOLK_DESIRES, 6, 3, 0};
-  return (uint32_t)muster_traits_strongest(self->desires, FOLK_DESIRES, kept[level]);
+  return (uint32_t)kit_traits_strongest(self->desires, FOLK_DESIRES, kept[level]);
 }
 
 folk_relation *folk_relation_to(folk_self *self, uint32_t who) {
@@ -143,7 +143,7 @@ static bool wants_to_cope(folk_mind *mind, float impact, uint64_t at_ns) {
   static const float critical[FOLK_LEVELS] = {0.2f, 0.45f, 0.6f, 2.0f};
   if (impact < worth_coping) return false;
   uint64_t rest_ns = mind->level * FOLK_HOUR_NS;
-  return muster_coping_wanted(&mind->self->coping, critical[mind->level], rest_ns, at_ns, impact);
+  return kit_coping_wanted(&mind->self->coping, critical[mind->level], rest_ns, at_ns, impact);
 }
 
 void folk_appraise(folk_mind *mind, folk_event event, float severity, uint32_t from, uint64_t at_ns) {

@@ -22,7 +22,7 @@ static void townsfolk_live_fail(folk_mind *mind, uint32_t action) {
   folk_self *self = mind->self;
   folk_note(mind, FOLK_ENTRY_FAILED, self->lived_ns, action, FOLK_NOBODY, 0.0f);
   self->plan.at = self->plan.count;
-  muster_goal_lock_release(&self->lock);
+  kit_goal_lock_release(&self->lock);
   if (mind->level < 2)
     folk_appraise(mind, action == FOLK_BUY_BREAD ? FOLK_NO_BREAD : FOLK_PLAN_FAILED, 0.6f, FOLK_NOBODY, self->lived_ns);
 }
@@ -41,7 +41,7 @@ static void end_step(folk_mind *mind) {
   if (++self->plan.at < self->plan.count)
     folk_begin_step(mind);
   else
-    muster_goal_lock_release(&self->lock);
+    kit_goal_lock_release(&self->lock);
 }
 
 /* At the cheapest level a goal is reached when the time for its plan has passed; until then nothing is done. When the
@@ -50,7 +50,7 @@ static bool waits_for_achievement(folk_mind *mind, uint64_t now_ns) {
   folk_self *self = mind->self;
   uint64_t end_ns, takes_ns;
   if (mind->level < 3 || self->plan.at >= self->plan.count) {
-    self->achievement = (muster_achievement){0};
+    self->achievement = (kit_achievement){0};
     return false;
   }
   if (self->achievement.end_ns == 0) {
@@ -60,9 +60,9 @@ static bool waits_for_achievement(folk_mind *mind, uint64_t now_ns) {
       takes_ns += action < FOLK_GO + FOLK_PLACES ? folk_deed_of(action)->minutes * FOLK_MINUTE_NS
                                                  : folk_duration_ns(self, action);
     }
-    muster_achievement_begin(&self->achievement, self->goal, self->step_begin_ns, takes_ns);
+    kit_achievement_begin(&self->achievement, self->goal, self->step_begin_ns, takes_ns);
   }
-  return !muster_achievement_reached(&self->achievement, now_ns, &end_ns);
+  return !kit_achievement_reached(&self->achievement, now_ns, &end_ns);
 }
 
 bool folk_waits(const folk_self *self, uint32_t level, uint64_t now_ns) {

@@ -32,7 +32,7 @@ static const uint8_t roles[FOLK_TOWN_PEOPLE] = {
     FOLK_BAKER,     FOLK_FARMER,   FOLK_CHILD, FOLK_ELDER, FOLK_GUARD,     FOLK_MERCHANT, FOLK_CHILD, FOLK_FARMER};
 
 static float share(uint64_t random, uint32_t which) {
-  return (float)(folk_mix(random + which) >> 40) * 0x1p-24f;
+  return muster_random_share(scaffold_scatter(random + which));
 }
 
 /* ------------------------------------------------------------------------------------------------------------ names */
@@ -147,7 +147,9 @@ static void set_debts(folk_self *self, uint64_t random) {
 }
 
 void folk_make(const folk_town *town, uint32_t member, folk_self *self, folk_face *face) {
-  uint64_t random = folk_mix(town->folk->seed ^ folk_mix((uint64_t)town->number * FOLK_TOWN_PEOPLE + member)) | 1;
+  uint64_t random =
+      scaffold_scatter(town->folk->base.seed ^ scaffold_scatter((uint64_t)town->number * FOLK_TOWN_PEOPLE + member)) |
+      1;
   *self = (folk_self){.member = (uint16_t)member,
                       .town = town->number,
                       .role = roles[member],

@@ -8,7 +8,7 @@
 #ifndef SCENARIOS_TOWNSFOLK_PLAN_H
 #define SCENARIOS_TOWNSFOLK_PLAN_H
 
-#include <muster/reduction.h>
+#include "scenarios/kit_reduction.h"
 
 typedef enum folk_place {
   FOLK_HOME = 0,
@@ -136,7 +136,7 @@ typedef struct folk_plan {
 } folk_plan;
 
 /* Prepared plans, which every character knows. */
-extern const muster_prepared folk_prepared[FOLK_PREPARED];
+extern const kit_prepared folk_prepared[FOLK_PREPARED];
 
 /* The prepared plan of that number for a character that works at `workplace`. */
 folk_plan folk_prepared_plan(uint32_t number, folk_place workplace);

@@ -9,7 +9,7 @@ enum { LETTERS_MAX = 16, FACES_MAX = 8, MET_AGAIN_MINUTES = 180, FRIEND_LIKING =
 
 /* Which events pass at a level: the least importance, the importance from which an event always passes, and how many
  * pass per window. */
-static const muster_event_rule rules[FOLK_LEVELS] = {
+static const kit_event_rule rules[FOLK_LEVELS] = {
     {.importance_sure = 2.0f, .events_most = 1},
     {.importance_least = 0.3f, .importance_sure = 0.8f, .events_most = 6, .window_ns = FOLK_HOUR_NS},
     {.importance_least = 0.5f, .importance_sure = 0.85f, .events_most = 2, .window_ns = FOLK_HOUR_NS},
@@ -19,12 +19,12 @@ static const muster_event_rule rules[FOLK_LEVELS] = {
 static void take_in(folk_mind *mind, folk_event event, float severity, uint32_t from, uint64_t at_ns) {
   folk_self *self = mind->self;
   if (mind->level == 3) {
-    muster_recorded_event kept = {.at_ns = at_ns, .who = from, .what = event, .importance = severity};
-    muster_event_record(&self->log, self->remembered, FOLK_REMEMBERED, &kept);
+    kit_recorded_event kept = {.at_ns = at_ns, .who = from, .what = event, .importance = severity};
+    kit_event_record(&self->log, self->remembered, FOLK_REMEMBERED, &kept);
     folk_note(mind, FOLK_ENTRY_KEPT, at_ns, event, from, severity);
     return;
   }
-  if (muster_event_passes(&self->filter, &rules[mind->level], at_ns, severity))
+  if (kit_event_passes(&self->filter, &rules[mind->level], at_ns, severity))
     folk_appraise(mind, event, severity, from, at_ns);
 }
 
@@ -39,7 +39,7 @@ static void read_messages(folk_mind *mind) {
 }
 
 /* A kept event counts less than one that happens now. */
-static void meet_memory(const muster_recorded_event *event, void *user) {
+static void meet_memory(const kit_recorded_event *event, void *user) {
   folk_mind *mind = user;
   uint64_t now_ns = mind->update->now_ns;
   float hours = now_ns > event->at_ns ? (float)(now_ns - event->at_ns) / (float)FOLK_HOUR_NS : 0.0f;
@@ -94,7 +94,7 @@ muster_atom_result folk_sense(muster_update *update) {
   if (told) read_messages(&mind);
   if (mind.level == 3) return MUSTER_ATOM_NEXT;
   folk_feel_until(self, update->now_ns);
-  if (mind.level < 2 && self->log.count) muster_event_replay(&self->log, self->remembered, meet_memory, &mind);
+  if (mind.level < 2 && self->log.count) kit_event_replay(&self->log, self->remembered, meet_memory, &mind);
   if (is_asleep(self)) return MUSTER_ATOM_NEXT;
   notice_town(&mind);
   if (mind.level < 2) townsfolk_sense_look_around(&mind);

@@ -4,12 +4,6 @@
 
 enum { DAY_MINUTES = 24 * 60, HOMES = FOLK_TOWN_PEOPLE / FOLK_HOME_PEOPLE };
 
-uint64_t folk_mix(uint64_t number) {
-  number = (number + 1) * 0x9e3779b97f4a7c15u;
-  number = (number ^ (number >> 32)) * 0xd6e8feb86659fd93u;
-  return number ^ (number >> 29);
-}
-
 uint32_t folk_minute_of_day(uint64_t at_ns) {
   return (uint32_t)((at_ns + FOLK_DAWN_NS) / FOLK_MINUTE_NS % DAY_MINUTES);
 }
@@ -28,7 +22,7 @@ void folk_spot(const folk_self *self, uint32_t place, float *x, float *y) {
       [FOLK_INN] = {-8.0f, 6.0f},    [FOLK_SMITHY] = {10.0f, -7.0f}, [FOLK_WELL] = {-4.0f, -6.0f},
       [FOLK_GATE] = {-26.0f, -3.0f}, [FOLK_HALL] = {0.0f, 12.0f},    [FOLK_WOODS] = {-12.0f, 40.0f}};
   static const float home_ring_m = 22.0f, about_m = 2.0f;
-  uint64_t own = folk_mix(self->member);
+  uint64_t own = scaffold_scatter(self->member);
   *x = spots[place][0] + about_m * ((float)(own & 255) / 128.0f - 1.0f);
   *y = spots[place][1] + about_m * ((float)(own >> 8 & 255) / 128.0f - 1.0f);
   if (place != FOLK_HOME) return;
@@ -46,7 +40,7 @@ folk_place folk_workplace(uint32_t role) {
 folk_event folk_happening(const folk_town *town, uint32_t hour) {
   enum { ONE_HOUR_IN = 7 };
   static const folk_event events[] = {FOLK_WOLVES, FOLK_STRANGERS, FOLK_MINSTRELS, FOLK_STENCH, FOLK_FUNERAL};
-  uint64_t random = folk_mix(town->folk->seed ^ folk_mix((uint64_t)town->number << 32 | hour));
+  uint64_t random = scaffold_scatter(town->folk->base.seed ^ scaffold_scatter((uint64_t)town->number << 32 | hour));
   if (random % ONE_HOUR_IN) return FOLK_NO_EVENT;
   return events[(random >> 32) % (sizeof events / sizeof *events)];
 }

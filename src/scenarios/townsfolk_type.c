@@ -40,14 +40,8 @@ static void is_born(muster_update *update) {
 }
 
 static muster_result register_people(struct folk *folk, muster_world *world) {
-  muster_type_def def = muster_default_type_def();
-  def.name = "character";
-  def.atoms = atoms;
-  def.atom_count = ATOMS;
-  def.state_bytes = (uint32_t)sizeof(folk_self);
+  muster_type_def def = scaffold_type("character", atoms, ATOMS, sizeof(folk_self), 500000000u, 12000000000u);
   def.published_bytes = (uint32_t)sizeof(folk_face);
-  def.period_ns = 500000000u;
-  def.period_max_ns = 12000000000u;
   def.limit_ns = 500000u;
   def.level_count = FOLK_LEVELS;
   def.on_spawned = is_born;
@@ -58,25 +52,14 @@ static muster_result register_people(struct folk *folk, muster_world *world) {
   def.wake_on_message = true;
   def.wake_gap_ns = 250000000u;
   def.user = folk;
-  folk->people = muster_type_register(world, &def);
-  return folk->people.index ? MUSTER_OK : MUSTER_E_FULL;
+  return scaffold_register(world, &def, &folk->people);
 }
 
-static muster_result register_halls(struct folk *folk, muster_world *world) {
-  muster_type_def def = muster_default_type_def();
-  def.name = "hall";
-  def.atoms = hall_atoms;
-  def.atom_count = 1;
-  def.state_bytes = (uint32_t)sizeof(folk_hall);
-  def.published_bytes = (uint32_t)sizeof(folk_hall_face);
-  def.period_ns = 1000000000u;
-  def.period_max_ns = 4000000000u;
-  def.elasticity = 0.25f;
-  folk->halls = muster_type_register(world, &def);
-  return folk->halls.index ? MUSTER_OK : MUSTER_E_FULL;
-}
-
-muster_result folk_register(struct folk *folk, muster_world *world) {
+muster_result folk_register(void *instance, muster_world *world) {
+  struct folk *folk = instance;
   muster_result result = register_people(folk, world);
-  return result ? result : register_halls(folk, world);
+  muster_type_def def = scaffold_type("hall", SCAFFOLD_ATOMS(hall_atoms), sizeof(folk_hall), 1000000000u, 4000000000u);
+  def.published_bytes = (uint32_t)sizeof(folk_hall_face);
+  def.elasticity = 0.25f;
+  return result ? result : scaffold_register(world, &def, &folk->halls);
 }

@@ -170,7 +170,7 @@ static void introduce(const folk_town *town, uint32_t member, const folk_self *s
                       void *user) {
   char name[NAME_BYTES];
   struct line fifo = {.length = 0};
-  uint64_t strong = muster_traits_strongest(self->desires, FOLK_DESIRES, 3);
+  uint64_t strong = kit_traits_strongest(self->desires, FOLK_DESIRES, 3);
   folk_name(town, member, name, sizeof name);
   put(&fifo, "Watching %s, %s. Strongest desires:", name, folk_role_words(self->role));
   const char *before = " ";

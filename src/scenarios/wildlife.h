@@ -1,13 +1,12 @@
 /* scenarios/wildlife.h - the animals of the wildlife scenario: what they are and how one of their updates goes.
  *
- *     wildlife.c           the module: the desert, its first animals, the cameras
+ *     wildlife.c           the module: the desert, its first animals, the cameras, what a snapshot keeps
  *     wildlife_profiles.c  what a species is: its numbers, its agent type
  *     wildlife_sense.c     atom 1, perception: animals nearby
  *     wildlife_think.c     atom 2, behaviour: the state machine of moods
  *     wildlife_live.c      atom 3, behaviour: the time since the last update passes in that mood
  *     wildlife_act.c       atom 4, action: what changes others - strikes, births, deaths
  *     wildlife_report.c    the numbers of the world
- *     wildlife_keep.c      what a snapshot holds besides the animals
  *
  * Every change over time is a rate times elapsed time, never an amount per update: an animal that is updated ten times
  * less often grazes, hungers, walks, ages and breeds the same in an hour. Populations limit themselves: an animal that
@@ -15,7 +14,7 @@
 #ifndef SCENARIOS_WILDLIFE_H
 #define SCENARIOS_WILDLIFE_H
 
-#include <muster/module.h>
+#include "scenarios/scaffold.h"
 
 typedef enum wildlife_species {
   WILDLIFE_HARE = 0,
@@ -98,7 +97,7 @@ _Static_assert(sizeof(wildlife_animal) == 160, "wildlife_animal has padding");
 
 /* What makes a species. Rates are per second of simulation time, energies are shares of a full animal. */
 typedef struct wildlife_profile {
-  const char *name, *plural;
+  const char *name;
   double share; /* of the first population */
   uint64_t period_ns, period_max_ns;
   float elasticity;
@@ -137,16 +136,12 @@ typedef struct wildlife_tally {
   double grazed[WILDLIFE_SPECIES], eaten, distance_m; /* of the dead, in all their lives */
 } wildlife_tally;
 
-/* One opened scenario. */
+/* One opened scenario; its observers are cameras. */
 typedef struct wildlife {
-  uint64_t seed;
-  uint32_t agents, observer_count;
+  scaffold base;
   double half_m; /* the desert spans -half_m .. half_m in x and y */
   wildlife_kind kinds[WILDLIFE_SPECIES];
   wildlife_tally tally;
-  muster_observer *observers;
-  uint64_t begin_ns, now_ns; /* simulation time of the first and of the latest frame */
-  bool begun;
 } wildlife;
 
 /* What the steps of an atom share. */
@@ -164,8 +159,8 @@ static inline wildlife_turn wildlife_turn_of(muster_update *update) {
 /* The profile of a species. */
 const wildlife_profile *wildlife_profile_of(wildlife_species species);
 
-/* Registers the agent type of every species with a world. Thread of the frames, between frames. */
-muster_result wildlife_register(wildlife *desert, muster_world *world);
+/* Registers the agent type of a species with a world. Thread of the frames, between frames. */
+muster_result wildlife_register(void *instance, muster_world *world, uint32_t species);
 
 /* Fills the state and the face of a new animal: grown-ups are somewhere in their lives, the others newborn. `random`
  * decides what differs from one to the next. */
@@ -196,11 +191,13 @@ void wildlife_choose_mood(const wildlife_turn *turn, muster_position place);
 /* Sets where an animal at `place` wants to head in its mood, and how far. */
 void wildlife_steer(const wildlife_turn *turn, muster_position place);
 
-/* Saves the desert's own state for a snapshot, and restores it. */
-muster_result wildlife_save(void *instance, const muster_world *world, muster_module_write write, void *write_user);
-muster_result wildlife_resume(void *instance, muster_world *world, const void *bytes, size_t count);
+/* The report: the numbers of the world. */
+extern const scaffold_line wildlife_lines[];
 
-/* Names the numbers of the world. Thread of the frames, between frames. */
-void wildlife_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user);
+/* Counts an agent in; thread of the frames. */
+void wildlife_count(const scaffold_look *look);
+
+/* What the sums come to; thread of the frames. */
+void wildlife_conclude(const scaffold_look *look);
 
 #endif

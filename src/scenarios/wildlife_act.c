@@ -70,13 +70,10 @@ static muster_position nursery(const wildlife_turn *turn) {
 static bool bear_one(const wildlife_turn *turn) {
   wildlife_animal young;
   wildlife_face face;
-  muster_agent_def def = muster_default_agent_def();
-  def.type = turn->kind->type;
-  def.position = nursery(turn);
+  muster_agent_def def = scaffold_agent(turn->kind->type, nursery(turn), &young);
   wildlife_make(turn->kind, false, muster_update_random(turn->update), def.position, &young, &face);
   young.crowding = turn->self->crowding;
   young.company = turn->self->company;
-  def.state = &young;
   def.published = &face;
   return !muster_agent_is_null(muster_update_spawn(turn->update, &def));
 }

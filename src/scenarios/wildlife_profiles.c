@@ -6,7 +6,6 @@
  * about its share of the population when deaths from bobcats, age and hunger balance births, which crowding slows. */
 static const wildlife_profile profiles[WILDLIFE_SPECIES] = {
     [WILDLIFE_HARE] = {.name = "hare",
-                       .plural = "hares",
                        .share = 0.45,
                        .period_ns = 50000000u,
                        .period_max_ns = 1000000000u,
@@ -28,7 +27,6 @@ static const wildlife_profile profiles[WILDLIFE_SPECIES] = {
                        .meal = 0.5f,
                        .caught = 0.5f},
     [WILDLIFE_JAVELINA] = {.name = "javelina",
-                           .plural = "javelinas",
                            .share = 0.25,
                            .period_ns = 66666667u,
                            .period_max_ns = 1500000000u,
@@ -50,7 +48,6 @@ static const wildlife_profile profiles[WILDLIFE_SPECIES] = {
                            .meal = 0.9f,
                            .caught = 0.4f},
     [WILDLIFE_GROUNDHOG] = {.name = "groundhog",
-                            .plural = "groundhogs",
                             .share = 0.22,
                             .period_ns = 100000000u,
                             .period_max_ns = 2000000000u,
@@ -72,7 +69,6 @@ static const wildlife_profile profiles[WILDLIFE_SPECIES] = {
                             .meal = 0.4f,
                             .caught = 0.6f},
     [WILDLIFE_BOBCAT] = {.name = "bobcat",
-                         .plural = "bobcats",
                          .share = 0.08,
                          .period_ns = 33333333u,
                          .period_max_ns = 1000000000u,
@@ -96,9 +92,7 @@ const wildlife_profile *wildlife_profile_of(wildlife_species species) {
 }
 
 float wildlife_share_of(uint64_t random, uint32_t which) {
-  uint64_t mixed = (random + which) * 0x9e3779b97f4a7c15u;
-  mixed = (mixed ^ (mixed >> 32)) * 0xd6e8feb86659fd93u;
-  return (float)((mixed ^ (mixed >> 29)) >> 40) * 0x1p-24f;
+  return muster_random_share(scaffold_scatter(random + which - 1));
 }
 
 void wildlife_make(const wildlife_kind *kind, bool grown_up, uint64_t random, muster_position place,
@@ -159,29 +153,21 @@ static uint64_t wildlife_profiles_model_cost(const muster_cost_query *query, voi
   return (uint64_t)(cost_ns * of_level[level] * (0.5f + spread));
 }
 
-muster_result wildlife_register(wildlife *desert, muster_world *world) {
-  for (uint32_t species = 0; species < WILDLIFE_SPECIES; species++) {
-    const wildlife_profile *profile = &profiles[species];
-    wildlife_kind *kind = &desert->kinds[species];
-    *kind = (wildlife_kind){.desert = desert, .profile = profile, .species = (wildlife_species)species};
-    muster_type_def def = muster_default_type_def();
-    def.name = profile->name;
-    def.atoms = atoms;
-    def.atom_count = ATOMS;
-    def.state_bytes = (uint32_t)sizeof(wildlife_animal);
-    def.published_bytes = (uint32_t)sizeof(wildlife_face);
-    def.period_ns = profile->period_ns;
-    def.period_max_ns = profile->period_max_ns;
-    def.limit_ns = 200000u;
-    def.elasticity = profile->elasticity;
-    def.level_count = WILDLIFE_LEVELS;
-    def.level_importance[0] = 0.5f;
-    def.level_importance[1] = 0.2f;
-    def.spawns_max = profile->litter;
-    def.user = kind;
-    def.model_cost_ns = wildlife_profiles_model_cost;
-    kind->type = muster_type_register(world, &def);
-    if (kind->type.index == 0) return MUSTER_E_FULL;
-  }
-  return MUSTER_OK;
+muster_result wildlife_register(void *instance, muster_world *world, uint32_t species) {
+  wildlife *desert = instance;
+  const wildlife_profile *profile = &profiles[species];
+  wildlife_kind *kind = &desert->kinds[species];
+  *kind = (wildlife_kind){.desert = desert, .profile = profile, .species = (wildlife_species)species};
+  muster_type_def def =
+      scaffold_type(profile->name, atoms, ATOMS, sizeof(wildlife_animal), profile->period_ns, profile->period_max_ns);
+  def.published_bytes = (uint32_t)sizeof(wildlife_face);
+  def.limit_ns = 200000u;
+  def.elasticity = profile->elasticity;
+  def.level_count = WILDLIFE_LEVELS;
+  def.level_importance[0] = 0.5f;
+  def.level_importance[1] = 0.2f;
+  def.spawns_max = profile->litter;
+  def.user = kind;
+  def.model_cost_ns = wildlife_profiles_model_cost;
+  return scaffold_register(world, &def, &kind->type);
 }

@@ -1,92 +1,82 @@
 #include "scenarios/wildlife.h"
 
 #include <math.h>
-#include <stdio.h>
 
-static const char *const mood_names[WILDLIFE_MOODS] = {"graze", "wander", "rest",  "alert", "flee",
-                                                       "hide",  "prowl",  "chase", "feed"};
-
-/* Sums over the living. */
+/* Sums over the living, and with the dead. */
 typedef struct census {
   uint32_t living[WILDLIFE_SPECIES], moods[WILDLIFE_MOODS];
   uint32_t count, outside;
-  double grazed[WILDLIFE_SPECIES], eaten, distance_m, speed_mps, energy;
+  double grazed_of[WILDLIFE_SPECIES], grazed, eaten, distance_m, speed_mps, energy;
+  double side_m, births, deaths[WILDLIFE_FATES], mood_shares[WILDLIFE_MOODS];
 } census;
 
-static void wildlife_report_count_one(const wildlife *desert, const muster_agent_info *info, census *sums) {
-  const wildlife_animal *animal = info->state;
-  const wildlife_face *face = info->published;
+void wildlife_count(const scaffold_look *look) {
+  const wildlife *desert = look->instance;
+  const wildlife_animal *animal = look->info.state;
+  const wildlife_face *face = look->info.published;
+  census *sums = look->sums;
   sums->count++;
   sums->living[face->species]++;
   sums->moods[face->mood]++;
-  sums->outside += fabs(info->position.x) > desert->half_m || fabs(info->position.y) > desert->half_m;
-  sums->grazed[face->species] += animal->grazed;
+  sums->outside += fabs(look->info.position.x) > desert->half_m || fabs(look->info.position.y) > desert->half_m;
+  sums->grazed_of[face->species] += animal->grazed;
   sums->eaten += animal->eaten;
   sums->distance_m += animal->distance_m;
   sums->speed_mps += (double)animal->speed_mps;
   sums->energy += (double)animal->energy;
 }
 
-static census wildlife_report_take_census(const wildlife *desert, const muster_world *world) {
-  census sums = {0};
-  muster_agent_info info = muster_default_agent_info();
-  for (muster_agent agent = muster_agent_next(world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
-       agent = muster_agent_next(world, agent))
-    if (muster_agent_read(world, agent, &info) == MUSTER_OK) wildlife_report_count_one(desert, &info, &sums);
-  return sums;
-}
-
-/* A number whose name has two parts. */
-static void emit_part(muster_module_emit emit, void *emit_user, const char *first, const char *second, double value) {
-  char name[64];
-  snprintf(name, sizeof name, "%s_%s", first, second);
-  emit(name, value, emit_user);
-}
-
-static void emit_species(const wildlife *desert, const census *sums, muster_module_emit emit, void *emit_user) {
+void wildlife_conclude(const scaffold_look *look) {
+  const wildlife *desert = look->instance;
   const wildlife_tally *tally = &desert->tally;
+  census *sums = look->sums;
+  double each = sums->count ? 1.0 / sums->count : 0.0;
+  sums->side_m = 2.0 * desert->half_m;
   for (uint32_t species = 0; species < WILDLIFE_SPECIES; species++) {
-    const wildlife_profile *profile = wildlife_profile_of((wildlife_species)species);
-    const uint64_t *deaths = tally->deaths[species];
-    emit(profile->plural, sums->living[species], emit_user);
-    emit_part(emit, emit_user, profile->plural, "born", (double)tally->births[species]);
-    emit_part(emit, emit_user, profile->plural, "killed", (double)deaths[WILDLIFE_KILLED]);
-    emit_part(emit, emit_user, profile->plural, "starved", (double)deaths[WILDLIFE_STARVED]);
-    emit_part(emit, emit_user, profile->plural, "aged", (double)deaths[WILDLIFE_AGED]);
+    sums->births += (double)tally->births[species];
+    sums->grazed += tally->grazed[species] + sums->grazed_of[species];
+    for (uint32_t fate = 0; fate < WILDLIFE_FATES; fate++) sums->deaths[fate] += (double)tally->deaths[species][fate];
   }
+  sums->eaten += tally->eaten;
+  sums->distance_m += tally->distance_m;
+  sums->speed_mps *= each;
+  sums->energy *= each;
+  for (uint32_t mood = 0; mood < WILDLIFE_MOODS; mood++) sums->mood_shares[mood] = sums->moods[mood] * each;
 }
 
-static void emit_totals(const wildlife *desert, const census *sums, muster_module_emit emit, void *emit_user) {
-  const wildlife_tally *tally = &desert->tally;
-  double births = 0, deaths[WILDLIFE_FATES] = {0}, grazed = 0;
-  for (uint32_t species = 0; species < WILDLIFE_SPECIES; species++) {
-    births += (double)tally->births[species];
-    grazed += tally->grazed[species] + sums->grazed[species];
-    for (uint32_t fate = 0; fate < WILDLIFE_FATES; fate++) deaths[fate] += (double)tally->deaths[species][fate];
-  }
-  emit("population", sums->count, emit_user);
-  emit("outside", sums->outside, emit_user);
-  emit("births", births, emit_user);
-  emit("births_refused", (double)tally->births_refused, emit_user);
-  emit("strikes", (double)tally->strikes, emit_user);
-  emit("kills", deaths[WILDLIFE_KILLED], emit_user);
-  emit("starved", deaths[WILDLIFE_STARVED], emit_user);
-  emit("aged", deaths[WILDLIFE_AGED], emit_user);
-  emit("grazed_energy", grazed, emit_user);
-  emit("eaten_energy", tally->eaten + sums->eaten, emit_user);
-  emit("distance_m", tally->distance_m + sums->distance_m, emit_user);
-}
+#define SPECIES(plural, species)                                                                                       \
+  SCAFFOLD_FOUND(plural, census, living[species]), SCAFFOLD_OWN(plural "_born", wildlife, tally.births[species]),      \
+      SCAFFOLD_OWN(plural "_killed", wildlife, tally.deaths[species][WILDLIFE_KILLED]),                                \
+      SCAFFOLD_OWN(plural "_starved", wildlife, tally.deaths[species][WILDLIFE_STARVED]),                              \
+      SCAFFOLD_OWN(plural "_aged", wildlife, tally.deaths[species][WILDLIFE_AGED])
+#define MOOD(name, mood) SCAFFOLD_FOUND("share_" name, census, mood_shares[mood])
 
-void wildlife_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
-  const wildlife *desert = instance;
-  census sums = wildlife_report_take_census(desert, world);
-  double each = sums.count ? 1.0 / sums.count : 0.0;
-  emit("side_m", 2.0 * desert->half_m, emit_user);
-  emit("simulated_s", (double)(desert->now_ns - desert->begin_ns) * 1e-9, emit_user);
-  emit_species(desert, &sums, emit, emit_user);
-  emit_totals(desert, &sums, emit, emit_user);
-  emit("mean_speed_mps", sums.speed_mps * each, emit_user);
-  emit("mean_energy", sums.energy * each, emit_user);
-  for (uint32_t mood = 0; mood < WILDLIFE_MOODS; mood++)
-    emit_part(emit, emit_user, "share", mood_names[mood], sums.moods[mood] * each);
-}
+const scaffold_line wildlife_lines[] = {SCAFFOLD_FOUND("side_m", census, side_m),
+                                        SCAFFOLD_SECONDS("simulated_s"),
+                                        SPECIES("hares", WILDLIFE_HARE),
+                                        SPECIES("javelinas", WILDLIFE_JAVELINA),
+                                        SPECIES("groundhogs", WILDLIFE_GROUNDHOG),
+                                        SPECIES("bobcats", WILDLIFE_BOBCAT),
+                                        SCAFFOLD_AGENTS("population"),
+                                        SCAFFOLD_FOUND("outside", census, outside),
+                                        SCAFFOLD_FOUND("births", census, births),
+                                        SCAFFOLD_OWN("births_refused", wildlife, tally.births_refused),
+                                        SCAFFOLD_OWN("strikes", wildlife, tally.strikes),
+                                        SCAFFOLD_FOUND("kills", census, deaths[WILDLIFE_KILLED]),
+                                        SCAFFOLD_FOUND("starved", census, deaths[WILDLIFE_STARVED]),
+                                        SCAFFOLD_FOUND("aged", census, deaths[WILDLIFE_AGED]),
+                                        SCAFFOLD_FOUND("grazed_energy", census, grazed),
+                                        SCAFFOLD_FOUND("eaten_energy", census, eaten),
+                                        SCAFFOLD_FOUND("distance_m", census, distance_m),
+                                        SCAFFOLD_FOUND("mean_speed_mps", census, speed_mps),
+                                        SCAFFOLD_FOUND("mean_energy", census, energy),
+                                        MOOD("graze", WILDLIFE_GRAZE),
+                                        MOOD("wander", WILDLIFE_WANDER),
+                                        MOOD("rest", WILDLIFE_REST),
+                                        MOOD("alert", WILDLIFE_ALERT),
+                                        MOOD("flee", WILDLIFE_FLEE),
+                                        MOOD("hide", WILDLIFE_HIDE),
+                                        MOOD("prowl", WILDLIFE_PROWL),
+                                        MOOD("chase", WILDLIFE_CHASE),
+                                        MOOD("feed", WILDLIFE_FEED),
+                                        {0}};

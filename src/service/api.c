@@ -62,7 +62,8 @@ bool api_take_body(api_call *call, bool (*read)(const void *body, size_t bytes, 
   return false;
 }
 
-bool api_take_id(api_call *call, const char *name, uint32_t *index, uint32_t *generation) {
+/* Reads the part of the path that must be INDEX.GENERATION. False: the request was refused, and the call is gone. */
+static bool take_id(api_call *call, const char *name) {
   char first[16];
   uint64_t values[2] = {0, 0};
   const char *text = http_path_value(call->request, name), *dot = strchr(text, '.');
@@ -74,9 +75,23 @@ bool api_take_id(api_call *call, const char *name, uint32_t *index, uint32_t *ge
     api_refuse(call);
     return false;
   }
-  *index = (uint32_t)values[0];
-  *generation = (uint32_t)values[1];
+  call->named = name;
+  call->index = (uint32_t)values[0];
+  call->generation = (uint32_t)values[1];
   return true;
+}
+
+void api_handle(http_request *request) {
+  static const char *const names[] = {"agent", "observer"};
+  const api_order *order = http_route_of(request)->order;
+  api_call *call = api_begin(request, order->work, order->input_bytes);
+  if (!call) return;
+  call->release = order->release;
+  if (order->status) call->status = order->status;
+  if (order->room) call->room = order->room;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (http_has_path_value(request, names[i]) && !take_id(call, names[i])) return;
+  if (!order->read || api_take_body(call, order->read)) api_post(call);
 }
 
 /* ------------------------------------------------------------------------------------------------------ into the
@@ -161,6 +176,11 @@ bool api_succeeded(api_call *call, muster_result result, const char *field) {
     if (meanings[i].result == result)
       return api_complain(&call->problem, meanings[i].status, meanings[i].code, field, "%s", muster_last_error());
   return api_complain(&call->problem, 409, "refused", field, "%s", muster_last_error());
+}
+
+void api_confirm(api_call *call, muster_result result, const char *field) {
+  if (api_succeeded(call, result, result == MUSTER_E_STALE ? call->named : field))
+    api_write_id(&call->writer, call->named, call->index, call->generation);
 }
 
 void api_write_id(json_writer *writer, const char *name, uint32_t index, uint32_t generation) {

@@ -71,6 +71,8 @@ typedef struct api_call {
   hosted_world *world;                 /* the world that the path names; null when the path names none */
   void (*work)(struct api_call *call); /* frames' thread: answers, or complains in `problem` */
   void (*release)(void *input);        /* frees what the input holds; may be null */
+  const char *named;                   /* "agent" or "observer", when the path names one; else null */
+  uint32_t index, generation;          /* of that one */
   bool ran;
   bool again;      /* the work is not complete: it is called again after other requests */
   unsigned status; /* of the answer; 200 */
@@ -82,6 +84,21 @@ typedef struct api_call {
   _Alignas(16) char input[]; /* the parsed request */
 } api_call;
 
+/* What api_handle does with the requests of a route: the route's `order`. Members that are missing here are as of the
+ * call. */
+typedef struct api_order {
+  void (*work)(api_call *call);
+  bool (*read)(const void *body, size_t bytes, void *out, api_problem *problem); /* null = the request has no body */
+  size_t input_bytes;                                                            /* that the body is read into */
+  void (*release)(void *input);
+  unsigned status;
+  size_t room;
+} api_order;
+
+/* Handles the requests of a route by its order: reads world, agent or observer from the path, then the body, and posts
+ * the call. */
+void api_handle(http_request *request);
+
 /* The world of a path with {world}; null after a refusal. */
 hosted_world *api_world(http_request *request);
 
@@ -91,9 +108,6 @@ api_call *api_begin(http_request *request, void (*work)(api_call *call), size_t 
 /* Reads the body into the input. False: the request was refused, and the call is gone. */
 bool api_take_body(api_call *call, bool (*read)(const void *body, size_t bytes, void *out, api_problem *problem));
 
-/* Reads a part of the path that must be INDEX.GENERATION. False: the request was refused, and the call is gone. */
-bool api_take_id(api_call *call, const char *name, uint32_t *index, uint32_t *generation);
-
 /* Refuses with the call's problem; the call is gone. */
 void api_refuse(api_call *call);
 
@@ -102,6 +116,9 @@ void api_post(api_call *call);
 
 /* Turns a failure of the library into the call's problem. True when there was no failure. Frames' thread. */
 bool api_succeeded(api_call *call, muster_result result, const char *field);
+
+/* The answer to a change of the agent or observer that the path names. Frames' thread. */
+void api_confirm(api_call *call, muster_result result, const char *field);
 
 /* Writes "INDEX.GENERATION". */
 void api_write_id(json_writer *writer, const char *name, uint32_t index, uint32_t generation);

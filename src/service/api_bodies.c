@@ -10,11 +10,11 @@
 #define COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
 
 /* Parses a body and reads its members. */
-static bool read_object(const void *body, size_t bytes, const api_field *fields, uint32_t count, void *out,
-                        uint32_t *given, api_problem *problem) {
+static bool read_object(const void *body, size_t bytes, const field_row *fields, void *out, uint32_t *given,
+                        api_problem *problem) {
   json_t *json = api_parse(body, bytes, problem);
   if (!json) return false;
-  bool read = api_read(json, "", fields, count, out, given, problem);
+  bool read = api_read(json, "", fields, out, given, problem);
   json_decref(json);
   return read;
 }
@@ -31,35 +31,9 @@ typedef struct world_fields {
   muster_world_tuning tuning;
 } world_fields;
 
-#define WORLD(field) offsetof(world_fields, field)
-#define SHARE(name)                                                                                                    \
-  { #name, API_FLOAT, WORLD(tuning.name), 0, 1, false }
+#define WORLD(field) offsetof(world_fields, field), 0
 
-enum { WORLD_BUDGET = 0, WORLD_HZ, WORLD_PAUSED, WORLD_WORKERS, WORLD_POLICY, WORLD_TUNING };
-
-static const api_field world_fields_known[] = {
-    {"budget_ns", API_TIME, WORLD(budget_ns), 10000, 1e10, false},
-    {"hz", API_FLOAT, WORLD(hz), 0.1, 10000, false},
-    {"paused", API_SWITCH, WORLD(paused), 0, 0, false},
-    {"workers", API_COUNT, WORLD(workers), 0, 1024, false},
-    {"policy", API_TEXT, WORLD(policy), 1, 23, false},
-    SHARE(weight_importance),
-    SHARE(weight_wait),
-    SHARE(weight_runs),
-    SHARE(weight_progress),
-    SHARE(weight_reduction),
-    {"guarantee_ns", API_TIME, WORLD(tuning.guarantee_ns), 1e6, 3.6e12, false},
-    {"updates_per_frame", API_COUNT, WORLD(tuning.updates_per_frame), 0, 4294967293.0, false},
-    SHARE(focus),
-    SHARE(designer),
-    SHARE(role),
-    SHARE(company),
-    {"level_pressure", API_FLOAT, WORLD(tuning.level_pressure), 0, 1, false},
-    {"cycles_max", API_COUNT, WORLD(tuning.cycles_max), 1, MUSTER_CYCLES_MAX, false},
-    SHARE(cycles_importance),
-    {"importance_octaves", API_FLOAT, WORLD(tuning.importance_octaves), 0, 16, false},
-    {"wish_part", API_FLOAT, WORLD(tuning.wish_part), 0.1, 0.9, false},
-};
+enum { WORLD_BUDGET = 0, WORLD_HZ, WORLD_PAUSED, WORLD_WORKERS, WORLD_POLICY };
 
 static bool set_policy(const char *name, muster_world_tuning *tuning, api_problem *problem) {
   static const char *const names[] = {"balanced", "fair", "importance_first", "least_slack"};
@@ -75,13 +49,21 @@ static bool set_policy(const char *name, muster_world_tuning *tuning, api_proble
 bool world_change_read(const void *body, size_t bytes, void *out, api_problem *problem) {
   world_change *change = out;
   world_fields fields = {.tuning = muster_default_world_tuning()};
-  uint32_t given;
-  if (!read_object(body, bytes, world_fields_known, COUNT_OF(world_fields_known), &fields, &given, problem))
-    return false;
+  field_row rows[API_FIELDS] = {
+      {"budget_ns", WORLD(budget_ns), FIELD_TIME, BUDGET_LEAST_NS, BUDGET_MOST_NS, 0},
+      {"hz", WORLD(hz), FIELD_FLOAT, RATE_LEAST / 1e3, RATE_MOST / 1e3, 0},
+      {"paused", WORLD(paused), FIELD_SWITCH, 0, 1, 0},
+      {"workers", WORLD(workers), FIELD_COUNT, 0, 1024, 0},
+      {"policy", WORLD(policy), FIELD_TEXT, 1, sizeof fields.policy - 1, 0},
+  };
+  uint32_t given, weights_given = 0;
+  api_append(rows, fields_world, true, offsetof(world_fields, tuning));
+  if (!read_object(body, bytes, rows, &fields, &given, problem)) return false;
+  for (uint32_t i = 0; rows[i].name; i++) weights_given |= rows[i].uses & FIELD_WEIGHT ? given & 1u << i : 0;
   if (!given) return api_complain(problem, 400, "missing", NULL, "say what to change");
   muster_world_tuning weights = fields.tuning;
   if (given & 1u << WORLD_POLICY) {
-    if (given >> WORLD_TUNING & 31u)
+    if (weights_given)
       return api_complain(problem, 400, "conflict", "policy", "a policy sets all weights: give one or the other");
     if (!set_policy(fields.policy, &weights, problem)) return false;
   }
@@ -97,41 +79,26 @@ bool world_change_read(const void *body, size_t bytes, void *out, api_problem *p
 }
 
 bool step_read(const void *body, size_t bytes, void *out, api_problem *problem) {
-  static const api_field fields[] = {{"frames", API_COUNT, 0, 1, 1000000, true}};
-  return read_object(body, bytes, fields, COUNT_OF(fields), out, NULL, problem);
+  static const field_row fields[] = {{"frames", 0, 0, FIELD_COUNT, 1, 1000000, FIELD_REQUIRED}, {0}};
+  return read_object(body, bytes, fields, out, NULL, problem);
 }
 
 bool priority_read(const void *body, size_t bytes, void *out, api_problem *problem) {
-  static const api_field fields[] = {{"priority", API_COUNT, 0, 0, 100, true}};
-  return read_object(body, bytes, fields, COUNT_OF(fields), out, NULL, problem);
+  static const field_row fields[] = {{"priority", 0, 0, FIELD_COUNT, 0, MUSTER_PRIORITY_MAX, FIELD_REQUIRED}, {0}};
+  return read_object(body, bytes, fields, out, NULL, problem);
 }
 
 bool module_name_read(const void *body, size_t bytes, void *out, api_problem *problem) {
-  static const api_field fields[] = {{"module", API_TEXT, 0, 1, 31, true}};
-  return read_object(body, bytes, fields, COUNT_OF(fields), out, NULL, problem);
+  static const field_row fields[] = {{"module", 0, 0, FIELD_TEXT, 1, 31, FIELD_REQUIRED}, {0}};
+  return read_object(body, bytes, fields, out, NULL, problem);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- agents */
-
-#define AGENT(field) offsetof(spawn_fields, def.field)
 
 typedef struct spawn_fields {
   char type[TYPE_NAME_BYTES];
   muster_agent_def def;
 } spawn_fields;
-
-static const api_field spawn_fields_known[] = {
-    {"type", API_TEXT, offsetof(spawn_fields, type), 1, TYPE_NAME_BYTES - 1, true},
-    {"position", API_POSITION, AGENT(position), 0, 0, true},
-    {"partition", API_COUNT, AGENT(partition), 0, 65535, false},
-    {"importance_floor", API_FLOAT, AGENT(importance_floor), 0, 1, false},
-    {"elasticity", API_FLOAT, AGENT(elasticity), 0, 1024, false},
-    {"visibility", API_FLOAT, AGENT(visibility), 0, 1, false},
-    {"bulk", API_FLOAT, AGENT(bulk), 0, 1, false},
-    {"interactivity", API_FLOAT, AGENT(interactivity), 0, 1, false},
-    {"designer", API_FLOAT, AGENT(designer), 0, 1, false},
-    {"role", API_FLOAT, AGENT(role), 0, 1, false},
-};
 
 /* The index of a type's name in the order; SPAWN_TYPES_MAX when there are too many. */
 static uint32_t api_bodies_number_of(spawn_order *order, const char *name) {
@@ -145,8 +112,13 @@ static uint32_t api_bodies_number_of(spawn_order *order, const char *name) {
 static bool read_spawn(const json_t *json, uint32_t number, spawn_order *order, api_problem *problem) {
   char path[32];
   spawn_fields fields = {.def = muster_default_agent_def()};
+  field_row rows[API_FIELDS] = {
+      {"type", offsetof(spawn_fields, type), 0, FIELD_TEXT, 1, TYPE_NAME_BYTES - 1, FIELD_REQUIRED},
+      {"position", offsetof(spawn_fields, def.position), 0, FIELD_POSITION, 0, 0, FIELD_REQUIRED},
+  };
+  api_append(rows, fields_agent, false, offsetof(spawn_fields, def));
   snprintf(path, sizeof path, "[%u].", number);
-  if (!api_read(json, path, spawn_fields_known, COUNT_OF(spawn_fields_known), &fields, NULL, problem)) return false;
+  if (!api_read(json, path, rows, &fields, NULL, problem)) return false;
   spawn_one *one = &order->agents[number];
   one->name = api_bodies_number_of(order, fields.type);
   one->def = fields.def;
@@ -183,42 +155,33 @@ void spawn_order_release(void *given) {
   order->agents = NULL;
 }
 
-#define TUNING(field) offsetof(muster_agent_tuning, field)
-
 bool agent_tuning_read(const void *body, size_t bytes, void *out, api_problem *problem) {
-  static const api_field fields[] = {
-      {"importance_floor", API_FLOAT, TUNING(importance_floor), 0, 1, false},
-      {"elasticity", API_FLOAT, TUNING(elasticity), 0, 1024, false},
-      {"derive_elasticity", API_SWITCH, TUNING(derive_elasticity), 0, 0, false},
-      {"visibility", API_FLOAT, TUNING(visibility), 0, 1, false},
-      {"bulk", API_FLOAT, TUNING(bulk), 0, 1, false},
-      {"interactivity", API_FLOAT, TUNING(interactivity), 0, 1, false},
-      {"designer", API_FLOAT, TUNING(designer), 0, 1, false},
-      {"role", API_FLOAT, TUNING(role), 0, 1, false},
-  };
-  enum { ELASTICITY = 1 << 1 };
+  field_row fields[API_FIELDS] = {
+      {"derive_elasticity", offsetof(muster_agent_tuning, derive_elasticity), 0, FIELD_SWITCH, 0, 1, 0}};
   uint32_t given;
   muster_agent_tuning tuning = muster_default_agent_tuning();
-  if (!read_object(body, bytes, fields, COUNT_OF(fields), &tuning, &given, problem)) return false;
+  api_append(fields, fields_agent, true, 0);
+  if (!read_object(body, bytes, fields, &tuning, &given, problem)) return false;
   if (!given) return api_complain(problem, 400, "missing", NULL, "say what to change");
-  if (tuning.derive_elasticity && given & ELASTICITY)
+  if (tuning.derive_elasticity && tuning.elasticity >= 0)
     return api_complain(problem, 400, "conflict", "elasticity", "it is set or derived: give one or the other");
   memcpy(out, &tuning, sizeof tuning);
   return true;
 }
 
 bool position_read(const void *body, size_t bytes, void *out, api_problem *problem) {
-  static const api_field fields[] = {{"position", API_POSITION, 0, 0, 0, true}};
-  return read_object(body, bytes, fields, COUNT_OF(fields), out, NULL, problem);
+  static const field_row fields[] = {{"position", 0, 0, FIELD_POSITION, 0, 0, FIELD_REQUIRED}, {0}};
+  return read_object(body, bytes, fields, out, NULL, problem);
 }
 
 bool wake_order_read(const void *body, size_t bytes, void *out, api_problem *problem) {
-  static const api_field fields[] = {{"at_ns", API_TIME, offsetof(wake_order, at_ns), 0, 4.6e18, true}};
+  static const field_row fields[] = {{"at_ns", offsetof(wake_order, at_ns), 0, FIELD_TIME, 0, 4.6e18, FIELD_REQUIRED},
+                                     {0}};
   wake_order *order = out;
   *order = (wake_order){0};
   if (bytes == 0) return true;
   order->has_time = true;
-  return read_object(body, bytes, fields, COUNT_OF(fields), order, NULL, problem);
+  return read_object(body, bytes, fields, order, NULL, problem);
 }
 
 /* -------------------------------------------------------------------------------------------------------- observers */
@@ -226,14 +189,15 @@ bool wake_order_read(const void *body, size_t bytes, void *out, api_problem *pro
 #define OBSERVER(field) offsetof(muster_observer_def, field)
 
 bool observer_read(const void *body, size_t bytes, void *out, api_problem *problem) {
-  static const api_field fields[] = {
-      {"position", API_POSITION, OBSERVER(position), 0, 0, true},
-      {"partition", API_COUNT, OBSERVER(partition), 0, 65535, false},
-      {"near_m", API_FLOAT, OBSERVER(near_m), 0, 1e9, false},
-      {"far_m", API_FLOAT, OBSERVER(far_m), 0, 1e9, false},
+  static const field_row fields[] = {
+      {"position", OBSERVER(position), 0, FIELD_POSITION, 0, 0, FIELD_REQUIRED},
+      {"partition", OBSERVER(partition), 0, FIELD_COUNT, 0, PARTITION_MOST, 0},
+      {"near_m", OBSERVER(near_m), 0, FIELD_FLOAT, 0, 1e9, 0},
+      {"far_m", OBSERVER(far_m), 0, FIELD_FLOAT, 0, 1e9, 0},
+      {0},
   };
   muster_observer_def def = muster_default_observer_def();
-  if (!read_object(body, bytes, fields, COUNT_OF(fields), &def, NULL, problem)) return false;
+  if (!read_object(body, bytes, fields, &def, NULL, problem)) return false;
   if (!(def.far_m > def.near_m))
     return api_complain(problem, 400, "out_of_range", "far_m", "far_m must be greater than near_m");
   memcpy(out, &def, sizeof def);

@@ -23,33 +23,24 @@ static void move_observers(api_call *call) {
   tell(call, muster_observers_move(call->world->world, &input->ids->observer, input->positions, input->count));
 }
 
-static void api_bulk_take(http_request *request, void (*work)(api_call *call)) {
-  api_call *call = api_begin(request, work, sizeof(bulk_positions));
-  if (!call) return;
-  call->release = bulk_release;
-  if (api_take_body(call, bulk_read)) api_post(call);
-}
-
-static void move_many_agents(http_request *request) {
-  api_bulk_take(request, move_agents);
-}
-
-static void move_many_observers(http_request *request) {
-  api_bulk_take(request, move_observers);
-}
-
 enum { BODY = BULK_HEAD_BYTES + BULK_RECORDS_MAX * BULK_RECORD_BYTES };
 
 const http_route api_bulk_routes[] = {
     {.method = "POST",
      .pattern = "/v1/worlds/{world}/positions",
-     .handle = move_many_agents,
+     .handle = api_handle,
+     .order =
+         &(const api_order){
+             .work = move_agents, .read = bulk_read, .input_bytes = sizeof(bulk_positions), .release = bulk_release},
      .body_max = BODY,
      .body_type = HTTP_BINARY,
      .summary = "move many agents: binary records"},
     {.method = "POST",
      .pattern = "/v1/worlds/{world}/observers/positions",
-     .handle = move_many_observers,
+     .handle = api_handle,
+     .order =
+         &(const api_order){
+             .work = move_observers, .read = bulk_read, .input_bytes = sizeof(bulk_positions), .release = bulk_release},
      .body_max = BODY,
      .body_type = HTTP_BINARY,
      .summary = "move many observers: binary records"},

@@ -23,13 +23,6 @@ static void api_modules_list(api_call *call) {
 
 enum { ROOM = 1024 + MODULES_MAX * 1024 };
 
-static void list_modules(http_request *request) {
-  api_call *call = api_begin(request, api_modules_list, 0);
-  if (!call) return;
-  call->room = ROOM;
-  api_post(call);
-}
-
 /* Opens a file of this machine, once, between two frames, which may delay a frame: operators do that, not players. */
 static void api_modules_load(api_call *call) {
   if (modules_load(&call->service->modules, call->input))
@@ -38,16 +31,16 @@ static void api_modules_load(api_call *call) {
     api_complain(&call->problem, 409, "refused", "module", "%s", muster_last_error());
 }
 
-static void load_module(http_request *request) {
-  api_call *call = api_begin(request, api_modules_load, NAME_BYTES);
-  if (call && api_take_body(call, module_name_read)) api_post(call);
-}
-
 const http_route api_module_routes[] = {
-    {.method = "GET", .pattern = "/v1/modules", .handle = list_modules, .summary = "modules that are loaded"},
+    {.method = "GET",
+     .pattern = "/v1/modules",
+     .handle = api_handle,
+     .order = &(const api_order){.work = api_modules_list, .room = ROOM},
+     .summary = "modules that are loaded"},
     {.method = "POST",
      .pattern = "/v1/modules",
-     .handle = load_module,
+     .handle = api_handle,
+     .order = &(const api_order){.work = api_modules_load, .read = module_name_read, .input_bytes = NAME_BYTES},
      .body_max = 1024,
      .summary = "load {module} out of the modules' folder"},
     {0},

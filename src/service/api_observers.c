@@ -4,29 +4,12 @@
 #include "service/api_bodies.h"
 #include "service/api_pages.h"
 
-typedef struct observer_input {
-  union { /* stands first: the body is read into it */
-    muster_observer_def def;
-    muster_position position;
-  };
-  muster_observer observer;
-} observer_input;
-
-static const observer_input *input_of(const api_call *call) {
-  return (const observer_input *)(const void *)call->input;
+static muster_observer observer_of(const api_call *call) {
+  return (muster_observer){call->index, call->generation};
 }
 
-static void confirm(api_call *call, muster_result result, const char *field) {
-  if (!api_succeeded(call, result, result == MUSTER_E_STALE ? "observer" : field)) return;
-  muster_observer observer = input_of(call)->observer;
-  api_write_id(&call->writer, "observer", observer.index, observer.generation);
-}
-
-static api_call *api_observers_begin(http_request *request, void (*work)(api_call *call)) {
-  api_call *call = api_begin(request, work, sizeof(observer_input));
-  if (!call) return NULL;
-  observer_input *input = (observer_input *)(void *)call->input;
-  return api_take_id(call, "observer", &input->observer.index, &input->observer.generation) ? call : NULL;
+static muster_position position_of(const api_call *call) {
+  return *(const muster_position *)(const void *)call->input;
 }
 
 /* --------------------------------------------------------------------------------------------------------- listing */
@@ -71,61 +54,33 @@ static void list_observers(http_request *request) {
 /* -------------------------------------------------------------------------------------------------------- changing */
 
 static void api_observers_add(api_call *call) {
-  muster_observer observer = muster_observer_add(call->world->world, &input_of(call)->def);
+  muster_observer observer =
+      muster_observer_add(call->world->world, (const muster_observer_def *)(const void *)call->input);
   if (observer.generation == 0)
     api_complain(&call->problem, 409, "full", NULL, "%s", muster_last_error());
   else
     api_write_id(&call->writer, "observer", observer.index, observer.generation);
 }
 
-static void api_observers_add_observer(http_request *request) {
-  api_call *call = api_begin(request, api_observers_add, sizeof(observer_input));
-  if (!call) return;
-  call->status = 201;
-  if (api_take_body(call, observer_read)) api_post(call);
-}
-
 static void move(api_call *call) {
-  const observer_input *input = input_of(call);
-  confirm(call, muster_observer_move(call->world->world, input->observer, input->position), "position");
-}
-
-static void move_observer(http_request *request) {
-  api_call *call = api_observers_begin(request, move);
-  if (call && api_take_body(call, position_read)) api_post(call);
+  api_confirm(call, muster_observer_move(call->world->world, observer_of(call), position_of(call)), "position");
 }
 
 static void hold_at(api_call *call) {
-  const observer_input *input = input_of(call);
-  muster_result result = muster_observer_move(call->world->world, input->observer, input->position);
-  if (!result) result = holds_put(&call->world->holds, input->observer, input->position);
-  confirm(call, result, "position");
-}
-
-static void hold_observer(http_request *request) {
-  api_call *call = api_observers_begin(request, hold_at);
-  if (call && api_take_body(call, position_read)) api_post(call);
+  muster_position position = position_of(call);
+  muster_result result = muster_observer_move(call->world->world, observer_of(call), position);
+  if (!result) result = holds_put(&call->world->holds, observer_of(call), position);
+  api_confirm(call, result, "position");
 }
 
 static void let_go(api_call *call) {
   muster_observer_def def = muster_default_observer_def();
-  muster_observer observer = input_of(call)->observer;
-  holds_drop(&call->world->holds, observer);
-  confirm(call, muster_observer_read(call->world->world, observer, &def), NULL);
-}
-
-static void release_observer(http_request *request) {
-  api_call *call = api_observers_begin(request, let_go);
-  if (call) api_post(call);
+  holds_drop(&call->world->holds, observer_of(call));
+  api_confirm(call, muster_observer_read(call->world->world, observer_of(call), &def), NULL);
 }
 
 static void remove_one(api_call *call) {
-  confirm(call, muster_observer_remove(call->world->world, input_of(call)->observer), NULL);
-}
-
-static void remove_observer(http_request *request) {
-  api_call *call = api_observers_begin(request, remove_one);
-  if (call) api_post(call);
+  api_confirm(call, muster_observer_remove(call->world->world, observer_of(call)), NULL);
 }
 
 #define OBSERVERS "/v1/worlds/{world}/observers"
@@ -140,23 +95,34 @@ const http_route api_observer_routes[] = {
      .summary = "observers, page by page"},
     {.method = "POST",
      .pattern = OBSERVERS,
-     .handle = api_observers_add_observer,
+     .handle = api_handle,
+     .order = &(const api_order){.work = api_observers_add,
+                                 .read = observer_read,
+                                 .input_bytes = sizeof(muster_observer_def),
+                                 .status = 201},
      .body_max = SMALL_BODY,
      .summary = "add one: {position, near_m, far_m, partition}"},
     {.method = "PUT",
      .pattern = OBSERVERS "/{observer}/position",
-     .handle = move_observer,
+     .handle = api_handle,
+     .order = &(const api_order){.work = move, .read = position_read, .input_bytes = sizeof(muster_position)},
      .body_max = SMALL_BODY,
      .summary = "move it"},
     {.method = "PUT",
      .pattern = OBSERVERS "/{observer}/hold",
-     .handle = hold_observer,
+     .handle = api_handle,
+     .order = &(const api_order){.work = hold_at, .read = position_read, .input_bytes = sizeof(muster_position)},
      .body_max = SMALL_BODY,
      .summary = "keep it at a position, whatever the world does with it"},
     {.method = "DELETE",
      .pattern = OBSERVERS "/{observer}/hold",
-     .handle = release_observer,
+     .handle = api_handle,
+     .order = &(const api_order){.work = let_go},
      .summary = "leave it to the world again"},
-    {.method = "DELETE", .pattern = OBSERVERS "/{observer}", .handle = remove_observer, .summary = "remove it"},
+    {.method = "DELETE",
+     .pattern = OBSERVERS "/{observer}",
+     .handle = api_handle,
+     .order = &(const api_order){.work = remove_one},
+     .summary = "remove it"},
     {0},
 };

@@ -50,31 +50,31 @@ static bool wrong_kind(const char *name, const char *wanted, api_problem *proble
   return api_complain(problem, 400, "wrong_type", name, "%s must be %s", name, wanted);
 }
 
-static bool out_of_range(const api_field *field, const char *name, api_problem *problem) {
-  return api_complain(problem, 400, "out_of_range", name, "%s must be %.17g .. %.17g", name, field->least, field->most);
+static bool out_of_range(const field_row *field, const char *name, double value, api_problem *problem) {
+  char range[FIELD_WORDS];
+  return api_complain(problem, 400, "out_of_range", name, "%s %.15g %s", name, value, field_range_words(field, range));
 }
 
 /* Whole numbers are compared as such: a double does not hold all of them. */
-static bool api_read_whole(const json_t *value, const api_field *field, const char *name, uint64_t *out,
+static bool api_read_whole(const json_t *value, const field_row *field, const char *name, uint64_t *out,
                            api_problem *problem) {
   if (!json_is_integer(value)) return wrong_kind(name, "a whole number", problem);
   json_int_t number = json_integer_value(value);
-  if (number < 0 || (double)number < field->least || (double)number > field->most)
-    return out_of_range(field, name, problem);
+  if (number < 0 || !field_allows(field, (double)number)) return out_of_range(field, name, (double)number, problem);
   *out = (uint64_t)number;
   return true;
 }
 
-static bool api_read_number(const json_t *value, const api_field *field, const char *name, double *out,
+static bool api_read_number(const json_t *value, const field_row *field, const char *name, double *out,
                             api_problem *problem) {
   if (!json_is_number(value)) return wrong_kind(name, "a number", problem);
   double number = json_number_value(value);
-  if (!(number >= field->least && number <= field->most)) return out_of_range(field, name, problem);
+  if (!field_allows(field, number)) return out_of_range(field, name, number, problem);
   *out = number;
   return true;
 }
 
-static bool read_text(const json_t *value, const api_field *field, const char *name, char *out, api_problem *problem) {
+static bool read_text(const json_t *value, const field_row *field, const char *name, char *out, api_problem *problem) {
   if (!json_is_string(value)) return wrong_kind(name, "a text", problem);
   size_t length = json_string_length(value);
   if ((double)length < field->least || (double)length > field->most)
@@ -89,7 +89,7 @@ struct place {
 };
 
 static bool read_axis(const json_t *object, const char *axis, const char *path, double *out, api_problem *problem) {
-  const api_field field = {.least = -1e9, .most = 1e9};
+  const field_row field = {.kind = FIELD_FLOAT, .least = -1e9, .most = 1e9};
   char name[FIELD_BYTES];
   const json_t *value = json_object_get(object, axis);
   snprintf(name, sizeof name, "%s.%s", path, axis);
@@ -110,53 +110,64 @@ static bool read_position(const json_t *value, const char *name, muster_position
   return true;
 }
 
-static bool read_member(const json_t *value, const api_field *field, const char *name, char *out,
+static bool read_member(const json_t *value, const field_row *field, const char *name, char *out,
                         api_problem *problem) {
   uint64_t whole = 0;
   double number = 0;
   switch (field->kind) {
-  case API_SWITCH:
+  case FIELD_SWITCH:
     if (!json_is_boolean(value)) return wrong_kind(name, "true or false", problem);
     *(bool *)(void *)out = json_is_true(value);
     return true;
-  case API_COUNT:
+  case FIELD_COUNT:
     if (!api_read_whole(value, field, name, &whole, problem)) return false;
     *(uint32_t *)(void *)out = (uint32_t)whole;
     return true;
-  case API_TIME:
+  case FIELD_TIME:
     return api_read_whole(value, field, name, (uint64_t *)(void *)out, problem);
-  case API_FLOAT:
+  case FIELD_FLOAT:
     if (!api_read_number(value, field, name, &number, problem)) return false;
     *(float *)(void *)out = (float)number;
     return true;
-  case API_TEXT:
+  case FIELD_TEXT:
     return read_text(value, field, name, out, problem);
-  case API_POSITION:
+  case FIELD_POSITION:
     return read_position(value, name, (muster_position *)(void *)out, problem);
+  case FIELD_NUMBER:
+  case FIELD_RATE:
+  case FIELD_CHOICE:
+  case FIELD_LEVELS:
+    break;
   }
-  ASSERT(!"a field of an unknown kind");
+  ASSERT(!"a field of a kind that no body has");
   return false;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- objects */
 
-static const api_field *find(const api_field *fields, uint32_t count, const char *name) {
-  for (uint32_t i = 0; i < count; i++)
-    if (strcmp(fields[i].name, name) == 0) return &fields[i];
-  return NULL;
+void api_append(field_row rows[API_FIELDS], const field_row *table, bool live, size_t offset) {
+  uint32_t count = 0;
+  while (rows[count].name) count++;
+  for (; table->name; table++) {
+    if (live && !table->tuned) continue;
+    ASSERT(count < API_FIELDS - 1);
+    field_row *row = &rows[count++];
+    *row = *table;
+    row->offset = (uint32_t)offset + (live ? table->tuned : table->offset);
+    if (row->least < 0) row->least = 0;
+  }
 }
 
-static bool api_read_complain_unknown(const char *name, const api_field *fields, uint32_t count, api_problem *problem) {
+static bool api_read_complain_unknown(const char *name, const field_row *fields, api_problem *problem) {
   char known[256] = "";
   size_t length = 0;
-  for (uint32_t i = 0; i < count && length < sizeof known; i++)
-    length += (size_t)snprintf(known + length, sizeof known - length, "%s%s", i ? ", " : "", fields[i].name);
+  for (const field_row *field = fields; field->name && length < sizeof known; field++)
+    length += (size_t)snprintf(known + length, sizeof known - length, "%s%s", length ? ", " : "", field->name);
   return api_complain(problem, 400, "unknown_field", name, "there is no such field; there are: %s", known);
 }
 
-bool api_read(const json_t *object, const char *path, const api_field *fields, uint32_t count, void *out,
-              uint32_t *given, api_problem *problem) {
-  ASSERT(count <= 32);
+bool api_read(const json_t *object, const char *path, const field_row *fields, void *out, uint32_t *given,
+              api_problem *problem) {
   const char *key;
   json_t *value;
   uint32_t seen = 0;
@@ -165,14 +176,15 @@ bool api_read(const json_t *object, const char *path, const api_field *fields, u
     return api_complain(problem, 400, "wrong_type", *path ? path : NULL, "%s must be an object",
                         *path ? path : "the body");
   json_object_foreach((json_t *)object, key, value) {
-    const api_field *field = find(fields, count, key);
+    const field_row *field = fields;
+    while (field->name && strcmp(field->name, key) != 0) field++;
     snprintf(name, sizeof name, "%s%s", path, key);
-    if (!field) return api_read_complain_unknown(name, fields, count, problem);
+    if (!field->name) return api_read_complain_unknown(name, fields, problem);
     if (!read_member(value, field, name, (char *)out + field->offset, problem)) return false;
     seen |= 1u << (field - fields);
   }
-  for (uint32_t i = 0; i < count; i++) {
-    if (!fields[i].required || seen & 1u << i) continue;
+  for (uint32_t i = 0; fields[i].name; i++) {
+    if (!(fields[i].uses & FIELD_REQUIRED) || seen & 1u << i) continue;
     snprintf(name, sizeof name, "%s%s", path, fields[i].name);
     return api_complain(problem, 400, "missing", name, "%s is missing", name);
   }

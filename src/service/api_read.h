@@ -3,6 +3,8 @@
 #ifndef SERVICE_API_READ_H
 #define SERVICE_API_READ_H
 
+#include "base/fields.h"
+
 #include <muster/muster.h>
 
 struct json_t; /* <jansson.h>, whose names are not all compatible with those of base/json.h */
@@ -19,29 +21,19 @@ typedef struct api_problem {
 bool api_complain(api_problem *problem, unsigned status, const char *code, const char *field, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-typedef enum api_kind {
-  API_SWITCH = 0, /* bool */
-  API_COUNT,      /* uint32_t */
-  API_TIME,       /* uint64_t */
-  API_FLOAT,      /* float */
-  API_TEXT,       /* char[most + 1]: least..most bytes */
-  API_POSITION    /* muster_position, from {"x", "y", "z"}; z is 0 where it is missing */
-} api_kind;
-
-typedef struct api_field {
-  const char *name;
-  api_kind kind;
-  size_t offset;      /* in the struct */
-  double least, most; /* of numbers, both included; of texts, of their lengths */
-  bool required;
-} api_field;
-
 /* Parses a text that must be one JSON value without duplicate members. Null with a problem; the caller releases it. */
 struct json_t *api_parse(const void *text, size_t bytes, api_problem *problem);
 
+/* The fields that a body may have; the last row has no name. */
+enum { API_FIELDS = 33 };
+
+/* Appends the rows of a table, for a definition at `offset` in what is read; or those that are live, for a tuning
+ * there. A default that stands for itself cannot be given. */
+void api_append(field_row rows[API_FIELDS], const field_row *table, bool live, size_t offset);
+
 /* Reads the members of an object into `out`. `path` stands before the names of fields in problems ("agents[3]."). The
  * bits of `given` (may be null) tell which fields were there, by their order. False with a problem. */
-bool api_read(const struct json_t *object, const char *path, const api_field *fields, uint32_t count, void *out,
-              uint32_t *given, api_problem *problem);
+bool api_read(const struct json_t *object, const char *path, const field_row *fields, void *out, uint32_t *given,
+              api_problem *problem);
 
 #endif

@@ -118,30 +118,17 @@ static void show_levels(http_request *request) {
 
 /* --------------------------------------------------------------------------------------------------------- weights */
 
-static void write_optional(json_writer *writer, const char *name, float value) {
-  if (value < 0.0f)
-    json_null(writer, name);
-  else
-    api_write_float(writer, name, value);
-}
-
 static void write_tuning(json_writer *writer, const muster_world_tuning *tuning) {
-  api_write_float(writer, "weight_importance", tuning->weight_importance);
-  api_write_float(writer, "weight_wait", tuning->weight_wait);
-  api_write_float(writer, "weight_runs", tuning->weight_runs);
-  api_write_float(writer, "weight_progress", tuning->weight_progress);
-  api_write_float(writer, "weight_reduction", tuning->weight_reduction);
-  json_uint(writer, "guarantee_ns", tuning->guarantee_ns);
-  json_uint(writer, "updates_per_frame", tuning->updates_per_frame);
-  write_optional(writer, "focus", tuning->focus);
-  write_optional(writer, "designer", tuning->designer);
-  write_optional(writer, "role", tuning->role);
-  write_optional(writer, "company", tuning->company);
-  api_write_float(writer, "level_pressure", tuning->level_pressure);
-  json_uint(writer, "cycles_max", tuning->cycles_max);
-  api_write_float(writer, "cycles_importance", tuning->cycles_importance);
-  api_write_float(writer, "importance_octaves", tuning->importance_octaves);
-  api_write_float(writer, "wish_part", tuning->wish_part);
+  for (const field_row *field = fields_world; field->name; field++) {
+    const char *place = (const char *)tuning + field->tuned;
+    if (!field->tuned) continue;
+    if (field->kind != FIELD_FLOAT)
+      json_uint(writer, field->name, field_whole(field, place));
+    else if (field_value(field, place) < 0)
+      json_null(writer, field->name);
+    else
+      api_write_float(writer, field->name, (float)field_value(field, place));
+  }
 }
 
 static void read_weights(api_call *call) {
@@ -149,11 +136,6 @@ static void read_weights(api_call *call) {
   if (!api_succeeded(call, muster_world_tuning_read(call->world->world, &tuning), NULL)) return;
   write_tuning(&call->writer, &tuning);
   json_uint(&call->writer, "workers", muster_world_workers(call->world->world));
-}
-
-static void show_weights(http_request *request) {
-  api_call *call = api_begin(request, read_weights, 0);
-  if (call) api_post(call);
 }
 
 /* -------------------------------------------------------------------------------------------------------- changing */
@@ -196,20 +178,10 @@ static void api_worlds_apply_change(api_call *call) {
   api_worlds_write_pace(&call->writer, world);
 }
 
-static void change_world(http_request *request) {
-  api_call *call = api_begin(request, api_worlds_apply_change, sizeof(world_change));
-  if (call && api_take_body(call, world_change_read)) api_post(call);
-}
-
 static void take_steps(api_call *call) {
   const uint32_t *frames = (const uint32_t *)(const void *)call->input;
   frames_pause(call->service, call->world, *frames);
   api_worlds_write_pace(&call->writer, call->world);
-}
-
-static void step_world(http_request *request) {
-  api_call *call = api_begin(request, take_steps, sizeof(uint32_t));
-  if (call && api_take_body(call, step_read)) api_post(call);
 }
 
 enum { SMALL_BODY = 16384 };
@@ -219,17 +191,22 @@ const http_route api_world_routes[] = {
     {.method = "GET", .pattern = "/v1/worlds/{world}", .handle = show_world, .summary = "pace, last frame and sums"},
     {.method = "PATCH",
      .pattern = "/v1/worlds/{world}",
-     .handle = change_world,
+     .handle = api_handle,
+     .order = &(const api_order){.work = api_worlds_apply_change,
+                                 .read = world_change_read,
+                                 .input_bytes = sizeof(world_change)},
      .body_max = SMALL_BODY,
      .summary = "change budget_ns, hz, paused, workers, policy and weights: all or nothing"},
     {.method = "POST",
      .pattern = "/v1/worlds/{world}/step",
-     .handle = step_world,
+     .handle = api_handle,
+     .order = &(const api_order){.work = take_steps, .read = step_read, .input_bytes = sizeof(uint32_t)},
      .body_max = SMALL_BODY,
      .summary = "pause and run so many frames"},
     {.method = "GET",
      .pattern = "/v1/worlds/{world}/weights",
-     .handle = show_weights,
+     .handle = api_handle,
+     .order = &(const api_order){.work = read_weights},
      .summary = "weights and workers in force"},
     {.method = "GET",
      .pattern = "/v1/worlds/{world}/levels",

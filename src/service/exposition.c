@@ -1,6 +1,7 @@
 #include "service/exposition.h"
 
 #include "base/assert.h"
+#include "base/json.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -45,22 +46,9 @@ void exposition_begin(struct exposition *exposition, const char *name, expositio
   put_text(exposition, "\n");
 }
 
-/* How many bytes the UTF-8 character at `text` has; 0 when it is none. */
-static size_t character_bytes(const unsigned char *text) {
-  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  size_t bytes = text[0] < 0x80 ? 1 : text[0] >> 5 == 6 ? 2 : text[0] >> 4 == 14 ? 3 : text[0] >> 3 == 30 ? 4 : 0;
-  uint32_t code = bytes > 1 ? text[0] & (0x7fu >> bytes) : text[0];
-  for (size_t i = 1; i < bytes; i++) {
-    if (text[i] >> 6 != 2) return 0;
-    code = code << 6 | (text[i] & 0x3fu);
-  }
-  bool surrogate = code >= 0xd800 && code < 0xe000;
-  return bytes && code >= least[bytes] && code <= 0x10ffff && !surrogate ? bytes : 0;
-}
-
 static void put_value(struct exposition *exposition, const char *value) {
   for (size_t bytes; *value; value += bytes ? bytes : 1) {
-    bytes = character_bytes((const unsigned char *)value);
+    bytes = json_utf8_length((const unsigned char *)value);
     if (bytes == 0)
       put_text(exposition, "?");
     else if (*value == '\n')

@@ -5,15 +5,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <xxhash.h>
 
-static const char magic[8] = {'M', 'U', 'S', 'T', 'E', 'R', 'D', 'F'};
 static const uint64_t page_bytes = 4096;
-
-static uint64_t check_of(const flight_head *head) {
-  size_t begin = offsetof(flight_head, process);
-  return XXH3_64bits((const char *)head + begin, sizeof *head - begin);
-}
+static const size_t section_bytes = offsetof(flight_head, after) - offsetof(flight_head, process);
 
 static uint64_t round_up(uint64_t bytes) {
   return (bytes + page_bytes - 1) / page_bytes * page_bytes;
@@ -22,12 +16,7 @@ static uint64_t round_up(uint64_t bytes) {
 /* ---------------------------------------------------------------------------------------------------------- writing */
 
 void flight_head_begin(flight_head *head, uint64_t process, uint64_t started_ns, const flight_counts *counts) {
-  *head = (flight_head){.version = FLIGHT_FILE_VERSION,
-                        .bytes = (uint32_t)sizeof *head,
-                        .process = process,
-                        .started_ns = started_ns,
-                        .counts = *counts};
-  memcpy(head->magic, magic, sizeof magic);
+  *head = (flight_head){.process = process, .started_ns = started_ns, .counts = *counts};
   flight_head_renew_check(head);
 }
 
@@ -47,7 +36,7 @@ void flight_head_add_part(flight_head *head, const char *world, const char *modu
 }
 
 void flight_head_renew_check(flight_head *head) {
-  head->check = check_of(head);
+  chunks_seal(&flight_format, FLIGHT_OF_SERVICE, head, section_bytes);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- reading */
@@ -61,13 +50,12 @@ static bool is_name(const char *name, size_t room) {
 }
 
 static muster_result flight_file_check_head(const flight_head *head, size_t size) {
-  if (memcmp(head->magic, magic, sizeof magic))
-    return error_set(MUSTER_E_INPUT, "this is no flight recorder's file: it does not begin with '%.8s'", magic);
-  if (head->version != FLIGHT_FILE_VERSION || head->bytes != sizeof *head)
-    return error_set(MUSTER_E_INPUT, "it is of version %u, and this service reads %u", head->version,
-                     FLIGHT_FILE_VERSION);
-  if (head->check != check_of(head))
-    return error_set(MUSTER_E_INPUT, "it is damaged: its head does not give its check value");
+  chunk_reader reader;
+  size_t length;
+  muster_result result = chunks_read_front(&reader, &flight_format, head, sizeof *head, &length);
+  if (result) return result;
+  if (length != offsetof(flight_head, clean) || !chunks_enter(&reader, FLIGHT_OF_SERVICE))
+    return error_set(MUSTER_E_INPUT, "this is no flight recorder's file of this service");
   bool possible = head->part_count <= WORLDS_MAX && head->counts.count <= FLIGHT_COUNTS_MAX;
   for (uint32_t i = 0; possible && i < head->part_count; i++) {
     const flight_part *part = &head->parts[i];

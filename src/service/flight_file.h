@@ -1,7 +1,8 @@
 /* service/flight_file.h - the file of the flight recorder: what the service writes around the worlds' parts, and the
  * reader of the file of a dead service.
  *
- *     flight_head                          the worlds, how the run ended, and how often types have crashed the service
+ *     flight_head                          a section (base/flight_format.h): the worlds, and how often types have
+ *                                          crashed the service; behind it how the run ended
  *     a world's part, at a page's begin    muster/flight.h
  *     ...
  *
@@ -9,11 +10,10 @@
 #ifndef SERVICE_FLIGHT_FILE_H
 #define SERVICE_FLIGHT_FILE_H
 
+#include "base/flight_format.h"
 #include "service/settings.h"
 
 #include <muster/flight.h>
-
-#define FLIGHT_FILE_VERSION 1u
 
 enum { FLIGHT_COUNTS_MAX = 128, FLIGHT_INSIDE_MAX = 64, FLIGHT_FILE_BYTES_MAX = 64 << 20 };
 
@@ -51,20 +51,18 @@ typedef struct flight_call {
   uint32_t hit;      /* a fatal signal came on the frames' thread meanwhile */
 } flight_call;
 
-/* The beginning of the file. Members before the check are not covered by it. */
+/* The beginning of the file. */
 typedef struct flight_head {
-  char magic[8];    /* "MUSTERDF" */
-  uint32_t version; /* FLIGHT_FILE_VERSION */
-  uint32_t bytes;   /* of the head */
-  uint32_t clean;   /* 1 = the service ended in good order */
-  uint32_t signal;  /* fatal, on a thread that was in no callback of an agent; 0 = none */
-  flight_call call;
-  uint64_t check; /* XXH3 of what follows */
+  unsigned char before[CHUNKS_SEAL_BEFORE];
   uint64_t process;
   uint64_t started_ns; /* Unix time */
   uint64_t part_count;
   flight_part parts[WORLDS_MAX];
   flight_counts counts;
+  unsigned char after[CHUNKS_SEAL_AFTER]; /* the end of what is checked */
+  uint32_t clean;                         /* 1 = the service ended in good order */
+  uint32_t signal;                        /* fatal, on a thread that was in no callback of an agent; 0 = none */
+  flight_call call;
 } flight_head;
 
 /* A worker that was inside a callback when the service died. */

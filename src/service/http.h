@@ -39,6 +39,7 @@ typedef struct http_route {
   const char *method;  /* GET (which answers HEAD, too), POST, PUT, PATCH or DELETE */
   const char *pattern; /* "/v1/worlds/{world}": a name in braces matches one part of the path, not empty */
   void (*handle)(http_request *request);
+  const void *order;     /* for the handler; null = none */
   const char *queries;   /* names that the query may have, each once, separated by blanks; null = none */
   uint32_t body_max;     /* bytes; 0 = the request has no body */
   const char *body_type; /* of the body; null = JSON */

@@ -2,16 +2,14 @@
  * sends it for, the token, and the kind of body. */
 #include "service/http_parts.h"
 
+#include <gnutls/gnutls.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 bool http_tokens_equal(const char *held, const char *given) {
-  size_t held_length = strlen(held), given_length = strlen(given);
-  volatile unsigned char difference = held_length != given_length;
-  for (size_t i = 0; i < given_length; i++)
-    difference |= (unsigned char)(given[i] ^ (held_length ? held[i % held_length] : 1));
-  return difference == 0;
+  size_t length = strlen(held);
+  return strlen(given) == length && gnutls_memcmp(held, given, length) == 0;
 }
 
 static const char *header(const http_request *request, const char *name) {

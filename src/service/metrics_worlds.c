@@ -7,18 +7,29 @@
 
 /* ------------------------------------------------------------------------------------------------- single numbers */
 
-typedef enum field_type { FIELD_U64 = 0, FIELD_U32, FIELD_NS, FIELD_FLOAT, FIELD_DOUBLE_NS, FIELD_BOOL } field_type;
+typedef enum field_type {
+  FIELD_U64 = 0,
+  FIELD_U32,
+  FIELD_NS,
+  FIELD_FLOAT,
+  FIELD_DOUBLE_NS,
+  FIELD_BOOL,
+  FIELD_QUANTILES
+} field_type;
 
 struct field {
   const char *name;
   exposition_kind kind;
   field_type type;
-  size_t offset;
+  size_t offset; /* in world_published, or in what the table is of */
   const char *help;
 };
 
-#define FIELD(kind, type, member, name, help)                                                                          \
-  { name, EXPOSITION_##kind, FIELD_##type, offsetof(world_published, member), help }
+#define FIELD_OF(whole, kind, type, member, name, help)                                                                \
+  { name, EXPOSITION_##kind, FIELD_##type, offsetof(whole, member), help }
+#define FIELD(...) FIELD_OF(world_published, __VA_ARGS__)
+#define BAND(...)  FIELD_OF(muster_band, __VA_ARGS__)
+#define COST(...)  FIELD_OF(muster_type_cost, __VA_ARGS__)
 
 static const struct field fields[] = {
     FIELD(COUNTER, U64, frames, "muster_frames_total", "Frames run since the start."),
@@ -149,44 +160,57 @@ static exposition_labels labels_of(const metrics_world *world) {
   return (exposition_labels){1, {{"world", world->name}}};
 }
 
-static void write_field(struct exposition *exposition, const struct field *field, const metrics_world *world) {
-  const char *at = (const char *)&world->published + field->offset;
-  exposition_labels labels = labels_of(world);
-  union {
-    uint64_t u64;
-    uint32_t u32;
-    float single;
-    double real;
-    bool truth;
-  } value = {0};
-  size_t bytes[] = {sizeof value.u64,    sizeof value.u32,  sizeof value.u64,
-                    sizeof value.single, sizeof value.real, sizeof value.truth};
-  memcpy(&value, at, bytes[field->type]);
+static void begin_family(struct exposition *exposition, const struct field *field) {
+  exposition_begin(exposition, field->name, field->kind, field->help);
+}
+
+static void write_quantiles(struct exposition *exposition, const exposition_labels *labels,
+                            const muster_quantiles *quantiles) {
+  const struct {
+    const char *quantile;
+    uint64_t value_ns;
+  } samples[] = {{"0.5", quantiles->p50_ns}, {"0.99", quantiles->p99_ns}, {"1", quantiles->max_ns}};
+  for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+    exposition_labels own = exposition_with(labels, "quantile", samples[i].quantile);
+    exposition_write(exposition, "", &own, (double)samples[i].value_ns / 1e9);
+  }
+}
+
+/* Writes the field of `whole`. */
+static void write_field(struct exposition *exposition, const exposition_labels *labels, const struct field *field,
+                        const void *whole) {
+  const void *at = (const char *)whole + field->offset;
   switch (field->type) {
   case FIELD_U64:
-    exposition_write_count(exposition, "", &labels, value.u64);
+    exposition_write_count(exposition, "", labels, *(const uint64_t *)at);
     break;
   case FIELD_U32:
-    exposition_write_count(exposition, "", &labels, value.u32);
+    exposition_write_count(exposition, "", labels, *(const uint32_t *)at);
     break;
   case FIELD_NS:
-    exposition_write(exposition, "", &labels, (double)value.u64 / 1e9);
+    exposition_write(exposition, "", labels, (double)*(const uint64_t *)at / 1e9);
     break;
   case FIELD_FLOAT:
-    exposition_write(exposition, "", &labels, (double)value.single);
+    exposition_write(exposition, "", labels, (double)*(const float *)at);
     break;
   case FIELD_DOUBLE_NS:
-    exposition_write(exposition, "", &labels, value.real / 1e9);
+    exposition_write(exposition, "", labels, *(const double *)at / 1e9);
     break;
   case FIELD_BOOL:
-    exposition_write_count(exposition, "", &labels, value.truth);
+    exposition_write_count(exposition, "", labels, *(const bool *)at);
+    break;
+  case FIELD_QUANTILES:
+    write_quantiles(exposition, labels, at);
   }
 }
 
 static void render_fields(struct exposition *exposition, const metrics_facts *facts) {
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-    exposition_begin(exposition, fields[i].name, fields[i].kind, fields[i].help);
-    for (uint32_t w = 0; w < facts->world_count; w++) write_field(exposition, &fields[i], &facts->worlds[w]);
+    begin_family(exposition, &fields[i]);
+    for (uint32_t w = 0; w < facts->world_count; w++) {
+      exposition_labels labels = labels_of(&facts->worlds[w]);
+      write_field(exposition, &labels, &fields[i], &facts->worlds[w].published);
+    }
   }
 }
 
@@ -266,98 +290,40 @@ static void render_levels(struct exposition *exposition, const metrics_facts *fa
 
 /* ------------------------------------------------------------------------------------------ bands of importance */
 
-/* A band is named by its greatest importance. */
-static exposition_labels labels_of_band(const exposition_labels *world, uint32_t band) {
+static const struct field band_fields[] = {
+    BAND(GAUGE, U32, agents, "muster_band_agents",
+         "Agents with a period, by the greatest importance in their band: 0, or above the band before."),
+    BAND(GAUGE, U32, agents_beyond_wish, "muster_band_agents_beyond_wish",
+         "Of these, those whose period is longer than their type wishes."),
+    BAND(GAUGE, NS, wanted_ns, "muster_band_wanted_period_seconds", "Their wanted period, mean over rates."),
+    BAND(GAUGE, NS, period_ns, "muster_band_period_seconds", "Their period by the rule in force, mean over rates."),
+    BAND(GAUGE, NS, interval_ns, "muster_band_interval_seconds",
+         "What they got since the start: agent seconds by updates, agents that never ran included."),
+    BAND(COUNTER, DOUBLE_NS, agent_time_ns, "muster_band_agent_seconds_total",
+         "Simulation time lived by agents in the band; its rate by that of the updates is the interval of a while."),
+    BAND(COUNTER, U64, completed, "muster_band_updates_total", "Updates completed by agents in the band."),
+    BAND(SUMMARY, QUANTILES, staleness, "muster_staleness_seconds",
+         "Time between updates that were completed, by band."),
+    BAND(SUMMARY, QUANTILES, age, "muster_age_seconds",
+         "Time since the last update at the ends of frames, by band; of some agents in each frame."),
+};
+
+/* A band is named by its greatest importance. Without updates it has no interval. */
+static void render_band(struct exposition *exposition, const metrics_facts *facts, const struct field *field) {
   static const char *const ends[MUSTER_BANDS] = {"0", "0.25", "0.5", "0.75", "1"};
-  return exposition_with(world, "band", ends[band]);
-}
-
-typedef void (*write_band)(struct exposition *exposition, const exposition_labels *labels, const muster_band *band);
-
-static void render_bands(struct exposition *exposition, const metrics_facts *facts, write_band write) {
   for (uint32_t w = 0; w < facts->world_count; w++)
     for (uint32_t i = 0; i < MUSTER_BANDS; i++) {
-      exposition_labels world = labels_of(&facts->worlds[w]), labels = labels_of_band(&world, i);
-      write(exposition, &labels, &facts->worlds[w].published.statistics.bands[i]);
+      const muster_band *band = &facts->worlds[w].published.statistics.bands[i];
+      exposition_labels world = labels_of(&facts->worlds[w]), labels = exposition_with(&world, "band", ends[i]);
+      if (field->offset != offsetof(muster_band, interval_ns) || band->completed)
+        write_field(exposition, &labels, field, band);
     }
 }
 
-static void write_band_agents(struct exposition *exposition, const exposition_labels *labels, const muster_band *band) {
-  exposition_write_count(exposition, "", labels, band->agents);
-}
-
-static void write_beyond_wish(struct exposition *exposition, const exposition_labels *labels, const muster_band *band) {
-  exposition_write_count(exposition, "", labels, band->agents_beyond_wish);
-}
-
-static void write_wanted(struct exposition *exposition, const exposition_labels *labels, const muster_band *band) {
-  exposition_write(exposition, "", labels, (double)band->wanted_ns / 1e9);
-}
-
-static void write_period(struct exposition *exposition, const exposition_labels *labels, const muster_band *band) {
-  exposition_write(exposition, "", labels, (double)band->period_ns / 1e9);
-}
-
-static void write_interval(struct exposition *exposition, const exposition_labels *labels, const muster_band *band) {
-  if (band->completed) exposition_write(exposition, "", labels, (double)band->interval_ns / 1e9);
-}
-
-static void write_agent_time(struct exposition *exposition, const exposition_labels *labels, const muster_band *band) {
-  exposition_write(exposition, "", labels, band->agent_time_ns / 1e9);
-}
-
-static void write_band_updates(struct exposition *exposition, const exposition_labels *labels,
-                               const muster_band *band) {
-  exposition_write_count(exposition, "", labels, band->completed);
-}
-
-static void write_quantiles(struct exposition *exposition, const exposition_labels *labels,
-                            const muster_quantiles *quantiles) {
-  exposition_labels half = exposition_with(labels, "quantile", "0.5");
-  exposition_labels most = exposition_with(labels, "quantile", "0.99");
-  exposition_labels all = exposition_with(labels, "quantile", "1");
-  exposition_write(exposition, "", &half, (double)quantiles->p50_ns / 1e9);
-  exposition_write(exposition, "", &most, (double)quantiles->p99_ns / 1e9);
-  exposition_write(exposition, "", &all, (double)quantiles->max_ns / 1e9);
-}
-
-static void write_staleness(struct exposition *exposition, const exposition_labels *labels, const muster_band *band) {
-  write_quantiles(exposition, labels, &band->staleness);
-}
-
-static void write_age(struct exposition *exposition, const exposition_labels *labels, const muster_band *band) {
-  write_quantiles(exposition, labels, &band->age);
-}
-
 static void render_importance(struct exposition *exposition, const metrics_facts *facts) {
-  static const struct {
-    const char *name;
-    exposition_kind kind;
-    const char *help;
-    write_band write;
-  } families[] = {
-      {"muster_band_agents", EXPOSITION_GAUGE,
-       "Agents with a period, by the greatest importance in their band: 0, or above the band before.",
-       write_band_agents},
-      {"muster_band_agents_beyond_wish", EXPOSITION_GAUGE,
-       "Of these, those whose period is longer than their type wishes.", write_beyond_wish},
-      {"muster_band_wanted_period_seconds", EXPOSITION_GAUGE, "Their wanted period, mean over rates.", write_wanted},
-      {"muster_band_period_seconds", EXPOSITION_GAUGE, "Their period by the rule in force, mean over rates.",
-       write_period},
-      {"muster_band_interval_seconds", EXPOSITION_GAUGE,
-       "What they got since the start: agent seconds by updates, agents that never ran included.", write_interval},
-      {"muster_band_agent_seconds_total", EXPOSITION_COUNTER,
-       "Simulation time lived by agents in the band; its rate by that of the updates is the interval of a while.",
-       write_agent_time},
-      {"muster_band_updates_total", EXPOSITION_COUNTER, "Updates completed by agents in the band.", write_band_updates},
-      {"muster_staleness_seconds", EXPOSITION_SUMMARY, "Time between updates that were completed, by band.",
-       write_staleness},
-      {"muster_age_seconds", EXPOSITION_SUMMARY,
-       "Time since the last update at the ends of frames, by band; of some agents in each frame.", write_age},
-  };
-  for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-    exposition_begin(exposition, families[i].name, families[i].kind, families[i].help);
-    render_bands(exposition, facts, families[i].write);
+  for (size_t i = 0; i < sizeof band_fields / sizeof *band_fields; i++) {
+    begin_family(exposition, &band_fields[i]);
+    render_band(exposition, facts, &band_fields[i]);
   }
 }
 
@@ -374,28 +340,8 @@ static const char *label_of_type(const world_published *published, uint32_t numb
   return name;
 }
 
-typedef void (*write_cost)(struct exposition *exposition, const exposition_labels *labels,
-                           const muster_type_cost *cost);
-
-static void write_agents(struct exposition *exposition, const exposition_labels *labels, const muster_type_cost *cost) {
-  exposition_write_count(exposition, "", labels, cost->agents);
-}
-
-static void write_mean(struct exposition *exposition, const exposition_labels *labels, const muster_type_cost *cost) {
-  exposition_write(exposition, "", labels, (double)cost->mean_ns / 1e9);
-}
-
-static void write_high(struct exposition *exposition, const exposition_labels *labels, const muster_type_cost *cost) {
-  exposition_write(exposition, "", labels, (double)cost->high_ns / 1e9);
-}
-
-static void write_samples(struct exposition *exposition, const exposition_labels *labels,
-                          const muster_type_cost *cost) {
-  exposition_write_count(exposition, "", labels, cost->samples);
-}
-
 /* A level at which no agent is, or ever was, is left out. */
-static void render_costs(struct exposition *exposition, const metrics_facts *facts, write_cost write) {
+static void render_costs(struct exposition *exposition, const metrics_facts *facts, const struct field *field) {
   char text[64];
   for (uint32_t w = 0; w < facts->world_count; w++) {
     const world_published *published = &facts->worlds[w].published;
@@ -405,23 +351,23 @@ static void render_costs(struct exposition *exposition, const metrics_facts *fac
       for (uint32_t level = 0; level < WORLD_LEVELS; level++) {
         const muster_type_cost *cost = &published->types[t].costs[level];
         exposition_labels labels = exposition_with(&type, "level", digits[level]);
-        if (cost->agents || cost->samples) write(exposition, &labels, cost);
+        if (cost->agents || cost->samples) write_field(exposition, &labels, field, cost);
       }
     }
   }
 }
 
 static void render_types(struct exposition *exposition, const metrics_facts *facts) {
-  exposition_begin(exposition, "muster_type_agents", EXPOSITION_GAUGE, "Active agents per type and level.");
-  render_costs(exposition, facts, write_agents);
-  exposition_begin(exposition, "muster_type_update_mean_seconds", EXPOSITION_GAUGE, "Moving mean of an update's cost.");
-  render_costs(exposition, facts, write_mean);
-  exposition_begin(exposition, "muster_type_update_p95_seconds", EXPOSITION_GAUGE,
-                   "Moving 95th percentile of an update's cost.");
-  render_costs(exposition, facts, write_high);
-  exposition_begin(exposition, "muster_type_updates_timed_total", EXPOSITION_COUNTER,
-                   "Updates whose cost was measured.");
-  render_costs(exposition, facts, write_samples);
+  static const struct field cost_fields[] = {
+      COST(GAUGE, U32, agents, "muster_type_agents", "Active agents per type and level."),
+      COST(GAUGE, NS, mean_ns, "muster_type_update_mean_seconds", "Moving mean of an update's cost."),
+      COST(GAUGE, NS, high_ns, "muster_type_update_p95_seconds", "Moving 95th percentile of an update's cost."),
+      COST(COUNTER, U64, samples, "muster_type_updates_timed_total", "Updates whose cost was measured."),
+  };
+  for (size_t i = 0; i < sizeof cost_fields / sizeof *cost_fields; i++) {
+    begin_family(exposition, &cost_fields[i]);
+    render_costs(exposition, facts, &cost_fields[i]);
+  }
 }
 
 static void render_ages(struct exposition *exposition, const metrics_facts *facts) {

@@ -134,7 +134,7 @@ static void settings_file_complain_unknown(file_reader *reader, const char *name
   const char *names[KEYS_MAX], *section = reader->of_world ? "[world NAME]" : "[server]";
   size_t count = 0;
   for (uint32_t i = 0; settings_key_at(i) && count < KEYS_MAX; i++)
-    if (settings_key_at(i)->of_world == reader->of_world) names[count++] = settings_key_at(i)->name;
+    if (settings_key_at(i)->of_world == reader->of_world) names[count++] = settings_key_at(i)->field.name;
   const char *nearest = nearest_name(name, names, count);
   if (settings_key_find(!reader->of_world, name))
     settings_file_complain(reader, "there is no key '%.50s' in %s; it belongs into the other kind of section", name,

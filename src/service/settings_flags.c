@@ -33,10 +33,10 @@ static void make_table(flag_table *table) {
   for (uint32_t i = 0; settings_key_at(i); i++, count++) {
     ASSERT(count < FLAGS_MAX - 1);
     char *name = table->names[count];
-    snprintf(name, NAME_BYTES, "%s", settings_key_at(i)->name);
+    snprintf(name, NAME_BYTES, "%s", settings_key_at(i)->field.name);
     for (char *next = name; *next; next++)
       if (*next == '_') *next = '-';
-    int argument = settings_key_at(i)->kind == SETTING_SWITCH ? optional_argument : required_argument;
+    int argument = settings_key_at(i)->field.kind == FIELD_SWITCH ? optional_argument : required_argument;
     table->options[count] = (struct option){name, argument, NULL, OPTION_KEY + (int)i};
   }
 }
@@ -177,7 +177,8 @@ static void show_keys(FILE *stream, bool of_world) {
     if (table.options[i].val < OPTION_KEY) continue;
     const settings_key *key = settings_key_at((uint32_t)(table.options[i].val - OPTION_KEY));
     char flag[64];
-    snprintf(flag, sizeof flag, "--%s%s%s", table.options[i].name, key->kind == SETTING_SWITCH ? "=" : " ", key->usage);
+    snprintf(flag, sizeof flag, "--%s%s%s", table.options[i].name, key->field.kind == FIELD_SWITCH ? "=" : " ",
+             key->usage);
     if (key->of_world == of_world) fprintf(stream, "  %-34s %s%s\n", flag, key->help, key->live ? " (*)" : "");
   }
 }

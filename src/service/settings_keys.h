@@ -2,28 +2,15 @@
 #ifndef SERVICE_SETTINGS_KEYS_H
 #define SERVICE_SETTINGS_KEYS_H
 
+#include "base/fields.h"
 #include "service/settings.h"
 
-typedef enum settings_kind {
-  SETTING_TEXT = 0, /* char[], at most `most` bytes */
-  SETTING_MODULE,   /* char[NAME_BYTES]: the bare name of a module */
-  SETTING_COUNT,    /* uint32_t, least..most */
-  SETTING_NUMBER,   /* uint64_t, least..most */
-  SETTING_DURATION, /* uint64_t in nanoseconds, least..most */
-  SETTING_RATE,     /* uint64_t in thousandths, least..most */
-  SETTING_SWITCH,   /* bool: yes or no */
-  SETTING_LEVEL     /* uint32_t, a muster_log_level: info, warning or error */
-} settings_kind;
-
 typedef struct settings_key {
-  const char *name;  /* name in the file; the flag has - for _ */
+  field_row field;   /* of world_settings, or of settings; its name is that in the file, the flag has - for _ */
   const char *usage; /* placeholder of the value in the help */
   const char *help;  /* meaning */
   bool of_world;     /* in [world NAME]; else in [server] */
   bool live;         /* a reload brings it into force */
-  settings_kind kind;
-  size_t offset; /* in world_settings, or in settings */
-  uint64_t least, most;
 } settings_key;
 
 /* Row `index` of the table; null after the last. */

@@ -45,7 +45,7 @@ static void keep_section(bool of_world, const char *name, void *next, const void
   const settings_key *key;
   for (uint32_t i = 0; (key = settings_key_at(i)) != NULL; i++) {
     if (key->of_world != of_world || key->live || settings_key_equal(key, next, now)) continue;
-    snprintf(where, sizeof where, "%s%s%s", name, *name ? " " : "", key->name);
+    snprintf(where, sizeof where, "%s%s%s", name, *name ? " " : "", key->field.name);
     complain(where, "it cannot change while the service runs and is left; restart for it", user);
     settings_key_copy(key, next, now);
   }

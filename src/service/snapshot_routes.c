@@ -26,18 +26,16 @@ static void take(api_call *call) {
   write_status(call);
 }
 
-static void show_status(http_request *request) {
-  api_call *call = api_begin(request, write_status, 0);
-  if (call) api_post(call);
-}
-
-static void take_now(http_request *request) {
-  api_call *call = api_begin(request, take, 0);
-  if (call) api_post(call);
-}
-
 const http_route snapshot_routes[] = {
-    {.method = "GET", .pattern = "/v1/snapshot", .handle = show_status, .summary = "the state of the snapshots"},
-    {.method = "POST", .pattern = "/v1/snapshot", .handle = take_now, .summary = "begin to write one now"},
+    {.method = "GET",
+     .pattern = "/v1/snapshot",
+     .handle = api_handle,
+     .order = &(const api_order){.work = write_status},
+     .summary = "the state of the snapshots"},
+    {.method = "POST",
+     .pattern = "/v1/snapshot",
+     .handle = api_handle,
+     .order = &(const api_order){.work = take},
+     .summary = "begin to write one now"},
     {0},
 };

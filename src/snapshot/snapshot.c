@@ -26,33 +26,22 @@
 
 enum { BUFFER_BYTES = 65536 };
 
-/* The sections behind the head, in order. */
-static void (*const sections[SNAPSHOT_SECTIONS])(struct snapshot *) = {[SNAPSHOT_TYPES] = snapshot_types,
-                                                                       [SNAPSHOT_CLASSES] = snapshot_classes,
-                                                                       [SNAPSHOT_IDS] = snapshot_ids,
-                                                                       [SNAPSHOT_AGENTS] = snapshot_agents,
-                                                                       [SNAPSHOT_GRID] = snapshot_grid,
-                                                                       [SNAPSHOT_WHEELS] = snapshot_wheels,
-                                                                       [SNAPSHOT_READY] = snapshot_ready,
-                                                                       [SNAPSHOT_TIMERS] = snapshot_timers,
-                                                                       [SNAPSHOT_OBSERVERS] = snapshot_observers,
-                                                                       [SNAPSHOT_SCORE] = snapshot_score,
-                                                                       [SNAPSHOT_COMPANIONS] = snapshot_companions,
-                                                                       [SNAPSHOT_QUEUES] = snapshot_queues,
-                                                                       [SNAPSHOT_CONDUCT] = snapshot_conduct,
-                                                                       [SNAPSHOT_LEARNT] = snapshot_learnt,
-                                                                       [SNAPSHOT_HERDS] = snapshot_herds,
-                                                                       [SNAPSHOT_FOLDS] = snapshot_folds};
+static void exchange_head(struct snapshot *snapshot);
 
-static const char *const names[SNAPSHOT_SECTIONS] = {[SNAPSHOT_HEAD] = "head",       [SNAPSHOT_TYPES] = "types",
-                                                     [SNAPSHOT_CLASSES] = "classes", [SNAPSHOT_IDS] = "ids",
-                                                     [SNAPSHOT_AGENTS] = "agents",   [SNAPSHOT_GRID] = "grid",
-                                                     [SNAPSHOT_WHEELS] = "wheels",   [SNAPSHOT_READY] = "ready",
-                                                     [SNAPSHOT_TIMERS] = "timers",   [SNAPSHOT_OBSERVERS] = "observers",
-                                                     [SNAPSHOT_SCORE] = "score",     [SNAPSHOT_COMPANIONS] = "company",
-                                                     [SNAPSHOT_QUEUES] = "queues",   [SNAPSHOT_CONDUCT] = "conduct",
-                                                     [SNAPSHOT_LEARNT] = "learnt",   [SNAPSHOT_HERDS] = "herds",
-                                                     [SNAPSHOT_FOLDS] = "folds"};
+/* The sections in order. */
+static const struct section {
+  const char *name;
+  void (*exchange)(struct snapshot *snapshot);
+} sections[SNAPSHOT_SECTIONS] = {
+    [SNAPSHOT_HEAD] = {"head", exchange_head},          [SNAPSHOT_TYPES] = {"types", snapshot_types},
+    [SNAPSHOT_CLASSES] = {"classes", snapshot_classes}, [SNAPSHOT_IDS] = {"ids", snapshot_ids},
+    [SNAPSHOT_AGENTS] = {"agents", snapshot_agents},    [SNAPSHOT_GRID] = {"grid", snapshot_grid},
+    [SNAPSHOT_WHEELS] = {"wheels", snapshot_wheels},    [SNAPSHOT_READY] = {"ready", snapshot_ready},
+    [SNAPSHOT_TIMERS] = {"timers", snapshot_timers},    [SNAPSHOT_OBSERVERS] = {"observers", snapshot_observers},
+    [SNAPSHOT_SCORE] = {"score", snapshot_score},       [SNAPSHOT_COMPANIONS] = {"company", snapshot_companions},
+    [SNAPSHOT_QUEUES] = {"queues", snapshot_queues},    [SNAPSHOT_CONDUCT] = {"conduct", snapshot_conduct},
+    [SNAPSHOT_LEARNT] = {"learnt", snapshot_learnt},    [SNAPSHOT_HERDS] = {"herds", snapshot_herds},
+    [SNAPSHOT_FOLDS] = {"folds", snapshot_folds}};
 
 /* Structures stand in a snapshot as they are in memory: a library with other structures must not read it. */
 static chunks_format snapshot_format_of(void) {
@@ -105,9 +94,38 @@ bool snapshot_expect(struct snapshot *snapshot, bool holds, const char *format, 
   vsnprintf(what, sizeof what, format, arguments);
   va_end(arguments);
   snapshot->failed = true;
-  snprintf(snapshot->trouble, sizeof snapshot->trouble, "offset %zu, %s: %s", snapshot->reader.at,
-           names[snapshot->reader.section], what);
+  snprintf(snapshot->trouble, sizeof snapshot->trouble, "offset %zu, %s: %s%s%s", snapshot->reader.at,
+           sections[snapshot->reader.section].name, what, snapshot->column ? ": its " : "",
+           snapshot->column ? snapshot->column : "");
   return false;
+}
+
+bool snapshot_same(struct snapshot *snapshot, const field_row *field, const void *own, const char *what,
+                   const char *name) {
+  unsigned char saved[sizeof(uint64_t)];
+  char is[FIELD_WORDS], was[FIELD_WORDS];
+  ASSERT(field_bytes(field) <= sizeof saved);
+  memcpy(saved, own, field_bytes(field));
+  snapshot_exchange(snapshot, saved, field_bytes(field));
+  return snapshot_expect(
+      snapshot, memcmp(saved, own, field_bytes(field)) == 0,
+      name ? "%s '%s': its %s is %s, in the snapshot it was %s" : "%s%s's %s is %s, that of the snapshot was %s", what,
+      name ? name : "", field->name, field_words(field, own, is), field_words(field, saved, was));
+}
+
+bool snapshot_shape(struct snapshot *snapshot, const char *what, uint32_t number, const char *name, size_t bytes,
+                    const field_row *fields, const void *object) {
+  char saved[32];
+  ASSERT(bytes <= sizeof saved);
+  memcpy(saved, name, bytes);
+  snapshot_exchange(snapshot, saved, bytes);
+  saved[bytes - 1] = '\0';
+  bool fits = snapshot_expect(snapshot, strcmp(saved, name) == 0, "%s %u is '%s', in the snapshot it was '%s'", what,
+                              number + 1, name, saved);
+  for (const field_row *field = fields; field->name && fits; field++)
+    if (field->uses & FIELD_SAME)
+      fits = snapshot_same(snapshot, field, (const unsigned char *)object + field->offset, what, name);
+  return fits;
 }
 
 uint32_t snapshot_count(struct snapshot *snapshot, uint32_t count, uint32_t most, const char *what) {
@@ -140,112 +158,26 @@ bool snapshot_mark(struct snapshot *snapshot, uint32_t index, uint16_t mark, con
   return true;
 }
 
-/* Blocks are linked from the last to the first. */
-uint32_t snapshot_list(struct snapshot *snapshot, const list_store *lists, agent_list list) {
-  uint32_t count = 0, *out = snapshot->world->plan->periods.due;
-  for (agent_list at = list; at; at = lists_last(lists, at)->previous) count += lists_last(lists, at)->count;
-  ASSERT(count <= snapshot->world->agents.store.active_count);
-  for (uint32_t end = count; list; list = lists_last(lists, list)->previous) {
-    const list_block *block = lists_last(lists, list);
-    ASSERT(block->count > 0 && block->count <= end);
-    end -= block->count;
-    memcpy(out + end, block->agents, block->count * sizeof *out);
-  }
-  return count;
-}
-
 /* ------------------------------------------------------------------------------------------------------------- head
  */
 
-/* The parts of a definition that decide how the agents of a snapshot go on. */
-typedef struct head_choices {
-  uint64_t seed, clock, order, elastic, importance, activation_delay;
-  float cell_m;
-  uint32_t zero;
-} head_choices;
-
-/* The values that may have been tuned. */
-typedef struct head_weights {
-  float importance, wait, runs, progress, reduction;
-  float focus, designer, role, company;
-  float level_pressure, cycles_importance, octaves, wish_part;
-  uint32_t cycles_max, updates_per_frame, zero;
-  uint64_t guarantee_ns;
-} head_weights;
-
-static void expect_choice(struct snapshot *snapshot, uint64_t saved, uint64_t own, const char *what) {
-  snapshot_expect(snapshot, saved == own, "the world's %s is %llu, that of the snapshot was %llu", what,
-                  (unsigned long long)own, (unsigned long long)saved);
+/* What is live in the definition may have been tuned, and is taken; the rest of what a snapshot tells must be alike. */
+static bool exchange_fields(struct snapshot *snapshot, muster_world_def *def) {
+  for (const field_row *field = fields_world; field->name; field++) {
+    unsigned char *own = (unsigned char *)def + field->offset;
+    if (field->tuned)
+      snapshot_exchange(snapshot, own, field_bytes(field));
+    else if (field->uses & FIELD_SAME && !snapshot_same(snapshot, field, own, "the world", NULL))
+      return false;
+  }
+  return true;
 }
 
-static void exchange_choices(struct snapshot *snapshot) {
-  const muster_world_def *def = &snapshot->world->def;
-  head_choices own = {def->seed,   def->clock, def->order, def->elastic, def->importance, def->activation_delay,
-                      def->cell_m, 0};
-  head_choices saved = own;
-  snapshot_exchange(snapshot, &saved, sizeof saved);
-  expect_choice(snapshot, saved.seed, own.seed, "seed");
-  expect_choice(snapshot, saved.clock, own.clock, "clock");
-  expect_choice(snapshot, saved.order, own.order, "order");
-  expect_choice(snapshot, saved.elastic, own.elastic, "elastic rule");
-  expect_choice(snapshot, saved.importance, own.importance, "importance");
-  expect_choice(snapshot, saved.activation_delay, own.activation_delay, "activation_delay");
-  snapshot_expect(snapshot, saved.cell_m >= own.cell_m && saved.cell_m <= own.cell_m,
-                  "the world's cell_m is %g, that of the snapshot was %g", (double)own.cell_m, (double)saved.cell_m);
-}
-
-static head_weights weights_of(const muster_world_def *def) {
-  return (head_weights){.importance = def->weight_importance,
-                        .wait = def->weight_wait,
-                        .runs = def->weight_runs,
-                        .progress = def->weight_progress,
-                        .reduction = def->weight_reduction,
-                        .focus = def->focus,
-                        .designer = def->designer,
-                        .role = def->role,
-                        .company = def->company,
-                        .level_pressure = def->level_pressure,
-                        .cycles_importance = def->cycles_importance,
-                        .octaves = def->importance_octaves,
-                        .wish_part = def->wish_part,
-                        .cycles_max = def->cycles_max,
-                        .updates_per_frame = def->updates_per_frame,
-                        .guarantee_ns = def->guarantee_ns};
-}
-
-static void take_weights(const head_weights *weights, muster_world_def *def) {
-  def->weight_importance = weights->importance;
-  def->weight_wait = weights->wait;
-  def->weight_runs = weights->runs;
-  def->weight_progress = weights->progress;
-  def->weight_reduction = weights->reduction;
-  def->focus = weights->focus;
-  def->designer = weights->designer;
-  def->role = weights->role;
-  def->company = weights->company;
-  def->level_pressure = weights->level_pressure;
-  def->cycles_importance = weights->cycles_importance;
-  def->importance_octaves = weights->octaves;
-  def->wish_part = weights->wish_part;
-  def->cycles_max = weights->cycles_max;
-  def->updates_per_frame = weights->updates_per_frame;
-  def->guarantee_ns = weights->guarantee_ns;
-}
-
-static bool is_share(float value) {
-  return value >= 0.0f && value <= 1.0f;
-}
-
-static void exchange_weights(struct snapshot *snapshot) {
+static void exchange_definition(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
-  head_weights weights = weights_of(&world->def);
-  snapshot_exchange(snapshot, &weights, sizeof weights);
   muster_world_def def = world->def;
-  take_weights(&weights, &def);
-  bool fits = is_share(weights.importance) && is_share(weights.wait) && is_share(weights.runs) &&
-              is_share(weights.progress) && weights.guarantee_ns >= 1000000u && weights.guarantee_ns <= 3600000000000u;
-  if (!snapshot_saves(snapshot))
-    snapshot_expect(snapshot, fits && tune_check_def(&def) == MUSTER_OK, "weights that no world can have");
+  if (!exchange_fields(snapshot, &def) || snapshot_saves(snapshot)) return;
+  snapshot_expect(snapshot, tune_check_def(&def) == MUSTER_OK, "weights that no world can have");
   if (!snapshot_loads(snapshot)) return;
   world->def = def;
   ready_reweigh(&world->queues->ready, &world->agents.store, &world->def);
@@ -266,8 +198,7 @@ static void exchange_head(struct snapshot *snapshot) {
   const muster_snapshot_info *info = &snapshot->info;
   snapshot_expect(snapshot, info->frames < UINT64_MAX / 2 && info->sim_now_ns <= (uint64_t)INT64_MAX / 2,
                   "no world has run %llu frames", (unsigned long long)info->frames);
-  exchange_choices(snapshot);
-  exchange_weights(snapshot);
+  exchange_definition(snapshot);
   if (!snapshot_loads(snapshot)) return;
   ASSERT(world->frames == 0 && !world->commit->open);
   world->frames = info->frames;
@@ -300,7 +231,7 @@ static bool snapshot_enter(struct snapshot *snapshot, uint32_t section) {
   if (chunks_enter(&snapshot->reader, section)) return true;
   snapshot->failed = true;
   snprintf(snapshot->trouble, sizeof snapshot->trouble, "offset %zu: the section '%s' is missing", snapshot->reader.at,
-           names[section]);
+           sections[section].name);
   return false;
 }
 
@@ -308,10 +239,7 @@ static bool snapshot_enter(struct snapshot *snapshot, uint32_t section) {
 static bool go_through(struct snapshot *snapshot) {
   for (uint32_t section = SNAPSHOT_HEAD; section < SNAPSHOT_SECTIONS && !snapshot->failed; section++) {
     if (!snapshot_enter(snapshot, section)) break;
-    if (section == SNAPSHOT_HEAD)
-      exchange_head(snapshot);
-    else
-      sections[section](snapshot);
+    sections[section].exchange(snapshot);
     if (!snapshot_saves(snapshot))
       snapshot_expect(snapshot, chunks_is_read(&snapshot->reader),
                       "the section is longer or shorter than what is in it");
@@ -354,6 +282,7 @@ muster_result muster_world_save(muster_world *world, const muster_save_def *give
   unsigned char buffer[BUFFER_BYTES];
   const chunks_format format = snapshot_format_of();
   struct snapshot snapshot = {.world = world, .mode = SNAPSHOT_SAVES, .save = &def, .rows = world->agents.store.rows};
+  snapshot.indices = world->plan->periods.due; /* it belongs to the frames */
   snapshot.high = identity_high(&world->agents.ids);
   snapshot_describe(world, &snapshot.info);
   enum occupation before = guard_hold(world);
@@ -406,6 +335,7 @@ static bool snapshot_reserve(struct snapshot *snapshot, struct arena *arena) {
   const muster_world_def *def = &snapshot->world->def;
   if (arena_create(arena, &def->allocator)) return false;
   snapshot->rows = arena_reserve(arena, def->agents_max, sizeof *snapshot->rows);
+  snapshot->indices = arena_reserve(arena, def->agents_max, sizeof *snapshot->indices);
   snapshot->marks = arena_reserve(arena, def->agents_max, sizeof *snapshot->marks);
   snapshot->types = arena_reserve(arena, UINT16_MAX, sizeof *snapshot->types);
   snapshot->members = arena_reserve(arena, UINT16_MAX, sizeof *snapshot->members);

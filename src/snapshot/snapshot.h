@@ -8,11 +8,13 @@
 #define SNAPSHOT_H
 
 #include "base/chunks.h"
+#include "base/fields.h"
 #include "world/world.h"
 
+#include <math.h>
 #include <muster/snapshot.h>
 
-enum { SNAPSHOT_VERSION = 5 };
+enum { SNAPSHOT_VERSION = 6 };
 
 typedef enum snapshot_section {
   SNAPSHOT_HEAD = 1,
@@ -83,7 +85,9 @@ struct snapshot {
   struct muster_world *world;
   snapshot_mode mode;
   bool failed;
-  char trouble[256]; /* if it was refused: why */
+  char trouble[256];  /* if it was refused: why */
+  const char *column; /* the first column that was out of its range; null: none was */
+  uint32_t *indices;  /* room for every agent: the list that is saved or was read last */
   chunk_writer writer;
   chunk_reader reader;
   const muster_save_def *save;
@@ -132,20 +136,81 @@ uint32_t snapshot_count(struct snapshot *snapshot, uint32_t count, uint32_t most
 bool snapshot_expect(struct snapshot *snapshot, bool holds, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Writes a field of a definition, or expects it to be what it was: "the world", or a type and its name. */
+bool snapshot_same(struct snapshot *snapshot, const field_row *field, const void *own, const char *what,
+                   const char *name);
+
+/* The same for the name of a type and all of its fields that must be what they were. */
+bool snapshot_shape(struct snapshot *snapshot, const char *what, uint32_t number, const char *name, size_t bytes,
+                    const field_row *fields, const void *object);
+
 /* Expects an index of an agent. */
 bool snapshot_expect_agent(struct snapshot *snapshot, uint32_t index);
 
 /* Expects an agent without these marks, and sets them. Only while it checks. */
 bool snapshot_mark(struct snapshot *snapshot, uint32_t index, uint16_t mark, const char *where);
 
-/* Saving: writes the agents in a list, in the order in which they came, to world->plan->periods.due, which belongs
- * to the frames and has room for every agent. Returns how many there are. */
-uint32_t snapshot_list(struct snapshot *snapshot, const list_store *lists, agent_list list);
+/* A column: a value of an object, and what may stand there. Tables of them end with one without a name. A table says
+ * once what is saved, checked and loaded; where columns depend on each other, the section checks that besides. */
+typedef enum snapshot_kind { COLUMN_ANY = 0, COLUMN_COUNT, COLUMN_FLOAT, COLUMN_DOUBLE } snapshot_kind;
+typedef enum snapshot_limit { COLUMN_UP_TO_MOST = 0, COLUMN_UP_TO_NOW, COLUMN_UP_TO_HIGH } snapshot_limit;
 
-/* Whether a value can be a duration, or a share, that was learnt. */
-static inline bool snapshot_is_duration(double value) {
-  return value >= 0.0 && value < 1e15;
+typedef struct snapshot_column {
+  const char *name; /* appended to the message when the object is refused */
+  uint16_t offset, bytes;
+  uint8_t kind, limit;
+  uint64_t most;    /* of a count: 0 .. most, or .. the time or the indices of the snapshot */
+  double low, high; /* of a number; NaN is never within */
+} snapshot_column;
+
+/* Of an object of this type: a column that may hold anything, a count, a time that is past, an index below the
+ * snapshot's `high` or that itself, and numbers of both widths. */
+#define COLUMN_PLACE(type, member) .name = #member, .offset = offsetof(type, member), .bytes = sizeof((type *)0)->member
+#define ANY(type, member)                                                                                              \
+  { COLUMN_PLACE(type, member) }
+#define COUNT(type, member, highest)                                                                                   \
+  { COLUMN_PLACE(type, member), .kind = COLUMN_COUNT, .most = (highest) }
+#define PAST(type, member)                                                                                             \
+  { COLUMN_PLACE(type, member), .kind = COLUMN_COUNT, .limit = COLUMN_UP_TO_NOW }
+#define INDEX(type, member)                                                                                            \
+  { COLUMN_PLACE(type, member), .kind = COLUMN_COUNT, .limit = COLUMN_UP_TO_HIGH }
+#define FLOAT(type, member, least, highest)                                                                            \
+  { COLUMN_PLACE(type, member), .kind = COLUMN_FLOAT, .low = (double)(least), .high = (double)(highest) }
+#define DOUBLE(type, member, least, highest)                                                                           \
+  { COLUMN_PLACE(type, member), .kind = COLUMN_DOUBLE, .low = (double)(least), .high = (double)(highest) }
+#define GROUND_FLOAT(type, member)  FLOAT(type, member, -SNAPSHOT_GROUND, SNAPSHOT_GROUND)
+#define GROUND_DOUBLE(type, member) DOUBLE(type, member, -SNAPSHOT_GROUND, SNAPSHOT_GROUND)
+#define COLUMNS_END                                                                                                    \
+  { .name = NULL }
+
+/* The columns of an object: written, or read into it. While it checks, false when one is out of its range: the next
+ * refusal names it. `object` must not belong to the world while it checks: see snapshot_object(). */
+bool snapshot_columns(struct snapshot *snapshot, const snapshot_column *columns, void *object);
+
+/* Where an object is exchanged: in the world, or, while it checks, in a substitute. */
+static inline void *snapshot_object(const struct snapshot *snapshot, void *own, void *substitute) {
+  return snapshot_checks(snapshot) ? substitute : own;
 }
+
+/* Saving: appends the agents in a list to `indices`, in the order in which they came, behind the `before` that stand
+ * there; or writes all indices of a ring, or of the bits that are set in a bitmap. Returns how many stand there now. */
+uint32_t snapshot_list(struct snapshot *snapshot, const list_store *lists, agent_list list, uint32_t before);
+uint32_t snapshot_ring(struct snapshot *snapshot, const struct ring *ring);
+uint32_t snapshot_bitmap(struct snapshot *snapshot, const uint64_t *bits, uint32_t count);
+
+/* Which agents may be in a list. */
+typedef struct snapshot_listing {
+  const char *what;  /* in "%u agents in a line; there is room for %u" */
+  const char *where; /* in "agent %u is in the line" */
+  uint16_t mark;     /* that each agent gets; 0: it may be there several times */
+  uint8_t statuses;  /* bitmap: that its agents may have; AGENT_FREE: the index is no agent's */
+} snapshot_listing;
+
+enum { LISTS_ACTIVE = 0x7c, LISTS_LIVE = 0x7e, LISTS_ANY = 0x7f };
+
+/* A list of agents: writes the `count` that stand in `indices`, or reads them into it. Returns how many there are; 0
+ * after the snapshot was refused. */
+uint32_t snapshot_indices(struct snapshot *snapshot, uint32_t count, uint32_t most, const snapshot_listing *listing);
 
 /* The sections; in src/snapshot/snapshot_types.c, */
 void snapshot_types(struct snapshot *snapshot);
@@ -175,9 +240,12 @@ void snapshot_folds(struct snapshot *snapshot);
 /* Expects an active agent of a type that is not tied to any herd yet, and ties it to one. Only while it checks. */
 bool snapshot_tie(struct snapshot *snapshot, uint32_t index, uint32_t type, const char *what);
 
+/* Where a herd can be: on either axis, from the middle or from its origin. */
+#define SNAPSHOT_GROUND 4e9
+
 /* Whether a position is one that a herd can have. */
 static inline bool snapshot_is_ground(double x, double y) {
-  return x >= -4e9 && x <= 4e9 && y >= -4e9 && y <= 4e9;
+  return fabs(x) <= SNAPSHOT_GROUND && fabs(y) <= SNAPSHOT_GROUND;
 }
 
 #endif

@@ -35,35 +35,23 @@ static void exchange_generation(struct snapshot *snapshot, uint32_t index) {
 
 /* Ids that are set aside for spawns from inside updates. */
 static void exchange_ids_aside(struct snapshot *snapshot) {
-  struct muster_world *world = snapshot->world;
-  uint32_t count = snapshot_count(snapshot, world->commands->spawn_id_count, snapshot->high, "ids set aside");
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? world->commands->spawn_ids[i] : 0);
-    if (snapshot_checks(snapshot)) {
-      if (!snapshot_mark(snapshot, index, SNAPSHOT_TAKEN, "the ids set aside")) return;
-      snapshot_expect(snapshot, !(snapshot->rows[index].generation & 1), "id %u is set aside and an agent's", index);
-    }
-    if (snapshot_loads(snapshot)) world->commands->spawn_ids[world->commands->spawn_id_count++] = index;
-  }
+  static const snapshot_listing aside = {"ids set aside", "the ids set aside", SNAPSHOT_TAKEN, 1u << AGENT_FREE};
+  struct world_commands *commands = snapshot->world->commands;
+  uint32_t count = commands->spawn_id_count;
+  if (snapshot_saves(snapshot) && count) memcpy(snapshot->indices, commands->spawn_ids, count * sizeof(uint32_t));
+  count = snapshot_indices(snapshot, count, snapshot->high, &aside);
+  if (!snapshot_loads(snapshot)) return;
+  commands->spawn_id_count = count;
+  if (count) memcpy(commands->spawn_ids, snapshot->indices, count * sizeof(uint32_t));
 }
 
 /* Ids that were given back, in the order in which they are taken again. */
 static void exchange_free_ids(struct snapshot *snapshot) {
-  struct muster_world *world = snapshot->world;
-  const struct ring *ring = &world->agents.ids.given_back;
-  uint32_t index, count = 0;
-  if (snapshot_saves(snapshot))
-    while (ring_peek(ring, count, &index)) count++;
-  count = snapshot_count(snapshot, count, snapshot->high, "free ids");
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    if (snapshot_saves(snapshot)) ring_peek(ring, i, &index);
-    index = snapshot_number(snapshot, index);
-    if (snapshot_checks(snapshot)) {
-      if (!snapshot_mark(snapshot, index, SNAPSHOT_TAKEN, "the free ids")) return;
-      snapshot_expect(snapshot, !(snapshot->rows[index].generation & 1), "id %u is free and an agent's", index);
-    }
-    if (snapshot_loads(snapshot)) identity_give_back(&world->agents.ids, index);
-  }
+  static const snapshot_listing free_ids = {"free ids", "the free ids", SNAPSHOT_TAKEN, 1u << AGENT_FREE};
+  struct identity *ids = &snapshot->world->agents.ids;
+  uint32_t count = snapshot_saves(snapshot) ? snapshot_ring(snapshot, &ids->given_back) : 0;
+  count = snapshot_indices(snapshot, count, snapshot->high, &free_ids);
+  for (uint32_t i = 0; i < count && snapshot_loads(snapshot); i++) identity_give_back(ids, snapshot->indices[i]);
 }
 
 /* An index that another thread held when the process was forked comes back as the last of the free ones. */
@@ -89,25 +77,44 @@ void snapshot_ids(struct snapshot *snapshot) {
 /* ----------------------------------------------------------------------------------------------------------- agents
  */
 
-/* Parts that most agents do not have. */
-enum { PART_BEGUN = 1, PART_ALARM = 2, PART_RESERVATION = 4 };
-
 typedef struct saved_agent {
   uint32_t index;
-  uint16_t parts, phase;
+  uint16_t parts, zero; /* bitmap of the columns below that follow; the others are zero */
   agent_row row;
   agent_place place;
+  agent_alarm alarm;
   agent_ratings ratings;
-  uint16_t own_importance, inherited_importance;
-  uint8_t shed, zero;
+  uint16_t own_importance, inherited_importance, phase;
+  uint8_t shed;
+  agent_begun begun;
+  activation_reservation reservation;
 } saved_agent;
 
-/* Parts that may stand beside an agent. */
-typedef struct saved_parts {
-  agent_begun begun;
-  agent_alarm alarm;
-  activation_reservation reservation;
-} saved_parts;
+/* Values of all agents in memory, and where one of them stands in a saved agent. */
+typedef struct agent_column {
+  void *values; /* null: the world has no such column */
+  uint32_t bytes, offset;
+} agent_column;
+
+/* Agents that are not active have only the columns before AGENT_SHED. */
+enum { AGENT_SHED = 4, AGENT_BEGUN = 6, AGENT_RESERVATION, AGENT_COLUMNS };
+
+typedef struct agent_columns {
+  agent_column all[AGENT_COLUMNS];
+} agent_columns;
+
+#define AGENT_COLUMN(values, member)                                                                                   \
+  { values, sizeof *(values), offsetof(saved_agent, member) }
+
+static agent_columns agent_columns_of(const struct muster_world *world) {
+  const agent_store *store = &world->agents.store;
+  return (agent_columns){
+      {AGENT_COLUMN(store->alarms, alarm), AGENT_COLUMN(store->ratings, ratings),
+       AGENT_COLUMN(store->own_importance, own_importance),
+       AGENT_COLUMN(store->inherited_importance, inherited_importance), [AGENT_SHED] = AGENT_COLUMN(store->shed, shed),
+       AGENT_COLUMN(world->plan->phases.places, phase), [AGENT_BEGUN] = AGENT_COLUMN(store->begun, begun),
+       AGENT_COLUMN(world->queues->classes.activation.reservations, reservation)}};
+}
 
 static bool is_zero(const void *bytes, size_t count) {
   const unsigned char *byte = bytes;
@@ -120,12 +127,18 @@ static uint64_t name_of_user(const struct snapshot *snapshot, muster_agent agent
   return user && snapshot->save->name_user ? snapshot->save->name_user(agent, user, snapshot->save->user) : 0;
 }
 
-static void describe_agent(const struct snapshot *snapshot, uint32_t index, saved_agent *saved, saved_parts *parts) {
-  const struct muster_world *world = snapshot->world;
-  const agent_store *store = &world->agents.store;
+/* Whether what stands in a column belongs to the agent, and not to an update or to an agent before it. */
+static bool has_column(const saved_agent *saved, uint32_t number) {
+  const agent_row *row = &saved->row;
+  if (number == AGENT_BEGUN) return row->atom_next || row->status == AGENT_ACTING || row->acts || row->owes;
+  if (number == AGENT_RESERVATION) /* otherwise its beat is past */
+    return row->status != AGENT_PENDING && (saved->reservation.cost_ns | saved->reservation.delay_ns);
+  return number < AGENT_SHED || row->status != AGENT_PENDING;
+}
+
+static void describe_agent(const struct snapshot *snapshot, uint32_t index, saved_agent *saved) {
+  const agent_store *store = &snapshot->world->agents.store;
   ASSERT(index < snapshot->high && store->rows[index].status != AGENT_FREE);
-  memset(saved, 0, sizeof *saved);
-  memset(parts, 0, sizeof *parts);
   saved->index = index;
   saved->row = store->rows[index];
   saved->place = store->places[index];
@@ -133,23 +146,23 @@ static void describe_agent(const struct snapshot *snapshot, uint32_t index, save
   saved->row.user = (void *)(uintptr_t)name_of_user(snapshot, agent, saved->row.user);
   saved->row.generation = saved->row.spot = saved->row.state_slot = saved->row.queued = 0;
   saved->place.spot = saved->place.depth = 0;
-  if (store->ratings) {
-    saved->ratings = store->ratings[index];
-    saved->own_importance = store->own_importance[index];
-    saved->inherited_importance = store->inherited_importance[index];
+  const agent_columns columns = agent_columns_of(snapshot->world);
+  for (uint32_t i = 0; i < AGENT_COLUMNS; i++) {
+    const agent_column *column = &columns.all[i];
+    if (!column->values) continue;
+    unsigned char *value = (unsigned char *)saved + column->offset;
+    memcpy(value, (const unsigned char *)column->values + (size_t)index * column->bytes, column->bytes);
+    if (has_column(saved, i) && !is_zero(value, column->bytes)) saved->parts |= (uint16_t)(1u << i);
   }
-  parts->alarm = store->alarms[index];
-  if (!is_zero(&parts->alarm, sizeof parts->alarm)) saved->parts |= PART_ALARM;
-  if (saved->row.status == AGENT_PENDING) return;
-  saved->shed = store->shed[index];
-  if (world->plan->phases.delay_max) saved->phase = world->plan->phases.places[index];
-  parts->begun = store->begun[index];
-  if (world->queues->classes.activation.delay_max)
-    parts->reservation = world->queues->classes.activation.reservations[index];
-  bool has_begun = saved->row.atom_next || saved->row.status == AGENT_ACTING || saved->row.acts || saved->row.owes;
-  if (has_begun) saved->parts |= PART_BEGUN;
-  if (parts->reservation.cost_ns | parts->reservation.delay_ns)
-    saved->parts |= PART_RESERVATION; /* otherwise its beat is past */
+}
+
+/* The columns that the agent has; the others stay zero. */
+static void exchange_columns(struct snapshot *snapshot, saved_agent *saved) {
+  snapshot_exchange(snapshot, saved, offsetof(saved_agent, alarm));
+  const agent_columns columns = agent_columns_of(snapshot->world);
+  for (uint32_t i = 0; i < AGENT_COLUMNS; i++)
+    if (saved->parts >> i & 1)
+      snapshot_exchange(snapshot, (unsigned char *)saved + columns.all[i].offset, columns.all[i].bytes);
 }
 
 static bool is_place(const struct muster_world *world, const agent_place *place) {
@@ -190,7 +203,7 @@ static bool is_row(const struct snapshot *snapshot, const agent_row *row) {
          row->virtual_due_ns < (uint64_t)INT64_MAX / 2;
 }
 
-static void check_agent(struct snapshot *snapshot, const saved_agent *saved, const saved_parts *parts) {
+static void check_agent(struct snapshot *snapshot, const saved_agent *saved) {
   ASSERT(snapshot_checks(snapshot));
   const struct muster_world *world = snapshot->world;
   uint32_t index = saved->index;
@@ -202,25 +215,24 @@ static void check_agent(struct snapshot *snapshot, const saved_agent *saved, con
     return;
   snapshot_expect(snapshot, is_row(snapshot, &saved->row), "agent %u is what none can be", index);
   snapshot_expect(snapshot, is_in_no_list(saved), "agent %u stands in lists before any is read", index);
-  if (parts->alarm.wake_at_ns || saved->row.delayed) snapshot_mark(snapshot, index, SNAPSHOT_AWAITS, "the alarms");
+  if (saved->alarm.wake_at_ns || saved->row.delayed) snapshot_mark(snapshot, index, SNAPSHOT_AWAITS, "the alarms");
   snapshot_expect(snapshot, saved->place.type == saved->row.type && is_place(world, &saved->place),
                   "agent %u is where none can be", index);
   uint32_t cycle = world->plan->phases.delay_max ? world->plan->phases.types[saved->row.type].cycle : 0;
-  snapshot_expect(snapshot, saved->shed < MUSTER_LEVELS && saved->phase <= cycle,
+  snapshot_expect(snapshot, saved->parts < 1u << AGENT_COLUMNS && saved->shed < MUSTER_LEVELS && saved->phase <= cycle,
                   "agent %u is lowered, or planned, as none can be", index);
-  snapshot_expect(snapshot, parts->begun.started_ns <= snapshot->info.sim_now_ns, "agent %u began later than now",
+  snapshot_expect(snapshot, saved->begun.started_ns <= snapshot->info.sim_now_ns, "agent %u began later than now",
                   index);
-  snapshot_expect(snapshot, saved->row.status == AGENT_PENDING || index < snapshot->active_high,
-                  "agent %u is beyond those that are active", index);
   uint32_t generation = snapshot->rows[index].generation;
   snapshot->rows[index] = saved->row;
   snapshot->rows[index].generation = generation;
-  if (saved->row.status != AGENT_PENDING) snapshot->active++;
   snapshot->shed += saved->shed > 0;
-  if (saved->row.status != AGENT_PENDING && saved->row.status != AGENT_QUARANTINED)
-    snapshot_expect(snapshot, snapshot->members[saved->row.class] > 0, "class %u has no members", saved->row.class);
-  if (saved->row.status != AGENT_PENDING && saved->row.status != AGENT_QUARANTINED && !snapshot->failed)
-    snapshot->members[saved->row.class] = 2;
+  if (saved->row.status == AGENT_PENDING) return;
+  snapshot_expect(snapshot, index < snapshot->active_high, "agent %u is beyond those that are active", index);
+  snapshot->active++;
+  if (saved->row.status == AGENT_QUARANTINED || snapshot->failed) return;
+  snapshot_expect(snapshot, snapshot->members[saved->row.class] > 0, "class %u has no members", saved->row.class);
+  snapshot->members[saved->row.class] = 2;
 }
 
 static void count_penalties(struct muster_world *world, const agent_row *row) {
@@ -232,22 +244,18 @@ static void count_penalties(struct muster_world *world, const agent_row *row) {
   conduct->agents_quarantined += row->status == AGENT_QUARANTINED;
 }
 
-static void take_columns(struct muster_world *world, const saved_agent *saved, const saved_parts *parts) {
-  agent_store *store = &world->agents.store;
-  uint32_t index = saved->index;
-  store->begun[index] = parts->begun;
-  store->alarms[index] = parts->alarm;
-  store->shed[index] = saved->shed;
-  if (world->queues->classes.activation.delay_max)
-    world->queues->classes.activation.reservations[index] = parts->reservation;
-  if (world->plan->phases.delay_max) world->plan->phases.places[index] = saved->phase;
-  if (!store->ratings) return;
-  store->ratings[index] = saved->ratings;
-  store->own_importance[index] = saved->own_importance;
-  store->inherited_importance[index] = saved->inherited_importance;
+static void take_columns(struct muster_world *world, const saved_agent *saved) {
+  const agent_columns columns = agent_columns_of(world);
+  for (uint32_t i = 0; i < AGENT_COLUMNS; i++) {
+    const agent_column *column = &columns.all[i];
+    unsigned char *values = column->values;
+    if (values)
+      memcpy(values + (size_t)saved->index * column->bytes, (const unsigned char *)saved + column->offset,
+             column->bytes);
+  }
 }
 
-static void snapshot_agents_take_agent(struct snapshot *snapshot, const saved_agent *saved, const saved_parts *parts) {
+static void snapshot_agents_take_agent(struct snapshot *snapshot, const saved_agent *saved) {
   struct muster_world *world = snapshot->world;
   uint32_t index = saved->index;
   agent_row *row = &world->agents.store.rows[index], read = saved->row;
@@ -259,7 +267,7 @@ static void snapshot_agents_take_agent(struct snapshot *snapshot, const saved_ag
   read.user = name && load->user_of ? load->user_of((muster_agent){index, read.generation}, name, load->user) : NULL;
   *row = read;
   world->agents.store.places[index] = saved->place;
-  take_columns(world, saved, parts);
+  take_columns(world, saved);
   if (read.status == AGENT_PENDING) return;
   store_activate(&world->agents.store, index);
   count_penalties(world, row);
@@ -349,18 +357,12 @@ static void exchange_state(struct snapshot *snapshot, uint32_t index) {
 
 static void exchange_agent(struct snapshot *snapshot, uint32_t index) {
   saved_agent saved;
-  saved_parts parts = {0};
-  if (snapshot_saves(snapshot)) describe_agent(snapshot, index, &saved, &parts);
-  snapshot_exchange(snapshot, &saved, sizeof saved);
-  if (saved.parts & PART_BEGUN)
-    snapshot_exchange(snapshot, &parts.begun, sizeof parts.begun);
-  else
-    parts.begun = (agent_begun){0};
-  if (saved.parts & PART_ALARM) snapshot_exchange(snapshot, &parts.alarm, sizeof parts.alarm);
-  if (saved.parts & PART_RESERVATION) snapshot_exchange(snapshot, &parts.reservation, sizeof parts.reservation);
-  if (snapshot_checks(snapshot)) check_agent(snapshot, &saved, &parts);
+  memset(&saved, 0, sizeof saved);
+  if (snapshot_saves(snapshot)) describe_agent(snapshot, index, &saved);
+  exchange_columns(snapshot, &saved);
+  if (snapshot_checks(snapshot)) check_agent(snapshot, &saved);
   if (snapshot->failed) return;
-  if (snapshot_loads(snapshot)) snapshot_agents_take_agent(snapshot, &saved, &parts);
+  if (snapshot_loads(snapshot)) snapshot_agents_take_agent(snapshot, &saved);
   exchange_state(snapshot, saved.index);
   agent_type *type = &snapshot->world->agents.types.types[saved.row.type];
   if (type->boxes.capacity)
@@ -395,65 +397,47 @@ void snapshot_agents(struct snapshot *snapshot) {
 /* ------------------------------------------------------------------------------------------------------------- grid
  */
 
-static void exchange_placed(struct snapshot *snapshot, uint32_t index) {
-  struct muster_world *world = snapshot->world;
-  index = snapshot_number(snapshot, index);
-  if (snapshot_checks(snapshot)) {
-    if (!snapshot_mark(snapshot, index, SNAPSHOT_IN_GRID, "the grid")) return;
-    snapshot_expect(snapshot, snapshot->rows[index].status > AGENT_PENDING, "agent %u is in the grid", index);
-  }
-  if (snapshot_loads(snapshot)) space_link(&world->agents.space, &world->agents.store, index);
-}
-
-static void save_list(struct snapshot *snapshot, agent_list list) {
-  struct muster_world *world = snapshot->world;
-  uint32_t standing = snapshot_list(snapshot, &world->agents.space.members, list);
-  for (uint32_t k = 0; k < standing; k++) exchange_placed(snapshot, world->plan->periods.due[k]);
-}
-
 /* Crowds come first: while a bucket is read, each crowd is a list of its own, so that it gets its own order back. */
-static void save_bucket(struct snapshot *snapshot, uint32_t bucket) {
+static uint32_t list_bucket(struct snapshot *snapshot, uint32_t bucket, uint32_t count) {
   const struct space *space = &snapshot->world->agents.space;
   for (uint32_t crowd = space->first_crowds[bucket]; crowd; crowd = space->crowds.cells[crowd].next) {
     uint32_t slot = 0;
-    for (agent_list list; (list = crowds_next_list(&space->crowds, crowd, &slot));) save_list(snapshot, list);
+    for (agent_list list; (list = crowds_next_list(&space->crowds, crowd, &slot));)
+      count = snapshot_list(snapshot, &space->members, list, count);
   }
-  save_list(snapshot, space->buckets[bucket].list);
+  return snapshot_list(snapshot, &space->members, space->buckets[bucket].list, count);
 }
 
 void snapshot_grid(struct snapshot *snapshot) {
-  struct muster_world *world = snapshot->world;
-  uint32_t count = snapshot_count(snapshot, world->agents.store.active_count, snapshot->high, "agents in the grid");
-  if (snapshot_saves(snapshot)) {
-    for (uint32_t i = 0; i <= world->agents.space.mask; i++) save_bucket(snapshot, i);
-    return;
-  }
-  snapshot_expect(snapshot, count == snapshot->info.agents, "%u agents in the grid, where there are %u", count,
-                  snapshot->info.agents);
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) exchange_placed(snapshot, 0);
+  static const snapshot_listing grid = {"agents in the grid", "the grid", SNAPSHOT_IN_GRID, LISTS_ACTIVE};
+  struct world_agents *agents = &snapshot->world->agents;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i <= agents->space.mask && snapshot_saves(snapshot); i++)
+    count = list_bucket(snapshot, i, count);
+  count = snapshot_indices(snapshot, count, snapshot->high, &grid);
+  if (snapshot_checks(snapshot))
+    snapshot_expect(snapshot, count == snapshot->info.agents, "%u agents in the grid, where there are %u", count,
+                    snapshot->info.agents);
+  for (uint32_t i = 0; i < count && snapshot_loads(snapshot); i++)
+    space_link(&agents->space, &agents->store, snapshot->indices[i]);
 }
 
 /* ------------------------------------------------------------------------------------------------------- companions
  */
 
 void snapshot_companions(struct snapshot *snapshot) {
+  static const snapshot_listing members = {"agents in company", "company", SNAPSHOT_HAS_COMPANIONS, LISTS_LIVE};
   struct companions *companions = &snapshot->world->links->companions;
-  uint32_t count =
-      snapshot_count(snapshot, companions->count, companions->of ? snapshot->high : 0, "agents in company");
-  uint32_t next = snapshot_number(snapshot, companions->next);
+  uint32_t count = companions->count, next = snapshot_number(snapshot, companions->next);
+  if (snapshot_saves(snapshot) && count) memcpy(snapshot->indices, companions->members, count * sizeof(uint32_t));
+  count = snapshot_indices(snapshot, count, companions->of ? snapshot->high : 0, &members);
   if (snapshot_loads(snapshot)) companions->next = next;
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? companions->members[i] : 0);
-    struct companion_list list = {0};
-    if (snapshot_saves(snapshot)) list = companions->of[index];
-    snapshot_exchange(snapshot, &list, sizeof list);
-    if (snapshot_checks(snapshot)) {
-      if (!snapshot_mark(snapshot, index, SNAPSHOT_HAS_COMPANIONS, "company")) return;
-      snapshot_expect(snapshot, snapshot->rows[index].generation & 1, "agent %u has company and is gone", index);
-      snapshot_expect(snapshot, !muster_agent_is_null(list.others[0]), "agent %u has an empty company", index);
-    }
+    uint32_t index = snapshot->indices[i];
+    struct companion_list substitute, *list = snapshot_object(snapshot, &companions->of[index], &substitute);
+    snapshot_exchange(snapshot, list, sizeof *list);
+    snapshot_expect(snapshot, !muster_agent_is_null(list->others[0]), "agent %u has an empty company", index);
     if (!snapshot_loads(snapshot)) continue;
-    companions->of[index] = list;
     companions->members[companions->count++] = index;
     companions->places[index] = companions->count;
   }

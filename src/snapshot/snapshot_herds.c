@@ -6,61 +6,40 @@
 #include "world/world_herds.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------------------ types
  */
 
 /* What must be as it was for saved herds and nodes to mean the same. */
-typedef struct herd_shape {
-  char name[24];
-  uint32_t branching, depth, totals, retains;
-  uint32_t member_type, block_type; /* indices */
-  uint32_t first, zero;
-  float zone_m[MUSTER_HERD_DEPTHS];
-} herd_shape;
+#define SAME(name, kind, member)                                                                                       \
+  { name, offsetof(struct herd_type, member), 0, FIELD_##kind, 0, 0, FIELD_SAME }
 
-static herd_shape snapshot_herds_shape_of(const struct herd_type *type) {
-  herd_shape shape = {.branching = type->tree.branching,
-                      .depth = type->tree.depth,
-                      .totals = type->def.totals,
-                      .retains = type->def.retains,
-                      .member_type = type->member_type,
-                      .block_type = type->block_type,
-                      .first = type->first};
-  memcpy(shape.name, type->name, sizeof shape.name);
-  memcpy(shape.zone_m, type->def.zone_m, type->tree.depth * sizeof(float));
-  return shape;
-}
-
-static bool expect_same(struct snapshot *snapshot, const herd_shape *own, uint32_t saved, uint32_t is,
-                        const char *what) {
-  return snapshot_expect(snapshot, saved == is, "herd type '%s': its %s is %u, in the snapshot it was %u", own->name,
-                         what, is, saved);
-}
+static const field_row herd_shape[] = {
+    SAME("branching", COUNT, tree.branching),
+    SAME("depth", COUNT, tree.depth),
+    SAME("number of totals", COUNT, def.totals),
+    SAME("retains", SWITCH, def.retains),
+    SAME("member type", COUNT, def.member.index),
+    SAME("type of blocks", COUNT, block_type),
+    {0},
+};
 
 static void snapshot_herds_exchange_shape(struct snapshot *snapshot, uint32_t number) {
-  herd_shape own = snapshot_herds_shape_of(&snapshot->world->herds->table.types[number]), saved = own;
-  snapshot_exchange(snapshot, &saved, sizeof saved);
-  saved.name[sizeof saved.name - 1] = '\0';
-  if (!snapshot_expect(snapshot, strcmp(saved.name, own.name) == 0, "herd type %u is '%s', in the snapshot it was '%s'",
-                       number + 1, own.name, saved.name))
-    return;
-  if (!expect_same(snapshot, &own, saved.branching, own.branching, "branching") ||
-      !expect_same(snapshot, &own, saved.depth, own.depth, "depth"))
-    return;
-  expect_same(snapshot, &own, saved.totals, own.totals, "number of totals");
-  expect_same(snapshot, &own, saved.retains, own.retains, "retains");
-  expect_same(snapshot, &own, saved.member_type + 1, own.member_type + 1, "member type");
-  expect_same(snapshot, &own, saved.block_type + 1, own.block_type + 1, "type of blocks");
-  snapshot_expect(snapshot, saved.first == own.first,
+  const struct herd_type *type = &snapshot->world->herds->table.types[number];
+  if (!snapshot_shape(snapshot, "herd type", number, type->name, sizeof type->name, herd_shape, type)) return;
+  uint32_t first = snapshot_number(snapshot, type->first);
+  snapshot_expect(snapshot, first == type->first,
                   "herd type '%s': its herds are counted from %u, in the snapshot from %u: herds_max of the herd types "
                   "before it must be as it was",
-                  own.name, own.first, saved.first);
-  for (uint32_t k = 0; k < own.depth; k++)
-    snapshot_expect(snapshot, saved.zone_m[k] >= own.zone_m[k] && saved.zone_m[k] <= own.zone_m[k],
-                    "herd type '%s': its zone_m[%u] is %g, in the snapshot it was %g", own.name, k,
-                    (double)own.zone_m[k], (double)saved.zone_m[k]);
+                  type->name, type->first, first);
+  for (uint32_t k = 0; k < type->tree.depth; k++) {
+    char zone[24];
+    snprintf(zone, sizeof zone, "zone_m[%u]", k);
+    const field_row field = {.name = zone, .kind = FIELD_FLOAT};
+    if (!snapshot_same(snapshot, &field, &type->def.zone_m[k], "herd type", type->name)) return;
+  }
 }
 
 /* ------------------------------------------------------------------------------------------------------------ homes
@@ -72,12 +51,17 @@ typedef struct saved_slots {
   uint16_t members[MUSTER_HERD_BLOCK], generations[MUSTER_HERD_BLOCK];
 } saved_slots;
 
-typedef struct saved_block {
-  double origin_x, origin_y;
-  float low_x, low_y, high_x, high_y;
-  uint32_t agent, gap;
-  uint16_t partition, high, zero[2];
-} saved_block;
+static const snapshot_column block_columns[] = {GROUND_DOUBLE(herd_block, origin_x),
+                                                GROUND_DOUBLE(herd_block, origin_y),
+                                                FLOAT(herd_block, low_x, -HERD_NOWHERE, HERD_NOWHERE),
+                                                FLOAT(herd_block, low_y, -HERD_NOWHERE, HERD_NOWHERE),
+                                                FLOAT(herd_block, high_x, -HERD_NOWHERE, HERD_NOWHERE),
+                                                FLOAT(herd_block, high_y, -HERD_NOWHERE, HERD_NOWHERE),
+                                                ANY(herd_block, agent),
+                                                ANY(herd_block, partition),
+                                                ANY(herd_block, high),
+                                                ANY(herd_block, gap),
+                                                COLUMNS_END};
 
 static uint32_t number_in(const saved_slots *slots, uint32_t slot) {
   uint32_t number;
@@ -115,15 +99,10 @@ static void check_slot(struct snapshot *snapshot, uint32_t type_number, uint32_t
   pool->claims[number] = home + 1;
 }
 
-static void check_block(struct snapshot *snapshot, uint32_t type_number, uint32_t number, const saved_block *saved,
+static void check_block(struct snapshot *snapshot, uint32_t type_number, uint32_t number, const herd_block *saved,
                         const saved_slots *slots) {
   const struct herd_type *type = &snapshot->world->herds->table.types[type_number];
   if (!snapshot_tie(snapshot, saved->agent, type->block_type, "a block of herds")) return;
-  snapshot_expect(snapshot,
-                  snapshot_is_ground(saved->origin_x, saved->origin_y) && fabsf(saved->low_x) <= HERD_NOWHERE &&
-                      fabsf(saved->low_y) <= HERD_NOWHERE && fabsf(saved->high_x) <= HERD_NOWHERE &&
-                      fabsf(saved->high_y) <= HERD_NOWHERE && saved->gap <= saved->high,
-                  "block %u of herds is where none can be", number);
   for (uint32_t i = 0; i < saved->high && !snapshot->failed; i++) {
     check_slot(snapshot, type_number, number * MUSTER_HERD_BLOCK + i, slots);
     snapshot_expect(snapshot, i >= saved->gap || kind_of(slots, i) != HOME_IS_EMPTY,
@@ -131,15 +110,13 @@ static void check_block(struct snapshot *snapshot, uint32_t type_number, uint32_
   }
 }
 
+/* What follows from a slot that was read. */
 static void take_slot(struct muster_world *world, struct herd_type *type, uint32_t home, const saved_slots *slots) {
   ASSERT(home < type->block_count * MUSTER_HERD_BLOCK);
   herd_block *block = herds_block_of(type, home);
   uint32_t slot = home % MUSTER_HERD_BLOCK;
   uint8_t kind = kind_of(slots, slot);
   herd_ids_assign(&world->herds->ids, type->first + home, slots->generations[slot]);
-  memcpy(&type->x[home], &slots->x[slot], sizeof(float)); /* as bits, not as numbers */
-  type->y[home] = slots->y[slot];
-  type->members[home] = slots->members[slot];
   world->herds->table.members += slots->members[slot];
   type->gaps += kind == HOME_IS_EMPTY;
   if (kind == HOME_IS_EMPTY) return;
@@ -151,45 +128,28 @@ static void take_slot(struct muster_world *world, struct herd_type *type, uint32
 }
 
 static void snapshot_herds_take_block(struct muster_world *world, uint32_t type_number, uint32_t number,
-                                      const saved_block *saved, const saved_slots *slots) {
+                                      const saved_slots *slots) {
   struct herd_type *type = &world->herds->table.types[type_number];
-  type->blocks[number] = (herd_block){.origin_x = saved->origin_x,
-                                      .origin_y = saved->origin_y,
-                                      .low_x = saved->low_x,
-                                      .low_y = saved->low_y,
-                                      .high_x = saved->high_x,
-                                      .high_y = saved->high_y,
-                                      .agent = saved->agent,
-                                      .partition = saved->partition,
-                                      .high = saved->high,
-                                      .gap = saved->gap};
+  const herd_block *block = &type->blocks[number];
+  uint32_t first = number * MUSTER_HERD_BLOCK;
   type->block_count = number + 1;
-  ASSERT(world->herds->table.links[saved->agent].tie == HERD_TIE_NONE);
-  world->herds->table.links[saved->agent] =
+  ASSERT(world->herds->table.links[block->agent].tie == HERD_TIE_NONE);
+  world->herds->table.links[block->agent] =
       (herd_link){.entry = number, .type = (uint8_t)type_number, .tie = HERD_TIE_BLOCK};
-  for (uint32_t i = 0; i < saved->high; i++) take_slot(world, type, number * MUSTER_HERD_BLOCK + i, slots);
+  memcpy(type->x + first, slots->x, block->high * sizeof(float)); /* as bits, not as numbers */
+  memcpy(type->y + first, slots->y, block->high * sizeof(float));
+  memcpy(type->members + first, slots->members, block->high * sizeof(uint16_t));
+  for (uint32_t i = 0; i < block->high; i++) take_slot(world, type, first + i, slots);
 }
 
-static saved_block describe_block(const struct muster_world *world, const struct herd_type *type, uint32_t number,
-                                  saved_slots *slots) {
-  const herd_block *block = &type->blocks[number];
-  ASSERT(number < type->block_count && block->high <= MUSTER_HERD_BLOCK);
-  uint32_t first = number * MUSTER_HERD_BLOCK;
-  memcpy(slots->x, type->x + first, block->high * sizeof(float));
-  memcpy(slots->y, type->y + first, block->high * sizeof(float));
-  memcpy(slots->members, type->members + first, block->high * sizeof(uint16_t));
-  for (uint32_t i = 0; i < block->high; i++)
+static void describe_slots(const struct muster_world *world, const struct herd_type *type, uint32_t first,
+                           uint32_t count, saved_slots *slots) {
+  ASSERT(count <= MUSTER_HERD_BLOCK);
+  memcpy(slots->x, type->x + first, count * sizeof(float));
+  memcpy(slots->y, type->y + first, count * sizeof(float));
+  memcpy(slots->members, type->members + first, count * sizeof(uint16_t));
+  for (uint32_t i = 0; i < count; i++)
     slots->generations[i] = (uint16_t)herd_ids_generation(&world->herds->ids, type->first + first + i);
-  return (saved_block){.origin_x = block->origin_x,
-                       .origin_y = block->origin_y,
-                       .low_x = block->low_x,
-                       .low_y = block->low_y,
-                       .high_x = block->high_x,
-                       .high_y = block->high_y,
-                       .agent = block->agent,
-                       .gap = block->gap,
-                       .partition = block->partition,
-                       .high = block->high};
 }
 
 /* Velocities and totals are taken as they are: a host made them. */
@@ -198,21 +158,23 @@ static void exchange_block(struct snapshot *snapshot, uint32_t type_number, uint
   const struct herd_type *type = &world->herds->table.types[type_number];
   uint32_t first = number * MUSTER_HERD_BLOCK;
   saved_slots slots;
-  saved_block saved = {0};
-  if (snapshot_saves(snapshot)) saved = describe_block(world, type, number, &slots);
-  snapshot_exchange(snapshot, &saved, sizeof saved);
-  if (!snapshot_expect(snapshot, saved.high <= MUSTER_HERD_BLOCK, "block %u of herds has %u slots", number, saved.high))
+  herd_block checked, *block = snapshot_object(snapshot, &type->blocks[number], &checked);
+  bool fits = snapshot_columns(snapshot, block_columns, block);
+  if (!snapshot_expect(snapshot, block->high <= MUSTER_HERD_BLOCK, "block %u of herds has %u slots", number,
+                       block->high))
     return;
-  size_t bytes = saved.high * sizeof(float);
+  snapshot_expect(snapshot, fits && block->gap <= block->high, "block %u of herds is where none can be", number);
+  if (snapshot_saves(snapshot)) describe_slots(world, type, first, block->high, &slots);
+  size_t bytes = block->high * sizeof(float);
   snapshot_exchange(snapshot, slots.x, bytes);
   snapshot_exchange(snapshot, slots.y, bytes);
-  snapshot_exchange(snapshot, slots.members, saved.high * sizeof *slots.members);
-  snapshot_exchange(snapshot, slots.generations, saved.high * sizeof *slots.generations);
+  snapshot_exchange(snapshot, slots.members, bytes / 2);
+  snapshot_exchange(snapshot, slots.generations, bytes / 2);
   snapshot_exchange_own(snapshot, type->velocity_x + first, bytes);
   snapshot_exchange_own(snapshot, type->velocity_y + first, bytes);
   for (uint32_t t = 0; t < type->def.totals; t++) snapshot_exchange_own(snapshot, type->totals[t] + first, bytes);
-  if (snapshot_checks(snapshot)) check_block(snapshot, type_number, number, &saved, &slots);
-  if (snapshot_loads(snapshot)) snapshot_herds_take_block(world, type_number, number, &saved, &slots);
+  if (snapshot_checks(snapshot)) check_block(snapshot, type_number, number, block, &slots);
+  if (snapshot_loads(snapshot)) snapshot_herds_take_block(world, type_number, number, &slots);
 }
 
 /* The block that took the last herd of each partition, in the order of partitions. */
@@ -255,64 +217,39 @@ static void exchange_type(struct snapshot *snapshot, uint32_t number) {
 /* ------------------------------------------------------------------------------------------------------------ names
  */
 
-typedef struct saved_named {
-  double x, y;
-  muster_herd herd;
-  uint32_t agent, entry;
-  float velocity_x, velocity_y;
-  uint32_t type, zero;
-} saved_named;
+static const snapshot_column named_columns[] = {
+    GROUND_DOUBLE(herd_named, x), GROUND_DOUBLE(herd_named, y), ANY(herd_named, herd),       ANY(herd_named, agent),
+    ANY(herd_named, entry),       ANY(herd_named, velocity_x),  ANY(herd_named, velocity_y), COLUMNS_END};
 
-static saved_named describe_named(const herd_table *table, uint32_t number) {
-  const herd_named *named = &table->named[number];
-  if (named->agent == HERD_NONE) return (saved_named){.agent = HERD_NONE};
-  return (saved_named){.x = named->x,
-                       .y = named->y,
-                       .herd = named->herd,
-                       .agent = named->agent,
-                       .entry = named->entry,
-                       .velocity_x = named->velocity_x,
-                       .velocity_y = named->velocity_y,
-                       .type = table->links[named->agent].type};
-}
-
-static void check_named(struct snapshot *snapshot, const saved_named *saved) {
+static void check_named(struct snapshot *snapshot, const herd_named *saved, uint32_t type_number, bool fits) {
   const herd_table *table = &snapshot->world->herds->table;
-  if (!snapshot_expect(snapshot, saved->type < table->count, "a member with a name is of herd type %u",
-                       saved->type + 1))
+  if (!snapshot_expect(snapshot, type_number < table->count, "a member with a name is of herd type %u",
+                       type_number + 1))
     return;
-  const struct herd_type *type = &table->types[saved->type];
+  const struct herd_type *type = &table->types[type_number];
   if (!snapshot_tie(snapshot, saved->agent, type->member_type, "a member with a name")) return;
   snapshot_expect(snapshot,
-                  (!saved->herd.generation || herds_type_of(table, saved->herd.index) == type) &&
-                      (saved->entry == HERD_NONE || saved->entry < snapshot->pools[saved->type].entry_high) &&
-                      snapshot_is_ground(saved->x, saved->y),
+                  fits && (!saved->herd.generation || herds_type_of(table, saved->herd.index) == type) &&
+                      (saved->entry == HERD_NONE || saved->entry < snapshot->pools[type_number].entry_high),
                   "agent %u has a name in a herd where none can be", saved->agent);
-}
-
-static void take_named(herd_table *table, uint32_t number, const saved_named *saved) {
-  table->named[number] = (herd_named){.herd = saved->herd,
-                                      .agent = saved->agent,
-                                      .entry = saved->entry,
-                                      .velocity_x = saved->velocity_x,
-                                      .velocity_y = saved->velocity_y,
-                                      .x = saved->x,
-                                      .y = saved->y};
-  table->named_high = number + 1;
-  if (saved->agent == HERD_NONE) return;
-  table->named_count++;
-  table->links[saved->agent] = (herd_link){.entry = number, .type = (uint8_t)saved->type, .tie = HERD_TIE_NAMED};
 }
 
 static void exchange_named(struct snapshot *snapshot) {
   herd_table *table = &snapshot->world->herds->table;
   uint32_t count = snapshot_count(snapshot, table->named_high, table->named_max, "members had names");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    saved_named saved = {0};
-    if (snapshot_saves(snapshot)) saved = describe_named(table, i);
-    snapshot_exchange(snapshot, &saved, sizeof saved);
-    if (snapshot_checks(snapshot) && saved.agent != HERD_NONE) check_named(snapshot, &saved);
-    if (snapshot_loads(snapshot)) take_named(table, i, &saved);
+    herd_named free_place = {.agent = HERD_NONE}, *named = snapshot_object(snapshot, &table->named[i], &free_place);
+    if (snapshot_saves(snapshot) && named->agent == HERD_NONE) named = &free_place;
+    bool fits = snapshot_columns(snapshot, named_columns, named);
+    bool is_free = named->agent == HERD_NONE;
+    uint32_t type =
+        snapshot_number(snapshot, snapshot_saves(snapshot) && !is_free ? table->links[named->agent].type : 0);
+    if (snapshot_checks(snapshot) && !is_free) check_named(snapshot, named, type, fits);
+    if (!snapshot_loads(snapshot)) continue;
+    table->named_high = i + 1;
+    if (is_free) continue;
+    table->named_count++;
+    table->links[named->agent] = (herd_link){.entry = i, .type = (uint8_t)type, .tie = HERD_TIE_NAMED};
   }
 }
 

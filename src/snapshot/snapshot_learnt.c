@@ -13,28 +13,29 @@
 /* ---------------------------------------------------------------------------------------------------------- conduct
  */
 
+static void check_offender(struct snapshot *snapshot, const struct offender *entry, uint32_t number) {
+  if (!snapshot_expect_agent(snapshot, entry->agent)) return;
+  snapshot_expect(snapshot,
+                  entry->type < snapshot->world->agents.types.count && entry->last_ns <= snapshot->info.sim_now_ns &&
+                      snapshot->rows[entry->agent].status > AGENT_PENDING,
+                  "agent %u offended as none can", entry->agent);
+  for (uint32_t k = 0; k < number; k++)
+    snapshot_expect(snapshot, snapshot->offenders[k] != entry->agent, "agent %u offends twice", entry->agent);
+  snapshot->offenders[number] = entry->agent;
+}
+
 static void exchange_offenders(struct snapshot *snapshot) {
   struct offenders *offenders = &snapshot->world->conduct->offenders;
   uint32_t count = snapshot_count(snapshot, offenders->count, OFFENDERS_MAX, "offenders");
   uint32_t hand = snapshot_count(snapshot, offenders->hand, OFFENDERS_MAX, "offenders");
   if (snapshot_loads(snapshot)) offenders->hand = hand;
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    struct offender entry;
-    memset(&entry, 0, sizeof entry);
-    if (snapshot_saves(snapshot)) entry = offenders->entries[i];
-    snapshot_exchange(snapshot, &entry, sizeof entry);
-    if (!snapshot_expect_agent(snapshot, entry.agent)) return;
-    snapshot_expect(snapshot,
-                    entry.type < snapshot->world->agents.types.count && entry.last_ns <= snapshot->info.sim_now_ns &&
-                        (!snapshot_checks(snapshot) || snapshot->rows[entry.agent].status > AGENT_PENDING),
-                    "agent %u offended as none can", entry.agent);
-    if (snapshot_checks(snapshot))
-      for (uint32_t k = 0; k < i; k++)
-        snapshot_expect(snapshot, snapshot->offenders[k] != entry.agent, "agent %u offends twice", entry.agent);
-    if (snapshot_checks(snapshot)) snapshot->offenders[i] = entry.agent;
+    struct offender checked, *entry = snapshot_object(snapshot, &offenders->entries[i], &checked);
+    snapshot_exchange(snapshot, entry, sizeof *entry);
+    if (snapshot_checks(snapshot)) check_offender(snapshot, entry, i);
     if (!snapshot_loads(snapshot)) continue;
-    offenders->entries[offenders->count++] = entry;
-    offenders->places[entry.agent] = (uint16_t)offenders->count;
+    offenders->count = i + 1;
+    offenders->places[entry->agent] = (uint16_t)offenders->count;
   }
 }
 
@@ -51,25 +52,15 @@ static void exchange_conduct_of_type(struct snapshot *snapshot, uint32_t number)
   *own = saved;
 }
 
-typedef struct saved_conduct {
-  uint32_t regrade_next, regrade_left, log_lines, log_left_out;
-  uint64_t log_begin_ns;
-} saved_conduct;
-
 void snapshot_conduct(struct snapshot *snapshot) {
-  conduct_state *conduct = snapshot->world->conduct;
-  saved_conduct saved = {conduct->regrade_next, conduct->regrade_left, conduct->log_lines, conduct->log_left_out,
-                         conduct->log_begin_ns};
-  snapshot_exchange(snapshot, &saved, sizeof saved);
-  snapshot_expect(snapshot, (uint64_t)saved.regrade_next + saved.regrade_left <= snapshot->high,
-                  "%u agents are to be graded", saved.regrade_left);
-  if (snapshot_loads(snapshot)) {
-    conduct->regrade_next = saved.regrade_next;
-    conduct->regrade_left = saved.regrade_left;
-    conduct->log_lines = saved.log_lines;
-    conduct->log_left_out = saved.log_left_out;
-    conduct->log_begin_ns = saved.log_begin_ns;
-  }
+  static const snapshot_column columns[] = {INDEX(conduct_state, regrade_next), INDEX(conduct_state, regrade_left),
+                                            ANY(conduct_state, log_lines),      ANY(conduct_state, log_left_out),
+                                            ANY(conduct_state, log_begin_ns),   COLUMNS_END};
+  conduct_state checked, *conduct = snapshot_object(snapshot, snapshot->world->conduct, &checked);
+  bool fits = snapshot_columns(snapshot, columns, conduct);
+  if (snapshot_checks(snapshot))
+    snapshot_expect(snapshot, fits && conduct->regrade_next + conduct->regrade_left <= snapshot->high,
+                    "%u agents are to be graded", conduct->regrade_left);
   exchange_offenders(snapshot);
   for (uint32_t i = 0; i < snapshot->world->agents.types.count && !snapshot->failed; i++)
     exchange_conduct_of_type(snapshot, i);
@@ -78,31 +69,12 @@ void snapshot_conduct(struct snapshot *snapshot) {
 /* ----------------------------------------------------------------------------------------------------------- learnt
  */
 
-static bool is_estimate(const cost_estimate *estimate) {
-  return snapshot_is_duration(estimate->mean_ns) && snapshot_is_duration(estimate->high_ns) &&
-         snapshot_is_duration(estimate->usual_ns) && snapshot_is_duration(estimate->late_ns) &&
-         estimate->limit_ns >= 0.0;
-}
-
-static bool is_experience(const frame_experience *experience) {
-  const struct controller *controller = &experience->controller;
-  for (uint32_t i = 0; i < ACT_KINDS; i++)
-    if (!is_estimate(&experience->act_each[i])) return false;
-  return is_estimate(&experience->plan) && is_estimate(&experience->prepare) && is_estimate(&experience->rank) &&
-         is_estimate(&experience->settle) && is_estimate(&experience->act) && is_estimate(&experience->act_settle) &&
-         snapshot_is_duration(experience->acts_left_ns) && snapshot_is_duration(experience->each_ns) &&
-         experience->holding >= 0.0 && experience->holding <= 1.0 && snapshot_is_duration(experience->reserve_ns) &&
-         controller->share > 0.0 && controller->share < 2.0 && snapshot_is_duration(controller->backlog_ns) &&
-         snapshot_is_duration(controller->stood_ns) && controller->debt_budgets >= 0.0 &&
-         controller->debt_budgets <= 8.0 && controller->debt_ns < 1000000000000u;
-}
-
 static void exchange_experience(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   frame_experience experience = world->learnt->experience;
   double lambda = world->plan->periods.lambda, filed = world->queues->ready.filed_lambda;
   snapshot_exchange(snapshot, &experience, sizeof experience);
-  snapshot_expect(snapshot, is_experience(&experience), "measured times that cannot be");
+  snapshot_expect(snapshot, experience_is_possible(&experience), "measured times that cannot be");
   snapshot_exchange(snapshot, &lambda, sizeof lambda);
   snapshot_exchange(snapshot, &filed, sizeof filed);
   snapshot_expect(snapshot, lambda >= 0.0 && filed >= 0.0, "lambdas of %g and %g", lambda, filed);
@@ -126,33 +98,22 @@ static void forget_beyond(struct snapshot *snapshot) {
 
 /* Bookings for future beats. */
 static void exchange_book(struct snapshot *snapshot) {
-  activation_book *book = &snapshot->world->queues->classes.activation;
-  activation_book head = *book;
-  activation_share share;
-  if (!book->delay_max) return;
-  snapshot_exchange(snapshot, &head.beat, sizeof head.beat);
-  snapshot_exchange(snapshot, &head.sharers, sizeof head.sharers);
-  snapshot_exchange(snapshot, &head.pace, sizeof head.pace);
-  snapshot_exchange(snapshot, &head.mean_ns, sizeof head.mean_ns);
-  snapshot_expect(snapshot,
-                  head.sharers <= ACTIVATION_SHARDS && snapshot_is_duration(head.pace.beat_ns) &&
-                      head.pace.beats_per_ns >= 0.0 && head.pace.beats_per_ns <= 1e9 && head.pace.late >= -0.5 &&
-                      head.pace.late <= 0.5,
-                  "a book that cannot be");
-  snapshot_exchange_own(snapshot, book->reserved_ns, ACTIVATION_BEATS * sizeof *book->reserved_ns);
+  static const snapshot_column columns[] = {ANY(activation_book, beat),
+                                            COUNT(activation_book, sharers, ACTIVATION_SHARDS),
+                                            ANY(activation_book, pace), ANY(activation_book, mean_ns), COLUMNS_END};
+  activation_book *own = &snapshot->world->queues->classes.activation, checked;
+  if (!own->delay_max) return;
+  activation_book *book = snapshot_object(snapshot, own, &checked);
+  bool fits = snapshot_columns(snapshot, columns, book);
+  snapshot_expect(snapshot, fits && activation_pace_is_possible(&book->pace), "a book that cannot be");
+  snapshot_exchange_own(snapshot, own->reserved_ns, ACTIVATION_BEATS * sizeof *own->reserved_ns);
   for (uint32_t i = 0; i < ACTIVATION_SHARDS; i++) {
-    share = book->shares[i];
-    snapshot_exchange(snapshot, &share, sizeof share);
-    snapshot_expect(snapshot, share.first <= ACTIVATION_BEATS && share.end <= ACTIVATION_BEATS,
-                    "share %u of the book ends at %u", i, share.end);
-    if (snapshot_loads(snapshot)) book->shares[i] = share;
+    activation_share substitute, *share = snapshot_object(snapshot, &own->shares[i], &substitute);
+    snapshot_exchange(snapshot, share, sizeof *share);
+    snapshot_expect(snapshot, share->first <= ACTIVATION_BEATS && share->end <= ACTIVATION_BEATS,
+                    "share %u of the book ends at %u", i, share->end);
   }
-  if (!snapshot_loads(snapshot)) return;
-  book->beat = head.beat;
-  book->sharers = head.sharers;
-  book->pace = head.pace;
-  book->mean_ns = head.mean_ns;
-  forget_beyond(snapshot);
+  if (snapshot_loads(snapshot)) forget_beyond(snapshot);
 }
 
 /* For types with planned sets: what their agents' updates cost, by time. */

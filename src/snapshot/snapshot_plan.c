@@ -5,76 +5,41 @@
 #include "world/world_observers.h"
 #include "world/world_score.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 /* -------------------------------------------------------------------------------------------------------- observers
  */
 
-typedef struct saved_observer {
-  muster_position position, source_position;
-  float near_m, far_m, source_near_m, source_far_m;
-  uint32_t generation;
-  uint16_t partition, source_partition;
-  uint8_t present, written, zero[6];
-} saved_observer;
+static const snapshot_column row_columns[] = {ANY(observer_row, position),     ANY(observer_row, near_m),
+                                              ANY(observer_row, far_m),        ANY(observer_row, partition),
+                                              COUNT(observer_row, present, 1), COLUMNS_END};
 
-static saved_observer describe_observer(const struct muster_world *world, uint32_t index) {
-  const observer_row *row = &world->observers->table.rows[index];
-  const observer_source *source = &world->observers->table.sources[index];
-  return (saved_observer){.position = row->position,
-                          .source_position = source->position,
-                          .near_m = row->near_m,
-                          .far_m = row->far_m,
-                          .source_near_m = source->near_m,
-                          .source_far_m = source->far_m,
-                          .generation = identity_generation(&world->observers->ids, index),
-                          .partition = row->partition,
-                          .source_partition = source->partition,
-                          .present = row->present,
-                          .written = source->written};
-}
+static const snapshot_column source_columns[] = {ANY(observer_source, position),     ANY(observer_source, near_m),
+                                                 ANY(observer_source, far_m),        ANY(observer_source, partition),
+                                                 COUNT(observer_source, written, 1), COLUMNS_END};
 
 static bool is_sight(muster_position position, float near_m, float far_m) {
   return space_accepts(position) && near_m >= 0.0f && far_m > near_m && isfinite(far_m);
 }
 
-static bool is_observer(const saved_observer *saved) {
-  if (saved->present > 1 || saved->written > 1) return false;
-  if (saved->present && !(saved->generation & 1)) return false;
-  return (!saved->present || is_sight(saved->position, saved->near_m, saved->far_m)) &&
-         (!saved->written || is_sight(saved->source_position, saved->source_near_m, saved->source_far_m));
-}
-
-static void take_observer(struct muster_world *world, uint32_t index, const saved_observer *saved) {
-  ASSERT(index < world->observers->table.maximum && !world->observers->table.rows[index].present);
-  observer_row *row = &world->observers->table.rows[index];
-  observer_source *source = &world->observers->table.sources[index];
-  identity_assign(&world->observers->ids, index, saved->generation);
-  *row = (observer_row){.position = saved->position,
-                        .near_m = saved->near_m,
-                        .far_m = saved->far_m,
-                        .partition = saved->partition,
-                        .present = saved->present};
-  *source = (observer_source){.position = saved->source_position,
-                              .near_m = saved->source_near_m,
-                              .far_m = saved->source_far_m,
-                              .partition = saved->source_partition,
-                              .written = saved->written};
-}
-
 /* Observers; what is kept of them while it checks: 1 = present, 2 = its source is written. */
 static void exchange_observers(struct snapshot *snapshot, uint32_t ids) {
   ASSERT(ids <= snapshot->world->def.observers_max);
-  struct muster_world *world = snapshot->world;
+  struct world_observers *observers = snapshot->world->observers;
   for (uint32_t i = 0; i < ids && !snapshot->failed; i++) {
-    saved_observer saved = {0};
-    if (snapshot_saves(snapshot)) saved = describe_observer(world, i);
-    snapshot_exchange(snapshot, &saved, sizeof saved);
-    if (!snapshot_expect(snapshot, is_observer(&saved), "observer %u is what none can be", i)) return;
-    if (snapshot_checks(snapshot)) snapshot->observers[i] = (uint8_t)(saved.present | saved.written << 1);
-    if (snapshot_checks(snapshot) && (saved.generation & 1)) snapshot->observers[i] |= OBSERVER_IS_LIVE;
-    if (snapshot_loads(snapshot)) take_observer(world, i, &saved);
+    observer_row checked_row, *row = snapshot_object(snapshot, &observers->table.rows[i], &checked_row);
+    observer_source checked, *source = snapshot_object(snapshot, &observers->table.sources[i], &checked);
+    uint32_t generation = snapshot_number(snapshot, identity_generation(&observers->ids, i));
+    bool fits = snapshot_columns(snapshot, row_columns, row);
+    fits = snapshot_columns(snapshot, source_columns, source) && fits;
+    if (snapshot_loads(snapshot)) identity_assign(&observers->ids, i, generation);
+    if (!snapshot_checks(snapshot)) continue;
+    fits = fits && (!row->present || ((generation & 1) && is_sight(row->position, row->near_m, row->far_m))) &&
+           (!source->written || is_sight(source->position, source->near_m, source->far_m));
+    if (!snapshot_expect(snapshot, fits, "observer %u is what none can be", i)) return;
+    snapshot->observers[i] = (uint8_t)(row->present | source->written << 1 | (generation & 1) * OBSERVER_IS_LIVE);
   }
 }
 
@@ -150,58 +115,45 @@ static void exchange_sources(struct snapshot *snapshot, uint32_t ids) {
   }
 }
 
-typedef struct saved_sight {
-  float typical_far_m, linked_far_m, shortest_m, near_m, far_m;
-  uint32_t counted;
-  double bucket_m;
-} saved_sight;
+static const snapshot_column sight_columns[] = {FLOAT(observer_table, typical_far_m, 0.0, FLT_MAX),
+                                                FLOAT(observer_table, linked_far_m, 0.0, FLT_MAX),
+                                                FLOAT(observer_table, shortest_m, FLT_TRUE_MIN, INFINITY),
+                                                FLOAT(observer_table, near_m, 0.0, FLT_MAX),
+                                                FLOAT(observer_table, far_m, 0.0, FLT_MAX),
+                                                COUNT(observer_table, counted, 1),
+                                                ANY(observer_table, bucket_m),
+                                                COLUMNS_END};
 
-static bool is_reach(float value) {
-  return value >= 0.0f && isfinite(value);
-}
-
-static bool is_saved_sight(const saved_sight *saved) {
-  bool wide = saved->bucket_m == 0.0 ? saved->linked_far_m == 0.0f
-                                     : saved->bucket_m == fmax((double)saved->linked_far_m / 2.0, 1.0);
-  const float most = saved->linked_far_m * 4.0f; /* an observer that sees further is in no bucket */
-  if (!(saved->near_m <= most && saved->far_m <= most)) return false;
-  return wide && is_reach(saved->typical_far_m) && is_reach(saved->linked_far_m) && is_reach(saved->near_m) &&
-         is_reach(saved->far_m) && saved->shortest_m > 0.0f && saved->counted <= 1;
-}
-
-static void take_sight(observer_table *table, const saved_sight *saved) {
-  table->typical_far_m = saved->typical_far_m;
-  table->linked_far_m = saved->linked_far_m;
-  table->bucket_m = saved->bucket_m;
+static bool is_reach(const observer_table *table) {
+  bool wide = table->bucket_m == 0.0 ? table->linked_far_m == 0.0f
+                                     : table->bucket_m == fmax((double)table->linked_far_m / 2.0, 1.0);
+  const float most = table->linked_far_m * 4.0f; /* an observer that sees further is in no bucket */
+  return wide && table->near_m <= most && table->far_m <= most;
 }
 
 void snapshot_observers(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   observer_table *table = &world->observers->table;
-  saved_sight sight = {table->typical_far_m, table->linked_far_m, table->shortest_m, table->near_m,
-                       table->far_m,         table->counted,      table->bucket_m};
-  snapshot_exchange(snapshot, &sight, sizeof sight);
-  snapshot_expect(snapshot, is_saved_sight(&sight), "observers that see as none can");
+  observer_table checked = *table, *sight = snapshot_object(snapshot, table, &checked);
+  bool fits = snapshot_columns(snapshot, sight_columns, sight);
+  if (snapshot_checks(snapshot)) snapshot_expect(snapshot, fits && is_reach(sight), "observers that see as none can");
+  const observer_table saved = *sight;
   uint32_t ids = snapshot_count(snapshot, identity_high(&world->observers->ids), table->maximum, "observers");
   uint32_t high = snapshot_count(snapshot, table->high, ids, "observers");
-  if (snapshot_loads(snapshot)) take_sight(table, &sight);
   exchange_observers(snapshot, ids);
   exchange_free_observers(snapshot, ids);
   for (uint32_t which = 0; which < OBSERVER_QUEUES; which++) exchange_observer_queue(snapshot, which, ids);
   exchange_sources(snapshot, ids);
-  if (snapshot_checks(snapshot))
-    for (uint32_t i = high; i < ids; i++)
-      snapshot_expect(snapshot, !(snapshot->observers[i] & (OBSERVER_IS_PRESENT | OBSERVER_IS_WRITTEN)),
-                      "observer %u is beyond those that are there", i);
-  if (snapshot_checks(snapshot) && sight.bucket_m == 0.0)
-    for (uint32_t i = 0; i < ids; i++)
-      snapshot_expect(snapshot, !(snapshot->observers[i] & OBSERVER_IS_WRITTEN), "observer %u is in no bucket", i);
+  for (uint32_t i = 0; i < ids && snapshot_checks(snapshot); i++) {
+    snapshot_expect(snapshot, i < high || !(snapshot->observers[i] & (OBSERVER_IS_PRESENT | OBSERVER_IS_WRITTEN)),
+                    "observer %u is beyond those that are there", i);
+    snapshot_expect(snapshot, saved.bucket_m > 0.0 || !(snapshot->observers[i] & OBSERVER_IS_WRITTEN),
+                    "observer %u is in no bucket", i);
+  }
   if (!snapshot_loads(snapshot)) return;
   table->high = high;
-  table->shortest_m = sight.shortest_m;
-  table->near_m = sight.near_m;
-  table->far_m = sight.far_m;
-  table->counted = sight.counted;
+  table->near_m = saved.near_m; /* the sources that were entered may have widened these */
+  table->far_m = saved.far_m;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ score
@@ -229,110 +181,87 @@ static void exchange_plots(struct snapshot *snapshot, uint32_t which, uint32_t t
   }
 }
 
-typedef struct saved_field {
-  int32_t shift;
-  uint32_t shaped, tile_count, forget_below;
-  uint64_t forgets;
-} saved_field;
+static void exchange_tile(struct snapshot *snapshot, uint32_t number, uint32_t *queued) {
+  struct field *field = &snapshot->world->score->board.field;
+  field_tile checked, *tile = snapshot_object(snapshot, &field->tiles[number], &checked);
+  snapshot_exchange(snapshot, tile, sizeof *tile);
+  snapshot_expect(snapshot, is_tile(field, tile), "tile %u is where none can be", number);
+  for (uint32_t which = 0; which < FIELD_LISTS; which++)
+    queued[which] += (uint32_t)__builtin_popcountll(tile->queued[which]);
+}
 
 static void exchange_field(struct snapshot *snapshot) {
-  struct field *field = &snapshot->world->score->board.field;
+  static const snapshot_column columns[] = {COUNT(struct field, shaped, 1), ANY(struct field, tile_count),
+                                            ANY(struct field, forget_below), ANY(struct field, forgets), COLUMNS_END};
+  struct field *own = &snapshot->world->score->board.field, checked = *own;
+  struct field *field = snapshot_object(snapshot, own, &checked);
   uint32_t queued[FIELD_LISTS] = {0};
-  ASSERT(field->tile_count <= field->tiles_max && !(field->doubled && field->halved));
-  saved_field saved = {(int32_t)field->doubled - (int32_t)field->halved, field->shaped, field->tile_count,
-                       field->forget_below, field->forgets};
-  snapshot_exchange(snapshot, &saved, sizeof saved);
+  ASSERT(own->tile_count <= own->tiles_max && !(own->doubled && own->halved));
+  int32_t shift = (int32_t)snapshot_number(snapshot, own->doubled - own->halved);
+  bool fits = snapshot_columns(snapshot, columns, field);
   if (!snapshot_expect(snapshot,
-                       saved.shift >= -FIELD_HALVED_MAX && saved.shift <= FIELD_DOUBLED_MAX && saved.shaped <= 1 &&
-                           saved.tile_count <= field->tiles_max,
-                       "a field of %u tiles; there is room for %u", saved.tile_count, field->tiles_max))
+                       fits && shift >= -FIELD_HALVED_MAX && shift <= FIELD_DOUBLED_MAX &&
+                           field->tile_count <= field->tiles_max,
+                       "a field of %u tiles; there is room for %u", field->tile_count, field->tiles_max))
     return;
-  for (uint32_t i = 0; i < saved.tile_count && !snapshot->failed; i++) {
-    field_tile tile;
-    memset(&tile, 0, sizeof tile);
-    if (snapshot_saves(snapshot)) tile = field->tiles[i];
-    snapshot_exchange(snapshot, &tile, sizeof tile);
-    snapshot_expect(snapshot, is_tile(field, &tile), "tile %u is where none can be", i);
-    for (uint32_t which = 0; which < FIELD_LISTS; which++)
-      queued[which] += (uint32_t)__builtin_popcountll(tile.queued[which]);
-    if (snapshot_loads(snapshot)) field->tiles[i] = tile;
-  }
-  for (uint32_t which = 0; which < FIELD_LISTS; which++) exchange_plots(snapshot, which, saved.tile_count, queued);
-  if (!snapshot_loads(snapshot)) return;
-  field->tile_count = saved.tile_count;
-  field->forget_below = saved.forget_below;
-  field->forgets = saved.forgets;
-  field_restore(field, saved.shaped, saved.shift);
+  for (uint32_t i = 0; i < field->tile_count && !snapshot->failed; i++) exchange_tile(snapshot, i, queued);
+  for (uint32_t which = 0; which < FIELD_LISTS; which++) exchange_plots(snapshot, which, field->tile_count, queued);
+  if (snapshot_loads(snapshot)) field_restore(field, field->shaped, shift);
 }
 
 /* Agents that wait to be looked at, in order. */
 static void exchange_noted(struct snapshot *snapshot) {
-  ASSERT(snapshot_saves(snapshot) || snapshot->world->score->board.noted_count == 0);
+  static const snapshot_listing noted = {"agents are noted", "those that are noted", 0, LISTS_ANY};
   score_board *board = &snapshot->world->score->board;
-  uint32_t count = snapshot_count(snapshot, board->noted_count, snapshot->high, "agents are noted");
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    uint32_t index = 0;
-    if (snapshot_saves(snapshot)) index = board->noted[((uint64_t)board->noted_head + i) % board->noted_max];
-    index = snapshot_number(snapshot, index);
-    if (!snapshot_expect_agent(snapshot, index)) return;
-    if (snapshot_loads(snapshot)) score_note(board, index);
-  }
+  ASSERT(snapshot_saves(snapshot) || board->noted_count == 0);
+  for (uint32_t i = 0; i < board->noted_count; i++)
+    snapshot->indices[i] = board->noted[((uint64_t)board->noted_head + i) % board->noted_max];
+  uint32_t count = snapshot_indices(snapshot, board->noted_count, snapshot->high, &noted);
+  for (uint32_t i = 0; i < count && snapshot_loads(snapshot); i++) score_note(board, snapshot->indices[i]);
 }
-
-typedef struct saved_board {
-  float cubes_per_m;
-  uint32_t cursor, cursor_left, looks_each;
-  uint32_t importance[IMPORTANCE_BINS];
-} saved_board;
 
 /* Whether each bin counts the agents of its importance. */
-static bool counts_importance(const struct snapshot *snapshot, const saved_board *saved) {
+static bool counts_importance(const struct snapshot *snapshot, const uint32_t *importance) {
   uint32_t bins[IMPORTANCE_BINS] = {0};
-  if (!snapshot_checks(snapshot)) return true;
   for (uint32_t i = 0; i < snapshot->high; i++)
     if (snapshot->rows[i].status > AGENT_PENDING) bins[snapshot->rows[i].importance >> 8]++;
-  return memcmp(bins, saved->importance, sizeof bins) == 0;
-}
-
-static bool is_board(const struct snapshot *snapshot, const saved_board *saved) {
-  return counts_importance(snapshot, saved) && saved->cubes_per_m >= 0.0f && saved->cubes_per_m <= 1e6f &&
-         saved->cursor <= snapshot->high;
+  return memcmp(bins, importance, sizeof bins) == 0;
 }
 
 static void exchange_board(struct snapshot *snapshot) {
-  score_board *board = &snapshot->world->score->board;
-  saved_board saved = {.cubes_per_m = board->cubes_per_m,
-                       .cursor = board->cursor,
-                       .cursor_left = board->cursor_left,
-                       .looks_each = board->looks_each};
-  memcpy(saved.importance, board->importance, sizeof saved.importance);
-  snapshot_exchange(snapshot, &saved, sizeof saved);
-  if (!snapshot_expect(snapshot, is_board(snapshot, &saved), "importance as no population has it")) return;
-  if (!snapshot_loads(snapshot)) return;
-  board->cubes_per_m = saved.cubes_per_m;
-  board->cursor = saved.cursor;
-  board->cursor_left = saved.cursor_left;
-  board->looks_each = saved.looks_each;
-  memcpy(board->importance, saved.importance, sizeof saved.importance);
+  static const snapshot_column columns[] = {FLOAT(score_board, cubes_per_m, 0.0, 1e6),
+                                            INDEX(score_board, cursor),
+                                            ANY(score_board, cursor_left),
+                                            ANY(score_board, looks_each),
+                                            ANY(score_board, importance),
+                                            COLUMNS_END};
+  score_board checked, *board = snapshot_object(snapshot, &snapshot->world->score->board, &checked);
+  bool fits = snapshot_columns(snapshot, columns, board);
+  if (snapshot_checks(snapshot))
+    snapshot_expect(snapshot, fits && counts_importance(snapshot, board->importance),
+                    "importance as no population has it");
 }
 
 static void exchange_shedding(struct snapshot *snapshot) {
-  struct shedding saved = snapshot->world->score->shedding;
-  unsigned char relapsed = saved.relapsed, gives_way = saved.gives_way;
-  snapshot_exchange(snapshot, &saved, offsetof(struct shedding, relapsed));
-  snapshot_exchange(snapshot, &relapsed, sizeof relapsed);
-  snapshot_exchange(snapshot, &gives_way, sizeof gives_way);
-  snapshot_expect(snapshot,
-                  saved.from >= 0.0 && saved.from <= 1.0 && saved.pressure >= 0.0 && saved.pressure <= 2.0 &&
-                      saved.depth >= 0.0 && saved.depth <= SHEDDING_DEEPEST && saved.shed <= snapshot->high &&
-                      saved.patience >= 1 && relapsed <= 1 && gives_way <= 1 && saved.cursor <= snapshot->high,
-                  "levels that give way as none can");
-  if (snapshot_checks(snapshot))
-    snapshot_expect(snapshot, saved.shed == snapshot->shed, "%u agents are lowered, counted as %u", snapshot->shed,
-                    saved.shed);
-  saved.relapsed = relapsed == 1;
-  saved.gives_way = gives_way == 1;
-  if (snapshot_loads(snapshot)) snapshot->world->score->shedding = saved;
+  static const snapshot_column columns[] = {DOUBLE(struct shedding, from, 0.0, 1.0),
+                                            DOUBLE(struct shedding, pressure, 0.0, 2.0),
+                                            DOUBLE(struct shedding, depth, 0.0, SHEDDING_DEEPEST),
+                                            INDEX(struct shedding, shed),
+                                            INDEX(struct shedding, cursor),
+                                            ANY(struct shedding, left),
+                                            ANY(struct shedding, frames),
+                                            ANY(struct shedding, calm),
+                                            ANY(struct shedding, patience),
+                                            ANY(struct shedding, since_up),
+                                            COUNT(struct shedding, relapsed, 1),
+                                            COUNT(struct shedding, gives_way, 1),
+                                            COLUMNS_END};
+  struct shedding checked, *shedding = snapshot_object(snapshot, &snapshot->world->score->shedding, &checked);
+  bool fits = snapshot_columns(snapshot, columns, shedding);
+  if (!snapshot_checks(snapshot)) return;
+  snapshot_expect(snapshot, fits && shedding->patience >= 1, "levels that give way as none can");
+  snapshot_expect(snapshot, shedding->shed == snapshot->shed, "%u agents are lowered, counted as %u", snapshot->shed,
+                  shedding->shed);
 }
 
 void snapshot_score(struct snapshot *snapshot) {

@@ -12,39 +12,27 @@
 /* ---------------------------------------------------------------------------------------------------------- entries
  */
 
-typedef struct saved_entry {
-  double origin_x, origin_y;
-  int64_t ahead_ns;
-  uint64_t block_ns;
-  uint32_t herd;
-  uint16_t lanes;
-  uint8_t state, zero;
-  float x, y, velocity_x, velocity_y;
-} saved_entry;
+static const snapshot_column entry_columns[] = {GROUND_DOUBLE(herd_entry, origin_x),
+                                                GROUND_DOUBLE(herd_entry, origin_y),
+                                                ANY(herd_entry, ahead_ns),
+                                                ANY(herd_entry, block_ns),
+                                                ANY(herd_entry, herd),
+                                                ANY(herd_entry, lanes),
+                                                COUNT(herd_entry, state, HERD_ENTRY_KEPT),
+                                                GROUND_FLOAT(herd_entry, x),
+                                                GROUND_FLOAT(herd_entry, y),
+                                                ANY(herd_entry, velocity_x),
+                                                ANY(herd_entry, velocity_y),
+                                                COLUMNS_END};
 
 /* The parts of lanes that the check looks at. */
-typedef struct saved_lanes {
+typedef struct checked_lanes {
   float x[MUSTER_HERD_MEMBERS_MAX], y[MUSTER_HERD_MEMBERS_MAX];
   uint32_t agents[MUSTER_HERD_MEMBERS_MAX];
   uint16_t members[MUSTER_HERD_MEMBERS_MAX], nodes[MUSTER_HERD_MEMBERS_MAX];
-} saved_lanes;
+} checked_lanes;
 
-static saved_entry describe_entry(const struct herd_type *type, uint32_t number) {
-  const herd_entry *entry = herds_entry(type, number);
-  return (saved_entry){.origin_x = entry->origin_x,
-                       .origin_y = entry->origin_y,
-                       .ahead_ns = entry->ahead_ns,
-                       .block_ns = entry->block_ns,
-                       .herd = entry->herd,
-                       .lanes = entry->lanes,
-                       .state = entry->state,
-                       .x = entry->x,
-                       .y = entry->y,
-                       .velocity_x = entry->velocity_x,
-                       .velocity_y = entry->velocity_y};
-}
-
-static bool is_time(const struct snapshot *snapshot, const saved_entry *saved) {
+static bool is_time(const struct snapshot *snapshot, const herd_entry *saved) {
   int64_t now_ns = (int64_t)snapshot->info.sim_now_ns;
   if (saved->state != HERD_ENTRY_SETTLING) return saved->ahead_ns == 0;
   return saved->block_ns <= snapshot->info.sim_now_ns && saved->ahead_ns >= -(int64_t)saved->block_ns &&
@@ -54,7 +42,7 @@ static bool is_time(const struct snapshot *snapshot, const saved_entry *saved) {
 /* Whether a herd and its entry agree: an unfolded herd and its entry name each other; a folded herd has one entry at
  * most. */
 static bool is_of_herd(const snapshot_herd_pool *pool, const struct herd_type *type, uint32_t number,
-                       const saved_entry *saved) {
+                       const herd_entry *saved) {
   uint32_t claim = pool->claims[number];
   if (saved->state == HERD_ENTRY_FREE) return !claim && saved->herd == HERD_NONE && saved->lanes == 0;
   uint64_t home = (uint64_t)saved->herd - type->first;
@@ -67,19 +55,18 @@ static bool is_of_herd(const snapshot_herd_pool *pool, const struct herd_type *t
   return saved->state == HERD_ENTRY_SETTLING || type->kept;
 }
 
-static bool check_entry(struct snapshot *snapshot, uint32_t type_number, uint32_t number, const saved_entry *saved) {
+static bool check_entry(struct snapshot *snapshot, uint32_t type_number, uint32_t number, const herd_entry *saved,
+                        bool fits) {
   const struct herd_type *type = &snapshot->world->herds->table.types[type_number];
   const snapshot_herd_pool *pool = &snapshot->pools[type_number];
-  bool fits = saved->state <= HERD_ENTRY_KEPT && is_of_herd(pool, type, number, saved) && is_time(snapshot, saved) &&
-              snapshot_is_ground(saved->origin_x, saved->origin_y) &&
-              snapshot_is_ground((double)saved->x, (double)saved->y);
+  fits = fits && is_of_herd(pool, type, number, saved) && is_time(snapshot, saved);
   pool->entries[number] = saved->state;
   return snapshot_expect(snapshot, fits, "herd type '%s': herd %u is unfolded, or settles, as none can", type->name,
                          saved->herd);
 }
 
 /* The leaves stand for different parts of the tree, from left to right. */
-static void check_lanes(struct snapshot *snapshot, const struct herd_type *type, const saved_lanes *lanes,
+static void check_lanes(struct snapshot *snapshot, const struct herd_type *type, const checked_lanes *lanes,
                         uint32_t count) {
   uint32_t place = 0;
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
@@ -97,96 +84,68 @@ static void check_lanes(struct snapshot *snapshot, const struct herd_type *type,
   }
 }
 
-static void take_lanes(struct muster_world *world, uint32_t type_number, uint32_t number, const saved_lanes *saved,
-                       uint32_t count) {
+/* What follows from the lanes that were read. */
+static void take_lanes(struct muster_world *world, uint32_t type_number, uint32_t number, const herd_lanes *lanes) {
   herd_table *table = &world->herds->table;
-  struct herd_type *type = &table->types[type_number];
-  herd_lanes lanes = herds_lanes(type, number);
-  memcpy(lanes.x, saved->x, count * sizeof(float));
-  memcpy(lanes.y, saved->y, count * sizeof(float));
-  memcpy(lanes.agents, saved->agents, count * sizeof *lanes.agents);
-  memcpy(lanes.members, saved->members, count * sizeof *lanes.members);
-  memcpy(lanes.nodes, saved->nodes, count * sizeof *lanes.nodes);
-  for (uint32_t i = 0; i < count; i++) {
-    lanes.entry->pinned = (uint16_t)(lanes.entry->pinned + (lanes.pins[i] != 0));
-    table->members += lanes.members[i];
-    table->links[lanes.agents[i]] =
+  for (uint32_t i = 0; i < lanes->entry->lanes; i++) {
+    lanes->entry->pinned = (uint16_t)(lanes->entry->pinned + (lanes->pins[i] != 0));
+    table->members += lanes->members[i];
+    table->links[lanes->agents[i]] =
         (herd_link){.entry = number, .lane = (uint16_t)i, .type = (uint8_t)type_number, .tie = HERD_TIE_LEAF};
   }
-  herds_pad(&lanes);
-  type->leaves += count;
+  herds_pad(lanes);
+  table->types[type_number].leaves += lanes->entry->lanes;
 }
 
 static void exchange_lanes(struct snapshot *snapshot, uint32_t type_number, uint32_t number, uint32_t count) {
   const struct herd_type *type = &snapshot->world->herds->table.types[type_number];
   herd_lanes lanes = herds_lanes(type, number);
-  saved_lanes saved;
+  checked_lanes checked;
   size_t bytes = count * sizeof(float);
-  if (snapshot_saves(snapshot)) {
-    memcpy(saved.x, lanes.x, bytes);
-    memcpy(saved.y, lanes.y, bytes);
-    memcpy(saved.agents, lanes.agents, bytes);
-    memcpy(saved.members, lanes.members, count * sizeof *saved.members);
-    memcpy(saved.nodes, lanes.nodes, count * sizeof *saved.nodes);
-  }
-  snapshot_exchange(snapshot, saved.x, bytes);
-  snapshot_exchange(snapshot, saved.y, bytes);
-  snapshot_exchange(snapshot, saved.agents, bytes);
-  snapshot_exchange(snapshot, saved.members, count * sizeof *saved.members);
-  snapshot_exchange(snapshot, saved.nodes, count * sizeof *saved.nodes);
+  snapshot_exchange(snapshot, snapshot_object(snapshot, lanes.x, checked.x), bytes);
+  snapshot_exchange(snapshot, snapshot_object(snapshot, lanes.y, checked.y), bytes);
+  snapshot_exchange(snapshot, snapshot_object(snapshot, lanes.agents, checked.agents), bytes);
+  snapshot_exchange(snapshot, snapshot_object(snapshot, lanes.members, checked.members), bytes / 2);
+  snapshot_exchange(snapshot, snapshot_object(snapshot, lanes.nodes, checked.nodes), bytes / 2);
   snapshot_exchange_own(snapshot, lanes.pins, bytes);
   snapshot_exchange_own(snapshot, lanes.velocity_x, bytes);
   snapshot_exchange_own(snapshot, lanes.velocity_y, bytes);
   for (uint32_t t = 0; t < type->def.totals; t++) snapshot_exchange_own(snapshot, lanes.totals[t], bytes);
-  if (snapshot_checks(snapshot)) check_lanes(snapshot, type, &saved, count);
-  if (snapshot_loads(snapshot)) take_lanes(snapshot->world, type_number, number, &saved, count);
+  if (snapshot_checks(snapshot)) check_lanes(snapshot, type, &checked, count);
+  if (snapshot_loads(snapshot)) take_lanes(snapshot->world, type_number, number, &lanes);
 }
 
 /* What is retained of the nodes of an entry. */
 static void exchange_kept(struct snapshot *snapshot, const struct herd_type *type, uint32_t number) {
+  static const snapshot_column columns[] = {GROUND_FLOAT(herd_kept, x), GROUND_FLOAT(herd_kept, y),
+                                            ANY(herd_kept, velocity_x), ANY(herd_kept, velocity_y),
+                                            ANY(herd_kept, members),    COLUMNS_END};
   uint32_t nodes = type->tree.first[type->tree.depth + 1];
   for (uint32_t node = 0; node < nodes && !snapshot->failed; node++) {
-    herd_kept *kept = (herd_kept *)(void *)(type->kept + number * type->kept_stride + node * type->kept_each);
-    float body[4] = {0};
-    uint32_t is_kept = snapshot_count(snapshot, snapshot_saves(snapshot) && kept->is_kept, 1, "parts of a node");
+    herd_kept *own = (herd_kept *)(void *)(type->kept + number * type->kept_stride + node * type->kept_each), checked;
+    herd_kept *kept = snapshot_object(snapshot, own, &checked);
+    uint32_t is_kept = snapshot_count(snapshot, snapshot_saves(snapshot) && own->is_kept, 1, "parts of a node");
     if (!is_kept) continue;
-    if (snapshot_saves(snapshot)) memcpy(body, kept, sizeof body);
-    snapshot_exchange(snapshot, body, sizeof body);
-    snapshot_exchange_own(snapshot, kept + 1, type->kept_each - sizeof *kept);
-    snapshot_expect(snapshot, snapshot_is_ground((double)body[0], (double)body[1]),
-                    "node %u of a herd is retained where none can be", node);
-    uint32_t most = type->tree.below[herd_tree_depth(&type->tree, node)];
-    uint32_t members = snapshot_count(snapshot, snapshot_saves(snapshot) ? kept->members : 0, most, "retained members");
-    if (snapshot_loads(snapshot)) *kept = (herd_kept){body[0], body[1], body[2], body[3], (uint16_t)members, true};
+    bool fits = snapshot_columns(snapshot, columns, kept);
+    snapshot_exchange_own(snapshot, own + 1, type->kept_each - sizeof *own);
+    snapshot_expect(snapshot, fits && kept->members <= type->tree.below[herd_tree_depth(&type->tree, node)],
+                    "node %u of a herd is retained where none can be, or of %u members", node, kept->members);
+    if (snapshot_loads(snapshot)) own->is_kept = true;
   }
-}
-
-static void take_entry(struct herd_type *type, uint32_t number, const saved_entry *saved) {
-  *herds_entry(type, number) = (herd_entry){.herd = saved->herd,
-                                            .origin_x = saved->origin_x,
-                                            .origin_y = saved->origin_y,
-                                            .ahead_ns = saved->ahead_ns,
-                                            .block_ns = saved->block_ns,
-                                            .lanes = saved->lanes,
-                                            .state = saved->state,
-                                            .x = saved->x,
-                                            .y = saved->y,
-                                            .velocity_x = saved->velocity_x,
-                                            .velocity_y = saved->velocity_y};
-  type->entry_high = number + 1;
-  ASSERT(type->entry_high <= type->def.unfolded_max && type->entry_used <= type->entry_high);
-  type->entry_used += saved->state != HERD_ENTRY_FREE;
 }
 
 static void exchange_entry(struct snapshot *snapshot, uint32_t type_number, uint32_t number) {
   struct herd_type *type = &snapshot->world->herds->table.types[type_number];
-  saved_entry saved = {0};
-  if (snapshot_saves(snapshot)) saved = describe_entry(type, number);
-  snapshot_exchange(snapshot, &saved, sizeof saved);
-  if (snapshot_checks(snapshot) && !check_entry(snapshot, type_number, number, &saved)) return;
-  if (snapshot_loads(snapshot)) take_entry(type, number, &saved);
-  if (saved.lanes) exchange_lanes(snapshot, type_number, number, saved.lanes);
-  if (type->kept && saved.state != HERD_ENTRY_FREE) exchange_kept(snapshot, type, number);
+  herd_entry checked, *entry = snapshot_object(snapshot, herds_entry(type, number), &checked);
+  bool fits = snapshot_columns(snapshot, entry_columns, entry);
+  if (snapshot_checks(snapshot) && !check_entry(snapshot, type_number, number, entry, fits)) return;
+  if (snapshot_loads(snapshot)) {
+    type->entry_high = number + 1;
+    ASSERT(type->entry_high <= type->def.unfolded_max && type->entry_used <= type->entry_high);
+    type->entry_used += entry->state != HERD_ENTRY_FREE;
+  }
+  if (entry->lanes) exchange_lanes(snapshot, type_number, number, entry->lanes);
+  if (type->kept && entry->state != HERD_ENTRY_FREE) exchange_kept(snapshot, type, number);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ lists
@@ -288,49 +247,41 @@ void snapshot_pool(struct snapshot *snapshot, uint32_t number) {
 /* ------------------------------------------------------------------------------------------------------------ folds
  */
 
-typedef struct saved_watcher {
-  double x, y;
-  uint32_t partition, present;
-} saved_watcher;
+static const snapshot_column watcher_columns[] = {GROUND_DOUBLE(fold_watcher, x), GROUND_DOUBLE(fold_watcher, y),
+                                                  ANY(fold_watcher, partition), COUNT(fold_watcher, present, 1),
+                                                  COLUMNS_END};
 
-/* Where an observer was. */
-static saved_watcher exchange_watcher(struct snapshot *snapshot, const fold_watcher *watcher) {
-  saved_watcher saved = {0};
-  if (snapshot_saves(snapshot) && watcher->present)
-    saved = (saved_watcher){watcher->x, watcher->y, watcher->partition, 1};
-  snapshot_exchange(snapshot, &saved, sizeof saved);
-  snapshot_expect(snapshot, saved.partition < PARTITIONS && saved.present <= 1 && snapshot_is_ground(saved.x, saved.y),
-                  "an observer was where none can be");
+/* Where an observer was: nowhere, if it was not present. */
+static fold_watcher exchange_watcher(struct snapshot *snapshot, const fold_watcher *watcher) {
+  fold_watcher saved = {0};
+  if (snapshot_saves(snapshot) && watcher->present) saved = *watcher;
+  snapshot_expect(snapshot, snapshot_columns(snapshot, watcher_columns, &saved), "an observer was where none can be");
+  saved.next = 0;
   return saved;
 }
 
-typedef struct saved_round {
-  uint64_t begin_ns;
-  uint32_t blocks, entries;
-  uint8_t begun, hurries, again, zero[5];
-} saved_round;
+static const snapshot_column round_columns[] = {PAST(fold_round, begin_ns),
+                                                ANY(fold_round, blocks),
+                                                ANY(fold_round, entries),
+                                                COUNT(fold_round, begun, 1),
+                                                COUNT(fold_round, hurries, 1),
+                                                COUNT(fold_round, again, 1),
+                                                COLUMNS_END};
 
 static void exchange_round(struct snapshot *snapshot, uint32_t number) {
   ASSERT(number < snapshot->world->herds->table.count);
   struct muster_world *world = snapshot->world;
-  fold_round *round = &world->fold->board.rounds[number];
+  fold_round *own = &world->fold->board.rounds[number], checked, *round = snapshot_object(snapshot, own, &checked);
   const snapshot_herd_pool *pool = &snapshot->pools[number];
-  saved_round saved = {round->begin_ns, round->blocks, round->entries, round->begun, round->hurries, round->again, {0}};
-  snapshot_exchange(snapshot, &saved, sizeof saved);
-  snapshot_expect(snapshot,
-                  saved.begin_ns <= snapshot->info.sim_now_ns && saved.blocks <= pool->block_count &&
-                      saved.entries <= pool->entry_high && saved.begun <= 1 && saved.hurries <= 1 && saved.again <= 1,
-                  "herd type %u was looked at as none can be", number + 1);
-  if (snapshot_loads(snapshot)) {
-    fold_watcher *from = round->from;
-    *round = (fold_round){saved.begin_ns, saved.blocks, saved.entries, saved.begun, saved.hurries, saved.again, from};
-  }
+  bool fits = snapshot_columns(snapshot, round_columns, round);
+  if (snapshot_checks(snapshot))
+    snapshot_expect(snapshot, fits && round->blocks <= pool->block_count && round->entries <= pool->entry_high,
+                    "herd type %u was looked at as none can be", number + 1);
   uint32_t ids = identity_high(&world->observers->ids);
   uint32_t count = snapshot_count(snapshot, ids, world->def.observers_max, "observers");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    saved_watcher from = exchange_watcher(snapshot, &round->from[i]);
-    if (snapshot_loads(snapshot))
-      round->from[i] = (fold_watcher){from.x, from.y, 0, (uint16_t)from.partition, from.present};
+    fold_watcher from = exchange_watcher(snapshot, &own->from[i]);
+    if (snapshot_loads(snapshot)) own->from[i] = from;
   }
 }
 
@@ -341,25 +292,22 @@ static void exchange_watchers(struct snapshot *snapshot) {
   uint32_t count = snapshot_count(snapshot, board->watcher_count, board->observers_max, "observers");
   if (snapshot_loads(snapshot)) fold_watch_none(board, &world->herds->table);
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    saved_watcher saved = exchange_watcher(snapshot, &board->watchers[i]);
-    if (snapshot_loads(snapshot)) fold_watch_from(board, saved.x, saved.y, (uint16_t)saved.partition);
+    fold_watcher saved = exchange_watcher(snapshot, &board->watchers[i]);
+    if (snapshot_loads(snapshot)) fold_watch_from(board, saved.x, saved.y, saved.partition);
   }
 }
 
-typedef struct saved_item {
-  uint32_t herd, folds;
-  float distance_m;
-} saved_item;
+static const snapshot_column item_columns[] = {ANY(fold_item, herd), COUNT(fold_item, folds, 1),
+                                               FLOAT(fold_item, distance_m, -INFINITY, INFINITY), COLUMNS_END};
 
 /* Checks an item: its herd was there, so that the herd's home says what it is now. That each is listed once, fold_note
  * sees to. */
-static void check_item(struct snapshot *snapshot, const saved_item *saved) {
+static void check_item(struct snapshot *snapshot, const fold_item *saved, bool fits) {
   const herd_table *table = &snapshot->world->herds->table;
   const struct herd_type *type = herds_type_of(table, saved->herd);
   const snapshot_herd_pool *pool = type ? &snapshot->pools[type - table->types] : NULL;
   uint64_t home = type ? herds_home(type, saved->herd) : 0;
-  bool fits = pool && home < (uint64_t)pool->block_count * MUSTER_HERD_BLOCK && pool->homes[home] &&
-              saved->folds <= 1 && !isnan(saved->distance_m);
+  fits = fits && pool && home < (uint64_t)pool->block_count * MUSTER_HERD_BLOCK && pool->homes[home];
   snapshot_expect(snapshot, fits, "herd %u is to change, and is none", saved->herd);
 }
 
@@ -367,11 +315,10 @@ static void exchange_items(struct snapshot *snapshot) {
   fold_board *board = &snapshot->world->fold->board;
   uint32_t count = snapshot_count(snapshot, board->item_count, FOLD_LISTED_MAX, "herds are to change");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    saved_item saved = {0};
-    if (snapshot_saves(snapshot))
-      saved = (saved_item){board->items[i].herd, board->items[i].folds, board->items[i].distance_m};
-    snapshot_exchange(snapshot, &saved, sizeof saved);
-    if (snapshot_checks(snapshot)) check_item(snapshot, &saved);
+    fold_item saved = {0};
+    if (snapshot_saves(snapshot)) saved = board->items[i];
+    bool fits = snapshot_columns(snapshot, item_columns, &saved);
+    if (snapshot_checks(snapshot)) check_item(snapshot, &saved, fits);
     if (snapshot_loads(snapshot)) fold_note(board, saved.herd, saved.distance_m, saved.folds);
   }
 }

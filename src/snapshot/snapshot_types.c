@@ -12,61 +12,13 @@
 /* ------------------------------------------------------------------------------------------------------------ types
  */
 
-/* What must be as it was for saved agents to mean the same. */
-typedef struct type_shape {
-  char name[32];
-  uint64_t period_ns, period_max_ns, step_ns;
-  uint32_t state_bytes, published_bytes;
-  uint32_t atom_count, parallel_atoms;
-  uint32_t level_count, elapsed, act;
-  uint32_t messages_max, message_bytes;
-  uint32_t set_count;
-} type_shape;
-
-static type_shape snapshot_types_shape_of(const agent_type *type) {
-  type_shape shape = {.period_ns = type->def.period_ns,
-                      .period_max_ns = type->def.period_max_ns,
-                      .step_ns = type->def.step_ns,
-                      .state_bytes = type->def.state_bytes,
-                      .published_bytes = type->def.published_bytes,
-                      .atom_count = type->atom_count,
-                      .parallel_atoms = type->parallel_atoms,
-                      .level_count = type->def.level_count,
-                      .elapsed = type->def.elapsed,
-                      .act = type->def.act,
-                      .messages_max = type->def.messages_max,
-                      .message_bytes = type->def.message_bytes,
-                      .set_count = type->sets.count};
-  memcpy(shape.name, type->name, sizeof shape.name);
-  return shape;
-}
-
-static void expect_same(struct snapshot *snapshot, const type_shape *own, uint64_t saved, uint64_t is,
-                        const char *what) {
-  snapshot_expect(snapshot, saved == is, "type '%s': its %s is %llu, in the snapshot it was %llu", own->name, what,
-                  (unsigned long long)is, (unsigned long long)saved);
-}
-
 static void snapshot_types_exchange_shape(struct snapshot *snapshot, uint32_t number) {
-  type_shape own = snapshot_types_shape_of(&snapshot->world->agents.types.types[number]), saved = own;
-  snapshot_exchange(snapshot, &saved, sizeof saved);
-  saved.name[sizeof saved.name - 1] = '\0';
-  if (!snapshot_expect(snapshot, strcmp(saved.name, own.name) == 0, "type %u is '%s', in the snapshot it was '%s'",
-                       number + 1, own.name, saved.name))
-    return;
-  expect_same(snapshot, &own, saved.state_bytes, own.state_bytes, "state_bytes");
-  expect_same(snapshot, &own, saved.published_bytes, own.published_bytes, "published_bytes");
-  expect_same(snapshot, &own, saved.period_ns, own.period_ns, "period_ns");
-  expect_same(snapshot, &own, saved.period_max_ns, own.period_max_ns, "period_max_ns");
-  expect_same(snapshot, &own, saved.step_ns, own.step_ns, "step_ns");
-  expect_same(snapshot, &own, saved.atom_count, own.atom_count, "number of atoms");
-  expect_same(snapshot, &own, saved.parallel_atoms, own.parallel_atoms, "number of atoms before its actions");
-  expect_same(snapshot, &own, saved.level_count, own.level_count, "level_count");
-  expect_same(snapshot, &own, saved.elapsed, own.elapsed, "elapsed contract");
-  expect_same(snapshot, &own, saved.act, own.act, "act");
-  expect_same(snapshot, &own, saved.messages_max, own.messages_max, "messages_max");
-  expect_same(snapshot, &own, saved.message_bytes, own.message_bytes, "message_bytes");
-  expect_same(snapshot, &own, saved.set_count, own.set_count, "number of sets");
+  const agent_type *type = &snapshot->world->agents.types.types[number];
+  if (!snapshot_shape(snapshot, "type", number, type->name, sizeof type->name, fields_type, &type->def)) return;
+  uint32_t parallel_atoms = snapshot_number(snapshot, type->parallel_atoms);
+  snapshot_expect(snapshot, parallel_atoms == type->parallel_atoms,
+                  "type '%s': its number of atoms before its actions is %u, in the snapshot it was %u", type->name,
+                  type->parallel_atoms, parallel_atoms);
 }
 
 /* Of a set: where its atoms are, and the values that may have been tuned. */
@@ -150,25 +102,18 @@ static void exchange_fate(struct snapshot *snapshot, uint32_t number) {
 }
 
 static void exchange_costs(struct snapshot *snapshot, uint32_t number) {
+  static const snapshot_column columns[] = {DOUBLE(cost_actions, per_update, 0.0, 1.0), ANY(cost_actions, begun),
+                                            COLUMNS_END};
   ASSERT(number < snapshot->world->agents.types.count);
-  cost_estimate estimates[MUSTER_LEVELS];
-  memcpy(estimates, snapshot->world->learnt->costs.estimates[number], sizeof estimates);
-  snapshot_exchange(snapshot, estimates, sizeof estimates);
+  cost_table *costs = &snapshot->world->learnt->costs;
   for (uint32_t level = 0; level < MUSTER_LEVELS; level++) {
-    const cost_estimate *estimate = &estimates[level];
-    snapshot_expect(snapshot,
-                    snapshot_is_duration(estimate->mean_ns) && snapshot_is_duration(estimate->high_ns) &&
-                        snapshot_is_duration(estimate->usual_ns) && snapshot_is_duration(estimate->late_ns) &&
-                        estimate->limit_ns >= 0.0 && estimate->samples_before <= estimate->samples,
+    cost_estimate checked, *estimate = snapshot_object(snapshot, &costs->estimates[number][level], &checked);
+    snapshot_exchange(snapshot, estimate, sizeof *estimate);
+    snapshot_expect(snapshot, estimate_is_possible(estimate) && estimate->samples_before <= estimate->samples,
                     "type %u cannot cost so much", number + 1);
   }
-  if (snapshot_loads(snapshot)) memcpy(snapshot->world->learnt->costs.estimates[number], estimates, sizeof estimates);
-  cost_actions actions = snapshot->world->learnt->costs.actions[number];
-  snapshot_exchange(snapshot, &actions.per_update, sizeof actions.per_update);
-  snapshot_exchange(snapshot, &actions.begun, sizeof actions.begun);
-  snapshot_expect(snapshot, actions.per_update >= 0.0 && actions.per_update <= 1.0, "type %u cannot act so often",
-                  number + 1);
-  if (snapshot_loads(snapshot)) snapshot->world->learnt->costs.actions[number] = actions;
+  cost_actions checked, *actions = snapshot_object(snapshot, &costs->actions[number], &checked);
+  snapshot_expect(snapshot, snapshot_columns(snapshot, columns, actions), "type %u cannot act so often", number + 1);
 }
 
 void snapshot_types(struct snapshot *snapshot) {
@@ -188,60 +133,22 @@ void snapshot_types(struct snapshot *snapshot) {
 /* ---------------------------------------------------------------------------------------------------------- classes
  */
 
-typedef struct saved_class {
+static const snapshot_column class_columns[] = {COUNT(agent_class, clock_ns, (uint64_t)INT64_MAX / 2 - 1),
+                                                FLOAT(agent_class, clock_part, 0.0, 1.0),
+                                                ANY(agent_class, cursor),
+                                                ANY(agent_class, fine_cursor),
+                                                DOUBLE(agent_class, rate, 1e-12, 1.0),
+                                                DOUBLE(agent_class, events_per_ns, 0.0, 1e9),
+                                                ANY(agent_class, events),
+                                                ANY(agent_class, cost_ns),
+                                                ANY(agent_class, pace),
+                                                COLUMNS_END};
+
+/* What makes a class. */
+typedef struct class_key {
   uint16_t type;
   uint8_t level, step;
-  uint32_t events, cost_ns;
-  float clock_part;
-  uint64_t clock_ns, cursor, fine_cursor;
-  double rate, events_per_ns;
-  activation_pace pace;
-} saved_class;
-
-static saved_class describe_class(const agent_class *class) {
-  return (saved_class){.type = class->type,
-                       .level = class->level,
-                       .step = class->step,
-                       .events = class->events,
-                       .cost_ns = class->cost_ns,
-                       .clock_part = class->clock_part,
-                       .clock_ns = class->clock_ns,
-                       .cursor = class->cursor,
-                       .fine_cursor = class->fine_cursor,
-                       .rate = class->rate,
-                       .events_per_ns = class->events_per_ns,
-                       .pace = class->pace};
-}
-
-static bool is_pace(const activation_pace *pace) {
-  return snapshot_is_duration(pace->beat_ns) && pace->beats_per_ns >= 0.0 && pace->beats_per_ns <= 1e9 &&
-         pace->late >= -0.5 && pace->late <= 0.5;
-}
-
-static bool is_class(const struct snapshot *snapshot, const saved_class *saved) {
-  return saved->type < snapshot->world->agents.types.count && saved->level < MUSTER_LEVELS &&
-         saved->step < ELASTICITY_STEPS && saved->clock_ns < (uint64_t)INT64_MAX / 2 && saved->clock_part >= 0.0f &&
-         saved->clock_part <= 1.0f && saved->cursor <= saved->clock_ns && saved->fine_cursor <= saved->clock_ns &&
-         saved->rate > 1e-12 && saved->rate <= 1.0 && saved->events_per_ns >= 0.0 && saved->events_per_ns <= 1e9 &&
-         is_pace(&saved->pace);
-}
-
-static void take_class(struct snapshot *snapshot, const saved_class *saved) {
-  struct muster_world *world = snapshot->world;
-  agent_class *class = classes_get(&world->queues->classes, &world->agents.types.types[saved->type].def, saved->type,
-                                   saved->level, saved->step);
-  class->events = saved->events;
-  ASSERT(class->members == 0 && class->number + 1u == world->queues->classes.count);
-  class->cost_ns = saved->cost_ns;
-  class->clock_ns = saved->clock_ns;
-  class->clock_part = saved->clock_part;
-  class->cursor = saved->cursor;
-  class->fine_cursor = saved->fine_cursor;
-  class->rate = saved->rate;
-  class->period_ns = (float)((double)class->nominal_ns / class->rate);
-  class->events_per_ns = saved->events_per_ns;
-  class->pace = saved->pace;
-}
+} class_key;
 
 /* Forgets the classes of a new world, to make the saved ones in the order in which they appeared. */
 static void forget_classes(struct muster_world *world) {
@@ -252,12 +159,41 @@ static void forget_classes(struct muster_world *world) {
   table->count = 0;
 }
 
+static bool is_class(const struct snapshot *snapshot, const class_key *key) {
+  return key->type < snapshot->world->agents.types.count && key->level < MUSTER_LEVELS && key->step < ELASTICITY_STEPS;
+}
+
 /* Whether a class was not read before: none may appear twice, whatever is read. */
-static bool is_new_class(const saved_class *saved, uint64_t *seen) {
-  uint32_t key = ((uint32_t)saved->type * MUSTER_LEVELS + saved->level) * ELASTICITY_STEPS + saved->step;
-  if (seen[key / 64] >> (key % 64) & 1) return false;
-  seen[key / 64] |= 1ull << (key % 64);
+static bool is_new_class(const class_key *key, uint64_t *seen) {
+  uint32_t number = ((uint32_t)key->type * MUSTER_LEVELS + key->level) * ELASTICITY_STEPS + key->step;
+  if (seen[number / 64] >> (number % 64) & 1) return false;
+  seen[number / 64] |= 1ull << (number % 64);
   return true;
+}
+
+static void exchange_class(struct snapshot *snapshot, uint32_t number) {
+  struct muster_world *world = snapshot->world;
+  agent_class substitute, *class = snapshot_object(snapshot, &world->queues->classes.classes[number], &substitute);
+  class_key key = {0};
+  if (snapshot_saves(snapshot)) key = (class_key){class->type, class->level, class->step};
+  snapshot_exchange(snapshot, &key, sizeof key);
+  if (!snapshot_expect(snapshot, is_class(snapshot, &key), "class %u is what none can be", number)) return;
+  if (snapshot_checks(snapshot)) {
+    snapshot_expect(snapshot, is_new_class(&key, snapshot->seen), "class %u is there twice", number);
+    snapshot->types[number] = key.type;
+  }
+  if (snapshot_loads(snapshot))
+    class =
+        classes_get(&world->queues->classes, &world->agents.types.types[key.type].def, key.type, key.level, key.step);
+  bool fits = snapshot_columns(snapshot, class_columns, class);
+  if (snapshot_checks(snapshot))
+    snapshot_expect(snapshot,
+                    fits && class->cursor <= class->clock_ns && class->fine_cursor <= class->clock_ns &&
+                        activation_pace_is_possible(&class->pace),
+                    "class %u is what none can be", number);
+  if (!snapshot_loads(snapshot)) return;
+  ASSERT(class->members == 0 && class->number == number);
+  class->period_ns = (float)((double)class->nominal_ns / class->rate);
 }
 
 void snapshot_classes(struct snapshot *snapshot) {
@@ -265,15 +201,7 @@ void snapshot_classes(struct snapshot *snapshot) {
   class_table *table = &world->queues->classes;
   uint32_t count = snapshot_count(snapshot, table->count, table->maximum, "classes");
   if (snapshot_loads(snapshot)) forget_classes(world);
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    saved_class saved = snapshot_saves(snapshot) ? describe_class(&table->classes[i]) : (saved_class){0};
-    snapshot_exchange(snapshot, &saved, sizeof saved);
-    if (!snapshot_expect(snapshot, is_class(snapshot, &saved), "class %u is what none can be", i)) return;
-    if (snapshot_checks(snapshot))
-      snapshot_expect(snapshot, is_new_class(&saved, snapshot->seen), "class %u is there twice", i);
-    if (snapshot_checks(snapshot)) snapshot->types[i] = saved.type;
-    if (snapshot_loads(snapshot)) take_class(snapshot, &saved);
-  }
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) exchange_class(snapshot, i);
   snapshot->classes = count;
   /* Classes with members, in the order in which sums are taken. */
   uint32_t active = snapshot_count(snapshot, table->active_count, count, "classes with members");

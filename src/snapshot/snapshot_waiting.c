@@ -14,67 +14,90 @@
 
 #include <string.h>
 
-/* Expects that an agent is in one list at the most, and has the status of the agents in that list. */
-static bool expect_status(struct snapshot *snapshot, uint32_t index, agent_status status, const char *where) {
-  if (!snapshot_checks(snapshot)) return true;
-  return snapshot_mark(snapshot, index, SNAPSHOT_LISTED, where) &&
-         snapshot_expect(snapshot, snapshot->rows[index].status == status, "agent %u is in %s", index, where);
-}
-
-/* ----------------------------------------------------------------------------------------------------------- wheels
+/* -------------------------------------------------------------------------------------------------- wheels and ring
  */
 
-/* One list of the wheels. */
-static void exchange_slot(struct snapshot *snapshot, uint32_t owner, uint32_t count) {
+/* Lists by number, such as the wheels. */
+typedef struct numbered_lists {
+  snapshot_listing agents;
+  const char *name; /* in "list 7 is none of the wheels" */
+  agent_list (*list)(const struct world_queues *queues, uint32_t number);
+  bool (*fits)(const struct world_queues *queues, uint32_t number, const agent_row *row); /* any agent of its status */
+  void (*hang)(struct muster_world *world, uint32_t number, uint32_t index);
+} numbered_lists;
+
+static void exchange_list(struct snapshot *snapshot, const numbered_lists *lists, uint32_t number, uint32_t count) {
   struct muster_world *world = snapshot->world;
-  uint32_t number = owner / (WHEEL_LISTS * WHEEL_SLOTS), shard = owner / WHEEL_SLOTS % WHEEL_LISTS;
-  ASSERT(number < world->queues->classes.count || snapshot_checks(snapshot));
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? world->plan->periods.due[i] : 0);
-    if (!expect_status(snapshot, index, AGENT_WAITING, "a wheel")) return;
+  count = snapshot_indices(snapshot, count, snapshot->high, &lists->agents);
+  if (!snapshot->failed && !snapshot_expect(snapshot, count > 0, "an empty list")) return;
+  for (uint32_t i = 0; i < count && !snapshot_saves(snapshot); i++) {
+    uint32_t index = snapshot->indices[i];
     if (snapshot_checks(snapshot))
-      snapshot_expect(snapshot, snapshot->rows[index].class == number, "agent %u is in a wheel of class %u", index,
-                      number);
-    if (snapshot_loads(snapshot))
-      wheel_hang(&world->queues->classes, &world->queues->classes.classes[number], shard, owner % WHEEL_SLOTS,
-                 &world->agents.store, index);
+      snapshot_expect(snapshot, lists->fits(world->queues, number, &snapshot->rows[index]),
+                      "agent %u is in list %u of %s", index, number, lists->name);
+    else
+      lists->hang(world, number, index);
   }
 }
 
-static void save_wheel(struct snapshot *snapshot, uint32_t number) {
-  ASSERT(number < snapshot->world->queues->classes.count);
-  const class_table *table = &snapshot->world->queues->classes;
-  for (uint32_t list = 0; list < WHEEL_LISTS * WHEEL_SLOTS; list++) {
-    agent_list agents = table->classes[number].slots[list / WHEEL_SLOTS][list % WHEEL_SLOTS];
-    uint32_t count = snapshot_list(snapshot, &table->lists, agents);
+/* The lists that are not empty, and behind them UINT32_MAX. */
+static void exchange_lists(struct snapshot *snapshot, const numbered_lists *lists, const list_store *store,
+                           uint32_t high) {
+  for (uint32_t number = 0; number < high && snapshot_saves(snapshot); number++) {
+    uint32_t count = snapshot_list(snapshot, store, lists->list(snapshot->world->queues, number), 0);
     if (!count) continue;
-    uint32_t owner = snapshot_number(snapshot, number * WHEEL_LISTS * WHEEL_SLOTS + list);
-    exchange_slot(snapshot, owner, snapshot_number(snapshot, count));
+    snapshot_number(snapshot, number);
+    exchange_list(snapshot, lists, number, count);
   }
+  if (snapshot_saves(snapshot)) snapshot_number(snapshot, UINT32_MAX);
+  while (!snapshot_saves(snapshot) && !snapshot->failed) {
+    uint32_t number = snapshot_number(snapshot, 0);
+    if (number == UINT32_MAX || !snapshot_expect(snapshot, number < high, "list %u is none of %s", number, lists->name))
+      return;
+    exchange_list(snapshot, lists, number, 0);
+  }
+}
+
+enum { CLASS_LISTS = WHEEL_LISTS * WHEEL_SLOTS };
+
+static agent_list list_of_wheel(const struct world_queues *queues, uint32_t number) {
+  const agent_class *class = &queues->classes.classes[number / CLASS_LISTS];
+  return class->slots[number / WHEEL_SLOTS % WHEEL_LISTS][number % WHEEL_SLOTS];
+}
+
+static bool fits_wheel(const struct world_queues *queues, uint32_t number, const agent_row *row) {
+  (void)queues;
+  return row->class == number / CLASS_LISTS;
+}
+
+static void hang_in_wheel(struct muster_world *world, uint32_t number, uint32_t index) {
+  class_table *table = &world->queues->classes;
+  ASSERT(number / CLASS_LISTS < table->count);
+  wheel_hang(table, &table->classes[number / CLASS_LISTS], number / WHEEL_SLOTS % WHEEL_LISTS, number % WHEEL_SLOTS,
+             &world->agents.store, index);
 }
 
 void snapshot_wheels(struct snapshot *snapshot) {
-  const uint32_t lists = snapshot->classes * WHEEL_LISTS * WHEEL_SLOTS;
-  if (snapshot_saves(snapshot)) {
-    for (uint32_t i = 0; i < snapshot->world->queues->classes.count; i++) save_wheel(snapshot, i);
-    snapshot_number(snapshot, UINT32_MAX);
-    return;
-  }
-  for (;;) {
-    uint32_t owner = snapshot_number(snapshot, 0);
-    if (owner == UINT32_MAX || !snapshot_expect(snapshot, owner < lists, "list %u is none of the wheels", owner))
-      return;
-    uint32_t count = snapshot_count(snapshot, 0, snapshot->high, "agents in a wheel");
-    if (!snapshot_expect(snapshot, count > 0, "an empty list")) return;
-    exchange_slot(snapshot, owner, count);
-    if (snapshot->failed) return;
-  }
+  static const numbered_lists wheels = {{"agents in a wheel", "a wheel", SNAPSHOT_LISTED, 1u << AGENT_WAITING},
+                                        "the wheels",
+                                        list_of_wheel,
+                                        fits_wheel,
+                                        hang_in_wheel};
+  const class_table *table = &snapshot->world->queues->classes;
+  exchange_lists(snapshot, &wheels, &table->lists,
+                 (snapshot_checks(snapshot) ? snapshot->classes : table->count) * CLASS_LISTS);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ ready
- */
+static agent_list list_of_ring(const struct world_queues *queues, uint32_t number) {
+  return queues->ready.lists[number];
+}
 
-static void snapshot_waiting_file(struct muster_world *world, uint32_t bucket, uint32_t index) {
+static bool fits_ring(const struct world_queues *queues, uint32_t number, const agent_row *row) {
+  (void)number;
+  return ready_by_deadline(&queues->ready) || !row->woken;
+}
+
+static void file_in_ring(struct muster_world *world, uint32_t bucket, uint32_t index) {
   ASSERT(bucket < READY_LISTS && world->agents.store.rows[index].status == AGENT_READY &&
          !world->agents.store.rows[index].spot);
   ready_set *ready = &world->queues->ready;
@@ -83,53 +106,23 @@ static void snapshot_waiting_file(struct muster_world *world, uint32_t bucket, u
   if (bucket < READY_BUCKETS) ready->occupied[bucket / 64] |= 1ull << (bucket % 64);
 }
 
-static void exchange_bucket(struct snapshot *snapshot, uint32_t bucket, uint32_t count) {
-  struct muster_world *world = snapshot->world;
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? world->plan->periods.due[i] : 0);
-    if (!expect_status(snapshot, index, AGENT_READY, "the ring of ready agents")) return;
-    if (snapshot_checks(snapshot) && !ready_by_deadline(&world->queues->ready))
-      snapshot_expect(snapshot, !snapshot->rows[index].woken, "agent %u was woken and is in the ring", index);
-    if (snapshot_loads(snapshot)) snapshot_waiting_file(world, bucket, index);
-  }
-}
-
-static void exchange_ring(struct snapshot *snapshot) {
-  const ready_set *ready = &snapshot->world->queues->ready;
-  for (uint32_t bucket = 0; bucket < READY_LISTS && snapshot_saves(snapshot); bucket++) {
-    uint32_t count = snapshot_list(snapshot, &ready->members, ready->lists[bucket]);
-    if (!count) continue;
-    snapshot_number(snapshot, bucket);
-    exchange_bucket(snapshot, bucket, snapshot_number(snapshot, count));
-  }
-  if (snapshot_saves(snapshot)) snapshot_number(snapshot, UINT32_MAX);
-  while (!snapshot_saves(snapshot) && !snapshot->failed) {
-    uint32_t bucket = snapshot_number(snapshot, 0);
-    if (bucket == UINT32_MAX || !snapshot_expect(snapshot, bucket < READY_LISTS, "bucket %u is none", bucket)) return;
-    uint32_t count = snapshot_count(snapshot, 0, snapshot->high, "agents in a bucket");
-    if (!snapshot_expect(snapshot, count > 0, "an empty bucket")) return;
-    exchange_bucket(snapshot, bucket, count);
-  }
-}
+/* ------------------------------------------------------------------------------------------------------------ ready
+ */
 
 /* The agents in a line: the queue of the woken agents if `woken`, else the line of all waiting agents. */
 static void exchange_fifo(struct snapshot *snapshot, struct fifo *fifo, bool woken) {
+  static const snapshot_listing listings[] = {
+      {"agents in a line", "the line", SNAPSHOT_IN_FIFO, 1u << AGENT_READY | 1u << AGENT_ADMITTED | 1u << AGENT_ACTING},
+      {"agents in a line", "the line of the woken", SNAPSHOT_LISTED, 1u << AGENT_READY}};
   ASSERT(fifo->head <= fifo->tail && (snapshot_saves(snapshot) || fifo->standing == 0));
   struct muster_world *world = snapshot->world;
-  uint32_t place = fifo->head, count = snapshot_count(snapshot, fifo->standing, snapshot->high, "agents in a line");
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? fifo_next(fifo, &place) : 0);
-    if (woken &&
-        !snapshot_expect(snapshot, !ready_by_deadline(&world->queues->ready), "no agent is woken ahead of others"))
-      return;
-    if (woken && !expect_status(snapshot, index, AGENT_READY, "the line of the woken")) return;
-    if (!woken && !snapshot_mark(snapshot, index, SNAPSHOT_IN_FIFO, "the line")) return;
-    if (woken && snapshot_checks(snapshot))
-      snapshot_expect(snapshot, snapshot->rows[index].woken, "agent %u was not woken", index);
-    if (!woken && snapshot_checks(snapshot))
-      snapshot_expect(snapshot,
-                      snapshot->rows[index].status >= AGENT_READY && snapshot->rows[index].status <= AGENT_ACTING,
-                      "agent %u is in the line", index);
+  for (uint32_t i = 0, place = fifo->head; i < fifo->standing; i++) snapshot->indices[i] = fifo_next(fifo, &place);
+  uint32_t count = snapshot_indices(snapshot, fifo->standing, snapshot->high, &listings[woken]);
+  if (woken)
+    snapshot_expect(snapshot, !count || !ready_by_deadline(&world->queues->ready), "no agent is woken ahead of others");
+  for (uint32_t i = 0; i < count && !snapshot_saves(snapshot); i++) {
+    uint32_t index = snapshot->indices[i];
+    snapshot_expect(snapshot, !woken || snapshot->rows[index].woken, "agent %u was not woken", index);
     if (!snapshot_loads(snapshot)) continue;
     fifo_join(fifo, index);
     if (!woken) world->agents.store.rows[index].queued = 1;
@@ -138,35 +131,32 @@ static void exchange_fifo(struct snapshot *snapshot, struct fifo *fifo, bool wok
 
 /* The agents that are held for the next frame. */
 static void exchange_held(struct snapshot *snapshot) {
-  ASSERT(snapshot->world->batch->held_count <= HELD_MAX);
+  static const snapshot_listing held = {"agents are held", "the list of held agents", SNAPSHOT_LISTED,
+                                        1u << AGENT_ADMITTED};
   struct batch *batch = snapshot->world->batch;
-  uint32_t count = snapshot_count(snapshot, batch->held_count, HELD_MAX, "agents are held");
-  uint64_t held_ns = snapshot_long(snapshot, batch->held_ns);
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? batch->held[i] : 0);
-    if (!expect_status(snapshot, index, AGENT_ADMITTED, "the list of held agents")) return;
-    if (snapshot_loads(snapshot)) batch->held[i] = index;
-  }
+  uint32_t count = batch->held_count, most = snapshot->high < HELD_MAX ? snapshot->high : HELD_MAX;
+  ASSERT(count <= HELD_MAX);
+  if (snapshot_saves(snapshot)) memcpy(snapshot->indices, batch->held, count * sizeof *batch->held);
+  count = snapshot_indices(snapshot, count, most, &held);
+  snapshot_exchange_own(snapshot, &batch->held_ns, sizeof batch->held_ns);
   if (!snapshot_loads(snapshot)) return;
   batch->held_count = count;
-  batch->held_ns = held_ns;
+  memcpy(batch->held, snapshot->indices, count * sizeof *batch->held);
 }
 
 /* The agents with waiting action atoms. */
 static void exchange_acting(struct snapshot *snapshot) {
+  static const snapshot_listing acting = {"agents with waiting actions", "the list of acting agents", SNAPSHOT_LISTED,
+                                          1u << AGENT_ACTING};
   ASSERT(snapshot->world->acts->first < ACT_KINDS);
-  struct muster_world *world = snapshot->world;
-  uint32_t count = snapshot_count(snapshot, world->queues->acting_count, snapshot->high, "agents with waiting actions");
-  for (uint32_t i = 0, index = 0; i < count && !snapshot->failed; i++, index++) {
-    while (snapshot_saves(snapshot) && !(world->queues->acting[index / 64] >> (index % 64) & 1)) index++;
-    index = snapshot_number(snapshot, index);
-    if (!expect_status(snapshot, index, AGENT_ACTING, "the list of acting agents")) return;
-    if (!snapshot_loads(snapshot)) continue;
-    world->queues->acting[index / 64] |= 1ull << (index % 64);
-    world->queues->acting_count++;
-  }
-  uint32_t first = snapshot_count(snapshot, world->acts->first, ACT_KINDS - 1, "kinds of actions");
-  if (snapshot_loads(snapshot)) world->acts->first = first;
+  struct world_queues *queues = snapshot->world->queues;
+  uint32_t count = snapshot_saves(snapshot) ? snapshot_bitmap(snapshot, queues->acting, queues->acting_count) : 0;
+  count = snapshot_indices(snapshot, count, snapshot->high, &acting);
+  uint32_t first = snapshot_count(snapshot, snapshot->world->acts->first, ACT_KINDS - 1, "kinds of actions");
+  if (!snapshot_loads(snapshot)) return;
+  for (uint32_t i = 0; i < count; i++) queues->acting[snapshot->indices[i] / 64] |= 1ull << (snapshot->indices[i] % 64);
+  queues->acting_count = count;
+  snapshot->world->acts->first = first;
 }
 
 static void snapshot_waiting_count_ready(struct muster_world *world) {
@@ -182,22 +172,24 @@ static void snapshot_waiting_count_ready(struct muster_world *world) {
 }
 
 void snapshot_ready(struct snapshot *snapshot) {
-  ready_set *ready = &snapshot->world->queues->ready;
-  int64_t low = (int64_t)snapshot_long(snapshot, (uint64_t)ready->low);
-  uint64_t now_ns = snapshot_long(snapshot, ready->now_ns);
-  uint32_t width_shift = snapshot_count(snapshot, ready->width_shift, 60, "bits of a bucket's width");
+  static const numbered_lists ring = {
+      {"agents in a bucket", "the ring of ready agents", SNAPSHOT_LISTED, 1u << AGENT_READY},
+      "the ring of ready agents",
+      list_of_ring,
+      fits_ring,
+      file_in_ring};
+  static const snapshot_column columns[] = {ANY(ready_set, low), PAST(ready_set, now_ns),
+                                            COUNT(ready_set, width_shift, 60), COLUMNS_END};
+  struct world_queues *queues = snapshot->world->queues;
+  ready_set substitute = queues->ready, *ready = snapshot_object(snapshot, &queues->ready, &substitute);
+  bool fits = snapshot_columns(snapshot, columns, ready);
   snapshot_expect(snapshot,
-                  now_ns <= snapshot->info.sim_now_ns && low >= ready_first_low(ready) &&
-                      low <= (int64_t)(now_ns >> width_shift),
-                  "a ring that begins at %lld", (long long)low);
-  if (snapshot_loads(snapshot)) {
-    ready->low = low;
-    ready->now_ns = now_ns;
-    ready->width_shift = width_shift;
-  }
-  exchange_ring(snapshot);
-  exchange_fifo(snapshot, &ready->woken, true);
-  exchange_fifo(snapshot, &ready->waiting, false);
+                  fits && ready->low >= ready_first_low(ready) &&
+                      ready->low <= (int64_t)(ready->now_ns >> ready->width_shift),
+                  "a ring that begins at %lld", (long long)ready->low);
+  exchange_lists(snapshot, &ring, &queues->ready.members, READY_LISTS);
+  exchange_fifo(snapshot, &queues->ready.woken, true);
+  exchange_fifo(snapshot, &queues->ready.waiting, false);
   exchange_held(snapshot);
   exchange_acting(snapshot);
   if (snapshot_loads(snapshot)) snapshot_waiting_count_ready(snapshot->world);
@@ -207,20 +199,14 @@ void snapshot_ready(struct snapshot *snapshot) {
  */
 
 static void exchange_timers(struct snapshot *snapshot, struct timers *timers, uint16_t mark) {
+  const snapshot_listing listing = {"times", "the agents that wait for a time", mark, LISTS_LIVE};
   ASSERT(timers->count <= timers->high && (snapshot_saves(snapshot) || timers->count == 0));
-  uint32_t count = snapshot_count(snapshot, timers->count, snapshot->high, "times");
+  for (uint32_t i = 0; i < timers->count; i++) snapshot->indices[i] = timers->heap[i].agent;
+  uint32_t count = snapshot_indices(snapshot, timers->count, snapshot->high, &listing);
   uint32_t high = snapshot_count(snapshot, timers->high, snapshot->world->def.agents_max, "times at once");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    struct timer timer = {0};
-    if (snapshot_saves(snapshot)) timer = timers->heap[i];
-    timer.agent = snapshot_number(snapshot, timer.agent);
-    timer.at_ns = snapshot_long(snapshot, timer.at_ns);
-    if (snapshot_checks(snapshot)) {
-      if (!snapshot_mark(snapshot, timer.agent, mark, "the agents that wait for a time")) return;
-      snapshot_expect(snapshot, snapshot->rows[timer.agent].generation & 1, "agent %u waits for a time and is gone",
-                      timer.agent);
-    }
-    if (snapshot_loads(snapshot)) timers_set(timers, timer.agent, timer.at_ns);
+    uint64_t at_ns = snapshot_long(snapshot, snapshot_saves(snapshot) ? timers->heap[i].at_ns : 0);
+    if (snapshot_loads(snapshot)) timers_set(timers, snapshot->indices[i], at_ns);
   }
   snapshot_expect(snapshot, high >= count, "more times than ever");
   if (snapshot_loads(snapshot)) timers->high = high;
@@ -236,18 +222,16 @@ void snapshot_timers(struct snapshot *snapshot) {
 
 /* Spawned agents, in the order of their indices. */
 static void exchange_spawns(struct snapshot *snapshot) {
+  static const snapshot_listing waiting = {"spawns wait", "the spawns", SNAPSHOT_LISTED, 1u << AGENT_PENDING};
   struct muster_world *world = snapshot->world;
   struct spawn_queue *spawns = &world->commands->queues.spawns;
   uint32_t count = 0, next = snapshot_count(snapshot, spawns->next, world->def.agents_max + 63, "spawns");
-  for (uint32_t i = 0; snapshot_saves(snapshot) && i < snapshot->high; i++) count += spawn_queue_has(spawns, i);
-  count = snapshot_count(snapshot, count, snapshot->high, "spawns wait");
-  for (uint32_t i = 0, index = 0; i < count && !snapshot->failed; i++, index++) {
-    while (snapshot_saves(snapshot) && !spawn_queue_has(spawns, index)) index++;
-    index = snapshot_number(snapshot, index);
-    if (!expect_status(snapshot, index, AGENT_PENDING, "the spawns")) return;
-    if (snapshot_loads(snapshot)) spawn_queue_add(spawns, index);
-  }
-  if (snapshot_loads(snapshot) && next < spawns->words * 64) spawns->next = next;
+  for (uint32_t i = 0; snapshot_saves(snapshot) && i < snapshot->high; i++)
+    if (spawn_queue_has(spawns, i)) snapshot->indices[count++] = i;
+  count = snapshot_indices(snapshot, count, snapshot->high, &waiting);
+  if (!snapshot_loads(snapshot)) return;
+  for (uint32_t i = 0; i < count; i++) spawn_queue_add(spawns, snapshot->indices[i]);
+  if (next < spawns->words * 64) spawns->next = next;
 }
 
 /* Hints of agents that were already taken care of are left out. */
@@ -341,33 +325,23 @@ static void exchange_messages(struct snapshot *snapshot) {
 
 /* The agents that a message wakes at the next intake, and the agents that are to be told of dropped messages. */
 static void exchange_mailbox(struct snapshot *snapshot) {
+  static const snapshot_listing to_wake = {"agents to wake", "the agents to wake", 0, LISTS_LIVE};
+  static const snapshot_listing lost = {"agents that lost messages", "those that lost messages", SNAPSHOT_LOST,
+                                        LISTS_ACTIVE};
   struct mailbox *mailbox = &snapshot->world->links->mailbox;
-  uint32_t most = mailbox->places ? snapshot->high : 0, index = 0;
-  uint32_t count = snapshot_count(snapshot, mailbox->wake_count, most, "agents to wake");
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++, index++) {
-    while (snapshot_saves(snapshot) && !(mailbox->to_wake[index / 64] >> (index % 64) & 1)) index++;
-    index = snapshot_number(snapshot, index);
-    if (!snapshot_expect_agent(snapshot, index)) return;
-    if (snapshot_checks(snapshot))
-      snapshot_expect(snapshot, snapshot->rows[index].generation & 1, "agent %u is to wake and gone", index);
-    if (snapshot_loads(snapshot)) mailbox_wake(mailbox, index);
-  }
-  count = snapshot_count(snapshot, mailbox->owed_count, most, "agents that lost messages");
-  index = 0;
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++, index++) {
-    while (snapshot_saves(snapshot) && !mailbox->losses[index].count) index++;
-    index = snapshot_number(snapshot, index);
-    if (!snapshot_mark(snapshot, index, SNAPSHOT_LOST, "those that lost messages")) return;
-    struct loss loss = {0};
-    if (snapshot_saves(snapshot)) loss = mailbox->losses[index];
-    snapshot_exchange(snapshot, &loss, sizeof loss);
-    snapshot_expect(snapshot, loss.count > 0 && loss.begun <= loss.count, "agent %u lost what none can", index);
-    if (snapshot_checks(snapshot))
-      snapshot_expect(snapshot, snapshot->rows[index].status > AGENT_PENDING, "agent %u lost messages and never ran",
-                      index);
-    if (!snapshot_loads(snapshot)) continue;
-    mailbox->losses[index] = loss;
-    mailbox->owed_count++;
+  uint32_t most = mailbox->places ? snapshot->high : 0, count = mailbox->wake_count, owed = mailbox->owed_count;
+  if (snapshot_saves(snapshot)) snapshot_bitmap(snapshot, mailbox->to_wake, count);
+  count = snapshot_indices(snapshot, count, most, &to_wake);
+  for (uint32_t i = 0; i < count && snapshot_loads(snapshot); i++) mailbox_wake(mailbox, snapshot->indices[i]);
+  for (uint32_t i = 0, index = 0; i < owed; index++)
+    if (mailbox->losses[index].count) snapshot->indices[i++] = index;
+  owed = snapshot_indices(snapshot, owed, most, &lost);
+  if (snapshot_loads(snapshot)) mailbox->owed_count = owed;
+  for (uint32_t i = 0; i < owed && !snapshot->failed; i++) {
+    uint32_t index = snapshot->indices[i];
+    struct loss substitute, *loss = snapshot_object(snapshot, &mailbox->losses[index], &substitute);
+    snapshot_exchange(snapshot, loss, sizeof *loss);
+    snapshot_expect(snapshot, loss->count > 0 && loss->begun <= loss->count, "agent %u lost what none can", index);
   }
 }
 

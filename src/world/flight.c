@@ -1,30 +1,29 @@
 /* flight.c - the flight recorder: its memory, and the reader of what a dead process left. */
 #include "world/flight.h"
 
+#include "base/flight_format.h"
 #include "run/flight.h"
 #include "run/runner.h"
 #include "world/guard.h"
 
 #include <string.h>
-#include <xxhash.h>
 
 enum { TYPES_MOST = 1024 }; /* that any world may have */
-static const char magic[8] = {'M', 'U', 'S', 'T', 'F', 'L', 'I', 'T'};
 
 _Static_assert(sizeof(muster_flight_header) == 64, "names follow");
+_Static_assert(offsetof(muster_flight_header, lines) == CHUNKS_SEAL_BEFORE, "the section begins there");
+
+/* The bytes of the section, from `lines` on. */
+static size_t section_bytes(uint32_t types_max) {
+  return sizeof(muster_flight_header) - CHUNKS_SEAL_BEFORE + (size_t)types_max * MUSTER_FLIGHT_NAME_BYTES;
+}
 
 static size_t lines_offset(uint32_t types_max) {
-  size_t end = sizeof(muster_flight_header) + (size_t)types_max * MUSTER_FLIGHT_NAME_BYTES;
-  return (end + 63) / 64 * 64;
+  return (CHUNKS_SEAL_BEFORE + section_bytes(types_max) + CHUNKS_SEAL_AFTER + 63) / 64 * 64;
 }
 
 static size_t bytes_for(uint32_t types_max, uint32_t lines) {
   return lines_offset(types_max) + lines * sizeof(muster_flight_line);
-}
-
-static uint64_t check_of(const muster_flight_header *header) {
-  uint64_t seed = XXH3_64bits(header, offsetof(muster_flight_header, check));
-  return XXH3_64bits_withSeed(header + 1, (size_t)header->types_max * MUSTER_FLIGHT_NAME_BYTES, seed);
 }
 
 /* ------------------------------------------------------------------------------------------------------- writing */
@@ -39,7 +38,7 @@ void flight_enter_types(struct muster_world *world) {
            sizeof world->agents.types.types[i].name);
   }
   header->types = world->agents.types.count;
-  header->check = check_of(header);
+  chunks_seal(&flight_format, FLIGHT_OF_WORLD, header, section_bytes(header->types_max));
 }
 
 size_t muster_flight_bytes(const muster_world *world) {
@@ -66,8 +65,6 @@ muster_result muster_flight_attach(muster_world *world, void *memory, size_t byt
   if (memory) {
     memset(memory, 0, needed);
     muster_flight_header *header = memory;
-    memcpy(header->magic, magic, sizeof magic);
-    header->version = MUSTER_FLIGHT_VERSION;
     header->lines = world->runner->state_count;
     header->types_max = world->def.types_max;
   }
@@ -91,14 +88,20 @@ const char *muster_flight_doing_name(muster_flight_doing doing) {
   return names[(unsigned)doing < MUSTER_FLIGHT_DOINGS ? doing : MUSTER_FLIGHT_NOTHING];
 }
 
-static muster_result check_header(const muster_flight_header *header, size_t bytes) {
-  if (memcmp(header->magic, magic, sizeof magic))
-    return error_set(MUSTER_E_INPUT, "flight recorder: this is no recorder's memory: it does not begin with '%.8s'",
-                     magic);
-  if (header->version != MUSTER_FLIGHT_VERSION)
-    return error_set(MUSTER_E_INPUT, "flight recorder: version %u, this library reads %u", header->version,
-                     MUSTER_FLIGHT_VERSION);
-  if (header->types_max > TYPES_MOST || header->types > header->types_max || header->lines > MUSTER_FLIGHT_LINES_MAX)
+/* Checks the section, and copies the header. */
+static muster_result world_flight_read_header(const void *memory, size_t bytes, muster_flight_header *header) {
+  static const char before[] = "MUSTFLIT";
+  chunk_reader reader;
+  size_t length;
+  if (bytes >= strlen(before) && memcmp(memory, before, strlen(before)) == 0)
+    return error_set(MUSTER_E_INPUT, "flight recorder: version 1, this library reads %u", MUSTER_FLIGHT_VERSION);
+  muster_result result = chunks_read_front(&reader, &flight_format, memory, bytes, &length);
+  if (result) return result;
+  if (length < sizeof *header || !chunks_enter(&reader, FLIGHT_OF_WORLD))
+    return error_set(MUSTER_E_INPUT, "flight recorder: this is no world's memory");
+  memcpy(header, memory, sizeof *header);
+  if (header->types_max > TYPES_MOST || header->types > header->types_max || header->lines > MUSTER_FLIGHT_LINES_MAX ||
+      header->bytes != section_bytes(header->types_max))
     return error_set(MUSTER_E_INPUT, "flight recorder: damaged: %u types of %u and %u lines cannot be", header->types,
                      header->types_max, header->lines);
   if (bytes_for(header->types_max, header->lines) > bytes)
@@ -144,15 +147,9 @@ muster_result muster_flight_read(const void *memory, size_t bytes, muster_flight
                                  uint32_t *count) {
   muster_flight_header header;
   if (!count || (capacity && !entries)) return error_missing("flight recorder", "array and the count");
-  if (!memory || bytes < sizeof header)
-    return error_set(MUSTER_E_INPUT, "flight recorder: cut off: %zu bytes are less than its header", bytes);
-  memcpy(&header, memory, sizeof header);
-  muster_result result = check_header(&header, bytes);
+  muster_result result = world_flight_read_header(memory, memory ? bytes : 0, &header);
   if (result) return result;
   const char *names = (const char *)memory + sizeof header;
-  uint64_t seed = XXH3_64bits(&header, offsetof(muster_flight_header, check));
-  if (XXH3_64bits_withSeed(names, (size_t)header.types_max * MUSTER_FLIGHT_NAME_BYTES, seed) != header.check)
-    return error_set(MUSTER_E_INPUT, "flight recorder: damaged: its header and names do not give its check value");
   const unsigned char *lines = (const unsigned char *)memory + lines_offset(header.types_max);
   result = check_lines(&header, lines);
   if (result) return result;

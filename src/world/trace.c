@@ -33,7 +33,7 @@ void trace_begin(struct trace *trace, const frame_state *frame, bool virtual) {
   uint32_t place = place_of_next(trace);
   trace_frame *kept = &trace->ring[place];
   for (uint32_t i = 0; i < trace->workers; i++)
-    track_begin(&trace->tracks[i], trace_spans(trace, place, i), trace->spans_max);
+    track_begin(&trace->tracks[i], trace_spans_of(trace, place, i), trace->spans_max);
   kept->begin_ns = frame->begin_ns;
   kept->deadline_ns = frame->deadline_ns;
   if (!virtual) return;

@@ -54,7 +54,7 @@ static inline uint32_t trace_place(const struct trace *trace, uint32_t k) {
 }
 
 /* The spans of a worker in the frame at a place of the ring. */
-static inline struct span *trace_spans(const struct trace *trace, uint32_t place, uint32_t worker) {
+static inline struct span *trace_spans_of(const struct trace *trace, uint32_t place, uint32_t worker) {
   return trace->spans + ((size_t)worker * trace->frames_max + place) * trace->spans_max;
 }
 

@@ -3,6 +3,7 @@
 #include "world/tune.h"
 
 #include "base/assert.h"
+#include "base/fields.h"
 #include "base/sized.h"
 #include "world/conduct.h"
 #include "world/guard.h"
@@ -16,71 +17,33 @@
 #include "world/world_record.h"
 #include "world/world_score.h"
 
-#include <math.h>
 #include <string.h>
-
-static bool is_share(float value) {
-  return value >= 0.0f && value <= 1.0f;
-}
 
 /* -------------------------------------------------------------------------------------------------------- checks */
 
-/* Checks what tunings and the definition have in common. */
-static muster_result tune_check_choices(float level_pressure, uint32_t cycles_max, float cycles_importance) {
-  if (level_pressure != 0.0f && !(level_pressure >= 0.05f && level_pressure <= 1.0f))
-    return error_set(MUSTER_E_ARGUMENT, "world: level_pressure %g must be 0, or 0.05..1", (double)level_pressure);
-  if (cycles_max < 1 || cycles_max > MUSTER_CYCLES_MAX || !is_share(cycles_importance))
-    return error_set(MUSTER_E_ARGUMENT, "world: cycles_max %u must be 1..%u, cycles_importance %g 0..1", cycles_max,
-                     MUSTER_CYCLES_MAX, (double)cycles_importance);
-  return MUSTER_OK;
+/* The groups of fields that do not count in such a world. */
+static uint32_t groups_without(bool factors) {
+  return factors ? 0 : FIELD_OF_FACTORS;
 }
 
-static muster_result check_law(float octaves, float part) {
-  if (!(octaves >= 0.0f && octaves <= 16.0f))
-    return error_set(MUSTER_E_ARGUMENT, "world: importance_octaves %g must be 0..16", (double)octaves);
-  if (!(part >= 0.1f && part <= 0.9f))
-    return error_set(MUSTER_E_ARGUMENT, "world: wish_part %g must be 0.1 .. 0.9", (double)part);
-  return MUSTER_OK;
-}
-
-static muster_result tune_check_factors(float focus, float designer, float role, float company) {
-  if (is_share(focus) && is_share(designer) && is_share(role) && is_share(company) &&
-      focus + designer + role + company > 0.0f)
-    return MUSTER_OK;
+static muster_result check_factors(float focus, float designer, float role, float company) {
+  if (focus + designer + role + company > 0.0f) return MUSTER_OK;
   return error_set(MUSTER_E_ARGUMENT,
                    "world: focus %g, designer %g, role %g and company %g must be 0..1 each and not all zero",
                    (double)focus, (double)designer, (double)role, (double)company);
 }
 
 muster_result tune_check_def(const muster_world_def *def) {
-  if ((unsigned)def->importance > MUSTER_IMPORTANCE_FACTORS)
-    return error_set(MUSTER_E_ARGUMENT, "world: importance %d must be a known value", (int)def->importance);
-  if (!is_share(def->weight_reduction))
-    return error_set(MUSTER_E_ARGUMENT, "world: weight_reduction %g must be 0..1", (double)def->weight_reduction);
-  muster_result result = tune_check_choices(def->level_pressure, def->cycles_max, def->cycles_importance);
-  if (!result) result = check_law(def->importance_octaves, def->wish_part);
+  bool factors = def->importance == MUSTER_IMPORTANCE_FACTORS;
+  muster_result result = fields_check(fields_world, "world", NULL, def, groups_without(factors));
   if (result) return result;
+  if (def->agents_ready > def->agents_max)
+    return error_set(MUSTER_E_ARGUMENT, "world: agents_ready %u must be at most agents_max %u", def->agents_ready,
+                     def->agents_max);
   if (def->planner_workers && def->cycles_max > 1)
     return error_set(MUSTER_E_ARGUMENT, "world: cycles_max %u must be 1 with planner_workers: the host runs updates",
                      def->cycles_max);
-  return def->importance == MUSTER_IMPORTANCE_FACTORS
-             ? tune_check_factors(def->focus, def->designer, def->role, def->company)
-             : MUSTER_OK;
-}
-
-/* Negative means leave; NaN is refused. */
-static bool may_be(float value) {
-  return value <= 1.0f;
-}
-
-static muster_result tune_check_priority(const muster_world_tuning *tuning) {
-  if (!may_be(tuning->weight_importance) || !may_be(tuning->weight_wait) || !may_be(tuning->weight_runs) ||
-      !may_be(tuning->weight_progress) || !may_be(tuning->weight_reduction))
-    return error_set(MUSTER_E_ARGUMENT, "world tuning: the weights of priority must be at most 1 (negative: as it is)");
-  if (tuning->guarantee_ns && (tuning->guarantee_ns < 1000000u || tuning->guarantee_ns > 3600000000000u))
-    return error_set(MUSTER_E_ARGUMENT, "world tuning: guarantee_ns %llu must be 0 (as it is) or 1 ms .. 1 h",
-                     (unsigned long long)tuning->guarantee_ns);
-  return MUSTER_OK;
+  return factors ? check_factors(def->focus, def->designer, def->role, def->company) : MUSTER_OK;
 }
 
 static bool gives_factors(const muster_world_tuning *tuning) {
@@ -88,24 +51,22 @@ static bool gives_factors(const muster_world_tuning *tuning) {
 }
 
 muster_result tune_check(const struct muster_world *world, const muster_world_tuning *tuning) {
-  muster_result result = tune_check_priority(tuning);
-  if (!result)
-    result = tune_check_choices(tuning->level_pressure < 0.0f ? 0.0f : tuning->level_pressure,
-                                tuning->cycles_max ? tuning->cycles_max : 1,
-                                tuning->cycles_importance < 0.0f ? 0.0f : tuning->cycles_importance);
-  if (!result)
-    result = check_law(tuning->importance_octaves < 0.0f ? 0.0f : tuning->importance_octaves,
-                       tuning->wish_part < 0.0f ? 0.5f : tuning->wish_part);
-  if (!result && tuning->cycles_max > 1 && world_is_planned(world))
-    result = error_set(MUSTER_E_STATE,
-                       "world tuning: cycles_max %u in a world with planner_workers: its host runs "
-                       "updates",
-                       tuning->cycles_max);
-  if (result || !gives_factors(tuning)) return result;
-  if (!world->score->factors)
+  const muster_world_tuning none = muster_default_world_tuning();
+  bool factors = gives_factors(tuning);
+  muster_result result = fields_check_tuning(fields_world, "world tuning", tuning, &none);
+  if (result) return result;
+  if (tuning->cycles_max > 1 && world_is_planned(world))
+    return error_set(MUSTER_E_STATE,
+                     "world tuning: cycles_max %u in a world with planner_workers: its host runs updates",
+                     tuning->cycles_max);
+  if (factors && !world->score->factors)
     return error_set(MUSTER_E_STATE, "world tuning: importance is no sum of factors in this world: create it with "
                                      "MUSTER_IMPORTANCE_FACTORS");
-  return tune_check_factors(tuning->focus, tuning->designer, tuning->role, tuning->company);
+  if (factors && (tuning->focus < 0.0f || tuning->designer < 0.0f || tuning->role < 0.0f || tuning->company < 0.0f))
+    return error_set(MUSTER_E_ARGUMENT,
+                     "world tuning: focus %g, designer %g, role %g and company %g must be given all four, or none",
+                     (double)tuning->focus, (double)tuning->designer, (double)tuning->role, (double)tuning->company);
+  return factors ? check_factors(tuning->focus, tuning->designer, tuning->role, tuning->company) : MUSTER_OK;
 }
 
 muster_result muster_world_tune(muster_world *world, const muster_world_tuning *given) {
@@ -121,29 +82,8 @@ muster_result muster_world_tune(muster_world *world, const muster_world_tuning *
 muster_result muster_world_tuning_read(const muster_world *world, muster_world_tuning *tuning) {
   muster_result result = guard_read(world, "world tuning");
   if (result) return result;
-  const muster_world_def *def = &world->def;
-  muster_world_tuning whole = {.weight_importance = def->weight_importance,
-                               .weight_wait = def->weight_wait,
-                               .weight_runs = def->weight_runs,
-                               .weight_progress = def->weight_progress,
-                               .weight_reduction = def->weight_reduction,
-                               .guarantee_ns = def->guarantee_ns,
-                               .updates_per_frame = def->updates_per_frame,
-                               .focus = -1.0f,
-                               .designer = -1.0f,
-                               .role = -1.0f,
-                               .company = -1.0f,
-                               .level_pressure = def->level_pressure,
-                               .cycles_max = def->cycles_max,
-                               .cycles_importance = def->cycles_importance,
-                               .importance_octaves = def->importance_octaves,
-                               .wish_part = def->wish_part};
-  if (world->score->factors) {
-    whole.focus = def->focus;
-    whole.designer = def->designer;
-    whole.role = def->role;
-    whole.company = def->company;
-  }
+  muster_world_tuning whole = muster_default_world_tuning();
+  fields_describe(fields_world, &world->def, &whole, groups_without(world->score->factors));
   return sized_write(SIZED(world_tuning), &whole, tuning);
 }
 
@@ -184,38 +124,18 @@ void tune_create(struct muster_world *world) {
   world->score->factors = &world->score->factor_weights;
 }
 
-/* Takes a value of at least 0; true when it differs from the held one. */
-static bool take_share(float *held, float given) {
-  bool news = given >= 0.0f && given != *held;
-  if (news) *held = given;
-  return news;
-}
-
 static void tune_apply(struct muster_world *world, const muster_world_tuning *tuning) {
-  muster_world_def *def = &world->def;
-  bool order = take_share(&def->weight_importance, tuning->weight_importance);
-  order |= take_share(&def->weight_wait, tuning->weight_wait);
-  order |= take_share(&def->weight_runs, tuning->weight_runs);
-  order |= take_share(&def->weight_progress, tuning->weight_progress);
-  order |= take_share(&def->weight_reduction, tuning->weight_reduction);
-  order |= tuning->guarantee_ns && tuning->guarantee_ns != def->guarantee_ns;
-  if (tuning->guarantee_ns) def->guarantee_ns = tuning->guarantee_ns;
-  if (order) ready_reweigh(&world->queues->ready, &world->agents.store, def);
-  if (tuning->updates_per_frame != MUSTER_UPDATES_LEAVE) def->updates_per_frame = tuning->updates_per_frame;
-  if (tuning->cycles_max) def->cycles_max = tuning->cycles_max;
-  take_share(&def->cycles_importance, tuning->cycles_importance);
-  if (take_share(&def->level_pressure, tuning->level_pressure))
-    world->score->shedding.from = (double)def->level_pressure;
-  if (take_share(&def->wish_part, tuning->wish_part)) world->plan->periods.wish_part = (double)def->wish_part;
-  if (take_share(&def->importance_octaves, tuning->importance_octaves)) conduct_weigh_anew(world);
-  if (!gives_factors(tuning)) return;
-  bool matter = take_share(&def->focus, tuning->focus);
-  matter |= take_share(&def->designer, tuning->designer);
-  matter |= take_share(&def->role, tuning->role);
-  matter |= take_share(&def->company, tuning->company);
+  const muster_world_tuning none = muster_default_world_tuning();
+  const muster_world_def *def = &world->def;
+  uint32_t changed = fields_tune(fields_world, &world->def, tuning, &none);
+  if (changed & FIELD_RANKS) ready_reweigh(&world->queues->ready, &world->agents.store, def);
+  world->score->shedding.from = (double)def->level_pressure;
+  world->plan->periods.wish_part = (double)def->wish_part;
+  if (changed & FIELD_WEIGHS) conduct_weigh_anew(world);
+  if (!(changed & FIELD_OF_FACTORS)) return;
   score_inputs inputs = world_score_inputs(world);
   take_factors(world);
-  if (matter) score_everybody(&world->score->board, &inputs);
+  score_everybody(&world->score->board, &inputs);
 }
 
 /* Takes the next tuning, of those that were queued when the intake began. */

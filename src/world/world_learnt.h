@@ -25,6 +25,9 @@ typedef struct frame_experience {
   struct controller controller;
 } frame_experience;
 
+/* Whether frames can have taught this: for what is read from a snapshot or a record. */
+bool experience_is_possible(const frame_experience *experience);
+
 struct world_learnt {
   cost_table costs;
   frame_experience experience;

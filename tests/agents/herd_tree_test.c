@@ -13,7 +13,7 @@ static herd_tree tree_of(uint32_t branching, uint32_t depth) {
 }
 
 static double random_between(uint64_t seed, uint32_t counter, double low, double high) {
-  return low + (high - low) * (double)random_share(random_at(seed, counter, 0, 0));
+  return low + (high - low) * (double)muster_random_share(random_at(seed, counter, 0, 0));
 }
 
 static herd_body random_body(const herd_tree *tree, uint64_t seed, uint32_t node) {

@@ -30,7 +30,7 @@ static void destroy(struct fixture *fixture) {
 }
 
 static double draw(struct fixture *fixture, double below) {
-  return (double)random_share(random_at(3, 0, 0, ++fixture->draws)) * below;
+  return (double)muster_random_share(random_at(3, 0, 0, ++fixture->draws)) * below;
 }
 
 static void add(struct fixture *fixture, uint32_t index, muster_position position, uint32_t partition, float near_m,

@@ -123,11 +123,11 @@ Test(space, keeps_its_word_at_any_distance_from_the_origin) {
     fixture->counter = (uint64_t)run << 32;
     double corner = run < 30 ? -1e9 : 1e9 - 20.0 * cell_m;
     for (uint32_t i = 0; i < AGENTS_MAX; i++)
-      put_at(fixture, i, corner + 20.0 * cell_m * (double)random_share(random_at(2, run, i, 0)),
-             corner + 20.0 * cell_m * (double)random_share(random_at(2, run, i, 1)));
+      put_at(fixture, i, corner + 20.0 * cell_m * (double)muster_random_share(random_at(2, run, i, 0)),
+             corner + 20.0 * cell_m * (double)muster_random_share(random_at(2, run, i, 1)));
     for (uint32_t i = 0; i < AGENTS_MAX; i++) {
       struct answer answer;
-      float radius_m = (float)cell_m * 5.0f * random_share(random_at(3, run, i, 0));
+      float radius_m = (float)cell_m * 5.0f * muster_random_share(random_at(3, run, i, 0));
       ask(fixture, &(struct query){i, UINT32_MAX, AGENTS_MAX, radius_m}, &answer);
       cr_assert_not(answer.looks.cut);
       struct query fewest = {i, UINT32_MAX, AGENTS_MAX, radius_m * 0.9999f}, most = fewest;
@@ -157,8 +157,8 @@ Test(space, keeps_a_position_to_the_millimetre_at_any_distance_from_the_origin) 
     struct space space = {.cell_m = cells[cell]};
     for (uint32_t i = 0; i < 10000; i++) {
       double reach = pow(10.0, (double)(i % 10));
-      double x = (2.0 * (double)random_share(random_at(4, cell, i, 0)) - 1.0) * reach;
-      double y = (2.0 * (double)random_share(random_at(4, cell, i, 1)) - 1.0) * reach;
+      double x = (2.0 * (double)muster_random_share(random_at(4, cell, i, 0)) - 1.0) * reach;
+      double y = (2.0 * (double)muster_random_share(random_at(4, cell, i, 1)) - 1.0) * reach;
       check_kept(&space, (muster_position){x, y, fmod(x, 8000.0)});
     }
     check_kept(&space, (muster_position){1e9, -1e9, 0});

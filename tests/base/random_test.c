@@ -7,9 +7,9 @@
 Test(random, mixes_as_the_published_splitmix64) {
   /* The first three numbers of SplitMix64 from seed 0: its state is a multiple of the golden ratio. */
   const uint64_t golden = 0x9e3779b97f4a7c15u;
-  cr_assert_eq(random_mix(golden), 0xe220a8397b1dcdafu);
-  cr_assert_eq(random_mix(golden * 2), 0x6e789e6aa1b965f4u);
-  cr_assert_eq(random_mix(golden * 3), 0x06c45d188009454fu);
+  cr_assert_eq(muster_random_mix(golden), 0xe220a8397b1dcdafu);
+  cr_assert_eq(muster_random_mix(golden * 2), 0x6e789e6aa1b965f4u);
+  cr_assert_eq(muster_random_mix(golden * 3), 0x06c45d188009454fu);
 }
 
 /* The mixer backwards. */
@@ -24,7 +24,7 @@ static uint64_t unmix(uint64_t value) {
 Test(random, mixing_loses_nothing) {
   for (uint64_t i = 0; i < 100000; i++) {
     uint64_t value = i < 50000 ? i : i * 0x2545f4914f6cdd1du;
-    cr_assert_eq(unmix(random_mix(value)), value);
+    cr_assert_eq(unmix(muster_random_mix(value)), value);
   }
 }
 
@@ -100,9 +100,9 @@ Test(random, every_argument_has_a_meaning_of_its_own) {
 }
 
 Test(random, a_share_is_at_least_zero_and_below_one) {
-  cr_assert(random_share(0) >= 0.0f && random_share(0) <= 0.0f);
-  cr_assert_lt(random_share(UINT64_MAX), 1.0f);
-  cr_assert_gt(random_share(UINT64_MAX), 0.9999f);
+  cr_assert(muster_random_share(0) >= 0.0f && muster_random_share(0) <= 0.0f);
+  cr_assert_lt(muster_random_share(UINT64_MAX), 1.0f);
+  cr_assert_gt(muster_random_share(UINT64_MAX), 0.9999f);
 }
 
 Test(random, shares_are_uniform) {
@@ -110,7 +110,7 @@ Test(random, shares_are_uniform) {
   uint32_t counts[BINS] = {0};
   double sum = 0;
   for (uint32_t i = 0; i < DRAWS; i++) {
-    float share = random_share(random_at(11, i / 1024, 0, i % 1024));
+    float share = muster_random_share(random_at(11, i / 1024, 0, i % 1024));
     counts[(uint32_t)(share * BINS)]++;
     sum += (double)share;
   }

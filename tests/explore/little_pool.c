@@ -2,23 +2,20 @@
 
 #include "pool/threads.h"
 
-enum { LANE_JOBS = 4, CONTINUATIONS = 4 };
+enum { LANE_JOBS = 4 };
 
 struct muster_pool *little_pool(uint32_t workers, uint32_t guests) {
   struct muster_pool *pool = explore_memory(sizeof *pool);
   pool->def = muster_default_pool_def();
   pool->def.guests_max = guests;
-  pool->def.blocking_threads_max = 1;
   pool->def.jobs_max = LANE_JOBS;
-  pool->def.continuations_max = CONTINUATIONS;
   pool->workers = workers;
-  pool->seat_count = pool_first_blocking(pool) + pool->def.blocking_threads_max;
+  pool->seat_count = pool_guest_index(pool, guests);
   pool->seats = explore_memory(pool->seat_count * sizeof *pool->seats);
   for (uint32_t i = 0; i < pool->seat_count; i++)
     pool->seats[i] = (struct seat){.pool = pool, .index = i, .processor = {UINT32_MAX}};
   pool->free_guests.value = pool_all_guests(pool);
   queue_create(&pool->queue, LANE_JOBS, &pool->arena);
-  followers_create(&pool->followers, CONTINUATIONS, &pool->arena);
   return pool;
 }
 
@@ -44,7 +41,7 @@ uint64_t little_pool_stop_quiet(struct muster_pool *pool) {
 }
 
 void little_pool_check_empty(struct muster_pool *pool) {
-  for (uint32_t i = 0; i < LANES; i++) {
+  for (uint32_t i = 0; i < MUSTER_PRIORITIES; i++) {
     EXPLORE_CHECK(!lane_has_work(&pool->queue.lanes[i]));
     EXPLORE_CHECK(lane_head(&pool->queue.lanes[i]) == lane_tail(&pool->queue.lanes[i]));
   }

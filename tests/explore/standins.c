@@ -96,15 +96,6 @@ bool threads_start(struct muster_pool *pool) {
   return true;
 }
 
-/* A fibre of the case waits to be started: until as many were as its number says. Only blocking threads come here. */
-bool threads_start_one(struct muster_pool *pool, uint32_t index, void *(*run)(void *), const char *suffix) {
-  (void)run;
-  (void)suffix;
-  pool->threads_started = index - pool_first_blocking(pool) + 1;
-  explore_unblock(&pool->threads_started);
-  return true;
-}
-
 /* All the others have ended when nothing moves any more, or they never will: that fails the schedule later. */
 void threads_join(struct muster_pool *pool) {
   (void)pool;
@@ -118,10 +109,6 @@ void threads_keep_apart(struct muster_pool *pool, uint32_t index) {
 
 void threads_keep_all_apart(struct muster_pool *pool) {
   (void)pool;
-}
-
-void threads_yield(void) {
-  explore_yield();
 }
 
 void threads_pause(void) {

@@ -4,6 +4,7 @@
 #include "service/settings_file.h"
 #include "service/settings_keys.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,13 +14,16 @@ static void take(const char *where, const char *message, void *user) {
 }
 
 static void check_field(const settings_key *key, const void *section) {
-  const char *field = (const char *)section + key->offset;
-  uint32_t count;
-  memcpy(&count, field, sizeof count);
-  if (key->kind == SETTING_TEXT && (!memchr(field, '\0', key->most) || strlen(field) < key->least)) abort();
-  if (key->kind == SETTING_MODULE && *field && !modules_name_is_good(field)) abort();
-  if (key->kind == SETTING_COUNT && (count < key->least && count != 0)) abort();
-  if (key->kind == SETTING_COUNT && count > key->most) abort();
+  const char *place = (const char *)section + key->field.offset;
+  bool module = strcmp(key->field.name, "module") == 0;
+  if (module && *place && !modules_name_is_good(place)) abort();
+  if (key->field.kind == FIELD_TEXT) {
+    const char *end = memchr(place, '\0', field_bytes(&key->field));
+    if (!end || (!module && (double)(end - place) < key->field.least)) abort();
+  } else {
+    double value = field_value(&key->field, place);
+    if (fpclassify(value) != FP_ZERO && !field_allows(&key->field, value)) abort();
+  }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);

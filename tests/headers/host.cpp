@@ -2,7 +2,7 @@
 #include <muster/module.h>
 #include <muster/muster.h>
 #include <muster/planner.h>
-#include <muster/reduction.h>
+#include <muster/random.h>
 #include <muster/tune.h>
 
 #include <array>

@@ -3,7 +3,6 @@
 #include "support/little_world.h"
 
 #include <muster/module.h>
-#include <muster/reduction.h>
 
 #include <dirent.h>
 #include <stdio.h>
@@ -57,11 +56,6 @@ static bool sink(const char *text, size_t length, void *user) {
   (void)length;
   (void)user;
   return true;
-}
-
-static void meet(const muster_recorded_event *event, void *user) {
-  (void)event;
-  (void)user;
 }
 
 static bool is_none(muster_agent agent) {
@@ -252,17 +246,8 @@ static bool is_none(muster_agent agent) {
   X(muster_group_wait, REFUSES(muster_group_wait(NULL)))                                                               \
   X(muster_group_wait_helping, REFUSES(muster_group_wait_helping(NULL, 1)))                                            \
   X(muster_group_wait_asleep, REFUSES(muster_group_wait_asleep(NULL)))                                                 \
-  X(muster_group_cancel, REFUSES(!muster_group_cancel(NULL)))                                                          \
   X(muster_job_submit,                                                                                                 \
     REFUSES(muster_job_submit(NULL, 1, job, NULL, NULL)) && REFUSES(muster_job_submit(g->pool, 1, NULL, NULL, NULL)))  \
-  X(muster_job_submit_after, REFUSES(muster_job_submit_after(NULL, 1, job, NULL, NULL)))                               \
-  X(muster_job_submit_pinned, REFUSES(muster_job_submit_pinned(NULL, job, NULL, NULL)) &&                              \
-                                  REFUSES(muster_job_submit_pinned(g->pool, NULL, NULL, NULL)))                        \
-  X(muster_pool_run_pinned, REFUSES(!muster_pool_run_pinned(NULL, 1)))                                                 \
-  X(muster_pool_set_main, REFUSES((muster_pool_set_main(NULL), true)))                                                 \
-  X(muster_job_submit_blocking, REFUSES(muster_job_submit_blocking(NULL, job, NULL, NULL)) &&                          \
-                                    REFUSES(muster_job_submit_blocking(g->pool, NULL, NULL, NULL)))                    \
-  X(muster_job_yield, REFUSES(!muster_job_yield(NULL, 1)))                                                             \
   X(muster_parallel_for, REFUSES(muster_parallel_for(NULL, 1, 9, 1, piece, NULL)) &&                                   \
                              REFUSES(muster_parallel_for(g->pool, 1, 9, 1, NULL, NULL)))                               \
   X(muster_range_submit, REFUSES(muster_range_submit(NULL, g->pool, 1, 9, 1, piece, NULL, &group)) &&                  \
@@ -271,27 +256,6 @@ static bool is_none(muster_agent agent) {
                              REFUSES(muster_range_submit(&range, g->pool, 1, 9, 1, piece, NULL, NULL)))                \
   X(muster_pool_get_statistics,                                                                                        \
     REFUSES(muster_pool_get_statistics(NULL, 0, &sums)) && REFUSES(muster_pool_get_statistics(g->pool, 0, NULL)))
-
-#define OF_REDUCTION(X)                                                                                                \
-  X(muster_traits_strongest, REFUSES(!muster_traits_strongest(NULL, 9, 2)))                                            \
-  X(muster_event_passes,                                                                                               \
-    REFUSES(!muster_event_passes(NULL, &rule, 1, 1.0f)) && REFUSES(!muster_event_passes(&filter, NULL, 1, 1.0f)))      \
-  X(muster_coping_wanted, REFUSES(!muster_coping_wanted(NULL, 0.0f, 0, 1, 1.0f)))                                      \
-  X(muster_choose_default, REFUSES(muster_choose_default(NULL, 1, 0, 0) == MUSTER_CHOICE_NONE))                        \
-  X(muster_choose_random, REFUSES(muster_choose_random(NULL, 1, 0, 0, 0) == MUSTER_CHOICE_NONE))                       \
-  X(muster_goal_lock_take, REFUSES((muster_goal_lock_take(NULL, 1, 1.0f, 1), true)))                                   \
-  X(muster_goal_lock_holds, REFUSES(!muster_goal_lock_holds(NULL, 1)))                                                 \
-  X(muster_goal_lock_choose, REFUSES(muster_goal_lock_choose(NULL, 1, 7, 1.0f, 1.0f) == 7))                            \
-  X(muster_goal_lock_release, REFUSES((muster_goal_lock_release(NULL), true)))                                         \
-  X(muster_achievement_begin, REFUSES((muster_achievement_begin(NULL, 1, 1, 1), true)))                                \
-  X(muster_achievement_reached, REFUSES(!muster_achievement_reached(NULL, 1, &end_ns)) &&                              \
-                                    REFUSES(!muster_achievement_reached(&achievement, 1, NULL)))                       \
-  X(muster_achievement_share, REFUSES(!(muster_achievement_share(NULL, 1) > 0.0f)))                                    \
-  X(muster_event_record, REFUSES(!muster_event_record(NULL, events, 1, events)) &&                                     \
-                             REFUSES(!muster_event_record(&log, NULL, 1, events)) &&                                   \
-                             REFUSES(!muster_event_record(&log, events, 1, NULL)))                                     \
-  X(muster_event_replay, REFUSES(!muster_event_replay(NULL, events, meet, NULL)) &&                                    \
-                             REFUSES(!muster_event_replay(&log, events, NULL, NULL)))
 
 /* Null is a no-op by their word, or they take no pointer; muster_module_fail() without a format says so itself. */
 #define OF_OTHERS(X)                                                                                                   \
@@ -376,16 +340,6 @@ static void check_jobs(given *g) {
   OF_JOBS(CHECK)
 }
 
-static void check_reduction(void) {
-  muster_event_filter filter = {0};
-  muster_event_rule rule = {0};
-  muster_achievement achievement = {0};
-  muster_event_log log = {0};
-  muster_recorded_event events[1] = {{.at_ns = 1}};
-  uint64_t end_ns = 0;
-  OF_REDUCTION(CHECK)
-}
-
 /* ------------------------------------------------------------------------------------------------------------ tests */
 
 static muster_atom_result check_inside(muster_update *update) {
@@ -444,7 +398,6 @@ Test(null, every_call_that_is_given_null_refuses_with_a_sentence) {
   check_herds(&g);
   check_updates(&g); /* whose update is null now */
   check_jobs(&g);
-  check_reduction();
   OF_OTHERS(CHECK)
   cr_assert_null(failed, "%s let a null pass, or said nothing", failed);
   take(&g);
@@ -454,7 +407,7 @@ Test(null, every_call_that_is_given_null_refuses_with_a_sentence) {
 
 static bool is_listed(const char *name, size_t length) {
   static const char *const names[] = {OF_WORLDS(NAME) OF_AGENTS(NAME) OF_HERDS(NAME) OF_UPDATES(NAME) OF_JOBS(NAME)
-                                          OF_REDUCTION(NAME) OF_OTHERS(NAME)};
+                                          OF_OTHERS(NAME)};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0) return true;
   return false;
@@ -489,5 +442,5 @@ Test(null, no_function_of_the_headers_is_left_out) {
     functions += look_through(entry->d_name, text);
   }
   closedir(folder);
-  cr_assert_geq(functions, 140, "only %u functions were found in the headers", functions);
+  cr_assert_geq(functions, 136, "only %u functions were found in the headers", functions);
 }

@@ -81,7 +81,7 @@ static inline void crowd_destroy(struct crowd *crowd) {
 }
 
 static inline double crowd_draw(struct crowd *crowd) {
-  return (double)random_share(random_at(crowd->seed, 0, 0, ++crowd->draws));
+  return (double)muster_random_share(random_at(crowd->seed, 0, 0, ++crowd->draws));
 }
 
 static inline muster_position crowd_place(struct crowd *crowd, double span_m) {

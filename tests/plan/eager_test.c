@@ -5,7 +5,7 @@
 #include "base/random.h"
 
 static double draw(uint64_t *counter, double low, double high) {
-  return low + (high - low) * (double)random_share(random_at(85, 0, 0, ++*counter));
+  return low + (high - low) * (double)muster_random_share(random_at(85, 0, 0, ++*counter));
 }
 
 /* What an elasticity counts as: classes take it in steps of an eighth of an octave, so up to 4.4 percent off. */
@@ -160,7 +160,7 @@ static void step_eager(step_record *record) {
   eager.agents = calloc(STEP_AGENTS, sizeof *eager.agents);
   eager.kinds = calloc(STEP_AGENTS, sizeof *eager.kinds);
   for (uint32_t i = 0; i < STEP_AGENTS; i++) {
-    double ahead = (double)random_share(random_at(87, i, 0, 0));
+    double ahead = (double)muster_random_share(random_at(87, i, 0, 0));
     eager.agents[i] = (eager_agent){STEP_COST_NS * 1e-9, 0.1, 1.2, 1, .due_last_s = -ahead * 0.2};
   }
   for (uint32_t frame = 0; frame < STEP_FRAMES; frame++) {

@@ -59,7 +59,7 @@ static void reference_fit(reference_agent *agents, uint32_t count, double desire
 }
 
 static double draw(uint64_t *counter, double low, double high) {
-  return low + (high - low) * (double)random_share(random_at(83, 0, 0, ++*counter));
+  return low + (high - low) * (double)muster_random_share(random_at(83, 0, 0, ++*counter));
 }
 
 static uint32_t draw_agents(reference_agent *agents, uint64_t *counter) {

@@ -66,11 +66,11 @@ Test(fold, finds_the_nearest_of_many_observers_of_the_partition) {
   static struct scene scene;
   scene_create(&scene);
   for (uint32_t i = 0; i < OBSERVERS; i++)
-    observe(&scene, i, 5000.0 * (double)random_share(random_at(1, i, 0, 0)) - 2500.0,
-            5000.0 * (double)random_share(random_at(1, i, 1, 0)) - 2500.0, i % 3);
+    observe(&scene, i, 5000.0 * (double)muster_random_share(random_at(1, i, 0, 0)) - 2500.0,
+            5000.0 * (double)muster_random_share(random_at(1, i, 1, 0)) - 2500.0, i % 3);
   for (uint32_t k = 0; k < 2000; k++) {
-    double x = 5000.0 * (double)random_share(random_at(2, k, 0, 0)) - 2500.0;
-    double y = 5000.0 * (double)random_share(random_at(2, k, 1, 0)) - 2500.0, least = 1e30;
+    double x = 5000.0 * (double)muster_random_share(random_at(2, k, 0, 0)) - 2500.0;
+    double y = 5000.0 * (double)muster_random_share(random_at(2, k, 1, 0)) - 2500.0, least = 1e30;
     for (uint32_t i = 1; i < OBSERVERS; i += 3)
       least = fmin(least, hypot(scene.observers.rows[i].position.x - x, scene.observers.rows[i].position.y - y));
     fold_near near = fold_near_of(&scene.board, 1, x, y, x, y, 400.0, x, y);

@@ -21,7 +21,7 @@ struct game {
 };
 
 static double draw(struct game *game) {
-  return (double)random_share(random_at(game->seed, 0, 0, ++game->drawn));
+  return (double)muster_random_share(random_at(game->seed, 0, 0, ++game->drawn));
 }
 
 static struct game *game_create(uint64_t seed, uint32_t count, uint32_t x, uint64_t guarantee_ns,

@@ -37,10 +37,10 @@ Test(rank, follows_the_priority_formula_with_uncapped_ageing) {
   ranking_begin_frame(ranking, 5000000000u);
   for (uint32_t i = 0; i < AGENTS; i++) {
     uint64_t random = random_at(3, i, 0, 0);
-    release(ranking, i, 4000000000u + random % 900000000u, random_share(random_mix(random)));
+    release(ranking, i, 4000000000u + random % 900000000u, muster_random_share(muster_random_mix(random)));
     ready_keep_fresh(&ranking->ready, &ranking->store);
     ready_admit(&ranking->ready, &ranking->store, i); /* give it a run counter, then file it anew */
-    ranking->store.rows[i].runs = (uint16_t)(random_share(random_mix(random + 1)) * RUNS_ONE);
+    ranking->store.rows[i].runs = (uint16_t)(muster_random_share(muster_random_mix(random + 1)) * RUNS_ONE);
     ready_put_back(&ranking->ready, &ranking->store, i);
   }
   ranking_admit(ranking);

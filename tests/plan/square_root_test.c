@@ -21,7 +21,7 @@ typedef struct test_case {
 } test_case;
 
 static double draw(uint64_t *counter, double low, double high) {
-  return low + (high - low) * (double)random_share(random_at(84, 0, 0, ++*counter));
+  return low + (high - low) * (double)muster_random_share(random_at(84, 0, 0, ++*counter));
 }
 
 /* Spread over orders of magnitude. */

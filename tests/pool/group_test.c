@@ -39,11 +39,11 @@ Test(group, a_wait_takes_jobs_of_the_group_out_of_what_a_worker_has_claimed_and_
 /* A job of the group that runs elsewhere keeps the waiter there until it finds nothing that it may run, and sleeps. */
 Test(group, a_helping_wait_runs_jobs_down_to_the_given_priority_and_none_less_urgent) {
   for (uint32_t least = 0; least < MUSTER_PRIORITIES; least++) {
-    muster_pool *pool = create_pool(1);
+    muster_pool *pool = create_pool(2);
     muster_group own = new_group(pool);
     struct gate gate = {0};
     shared_u64 urgent = {0}, rest = {0}, ran = {0};
-    cr_assert_eq(muster_job_submit_blocking(pool, stand_at_gate, &gate, &own), MUSTER_OK);
+    hold_workers(pool, &gate, 1, &own);
     for (uint32_t priority = 0; priority < MUSTER_PRIORITIES; priority++)
       submit(pool, priority, count_job, priority <= least ? &urgent : &rest, NULL);
     submit(pool, MUSTER_PRIORITIES - 1, count_job, &ran, &own); /* its own are run whatever their priority */
@@ -60,11 +60,11 @@ Test(group, a_helping_wait_runs_jobs_down_to_the_given_priority_and_none_less_ur
 }
 
 Test(group, a_helping_wait_helps_while_its_group_is_held_up_elsewhere) {
-  muster_pool *pool = create_pool(1);
+  muster_pool *pool = create_pool(2);
   muster_group own = new_group(pool);
   struct gate gate = {0};
   shared_u64 urgent = {0};
-  cr_assert_eq(muster_job_submit_blocking(pool, stand_at_gate, &gate, &own), MUSTER_OK);
+  hold_workers(pool, &gate, 1, &own);
   struct waiter waiter = {.group = &own, .way = WAIT_HELPING, .least_urgent = MUSTER_PRIORITY_HIGH};
   start_waiter(&waiter);
   for (uint32_t i = 0; i < 100; i++) {
@@ -258,19 +258,21 @@ static void submit_late(void *argument, uint32_t worker) {
 
 /* Nobody else could run it: the other waiter helps with more urgent jobs only. */
 Test(group, a_waiter_asleep_wakes_for_a_job_of_its_group_although_somebody_else_sleeps_who_helps_with_others) {
-  muster_pool *pool = create_pool(1);
+  muster_pool *pool = create_pool(3);
   muster_group held = new_group(pool), own = new_group(pool);
   struct gate gate = {0};
   shared_u64 ran = {0};
   late_submit late = {.pool = pool, .group = &own, .ran = &ran};
   struct waiter helper = {.group = &held, .way = WAIT_HELPING, .least_urgent = MUSTER_PRIORITY_URGENT};
   struct waiter owner = {.group = &own, .way = WAIT_OWN};
-  cr_assert_eq(muster_job_submit_blocking(pool, stand_at_gate, &gate, &held), MUSTER_OK);
-  cr_assert_eq(muster_job_submit_blocking(pool, submit_late, &late, &own), MUSTER_OK);
+  hold_workers(pool, &gate, 1, &held);
+  submit(pool, 0, submit_late, &late, &own);
+  await_count(&late.gate.arrived, 1);
+  uint64_t slept = sleeps_of(pool, UINT32_MAX);
   start_waiter(&helper);
-  await_sleep(pool, UINT32_MAX, 1);
+  await_sleep(pool, UINT32_MAX, slept + 1);
   start_waiter(&owner);
-  await_sleep(pool, UINT32_MAX, 2);
+  await_sleep(pool, UINT32_MAX, slept + 2);
   open_gate(&late.gate);
   join_waiter(&owner);
   open_gate(&gate);
@@ -279,18 +281,20 @@ Test(group, a_waiter_asleep_wakes_for_a_job_of_its_group_although_somebody_else_
 }
 
 Test(group, of_two_sleeping_helpers_one_that_may_runs_what_the_other_may_not) {
-  muster_pool *pool = create_pool(1);
+  muster_pool *pool = create_pool(3);
   muster_group first = new_group(pool), second = new_group(pool);
   struct gate gate = {0};
   shared_u64 ran = {0};
   struct waiter choosy = {.group = &first, .way = WAIT_HELPING, .least_urgent = MUSTER_PRIORITY_URGENT};
   struct waiter helpful = {.group = &second, .way = WAIT_HELPING, .least_urgent = MUSTER_PRIORITY_LOW};
-  cr_assert_eq(muster_job_submit_blocking(pool, stand_at_gate, &gate, &first), MUSTER_OK);
-  cr_assert_eq(muster_job_submit_blocking(pool, stand_at_gate, &gate, &second), MUSTER_OK);
+  hold_workers(pool, &gate, 1, &first);
+  submit(pool, 0, stand_at_gate, &gate, &second);
+  await_count(&gate.arrived, 2);
+  uint64_t slept = sleeps_of(pool, UINT32_MAX);
   start_waiter(&choosy); /* takes index 0, and is found first */
   await_sleep(pool, 0, 1);
   start_waiter(&helpful);
-  await_sleep(pool, UINT32_MAX, 2);
+  await_sleep(pool, UINT32_MAX, slept + 2);
   submit(pool, MUSTER_PRIORITY_NORMAL, count_job, &ran, NULL);
   await_count(&ran, 1);
   open_gate(&gate);

@@ -41,16 +41,3 @@ Test(hints, of_sleepers_are_found_at_every_index_the_lowest_first) {
     cr_assert_eq(idle_take(&set, index + 1), index, "of %u", index + 1);
   }
 }
-
-Test(hints, of_what_a_wait_depends_on_name_each_group_once) {
-  begin();
-  follower_table table = {0};
-  struct group groups[3] = {0};
-  const struct group *traced[8] = {&groups[0]};
-  followers_create(&table, 8, &memory);
-  for (uint32_t i = 0; i < 4; i++) /* two jobs of the first follow the second, of which two follow the third */
-    followers_fill(&table, followers_take(&table), &(struct job){.group = &groups[i / 2]}, 0, &groups[i / 2 + 1]);
-  cr_assert_eq(followers_trace(&table, traced, 1, 8), 3);
-  cr_assert(traced[1] == &groups[1] && traced[2] == &groups[2]);
-  end();
-}

@@ -20,9 +20,7 @@ Test(jobs_limits, a_definition_with_a_field_out_of_range_is_refused_and_one_at_i
       {offsetof(muster_pool_def, workers), 0, MUSTER_WORKERS_MAX},
       {offsetof(muster_pool_def, affinity), MUSTER_AFFINITY_APART, MUSTER_AFFINITY_NONE},
       {offsetof(muster_pool_def, jobs_max), 64, 1u << 24},
-      {offsetof(muster_pool_def, continuations_max), 1, (1u << 20) - 1},
       {offsetof(muster_pool_def, guests_max), 1, MUSTER_GUESTS_MAX},
-      {offsetof(muster_pool_def, blocking_threads_max), 0, MUSTER_BLOCKING_THREADS_MAX},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const uint32_t values[] = {cases[i].least, cases[i].most, cases[i].most + 1, UINT32_MAX, cases[i].least - 1};
@@ -48,15 +46,13 @@ Test(jobs_limits, zero_workers_are_as_many_as_there_are_processors) {
   muster_pool_destroy(pool);
 }
 
-Test(jobs_limits, indices_are_workers_further_guests_and_blocking_threads) {
+Test(jobs_limits, indices_are_workers_and_further_guests) {
   muster_pool_def def = muster_default_pool_def();
   def.workers = 5;
   def.guests_max = 7;
-  def.blocking_threads_max = 3;
   muster_pool *pool = create_pool_as(&def);
   cr_assert_eq(muster_pool_workers(pool), 5);
-  cr_assert_geq(muster_pool_indices(pool), 5 + 6 + 3);
-  cr_assert_leq(muster_pool_indices(pool), 5 + 7 + 3, "dense: one of the guests is counted among the workers");
+  cr_assert_eq(muster_pool_indices(pool), 5 + 6, "dense: one of the guests is counted among the workers");
   muster_pool_destroy(pool);
 }
 
@@ -64,8 +60,6 @@ Test(jobs_limits, the_largest_pool_works) {
   muster_pool_def def = muster_default_pool_def();
   def.workers = MUSTER_WORKERS_MAX;
   def.guests_max = MUSTER_GUESTS_MAX;
-  def.blocking_threads_max = MUSTER_BLOCKING_THREADS_MAX;
-  def.continuations_max = (1u << 20) - 1;
   def.jobs_max = 1u << 24; /* five gigabytes, of which next to nothing is touched */
   muster_pool *pool = create_pool_as(&def);
   muster_group group = new_group(pool);
@@ -90,19 +84,12 @@ Test(jobs_limits, submits_without_a_pool_a_function_or_a_priority_are_refused) {
   muster_range range;
   for (uint32_t priority = 8; priority; priority *= 2) {
     cr_assert_eq(muster_job_submit(pool, priority, do_nothing, NULL, &group), MUSTER_E_ARGUMENT);
-    cr_assert_eq(muster_job_submit_after(&group, priority, do_nothing, NULL, NULL), MUSTER_E_ARGUMENT);
     cr_assert_eq(muster_parallel_for(pool, priority, 10, 1, do_no_piece, NULL), MUSTER_E_ARGUMENT);
     cr_assert_eq(muster_range_submit(&range, pool, priority, 10, 1, do_no_piece, NULL, &group), MUSTER_E_ARGUMENT);
     cr_assert_eq(muster_group_wait_helping(&group, priority), MUSTER_E_ARGUMENT);
   }
   cr_assert_eq(muster_job_submit(NULL, 0, do_nothing, NULL, NULL), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_job_submit(pool, 0, NULL, NULL, NULL), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_job_submit_pinned(NULL, do_nothing, NULL, NULL), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_job_submit_pinned(pool, NULL, NULL, NULL), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_job_submit_blocking(NULL, do_nothing, NULL, NULL), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_job_submit_blocking(pool, NULL, NULL, NULL), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_job_submit_after(NULL, 0, do_nothing, NULL, NULL), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_job_submit_after(&group, 0, NULL, NULL, NULL), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_parallel_for(NULL, 0, 10, 1, do_no_piece, NULL), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_parallel_for(pool, 0, 10, 1, NULL, NULL), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_range_submit(NULL, pool, 0, 10, 1, do_no_piece, NULL, &group), MUSTER_E_ARGUMENT);
@@ -115,15 +102,11 @@ Test(jobs_limits, submits_without_a_pool_a_function_or_a_priority_are_refused) {
 
 Test(jobs_limits, a_group_of_another_pool_is_refused) {
   muster_pool *pool = create_pool(2), *other = create_pool(2);
-  muster_group foreign = new_group(other), own = new_group(pool);
+  muster_group foreign = new_group(other);
   muster_range range;
   cr_assert_eq(muster_job_submit(pool, 0, do_nothing, NULL, &foreign), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_job_submit_pinned(pool, do_nothing, NULL, &foreign), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_job_submit_blocking(pool, do_nothing, NULL, &foreign), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_job_submit_after(&own, 0, do_nothing, NULL, &foreign), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_job_submit_after(&foreign, 0, do_nothing, NULL, &own), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_range_submit(&range, pool, 0, 10, 1, do_no_piece, NULL, &foreign), MUSTER_E_ARGUMENT);
-  cr_assert(muster_group_is_complete(&foreign) && muster_group_is_complete(&own));
+  cr_assert(muster_group_is_complete(&foreign));
   muster_pool_destroy(other);
   muster_pool_destroy(pool);
 }
@@ -131,14 +114,10 @@ Test(jobs_limits, a_group_of_another_pool_is_refused) {
 static void check_uninitialised(muster_pool *pool, muster_group *zeroed) {
   muster_range range;
   cr_assert_eq(muster_job_submit(pool, 0, do_nothing, NULL, zeroed), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_job_submit_pinned(pool, do_nothing, NULL, zeroed), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_job_submit_blocking(pool, do_nothing, NULL, zeroed), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_job_submit_after(zeroed, 0, do_nothing, NULL, NULL), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_range_submit(&range, pool, 0, 10, 1, do_no_piece, NULL, zeroed), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_group_wait(zeroed), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_group_wait_helping(zeroed, 0), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_group_wait_asleep(zeroed), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_group_cancel(zeroed), 0);
   cr_assert(muster_group_is_complete(zeroed));
 }
 
@@ -163,18 +142,15 @@ Test(jobs_limits, nothing_is_a_group_too_and_has_no_jobs) {
   cr_assert_eq(muster_group_wait(NULL), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_group_wait_helping(NULL, 0), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_group_wait_asleep(NULL), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_group_cancel(NULL), 0);
   cr_assert(muster_group_is_complete(NULL));
 }
 
 Test(jobs_limits, without_a_pool_the_other_calls_do_nothing) {
   muster_pool_statistics statistics = muster_default_pool_statistics(), zero = {0};
   cr_assert_eq(muster_pool_stop(NULL), 0);
-  cr_assert_eq(muster_pool_run_pinned(NULL, 10), 0);
   cr_assert_eq(muster_pool_current_index(NULL), UINT32_MAX);
   cr_assert_eq(muster_pool_workers(NULL), 0);
   cr_assert_eq(muster_pool_indices(NULL), 0);
-  muster_pool_set_main(NULL);
   cr_assert_eq(muster_pool_get_statistics(NULL, 0, &statistics), MUSTER_E_ARGUMENT);
   muster_pool *pool = create_pool(1);
   cr_assert_eq(muster_pool_get_statistics(pool, muster_pool_indices(pool), &statistics), MUSTER_E_ARGUMENT);
@@ -191,8 +167,6 @@ static muster_pool *create_small(uint32_t workers) {
   muster_pool_def def = muster_default_pool_def();
   def.workers = workers;
   def.jobs_max = ROOM;
-  def.continuations_max = 5;
-  def.blocking_threads_max = 1;
   return create_pool_as(&def);
 }
 
@@ -205,8 +179,6 @@ Test(jobs_limits, a_full_priority_says_so_changes_nothing_and_leaves_the_others_
     for (uint32_t i = 0; i < ROOM; i++) submit(pool, priority, count_job, &ran, &group);
     cr_assert_eq(muster_job_submit(pool, priority, count_job, &ran, &group), MUSTER_E_FULL);
     cr_assert_eq(muster_job_submit(pool, priority, count_job, &ran, &refused), MUSTER_E_FULL);
-    cr_assert_eq(muster_job_submit_after(&refused, priority, count_job, &ran, &group), MUSTER_E_ARGUMENT);
-    cr_assert_eq(muster_job_submit_after(&refused, priority, count_job, &ran, NULL), MUSTER_E_FULL, "it is complete");
     cr_assert_eq(muster_range_submit(&range, pool, priority, 10, 1, do_no_piece, NULL, &refused), MUSTER_E_FULL);
     cr_assert(strlen(muster_last_error()) > 0);
     cr_assert_eq(read_count(&ran), 0, "a submit ran something");
@@ -217,26 +189,6 @@ Test(jobs_limits, a_full_priority_says_so_changes_nothing_and_leaves_the_others_
     wait_for(&group);
     cr_assert_eq(read_count(&ran), ROOM + 1);
   }
-  muster_pool_destroy(pool);
-}
-
-Test(jobs_limits, pinned_and_blocking_jobs_have_room_of_their_own_that_ends) {
-  muster_pool *pool = create_small(1);
-  muster_group pinned = new_group(pool), blocking = new_group(pool);
-  shared_u64 ran = {0};
-  struct gate gate = {0};
-  for (uint32_t i = 0; i < ROOM; i++) cr_assert_eq(muster_job_submit_pinned(pool, count_job, &ran, &pinned), MUSTER_OK);
-  cr_assert_eq(muster_job_submit_pinned(pool, count_job, &ran, &pinned), MUSTER_E_FULL);
-  cr_assert_eq(muster_job_submit_blocking(pool, stand_at_gate, &gate, &blocking), MUSTER_OK);
-  await_count(&gate.arrived, 1);
-  for (uint32_t i = 0; i < ROOM; i++)
-    cr_assert_eq(muster_job_submit_blocking(pool, count_job, &ran, &blocking), MUSTER_OK);
-  cr_assert_eq(muster_job_submit_blocking(pool, count_job, &ran, &blocking), MUSTER_E_FULL);
-  cr_assert_eq(read_count(&ran), 0);
-  open_gate(&gate);
-  wait_for(&pinned);
-  wait_for(&blocking);
-  cr_assert_eq(read_count(&ran), 2 * ROOM);
   muster_pool_destroy(pool);
 }
 
@@ -264,21 +216,5 @@ Test(jobs_limits, places_of_jobs_that_ran_out_of_their_turn_are_free_when_the_ol
     wait_for(&first);
   }
   cr_assert_eq(read_count(&ran), 20 * ROOM);
-  muster_pool_destroy(pool);
-}
-
-Test(jobs_limits, no_more_than_continuations_max_continuations_wait) {
-  muster_pool *pool = create_small(1);
-  shared_u64 ran = {0};
-  for (uint32_t round = 0; round < 20; round++) {
-    muster_group first = new_group(pool), then = new_group(pool);
-    submit(pool, 0, count_job, &ran, &first);
-    for (uint32_t i = 0; i < 5; i++)
-      cr_assert_eq(muster_job_submit_after(&first, 0, count_job, &ran, &then), MUSTER_OK, "%s", muster_last_error());
-    cr_assert_eq(muster_job_submit_after(&first, 0, count_job, &ran, &then), MUSTER_E_FULL);
-    wait_for(&first);
-    wait_for(&then);
-    cr_assert_eq(read_count(&ran), (round + 1) * 6);
-  }
   muster_pool_destroy(pool);
 }

@@ -22,17 +22,15 @@ static void await_refusals(muster_pool *pool) {
 
 Test(jobs_stop, drops_and_counts_what_has_not_started_and_completes_its_groups) {
   muster_pool *pool = create_pool(1);
-  muster_group group = new_group(pool), then = new_group(pool), last = new_group(pool);
+  muster_group group = new_group(pool), other = new_group(pool);
   muster_range range;
   shared_u64 ran = {0};
   for (uint32_t i = 0; i < 16; i++) submit(pool, i % 8, count_job, &ran, i % 2 ? &group : NULL);
-  for (uint32_t i = 0; i < 3; i++) cr_assert_eq(muster_job_submit_pinned(pool, count_job, &ran, &group), MUSTER_OK);
   cr_assert_eq(muster_range_submit(&range, pool, 4, 1000, 1, do_piece, &ran, &group), MUSTER_OK);
-  for (uint32_t i = 0; i < 5; i++) cr_assert_eq(muster_job_submit_after(&group, 4, count_job, &ran, &then), MUSTER_OK);
-  cr_assert_eq(muster_job_submit_after(&then, 4, count_job, &ran, &last), MUSTER_OK);
-  cr_assert_eq(muster_pool_stop(pool), 16 + 3 + 1 + 5 + 1);
-  cr_assert(muster_group_is_complete(&group) && muster_group_is_complete(&then) && muster_group_is_complete(&last));
-  cr_assert_eq(muster_group_wait(&last), MUSTER_OK);
+  for (uint32_t i = 0; i < 5; i++) submit(pool, 4, count_job, &ran, &other);
+  cr_assert_eq(muster_pool_stop(pool), 16 + 1 + 5);
+  cr_assert(muster_group_is_complete(&group) && muster_group_is_complete(&other));
+  cr_assert_eq(muster_group_wait(&other), MUSTER_OK);
   cr_assert_eq(muster_pool_stop(pool), 0, "it was stopped already");
   muster_pool_destroy(pool);
   cr_assert_eq(read_count(&ran), 0);
@@ -40,42 +38,33 @@ Test(jobs_stop, drops_and_counts_what_has_not_started_and_completes_its_groups) 
 
 Test(jobs_stop, afterwards_every_submit_is_refused) {
   muster_pool *pool = create_pool(2);
-  muster_group group = new_group(pool), then = new_group(pool);
+  muster_group group = new_group(pool);
   muster_range range;
   shared_u64 ran = {0};
   cr_assert_eq(muster_pool_stop(pool), 0);
   cr_assert_eq(muster_job_submit(pool, 0, count_job, &ran, &group), MUSTER_E_STATE);
-  cr_assert_eq(muster_job_submit_pinned(pool, count_job, &ran, &group), MUSTER_E_STATE);
-  cr_assert_eq(muster_job_submit_blocking(pool, count_job, &ran, &group), MUSTER_E_STATE);
-  cr_assert_eq(muster_job_submit_after(&group, 0, count_job, &ran, &then), MUSTER_E_STATE);
   cr_assert_eq(muster_range_submit(&range, pool, 0, 10, 1, do_piece, &ran, &group), MUSTER_E_STATE);
   cr_assert_eq(muster_parallel_for(pool, 0, 10, 1, do_piece, &ran), MUSTER_E_STATE);
-  cr_assert_eq(muster_pool_run_pinned(pool, 10), 0);
-  cr_assert_eq(muster_job_yield(pool, 7), 0);
   cr_assert_eq(muster_group_wait(&group), MUSTER_OK);
   cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
-  cr_assert_eq(muster_group_cancel(&group), 0);
   muster_pool_destroy(pool);
   cr_assert_eq(read_count(&ran), 0);
 }
 
-Test(jobs_stop, waits_for_what_runs_on_workers_and_blocking_threads_and_drops_what_follows_it) {
-  muster_pool *pool = create_pool(2);
-  muster_group group = new_group(pool), then = new_group(pool), last = new_group(pool);
+Test(jobs_stop, waits_for_what_runs_on_workers_and_drops_what_waits) {
+  muster_pool *pool = create_pool(3);
+  muster_group group = new_group(pool), other = new_group(pool);
   struct gate gate = {0};
   shared_u64 ran = {0};
-  hold_workers(pool, &gate, 1, &group);
-  cr_assert_eq(muster_job_submit_blocking(pool, stand_at_gate, &gate, &group), MUSTER_OK);
-  await_count(&gate.arrived, 2);
-  for (uint32_t i = 0; i < 7; i++) cr_assert_eq(muster_job_submit_after(&group, 4, count_job, &ran, &then), MUSTER_OK);
-  cr_assert_eq(muster_job_submit_after(&then, 4, count_job, &ran, &last), MUSTER_OK);
+  hold_workers(pool, &gate, 2, &group);
+  for (uint32_t i = 0; i < 8; i++) submit(pool, 4, count_job, &ran, &other);
   pthread_t thread = start_thread(stop_pool, pool);
   await_refusals(pool);
   cr_assert_not(muster_group_is_complete(&group), "two jobs of it run");
   open_gate(&gate);
-  cr_assert_eq(join_stop(thread), 8, "the continuations were dropped");
+  cr_assert_eq(join_stop(thread), 8, "what waited was dropped");
   cr_assert_eq(read_count(&gate.left), 2, "stopped before a job had ended");
-  cr_assert(muster_group_is_complete(&last));
+  cr_assert(muster_group_is_complete(&other));
   cr_assert_eq(read_count(&ran), 0);
   muster_pool_destroy(pool);
 }
@@ -102,49 +91,29 @@ Test(jobs_stop, waits_for_a_job_that_runs_on_a_guest) {
 
 struct hopeful {
   muster_pool *pool;
-  uint32_t way;
-  shared_u64 waiting, done, ran, blocked;
+  shared_u64 waiting, done, ran;
 };
 
-static void block_until_dropped(void *argument, uint32_t worker) {
-  struct hopeful *hopeful = argument;
-  (void)worker;
-  count_up(&hopeful->blocked);
-  while (muster_job_submit(hopeful->pool, 7, do_nothing, NULL, NULL) != MUSTER_E_STATE) sched_yield();
-}
-
-/* Nobody will ever run what these wait for, once the pool stops: its threads leave, and the main thread stops it. */
+/* All workers wait here, asleep: nobody will ever run what they wait for. */
 static void wait_in_vain(void *argument, uint32_t worker) {
   struct hopeful *hopeful = argument;
-  muster_group group, then;
+  muster_group group;
   (void)worker;
-  muster_group_init(&group, hopeful->pool);
-  muster_group_init(&then, hopeful->pool);
-  muster_job_submit_pinned(hopeful->pool, count_job, &hopeful->ran, &group);
-  if (hopeful->way % 3 == 1) muster_job_submit_blocking(hopeful->pool, count_job, &hopeful->ran, &group);
-  if (hopeful->way % 3 == 2) muster_job_submit_after(&group, 4, count_job, &hopeful->ran, &then);
   count_up(&hopeful->waiting);
-  if (hopeful->way % 2)
-    muster_group_wait_asleep(&group);
-  else
-    muster_group_wait(hopeful->way % 3 == 2 ? &then : &group);
-  muster_group_wait(&group);
-  muster_group_wait(&then);
+  await_count(&hopeful->waiting, 2);
+  muster_group_init(&group, hopeful->pool);
+  muster_job_submit(hopeful->pool, worker % 8, count_job, &hopeful->ran, &group);
+  muster_group_wait_asleep(&group);
   count_up(&hopeful->done);
 }
 
 Test(jobs_stop, ends_also_when_jobs_wait_for_jobs_that_nobody_will_run) {
   for (uint32_t round = 0; round < 24 / SLOWER + 3; round++) {
-    muster_pool_def def = muster_default_pool_def();
-    def.workers = 3;
-    def.blocking_threads_max = 1;
-    muster_pool *pool = create_pool_as(&def);
-    struct hopeful hopeful = {.pool = pool, .way = round % 6};
-    cr_assert_eq(muster_job_submit_blocking(pool, block_until_dropped, &hopeful, NULL), MUSTER_OK);
-    await_count(&hopeful.blocked, 1);
+    muster_pool *pool = create_pool(3);
+    struct hopeful hopeful = {.pool = pool};
     for (uint32_t i = 0; i < 2; i++) submit(pool, 0, wait_in_vain, &hopeful, NULL);
     await_count(&hopeful.waiting, 2);
-    cr_assert_geq(muster_pool_stop(pool), 2);
+    muster_pool_stop(pool);
     cr_assert_eq(read_count(&hopeful.done), 2);
     cr_assert_eq(read_count(&hopeful.ran), 0);
     muster_pool_destroy(pool);
@@ -182,12 +151,7 @@ Test(jobs_stop, inside_a_job_or_a_piece_of_a_range_nothing_happens) {
     cr_assert_eq(insider.after, MUSTER_OK);
     cr_assert_eq(muster_parallel_for(pool, 4, 100, 1, stop_from_a_piece, &insider), MUSTER_OK);
     cr_assert_eq(insider.after, MUSTER_OK, "it was stopped by a piece of a range");
-    cr_assert_eq(muster_job_submit_blocking(pool, stop_from_inside, &insider, &group), MUSTER_OK);
-    wait_for(&group);
-    cr_assert_eq(muster_job_submit_pinned(pool, stop_from_inside, &insider, &group), MUSTER_OK);
-    wait_for(&group);
-    cr_assert_eq(insider.after, MUSTER_OK);
-    cr_assert_eq(read_count(&insider.calls), 4);
+    cr_assert_eq(read_count(&insider.calls), 2);
     cr_assert_eq(insider.dropped, 0);
     muster_pool_destroy(pool);
   }
@@ -220,8 +184,7 @@ static void *keep_busy(void *argument) {
       result = muster_job_submit(host->pool, i % 8, count_job, host->ran, i % 3 ? &groups[0] : NULL);
       if (result == MUSTER_OK) count_up(host->accepted);
     }
-    if (!muster_job_submit_after(&groups[0], 4, count_job, host->ran, &groups[1])) count_up(host->accepted);
-    if (!muster_job_submit_blocking(host->pool, count_job, host->ran, &groups[1])) count_up(host->accepted);
+    if (!muster_job_submit(host->pool, 4, count_job, host->ran, &groups[1])) count_up(host->accepted);
     if (host->number % 2) range_for(host);
     for (uint32_t i = 0; i < 2; i++)
       if (host->number % 3)

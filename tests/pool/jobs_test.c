@@ -98,7 +98,6 @@ Test(jobs, a_group_that_was_never_used_is_complete) {
   cr_assert_eq(muster_group_wait(&group), MUSTER_OK);
   cr_assert_eq(muster_group_wait_helping(&group, 7), MUSTER_OK);
   cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
-  cr_assert_eq(muster_group_cancel(&group), 0);
   muster_pool_destroy(pool);
 }
 

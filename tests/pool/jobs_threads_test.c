@@ -1,115 +1,8 @@
-/* The threads of a pool as the host sees them: blocking threads, hooks, names and affinity. */
+/* The threads of a pool as the host sees them: hooks, names and affinity. */
 #include "pool/jobs_support.h"
 
 #include <dirent.h>
 #include <stdio.h>
-
-/* ------------------------------------------------------------------------------------------------- blocking threads */
-
-static muster_pool *create_for_blocking(uint32_t workers, uint32_t threads) {
-  muster_pool_def def = muster_default_pool_def();
-  def.workers = workers;
-  def.blocking_threads_max = threads;
-  return create_pool_as(&def);
-}
-
-Test(jobs_threads, blocking_jobs_run_beside_each_other_outside_the_workers_up_to_the_maximum) {
-  enum { THREADS = 5 };
-  muster_pool *pool = create_for_blocking(2, THREADS);
-  for (uint32_t round = 0; round < 50 / SLOWER; round++) {
-    muster_group blocking = new_group(pool), group = new_group(pool);
-    struct gate gate = {0};
-    shared_u64 ran = {0};
-    for (uint32_t i = 0; i < 2 * THREADS; i++)
-      cr_assert_eq(muster_job_submit_blocking(pool, stand_at_gate, &gate, &blocking), MUSTER_OK);
-    await_count(&gate.arrived, THREADS);
-    for (uint32_t i = 0; i < 100; i++) submit(pool, 7, count_job, &ran, &group);
-    cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK, "the workers are free");
-    cr_assert_eq(read_count(&gate.arrived), THREADS, "more run at once than there may be threads");
-    open_gate(&gate);
-    wait_for(&blocking);
-    cr_assert_eq(read_count(&gate.left), 2 * THREADS);
-  }
-  muster_pool_destroy(pool);
-}
-
-typedef struct chained_block {
-  shared_u64 *turn;
-  uint64_t number, count;
-} chained_block;
-
-static void wait_for_the_later_ones(void *argument, uint32_t worker) {
-  const chained_block *block = argument;
-  (void)worker;
-  await_count(block->turn, block->count - block->number - 1);
-  count_up(block->turn);
-}
-
-typedef struct block_submitter {
-  muster_pool *pool;
-  muster_group *group;
-  shared_u64 *turn, *begun;
-  chained_block blocks[2];
-  uint64_t wrong;
-} block_submitter;
-
-static void *submit_blocks(void *argument) {
-  block_submitter *submitter = argument;
-  count_up(submitter->begun);
-  await_count(submitter->begun, 2);
-  for (uint32_t i = 0; i < 2; i++)
-    submitter->wrong += muster_job_submit_blocking(submitter->pool, wait_for_the_later_ones, &submitter->blocks[i],
-                                                   submitter->group) != MUSTER_OK;
-  return NULL;
-}
-
-/* Each waits for those after it, so that it never ends when two count on one thread that sleeps. */
-Test(jobs_threads, a_blocking_job_gets_a_thread_while_there_are_fewer_than_the_maximum) {
-  enum { JOBS = 4 };
-  muster_pool *pool = create_for_blocking(2, JOBS);
-  for (uint32_t round = 0; round < 600 / SLOWER; round++) {
-    muster_group group = new_group(pool);
-    shared_u64 turn = {0}, begun = {0};
-    block_submitter submitters[2];
-    pthread_t threads[2];
-    for (uint32_t i = 0; i < 2; i++) {
-      submitters[i] = (block_submitter){pool, &group, &turn, &begun, {{0}}, 0};
-      for (uint64_t k = 0; k < 2; k++) submitters[i].blocks[k] = (chained_block){&turn, i + k * 2, JOBS};
-      threads[i] = start_thread(submit_blocks, &submitters[i]);
-    }
-    for (uint32_t i = 0; i < 2; i++) pthread_join(threads[i], NULL);
-    wait_for(&group);
-    cr_assert_eq(submitters[0].wrong + submitters[1].wrong, 0);
-  }
-  muster_pool_destroy(pool);
-}
-
-static void wait_for_ordinary_jobs(void *argument, uint32_t worker) {
-  muster_pool *pool = argument;
-  muster_group group;
-  shared_u64 ran = {0};
-  (void)worker;
-  muster_group_init(&group, pool);
-  for (uint32_t i = 0; i < 20; i++) muster_job_submit(pool, i % 8, count_job, &ran, &group);
-  muster_group_wait(&group);
-}
-
-Test(jobs_threads, a_blocking_job_may_wait_for_other_jobs) {
-  muster_pool *pool = create_for_blocking(1, 2);
-  muster_group group = new_group(pool);
-  for (uint32_t i = 0; i < 100; i++)
-    cr_assert_eq(muster_job_submit_blocking(pool, wait_for_ordinary_jobs, pool, &group), MUSTER_OK);
-  wait_for(&group);
-  muster_pool_destroy(pool);
-}
-
-Test(jobs_threads, without_threads_for_them_blocking_jobs_are_refused) {
-  muster_pool *pool = create_for_blocking(2, 0);
-  muster_group group = new_group(pool);
-  cr_assert_eq(muster_job_submit_blocking(pool, do_nothing, NULL, &group), MUSTER_E_STATE);
-  cr_assert(muster_group_is_complete(&group));
-  muster_pool_destroy(pool);
-}
 
 /* ------------------------------------------------------------------------------------------------------------ names */
 
@@ -139,10 +32,8 @@ Test(jobs_threads, threads_bear_the_pools_name_and_their_number) {
   memset(name, 'z', sizeof name - 1); /* it was copied */
   cr_assert_eq(threads_named("abcdefghij-1\n"), 1);
   cr_assert_eq(threads_named("abcdefghij-2\n"), 1);
-  cr_assert_eq(threads_named("abcdefghij-"), 3, "three workers, and blocking threads only when they are needed");
+  cr_assert_eq(threads_named("abcdefghij-"), 3);
   cr_assert_eq(threads_named("muster-"), 2);
-  cr_assert_eq(muster_job_submit_blocking(pool, do_nothing, NULL, NULL), MUSTER_OK);
-  cr_assert_eq(threads_named("abcdefghij-"), 4);
   muster_pool_destroy(unnamed);
   cr_assert_eq(threads_named("muster-"), 0);
   muster_pool_destroy(pool);
@@ -198,8 +89,6 @@ Test(jobs_threads, hooks_tell_of_each_start_sleep_wake_and_stop_in_pairs) {
     for (uint32_t i = 1; i < WORKERS; i++) await_sleep(pool, i, 1);
     submit(pool, 4, do_nothing, NULL, &group);
     cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
-    cr_assert_eq(muster_job_submit_blocking(pool, do_nothing, NULL, &group), MUSTER_OK);
-    wait_for(&group);
     muster_pool_destroy(pool);
     cr_assert_eq(read_count(&hooks.wrong), 0);
     for (uint32_t i = 1; i < WORKERS; i++) {
@@ -223,8 +112,8 @@ static void wait_for_gate(void *argument, uint32_t worker) {
   muster_group group;
   muster_group_init(&group, wait->pool);
   uint64_t slept = read_count(&wait->hooks->slept[worker]);
-  muster_job_submit_blocking(wait->pool, stand_at_gate, &wait->gate, &group);
-  muster_group_wait(&group);
+  muster_job_submit(wait->pool, 4, stand_at_gate, &wait->gate, &group);
+  muster_group_wait_asleep(&group);
   if (read_count(&wait->hooks->slept[worker]) > slept) count_up(&wait->told);
 }
 
@@ -258,33 +147,13 @@ static void read_mask(void *argument, uint32_t worker) {
   mask->read = sched_getaffinity(0, sizeof mask->set, &mask->set) == 0;
 }
 
-typedef struct blocking_in_job {
-  muster_pool *pool;
-  muster_group *group;
-  struct mask mask;
-} blocking_in_job;
-
-static void submit_blocking_in_job(void *argument, uint32_t worker) {
-  blocking_in_job *test = argument;
-  (void)worker;
-  muster_job_submit_blocking(test->pool, read_mask, &test->mask, test->group);
-}
-
-Test(jobs_threads, the_affinity_of_the_host_is_left_alone_and_blocking_threads_have_the_same) {
-  struct mask before = {0}, after = {0}, blocking = {0};
+Test(jobs_threads, the_affinity_of_the_host_is_left_alone) {
+  struct mask before = {0}, after = {0};
   read_mask(&before, 0);
   muster_pool *pool = create_pool(0);
   muster_group group = new_group(pool);
-  blocking_in_job test = {.pool = pool, .group = &group};
   for (uint32_t i = 0; i < 1000; i++) submit(pool, 4, do_nothing, NULL, &group);
   wait_for(&group);
-  submit(pool, 4, submit_blocking_in_job, &test, &group); /* on a worker, which may be bound to a processor */
-  cr_assert(muster_pool_workers(pool) == 1 || muster_group_wait_asleep(&group) == MUSTER_OK);
-  wait_for(&group);
-  cr_assert(test.mask.read && CPU_EQUAL(&test.mask.set, &before.set), "a blocking thread is bound");
-  cr_assert_eq(muster_job_submit_blocking(pool, read_mask, &blocking, &group), MUSTER_OK);
-  wait_for(&group);
-  cr_assert(blocking.read && CPU_EQUAL(&blocking.set, &before.set));
   read_mask(&after, 0);
   cr_assert(before.read && after.read && CPU_EQUAL(&before.set, &after.set), "the caller's own affinity was touched");
   muster_pool_destroy(pool);

@@ -43,17 +43,6 @@ Test(queue, a_push_sets_the_bit_of_its_priority_and_settling_clears_those_over_e
   arena_destroy(&bench.arena);
 }
 
-Test(queue, pinned_and_blocking_jobs_have_lanes_and_no_bits) {
-  struct bench bench;
-  set_up(&bench);
-  cr_assert(queue_push(&bench.queue, LANE_PINNED, &(struct job){0}));
-  cr_assert(queue_push(&bench.queue, LANE_BLOCKING, &(struct job){0}));
-  cr_assert_eq(queue_occupied(&bench.queue), 0);
-  cr_assert(lane_has_work(&bench.queue.lanes[LANE_PINNED]));
-  cr_assert(lane_has_work(&bench.queue.lanes[LANE_BLOCKING]));
-  arena_destroy(&bench.arena);
-}
-
 Test(queue, a_full_lane_refuses_and_leaves_the_others_alone) {
   struct bench bench;
   set_up(&bench);

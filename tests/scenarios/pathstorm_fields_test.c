@@ -8,7 +8,7 @@ enum { WALKERS = 3, SECOND = 1000000000 };
 static pathstorm_grant grants[WALKERS];
 
 static pathstorm nothing_searched(void) {
-  pathstorm self = {.walkers = WALKERS, .grants = grants};
+  pathstorm self = {.base.agents = WALKERS, .grants = grants};
   for (uint32_t i = 0; i < WALKERS; i++) grants[i] = (pathstorm_grant){PATHSTORM_NONE, 0};
   return self;
 }

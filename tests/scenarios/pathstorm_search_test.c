@@ -1,6 +1,6 @@
 /* The search of pathstorm against one without heuristic, list or order, and the map that it runs on. */
 #include "scenarios/pathstorm_search.h"
-#include "scenarios/population_random.h"
+#include "scenarios/scaffold.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void open_ground(uint64_t seed) {
   float share = 0.1f + 0.06f * (float)(seed % 8);
   for (uint32_t cell = 0; cell < map.cells; cell++)
     pathstorm_map_set(&map, (int32_t)pathstorm_cell_x(&map, cell), (int32_t)pathstorm_cell_y(&map, cell),
-                      population_share(population_mix(seed << 32 | cell)) < share);
+                      muster_random_share(scaffold_random(seed << 32 | cell)) < share);
   cr_assert(pathstorm_map_finish(&map));
   cr_assert(pathstorm_search_create(&search, &map));
 }
@@ -30,7 +30,7 @@ static void close_ground(void) {
 }
 
 static uint32_t free_cell(uint64_t random) {
-  uint32_t cell = (uint32_t)(population_mix(random) % map.cells);
+  uint32_t cell = (uint32_t)(scaffold_random(random) % map.cells);
   while (map.ground[cell]) cell = (cell + 1) % map.cells;
   return cell;
 }
@@ -48,7 +48,7 @@ static void refer_to(uint32_t goal) {
         for (int32_t dx = -1; dx <= 1; dx++) {
           int32_t to = cell + dy * side + dx;
           if (map.ground[to] || map.ground[cell + dx] || map.ground[cell + dy * side]) continue;
-          uint32_t cost = reference[cell] + (dx && dy ? PATHSTORM_DIAGONAL : PATHSTORM_STRAIGHT);
+          uint32_t cost = reference[cell] + (dx && dy ? GRID_DIAGONAL : GRID_STRAIGHT);
           if (cost < reference[to]) reference[to] = cost, changed = true;
         }
     }
@@ -61,9 +61,9 @@ static uint32_t cost_of_way(const uint8_t *of, uint32_t cell, uint32_t goal) {
   for (uint32_t steps = 0; cell != goal; steps++) {
     if (steps > map.cells || !pathstorm_way_is_known(of, cell)) return UNKNOWN;
     uint32_t direction = pathstorm_way_step(of, cell), next = pathstorm_neighbour(&map, cell, direction);
-    int32_t dx = pathstorm_step_x[direction], dy = pathstorm_step_y[direction] * (int32_t)map.side;
+    int32_t dx = grid_x[direction], dy = grid_y[direction] * (int32_t)map.side;
     if (map.ground[next] || map.ground[(int32_t)cell + dx] || map.ground[(int32_t)cell + dy]) return UNKNOWN;
-    cost += direction & 1 ? PATHSTORM_DIAGONAL : PATHSTORM_STRAIGHT;
+    cost += direction & 1 ? GRID_DIAGONAL : GRID_STRAIGHT;
     cell = next;
   }
   return pathstorm_way_is_known(of, cell) ? cost : UNKNOWN;
@@ -166,7 +166,7 @@ Test(pathstorm_search, looks_towards_those_who_ask) {
   cr_assert(pathstorm_search_create(&search, &map));
   uint32_t start = 16u << SHIFT | 30, goal = 16u << SHIFT | 1;
   search_for(&start, 1, goal, 8);
-  cr_assert_eq(search.costs[start], 29 * PATHSTORM_STRAIGHT);
+  cr_assert_eq(search.costs[start], 29 * GRID_STRAIGHT);
   cr_assert_lt(search.closed, 40, "of 900 cells on open ground");
   close_ground();
 }
@@ -177,7 +177,7 @@ Test(pathstorm_search, can_be_taken_up_again_for_somebody_else) {
   refer_to(goal);
   for (uint32_t cell = 0; cell < map.cells; cell++) {
     if (reference[cell] == UNKNOWN) continue;
-    if (reference[cell] == 2 * PATHSTORM_STRAIGHT) near = cell;
+    if (reference[cell] == 2 * GRID_STRAIGHT) near = cell;
     if (!far || reference[cell] > reference[far]) far = cell;
   }
   search_for(&near, 1, goal, 64);
@@ -226,7 +226,7 @@ Test(pathstorm_map, permits_a_step_where_its_way_back_is_permitted) {
   open_ground(2);
   uint32_t steps = 0;
   for (uint32_t cell = 0; cell < map.cells; cell++)
-    for (uint32_t d = 0; d < PATHSTORM_DIRECTIONS; d++) {
+    for (uint32_t d = 0; d < GRID_DIRECTIONS; d++) {
       if (!(map.exits[cell] >> d & 1u)) continue;
       uint32_t next = pathstorm_neighbour(&map, cell, d);
       cr_assert(map.exits[next] >> (d ^ 4) & 1u);

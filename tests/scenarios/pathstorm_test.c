@@ -37,7 +37,7 @@ static demand demand_of(const struct scene *it, uint32_t order, bool forbidden) 
   const pathstorm *self = it->instance;
   bool named[PATHSTORM_PLACES + PATHSTORM_FORBIDDEN] = {false};
   demand all = {0, 0};
-  for (uint32_t i = 0; i < self->walkers; i++) {
+  for (uint32_t i = 0; i < self->base.agents; i++) {
     uint32_t place = pathstorm_place_of(self, order, i);
     if ((place >= PATHSTORM_PLACES) != forbidden) continue;
     all.walkers++;

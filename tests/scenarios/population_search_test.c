@@ -1,5 +1,5 @@
 /* The bounded A* against an unbounded search without any heuristic. */
-#include "scenarios/population_random.h"
+#include "scenarios/scaffold.h"
 #include "scenarios/population_search.h"
 
 #include <criterion/criterion.h>
@@ -39,8 +39,8 @@ static int reference_cost(const population_search *search, search_cell start, se
 }
 
 static search_cell random_cell(uint64_t number, int32_t around, uint32_t range) {
-  return (search_cell){around + (int32_t)(population_mix(number) % range),
-                       around + (int32_t)(population_mix(~number) % range)};
+  return (search_cell){around + (int32_t)(scaffold_random(number) % range),
+                       around + (int32_t)(scaffold_random(~number) % range)};
 }
 
 static bool is_free(search_cell cell) {
@@ -94,7 +94,7 @@ Test(population_search, slices_of_any_size_end_alike) {
     uint32_t expanded = search_expand(&whole, SEARCH_CELLS), sum = 0;
     search_begin(&sliced, start, goal);
     while (sliced.status == SEARCH_RUNNING) {
-      uint32_t slice = search_expand(&sliced, 1 + (uint32_t)(population_mix(sum + i) % 97));
+      uint32_t slice = search_expand(&sliced, 1 + (uint32_t)(scaffold_random(sum + i) % 97));
       cr_assert_leq(slice, 97);
       sum += slice;
     }

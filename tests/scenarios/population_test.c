@@ -1,7 +1,7 @@
 /* The population module: who plays what, bad files, and the shipped village under the virtual clock. */
 #include "scenarios/population_cast.h"
 #include "scenarios/population_file.h"
-#include "scenarios/population_random.h"
+#include "scenarios/scaffold.h"
 #include "scenarios/scenarios.h"
 
 #include <criterion/criterion.h>
@@ -24,11 +24,11 @@ static population_rows zipf_rows(uint32_t count, uint32_t kinds) {
   rows.kinds = calloc(kinds, sizeof *rows.kinds);
   double sum = 0;
   for (uint32_t i = 0; i < kinds; i++) {
-    rows.kinds[i] = population_mix(i);
+    rows.kinds[i] = scaffold_random(i);
     sum += 1.0 / (i + 6);
   }
   for (uint32_t i = 0; i < count; i++) {
-    double at = sum * (double)population_share(population_mix(i + 1000000));
+    double at = sum * (double)muster_random_share(scaffold_random(i + 1000000));
     uint32_t kind = 0;
     for (; kind + 1 < kinds && at > 1.0 / (kind + 6); kind++) at -= 1.0 / (kind + 6);
     rows.rows[i] = (population_row){.position.x = i, .kind = kind};

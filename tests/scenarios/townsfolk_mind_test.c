@@ -9,7 +9,7 @@
 #define EVENING_NS (14 * FOLK_HOUR_NS)
 #define NOON_NS    (6 * FOLK_HOUR_NS + FOLK_HOUR_NS / 4)
 
-static struct folk scenario = {.seed = 1};
+static struct folk scenario = {.base.seed = 1};
 static folk_town town = {.folk = &scenario, .people = FOLK_TOWN_PEOPLE};
 
 /* Somebody at the market who owes nothing, has coins and bread, loves one and dislikes another, and to whom all desires

@@ -125,7 +125,7 @@ static days live_at(float importance, const char *effort, double *mean_cost_ns, 
   struct scene it = town_open(FOLK_TOWN_AGENTS, 1, AMPLE_NS);
   const struct folk *folk = it.instance;
   days sums = {0};
-  for (uint32_t i = 0; i < folk->observer_count; i++) muster_observer_remove(it.world, folk->observers[i]);
+  for (uint32_t i = 0; i < folk->base.observer_count; i++) muster_observer_remove(it.world, folk->base.observers[i]);
   scene_frame(&it, QUARTER_NS);
   tune_all(&it, importance);
   for (uint32_t day = 0; day < 3; day++) {

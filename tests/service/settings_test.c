@@ -260,14 +260,14 @@ Test(settings, the_file_that_is_installed_is_good_and_names_every_key) {
   const settings_key *key;
   for (uint32_t i = 0; (key = settings_key_at(i)) != NULL; i++) {
     char entry[64];
-    snprintf(entry, sizeof entry, "\n%s =", key->name);
+    snprintf(entry, sizeof entry, "\n%s =", key->field.name);
     bool in_force = strstr(text, entry) != NULL;
-    snprintf(entry, sizeof entry, "\n# %s =", key->name);
+    snprintf(entry, sizeof entry, "\n# %s =", key->field.name);
     const char *shown = strstr(text, entry);
-    cr_expect(in_force || shown, "it does not tell of %s", key->name);
+    cr_expect(in_force || shown, "it does not tell of %s", key->field.name);
     if (!shown) continue;
     const char *mark = strstr(shown, "(live)"), *end = strchr(shown + 1, '\n');
-    cr_expect((mark && mark < end) == key->live, "%s is marked wrongly", key->name);
+    cr_expect((mark && mark < end) == key->live, "%s is marked wrongly", key->field.name);
   }
 }
 

@@ -22,8 +22,8 @@ Test(definitions, a_world_is_refused_with_the_name_of_the_field) {
   def = good, def.commands_max = 1, refused(def, "commands_max");
   def = good, def.clock = (muster_clock)9, refused(def, "clock");
   def = good, def.capacity_ns = UINT64_MAX, refused(def, "capacity_ns");
-  def = good, def.weight_wait = NAN, refused(def, "weights");
-  def = good, def.weight_runs = 1.5f, refused(def, "weights");
+  def = good, def.weight_wait = NAN, refused(def, "weight_wait nan must be 0..1");
+  def = good, def.weight_runs = 1.5f, refused(def, "weight_runs 1.5 must be 0..1");
   def = good, def.guarantee_ns = 0, refused(def, "guarantee_ns");
   def = good, def.cell_m = 0, refused(def, "cell_m");
   def = good, def.cell_m = NAN, refused(def, "cell_m");

@@ -85,6 +85,8 @@ Test(factors, follow_their_weights_while_the_world_runs) {
 
 Test(factors, have_weights_of_0_to_1_that_are_not_all_zero) {
   const float bad[][4] = {{0, 0, 0, 0}, {1.1f, 1, 1, 1}, {1, -0.1f, 1, 1}, {1, 1, NAN, 1}};
+  static const char *const says[] = {"not all zero", "focus 1.1 must be 0..1", "designer -0.1 must be 0..1",
+                                     "role nan must be 0..1"};
   for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     muster_world_def def = muster_default_world_def();
     def.importance = MUSTER_IMPORTANCE_FACTORS;
@@ -93,7 +95,7 @@ Test(factors, have_weights_of_0_to_1_that_are_not_all_zero) {
     def.role = bad[i][2];
     def.company = bad[i][3];
     cr_assert_null(muster_world_create(&def), "case %u was taken", i);
-    cr_assert_not_null(strstr(muster_last_error(), "not all zero"), "%s", muster_last_error());
+    cr_assert_not_null(strstr(muster_last_error(), says[i]), "%s", muster_last_error());
   }
 }
 

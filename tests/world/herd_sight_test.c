@@ -26,8 +26,8 @@ struct watch {
 };
 
 static bool is_visible(const struct watch *watch, muster_position place) {
-  for (uint32_t i = 0; i < watch->herds->observers; i++) {
-    double x = place.x - watch->herds->places[i].x, y = place.y - watch->herds->places[i].y;
+  for (uint32_t i = 0; i < watch->herds->base.observer_count; i++) {
+    double x = place.x - watch->herds->base.places[i].x, y = place.y - watch->herds->base.places[i].y;
     if (x * x + y * y <= (double)(watch->visible_m * watch->visible_m)) return true;
   }
   return false;

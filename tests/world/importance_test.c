@@ -51,23 +51,24 @@ Test(importance, is_lowered_by_what_the_agent_and_its_type_are) {
   little_world_destroy(&little);
 }
 
-static void spawn_refused(const little_world *little, float visibility, float bulk, float interactivity) {
+static void spawn_refused(const little_world *little, float visibility, float bulk, float interactivity,
+                          const char *says) {
   muster_agent_def def = muster_default_agent_def();
   def.type = little->type;
   def.visibility = visibility;
   def.bulk = bulk;
   def.interactivity = interactivity;
   cr_assert(muster_agent_is_null(muster_agent_spawn(little->world, &def)));
-  cr_assert_not_null(strstr(muster_last_error(), "visibility"), "%s", muster_last_error());
+  cr_assert_not_null(strstr(muster_last_error(), says), "%s", muster_last_error());
 }
 
 Test(importance, has_no_factors_that_are_not_shares) {
   little_world little = little_world_create(1, NULL);
   muster_type_def type = plain_type();
   register_type(&little, &type);
-  spawn_refused(&little, NAN, 1, 1);
-  spawn_refused(&little, 1, -0.1f, 1);
-  spawn_refused(&little, 1, 1, 1.1f);
+  spawn_refused(&little, NAN, 1, 1, "visibility nan must be 0..1");
+  spawn_refused(&little, 1, -0.1f, 1, "bulk -0.1 must be 0..1");
+  spawn_refused(&little, 1, 1, 1.1f, "interactivity 1.1 must be 0..1");
   muster_agent agent = spawn_at(&little, 0);
   muster_agent_tuning tuning = muster_default_agent_tuning();
   tuning.bulk = 2.0f;

@@ -322,21 +322,6 @@ Test(record_refusals, an_update_that_does_something_else_diverges_in_its_frame) 
   recorded_forget(&run);
 }
 
-Test(record_refusals, only_a_new_world_can_begin) {
-  muster_record_def record = muster_default_record_def();
-  muster_type_def type = type_def();
-  little_world little = little_world_create(1, NULL);
-  struct recorded run = {0};
-  record.write = recorded_write;
-  record.user = &run;
-  register_type(&little, &type);
-  spawn_at(&little, 1);
-  cr_assert_eq(muster_record_begin(little.world, &record), MUSTER_E_STATE);
-  cr_assert_eq(muster_record_end(little.world), MUSTER_E_STATE);
-  cr_assert_eq(muster_replay_frame(little.world), MUSTER_E_STATE);
-  little_world_destroy(&little);
-}
-
 Test(record_refusals, a_world_that_replays_takes_no_frame_and_ignores_its_host) {
   static struct recorded run;
   record_little(&run, MUSTER_CLOCK_VIRTUAL);

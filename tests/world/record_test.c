@@ -9,7 +9,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { FRAMES = UNDER_THREAD_SANITIZER ? 70 : 120, CREATURES = 900, LISTENERS = 300, WATCHERS = 20 };
+enum {
+  FRAMES = UNDER_THREAD_SANITIZER ? 70 : 120,
+  FRAMES_BEFORE = 50,
+  CREATURES = 900,
+  LISTENERS = 300,
+  WATCHERS = 20
+};
 
 typedef struct creature {
   uint64_t updates, seen, heard;
@@ -142,6 +148,7 @@ static muster_world_def world_def(muster_clock clock) {
 
 struct meddler {
   muster_world *world;
+  muster_clock clock;
   muster_agent agents[LISTENERS];
   atomic_bool stop;
 };
@@ -205,22 +212,36 @@ static uint64_t budget_of(muster_clock clock, uint32_t frame, uint32_t times) {
   return times * (900000ull << frame * 3 % LENGTHS);
 }
 
-static void record_run(struct recorded *run, uint32_t workers, muster_clock clock, uint32_t times) {
+/* Frames with somebody who meddles; noted when `run` is given. */
+static void run_meddled(struct recorded *run, little_world *little, struct meddler *meddler,
+                        const muster_observer *watchers, uint32_t first, uint32_t end, uint32_t times) {
+  pthread_t thread;
+  atomic_store(&meddler->stop, false);
+  cr_assert_eq(pthread_create(&thread, NULL, meddle, meddler), 0);
+  for (uint32_t i = first; i < end; i++) {
+    move_many(little->world, meddler, watchers, i);
+    muster_frame_report report = run_frame_with(little, budget_of(meddler->clock, i, times));
+    if (run) recorded_note(run, little, report);
+  }
+  atomic_store(&meddler->stop, true);
+  pthread_join(thread, NULL);
+}
+
+/* Records from the beginning, or from the middle of the life of a world that has run `before` frames. */
+static void record_run(struct recorded *run, uint32_t workers, muster_clock clock, uint32_t times, uint32_t before) {
   muster_observer watchers[WATCHERS];
   muster_world_def def = world_def(clock);
   little_world little = little_world_create(workers, &def);
-  struct meddler meddler = {.world = little.world};
-  pthread_t thread;
-  recorded_begin(run, little.world);
+  struct meddler meddler = {.world = little.world, .clock = clock};
+  if (!before) recorded_begin(run, little.world);
   register_both(little.world);
   populate(little.world, &meddler, watchers);
-  cr_assert_eq(pthread_create(&thread, NULL, meddle, &meddler), 0);
-  for (uint32_t i = 0; i < FRAMES; i++) {
-    move_many(little.world, &meddler, watchers, i);
-    recorded_note(run, &little, run_frame_with(&little, budget_of(clock, i, times)));
+  if (before) {
+    run_meddled(NULL, &little, &meddler, watchers, 0, before, times);
+    recorded_begin(run, little.world);
+    muster_statistics_clear(little.world);
   }
-  atomic_store(&meddler.stop, true);
-  pthread_join(thread, NULL);
+  run_meddled(run, &little, &meddler, watchers, before, before + FRAMES, times);
   recorded_end(run, little.world);
   little_world_destroy(&little);
 }
@@ -249,21 +270,21 @@ static void replay_run(const struct recorded *run, uint32_t workers, muster_cloc
 }
 
 /* Whether everything happened that shall be recorded. */
-static bool has_all(const muster_statistics *sums) {
-  return sums->preempted && sums->carried && sums->woken && sums->spawned > CREATURES + LISTENERS && sums->removed &&
-         sums->messages_delivered;
+static bool has_all(const muster_statistics *sums, uint32_t before) {
+  return sums->preempted && sums->carried && sums->woken && sums->spawned > (before ? 0 : CREATURES + LISTENERS) &&
+         sums->removed && sums->messages_delivered;
 }
 
-static void check_all(uint32_t workers, muster_clock clock) {
+static void check_all(uint32_t workers, muster_clock clock, uint32_t before) {
   enum { TIMES_MAX = 8 };
   static struct recorded run;
   uint32_t times = 1;
-  record_run(&run, workers, clock, times);
-  for (; clock == MUSTER_CLOCK_WALL && times < TIMES_MAX && !has_all(&run.sums); times *= 2) {
+  record_run(&run, workers, clock, times, before);
+  for (; clock == MUSTER_CLOCK_WALL && times < TIMES_MAX && !has_all(&run.sums, before); times *= 2) {
     recorded_forget(&run);
-    record_run(&run, workers, clock, times * 2);
+    record_run(&run, workers, clock, times * 2, before);
   }
-  cr_assert(has_all(&run.sums), "no budget with which everything happens");
+  cr_assert(has_all(&run.sums, before), "no budget with which everything happens");
   replay_run(&run, 1, clock);
   replay_run(&run, 2, clock);
   replay_run(&run, 8, clock);
@@ -331,17 +352,30 @@ Test(record, a_crowd_that_several_workers_settle_beside_each_other_is_replayed) 
 }
 
 Test(record, a_run_of_four_workers_on_the_wall_clock_is_replayed_bit_for_bit_on_any_number) {
-  check_all(4, MUSTER_CLOCK_WALL);
+  check_all(4, MUSTER_CLOCK_WALL, 0);
 }
 
 Test(record, so_is_one_of_two) {
-  check_all(2, MUSTER_CLOCK_WALL);
+  check_all(2, MUSTER_CLOCK_WALL, 0);
 }
 
 Test(record, so_is_one_of_a_single_worker) {
-  check_all(1, MUSTER_CLOCK_WALL);
+  check_all(1, MUSTER_CLOCK_WALL, 0);
 }
 
 Test(record, so_is_one_on_the_virtual_clock) {
-  check_all(3, MUSTER_CLOCK_VIRTUAL);
+  check_all(3, MUSTER_CLOCK_VIRTUAL, 0);
+}
+
+/* Agents are pending, preempted, held, acting and about to be woken when the recording begins. */
+Test(record, one_that_began_in_the_middle_of_a_worlds_life_is_replayed_from_there) {
+  check_all(4, MUSTER_CLOCK_WALL, FRAMES_BEFORE);
+}
+
+Test(record, so_is_one_of_a_single_worker_that_began_in_the_middle) {
+  check_all(1, MUSTER_CLOCK_WALL, FRAMES_BEFORE);
+}
+
+Test(record, so_is_one_on_the_virtual_clock_that_began_in_the_middle) {
+  check_all(3, MUSTER_CLOCK_VIRTUAL, FRAMES_BEFORE);
 }

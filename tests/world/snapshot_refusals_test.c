@@ -155,6 +155,23 @@ static little_world ruled_world(const muster_type_def *type) {
   return little;
 }
 
+/* Another step of types with bounded steps. */
+static void expect_step_named(muster_type_def type) {
+  type.elapsed = MUSTER_ELAPSED_STEPS;
+  type.step_ns = FRAME_NS;
+  type.steps_max = 200;
+  little_world little = ruled_world(&type);
+  saved_world saved = save_world(little.world);
+  little_world_destroy(&little);
+  type.step_ns = FRAME_NS / 2;
+  little = ruled_world(&type);
+  expect_refused(&little, saved.bytes, saved.count, "step_ns");
+  cr_assert_not_null(strstr(muster_last_error(), "step_ns is 5000000, in the snapshot it was 10000000"), "%s",
+                     muster_last_error());
+  little_world_destroy(&little);
+  free(saved.bytes);
+}
+
 /* What a type is given, and an agent of it could not do without: each is compared and named. */
 Test(snapshot_refusals, types_whose_rules_differ) {
   muster_type_def type = muster_default_type_def();
@@ -170,7 +187,7 @@ Test(snapshot_refusals, types_whose_rules_differ) {
   little_world_destroy(&little);
   muster_type_def others[] = {type, type, type, type, type, type, type};
   static const char *const named[] = {"published_bytes", "period_ns",    "period_max_ns", "level_count",
-                                      "step_ns",         "messages_max", "message_bytes"};
+                                      "elapsed",         "messages_max", "message_bytes"};
   others[0].published_bytes = 8;
   others[1].period_ns *= 2;
   others[2].period_max_ns *= 2;
@@ -190,6 +207,7 @@ Test(snapshot_refusals, types_whose_rules_differ) {
   expect_loaded(&little, &saved);
   little_world_destroy(&little);
   free(saved.bytes);
+  expect_step_named(type);
 }
 
 static bool refuse(const void *bytes, size_t count, void *user) {

@@ -118,9 +118,9 @@ Test(tune, refuses_what_is_out_of_range_and_changes_nothing) {
   spawn_crowd(&little, agents);
   muster_world_tuning tuning = muster_default_world_tuning();
   tuning.weight_wait = 1.5f;
-  refused(&little, &tuning, MUSTER_E_ARGUMENT, "priority");
+  refused(&little, &tuning, MUSTER_E_ARGUMENT, "weight_wait 1.5 must be 0..1");
   tuning.weight_wait = NAN;
-  refused(&little, &tuning, MUSTER_E_ARGUMENT, "priority");
+  refused(&little, &tuning, MUSTER_E_ARGUMENT, "weight_wait nan must be 0..1");
   tuning = muster_default_world_tuning();
   tuning.guarantee_ns = 10;
   refused(&little, &tuning, MUSTER_E_ARGUMENT, "guarantee_ns 10");

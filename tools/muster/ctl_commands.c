@@ -1,5 +1,6 @@
 /* ctl_commands.c - what can be asked: each command is one request, and a way to show the answer. */
 #include "base/columns.h"
+#include "base/fields.h"
 #include "base/nearest.h"
 #include "complaint.h"
 #include "ctl.h"
@@ -112,13 +113,13 @@ static int show_weights(const ctl_call *call) {
 
 static int set_budget(const ctl_call *call) {
   uint64_t budget_ns;
-  if (!parse_duration("budget", call->arguments[1], 10000, 10000000000u, &budget_ns)) return STATUS_USAGE;
+  if (!parse_duration("budget", call->arguments[1], BUDGET_LEAST_NS, BUDGET_MOST_NS, &budget_ns)) return STATUS_USAGE;
   return ask_world(call, "PATCH", "", json_pack("{s:I}", "budget_ns", (json_int_t)budget_ns));
 }
 
 static int set_hz(const ctl_call *call) {
   uint64_t thousandths;
-  if (!parse_rate("hz", call->arguments[1], 100, 10000000, &thousandths)) return STATUS_USAGE;
+  if (!parse_rate("hz", call->arguments[1], RATE_LEAST, RATE_MOST, &thousandths)) return STATUS_USAGE;
   return ask_world(call, "PATCH", "", json_pack("{s:f}", "hz", (double)thousandths / 1000.0));
 }
 

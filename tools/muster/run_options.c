@@ -7,6 +7,8 @@
 #include "pacing.h"
 #include "text.h"
 
+#include "base/fields.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -97,20 +99,7 @@ void run_explain_help(FILE *stream) {
       "\n");
 }
 
-enum {
-  AGENTS_MOST = 16000000,
-  OBSERVERS_MOST = 65536,
-  FRAMES_MAX = 1000000,
-  TRACE_FRAMES_MOST = 4096,
-  ACTIVATION_DELAY_MAX = 64,
-  COST_MIN_NS = 100,
-  COST_MAX_NS = 500000,
-  BUDGET_LEAST_NS = 10000,
-  RATE_LEAST = 100,
-  RATE_MOST = 10000000
-};
-
-#define BUDGET_MOST_NS 10000000000u
+enum { FRAMES_MAX = 1000000, COST_MIN_NS = 100, COST_MAX_NS = 500000 };
 
 static bool read_up_axis(void *user, const char *text) {
   run_options *options = user;

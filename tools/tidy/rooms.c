@@ -44,8 +44,8 @@ static const struct room rooms[] = {
     {"frame", {"base", "agents", "plan", "pool", "run", "record", "world", "herds"}, {"frame.h", "frame_record.h"}},
     {"observe", {"base", "agents", "plan", "pool", "run", "record", "world", "herds"}, {"report.h"}},
     {"api", {"base", "agents", "plan", "pool", "run", "record", "world", "herds", "frame"}, {"calls.h"}},
-    {"replay", {"base", "agents", "pool", "run", "record", "world", "frame", "observe", "api"}, {NULL}},
     {"snapshot", {"base", "agents", "plan", "pool", "run", "record", "world", "herds", "frame", "observe"}, {NULL}},
+    {"replay", {"base", "agents", "pool", "run", "record", "world", "frame", "observe", "api", "snapshot"}, {NULL}},
     {"scenarios", {NULL}, {NULL}},
     {"service", {"base"}, {NULL}},
 };

@@ -1,57 +1,38 @@
-/* Cases of pool/group.h: a group's end is seen once, its memory may go at once, no waiter and no follower is lost. */
+/* Cases of pool/group.h: a group's end is seen once, its memory may go at once, no waiter is lost. */
 #include "cases.h"
 
 #include "pool/group.h"
 #include "pool/idle.h"
 #include "pool/park.h"
 
-enum { NODES = 2, WAITERS = 2 };
+enum { WAITERS = 2 };
 
 struct state {
   struct group *group; /* of the schedule */
   idle_set waiting;
   struct parking parkings[WAITERS];
-  follower_table table;
-  struct arena arena;
-  uint8_t fired[NODES + 1];
-  uint32_t order[NODES + 1], fired_count; /* as they were fired */
   uint8_t ended[4];                       /* completers that are done with their job */
-  uint32_t ends;                          /* completions that uncovered something */
-  bool both_follow;
+  uint32_t ends;                          /* completions that uncovered a waiter */
 };
 
 static void *prepare(void) {
-  struct state *state = explore_memory(sizeof *state);
-  followers_create(&state->table, NODES, &state->arena);
-  return state;
+  return explore_memory(sizeof(struct state));
 }
 
 static void begin_two_jobs(void *argument) {
   struct state *state = argument;
   state->group = explore_new(sizeof *state->group);
-  group_prepare(state->group, NULL, 1);
+  group_prepare(state->group, NULL);
   group_add(state->group, 2, 0);
-}
-
-static void fire(struct state *state, uint32_t number) {
-  EXPLORE_CHECK(number <= NODES && !state->fired[number]);
-  state->fired[number] = 1;
-  state->order[state->fired_count++] = number;
 }
 
 /* As worker_complete does. */
 static void complete(struct state *state, uint32_t count) {
-  group_end end = group_complete(state->group, count);
-  state->ends += end.waited || end.followers;
-  if (end.waited)
+  bool waited = group_complete(state->group, count);
+  state->ends += waited;
+  if (waited)
     for (uint32_t index; (index = idle_take(&state->waiting, WAITERS)) != IDLE_NONE;)
       park_wake(&state->parkings[index]);
-  for (uint32_t head = followers_reverse(&state->table, end.followers), next; head; head = next) {
-    struct follower *node = &state->table.nodes[head - 1];
-    next = node->next;
-    fire(state, (uint32_t)(uintptr_t)node->job.argument);
-    followers_give_back(&state->table, head - 1);
-  }
 }
 
 /* As sleep_for_group does. */
@@ -95,52 +76,6 @@ static void check_ends(void *argument) {
   EXPLORE_CHECK(state->ends <= 1);
 }
 
-/* ------------------------------------------------------------------------------------------------------- followers */
-
-/* False when the group was complete already. */
-static bool follow(struct state *state, uint32_t number) {
-  uint32_t node = followers_take(&state->table);
-  EXPLORE_CHECK(node != FOLLOWER_NONE);
-  state->table.nodes[node] = (struct follower){.job = {.argument = (void *)(uintptr_t)number}};
-  if (group_follow(state->group, &state->table, node)) return true;
-  followers_give_back(&state->table, node);
-  fire(state, number);
-  return false;
-}
-
-static void run_followers(void *argument, uint32_t fibre) {
-  if (fibre > 1)
-    run_completer(argument, fibre);
-  else
-    follow(argument, fibre);
-}
-
-static void check_followers(void *argument) {
-  struct state *state = argument;
-  for (uint32_t i = 0; i < NODES; i++) EXPLORE_CHECK(state->fired[i]);
-  check_ends(state);
-  /* All nodes are there again. */
-  for (uint32_t i = 0; i < NODES; i++) EXPLORE_CHECK(followers_take(&state->table) != FOLLOWER_NONE);
-}
-
-/* The owner lets two follow, waits, and frees; in the order of their coming. */
-static void run_in_order(void *argument, uint32_t fibre) {
-  struct state *state = argument;
-  if (fibre > 1) {
-    run_completer(state, fibre);
-  } else if (fibre == 0) {
-    state->both_follow = follow(state, 0) & follow(state, 1);
-    wait_for(state, 0);
-    explore_delete(state->group);
-  }
-}
-
-static void check_in_order(void *argument) {
-  struct state *state = argument;
-  check_followers(state);
-  EXPLORE_CHECK(!state->both_follow || (state->order[0] == 0 && state->order[1] == 1));
-}
-
 /* ----------------------------------------------------------------------------------------------------------- reuse */
 
 static void begin_one_job(void *argument) {
@@ -154,7 +89,6 @@ static void begin_one_job(void *argument) {
 static void run_reuse(void *argument, uint32_t fibre) {
   struct state *state = argument;
   if (fibre == 0) {
-    follow(state, 0);
     wait_for(state, 0);
     group_add(state->group, 1, 0);
     state->ended[2] = 0;
@@ -173,8 +107,6 @@ static void run_reuse(void *argument, uint32_t fibre) {
 const explore_case group_cases[] = {
     {"group/free", 4, prepare, begin_two_jobs, run_free, check_ends, 0},
     {"group/two_waiters", 4, prepare, begin_two_jobs, run_two_waiters, check_ends, 0},
-    {"group/followers", 4, prepare, begin_two_jobs, run_followers, check_followers, 0},
-    {"group/in_order", 4, prepare, begin_two_jobs, run_in_order, check_in_order, 0},
     {"group/reuse", 3, prepare, begin_one_job, run_reuse, NULL, 0},
     {0},
 };

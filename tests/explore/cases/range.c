@@ -12,7 +12,6 @@ struct state {
   bool over[2];
   muster_group *group;
   muster_range *range;
-  uint64_t dropped;
 };
 
 static void *prepare_with(uint32_t workers) {
@@ -126,30 +125,10 @@ static void run_submitted(void *argument, uint32_t fibre) {
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
 }
 
-/* Cancelled by its owner: counted as dropped when it had not started, and over when the group is complete. */
-static void run_cancelled(void *argument, uint32_t fibre) {
-  struct state *state = argument;
-  if (fibre > 0) {
-    little_worker(state->pool, fibre, 2);
-    return;
-  }
-  EXPLORE_CHECK(!muster_range_submit(state->range, state->pool, 4, INDICES, 1, first, state, state->group));
-  state->dropped = muster_group_cancel(state->group);
-  EXPLORE_CHECK(!muster_group_wait(state->group));
-  state->over[0] = true;
-  explore_delete(state->range);
-  explore_delete(state->group);
-  uint32_t ran = 0;
-  for (uint32_t i = 0; i < INDICES; i++) ran += state->ran[0][i];
-  EXPLORE_CHECK(state->dropped <= 1 && (state->dropped == 0 || ran == 0));
-  EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
-}
-
 const explore_case range_cases[] = {
     {"range/for", 3, prepare_three, NULL, run_for, check, 0},
     {"range/two_callers", 3, prepare_two, NULL, run_two_callers, check, 0},
     {"range/nested", 2, prepare_two, NULL, run_nested, check, 0},
     {"range/submitted", 3, prepare_three, begin, run_submitted, check, 0},
-    {"range/cancelled", 3, prepare_three, begin, run_cancelled, check, 0},
     {0},
 };

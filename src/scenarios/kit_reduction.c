@@ -1,7 +1,4 @@
-/* reduction.c - doing less for agents that matter less: pure functions on flat structs of the caller's. */
-#include <muster/reduction.h>
-
-#include "base/error.h"
+#include "scenarios/kit_reduction.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,10 +9,9 @@ static float strength_of(float trait) {
   return isnan(trait) ? 0.0f : fabsf(trait);
 }
 
-uint64_t muster_traits_strongest(const float *traits, uint32_t count, uint32_t keep) {
+uint64_t kit_traits_strongest(const float *traits, uint32_t count, uint32_t keep) {
   uint64_t chosen = 0;
-  if (count && !traits && error_missing("traits", "array")) return 0;
-  if (count > MUSTER_TRAITS_MAX) count = MUSTER_TRAITS_MAX;
+  if (count > KIT_TRAITS_MAX) count = KIT_TRAITS_MAX;
   if (keep >= count) return count == 64 ? UINT64_MAX : (1ull << count) - 1;
   for (uint32_t kept = 0; kept < keep; kept++) {
     uint32_t best = UINT32_MAX;
@@ -28,14 +24,14 @@ uint64_t muster_traits_strongest(const float *traits, uint32_t count, uint32_t k
 
 /* ----------------------------------------------------------------------------------------------------- event filter */
 
-static void reduction_give_back(muster_event_filter *filter, uint64_t now_ns) {
+static void reduction_give_back(kit_event_filter *filter, uint64_t now_ns) {
   if (now_ns <= filter->seen_ns) return;
   uint64_t passed_ns = now_ns - filter->seen_ns;
   filter->spent_ns -= passed_ns < filter->spent_ns ? passed_ns : filter->spent_ns;
   filter->seen_ns = now_ns;
 }
 
-static bool fits_rate(muster_event_filter *filter, const muster_event_rule *rule) {
+static bool fits_rate(kit_event_filter *filter, const kit_event_rule *rule) {
   if (rule->window_ns == 0) return rule->events_most > 0;
   if (rule->events_most == 0) return false;
   uint64_t share_ns = rule->window_ns / rule->events_most;
@@ -44,9 +40,7 @@ static bool fits_rate(muster_event_filter *filter, const muster_event_rule *rule
   return true;
 }
 
-bool muster_event_passes(muster_event_filter *filter, const muster_event_rule *rule, uint64_t now_ns,
-                         float importance) {
-  if ((!filter || !rule) && error_missing("event", "filter and its rule")) return false;
+bool kit_event_passes(kit_event_filter *filter, const kit_event_rule *rule, uint64_t now_ns, float importance) {
   reduction_give_back(filter, now_ns);
   bool passes =
       importance >= rule->importance_least && (importance >= rule->importance_sure || fits_rate(filter, rule));
@@ -59,8 +53,7 @@ bool muster_event_passes(muster_event_filter *filter, const muster_event_rule *r
 
 /* ----------------------------------------------------------------------------------------------------------- coping */
 
-bool muster_coping_wanted(muster_coping *coping, float critical, uint64_t rest_ns, uint64_t now_ns, float severity) {
-  if (!coping && error_missing("coping", "record of it")) return false;
+bool kit_coping_wanted(kit_coping *coping, float critical, uint64_t rest_ns, uint64_t now_ns, float severity) {
   bool rested = coping->count == 0 || (now_ns > coping->at_ns && now_ns - coping->at_ns >= rest_ns);
   if (!(severity >= critical) || (!rested && severity <= coping->severity)) return false;
   coping->at_ns = now_ns;
@@ -71,88 +64,74 @@ bool muster_coping_wanted(muster_coping *coping, float critical, uint64_t rest_n
 
 /* --------------------------------------------------------------------------------------------------------- choices */
 
-static bool serves(const muster_prepared *entry, uint32_t purpose, uint64_t facts) {
-  return (purpose == MUSTER_PURPOSE_ANY || entry->purpose == purpose) && (entry->needs & ~facts) == 0;
+static bool serves(const kit_prepared *entry, uint32_t purpose, uint64_t facts) {
+  return (purpose == KIT_PURPOSE_ANY || entry->purpose == purpose) && (entry->needs & ~facts) == 0;
 }
 
-uint32_t muster_choose_default(const muster_prepared *set, uint32_t count, uint32_t purpose, uint64_t facts) {
-  if (count && !set && error_missing("choice", "set")) return MUSTER_CHOICE_NONE;
+uint32_t kit_choose_default(const kit_prepared *set, uint32_t count, uint32_t purpose, uint64_t facts) {
   for (uint32_t i = 0; i < count; i++)
     if (serves(&set[i], purpose, facts)) return i;
-  return MUSTER_CHOICE_NONE;
+  return KIT_CHOICE_NONE;
 }
 
-uint32_t muster_choose_random(const muster_prepared *set, uint32_t count, uint32_t purpose, uint64_t facts,
-                              uint64_t random) {
+uint32_t kit_choose_random(const kit_prepared *set, uint32_t count, uint32_t purpose, uint64_t facts, uint64_t random) {
   uint64_t sum = 0;
-  if (count && !set && error_missing("choice", "set")) return MUSTER_CHOICE_NONE;
   for (uint32_t i = 0; i < count; i++)
     if (serves(&set[i], purpose, facts)) sum += set[i].weight;
-  if (sum == 0) return MUSTER_CHOICE_NONE;
+  if (sum == 0) return KIT_CHOICE_NONE;
   uint64_t drawn = (random >> 32) * sum >> 32;
   for (uint32_t i = 0; i < count; i++) {
     if (!serves(&set[i], purpose, facts)) continue;
     if (drawn < set[i].weight) return i;
     drawn -= set[i].weight;
   }
-  return MUSTER_CHOICE_NONE;
+  return KIT_CHOICE_NONE;
 }
 
 /* ------------------------------------------------------------------------------------------------------- goal lock */
 
-void muster_goal_lock_take(muster_goal_lock *lock, uint32_t goal, float worth, uint64_t until_ns) {
-  if (!lock && error_missing("goal", "lock")) return;
-  *lock = (muster_goal_lock){.until_ns = until_ns, .goal = goal, .worth = worth};
+void kit_goal_lock_take(kit_goal_lock *lock, uint32_t goal, float worth, uint64_t until_ns) {
+  *lock = (kit_goal_lock){.until_ns = until_ns, .goal = goal, .worth = worth};
 }
 
-bool muster_goal_lock_holds(const muster_goal_lock *lock, uint64_t now_ns) {
-  return (lock || !error_missing("goal", "lock")) && now_ns < lock->until_ns;
+bool kit_goal_lock_holds(const kit_goal_lock *lock, uint64_t now_ns) {
+  return now_ns < lock->until_ns;
 }
 
-uint32_t muster_goal_lock_choose(const muster_goal_lock *lock, uint64_t now_ns, uint32_t candidate, float worth,
-                                 float margin) {
-  if (!muster_goal_lock_holds(lock, now_ns) || worth >= lock->worth + margin) return candidate;
+uint32_t kit_goal_lock_choose(const kit_goal_lock *lock, uint64_t now_ns, uint32_t candidate, float worth,
+                              float margin) {
+  if (!kit_goal_lock_holds(lock, now_ns) || worth >= lock->worth + margin) return candidate;
   return lock->goal;
 }
 
-void muster_goal_lock_release(muster_goal_lock *lock) {
-  if (lock || !error_missing("goal", "lock")) lock->until_ns = 0;
+void kit_goal_lock_release(kit_goal_lock *lock) {
+  lock->until_ns = 0;
 }
 
 /* --------------------------------------------------------------------------------------------- automatic achievement
  */
 
-static bool is_under_way(const muster_achievement *achievement) {
+static bool is_under_way(const kit_achievement *achievement) {
   return achievement->begin_ns || achievement->end_ns;
 }
 
-void muster_achievement_begin(muster_achievement *achievement, uint32_t goal, uint64_t begin_ns, uint64_t duration_ns) {
-  if (!achievement && error_missing("goal", "achievement")) return;
+void kit_achievement_begin(kit_achievement *achievement, uint32_t goal, uint64_t begin_ns, uint64_t duration_ns) {
   uint64_t end_ns = duration_ns > UINT64_MAX - begin_ns ? UINT64_MAX : begin_ns + duration_ns;
-  *achievement = (muster_achievement){.begin_ns = begin_ns, .end_ns = end_ns, .goal = goal};
+  *achievement = (kit_achievement){.begin_ns = begin_ns, .end_ns = end_ns, .goal = goal};
 }
 
-bool muster_achievement_reached(muster_achievement *achievement, uint64_t now_ns, uint64_t *end_ns) {
-  if ((!achievement || !end_ns) && error_missing("goal", "achievement and the time")) return false;
+bool kit_achievement_reached(kit_achievement *achievement, uint64_t now_ns, uint64_t *end_ns) {
   if (!is_under_way(achievement) || now_ns < achievement->end_ns) return false;
   *end_ns = achievement->end_ns;
   achievement->begin_ns = achievement->end_ns = 0;
   return true;
 }
 
-float muster_achievement_share(const muster_achievement *achievement, uint64_t now_ns) {
-  if (!achievement && error_missing("goal", "achievement")) return 0.0f;
-  if (!is_under_way(achievement) || now_ns < achievement->begin_ns) return 0.0f;
-  if (now_ns >= achievement->end_ns) return 1.0f;
-  return (float)(now_ns - achievement->begin_ns) / (float)(achievement->end_ns - achievement->begin_ns);
-}
-
 /* ---------------------------------------------------------------------------------------------------- record, replay
  */
 
-bool muster_event_record(muster_event_log *log, muster_recorded_event *events, uint32_t capacity,
-                         const muster_recorded_event *event) {
-  if ((!log || !event || (capacity && !events)) && error_missing("event", "log, its array and the event")) return false;
+bool kit_event_record(kit_event_log *log, kit_recorded_event *events, uint32_t capacity,
+                      const kit_recorded_event *event) {
   bool full = log->count >= capacity;
   uint32_t place = log->count;
   if (full) {
@@ -176,9 +155,8 @@ bool muster_event_record(muster_event_log *log, muster_recorded_event *events, u
   return !full;
 }
 
-uint32_t muster_event_replay(muster_event_log *log, const muster_recorded_event *events,
-                             void (*meet)(const muster_recorded_event *event, void *user), void *user) {
-  if ((!log || !meet || (log->count && !events)) && error_missing("events", "log, its array and meet")) return 0;
+uint32_t kit_event_replay(kit_event_log *log, const kit_recorded_event *events,
+                          void (*meet)(const kit_recorded_event *event, void *user), void *user) {
   uint32_t count = log->count;
   log->count = log->forgotten = 0;
   for (uint32_t i = 0; i < count; i++) meet(&events[i], user);

@@ -1,0 +1,258 @@
+/* scenarios/scaffold.h - what all scenarios share: a plan describes a scenario, and one open, populate, frame, save,
+ * resume, report and close read it.
+ *
+ *     open       options checked -> check -> prepare -> arrays -> build
+ *     populate   join -> spawn -> observers at their places
+ *     frame      clock -> observers walk to their places; or `frame` in place of that
+ *     save       settle -> the kept fields, what `keep` exchanges, the kept elements of the arrays
+ *     resume     join -> the same read back, and refused when it does not fit -> resumed
+ *     report     one walk over the agents -> conclude -> the lines, in the plan's order
+ *     close      release -> arrays
+ *
+ * Every callback may be null: then there is nothing to do. All run on the thread of the frames. */
+#ifndef SCENARIOS_SCAFFOLD_H
+#define SCENARIOS_SCAFFOLD_H
+
+#include <muster/module.h>
+#include <muster/random.h>
+
+typedef struct scaffold_plan scaffold_plan;
+
+/* Every instance begins with this. */
+typedef struct scaffold {
+  const scaffold_plan *plan;
+  muster_module_needs needs; /* `prepare` may change them */
+  uint64_t seed;
+  uint32_t version, unused; /* of the snapshot's contents; 0 */
+  uint32_t agents, observer_count;
+  uint32_t begun;             /* 1 = a frame has begun */
+  uint64_t begin_ns, now_ns;  /* simulation time of the first and of the latest frame */
+  uint64_t frame_ns;          /* from the frame before to the latest */
+  double turns_per_ns;        /* of busy work, where the plan works */
+  muster_observer *observers; /* one for each observer */
+  muster_position *places;    /* of the observers; they change between frames alone */
+} scaffold;
+
+/* ------------------------------------------------------------------------------------------------------- arrays */
+
+/* An array of the instance: room for `room` elements, zeroed; the first `kept_bytes` of each of `count` elements go
+ * into a snapshot. An array that `prepare` made stays as it is. Elements of whole cache lines begin at cache lines. */
+typedef struct scaffold_array {
+  size_t at, room_at, count_at; /* the pointer and two numbers in the instance */
+  size_t bytes, kept_bytes;     /* of an element */
+} scaffold_array;
+
+#define SCAFFOLD_ARRAY(type, pointer, count)                                                                           \
+  { offsetof(type, pointer), offsetof(type, count), offsetof(type, count), sizeof *((type *)0)->pointer, 0 }
+#define SCAFFOLD_KEPT_ARRAY(type, pointer, count)                                                                      \
+  {                                                                                                                    \
+    offsetof(type, pointer), offsetof(type, count), offsetof(type, count), sizeof *((type *)0)->pointer,               \
+        sizeof *((type *)0)->pointer                                                                                   \
+  }
+#define SCAFFOLD_KEPT_OBSERVERS SCAFFOLD_KEPT_ARRAY(scaffold, observers, observer_count)
+
+/* -------------------------------------------------------------------------------------------------------- fields */
+
+/* SAME: a snapshot with another value is refused. FLAG: 0 or 1. */
+typedef enum scaffold_rule { SCAFFOLD_RULE_SAME = 1, SCAFFOLD_RULE_KEPT, SCAFFOLD_RULE_FLAG } scaffold_rule;
+
+/* A field of the instance that a snapshot has. */
+typedef struct scaffold_field {
+  size_t at, bytes;
+  scaffold_rule rule;
+} scaffold_field;
+
+#define SCAFFOLD_FIELD(type, member, rule)                                                                             \
+  { offsetof(type, member), sizeof(((type *)0)->member), SCAFFOLD_RULE_##rule }
+#define SCAFFOLD_SAME(type, member) SCAFFOLD_FIELD(type, member, SAME)
+#define SCAFFOLD_KEPT(type, member) SCAFFOLD_FIELD(type, member, KEPT)
+#define SCAFFOLD_FLAG(type, member) SCAFFOLD_FIELD(type, member, FLAG)
+#define SCAFFOLD_SAME_WORLD                                                                                            \
+  SCAFFOLD_SAME(scaffold, version), SCAFFOLD_SAME(scaffold, agents), SCAFFOLD_SAME(scaffold, observer_count)
+
+/* A snapshot that is written, or read. */
+typedef struct scaffold_stream scaffold_stream;
+
+/* Writes these bytes to a snapshot, or reads them from it. False when it is refused, or has no more. */
+bool scaffold_exchange(scaffold_stream *stream, void *bytes, size_t count);
+
+/* --------------------------------------------------------------------------------------------------------- lines */
+
+enum { SCAFFOLD_SUMS_BYTES = 4096 };
+
+typedef enum scaffold_number {
+  SCAFFOLD_BOOL = 0,
+  SCAFFOLD_U16,
+  SCAFFOLD_U32,
+  SCAFFOLD_U64,
+  SCAFFOLD_FLOAT,
+  SCAFFOLD_DOUBLE
+} scaffold_number;
+
+/* Where a number of the report comes from: SUM and MOST, the private states of all agents; AGENTS, how many they are;
+ * SECONDS, the time since the first frame; OWN, the instance; FOUND, the sums that `count` and `conclude` filled, at
+ * most SCAFFOLD_SUMS_BYTES, which begin with zeros. */
+typedef enum scaffold_source {
+  SCAFFOLD_FROM_SUM = 0,
+  SCAFFOLD_FROM_MOST,
+  SCAFFOLD_FROM_AGENTS,
+  SCAFFOLD_FROM_SECONDS,
+  SCAFFOLD_FROM_OWN,
+  SCAFFOLD_FROM_FOUND
+} scaffold_source;
+
+typedef struct scaffold_line {
+  const char *name;
+  scaffold_source source;
+  scaffold_number number;
+  size_t at;
+  size_t type_at; /* SUM and MOST: the only type whose states count, in the instance; 0 = all */
+} scaffold_line;
+
+#define SCAFFOLD_NUMBER(type, member)                                                                                  \
+  _Generic(((type *)0)->member, bool                                                                                   \
+           : SCAFFOLD_BOOL, uint16_t                                                                                   \
+           : SCAFFOLD_U16, uint32_t                                                                                    \
+           : SCAFFOLD_U32, uint64_t                                                                                    \
+           : SCAFFOLD_U64, float                                                                                       \
+           : SCAFFOLD_FLOAT, double                                                                                    \
+           : SCAFFOLD_DOUBLE)
+#define SCAFFOLD_LINE(name, source, type, member, type_at)                                                             \
+  { name, SCAFFOLD_FROM_##source, SCAFFOLD_NUMBER(type, member), offsetof(type, member), type_at }
+#define SCAFFOLD_AGENTS(name)                                                                                          \
+  { name, SCAFFOLD_FROM_AGENTS, SCAFFOLD_DOUBLE, 0, 0 }
+#define SCAFFOLD_SECONDS(name)                                                                                         \
+  { name, SCAFFOLD_FROM_SECONDS, SCAFFOLD_DOUBLE, 0, 0 }
+#define SCAFFOLD_SUM(name, type, member)   SCAFFOLD_LINE(name, SUM, type, member, 0)
+#define SCAFFOLD_OWN(name, type, member)   SCAFFOLD_LINE(name, OWN, type, member, 0)
+#define SCAFFOLD_FOUND(name, type, member) SCAFFOLD_LINE(name, FOUND, type, member, SCAFFOLD_FITS(type))
+/* 0; refused by the compiler when the sums have no room for the type. */
+#define SCAFFOLD_FITS(type) (0 * sizeof(char[sizeof(type) <= SCAFFOLD_SUMS_BYTES ? 1 : -1]))
+
+/* What a report looks at: a world, one of its agents, and the sums. */
+typedef struct scaffold_look {
+  const void *instance;
+  const muster_world *world;
+  muster_agent_info info;
+  void *sums;
+} scaffold_look;
+
+/* --------------------------------------------------------------------------------------------------------- plans */
+
+struct scaffold_plan {
+  const char *name;
+  size_t bytes; /* of the instance */
+  uint32_t agents_default, agents_max, observers_default, observers_max;
+  float cell_m;         /* as in muster_module_needs */
+  float near_m, far_m;  /* of its observers; 0 = the library's */
+  bool takes_file;      /* `check` looks at the path */
+  bool works;           /* busy work is measured when it is opened */
+  bool still;           /* observers do not walk */
+  bool one_by_one;      /* observers are moved with a call for each */
+  bool observers_first; /* and the agents are spawned after them */
+  /* Each ends with an entry of zeros. */
+  const scaffold_array *arrays;
+  const scaffold_field *kept;
+  const scaffold_line *lines;
+
+  muster_result (*check)(const muster_module_options *options);
+  muster_result (*prepare)(void *instance, const muster_module_options *options); /* numbers, before the arrays */
+  muster_result (*build)(void *instance, const muster_module_options *options);   /* what lies in the arrays */
+  void (*release)(void *instance);                                                /* after a prepare that failed, too */
+  uint32_t kinds;                                                                 /* of agents: a type for each */
+  muster_result (*join)(void *instance, muster_world *world);                     /* registers the types */
+  muster_result (*join_one)(void *instance, muster_world *world, uint32_t kind);  /* and the type of a kind */
+  muster_result (*spawn)(void *instance, muster_world *world);
+  muster_result (*spawn_one)(void *instance, muster_world *world, uint32_t number); /* then each of the agents */
+  void (*gather)(void *instance, double seconds); /* before the places of a time are asked for */
+  muster_position (*place)(void *instance, uint32_t observer, double seconds);
+  void (*frame)(void *instance, muster_world *world);
+  void (*settle)(void *instance, const muster_world *world);
+  bool (*keep)(void *instance, scaffold_stream *stream);
+  bool (*resumed)(void *instance);          /* false = what was read does not fit */
+  void (*count)(const scaffold_look *look); /* every agent */
+  void (*conclude)(const scaffold_look *look);
+};
+
+/* As the functions of a muster_module (muster/module.h). */
+muster_result scaffold_open(const scaffold_plan *plan, const muster_module_options *options, void **instance,
+                            muster_module_needs *needs);
+muster_result scaffold_populate(void *instance, muster_world *world);
+void scaffold_before_frame(void *instance, muster_world *world, uint64_t sim_now_ns);
+muster_result scaffold_save(void *instance, const muster_world *world, muster_module_write write, void *write_user);
+muster_result scaffold_resume(void *instance, muster_world *world, const void *bytes, size_t count);
+void scaffold_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user);
+void scaffold_close(void *instance);
+
+/* Defines the module of a plan, muster_module_<symbol>(); further fields of muster_module follow. */
+#define SCAFFOLD_MODULE(symbol, plan, title, words, ...)                                                               \
+  static muster_result symbol##_open(const muster_module_options *options, void **instance,                            \
+                                     muster_module_needs *needs) {                                                     \
+    return scaffold_open(&(plan), options, instance, needs);                                                           \
+  }                                                                                                                    \
+  const muster_module *muster_module_##symbol(void) {                                                                  \
+    static const muster_module module = {.size = (uint32_t)sizeof module,                                              \
+                                         .abi = MUSTER_MODULE_ABI,                                                     \
+                                         .name = title,                                                                \
+                                         .summary = words,                                                             \
+                                         .open = symbol##_open,                                                        \
+                                         .populate = scaffold_populate,                                                \
+                                         .report = scaffold_report,                                                    \
+                                         .close = scaffold_close,                                                      \
+                                         __VA_ARGS__};                                                                 \
+    return &module;                                                                                                    \
+  }
+#define SCAFFOLD_FRAMES .before_frame = scaffold_before_frame
+#define SCAFFOLD_SAVES  .save = scaffold_save, .resume = scaffold_resume
+
+/* --------------------------------------------------------------------------------------------- for the callbacks */
+
+/* Simulation time since the first frame. */
+double scaffold_seconds(const scaffold *base);
+
+/* Where somebody is who has gone this way from the beginning of a line with two ends, to and fro. */
+double scaffold_to_and_fro(double line_m, double way_m);
+
+/* Computes where the observers are at the time of the latest frame; the second moves them there, too. */
+void scaffold_gather(void *instance);
+void scaffold_move_observers(void *instance, muster_world *world);
+
+/* A definition with what every type has. */
+muster_type_def scaffold_type(const char *name, const muster_atom *atoms, uint32_t atom_count, size_t state_bytes,
+                              uint64_t period_ns, uint64_t period_max_ns);
+#define SCAFFOLD_ATOMS(atoms) atoms, (uint32_t)(sizeof(atoms) / sizeof *(atoms))
+
+/* Registers a type. What the library refused otherwise: its message stays. */
+muster_result scaffold_register(muster_world *world, const muster_type_def *def, muster_type *type);
+
+/* A definition with what every agent has. */
+muster_agent_def scaffold_agent(muster_type type, muster_position position, const void *state);
+
+/* Spawns an agent; `agent` may be null. */
+muster_result scaffold_spawn(muster_world *world, const muster_agent_def *def, muster_agent *agent);
+
+/* ------------------------------------------------------------------------------------------------ random numbers */
+
+/* The number that SplitMix64 draws in this state: unlike the mixer alone, not 0 for 0. */
+static inline uint64_t scaffold_random(uint64_t number) {
+  return muster_random_mix(number + 0x9e3779b97f4a7c15u);
+}
+
+/* Spreads a number over 64 bits; not as well as the mixer. */
+static inline uint64_t scaffold_scatter(uint64_t number) {
+  number = (number + 1) * 0x9e3779b97f4a7c15u;
+  number = (number ^ (number >> 32)) * 0xd6e8feb86659fd93u;
+  return number ^ (number >> 29);
+}
+
+/* The upper 53 bits as a share: 0 <= share < 1. */
+static inline double scaffold_share(uint64_t random) {
+  return (double)(random >> 11) * 0x1p-53;
+}
+
+/* A share of 24 bits that belongs to a number. */
+static inline double scaffold_random_share(uint64_t number) {
+  return (double)muster_random_share(scaffold_random(number));
+}
+
+#endif
