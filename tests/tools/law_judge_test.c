@@ -11,7 +11,7 @@
 static law_row lawful(void) {
   law_row row = {.world = "wildlife", .own_p99_most = law_own_p99_most, .load = 6, .seed = 3};
   row.cell = (law_cell){.own_p50 = 1, .own_p99 = 1, .wait_s = 1, .wait_bound_s = 2};
-  row.cell.important = (law_band){.agents = 100, .runs = 1e6, .interval_s = 1, .period_s = 1};
+  row.cell.important = (load_band){.agents = 100, .runs = 1e6, .interval_s = 1, .period_s = 1};
   for (uint32_t i = 0; i < MUSTER_BANDS; i++) {
     double period_s = 10.0 / (i + 1);
     row.cell.stays[i] = (law_stay){.agents = 100,

@@ -3,6 +3,7 @@
 
 #include "complaint.h"
 #include "noise.h"
+#include "options.h"
 
 #include <errno.h>
 #include <muster/jobs.h>
@@ -110,12 +111,7 @@ static bool is_left_out(const all_options *options, const all_step *step) {
 }
 
 bool all_wants(const all_options *options, const all_step *step) {
-  size_t length = strlen(step->name);
-  for (const char *next = options->only; next; next = strchr(next, ',')) {
-    next += *next == ',';
-    if (strncmp(next, step->name, length) == 0 && (next[length] == ',' || next[length] == '\0')) return true;
-  }
-  return !options->only;
+  return options_list_has(options->only, step->name);
 }
 
 static uint32_t runs_of(const all_options *options, const all_step *step) {

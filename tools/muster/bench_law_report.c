@@ -43,7 +43,7 @@ static bool order_holds(const law_stay bands[MUSTER_BANDS], double least) {
   return true;
 }
 
-static double interval_ratio(const law_band *band) {
+static double interval_ratio(const load_band *band) {
   return band->interval_s / band->period_s;
 }
 
@@ -133,7 +133,7 @@ void law_name_misses(const law_row *row, char *text, size_t bytes) {
 
 /* ----------------------------------------------------------------------------------------------------- for machines */
 
-static void write_band(const char *name, const law_band *band, const law_stay *stay, json_writer *writer) {
+static void write_band(const char *name, const load_band *band, const law_stay *stay, json_writer *writer) {
   json_begin_object(writer, name);
   json_print(writer, "agents=%g runs=%g interval_ns=%g period_ns=%g", band->agents, band->runs, band->interval_s * 1e9,
              band->period_s * 1e9);

@@ -17,10 +17,6 @@ typedef struct law_track {
   bool stayed; /* in that band since its last update */
 } law_track;
 
-typedef struct law_sums {
-  double seen, runs, rate;
-} law_sums;
-
 typedef struct law_stays {
   uint64_t seen, runs;
   double interval_s, period_s;
@@ -40,7 +36,7 @@ typedef struct law_watch {
   law_track *tracks; /* by index */
   bool open;         /* the window */
   double important_period_s;
-  law_sums important, now, bands[MUSTER_BANDS]; /* `now`: the important in this frame */
+  load_sums important, now, bands[MUSTER_BANDS]; /* `now`: the important in this frame */
   law_waits waits;
   law_tally own, own_exact;
   law_stays stays[MUSTER_BANDS];
@@ -50,12 +46,6 @@ static uint32_t band_of(float importance) {
   uint32_t band = 0;
   while (band + 1 < MUSTER_BANDS && importance > muster_band_end(band)) band++;
   return band;
-}
-
-static void add(law_sums *sums, const muster_sight *sight, bool ran) {
-  sums->seen++;
-  sums->runs += ran;
-  sums->rate += 1.0 / (double)sight->period_s;
 }
 
 /* Periods are rounded up to frames: an agent that is due between two frames runs in the second, which does not count as
@@ -108,10 +98,10 @@ static void see(const muster_sight *sight, void *user) {
   if (band != track->band) track->stayed = false;
   track->acting = sight->flags & MUSTER_SIGHT_ACTING ? track->acting + 1 : 0;
   if (track->acting > watch->waits.acting) watch->waits.acting = track->acting;
-  if (important) add(&watch->now, sight, ran);
+  if (important) load_add(&watch->now, sight, ran);
   float left = sight->staleness_s / sight->period_s;
   if (watch->open) {
-    add(&watch->bands[band], sight, ran);
+    load_add(&watch->bands[band], sight, ran);
     double own = fmax((double)track->own - (double)left, 0.0);
     if (important && ran) add_own(watch, sight, own);
     if (ran && track->stayed) add_run(&watch->stays[band], track, sight, own);
@@ -143,7 +133,7 @@ static void watch_waits(law_waits *waits, const muster_frame_report *report) {
 
 static bool run_frame(load_world *world, law_watch *watch, muster_frame_report *report) {
   if (!load_run_frame(world, report)) return false;
-  watch->now = (law_sums){0};
+  watch->now = (load_sums){0};
   load_look(world, see, watch);
   if (watch->now.seen > 0) watch->important_period_s = watch->now.seen / watch->now.rate;
   watch_waits(&watch->waits, report);
@@ -165,14 +155,10 @@ static bool warm_up(load_world *world, law_watch *watch, law_cell *cell, uint64_
   return true;
 }
 
-static law_band sum_up_band(const law_sums *sums, uint32_t window) {
-  return (law_band){sums->seen / window, sums->runs, sums->seen * LOAD_FRAME_S / sums->runs, sums->seen / sums->rate};
-}
-
 static void sum_up(const law_watch *watch, law_cell *cell) {
-  cell->important = sum_up_band(&watch->important, cell->window);
+  cell->important = load_sum_up(&watch->important, cell->window);
   for (uint32_t i = 0; i < MUSTER_BANDS; i++) {
-    cell->bands[i] = sum_up_band(&watch->bands[i], cell->window);
+    cell->bands[i] = load_sum_up(&watch->bands[i], cell->window);
     const law_stays *stays = &watch->stays[i];
     cell->stays[i] = (law_stay){.agents = (double)stays->seen / cell->window,
                                 .p99_s = law_tally_quantile(&stays->ages, 0.99),

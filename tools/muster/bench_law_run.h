@@ -11,14 +11,6 @@ typedef struct law_cell_setup {
   uint32_t window_least;
 } law_cell_setup;
 
-/* Agents of some importance, over the frames of the window. */
-typedef struct law_band {
-  double agents;     /* mean */
-  double runs;       /* updates that were completed */
-  double interval_s; /* agents x window / runs: agents that never ran count; infinite when none ran */
-  double period_s;   /* by the law: the inverse of the mean rate */
-} law_band;
-
 /* Of agents that have been in the band since their last update: the time since then at the ends of frames, and when
  * they ran again. */
 typedef struct law_stay {
@@ -33,8 +25,8 @@ typedef struct law_stay {
 typedef struct law_cell {
   double agents, pressure, important_load; /* means of the reports */
   uint32_t warm_up, window;                /* frames */
-  law_band important;                      /* importance 0.9 and above */
-  law_band bands[MUSTER_BANDS];            /* as muster_band */
+  load_band important;                     /* importance 0.9 and above */
+  load_band bands[MUSTER_BANDS];           /* as muster_band */
   law_stay stays[MUSTER_BANDS];
   double own_p50, own_p99;             /* of the important, what passes between two updates on the agent's own
                                           clock, which does a period, rounded up to frames, at a time */

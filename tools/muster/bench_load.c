@@ -61,6 +61,16 @@ void load_look(load_world *world, void (*see)(const muster_sight *sight, void *u
     }
 }
 
+void load_add(load_sums *sums, const muster_sight *sight, bool ran) {
+  sums->seen++;
+  sums->runs += ran;
+  sums->rate += 1.0 / (double)sight->period_s;
+}
+
+load_band load_sum_up(const load_sums *sums, uint32_t window) {
+  return (load_band){sums->seen / window, sums->runs, sums->seen * LOAD_FRAME_S / sums->runs, sums->seen / sums->rate};
+}
+
 uint32_t load_warm_up(double load) {
   return 60 + (uint32_t)(45.0 * load);
 }

@@ -41,6 +41,23 @@ bool load_run_frame(load_world *world, muster_frame_report *report);
 /* Calls `see` for every agent that has a place, in the order of their ids. */
 void load_look(load_world *world, void (*see)(const muster_sight *sight, void *user), void *user);
 
+/* Sums over agents of some importance and over the frames of a window; an agent that ran counts in `runs`. */
+typedef struct load_sums {
+  double seen, runs, rate;
+} load_sums;
+
+void load_add(load_sums *sums, const muster_sight *sight, bool ran);
+
+/* What they got. */
+typedef struct load_band {
+  double agents;     /* mean */
+  double runs;       /* updates that were completed */
+  double interval_s; /* agents x window / runs: agents that never ran count; infinite when none ran */
+  double period_s;   /* that the fit gives them: the inverse of the mean rate */
+} load_band;
+
+load_band load_sum_up(const load_sums *sums, uint32_t window);
+
 /* Frames to warm up: at twice the load the first run of all agents takes twice as long. */
 uint32_t load_warm_up(double load);
 

@@ -131,18 +131,6 @@ static name_list measure_names(const bench_suite *suite) {
   return list;
 }
 
-/* Whether `key` stands in a list with commas; a missing list has everything. */
-static bool has(const char *list, const char *key) {
-  size_t length = strlen(key);
-  if (!list) return true;
-  for (const char *next = list; *next; next += strspn(next, ",")) {
-    size_t here = strcspn(next, ",");
-    if (here == length && strncmp(next, key, length) == 0) return true;
-    next += here;
-  }
-  return false;
-}
-
 static bool check_list(const char *list, const char *what, const name_list *known) {
   char name[64];
   if (!list) return true;
@@ -162,13 +150,13 @@ static bool check_list(const char *list, const char *what, const name_list *know
 
 bool pool_wants_system(const pool_work *work, const bench_system *system) {
   if (work->sweep && !work->systems_wanted) return strcmp(system->key, "muster") == 0;
-  return has(work->systems_wanted, system->key);
+  return options_list_has(work->systems_wanted, system->key);
 }
 
 bool pool_wants_measure(const pool_work *work, const bench_measure *measure) {
   if (work->sweep && !measure->in_sweep) return false;
   for (uint32_t i = 0; i < measure->series_count; i++)
-    if (has(work->measures_wanted, measure->series[i].key)) return true;
+    if (options_list_has(work->measures_wanted, measure->series[i].key)) return true;
   return false;
 }
 

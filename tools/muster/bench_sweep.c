@@ -25,16 +25,9 @@ typedef enum sweep_rule {
 
 static const char *const names[SWEEP_RULES] = {"law", "papers"};
 
-/* Agents of some importance. */
-typedef struct sweep_band {
-  double agents;     /* mean */
-  double interval_s; /* agents x window / completed updates: agents that never ran count, too */
-  double period_s;   /* that the fit gives them: the inverse of the mean rate */
-} sweep_band;
-
 typedef struct sweep_point {
-  double pressure;                   /* as reported, mean of the window */
-  sweep_band important, unimportant; /* importance >= 0.9, and 0 */
+  double pressure;                  /* as reported, mean of the window */
+  load_band important, unimportant; /* importance >= 0.9, and 0 */
 } sweep_point;
 
 typedef struct sweep_result {
@@ -92,30 +85,15 @@ static load_setup setup_of(const sweep_work *work, sweep_rule rule) {
                       .order = rule == SWEEP_LAW ? MUSTER_ORDER_DEADLINE : MUSTER_ORDER_PRIORITY};
 }
 
-/* Sums over the frames of a window. */
-typedef struct band_sums {
-  double seen, runs, rate;
-} band_sums;
-
 typedef struct sweep_sums {
-  band_sums important, unimportant;
+  load_sums important, unimportant;
 } sweep_sums;
-
-/* An agent that ran in this frame has no staleness at its end. */
-static void add(band_sums *sums, const muster_sight *sight) {
-  sums->seen++;
-  sums->runs += (double)sight->staleness_s < 0.5 * LOAD_FRAME_S;
-  sums->rate += 1.0 / (double)sight->period_s;
-}
 
 static void see(const muster_sight *sight, void *user) {
   sweep_sums *sums = user;
-  if ((double)sight->importance >= importance_most) add(&sums->important, sight);
-  if (sight->importance <= 0.0f) add(&sums->unimportant, sight);
-}
-
-static sweep_band band_of(const band_sums *sums) {
-  return (sweep_band){sums->seen / WINDOW, sums->seen * LOAD_FRAME_S / sums->runs, sums->seen / sums->rate};
+  bool ran = (double)sight->staleness_s < 0.5 * LOAD_FRAME_S; /* an agent that ran has no staleness at the end */
+  if ((double)sight->importance >= importance_most) load_add(&sums->important, sight, ran);
+  if (sight->importance <= 0.0f) load_add(&sums->unimportant, sight, ran);
 }
 
 static bool watch(load_world *world, uint32_t warm_up, sweep_point *point) {
@@ -128,7 +106,8 @@ static bool watch(load_world *world, uint32_t warm_up, sweep_point *point) {
     pressure += (double)report.pressure;
     load_look(world, see, &sums);
   }
-  *point = (sweep_point){pressure / WINDOW, band_of(&sums.important), band_of(&sums.unimportant)};
+  *point =
+      (sweep_point){pressure / WINDOW, load_sum_up(&sums.important, WINDOW), load_sum_up(&sums.unimportant, WINDOW)};
   return true;
 }
 
@@ -225,7 +204,7 @@ static void print(const void *user) {
 
 static void write_row(const sweep_work *work, uint32_t load, sweep_rule rule, json_writer *writer) {
   const sweep_point *point = &work->results[load].rules[rule];
-  const sweep_band *important = &point->important, *unimportant = &point->unimportant;
+  const load_band *important = &point->important, *unimportant = &point->unimportant;
   json_print(writer,
              "{ rule=%s load=%g pressure=%g important{ agents=%g interval_ns=%g period_ns=%g } unimportant{ agents=%g "
              "interval_ns=%g period_ns=%g } growth=%g holds=%d }",

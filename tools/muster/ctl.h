@@ -83,6 +83,9 @@ void ctl_show_members(const struct json_t *object);
 /* Prints a document as it came. */
 void ctl_show_json(const struct json_t *document);
 
+/* Whether a text ends so. */
+bool ctl_ends(const char *text, const char *ending);
+
 /* Runs a command; the exit status. */
 int ctl_run(const ctl_call *call);
 

@@ -69,9 +69,10 @@ static int ask_world(const ctl_call *call, const char *method, const char *end, 
   return STATUS_FAILED;
 }
 
-static int ask_agent(const ctl_call *call, const char *method, const char *end, json_t *body) {
+/* Of the thing that the first argument names: "/agents/", "/types/" or "/observers/". */
+static int ask_thing(const ctl_call *call, const char *method, const char *things, const char *end, json_t *body) {
   char path[PATH_BYTES];
-  if (path_of(call, "/agents/", call->arguments[1], end, path)) return ask(call, method, path, body, NULL, NULL);
+  if (path_of(call, things, call->arguments[1], end, path)) return ask(call, method, path, body, NULL, NULL);
   json_decref(body);
   return STATUS_FAILED;
 }
@@ -192,19 +193,15 @@ static int show_types(const ctl_call *call) {
 
 /* An ID begins with a digit and has a point; else it is a type. */
 static int pardon(const ctl_call *call) {
-  char path[PATH_BYTES];
   const char *name = call->arguments[1];
   bool agent = *name >= '0' && *name <= '9' && strchr(name, '.');
-  if (!path_of(call, agent ? "/agents/" : "/types/", name, "/pardon", path)) return STATUS_FAILED;
-  return ask(call, "POST", path, NULL, NULL, NULL);
+  return ask_thing(call, "POST", agent ? "/agents/" : "/types/", "/pardon", NULL);
 }
 
 static int set_priority(const ctl_call *call) {
-  char path[PATH_BYTES];
   uint64_t priority;
   if (!parse_count("priority", call->arguments[2], 0, 100, &priority)) return STATUS_USAGE;
-  if (!path_of(call, "/types/", call->arguments[1], "/priority", path)) return STATUS_FAILED;
-  return ask(call, "PUT", path, json_pack("{s:I}", "priority", (json_int_t)priority), NULL, NULL);
+  return ask_thing(call, "PUT", "/types/", "/priority", json_pack("{s:I}", "priority", (json_int_t)priority));
 }
 
 /* ------------------------------------------------------------------------------------------------------- agents */
@@ -244,7 +241,7 @@ static int show_agents(const ctl_call *call) {
 }
 
 static int show_agent(const ctl_call *call) {
-  return ask_agent(call, "GET", "", NULL);
+  return ask_thing(call, "GET", "/agents/", "", NULL);
 }
 
 static int explain(const ctl_call *call) {
@@ -300,23 +297,23 @@ static int spawn(const ctl_call *call) {
 
 static int wake(const ctl_call *call) {
   uint64_t at_ns;
-  if (call->count == 2) return ask_agent(call, "POST", "/wake", NULL);
+  if (call->count == 2) return ask_thing(call, "POST", "/agents/", "/wake", NULL);
   if (!parse_duration("wake", call->arguments[2], 0, UINT64_MAX / 4, &at_ns)) return STATUS_USAGE;
-  return ask_agent(call, "POST", "/wake", json_pack("{s:I}", "at_ns", (json_int_t)at_ns));
+  return ask_thing(call, "POST", "/agents/", "/wake", json_pack("{s:I}", "at_ns", (json_int_t)at_ns));
 }
 
 static int move(const ctl_call *call) {
   json_t *place = ctl_read_place(call->arguments[2]);
-  return place ? ask_agent(call, "PUT", "/position", json_pack("{s:o}", "position", place)) : STATUS_USAGE;
+  return place ? ask_thing(call, "PUT", "/agents/", "/position", json_pack("{s:o}", "position", place)) : STATUS_USAGE;
 }
 
 static int tune(const ctl_call *call) {
   json_t *body = ctl_read_members(call, 2, json_object());
-  return body ? ask_agent(call, "PATCH", "", body) : STATUS_USAGE;
+  return body ? ask_thing(call, "PATCH", "/agents/", "", body) : STATUS_USAGE;
 }
 
 static int remove_agent(const ctl_call *call) {
-  return ask_agent(call, "DELETE", "", NULL);
+  return ask_thing(call, "DELETE", "/agents/", "", NULL);
 }
 
 /* ---------------------------------------------------------------------------------------------------- observers */
@@ -335,9 +332,7 @@ static int observe(const ctl_call *call) {
 }
 
 static int unobserve(const ctl_call *call) {
-  char path[PATH_BYTES];
-  if (!path_of(call, "/observers/", call->arguments[1], "", path)) return STATUS_FAILED;
-  return ask(call, "DELETE", path, NULL, NULL, NULL);
+  return ask_thing(call, "DELETE", "/observers/", "", NULL);
 }
 
 /* ------------------------------------------------------------------------------------------------------ daemon */

@@ -154,7 +154,7 @@ void ctl_show_table(const json_t *rows, const ctl_column *columns) {
 
 /* -------------------------------------------------------------------------------------------------------- objects */
 
-static bool ends(const char *text, const char *ending) {
+bool ctl_ends(const char *text, const char *ending) {
   size_t length = strlen(text), tail = strlen(ending);
   return length >= tail && strcmp(text + length - tail, ending) == 0;
 }
@@ -164,14 +164,14 @@ static ctl_kind kind_of(const char *name, const json_t *value) {
   if (json_is_array(value)) return strcmp(name, "levels") == 0 ? CTL_LEVELS : CTL_LIST;
   if (strcmp(name, "pressure") == 0) return CTL_PRESSURE;
   if (strncmp(name, "bytes", 5) == 0) return CTL_BYTES;
-  return ends(name, "_ns") ? CTL_DURATION : CTL_TEXT;
+  return ctl_ends(name, "_ns") ? CTL_DURATION : CTL_TEXT;
 }
 
 /* The daemon's names tell units and are made for programs. */
 static void write_label(char label[LABEL_BYTES], const char *within, const char *name, bool typed) {
   if (strcmp(name, "sim_now_ns") == 0) name = "simulated_time_ns";
   snprintf(label, LABEL_BYTES, "%s%s%s", within, *within ? " " : "", name);
-  if (ends(label, "_ns")) label[strlen(label) - 3] = '\0';
+  if (ctl_ends(label, "_ns")) label[strlen(label) - 3] = '\0';
   for (char *next = label; *next && !typed; next++)
     if (*next == '_') *next = ' ';
 }

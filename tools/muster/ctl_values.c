@@ -17,11 +17,6 @@ json_t *ctl_read_place(const char *text) {
   return NULL;
 }
 
-static bool ends(const char *text, const char *ending) {
-  size_t length = strlen(text), tail = strlen(ending);
-  return length >= tail && strcmp(text + length - tail, ending) == 0;
-}
-
 /* A duration as a whole number of nanoseconds, by the name that says so; a number, true or false as themselves, all
  * else as text. */
 static void add_member(json_t *object, const char *name, const char *text) {
@@ -29,7 +24,7 @@ static void add_member(json_t *object, const char *name, const char *text) {
   uint64_t ns;
   json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
   if (!value && quantity_duration(text, 0, INT64_MAX, &ns) == MUSTER_OK) {
-    snprintf(name_ns, sizeof name_ns, "%s%s", name, ends(name, "_ns") ? "" : "_ns");
+    snprintf(name_ns, sizeof name_ns, "%s%s", name, ctl_ends(name, "_ns") ? "" : "_ns");
     name = name_ns;
     value = json_integer((json_int_t)ns);
   }

@@ -6,6 +6,8 @@
 
 #include "base/nearest.h"
 
+#include <string.h>
+
 enum { OPTIONS_MAX = 32, VALUE_HELP = 256, VALUE_FIRST };
 
 /* The table as getopt_long wants it, with --help behind it. */
@@ -61,4 +63,15 @@ bool options_read(const option_reader *reader, void *options, int count, char **
     if (!take(&reader->known[option - VALUE_FIRST], options, optarg)) return false;
   }
   return true;
+}
+
+bool options_list_has(const char *list, const char *key) {
+  size_t length = strlen(key);
+  if (!list) return true;
+  for (const char *next = list; *next; next += strspn(next, ",")) {
+    size_t here = strcspn(next, ",");
+    if (here == length && strncmp(next, key, length) == 0) return true;
+    next += here;
+  }
+  return false;
 }

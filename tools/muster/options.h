@@ -48,4 +48,7 @@ typedef struct option_reader {
  * `status` is the exit status; help or a complaint was written. */
 bool options_read(const option_reader *reader, void *options, int count, char **arguments, int *status);
 
+/* Whether `key` stands in a list with commas; a missing list has everything. */
+bool options_list_has(const char *list, const char *key);
+
 #endif

@@ -58,10 +58,6 @@ static void place_herds(muster_herd_def defs[HERDS]) {
   }
 }
 
-static double greater(double a, double b) {
-  return a > b ? a : b;
-}
-
 /* How far a herd is from what it would be without an observer. */
 static bool judge(const muster_world *world, muster_herd id, const muster_herd_def *def, osborne_kept *kept) {
   muster_herd_info info = muster_default_herd_info();
@@ -71,9 +67,9 @@ static bool judge(const muster_world *world, muster_herd id, const muster_herd_d
          y = def->position.y + (double)def->velocity_y * passed_s;
   kept->members += info.members;
   kept->total += (double)info.totals[0];
-  kept->centroid_m = greater(kept->centroid_m, hypot(info.position.x - x, info.position.y - y));
-  kept->velocity_mps = greater(kept->velocity_mps, hypot((double)(info.velocity_x - def->velocity_x),
-                                                         (double)(info.velocity_y - def->velocity_y)));
+  kept->centroid_m = fmax(kept->centroid_m, hypot(info.position.x - x, info.position.y - y));
+  kept->velocity_mps = fmax(kept->velocity_mps, hypot((double)(info.velocity_x - def->velocity_x),
+                                                      (double)(info.velocity_y - def->velocity_y)));
   return true;
 }
 

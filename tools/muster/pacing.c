@@ -1,18 +1,14 @@
 #include "pacing.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <time.h>
 
 static const uint64_t second_ns = 1000000000u;
 
-static uint64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * second_ns + (uint64_t)now.tv_nsec;
-}
-
 struct pacing pacing_begin(uint64_t rate, bool paced) {
-  return (struct pacing){.rate = rate, .paced = paced, .start_ns = now_ns()};
+  return (struct pacing){.rate = rate, .paced = paced, .start_ns = clock_system()};
 }
 
 uint64_t pacing_sim_time(const struct pacing *pacing, uint64_t number) {
@@ -22,7 +18,7 @@ uint64_t pacing_sim_time(const struct pacing *pacing, uint64_t number) {
 
 void pacing_wait(struct pacing *pacing, uint64_t number) {
   if (!pacing->paced) return;
-  uint64_t due_ns = pacing->start_ns + pacing_sim_time(pacing, number), now = now_ns();
+  uint64_t due_ns = pacing->start_ns + pacing_sim_time(pacing, number), now = clock_system();
   if (now >= due_ns) {
     if (now - due_ns > pacing_sim_time(pacing, 1)) pacing->start_ns += now - due_ns;
     return;

@@ -1,29 +1,23 @@
 #include "progress.h"
 
+#include "base/clock.h"
 #include "base/columns.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 static const uint64_t terminal_interval_ns = 100000000, other_interval_ns = 5000000000;
 
-static uint64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 struct progress progress_begin(void) {
   struct progress progress = {.terminal = isatty(STDERR_FILENO)};
   progress.interval_ns = progress.terminal ? terminal_interval_ns : other_interval_ns;
-  progress.next_ns = now_ns() + progress.interval_ns;
+  progress.next_ns = clock_system() + progress.interval_ns;
   return progress;
 }
 
 bool progress_is_due(struct progress *progress) {
-  uint64_t now = now_ns();
+  uint64_t now = clock_system();
   if (now < progress->next_ns) return false;
   progress->next_ns = now + progress->interval_ns;
   return true;

@@ -3,6 +3,7 @@
 #include "top.h"
 
 #include "bands.h"
+#include "base/clock.h"
 #include "complaint.h"
 #include "text.h"
 
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { PAIR_CALM = 1, PAIR_LOUD, PAIR_DIM, TABLE_LINE = 10, TYPES_LEAST = 4, LABEL_CELLS = 10, WIDE_COLUMNS = 80 };
@@ -289,9 +289,7 @@ static bool take_key(struct screen *screen, int key) {
 }
 
 static int64_t now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+  return (int64_t)(clock_system() / 1000000);
 }
 
 static void show(struct screen *screen, int interval_ms) {
