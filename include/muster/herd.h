@@ -23,7 +23,8 @@
  * frame holds. An unfolding for which there is no room (unfolded_max, agents_max), or that a callback refuses, leaves
  * the herd as it was, at the coarser level of detail, and is counted: no member is ever lost by it.
  *
- * Not in planner worlds. Worlds with herds are not recorded.
+ * Not in planner worlds. A record of a world with herds begins with a snapshot (muster/record.h); while the world is
+ * recorded or replayed, herd types and herds cannot be added and members not be named: MUSTER_E_STATE.
  */
 #ifndef MUSTER_HERD_H
 #define MUSTER_HERD_H

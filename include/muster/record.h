@@ -34,7 +34,7 @@ typedef struct muster_record_def {
                           is used; default 256 MiB; 64 KiB .. 1 TiB */
   uint32_t hash_every; /* frames from one muster_world_hash() in the record to the next; default 60; 0 = none */
   const void *note;    /* the host's own bytes, such as the options it was started with; copied; default null */
-  uint32_t note_bytes; /* at most 64 KiB and half of the buffer */
+  uint32_t note_bytes; /* at most half of the buffer */
   uint64_t (*name_user)(muster_agent agent, void *agent_user, void *user); /* a number to know an agent's user pointer
                                by in a replay; asked for agents that the host spawns with one. Default null = 1 */
 } muster_record_def;

@@ -56,11 +56,23 @@ static muster_result check_member(const struct muster_world *world, const muster
   return MUSTER_OK;
 }
 
+/* What the host does to herds between frames is not in a record. */
+static bool is_recorded(const struct muster_world *world) {
+  return recorder_records(world->recorder) || recorder_replays(world->recorder);
+}
+
+static muster_result herds_api_check_host(const struct muster_world *world, const char *what) {
+  muster_result result = guard_between(world, what);
+  if (result || !is_recorded(world)) return result;
+  return error_set(MUSTER_E_STATE, "%s: not in a world that is recorded or replayed", what);
+}
+
 static muster_result herds_api_check_world(const struct muster_world *world, const muster_herd_type_def *def) {
   if (world_is_planned(world))
     return error_set(MUSTER_E_STATE, "herd type '%s': not in a planner world: Muster runs its blocks", def->name);
-  if (recorder_records(world->recorder) || recorder_replays(world->recorder))
-    return error_set(MUSTER_E_STATE, "herd type '%s': this world is recorded, which worlds with herds cannot be",
+  bool waits = recorder_replays(world->recorder) && world->recorder->snapshot; /* with herds of this type in it */
+  if (is_recorded(world) && !waits)
+    return error_set(MUSTER_E_STATE, "herd type '%s': this world is recorded: register it before that begins",
                      def->name);
   if (world->herds->table.count == MUSTER_HERD_TYPES_MAX)
     return error_set(MUSTER_E_FULL, "herd type '%s': %u herd types are registered already", def->name,
@@ -283,7 +295,7 @@ uint32_t muster_herds_add(muster_world *world, muster_herd_type type, const must
                           muster_herd *herds) {
   struct pool_entry entered;
   uint32_t added = 0;
-  if (guard_between(world, "herds")) return 0;
+  if (herds_api_check_host(world, "herds")) return 0;
   if ((count && !defs) || type.index == 0 || type.index > world->herds->table.count)
     return error_missing("herds", "array and a registered herd type"), 0;
   enum occupation before = guard_hold(world);
@@ -349,7 +361,7 @@ static uint32_t members_of(const struct herd_type *type, uint32_t herd) {
 
 muster_agent muster_herd_name(muster_world *world, muster_herd herd, uint32_t member) {
   muster_agent named = {0, 0};
-  if (guard_between(world, "herd name")) return named;
+  if (herds_api_check_host(world, "herd name")) return named;
   enum occupation before = guard_hold(world);
   struct pool_entry entered;
   world->runner->caller = pool_index_of(pool_enter(&entered, world->pool));

@@ -12,6 +12,7 @@
 #include "world/world_fold.h"
 #include "world/world_herds.h"
 #include "world/world_observers.h"
+#include "world/world_record.h"
 #include "world/world_sums.h"
 #include "world/world_teams.h"
 
@@ -102,7 +103,8 @@ static bool herds_take(struct allowance *allowance, uint32_t agents) {
 /* Whether there is room for another unfolding. Without room it is refused, and costs the intake nothing. */
 static bool herds_has_room(struct muster_world *world, const struct herd_type *type, bool entry) {
   bool pool = !entry || type->entry_free || type->entry_high < type->def.unfolded_max;
-  if (pool && identity_available(&world->agents.ids) >= type->tree.branching) return true;
+  bool any = pool && identity_available(&world->agents.ids) >= type->tree.branching; /* others may spawn meanwhile */
+  if (recorder_choose(world->recorder, any)) return true;
   world->sums->statistics.unfolds_refused++;
   return false;
 }
@@ -223,7 +225,7 @@ void herds_intake(struct muster_world *world) {
     begin_fresh(world, &table->types[i]);
   }
   table->dying = false;
-  if (table->spare == HERD_NONE) table->spare = identity_take(&world->agents.ids);
+  if (table->spare == HERD_NONE) table->spare = world_record_id(world, identity_take(&world->agents.ids));
   change_listed(world);
 }
 

@@ -11,6 +11,7 @@
 #include "world/lifecycle.h"
 #include "world/world_fold.h"
 #include "world/world_herds.h"
+#include "world/world_record.h"
 #include "world/world_sums.h"
 
 #include <math.h>
@@ -254,8 +255,8 @@ static muster_result make_children(struct change *change) {
   for (uint32_t i = 0; i < change->count; i++) {
     const void *state = copies ? state_of(change, change->parent_agent) : NULL;
     if (recalled) state = kept_of(change, change->children[i].node) + 1;
-    change->agents[i] =
-        make_agent(change, identity_take(&world->agents.ids), &change->children[i], change->parent_agent, state);
+    change->agents[i] = make_agent(change, world_record_id(world, identity_take(&world->agents.ids)),
+                                   &change->children[i], change->parent_agent, state);
     if (change->agents[i] == HERD_NONE)
       return refuse_unfolding(change, i,
                               error_set(MUSTER_E_FULL, "agents_max = %u agents exist", world->def.agents_max));
@@ -400,7 +401,7 @@ static uint64_t mean_time(const struct change *change) {
 /* Their parent appears as an agent; the index kept in reserve is used when no other is left. */
 static bool make_parent(struct change *change) {
   struct muster_world *world = change->world;
-  uint32_t index = identity_take(&world->agents.ids);
+  uint32_t index = world_record_id(world, identity_take(&world->agents.ids));
   if (index == IDENTITY_NONE) {
     index = world->herds->table.spare;
     world->herds->table.spare = HERD_NONE;
@@ -421,7 +422,8 @@ static void leave_children(const struct change *change, uint32_t lane) {
   keep_children(change);
   herds_take_out(&world->herds->table, change->type, change->number, lane, change->count);
   for (uint32_t i = 0; i < change->count; i++) lifecycle_leave(world, change->agents[i]);
-  if (world->herds->table.spare == HERD_NONE) world->herds->table.spare = identity_take(&world->agents.ids);
+  if (world->herds->table.spare == HERD_NONE)
+    world->herds->table.spare = world_record_id(world, identity_take(&world->agents.ids));
   world->sums->report.folds++;
   world->sums->statistics.folds++;
   note_sight(change);

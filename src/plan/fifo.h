@@ -28,14 +28,18 @@ static inline bool fifo_stands(const struct fifo *fifo, uint64_t place) {
   return fifo->stamps[(uint32_t)place] == (uint32_t)(place >> 32);
 }
 
-/* Closes up when most places are passed over. */
-static inline void fifo_close_up(struct fifo *fifo) {
-  if (fifo->tail <= 2 * fifo->standing + FIFO_SLACK) return;
+/* Closes up: forgets the places that agents have left. O(places). */
+static inline void fifo_compact(struct fifo *fifo) {
   uint32_t kept = 0;
   for (uint32_t i = fifo->head; i < fifo->tail; i++)
     if (fifo_stands(fifo, fifo->places[i])) fifo->places[kept++] = fifo->places[i];
   fifo->head = 0;
   fifo->tail = kept;
+}
+
+/* The same when most places are passed over. */
+static inline void fifo_close_up(struct fifo *fifo) {
+  if (fifo->tail > 2 * fifo->standing + FIFO_SLACK) fifo_compact(fifo);
 }
 
 /* An agent comes to the end of the queue, in which it does not stand. Amortised O(1). */

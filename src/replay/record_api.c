@@ -37,14 +37,14 @@ static muster_result check_world(const muster_world *world, const char *what) {
   return MUSTER_OK;
 }
 
-/* Whether nothing was spawned yet, and no frame run. */
+/* Whether nothing was spawned yet, and no frame run; herds are known by a snapshot alone. */
 static bool is_new(const muster_world *world) {
-  return !world->frames && !identity_high(&world->agents.ids) && !identity_high(&world->observers->ids);
+  return !world->frames && !identity_high(&world->agents.ids) && !identity_high(&world->observers->ids) &&
+         !world->herds->table.count;
 }
 
 /* How far a pass comes depends on time, and is not in a record. */
 static muster_result check_types(const muster_world *world) {
-  if (world->herds->table.count) return error_set(MUSTER_E_STATE, "record: worlds with herds are not recorded");
   for (uint32_t i = 0; i < world->agents.types.count && !world_is_virtual(world); i++)
     if (world->agents.types.types[i].has_sets)
       return error_set(MUSTER_E_STATE, "record: type '%s' has sets: they are recorded under the virtual clock only",
@@ -56,8 +56,8 @@ static muster_result check_record(const muster_record_def *def) {
   if (!def->write) return error_set(MUSTER_E_ARGUMENT, "record: write must be given");
   if (def->buffer_bytes < 65536u || def->buffer_bytes > (size_t)1 << 40)
     return error_set(MUSTER_E_ARGUMENT, "record: buffer_bytes %zu must be 64 KiB .. 1 TiB", def->buffer_bytes);
-  if (def->note_bytes > 65536u || def->note_bytes > def->buffer_bytes / 2 || (def->note_bytes && !def->note))
-    return error_set(MUSTER_E_ARGUMENT, "record: note_bytes %u must be at most 65536 and half of the buffer, and given",
+  if (def->note_bytes > def->buffer_bytes / 2 || (def->note_bytes && !def->note))
+    return error_set(MUSTER_E_ARGUMENT, "record: note_bytes %u must be at most half of the buffer, and given",
                      def->note_bytes);
   return MUSTER_OK;
 }

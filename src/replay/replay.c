@@ -12,6 +12,7 @@
 #include "world/guard.h"
 #include "world/serial.h"
 #include "world/world_commands.h"
+#include "world/world_herds.h"
 #include "world/world_observers.h"
 #include "world/world_record.h"
 #include "world/world_teams.h"
@@ -117,6 +118,7 @@ muster_result replay_load(struct muster_world *world) {
   hold_live(&world->observers->ids, observers);
   for (uint32_t i = 0; i < world->commands->spawn_id_count; i++)
     identity_claim(&world->agents.ids, world->commands->spawn_ids[i]);
+  if (world->herds->table.count) identity_claim(&world->agents.ids, world->herds->table.spare);
   if (result) return result;
   forget_spawns(world);
   recorder->snapshot = NULL;

@@ -116,6 +116,7 @@ static void exchange_fifo(struct snapshot *snapshot, struct fifo *fifo, bool wok
       {"agents in a line", "the line of the woken", SNAPSHOT_LISTED, 1u << AGENT_READY}};
   ASSERT(fifo->head <= fifo->tail && (snapshot_saves(snapshot) || fifo->standing == 0));
   struct muster_world *world = snapshot->world;
+  if (snapshot_saves(snapshot)) fifo_compact(fifo); /* as it will be once it is loaded: reports look at places */
   for (uint32_t i = 0, place = fifo->head; i < fifo->standing; i++) snapshot->indices[i] = fifo_next(fifo, &place);
   uint32_t count = snapshot_indices(snapshot, fifo->standing, snapshot->high, &listings[woken]);
   if (woken)
@@ -253,16 +254,9 @@ static void exchange_wakes(struct snapshot *snapshot) {
   }
 }
 
-static bool snapshot_waiting_is_possible(const struct muster_world *world, const struct command *command) {
-  if (command->kind != COMMAND_HERD_WAKE && command->kind != COMMAND_HERD_REMOVE)
-    return command_is_possible(world, command);
-  const struct herd_type *type = herds_type_of(&world->herds->table, command->index);
-  return type && command->partition < type->tree.below[0];
-}
-
 static bool exchange_command(struct snapshot *snapshot, struct command *command) {
   snapshot_exchange(snapshot, command, sizeof *command);
-  return snapshot_expect(snapshot, snapshot_saves(snapshot) || snapshot_waiting_is_possible(snapshot->world, command),
+  return snapshot_expect(snapshot, snapshot_saves(snapshot) || command_is_possible(snapshot->world, command),
                          "command %u for %u cannot have been given", command->kind, command->index);
 }
 

@@ -5,6 +5,7 @@
 #include "base/fields.h"
 #include "record/recorder.h"
 #include "run/callback.h"
+#include "world/world_herds.h"
 
 #include <math.h>
 
@@ -85,8 +86,14 @@ void guard_destroy(struct muster_world *world) {
 
 /* --------------------------------------------------------------------------------------------------------- commands */
 
+static bool is_possible_of_herd(const struct muster_world *world, const struct command *command) {
+  const struct herd_type *type = herds_type_of(&world->herds->table, command->index);
+  return command->kind < COMMAND_KINDS && type && command->partition < type->tree.below[0];
+}
+
 static bool is_possible_of_type(const struct muster_world *world, const struct command *command) {
-  if (command->kind >= COMMAND_HERD_WAKE || command->index >= world->agents.types.count) return false;
+  if (command->kind >= COMMAND_HERD_WAKE) return is_possible_of_herd(world, command);
+  if (command->index >= world->agents.types.count) return false;
   const agent_type *type = &world->agents.types.types[command->index];
   if (command->kind == COMMAND_PARDON_TYPE || command->kind == COMMAND_QUARANTINE_TYPE) return true;
   if (command->kind == COMMAND_PRIORITISE) return type->has_sets && command->tuning.priority <= MUSTER_PRIORITY_MAX;

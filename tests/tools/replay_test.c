@@ -58,6 +58,57 @@ Test(replay, so_does_a_run_in_virtual_time) {
   expect_same_report("wildlife --agents 500 --frames 20 --warm-up 2 --virtual --capacity 0.3ms", "virtual");
 }
 
+/* The same, of a record that begins in the middle: its replays agree about the frames that it holds. */
+static void expect_same_rest(const char *scenario, const char *name) {
+  const char *path = record_path(name);
+  json_t *first = NULL;
+  program_run *run =
+      start("run %s --no-pace --workers 2 --frames 60 --warm-up 2 --record-from 50 --record %s", scenario, path);
+  cr_assert_eq(run->status, 0, "%s", run->errors);
+  for (int i = 0; i < 3; i++) {
+    program_run *replay = start("replay %s --json - --workers %s", path, (const char *[]){"1", "2", "8"}[i]);
+    cr_assert_eq(replay->status, 0, "%s", replay->errors);
+    cr_assert_not_null(strstr(replay->errors, "frames bit for bit"), "%s", replay->errors);
+    json_t *report = json_loads(replay->output, JSON_REJECT_DUPLICATES, NULL);
+    cr_assert_not_null(report, "%s", replay->output);
+    if (!first) first = json_incref(report);
+    cr_assert(json_equal(first, report), "%s: %s", scenario, replay->output);
+    json_decref(report);
+    free(replay);
+  }
+  program_run *part = start("replay %s --until %s", path, "51");
+  cr_assert_not_null(strstr(part->output, "replayed 2 frames bit for bit"), "%s", part->output);
+  json_decref(first);
+  free(part);
+  free(run);
+  unlink(path);
+}
+
+Test(replay, a_hostile_run_from_its_middle_on_comes_to_the_same) {
+  expect_same_rest("hostile --agents 300 --budget 500us", "hostile-rest");
+}
+
+Test(replay, so_does_one_of_townsfolk) {
+  expect_same_rest("townsfolk --agents 300 --budget 500us", "folk-rest");
+}
+
+Test(replay, so_does_one_of_herds) {
+  expect_same_rest("herd --agents 5000 --budget 1ms", "herd-rest");
+}
+
+Test(replay, a_run_that_ends_before_the_record_begins_says_so) {
+  const char *path = record_path("none");
+  program_run *run = start("run %s --no-pace --record-from 90000 --record %s",
+                           "fixed --agents 100 --workers 1 --frames 10 --warm-up 1", path);
+  cr_assert_eq(run->status, 1, "%s", run->errors);
+  cr_assert_not_null(strstr(run->errors, "the run ended before frame 90000"), "%s", run->errors);
+  free(run);
+  unlink(path);
+  run = start("run %s%s", "fixed --record-from 3", "");
+  cr_assert_eq(run->status, 2, "%s", run->errors);
+  free(run);
+}
+
 static void write_file(const char *path, const void *bytes, size_t count) {
   FILE *file = fopen(path, "wb");
   cr_assert_not_null(file);

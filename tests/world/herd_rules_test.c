@@ -67,7 +67,7 @@ Test(herd_rules, refuse_herds_that_cannot_be_with_those_behind_them) {
   herd_world_destroy(&herds);
 }
 
-Test(herd_rules, planner_and_recorded_worlds_have_no_herds) {
+Test(herd_rules, planner_worlds_have_no_herds_and_recorded_ones_no_more_of_them) {
   muster_world_def def = muster_default_world_def();
   def.planner_workers = 1;
   muster_world *world = muster_world_create(&def);
@@ -81,8 +81,12 @@ Test(herd_rules, planner_and_recorded_worlds_have_no_herds) {
   muster_record_def record = muster_default_record_def();
   record.write = recorded_write;
   record.user = &run;
-  cr_assert_eq(muster_record_begin(herds.little.world, &record), MUSTER_E_STATE);
-  cr_assert(strstr(muster_last_error(), "herds"));
+  muster_herd herd = add_herd(&herds, 0, 0, 8);
+  cr_assert_eq(muster_record_begin(herds.little.world, &record), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(muster_herds_add(herds.little.world, herds.type, &(muster_herd_def){.members = 8}, 1, NULL), 0);
+  cr_assert(strstr(muster_last_error(), "recorded"));
+  cr_assert(muster_agent_is_null(muster_herd_name(herds.little.world, herd, 1)));
+  cr_assert(strstr(muster_last_error(), "recorded"));
   herd_world_destroy(&herds);
   little_world little = little_world_create(1, NULL);
   cr_assert_eq(muster_record_begin(little.world, &record), MUSTER_OK, "%s", muster_last_error());

@@ -44,10 +44,17 @@ static bool create_world(struct host *host, const host_setup *setup) {
   return host->world && (!setup->prepare || setup->prepare(setup->prepare_user, host->world));
 }
 
+static muster_result populate(struct host *host, const host_setup *setup) {
+  if (!setup->state) return host->module->populate(host->instance, host->world);
+  if (!host->module->resume)
+    return muster_module_fail(MUSTER_E_STATE, "module '%s' does not resume", host->module->name);
+  return host->module->resume(host->instance, host->world, setup->state, setup->state_bytes);
+}
+
 bool host_open(struct host *host, const host_setup *setup) {
-  *host = (struct host){0};
+  *host = (struct host){.skipped_ns = setup->skipped_ns};
   if (!open_module(host, setup)) return false;
-  if (create_world(host, setup) && host->module->populate(host->instance, host->world) == MUSTER_OK) return true;
+  if (create_world(host, setup) && populate(host, setup) == MUSTER_OK) return true;
   host_close(host);
   return false;
 }

@@ -12,7 +12,10 @@ typedef struct host_setup {
   bool (*prepare)(void *user, muster_world *world); /* called with the new world, before it has agents; null = nothing
                                                        to do. False with the reason in muster_last_error() */
   void *prepare_user;
-  bool replays; /* a replay: frames come from a record, and the module's calls change nothing */
+  bool replays;      /* a replay: frames come from a record, and the module's calls change nothing */
+  const void *state; /* what the module once saved, and resumes from instead of populating the world; null = nothing */
+  size_t state_bytes;
+  uint64_t skipped_ns; /* until then */
 } host_setup;
 
 /* That module with its own population, in a default world, on one worker. */

@@ -27,21 +27,38 @@ static const noted_number numbers[] = {
     NUMBER(capacity_ns), NUMBER(cost_ns),   NUMBER(rate),          NUMBER(frames),
     NUMBER(warm_up),     NUMBER(seed),      NUMBER(elastic),       NUMBER(activation_delay),
     NUMBER(audit),       NUMBER(no_pace),   NUMBER(virtual_clock), NUMBER(up_axis),
+    NUMBER(record_from),
 };
 
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
-/* Returns the length; 0 when it does not fit. */
-static size_t write_note(const run_options *options, char *note, size_t capacity) {
+static bool put_state(const void *bytes, size_t count, void *stream) {
+  return fwrite(bytes, 1, count, stream) == count;
+}
+
+/* Behind the lines stand a NUL and, when the world is not new, what its module saves. False with the reason in
+ * muster_last_error(). */
+static bool write_note(const struct recording *recording, const muster_world *world, FILE *stream) {
   char whole[PATH_MAX] = "";
-  if (options->path && !realpath(options->path, whole)) return 0;
-  size_t length = (size_t)snprintf(note, capacity, "scenario=%s\npath=%s\n", options->module->name, whole);
-  for (size_t i = 0; i < NUMBERS && length < capacity; i++) {
+  const run_options *options = recording->options;
+  const struct host *host = recording->host;
+  if (options->path && !realpath(options->path, whole)) {
+    muster_module_fail(MUSTER_E_SYSTEM, "cannot note where '%s' is", options->path);
+    return false;
+  }
+  fprintf(stream, "scenario=%s\npath=%s\n", options->module->name, whole);
+  for (size_t i = 0; i < NUMBERS; i++) {
     uint64_t value = 0;
     memcpy(&value, (const char *)options + numbers[i].offset, numbers[i].bytes);
-    length += (size_t)snprintf(note + length, capacity - length, "%s=%lu\n", numbers[i].name, value);
+    fprintf(stream, "%s=%lu\n", numbers[i].name, value);
   }
-  return length < capacity ? length : 0;
+  fprintf(stream, "skipped_ns=%lu\n", host->skipped_ns);
+  fputc('\0', stream);
+  if (options->record_from <= 1) return true;
+  if (host->module->save) return host->module->save(host->instance, world, put_state, stream) == MUSTER_OK;
+  muster_module_fail(MUSTER_E_STATE, "'%s' cannot be saved: it is recorded from its first frame on only",
+                     options->module->name);
+  return false;
 }
 
 static bool read_number(run_options *options, const char *name, const char *text) {
@@ -54,8 +71,9 @@ static bool read_number(run_options *options, const char *name, const char *text
   return false;
 }
 
-/* Reads the note where it stands: the options' texts point into it. */
-static bool read_note(run_options *options, char *note) {
+/* Reads the lines where they stand: the options' texts point into them. */
+static bool read_note(struct replaying *replaying, char *note) {
+  run_options *options = &replaying->options;
   *options = (run_options){0};
   for (char *line = strtok(note, "\n"); line; line = strtok(NULL, "\n")) {
     char *value = strchr(line, '=');
@@ -65,6 +83,8 @@ static bool read_note(run_options *options, char *note) {
       options->scenario = value;
     else if (strcmp(line, "path") == 0)
       options->path = *value ? value : NULL;
+    else if (strcmp(line, "skipped_ns") == 0)
+      replaying->skipped_ns = strtoull(value, NULL, 10);
     else if (!read_number(options, line, value))
       return false;
   }
@@ -73,9 +93,10 @@ static bool read_note(run_options *options, char *note) {
 
 /* ---------------------------------------------------------------------------------------------------------- writing */
 
-bool recording_open(struct recording *recording, const run_options *options) {
+bool recording_open(struct recording *recording, const run_options *options, const struct host *host) {
   bool standard = strcmp(options->record, "-") == 0;
-  *recording = (struct recording){.path = standard ? "standard output" : options->record, .options = options};
+  *recording =
+      (struct recording){.path = standard ? "standard output" : options->record, .options = options, .host = host};
   if (standard)
     recording->descriptor = dup(STDOUT_FILENO);
   else
@@ -100,16 +121,20 @@ static bool write_some(const void *bytes, size_t count, void *user) {
 
 bool recording_begin(void *user, muster_world *world) {
   struct recording *recording = user;
-  char note[RECORDING_NOTE_BYTES];
+  char *note = NULL;
+  size_t count = 0;
+  FILE *stream = open_memstream(&note, &count);
+  bool noted = stream && write_note(recording, world, stream);
+  if (!stream || fclose(stream) != 0) noted = muster_module_fail(MUSTER_E_MEMORY, "out of memory for the note") == 0;
   muster_record_def def = muster_default_record_def();
-  def.note_bytes = (uint32_t)write_note(recording->options, note, sizeof note);
+  def.note_bytes = (uint32_t)count;
   def.note = note;
   def.write = write_some;
   def.user = recording;
   def.buffer_bytes = (size_t)8 << 30; /* of address space: room for the first frame of the largest population */
-  if (def.note_bytes) return muster_record_begin(world, &def) == MUSTER_OK;
-  muster_module_fail(MUSTER_E_SYSTEM, "cannot note where '%s' is", recording->options->path);
-  return false;
+  bool begun = noted && muster_record_begin(world, &def) == MUSTER_OK;
+  free(note);
+  return begun;
 }
 
 bool recording_end(struct recording *recording, muster_world *world) {
@@ -120,6 +145,10 @@ bool recording_end(struct recording *recording, muster_world *world) {
   bool closed = close(recording->descriptor) == 0;
   recording->descriptor = -1;
   if (whole && closed) return true;
+  if (!status.bytes)
+    complain_failure("nothing is recorded in '%s': the run ended before frame %lu", recording->path,
+                     recording->options->record_from);
+  if (!status.bytes) return false;
   complain_failure("the record '%s' holds %lu frames only: %s", recording->path, status.frames,
                    *status.ended_by ? status.ended_by : "its last write was refused");
   return false;
@@ -151,13 +180,19 @@ static bool read_info(struct replaying *replaying, const char *path, uint64_t un
     return false;
   }
   const muster_record_info *info = &replaying->info;
-  if (info->cut && until > info->frames) {
+  uint64_t last = info->frames_before + info->frames;
+  if (info->cut && until > last) {
     complain_failure("'%s': %s; it has %lu whole frames: give --until %lu", path, muster_last_error(), info->frames,
-                     info->frames);
+                     last);
     return false;
   }
-  if (info->note_bytes < sizeof replaying->note) memcpy(replaying->note, info->note, info->note_bytes);
-  if (info->note_bytes < sizeof replaying->note && read_note(&replaying->options, replaying->note)) return true;
+  const char *text = info->note, *end = text ? memchr(text, '\0', info->note_bytes) : NULL;
+  if (end && (size_t)(end - text) < sizeof replaying->note) {
+    memcpy(replaying->note, text, (size_t)(end - text));
+    if (info->frames_before) replaying->state = end + 1;
+    replaying->state_bytes = info->note_bytes - (size_t)(end + 1 - text);
+    if (read_note(replaying, replaying->note)) return true;
+  }
   complain_failure("'%s' is no record of `muster run`", path);
   return false;
 }

@@ -2,6 +2,7 @@
 #ifndef TOOLS_RECORDING_H
 #define TOOLS_RECORDING_H
 
+#include "host.h"
 #include "run_options.h"
 
 #include <limits.h>
@@ -13,12 +14,15 @@ struct recording {
   int descriptor; /* -1: not open */
   const char *path;
   const run_options *options;
+  const struct host *host;
 };
 
-/* Opens the file, before the work that it will hold. Complains and returns false when it cannot be written. */
-bool recording_open(struct recording *recording, const run_options *options);
+/* Opens the file, before the work of the host that it will hold. Complains and returns false when it cannot be written.
+ */
+bool recording_open(struct recording *recording, const run_options *options, const struct host *host);
 
-/* Makes a new world record into it; `user` is the recording. False with the reason in muster_last_error(). */
+/* Makes the world record into it, from now on; `user` is the recording. False with the reason in muster_last_error().
+ */
 bool recording_begin(void *user, muster_world *world);
 
 /* Ends the recording and closes the file. Complains and returns false when it does not hold the whole run. One that is
@@ -30,11 +34,14 @@ struct replaying {
   const void *bytes; /* null: not open */
   size_t count;
   muster_record_info info;
+  const void *state; /* what the module saved when the recording began; null: the world was new then */
+  size_t state_bytes;
+  uint64_t skipped_ns; /* see struct host */
   run_options options; /* of the recorded run; its texts stand in `note` */
   char note[RECORDING_NOTE_BYTES];
 };
 
-/* Opens and checks a file. Complains and returns false when it holds no run: `until` frames of it suffice. */
+/* Opens and checks a file. Complains and returns false when it holds no run: the frames up to `until` suffice. */
 bool replaying_open(struct replaying *replaying, const char *path, uint64_t until);
 
 /* Makes a new world replay it; `user` is what was opened. False with the reason in muster_last_error(). */

@@ -39,7 +39,8 @@ int replay_command(int count, char **arguments) {
   if (options.json && output_is_same(options.json, arguments[optind]))
     return complain_usage("--json would overwrite the record '%s'; give it another file", arguments[optind]);
   if (!replaying_open(&replaying, arguments[optind], options.until)) return STATUS_FAILED;
-  uint64_t last = options.until < replaying.info.frames ? options.until : replaying.info.frames;
+  uint64_t last = replaying.info.frames_before + replaying.info.frames;
+  if (options.until < last) last = options.until;
   replaying.options.json = options.json;
   uint32_t workers = options.workers ? options.workers : muster_available_processors();
   status = run_replayed(&replaying, workers, last);

@@ -71,6 +71,9 @@ static bool run_frame(struct run *run, muster_frame_report *report) {
   struct host *host = &run->host;
   run->frame++;
   pacing_wait(&run->pacing, run->frame);
+  if (run->options.record && run->frame > 1 && run->frame == run->options.record_from &&
+      !recording_begin(&run->recording, host->world))
+    return false;
   if (!host_run_frame(host, pacing_sim_time(&run->pacing, run->frame), run->options.budget_ns, report)) return false;
   if (run->options.watch) host->module->watched(host->instance, host->world, write_line, run);
   return true;
@@ -174,7 +177,8 @@ static int tell(struct run *run, int (*write_report)(struct run *run)) {
 
 static void say_replayed(const struct run *run) {
   const char *json = run->options.json;
-  fprintf(json && strcmp(json, "-") == 0 ? stderr : stdout, "replayed %lu frames bit for bit\n", run->frame);
+  fprintf(json && strcmp(json, "-") == 0 ? stderr : stdout, "replayed %lu frames bit for bit\n",
+          (run->frame - run->first));
 }
 
 /* Opens the world, and the threads that watch the machine beside it. False after a complaint, with nothing left
@@ -226,7 +230,7 @@ static bool open_outputs(struct run *run) {
   run->json.descriptor = run->trace.descriptor = run->recording.descriptor = -1;
   return (!run->options.json || output_open(&run->json, run->options.json)) &&
          (!run->options.trace || output_open(&run->trace, run->options.trace)) &&
-         (!run->options.record || recording_open(&run->recording, &run->options));
+         (!run->options.record || recording_open(&run->recording, &run->options, &run->host));
 }
 
 /* Runs with the options and the setup. */
@@ -248,7 +252,7 @@ static int run_prepared(struct run *run, int (*write_report)(struct run *run)) {
 int run_and_report(struct run *run, int (*write_report)(struct run *run)) {
   run->setup = setup_of(&run->options);
   run->last = UINT64_MAX;
-  if (run->options.record) {
+  if (run->options.record && run->options.record_from <= 1) {
     run->setup.prepare = recording_begin;
     run->setup.prepare_user = &run->recording;
   }
@@ -256,13 +260,23 @@ int run_and_report(struct run *run, int (*write_report)(struct run *run)) {
 }
 
 int run_replayed(struct replaying *replaying, uint32_t workers, uint64_t last) {
-  struct run run = {.options = replaying->options, .last = last, .whole = last == replaying->info.frames};
+  uint64_t first = replaying->info.frames_before;
+  struct run run = {.options = replaying->options, .first = first, .frame = first, .last = last};
+  run.whole = last == first + replaying->info.frames;
+  run.options.record_from = 0;
+  if (replaying->state) { /* it reports what was recorded */
+    run.options.warm_up = 0;
+    run.options.frames = replaying->info.frames;
+  }
   run.setup = setup_of(&run.options);
   run.setup.workers = workers;
   run.setup.world.audit = false; /* what was measured then is in the record */
   run.setup.prepare = replaying_begin;
   run.setup.prepare_user = replaying;
   run.setup.replays = true;
+  run.setup.state = replaying->state;
+  run.setup.state_bytes = replaying->state_bytes;
+  run.setup.skipped_ns = replaying->skipped_ns;
   return run_prepared(&run, report);
 }
 

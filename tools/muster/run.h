@@ -27,6 +27,7 @@ struct run {
   sigset_t stop_signals;
   int signal;     /* that ended it early; 0 = none */
   uint64_t frame; /* frames run so far, warm-up included */
+  uint64_t first; /* of a replay: frames that the world had run when the recording began */
   uint64_t last;  /* the run ends after this one */
   bool whole;     /* what is replayed is replayed to its end */
 };

@@ -49,6 +49,7 @@ static const char help_of_options[] =
     "output\n"
     "  --trace-frames N   how many of them (default 120)\n"
     "  --record FILE      inputs, choices and measured costs, for `muster replay FILE`; - is standard output\n"
+    "  --record-from N    record from frame N on, warm-up included (default: the first)\n"
     "  --watch NAME       what one character does, as it happens: townsfolk; of `muster run` alone\n"
     "  -h, --help\n"
     "\n"
@@ -152,6 +153,7 @@ static const option_def known[] = {RUN("agent", TEXT, agent),
                                    RUN("no-pace", ON, no_pace),
                                    OPTION_BY("up", read_up_axis),
                                    RUN("record", TEXT, record),
+                                   RUN_WITHIN("record-from", COUNT, record_from, 1, FRAMES_MAX),
                                    RUN("json", TEXT, json),
                                    RUN("trace", TEXT, trace),
                                    RUN_WITHIN("trace-frames", COUNT32, trace_frames, 1, TRACE_FRAMES_MOST),
@@ -233,6 +235,8 @@ static int find_contradiction(const run_options *options, run_purpose purpose) {
     return complain_usage("--capacity is the work of a virtual frame; add --virtual, or use --budget instead");
   if (options->trace_frames && !options->trace)
     return complain_usage("--trace-frames is the length of a trace; add --trace FILE");
+  if (options->record_from && !options->record)
+    return complain_usage("--record-from is where a record begins; add --record FILE");
   return options->machine ? find_contradiction_of_machine(options, purpose) : STATUS_OK;
 }
 

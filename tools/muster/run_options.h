@@ -20,6 +20,7 @@ typedef struct run_options {
   uint64_t cost_ns; /* of an update; 0 = the scenario's own */
   uint64_t rate;    /* frames per 1000 seconds */
   uint64_t frames, warm_up;
+  uint64_t record_from; /* the first frame that is recorded, warm-up included */
   uint64_t seed;
   muster_elastic elastic; /* how periods give way */
   uint32_t activation_delay;
