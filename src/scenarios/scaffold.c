@@ -10,7 +10,7 @@ enum { VERSION = 1, LINES_MAX = 64, CACHE_LINE = 64 };
 
 /* ------------------------------------------------------------------------------------------------------------- open */
 
-static uint32_t number_at(const void *instance, size_t at) {
+static uint32_t scaffold_number_at(const void *instance, size_t at) {
   return *(const uint32_t *)(const void *)((const char *)instance + at);
 }
 
@@ -23,7 +23,7 @@ static const scaffold_array of_observers[] = {
 
 static bool make_array(void *instance, const scaffold_array *array) {
   void **array_at = pointer_at(instance, array->at);
-  size_t count = number_at(instance, array->room_at);
+  size_t count = scaffold_number_at(instance, array->room_at);
   if (*array_at) return true;
   if (count == 0) count = 1;
   if (array->bytes % CACHE_LINE)
@@ -214,14 +214,14 @@ static bool keep_field(void *instance, const scaffold_field *field, scaffold_str
   bool compared = !stream->write && field->rule == SCAFFOLD_RULE_SAME;
   if (compared && stream->left >= field->bytes && memcmp(own, stream->bytes, field->bytes) != 0) return false;
   return scaffold_exchange(stream, own, field->bytes) &&
-         (field->rule != SCAFFOLD_RULE_FLAG || number_at(instance, field->at) <= 1);
+         (field->rule != SCAFFOLD_RULE_FLAG || scaffold_number_at(instance, field->at) <= 1);
 }
 
 static bool keep_array(void *instance, const scaffold_array *array, scaffold_stream *stream) {
   char *elements = *pointer_at(instance, array->at);
-  size_t count = number_at(instance, array->count_at);
+  size_t count = scaffold_number_at(instance, array->count_at);
   if (array->kept_bytes == 0) return true;
-  if (count > number_at(instance, array->room_at)) return false;
+  if (count > scaffold_number_at(instance, array->room_at)) return false;
   if (array->kept_bytes == array->bytes) return scaffold_exchange(stream, elements, count * array->bytes);
   for (size_t i = 0; i < count; i++)
     if (!scaffold_exchange(stream, elements + i * array->bytes, array->kept_bytes)) return false;
@@ -283,7 +283,7 @@ static double value_of(const scaffold_line *line, const void *bytes) {
 
 /* Adds an agent's state to a line's number. */
 static double with_state(const scaffold_line *line, const scaffold_look *look, double number) {
-  bool counts = !line->type_at || number_at(look->instance, line->type_at) == look->info.type.index;
+  bool counts = !line->type_at || scaffold_number_at(look->instance, line->type_at) == look->info.type.index;
   if (!counts || line->source > SCAFFOLD_FROM_AGENTS) return number;
   double value = line->source == SCAFFOLD_FROM_AGENTS ? 1.0 : value_of(line, look->info.state);
   return line->source != SCAFFOLD_FROM_MOST ? number + value : value > number ? value : number;
