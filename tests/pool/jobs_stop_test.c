@@ -89,34 +89,60 @@ Test(jobs_stop, waits_for_a_job_that_runs_on_a_guest) {
 
 /* ------------------------------------------------------------------------------- jobs that wait for what is dropped */
 
+enum { DROPPED = 2 };
+
 struct hopeful {
   muster_pool *pool;
-  shared_u64 waiting, done, ran;
+  muster_group sleepers;
+  uint32_t jobs; /* that each sleeper waits for */
+  shared_u64 arrived, waiting, done, ran;
 };
 
-/* All workers wait here, asleep: nobody will ever run what they wait for. */
+/* No worker is free before both have come here, and none is afterwards. */
+static void hold_both(struct hopeful *hopeful) {
+  count_up(&hopeful->arrived);
+  await_count(&hopeful->arrived, 2);
+}
+
+/* Asleep it runs nothing itself, and nobody else will. */
 static void wait_in_vain(void *argument, uint32_t worker) {
   struct hopeful *hopeful = argument;
   muster_group group;
-  (void)worker;
-  count_up(&hopeful->waiting);
-  await_count(&hopeful->waiting, 2);
+  hold_both(hopeful);
   muster_group_init(&group, hopeful->pool);
-  muster_job_submit(hopeful->pool, worker % 8, count_job, &hopeful->ran, &group);
+  for (uint32_t i = 0; i < hopeful->jobs; i++)
+    muster_job_submit(hopeful->pool, worker % 8, count_job, &hopeful->ran, &group);
+  count_up(&hopeful->waiting);
   muster_group_wait_asleep(&group);
   count_up(&hopeful->done);
 }
 
+/* It would help the sleeper, but that has started; what the sleeper waits for is of another group. */
+static void wait_for_the_sleeper(void *argument, uint32_t worker) {
+  struct hopeful *hopeful = argument;
+  (void)worker;
+  hold_both(hopeful);
+  count_up(&hopeful->waiting);
+  muster_group_wait(&hopeful->sleepers);
+  count_up(&hopeful->done);
+}
+
+static void stop_over_waits(muster_job_function other, uint32_t jobs) {
+  muster_pool *pool = create_pool(3);
+  struct hopeful hopeful = {.pool = pool, .sleepers = new_group(pool), .jobs = jobs};
+  submit(pool, 0, wait_in_vain, &hopeful, &hopeful.sleepers);
+  submit(pool, 0, other, &hopeful, NULL);
+  await_count(&hopeful.waiting, 2);
+  cr_assert_eq(muster_pool_stop(pool), DROPPED);
+  cr_assert_eq(read_count(&hopeful.done), 2);
+  cr_assert_eq(read_count(&hopeful.ran), 0);
+  muster_pool_destroy(pool);
+}
+
 Test(jobs_stop, ends_also_when_jobs_wait_for_jobs_that_nobody_will_run) {
   for (uint32_t round = 0; round < 24 / SLOWER + 3; round++) {
-    muster_pool *pool = create_pool(3);
-    struct hopeful hopeful = {.pool = pool};
-    for (uint32_t i = 0; i < 2; i++) submit(pool, 0, wait_in_vain, &hopeful, NULL);
-    await_count(&hopeful.waiting, 2);
-    muster_pool_stop(pool);
-    cr_assert_eq(read_count(&hopeful.done), 2);
-    cr_assert_eq(read_count(&hopeful.ran), 0);
-    muster_pool_destroy(pool);
+    stop_over_waits(wait_in_vain, DROPPED / 2);
+    stop_over_waits(wait_for_the_sleeper, DROPPED);
   }
 }
 
