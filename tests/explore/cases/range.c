@@ -125,10 +125,29 @@ static void run_submitted(void *argument, uint32_t fibre) {
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
 }
 
+/* The pool stops: the range is dropped as one when it had not started, else whoever works on it does all of it. */
+static void run_stopped(void *argument, uint32_t fibre) {
+  struct state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  EXPLORE_CHECK(!muster_range_submit(state->range, state->pool, 4, INDICES, 1, first, state, state->group));
+  uint64_t dropped = muster_pool_stop(state->pool);
+  EXPLORE_CHECK(muster_group_is_complete(state->group));
+  state->over[0] = true;
+  explore_delete(state->range);
+  explore_delete(state->group);
+  uint32_t ran = 0;
+  for (uint32_t i = 0; i < INDICES; i++) ran += state->ran[0][i];
+  EXPLORE_CHECK(dropped == (ran ? 0 : 1) && (ran == 0 || ran == INDICES));
+}
+
 const explore_case range_cases[] = {
     {"range/for", 3, prepare_three, NULL, run_for, check, 0},
     {"range/two_callers", 3, prepare_two, NULL, run_two_callers, check, 0},
     {"range/nested", 2, prepare_two, NULL, run_nested, check, 0},
     {"range/submitted", 3, prepare_three, begin, run_submitted, check, 0},
+    {"range/stopped", 3, prepare_three, begin, run_stopped, check, 0},
     {0},
 };
