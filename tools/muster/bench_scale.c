@@ -157,7 +157,9 @@ static const char *measure_row(scale_work *work, uint32_t agents, uint32_t obser
   if (!place.line->terminal) progress_put(place.line, "%s", row);
   const char *wrong = agents ? scale_measure(&setup, &work->rows[work->row_count++])
                              : scale_measure_spawning(&setup, &work->spawnings[work->spawning_count++]);
-  return wrong ? text_of("%s: %s", row, wrong) : NULL;
+  if (!wrong) return NULL;
+  snprintf(work->wrong, sizeof work->wrong, "%s: %s", row, wrong); /* longer than what text_of() keeps */
+  return work->wrong;
 }
 
 static const char *measure(void *user) {

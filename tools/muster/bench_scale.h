@@ -5,7 +5,7 @@
 #include "bench.h"
 #include "scale.h"
 
-enum { SCALE_LIST_MAX = 64, SCALE_NOTE_BYTES = 256 };
+enum { SCALE_LIST_MAX = 64, SCALE_NOTE_BYTES = 256, SCALE_WRONG_BYTES = 1024 };
 
 typedef struct scale_list {
   uint32_t values[SCALE_LIST_MAX];
@@ -21,6 +21,7 @@ typedef struct scale_work {
   uint32_t spawning_count;
   char notes[SCALE_LIST_MAX][SCALE_NOTE_BYTES]; /* what was left out, and why */
   uint32_t note_count;
+  char wrong[SCALE_WRONG_BYTES]; /* what ended it, and in which row */
 } scale_work;
 
 /* The tables, the document, and a figure of the overhead against the number of agents, as a bench has them. */
