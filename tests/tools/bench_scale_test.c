@@ -3,6 +3,7 @@
 #include "program.h"
 
 #include <math.h>
+#include <sys/stat.h>
 
 /* A machine that is busy makes a difference of two times come out as nothing or less. */
 static void expect_finite(json_t *row, const char *name) {
@@ -96,6 +97,29 @@ Test(bench_scale, prints_a_table_and_draws_a_figure) {
   free(run);
   unlink(path);
   unlink(image);
+  cr_expect_eq(rmdir(folder), 0, "something was left behind");
+}
+
+/* A folder stands where the figure's script belongs. */
+Test(bench_scale, keeps_its_document_when_a_plot_fails) {
+  char folder[] = "/tmp/muster-test-XXXXXX", path[64], result[64], line[256];
+  cr_assert_not_null(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/scale.gp", folder);
+  snprintf(result, sizeof result, "%s/scale.json", folder);
+  cr_assert_eq(mkdir(path, 0700), 0);
+  snprintf(line, sizeof line,
+           "bench scale --quick --rounds 1 --agents 1000 --observers 1 --workers 1 --plots %s --json %s", folder,
+           result);
+  program_run *run = program_start(line);
+  cr_expect_eq(run->status, 1);
+  cr_expect(strstr(run->errors, "scale.gp': Is a directory") != NULL, "%s", run->errors);
+  json_t *json = json_load_file(result, 0, NULL);
+  cr_assert_not_null(json, "the document is not there");
+  cr_expect_eq(json_array_size(program_member(json, "rows")), 1);
+  json_decref(json);
+  free(run);
+  unlink(result);
+  rmdir(path);
   cr_expect_eq(rmdir(folder), 0, "something was left behind");
 }
 

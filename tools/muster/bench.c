@@ -37,8 +37,9 @@ static int write_document(const bench_def *bench, const bench_work *work, struct
 static int deliver(const bench_def *bench, const bench_work *work, struct output *json) {
   if (!work->quiet) bench->print(work);
   if (!work->quiet && bench->noisy) noise_print(work->others_share, work->stolen_share);
-  if (work->plots && !bench->plot(work, work->plots)) return STATUS_FAILED;
+  /* The document first: it is there then, whatever becomes of the plots. */
   int status = work->json ? write_document(bench, work, json) : STATUS_OK;
+  if (work->plots && !bench->plot(work, work->plots)) return STATUS_FAILED;
   return status == STATUS_OK && bench->judge ? bench->judge(work) : status;
 }
 
