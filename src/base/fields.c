@@ -173,7 +173,7 @@ static uint64_t whole_of(double bound) {
 }
 
 muster_result field_read_text(const field_row *field, const char *text, void *place) {
-  uint64_t least = field->uses & FIELD_OR_ZERO ? 0 : whole_of(field->least), most = whole_of(field->most), value;
+  uint64_t least = field->uses & FIELD_OR_ZERO ? 0 : whole_of(field->least), most = whole_of(field->most), value = 0;
   muster_result result = field->kind == FIELD_TIME   ? quantity_duration(text, least, most, &value)
                          : field->kind == FIELD_RATE ? quantity_rate(text, least, most, &value)
                                                      : quantity_count(text, least, most, &value);
