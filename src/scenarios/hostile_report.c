@@ -12,7 +12,7 @@ typedef struct census {
 void hostile_check_census(hostile *self, const muster_world *world) {
   muster_frame_report report = muster_default_frame_report();
   muster_frame_report_read(world, &report);
-  if (!report.frame) return; /* the world is new, or was loaded: it has run no frame yet */
+  if (!report.frame && self->tally.frames) return; /* the world was loaded, and has run no frame yet */
   self->tally.census_errors += self->tally.births - self->tally.deaths != report.agents;
   if (report.agents > self->tally.population_max) self->tally.population_max = report.agents;
 }
