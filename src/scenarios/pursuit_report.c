@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Sums over all agents that are active. */
+/* Sums over all agents: the walk of a report is over those that are active. */
 typedef struct census {
   uint32_t agents, outside;
   double distance_m, speed_mps;
@@ -23,7 +23,6 @@ void pursuit_count(const scaffold_look *look) {
   const pursuit *self = look->instance;
   const pursuit_body *body = look->info.state;
   census *sums = look->sums;
-  if (!look->info.active) return;
   sums->agents++;
   sums->outside += is_outside(self, look->info.position);
   sums->distance_m += distance_to(self, look->world, look->info.position, body->target);
