@@ -143,6 +143,7 @@ static const scaffold_field kept[] = {SCAFFOLD_SAME_WORLD,
                                       SCAFFOLD_FLAG(scaffold, begun),
                                       SCAFFOLD_SAME(fixed, cost_ns),
                                       SCAFFOLD_KEPT(scaffold, begin_ns),
+                                      SCAFFOLD_KEPT(scaffold, now_ns),
                                       {0}};
 
 static const scaffold_array arrays[] = {SCAFFOLD_KEPT_ARRAY(fixed, walkers, base.observer_count), {0}};

@@ -102,6 +102,7 @@ static const scaffold_field kept[] = {SCAFFOLD_SAME_WORLD,
                                       SCAFFOLD_FLAG(hostile, expensive),
                                       SCAFFOLD_SAME(scaffold, seed),
                                       SCAFFOLD_KEPT(scaffold, begin_ns),
+                                      SCAFFOLD_KEPT(scaffold, now_ns),
                                       SCAFFOLD_KEPT(hostile, tally),
                                       {0}};
 

@@ -1,4 +1,5 @@
 /* Scenarios that were saved go on in a new instance as if nothing had happened. */
+#include "scenarios/scaffold.h"
 #include "scenarios/scenarios.h"
 #include "support/snapshots.h"
 
@@ -55,8 +56,7 @@ static muster_result resume(const muster_module *module, const muster_module_opt
 }
 
 /* What is not as it was written, or of other options, is refused with a reason. */
-static void expect_refusals(const muster_module *module, const muster_module_options *options,
-                            saved_world *kept) {
+static void expect_refusals(const muster_module *module, const muster_module_options *options, saved_world *kept) {
   muster_module_options other = *options;
   other.observers = options->observers + 1;
   cr_assert_eq(resume(module, &other, kept->bytes, kept->count), MUSTER_E_INPUT, "%s: observers", module->name);
@@ -93,6 +93,15 @@ static void expect_same_report(const struct staged *one, const struct staged *ot
   cr_assert_eq(memcmp(own.values, others.values, own.count * sizeof *own.values), 0, "%s", one->module->name);
 }
 
+/* An instance that knows when its first frame was knows when its latest was: times and frames are counted from there.
+ */
+static void expect_same_time(const struct staged *one, const struct staged *other) {
+  const scaffold *own = one->instance, *others = other->instance;
+  if (!others->begun) return;
+  cr_assert_eq(others->now_ns, own->now_ns, "%s: at %llu ns", one->module->name, (unsigned long long)others->now_ns);
+  cr_assert_eq(scaffold_seconds(others), scaffold_seconds(own), "%s", one->module->name);
+}
+
 static void compare_after(int before, const muster_module *module, const muster_module_options *options) {
   struct staged whole = stage(module, options), resumed = stage(module, options);
   saved_world kept = {0};
@@ -103,6 +112,7 @@ static void compare_after(int before, const muster_module *module, const muster_
   saved_world saved = save_world(whole.world);
   cr_assert_eq(module->resume(resumed.instance, resumed.world, kept.bytes, kept.count), MUSTER_OK, "%s",
                muster_last_error());
+  expect_same_time(&whole, &resumed);
   cr_assert_eq(load_world(resumed.world, saved.bytes, saved.count), MUSTER_OK, "%s: %s", module->name,
                muster_last_error());
   resumed.now_ns = whole.now_ns;
