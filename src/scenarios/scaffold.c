@@ -334,7 +334,7 @@ muster_type_def scaffold_type(const char *name, const muster_atom *atoms, uint32
 
 muster_result scaffold_register(muster_world *world, const muster_type_def *def, muster_type *type) {
   *type = muster_type_register(world, def);
-  return type->index ? MUSTER_OK : MUSTER_E_FULL;
+  return type->index ? MUSTER_OK : muster_last_result();
 }
 
 muster_agent_def scaffold_agent(muster_type type, muster_position position, const void *state) {

@@ -223,7 +223,7 @@ muster_type_def scaffold_type(const char *name, const muster_atom *atoms, uint32
                               uint64_t period_ns, uint64_t period_max_ns);
 #define SCAFFOLD_ATOMS(atoms) atoms, (uint32_t)(sizeof(atoms) / sizeof *(atoms))
 
-/* Registers a type. What the library refused otherwise: its message stays. */
+/* Registers a type. What the library refuses: its result and its message. */
 muster_result scaffold_register(muster_world *world, const muster_type_def *def, muster_type *type);
 
 /* A definition with what every agent has. */

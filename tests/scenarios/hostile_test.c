@@ -1,4 +1,5 @@
 /* Everything that breaks schedulers, at twice the load that fits: nothing breaks. */
+#include "scenarios/hostile.h"
 #include "scenarios/scenarios.h"
 #include "scenarios/scene.h"
 #include "support/papers_rules.h"
@@ -59,6 +60,30 @@ Test(hostile, is_hostile) {
   muster_statistics_read(it.world, &statistics);
   cr_assert_eq(scene_reported(&it, "moves_refused") * 2, (double)statistics.positions_refused);
   cr_assert_gt(statistics.messages_refused, 500, "more is sent than may be");
+  scene_close(&it);
+}
+
+/* Also before the first frame of a new world. */
+Test(hostile, compares_births_with_the_population_from_the_first_frame_on) {
+  muster_module_options options = options_for(5);
+  struct scene it = scene_open(muster_module_hostile(), &options, 1, CAPACITY_NS);
+  hostile *self = it.instance;
+  self->tally.births = 1;
+  it.module->before_frame(self, it.world, SCENE_FRAME_NS);
+  cr_assert_eq(self->tally.census_errors, 1);
+  scene_close(&it);
+}
+
+/* A module that registers what the library refuses says why. */
+Test(hostile, hands_on_the_result_of_a_type_that_is_refused) {
+  muster_module_options options = options_for(5);
+  struct scene it = scene_open(muster_module_hostile(), &options, 1, CAPACITY_NS);
+  muster_type type = {7};
+  muster_type_def def = muster_default_type_def();
+  def.name = "of no atoms";
+  cr_assert_eq(scaffold_register(it.world, &def, &type), MUSTER_E_ARGUMENT);
+  cr_assert(strstr(muster_last_error(), "of no atoms"), "%s", muster_last_error());
+  cr_assert_eq(type.index, 0);
   scene_close(&it);
 }
 
