@@ -52,7 +52,10 @@ static bool wrong_kind(const char *name, const char *wanted, api_problem *proble
 
 static bool out_of_range(const field_row *field, const char *name, double value, api_problem *problem) {
   char range[FIELD_WORDS];
-  return api_complain(problem, 400, "out_of_range", name, "%s %.15g %s", name, value, field_range_words(field, range));
+  field_row exact = *field;
+  if (exact.kind == FIELD_TIME) exact.kind = FIELD_NUMBER; /* no rounded hours: JSON has all times in nanoseconds */
+  return api_complain(problem, 400, "out_of_range", name, "%s %.17g %s%s", name, value,
+                      field_range_words(&exact, range), field->kind == FIELD_TIME ? " ns" : "");
 }
 
 /* Whole numbers are compared as such: a double does not hold all of them. */

@@ -247,6 +247,17 @@ static bool read_body(const body_form *form, const field_row *field, double valu
   return read;
 }
 
+/* The upper end of a range is written as it can be given. */
+static void expect_readable_bound(const field_row *field, const char *message) {
+  const char *words = strstr(message, "at most "), *dots = strstr(message, "..");
+  const char *most = words ? words + strlen("at most ") : dots ? dots + 2 : "";
+  double bound = strtod(most, NULL);
+  if (field->kind == FIELD_FLOAT)
+    cr_expect_float_eq(bound, field->most, 1e-5 * field->most, "%s", message);
+  else
+    cr_expect_eq(bound, field->most, "%s: not %.17g", message, field->most);
+}
+
 static void walk_bodies(const body_form *form, const field_row *fields, bool live) {
   double values[3];
   api_problem problem;
@@ -260,9 +271,13 @@ static void walk_bodies(const body_form *form, const field_row *fields, bool liv
       cr_expect(!read_body(form, &field, values[i - 1], &problem), "%s = %g was read", name, values[i - 1]);
       cr_expect(strcmp(problem.code, "out_of_range") == 0 && strcmp(problem.field, name) == 0, "%s: %s", name,
                 problem.message);
+      field_row exact = field;
+      if (field.kind == FIELD_TIME) exact.kind = FIELD_NUMBER;
       cr_expect(strncmp(problem.message, name, strlen(name)) == 0 &&
-                    strstr(problem.message, field_range_words(&field, range)) != NULL,
+                    strstr(problem.message, field_range_words(&exact, range)) != NULL,
                 "%s", problem.message);
+      cr_expect((field.kind == FIELD_TIME) == (strstr(problem.message, " ns") != NULL), "%s", problem.message);
+      expect_readable_bound(&field, problem.message);
       cr_expect_float_eq(strtod(problem.message + strlen(name), NULL), values[i - 1], 1e-6 * (1 + fabs(values[i - 1])),
                          "%s", problem.message);
     }
