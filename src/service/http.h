@@ -59,7 +59,7 @@ typedef struct http_options {
   uint32_t answers_bytes_max;      /* of all large answers that clients have not taken yet; default 128 MiB */
   uint32_t receive_ms, send_ms;    /* default 10 s and 30 s */
   const char *token;               /* a request over TCP that changes something must send "Authorization: Bearer TOKEN";
-                                      null (default) = nothing can be changed over TCP. Copied */
+                                      of up to 255 bytes; null (default) = nothing can be changed over TCP. Copied */
   const char *hosts;               /* names between blanks or commas under which clients may reach it over TCP, beside
                                       localhost, 127.0.0.1 and [::1]; default null. Copied */
 } http_options;

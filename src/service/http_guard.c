@@ -1,15 +1,25 @@
 /* http_guard.c - checks whether a request is allowed: by the host name that it was sent to, the page that a browser
  * sends it for, the token, and the kind of body. */
 #include "service/http_parts.h"
+#include "service/token.h"
 
 #include <gnutls/gnutls.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+/* False when the token is longer than any may be. */
+static bool pad_token(char padded[TOKEN_BYTES], const char *token) {
+  size_t length = strnlen(token, TOKEN_BYTES);
+  if (length == TOKEN_BYTES) return false;
+  memset(padded, 0, TOKEN_BYTES);
+  memcpy(padded, token, length);
+  return true;
+}
+
 bool http_tokens_equal(const char *held, const char *given) {
-  size_t length = strlen(held);
-  return strlen(given) == length && gnutls_memcmp(held, given, length) == 0;
+  char own[TOKEN_BYTES], others[TOKEN_BYTES];
+  return pad_token(own, held) && pad_token(others, given) && gnutls_memcmp(own, others, TOKEN_BYTES) == 0;
 }
 
 static const char *header(const http_request *request, const char *name) {

@@ -73,7 +73,8 @@ static inline uint32_t http_body_max(const struct http *http, const http_route *
   return route->body_max < http->options.body_bytes_max ? route->body_max : http->options.body_bytes_max;
 }
 
-/* Compares two tokens in a time that does not depend on where they differ. */
+/* Compares two tokens, padded to TOKEN_BYTES: the time depends neither on where they differ nor on whether they are of
+ * one length. A longer one than that equals none. */
 bool http_tokens_equal(const char *held, const char *given);
 
 /* Refuses an unknown method of a known path. */

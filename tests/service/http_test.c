@@ -179,7 +179,11 @@ Test(http, changes_by_tcp_need_the_token) {
   cr_expect(ask("POST /echo", HOST JSON, "{}") == 401 && says("WWW-Authenticate: Bearer"));
   cr_expect(ask("POST /echo", HOST JSON "Authorization: Bearer a-token-of-this-tesT\r\n", "{}") == 401);
   cr_expect(ask("POST /echo", HOST JSON "Authorization: Bearer a-token-of-this-test-and-more\r\n", "{}") == 401);
+  cr_expect(ask("POST /echo", HOST JSON "Authorization: Bearer a-token-of-this-tes\r\n", "{}") == 401);
   cr_expect(ask("POST /echo", HOST JSON "Authorization: Bearer \r\n", "{}") == 401);
+  char longer[1024];
+  snprintf(longer, sizeof longer, HOST JSON "Authorization: Bearer %0256d\r\n", 0);
+  cr_expect(ask("POST /echo", longer, "{}") == 401, "longer than any token may be");
   cr_expect(ask("POST /echo", HOST JSON "Authorization: Basic a-token-of-this-test\r\n", "{}") == 401);
   cr_expect(ask("GET /things/a/b", HOST, "") == 200, "reading needs none");
 }
