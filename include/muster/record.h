@@ -30,13 +30,16 @@ typedef struct muster_record_def {
                                cannot: the recording ends. Called on the thread of the frames, in muster_record_begin,
                                at the end of each frame and in muster_record_end; required */
   void *user;                                                 /* handed to the callbacks */
-  size_t buffer_bytes; /* the most that one frame may record, with what came before it; address space, committed as it
-                          is used; default 256 MiB; 64 KiB .. 1 TiB */
+  size_t buffer_bytes; /* the most that one frame may record, with what came before it, or the note and the snapshot
+                          together; address space, committed as it is used; default 256 MiB; 64 KiB .. 1 TiB */
   uint32_t hash_every; /* frames from one muster_world_hash() in the record to the next; default 60; 0 = none */
   const void *note;    /* the host's own bytes, such as the options it was started with; copied; default null */
   uint32_t note_bytes; /* at most half of the buffer */
   uint64_t (*name_user)(muster_agent agent, void *agent_user, void *user); /* a number to know an agent's user pointer
-                               by in a replay; asked for agents that the host spawns with one. Default null = 1 */
+                               by in a replay; asked for each agent that has one when recording begins in a world that
+                               is not new, where the name must not be 0, and for each that the host spawns with one and
+                               whose spawn is recorded later; an agent that waits for its first frame when recording
+                               begins is asked for twice. Default null = 1 */
 } muster_record_def;
 
 static inline muster_record_def muster_default_record_def(void) {
@@ -49,13 +52,15 @@ static inline muster_record_def muster_default_record_def(void) {
 
 /* Begins to record: in a new world, or at any time, but once. The record of a world that is not new begins with a
  * snapshot of it (muster/snapshot.h), which is written at once, and which the replay loads; no other thread calls into
- * the world meanwhile. MUSTER_E_STATE in a world that records, has recorded or replays; and on the wall clock when a
- * type has sets; such a type cannot be registered later either (muster/sets.h). MUSTER_E_ARGUMENT when a field is out
- * of range, MUSTER_E_MEMORY without a buffer, or when the snapshot does not fit it, MUSTER_E_SYSTEM when a write was
- * refused. A
- * frame that cannot be recorded (the buffer is full, a write was refused, or something happened that no replay could
- * repeat) ends the recording with a warning in the log; what was written until then is whole. Thread of the frames,
- * between frames. Recording costs time in proportion to what is recorded. */
+ * the world meanwhile. MUSTER_E_STATE inside a frame; in a world that records, has recorded or replays; in one with
+ * planner_workers; and on the wall clock when a type has sets; such a type cannot be registered later either
+ * (muster/sets.h). MUSTER_E_ARGUMENT when a field is out of range, or name_user gave a name 0; MUSTER_E_MEMORY without
+ * a buffer, or when the snapshot does not fit it; MUSTER_E_SYSTEM when the first write was refused. After a failure the
+ * world does not record, and may try again. `write` was not called then, but for MUSTER_E_SYSTEM: what it took is no
+ * record, and the next attempt begins with the first byte again. The buffer is kept for that attempt. A frame that
+ * cannot be recorded (the buffer is full, a write was refused, or something happened that no replay could repeat) ends
+ * the recording with a warning in the log; what was written until then is whole. Thread of the frames, between frames.
+ * Recording costs time in proportion to what is recorded. */
 MUSTER_API muster_result muster_record_begin(muster_world *world, const muster_record_def *def);
 
 /* Ends the recording after the last frame. MUSTER_E_STATE when none is under way, MUSTER_E_SYSTEM when the last write
@@ -132,7 +137,9 @@ MUSTER_API muster_result muster_replay_begin(muster_world *world, const muster_r
 /* Replays the next frame; its report is that of the recorded run, wall times included. MUSTER_E_STATE when no frame is
  * left, or without muster_replay_begin(). MUSTER_E_INPUT when the replay diverges from the record, with the frame and
  * the reason: a type that differs, an agent that acted differently, another hash; no frame can be replayed after that.
- * Thread of the frames. */
+ * Frames are counted as in the recorded world, from muster_record_info.frames_before on. Thread of the frames; other
+ * threads may call meanwhile what any thread may, also while the first call loads a snapshot: what they ask for changes
+ * nothing, and muster_agent_exists() tells of an agent of the snapshot once its id is loaded. */
 MUSTER_API muster_result muster_replay_frame(muster_world *world);
 
 #ifdef __cplusplus

@@ -6,9 +6,8 @@
 #include "world/world_commands.h"
 
 muster_result muster_agent_pardon(muster_world *world, muster_agent agent) {
-  if (guard_any(world, "pardon")) return MUSTER_E_ARGUMENT;
-  if (!identity_is_live(&world->agents.ids, agent.index, agent.generation))
-    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+  muster_result result;
+  if (!guard_asks_agent(world, agent, "pardon", &result)) return result;
   struct command command = {.kind = COMMAND_PARDON, .index = agent.index, .generation = agent.generation};
   if (!ring_push(&world->commands->queues.commands, &command))
     return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
@@ -24,7 +23,7 @@ static muster_result check_type(const muster_world *world, muster_type type) {
 static muster_result command_type(muster_world *world, muster_type type, command_kind kind) {
   muster_result result = guard_any(world, "type");
   if (!result) result = check_type(world, type);
-  if (result) return result;
+  if (result || !guard_asks(world, "type", &result)) return result;
   struct command command = {.kind = kind, .index = type.index - 1};
   if (!ring_push(&world->commands->queues.commands, &command))
     return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);

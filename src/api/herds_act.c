@@ -211,8 +211,9 @@ static muster_result make_command(const struct muster_world *world, muster_herd 
 
 static muster_result push_command(struct muster_world *world, muster_herd herd, command_kind kind, uint32_t member) {
   struct command command = {0};
-  muster_result result = guard_any(world, "herd");
-  if (!result) result = make_command(world, herd, kind, member, &command);
+  muster_result result;
+  if (!guard_asks(world, "herd", &result)) return result;
+  result = make_command(world, herd, kind, member, &command);
   if (result || ring_push(&world->commands->queues.commands, &command)) return result;
   return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
 }

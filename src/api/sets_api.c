@@ -16,6 +16,8 @@ static muster_result sets_api_check_type(const muster_world *world, muster_type 
 }
 
 static muster_result push(muster_world *world, const struct command *command) {
+  muster_result result;
+  if (!guard_asks(world, "set", &result)) return result;
   if (ring_push(&world->commands->queues.commands, command)) return MUSTER_OK;
   return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
 }

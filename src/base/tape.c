@@ -54,10 +54,24 @@ const void *tape_close(struct tape *tape, tape_kind kind, uint64_t number, size_
   struct header header = {MARK, kind, number, (uint64_t)(tape->bytes + tape->count - content), 0};
   header.checksum = tape->checksum = checksum_of(&header, content, tape->checksum);
   memcpy(tape->bytes + before, &header, sizeof header);
-  *count = tape->count;
+  *count = tape->kept + tape->count;
   tape->written += tape->count;
   tape->count = TAPE_SECTION_BYTES;
+  tape->bytes -= tape->kept;
+  tape->capacity += tape->kept;
+  tape->kept = 0;
   return tape->bytes;
+}
+
+bool tape_keep(struct tape *tape, tape_kind kind, uint64_t number) {
+  size_t count;
+  if (!tape_close(tape, kind, number, &count)) return false;
+  tape->failed = tape->capacity - count < TAPE_SECTION_BYTES; /* no room for the header of the next one */
+  if (tape->failed) return false;
+  tape->bytes += count;
+  tape->capacity -= count;
+  tape->kept = count;
+  return true;
 }
 
 void tape_drop(struct tape *tape) {

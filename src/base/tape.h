@@ -17,9 +17,9 @@ enum { TAPE_HEADER_BYTES = 16, TAPE_SECTION_BYTES = 32 };
 typedef enum tape_kind { TAPE_HEAD = 1, TAPE_FRAME, TAPE_END, TAPE_WORLD } tape_kind;
 
 struct tape {
-  unsigned char *bytes; /* when writing: the section under way, behind room for its header */
-  size_t capacity, count;
-  const unsigned char *file; /* when reading: the whole file */
+  unsigned char *bytes;         /* when writing: the section under way, behind room for its header */
+  size_t capacity, count, kept; /* kept: bytes of closed sections before it that were not handed over yet */
+  const unsigned char *file;    /* when reading: the whole file */
   size_t file_bytes;
   size_t at, end;    /* when reading: the section under way */
   uint64_t checksum; /* of the last whole section */
@@ -37,6 +37,10 @@ void tape_put_number(struct tape *tape, uint64_t number);
 /* Closes the section. Returns where it stands, to be written out, and in *count how long it is. The next section begins
  * with the next tape_put. Null when the section did not fit. */
 const void *tape_close(struct tape *tape, tape_kind kind, uint64_t number, size_t *count);
+
+/* Closes the section and leaves it in the buffer, where the next one is put behind it: the next tape_close() returns
+ * both. False when the section did not fit. */
+bool tape_keep(struct tape *tape, tape_kind kind, uint64_t number);
 
 /* Forgets what was put since the last section was closed; also clears `failed`. */
 void tape_drop(struct tape *tape);

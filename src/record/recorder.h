@@ -78,14 +78,18 @@ struct recorder {
   struct spawn_log spawn_log;
   bool refused; /* a write was refused */
   frame_times times;
+  void *room; /* for the tape */
+  size_t room_bytes;
   /* replaying */
   muster_replay_def replay;
   recorder_asides asides;
+  uint64_t frames_before; /* that the world had run when the recording began */
   uint64_t frames_max;
   const void *snapshot; /* of the world as the recording began, until it is loaded; null: the world was new */
   size_t snapshot_bytes;
   uint32_t agents_given, observers_given; /* numbers of ids made up for the host's own calls */
   struct batch_claim *claims;
+  bool loads; /* the snapshot is being loaded: no other one may be */
 };
 
 static inline bool recorder_records(const struct recorder *recorder) {

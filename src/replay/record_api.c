@@ -85,34 +85,62 @@ static bool put_some(const void *bytes, size_t count, void *user) {
   return !recorder->tape.failed;
 }
 
-static uint64_t name_of_user(muster_agent agent, void *agent_user, void *user) {
-  const muster_record_def *def = &((struct recorder *)user)->def;
-  return def->name_user ? def->name_user(agent, agent_user, def->user) : 1;
+/* In a snapshot the name 0 says that there is no pointer. */
+static uint64_t record_api_name_of_user(muster_agent agent, void *agent_user, void *user) {
+  struct recorder *recorder = user;
+  const muster_record_def *def = &recorder->def;
+  uint64_t name = def->name_user ? def->name_user(agent, agent_user, def->user) : 1;
+  if (!name && !recorder->trouble[0])
+    snprintf(recorder->trouble, sizeof recorder->trouble,
+             "name_user gave the user pointer of agent %u the name 0, which is that of none", agent.index);
+  return name;
 }
 
-/* Hands over what was put, as a section of this kind. */
-static muster_result write_section(muster_world *world, struct recorder *recorder, tape_kind kind) {
+/* Puts a snapshot of the world as it is now. */
+static muster_result put_snapshot(muster_world *world, struct recorder *recorder) {
+  muster_save_def save = muster_default_save_def();
+  save.write = put_some;
+  save.name_user = record_api_name_of_user;
+  save.user = recorder;
+  muster_result result = muster_world_save(world, &save);
+  if (recorder->trouble[0]) return error_set(MUSTER_E_ARGUMENT, "record: %s", recorder->trouble);
+  if (recorder->tape.failed)
+    return error_set(MUSTER_E_MEMORY, "record: the snapshot of the world is longer than buffer_bytes = %zu",
+                     recorder->def.buffer_bytes);
+  return result;
+}
+
+/* The head; and for a world that is not new, a snapshot of it. Nothing is written before both are whole. */
+static muster_result write_begin(muster_world *world, struct recorder *recorder) {
+  tape_kind last = TAPE_HEAD;
+  record_api_put_head(world, recorder);
+  if (!is_new(world)) {
+    tape_keep(&recorder->tape, TAPE_HEAD, 0);
+    muster_result result = put_snapshot(world, recorder);
+    if (result) return result;
+    last = TAPE_WORLD;
+  }
   enum occupation before = guard_hold(world);
-  bool written = recorder_write_out(recorder, kind, 0);
+  bool written = recorder_write_out(recorder, last, 0);
   guard_release(world, before);
   return written ? MUSTER_OK : error_set(MUSTER_E_SYSTEM, "record: the first write was refused");
 }
 
-/* The head; and for a world that is not new, a snapshot of it as it is now. */
-static muster_result write_begin(muster_world *world, struct recorder *recorder) {
-  muster_save_def save = muster_default_save_def();
-  bool new_world = is_new(world);
-  save.write = put_some;
-  save.name_user = name_of_user;
-  save.user = recorder;
-  record_api_put_head(world, recorder);
-  muster_result result = write_section(world, recorder, TAPE_HEAD);
-  if (result || new_world) return result;
-  result = muster_world_save(world, &save);
-  if (recorder->tape.failed)
-    return error_set(MUSTER_E_MEMORY, "record: the snapshot of the world is longer than buffer_bytes = %zu",
-                     recorder->def.buffer_bytes);
-  return result ? result : write_section(world, recorder, TAPE_WORLD);
+/* A recorder with its memory, that of an attempt before as far as it goes; null when there is no memory. */
+static struct recorder *reserve_recording(muster_world *world, const muster_record_def *def) {
+  struct recorder *recorder = world->recorder_unused ? world->recorder_unused : reserve(world);
+  world->recorder_unused = recorder;
+  if (!recorder) return NULL;
+  if (recorder->room_bytes < def->buffer_bytes) {
+    void *room = arena_reserve(&world->arena, def->buffer_bytes, 1);
+    if (room) recorder->room = room;
+    if (room) recorder->room_bytes = def->buffer_bytes;
+  }
+  if (!world->arena.failed && !recorder->spawn_log.agents.slots)
+    spawn_log_create(&recorder->spawn_log, world->def.agents_max, &world->arena);
+  bool failed = world->arena.failed;
+  world->arena.failed = false;
+  return failed ? NULL : recorder;
 }
 
 muster_result muster_record_begin(muster_world *world, const muster_record_def *given) {
@@ -123,21 +151,18 @@ muster_result muster_record_begin(muster_world *world, const muster_record_def *
   if (!result) result = check_types(world);
   if (!result) result = check_record(&def);
   if (result) return result;
-  struct recorder *recorder = reserve(world);
+  struct recorder *recorder = reserve_recording(world, &def);
   if (!recorder) return MUSTER_E_MEMORY;
   recorder->def = def;
-  void *bytes = arena_reserve(&world->arena, def.buffer_bytes, 1);
-  spawn_log_create(&recorder->spawn_log, world->def.agents_max, &world->arena);
-  if (world->arena.failed) {
-    world->arena.failed = false;
-    return MUSTER_E_MEMORY;
-  }
-  tape_write_to(&recorder->tape, bytes, def.buffer_bytes, layout_of_structures());
+  recorder->refused = false;
+  recorder->trouble[0] = '\0';
+  tape_write_to(&recorder->tape, recorder->room, def.buffer_bytes, layout_of_structures());
   result = write_begin(world, recorder);
   if (result) return result;
   recorder->mode = RECORDER_RECORDS;
   recorder->hash = world_hash;
   world->recorder = recorder;
+  world->recorder_unused = NULL;
   return MUSTER_OK;
 }
 
@@ -178,6 +203,15 @@ struct head {
   size_t snapshot_bytes;
 };
 
+/* The snapshot must be of the frame that the head names: its frames are counted from there. */
+static muster_result check_snapshot(const struct head *head) {
+  muster_snapshot_info info = muster_default_snapshot_info();
+  muster_result result = muster_snapshot_look(head->snapshot, head->snapshot_bytes, &info);
+  if (result || info.frames == head->frames_before) return result;
+  return error_set(MUSTER_E_INPUT, "record: its head says that it begins after frame %llu, its snapshot after %llu",
+                   (unsigned long long)head->frames_before, (unsigned long long)info.frames);
+}
+
 /* Reads the head, and stops behind it and the snapshot. */
 static muster_result read_head(struct tape *tape, const void *bytes, size_t count, struct head *head) {
   tape_section section;
@@ -196,6 +230,9 @@ static muster_result read_head(struct tape *tape, const void *bytes, size_t coun
   if (section.kind != TAPE_HEAD || tape->failed || head->workers < 1 || head->workers > MUSTER_WORKERS_MAX ||
       head->states < head->workers || head->states > POOL_SEATS_MAX || has_snapshot > 1)
     return error_set(MUSTER_E_INPUT, "record: offset %d: the head of the record is missing", TAPE_HEADER_BYTES);
+  if (!has_snapshot && head->frames_before)
+    return error_set(MUSTER_E_INPUT, "record: its head says that it begins after frame %llu, but it has no snapshot",
+                     (unsigned long long)head->frames_before);
   if (!has_snapshot) return MUSTER_OK;
   result = tape_next(tape, &section, &cut);
   if (result) return result;
@@ -203,7 +240,7 @@ static muster_result read_head(struct tape *tape, const void *bytes, size_t coun
     return error_set(MUSTER_E_INPUT, "record: offset %zu: the snapshot of the world is missing", section.at);
   head->snapshot_bytes = section.bytes;
   head->snapshot = tape_take_place(tape, section.bytes);
-  return MUSTER_OK;
+  return check_snapshot(head);
 }
 
 /* Goes through everything that follows the head. */
@@ -287,6 +324,7 @@ muster_result muster_replay_begin(muster_world *world, const muster_replay_def *
   if (!world_is_virtual(world)) world->run_stage = replay_run;
   recorder->replays = true;
   recorder->replay = def;
+  recorder->frames_before = head.frames_before;
   recorder->frames_max = frames;
   recorder->snapshot = head.snapshot;
   recorder->snapshot_bytes = head.snapshot_bytes;
@@ -298,9 +336,10 @@ muster_result muster_replay_begin(muster_world *world, const muster_replay_def *
   return result;
 }
 
-static muster_result diverged(const muster_world *world) {
-  return error_set(MUSTER_E_INPUT, "replay: frame %llu: %s", (unsigned long long)world->recorder->frames + 1,
-                   world->recorder->trouble);
+/* Names the frame as the recorded world counted it. */
+static muster_result diverged(const struct recorder *recorder) {
+  return error_set(MUSTER_E_INPUT, "replay: frame %llu: %s",
+                   (unsigned long long)(recorder->frames_before + recorder->frames) + 1, recorder->trouble);
 }
 
 muster_result muster_replay_frame(muster_world *world) {
@@ -310,7 +349,7 @@ muster_result muster_replay_frame(muster_world *world) {
   if (result) return result;
   if (!recorder_replays(world->recorder)) return error_set(MUSTER_E_STATE, "replay: this world does not replay");
   struct recorder *recorder = world->recorder;
-  if (recorder->trouble[0]) return diverged(world);
+  if (recorder->trouble[0]) return diverged(recorder);
   if (recorder->frames == recorder->frames_max)
     return error_set(MUSTER_E_STATE, "replay: all %llu frames of the record were replayed",
                      (unsigned long long)recorder->frames);
@@ -318,8 +357,8 @@ muster_result muster_replay_frame(muster_world *world) {
   if (recorder->frames == 0 && (result = tape_next(&recorder->tape, &section, &cut))) return result;
   muster_frame frame;
   if (replay_until_frame(world, &frame)) frame_run_checked(world, &frame);
-  if (recorder->tape.failed) recorder_diverges(world->recorder, "its record of this frame ends before it");
-  if (recorder->trouble[0]) return diverged(world);
+  if (recorder->tape.failed) recorder_diverges(recorder, "its record of this frame ends before it");
+  if (recorder->trouble[0]) return diverged(recorder);
   recorder->frames++;
   return MUSTER_OK;
 }

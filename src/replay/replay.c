@@ -109,11 +109,12 @@ muster_result replay_load(struct muster_world *world) {
   load.count = recorder->snapshot_bytes;
   load.user_of = user_of;
   load.user = recorder;
-  /* It is loaded as into any new world. */
-  world->recorder = NULL;
+  /* It is loaded as into any new world. Other threads may ask for something meanwhile: by the recorder, which stays
+   * where it is, they see that nothing is to be done, and so they do not look at the ids. */
+  recorder->loads = true;
   world->agents.ids.held = world->observers->ids.held = NULL;
   muster_result result = muster_world_load(world, &load);
-  world->recorder = recorder;
+  recorder->loads = false;
   hold_live(&world->agents.ids, agents);
   hold_live(&world->observers->ids, observers);
   for (uint32_t i = 0; i < world->commands->spawn_id_count; i++)

@@ -7,6 +7,7 @@
 #include "herds/herds.h"
 #include "observe/report.h"
 #include "plan/offenders.h"
+#include "record/recorder.h"
 #include "world/frame_state.h"
 #include "world/guard.h"
 #include "world/tune.h"
@@ -255,7 +256,8 @@ static muster_result snapshot_check_world(const muster_world *world, const char 
   if (result) return result;
   if (world_is_planned(world))
     return error_set(MUSTER_E_STATE, "%s: not a world with planner_workers: its host knows what it runs", what);
-  if (world->recorder) return error_set(MUSTER_E_STATE, "%s: not a world that records or replays", what);
+  if (world->recorder && !world->recorder->loads)
+    return error_set(MUSTER_E_STATE, "%s: not a world that records or replays", what);
   return MUSTER_OK;
 }
 

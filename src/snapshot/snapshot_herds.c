@@ -242,6 +242,7 @@ static void exchange_named(struct snapshot *snapshot) {
     if (snapshot_saves(snapshot) && named->agent == HERD_NONE) named = &free_place;
     bool fits = snapshot_columns(snapshot, named_columns, named);
     bool is_free = named->agent == HERD_NONE;
+    if (is_free) snapshot->column = NULL; /* nothing is refused for what stands in a free place */
     uint32_t type =
         snapshot_number(snapshot, snapshot_saves(snapshot) && !is_free ? table->links[named->agent].type : 0);
     if (snapshot_checks(snapshot) && !is_free) check_named(snapshot, named, type, fits);

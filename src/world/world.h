@@ -62,6 +62,8 @@ struct muster_world {
   struct recorder *recorder; /* null unless the world records or replays */
   struct watchdog *watchdog; /* null: none */
   struct trace *trace;
+  struct recorder *recorder_unused; /* what a failed muster_record_begin() reserved, for the next one */
+
   struct planner_state *planner; /* of a planner world: the plan that the host runs */
 };
 

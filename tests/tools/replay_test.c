@@ -1,6 +1,8 @@
 /* `muster run --record` and `muster replay`: the same report again, on any number of workers, or a refusal. */
 #include "program.h"
 
+#include <stdint.h>
+
 #define RECORD "/tmp/muster-test-replay-%d-%s"
 
 static const char *record_path(const char *name) {
@@ -78,6 +80,10 @@ static void expect_same_rest(const char *scenario, const char *name) {
   }
   program_run *part = start("replay %s --until %s", path, "51");
   cr_assert_not_null(strstr(part->output, "replayed 2 frames bit for bit"), "%s", part->output);
+  free(part);
+  part = start("replay %s --until %s", path, "49");
+  cr_assert_eq(part->status, 2, "%s", part->output);
+  cr_assert_not_null(strstr(part->errors, "it begins with frame 50"), "%s", part->errors);
   json_decref(first);
   free(part);
   free(run);
@@ -140,6 +146,13 @@ Test(replay, a_record_that_is_damaged_or_cut_is_refused) {
   free(replay);
   replay = start("replay %s --until %s", path, "5");
   cr_assert_eq(replay->status, 0, "%s", replay->errors);
+  free(replay);
+  uint64_t head_bytes; /* of what the first section holds; its header stands behind 16 bytes */
+  memcpy(&head_bytes, bytes + 32, sizeof head_bytes);
+  write_file(path, bytes, 48 + head_bytes + 10);
+  replay = start("replay %s --until %s", path, "5");
+  cr_assert_eq(replay->status, 1);
+  cr_assert_not_null(strstr(replay->errors, "it has no whole frame"), "%s", replay->errors);
   free(replay);
   free(run);
   unlink(path);

@@ -1,7 +1,9 @@
 /* Records that begin in the middle of a world's life: when that can be, what the record holds then, and what is
  * refused.
  */
-#include "support/recording.h"
+#include "support/counted_memory.h"
+#include "support/forged_record.h"
+#include "support/herd_world.h"
 #include "support/snapshots.h"
 
 enum { AGENTS = 60, BEFORE = 5, FRAMES = 12 };
@@ -188,5 +190,184 @@ Test(record_begin, a_world_records_once_and_only_a_new_one_replays) {
   cr_assert_eq(muster_replay_begin(little.world, &replay), MUSTER_E_STATE);
   cr_assert_not_null(strstr(muster_last_error(), "only in a new world"), "%s", muster_last_error());
   little_world_destroy(&little);
+  recorded_forget(&run);
+}
+
+/* ------------------------------------------------------------------------------------------- attempts that fail */
+
+typedef struct sink {
+  struct recorded run;
+  uint32_t writes;
+  bool refuses;
+} sink;
+
+static bool sink_write(const void *bytes, size_t count, void *user) {
+  sink *into = user;
+  into->writes++;
+  return !into->refuses && recorded_write(bytes, count, &into->run);
+}
+
+static uint64_t name_by_index(muster_agent agent, void *agent_user, void *user) {
+  (void)agent_user, (void)user;
+  return agent.index; /* of the first agent it is 0 */
+}
+
+Test(record_begin, an_attempt_that_fails_writes_nothing_and_the_next_one_is_whole) {
+  static sink into;
+  uint64_t counted = 3;
+  little_world little = old_world(MUSTER_CLOCK_VIRTUAL, &counted);
+  muster_record_def record = muster_default_record_def();
+  record.write = sink_write;
+  record.user = &into;
+  record.name_user = name_by_index;
+  cr_assert_eq(muster_record_begin(little.world, &record), MUSTER_E_ARGUMENT);
+  cr_assert_not_null(strstr(muster_last_error(), "the user pointer of agent 0 the name 0"), "%s", muster_last_error());
+  cr_assert_eq(into.writes, 0);
+  record.name_user = NULL;
+  into.refuses = true;
+  cr_assert_eq(muster_record_begin(little.world, &record), MUSTER_E_SYSTEM);
+  cr_assert_eq(into.writes, 1);
+  into.refuses = false;
+  cr_assert_eq(muster_record_begin(little.world, &record), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(into.writes, 2);
+  for (uint32_t i = 0; i < FRAMES; i++) {
+    spawn_at(&little, i);
+    recorded_note(&into.run, &little, run_frame_with(&little, 600000));
+  }
+  recorded_end(&into.run, little.world);
+  little_world_destroy(&little);
+  cr_assert_eq(outcome_of(&into.run, into.run.count, MUSTER_CLOCK_VIRTUAL, &counted), MUSTER_E_STATE, "%s",
+               muster_last_error());
+  recorded_forget(&into.run);
+}
+
+Test(record_begin, attempts_that_fail_share_their_memory) {
+  static sink into = {.refuses = true};
+  static counted_memory counted;
+  muster_world_def def = muster_default_world_def();
+  muster_record_def record = muster_default_record_def();
+  def.allocator = counted_allocator(&counted);
+  def.agents_max = 300;
+  little_world little = little_world_create(1, &def);
+  record.write = sink_write;
+  record.user = &into;
+  record.buffer_bytes = 65536;
+  counted.limited = true;
+  for (uint32_t i = 0; i < 3; i++) { /* the recorder, its buffer, its list of spawns */
+    counted.left = i ? 1 : 0;
+    cr_assert_eq(muster_record_begin(little.world, &record), MUSTER_E_MEMORY, "%u", i);
+  }
+  counted.limited = false;
+  uint64_t before = counted.allocations;
+  cr_assert_eq(muster_record_begin(little.world, &record), MUSTER_E_SYSTEM);
+  cr_assert_eq(counted.allocations, before + 1);
+  into.refuses = false;
+  cr_assert_eq(muster_record_begin(little.world, &record), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(counted.allocations, before + 1);
+  muster_type_def type = type_def();
+  register_type(&little, &type);
+  spawn_at(&little, 1);
+  recorded_note(&into.run, &little, run_frame(&little));
+  recorded_end(&into.run, little.world);
+  little_world_destroy(&little);
+  cr_assert_eq(counted.allocations, counted.releases);
+  little = new_world(MUSTER_CLOCK_WALL);
+  recorded_replay(&into.run, little.world);
+  register_type(&little, &type);
+  cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(muster_world_hash(little.world), into.run.hashes[0]);
+  little_world_destroy(&little);
+  recorded_forget(&into.run);
+}
+
+/* ------------------------------------------------------------------------------------------------------- frames */
+
+static muster_atom_result run_off(muster_update *update) {
+  ++*(uint64_t *)update->state;
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(record_begin, what_diverges_is_named_by_the_frame_of_the_world) {
+  static const muster_atom other[] = {{run_off, MUSTER_ROLE_BEHAVIOUR, 20000}};
+  static struct recorded run;
+  muster_type_def type = type_def();
+  record_rest(&run, MUSTER_CLOCK_VIRTUAL, NULL);
+  little_world little = new_world(MUSTER_CLOCK_VIRTUAL);
+  recorded_replay(&run, little.world);
+  type.atoms = other;
+  register_type(&little, &type);
+  cr_assert_eq(muster_replay_frame(little.world), MUSTER_E_INPUT);
+  cr_assert_not_null(strstr(muster_last_error(), "replay: frame 6: "), "%s", muster_last_error());
+  little_world_destroy(&little);
+  recorded_forget(&run);
+}
+
+/* Forges the last number of the head. */
+static void expect_forged_frames(const struct recorded *run, const char *why) {
+  uint64_t head_bytes;
+  muster_record_info info = muster_default_record_info();
+  unsigned char *forged = malloc(run->count);
+  memcpy(&head_bytes, run->bytes + TAPE_HEADER_BYTES + 16, sizeof head_bytes);
+  size_t count = forge(run, head_bytes - 1, 2, forged);
+  cr_assert_eq(muster_record_look(forged, count, &info, NULL), MUSTER_E_INPUT);
+  cr_assert_not_null(strstr(muster_last_error(), why), "%s", muster_last_error());
+  free(forged);
+}
+
+Test(record_begin, frames_before_that_the_snapshot_does_not_know_are_refused) {
+  static struct recorded run;
+  record_rest(&run, MUSTER_CLOCK_VIRTUAL, NULL);
+  expect_forged_frames(&run, "it begins after frame 7, its snapshot after 5");
+  recorded_forget(&run);
+  little_world little = new_world(MUSTER_CLOCK_VIRTUAL);
+  recorded_begin(&run, little.world);
+  recorded_note(&run, &little, run_frame(&little));
+  recorded_end(&run, little.world);
+  little_world_destroy(&little);
+  expect_forged_frames(&run, "it begins after frame 2, but it has no snapshot");
+  recorded_forget(&run);
+}
+
+/* -------------------------------------------------------------------------------------------------------- herds */
+
+/* A replay begins before there are types. */
+static herd_world herds_of(const struct recorded *replayed) {
+  static const muster_atom still = {.role = MUSTER_ROLE_BEHAVIOUR, .run = stand_still, .model_ns = 1000};
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.commands_max = 16;
+  herd_world herds = {.little = little_world_create(1, &def)};
+  muster_type_def deer = deer_def(&still);
+  if (replayed) recorded_replay(replayed, herds.little.world);
+  register_type(&herds.little, &deer);
+  muster_herd_type_def herd = muster_default_herd_type_def();
+  herd.totals = 1;
+  herd.member = herds.little.type;
+  herds.type = muster_herd_type_register(herds.little.world, &herd);
+  cr_assert_neq(herds.type.index, 0, "%s", muster_last_error());
+  return herds;
+}
+
+Test(record_begin, what_a_host_asks_of_herds_and_types_changes_no_replay) {
+  static struct recorded run;
+  herd_world herds = herds_of(NULL);
+  muster_herd herd = add_herd(&herds, 5, 5, 32);
+  run_frames(&herds.little, BEFORE);
+  recorded_begin(&run, herds.little.world);
+  for (uint32_t i = 0; i < 3; i++) recorded_note(&run, &herds.little, run_frame(&herds.little));
+  recorded_end(&run, herds.little.world);
+  herd_world_destroy(&herds);
+  herds = herds_of(&run);
+  for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t k = 0; k < 20; k++) { /* more than there is room for */
+      cr_assert_eq(muster_herd_wake(herds.little.world, herd, k), MUSTER_OK, "%s", muster_last_error());
+      cr_assert_eq(muster_type_quarantine(herds.little.world, herds.little.type), MUSTER_OK, "%s", muster_last_error());
+      cr_assert_eq(muster_agent_pardon(herds.little.world, (muster_agent){k, 1}), MUSTER_OK, "%s", muster_last_error());
+    }
+    cr_assert_eq(muster_herd_remove(herds.little.world, herd), MUSTER_OK, "%s", muster_last_error());
+    cr_assert_eq(muster_replay_frame(herds.little.world), MUSTER_OK, "%s", muster_last_error());
+    cr_assert_eq(muster_world_hash(herds.little.world), run.hashes[i]);
+  }
+  herd_world_destroy(&herds);
   recorded_forget(&run);
 }

@@ -1,8 +1,7 @@
 /* What a record is worth when it is damaged, forged, or of another world: an error that says what and where, never a
  * crash, never a replay that is wrong and says nothing. */
-#include "support/recording.h"
+#include "support/forged_record.h"
 
-#include "base/tape.h"
 #include "run/intake_queues.h"
 
 enum { AGENTS = 60, FRAMES = 12 };
@@ -142,30 +141,6 @@ Test(record_refusals, a_byte_changed_anywhere_is_refused_with_its_place) {
     run.bytes[at] ^= (unsigned char)(1 + at % 255);
   }
   recorded_forget(&run);
-}
-
-/* Copies a record with some bits of one byte of its sections changed and all checksums right. */
-static size_t forge(const struct recorded *run, size_t which, unsigned char bits, unsigned char *out) {
-  static unsigned char section_bytes[1 << 20];
-  uint32_t layout;
-  struct tape from, to;
-  tape_section section;
-  bool cut;
-  size_t count, length = 0, seen = 0;
-  memcpy(&layout, run->bytes + 12, sizeof layout);
-  cr_assert_eq(tape_read_from(&from, run->bytes, run->count, layout), MUSTER_OK);
-  tape_write_to(&to, section_bytes, sizeof section_bytes, layout);
-  while (length < run->count && tape_next(&from, &section, &cut) == MUSTER_OK) {
-    for (size_t i = 0; i < section.bytes; i++, seen++) {
-      unsigned char byte = run->bytes[section.at + i];
-      if (seen == which) byte ^= bits;
-      tape_put(&to, &byte, 1);
-    }
-    const void *bytes = tape_close(&to, section.kind, section.number, &count);
-    memcpy(out + length, bytes, count);
-    length += count;
-  }
-  return length;
 }
 
 static void check_forged(muster_clock clock) {

@@ -213,3 +213,36 @@ Test(snapshot_herds_refusals, herds_of_partitions_that_there_are_not) {
   free(parts.bytes);
   free(saved.bytes);
 }
+
+/* The section of herds ends with the members that have names, an id that is set aside, and whether herds died out. */
+Test(snapshot_herds_refusals, what_stands_in_a_free_place_of_a_name_is_no_reason) {
+  herd_world herds = herd_world_create(1, NULL, NULL);
+  add_herd(&herds, 0, 0, 8);
+  run_frames(&herds.little, 5);
+  saved_world saved = save_world(herds.little.world);
+  struct parts parts = take_apart(&saved);
+  const double far = 1e300;
+  const uint32_t one = 1, none = UINT32_MAX, dying = 2;
+  unsigned char place[sizeof(herd_named) + sizeof(uint32_t)] = {0};
+  size_t columns = 2 * sizeof(double) + sizeof(muster_herd) + 4 * sizeof(uint32_t), bytes = columns + sizeof(uint32_t);
+  size_t end = parts.begin[HERDS + 1], names = end - 3 * sizeof(uint32_t), behind = parts.begin[SECTIONS + 1] - end;
+  cr_assert_eq(memcmp(parts.bytes + names, &(uint32_t){0}, sizeof(uint32_t)), 0, "members have names");
+  memcpy(place, &far, sizeof far);
+  memcpy(place + 2 * sizeof(double) + sizeof(muster_herd), &none, sizeof none);
+  parts.bytes = realloc(parts.bytes, end + bytes + behind);
+  memmove(parts.bytes + names + sizeof one + bytes, parts.bytes + names + sizeof one, 2 * sizeof(uint32_t) + behind);
+  memcpy(parts.bytes + names, &one, sizeof one);
+  memcpy(parts.bytes + names + sizeof one, place, bytes);
+  memcpy(parts.bytes + end + bytes - sizeof dying, &dying, sizeof dying);
+  for (uint32_t section = HERDS + 1; section <= SECTIONS + 1; section++) parts.begin[section] += bytes;
+  saved_world changed = put_together(&parts);
+  herd_world other = herd_world_create(1, NULL, NULL);
+  expect_refused(other.little.world, changed.bytes, changed.count, "herds that died out twice");
+  cr_assert_not_null(strstr(muster_last_error(), "times herds died out"), "%s", muster_last_error());
+  cr_assert_null(strstr(muster_last_error(), ": its "), "%s", muster_last_error());
+  herd_world_destroy(&other);
+  herd_world_destroy(&herds);
+  free(changed.bytes);
+  free(parts.bytes);
+  free(saved.bytes);
+}

@@ -126,6 +126,9 @@ bool recording_begin(void *user, muster_world *world) {
   FILE *stream = open_memstream(&note, &count);
   bool noted = stream && write_note(recording, world, stream);
   if (!stream || fclose(stream) != 0) noted = muster_module_fail(MUSTER_E_MEMORY, "out of memory for the note") == 0;
+  if (noted && count > UINT32_MAX)
+    noted = muster_module_fail(MUSTER_E_STATE, "the scenario saves %zu bytes; a record holds 4 GiB of it at most",
+                               count) == 0;
   muster_record_def def = muster_default_record_def();
   def.note_bytes = (uint32_t)count;
   def.note = note;
@@ -181,6 +184,10 @@ static bool read_info(struct replaying *replaying, const char *path, uint64_t un
   }
   const muster_record_info *info = &replaying->info;
   uint64_t last = info->frames_before + info->frames;
+  if (info->cut && !info->frames) {
+    complain_failure("'%s': %s; it has no whole frame", path, muster_last_error());
+    return false;
+  }
   if (info->cut && until > last) {
     complain_failure("'%s': %s; it has %lu whole frames: give --until %lu", path, muster_last_error(), info->frames,
                      last);

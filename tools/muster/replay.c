@@ -39,7 +39,11 @@ int replay_command(int count, char **arguments) {
   if (options.json && output_is_same(options.json, arguments[optind]))
     return complain_usage("--json would overwrite the record '%s'; give it another file", arguments[optind]);
   if (!replaying_open(&replaying, arguments[optind], options.until)) return STATUS_FAILED;
-  uint64_t last = replaying.info.frames_before + replaying.info.frames;
+  uint64_t before = replaying.info.frames_before, last = before + replaying.info.frames;
+  if (options.until <= before) {
+    replaying_close(&replaying);
+    return complain_usage("--until %lu is before the record: it begins with frame %lu", options.until, before + 1);
+  }
   if (options.until < last) last = options.until;
   replaying.options.json = options.json;
   uint32_t workers = options.workers ? options.workers : muster_available_processors();
