@@ -176,5 +176,6 @@ uint32_t types_register(type_table *table, const muster_type_def *given, uint32_
   strncpy(stored->name, def.name, sizeof stored->name - 1);
   stored->def.name = stored->name;
   stored->def.sets = NULL; /* the host's: ours are in the table */
+  table->has_levels |= def.level_count > 1;
   return table->count++;
 }

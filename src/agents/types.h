@@ -42,7 +42,8 @@ typedef struct agent_type {
 
 typedef struct type_table {
   uint32_t maximum, count;
-  bool planned; /* of a planner world: the host runs the updates, atoms are only counted */
+  bool planned;    /* of a planner world: the host runs the updates, atoms are only counted */
+  bool has_levels; /* some type has a cheaper level */
   agent_type *types;
 } type_table;
 

@@ -128,8 +128,8 @@ static void step(struct shedding *shedding) {
 /* -------------------------------------------------------------------------------------------------------- the agents
  */
 
-static void ease_look_at(struct shedding *shedding, const score_board *board, const score_inputs *inputs,
-                         const shedding_lines *lines, uint32_t index) {
+static void shedding_look_at(struct shedding *shedding, const score_board *board, const score_inputs *inputs,
+                             const shedding_lines *lines, uint32_t index) {
   agent_store *store = inputs->store;
   const agent_row *row = &store->rows[index];
   const grade_type *type = &board->types[row->type];
@@ -146,18 +146,11 @@ static void ease_look_at(struct shedding *shedding, const score_board *board, co
     grade_apply(inputs->classes, inputs->types, store, inputs->ready, &change);
 }
 
-/* Whether any type has a cheaper level. Where none has, looks at agents would find nothing. */
-static bool shedding_can_lower(const type_table *types) {
-  for (uint32_t i = 0; i < types->count; i++)
-    if (types->types[i].def.level_count > 1) return true;
-  return false;
-}
-
 void shedding_run(struct shedding *shedding, score_board *board, const score_inputs *inputs, uint32_t looks) {
   enum { SETTLING_FRAMES = 30, AHEAD = 24 };
   const agent_store *store = inputs->store;
   if (!(shedding->from > 0.0 && is_pressed(shedding)) && shedding->depth == 0.0 && shedding->shed == 0) return;
-  if (!shedding_can_lower(inputs->types)) return;
+  if (!inputs->types->has_levels) return; /* looks at agents would find nothing */
   shedding->frames++;
   if (shedding->left == 0) {
     if (shedding->frames >= SETTLING_FRAMES) step(shedding);
@@ -175,6 +168,6 @@ void shedding_run(struct shedding *shedding, score_board *board, const score_inp
     shedding->left -= index - shedding->cursor + 1;
     shedding->cursor = index + 1;
     __builtin_prefetch(&store->rows[index + AHEAD]);
-    ease_look_at(shedding, board, inputs, &lines, index);
+    shedding_look_at(shedding, board, inputs, &lines, index);
   }
 }

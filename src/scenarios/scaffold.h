@@ -211,7 +211,7 @@ void scaffold_close(void *instance);
 /* Simulation time since the first frame. */
 double scaffold_seconds(const scaffold *base);
 
-/* Where somebody is who has gone this way from the beginning of a line with two ends, to and fro. */
+/* The place on a line with two ends of a walker that has gone this way from its beginning, to and fro. */
 double scaffold_to_and_fro(double line_m, double way_m);
 
 /* Computes where the observers are at the time of the latest frame; the second moves them there, too. */

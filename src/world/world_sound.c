@@ -62,7 +62,7 @@ bool agent_is_sound(const struct muster_world *world, uint32_t index, soundness 
   const agent_row *row = &world->agents.store.rows[index];
   bool acts = sound_has_bit(world->queues->acting, index);
   if (!world_sound_is_known(world, row, index, found)) return false;
-  SOUND(found, acts == (row->status == AGENT_ACTING), "agent %u is %s and %s those who act", index,
+  SOUND(found, acts == (row->status == AGENT_ACTING), "agent %u is %s and %s the acting agents", index,
         agent_status_name((agent_status)row->status), acts ? "among" : "not among");
   switch ((agent_status)row->status) {
   case AGENT_WAITING:
@@ -135,7 +135,7 @@ static bool statuses_are_sound(const struct muster_world *world, world_moment mo
   if (!found->broken && !tally_equals(&told, &admitted)) name_admitted(world, moment, found);
   uint64_t marked = sound_bits(world->queues->acting, (world->def.agents_max + 63) / 64);
   return SOUND(found, acting == world->queues->acting_count && marked == acting,
-               "%u agents are ACTING, %u among those who act, counted as %u", acting, (uint32_t)marked,
+               "%u agents are ACTING, %u among the acting agents, counted as %u", acting, (uint32_t)marked,
                world->queues->acting_count);
 }
 

@@ -114,7 +114,7 @@ Test(sound, an_agent_whose_status_is_changed_and_no_more_is_named_with_its_list)
   expect_status(little.world, waiting, AGENT_PENDING, "active and PENDING");
   expect_status(little.world, waiting, AGENT_READY, "READY and in list");
   expect_status(little.world, waiting, AGENT_ADMITTED, "ADMITTED and in a list");
-  expect_status(little.world, waiting, AGENT_ACTING, "ACTING and not among those who act");
+  expect_status(little.world, waiting, AGENT_ACTING, "ACTING and not among the acting agents");
   expect_status(little.world, waiting, AGENT_QUARANTINED, "QUARANTINED and in a list");
   expect_status(little.world, called, AGENT_ADMITTED, "ADMITTED and 0 times in the batch or held");
   agent_row row = little.world->agents.store.rows[called];
@@ -122,8 +122,8 @@ Test(sound, an_agent_whose_status_is_changed_and_no_more_is_named_with_its_list)
   expect_row(little.world, called, &row, "has 0 members, counted as 1");
   expect_status(little.world, ready, AGENT_WAITING, "WAITING and not in the wheel");
   expect_status(little.world, ready, AGENT_ADMITTED, "ADMITTED and in a list");
-  expect_status(little.world, acting, AGENT_WAITING, "WAITING and among those who act");
-  expect_status(little.world, acting, AGENT_QUARANTINED, "QUARANTINED and among those who act");
+  expect_status(little.world, acting, AGENT_WAITING, "WAITING and among the acting agents");
+  expect_status(little.world, acting, AGENT_QUARANTINED, "QUARANTINED and among the acting agents");
   expect_status(little.world, out, AGENT_WAITING, "WAITING for a period and in no wheel");
   expect_status(little.world, out, AGENT_ADMITTED, "ADMITTED and 0 times in the batch or held");
   little_world_destroy(&little);
@@ -162,7 +162,7 @@ Test(sound, counts_of_agents_that_are_wrong_are_told) {
   struct muster_world *world = little.world;
   expect_counted(world, &world->agents.store.active_count, "agents are active, and counted");
   expect_counted(world, &world->agents.store.level_counts[1], "are at level 1, and counted");
-  expect_counted(world, &world->queues->acting_count, "among those who act, counted");
+  expect_counted(world, &world->queues->acting_count, "among the acting agents, counted");
   expect_counted(world, &world->queues->ready.count, "agents are READY");
   expect_counted(world, &world->queues->ready.begun, "agents are READY");
   expect_counted(world, &world->queues->ready.counts_of[0], "of the types that are counted");
@@ -202,7 +202,8 @@ Test(sound, lists_that_hold_somebody_wrongly_are_named) {
   uint32_t at = world->agents.store.rows[waiting].spot & 15;
   expect_broken(world, &block->agents[at], &acting, 4, of(waiting, "WAITING and not in the wheel where it hangs"));
   uint64_t bits = world->queues->acting[acting / 64] & ~(1ull << acting % 64);
-  expect_broken(world, &world->queues->acting[acting / 64], &bits, 8, of(acting, "ACTING and not among those who act"));
+  expect_broken(world, &world->queues->acting[acting / 64], &bits, 8,
+                of(acting, "ACTING and not among the acting agents"));
   world->batch->held_count = 1;
   expect_broken(world, &world->batch->held[0], &waiting, 4, of(waiting, "in the list of held agents and WAITING"));
   world->batch->held_count = 0;

@@ -108,7 +108,7 @@ static void run_two_frames(void *argument, uint32_t fibre) {
   run_frames(argument, fibre, 2);
 }
 
-/* The caller closes when its time is up, whatever is left: those who came finish, the others do not start. */
+/* The caller closes when its time is up, whatever is left: workers that came finish, the others do not start. */
 static void run_deadline(void *argument, uint32_t fibre) {
   struct state *state = argument;
   if (fibre > 0) {
