@@ -104,14 +104,20 @@ static bool is_possible_of_type(const struct muster_world *world, const struct c
   return sets_check_tuning(&type->sets, type->name, command->tuning.set, &tuning) == MUSTER_OK;
 }
 
+/* The companion has lived, and is not the agent itself. */
+static bool is_possible_link(const struct muster_world *world, const struct command *command) {
+  return command->other.index < world->def.agents_max && (command->other.generation & 1) &&
+         !muster_agent_equal(command->other, (muster_agent){command->index, command->generation});
+}
+
 bool command_is_possible(const struct muster_world *world, const struct command *command) {
   bool observer = command->kind >= COMMAND_OBSERVER_ADD;
   if (command->kind >= COMMAND_PARDON_TYPE) return is_possible_of_type(world, command);
   if (command->kind > COMMAND_OBSERVER_REMOVE || command->partition >= PARTITIONS) return false;
   if (command->index >= (observer ? world->def.observers_max : world->def.agents_max)) return false;
   if (command->kind == COMMAND_WAKE_AT || command->kind == COMMAND_PARDON) return true;
-  if (command->kind == COMMAND_LINK || command->kind == COMMAND_UNLINK)
-    return command->other.index < world->def.agents_max;
+  if (command->kind == COMMAND_UNLINK) return true; /* of any other agent: the list is searched for it */
+  if (command->kind == COMMAND_LINK) return is_possible_link(world, command);
   if (command->kind == COMMAND_TUNE)
     return command->first <= 1.0f && command->second <= (float)ELASTICITY_MOST && command->position.x <= 1.0 &&
            command->position.y <= 1.0 && command->position.z <= 1.0;

@@ -1,5 +1,7 @@
 /* Importance by the four factors of Rankin, Acton & Katchabaw, and company. */
+#include "run/intake_queues.h"
 #include "support/little_world.h"
+#include "world/guard.h"
 
 #include <math.h>
 
@@ -201,5 +203,23 @@ Test(company, refuses_oneself_the_gone_and_other_worlds) {
   little_world_destroy(&little);
   little = little_world_create(1, NULL);
   cr_assert_eq(muster_agent_meet(little.world, one, gone), MUSTER_E_STATE);
+  little_world_destroy(&little);
+}
+
+/* In a snapshot or record that was made up. */
+Test(company, no_command_links_an_agent_to_none_or_to_itself) {
+  little_world little = factors_world(NULL);
+  static const struct {
+    command_kind kind;
+    muster_agent other;
+    bool possible;
+  } cases[] = {{COMMAND_LINK, {5, 1}, true},   {COMMAND_LINK, {0, 0}, false},  {COMMAND_LINK, {5, 2}, false},
+               {COMMAND_LINK, {16, 1}, false}, {COMMAND_LINK, {2, 1}, false},  {COMMAND_LINK, {2, 3}, true},
+               {COMMAND_UNLINK, {0, 0}, true}, {COMMAND_UNLINK, {5, 2}, true}, {COMMAND_UNLINK, {16, 1}, true}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct command command = {.kind = cases[i].kind, .index = 2, .generation = 1};
+    command.other = cases[i].other;
+    cr_assert_eq(command_is_possible(little.world, &command), cases[i].possible, "case %zu", i);
+  }
   little_world_destroy(&little);
 }
