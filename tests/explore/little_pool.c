@@ -54,6 +54,17 @@ void little_pool_check_empty(struct muster_pool *pool) {
   EXPLORE_CHECK(load_relaxed_u64(&pool->free_guests) == pool_all_guests(pool));
 }
 
+void *little_pool_state(size_t bytes, uint32_t workers, uint32_t guests) {
+  struct muster_pool **pool = explore_memory(bytes);
+  *pool = little_pool(workers, guests);
+  return pool;
+}
+
+void little_pool_state_check(void *state) {
+  struct muster_pool **pool = state;
+  little_pool_check_empty(*pool);
+}
+
 void little_job(void *argument, uint32_t worker) {
   unsigned char *ran = argument;
   (void)worker;

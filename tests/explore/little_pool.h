@@ -9,6 +9,12 @@
 /* Makes a pool with lanes of four jobs. In prepare. */
 struct muster_pool *little_pool(uint32_t workers, uint32_t guests);
 
+/* Makes a case's state, whose first member is such a pool. In prepare. */
+void *little_pool_state(size_t bytes, uint32_t workers, uint32_t guests);
+
+/* The check of a case with such a state: the same as little_pool_check_empty. */
+void little_pool_state_check(void *state);
+
 /* A worker's life, without spinning before each sleep: what spinning finds, the last look finds too. Until the pool
  * stops. */
 void little_worker(struct muster_pool *pool, uint32_t index, uint32_t claim_most);

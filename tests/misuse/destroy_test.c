@@ -50,18 +50,14 @@ static little_world world_with(const muster_type_def *type) {
 
 static void run_misusing_atom(void) {
   static const muster_atom atom = {.run = misuse_in_atom};
-  muster_type_def type = muster_default_type_def();
-  type.atoms = &atom;
-  type.atom_count = 1;
+  muster_type_def type = type_with(&atom, 1);
   little_world little = world_with(&type);
   run_frames(&little, 20);
 }
 
 static void run_misusing_touch(bool spawned) {
   static const muster_atom atom = {.run = nothing};
-  muster_type_def type = muster_default_type_def();
-  type.atoms = &atom;
-  type.atom_count = 1;
+  muster_type_def type = type_with(&atom, 1);
   *(spawned ? &type.on_spawned : &type.on_removed) = misuse_in_touch;
   little_world little = world_with(&type);
   run_frame(&little);

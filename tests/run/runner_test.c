@@ -159,9 +159,7 @@ static muster_atom_result pass(muster_update *update) {
 }
 
 static little_world with_one_type(little_world little, const muster_atom *atoms, uint32_t count, uint64_t period_ns) {
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = count;
+  muster_type_def def = type_with(atoms, count);
   def.limit_ns = 1000000000u;
   def.period_ns = def.period_max_ns = period_ns;
   register_type(&little, &def);
@@ -210,9 +208,7 @@ Test(runner, one_dear_action_is_forgotten_when_no_more_follow) {
   muster_agent actor = spawn_at(&little, 0);
   run_frames(&little, 2);
   cr_assert_eq(muster_agent_remove(little.world, actor), MUSTER_OK);
-  muster_type_def def = muster_default_type_def();
-  def.atoms = cheap;
-  def.atom_count = 1;
+  muster_type_def def = type_with(cheap, 1);
   def.period_ns = def.period_max_ns = FRAME_NS;
   register_type(&little, &def);
   for (uint32_t i = 0; i < 40; i++) spawn_at(&little, i);
@@ -243,9 +239,7 @@ Test(runner, counts_an_atom_over_its_limit_also_when_it_finishes_the_update) {
   clock_source clock = clock_calibrate();
   little_world little = wall_world();
   const muster_atom atoms[] = {{dawdle_and_finish, MUSTER_ROLE_BEHAVIOUR, 20000}, {pass, MUSTER_ROLE_BEHAVIOUR, 0}};
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 2;
+  muster_type_def def = type_with(atoms, 2);
   def.limit_ns = 1000;
   def.strikes_demote = def.strikes_quarantine = 0;
   def.period_ns = def.period_max_ns = FRAME_NS;
@@ -298,9 +292,7 @@ static void create_dawdlers(struct dawdlers *dawdlers, muster_role second_role) 
       {second_role == MUSTER_ROLE_ACTION ? act_unless_removed : dawdle_for_long, second_role, 100}};
   dawdlers->clock = clock_calibrate();
   dawdlers->little = wall_world();
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 2;
+  muster_type_def def = type_with(atoms, 2);
   def.limit_ns = 100000000u;
   def.period_ns = def.period_max_ns = FRAME_NS;
   def.on_removed = note_removal;
@@ -409,9 +401,7 @@ Test(runner, an_update_spawns_no_more_than_its_type_may_in_its_parallel_atoms_an
   little_world little = world_of_one_type(egg_atoms, 1, FRAME_NS);
   struct breeder breeder = {.child = muster_default_agent_def()};
   breeder.child.type = little.type;
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 2;
+  muster_type_def def = type_with(atoms, 2);
   def.spawns_max = 2;
   def.user = &breeder;
   register_type(&little, &def);
@@ -445,9 +435,7 @@ Test(runner, who_could_not_be_eaten_for_want_of_room_is_eaten_later) {
   world.commands_max = 16;
   little_world little = little_world_create(1, &world);
   static struct hunt hunt;
-  muster_type_def def = muster_default_type_def();
-  def.atoms = prey_atoms;
-  def.atom_count = 1;
+  muster_type_def def = type_with(prey_atoms, 1);
   register_type(&little, &def);
   for (uint32_t i = 0; i < PREY; i++) hunt.prey[i] = spawn_at(&little, i);
   def.atoms = hunter_atoms;
@@ -488,9 +476,7 @@ Test(runner, other_threads_may_spawn_while_further_types_are_registered) {
   void *refused;
   pthread_barrier_init(&spawner.start, NULL, 2);
   cr_assert_eq(pthread_create(&thread, NULL, spawn_a_thousand, &spawner), 0);
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 1;
+  muster_type_def def = type_with(atoms, 1);
   pthread_barrier_wait(&spawner.start);
   for (uint32_t i = 0; i < 50; i++) register_type(&others, &def);
   pthread_join(thread, &refused);

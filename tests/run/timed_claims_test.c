@@ -25,9 +25,7 @@ static little_world world_of(struct crowd *crowd) {
   muster_world_def def = muster_default_world_def();
   def.audit = true;
   little_world little = little_world_create(1, &def);
-  muster_type_def type = muster_default_type_def();
-  type.atoms = &atom;
-  type.atom_count = 1;
+  muster_type_def type = type_with(&atom, 1);
   type.period_ns = type.period_max_ns = FRAME_NS;
   type.elasticity = 0;
   type.limit_ns = 1000000000u;

@@ -5,13 +5,6 @@
 #define AGENTS      3000
 #define CAPACITY_NS 3000000u
 
-static muster_module_options options_for(uint64_t seed) {
-  muster_module_options options = muster_default_module_options();
-  options.agents = AGENTS;
-  options.seed = seed;
-  return options;
-}
-
 /* As a host that heeds skip_ns. */
 static void run_skipping(struct scene *it, uint32_t frames) {
   for (uint32_t i = 0; i < frames; i++)
@@ -19,7 +12,7 @@ static void run_skipping(struct scene *it, uint32_t frames) {
 }
 
 static uint64_t hash_on(uint32_t workers, uint64_t seed) {
-  muster_module_options options = options_for(seed);
+  muster_module_options options = scene_options(AGENTS, seed);
   struct scene it = scene_open(muster_module_empty(), &options, workers, CAPACITY_NS);
   run_skipping(&it, 220);
   uint64_t hash = muster_world_hash(it.world);
@@ -37,7 +30,7 @@ Test(empty, is_the_same_on_any_number_of_workers) {
 
 /* The longest period is 5 minutes; a release falls into a frame of a minute, and waits within the bound. */
 Test(empty, nobody_is_forgotten_while_nobody_looks) {
-  muster_module_options options = options_for(1);
+  muster_module_options options = scene_options(AGENTS, 1);
   struct scene it = scene_open(muster_module_empty(), &options, 2, CAPACITY_NS);
   run_skipping(&it, 119);
   const uint64_t minute_ns = 60000000000u;
@@ -52,7 +45,7 @@ Test(empty, nobody_is_forgotten_while_nobody_looks) {
 }
 
 static void check_arrival(uint32_t visit_frames, uint64_t quiet_frame_ns, uint32_t quiet_frames) {
-  muster_module_options options = options_for(2);
+  muster_module_options options = scene_options(AGENTS, 2);
   struct scene it = scene_open(muster_module_empty(), &options, 2, CAPACITY_NS);
   for (uint32_t i = 0; i < quiet_frames; i++) scene_frame(&it, quiet_frame_ns);
   scene_frames(&it, visit_frames);
@@ -74,7 +67,7 @@ Test(empty, an_arrival_is_served_at_once_after_frames_of_a_few_seconds) {
 }
 
 Test(empty, visitors_leave_and_come_again) {
-  muster_module_options options = options_for(5);
+  muster_module_options options = scene_options(AGENTS, 5);
   struct scene it = scene_open(muster_module_empty(), &options, 1, CAPACITY_NS);
   run_skipping(&it, 121 + 601 + 121 + 60);
   cr_assert_eq(scene_reported(&it, "visits"), 2);

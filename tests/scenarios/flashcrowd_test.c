@@ -7,19 +7,12 @@
 #define AGENTS      6250
 #define CAPACITY_NS 2500000u
 
-static muster_module_options options_for(uint64_t seed) {
-  muster_module_options options = muster_default_module_options();
-  options.agents = AGENTS;
-  options.seed = seed;
-  return options;
-}
-
 Test(flashcrowd, is_the_same_on_any_number_of_workers) {
-  scene_check_determinism(muster_module_flashcrowd(), options_for(3), CAPACITY_NS, 320);
+  scene_check_determinism(muster_module_flashcrowd(), scene_options(AGENTS, 3), CAPACITY_NS, 320);
 }
 
 Test(flashcrowd, keeps_the_budget_and_the_wait_bound) {
-  muster_module_options options = options_for(1);
+  muster_module_options options = scene_options(AGENTS, 1);
   struct scene it = scene_open(muster_module_flashcrowd(), &options, 2, CAPACITY_NS);
   scene_frames(&it, 640);
   double overload = scene_overload(&it);
@@ -32,7 +25,7 @@ Test(flashcrowd, keeps_the_budget_and_the_wait_bound) {
 
 /* Under twice the load; the population of the exempt is 1 in 100. */
 Test(flashcrowd, after_a_jump_the_new_neighbourhood_soon_runs_as_often_as_it_should) {
-  muster_module_options options = options_for(2);
+  muster_module_options options = scene_options(AGENTS, 2);
   struct scene it = scene_open(muster_module_flashcrowd(), &options, 2, CAPACITY_NS);
   scene_frames(&it, 3 * 300 + 90);
   cr_assert_eq(scene_reported(&it, "jumps"), 3);
@@ -47,7 +40,7 @@ Test(flashcrowd, after_a_jump_the_new_neighbourhood_soon_runs_as_often_as_it_sho
 
 /* The mean cost of an update, in virtual time, before and after the crowd has come to town: it is dearer there. */
 Test(flashcrowd, costs_more_where_the_crowd_is) {
-  muster_module_options options = options_for(4);
+  muster_module_options options = scene_options(AGENTS, 4);
   double looks_each[2];
   for (int i = 0; i < 2; i++) {
     options.observers = i ? 500 : 1;
@@ -61,7 +54,7 @@ Test(flashcrowd, costs_more_where_the_crowd_is) {
 }
 
 Test(flashcrowd, the_guarantee_alone_bounds_every_wait) {
-  muster_module_options options = options_for(6);
+  muster_module_options options = scene_options(AGENTS, 6);
   muster_world_def rules = papers_world_def();
   rules.weight_wait = 0.0f; /* nobody's priority rises with age */
   struct scene it = scene_open_with(muster_module_flashcrowd(), &options, 2, CAPACITY_NS, &rules);

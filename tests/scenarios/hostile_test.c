@@ -8,19 +8,12 @@
 #define AGENTS      4000
 #define CAPACITY_NS 4000000u
 
-static muster_module_options options_for(uint64_t seed) {
-  muster_module_options options = muster_default_module_options();
-  options.agents = AGENTS;
-  options.seed = seed;
-  return options;
-}
-
 Test(hostile, is_the_same_on_any_number_of_workers) {
-  scene_check_determinism(muster_module_hostile(), options_for(3), CAPACITY_NS, 80);
+  scene_check_determinism(muster_module_hostile(), scene_options(AGENTS, 3), CAPACITY_NS, 80);
 }
 
 Test(hostile, keeps_its_invariants_its_budget_and_the_wait_bound) {
-  muster_module_options options = options_for(1);
+  muster_module_options options = scene_options(AGENTS, 1);
   struct scene it = scene_open(muster_module_hostile(), &options, 2, CAPACITY_NS);
   scene_frames(&it, 400);
   double overload = scene_overload(&it);
@@ -36,7 +29,7 @@ Test(hostile, keeps_its_invariants_its_budget_and_the_wait_bound) {
 
 /* Each kind does what it is there for, or the test before proves nothing. */
 Test(hostile, is_hostile) {
-  muster_module_options options = options_for(2);
+  muster_module_options options = scene_options(AGENTS, 2);
   struct scene it = scene_open(muster_module_hostile(), &options, 2, CAPACITY_NS);
   uint64_t longest_ns = 0;
   for (uint32_t i = 0; i < 350; i++) {
@@ -65,7 +58,7 @@ Test(hostile, is_hostile) {
 
 /* Also before the first frame of a new world. */
 Test(hostile, compares_births_with_the_population_from_the_first_frame_on) {
-  muster_module_options options = options_for(5);
+  muster_module_options options = scene_options(AGENTS, 5);
   struct scene it = scene_open(muster_module_hostile(), &options, 1, CAPACITY_NS);
   hostile *self = it.instance;
   self->tally.births = 1;
@@ -76,7 +69,7 @@ Test(hostile, compares_births_with_the_population_from_the_first_frame_on) {
 
 /* A module that registers what the library refuses says why. */
 Test(hostile, hands_on_the_result_of_a_type_that_is_refused) {
-  muster_module_options options = options_for(5);
+  muster_module_options options = scene_options(AGENTS, 5);
   struct scene it = scene_open(muster_module_hostile(), &options, 1, CAPACITY_NS);
   muster_type type = {7};
   muster_type_def def = muster_default_type_def();
@@ -88,7 +81,7 @@ Test(hostile, hands_on_the_result_of_a_type_that_is_refused) {
 }
 
 Test(hostile, the_guarantee_alone_bounds_every_wait) {
-  muster_module_options options = options_for(6);
+  muster_module_options options = scene_options(AGENTS, 6);
   muster_world_def rules = papers_world_def();
   rules.weight_wait = 0.0f; /* nobody's priority rises with age */
   struct scene it = scene_open_with(muster_module_hostile(), &options, 2, CAPACITY_NS, &rules);

@@ -10,13 +10,6 @@
 #define CAPACITY_NS 3000000u
 #define SECOND      30 /* in frames */
 
-static muster_module_options options_for(uint32_t agents, uint64_t seed) {
-  muster_module_options options = muster_default_module_options();
-  options.agents = agents;
-  options.seed = seed;
-  return options;
-}
-
 static void expect(const struct scene *it, const char *name, double value) {
   double reported = scene_reported(it, name);
   cr_assert_eq(reported, value, "%s is %g, should be %g", name, reported, value);
@@ -48,11 +41,11 @@ static demand demand_of(const struct scene *it, uint32_t order, bool forbidden) 
 }
 
 Test(pathstorm, is_the_same_on_any_number_of_workers) {
-  scene_check_determinism(muster_module_pathstorm(), options_for(WALKERS, 3), CAPACITY_NS, 3 * SECOND);
+  scene_check_determinism(muster_module_pathstorm(), scene_options(WALKERS, 3), CAPACITY_NS, 3 * SECOND);
 }
 
 Test(pathstorm, answers_every_order_with_a_way_or_that_there_is_none) {
-  muster_module_options options = options_for(250, 1);
+  muster_module_options options = scene_options(250, 1);
   struct scene it = scene_open(muster_module_pathstorm(), &options, 2, CAPACITY_NS);
   scene_frames(&it, 31 * SECOND);
   uint32_t nowhere = 0;
@@ -75,7 +68,7 @@ Test(pathstorm, answers_every_order_with_a_way_or_that_there_is_none) {
 }
 
 Test(pathstorm, cuts_searches_to_their_share_of_the_frame) {
-  muster_module_options options = options_for(WALKERS, 1);
+  muster_module_options options = scene_options(WALKERS, 1);
   struct scene it = scene_open(muster_module_pathstorm(), &options, 2, 1000000);
   uint64_t cuts = 0, longest_ns = 0;
   for (uint32_t i = 0; i < 3 * SECOND; i++) {
@@ -92,7 +85,7 @@ Test(pathstorm, cuts_searches_to_their_share_of_the_frame) {
 }
 
 Test(pathstorm, searches_once_for_all_who_want_to_one_goal) {
-  muster_module_options options = options_for(WALKERS, 2);
+  muster_module_options options = scene_options(WALKERS, 2);
   struct scene it = scene_open(muster_module_pathstorm(), &options, 2, CAPACITY_NS);
   scene_frames(&it, 4 * SECOND);
   demand there = demand_of(&it, 1, false), nowhere = demand_of(&it, 1, true);
@@ -110,7 +103,7 @@ Test(pathstorm, searches_once_for_all_who_want_to_one_goal) {
 
 /* The first storm finds out; the second comes while that is remembered, the third after it was forgotten. */
 Test(pathstorm, remembers_for_a_while_what_cannot_be_reached) {
-  muster_module_options options = options_for(WALKERS, 2);
+  muster_module_options options = scene_options(WALKERS, 2);
   struct scene it = scene_open(muster_module_pathstorm(), &options, 2, CAPACITY_NS);
   scene_frames(&it, 18 * SECOND);
   demand first = demand_of(&it, 1, true), second = demand_of(&it, 2, true), third = demand_of(&it, 3, true);
@@ -128,7 +121,7 @@ Test(pathstorm, remembers_for_a_while_what_cannot_be_reached) {
 /* More of them than a solver's box holds ask in the same frame. */
 Test(pathstorm, asks_again_when_a_request_was_lost) {
   enum { CROWD = 6000 };
-  muster_module_options options = options_for(CROWD, 1);
+  muster_module_options options = scene_options(CROWD, 1);
   struct scene it = scene_open(muster_module_pathstorm(), &options, 2, 100000000);
   scene_frames(&it, 4 * SECOND);
   cr_assert_gt(scene_reported(&it, "requests"), CROWD);
@@ -139,7 +132,7 @@ Test(pathstorm, asks_again_when_a_request_was_lost) {
 }
 
 Test(pathstorm, ends_at_the_goals) {
-  muster_module_options options = options_for(20, 5);
+  muster_module_options options = scene_options(20, 5);
   struct scene it = scene_open(muster_module_pathstorm(), &options, 1, CAPACITY_NS);
   scene_frames(&it, 31 * SECOND);
   cr_assert_gt(scene_reported(&it, "arrivals"), 5);
@@ -150,7 +143,7 @@ Test(pathstorm, ends_at_the_goals) {
 
 /* The same answers, at the price of atoms as long as a search: all of them offend, and stalls are what it shows. */
 Test(pathstorm, shows_what_slices_are_good_for) {
-  muster_module_options options = options_for(WALKERS, 1);
+  muster_module_options options = scene_options(WALKERS, 1);
   struct scene sliced = scene_open(muster_module_pathstorm(), &options, 2, CAPACITY_NS);
   struct scene whole = scene_open(muster_module_pathstorm_whole(), &options, 2, CAPACITY_NS);
   uint64_t longest_sliced_ns = 0, longest_whole_ns = 0, offences = 0;

@@ -6,17 +6,10 @@ enum { AGENTS = 60, CYCLE = 24 };
 
 #define AMPLE_NS 100000000u
 
-static muster_module_options options_for(uint32_t agents, uint64_t seed) {
-  muster_module_options options = muster_default_module_options();
-  options.agents = agents;
-  options.seed = seed;
-  return options;
-}
-
 /* What a test wants other than the defaults of scene.h. */
 static struct scene open_version(uint32_t agents, const pursuit_version *version, uint32_t workers,
                                  uint64_t capacity_ns, uint32_t delay) {
-  muster_module_options options = options_for(agents, 1);
+  muster_module_options options = scene_options(agents, 1);
   struct scene it = {.module = muster_module_pursuit(), .capacity_ns = capacity_ns, .completed_least = UINT32_MAX};
   cr_assert_eq(it.module->open(&options, &it.instance, &it.needs), MUSTER_OK);
   pursuit_choose(it.instance, version);
@@ -59,7 +52,7 @@ Test(pursuit, a_torus_has_no_edge) {
 }
 
 Test(pursuit, is_the_same_on_any_number_of_workers) {
-  muster_module_options options = options_for(150, 3);
+  muster_module_options options = scene_options(150, 3);
   options.observers = 2;
   scene_check_determinism(muster_module_pursuit(), options, 2000000, 60);
 }

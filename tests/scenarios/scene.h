@@ -27,6 +27,13 @@ struct scene {
   double nominal, desired; /* utilisations, summed over frames */
 };
 
+static inline muster_module_options scene_options(uint32_t agents, uint64_t seed) {
+  muster_module_options options = muster_default_module_options();
+  options.agents = agents;
+  options.seed = seed;
+  return options;
+}
+
 /* A scene of a module that was opened: pool, world, and what the module puts there. */
 static inline void scene_enter(struct scene *it, const muster_module_options *options, uint32_t workers,
                                const muster_world_def *rules) {

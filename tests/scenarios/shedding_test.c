@@ -43,9 +43,7 @@ static uint64_t cost_of(const muster_cost_query *query, void *user) {
 /* All are at level 0 by importance. */
 static void register_character(little_world *little) {
   static const muster_atom atom = {.run = decide, .role = MUSTER_ROLE_BEHAVIOUR};
-  muster_type_def type = muster_default_type_def();
-  type.atoms = &atom;
-  type.atom_count = 1;
+  muster_type_def type = type_with(&atom, 1);
   type.state_bytes = sizeof(rankin_mind);
   type.period_ns = SHORTEST_NS;
   type.period_max_ns = LONGEST_NS;

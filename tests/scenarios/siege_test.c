@@ -12,10 +12,8 @@
 enum { ARRIVED_FRAMES = 330, SETTLED_FRAMES = 600, WINDOW_FRAMES = 300 };
 
 static muster_module_options options_for(uint64_t seed) {
-  muster_module_options options = muster_default_module_options();
-  options.agents = AGENTS;
+  muster_module_options options = scene_options(AGENTS, seed);
   options.observers = PLAYERS;
-  options.seed = seed;
   return options;
 }
 

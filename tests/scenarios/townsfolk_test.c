@@ -9,14 +9,8 @@
 #define AMPLE_NS   10000000u
 #define QUARTER_NS 250000000u
 
-static muster_module_options options_for(uint32_t agents) {
-  muster_module_options options = muster_default_module_options();
-  options.agents = agents;
-  return options;
-}
-
 static struct scene town_open(uint32_t agents, uint32_t workers, uint64_t capacity_ns) {
-  muster_module_options options = options_for(agents);
+  muster_module_options options = scene_options(agents, 1);
   return scene_open(muster_module_townsfolk(), &options, workers, capacity_ns);
 }
 
@@ -77,7 +71,7 @@ typedef struct days {
 
 static days live_four_days(uint64_t capacity_ns) {
   enum { FRAMES = 4 * 1440 * 4 };
-  muster_module_options options = options_for(6 * FOLK_TOWN_AGENTS);
+  muster_module_options options = scene_options(6 * FOLK_TOWN_AGENTS, 1);
   options.observers = 1;
   struct scene it = scene_open(muster_module_townsfolk(), &options, 1, capacity_ns);
   days sums = {0};
@@ -213,11 +207,11 @@ Test(townsfolk, who_is_promoted_runs_at_the_new_level_by_its_next_update_and_kee
 /* ----------------------------------------------------------------------------------------------------- determinism */
 
 Test(townsfolk, the_same_seed_gives_the_same_towns_on_any_number_of_workers) {
-  scene_check_determinism(muster_module_townsfolk(), options_for(5 * FOLK_TOWN_AGENTS), 150000, 900);
+  scene_check_determinism(muster_module_townsfolk(), scene_options(5 * FOLK_TOWN_AGENTS, 1), 150000, 900);
 }
 
 Test(townsfolk, four_workers_give_the_same_towns_too) {
-  muster_module_options options = options_for(3 * FOLK_TOWN_AGENTS);
+  muster_module_options options = scene_options(3 * FOLK_TOWN_AGENTS, 1);
   cr_assert_eq(scene_hash_after(muster_module_townsfolk(), &options, 4, 60000, 600),
                scene_hash_after(muster_module_townsfolk(), &options, 1, 60000, 600));
 }
@@ -378,7 +372,7 @@ Test(townsfolk, who_is_nobody_cannot_be_watched_and_names_are_given_that_can) {
 
 Test(townsfolk, refuses_options_that_make_no_sense_and_says_why) {
   scene_check_refusals(muster_module_townsfolk());
-  scene_refuses(muster_module_townsfolk(), options_for(1), MUSTER_E_ARGUMENT, "1 agent is no town");
+  scene_refuses(muster_module_townsfolk(), scene_options(1, 1), MUSTER_E_ARGUMENT, "1 agent is no town");
 }
 
 Test(townsfolk, any_number_of_agents_lives_in_towns_with_a_hall_each) {

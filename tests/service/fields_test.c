@@ -191,9 +191,7 @@ Test(fields, that_are_live_are_tuned_within_their_ranges) {
 
 Test(fields, of_agents_are_refused_outside_their_ranges) {
   little_world little = little_world_create(1, NULL);
-  muster_type_def type = muster_default_type_def();
-  type.atoms = &one_atom;
-  type.atom_count = 1;
+  muster_type_def type = type_with(&one_atom, 1);
   register_type(&little, &type);
   muster_agent agent = spawn_at(&little, 0);
   double values[3];

@@ -27,9 +27,7 @@ static muster_world *world_of(uint32_t agents) {
   muster_world_def def = muster_default_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   muster_world *world = muster_world_create(&def);
-  muster_type_def type = muster_default_type_def();
-  type.atoms = atoms;
-  type.atom_count = 1;
+  muster_type_def type = type_with(atoms, 1);
   muster_agent_def agent = muster_default_agent_def();
   agent.type = muster_type_register(world, &type);
   for (uint32_t i = 0; i < agents; i++) muster_agent_spawn(world, &agent);

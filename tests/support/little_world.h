@@ -42,6 +42,14 @@ static inline void little_world_destroy(little_world *little) {
   muster_pool_destroy(little->pool);
 }
 
+/* A type of the default definition that runs these atoms. */
+static inline muster_type_def type_with(const muster_atom *atoms, uint32_t count) {
+  muster_type_def def = muster_default_type_def();
+  def.atoms = atoms;
+  def.atom_count = count;
+  return def;
+}
+
 static inline void register_type(little_world *little, const muster_type_def *def) {
   little->type = muster_type_register(little->world, def);
   cr_assert_neq(little->type.index, 0, "%s", muster_last_error());
@@ -55,9 +63,7 @@ static inline muster_atom_result nothing(muster_update *update) {
 
 /* Agents that run two atoms, of which the second is an action, in every frame. */
 static inline muster_type_def actors_def(const muster_atom atoms[2], muster_act act, void *user) {
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 2;
+  muster_type_def def = type_with(atoms, 2);
   def.period_ns = def.period_max_ns = FRAME_NS;
   def.elasticity = 0;
   def.act = act;

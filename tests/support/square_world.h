@@ -50,9 +50,7 @@ static inline little_world square_world(uint32_t workers, muster_clock clock) {
   world.clock = clock;
   world.agents_max = 2 * SQUARE_AGENTS;
   little_world little = little_world_create(workers, &world);
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 3;
+  muster_type_def def = type_with(atoms, 3);
   def.state_bytes = sizeof(square_state);
   def.spawns_max = 1;
   def.period_ns = 30000000;

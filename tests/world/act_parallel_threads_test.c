@@ -77,9 +77,7 @@ static little_world create_slow(struct crowd *crowd, muster_act act) {
   const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {take_long, MUSTER_ROLE_ACTION, 2000}};
   muster_world_def world = muster_default_world_def();
   little_world little = little_world_create(WORKERS, &world);
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 2;
+  muster_type_def def = type_with(atoms, 2);
   def.period_ns = def.period_max_ns = FRAME_NS;
   def.limit_ns = LONG_NS / 2;
   def.strikes_demote = def.strikes_quarantine = 0;

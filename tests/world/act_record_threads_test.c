@@ -55,9 +55,7 @@ static little_world create(uint32_t workers) {
 static void register_all(little_world *little) {
   const muster_atom atoms[] = {{live, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, 30000}};
   static bool yes = true;
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 2;
+  muster_type_def def = type_with(atoms, 2);
   def.state_bytes = sizeof(creature);
   def.spawns_max = def.messages_max = 1;
   def.sends_max = 2;

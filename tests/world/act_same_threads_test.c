@@ -88,9 +88,7 @@ static void use_sets(muster_type_def *def, muster_set_def sets[3], const muster_
 static void populate(little_world *little, bool with_sets) {
   static const muster_act kinds[] = {MUSTER_ACT_REGION, MUSTER_ACT_SERIAL, MUSTER_ACT_PARALLEL};
   const muster_atom atoms[] = {{live, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, 3000}};
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 2;
+  muster_type_def def = type_with(atoms, 2);
   def.state_bytes = sizeof(creature);
   def.published_bytes = sizeof(uint64_t);
   muster_set_def sets[3];

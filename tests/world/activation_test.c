@@ -27,9 +27,7 @@ static muster_type_def kind_of(uint32_t kind) {
   static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 3000};
   static const muster_elapsed contracts[KINDS] = {MUSTER_ELAPSED_DELTA, MUSTER_ELAPSED_STEPS, MUSTER_ELAPSED_DELTA,
                                                   MUSTER_ELAPSED_EVENTS};
-  muster_type_def type = muster_default_type_def();
-  type.atoms = &atom;
-  type.atom_count = 1;
+  muster_type_def type = type_with(&atom, 1);
   type.on_spawned = be_born;
   type.state_bytes = sizeof(life);
   type.elapsed = contracts[kind];

@@ -37,9 +37,7 @@ Test(activation_threads, everyone_runs_as_often_as_its_period_says) {
   def.agents_max = AGENTS;
   def.activation_delay = DELAY;
   little_world little = little_world_create(3, &def);
-  muster_type_def type = muster_default_type_def();
-  type.atoms = &atom;
-  type.atom_count = 1;
+  muster_type_def type = type_with(&atom, 1);
   type.period_ns = type.period_max_ns = PERIOD_FRAMES * FRAME_NS;
   type.state_bytes = sizeof(struct life);
   type.on_spawned = be_born;

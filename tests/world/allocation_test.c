@@ -25,9 +25,7 @@ Test(allocation, a_frame_allocates_nothing_while_agents_move_breed_die_and_wake)
   def.agents_max = 5000;
   def.allocator = counted_allocator(&counted);
   little_world little = little_world_create(3, &def);
-  muster_type_def type = muster_default_type_def();
-  type.atoms = atoms;
-  type.atom_count = 2;
+  muster_type_def type = type_with(atoms, 2);
   type.state_bytes = 8;
   type.spawns_max = 2;
   type.period_ns = 20000000;

@@ -62,9 +62,7 @@ static muster_world_def audited(struct stage *stage) {
 }
 
 static muster_type_def actor(struct stage *stage, const muster_atom *atoms, uint32_t count) {
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = count;
+  muster_type_def def = type_with(atoms, count);
   def.period_ns = def.period_max_ns = FRAME_NS;
   def.elasticity = 0;
   def.limit_ns = 1000000000u;

@@ -16,9 +16,7 @@ static struct fixture *create(uint32_t workers, muster_atom_result (*run)(muster
   struct fixture *fixture = calloc(1, sizeof *fixture);
   fixture->little = little_world_create(workers, NULL);
   muster_atom atom = {run, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_type_def type = muster_default_type_def();
-  type.atoms = &atom;
-  type.atom_count = 1;
+  muster_type_def type = type_with(&atom, 1);
   type.user = user;
   register_type(&fixture->little, &type);
   for (uint32_t i = 0; i < AGENTS; i++) fixture->agents[i] = spawn_at(&fixture->little, i);

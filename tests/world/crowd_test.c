@@ -48,9 +48,7 @@ static struct crowd *create(uint32_t workers) {
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.commands_max = 2 * CROWD;
   crowd->little = little_world_create(workers, &world);
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 1;
+  muster_type_def def = type_with(atoms, 1);
   def.state_bytes = def.published_bytes = 8;
   def.on_spawned = note_spawned;
   def.on_removed = note_removed;

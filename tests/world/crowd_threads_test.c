@@ -131,9 +131,7 @@ static struct scene *create(uint32_t people, uint32_t agents_max) {
   world.agents_max = agents_max;
   scene->little = little_world_create(2, &world);
   for (uint32_t i = 0; i < TYPES; i++) {
-    muster_type_def def = muster_default_type_def();
-    def.atoms = kinds[i].atoms;
-    def.atom_count = kinds[i].atom_count;
+    muster_type_def def = type_with(kinds[i].atoms, kinds[i].atom_count);
     def.spawns_max = kinds[i].spawns_max;
     def.period_ns = kinds[i].period_ns;
     def.elasticity = kinds[i].elasticity;

@@ -27,9 +27,7 @@ static uint64_t cost_of(const muster_cost_query *query, void *user) {
 static little_world crowded(const muster_world_def *def, struct costs *costs) {
   static const muster_atom atom = {pass, MUSTER_ROLE_BEHAVIOUR, UPDATE_NS};
   little_world little = little_world_create(1, def);
-  muster_type_def type = muster_default_type_def();
-  type.atoms = &atom;
-  type.atom_count = 1;
+  muster_type_def type = type_with(&atom, 1);
   type.period_ns = FRAME_NS;
   type.user = costs;
   type.model_cost_ns = cost_of;

@@ -117,9 +117,7 @@ static muster_atom_result pass(muster_update *update) {
 Test(definitions, an_older_and_shorter_definition_gets_the_defaults_of_what_it_does_not_know) {
   little_world little = little_world_create(1, NULL);
   const muster_atom atom = {pass, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_type_def type = muster_default_type_def();
-  type.atoms = &atom;
-  type.atom_count = 1;
+  muster_type_def type = type_with(&atom, 1);
   type.wake_gap_ns = UINT64_MAX; /* wrong, but beyond what this caller's struct has */
   type.size = offsetof(muster_type_def, wake_gap_ns);
   register_type(&little, &type);
@@ -144,9 +142,7 @@ static muster_atom_result stand_still(muster_update *update) {
 Test(definitions, a_type_is_found_by_its_name_the_first_of_several) {
   little_world little = little_world_create(1, NULL);
   muster_atom atom = {.run = stand_still};
-  muster_type_def def = muster_default_type_def();
-  def.atoms = &atom;
-  def.atom_count = 1;
+  muster_type_def def = type_with(&atom, 1);
   def.name = "baker";
   muster_type first = muster_type_register(little.world, &def), second = muster_type_register(little.world, &def);
   cr_assert(first.index != 0 && second.index != first.index);

@@ -70,9 +70,7 @@ static struct outcome run_world(uint32_t workers, uint64_t seed, muster_order or
   if (order != MUSTER_ORDER_DEADLINE) world.elastic = MUSTER_ELASTIC_RATE;
   world.agents_max = 4000;
   little_world little = little_world_create(workers, &world);
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 3;
+  muster_type_def def = type_with(atoms, 3);
   def.state_bytes = sizeof(creature);
   def.published_bytes = sizeof(double);
   def.spawns_max = 1;
@@ -137,9 +135,7 @@ Test(determinism, where_in_its_period_an_agent_begins_is_the_same_everywhere) {
   const muster_atom atom = {note_frame, MUSTER_ROLE_BEHAVIOUR, 1000};
   muster_agent agents[AGENTS];
   little_world little = little_world_create(1, NULL);
-  muster_type_def def = muster_default_type_def();
-  def.atoms = &atom;
-  def.atom_count = 1;
+  muster_type_def def = type_with(&atom, 1);
   def.state_bytes = sizeof(uint64_t);
   def.period_ns = def.period_max_ns = 100 * FRAME_NS;
   register_type(&little, &def);

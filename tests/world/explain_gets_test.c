@@ -6,9 +6,7 @@ static char words[4096];
 
 static muster_type_def every(uint64_t period_ns, uint64_t period_max_ns) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 100000}};
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 1;
+  muster_type_def def = type_with(atoms, 1);
   def.period_ns = period_ns;
   def.period_max_ns = period_max_ns;
   return def;

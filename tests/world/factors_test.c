@@ -16,9 +16,7 @@ static little_world factors_world(const float weights[4]) {
   if (weights) def.role = weights[2];
   if (weights) def.company = weights[3];
   little_world little = little_world_create(1, &def);
-  muster_type_def type = muster_default_type_def();
-  type.atoms = atoms;
-  type.atom_count = 1;
+  muster_type_def type = type_with(atoms, 1);
   register_type(&little, &type);
   return little;
 }

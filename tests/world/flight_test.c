@@ -207,9 +207,7 @@ Test(flight, memory_that_does_not_do_is_refused) {
   cr_assert_eq(muster_flight_attach(little.world, memory, bytes), MUSTER_OK);
   cr_assert_eq(muster_flight_attach(little.world, NULL, 0), MUSTER_OK);
   memset(memory, 0xee, bytes);
-  muster_type_def type = muster_default_type_def();
-  type.atoms = atoms;
-  type.atom_count = 1;
+  muster_type_def type = type_with(atoms, 1);
   register_type(&little, &type);
   run_frame(&little);
   for (size_t i = 0; i < bytes; i++) cr_assert_eq(memory[i], 0xee, "memory that was taken back is not written");

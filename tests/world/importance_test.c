@@ -6,9 +6,7 @@
 
 static muster_type_def plain_type(void) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 0}};
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 1;
+  muster_type_def def = type_with(atoms, 1);
   return def;
 }
 

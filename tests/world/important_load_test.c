@@ -31,9 +31,7 @@ static muster_position somewhere(struct theatre *theatre) {
 static void register_kinds(struct theatre *theatre) {
   for (uint32_t kind = 0; kind < KINDS; kind++) {
     muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, cost_ns[kind]};
-    muster_type_def def = muster_default_type_def();
-    def.atoms = &atom;
-    def.atom_count = 1;
+    muster_type_def def = type_with(&atom, 1);
     def.period_ns = period_ns[kind];
     def.level_count = 3;
     if (kind == EXEMPT) def.elasticity = 0.0f;

@@ -40,9 +40,7 @@ struct town {
 
 static muster_type_def noting(void) {
   static const muster_atom atoms[] = {{note, MUSTER_ROLE_BEHAVIOUR, COST_NS}};
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 1;
+  muster_type_def def = type_with(atoms, 1);
   def.state_bytes = sizeof(struct diary);
   def.period_ns = SHORTEST_NS;
   def.period_max_ns = LONGEST_NS;

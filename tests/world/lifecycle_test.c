@@ -19,9 +19,7 @@ static void count_removed(muster_update *update) {
 
 static muster_type_def counting_type(struct ledger *ledger) {
   static const muster_atom atoms[] = {{count_update, MUSTER_ROLE_BEHAVIOUR, 0}};
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 1;
+  muster_type_def def = type_with(atoms, 1);
   def.user = ledger;
   def.on_spawned = count_spawned;
   def.on_removed = count_removed;

@@ -328,9 +328,7 @@ static struct outcome run_gossip(uint32_t workers, uint64_t seed) {
   world.agents_max = 3000;
   world.sends_per_frame = 300; /* not enough for everybody */
   little_world little = little_world_create(workers, &world);
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 3;
+  muster_type_def def = type_with(atoms, 3);
   def.state_bytes = sizeof(gossip);
   def.spawns_max = 1;
   def.messages_max = 3;

@@ -233,9 +233,7 @@ Test(messages_rules, what_arrives_while_an_update_is_under_way_wakes_its_agent_w
                               {count_step, MUSTER_ROLE_BEHAVIOUR, 300000},
                               {count_step, MUSTER_ROLE_BEHAVIOUR, 300000}};
   little_world little = little_world_create(1, NULL);
-  muster_type_def def = muster_default_type_def();
-  def.atoms = slow;
-  def.atom_count = 3;
+  muster_type_def def = type_with(slow, 3);
   def.state_bytes = 8;
   def.period_ns = def.period_max_ns = 10000000000u;
   def.messages_max = 4;

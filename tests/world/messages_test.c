@@ -212,9 +212,7 @@ static muster_atom_result read_slowly(muster_update *update) {
 /* In every frame the host sends two; the receiver's update takes several frames. */
 static void check_slow_reader(const muster_atom *atoms, uint64_t budget_ns, bool acts) {
   little_world little = little_world_create(2, NULL);
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 3;
+  muster_type_def def = type_with(atoms, 3);
   def.state_bytes = sizeof(slow_reader);
   def.period_ns = def.period_max_ns = acts ? 4 * FRAME_NS : FRAME_NS;
   def.messages_max = 16;

@@ -21,9 +21,7 @@ static muster_atom_result look(muster_update *update) {
 static little_world lookers(void) {
   static const muster_atom atom = {look, MUSTER_ROLE_PERCEPTION, 1000};
   little_world little = little_world_create(1, NULL);
-  muster_type_def def = muster_default_type_def();
-  def.atoms = &atom;
-  def.atom_count = 1;
+  muster_type_def def = type_with(&atom, 1);
   def.period_ns = def.period_max_ns = FRAME_NS;
   def.elasticity = 0;
   register_type(&little, &def);

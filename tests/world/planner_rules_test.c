@@ -169,9 +169,7 @@ Test(planner_rules, types_without_atoms_belong_into_planner_worlds_and_have_noth
 
 Test(planner_rules, atoms_are_counted_and_charged_but_not_called) {
   planned_world *planned = planned_world_create(NULL);
-  muster_type_def type = muster_default_type_def();
-  type.atoms = two_atoms;
-  type.atom_count = 2;
+  muster_type_def type = type_with(two_atoms, 2);
   register_type(&planned->little, &type);
   spawn_at(&planned->little, 0);
   uint32_t runs = 0;

@@ -13,9 +13,7 @@ static muster_atom_result count_up(muster_update *update) {
 static little_world open_world(void) {
   static const muster_atom atom = {count_up, MUSTER_ROLE_BEHAVIOUR, 1000};
   little_world little = little_world_create(2, NULL);
-  muster_type_def type = muster_default_type_def();
-  type.atoms = &atom;
-  type.atom_count = 1;
+  muster_type_def type = type_with(&atom, 1);
   type.period_ns = type.period_max_ns = FRAME_NS;
   type.state_bytes = sizeof(uint64_t);
   register_type(&little, &type);
@@ -58,9 +56,7 @@ Test(quarantine, by_the_hosts_word_keeps_a_type_from_running_until_a_pardon_and_
 static little_world open_called_world(void) {
   static const muster_atom atom = {count_up, MUSTER_ROLE_BEHAVIOUR, 1000};
   little_world little = little_world_create(1, NULL);
-  muster_type_def type = muster_default_type_def();
-  type.atoms = &atom;
-  type.atom_count = 1;
+  muster_type_def type = type_with(&atom, 1);
   type.elapsed = MUSTER_ELAPSED_EVENTS;
   type.state_bytes = sizeof(uint64_t);
   register_type(&little, &type);

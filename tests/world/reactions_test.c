@@ -39,9 +39,7 @@ static muster_atom_result live(muster_update *update) {
 
 static muster_type register_one(const little_world *little, const muster_atom *atom, struct script *script,
                                 uint64_t period_ns, uint32_t state_bytes) {
-  muster_type_def type = muster_default_type_def();
-  type.atoms = atom;
-  type.atom_count = 1;
+  muster_type_def type = type_with(atom, 1);
   type.state_bytes = state_bytes;
   type.period_ns = period_ns;
   type.period_max_ns = 400 * FRAME_NS;

@@ -20,9 +20,7 @@ static muster_atom_result run_on(muster_update *update) {
 
 static muster_type_def type_def(void) {
   static const muster_atom atoms[] = {{run_on, MUSTER_ROLE_BEHAVIOUR, 20000}};
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 1;
+  muster_type_def def = type_with(atoms, 1);
   def.state_bytes = sizeof(uint64_t);
   return def;
 }

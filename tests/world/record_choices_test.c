@@ -35,9 +35,7 @@ static muster_atom_result live(muster_update *update) {
 
 static void register_it(muster_world *world) {
   static const muster_atom atoms[] = {{live, MUSTER_ROLE_BEHAVIOUR, 20000}, {live, MUSTER_ROLE_BEHAVIOUR, 10000}};
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 2;
+  muster_type_def def = type_with(atoms, 2);
   def.state_bytes = sizeof(creature);
   def.level_count = 3;
   def.level_importance[0] = 0.1f; /* so that there are many whom pressure can lower */

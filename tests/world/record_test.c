@@ -312,9 +312,7 @@ static little_world crowd_create(uint32_t workers) {
 
 static void crowd_register(little_world *little) {
   const muster_atom atom = {stroll, MUSTER_ROLE_BEHAVIOUR, 300};
-  muster_type_def def = muster_default_type_def();
-  def.atoms = &atom;
-  def.atom_count = 1;
+  muster_type_def def = type_with(&atom, 1);
   def.state_bytes = 8;
   def.period_ns = FRAME_NS;
   def.period_max_ns = 4 * FRAME_NS;

@@ -53,9 +53,7 @@ static muster_atom_result send_too_much(muster_update *update) {
 }
 
 static muster_type_def sender_type(const muster_atom *atom) {
-  muster_type_def type = muster_default_type_def();
-  type.atoms = atom;
-  type.atom_count = 1;
+  muster_type_def type = type_with(atom, 1);
   type.name = "sender";
   type.messages_max = type.sends_max = 2;
   type.message_bytes = 4;

@@ -241,9 +241,7 @@ Test(sets_modes, unknown_answers_count_as_next) {
 
 Test(sets_modes, a_type_without_sets_has_nothing_to_cut) {
   muster_agent agent;
-  muster_type_def type = muster_default_type_def();
-  type.atoms = noting_atoms;
-  type.atom_count = 3;
+  muster_type_def type = type_with(noting_atoms, 3);
   type.user = &noted;
   noted.answers[0][0] = MUSTER_ATOM_MORE;
   noted.answers[0][1] = (muster_atom_result)-1;

@@ -33,9 +33,7 @@ static little_world create(float level_pressure) {
   def.level_pressure = level_pressure;
   def.debt_budgets = 0;
   little_world little = little_world_create(1, &def);
-  muster_type_def type = muster_default_type_def();
-  type.atoms = &atom;
-  type.atom_count = 1;
+  muster_type_def type = type_with(&atom, 1);
   type.state_bytes = sizeof(struct life);
   type.level_count = LEVELS;
   type.level_importance[0] = type.level_importance[1] = 0.0f; /* by importance, all are at 0 */
@@ -148,9 +146,7 @@ Test(shedding, tries_ever_less_often_where_no_depth_fits) {
   def.capacity_ns = FRAME_NS * 11 / 20;
   def.debt_budgets = 0;
   little_world little = little_world_create(1, &def);
-  muster_type_def type = muster_default_type_def();
-  type.atoms = &atom;
-  type.atom_count = 1;
+  muster_type_def type = type_with(&atom, 1);
   type.state_bytes = sizeof(struct life);
   type.level_count = 2;
   type.level_importance[0] = 0.0f;

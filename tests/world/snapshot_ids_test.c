@@ -12,9 +12,7 @@ static little_world counting_world(muster_clock clock, uint32_t workers) {
   def.clock = clock;
   def.agents_max = 3000;
   little_world little = little_world_create(workers, &def);
-  muster_type_def type = muster_default_type_def();
-  type.atoms = atoms;
-  type.atom_count = 1;
+  muster_type_def type = type_with(atoms, 1);
   type.state_bytes = sizeof(uint64_t);
   register_type(&little, &type);
   return little;

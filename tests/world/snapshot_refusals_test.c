@@ -232,9 +232,7 @@ static muster_atom_result save_inside(muster_update *update) {
 Test(snapshot_refusals, states_in_which_a_world_is_not_saved_or_loaded) {
   static const muster_atom atoms[] = {{save_inside, MUSTER_ROLE_BEHAVIOUR, 0}};
   little_world little = little_world_create(1, NULL);
-  muster_type_def type = muster_default_type_def();
-  type.atoms = atoms;
-  type.atom_count = 1;
+  muster_type_def type = type_with(atoms, 1);
   register_type(&little, &type);
   muster_agent_wake(little.world, spawn_at(&little, 0));
   cr_assert_eq(save_somewhere(little.world, 0), MUSTER_E_SYSTEM, "the first write is refused");

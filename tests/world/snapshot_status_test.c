@@ -77,9 +77,7 @@ Test(snapshot_status, a_row_that_no_agent_of_its_status_has_is_refused) {
 Test(snapshot_status, a_time_that_an_agent_waits_for_before_it_is_active_is_kept) {
   static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 100};
   little_world worlds[2];
-  muster_type_def type = muster_default_type_def();
-  type.atoms = &atom;
-  type.atom_count = 1;
+  muster_type_def type = type_with(&atom, 1);
   type.elapsed = MUSTER_ELAPSED_EVENTS;
   for (uint32_t i = 0; i < 2; i++) {
     worlds[i] = little_world_create(1, NULL);

@@ -21,9 +21,7 @@ static muster_atom_result count(muster_update *update) {
 
 static void populate(little_world *little) {
   static const muster_atom atoms[] = {{count, MUSTER_ROLE_BEHAVIOUR, 10000}};
-  muster_type_def type = muster_default_type_def();
-  type.atoms = atoms;
-  type.atom_count = 1;
+  muster_type_def type = type_with(atoms, 1);
   type.state_bytes = sizeof(struct tally);
   type.period_ns = FRAME_NS;
   register_type(little, &type);

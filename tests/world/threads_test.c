@@ -21,9 +21,7 @@ static muster_atom_result remember(muster_update *update) {
 
 static muster_type_def remembering_type(void) {
   static const muster_atom atoms[] = {{remember, MUSTER_ROLE_BEHAVIOUR, 0}};
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 1;
+  muster_type_def def = type_with(atoms, 1);
   def.state_bytes = 24;
   def.published_bytes = 8;
   def.period_ns = FRAME_NS;

@@ -23,9 +23,7 @@ static muster_atom_result count(muster_update *update) {
 
 static void register_counters(little_world *little) {
   static const muster_atom atoms[] = {{count, MUSTER_ROLE_BEHAVIOUR, COST_NS}};
-  muster_type_def type = muster_default_type_def();
-  type.atoms = atoms;
-  type.atom_count = 1;
+  muster_type_def type = type_with(atoms, 1);
   type.state_bytes = sizeof(struct tally);
   type.period_ns = FRAME_NS;
   type.period_max_ns = 100 * FRAME_NS;

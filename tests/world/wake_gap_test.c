@@ -178,9 +178,7 @@ static little_world build_alone(muster_clock clock, uint64_t gap_frames, muster_
   muster_world_def def = muster_default_world_def();
   def.clock = clock;
   little_world little = little_world_create(1, &def);
-  muster_type_def type = muster_default_type_def();
-  type.atoms = note_times;
-  type.atom_count = 1;
+  muster_type_def type = type_with(note_times, 1);
   type.state_bytes = 16 * sizeof(uint64_t);
   type.period_ns = type.period_max_ns = period_frames * (uint64_t)FRAME_NS;
   type.wake_gap_ns = gap_frames * FRAME_NS;
@@ -251,9 +249,7 @@ static const muster_atom callers_atoms[] = {{.run = wake_sleeper}, {.run = wake_
 static uint64_t runs_on_the_wall_clock(uint64_t gap_frames, uint64_t *delayed) {
   struct caller caller = {0};
   little_world little = build_alone(MUSTER_CLOCK_WALL, gap_frames, &caller.sleeper, 1000000);
-  muster_type_def type = muster_default_type_def();
-  type.atoms = callers_atoms;
-  type.atom_count = 3;
+  muster_type_def type = type_with(callers_atoms, 3);
   type.period_ns = type.period_max_ns = FRAME_NS;
   type.user = &caller;
   register_type(&little, &type);

@@ -226,9 +226,7 @@ Test(watchdog, an_agent_that_computes_for_so_long_goes_down_a_level) {
   struct stage stage;
   muster_world_def def = watched();
   open_stage(&stage, 2, &def);
-  muster_type_def type = muster_default_type_def();
-  type.atoms = atoms;
-  type.atom_count = 1;
+  muster_type_def type = type_with(atoms, 1);
   type.limit_ns = 1000000000u;
   type.level_count = 2;
   type.level_importance[0] = 0.0f;
@@ -303,9 +301,7 @@ Test(watchdog, a_world_without_one_says_nothing) {
   muster_world_def def = watched();
   def.stuck_ns = 0;
   open_stage(&stage, 2, &def);
-  muster_type_def type = muster_default_type_def();
-  type.atoms = atoms;
-  type.atom_count = 1;
+  muster_type_def type = type_with(atoms, 1);
   type.limit_ns = 20000000u;
   register_type(&stage.little, &type);
   muster_agent agent = spawn_woken(&stage, stage.little.type);
@@ -340,9 +336,7 @@ Test(watchdog, an_offender_among_short_updates_is_found_within_a_few_frames) {
   muster_world_def def = watched();
   def.stuck_ns = 500000000u;
   open_stage(&stage, 2, &def);
-  muster_type_def type = muster_default_type_def();
-  type.atoms = atoms;
-  type.atom_count = 1;
+  muster_type_def type = type_with(atoms, 1);
   type.period_ns = type.period_max_ns = FRAME_NS;
   type.strikes_quarantine = 3;
   type.user = &stage;

@@ -14,18 +14,12 @@ struct state {
   muster_range *range;
 };
 
-static void *prepare_with(uint32_t workers) {
-  struct state *state = explore_memory(sizeof *state);
-  state->pool = little_pool(workers, 2);
-  return state;
-}
-
 static void *prepare_two(void) {
-  return prepare_with(2);
+  return little_pool_state(sizeof(struct state), 2, 2);
 }
 
 static void *prepare_three(void) {
-  return prepare_with(3);
+  return little_pool_state(sizeof(struct state), 3, 2);
 }
 
 static void begin(void *argument) {
@@ -33,11 +27,6 @@ static void begin(void *argument) {
   state->range = explore_new(sizeof *state->range);
   state->group = explore_new(sizeof *state->group);
   muster_group_init(state->group, state->pool);
-}
-
-static void check(void *argument) {
-  const struct state *state = argument;
-  little_pool_check_empty(state->pool);
 }
 
 static void run_indices(struct state *state, uint32_t range, uint64_t begin, uint64_t end) {
@@ -144,10 +133,10 @@ static void run_stopped(void *argument, uint32_t fibre) {
 }
 
 const explore_case range_cases[] = {
-    {"range/for", 3, prepare_three, NULL, run_for, check, 0},
-    {"range/two_callers", 3, prepare_two, NULL, run_two_callers, check, 0},
-    {"range/nested", 2, prepare_two, NULL, run_nested, check, 0},
-    {"range/submitted", 3, prepare_three, begin, run_submitted, check, 0},
-    {"range/stopped", 3, prepare_three, begin, run_stopped, check, 0},
+    {"range/for", 3, prepare_three, NULL, run_for, little_pool_state_check, 0},
+    {"range/two_callers", 3, prepare_two, NULL, run_two_callers, little_pool_state_check, 0},
+    {"range/nested", 2, prepare_two, NULL, run_nested, little_pool_state_check, 0},
+    {"range/submitted", 3, prepare_three, begin, run_submitted, little_pool_state_check, 0},
+    {"range/stopped", 3, prepare_three, begin, run_stopped, little_pool_state_check, 0},
     {0},
 };

@@ -14,22 +14,16 @@ struct state {
   uint64_t submitted, dropped;
 };
 
-static void *prepare_with(uint32_t workers) {
-  struct state *state = explore_memory(sizeof *state);
-  state->pool = little_pool(workers, 1);
-  return state;
-}
-
 static void *prepare_two(void) {
-  return prepare_with(2);
+  return little_pool_state(sizeof(struct state), 2, 1);
 }
 
 static void *prepare_three(void) {
-  return prepare_with(3);
+  return little_pool_state(sizeof(struct state), 3, 1);
 }
 
 static void *prepare_four(void) {
-  return prepare_with(4);
+  return little_pool_state(sizeof(struct state), 4, 1);
 }
 
 static void submit(struct state *state, uint32_t priority, uint32_t number) {
@@ -43,11 +37,6 @@ static void stop_quiet(struct state *state) {
   for (uint32_t i = 0; i < state->submitted; i++)
     if (!state->ran[i]) explore_fail("all sleep, and job %u has not run", i);
   EXPLORE_CHECK(muster_pool_stop(state->pool) == 0);
-}
-
-static void check(void *argument) {
-  const struct state *state = argument;
-  little_pool_check_empty(state->pool);
 }
 
 static void run_one_worker(void *argument, uint32_t fibre) {
@@ -172,14 +161,14 @@ static void check_stop(void *argument) {
 }
 
 const explore_case sleep_cases[] = {
-    {"sleep/one_worker", 2, prepare_two, NULL, run_one_worker, check, 0},
-    {"sleep/two_submitters", 3, prepare_two, NULL, run_two_submitters, check, 0},
-    {"sleep/two_workers", 3, prepare_three, NULL, run_two_workers, check, 0},
-    {"sleep/directed", 3, prepare_three, NULL, run_directed, check, 0},
-    {"sleep/gang", 3, prepare_three, NULL, run_gang, check, 0},
-    {"sleep/gang_of_three", 4, prepare_four, NULL, run_gang_of_three, check, 0},
-    {"sleep/gang_by_one_wake", 4, prepare_four, NULL, run_gang_by_one_wake, check, 0},
-    {"sleep/spinning", 2, prepare_two, NULL, run_spinning, check, 0},
+    {"sleep/one_worker", 2, prepare_two, NULL, run_one_worker, little_pool_state_check, 0},
+    {"sleep/two_submitters", 3, prepare_two, NULL, run_two_submitters, little_pool_state_check, 0},
+    {"sleep/two_workers", 3, prepare_three, NULL, run_two_workers, little_pool_state_check, 0},
+    {"sleep/directed", 3, prepare_three, NULL, run_directed, little_pool_state_check, 0},
+    {"sleep/gang", 3, prepare_three, NULL, run_gang, little_pool_state_check, 0},
+    {"sleep/gang_of_three", 4, prepare_four, NULL, run_gang_of_three, little_pool_state_check, 0},
+    {"sleep/gang_by_one_wake", 4, prepare_four, NULL, run_gang_by_one_wake, little_pool_state_check, 0},
+    {"sleep/spinning", 2, prepare_two, NULL, run_spinning, little_pool_state_check, 0},
     {"sleep/stop", 3, prepare_three, NULL, run_stop, check_stop, 0},
     {0},
 };

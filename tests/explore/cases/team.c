@@ -21,23 +21,12 @@ struct state {
   struct parking came;
 };
 
-static void *prepare_with(uint32_t workers) {
-  struct state *state = explore_memory(sizeof *state);
-  state->pool = little_pool(workers, 2);
-  return state;
-}
-
 static void *prepare_two(void) {
-  return prepare_with(2);
+  return little_pool_state(sizeof(struct state), 2, 2);
 }
 
 static void *prepare_three(void) {
-  return prepare_with(3);
-}
-
-static void check(void *argument) {
-  const struct state *state = argument;
-  little_pool_check_empty(state->pool);
+  return little_pool_state(sizeof(struct state), 3, 2);
 }
 
 /* What everybody does in a team: takes items until there are none. Item 0 adds one more and calls for help. */
@@ -212,12 +201,12 @@ static void run_two_callers(void *argument, uint32_t fibre) {
 }
 
 const explore_case team_cases[] = {
-    {"team/frame", 3, prepare_three, NULL, run_frame, check, 0},
-    {"team/two_frames", 2, prepare_two, NULL, run_two_frames, check, 0},
-    {"team/deadline", 3, prepare_three, NULL, run_deadline, check, 0},
-    {"team/comes", 3, prepare_three, NULL, run_comes, check, 0},
-    {"team/busy", 2, prepare_two, NULL, run_busy, check, 0},
-    {"team/late_call", 2, prepare_three, begin_late_call, run_deadline, check, 0},
-    {"team/two_callers", 3, prepare_two, NULL, run_two_callers, check, 0},
+    {"team/frame", 3, prepare_three, NULL, run_frame, little_pool_state_check, 0},
+    {"team/two_frames", 2, prepare_two, NULL, run_two_frames, little_pool_state_check, 0},
+    {"team/deadline", 3, prepare_three, NULL, run_deadline, little_pool_state_check, 0},
+    {"team/comes", 3, prepare_three, NULL, run_comes, little_pool_state_check, 0},
+    {"team/busy", 2, prepare_two, NULL, run_busy, little_pool_state_check, 0},
+    {"team/late_call", 2, prepare_three, begin_late_call, run_deadline, little_pool_state_check, 0},
+    {"team/two_callers", 3, prepare_two, NULL, run_two_callers, little_pool_state_check, 0},
     {0},
 };

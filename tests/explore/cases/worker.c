@@ -17,18 +17,12 @@ struct state {
   uint8_t inside[8];                         /* by worker index: fibre + 1 that runs something there */
 };
 
-static void *prepare_with(uint32_t workers) {
-  struct state *state = explore_memory(sizeof *state);
-  state->pool = little_pool(workers, 2);
-  return state;
-}
-
 static void *prepare_two(void) {
-  return prepare_with(2);
+  return little_pool_state(sizeof(struct state), 2, 2);
 }
 
 static void *prepare_three(void) {
-  return prepare_with(3);
+  return little_pool_state(sizeof(struct state), 3, 2);
 }
 
 static void begin(void *argument) {
@@ -37,11 +31,6 @@ static void begin(void *argument) {
     state->groups[i] = explore_new(sizeof(muster_group));
     muster_group_init(state->groups[i], state->pool);
   }
-}
-
-static void check(void *argument) {
-  const struct state *state = argument;
-  little_pool_check_empty(state->pool);
 }
 
 static void submit(struct state *state, uint32_t priority, muster_job_function run, void *argument, uint32_t group) {
@@ -419,21 +408,21 @@ static void check_seats(void *argument) {
 }
 
 const explore_case worker_cases[] = {
-    {"worker/wait", 3, prepare_three, begin, run_wait, check, 0},
-    {"worker/wait_asleep", 3, prepare_three, begin, run_wait_asleep, check, 0},
-    {"worker/added", 2, prepare_two, begin, run_added, check, 0},
-    {"worker/nested", 3, prepare_three, begin, run_nested, check, 0},
-    {"worker/crossed", 3, prepare_three, begin, run_crossed, check, 0},
-    {"worker/own_claim", 2, prepare_two, begin, run_own_claim, check, 0},
-    {"worker/chain", 3, prepare_three, begin, run_chain, check, 0},
-    {"worker/sight", 2, prepare_two, begin_sight, run_sight, check, 0},
-    {"worker/sight_take_out", 2, prepare_two, begin_sight, run_sight_take_out, check, 0},
-    {"worker/urgency", 2, prepare_two, begin, run_urgency, check, 0},
-    {"worker/inversion", 3, prepare_three, begin, run_inversion, check, 0},
-    {"worker/inversion_again", 3, prepare_three, begin, run_inversion_again, check, 0},
-    {"worker/helping", 3, prepare_two, begin, run_helping, check, 0},
-    {"worker/restricted", 2, prepare_two, begin, run_restricted, check, 0},
-    {"worker/take_out", 3, prepare_three, begin, run_take_out, check, 0},
+    {"worker/wait", 3, prepare_three, begin, run_wait, little_pool_state_check, 0},
+    {"worker/wait_asleep", 3, prepare_three, begin, run_wait_asleep, little_pool_state_check, 0},
+    {"worker/added", 2, prepare_two, begin, run_added, little_pool_state_check, 0},
+    {"worker/nested", 3, prepare_three, begin, run_nested, little_pool_state_check, 0},
+    {"worker/crossed", 3, prepare_three, begin, run_crossed, little_pool_state_check, 0},
+    {"worker/own_claim", 2, prepare_two, begin, run_own_claim, little_pool_state_check, 0},
+    {"worker/chain", 3, prepare_three, begin, run_chain, little_pool_state_check, 0},
+    {"worker/sight", 2, prepare_two, begin_sight, run_sight, little_pool_state_check, 0},
+    {"worker/sight_take_out", 2, prepare_two, begin_sight, run_sight_take_out, little_pool_state_check, 0},
+    {"worker/urgency", 2, prepare_two, begin, run_urgency, little_pool_state_check, 0},
+    {"worker/inversion", 3, prepare_three, begin, run_inversion, little_pool_state_check, 0},
+    {"worker/inversion_again", 3, prepare_three, begin, run_inversion_again, little_pool_state_check, 0},
+    {"worker/helping", 3, prepare_two, begin, run_helping, little_pool_state_check, 0},
+    {"worker/restricted", 2, prepare_two, begin, run_restricted, little_pool_state_check, 0},
+    {"worker/take_out", 3, prepare_three, begin, run_take_out, little_pool_state_check, 0},
     {"worker/seats", 3, prepare_two, begin, run_seats, check_seats, 0},
     {0},
 };
