@@ -22,8 +22,8 @@ static const layer_row *layer_of(const tidy_source *source) {
 
 static bool allows(const layer_row *layer, const tidy_include *include) {
   for (const char *const *below = layer->below; *below; below++) {
-    bool own = **below == '\0' && !memchr(include->start, '/', include->length);
-    if (own || (**below && include_begins(include, *below))) return true;
+    bool own = **below == '\0' && !memchr(include->path.start, '/', include->path.length);
+    if (own || (**below && word_begins(include->path, *below))) return true;
   }
   return false;
 }
@@ -34,40 +34,35 @@ static void check_quoted(tidy_run *tidy, const tidy_source *source, const layer_
   tidy_report(
       tidy, source, include->line, "layers",
       "%.*s may not include \"%.*s\"; includes go down the layers, by path from src, so move what is needed down",
-      (int)strlen(layer->folder) - 1, layer->folder, (int)include->length, include->start);
-}
-
-static bool is_timeless(const tidy_source *source) {
-  if (strcmp(source->path, "src/base/clock.c") == 0) return false;
-  return source_in(source, "src/base/") || source_in(source, "src/agents/") || source_in(source, "src/plan/");
+      (int)strlen(layer->folder) - 1, layer->folder, (int)include->path.length, include->path.start);
 }
 
 static void check_system(tidy_run *tidy, const tidy_source *source, const tidy_include *include) {
-  bool plain = include_is(include, "stdbool.h") || include_is(include, "stddef.h") || include_is(include, "stdint.h");
-  if (source_in(source, "include/") && !plain && !include_begins(include, "muster/"))
+  static const char *const plain[] = {"stdbool.h", "stddef.h", "stdint.h", NULL};
+  static const char *const timed[] = {"time.h", "sys/time.h", "pthread.h", "threads.h", NULL};
+  static const char *const timeless[] = {"src/base/", "src/agents/", "src/plan/", NULL};
+  tidy_word path = include->path;
+  if (source_in(source, "include/") && !word_is_any(path, plain) && !word_begins(path, "muster/"))
     tidy_report(tidy, source, include->line, "layers",
                 "a public header may include <muster/...>, <stdbool.h>, <stddef.h> and <stdint.h>, not <%.*s>",
-                (int)include->length, include->start);
-  bool clock = include_is(include, "time.h") || include_is(include, "sys/time.h");
-  bool threads = include_is(include, "pthread.h") || include_is(include, "threads.h");
-  if (is_timeless(source) && (clock || threads))
+                (int)path.length, path.start);
+  if (source_in_any(source, timeless) && strcmp(source->path, "src/base/clock.c") != 0 && word_is_any(path, timed))
     tidy_report(
         tidy, source, include->line, "layers",
         "base, agents and plan know neither clock nor threads: be told the time as an argument instead of <%.*s>",
-        (int)include->length, include->start);
+        (int)path.length, path.start);
 }
 
 /* For files in rooms, rooms.c checks the quoted paths. */
 static void check_source(tidy_run *tidy, const tidy_source *source, const layer_row *layer) {
-  tidy_include include;
-  for (size_t line = 0; source_next_include(source, line, &include); line = include.line + 1) {
+  for (tidy_include include = {0}; source_next_include(source, &include);) {
     if (include.open == '"' && layer)
       check_quoted(tidy, source, layer, &include);
     else if (include.open == '<')
       check_system(tidy, source, &include);
     else if (!include.open)
-      tidy_report(tidy, source, include.line, "layers", "include a path, not the macro %.*s", (int)include.length,
-                  include.start);
+      tidy_report(tidy, source, include.line, "layers", "include a path, not the macro %.*s", (int)include.path.length,
+                  include.path.start);
   }
 }
 
@@ -82,9 +77,8 @@ void rule_layers(tidy_run *tidy) {
 }
 
 static bool includes(const tidy_source *source, const char *header) {
-  tidy_include include;
-  for (size_t line = 0; source_next_include(source, line, &include); line = include.line + 1)
-    if (include.open == '"' && include_is(&include, header)) return true;
+  for (tidy_include include = {0}; source_next_include(source, &include);)
+    if (include.open == '"' && word_is(include.path, header)) return true;
   return false;
 }
 
