@@ -77,15 +77,14 @@ struct column {
 };
 
 struct table {
-  struct column columns[COLUMNS_MAX];
-  size_t count;
+  struct column columns[COLUMNS_MAX]; /* ends with one without a path */
   int width;
 };
 
 static void read_columns(struct table *table, const char *columns) {
   char word[LABEL_BYTES];
-  for (int used; sscanf(columns, "%63s%n", word, &used) == 1; columns += used) {
-    struct column *column = &table->columns[table->count++];
+  struct column *column = table->columns;
+  for (int used; sscanf(columns, "%63s%n", word, &used) == 1; columns += used, column++) {
     size_t last = strlen(word) - 1;
     column->mark = word[last];
     if (strchr("#?", column->mark)) word[last] = '\0';
@@ -102,7 +101,7 @@ static const char *column_cell(const struct column *column, const json_t *row) {
 static void measure(struct table *table, const json_t *rows) {
   size_t i;
   const json_t *row;
-  for (struct column *column = table->columns; column < table->columns + table->count; column++) {
+  for (struct column *column = table->columns; *column->path; column++) {
     bool shown = column->mark != '?';
     int width = (int)strlen(column->title);
     json_array_foreach(rows, i, row) {
@@ -119,7 +118,7 @@ static void measure(struct table *table, const json_t *rows) {
 /* A line of the table; the titles where `row` is null. No blanks end it. */
 static void print_row(const struct table *table, const json_t *row) {
   int blanks = 0;
-  for (const struct column *column = table->columns; column < table->columns + table->count; column++) {
+  for (const struct column *column = table->columns; *column->path; column++) {
     if (!column->width) continue;
     const char *cell = row ? column_cell(column, row) : column->title;
     int room = column->width - (int)strlen(cell);
@@ -130,7 +129,7 @@ static void print_row(const struct table *table, const json_t *row) {
 }
 
 static void print_block(const struct table *table, const json_t *row) {
-  for (const struct column *column = table->columns; column < table->columns + table->count; column++)
+  for (const struct column *column = table->columns; *column->path; column++)
     if (column->width) printf("%-12s %s\n", column->title, column_cell(column, row));
 }
 

@@ -115,18 +115,13 @@ static void read_types(const json_t *array, top_state *state) {
 
 /* ---------------------------------------------------------------------------------------------------------- sorting */
 
-static int compare(double a, double b) {
-  return (a < b) - (a > b);
-}
-
 static int compare_types(const void *left, const void *right, void *user) {
   const top_type *a = left, *b = right;
   const top_state *state = user;
-  int order = 0;
-  if (state->order == TOP_BY_COST) order = compare(a->share, b->share);
-  if (state->order == TOP_BY_MEAN) order = compare(a->mean_ns, b->mean_ns);
-  if (state->order == TOP_BY_HIGH) order = compare(a->high_ns, b->high_ns);
-  if (state->order == TOP_BY_AGENTS) order = compare((double)a->agents, (double)b->agents);
+  const double differences[TOP_ORDERS] = {b->share - a->share, b->mean_ns - a->mean_ns, b->high_ns - a->high_ns,
+                                          (double)b->agents - (double)a->agents};
+  double difference = differences[state->order];
+  int order = (difference > 0) - (difference < 0);
   if (order == 0) order = strcmp(a->name, b->name);
   return state->reversed ? -order : order;
 }

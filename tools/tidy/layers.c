@@ -2,39 +2,15 @@
 
 #include <string.h>
 
-/* What the files of a folder outside the rooms (rooms.c) may include by quoted path, as prefixes from src; "" stands
- * for a file of the same folder, named without one. */
-typedef struct layer_row {
-  const char *folder;
-  const char *below[4];
-} layer_row;
-
-static const layer_row layers[] = {
-    {"include/muster/", {NULL}},
-    {"tools/", {"base/", "scenarios/scenarios.h", ""}},
-};
-
-static const layer_row *layer_of(const tidy_source *source) {
-  for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
-    if (source_in(source, layers[i].folder)) return &layers[i];
-  return NULL;
-}
-
-static bool allows(const layer_row *layer, const tidy_include *include) {
-  for (const char *const *below = layer->below; *below; below++) {
-    bool own = **below == '\0' && !memchr(include->path.start, '/', include->path.length);
-    if (own || (**below && word_begins(include->path, *below))) return true;
-  }
-  return false;
-}
-
-static void check_quoted(tidy_run *tidy, const tidy_source *source, const layer_row *layer,
-                         const tidy_include *include) {
-  if (allows(layer, include)) return;
-  tidy_report(
-      tidy, source, include->line, "layers",
-      "%.*s may not include \"%.*s\"; includes go down the layers, by path from src, so move what is needed down",
-      (int)strlen(layer->folder) - 1, layer->folder, (int)include->path.length, include->path.start);
+/* Outside the rooms (rooms.c): public headers quote nothing, and tools what is below them, by path from src, and files
+ * beside them, named without a folder. */
+static void check_quoted(tidy_run *tidy, const tidy_source *source, const tidy_include *include) {
+  tidy_word path = include->path;
+  bool tool = source_in(source, "tools/"), own = !memchr(path.start, '/', path.length);
+  if (tool && (own || word_begins(path, "base/") || word_is(path, "scenarios/scenarios.h"))) return;
+  tidy_report(tidy, source, include->line, "layers",
+              "%s may not include \"%.*s\"; includes go down the layers, by path from src, so move what is needed down",
+              tool ? "tools" : "include/muster", (int)path.length, path.start);
 }
 
 static void check_system(tidy_run *tidy, const tidy_source *source, const tidy_include *include) {
@@ -54,10 +30,10 @@ static void check_system(tidy_run *tidy, const tidy_source *source, const tidy_i
 }
 
 /* For files in rooms, rooms.c checks the quoted paths. */
-static void check_source(tidy_run *tidy, const tidy_source *source, const layer_row *layer) {
+static void check_source(tidy_run *tidy, const tidy_source *source) {
   for (tidy_include include = {0}; source_next_include(source, &include);) {
-    if (include.open == '"' && layer)
-      check_quoted(tidy, source, layer, &include);
+    if (include.open == '"' && !source_in(source, "src/"))
+      check_quoted(tidy, source, &include);
     else if (include.open == '<')
       check_system(tidy, source, &include);
     else if (!include.open)
@@ -67,19 +43,13 @@ static void check_source(tidy_run *tidy, const tidy_source *source, const layer_
 }
 
 void rule_layers(tidy_run *tidy) {
-  for (size_t i = 0; i < tidy->source_count; i++) {
-    const tidy_source *source = &tidy->sources[i];
-    const layer_row *layer = layer_of(source);
-    if (layer || source_in(source, "src/")) check_source(tidy, source, layer);
-    if (!layer && source_in(source, "include/"))
+  static const char *const folders[] = {"include/muster/", "src/", "tools/", NULL};
+  for (const tidy_source *source = tidy->sources; source < tidy->sources + tidy->source_count; source++) {
+    if (source_in_any(source, folders))
+      check_source(tidy, source);
+    else if (source_in(source, "include/"))
       tidy_report(tidy, source, 0, "layers", "public headers stand in include/muster");
   }
-}
-
-static bool includes(const tidy_source *source, const char *header) {
-  for (tidy_include include = {0}; source_next_include(source, &include);)
-    if (include.open == '"' && word_is(include.path, header)) return true;
-  return false;
 }
 
 void rule_god_header(tidy_run *tidy) {
@@ -93,7 +63,7 @@ void rule_god_header(tidy_run *tidy) {
     for (size_t i = 0; i < tidy->source_count; i++) {
       if (!source_in(&tidy->sources[i], "src/")) continue;
       files++;
-      users += includes(&tidy->sources[i], path);
+      users += source_includes(&tidy->sources[i], path);
     }
     if (users * 100 > files * LIMIT_PERCENT)
       tidy_report(tidy, header, 0, "god-header", "%zu of %zu files of src include it, more than %d percent: split it",

@@ -126,9 +126,7 @@ static void check_includes(room_run *run, const tidy_source *source, int user) {
 static bool is_included_elsewhere(const tidy_run *tidy, const char *path, int room) {
   for (const tidy_source *source = tidy->sources; source < tidy->sources + tidy->source_count; source++) {
     int user = tidy_room_of(source);
-    if (user < 0 || user == room) continue;
-    for (tidy_include include = {0}; source_next_include(source, &include);)
-      if (include.open == '"' && word_is(include.path, path)) return true;
+    if (user >= 0 && user != room && source_includes(source, path)) return true;
   }
   return false;
 }

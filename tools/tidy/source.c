@@ -153,6 +153,12 @@ bool source_next_include(const tidy_source *source, tidy_include *found) {
   return false;
 }
 
+bool source_includes(const tidy_source *source, const char *path) {
+  for (tidy_include include = {0}; source_next_include(source, &include);)
+    if (include.open == '"' && word_is(include.path, path)) return true;
+  return false;
+}
+
 /* ----------------------------------------------------------------------------------------------------------- words */
 
 bool word_is(tidy_word word, const char *wanted) {

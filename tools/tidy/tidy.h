@@ -84,6 +84,9 @@ typedef struct tidy_include {
 /* Finds the #include behind the one that was found before; begins with an empty one. False when there is none. */
 bool source_next_include(const tidy_source *source, tidy_include *found);
 
+/* Whether it includes this path, in quotes. */
+bool source_includes(const tidy_source *source, const char *path);
+
 /* Whether a word reads so, begins so, ends so, or is one of a list that ends with null. */
 bool word_is(tidy_word word, const char *wanted);
 bool word_begins(tidy_word word, const char *prefix);
