@@ -14,22 +14,22 @@ typedef struct circle_room {
   tidy_run *tidy;
   int room;
   size_t count;
-  size_t *sources;           /* numbers of the files */
+  const tidy_source **sources;
   const tidy_function **one; /* count x count: a function that the row's file calls of the column's; null: none */
   bool *reach;               /* count x count: directly or by way of others */
 } circle_room;
 
 /* The file's place in the room; `count` when it is in none. */
-static size_t place_of(const circle_room *circle, size_t source) {
+static size_t place_of(const circle_room *circle, const tidy_source *source) {
   size_t place = 0;
   while (place < circle->count && circle->sources[place] != source) place++;
   return place;
 }
 
 /* The function of the room that a name means in a file; null when there is none. The file's own goes first. */
-static const tidy_function *find_in_room(const circle_room *circle, tidy_word name, size_t source) {
+static const tidy_function *find_in_room(const circle_room *circle, tidy_word name, const tidy_source *source) {
   const tidy_function *found = NULL;
-  for (const tidy_function *at = functions_find(circle->tidy, name); at; at = functions_next(circle->tidy, at)) {
+  for (tidy_function *at = functions_find(circle->tidy, name); at; at = functions_next(at)) {
     if (at->source == source) return at;
     if (at->shared && at->room == circle->room) found = at;
   }
@@ -37,7 +37,7 @@ static const tidy_function *find_in_room(const circle_room *circle, tidy_word na
 }
 
 static void note_calls(circle_room *circle, const tidy_function *function) {
-  const char *code = circle->tidy->sources[function->source].code;
+  const char *code = function->source->code;
   size_t row = place_of(circle, function->source) * circle->count;
   for (tidy_word word = {.offset = function->body_open}; word_next(code, function->body_end, &word);) {
     if (word.start[word.length] != '(' || word_is_member(word)) continue;
@@ -52,13 +52,13 @@ static void note_calls(circle_room *circle, const tidy_function *function) {
 static void open_room(circle_room *circle) {
   const tidy_run *tidy = circle->tidy;
   circle->sources = tidy_must(calloc(tidy->source_count + 1, sizeof *circle->sources));
-  for (size_t i = 0; i < tidy->source_count; i++)
-    if (tidy_room_of(&tidy->sources[i]) == circle->room) circle->sources[circle->count++] = i;
+  for (const tidy_source *source = tidy->sources; source->path; source++)
+    if (tidy_room_of(source) == circle->room) circle->sources[circle->count++] = source;
   size_t count = circle->count;
   circle->one = tidy_must(calloc(count * count + 1, sizeof *circle->one));
   circle->reach = tidy_must(calloc(count * count + 1, sizeof *circle->reach));
-  for (size_t i = 0; i < tidy->function_count; i++)
-    if (tidy->functions[i].room == circle->room) note_calls(circle, &tidy->functions[i]);
+  for (const tidy_function *at = tidy->functions; at->source; at++)
+    if (at->room == circle->room) note_calls(circle, at);
   for (size_t via = 0; via < count; via++)
     for (size_t from = 0; from < count; from++)
       for (size_t to = 0; to < count; to++)
@@ -77,7 +77,7 @@ static bool together(const circle_room *circle, size_t one, size_t other) {
 }
 
 static const char *file_name(const circle_room *circle, size_t place) {
-  return source_name(&circle->tidy->sources[circle->sources[place]]);
+  return source_name(circle->sources[place]);
 }
 
 /* Whether two files are a header and its source. */
@@ -106,7 +106,7 @@ static void report_circle(const circle_room *circle, size_t first) {
     size_t length = strlen(names);
     if (together(circle, first, i)) snprintf(names + length, sizeof names - length, " %s", file_name(circle, i));
   }
-  tidy_report(circle->tidy, &circle->tidy->sources[circle->sources[first]], 0, "circles",
+  tidy_report(circle->tidy, circle->sources[first], 0, "circles",
               "it calls, and is called by way of,%s: move what both need to a file below them", names);
 }
 

@@ -14,30 +14,29 @@ static int compare(const void *one, const void *other) {
 
 /* In a source, static functions are for that file alone; in a header, every function is for all files that include
  * it. */
-static void add(tidy_run *tidy, size_t number, const tidy_declaration *declaration) {
-  enum { STEP = 256 };
+static void add(tidy_run *tidy, const tidy_source *source, const tidy_declaration *declaration) {
   static const char *const own[] = {"static", "INLINE", "PREFETCH_FUNCTION", NULL};
-  const tidy_source *source = &tidy->sources[number];
   tidy_function added = {.name = declaration->name,
                          .room = tidy_room_of(source),
                          .shared = true,
-                         .source = number,
+                         .source = source,
                          .body_open = declaration->body_open,
                          .body_end = declaration->body_end};
   added.lines = source_line_at(source, added.body_end - 1) - source_line_at(source, added.body_open) + 1;
   added.is_static = word_is(word_at(source->code, declaration->start), "static");
   for (tidy_word word = {.offset = declaration->start}; word_next(source->code, added.name.offset, &word);)
     if (!source_ends(source, ".h") && word_is_any(word, own)) added.shared = false;
-  if (tidy->function_count % STEP == 0)
-    tidy->functions = tidy_must(realloc(tidy->functions, (tidy->function_count + STEP) * sizeof *tidy->functions));
   tidy->functions[tidy->function_count++] = added;
+  tidy->functions = tidy_must(realloc(tidy->functions, (tidy->function_count + 1) * sizeof added));
+  tidy->functions[tidy->function_count] = (tidy_function){0};
 }
 
 void functions_list(tidy_run *tidy) {
-  for (size_t i = 0; i < tidy->source_count; i++)
-    for (tidy_declaration declaration = {0}; source_next_declaration(&tidy->sources[i], &declaration);)
-      if (declaration.kind == DECLARATION_FUNCTION) add(tidy, i, &declaration);
-  if (tidy->function_count) qsort(tidy->functions, tidy->function_count, sizeof *tidy->functions, compare);
+  tidy->functions = tidy_must(calloc(1, sizeof *tidy->functions));
+  for (const tidy_source *source = tidy->sources; source->path; source++)
+    for (tidy_declaration declaration = {0}; source_next_declaration(source, &declaration);)
+      if (declaration.kind == DECLARATION_FUNCTION) add(tidy, source, &declaration);
+  qsort(tidy->functions, tidy->function_count, sizeof *tidy->functions, compare);
 }
 
 static bool same_name(tidy_word one, tidy_word other) {
@@ -54,13 +53,12 @@ tidy_function *functions_find(const tidy_run *tidy, tidy_word name) {
     else
       high = middle;
   }
-  return low < tidy->function_count && same_name(tidy->functions[low].name, name) ? &tidy->functions[low] : NULL;
+  tidy_function *found = &tidy->functions[low];
+  return found->source && same_name(found->name, name) ? found : NULL;
 }
 
-tidy_function *functions_next(const tidy_run *tidy, const tidy_function *function) {
-  size_t next = (size_t)(function - tidy->functions) + 1;
-  bool same = next < tidy->function_count && same_name(tidy->functions[next].name, function->name);
-  return same ? &tidy->functions[next] : NULL;
+tidy_function *functions_next(tidy_function *function) {
+  return function[1].source && same_name(function[1].name, function->name) ? function + 1 : NULL;
 }
 
 bool word_is_member(tidy_word word) {

@@ -44,7 +44,7 @@ static void check_source(tidy_run *tidy, const tidy_source *source) {
 
 void rule_layers(tidy_run *tidy) {
   static const char *const folders[] = {"include/muster/", "src/", "tools/", NULL};
-  for (const tidy_source *source = tidy->sources; source < tidy->sources + tidy->source_count; source++) {
+  for (const tidy_source *source = tidy->sources; source->path; source++) {
     if (source_in_any(source, folders))
       check_source(tidy, source);
     else if (source_in(source, "include/"))
@@ -54,16 +54,15 @@ void rule_layers(tidy_run *tidy) {
 
 void rule_god_header(tidy_run *tidy) {
   enum { LIMIT_PERCENT = 40 };
-  for (size_t h = 0; h < tidy->source_count; h++) {
-    const tidy_source *header = &tidy->sources[h];
+  for (const tidy_source *header = tidy->sources; header->path; header++) {
     if (!source_in(header, "src/") || !source_ends(header, ".h")) continue;
     const char *path = header->path + strlen("src/");
     if (strcmp(path, "base/assert.h") == 0 || strcmp(path, "base/error.h") == 0) continue;
     size_t files = 0, users = 0;
-    for (size_t i = 0; i < tidy->source_count; i++) {
-      if (!source_in(&tidy->sources[i], "src/")) continue;
+    for (const tidy_source *source = tidy->sources; source->path; source++) {
+      if (!source_in(source, "src/")) continue;
       files++;
-      users += source_includes(&tidy->sources[i], path);
+      users += source_includes(source, path);
     }
     if (users * 100 > files * LIMIT_PERCENT)
       tidy_report(tidy, header, 0, "god-header", "%zu of %zu files of src include it, more than %d percent: split it",

@@ -30,7 +30,7 @@ static void check_header(tidy_run *tidy, const tidy_source *source) {
 
 void rule_documented(tidy_run *tidy) {
   static const char *const folders[] = {"include/muster/", "src/", NULL};
-  for (const tidy_source *source = tidy->sources; source < tidy->sources + tidy->source_count; source++)
+  for (const tidy_source *source = tidy->sources; source->path; source++)
     if (source_ends(source, ".h") && source_in_any(source, folders)) check_header(tidy, source);
 }
 
@@ -42,8 +42,8 @@ static const char *const stages[] = {"stage_intake",  "stage_score", "stage_fold
 /* The last place inside a function's body that names the stage: its call. 0 when there is none. */
 static size_t call_of(const tidy_run *tidy, const tidy_source *source, const char *stage) {
   size_t call = 0;
-  for (const tidy_function *at = tidy->functions; at < tidy->functions + tidy->function_count; at++)
-    if (&tidy->sources[at->source] == source)
+  for (const tidy_function *at = tidy->functions; at->source; at++)
+    if (at->source == source)
       for (tidy_word word = {.offset = at->body_open}; word_next(source->code, at->body_end, &word);)
         if (word_begins(word, stage) && word.offset > call) call = word.offset;
   return call;
@@ -63,9 +63,9 @@ static void check_stages(tidy_run *tidy, const tidy_source *frame) {
 }
 
 void rule_stages(tidy_run *tidy) {
-  for (size_t i = 0; i < tidy->source_count; i++)
-    if (strcmp(tidy->sources[i].path, "src/frame/frame.c") == 0) {
-      check_stages(tidy, &tidy->sources[i]);
+  for (const tidy_source *source = tidy->sources; source->path; source++)
+    if (strcmp(source->path, "src/frame/frame.c") == 0) {
+      check_stages(tidy, source);
       return;
     }
   tidy->findings++;

@@ -2,17 +2,16 @@
 
 /* Another file of src that has a static function of this name; null when there is none. */
 static const tidy_source *find_namesake(const tidy_run *tidy, const tidy_function *function) {
-  for (const tidy_function *at = functions_find(tidy, function->name); at; at = functions_next(tidy, at))
-    if (at->is_static && at->room >= 0 && at->source != function->source &&
-        source_ends(&tidy->sources[at->source], ".c"))
-      return &tidy->sources[at->source];
+  for (tidy_function *at = functions_find(tidy, function->name); at; at = functions_next(at))
+    if (at->is_static && at->room >= 0 && at->source != function->source && source_ends(at->source, ".c"))
+      return at->source;
   return NULL;
 }
 
 void rule_names(tidy_run *tidy) {
   enum { FEW_LINES = 5 };
-  for (const tidy_function *function = tidy->functions; function < tidy->functions + tidy->function_count; function++) {
-    const tidy_source *source = &tidy->sources[function->source];
+  for (const tidy_function *function = tidy->functions; function->source; function++) {
+    const tidy_source *source = function->source;
     if (!function->is_static || function->room < 0 || !source_ends(source, ".c") || function->lines <= FEW_LINES)
       continue;
     const tidy_source *other = find_namesake(tidy, function);

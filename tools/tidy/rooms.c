@@ -124,7 +124,7 @@ static void check_includes(room_run *run, const tidy_source *source, int user) {
 
 /* Whether another room than the header's own includes it. */
 static bool is_included_elsewhere(const tidy_run *tidy, const char *path, int room) {
-  for (const tidy_source *source = tidy->sources; source < tidy->sources + tidy->source_count; source++) {
+  for (const tidy_source *source = tidy->sources; source->path; source++) {
     int user = tidy_room_of(source);
     if (user >= 0 && user != room && source_includes(source, path)) return true;
   }
@@ -154,26 +154,25 @@ static bool is_public_to(int user, const tidy_function *used) {
  * none. The library is linked without the scenarios and the service. */
 static tidy_function *find_function(const room_run *run, tidy_word name, int user) {
   tidy_function *found = NULL;
-  for (tidy_function *at = functions_find(run->tidy, name); at; at = functions_next(run->tidy, at)) {
+  for (tidy_function *at = functions_find(run->tidy, name); at; at = functions_next(at)) {
     if (at->room == user) return at;
     if (at->shared && at->room >= 0 && !tidy_room_is_outside(at->room)) found = at;
   }
   return found;
 }
 
-static void check_calls(room_run *run, size_t number, int user) {
-  const tidy_source *source = &run->tidy->sources[number];
+static void check_calls(room_run *run, const tidy_source *source, int user) {
   for (tidy_word word = {0}; word_next(source->code, source->length, &word);) {
     tidy_function *used = find_function(run, word, user);
-    if (!used || used->room == user || used->user == number + 1 || word_is_member(word)) continue;
+    if (!used || used->room == user || used->user == source || word_is_member(word)) continue;
     if (tidy_room_is_outside(user) && word.start[word.length] != '(') continue; /* a variable's name */
     if (is_public_to(user, used)) continue;
-    used->user = number + 1;
+    used->user = source;
     run->calls[user][used->room]++;
     if (may_use(user, used->room)) continue;
     tidy_report(run->tidy, source, source_line_at(source, word.offset), "rooms",
                 "%s may not use %.*s of %s: move what is needed down", rooms[user].name, (int)word.length, word.start,
-                run->tidy->sources[used->source].path);
+                used->source->path);
   }
 }
 
@@ -192,13 +191,12 @@ static void check_table(room_run *run) {
 
 static void look(room_run *run) {
   check_table(run);
-  for (size_t i = 0; i < run->tidy->source_count; i++) {
-    const tidy_source *source = &run->tidy->sources[i];
+  for (const tidy_source *source = run->tidy->sources; source->path; source++) {
     int room = tidy_room_of(source);
     if (room >= 0) {
       check_includes(run, source, room);
       check_face(run, source, room);
-      check_calls(run, i, room);
+      check_calls(run, source, room);
     } else if (source_in(source, "src/")) {
       tidy_report(run->tidy, source, 0, "rooms",
                   "this folder is no room: move the file, or name the room in the table");
@@ -213,10 +211,10 @@ void rule_rooms(tidy_run *tidy) {
 
 static void print_room(const room_run *run, int room) {
   size_t files = 0, lines = 0;
-  for (size_t i = 0; i < run->tidy->source_count; i++) {
-    if (tidy_room_of(&run->tidy->sources[i]) != room) continue;
+  for (const tidy_source *source = run->tidy->sources; source->path; source++) {
+    if (tidy_room_of(source) != room) continue;
     files++;
-    lines += run->tidy->sources[i].line_count;
+    lines += source->line_count;
   }
   printf("%-10s %4zu files %6zu lines\n", rooms[room].name, files, lines);
   tidy_print_sizes(run->tidy, room);

@@ -18,16 +18,15 @@ static void check_braces(tidy_run *tidy, const tidy_source *source) {
 
 void rule_length(tidy_run *tidy) {
   enum { FILE_LINES_MAX = 500, FUNCTION_LINES_MAX = 70 };
-  for (const tidy_source *source = tidy->sources; source < tidy->sources + tidy->source_count; source++) {
+  for (const tidy_source *source = tidy->sources; source->path; source++) {
     if (source->line_count > FILE_LINES_MAX)
       tidy_report(tidy, source, source->line_count - 1, "length", "the file has %zu lines, more than %d: split it",
                   source->line_count, FILE_LINES_MAX);
     check_braces(tidy, source);
   }
-  for (const tidy_function *at = tidy->functions; at < tidy->functions + tidy->function_count; at++) {
-    const tidy_source *source = &tidy->sources[at->source];
+  for (const tidy_function *at = tidy->functions; at->source; at++) {
     if (at->lines > FUNCTION_LINES_MAX)
-      tidy_report(tidy, source, source_line_at(source, at->name.offset), "length",
+      tidy_report(tidy, at->source, source_line_at(at->source, at->name.offset), "length",
                   "%.*s has %zu lines, more than %d: cut it into steps that have a name", (int)at->name.length,
                   at->name.start, at->lines, FUNCTION_LINES_MAX);
   }
@@ -54,6 +53,6 @@ static void check_line(tidy_run *tidy, const tidy_source *source, size_t line) {
 }
 
 void rule_blanks(tidy_run *tidy) {
-  for (size_t i = 0; i < tidy->source_count; i++)
-    for (size_t line = 0; line < tidy->sources[i].line_count; line++) check_line(tidy, &tidy->sources[i], line);
+  for (const tidy_source *source = tidy->sources; source->path; source++)
+    for (size_t line = 0; line < source->line_count; line++) check_line(tidy, source, line);
 }

@@ -42,8 +42,7 @@ static int compare_sizes(const void *one, const void *other) {
 /* What it points at is the caller's to free. */
 static room_sizes count_room(const tidy_run *tidy, int room) {
   room_sizes sizes = {.functions = tidy_must(calloc(tidy->function_count + 1, sizeof *sizes.functions))};
-  for (size_t i = 0; i < tidy->source_count; i++) {
-    const tidy_source *source = &tidy->sources[i];
+  for (const tidy_source *source = tidy->sources; source->path; source++) {
     if (tidy_room_of(source) != room) continue;
     if (!sizes.first) sizes.first = source;
     if (!sizes.longest_file || source->line_count > sizes.longest_file->line_count) sizes.longest_file = source;
@@ -51,7 +50,7 @@ static room_sizes count_room(const tidy_run *tidy, int room) {
     sizes.comment_lines += count_comment_lines(source);
     sizes.assertions += count_assertions(source);
   }
-  for (const tidy_function *at = tidy->functions; at < tidy->functions + tidy->function_count; at++) {
+  for (const tidy_function *at = tidy->functions; at->source; at++) {
     if (at->room != room) continue;
     sizes.functions[sizes.function_count++] = at->lines;
     if (!sizes.longest || at->lines > sizes.longest->lines) sizes.longest = at;
@@ -74,7 +73,7 @@ void tidy_print_sizes(const tidy_run *tidy, int room) {
   if (sizes.function_count)
     printf("  functions: median %zu lines, p90 %zu, longest %zu (%.*s, %s)\n", quantile(&sizes, 50),
            quantile(&sizes, 90), sizes.longest->lines, (int)sizes.longest->name.length, sizes.longest->name.start,
-           source_name(&tidy->sources[sizes.longest->source]));
+           source_name(sizes.longest->source));
   if (sizes.lines)
     printf("  longest file %zu lines (%s), %.1f assertions per 100 lines, comments on %zu %% of the lines\n",
            sizes.longest_file->line_count, source_name(sizes.longest_file),

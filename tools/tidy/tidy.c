@@ -31,9 +31,9 @@ static void fail(const char *what, const char *path) {
 }
 
 static void add_source(tidy_run *tidy, const char *path) {
-  tidy->sources = tidy_must(realloc(tidy->sources, (tidy->source_count + 1) * sizeof *tidy->sources));
   if (!source_read(&tidy->sources[tidy->source_count], path)) fail("cannot read as text:", path);
-  tidy->source_count++;
+  tidy->sources = tidy_must(realloc(tidy->sources, (++tidy->source_count + 1) * sizeof *tidy->sources));
+  tidy->sources[tidy->source_count] = (tidy_source){0};
 }
 
 static int compare_names(const FTSENT **one, const FTSENT **other) {
@@ -68,7 +68,7 @@ int main(int count, char **arguments) {
           stderr);
     return 2;
   }
-  tidy_run tidy = {0};
+  tidy_run tidy = {.sources = tidy_must(calloc(1, sizeof *tidy.sources))};
   if (chdir(arguments[count - 1]) != 0) fail("cannot read the folder", arguments[count - 1]);
   add_sources(&tidy);
   functions_list(&tidy);

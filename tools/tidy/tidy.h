@@ -38,14 +38,14 @@ typedef struct tidy_function {
   int room;                          /* -1: none */
   bool is_static;                    /* by this word */
   bool shared;                       /* other files can call it */
-  size_t source, user;               /* where it stands; for rooms.c: 1 + the last file that was seen to use it */
+  const tidy_source *source, *user;  /* where it stands; for rooms.c: the last file that was seen to use it */
   size_t body_open, body_end, lines; /* of its body, the braces included */
 } tidy_function;
 
 typedef struct tidy_run {
-  tidy_source *sources; /* sorted by path */
+  tidy_source *sources; /* sorted by path; ends with one without */
   size_t source_count;
-  tidy_function *functions; /* of all sources, sorted by name */
+  tidy_function *functions; /* of all sources, sorted by name; ends with one without a source */
   size_t function_count;
   size_t findings;
 } tidy_run;
@@ -136,7 +136,7 @@ void functions_list(tidy_run *tidy);
 tidy_function *functions_find(const tidy_run *tidy, tidy_word name);
 
 /* The function behind this one, when it has the same name; else null. */
-tidy_function *functions_next(const tidy_run *tidy, const tidy_function *function);
+tidy_function *functions_next(tidy_function *function);
 
 /* Whether a word of code names a member of a struct, which may have a function's name. */
 bool word_is_member(tidy_word word);

@@ -80,7 +80,7 @@ static const struct word_rule {
 
 void rule_words(tidy_run *tidy) {
   for (const struct word_rule *rule = rules; rule < rules + sizeof rules / sizeof *rules; rule++)
-    for (const tidy_source *source = tidy->sources; source < tidy->sources + tidy->source_count; source++) {
+    for (const tidy_source *source = tidy->sources; source->path; source++) {
       if (!source_in_any(source, rule->in) || source_in_any(source, rule->but)) continue;
       for (tidy_word word = {0}; word_next(rule->prose ? source->prose : source->words, source->length, &word);)
         if (rule->breaks(word))
@@ -93,7 +93,7 @@ void rule_words(tidy_run *tidy) {
 
 void rule_prefetch(tidy_run *tidy) {
   static const char prefix[] = "prefetch_", wanted[] = "PREFETCH_FUNCTION";
-  for (const tidy_source *source = tidy->sources; source < tidy->sources + tidy->source_count; source++)
+  for (const tidy_source *source = tidy->sources; source->path; source++)
     for (tidy_declaration declaration = {0}; source_next_declaration(source, &declaration);) {
       tidy_word name = declaration.name;
       if (declaration.kind == DECLARATION_OTHER || name.length < sizeof prefix || !word_begins(name, prefix) ||
