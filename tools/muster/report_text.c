@@ -157,21 +157,17 @@ static void print_levels(FILE *stream, const run_summary *summary) {
           text_bytes(summary->scheduling_bytes_per_agent));
 }
 
-static void print_type(FILE *stream, const struct host *host, muster_type type, const char *name) {
-  for (uint32_t level = 0; level < MUSTER_LEVELS; level++) {
-    muster_type_cost cost = muster_default_type_cost();
-    if (!muster_type_cost_read(host->world, type, level, &cost)) return;
-    if (cost.agents == 0) continue;
-    fprintf(stream, "  %-20.20s %5u %9s %9s %9s\n", name, level, text_count(cost.agents), text_ns(cost.mean_ns),
-            text_ns(cost.high_ns));
-  }
-}
-
 static void print_types(FILE *stream, const struct host *host) {
   const char *name;
   fprintf(stream, "\nCost by type          level    agents      mean       p95\n");
-  for (uint32_t i = 1; (name = muster_type_name(host->world, (muster_type){i})) != NULL; i++)
-    print_type(stream, host, (muster_type){i}, name);
+  for (muster_type type = {1}; (name = muster_type_name(host->world, type)) != NULL; type.index++)
+    for (uint32_t level = 0; level < MUSTER_LEVELS; level++) {
+      muster_type_cost cost = muster_default_type_cost();
+      if (!muster_type_cost_read(host->world, type, level, &cost)) break;
+      if (cost.agents > 0)
+        fprintf(stream, "  %-20.20s %5u %9s %9s %9s\n", name, level, text_count(cost.agents), text_ns(cost.mean_ns),
+                text_ns(cost.high_ns));
+    }
 }
 
 static void print_stages(FILE *stream, const run_summary *summary) {
