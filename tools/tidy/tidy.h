@@ -23,6 +23,8 @@ typedef struct tidy_source {
   size_t length;
   size_t *lines; /* offset of each line's begin; lines[line_count] is the length */
   size_t line_count;
+  size_t members;                      /* for visible.c: of its structs and unions, */
+  const struct tidy_source *seen_from; /* and the last file that was found to include it */
 } tidy_source;
 
 /* A part of one of a source's forms: an identifier, or the path of an #include. */

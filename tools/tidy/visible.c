@@ -15,7 +15,7 @@ enum { ROOMS_SEEN_MAX = 32 };
 
 /* What a file sees. */
 typedef struct visible_file {
-  size_t source;
+  const tidy_source *source;
   size_t members;
   size_t by_room[ROOMS_SEEN_MAX];
 } visible_file;
@@ -100,44 +100,37 @@ static size_t count_members(const tidy_source *source) {
 
 /* -------------------------------------------------------------------------------------------------------- includes */
 
-/* The file of a path, whose first part may be given apart; source_count when there is none. */
-static size_t find_source(const tidy_run *tidy, const char *folder, size_t folder_length, const tidy_include *include) {
-  for (size_t i = 0; i < tidy->source_count; i++) {
-    const char *path = tidy->sources[i].path;
-    if (strlen(path) == folder_length + include->path.length && strncmp(path, folder, folder_length) == 0 &&
-        word_is(include->path, path + folder_length))
-      return i;
-  }
-  return tidy->source_count;
+/* The file of a path, whose first part may be given apart; null when there is none. */
+static tidy_source *find_source(const tidy_run *tidy, const char *folder, size_t folder_length, tidy_word path) {
+  for (tidy_source *source = tidy->sources; source->path; source++)
+    if (strncmp(source->path, folder, folder_length) == 0 && word_is(path, source->path + folder_length)) return source;
+  return NULL;
 }
 
 /* As the compiler does: beside the file that includes it, else from src. */
-static size_t find_included(const tidy_run *tidy, const tidy_source *source, const tidy_include *include) {
-  size_t own = (size_t)(source_name(source) - source->path);
-  size_t found = find_source(tidy, source->path, own, include);
-  return found < tidy->source_count ? found : find_source(tidy, "src/", strlen("src/"), include);
+static tidy_source *find_included(const tidy_run *tidy, const tidy_source *source, tidy_word path) {
+  tidy_source *found = find_source(tidy, source->path, (size_t)(source_name(source) - source->path), path);
+  return found ? found : find_source(tidy, "src/", strlen("src/"), path);
 }
 
-static void reach(const tidy_run *tidy, size_t number, bool *reached) {
-  const tidy_source *source = &tidy->sources[number];
-  reached[number] = true;
+static void reach(const tidy_run *tidy, tidy_source *source, const tidy_source *from) {
+  source->seen_from = from;
   for (tidy_include include = {0}; source_next_include(source, &include);) {
-    size_t found = include.open == '"' ? find_included(tidy, source, &include) : tidy->source_count;
-    if (found < tidy->source_count && !reached[found]) reach(tidy, found, reached);
+    tidy_source *found = include.open == '"' ? find_included(tidy, source, include.path) : NULL;
+    if (found && found->seen_from != from) reach(tidy, found, from);
   }
 }
 
 /* ------------------------------------------------------------------------------------------------------------ print */
 
-static visible_file look_from(const tidy_run *tidy, size_t number, const size_t *members, bool *reached) {
-  visible_file file = {.source = number};
-  memset(reached, 0, tidy->source_count * sizeof *reached);
-  reach(tidy, number, reached);
-  for (size_t i = 0; i < tidy->source_count; i++) {
-    int room = reached[i] ? tidy_room_of(&tidy->sources[i]) : -1;
-    if (room < 0 || room == tidy_room_of(&tidy->sources[number])) continue;
-    file.members += members[i];
-    file.by_room[room] += members[i];
+static visible_file look_from(const tidy_run *tidy, tidy_source *from) {
+  visible_file file = {.source = from};
+  reach(tidy, from, from);
+  for (const tidy_source *source = tidy->sources; source->path; source++) {
+    int room = source->seen_from == from ? tidy_room_of(source) : -1;
+    if (room < 0 || room == tidy_room_of(from)) continue;
+    file.members += source->members;
+    file.by_room[room] += source->members;
   }
   return file;
 }
@@ -149,31 +142,27 @@ static int compare_files(const void *one, const void *other) {
   return (a->source > b->source) - (a->source < b->source);
 }
 
-static void print_file(const tidy_run *tidy, const visible_file *file) {
-  printf("%6zu %-36s", file->members, tidy->sources[file->source].path);
+static void print_file(const visible_file *file) {
+  printf("%6zu %-36s", file->members, file->source->path);
   for (int room = 0; tidy_room_name(room); room++)
     if (file->by_room[room]) printf(" %s %zu", tidy_room_name(room), file->by_room[room]);
   putchar('\n');
 }
 
 void tidy_print_visible(tidy_run *tidy) {
-  size_t *members = tidy_must(calloc(tidy->source_count + 1, sizeof *members));
-  bool *reached = tidy_must(calloc(tidy->source_count + 1, sizeof *reached));
   visible_file *files = tidy_must(calloc(tidy->source_count + 1, sizeof *files));
   size_t count = 0, sum = 0, seeing = 0;
-  for (size_t i = 0; i < tidy->source_count; i++) members[i] = count_members(&tidy->sources[i]);
-  for (size_t i = 0; i < tidy->source_count; i++) {
-    if (tidy_room_of(&tidy->sources[i]) < 0 || !source_ends(&tidy->sources[i], ".c")) continue;
-    files[count] = look_from(tidy, i, members, reached);
+  for (tidy_source *source = tidy->sources; source->path; source++) source->members = count_members(source);
+  for (tidy_source *source = tidy->sources; source->path; source++) {
+    if (tidy_room_of(source) < 0 || !source_ends(source, ".c")) continue;
+    files[count] = look_from(tidy, source);
     sum += files[count].members;
     seeing += files[count].members > 0;
     count++;
   }
   qsort(files, count, sizeof *files, compare_files);
   printf("members of other rooms' structs that a file sees:\n");
-  for (size_t i = 0; i < seeing; i++) print_file(tidy, &files[i]);
+  for (size_t i = 0; i < seeing; i++) print_file(&files[i]);
   printf("%6zu members in all, seen by %zu of %zu files\n", sum, seeing, count);
-  free(members);
-  free(reached);
   free(files);
 }
