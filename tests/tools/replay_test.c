@@ -115,6 +115,16 @@ Test(replay, a_run_that_ends_before_the_record_begins_says_so) {
   free(run);
 }
 
+/* One line: that nothing is recorded would only blame the length of the run. */
+Test(replay, a_world_that_cannot_be_recorded_from_its_middle_on_says_only_that) {
+  char line[256];
+  const char *path = record_path("unsaved");
+  snprintf(line, sizeof line, "run empty --agents 300 --frames 5 --warm-up 1 --no-pace --record-from 3 --record %s",
+           path);
+  PROGRAM_EXPECT_REFUSALS({line, 1, "frame 3: 'empty' cannot be saved"});
+  unlink(path);
+}
+
 static void write_file(const char *path, const void *bytes, size_t count) {
   FILE *file = fopen(path, "wb");
   cr_assert_not_null(file);

@@ -2,7 +2,6 @@
 
 #include "text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { CELLS = 9 };
@@ -41,4 +40,10 @@ const char *bands_row(char out[BANDS_LINE_BYTES], int columns, const muster_band
                                     time_of(band->staleness.max_ns, ran),
                                     lives ? text_count(band->agents_beyond_wish) : "-"};
   return put_cells(out, columns, cells);
+}
+
+void bands_print(FILE *stream, int columns, const muster_band bands[MUSTER_BANDS]) {
+  char line[BANDS_LINE_BYTES];
+  fprintf(stream, "%s\n", bands_head(line, columns));
+  for (uint32_t i = 0; i < MUSTER_BANDS; i++) fprintf(stream, "%s\n", bands_row(line, columns, bands, i));
 }

@@ -3,6 +3,7 @@
 #define TOOLS_BANDS_H
 
 #include <muster/report.h>
+#include <stdio.h>
 
 enum { BANDS_LINE_BYTES = 128 };
 
@@ -10,5 +11,8 @@ enum { BANDS_LINE_BYTES = 128 };
  * `out` and returns it. */
 const char *bands_head(char out[BANDS_LINE_BYTES], int columns);
 const char *bands_row(char out[BANDS_LINE_BYTES], int columns, const muster_band bands[MUSTER_BANDS], uint32_t row);
+
+/* Prints the whole table. */
+void bands_print(FILE *stream, int columns, const muster_band bands[MUSTER_BANDS]);
 
 #endif

@@ -1,31 +1,20 @@
 /* `muster ctl`: asks a running musterd, and tells it what to do. */
 #include "ctl.h"
 
-#include "base/columns.h"
 #include "commands.h"
 #include "complaint.h"
-
-#include "base/nearest.h"
+#include "options.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE_JSON = -1, VALUE_HELP = -2 };
-
-#define TEXT(name, member)                                                                                             \
-  { name, required_argument, NULL, (int)offsetof(ctl_options, member) }
-
-/* The value of one with an argument is where its text belongs in ctl_options. */
-static const struct option known[] = {
-    TEXT("socket", socket),
-    TEXT("url", url),
-    TEXT("token-file", token_file),
-    TEXT("world", world),
-    TEXT("agent", agent),
-    {"json", no_argument, NULL, VALUE_JSON},
-    {"help", no_argument, NULL, VALUE_HELP},
-    {0},
-};
+static const option_def known[] = {OPTION("socket", TEXT, ctl_options, socket),
+                                   OPTION("url", TEXT, ctl_options, url),
+                                   OPTION("token-file", TEXT, ctl_options, token_file),
+                                   OPTION("world", TEXT, ctl_options, world),
+                                   OPTION("agent", TEXT, ctl_options, agent),
+                                   OPTION("json", ON, ctl_options, json),
+                                   {0}};
 
 static void show_help(FILE *stream) {
   fputs("muster ctl - asks a running musterd, and tells it what to do\n"
@@ -44,66 +33,16 @@ static void show_help(FILE *stream) {
         stream);
 }
 
-/* The option that an argument names, with the length of that; null for what is none. */
-static const struct option *find(const char *argument, size_t *length) {
-  *length = strcspn(argument, "=");
-  if (strncmp(argument, "--", 2) != 0) return NULL;
-  for (const struct option *option = known; option->name; option++)
-    if (strlen(option->name) == *length - 2 && strncmp(option->name, argument + 2, *length - 2) == 0) return option;
-  return NULL;
-}
-
-static void set(ctl_options *options, const struct option *option, const char *value) {
-  if (option->has_arg)
-    memcpy((char *)options + option->val, &value, sizeof value);
-  else if (option->val == VALUE_JSON)
-    options->json = true;
-  else
-    options->help = true;
-}
-
-/* Takes the options out of the arguments, wherever they stand; places such as -5,3 are none. False after a complaint.
- */
-static bool read_options(ctl_options *options, const char *command, int *count, char **arguments) {
-  int kept = 0;
-  for (int i = 1; i < *count; i++) {
-    size_t length;
-    const char *argument = strcmp(arguments[i], "-h") == 0 ? "--help" : arguments[i];
-    const struct option *option = find(argument, &length);
-    if (!option && strncmp(argument, "--", 2) == 0)
-      return complain_unknown_option(argument, nearest_option(known, argument), command), false;
-    if (!option) {
-      arguments[kept++] = arguments[i];
-      continue;
-    }
-    bool takes = option->has_arg, joined = argument[length] == '=';
-    if (takes && !joined && i + 1 == *count)
-      return complain_usage("--%s wants a value; see `muster %s --help`", option->name, command), false;
-    if (!takes && joined)
-      return complain_usage("--%s takes no value; see `muster %s --help`", option->name, command), false;
-    set(options, option, !takes ? NULL : joined ? argument + length + 1 : arguments[++i]);
-  }
-  *count = kept;
-  return true;
-}
-
 const char *ctl_default_socket(void) {
   const char *socket = getenv("MUSTER_SOCKET");
   return socket && *socket ? socket : "/run/musterd/control.sock";
 }
 
-static bool begin(ctl_options *options, const char *command, int *count, char **arguments) {
-  *options = (ctl_options){.socket = ctl_default_socket()};
-  return read_options(options, command, count, arguments);
-}
-
 int ctl_command(int count, char **arguments) {
-  ctl_options options;
-  if (!begin(&options, "ctl", &count, arguments)) return STATUS_USAGE;
-  if (options.help) {
-    columns_print_help(show_help);
-    return STATUS_OK;
-  }
+  static const option_reader reader = {"ctl", known, show_help};
+  ctl_options options = {.socket = ctl_default_socket()};
+  int status;
+  if (!options_read_mixed(&reader, &options, &count, arguments, &status)) return status;
   if (count == 0) return complain_usage("say what to do, such as `muster ctl worlds`; `muster ctl --help` lists all");
   return ctl_run(&(ctl_call){&options, count, arguments});
 }
@@ -128,13 +67,11 @@ bool ctl_is_meant(int count, char *const *arguments) {
 
 int ctl_explain_command(int count, char **arguments, void (*show_explain_help)(FILE *stream)) {
   static char name[] = "explain";
-  ctl_options options;
-  if (!begin(&options, name, &count, arguments)) return STATUS_USAGE;
-  if (options.help) {
-    columns_print_help(show_explain_help);
-    return STATUS_OK;
-  }
-  if (options.agent && count == 0) return ctl_run(&(ctl_call){&options, 2, (char *[]){name, (char *)options.agent}});
-  if (!options.agent && count == 1) return ctl_run(&(ctl_call){&options, 2, (char *[]){name, arguments[0]}});
+  const option_reader reader = {name, known, show_explain_help};
+  ctl_options options = {.socket = ctl_default_socket()};
+  int status;
+  if (!options_read_mixed(&reader, &options, &count, arguments, &status)) return status;
+  if (count + (options.agent != NULL) == 1)
+    return ctl_run(&(ctl_call){&options, 2, (char *[]){name, options.agent ? (char *)options.agent : arguments[0]}});
   return complain_usage("name one agent of the daemon: --agent INDEX.GENERATION, as `muster ctl agents` lists them");
 }

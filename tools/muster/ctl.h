@@ -16,7 +16,7 @@ typedef struct ctl_options {
   const char *token_file; /* its first line is the token for changes by TCP; null = none */
   const char *world;      /* null = the only one */
   const char *agent;      /* of `muster explain`; null = the first argument */
-  bool json, help;
+  bool json;
 } ctl_options;
 
 /* $MUSTER_SOCKET, or where the daemon listens without it. */
@@ -50,29 +50,11 @@ struct json_t *ctl_read_place(const char *text);
  * then null. A duration such as 250ms becomes the member NAME_ns. */
 struct json_t *ctl_read_members(const ctl_call *call, int first, struct json_t *object);
 
-/* How a value of a table is shown. A flag has a column only where one is set. */
-typedef enum ctl_kind {
-  CTL_TEXT = 0,
-  CTL_NUMBER,
-  CTL_COUNT,
-  CTL_DURATION,
-  CTL_BYTES,
-  CTL_PLACE,
-  CTL_LIST,
-  CTL_LEVELS,
-  CTL_PRESSURE,
-  CTL_FLAG
-} ctl_kind;
-
-typedef struct ctl_column {
-  const char *title;
-  const char *path; /* of the value: "frame.wall_ns" */
-  ctl_kind kind;
-} ctl_column;
-
-/* Prints an array of objects, or one object, as a table; the last column has no title. On a terminal that is too narrow
- * for it each row becomes a block of lines. */
-void ctl_show_table(const struct json_t *rows, const ctl_column *columns);
+/* Prints an array of objects as a table. `columns` has a word for each column: the path of its value, such as
+ * frame.wall_ns, with TITLE= before it where the path does not say it in words; behind it # groups the digits of a
+ * count, and ? shows the column only where a value is true. On a terminal that is too narrow for the table each row
+ * becomes a block of lines. */
+void ctl_show_table(const struct json_t *rows, const char *columns);
 
 /* Prints an object line by line, in words: "frame period  33.3 ms". */
 void ctl_show_object(const struct json_t *object);

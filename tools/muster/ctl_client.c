@@ -16,16 +16,9 @@ struct answer {
   long status;
 };
 
-static size_t take(char *piece, size_t size, size_t count, void *user) {
-  struct answer *answer = user;
-  size_t bytes = size * count;
-  char *text = answer->bytes + bytes < ANSWER_BYTES_MAX ? realloc(answer->text, answer->bytes + bytes + 1) : NULL;
-  if (!text) return 0;
-  memcpy(text + answer->bytes, piece, bytes);
-  answer->text = text;
-  answer->bytes += bytes;
-  text[answer->bytes] = '\0';
-  return bytes;
+/* Pieces are counted in bytes: `size` is 1. */
+static size_t take(char *piece, size_t size, size_t count, void *stream) {
+  return (size_t)ftell(stream) + count < ANSWER_BYTES_MAX ? fwrite(piece, size, count, stream) : 0;
 }
 
 /* "Authorization: Bearer ..." of the token's file. False after a complaint. */
@@ -44,7 +37,7 @@ static bool add_token(const ctl_options *options, struct curl_slist **headers) {
 }
 
 static void prepare(CURL *curl, const ctl_options *options, const char *method, const char *path, const char *body,
-                    struct answer *answer) {
+                    FILE *answer) {
   char url[2048];
   snprintf(url, sizeof url, "%s%s", options->url ? options->url : "http://localhost", path);
   curl_easy_setopt(curl, CURLOPT_URL, url);
@@ -63,8 +56,9 @@ static bool exchange(const ctl_options *options, const char *method, const char 
                      struct answer *answer) {
   struct curl_slist *headers = NULL;
   CURL *curl = curl_easy_init();
-  if (!curl) return complain_failure("no memory for a request"), false;
-  prepare(curl, options, method, path, body, answer);
+  FILE *stream = open_memstream(&answer->text, &answer->bytes);
+  if (!curl || !stream) return complain_failure("no memory for a request"), false;
+  prepare(curl, options, method, path, body, stream);
   if (body) headers = curl_slist_append(headers, "Content-Type: application/json");
   bool well = add_token(options, &headers);
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
@@ -75,6 +69,7 @@ static bool exchange(const ctl_options *options, const char *method, const char 
                      options->url ? options->url : options->socket, curl_easy_strerror(result));
   curl_slist_free_all(headers);
   curl_easy_cleanup(curl);
+  fclose(stream);
   return well && result == CURLE_OK;
 }
 

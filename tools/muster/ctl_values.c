@@ -34,14 +34,15 @@ static void add_member(json_t *object, const char *name, const char *text) {
 json_t *ctl_read_members(const ctl_call *call, int first, json_t *object) {
   for (int i = first; i < call->count; i++) {
     char name[NAME_BYTES];
-    size_t length = strcspn(call->arguments[i], "=");
-    if (!call->arguments[i][length] || length == 0 || length >= sizeof name) {
-      complain_usage("'%s' is no NAME=VALUE, such as bulk=0.5", call->arguments[i]);
+    const char *argument = call->arguments[i];
+    size_t length = strcspn(argument, "=");
+    if (!argument[length] || length == 0 || length >= sizeof name) {
+      complain_usage("'%s' is no NAME=VALUE, such as bulk=0.5", argument);
       json_decref(object);
       return NULL;
     }
-    snprintf(name, sizeof name, "%.*s", (int)length, call->arguments[i]);
-    add_member(object, name, call->arguments[i] + length + 1);
+    snprintf(name, sizeof name, "%.*s", (int)length, argument);
+    add_member(object, name, argument + length + 1);
   }
   return object;
 }

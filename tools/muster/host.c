@@ -11,11 +11,6 @@ host_setup host_default_setup(const muster_module *module) {
 
 static bool open_module(struct host *host, const host_setup *setup) {
   const muster_module *module = setup->module;
-  if (module->abi != MUSTER_MODULE_ABI) {
-    muster_module_fail(MUSTER_E_INPUT, "module '%s' was built for ABI %u, this program for %u", module->name,
-                       module->abi, MUSTER_MODULE_ABI);
-    return false;
-  }
   host->needs = (muster_module_needs){.size = sizeof host->needs};
   if (module->open(&setup->options, &host->instance, &host->needs) != MUSTER_OK) return false;
   host->module = module;

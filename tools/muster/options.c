@@ -44,7 +44,10 @@ static bool take(const option_def *option, void *options, const char *text) {
   }
 }
 
-bool options_read(const option_reader *reader, void *options, int count, char **arguments, int *status) {
+/* Arguments that getopt_long returns by themselves, as `letters` ask for it, are moved to the front and counted in
+ * `kept`. */
+static bool read_by(const char *letters, const option_reader *reader, void *options, int count, char **arguments,
+                    int *kept, int *status) {
   struct option known[OPTIONS_MAX];
   int option, at = 1;
   list(reader->known, known);
@@ -53,15 +56,33 @@ bool options_read(const option_reader *reader, void *options, int count, char **
   if (unknown) return complain_unknown_option(unknown, nearest_option(known, unknown), reader->command), false;
   opterr = 0;
   optind = 0;
-  while ((option = getopt_long(count, arguments, ":h", known, NULL)) != -1) {
+  while ((option = getopt_long(count, arguments, letters, known, NULL)) != -1) {
     if (option == VALUE_HELP || option == 'h') {
       columns_print_help(reader->show_help);
       *status = STATUS_OK;
       return false;
     }
-    if (option < VALUE_FIRST) return complain_option(option, arguments, reader->command), false;
-    if (!take(&reader->known[option - VALUE_FIRST], options, optarg)) return false;
+    if (option <= '9')
+      arguments[(*kept)++] = arguments[optind - 1];
+    else if (option < VALUE_FIRST)
+      return complain_option(option, arguments, reader->command), false;
+    else if (!take(&reader->known[option - VALUE_FIRST], options, optarg))
+      return false;
   }
+  return true;
+}
+
+bool options_read(const option_reader *reader, void *options, int count, char **arguments, int *status) {
+  return read_by(":h", reader, options, count, arguments, NULL, status);
+}
+
+/* getopt_long returns 1 for an argument, and its first digit or point for a negative number. */
+bool options_read_mixed(const option_reader *reader, void *options, int *count, char **arguments, int *status) {
+  static const char letters[] = "-:h0::1::2::3::4::5::6::7::8::9::.::";
+  int kept = 0;
+  if (!read_by(letters, reader, options, *count, arguments, &kept, status)) return false;
+  while (optind < *count) arguments[kept++] = arguments[optind++];
+  *count = kept;
   return true;
 }
 

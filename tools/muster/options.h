@@ -48,6 +48,10 @@ typedef struct option_reader {
  * `status` is the exit status; help or a complaint was written. */
 bool options_read(const option_reader *reader, void *options, int count, char **arguments, int *status);
 
+/* The same for a command line whose arguments stand between its options and may be places such as -5,3: these arguments
+ * are moved to the front in their order, from arguments[0] on, and `count` becomes their number. */
+bool options_read_mixed(const option_reader *reader, void *options, int *count, char **arguments, int *status);
+
 /* Whether `key` stands in a list with commas; a missing list has everything. */
 bool options_list_has(const char *list, const char *key);
 

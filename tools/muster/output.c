@@ -102,7 +102,7 @@ bool output_is_same(const char *path, const char *other) {
   return resolve(path, first) && resolve(other, second) && strcmp(first, second) == 0;
 }
 
-static bool write_whole(int descriptor, const char *text, size_t length) {
+bool output_put(int descriptor, const char *text, size_t length) {
   while (length > 0) {
     ssize_t written = write(descriptor, text, length);
     if (written < 0 && errno == EINTR) continue;
@@ -119,7 +119,7 @@ static const char *place_of(const struct output *output) {
 
 bool output_write(struct output *output, const char *text, size_t length) {
   if (output->descriptor < 0 && !make_temporary(output)) return refuse(output, place_of(output));
-  return write_whole(output->descriptor, text, length) || refuse(output, place_of(output));
+  return output_put(output->descriptor, text, length) || refuse(output, place_of(output));
 }
 
 bool output_commit(struct output *output, const char *text, size_t length) {

@@ -25,6 +25,9 @@ bool output_open(struct output *output, const char *path);
 /* Whether two results would be one file, or both standard output. A path that is no plain file may be named twice. */
 bool output_is_same(const char *path, const char *other);
 
+/* Writes all of a text to a descriptor. False with errno when it cannot. */
+bool output_put(int descriptor, const char *text, size_t length);
+
 /* Writes a part of a result that comes in parts; output_commit ends it with the last. Complains and returns false on
  * failure; the output is closed then. */
 bool output_write(struct output *output, const char *text, size_t length);

@@ -2,6 +2,7 @@
 
 #include "catalog.h"
 #include "complaint.h"
+#include "output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -108,15 +109,7 @@ bool recording_open(struct recording *recording, const run_options *options, con
 
 static bool write_some(const void *bytes, size_t count, void *user) {
   const struct recording *recording = user;
-  const char *from = bytes;
-  while (count > 0) {
-    ssize_t written = write(recording->descriptor, from, count);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    from += written;
-    count -= (size_t)written;
-  }
-  return true;
+  return output_put(recording->descriptor, bytes, count);
 }
 
 bool recording_begin(void *user, muster_world *world) {
@@ -137,6 +130,7 @@ bool recording_begin(void *user, muster_world *world) {
   def.buffer_bytes = (size_t)8 << 30; /* of address space: room for the first frame of the largest population */
   bool begun = noted && muster_record_begin(world, &def) == MUSTER_OK;
   free(note);
+  recording->refused = !begun;
   return begun;
 }
 
@@ -148,7 +142,7 @@ bool recording_end(struct recording *recording, muster_world *world) {
   bool closed = close(recording->descriptor) == 0;
   recording->descriptor = -1;
   if (whole && closed) return true;
-  if (!status.bytes)
+  if (!status.bytes && !recording->refused)
     complain_failure("nothing is recorded in '%s': the run ended before frame %lu", recording->path,
                      recording->options->record_from);
   if (!status.bytes) return false;

@@ -12,6 +12,7 @@ enum { RECORDING_NOTE_BYTES = 2 * PATH_MAX };
 /* The file that is being written. */
 struct recording {
   int descriptor; /* -1: not open */
+  bool refused;   /* the world does not record into it, and it was said why */
   const char *path;
   const run_options *options;
   const struct host *host;

@@ -18,6 +18,7 @@ static void write_quantiles(json_writer *writer, const char *name, const frame_q
 }
 
 static void write_frame_times(json_writer *writer, const run_summary *summary) {
+  const run_record *record = summary->record;
   bool own = summary->own_known, noise = summary->noise_known;
   write_quantiles(writer, "wall_ns", &summary->wall_ns, true);
   write_quantiles(writer, "overrun_wall_ns", &summary->overrun_wall_ns, false);
@@ -29,11 +30,11 @@ static void write_frame_times(json_writer *writer, const run_summary *summary) {
              "longest_atom_ns=%g longest_claim_ns=%g promise{ frames=%lu kept_share=%g machine_kept_share=%g "
              "machine_frames=%lu machine_missed=%lu budget_used_share=%g cpu_share_of_capacity=%g } "
              "others_cpu_share=%g stolen_cpu_share=%g",
-             known(own, (double)summary->longest_atom_ns), known(own, (double)summary->longest_claim_ns),
-             summary->frames, known(own, summary->kept_share),
-             known(summary->machine_frames > 0, summary->machine_kept_share), summary->machine_frames,
-             summary->machine_missed, known(own, summary->budget_used_share), known(own, summary->capacity_share),
-             known(noise, summary->others_share), known(noise, summary->stolen_share));
+             known(own, (double)record->longest_atom_ns), known(own, (double)record->longest_claim_ns), record->frames,
+             known(own, summary->kept_share), known(summary->machine_frames > 0, summary->machine_kept_share),
+             summary->machine_frames, summary->machine_missed, known(own, summary->budget_used_share),
+             known(own, summary->capacity_share), known(noise, summary->others_share),
+             known(noise, summary->stolen_share));
 }
 
 static void write_work(json_writer *writer, const run_summary *summary) {
@@ -52,12 +53,13 @@ static void write_work(json_writer *writer, const run_summary *summary) {
 }
 
 static void write_load(json_writer *writer, const run_summary *summary) {
+  const run_record *record = summary->record;
   json_print(writer,
              "utilisation{ desired=%g achieved=%g } pressure{ mean=%g max=%g } important_load{ mean=%g max=%g "
              "above_one_share=%g } levels[",
-             summary->utilisation_desired, summary->utilisation_achieved, summary->pressure_mean, summary->pressure_max,
-             summary->important_load_mean, summary->important_load_max, summary->important_over_share);
-  for (uint32_t i = 0; i < MUSTER_LEVELS; i++) json_uint(writer, NULL, summary->levels[i]);
+             summary->utilisation_desired, summary->utilisation_achieved, summary->pressure_mean, record->pressure_max,
+             summary->important_load_mean, record->important_load_max, summary->important_over_share);
+  for (uint32_t i = 0; i < MUSTER_LEVELS; i++) json_uint(writer, NULL, record->last.levels[i]);
   json_print(writer, "] memory{ bytes_per_agent=%g total_bytes=%lu scheduling_bytes_per_agent=%g } stages_ns{",
              summary->bytes_per_agent, summary->statistics.bytes_used, summary->scheduling_bytes_per_agent);
   for (uint32_t i = 0; i < MUSTER_STAGES; i++) json_number(writer, stage_name((muster_stage)i), summary->stage_ns[i]);
@@ -69,8 +71,8 @@ void report_json(json_writer *writer, const run_summary *summary) {
   snprintf(hash, sizeof hash, "%016lx", summary->world_hash);
   json_print(writer,
              "{ scenario=%s agents=%u workers=%u seed=%lu frames=%lu interrupted=%d budget_ns=%lu frame_period_ns=%lu",
-             summary->scenario, summary->agents, options->workers, options->seed, summary->frames, summary->interrupted,
-             options->budget_ns, summary->frame_period_ns);
+             summary->scenario, summary->record->last.agents, options->workers, options->seed, summary->record->frames,
+             summary->interrupted, options->budget_ns, summary->frame_period_ns);
   write_frame_times(writer, summary);
   write_work(writer, summary);
   write_load(writer, summary);

@@ -23,10 +23,10 @@ static void print_interruption(FILE *stream, const run_summary *summary) {
 
 static void print_title(FILE *stream, const run_summary *summary) {
   const run_options *options = summary->options;
-  const char *agents = text_count(summary->agents);
-  const char *frames = text_count(summary->frames);
+  const char *agents = text_count(summary->record->last.agents);
+  const char *frames = text_count(summary->record->frames);
   const char *all = text_count(options->frames);
-  const char *budget = text_duration((double)options->budget_ns);
+  const char *budget = text_ns(options->budget_ns);
   fprintf(stream, "\n%s: %s agents, %u observer%s, seed %lu\n", summary->scenario, agents, summary->observers,
           summary->observers == 1 ? "" : "s", options->seed);
   fprintf(stream, "%s%s%s frames at %g Hz on %u worker%s, budget %s, %s clock\n", frames,
@@ -70,12 +70,12 @@ static void print_machine(FILE *stream, const run_summary *summary) {
 
 /* A frame that keeps the promise may be as late as an atom is long, so an atom over its limit must be reported. */
 static void print_longest(FILE *stream, const run_summary *summary) {
-  uint64_t atom_ns = summary->longest_atom_ns, limit_ns = summary->runaways.worst_limit_ns;
-  fprintf(stream, "          own overrun p99 %s, longest atom %s\n", text_duration((double)summary->overrun_own_ns.p99),
-          text_duration((double)atom_ns));
+  uint64_t atom_ns = summary->record->longest_atom_ns, limit_ns = summary->runaways.worst_limit_ns;
+  fprintf(stream, "          own overrun p99 %s, longest atom %s\n", text_ns(summary->overrun_own_ns.p99),
+          text_ns(atom_ns));
   if (!limit_ns || atom_ns <= limit_ns) return;
   fprintf(stream, "          THE LONGEST ATOM is %.3g times its limit of %s, and so late a frame may be\n",
-          (double)atom_ns / (double)limit_ns, text_duration((double)limit_ns));
+          (double)atom_ns / (double)limit_ns, text_ns(limit_ns));
 }
 
 static void print_promise(FILE *stream, const run_summary *summary) {
@@ -107,7 +107,7 @@ static void print_overhead(FILE *stream, const run_summary *summary) {
 static void print_updates(FILE *stream, const run_summary *summary) {
   const muster_statistics *statistics = &summary->statistics;
   fprintf(stream, "Updates   %s (%s per frame); carried over %s times, preempted %s times\n",
-          text_count(statistics->completed), text_count(statistics->completed / summary->frames),
+          text_count(statistics->completed), text_count(statistics->completed / summary->record->frames),
           text_count(statistics->carried), text_count(statistics->preempted));
   if (statistics->nearby_cut)
     fprintf(stream, "          %s neighbour queries were cut: too many agents in one place\n",
@@ -124,8 +124,8 @@ static void print_important(FILE *stream, const run_summary *summary) {
 
 static void print_pressure(FILE *stream, const run_summary *summary) {
   fprintf(stream, "Pressure  mean %s, max %s (0 = wanted periods, 1 = the longest)\n",
-          text_pressure(summary->pressure_mean), text_pressure(summary->pressure_max));
-  if (summary->pressure_max >= TEXT_PRESSURE_MOST)
+          text_pressure(summary->pressure_mean), text_pressure(summary->record->pressure_max));
+  if (summary->record->pressure_max >= TEXT_PRESSURE_MOST)
     fprintf(stream, "          over 1,000: frames whose budget left next to nothing for updates\n");
   fprintf(stream, "          updates took %s; planned: %s\n", text_processors(summary->utilisation_achieved),
           text_processors(summary->utilisation_desired));
@@ -139,7 +139,7 @@ static void print_pressure(FILE *stream, const run_summary *summary) {
 /* Where turns are few the bound is far beyond the run, which then shows nothing of it. */
 static void print_wait(FILE *stream, const run_summary *summary) {
   if (!isfinite(summary->wait_bound_ns)) return;
-  const char *wait = text_duration((double)summary->statistics.longest_wait_ns);
+  const char *wait = text_ns(summary->statistics.longest_wait_ns);
   const char *bound = text_duration(summary->wait_bound_ns);
   fprintf(stream, "Wait      longest %s from release to start; ", wait);
   if (summary->wait_within && summary->wait_bound_ns > summary->simulated_ns)
@@ -148,37 +148,26 @@ static void print_wait(FILE *stream, const run_summary *summary) {
     fprintf(stream, "the guarantee is %s%s\n", bound, summary->wait_within ? "" : ": BROKEN");
 }
 
-static void print_bands(FILE *stream, const muster_statistics *statistics) {
-  char line[BANDS_LINE_BYTES];
-  int columns = columns_of(STDOUT_FILENO);
-  fprintf(stream, "\n%s\n", bands_head(line, columns));
-  for (uint32_t i = 0; i < MUSTER_BANDS; i++) fprintf(stream, "%s\n", bands_row(line, columns, statistics->bands, i));
-}
-
 static void print_levels(FILE *stream, const run_summary *summary) {
   fprintf(stream, "\nLevels    ");
   for (uint32_t i = 0; i < MUSTER_LEVELS; i++)
-    fprintf(stream, "%s%u%s: %s", i ? ", " : "", i, i ? "" : " (best)", text_count(summary->levels[i]));
+    fprintf(stream, "%s%u%s: %s", i ? ", " : "", i, i ? "" : " (best)", text_count(summary->record->last.levels[i]));
   fprintf(stream, "\nMemory    %s, %s per agent, %s of it for scheduling\n",
           text_bytes((double)summary->statistics.bytes_used), text_bytes(summary->bytes_per_agent),
           text_bytes(summary->scheduling_bytes_per_agent));
 }
 
-static void print_type(FILE *stream, const struct host *host, muster_type type, const char *name) {
-  for (uint32_t level = 0; level < MUSTER_LEVELS; level++) {
-    muster_type_cost cost = muster_default_type_cost();
-    if (!muster_type_cost_read(host->world, type, level, &cost)) return;
-    if (cost.agents == 0) continue;
-    fprintf(stream, "  %-20.20s %5u %9s %9s %9s\n", name, level, text_count(cost.agents),
-            text_duration((double)cost.mean_ns), text_duration((double)cost.high_ns));
-  }
-}
-
 static void print_types(FILE *stream, const struct host *host) {
   const char *name;
   fprintf(stream, "\nCost by type          level    agents      mean       p95\n");
-  for (uint32_t i = 1; (name = muster_type_name(host->world, (muster_type){i})) != NULL; i++)
-    print_type(stream, host, (muster_type){i}, name);
+  for (muster_type type = {1}; (name = muster_type_name(host->world, type)) != NULL; type.index++)
+    for (uint32_t level = 0; level < MUSTER_LEVELS; level++) {
+      muster_type_cost cost = muster_default_type_cost();
+      if (!muster_type_cost_read(host->world, type, level, &cost)) break;
+      if (cost.agents > 0)
+        fprintf(stream, "  %-20.20s %5u %9s %9s %9s\n", name, level, text_count(cost.agents), text_ns(cost.mean_ns),
+                text_ns(cost.high_ns));
+    }
 }
 
 static void print_stages(FILE *stream, const run_summary *summary) {
@@ -212,7 +201,8 @@ static void write_report(FILE *stream, const void *user) {
   print_pressure(stream, summary);
   print_wait(stream, summary);
   runaways_print(stream, &summary->runaways);
-  print_bands(stream, &summary->statistics);
+  fputc('\n', stream);
+  bands_print(stream, columns_of(STDOUT_FILENO), summary->statistics.bands);
   print_levels(stream, summary);
   print_types(stream, reported->host);
   print_stages(stream, summary);

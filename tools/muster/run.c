@@ -127,16 +127,12 @@ static bool run_frames(struct run *run, bool *stopped) {
   return true;
 }
 
-bool run_write_json(struct run *run, json_writer *writer) {
-  return output_commit_json(&run->json, writer);
-}
-
 static bool write_json(struct run *run, const run_summary *summary) {
   char text[JSON_BYTES];
   json_writer writer;
   json_start(&writer, text, sizeof text);
   report_json(&writer, summary);
-  return run_write_json(run, &writer);
+  return output_commit_json(&run->json, &writer);
 }
 
 static bool write_trace_part(const char *text, size_t length, void *user) {

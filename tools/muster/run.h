@@ -40,7 +40,4 @@ int run_and_report(struct run *run, int (*report)(struct run *run));
 /* Replays a run up to frame `last` on so many workers and reports it. Returns the exit status. */
 int run_replayed(struct replaying *replaying, uint32_t workers, uint64_t last);
 
-/* Ends a document and puts it where --json says. False after a complaint. */
-bool run_write_json(struct run *run, json_writer *writer);
-
 #endif

@@ -160,15 +160,6 @@ static const option_def known[] = {RUN("agent", TEXT, agent),
                                    RUN("watch", TEXT, watch),
                                    {0}};
 
-/* A module that was built with an older header ends before the field. */
-static bool takes_cost(const muster_module *module) {
-  return module->size >= offsetof(muster_module, takes_cost) + sizeof module->takes_cost && module->takes_cost;
-}
-
-static bool can_watch(const muster_module *module) {
-  return module->size >= offsetof(muster_module, watched) + sizeof module->watched && module->watch && module->watched;
-}
-
 static bool takes_standard_output(const char *file) {
   return file && strcmp(file, "-") == 0;
 }
@@ -249,11 +240,11 @@ static bool complete(run_options *options, run_purpose purpose, int *status) {
   if (options->workers == 0) options->workers = muster_available_processors();
   options->module = catalog_find(options->scenario, &options->path, status);
   if (options->module && (*status = find_contradiction_of_output(options)) != STATUS_OK) return false;
-  if (options->module && options->watch && !can_watch(options->module)) {
+  if (options->module && options->watch && !options->module->watch) {
     *status = complain_usage("'%s' has no agent to watch; use the scenario 'townsfolk' for that", options->scenario);
     return false;
   }
-  if (!options->module || options->cost_ns == 0 || takes_cost(options->module)) return options->module != NULL;
+  if (!options->module || options->cost_ns == 0 || options->module->takes_cost) return options->module != NULL;
   *status = complain_usage("'%s' takes no --cost, its updates cost what they do; use the scenario 'fixed' for one",
                            options->scenario);
   return false;

@@ -71,20 +71,13 @@ void runaways_print(FILE *stream, const struct runaways *runaways) {
 void runaways_json(json_writer *writer, const struct runaways *runaways) {
   json_print(writer,
              "runaways{ offences=%lu blocked=%lu demotions=%lu quarantines=%lu stuck=%lu agents_demoted=%u "
-             "agents_quarantined=%u types_quarantined=%u worst_ns=%lu worst_limit_ns=%lu",
+             "agents_quarantined=%u types_quarantined=%u worst_ns=%lu worst_limit_ns=%lu worst_type=%s "
+             "worst_blocked_ns=%lu worst_blocked_type=%s",
              runaways->offences, runaways->blocked, runaways->demotions, runaways->quarantines, runaways->stuck,
              runaways->agents_demoted, runaways->agents_quarantined, runaways->types_quarantined, runaways->worst_ns,
-             runaways->worst_limit_ns);
-  if (runaways->worst_type)
-    json_string(writer, "worst_type", runaways->worst_type);
-  else
-    json_null(writer, "worst_type");
-  json_uint(writer, "worst_blocked_ns", runaways->blocked_ns);
-  if (runaways->blocked_type) {
-    json_print(writer, "worst_blocked_type=%s worst_blocked_agent=%u worst_blocked_atom=%u", runaways->blocked_type,
-               runaways->blocked_agent.index, runaways->blocked_atom);
-  } else {
-    json_null(writer, "worst_blocked_type");
-  }
+             runaways->worst_limit_ns, runaways->worst_type, runaways->blocked_ns, runaways->blocked_type);
+  if (runaways->blocked_type)
+    json_print(writer, "worst_blocked_agent=%u worst_blocked_atom=%u", runaways->blocked_agent.index,
+               runaways->blocked_atom);
   json_end_object(writer);
 }

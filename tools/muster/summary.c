@@ -43,8 +43,6 @@ static double capacity_of(const run_options *options, const run_record *record) 
 
 static void sum_up_promise(run_summary *summary, const run_options *options, const run_record *record) {
   summary->own_known = options->audit || options->virtual_clock;
-  summary->longest_atom_ns = record->longest_atom_ns;
-  summary->longest_claim_ns = record->longest_claim_ns;
   summary->kept_share = (double)record->kept / (double)record->frames;
   summary->budget_used_share = ratio((double)record->waiting_used_ns, (double)record->waiting_given_ns);
   summary->capacity_share = ratio((double)record->used_ns, capacity_of(options, record));
@@ -71,23 +69,19 @@ static void sum_up_work(run_summary *summary, const run_options *options, const 
   summary->utilisation_desired = record->desired / frames;
   summary->utilisation_achieved = ratio((double)record->update_ns, (double)record->sim_ns);
   summary->pressure_mean = record->pressure / frames;
-  summary->pressure_max = record->pressure_max;
   summary->important_load_mean = record->desired > 0 ? record->important / record->desired : record->important_load_max;
-  summary->important_load_max = record->important_load_max;
   summary->important_over_load =
       record->desired_over > 0 ? record->important_over / record->desired_over : record->important_load_max;
   summary->important_over_share = (double)record->frames_over / frames;
   for (uint32_t i = 0; i < MUSTER_STAGES; i++) summary->stage_ns[i] = (double)record->stage_ns[i] / frames;
-  for (uint32_t i = 0; i < MUSTER_LEVELS; i++) summary->levels[i] = record->last.levels[i];
 }
 
 void summarise(run_summary *summary, const run_options *options, const struct host *host, run_record *record) {
   *summary = (run_summary){.options = options,
                            .scenario = options->path ? options->path : options->module->name,
-                           .frames = record->frames,
+                           .record = record,
                            .simulated_ns = (double)record->sim_ns,
                            .frame_period_ns = 1000000000000u / options->rate,
-                           .agents = record->last.agents,
                            .observers = host->needs.observers,
                            .world_hash = muster_world_hash(host->world)};
   summary->statistics = muster_default_statistics();
@@ -99,8 +93,8 @@ void summarise(run_summary *summary, const run_options *options, const struct ho
   sum_up_promise(summary, options, record);
   sum_up_work(summary, options, record);
   summary->wait_bound_ns = wait_bound_ns(summary, record);
-  summary->bytes_per_agent = ratio((double)summary->statistics.bytes_used, summary->agents);
-  summary->scheduling_bytes_per_agent = ratio((double)summary->statistics.bytes_scheduling, summary->agents);
+  summary->bytes_per_agent = ratio((double)summary->statistics.bytes_used, record->last.agents);
+  summary->scheduling_bytes_per_agent = ratio((double)summary->statistics.bytes_scheduling, record->last.agents);
   summary->wait_within =
       summary->statistics.longest_wait_ns == 0 || (double)summary->statistics.longest_wait_ns <= summary->wait_bound_ns;
   host_read_figures(host, &summary->figures);

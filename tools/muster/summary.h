@@ -14,17 +14,17 @@ typedef struct frame_quantiles {
 
 typedef struct run_summary {
   const run_options *options;
+  const run_record *record;
   const char *scenario;
-  uint64_t frames, frame_period_ns;
+  uint64_t frame_period_ns;
   double simulated_ns; /* by all of them */
-  uint32_t agents, observers;
+  uint32_t observers;
   bool interrupted;
   int signal;       /* that interrupted it; 0 = none, or it is a replay of one that was */
   bool noise_known; /* what other processes, and the host, took of the processors: */
   double others_share, stolen_share;
   bool own_known; /* own time was measured (audit) or is known exactly (virtual) */
   frame_quantiles wall_ns, overrun_wall_ns, overrun_own_ns;
-  uint64_t longest_atom_ns, longest_claim_ns;
   double kept_share; /* frames within the promise */
   double
       machine_kept_share; /* what threads that only read the clocks kept, in so many frames; 0 = they did not watch */
@@ -36,20 +36,19 @@ typedef struct run_summary {
   double overhead_per_update_ns, overhead_per_frame_ns, overhead_share;
   double period_deviation_ns;
   double utilisation_desired, utilisation_achieved;
-  double pressure_mean, pressure_max;
-  double important_load_mean, important_load_max;   /* in parts of the capacity */
+  double pressure_mean;
+  double important_load_mean;                       /* in parts of the capacity */
   double important_over_load, important_over_share; /* where it is above 1, and in what part of the frames; or 0 */
   double wait_bound_ns; /* as muster_frame_report.turn_longest_ns says; NaN when nothing ran */
   bool wait_within;     /* no agent waited longer from release to start */
   double stage_ns[MUSTER_STAGES];
-  uint32_t levels[MUSTER_LEVELS];
   double bytes_per_agent, scheduling_bytes_per_agent;
   uint64_t world_hash;
   host_figures figures;
 } run_summary;
 
-/* Sums a run up. Sorts the record's values, which are out of order afterwards. At least one frame must have been
- * counted. */
+/* Sums a run up. Sorts the record's values, which are out of order afterwards; the summary points at the record. At
+ * least one frame must have been counted. */
 void summarise(run_summary *summary, const run_options *options, const struct host *host, run_record *record);
 
 /* The name of a stage, such as "intake". */

@@ -94,14 +94,14 @@ const char *text_times(double times) {
   return text_of("%.*f", times < 9.95 ? 1 : 0, times);
 }
 
-static int cell_of(double value, double full, int all) {
-  double cells = full > 0 ? value / full * all : 0;
-  return cells < 0 ? 0 : cells > all ? all : (int)lround(cells);
+int text_cells(double value, double full, int cells) {
+  double cell = full > 0 ? value / full * cells : 0;
+  return cell >= cells ? cells : cell > 0 ? (int)(cell + 0.5) : 0;
 }
 
 const char *text_bar(char out[TEXT_BAR_CELLS + 1], int cells, double value, double mark, double full) {
   if (cells > TEXT_BAR_CELLS) cells = TEXT_BAR_CELLS;
-  int filled = cell_of(value, full, cells), marked = cell_of(mark, full, cells);
+  int filled = text_cells(value, full, cells), marked = text_cells(mark, full, cells);
   for (int i = 0; i < cells; i++) out[i] = i < filled ? '#' : '.';
   if (value > 0 && filled == 0) out[0] = '-';
   if (marked == cells) marked--;

@@ -31,6 +31,9 @@ const char *text_pressure(double pressure);
 /* "2.3", "12"; as a pressure from a thousand on. */
 const char *text_times(double times);
 
+/* How many of all cells a value fills, on a scale from 0 to `full`. */
+int text_cells(double value, double full, int cells);
+
 /* A bar of so many cells, at most TEXT_BAR_CELLS, for `value` on a scale from 0 to `full`, with a mark at `mark`:
  * "########......|........". */
 const char *text_bar(char out[TEXT_BAR_CELLS + 1], int cells, double value, double mark, double full);

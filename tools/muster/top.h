@@ -22,11 +22,11 @@ typedef struct top_type {
 typedef struct top_world {
   char name[TOP_NAME_BYTES], module[TOP_NAME_BYTES];
   bool paused, failed;
-  uint64_t frames, sim_now_ns, budget_ns, period_ns, agents, levels[TOP_LEVELS];
+  uint64_t frames, sim_now_ns, budget_ns, agents, levels[TOP_LEVELS];
   double hz, pressure, share;
-  uint64_t wall_ns, overrun_ns, debt_ns, released, completed, carried, preempted, woken;
+  uint64_t wall_ns, overrun_ns, released, completed, carried, preempted, woken;
   double desired, fitted; /* utilisation, workers */
-  uint64_t agents_quarantined, types_quarantined, bytes;
+  uint64_t agents_quarantined, bytes;
   muster_band bands[MUSTER_BANDS]; /* by importance; intervals are since the look before, if there was one */
 } top_world;
 
@@ -84,6 +84,10 @@ const char *top_bar(char out[TOP_DRAWING_BYTES], int cells, double value, double
  * the terminal has no UTF-8. */
 const char *top_sparkline(char out[TOP_DRAWING_BYTES], int cells, const top_history *history, double least_full,
                           bool unicode);
+
+/* The head of the table of types, or a type's row: the name in so many cells, of at most `most` characters. */
+const char *top_types_head(char out[TOP_DRAWING_BYTES], int cells);
+const char *top_types_row(char out[TOP_DRAWING_BYTES], int cells, int most, const top_type *type);
 
 /* "1:02:03" of simulation time. */
 const char *top_time(char out[TOP_DRAWING_BYTES], uint64_t ns);

@@ -1,16 +1,12 @@
-/* top_draw.c - bars and sparklines as text. */
+/* top_draw.c - bars, sparklines and rows as text. */
+#include "text.h"
 #include "top.h"
 
 #include <string.h>
 
-static int cell_of(double value, double full, int cells) {
-  double cell = full > 0 ? value / full * cells : 0;
-  return cell >= cells ? cells : cell > 0 ? (int)(cell + 0.5) : 0;
-}
-
 const char *top_bar(char out[TOP_DRAWING_BYTES], int cells, double value, double mark, double full) {
   if (cells > TOP_DRAWING_BYTES - 1) cells = TOP_DRAWING_BYTES - 1;
-  int filled = cell_of(value, full, cells), marked = cell_of(mark, full, cells);
+  int filled = text_cells(value, full, cells), marked = text_cells(mark, full, cells);
   memset(out, ' ', (size_t)cells);
   memset(out, '|', (size_t)filled);
   if (mark >= 0 && cells > 0) out[marked < cells ? marked : cells - 1] = '#';
@@ -31,7 +27,7 @@ const char *top_sparkline(char out[TOP_DRAWING_BYTES], int cells, const top_hist
   for (uint32_t i = 0; i < shown; i++)
     if (values[i] > full) full = values[i];
   for (uint32_t i = 0; i < shown; i++) {
-    int step = cell_of(values[i], full, 7);
+    int step = text_cells(values[i], full, 7);
     length += (size_t)snprintf(out + length, TOP_DRAWING_BYTES - length, "%s", steps[step]);
   }
   out[length] = '\0';
@@ -41,5 +37,18 @@ const char *top_sparkline(char out[TOP_DRAWING_BYTES], int cells, const top_hist
 const char *top_time(char out[TOP_DRAWING_BYTES], uint64_t ns) {
   uint64_t seconds = ns / 1000000000u;
   snprintf(out, TOP_DRAWING_BYTES, "%lu:%02lu:%02lu", seconds / 3600, seconds / 60 % 60, seconds % 60);
+  return out;
+}
+
+const char *top_types_head(char out[TOP_DRAWING_BYTES], int cells) {
+  snprintf(out, TOP_DRAWING_BYTES, "%-*s %9s %9s %9s %6s  %s", cells, "TYPE", "AGENTS", "MEAN", "HIGH", "COST%",
+           "LEVELS");
+  return out;
+}
+
+const char *top_types_row(char out[TOP_DRAWING_BYTES], int cells, int most, const top_type *type) {
+  snprintf(out, TOP_DRAWING_BYTES, "%-*.*s %9s %9s %9s %6.1f  %lu %lu %lu %lu%s", cells, most, type->name,
+           text_count(type->agents), text_duration(type->mean_ns), text_duration(type->high_ns), 100 * type->share,
+           type->levels[0], type->levels[1], type->levels[2], type->levels[3], type->quarantined ? " quarantined" : "");
   return out;
 }

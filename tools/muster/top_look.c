@@ -12,9 +12,12 @@ static const json_t *at(const json_t *object, const char *name) {
   return json_object_get(object, name);
 }
 
+static uint64_t count(const json_t *value) {
+  return json_integer_value(value) > 0 ? (uint64_t)json_integer_value(value) : 0;
+}
+
 static uint64_t count_of(const json_t *object, const char *name) {
-  json_int_t value = json_integer_value(at(object, name));
-  return value > 0 ? (uint64_t)value : 0;
+  return count(at(object, name));
 }
 
 static void read_text(const json_t *object, const char *name, char out[TOP_NAME_BYTES]) {
@@ -25,7 +28,6 @@ static void read_text(const json_t *object, const char *name, char out[TOP_NAME_
 static void read_frame(const json_t *frame, top_world *world) {
   world->wall_ns = count_of(frame, "wall_ns");
   world->overrun_ns = count_of(frame, "overrun_wall_ns");
-  world->debt_ns = count_of(frame, "debt_ns");
   world->released = count_of(frame, "released");
   world->completed = count_of(frame, "completed");
   world->carried = count_of(frame, "carried");
@@ -70,18 +72,13 @@ static void read_world(const json_t *object, top_world *world) {
   world->frames = count_of(object, "frames");
   world->sim_now_ns = count_of(object, "sim_now_ns");
   world->budget_ns = count_of(object, "budget_ns");
-  world->period_ns = count_of(object, "period_ns");
   world->hz = json_number_value(at(object, "hz"));
   world->agents = count_of(object, "agents");
   world->pressure = json_number_value(at(object, "pressure"));
   world->share = json_number_value(at(object, "share"));
   world->agents_quarantined = count_of(object, "agents_quarantined");
-  world->types_quarantined = count_of(object, "types_quarantined");
   world->bytes = count_of(object, "bytes_used");
-  for (size_t i = 0; i < TOP_LEVELS; i++) {
-    json_int_t agents = json_integer_value(json_array_get(at(object, "levels"), i));
-    world->levels[i] = agents > 0 ? (uint64_t)agents : 0;
-  }
+  for (size_t i = 0; i < TOP_LEVELS; i++) world->levels[i] = count(json_array_get(at(object, "levels"), i));
   read_frame(at(object, "frame"), world);
 }
 
@@ -118,18 +115,13 @@ static void read_types(const json_t *array, top_state *state) {
 
 /* ---------------------------------------------------------------------------------------------------------- sorting */
 
-static int compare(double a, double b) {
-  return (a < b) - (a > b);
-}
-
 static int compare_types(const void *left, const void *right, void *user) {
   const top_type *a = left, *b = right;
   const top_state *state = user;
-  int order = 0;
-  if (state->order == TOP_BY_COST) order = compare(a->share, b->share);
-  if (state->order == TOP_BY_MEAN) order = compare(a->mean_ns, b->mean_ns);
-  if (state->order == TOP_BY_HIGH) order = compare(a->high_ns, b->high_ns);
-  if (state->order == TOP_BY_AGENTS) order = compare((double)a->agents, (double)b->agents);
+  const double differences[TOP_ORDERS] = {b->share - a->share, b->mean_ns - a->mean_ns, b->high_ns - a->high_ns,
+                                          (double)b->agents - (double)a->agents};
+  double difference = differences[state->order];
+  int order = (difference > 0) - (difference < 0);
   if (order == 0) order = strcmp(a->name, b->name);
   return state->reversed ? -order : order;
 }

@@ -26,23 +26,14 @@ static void print_world(const top_state *state) {
          world->levels[2], world->levels[3], text_count(world->agents));
 }
 
-static void print_bands(const muster_band bands[MUSTER_BANDS]) {
-  char line[BANDS_LINE_BYTES];
-  puts(bands_head(line, COLUMNS_USUAL));
-  for (uint32_t i = 0; i < MUSTER_BANDS; i++) puts(bands_row(line, COLUMNS_USUAL, bands, i));
-  putchar('\n');
-}
-
 void top_print(const top_state *state) {
+  enum { NAME_CELLS = 23 };
+  char line[TOP_DRAWING_BYTES];
   print_world(state);
-  print_bands(state->world.bands);
-  printf("%-23s %9s %9s %9s %6s  %s\n", "TYPE", "AGENTS", "MEAN", "HIGH", "COST%", "LEVELS");
-  for (uint32_t i = 0; i < state->type_count; i++) {
-    const top_type *type = &state->types[i];
-    printf("%-23s %9s %9s %9s %6.1f  %lu %lu %lu %lu%s\n", type->name, text_count(type->agents),
-           text_duration(type->mean_ns), text_duration(type->high_ns), 100 * type->share, type->levels[0],
-           type->levels[1], type->levels[2], type->levels[3], type->quarantined ? " quarantined" : "");
-  }
+  bands_print(stdout, COLUMNS_USUAL, state->world.bands);
+  printf("\n%s\n", top_types_head(line, NAME_CELLS));
+  for (uint32_t i = 0; i < state->type_count; i++)
+    puts(top_types_row(line, NAME_CELLS, TOP_NAME_BYTES, &state->types[i]));
 }
 
 static json_t *counts(const uint64_t *values, uint32_t count) {

@@ -55,7 +55,7 @@ static void release_complaints(const struct screen *screen) {
 
 /* ---------------------------------------------------------------------------------------------------------- drawing */
 
-static void put(int line, int column, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void put(attr_t attributes, int line, int column, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Bytes of a text that so many cells hold: ncurses goes on in the next line with what does not fit. */
 static int bytes_for(const char *text, int cells) {
@@ -64,13 +64,14 @@ static int bytes_for(const char *text, int cells) {
   return bytes;
 }
 
-static void put(int line, int column, const char *format, ...) {
+static void put(attr_t attributes, int line, int column, const char *format, ...) {
   char text[TOP_DRAWING_BYTES];
   va_list arguments;
   if (line >= LINES || column >= COLS) return;
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
+  attrset(attributes);
   mvaddnstr(line, column, text, bytes_for(text, COLS - column));
 }
 
@@ -78,19 +79,14 @@ static void put_bar(int line, const char *label, double value, double mark, doub
   char bar[TOP_DRAWING_BYTES];
   int cells = COLS - LABEL_CELLS - 3 - (COLS < WIDE_COLUMNS ? 28 : 34);
   bool loud = value > mark && mark >= 0;
-  attron(A_BOLD);
-  put(line, 0, "%s", label);
-  attroff(A_BOLD);
+  put(A_BOLD, line, 0, "%s", label);
   if (cells > 4) {
-    put(line, LABEL_CELLS, "[");
-    attron(COLOR_PAIR(loud ? PAIR_LOUD : PAIR_CALM));
-    put(line, LABEL_CELLS + 1, "%s", top_bar(bar, cells, value, mark, full));
-    attroff(COLOR_PAIR(loud ? PAIR_LOUD : PAIR_CALM));
-    put(line, LABEL_CELLS + 1 + cells, "]");
+    put(A_NORMAL, line, LABEL_CELLS, "[");
+    put(COLOR_PAIR(loud ? PAIR_LOUD : PAIR_CALM), line, LABEL_CELLS + 1, "%s", top_bar(bar, cells, value, mark, full));
+    put(A_NORMAL, line, LABEL_CELLS + 1 + cells, "]");
   }
-  if (loud) attron(A_BOLD);
-  put(line, cells > 4 ? LABEL_CELLS + 3 + cells : LABEL_CELLS, "%s%s", says, loud ? " !" : "");
-  if (loud) attroff(A_BOLD);
+  put(loud ? A_BOLD : A_NORMAL, line, cells > 4 ? LABEL_CELLS + 3 + cells : LABEL_CELLS, "%s%s", says,
+      loud ? " !" : "");
 }
 
 static void draw_head(const struct screen *screen) {
@@ -98,10 +94,8 @@ static void draw_head(const struct screen *screen) {
   const top_world *world = &state->world;
   char time[TOP_DRAWING_BYTES], name[TOP_DRAWING_BYTES];
   snprintf(name, sizeof name, "muster top - %s (%s)", world->name, world->module);
-  attron(A_BOLD);
-  put(0, 0, "%s", name);
-  attroff(A_BOLD);
-  put(0, (int)strlen(name) + 2, "%s%s%.4g Hz  frame %lu  time %s  %u/%u", world->paused ? "PAUSED  " : "",
+  put(A_BOLD, 0, 0, "%s", name);
+  put(A_NORMAL, 0, (int)strlen(name) + 2, "%s%s%.4g Hz  frame %lu  time %s  %u/%u", world->paused ? "PAUSED  " : "",
       world->failed ? "FAILED  " : "", world->hz, world->frames, top_time(time, world->sim_now_ns),
       state->world_index + 1, state->world_count);
 }
@@ -119,10 +113,9 @@ static void draw_bars(const struct screen *screen) {
 static void draw_line(const struct screen *screen, int line, const char *label, const top_history *history,
                       double least_full) {
   char columns[TOP_DRAWING_BYTES];
-  put(line, 0, "%s", label);
-  attron(COLOR_PAIR(PAIR_CALM));
-  put(line, LABEL_CELLS, "%s", top_sparkline(columns, COLS - LABEL_CELLS - 1, history, least_full, screen->unicode));
-  attroff(COLOR_PAIR(PAIR_CALM));
+  put(A_NORMAL, line, 0, "%s", label);
+  put(COLOR_PAIR(PAIR_CALM), line, LABEL_CELLS, "%s",
+      top_sparkline(columns, COLS - LABEL_CELLS - 1, history, least_full, screen->unicode));
 }
 
 static void draw_numbers(const struct screen *screen) {
@@ -131,11 +124,11 @@ static void draw_numbers(const struct screen *screen) {
   draw_line(screen, 4, "frame", &state->wall, (double)world->budget_ns);
   draw_line(screen, 5, "pressure", &state->pressure, 1);
   draw_line(screen, 6, "carried", &state->carried, 1);
-  put(7, 0, "%s agents, levels 0: %s  1: %s  2: %s  3: %s  memory %s", text_count(world->agents),
+  put(A_NORMAL, 7, 0, "%s agents, levels 0: %s  1: %s  2: %s  3: %s  memory %s", text_count(world->agents),
       text_count(world->levels[0]), text_count(world->levels[1]), text_count(world->levels[2]),
       text_count(world->levels[3]), text_bytes((double)world->bytes));
-  put(8, 0, "released %lu  completed %lu  carried %lu  %s %lu  woken %lu  %s %lu", world->released, world->completed,
-      world->carried, COLS < WIDE_COLUMNS ? "cut" : "preempted", world->preempted, world->woken,
+  put(A_NORMAL, 8, 0, "released %lu  completed %lu  carried %lu  %s %lu  woken %lu  %s %lu", world->released,
+      world->completed, world->carried, COLS < WIDE_COLUMNS ? "cut" : "preempted", world->preempted, world->woken,
       COLS < WIDE_COLUMNS ? "qu." : "quarantined", world->agents_quarantined);
 }
 
@@ -144,24 +137,15 @@ static int name_cells(void) {
   return COLS < WIDE_COLUMNS ? 12 : 23;
 }
 
-static void draw_type(const top_type *type, int line) {
-  char row[TOP_DRAWING_BYTES];
-  snprintf(row, sizeof row, "%-*.*s %9s %9s %9s %6.1f  %lu %lu %lu %lu%s", name_cells(), name_cells(), type->name,
-           text_count(type->agents), text_duration(type->mean_ns), text_duration(type->high_ns), 100 * type->share,
-           type->levels[0], type->levels[1], type->levels[2], type->levels[3], type->quarantined ? " quarantined" : "");
-  put(line, 0, "%-*s", COLS, row);
-}
-
 /* Below the types, where these keep some lines. Returns how many lines that takes. */
 static int draw_bands(const struct screen *screen) {
   const muster_band *bands = screen->state->world.bands;
   char line[BANDS_LINE_BYTES];
   int first = LINES - 1 - (int)MUSTER_BANDS - 1;
   if (first - 1 < TABLE_LINE + TYPES_LEAST) return 0;
-  attron(A_REVERSE);
-  put(first, 0, "%-*s", COLS, bands_head(line, COLS));
-  attroff(A_REVERSE);
-  for (int i = 0; i < (int)MUSTER_BANDS; i++) put(first + 1 + i, 0, "%s", bands_row(line, COLS, bands, (uint32_t)i));
+  put(A_REVERSE, first, 0, "%-*s", COLS, bands_head(line, COLS));
+  for (int i = 0; i < (int)MUSTER_BANDS; i++)
+    put(A_NORMAL, first + 1 + i, 0, "%s", bands_row(line, COLS, bands, (uint32_t)i));
   return (int)MUSTER_BANDS + 2;
 }
 
@@ -169,20 +153,15 @@ static void draw_table(struct screen *screen) {
   const top_state *state = screen->state;
   int room = LINES - TABLE_LINE - 1 - draw_bands(screen);
   uint32_t rows = room > 0 ? (uint32_t)room : 0;
-  char head[TOP_DRAWING_BYTES];
-  snprintf(head, sizeof head, "%-*s %9s %9s %9s %6s  %s", name_cells(), "TYPE", "AGENTS", "MEAN", "HIGH", "COST%",
-           "LEVELS");
-  attron(A_REVERSE);
-  put(TABLE_LINE - 1, 0, "%-*s", COLS, head);
-  attroff(A_REVERSE);
+  char line[TOP_DRAWING_BYTES];
+  put(A_REVERSE, TABLE_LINE - 1, 0, "%-*s", COLS, top_types_head(line, name_cells()));
   if (state->type_count && screen->selected >= state->type_count) screen->selected = state->type_count - 1;
   if (screen->selected < screen->first) screen->first = screen->selected;
   if (rows && screen->selected >= screen->first + rows) screen->first = screen->selected - rows + 1;
   for (uint32_t i = 0; i < rows && screen->first + i < state->type_count; i++) {
     bool selected = screen->first + i == screen->selected;
-    if (selected) attron(A_BOLD | A_UNDERLINE);
-    draw_type(&state->types[screen->first + i], TABLE_LINE + (int)i);
-    if (selected) attroff(A_BOLD | A_UNDERLINE);
+    put(selected ? A_BOLD | A_UNDERLINE : A_NORMAL, TABLE_LINE + (int)i, 0, "%-*s", COLS,
+        top_types_row(line, name_cells(), name_cells(), &state->types[screen->first + i]));
   }
 }
 
@@ -200,7 +179,7 @@ static void draw_help(void) {
                                       "got        time between updates, also of agents that never ran",
                                       "",
                                       "any key    back"};
-  for (int i = 0; i < (int)(sizeof lines / sizeof *lines); i++) put(TABLE_LINE + i, 2, "%s", lines[i]);
+  for (int i = 0; i < (int)(sizeof lines / sizeof *lines); i++) put(A_NORMAL, TABLE_LINE + i, 2, "%s", lines[i]);
 }
 
 static void draw(struct screen *screen) {
@@ -212,11 +191,10 @@ static void draw(struct screen *screen) {
     draw_help();
   else
     draw_table(screen);
-  if (*screen->message) attron(A_REVERSE | A_BOLD);
   if (*screen->message)
-    put(LINES - 1, 0, "%-*s", COLS - 1, screen->message);
+    put(A_REVERSE | A_BOLD, LINES - 1, 0, "%-*s", COLS - 1, screen->message);
   else
-    put(LINES - 1, 0, "q quit  h help  sort (%s)  space pause  s step  +/- budget  w world",
+    put(A_NORMAL, LINES - 1, 0, "q quit  h help  sort (%s)  space pause  s step  +/- budget  w world",
         top_order_name(screen->state->order));
   attrset(A_NORMAL);
   refresh();

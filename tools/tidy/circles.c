@@ -11,47 +11,39 @@
 
 /* The files of one room, and which of them call which. */
 typedef struct circle_room {
-  const tidy_run *tidy;
-  const tidy_functions *functions;
+  tidy_run *tidy;
   int room;
   size_t count;
-  size_t *sources;           /* numbers of the files */
+  const tidy_source **sources;
   const tidy_function **one; /* count x count: a function that the row's file calls of the column's; null: none */
   bool *reach;               /* count x count: directly or by way of others */
 } circle_room;
 
-static void *must(void *memory) {
-  if (memory) return memory;
-  fputs("tidy: out of memory\n", stderr);
-  exit(2);
-}
-
 /* The file's place in the room; `count` when it is in none. */
-static size_t place_of(const circle_room *circle, size_t source) {
+static size_t place_of(const circle_room *circle, const tidy_source *source) {
   size_t place = 0;
   while (place < circle->count && circle->sources[place] != source) place++;
   return place;
 }
 
 /* The function of the room that a name means in a file; null when there is none. The file's own goes first. */
-static const tidy_function *find_in_room(const circle_room *circle, const char *name, size_t length, size_t source) {
-  const tidy_function *at = functions_find(circle->functions, name, length), *found = NULL;
-  const tidy_function *end = circle->functions->items + circle->functions->count;
-  for (; at && at < end && function_is_named(at, name, length); at++) {
+static const tidy_function *find_in_room(const circle_room *circle, tidy_word name, const tidy_source *source) {
+  const tidy_function *found = NULL;
+  for (tidy_function *at = functions_find(circle->tidy, name); at; at = functions_next(at)) {
     if (at->source == source) return at;
     if (at->shared && at->room == circle->room) found = at;
   }
   return found;
 }
 
-static void note_calls(circle_room *circle, size_t place, size_t from, size_t to) {
-  const tidy_source *source = &circle->tidy->sources[circle->sources[place]];
-  tidy_identifier word = {0};
-  for (size_t at = from; source_next_identifier(source->code, to, at, &word); at = word.offset + word.length) {
-    if (source->code[word.offset + word.length] != '(' || source_is_member(source->code, word.offset)) continue;
-    const tidy_function *used = find_in_room(circle, source->code + word.offset, word.length, circle->sources[place]);
-    if (!used || used->source == circle->sources[place]) continue;
-    size_t index = place * circle->count + place_of(circle, used->source);
+static void note_calls(circle_room *circle, const tidy_function *function) {
+  const char *code = function->source->code;
+  size_t row = place_of(circle, function->source) * circle->count;
+  for (tidy_word word = {.offset = function->body_open}; word_next(code, function->body_end, &word);) {
+    if (word.start[word.length] != '(' || word_is_member(word)) continue;
+    const tidy_function *used = find_in_room(circle, word, function->source);
+    if (!used || used->source == function->source) continue;
+    size_t index = row + place_of(circle, used->source);
     circle->one[index] = used;
     circle->reach[index] = true;
   }
@@ -59,18 +51,14 @@ static void note_calls(circle_room *circle, size_t place, size_t from, size_t to
 
 static void open_room(circle_room *circle) {
   const tidy_run *tidy = circle->tidy;
-  circle->sources = must(calloc(tidy->source_count + 1, sizeof *circle->sources));
-  for (size_t i = 0; i < tidy->source_count; i++)
-    if (tidy_room_of(&tidy->sources[i]) == circle->room) circle->sources[circle->count++] = i;
+  circle->sources = tidy_must(calloc(tidy->source_count + 1, sizeof *circle->sources));
+  for (const tidy_source *source = tidy->sources; source->path; source++)
+    if (tidy_room_of(source) == circle->room) circle->sources[circle->count++] = source;
   size_t count = circle->count;
-  circle->one = must(calloc(count * count + 1, sizeof *circle->one));
-  circle->reach = must(calloc(count * count + 1, sizeof *circle->reach));
-  for (size_t i = 0; i < count; i++) {
-    tidy_declaration declaration;
-    const tidy_source *source = &tidy->sources[circle->sources[i]];
-    for (size_t at = 0; source_next_declaration(source, at, &declaration); at = declaration.end)
-      if (declaration.kind == DECLARATION_FUNCTION) note_calls(circle, i, declaration.body_open, declaration.body_end);
-  }
+  circle->one = tidy_must(calloc(count * count + 1, sizeof *circle->one));
+  circle->reach = tidy_must(calloc(count * count + 1, sizeof *circle->reach));
+  for (const tidy_function *at = tidy->functions; at->source; at++)
+    if (at->room == circle->room) note_calls(circle, at);
   for (size_t via = 0; via < count; via++)
     for (size_t from = 0; from < count; from++)
       for (size_t to = 0; to < count; to++)
@@ -89,7 +77,7 @@ static bool together(const circle_room *circle, size_t one, size_t other) {
 }
 
 static const char *file_name(const circle_room *circle, size_t place) {
-  return strrchr(circle->tidy->sources[circle->sources[place]].path, '/') + 1;
+  return source_name(circle->sources[place]);
 }
 
 /* Whether two files are a header and its source. */
@@ -112,13 +100,13 @@ static bool is_first(const circle_room *circle, size_t place) {
   return others;
 }
 
-static void report_circle(circle_room *circle, tidy_run *tidy, size_t first) {
+static void report_circle(const circle_room *circle, size_t first) {
   char names[1024] = "";
   for (size_t i = first + 1; i < circle->count; i++) {
     size_t length = strlen(names);
     if (together(circle, first, i)) snprintf(names + length, sizeof names - length, " %s", file_name(circle, i));
   }
-  tidy_report(tidy, &tidy->sources[circle->sources[first]], 0, "circles",
+  tidy_report(circle->tidy, circle->sources[first], 0, "circles",
               "it calls, and is called by way of,%s: move what both need to a file below them", names);
 }
 
@@ -128,33 +116,26 @@ static void print_circle(const circle_room *circle, size_t first) {
     for (size_t to = 0; to < circle->count; to++) {
       const tidy_function *one = circle->one[from * circle->count + to];
       if (!one || !together(circle, first, from) || !together(circle, first, to)) continue;
-      printf("  %-24s -> %-24s %.*s\n", file_name(circle, from), file_name(circle, to), (int)one->length, one->name);
+      printf("  %-24s -> %-24s %.*s\n", file_name(circle, from), file_name(circle, to), (int)one->name.length,
+             one->name.start);
     }
 }
 
-void rule_circles(tidy_run *tidy) {
-  tidy_functions functions;
-  functions_list(&functions, tidy);
+static void each_circle(tidy_run *tidy, bool outside, void (*tell)(const circle_room *circle, size_t first)) {
   for (int room = 0; tidy_room_name(room); room++) {
-    circle_room circle = {.tidy = tidy, .functions = &functions, .room = room};
-    if (tidy_room_is_outside(room)) continue;
+    circle_room circle = {.tidy = tidy, .room = room};
+    if (!outside && tidy_room_is_outside(room)) continue;
     open_room(&circle);
     for (size_t i = 0; i < circle.count; i++)
-      if (is_first(&circle, i)) report_circle(&circle, tidy, i);
+      if (is_first(&circle, i)) tell(&circle, i);
     close_room(&circle);
   }
-  free(functions.items);
+}
+
+void rule_circles(tidy_run *tidy) {
+  each_circle(tidy, false, report_circle);
 }
 
 void tidy_print_circles(tidy_run *tidy) {
-  tidy_functions functions;
-  functions_list(&functions, tidy);
-  for (int room = 0; tidy_room_name(room); room++) {
-    circle_room circle = {.tidy = tidy, .functions = &functions, .room = room};
-    open_room(&circle);
-    for (size_t i = 0; i < circle.count; i++)
-      if (is_first(&circle, i)) print_circle(&circle, i);
-    close_room(&circle);
-  }
-  free(functions.items);
+  each_circle(tidy, true, print_circle);
 }

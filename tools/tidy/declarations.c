@@ -4,12 +4,11 @@
 #include <ctype.h>
 #include <string.h>
 
-static size_t skip_blanks(const char *code, size_t i) {
-  return i + strspn(code + i, " \t\r\n");
+size_t code_skip_blanks(const char *code, size_t at) {
+  return at + strspn(code + at, " \t\r\n");
 }
 
-/* One past the bracket that closes the one at `open`, or the end of the text. */
-static size_t end_of_brackets(const char *code, size_t open) {
+size_t code_skip_brackets(const char *code, size_t open) {
   size_t depth = 0, i = open;
   do {
     if (code[i] == '(' || code[i] == '[' || code[i] == '{') depth++;
@@ -19,43 +18,36 @@ static size_t end_of_brackets(const char *code, size_t open) {
   return i;
 }
 
-static bool reads(const char *code, tidy_identifier word, const char *wanted) {
-  return word.length == strlen(wanted) && strncmp(code + word.offset, wanted, word.length) == 0;
-}
-
-/* Attributes and assertions have parentheses, but name no function. */
-static bool names_function(const char *code, tidy_identifier word) {
-  static const char *const others[] = {"__attribute__", "_Alignas",   "alignas", "_Static_assert",
-                                       "static_assert", "__typeof__", "_Pragma"};
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    if (reads(code, word, others[i])) return false;
-  return true;
+bool word_takes_parentheses(tidy_word word) {
+  static const char *const words[] = {"__attribute__", "_Alignas",   "alignas", "_Static_assert",
+                                      "static_assert", "__typeof__", "_Pragma", NULL};
+  return word_is_any(word, words);
 }
 
 /* The scan of one declaration. */
 typedef struct declaration_scan {
   const char *code;
   size_t at;
-  tidy_identifier last; /* the identifier just read */
-  tidy_identifier name; /* the function's, once its parameters were seen */
+  tidy_word last;       /* the identifier just read */
+  tidy_word name;       /* the function's, once its parameters were seen */
   bool ordinary;        /* a typedef, a pointer, an initialiser or a struct: not a function */
   bool extern_language; /* nothing but `extern` so far */
 } declaration_scan;
 
-static void take_identifier(declaration_scan *scan, size_t length) {
-  source_next_identifier(scan->code, length, scan->at, &scan->last);
-  if (reads(scan->code, scan->last, "typedef")) scan->ordinary = true;
-  scan->extern_language = reads(scan->code, scan->last, "extern");
-  scan->at = scan->last.offset + scan->last.length;
+static void take_identifier(declaration_scan *scan) {
+  scan->last = word_at(scan->code, scan->at);
+  if (word_is(scan->last, "typedef")) scan->ordinary = true;
+  scan->extern_language = word_is(scan->last, "extern");
+  scan->at += scan->last.length;
 }
 
 static void take_parentheses(declaration_scan *scan) {
-  bool first = scan->name.length == 0 && scan->last.length > 0 && names_function(scan->code, scan->last);
-  bool pointer = scan->code[skip_blanks(scan->code, scan->at + 1)] == '*';
+  bool first = scan->name.length == 0 && scan->last.length > 0 && !word_takes_parentheses(scan->last);
+  bool pointer = scan->code[code_skip_blanks(scan->code, scan->at + 1)] == '*';
   if (first && pointer) scan->ordinary = true;
   if (first) scan->name = scan->last;
   scan->extern_language = false;
-  scan->at = end_of_brackets(scan->code, scan->at);
+  scan->at = code_skip_brackets(scan->code, scan->at);
 }
 
 static bool finish(const declaration_scan *scan, tidy_declaration *found, declaration_kind kind) {
@@ -68,7 +60,7 @@ static bool finish(const declaration_scan *scan, tidy_declaration *found, declar
 /* Takes a brace. True when it ends the declaration, which a function's body does. */
 static bool take_braces(declaration_scan *scan, tidy_declaration *found) {
   found->body_open = scan->at;
-  scan->at = end_of_brackets(scan->code, scan->at);
+  scan->at = code_skip_brackets(scan->code, scan->at);
   found->body_end = scan->at;
   if (!scan->ordinary && scan->name.length > 0) return finish(scan, found, DECLARATION_FUNCTION);
   scan->ordinary = true;
@@ -77,22 +69,23 @@ static bool take_braces(declaration_scan *scan, tidy_declaration *found) {
 
 /* Where the scan of a declaration begins: behind stray semicolons and the closing brace of extern "C". */
 static size_t first_of(const char *code, size_t from) {
-  size_t i = skip_blanks(code, from);
-  while (code[i] == ';' || code[i] == '}') i = skip_blanks(code, i + 1);
+  size_t i = code_skip_blanks(code, from);
+  while (code[i] == ';' || code[i] == '}') i = code_skip_blanks(code, i + 1);
   return i;
 }
 
-bool source_next_declaration(const tidy_source *source, size_t from, tidy_declaration *found) {
-  declaration_scan scan = {.code = source->code, .at = first_of(source->code, from)};
+bool source_next_declaration(const tidy_source *source, tidy_declaration *found) {
+  declaration_scan scan = {.code = source->code, .at = first_of(source->code, found->end)};
   *found = (tidy_declaration){.start = scan.at};
   while (scan.code[scan.at]) {
     char c = scan.code[scan.at];
     if (isalpha((unsigned char)c) || c == '_') {
-      take_identifier(&scan, source->length);
+      take_identifier(&scan);
     } else if (c == '(') {
       take_parentheses(&scan);
     } else if (c == '{' && scan.extern_language) {
-      return source_next_declaration(source, scan.at + 1, found);
+      found->end = scan.at + 1;
+      return source_next_declaration(source, found);
     } else if (c == '{') {
       if (take_braces(&scan, found)) return true;
     } else if (c == ';') {
@@ -100,7 +93,7 @@ bool source_next_declaration(const tidy_source *source, size_t from, tidy_declar
       return finish(&scan, found, DECLARATION_PROTOTYPE);
     } else {
       if (c == '=') scan.ordinary = true;
-      scan.at += c == '[' ? end_of_brackets(scan.code, scan.at) - scan.at : 1;
+      scan.at += c == '[' ? code_skip_brackets(scan.code, scan.at) - scan.at : 1;
     }
   }
   return false;

@@ -1,76 +1,67 @@
 /* The functions that the sources define, sorted by name, so that a call can be traced to its file. */
 #include "tidy.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* In a source, static functions are for that file alone; in a header, every function is for all files that include
- * it. */
-static bool is_shared(const tidy_source *source, const tidy_declaration *declaration) {
-  static const char *const own[] = {"static", "INLINE", "PREFETCH_FUNCTION"};
-  if (source_ends(source, ".h")) return true;
-  tidy_identifier word = {0};
-  for (size_t at = declaration->start; source_next_identifier(source->code, declaration->name.offset, at, &word);
-       at = word.offset + word.length)
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-      if (strlen(own[i]) == word.length && strncmp(source->code + word.offset, own[i], word.length) == 0) return false;
-  return true;
-}
-
 static int compare(const void *one, const void *other) {
   const tidy_function *a = one, *b = other;
-  int order = strncmp(a->name, b->name, a->length < b->length ? a->length : b->length);
-  if (!order) order = (a->length > b->length) - (a->length < b->length);
+  size_t shorter = a->name.length < b->name.length ? a->name.length : b->name.length;
+  int order = strncmp(a->name.start, b->name.start, shorter);
+  if (!order) order = (a->name.length > b->name.length) - (a->name.length < b->name.length);
   return order ? order : (a->source > b->source) - (a->source < b->source);
 }
 
-static void add(tidy_functions *list, const tidy_function *added) {
-  enum { STEP = 256 };
-  if (list->count % STEP == 0) list->items = realloc(list->items, (list->count + STEP) * sizeof *list->items);
-  if (!list->items) {
-    fputs("tidy: out of memory\n", stderr);
-    exit(2);
-  }
-  list->items[list->count++] = *added;
+/* In a source, static functions are for that file alone; in a header, every function is for all files that include
+ * it. */
+static void add(tidy_run *tidy, const tidy_source *source, const tidy_declaration *declaration) {
+  static const char *const own[] = {"static", "INLINE", "PREFETCH_FUNCTION", NULL};
+  tidy_function added = {.name = declaration->name,
+                         .room = tidy_room_of(source),
+                         .shared = true,
+                         .source = source,
+                         .body_open = declaration->body_open,
+                         .body_end = declaration->body_end};
+  added.lines = source_line_at(source, added.body_end - 1) - source_line_at(source, added.body_open) + 1;
+  added.is_static = word_is(word_at(source->code, declaration->start), "static");
+  for (tidy_word word = {.offset = declaration->start}; word_next(source->code, added.name.offset, &word);)
+    if (!source_ends(source, ".h") && word_is_any(word, own)) added.shared = false;
+  tidy->functions[tidy->function_count++] = added;
+  tidy->functions = tidy_must(realloc(tidy->functions, (tidy->function_count + 1) * sizeof added));
+  tidy->functions[tidy->function_count] = (tidy_function){0};
 }
 
-void functions_list(tidy_functions *list, const tidy_run *tidy) {
-  *list = (tidy_functions){0};
-  for (size_t i = 0; i < tidy->source_count; i++) {
-    const tidy_source *source = &tidy->sources[i];
-    int room = tidy_room_of(source);
-    if (room < 0) continue;
-    tidy_declaration declaration;
-    for (size_t at = 0; source_next_declaration(source, at, &declaration); at = declaration.end)
-      if (declaration.kind == DECLARATION_FUNCTION)
-        add(list, &(tidy_function){.name = source->code + declaration.name.offset,
-                                   .length = declaration.name.length,
-                                   .room = room,
-                                   .shared = is_shared(source, &declaration),
-                                   .source = i});
-  }
-  if (list->count) qsort(list->items, list->count, sizeof *list->items, compare);
+void functions_list(tidy_run *tidy) {
+  tidy->functions = tidy_must(calloc(1, sizeof *tidy->functions));
+  for (const tidy_source *source = tidy->sources; source->path; source++)
+    for (tidy_declaration declaration = {0}; source_next_declaration(source, &declaration);)
+      if (declaration.kind == DECLARATION_FUNCTION) add(tidy, source, &declaration);
+  qsort(tidy->functions, tidy->function_count, sizeof *tidy->functions, compare);
 }
 
-bool function_is_named(const tidy_function *function, const char *name, size_t length) {
-  return function->length == length && strncmp(function->name, name, length) == 0;
+static bool same_name(tidy_word one, tidy_word other) {
+  return one.length == other.length && strncmp(one.start, other.start, one.length) == 0;
 }
 
-tidy_function *functions_find(const tidy_functions *list, const char *name, size_t length) {
-  tidy_function wanted = {.name = name, .length = length};
-  size_t low = 0, high = list->count;
+tidy_function *functions_find(const tidy_run *tidy, tidy_word name) {
+  tidy_function wanted = {.name = name};
+  size_t low = 0, high = tidy->function_count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    if (compare(&list->items[middle], &wanted) < 0)
+    if (compare(&tidy->functions[middle], &wanted) < 0)
       low = middle + 1;
     else
       high = middle;
   }
-  return low < list->count && function_is_named(&list->items[low], name, length) ? &list->items[low] : NULL;
+  tidy_function *found = &tidy->functions[low];
+  return found->source && same_name(found->name, name) ? found : NULL;
 }
 
-bool source_is_member(const char *code, size_t offset) {
-  if (offset > 0 && code[offset - 1] == '.') return true;
-  return offset > 1 && code[offset - 1] == '>' && code[offset - 2] == '-';
+tidy_function *functions_next(tidy_function *function) {
+  return function[1].source && same_name(function[1].name, function->name) ? function + 1 : NULL;
+}
+
+bool word_is_member(tidy_word word) {
+  if (word.offset > 0 && word.start[-1] == '.') return true;
+  return word.offset > 1 && word.start[-1] == '>' && word.start[-2] == '-';
 }

@@ -2,7 +2,6 @@
 #include "tidy.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROOMS_MAX = 16, BELOW_MAX = 14, FACE_MAX = 40 };
@@ -53,27 +52,29 @@ enum { ROOM_COUNT = sizeof rooms / sizeof *rooms };
 
 typedef struct room_run {
   tidy_run *tidy;
-  tidy_functions functions;
   size_t includes[ROOM_COUNT][ROOM_COUNT], calls[ROOM_COUNT][ROOM_COUNT];
 } room_run;
 
-static int room_named(const char *name, size_t length) {
+static int room_named(tidy_word name) {
   for (int i = 0; i < ROOM_COUNT; i++)
-    if (strlen(rooms[i].name) == length && strncmp(rooms[i].name, name, length) == 0) return i;
+    if (word_is(name, rooms[i].name)) return i;
   return -1;
 }
 
 /* The room of a path from src, such as base/arena.h; -1 when it is in none. */
-static int room_of_path(const char *path, size_t length) {
-  const char *slash = memchr(path, '/', length);
-  return slash ? room_named(path, (size_t)(slash - path)) : -1;
+static int room_of_path(tidy_word path) {
+  const char *slash = memchr(path.start, '/', path.length);
+  return slash ? room_named((tidy_word){.start = path.start, .length = (size_t)(slash - path.start)}) : -1;
+}
+
+/* The path from src of a file there. */
+static tidy_word path_of(const tidy_source *source) {
+  const char *path = source->path + strlen("src/");
+  return (tidy_word){.start = path, .length = strlen(path)};
 }
 
 int tidy_room_of(const tidy_source *source) {
-  static const char folder[] = "src/";
-  if (!source_in(source, folder)) return -1;
-  const char *path = source->path + sizeof folder - 1;
-  return room_of_path(path, strlen(path));
+  return source_in(source, "src/") ? room_of_path(path_of(source)) : -1;
 }
 
 const char *tidy_room_name(int room) {
@@ -94,53 +95,46 @@ static bool shows_all(int room) {
 }
 
 /* Whether another room may include this header, by its path from src. */
-static bool is_face(int used, const tidy_include *include) {
+static bool is_face(int used, tidy_word path) {
   size_t folder = strlen(rooms[used].name) + 1;
-  for (const char *const *face = rooms[used].face; *face; face++)
-    if (strlen(*face) == include->length - folder && strncmp(include->start + folder, *face, strlen(*face)) == 0)
-      return true;
-  return shows_all(used);
+  tidy_word name = {.start = path.start + folder, .length = path.length - folder};
+  return word_is_any(name, rooms[used].face) || shows_all(used);
 }
 
 static void check_includes(room_run *run, const tidy_source *source, int user) {
-  tidy_include include;
-  for (size_t line = 0; source_next_include(source, line, &include); line = include.line + 1) {
+  for (tidy_include include = {0}; source_next_include(source, &include);) {
     if (include.open != '"') continue;
-    int used = room_of_path(include.start, include.length);
+    tidy_word path = include.path;
+    int used = room_of_path(path);
     if (used < 0) {
-      tidy_report(run->tidy, source, include.line, "rooms", "include by path from src, not \"%.*s\"",
-                  (int)include.length, include.start);
+      tidy_report(run->tidy, source, include.line, "rooms", "include by path from src, not \"%.*s\"", (int)path.length,
+                  path.start);
       continue;
     }
     if (used != user) run->includes[user][used]++;
-    if (used == user || (may_use(user, used) && is_face(used, &include))) continue;
+    if (used == user || (may_use(user, used) && is_face(used, path))) continue;
     if (may_use(user, used))
-      tidy_report(run->tidy, source, include.line, "rooms", "\"%.*s\" is no face of its room", (int)include.length,
-                  include.start);
+      tidy_report(run->tidy, source, include.line, "rooms", "\"%.*s\" is no face of its room", (int)path.length,
+                  path.start);
     else
       tidy_report(run->tidy, source, include.line, "rooms", "%s may not include \"%.*s\": move what is needed down",
-                  rooms[user].name, (int)include.length, include.start);
+                  rooms[user].name, (int)path.length, path.start);
   }
 }
 
 /* Whether another room than the header's own includes it. */
-static bool is_included_elsewhere(const room_run *run, const char *path, int room) {
-  for (size_t i = 0; i < run->tidy->source_count; i++) {
-    const tidy_source *source = &run->tidy->sources[i];
+static bool is_included_elsewhere(const tidy_run *tidy, const char *path, int room) {
+  for (const tidy_source *source = tidy->sources; source->path; source++) {
     int user = tidy_room_of(source);
-    tidy_include include;
-    for (size_t line = 0; user >= 0 && user != room && source_next_include(source, line, &include);
-         line = include.line + 1)
-      if (include.open == '"' && include_is(&include, path)) return true;
+    if (user >= 0 && user != room && source_includes(source, path)) return true;
   }
   return false;
 }
 
 /* Each header of a face must be included by another room. */
 static void check_face(room_run *run, const tidy_source *header, int room) {
-  const char *path = header->path + strlen("src/");
-  tidy_include as_included = {.start = path, .length = strlen(path)};
-  if (shows_all(room) || !is_face(room, &as_included) || is_included_elsewhere(run, path, room)) return;
+  tidy_word path = path_of(header);
+  if (shows_all(room) || !is_face(room, path) || is_included_elsewhere(run->tidy, path.start, room)) return;
   tidy_report(run->tidy, header, 0, "rooms", "no other room includes it: take it out of the face of %s",
               rooms[room].name);
 }
@@ -153,36 +147,32 @@ bool tidy_room_is_outside(int room) {
 
 /* Scenarios and the service know the public functions, wherever these stand. */
 static bool is_public_to(int user, const tidy_function *used) {
-  return tidy_room_is_outside(user) && strncmp(used->name, "muster_", strlen("muster_")) == 0;
+  return tidy_room_is_outside(user) && word_begins(used->name, "muster_");
 }
 
 /* What a name means in a room: a function that other files can call, of this room or of another; null when there is
  * none. The library is linked without the scenarios and the service. */
-static tidy_function *find_function(const room_run *run, const char *name, size_t length, int user) {
-  tidy_function *at = functions_find(&run->functions, name, length), *found = NULL;
-  tidy_function *end = run->functions.items + run->functions.count;
-  for (; at && at < end && function_is_named(at, name, length); at++) {
+static tidy_function *find_function(const room_run *run, tidy_word name, int user) {
+  tidy_function *found = NULL;
+  for (tidy_function *at = functions_find(run->tidy, name); at; at = functions_next(at)) {
     if (at->room == user) return at;
-    if (at->shared && !tidy_room_is_outside(at->room)) found = at;
+    if (at->shared && at->room >= 0 && !tidy_room_is_outside(at->room)) found = at;
   }
   return found;
 }
 
-static void check_calls(room_run *run, size_t number, int user) {
-  const tidy_source *source = &run->tidy->sources[number];
-  tidy_identifier word = {0};
-  for (size_t at = 0; source_next_identifier(source->code, source->length, at, &word); at = word.offset + word.length) {
-    tidy_function *used = find_function(run, source->code + word.offset, word.length, user);
-    if (!used || used->room == user || used->user == number + 1 || source_is_member(source->code, word.offset))
-      continue;
-    if (tidy_room_is_outside(user) && source->code[word.offset + word.length] != '(') continue; /* a variable's name */
+static void check_calls(room_run *run, const tidy_source *source, int user) {
+  for (tidy_word word = {0}; word_next(source->code, source->length, &word);) {
+    tidy_function *used = find_function(run, word, user);
+    if (!used || used->room == user || used->user == source || word_is_member(word)) continue;
+    if (tidy_room_is_outside(user) && word.start[word.length] != '(') continue; /* a variable's name */
     if (is_public_to(user, used)) continue;
-    used->user = number + 1;
+    used->user = source;
     run->calls[user][used->room]++;
     if (may_use(user, used->room)) continue;
     tidy_report(run->tidy, source, source_line_at(source, word.offset), "rooms",
-                "%s may not use %.*s of %s: move what is needed down", rooms[user].name, (int)used->length, used->name,
-                run->tidy->sources[used->source].path);
+                "%s may not use %.*s of %s: move what is needed down", rooms[user].name, (int)word.length, word.start,
+                used->source->path);
   }
 }
 
@@ -192,7 +182,7 @@ static void check_calls(room_run *run, size_t number, int user) {
 static void check_table(room_run *run) {
   for (int i = 0; i < ROOM_COUNT; i++)
     for (const char *const *below = rooms[i].below; *below; below++) {
-      int used = room_named(*below, strlen(*below));
+      int used = room_named((tidy_word){.start = *below, .length = strlen(*below)});
       if (used >= 0 && used < i) continue;
       run->tidy->findings++;
       printf("tools/tidy/rooms.c:1: rooms: %s does not stand before %s\n", *below, rooms[i].name);
@@ -201,14 +191,12 @@ static void check_table(room_run *run) {
 
 static void look(room_run *run) {
   check_table(run);
-  functions_list(&run->functions, run->tidy);
-  for (size_t i = 0; i < run->tidy->source_count; i++) {
-    const tidy_source *source = &run->tidy->sources[i];
+  for (const tidy_source *source = run->tidy->sources; source->path; source++) {
     int room = tidy_room_of(source);
     if (room >= 0) {
       check_includes(run, source, room);
       check_face(run, source, room);
-      check_calls(run, i, room);
+      check_calls(run, source, room);
     } else if (source_in(source, "src/")) {
       tidy_report(run->tidy, source, 0, "rooms",
                   "this folder is no room: move the file, or name the room in the table");
@@ -219,18 +207,17 @@ static void look(room_run *run) {
 void rule_rooms(tidy_run *tidy) {
   room_run run = {.tidy = tidy};
   look(&run);
-  free(run.functions.items);
 }
 
 static void print_room(const room_run *run, int room) {
   size_t files = 0, lines = 0;
-  for (size_t i = 0; i < run->tidy->source_count; i++) {
-    if (tidy_room_of(&run->tidy->sources[i]) != room) continue;
+  for (const tidy_source *source = run->tidy->sources; source->path; source++) {
+    if (tidy_room_of(source) != room) continue;
     files++;
-    lines += run->tidy->sources[i].line_count;
+    lines += source->line_count;
   }
   printf("%-10s %4zu files %6zu lines\n", rooms[room].name, files, lines);
-  tidy_print_sizes(run->tidy, rooms[room].name);
+  tidy_print_sizes(run->tidy, room);
   for (int used = 0; used < ROOM_COUNT; used++)
     if (run->includes[room][used] || run->calls[room][used])
       printf("  %s %-10s %4zu includes %5zu calls\n", may_use(room, used) ? "->" : "!!", rooms[used].name,
@@ -241,5 +228,4 @@ void tidy_print_rooms(tidy_run *tidy) {
   room_run run = {.tidy = tidy};
   look(&run);
   for (int room = 0; room < ROOM_COUNT; room++) print_room(&run, room);
-  free(run.functions.items);
 }

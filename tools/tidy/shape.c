@@ -1,14 +1,6 @@
 #include "tidy.h"
 
-static void check_function(tidy_run *tidy, const tidy_source *source, const tidy_declaration *function) {
-  enum { LINES_MAX = 70 };
-  size_t first = source_line_at(source, function->body_open);
-  size_t lines = source_line_at(source, function->body_end - 1) - first + 1;
-  if (lines > LINES_MAX)
-    tidy_report(tidy, source, source_line_at(source, function->name.offset), "length",
-                "%.*s has %zu lines, more than %d: cut it into steps that have a name", (int)function->name.length,
-                source->code + function->name.offset, lines, LINES_MAX);
-}
+#include <string.h>
 
 /* The scan depends on balanced braces: #if branches must not leave one open. */
 static void check_braces(tidy_run *tidy, const tidy_source *source) {
@@ -25,16 +17,18 @@ static void check_braces(tidy_run *tidy, const tidy_source *source) {
 }
 
 void rule_length(tidy_run *tidy) {
-  enum { LINES_MAX = 500 };
-  for (size_t i = 0; i < tidy->source_count; i++) {
-    const tidy_source *source = &tidy->sources[i];
-    if (source->line_count > LINES_MAX)
+  enum { FILE_LINES_MAX = 500, FUNCTION_LINES_MAX = 70 };
+  for (const tidy_source *source = tidy->sources; source->path; source++) {
+    if (source->line_count > FILE_LINES_MAX)
       tidy_report(tidy, source, source->line_count - 1, "length", "the file has %zu lines, more than %d: split it",
-                  source->line_count, LINES_MAX);
+                  source->line_count, FILE_LINES_MAX);
     check_braces(tidy, source);
-    tidy_declaration declaration;
-    for (size_t at = 0; source_next_declaration(source, at, &declaration); at = declaration.end)
-      if (declaration.kind == DECLARATION_FUNCTION) check_function(tidy, source, &declaration);
+  }
+  for (const tidy_function *at = tidy->functions; at->source; at++) {
+    if (at->lines > FUNCTION_LINES_MAX)
+      tidy_report(tidy, at->source, source_line_at(at->source, at->name.offset), "length",
+                  "%.*s has %zu lines, more than %d: cut it into steps that have a name", (int)at->name.length,
+                  at->name.start, at->lines, FUNCTION_LINES_MAX);
   }
 }
 
@@ -50,9 +44,7 @@ static void check_line(tidy_run *tidy, const tidy_source *source, size_t line) {
   const char *start = source->text + source->lines[line];
   size_t length = source->lines[line + 1] - source->lines[line];
   if (length > 0 && start[length - 1] == '\n') length--;
-  bool tab = false;
-  for (size_t i = 0; i < length; i++) tab = tab || start[i] == '\t';
-  if (tab) tidy_report(tidy, source, line, "blanks", "indent with spaces, not tabs");
+  if (memchr(start, '\t', length)) tidy_report(tidy, source, line, "blanks", "indent with spaces, not tabs");
   if (length > 0 && (start[length - 1] == ' ' || start[length - 1] == '\t' || start[length - 1] == '\r'))
     tidy_report(tidy, source, line, "blanks", "cut the blanks at the end of the line");
   if (columns(start, length) > COLUMNS_MAX)
@@ -61,6 +53,6 @@ static void check_line(tidy_run *tidy, const tidy_source *source, size_t line) {
 }
 
 void rule_blanks(tidy_run *tidy) {
-  for (size_t i = 0; i < tidy->source_count; i++)
-    for (size_t line = 0; line < tidy->sources[i].line_count; line++) check_line(tidy, &tidy->sources[i], line);
+  for (const tidy_source *source = tidy->sources; source->path; source++)
+    for (size_t line = 0; line < source->line_count; line++) check_line(tidy, source, line);
 }

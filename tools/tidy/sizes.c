@@ -11,36 +11,11 @@ typedef struct room_sizes {
   size_t *functions; /* lines of each */
   size_t function_count;
   const tidy_source *first, *longest_file;
-  const tidy_source *of_longest; /* where the longest function stands, */
-  tidy_identifier longest;       /* and its name */
-  size_t longest_lines;
+  const tidy_function *longest;
 } room_sizes;
-
-static bool stands_in(const tidy_source *source, const char *room) {
-  char folder[64];
-  snprintf(folder, sizeof folder, "src/%s/", room);
-  return source_in(source, folder);
-}
 
 /* ----------------------------------------------------------------------------------------------------------- counting
  */
-
-static void add_function(room_sizes *sizes, const tidy_source *source, const tidy_declaration *function) {
-  enum { STEP = 256 };
-  size_t first = source_line_at(source, function->body_open);
-  size_t lines = source_line_at(source, function->body_end - 1) - first + 1;
-  if (sizes->function_count % STEP == 0)
-    sizes->functions = realloc(sizes->functions, (sizes->function_count + STEP) * sizeof *sizes->functions);
-  if (!sizes->functions) {
-    fputs("tidy: out of memory\n", stderr);
-    exit(2);
-  }
-  sizes->functions[sizes->function_count++] = lines;
-  if (lines <= sizes->longest_lines) return;
-  sizes->longest_lines = lines;
-  sizes->longest = function->name;
-  sizes->of_longest = source;
-}
 
 /* A line with a comment differs from the same line with its comments blanked. */
 static size_t count_comment_lines(const tidy_source *source) {
@@ -53,12 +28,9 @@ static size_t count_comment_lines(const tidy_source *source) {
 }
 
 static size_t count_assertions(const tidy_source *source) {
-  static const char name[] = "ASSERT";
-  tidy_identifier word = {0};
   size_t count = 0;
-  for (size_t at = 0; source_next_identifier(source->code, source->length, at, &word); at = word.offset + word.length)
-    count += word.length == sizeof name - 1 && memcmp(source->code + word.offset, name, word.length) == 0 &&
-             source->code[word.offset + word.length] == '(';
+  for (tidy_word word = {0}; word_next(source->code, source->length, &word);)
+    count += word_is(word, "ASSERT") && word.start[word.length] == '(';
   return count;
 }
 
@@ -68,21 +40,22 @@ static int compare_sizes(const void *one, const void *other) {
 }
 
 /* What it points at is the caller's to free. */
-static room_sizes count_room(const tidy_run *tidy, const char *room) {
-  room_sizes sizes = {0};
-  for (size_t i = 0; i < tidy->source_count; i++) {
-    const tidy_source *source = &tidy->sources[i];
-    if (!stands_in(source, room)) continue;
+static room_sizes count_room(const tidy_run *tidy, int room) {
+  room_sizes sizes = {.functions = tidy_must(calloc(tidy->function_count + 1, sizeof *sizes.functions))};
+  for (const tidy_source *source = tidy->sources; source->path; source++) {
+    if (tidy_room_of(source) != room) continue;
     if (!sizes.first) sizes.first = source;
     if (!sizes.longest_file || source->line_count > sizes.longest_file->line_count) sizes.longest_file = source;
     sizes.lines += source->line_count;
     sizes.comment_lines += count_comment_lines(source);
     sizes.assertions += count_assertions(source);
-    tidy_declaration declaration;
-    for (size_t at = 0; source_next_declaration(source, at, &declaration); at = declaration.end)
-      if (declaration.kind == DECLARATION_FUNCTION) add_function(&sizes, source, &declaration);
   }
-  if (sizes.function_count) qsort(sizes.functions, sizes.function_count, sizeof *sizes.functions, compare_sizes);
+  for (const tidy_function *at = tidy->functions; at->source; at++) {
+    if (at->room != room) continue;
+    sizes.functions[sizes.function_count++] = at->lines;
+    if (!sizes.longest || at->lines > sizes.longest->lines) sizes.longest = at;
+  }
+  qsort(sizes.functions, sizes.function_count, sizeof *sizes.functions, compare_sizes);
   return sizes;
 }
 
@@ -95,33 +68,30 @@ static size_t quantile(const room_sizes *sizes, size_t percent) {
   return sizes->functions[rank ? rank - 1 : 0];
 }
 
-static const char *file_of(const tidy_source *source) {
-  const char *slash = strrchr(source->path, '/');
-  return slash ? slash + 1 : source->path;
-}
-
-void tidy_print_sizes(const tidy_run *tidy, const char *room) {
+void tidy_print_sizes(const tidy_run *tidy, int room) {
   room_sizes sizes = count_room(tidy, room);
   if (sizes.function_count)
     printf("  functions: median %zu lines, p90 %zu, longest %zu (%.*s, %s)\n", quantile(&sizes, 50),
-           quantile(&sizes, 90), sizes.longest_lines, (int)sizes.longest.length,
-           sizes.of_longest->code + sizes.longest.offset, file_of(sizes.of_longest));
+           quantile(&sizes, 90), sizes.longest->lines, (int)sizes.longest->name.length, sizes.longest->name.start,
+           source_name(sizes.longest->source));
   if (sizes.lines)
     printf("  longest file %zu lines (%s), %.1f assertions per 100 lines, comments on %zu %% of the lines\n",
-           sizes.longest_file->line_count, file_of(sizes.longest_file),
+           sizes.longest_file->line_count, source_name(sizes.longest_file),
            100.0 * (double)sizes.assertions / (double)sizes.lines, 100 * sizes.comment_lines / sizes.lines);
   free(sizes.functions);
 }
 
 void rule_assertions(tidy_run *tidy) {
   enum { LINES_EACH = 60 };
-  static const char *const rooms[] = {"frame", "world", "herds", "snapshot", "record"};
-  for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
-    room_sizes sizes = count_room(tidy, rooms[i]);
+  static const char *const rooms[] = {"frame", "world", "herds", "snapshot", "record", NULL};
+  for (int room = 0; tidy_room_name(room); room++) {
+    const char *name = tidy_room_name(room);
+    if (!word_is_any((tidy_word){.start = name, .length = strlen(name)}, rooms)) continue;
+    room_sizes sizes = count_room(tidy, room);
     size_t wanted = sizes.lines / LINES_EACH;
     if (sizes.assertions < wanted)
       tidy_report(tidy, sizes.first, 0, "assertions",
-                  "%s has %zu assertions in %zu lines, fewer than %zu: say what its functions rely on", rooms[i],
+                  "%s has %zu assertions in %zu lines, fewer than %zu: say what its functions rely on", name,
                   sizes.assertions, sizes.lines, wanted);
     free(sizes.functions);
   }

@@ -5,26 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *must(void *memory) {
-  if (memory) return memory;
-  fputs("tidy: out of memory\n", stderr);
-  exit(2);
-}
-
+/* Up to the first zero byte, which a text has behind its end alone; null when it cannot be read. */
 static char *read_all(const char *path, size_t *length) {
   FILE *file = fopen(path, "rb");
-  if (!file) return NULL;
   char *text = NULL;
   size_t capacity = 0;
-  *length = 0;
-  do {
-    capacity = capacity ? capacity * 2 : 16384;
-    text = must(realloc(text, capacity + 1));
-    *length += fread(text + *length, 1, capacity - *length, file);
-  } while (*length == capacity);
-  text[*length] = '\0';
+  if (!file) return NULL;
+  ssize_t count = getdelim(&text, &capacity, '\0', file);
   bool failed = ferror(file);
   fclose(file);
+  *length = count > 0 ? (size_t)count : 0;
+  text = tidy_must(realloc(text, *length + 1));
+  text[*length] = '\0';
   if (!failed) return text;
   free(text);
   return NULL;
@@ -81,24 +73,22 @@ static void blank_preprocessor(char *code) {
 static void find_lines(tidy_source *source) {
   size_t count = 1;
   for (size_t i = 0; i < source->length; i++) count += source->text[i] == '\n';
-  source->lines = must(calloc(count + 1, sizeof *source->lines));
+  source->lines = tidy_must(calloc(count + 1, sizeof *source->lines));
   source->line_count = 0;
   for (size_t i = 0; i < source->length; i += 1 + strcspn(source->text + i, "\n"))
     source->lines[source->line_count++] = i;
   source->lines[source->line_count] = source->length;
 }
 
-bool source_read(tidy_source *source, const char *root, const char *path) {
-  char full[4096];
-  if ((size_t)snprintf(full, sizeof full, "%s/%s", root, path) >= sizeof full) return false;
-  source->text = read_all(full, &source->length);
+bool source_read(tidy_source *source, const char *path) {
+  source->text = read_all(path, &source->length);
   if (!source->text || strlen(source->text) != source->length) return false;
-  source->path = must(strdup(path));
-  source->prose = must(strdup(source->text));
+  source->path = tidy_must(strdup(path));
+  source->prose = tidy_must(strdup(source->text));
   blank_literals(source->prose, false);
-  source->words = must(strdup(source->text));
+  source->words = tidy_must(strdup(source->text));
   blank_literals(source->words, true);
-  source->code = must(strdup(source->words));
+  source->code = tidy_must(strdup(source->words));
   blank_preprocessor(source->code);
   find_lines(source);
   return true;
@@ -125,13 +115,21 @@ size_t source_line_at(const tidy_source *source, size_t offset) {
   return low;
 }
 
+const char *source_name(const tidy_source *source) {
+  return strrchr(source->path, '/') + 1;
+}
+
 bool source_in(const tidy_source *source, const char *folder) {
   return strncmp(source->path, folder, strlen(folder)) == 0;
 }
 
+bool source_in_any(const tidy_source *source, const char *const *folders) {
+  while (*folders && !source_in(source, *folders)) folders++;
+  return *folders;
+}
+
 bool source_ends(const tidy_source *source, const char *ending) {
-  size_t length = strlen(source->path), wanted = strlen(ending);
-  return length >= wanted && strcmp(source->path + length - wanted, ending) == 0;
+  return word_ends((tidy_word){.start = source->path, .length = strlen(source->path)}, ending);
 }
 
 /* Reads the line as an #include; `words` tells that the line is no comment, `text` has the path. */
@@ -143,49 +141,59 @@ static bool read_include(const tidy_source *source, size_t line, tidy_include *f
   if (strncmp(word, "include", 7) != 0) return false;
   const char *open = source->text + (word - source->words) + 7;
   open += strspn(open, " \t");
-  *found = (tidy_include){.line = line, .start = open};
-  if (*open != '<' && *open != '"') {
-    found->length = strcspn(open, " \t\n");
-    return true;
-  }
-  found->open = *open;
-  found->start = open + 1;
-  found->length = strcspn(open + 1, *open == '<' ? ">\n" : "\"\n");
+  bool quoted = *open == '<' || *open == '"';
+  const char *path = open + quoted, *ends = !quoted ? " \t\n" : *open == '<' ? ">\n" : "\"\n";
+  *found = (tidy_include){line, line + 1, quoted ? *open : '\0', {.start = path, .length = strcspn(path, ends)}};
   return true;
 }
 
-bool source_next_include(const tidy_source *source, size_t from_line, tidy_include *found) {
-  for (size_t line = from_line; line < source->line_count; line++)
+bool source_next_include(const tidy_source *source, tidy_include *found) {
+  for (size_t line = found->next; line < source->line_count; line++)
     if (read_include(source, line, found)) return true;
   return false;
 }
 
-bool include_begins(const tidy_include *include, const char *prefix) {
+bool source_includes(const tidy_source *source, const char *path) {
+  for (tidy_include include = {0}; source_next_include(source, &include);)
+    if (include.open == '"' && word_is(include.path, path)) return true;
+  return false;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- words */
+
+bool word_is(tidy_word word, const char *wanted) {
+  return word.length == strlen(wanted) && word_begins(word, wanted);
+}
+
+bool word_begins(tidy_word word, const char *prefix) {
   size_t length = strlen(prefix);
-  return include->length >= length && strncmp(include->start, prefix, length) == 0;
+  return word.length >= length && strncmp(word.start, prefix, length) == 0;
 }
 
-bool include_is(const tidy_include *include, const char *path) {
-  return include->length == strlen(path) && include_begins(include, path);
+bool word_ends(tidy_word word, const char *ending) {
+  size_t length = strlen(ending);
+  return word.length >= length && strncmp(word.start + word.length - length, ending, length) == 0;
 }
 
-static bool is_word(char c) {
-  return isalnum((unsigned char)c) || c == '_';
+bool word_is_any(tidy_word word, const char *const *list) {
+  while (*list && !word_is(word, *list)) list++;
+  return *list;
 }
 
-bool source_next_identifier(const char *form, size_t length, size_t from, tidy_identifier *found) {
-  size_t i = from;
-  while (i < length) {
-    size_t end = i;
-    while (end < length && is_word(form[end])) end++;
-    if (end == i) {
-      i++;
-    } else if (isdigit((unsigned char)form[i])) {
-      i = end;
-    } else {
-      *found = (tidy_identifier){.offset = i, .length = end - i};
-      return true;
-    }
+tidy_word word_at(const char *form, size_t offset) {
+  size_t end = offset;
+  while (isalnum((unsigned char)form[end]) || form[end] == '_') end++;
+  return (tidy_word){form + offset, end - offset, offset};
+}
+
+bool word_next(const char *form, size_t end, tidy_word *word) {
+  size_t at = word->offset + word->length;
+  while (at < end) {
+    tidy_word next = word_at(form, at);
+    at += next.length ? next.length : 1;
+    if (!next.length || isdigit((unsigned char)*next.start)) continue;
+    *word = next;
+    return true;
   }
   return false;
 }

@@ -2,14 +2,12 @@
  */
 #include "tidy.h"
 
-#include <dirent.h>
+#include <fts.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-enum { PATH_BYTES = 4096 };
+#include <unistd.h>
 
 void tidy_report(tidy_run *tidy, const tidy_source *source, size_t line, const char *rule, const char *format, ...) {
   tidy->findings++;
@@ -21,52 +19,47 @@ void tidy_report(tidy_run *tidy, const tidy_source *source, size_t line, const c
   putchar('\n');
 }
 
+void *tidy_must(void *memory) {
+  if (memory) return memory;
+  fputs("tidy: out of memory\n", stderr);
+  exit(2);
+}
+
 static void fail(const char *what, const char *path) {
   fprintf(stderr, "tidy: %s %s\n", what, path);
   exit(2);
 }
 
 static void add_source(tidy_run *tidy, const char *path) {
-  tidy->sources = realloc(tidy->sources, (tidy->source_count + 1) * sizeof *tidy->sources);
-  if (!tidy->sources) fail("out of memory at", path);
-  if (!source_read(&tidy->sources[tidy->source_count], tidy->root, path)) fail("cannot read as text:", path);
-  tidy->source_count++;
+  if (!source_read(&tidy->sources[tidy->source_count], path)) fail("cannot read as text:", path);
+  tidy->sources = tidy_must(realloc(tidy->sources, (++tidy->source_count + 1) * sizeof *tidy->sources));
+  tidy->sources[tidy->source_count] = (tidy_source){0};
 }
 
-static bool is_c(const char *name) {
-  size_t length = strlen(name);
-  return length > 2 && name[length - 2] == '.' && (name[length - 1] == 'c' || name[length - 1] == 'h');
+static int compare_names(const FTSENT **one, const FTSENT **other) {
+  return strcmp((*one)->fts_name, (*other)->fts_name);
 }
 
-/* Adds the C files under a folder in the order of their names. */
-static void add_folder(tidy_run *tidy, const char *folder) {
-  char full[PATH_BYTES];
-  if (snprintf(full, sizeof full, "%s/%s", tidy->root, folder) >= PATH_BYTES) fail("path too long:", folder);
-  struct dirent **entries;
-  int count = scandir(full, &entries, NULL, alphasort);
-  if (count < 0) fail("cannot read the folder", full);
-  for (int i = 0; i < count; i++) {
-    const char *name = entries[i]->d_name;
-    char path[PATH_BYTES];
-    struct stat status;
-    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= PATH_BYTES ||
-        snprintf(full, sizeof full, "%s/%s", tidy->root, path) >= PATH_BYTES)
-      fail("path too long:", name);
-    if (name[0] != '.' && stat(full, &status) == 0) {
-      if (S_ISDIR(status.st_mode)) add_folder(tidy, path);
-      if (S_ISREG(status.st_mode) && is_c(name)) add_source(tidy, path);
-    }
-    free(entries[i]);
+/* Adds the C files below the current folder in the order of their paths. */
+static void add_sources(tidy_run *tidy) {
+  char *folders[] = {"include", "src", "tools", "bench", "tests", NULL};
+  FTS *tree = fts_open(folders, FTS_LOGICAL | FTS_NOCHDIR, compare_names);
+  if (!tree) fail("cannot read", "the folders");
+  for (FTSENT *entry; (entry = fts_read(tree)) != NULL;) {
+    const char *end = strrchr(entry->fts_name, '.');
+    if (entry->fts_info == FTS_NS || entry->fts_info == FTS_DNR) fail("cannot read the folder", entry->fts_path);
+    if (*entry->fts_name == '.')
+      fts_set(tree, entry, FTS_SKIP);
+    else if (entry->fts_info == FTS_F && end && (strcmp(end, ".c") == 0 || strcmp(end, ".h") == 0))
+      add_source(tidy, entry->fts_path);
   }
-  free(entries);
+  fts_close(tree);
 }
 
 int main(int count, char **arguments) {
-  static const char *const folders[] = {"include", "src", "tools", "bench", "tests"};
-  static void (*const rules[])(tidy_run *) = {rule_rooms,        rule_circles,  rule_layers,    rule_god_header,
-                                              rule_atomics,      rule_prefetch, rule_clock,     rule_vocabulary,
-                                              rule_no_leftovers, rule_length,   rule_blanks,    rule_names,
-                                              rule_documented,   rule_stages,   rule_assertions};
+  static void (*const rules[])(tidy_run *) = {rule_rooms, rule_circles,    rule_layers, rule_god_header,
+                                              rule_words, rule_prefetch,   rule_length, rule_blanks,
+                                              rule_names, rule_documented, rule_stages, rule_assertions};
   bool print = count == 3 && strcmp(arguments[1], "--rooms") == 0;
   if (count != 2 && !print) {
     fputs("usage: tidy [--rooms] ROOT\n"
@@ -75,8 +68,10 @@ int main(int count, char **arguments) {
           stderr);
     return 2;
   }
-  tidy_run tidy = {.root = arguments[count - 1]};
-  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) add_folder(&tidy, folders[i]);
+  tidy_run tidy = {.sources = tidy_must(calloc(1, sizeof *tidy.sources))};
+  if (chdir(arguments[count - 1]) != 0) fail("cannot read the folder", arguments[count - 1]);
+  add_sources(&tidy);
+  functions_list(&tidy);
   if (print) {
     tidy_print_rooms(&tidy);
     tidy_print_circles(&tidy);
@@ -87,5 +82,6 @@ int main(int count, char **arguments) {
   printf("tidy: %zu files, %zu findings\n", tidy.source_count, findings);
   for (size_t i = 0; i < tidy.source_count; i++) source_free(&tidy.sources[i]);
   free(tidy.sources);
+  free(tidy.functions);
   return findings > 0;
 }

@@ -23,19 +23,42 @@ typedef struct tidy_source {
   size_t length;
   size_t *lines; /* offset of each line's begin; lines[line_count] is the length */
   size_t line_count;
+  size_t members;                      /* for visible.c: of its structs and unions, */
+  const struct tidy_source *seen_from; /* and the last file that was found to include it */
 } tidy_source;
 
+/* A part of one of a source's forms: an identifier, or the path of an #include. */
+typedef struct tidy_word {
+  const char *start;
+  size_t length;
+  size_t offset; /* of an identifier: in the form */
+} tidy_word;
+
+/* A function that a source defines. */
+typedef struct tidy_function {
+  tidy_word name;
+  int room;                          /* -1: none */
+  bool is_static;                    /* by this word */
+  bool shared;                       /* other files can call it */
+  const tidy_source *source, *user;  /* where it stands; for rooms.c: the last file that was seen to use it */
+  size_t body_open, body_end, lines; /* of its body, the braces included */
+} tidy_function;
+
 typedef struct tidy_run {
-  const char *root;
-  tidy_source *sources; /* sorted by path */
+  tidy_source *sources; /* sorted by path; ends with one without */
   size_t source_count;
+  tidy_function *functions; /* of all sources, sorted by name; ends with one without a source */
+  size_t function_count;
   size_t findings;
 } tidy_run;
+
+/* Ends the program when there is no memory; else returns it. */
+void *tidy_must(void *memory);
 
 /* ------------------------------------------------------------------------------------------------------- source.c */
 
 /* Reads a file; what the source points at is the source's to free. False when it cannot be read. */
-bool source_read(tidy_source *source, const char *root, const char *path);
+bool source_read(tidy_source *source, const char *path);
 
 /* Frees what source_read allocated. */
 void source_free(tidy_source *source);
@@ -43,37 +66,41 @@ void source_free(tidy_source *source);
 /* The line, counted from 0, that an offset lies on. */
 size_t source_line_at(const tidy_source *source, size_t offset);
 
-/* Whether the file lies in a folder such as "src/pool/". */
+/* The name of the file without its folder. */
+const char *source_name(const tidy_source *source);
+
+/* Whether the file lies in a folder such as "src/pool/"; and in one of a list that ends with null. */
 bool source_in(const tidy_source *source, const char *folder);
+bool source_in_any(const tidy_source *source, const char *const *folders);
 
 /* Whether the file name ends so. */
 bool source_ends(const tidy_source *source, const char *ending);
 
 /* An #include line. */
 typedef struct tidy_include {
-  size_t line;
+  size_t line, next; /* the next is where the search goes on */
   char open;         /* '<', '"', or 0 when it names a macro */
-  const char *start; /* of the path, without the quotes */
-  size_t length;
+  tidy_word path;    /* without the quotes */
 } tidy_include;
 
-/* Finds the first #include at or after a line. False when there is none. */
-bool source_next_include(const tidy_source *source, size_t from_line, tidy_include *found);
+/* Finds the #include behind the one that was found before; begins with an empty one. False when there is none. */
+bool source_next_include(const tidy_source *source, tidy_include *found);
 
-/* Whether the path of an #include begins so. */
-bool include_begins(const tidy_include *include, const char *prefix);
+/* Whether it includes this path, in quotes. */
+bool source_includes(const tidy_source *source, const char *path);
 
-/* Whether the path of an #include reads so. */
-bool include_is(const tidy_include *include, const char *path);
+/* Whether a word reads so, begins so, ends so, or is one of a list that ends with null. */
+bool word_is(tidy_word word, const char *wanted);
+bool word_begins(tidy_word word, const char *prefix);
+bool word_ends(tidy_word word, const char *ending);
+bool word_is_any(tidy_word word, const char *const *list);
 
-/* An identifier in a source's words or code. */
-typedef struct tidy_identifier {
-  size_t offset;
-  size_t length;
-} tidy_identifier;
+/* Finds the first identifier behind this one in a source's words, code or prose, up to `end`; one of no length begins
+ * at its offset. False when there is none. */
+bool word_next(const char *form, size_t end, tidy_word *word);
 
-/* Finds the first identifier at or after an offset in one of the source's forms. False when there is none. */
-bool source_next_identifier(const char *form, size_t length, size_t from, tidy_identifier *found);
+/* The letters, digits and underscores from an offset on. */
+tidy_word word_at(const char *form, size_t offset);
 
 /* ------------------------------------------------------------------------------------------------ declarations.c */
 
@@ -88,41 +115,33 @@ typedef struct tidy_declaration {
   declaration_kind kind;
   size_t start, end;          /* first character, and one past the last */
   size_t body_open, body_end; /* of a function: its braces */
-  tidy_identifier name;       /* of a function */
+  tidy_word name;             /* of a function */
 } tidy_declaration;
 
-/* Finds the first declaration at or after an offset. False at the end of the file. `extern "C" { }` is looked
- * through. */
-bool source_next_declaration(const tidy_source *source, size_t from, tidy_declaration *found);
+/* Finds the declaration behind the one that was found before; begins with an empty one. False at the end of the file.
+ * `extern "C" { }` is looked through. */
+bool source_next_declaration(const tidy_source *source, tidy_declaration *found);
+
+/* Behind blanks; and one past the bracket that closes the one at `open`, or the end of the text. */
+size_t code_skip_blanks(const char *code, size_t at);
+size_t code_skip_brackets(const char *code, size_t open);
+
+/* Whether it is an attribute, an alignment or an assertion, whose parentheses are no parameters. */
+bool word_takes_parentheses(tidy_word word);
 
 /* --------------------------------------------------------------------------------------------------- functions.c */
 
-/* A function that is defined in a room of src. */
-typedef struct tidy_function {
-  const char *name; /* in its source */
-  size_t length;
-  int room;
-  bool shared;         /* other files can call it */
-  size_t source, user; /* where it stands; for rooms.c: 1 + the last file that was seen to use it */
-} tidy_function;
-
-/* All of them, sorted by name. */
-typedef struct tidy_functions {
-  tidy_function *items;
-  size_t count;
-} tidy_functions;
-
-/* Lists the functions of all rooms; the items are the caller's to free. */
-void functions_list(tidy_functions *list, const tidy_run *tidy);
+/* Lists the functions of all sources in `tidy`, which main() frees. */
+void functions_list(tidy_run *tidy);
 
 /* The first function of this name; others of the same name follow it. Null when there is none. */
-tidy_function *functions_find(const tidy_functions *list, const char *name, size_t length);
+tidy_function *functions_find(const tidy_run *tidy, tidy_word name);
 
-/* Whether this is the function's name. */
-bool function_is_named(const tidy_function *function, const char *name, size_t length);
+/* The function behind this one, when it has the same name; else null. */
+tidy_function *functions_next(tidy_function *function);
 
-/* Whether the word at an offset names a member of a struct, which may have a function's name. */
-bool source_is_member(const char *code, size_t offset);
+/* Whether a word of code names a member of a struct, which may have a function's name. */
+bool word_is_member(tidy_word word);
 
 /* ------------------------------------------------------------------------------------------------------- rooms.c */
 
@@ -160,7 +179,7 @@ void tidy_print_circles(tidy_run *tidy);
 void tidy_print_visible(tidy_run *tidy);
 
 /* Prints how long the functions and files of a room are, and how much of it are assertions and comments (sizes.c). */
-void tidy_print_sizes(const tidy_run *tidy, const char *room);
+void tidy_print_sizes(const tidy_run *tidy, int room);
 
 /* The rooms that keep lists and counts of agents say what they rely on: one assertion in 60 lines (sizes.c). */
 void rule_assertions(tidy_run *tidy);
@@ -171,11 +190,8 @@ void rule_god_header(tidy_run *tidy);
 
 /* Atomics and threads live in src/pool and src/run, what only prefetches is inlined always, the clock is read in
  * src/base/clock.c, words have one meaning, and nothing is left to be done later (words.c). */
-void rule_atomics(tidy_run *tidy);
+void rule_words(tidy_run *tidy);
 void rule_prefetch(tidy_run *tidy);
-void rule_clock(tidy_run *tidy);
-void rule_vocabulary(tidy_run *tidy);
-void rule_no_leftovers(tidy_run *tidy);
 
 /* Functions, files and lines are short, and lines hold no stray blanks (shape.c). */
 void rule_length(tidy_run *tidy);

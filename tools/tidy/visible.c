@@ -15,68 +15,31 @@ enum { ROOMS_SEEN_MAX = 32 };
 
 /* What a file sees. */
 typedef struct visible_file {
-  size_t source;
+  const tidy_source *source;
   size_t members;
   size_t by_room[ROOMS_SEEN_MAX];
 } visible_file;
 
-static void *must(void *memory) {
-  if (memory) return memory;
-  fputs("tidy: out of memory\n", stderr);
-  exit(2);
-}
-
 /* --------------------------------------------------------------------------------------------------------- members */
-
-static size_t skip_blanks(const char *code, size_t at) {
-  return at + strspn(code + at, " \t\r\n");
-}
-
-/* One past the bracket that closes the one at `open`. */
-static size_t skip_brackets(const char *code, size_t open) {
-  size_t depth = 0, at = open;
-  do {
-    if (code[at] == '(' || code[at] == '[' || code[at] == '{') depth++;
-    if (code[at] == ')' || code[at] == ']' || code[at] == '}') depth--;
-    if (code[at]) at++;
-  } while (depth > 0 && code[at]);
-  return at;
-}
-
-static size_t word_length(const char *code, size_t at) {
-  size_t end = at;
-  while (isalnum((unsigned char)code[end]) || code[end] == '_') end++;
-  return end - at;
-}
-
-static bool word_is(const char *code, size_t at, const char *wanted) {
-  return word_length(code, at) == strlen(wanted) && strncmp(code + at, wanted, strlen(wanted)) == 0;
-}
-
-static bool takes_parentheses(const char *code, size_t at) {
-  static const char *const words[] = {"__attribute__", "_Alignas", "alignas", "_Static_assert", "static_assert"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (word_is(code, at, words[i])) return true;
-  return false;
-}
 
 /* Behind an attribute, an alignment or an assertion that stands here, or where it was. */
 static size_t skip_attribute(const char *code, size_t at) {
-  if (!takes_parentheses(code, at)) return at;
-  size_t open = skip_blanks(code, at + word_length(code, at));
-  return code[open] == '(' ? skip_brackets(code, open) : open;
+  tidy_word word = word_at(code, at);
+  if (!word_takes_parentheses(word)) return at;
+  size_t open = code_skip_blanks(code, at + word.length);
+  return code[open] == '(' ? code_skip_brackets(code, open) : open;
 }
 
-/* The brace that opens the body of the struct, union or enum whose keyword stands here; 0 when it has none here. */
-static size_t find_body(const char *code, size_t keyword) {
-  size_t at = skip_blanks(code, keyword + word_length(code, keyword));
-  for (size_t next; (next = skip_attribute(code, at)) != at;) at = skip_blanks(code, next);
-  at = skip_blanks(code, at + word_length(code, at)); /* its name */
+/* The brace that opens the body of the struct, union or enum with this keyword; 0 when it has none here. */
+static size_t find_body(const char *code, tidy_word keyword) {
+  size_t at = code_skip_blanks(code, keyword.offset + keyword.length);
+  for (size_t next; (next = skip_attribute(code, at)) != at;) at = code_skip_blanks(code, next);
+  at = code_skip_blanks(code, at + word_at(code, at).length); /* its name */
   return code[at] == '{' ? at : 0;
 }
 
-static bool is_struct(const char *code, size_t at) {
-  return word_is(code, at, "struct") || word_is(code, at, "union");
+static bool is_struct(tidy_word word) {
+  return word_is(word, "struct") || word_is(word, "union");
 }
 
 /* One declaration of a body, as far as it was read. */
@@ -94,12 +57,12 @@ static void take_word(const char *code, member_scan *scan) {
     scan->at = behind;
     return;
   }
-  bool body_may_follow = is_struct(code, scan->at) || word_is(code, scan->at, "enum");
-  size_t open = body_may_follow ? find_body(code, scan->at) : 0;
-  if (open && is_struct(code, scan->at))
+  tidy_word word = word_at(code, scan->at);
+  size_t open = is_struct(word) || word_is(word, "enum") ? find_body(code, word) : 0;
+  if (open && is_struct(word))
     scan->members += count_body(code, open, &scan->at);
   else
-    scan->at = open ? skip_brackets(code, open) : scan->at + word_length(code, scan->at);
+    scan->at = open ? code_skip_brackets(code, open) : scan->at + word.length;
   scan->declares = !open;
 }
 
@@ -117,7 +80,7 @@ static size_t count_body(const char *code, size_t open, size_t *end) {
       scan.declares = false;
     }
     if (c == '(') scan.declares = true; /* of a pointer to a function */
-    scan.at = c == '(' || c == '[' || c == '{' ? skip_brackets(code, scan.at) : scan.at + 1;
+    scan.at = c == '(' || c == '[' || c == '{' ? code_skip_brackets(code, scan.at) : scan.at + 1;
   }
   *end = scan.at + (code[scan.at] == '}');
   return scan.members;
@@ -125,57 +88,49 @@ static size_t count_body(const char *code, size_t open, size_t *end) {
 
 /* The members of all structs and unions that a file defines. */
 static size_t count_members(const tidy_source *source) {
-  size_t members = 0, at = 0;
-  tidy_identifier word;
-  while (source_next_identifier(source->code, source->length, at, &word)) {
-    at = word.offset + word.length;
-    size_t open = is_struct(source->code, word.offset) ? find_body(source->code, word.offset) : 0;
-    if (open) members += count_body(source->code, open, &at);
+  size_t members = 0;
+  for (tidy_word word = {0}; word_next(source->code, source->length, &word);) {
+    size_t open = is_struct(word) ? find_body(source->code, word) : 0, end;
+    if (!open) continue;
+    members += count_body(source->code, open, &end);
+    word = (tidy_word){.offset = end};
   }
   return members;
 }
 
 /* -------------------------------------------------------------------------------------------------------- includes */
 
-/* The file of a path, whose first part may be given apart; source_count when there is none. */
-static size_t find_source(const tidy_run *tidy, const char *folder, size_t folder_length, const tidy_include *include) {
-  for (size_t i = 0; i < tidy->source_count; i++) {
-    const char *path = tidy->sources[i].path;
-    if (strlen(path) == folder_length + include->length && strncmp(path, folder, folder_length) == 0 &&
-        strncmp(path + folder_length, include->start, include->length) == 0)
-      return i;
-  }
-  return tidy->source_count;
+/* The file of a path, whose first part may be given apart; null when there is none. */
+static tidy_source *find_source(const tidy_run *tidy, const char *folder, size_t folder_length, tidy_word path) {
+  for (tidy_source *source = tidy->sources; source->path; source++)
+    if (strncmp(source->path, folder, folder_length) == 0 && word_is(path, source->path + folder_length)) return source;
+  return NULL;
 }
 
 /* As the compiler does: beside the file that includes it, else from src. */
-static size_t find_included(const tidy_run *tidy, const tidy_source *source, const tidy_include *include) {
-  size_t own = (size_t)(strrchr(source->path, '/') + 1 - source->path);
-  size_t found = find_source(tidy, source->path, own, include);
-  return found < tidy->source_count ? found : find_source(tidy, "src/", strlen("src/"), include);
+static tidy_source *find_included(const tidy_run *tidy, const tidy_source *source, tidy_word path) {
+  tidy_source *found = find_source(tidy, source->path, (size_t)(source_name(source) - source->path), path);
+  return found ? found : find_source(tidy, "src/", strlen("src/"), path);
 }
 
-static void reach(const tidy_run *tidy, size_t number, bool *reached) {
-  const tidy_source *source = &tidy->sources[number];
-  tidy_include include;
-  reached[number] = true;
-  for (size_t line = 0; source_next_include(source, line, &include); line = include.line + 1) {
-    size_t found = include.open == '"' ? find_included(tidy, source, &include) : tidy->source_count;
-    if (found < tidy->source_count && !reached[found]) reach(tidy, found, reached);
+static void reach(const tidy_run *tidy, tidy_source *source, const tidy_source *from) {
+  source->seen_from = from;
+  for (tidy_include include = {0}; source_next_include(source, &include);) {
+    tidy_source *found = include.open == '"' ? find_included(tidy, source, include.path) : NULL;
+    if (found && found->seen_from != from) reach(tidy, found, from);
   }
 }
 
 /* ------------------------------------------------------------------------------------------------------------ print */
 
-static visible_file look_from(const tidy_run *tidy, size_t number, const size_t *members, bool *reached) {
-  visible_file file = {.source = number};
-  memset(reached, 0, tidy->source_count * sizeof *reached);
-  reach(tidy, number, reached);
-  for (size_t i = 0; i < tidy->source_count; i++) {
-    int room = reached[i] ? tidy_room_of(&tidy->sources[i]) : -1;
-    if (room < 0 || room == tidy_room_of(&tidy->sources[number])) continue;
-    file.members += members[i];
-    file.by_room[room] += members[i];
+static visible_file look_from(const tidy_run *tidy, tidy_source *from) {
+  visible_file file = {.source = from};
+  reach(tidy, from, from);
+  for (const tidy_source *source = tidy->sources; source->path; source++) {
+    int room = source->seen_from == from ? tidy_room_of(source) : -1;
+    if (room < 0 || room == tidy_room_of(from)) continue;
+    file.members += source->members;
+    file.by_room[room] += source->members;
   }
   return file;
 }
@@ -187,31 +142,27 @@ static int compare_files(const void *one, const void *other) {
   return (a->source > b->source) - (a->source < b->source);
 }
 
-static void print_file(const tidy_run *tidy, const visible_file *file) {
-  printf("%6zu %-36s", file->members, tidy->sources[file->source].path);
+static void print_file(const visible_file *file) {
+  printf("%6zu %-36s", file->members, file->source->path);
   for (int room = 0; tidy_room_name(room); room++)
     if (file->by_room[room]) printf(" %s %zu", tidy_room_name(room), file->by_room[room]);
   putchar('\n');
 }
 
 void tidy_print_visible(tidy_run *tidy) {
-  size_t *members = must(calloc(tidy->source_count + 1, sizeof *members));
-  bool *reached = must(calloc(tidy->source_count + 1, sizeof *reached));
-  visible_file *files = must(calloc(tidy->source_count + 1, sizeof *files));
+  visible_file *files = tidy_must(calloc(tidy->source_count + 1, sizeof *files));
   size_t count = 0, sum = 0, seeing = 0;
-  for (size_t i = 0; i < tidy->source_count; i++) members[i] = count_members(&tidy->sources[i]);
-  for (size_t i = 0; i < tidy->source_count; i++) {
-    if (tidy_room_of(&tidy->sources[i]) < 0 || !source_ends(&tidy->sources[i], ".c")) continue;
-    files[count] = look_from(tidy, i, members, reached);
+  for (tidy_source *source = tidy->sources; source->path; source++) source->members = count_members(source);
+  for (tidy_source *source = tidy->sources; source->path; source++) {
+    if (tidy_room_of(source) < 0 || !source_ends(source, ".c")) continue;
+    files[count] = look_from(tidy, source);
     sum += files[count].members;
     seeing += files[count].members > 0;
     count++;
   }
   qsort(files, count, sizeof *files, compare_files);
   printf("members of other rooms' structs that a file sees:\n");
-  for (size_t i = 0; i < seeing; i++) print_file(tidy, &files[i]);
+  for (size_t i = 0; i < seeing; i++) print_file(&files[i]);
   printf("%6zu members in all, seen by %zu of %zu files\n", sum, seeing, count);
-  free(members);
-  free(reached);
   free(files);
 }
