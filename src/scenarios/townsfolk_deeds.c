@@ -75,9 +75,8 @@ void folk_pass(folk_mind *mind, uint64_t to_ns) {
   self->work_owed += hours * work_per_day_h[self->role] / day_h;
   self->lived_ns = to_ns;
   pay_taxes(self, days);
-  if (self->plan.at >= self->plan.count) return;
-  if (self->plan.steps[self->plan.at] == FOLK_DO_SLEEP) self->sleep_owed -= hours;
-  if (self->plan.steps[self->plan.at] == FOLK_DO_WORK) {
+  if (folk_under_way(self) == FOLK_DO_SLEEP) self->sleep_owed -= hours;
+  if (folk_under_way(self) == FOLK_DO_WORK) {
     self->work_owed -= hours;
     self->worked += hours;
     pay_wages(mind, to_ns);

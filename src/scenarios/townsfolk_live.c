@@ -5,9 +5,8 @@ enum { STEPS_PER_UPDATE_MAX = 24 };
 
 void folk_begin_step(folk_mind *mind) {
   folk_self *self = mind->self;
-  uint32_t action = self->plan.steps[self->plan.at];
   self->step_begin_ns = self->lived_ns;
-  self->step_end_ns = self->lived_ns + folk_duration_ns(self, action);
+  self->step_end_ns = self->lived_ns + folk_duration_ns(self, folk_under_way(self));
 }
 
 /* An action that was possible when it was planned may have become impossible. */
@@ -15,7 +14,7 @@ static bool can_do(folk_mind *mind, uint32_t action) {
   uint64_t needs = folk_deed_of(action)->needs;
   if (!needs || action < FOLK_GO + FOLK_PLACES) return true;
   if (mind->market && mind->market->stock[FOLK_BREAD] <= 0 && action == FOLK_BUY_BREAD) return false;
-  return (needs & ~(folk_facts(mind, mind->self->lived_ns))) == 0;
+  return (needs & ~folk_facts(mind)) == 0;
 }
 
 static void townsfolk_live_fail(folk_mind *mind, uint32_t action) {
@@ -29,13 +28,12 @@ static void townsfolk_live_fail(folk_mind *mind, uint32_t action) {
 
 static void end_step(folk_mind *mind) {
   folk_self *self = mind->self;
-  uint32_t action = self->plan.steps[self->plan.at];
-  bool moves = action < FOLK_GO + FOLK_PLACES;
+  uint32_t action = folk_under_way(self);
   if (!can_do(mind, action)) {
     townsfolk_live_fail(mind, action);
     return;
   }
-  bool stays = moves && self->place == action - FOLK_GO;
+  bool stays = self->place == action - FOLK_GO && self->place < FOLK_PLACES;
   folk_do(mind, action);
   if (!stays && action != FOLK_IDLE) folk_note(mind, FOLK_ENTRY_DONE, self->lived_ns, action, FOLK_NOBODY, 0.0f);
   if (++self->plan.at < self->plan.count)
@@ -65,10 +63,6 @@ static bool waits_for_achievement(folk_mind *mind, uint64_t now_ns) {
   return !kit_achievement_reached(&self->achievement, now_ns, &end_ns);
 }
 
-bool folk_waits(const folk_self *self, uint32_t level, uint64_t now_ns) {
-  return level == FOLK_LEVELS - 1 && now_ns < self->achievement.end_ns;
-}
-
 /* A gift waits for the commit: there is room for one only. */
 void folk_live_until(folk_mind *mind, uint64_t now_ns) {
   folk_self *self = mind->self;
@@ -92,8 +86,7 @@ void folk_live_until(folk_mind *mind, uint64_t now_ns) {
 void folk_place_now(const folk_self *self, float *x, float *y) {
   *x = self->x;
   *y = self->y;
-  if (self->plan.at >= self->plan.count) return;
-  uint32_t action = self->plan.steps[self->plan.at];
+  uint32_t action = folk_under_way(self);
   if (action >= FOLK_GO + FOLK_PLACES || self->step_end_ns <= self->step_begin_ns) return;
   float share = (float)(self->lived_ns - self->step_begin_ns) / (float)(self->step_end_ns - self->step_begin_ns);
   float to_x, to_y;
@@ -106,7 +99,8 @@ static void townsfolk_live_show(const folk_mind *mind) {
   const folk_self *self = mind->self;
   folk_face *face = mind->update->published;
   face->place = self->place;
-  face->action = self->plan.at < self->plan.count ? self->plan.steps[self->plan.at] : (uint8_t)FOLK_IDLE;
+  uint32_t action = folk_under_way(self);
+  face->action = (uint8_t)(action < FOLK_ACTIONS ? action : FOLK_IDLE);
   face->emotion = (uint8_t)folk_strongest(self);
   face->level = (uint8_t)mind->level;
 }
