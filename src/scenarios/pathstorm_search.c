@@ -136,11 +136,6 @@ uint32_t pathstorm_way_step(const uint8_t *ways, uint32_t cell) {
 
 /* ------------------------------------------------------------------------------------------------------------ boxes */
 
-pathstorm_box pathstorm_box_at(const pathstorm_map *map, uint32_t cell) {
-  uint32_t x = pathstorm_cell_x(map, cell), y = pathstorm_cell_y(map, cell);
-  return (pathstorm_box){x, y, x, y};
-}
-
 pathstorm_box pathstorm_box_around(const pathstorm_map *map, pathstorm_box box, uint32_t cell) {
   uint32_t x = pathstorm_cell_x(map, cell), y = pathstorm_cell_y(map, cell);
   return (pathstorm_box){x < box.x0 ? x : box.x0, y < box.y0 ? y : box.y0, x > box.x1 ? x : box.x1,

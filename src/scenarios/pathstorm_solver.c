@@ -113,14 +113,12 @@ static muster_atom_result pathstorm_solver_begin(muster_update *update) {
   pathstorm_solver_state *own = update->state;
   pathstorm_field *field = &solver->self->fields[solver->field];
   const pathstorm_map *map = &solver->self->map;
-  bool boxed = false;
-  pathstorm_box box = {0, 0, 0, 0};
+  pathstorm_box box = pathstorm_no_box;
   for (uint32_t i = 0; i < solver->waits; i++) {
     const pathstorm_request *request = &solver->waiting[i].request;
-    if (request->goal != field->goal) continue;
-    box = boxed ? pathstorm_box_around(map, box, request->start) : pathstorm_box_at(map, request->start);
-    boxed = true;
+    if (request->goal == field->goal) box = pathstorm_box_around(map, box, request->start);
   }
+  if (box.x0 > box.x1) box = (pathstorm_box){0, 0, 0, 0}; /* the walker has asked for another goal since */
   pathstorm_search_begin(&solver->search, field->ways, field->goal, box);
   solver->begun = true;
   own->searches++;

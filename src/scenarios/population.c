@@ -46,8 +46,7 @@ static uint64_t population_number_of(const struct population *population) {
   for (uint32_t i = 0; i < population->rows.count; i++) {
     const population_row *row = &population->rows.rows[i];
     uint64_t bits[2];
-    memcpy(&bits[0], &row->position.x, sizeof bits[0]);
-    memcpy(&bits[1], &row->position.y, sizeof bits[1]);
+    memcpy(bits, &row->position, sizeof bits); /* x and y */
     number = scaffold_random(number ^ bits[0]) + scaffold_random(bits[1] + row->kind) + row->world;
   }
   return number;

@@ -84,11 +84,11 @@ static muster_result fail_field(const csv_reader *reader, const csv_field *field
 static muster_result fail_value(const csv_reader *reader, const csv_field *field, const char *reason) {
   enum { SHOWN = 32 };
   if (field->length == 0) return fail_field(reader, field, "the field is empty");
-  char shown[SHOWN + 1], whole[128];
-  size_t length = field->length < SHOWN ? field->length : SHOWN;
-  for (size_t i = 0; i < length; i++) shown[i] = field->text[i] >= ' ' && field->text[i] <= '~' ? field->text[i] : '?';
-  shown[length] = '\0';
-  snprintf(whole, sizeof whole, "'%s%s' %s", shown, field->length > SHOWN ? "..." : "", reason);
+  char whole[128];
+  bool cut = field->length > SHOWN;
+  snprintf(whole, sizeof whole, "'%.*s%s' %s", cut ? SHOWN : (int)field->length, field->text, cut ? "..." : "", reason);
+  for (char *at = whole; *at; at++)
+    if (*at < ' ' || *at > '~') *at = '?';
   return fail_field(reader, field, whole);
 }
 

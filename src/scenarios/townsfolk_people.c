@@ -59,18 +59,13 @@ static bool same_name(const char *a, const char *b) {
   return *a == *b;
 }
 
-static bool find_in(const folk_town *town, const char *name, uint32_t *member) {
-  char full[EXAMPLES_BYTES];
-  for (*member = 0; *member < town->people; (*member)++) {
-    folk_name(town, *member, full, sizeof full);
-    if (same_name(name, full) || same_name(name, folk_first_name(town, *member))) return true;
-  }
-  return false;
-}
-
 bool folk_find(const struct folk *folk, const char *name, uint32_t *town, uint32_t *member) {
+  char full[EXAMPLES_BYTES];
   for (*town = 0; *town < folk->town_count; (*town)++)
-    if (find_in(&folk->towns[*town], name, member)) return true;
+    for (*member = 0; *member < folk->towns[*town].people; (*member)++) {
+      folk_name(&folk->towns[*town], *member, full, sizeof full);
+      if (same_name(name, full) || same_name(name, folk_first_name(&folk->towns[*town], *member))) return true;
+    }
   return false;
 }
 
@@ -156,9 +151,6 @@ void folk_make(const folk_town *town, uint32_t member, folk_self *self, folk_fac
   set_relations(town, self, random);
   set_debts(self, random);
   folk_spot(self, FOLK_HOME, &self->x, &self->y);
-  *face = (folk_face){.member = self->member,
-                      .role = self->role,
-                      .place = FOLK_HOME,
-                      .action = FOLK_IDLE,
-                      .emotion = FOLK_CALM};
+  *face = (folk_face){
+      .member = self->member, .role = self->role, .place = FOLK_HOME, .action = FOLK_IDLE, .emotion = FOLK_CALM};
 }
