@@ -1,7 +1,6 @@
 /* The crowd of a spawn file: its rows, with what the population module makes of each kind. */
 #include "crowd.h"
 
-#include "scenarios/population_file.h"
 #include "scenarios/population_observers.h"
 #include "scenarios/population_roles.h"
 

@@ -77,8 +77,9 @@ bool pathstorm_way_is_known(const uint8_t *ways, uint32_t cell);
 /* The direction of the first step of a known way; the goal's own is without meaning. */
 uint32_t pathstorm_way_step(const uint8_t *ways, uint32_t cell);
 
-/* The smallest box around a box, or around no box, and a cell. */
 static const pathstorm_box pathstorm_no_box = {UINT32_MAX, UINT32_MAX, 0, 0};
+
+/* The smallest box around a box, or no box, and a cell. */
 pathstorm_box pathstorm_box_around(const pathstorm_map *map, pathstorm_box box, uint32_t cell);
 
 #endif

@@ -156,24 +156,18 @@ static muster_atom_result pathstorm_walker_act(muster_update *update) {
 
 typedef struct walker_set {
   const char *name;
-  muster_role role;
   muster_mode mode;
   uint32_t priority, period_updates;
-  muster_atom atom; /* with its measured cost */
+  muster_atom atom; /* with the set's role, and its measured cost */
 } walker_set;
 
 static const walker_set walker_sets[] = {
-    {"hear", MUSTER_ROLE_PERCEPTION, MUSTER_MODE_RUN, 90, 1, {pathstorm_walker_hear, MUSTER_ROLE_PERCEPTION, 100}},
-    {"look", MUSTER_ROLE_PERCEPTION, MUSTER_MODE_RUN, 10, 2, {pathstorm_walker_look, MUSTER_ROLE_PERCEPTION, 1000}},
-    {"ask", MUSTER_ROLE_BEHAVIOUR, MUSTER_MODE_RUN, 90, 1, {pathstorm_walker_ask, MUSTER_ROLE_BEHAVIOUR, 100}},
-    {"survey",
-     MUSTER_ROLE_BEHAVIOUR,
-     MUSTER_MODE_SLICEABLE,
-     70,
-     1,
-     {pathstorm_walker_survey, MUSTER_ROLE_BEHAVIOUR, 500}},
-    {"follow", MUSTER_ROLE_BEHAVIOUR, MUSTER_MODE_RUN, 50, 0, {pathstorm_walker_follow, MUSTER_ROLE_BEHAVIOUR, 150}},
-    {"act", MUSTER_ROLE_ACTION, MUSTER_MODE_RUN, 50, 1, {pathstorm_walker_act, MUSTER_ROLE_ACTION, 150}},
+    {"hear", MUSTER_MODE_RUN, 90, 1, {pathstorm_walker_hear, MUSTER_ROLE_PERCEPTION, 100}},
+    {"look", MUSTER_MODE_RUN, 10, 2, {pathstorm_walker_look, MUSTER_ROLE_PERCEPTION, 1000}},
+    {"ask", MUSTER_MODE_RUN, 90, 1, {pathstorm_walker_ask, MUSTER_ROLE_BEHAVIOUR, 100}},
+    {"survey", MUSTER_MODE_SLICEABLE, 70, 1, {pathstorm_walker_survey, MUSTER_ROLE_BEHAVIOUR, 500}},
+    {"follow", MUSTER_MODE_RUN, 50, 0, {pathstorm_walker_follow, MUSTER_ROLE_BEHAVIOUR, 150}},
+    {"act", MUSTER_MODE_RUN, 50, 1, {pathstorm_walker_act, MUSTER_ROLE_ACTION, 150}},
 };
 
 enum { SETS = sizeof walker_sets / sizeof *walker_sets };
@@ -186,7 +180,7 @@ muster_result pathstorm_register(void *instance, muster_world *world) {
     const walker_set *set = &walker_sets[i];
     sets[i] = muster_default_set_def();
     sets[i].name = set->name;
-    sets[i].role = set->role;
+    sets[i].role = set->atom.role;
     sets[i].mode = set->mode;
     sets[i].priority = set->priority;
     sets[i].period_updates = set->period_updates;

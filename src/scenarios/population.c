@@ -1,5 +1,4 @@
 /* population.c - the module `population`: the NPCs of a CSV file, each with the behaviour of its kind. */
-#include "scenarios/population_file.h"
 #include "scenarios/population_observers.h"
 #include "scenarios/population_roles.h"
 #include "scenarios/scenarios.h"

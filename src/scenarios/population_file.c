@@ -1,4 +1,5 @@
-#include "scenarios/population_file.h"
+/* population_file.c - brings a file of NPC spawns into memory, whole. */
+#include "scenarios/population_csv.h"
 
 #include <errno.h>
 #include <fcntl.h>

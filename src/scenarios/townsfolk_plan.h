@@ -125,7 +125,7 @@ const folk_deed *folk_deed_of(uint32_t action);
 /* The name of a goal, as in "wants to ...". */
 const char *folk_goal_words(uint32_t goal);
 
-enum { FOLK_STEPS_MAX = 14, FOLK_NODES_MAX = 176, FOLK_PREPARED = 25, FOLK_PREPARED_STEPS = 4 };
+enum { FOLK_STEPS_MAX = 14, FOLK_NODES_MAX = 176, FOLK_PREPARED = 25, FOLK_PREPARED_DEEDS = 2 };
 
 /* Actions to do one after another. */
 typedef struct folk_plan {
