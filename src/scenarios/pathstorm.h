@@ -120,7 +120,7 @@ typedef struct pathstorm_solver {
   pathstorm_waiting *waiting;
   uint32_t *entry_of; /* by walker number: index in waiting, or PATHSTORM_NONE */
   uint32_t *answered; /* by walker number: the last order that was answered */
-  muster_message *inbox;
+  muster_message inbox[PATHSTORM_INBOX_MAX];
 } pathstorm_solver;
 
 /* A solver's private state: what it did. */

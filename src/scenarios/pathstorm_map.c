@@ -7,10 +7,7 @@ bool pathstorm_map_create(pathstorm_map *map, uint32_t shift) {
   map->ground = calloc(map->cells, 1);
   map->exits = calloc(map->cells, 1);
   map->regions = calloc(map->cells, sizeof *map->regions);
-  if (!map->ground || !map->exits || !map->regions) {
-    pathstorm_map_destroy(map);
-    return false;
-  }
+  if (!map->ground || !map->exits || !map->regions) return false;
   uint32_t last = map->side - 1;
   for (uint32_t i = 0; i <= last; i++)
     map->ground[i] = map->ground[last << shift | i] = map->ground[i << shift] = map->ground[i << shift | last] = 1;

@@ -57,7 +57,7 @@ typedef struct pathstorm_search {
 } pathstorm_search;
 
 /* Memory for one search at a time on a finished map, all of it taken here. False when it is refused. The caller
- * destroys it. */
+ * destroys it in either case. */
 bool pathstorm_search_create(pathstorm_search *search, const pathstorm_map *map);
 void pathstorm_search_destroy(pathstorm_search *search);
 

@@ -27,8 +27,7 @@ static bool create_one(pathstorm *self, pathstorm_solver *solver) {
   solver->waiting = calloc(walkers, sizeof *solver->waiting);
   solver->entry_of = malloc(walkers * sizeof *solver->entry_of);
   solver->answered = calloc(walkers, sizeof *solver->answered);
-  solver->inbox = calloc(PATHSTORM_INBOX_MAX, sizeof *solver->inbox);
-  if (!solver->waiting || !solver->entry_of || !solver->answered || !solver->inbox) return false;
+  if (!solver->waiting || !solver->entry_of || !solver->answered) return false;
   memset(solver->entry_of, 0xff, walkers * sizeof *solver->entry_of);
   return pathstorm_search_create(&solver->search, &self->map);
 }
@@ -46,7 +45,6 @@ void pathstorm_solvers_destroy(pathstorm *self) {
     free(solver->waiting);
     free(solver->entry_of);
     free(solver->answered);
-    free(solver->inbox);
   }
 }
 

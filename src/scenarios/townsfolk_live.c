@@ -12,9 +12,8 @@ void folk_begin_step(folk_mind *mind) {
 /* An action that was possible when it was planned may have become impossible. */
 static bool can_do(folk_mind *mind, uint32_t action) {
   uint64_t needs = folk_deed_of(action)->needs;
-  if (!needs || action < FOLK_GO + FOLK_PLACES) return true;
-  if (mind->market && mind->market->stock[FOLK_BREAD] <= 0 && action == FOLK_BUY_BREAD) return false;
-  return (needs & ~folk_facts(mind)) == 0;
+  if (action == FOLK_BUY_BREAD && mind->market && mind->market->stock[FOLK_BREAD] <= 0) return false;
+  return !needs || !(needs & ~folk_facts(mind));
 }
 
 static void townsfolk_live_fail(folk_mind *mind, uint32_t action) {
@@ -46,13 +45,13 @@ static void end_step(folk_mind *mind) {
  * character is met before that, it lives the time since then step by step, as it would have. */
 static bool waits_for_achievement(folk_mind *mind, uint64_t now_ns) {
   folk_self *self = mind->self;
-  uint64_t end_ns, takes_ns;
-  if (mind->level < 3 || self->plan.at >= self->plan.count) {
+  uint64_t end_ns;
+  if (mind->level < 3) {
     self->achievement = (kit_achievement){0};
     return false;
   }
   if (self->achievement.end_ns == 0) {
-    takes_ns = self->step_end_ns - self->step_begin_ns;
+    uint64_t takes_ns = self->step_end_ns - self->step_begin_ns;
     for (uint32_t i = self->plan.at + 1u; i < self->plan.count; i++) {
       uint32_t action = self->plan.steps[i];
       takes_ns += action < FOLK_GO + FOLK_PLACES ? folk_deed_of(action)->minutes * FOLK_MINUTE_NS
