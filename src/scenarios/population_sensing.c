@@ -109,8 +109,9 @@ static void feel(population_sensing_state *state, float seconds) {
   state->fear = fmaxf(state->fear * expf(-seconds / 5), fminf(state->seen.threat, 1));
 }
 
-/* What each activity is worth now: products of how much it is needed and how well it can be done. */
-static void population_sensing_weigh(const population_sensing_state *state, float *worth) {
+/* Chooses the activity that is worth most now: products of how much it is needed and how well it can be done. */
+static uint32_t population_sensing_choose(const population_sensing_state *state) {
+  float worth[ACTIVITIES];
   float calm = 1 - rise(state->fear, 0.35f, 12);
   float drawn_off = rise(state->fatigue, 0.6f, 10);
   worth[ACTIVITY_REST] = (0.15f + 0.85f * drawn_off) * calm;
@@ -119,11 +120,6 @@ static void population_sensing_weigh(const population_sensing_state *state, floa
   worth[ACTIVITY_JOIN] = rise(state->loneliness, 0.5f, 10) * fminf(state->seen.company, 1) * calm;
   worth[ACTIVITY_PATROL] = state->circuit.speed_mps > 0 ? 0.8f * calm * (1 - 0.5f * drawn_off) : 0;
   worth[state->activity] *= 1.15f; /* the present activity counts more, against frequent changes */
-}
-
-static uint32_t population_sensing_choose(const population_sensing_state *state) {
-  float worth[ACTIVITIES];
-  population_sensing_weigh(state, worth);
   uint32_t best = ACTIVITY_REST;
   for (uint32_t i = 1; i < ACTIVITIES; i++)
     if (worth[i] > worth[best]) best = i;
