@@ -1,25 +1,21 @@
 /* The crowd of a spawn file: its rows, with what the population module makes of each kind. */
 #include "crowd.h"
 
-#include "scenarios/population_file.h"
 #include "scenarios/population_observers.h"
 #include "scenarios/population_roles.h"
 
 #include <muster/module.h>
 #include <stdlib.h>
 
-static const population_role *const roles[POPULATION_FAMILIES] = {&population_routine, &population_steering,
-                                                                  &population_sensing, &population_paths};
-
 _Static_assert(CROWD_TYPES_MAX >= (int)POPULATION_FAMILIES, "a type for each family");
 
 /* An update costs what its atoms do in the mean. */
 static void take_types(struct crowd *crowd) {
   for (uint32_t i = 0; i < POPULATION_FAMILIES; i++) {
-    muster_type_def def = roles[i]->define();
+    const population_role *role = population_roles[i];
     crowd->types[i] =
-        (crowd_type){.atoms = def.atom_count, .period_ns = def.period_ns, .period_max_ns = def.period_max_ns};
-    for (uint32_t atom = 0; atom < def.atom_count; atom++) crowd->types[i].cost_ns += def.atoms[atom].model_ns;
+        (crowd_type){.atoms = role->atom_count, .period_ns = role->period_ns, .period_max_ns = role->period_max_ns};
+    for (uint32_t atom = 0; atom < role->atom_count; atom++) crowd->types[i].cost_ns += role->atoms[atom].model_ns;
   }
   crowd->type_count = POPULATION_FAMILIES;
 }
@@ -28,25 +24,20 @@ static void take_types(struct crowd *crowd) {
 struct casting {
   population_rows rows;
   population_observers observers;
-  uint32_t *world_agents;
   uint8_t *families;
 };
 
 static void casting_free(struct casting *casting) {
   population_rows_free(&casting->rows);
   population_observers_free(&casting->observers);
-  free(casting->world_agents);
   free(casting->families);
 }
 
 static bool cast(struct casting *casting, uint64_t seed) {
   population_rows *rows = &casting->rows;
-  casting->world_agents = calloc(rows->world_count, sizeof *casting->world_agents);
   casting->families = calloc(rows->kind_count, sizeof *casting->families);
-  if (!casting->world_agents || !casting->families || !population_cast(rows, seed, casting->families)) return false;
-  for (uint32_t i = 0; i < rows->count; i++) casting->world_agents[rows->rows[i].world]++;
-  uint32_t observers = population_observers_needed(rows, casting->world_agents, 0);
-  return population_observers_begin(&casting->observers, rows, casting->world_agents, observers, seed);
+  return casting->families && population_cast(rows, seed, casting->families) &&
+         population_observers_begin(&casting->observers, rows, 0, seed);
 }
 
 static bool fill(struct crowd *crowd, const struct casting *casting, uint32_t copies) {

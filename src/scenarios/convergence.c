@@ -1,9 +1,7 @@
 #include "scenarios/convergence.h"
 
 void convergence_begin(struct convergence *convergence, uint64_t since_ns) {
-  convergence->count = convergence->left = convergence->frames = 0;
-  convergence->frames_to_nine_tenths = convergence->frames_to_last = 0;
-  convergence->since_ns = since_ns;
+  *convergence = (struct convergence){.members = convergence->members, .since_ns = since_ns};
 }
 
 void convergence_watch(struct convergence *convergence, muster_agent agent, uint64_t wanted_ns) {

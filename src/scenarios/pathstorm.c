@@ -34,10 +34,6 @@ uint32_t pathstorm_place_of(const pathstorm *self, uint32_t order, uint32_t walk
   return (storm * PATHSTORM_GOALS + (uint32_t)(choice % PATHSTORM_GOALS)) % PATHSTORM_PLACES;
 }
 
-uint32_t pathstorm_solver_of(uint32_t place) {
-  return place % PATHSTORM_SOLVERS;
-}
-
 bool pathstorm_is_reachable(const pathstorm *self, uint32_t from, uint32_t to) {
   return self->map.regions[from] && self->map.regions[from] == self->map.regions[to];
 }
@@ -124,12 +120,6 @@ static muster_position pathstorm_observer_place(void *instance, uint32_t observe
                            side_m * scaffold_random_share(random) + round_m * sin(angle), 0.0};
 }
 
-static muster_result pathstorm_spawn(void *instance, muster_world *world) {
-  pathstorm *self = instance;
-  muster_result result = pathstorm_solvers_spawn(self, world);
-  return result ? result : pathstorm_walkers_spawn(self, world);
-}
-
 /* --------------------------------------------------------------------------------------------------- between frames */
 
 /* Sends as many orders as the world takes; the others are sent in the next frame. */
@@ -164,9 +154,9 @@ static const scaffold_array arrays[] = {
   {                                                                                                                    \
     .name = title, .bytes = sizeof(pathstorm), .agents_default = 3200, .agents_max = 20000, .observers_default = 8,    \
     .observers_max = 4096, .cell_m = 16.0f, .arrays = arrays, .lines = pathstorm_lines, .prepare = pathstorm_prepare,  \
-    .build = pathstorm_build, .release = pathstorm_release, .join = pathstorm_solvers_register,                        \
-    .spawn = pathstorm_spawn, .place = pathstorm_observer_place, .frame = pathstorm_frame, .count = pathstorm_count,   \
-    .conclude = pathstorm_conclude                                                                                     \
+    .build = pathstorm_build, .release = pathstorm_release, .join = pathstorm_register,                                \
+    .spawn = pathstorm_solvers_spawn, .spawn_one = pathstorm_walker_spawn, .place = pathstorm_observer_place,          \
+    .frame = pathstorm_frame, .count = pathstorm_count, .conclude = pathstorm_conclude                                 \
   }
 
 static const scaffold_plan sliced = PLAN("pathstorm"), whole = PLAN("pathstorm-whole");

@@ -120,7 +120,7 @@ typedef struct pathstorm_solver {
   pathstorm_waiting *waiting;
   uint32_t *entry_of; /* by walker number: index in waiting, or PATHSTORM_NONE */
   uint32_t *answered; /* by walker number: the last order that was answered */
-  muster_message *inbox;
+  muster_message inbox[PATHSTORM_INBOX_MAX];
 } pathstorm_solver;
 
 /* A solver's private state: what it did. */
@@ -141,8 +141,8 @@ typedef struct pathstorm_solver_state {
 } pathstorm_solver_state;
 
 /* Registers the type; spawns the solvers. Thread of the frames, between frames. */
-muster_result pathstorm_solvers_register(void *instance, muster_world *world);
-muster_result pathstorm_solvers_spawn(pathstorm *self, muster_world *world);
+muster_result pathstorm_solvers_register(pathstorm *self, muster_world *world);
+muster_result pathstorm_solvers_spawn(void *instance, muster_world *world);
 
 /* Memory of all solvers. False when it is refused. */
 bool pathstorm_solvers_create(pathstorm *self);
@@ -181,8 +181,9 @@ typedef struct pathstorm_walker_state {
   uint64_t arrivals, steps, surveyed_steps, seen;
 } pathstorm_walker_state;
 
-/* Registers the type and spawns the walkers. Thread of the frames, between frames. */
-muster_result pathstorm_walkers_spawn(pathstorm *self, muster_world *world);
+/* Registers both types; spawns a walker. Thread of the frames, between frames. */
+muster_result pathstorm_register(void *instance, muster_world *world);
+muster_result pathstorm_walker_spawn(void *instance, muster_world *world, uint32_t number);
 
 /* ------------------------------------------------------------------------------------------------------------ together
  */
@@ -213,9 +214,6 @@ muster_position pathstorm_position(const pathstorm *self, uint32_t cell);
 
 /* The goal that an order gives a walker: an index in pathstorm.goals. Pure. */
 uint32_t pathstorm_place_of(const pathstorm *self, uint32_t order, uint32_t walker);
-
-/* The number of the solver that searches for a place. Pure. */
-uint32_t pathstorm_solver_of(uint32_t place);
 
 /* Whether the map has a way from one cell to the other. Pure. */
 bool pathstorm_is_reachable(const pathstorm *self, uint32_t from, uint32_t to);

@@ -39,19 +39,11 @@ static void scatter_rubble(pathstorm_map *map, struct dice *dice) {
 /* A gap of two cells in one of four walls. */
 static void open_door(pathstorm_map *map, struct dice *dice, int32_t x, int32_t y, int32_t width, int32_t height) {
   int32_t along = between(dice, 1, width - 3), up = between(dice, 1, height - 3);
-  switch (roll(dice) % 4) {
-  case 0:
-    fill(map, x + along, y, 2, 1, false);
-    break;
-  case 1:
-    fill(map, x + along, y + height - 1, 2, 1, false);
-    break;
-  case 2:
-    fill(map, x, y + up, 1, 2, false);
-    break;
-  default:
-    fill(map, x + width - 1, y + up, 1, 2, false);
-  }
+  uint64_t wall = roll(dice) % 4;
+  if (wall < 2)
+    fill(map, x + along, wall == 0 ? y : y + height - 1, 2, 1, false);
+  else
+    fill(map, wall == 2 ? x : x + width - 1, y + up, 1, 2, false);
 }
 
 /* Four walls with one to three doors, or with none, and a wall inside with a door of its own. */

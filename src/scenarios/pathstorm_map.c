@@ -1,17 +1,13 @@
 #include "scenarios/pathstorm_map.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 bool pathstorm_map_create(pathstorm_map *map, uint32_t shift) {
   *map = (pathstorm_map){.shift = shift, .side = 1u << shift, .cells = 1u << 2 * shift};
   map->ground = calloc(map->cells, 1);
   map->exits = calloc(map->cells, 1);
   map->regions = calloc(map->cells, sizeof *map->regions);
-  if (!map->ground || !map->exits || !map->regions) {
-    pathstorm_map_destroy(map);
-    return false;
-  }
+  if (!map->ground || !map->exits || !map->regions) return false;
   uint32_t last = map->side - 1;
   for (uint32_t i = 0; i <= last; i++)
     map->ground[i] = map->ground[last << shift | i] = map->ground[i << shift] = map->ground[i << shift | last] = 1;
@@ -69,40 +65,37 @@ static int larger_first(const void *left, const void *right) {
   return a->number < b->number ? -1 : 1;
 }
 
-/* Numbers regions anew, the largest first. */
-static bool sort_regions(pathstorm_map *map, region_size *found, uint32_t count) {
-  uint32_t *renamed = calloc(count + 1, sizeof *renamed);
+/* Numbers regions anew, the largest first. `renamed` has room for every number. */
+static bool sort_regions(pathstorm_map *map, region_size *found, uint32_t count, uint32_t *renamed) {
   free(map->region_cells);
   map->region_cells = calloc(count + 1, sizeof *map->region_cells);
   map->region_count = count;
-  if (renamed && map->region_cells) {
-    qsort(found, count, sizeof *found, larger_first);
-    for (uint32_t i = 0; i < count; i++) {
-      renamed[found[i].number] = i + 1;
-      map->region_cells[i + 1] = found[i].size;
-    }
-    for (uint32_t cell = 0; cell < map->cells; cell++) map->regions[cell] = renamed[map->regions[cell]];
+  if (!map->region_cells) return false;
+  qsort(found, count, sizeof *found, larger_first);
+  renamed[0] = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    renamed[found[i].number] = i + 1;
+    map->region_cells[i + 1] = found[i].size;
   }
-  bool done = renamed && map->region_cells;
-  free(renamed);
-  return done;
+  for (uint32_t cell = 0; cell < map->cells; cell++) map->regions[cell] = renamed[map->regions[cell]];
+  return true;
 }
 
 bool pathstorm_map_finish(pathstorm_map *map) {
   uint32_t *stack = calloc(map->cells, sizeof *stack);
   region_size *found = calloc(map->cells, sizeof *found);
   uint32_t count = 0;
-  bool done = false;
-  if (stack && found) {
-    for (uint32_t cell = 0; cell < map->cells; cell++) map->exits[cell] = exits_of(map, cell);
-    memset(map->regions, 0, map->cells * sizeof *map->regions);
-    for (uint32_t cell = 0; cell < map->cells; cell++) {
-      if (map->ground[cell] || map->regions[cell]) continue;
-      uint32_t number = count + 1;
-      found[count++] = (region_size){number, flood(map, cell, number, stack)};
-    }
-    done = sort_regions(map, found, count);
+  bool done = stack && found;
+  for (uint32_t cell = 0; done && cell < map->cells; cell++) {
+    map->exits[cell] = exits_of(map, cell);
+    map->regions[cell] = 0;
   }
+  for (uint32_t cell = 0; done && cell < map->cells; cell++) {
+    if (map->ground[cell] || map->regions[cell]) continue;
+    uint32_t number = ++count;
+    found[number - 1] = (region_size){number, flood(map, cell, number, stack)};
+  }
+  done = done && sort_regions(map, found, count, stack);
   free(stack);
   free(found);
   return done;

@@ -22,7 +22,7 @@ typedef struct pathstorm_map {
 } pathstorm_map;
 
 /* A map of 1 << shift cells on a side (3 .. 12), free but for its edge. False when memory is refused. The caller
- * destroys it. */
+ * destroys it in either case. */
 bool pathstorm_map_create(pathstorm_map *map, uint32_t shift);
 void pathstorm_map_destroy(pathstorm_map *map);
 

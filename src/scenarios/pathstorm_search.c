@@ -14,13 +14,10 @@ bool pathstorm_search_create(pathstorm_search *search, const pathstorm_map *map)
   *search = (pathstorm_search){.map = map, .status = PATHSTORM_EXHAUSTED, .spare = PATHSTORM_NO_ENTRY};
   search->costs = malloc(map->cells * sizeof *search->costs);
   search->entries = malloc((size_t)map->cells * ENTRIES_PER_CELL * sizeof *search->entries);
-  if (search->costs && search->entries) {
-    memset(search->costs, 0xff, map->cells * sizeof *search->costs); /* first touched here, not in a frame */
-    memset(search->entries, 0, map->cells / 16 * sizeof *search->entries);
-    return true;
-  }
-  pathstorm_search_destroy(search);
-  return false;
+  if (!search->costs || !search->entries) return false;
+  memset(search->costs, 0xff, map->cells * sizeof *search->costs); /* first touched here, not in a frame */
+  memset(search->entries, 0, map->cells / 16 * sizeof *search->entries);
+  return true;
 }
 
 void pathstorm_search_destroy(pathstorm_search *search) {
@@ -135,11 +132,6 @@ uint32_t pathstorm_way_step(const uint8_t *ways, uint32_t cell) {
 }
 
 /* ------------------------------------------------------------------------------------------------------------ boxes */
-
-pathstorm_box pathstorm_box_at(const pathstorm_map *map, uint32_t cell) {
-  uint32_t x = pathstorm_cell_x(map, cell), y = pathstorm_cell_y(map, cell);
-  return (pathstorm_box){x, y, x, y};
-}
 
 pathstorm_box pathstorm_box_around(const pathstorm_map *map, pathstorm_box box, uint32_t cell) {
   uint32_t x = pathstorm_cell_x(map, cell), y = pathstorm_cell_y(map, cell);

@@ -57,7 +57,7 @@ typedef struct pathstorm_search {
 } pathstorm_search;
 
 /* Memory for one search at a time on a finished map, all of it taken here. False when it is refused. The caller
- * destroys it. */
+ * destroys it in either case. */
 bool pathstorm_search_create(pathstorm_search *search, const pathstorm_map *map);
 void pathstorm_search_destroy(pathstorm_search *search);
 
@@ -77,8 +77,9 @@ bool pathstorm_way_is_known(const uint8_t *ways, uint32_t cell);
 /* The direction of the first step of a known way; the goal's own is without meaning. */
 uint32_t pathstorm_way_step(const uint8_t *ways, uint32_t cell);
 
-/* The smallest box around a box and a cell; and one around a cell. */
-pathstorm_box pathstorm_box_at(const pathstorm_map *map, uint32_t cell);
+static const pathstorm_box pathstorm_no_box = {UINT32_MAX, UINT32_MAX, 0, 0};
+
+/* The smallest box around a box, or no box, and a cell. */
 pathstorm_box pathstorm_box_around(const pathstorm_map *map, pathstorm_box box, uint32_t cell);
 
 #endif

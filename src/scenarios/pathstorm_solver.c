@@ -27,8 +27,7 @@ static bool create_one(pathstorm *self, pathstorm_solver *solver) {
   solver->waiting = calloc(walkers, sizeof *solver->waiting);
   solver->entry_of = malloc(walkers * sizeof *solver->entry_of);
   solver->answered = calloc(walkers, sizeof *solver->answered);
-  solver->inbox = calloc(PATHSTORM_INBOX_MAX, sizeof *solver->inbox);
-  if (!solver->waiting || !solver->entry_of || !solver->answered || !solver->inbox) return false;
+  if (!solver->waiting || !solver->entry_of || !solver->answered) return false;
   memset(solver->entry_of, 0xff, walkers * sizeof *solver->entry_of);
   return pathstorm_search_create(&solver->search, &self->map);
 }
@@ -46,7 +45,6 @@ void pathstorm_solvers_destroy(pathstorm *self) {
     free(solver->waiting);
     free(solver->entry_of);
     free(solver->answered);
-    free(solver->inbox);
   }
 }
 
@@ -113,14 +111,12 @@ static muster_atom_result pathstorm_solver_begin(muster_update *update) {
   pathstorm_solver_state *own = update->state;
   pathstorm_field *field = &solver->self->fields[solver->field];
   const pathstorm_map *map = &solver->self->map;
-  bool boxed = false;
-  pathstorm_box box = {0, 0, 0, 0};
+  pathstorm_box box = pathstorm_no_box;
   for (uint32_t i = 0; i < solver->waits; i++) {
     const pathstorm_request *request = &solver->waiting[i].request;
-    if (request->goal != field->goal) continue;
-    box = boxed ? pathstorm_box_around(map, box, request->start) : pathstorm_box_at(map, request->start);
-    boxed = true;
+    if (request->goal == field->goal) box = pathstorm_box_around(map, box, request->start);
   }
+  if (box.x0 > box.x1) box = (pathstorm_box){0, 0, 0, 0}; /* the walker has asked for another goal since */
   pathstorm_search_begin(&solver->search, field->ways, field->goal, box);
   solver->begun = true;
   own->searches++;
@@ -139,30 +135,22 @@ static void note_call(pathstorm_solver *solver, pathstorm_solver_state *own, uin
   solver->search.arrivals = 0;
 }
 
+/* Does a piece of the search, or, for pathstorm-whole, all of it. */
 static muster_atom_result pathstorm_solver_expand(muster_update *update) {
   pathstorm_solver *solver = solver_of(update);
   pathstorm_search *search = &solver->search;
+  bool whole = pathstorm_is_whole(solver->self);
   uint32_t expanded = 0;
   bool yields = false;
   if (!solver->begun) return MUSTER_ATOM_FINISH;
-  while (search->status == PATHSTORM_RUNNING && expanded < STEPS_PER_ATOM && !yields) {
+  while (search->status == PATHSTORM_RUNNING && (whole || expanded < STEPS_PER_ATOM) && !yields) {
     expanded += pathstorm_search_expand(search, STEPS_PER_QUESTION);
-    yields = muster_should_yield(update);
+    yields = !whole && muster_should_yield(update);
   }
   note_call(solver, update->state, expanded);
-  muster_update_progress(update, (float)search->closed / (float)search->map->cells);
+  if (!whole) muster_update_progress(update, (float)search->closed / (float)search->map->cells);
   if (search->status != PATHSTORM_RUNNING) return MUSTER_ATOM_FINISH;
   return yields ? MUSTER_ATOM_MORE : MUSTER_ATOM_NEXT;
-}
-
-/* The whole search in one atom, without slices. */
-static muster_atom_result expand_all(muster_update *update) {
-  pathstorm_solver *solver = solver_of(update);
-  uint32_t expanded = 0;
-  while (solver->begun && solver->search.status == PATHSTORM_RUNNING)
-    expanded += pathstorm_search_expand(&solver->search, STEPS_PER_ATOM);
-  note_call(solver, update->state, expanded);
-  return MUSTER_ATOM_FINISH;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- answers */
@@ -287,15 +275,13 @@ static uint64_t pathstorm_solver_model_cost(const muster_cost_query *query, void
   return pathstorm_is_whole(self) ? (uint64_t)self->map.cells / STEPS_PER_ATOM * expand_ns : expand_ns;
 }
 
-muster_result pathstorm_solvers_register(void *instance, muster_world *world) {
-  pathstorm *self = instance;
+muster_result pathstorm_solvers_register(pathstorm *self, muster_world *world) {
   static const muster_atom listens = {pathstorm_solver_listen, MUSTER_ROLE_PERCEPTION, talk_ns};
   static const muster_atom talks = {talk, MUSTER_ROLE_ACTION, talk_ns};
   muster_atom searches[SEARCH_ATOMS_MAX];
   muster_set_def sets[3] = {muster_default_set_def(), muster_default_set_def(), muster_default_set_def()};
   for (uint32_t i = 0; i < search_atoms(self); i++) {
-    searches[i] = (muster_atom){pathstorm_is_whole(self) ? expand_all : pathstorm_solver_expand, MUSTER_ROLE_BEHAVIOUR,
-                                expand_ns};
+    searches[i] = (muster_atom){pathstorm_solver_expand, MUSTER_ROLE_BEHAVIOUR, expand_ns};
     if (i <= CLEARINGS)
       searches[i] = (muster_atom){i < CLEARINGS ? pathstorm_solver_clear : pathstorm_solver_begin,
                                   MUSTER_ROLE_BEHAVIOUR, begin_ns};
@@ -330,7 +316,8 @@ muster_result pathstorm_solvers_register(void *instance, muster_world *world) {
   return scaffold_register(world, &def, &self->solver_type);
 }
 
-muster_result pathstorm_solvers_spawn(pathstorm *self, muster_world *world) {
+muster_result pathstorm_solvers_spawn(void *instance, muster_world *world) {
+  pathstorm *self = instance;
   muster_result result = MUSTER_OK;
   for (uint32_t i = 0; i < PATHSTORM_SOLVERS && !result; i++) {
     pathstorm_solver_state state = {.number = i};

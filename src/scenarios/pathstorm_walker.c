@@ -17,7 +17,7 @@ static void take_order(pathstorm *self, pathstorm_walker_state *own, const paths
   own->unanswered += own->stage == PATHSTORM_ASKS || own->stage == PATHSTORM_WAITS;
   own->order = order->number;
   own->goal = self->goals[order->place];
-  own->solver = pathstorm_solver_of(order->place);
+  own->solver = order->place % PATHSTORM_SOLVERS;
   own->field = PATHSTORM_NONE;
   own->stage = PATHSTORM_ASKS;
   own->ordered_ns = sent_ns;
@@ -156,35 +156,31 @@ static muster_atom_result pathstorm_walker_act(muster_update *update) {
 
 typedef struct walker_set {
   const char *name;
-  muster_role role;
   muster_mode mode;
   uint32_t priority, period_updates;
-  muster_atom atom; /* with its measured cost */
+  muster_atom atom; /* with the set's role, and its measured cost */
 } walker_set;
 
 static const walker_set walker_sets[] = {
-    {"hear", MUSTER_ROLE_PERCEPTION, MUSTER_MODE_RUN, 90, 1, {pathstorm_walker_hear, MUSTER_ROLE_PERCEPTION, 100}},
-    {"look", MUSTER_ROLE_PERCEPTION, MUSTER_MODE_RUN, 10, 2, {pathstorm_walker_look, MUSTER_ROLE_PERCEPTION, 1000}},
-    {"ask", MUSTER_ROLE_BEHAVIOUR, MUSTER_MODE_RUN, 90, 1, {pathstorm_walker_ask, MUSTER_ROLE_BEHAVIOUR, 100}},
-    {"survey",
-     MUSTER_ROLE_BEHAVIOUR,
-     MUSTER_MODE_SLICEABLE,
-     70,
-     1,
-     {pathstorm_walker_survey, MUSTER_ROLE_BEHAVIOUR, 500}},
-    {"follow", MUSTER_ROLE_BEHAVIOUR, MUSTER_MODE_RUN, 50, 0, {pathstorm_walker_follow, MUSTER_ROLE_BEHAVIOUR, 150}},
-    {"act", MUSTER_ROLE_ACTION, MUSTER_MODE_RUN, 50, 1, {pathstorm_walker_act, MUSTER_ROLE_ACTION, 150}},
+    {"hear", MUSTER_MODE_RUN, 90, 1, {pathstorm_walker_hear, MUSTER_ROLE_PERCEPTION, 100}},
+    {"look", MUSTER_MODE_RUN, 10, 2, {pathstorm_walker_look, MUSTER_ROLE_PERCEPTION, 1000}},
+    {"ask", MUSTER_MODE_RUN, 90, 1, {pathstorm_walker_ask, MUSTER_ROLE_BEHAVIOUR, 100}},
+    {"survey", MUSTER_MODE_SLICEABLE, 70, 1, {pathstorm_walker_survey, MUSTER_ROLE_BEHAVIOUR, 500}},
+    {"follow", MUSTER_MODE_RUN, 50, 0, {pathstorm_walker_follow, MUSTER_ROLE_BEHAVIOUR, 150}},
+    {"act", MUSTER_MODE_RUN, 50, 1, {pathstorm_walker_act, MUSTER_ROLE_ACTION, 150}},
 };
 
 enum { SETS = sizeof walker_sets / sizeof *walker_sets };
 
-static muster_result register_walker(pathstorm *self, muster_world *world) {
+muster_result pathstorm_register(void *instance, muster_world *world) {
+  pathstorm *self = instance;
+  muster_result result = pathstorm_solvers_register(self, world);
   muster_set_def sets[SETS];
   for (uint32_t i = 0; i < SETS; i++) {
     const walker_set *set = &walker_sets[i];
     sets[i] = muster_default_set_def();
     sets[i].name = set->name;
-    sets[i].role = set->role;
+    sets[i].role = set->atom.role;
     sets[i].mode = set->mode;
     sets[i].priority = set->priority;
     sets[i].period_updates = set->period_updates;
@@ -202,7 +198,7 @@ static muster_result register_walker(pathstorm *self, muster_world *world) {
   def.sends_max = 1;
   def.wake_on_message = true;
   def.user = self;
-  return scaffold_register(world, &def, &self->walker_type);
+  return result ? result : scaffold_register(world, &def, &self->walker_type);
 }
 
 /* A random cell of the largest region. */
@@ -212,13 +208,10 @@ static uint32_t place_walker(const pathstorm *self, uint64_t random) {
   return cell;
 }
 
-muster_result pathstorm_walkers_spawn(pathstorm *self, muster_world *world) {
-  muster_result result = register_walker(self, world);
-  for (uint32_t i = 0; i < self->base.agents && !result; i++) {
-    pathstorm_walker_state state = {.number = i, .field = PATHSTORM_NONE};
-    state.cell = place_walker(self, pathstorm_random(self, i, 1));
-    muster_agent_def def = scaffold_agent(self->walker_type, pathstorm_position(self, state.cell), &state);
-    result = scaffold_spawn(world, &def, &self->walker_ids[i]);
-  }
-  return result;
+muster_result pathstorm_walker_spawn(void *instance, muster_world *world, uint32_t number) {
+  pathstorm *self = instance;
+  uint32_t cell = place_walker(self, pathstorm_random(self, number, 1));
+  pathstorm_walker_state state = {.number = number, .field = PATHSTORM_NONE, .cell = cell};
+  muster_agent_def def = scaffold_agent(self->walker_type, pathstorm_position(self, cell), &state);
+  return scaffold_spawn(world, &def, &self->walker_ids[number]);
 }

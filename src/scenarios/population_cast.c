@@ -28,10 +28,6 @@ static int compare_kinds(const void *left, const void *right) {
   return (a->kind > b->kind) - (a->kind < b->kind);
 }
 
-static uint32_t round_down(uint32_t count) {
-  return count ? 1u << (31 - __builtin_clz(count)) : 0;
-}
-
 static population_family neediest(const double *lacking) {
   population_family family = POPULATION_ROUTINE;
   for (population_family other = POPULATION_STEERING; other < POPULATION_FAMILIES; other++)
@@ -45,7 +41,7 @@ bool population_cast(const population_rows *rows, uint64_t seed, uint8_t *famili
   for (uint32_t i = 0; i < rows->count; i++) kinds[rows->rows[i].kind].agents++;
   for (uint32_t i = 0; i < rows->kind_count; i++) {
     kinds[i].kind = i;
-    kinds[i].size = round_down(kinds[i].agents);
+    kinds[i].size = kinds[i].agents ? 1u << (31 - __builtin_clz(kinds[i].agents)) : 0;
     kinds[i].order = scaffold_random(rows->kinds[i] ^ scaffold_random(seed));
   }
   qsort(kinds, rows->kind_count, sizeof *kinds, compare_kinds);

@@ -12,24 +12,24 @@
 #include <strings.h>
 
 typedef enum csv_role {
-  ROLE_SKIPPED = 0,
-  ROLE_X,
+  ROLE_X = 0,
   ROLE_Y,
   ROLE_Z,
   ROLE_KIND,
   ROLE_WORLD,
   ROLE_PATROL,
   ROLE_SPEED,
-  ROLES
+  ROLES,
+  ROLE_SKIPPED = ROLES
 } csv_role;
 
-static const char *const role_names[ROLES] = {"", "x", "y", "z", "kind", "world", "patrol", "speed"};
+static const char *const role_names[ROLES] = {"x", "y", "z", "kind", "world", "patrol", "speed"};
 
 /* Numbers texts in order of appearance. Texts are told apart by a 64-bit hash. */
 typedef struct csv_names {
-  uint64_t *hashes; /* by number */
-  uint32_t *slots;  /* open addressing; number + 1, 0 = free; two slots for every hash that there is room for */
-  uint32_t count, capacity;
+  uint64_t *hashes; /* by number; there is room for all that can appear */
+  uint32_t *slots;  /* open addressing; number + 1, 0 = free; at least two slots for every hash */
+  uint32_t count, mask;
 } csv_names;
 
 typedef struct csv_reader {
@@ -37,11 +37,12 @@ typedef struct csv_reader {
   const char *at, *end;
   uint64_t line;   /* of `at`, from 1 */
   locale_t locale; /* "C" */
-  char up_axis;
-  uint32_t rows_max, row_capacity;
+  csv_role height; /* the axis that is up; in a flat file the one that is missing */
+  uint32_t rows_max;
   uint32_t column_count;                 /* 0 while the header is read */
   uint8_t roles[POPULATION_COLUMNS_MAX]; /* by column */
-  bool has[ROLES];
+  bool has[ROLES + 1];
+  double axes[ROLE_Z + 1]; /* of the row; an axis without a column stays 0 */
   csv_names kinds, worlds;
   population_rows *rows;
 } csv_reader;
@@ -67,9 +68,14 @@ static __attribute__((format(printf, 3, 4))) muster_result fail_line(const csv_r
   return muster_module_fail(MUSTER_E_INPUT, "%s:%" PRIu64 ": %s", reader->file_name, line, reason);
 }
 
-/* Names a column in a message; skipped columns, and all columns while the header is read, are named by their number. */
+/* While the header is read, no column has a role. */
+static csv_role role_of(const csv_reader *reader, const csv_field *field) {
+  return field->column < reader->column_count ? reader->roles[field->column] : ROLE_SKIPPED;
+}
+
+/* Names a column in a message; columns without a role are named by their number. */
 static muster_result fail_field(const csv_reader *reader, const csv_field *field, const char *reason) {
-  csv_role role = field->column < reader->column_count ? reader->roles[field->column] : ROLE_SKIPPED;
+  csv_role role = role_of(reader, field);
   if (role != ROLE_SKIPPED) return fail_line(reader, field->line, "column '%s': %s", role_names[role], reason);
   return fail_line(reader, field->line, "column %" PRIu32 ": %s", field->column + 1, reason);
 }
@@ -78,16 +84,12 @@ static muster_result fail_field(const csv_reader *reader, const csv_field *field
 static muster_result fail_value(const csv_reader *reader, const csv_field *field, const char *reason) {
   enum { SHOWN = 32 };
   if (field->length == 0) return fail_field(reader, field, "the field is empty");
-  char shown[SHOWN + 1], whole[128];
-  size_t length = field->length < SHOWN ? field->length : SHOWN;
-  for (size_t i = 0; i < length; i++) shown[i] = field->text[i] >= ' ' && field->text[i] <= '~' ? field->text[i] : '?';
-  shown[length] = '\0';
-  snprintf(whole, sizeof whole, "'%s%s' %s", shown, field->length > SHOWN ? "..." : "", reason);
+  char whole[128];
+  bool cut = field->length > SHOWN;
+  snprintf(whole, sizeof whole, "'%.*s%s' %s", cut ? SHOWN : (int)field->length, field->text, cut ? "..." : "", reason);
+  for (char *at = whole; *at; at++)
+    if (*at < ' ' || *at > '~') *at = '?';
   return fail_field(reader, field, whole);
-}
-
-static muster_result fail_memory(const csv_reader *reader) {
-  return muster_module_fail(MUSTER_E_MEMORY, "%s:%" PRIu64 ": out of memory", reader->file_name, reader->line);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- fields */
@@ -170,27 +172,17 @@ static bool is_word(const csv_field *field, const char *word) {
 
 /* --------------------------------------------------------------------------------------------------------- numbers */
 
-/* Reads a decimal number whatever the locale; false when the field is anything else. Too large a one is infinite. */
-static bool population_csv_read_decimal(const csv_reader *reader, const csv_field *field, double *value) {
-  char text[POPULATION_NUMBER_BYTES], *end;
-  if (field->length == 0 || field->length >= sizeof text) return false;
-  memcpy(text, field->text, field->length);
-  text[field->length] = '\0';
-  *value = strtod_l(text, &end, reader->locale);
-  return *end == '\0' && strspn(text, "+-.0123456789eE") == field->length;
-}
-
-static bool is_not_finite(const csv_field *field) {
-  csv_field word = *field;
-  if (word.length && (*word.text == '-' || *word.text == '+')) word.text++, word.length--;
-  return is_word(&word, "nan") || is_word(&word, "inf") || is_word(&word, "infinity");
-}
-
+/* Reads a decimal number whatever the locale. Too large a one is infinite; the words that strtod takes are of the
+ * letters of "nan" and "infinity". */
 static muster_result population_csv_read_number(const csv_reader *reader, const csv_field *field, double least,
                                                 double most, double *value) {
-  char reason[64];
-  if (is_not_finite(field)) return fail_value(reader, field, "is not finite");
-  if (!population_csv_read_decimal(reader, field, value)) return fail_value(reader, field, "is not a number");
+  char text[POPULATION_NUMBER_BYTES] = "", *end, reason[64];
+  bool fits = field->length < sizeof text;
+  if (fits) memcpy(text, field->text, field->length);
+  *value = strtod_l(text, &end, reader->locale);
+  bool whole = fits && *end == '\0';
+  if (whole && strspn(text, "+-aAfFiInNtTyY") == field->length) return fail_value(reader, field, "is not finite");
+  if (!whole || strspn(text, "+-.0123456789eE") != field->length) return fail_value(reader, field, "is not a number");
   if (*value >= least && *value <= most) return MUSTER_OK;
   snprintf(reason, sizeof reason, "is not within %g .. %g", least, most);
   return fail_value(reader, field, reason);
@@ -208,50 +200,24 @@ static uint64_t hash_text(const csv_field *field) {
   return scaffold_random(hash);
 }
 
-static void place_name(csv_names *names, uint32_t number) {
-  uint32_t mask = names->capacity * 2 - 1, slot = (uint32_t)names->hashes[number] & mask;
-  while (names->slots[slot]) slot = (slot + 1) & mask;
-  names->slots[slot] = number + 1;
+static bool make_names(csv_names *names, uint32_t most) {
+  for (names->mask = 1; names->mask < 2 * most;) names->mask = names->mask * 2 + 1;
+  names->hashes = calloc(most, sizeof *names->hashes);
+  names->slots = calloc((size_t)names->mask + 1, sizeof *names->slots);
+  return names->hashes && names->slots;
 }
 
-static bool grow_names(csv_names *names) {
-  uint32_t capacity = names->capacity ? names->capacity * 2 : 32;
-  uint64_t *hashes = realloc(names->hashes, capacity * sizeof *hashes);
-  if (hashes) names->hashes = hashes;
-  uint32_t *slots = calloc((size_t)capacity * 2, sizeof *slots);
-  if (!hashes || !slots) {
-    free(slots);
-    return false;
-  }
-  free(names->slots);
-  names->slots = slots;
-  names->capacity = capacity;
-  for (uint32_t i = 0; i < names->count; i++) place_name(names, i);
-  return true;
-}
-
-/* Finds or adds a hash. False when memory is refused. */
-static bool number_name(csv_names *names, uint64_t hash, uint32_t *number) {
-  if (names->count == names->capacity && !grow_names(names)) return false;
-  uint32_t mask = names->capacity * 2 - 1;
-  for (uint32_t slot = (uint32_t)hash & mask; names->slots[slot]; slot = (slot + 1) & mask) {
-    *number = names->slots[slot] - 1;
-    if (names->hashes[*number] == hash) return true;
-  }
-  *number = names->count;
-  names->hashes[names->count++] = hash;
-  place_name(names, *number);
-  return true;
+/* Finds or adds a hash. */
+static uint32_t number_name(csv_names *names, uint64_t hash) {
+  uint32_t slot = (uint32_t)hash & names->mask;
+  for (; names->slots[slot]; slot = (slot + 1) & names->mask)
+    if (names->hashes[names->slots[slot] - 1] == hash) return names->slots[slot] - 1;
+  names->hashes[names->count] = hash;
+  names->slots[slot] = ++names->count;
+  return names->count - 1;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ rows */
-
-static muster_result read_name(csv_reader *reader, const csv_field *field, csv_names *names, uint32_t *number) {
-  if (!number_name(names, hash_text(field), number)) return fail_memory(reader);
-  if (names == &reader->worlds && names->count > POPULATION_WORLDS_MAX)
-    return fail_value(reader, field, "is one world too many: at most 65536 are possible");
-  return MUSTER_OK;
-}
 
 static muster_result read_patrol(const csv_reader *reader, const csv_field *field, bool *patrol) {
   *patrol = is_word(field, "1") || is_word(field, "true");
@@ -270,92 +236,73 @@ static muster_result read_speed(const csv_reader *reader, const csv_field *field
 
 /* Puts a field where it belongs; x, y and z as the file has them. */
 static muster_result take_field(csv_reader *reader, const csv_field *field, population_row *row) {
-  switch ((csv_role)reader->roles[field->column]) {
+  csv_role role = role_of(reader, field);
+  switch (role) {
   case ROLE_X:
-    return population_csv_read_number(reader, field, -1e9, 1e9, &row->position.x);
   case ROLE_Y:
-    return population_csv_read_number(reader, field, -1e9, 1e9, &row->position.y);
   case ROLE_Z:
-    return population_csv_read_number(reader, field, -1e9, 1e9, &row->position.z);
+    return population_csv_read_number(reader, field, -1e9, 1e9, &reader->axes[role]);
   case ROLE_KIND:
-    return read_name(reader, field, &reader->kinds, &row->kind);
+    row->kind = number_name(&reader->kinds, hash_text(field));
+    return MUSTER_OK;
   case ROLE_WORLD:
-    return read_name(reader, field, &reader->worlds, &row->world);
+    row->world = number_name(&reader->worlds, hash_text(field));
+    if (reader->worlds.count <= POPULATION_WORLDS_MAX) return MUSTER_OK;
+    return fail_value(reader, field, "is one world too many: at most 65536 are possible");
   case ROLE_PATROL:
     return read_patrol(reader, field, &row->patrol);
   case ROLE_SPEED:
     return read_speed(reader, field, &row->speed_mps);
-  case ROLE_SKIPPED:
-  case ROLES:
-    break;
+  default:
+    return MUSTER_OK;
   }
+}
+
+static muster_result take_heading(csv_reader *reader, const csv_field *field) {
+  csv_role role = ROLE_X;
+  if (field->column == POPULATION_COLUMNS_MAX) return fail_line(reader, field->line, "more than 1024 columns");
+  while (role < ROLES && !is_word(field, role_names[role])) role++;
+  if (role < ROLES && reader->has[role]) return fail_value(reader, field, "names a column for the second time");
+  reader->has[role] = true;
+  reader->roles[field->column] = (uint8_t)role;
   return MUSTER_OK;
 }
 
-/* From the file's axes to ours: height is z. */
-static void turn_upright(const csv_reader *reader, muster_position *position) {
-  bool flat = !reader->has[ROLE_Y] || !reader->has[ROLE_Z];
-  double y = position->y, z = position->z;
-  if (flat)
-    *position = (muster_position){position->x, reader->has[ROLE_Y] ? y : z, 0};
-  else if (reader->up_axis == 'y')
-    *position = (muster_position){position->x, z, y};
-}
-
-static muster_result read_row(csv_reader *reader, population_row *row) {
-  uint64_t line = reader->line;
-  uint32_t columns = 0;
+/* Reads all fields of the header, where `row` is null, or of a row. */
+static muster_result read_fields(csv_reader *reader, population_row *row, uint32_t *columns) {
   csv_field field = {0};
-  *row = (population_row){0};
-  for (; !field.ends_row; columns++) {
-    muster_result result = read_field(reader, columns, &field);
-    if (!result && columns < reader->column_count) result = take_field(reader, &field, row);
+  for (*columns = 0; !field.ends_row; ++*columns) {
+    muster_result result = read_field(reader, *columns, &field);
+    if (!result) result = row ? take_field(reader, &field, row) : take_heading(reader, &field);
     if (result) return result;
   }
-  if (columns != reader->column_count)
-    return fail_line(reader, line, "%" PRIu32 " fields, where the header has %" PRIu32, columns, reader->column_count);
-  turn_upright(reader, &row->position);
   return MUSTER_OK;
 }
 
-static bool population_csv_make_room(csv_reader *reader) {
-  population_rows *rows = reader->rows;
-  if (rows->count < reader->row_capacity) return true;
-  uint32_t capacity = reader->row_capacity ? reader->row_capacity * 2 : 64;
-  population_row *grown = realloc(rows->rows, capacity * sizeof *grown);
-  if (!grown) return false;
-  rows->rows = grown;
-  reader->row_capacity = capacity;
-  return true;
+/* The axis that is not up is the second one of the ground. */
+static muster_result read_row(csv_reader *reader, uint32_t number) {
+  population_row *row = &reader->rows->rows[number];
+  uint64_t line = reader->line;
+  uint32_t columns;
+  muster_result result = read_fields(reader, row, &columns);
+  if (result) return result;
+  if (columns != reader->column_count)
+    return fail_line(reader, line, "%" PRIu32 " fields, where the header has %" PRIu32, columns, reader->column_count);
+  if (!reader->has[ROLE_KIND]) row->kind = number_name(&reader->kinds, scaffold_random(number));
+  const double *axes = reader->axes;
+  row->position = (muster_position){axes[ROLE_X], axes[ROLE_Y + ROLE_Z - reader->height], axes[reader->height]};
+  return MUSTER_OK;
 }
 
 static muster_result population_csv_read_rows(csv_reader *reader) {
   population_rows *rows = reader->rows;
-  while (next_row(reader)) {
+  for (; next_row(reader); rows->count++) {
     if (rows->count == reader->rows_max)
       return fail_line(reader, reader->line, "more than %" PRIu32 " rows", reader->rows_max);
-    if (!population_csv_make_room(reader)) return fail_memory(reader);
-    population_row *row = &rows->rows[rows->count];
-    muster_result result = read_row(reader, row);
+    muster_result result = read_row(reader, rows->count);
     if (result) return result;
-    bool own_kind = !reader->has[ROLE_KIND];
-    if (own_kind && !number_name(&reader->kinds, scaffold_random(rows->count), &row->kind)) return fail_memory(reader);
-    rows->count++;
   }
   if (rows->count == 0) return fail_line(reader, reader->line, "the header is not followed by any row");
-  return MUSTER_OK;
-}
-
-/* ---------------------------------------------------------------------------------------------------------- header */
-
-static muster_result take_heading(csv_reader *reader, const csv_field *field) {
-  if (field->column == POPULATION_COLUMNS_MAX) return fail_line(reader, field->line, "more than 1024 columns");
-  for (csv_role role = ROLE_X; role < ROLES; role++) {
-    if (!is_word(field, role_names[role])) continue;
-    if (reader->has[role]) return fail_value(reader, field, "names a column for the second time");
-    reader->has[role] = true;
-    reader->roles[field->column] = (uint8_t)role;
-  }
   return MUSTER_OK;
 }
 
@@ -363,16 +310,14 @@ static muster_result read_header(csv_reader *reader) {
   if (!next_row(reader))
     return fail_line(reader, 1, "the file is empty; a header that names x and y or z must come first");
   uint64_t line = reader->line;
-  uint32_t columns = 0;
-  csv_field field = {0};
-  for (; !field.ends_row; columns++) {
-    muster_result result = read_field(reader, columns, &field);
-    if (!result) result = take_heading(reader, &field);
-    if (result) return result;
-  }
-  const char *missing = !reader->has[ROLE_X] ? "x" : !reader->has[ROLE_Y] && !reader->has[ROLE_Z] ? "y' or 'z" : NULL;
+  uint32_t columns;
+  muster_result result = read_fields(reader, NULL, &columns);
+  if (result) return result;
+  bool has_y = reader->has[ROLE_Y], has_z = reader->has[ROLE_Z];
+  const char *missing = !reader->has[ROLE_X] ? "x" : !has_y && !has_z ? "y' or 'z" : NULL;
   if (missing)
     return fail_line(reader, line, "column '%s': missing from the header (columns are separated by commas)", missing);
+  if (!has_y || !has_z) reader->height = has_y ? ROLE_Z : ROLE_Y;
   reader->column_count = columns;
   return MUSTER_OK;
 }
@@ -387,21 +332,37 @@ static muster_result read_table(csv_reader *reader) {
   return result ? result : population_csv_read_rows(reader);
 }
 
+/* Rows that the text can have at most: it has a line for each. */
+static uint32_t rows_most(const csv_reader *reader) {
+  uint32_t most = 1;
+  for (const char *at = reader->at; most < reader->rows_max && (at = memchr(at, '\n', (size_t)(reader->end - at)));
+       at++)
+    most++;
+  return most;
+}
+
+static bool make_room(csv_reader *reader) {
+  uint32_t most = rows_most(reader), worlds_most = most <= POPULATION_WORLDS_MAX ? most : POPULATION_WORLDS_MAX + 1;
+  reader->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  reader->rows->rows = calloc(most, sizeof *reader->rows->rows);
+  return reader->locale && reader->rows->rows && make_names(&reader->kinds, most) &&
+         make_names(&reader->worlds, worlds_most);
+}
+
 muster_result population_csv_parse(const char *file_name, const char *text, size_t bytes, char up_axis,
                                    uint32_t rows_max, population_rows *rows) {
   *rows = (population_rows){0};
   if (up_axis != 'y' && up_axis != 'z')
     return muster_module_fail(MUSTER_E_ARGUMENT, "the axis that is up must be 'y' or 'z', not '%c'", up_axis);
-  if (rows_max > POPULATION_ROWS_MAX) rows_max = POPULATION_ROWS_MAX;
   csv_reader reader = {.file_name = file_name,
                        .at = text,
                        .end = text + bytes,
                        .line = 1,
-                       .locale = newlocale(LC_ALL_MASK, "C", (locale_t)0),
-                       .up_axis = up_axis,
-                       .rows_max = rows_max,
+                       .height = up_axis == 'y' ? ROLE_Y : ROLE_Z,
+                       .rows_max = rows_max < POPULATION_ROWS_MAX ? rows_max : POPULATION_ROWS_MAX,
                        .rows = rows};
-  muster_result result = reader.locale ? read_table(&reader) : fail_memory(&reader);
+  muster_result result =
+      make_room(&reader) ? read_table(&reader) : muster_module_fail(MUSTER_E_MEMORY, "%s:1: out of memory", file_name);
   if (reader.locale) freelocale(reader.locale);
   rows->kinds = reader.kinds.hashes;
   rows->kind_count = reader.kinds.count;

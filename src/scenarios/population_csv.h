@@ -1,4 +1,4 @@
-/* scenarios/population_csv.h - reads a table of NPC spawns from text.
+/* scenarios/population_csv.h - reads a table of NPC spawns from text, or from a file (population_file.c).
  *
  * The text is CSV as in RFC 4180, with common variations: LF or CRLF, a UTF-8 byte order mark, blank lines, blanks
  * around fields, no newline at the end. The first line that is not blank is the header. It names, in any order and any
@@ -18,10 +18,11 @@
 
 #include <muster/muster.h>
 
-#define POPULATION_ROWS_MAX     16000000u
-#define POPULATION_WORLDS_MAX   65536u
-#define POPULATION_COLUMNS_MAX  1024u
-#define POPULATION_NUMBER_BYTES 512u
+#define POPULATION_ROWS_MAX       16000000u
+#define POPULATION_WORLDS_MAX     65536u
+#define POPULATION_COLUMNS_MAX    1024u
+#define POPULATION_NUMBER_BYTES   512u
+#define POPULATION_FILE_MAX_BYTES (UINT64_C(2) << 30)
 
 typedef struct population_row {
   muster_position position; /* x and y on the ground, z up, whichever axis is up in the file */
@@ -45,6 +46,11 @@ typedef struct population_rows {
  * empty. */
 muster_result population_csv_parse(const char *file_name, const char *text, size_t bytes, char up_axis,
                                    uint32_t rows_max, population_rows *rows);
+
+/* Reads and parses a file, or a pipe such as the shell's <(...), of at most POPULATION_FILE_MAX_BYTES. The message of a
+ * failure names the file and says what the operating system said, or what population_csv_parse did; *rows is empty
+ * then. */
+muster_result population_file_read(const char *path, char up_axis, population_rows *rows);
 
 /* Frees what the rows own and empties them; empty rows are a no-op. */
 void population_rows_free(population_rows *rows);

@@ -1,7 +1,6 @@
 #include "scenarios/population_observers.h"
 
-#include "scenarios/population_walk.h"
-#include "scenarios/scaffold.h"
+#include "scenarios/population_roles.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,47 +11,33 @@ enum { GOAL_REACH = 24 };
 
 /* --------------------------------------------------------------------------------------------------------- routes */
 
-/* A row with its place on a curve through its world that visits neighbours soon after each other (Morton's). */
-typedef struct route_stop {
-  uint64_t key; /* world and place */
-  uint32_t row;
-} route_stop;
-
-/* Spreads the lower 24 bits to every other bit. */
-static uint64_t population_observers_spread(uint64_t bits) {
-  bits &= 0xffffff;
-  bits = (bits | bits << 16) & 0x0000ffff0000ffffu;
-  bits = (bits | bits << 8) & 0x00ff00ff00ff00ffu;
-  bits = (bits | bits << 4) & 0x0f0f0f0f0f0f0f0fu;
-  bits = (bits | bits << 2) & 0x3333333333333333u;
-  return (bits | bits << 1) & 0x5555555555555555u;
-}
-
 /* Cells of 120 m number the range of +-1e9 m with 24 bits; inside a cell the rows keep the order of the file. */
 static uint64_t route_key(const population_row *row) {
   uint64_t x = (uint64_t)((row->position.x + 1e9) / 120), y = (uint64_t)((row->position.y + 1e9) / 120);
-  return (uint64_t)row->world << 48 | (population_observers_spread(x) | population_observers_spread(y) << 1);
+  uint64_t key = (uint64_t)row->world << 48;
+  for (uint32_t bit = 0; bit < 24; bit++) key |= ((x >> bit & 1) | (y >> bit & 1) << 1) << 2 * bit;
+  return key;
 }
 
 static int compare_stops(const void *left, const void *right) {
-  const route_stop *a = left, *b = right;
+  const population_stop *a = left, *b = right;
   if (a->key != b->key) return a->key < b->key ? -1 : 1;
   return (a->row > b->row) - (a->row < b->row);
 }
 
-static bool lay_routes(population_observers *observers, const population_rows *rows, const uint32_t *world_agents) {
-  route_stop *stops = calloc(rows->count, sizeof *stops);
+static bool lay_routes(population_observers *observers, const population_rows *rows) {
   observers->route = calloc(rows->count, sizeof *observers->route);
   observers->starts = calloc((size_t)rows->world_count + 1, sizeof *observers->starts);
-  if (!stops || !observers->route || !observers->starts) {
-    free(stops);
-    return false;
+  if (!observers->route || !observers->starts) return false;
+  for (uint32_t i = 0; i < rows->count; i++) {
+    observers->route[i] = (population_stop){route_key(&rows->rows[i]), i};
+    observers->starts[rows->rows[i].world + 1]++;
   }
-  for (uint32_t i = 0; i < rows->count; i++) stops[i] = (route_stop){route_key(&rows->rows[i]), i};
-  qsort(stops, rows->count, sizeof *stops, compare_stops);
-  for (uint32_t i = 0; i < rows->count; i++) observers->route[i] = stops[i].row;
-  for (uint32_t i = 0; i < rows->world_count; i++) observers->starts[i + 1] = observers->starts[i] + world_agents[i];
-  free(stops);
+  for (uint32_t world = 0; world < rows->world_count; world++) {
+    observers->worlds += observers->starts[world + 1] > 0;
+    observers->starts[world + 1] += observers->starts[world];
+  }
+  qsort(observers->route, rows->count, sizeof *observers->route, compare_stops);
   return true;
 }
 
@@ -67,39 +52,36 @@ static void population_observers_choose_goal(population_observers *observers, co
                                              uint32_t number, bool anywhere) {
   population_walker *walker = &observers->walkers[number];
   uint32_t first = observers->starts[walker->world], length = observers->starts[walker->world + 1] - first;
-  uint64_t reach = anywhere || length <= 2 * GOAL_REACH ? length : 2 * GOAL_REACH + 1;
-  uint64_t back = anywhere || length <= 2 * GOAL_REACH ? 0 : GOAL_REACH;
+  bool all = anywhere || length <= 2 * GOAL_REACH;
+  uint64_t reach = all ? length : 2 * GOAL_REACH + 1, back = all ? 0 : GOAL_REACH;
   walker->near = (uint32_t)((walker->near + length - back + next_random(observers, number) % reach) % length);
-  walker->goal = rows->rows[observers->route[first + walker->near]].position;
-}
-
-uint32_t population_observers_needed(const population_rows *rows, const uint32_t *world_agents, uint32_t wanted) {
-  uint32_t worlds = 0;
-  for (uint32_t i = 0; i < rows->world_count; i++) worlds += world_agents[i] > 0;
-  if (wanted == 0) wanted = POPULATION_OBSERVERS_DEFAULT;
-  return wanted > worlds ? wanted : worlds;
+  walker->goal = rows->rows[observers->route[first + walker->near].row].position;
 }
 
 /* Walker i of those beyond one per world stands where the (i + 1/2)-th of so many equal parts of all agents lies. */
-static void spread_walkers(population_observers *observers, const population_rows *rows, const uint32_t *world_agents) {
+static void spread_walkers(population_observers *observers, const population_rows *rows) {
+  const uint32_t *starts = observers->starts;
   uint32_t placed = 0;
   for (uint32_t world = 0; world < rows->world_count; world++)
-    if (world_agents[world]) observers->walkers[placed++].world = world;
+    if (starts[world + 1] > starts[world]) observers->walkers[placed++].world = world;
   uint64_t others = observers->count - placed;
   for (uint64_t i = 0, world = 0; i < others; i++) {
     uint64_t middle = (2 * i + 1) * rows->count / (2 * others);
-    while (observers->starts[world + 1] <= middle) world++;
+    while (starts[world + 1] <= middle) world++;
     observers->walkers[placed + i].world = (uint32_t)world;
   }
 }
 
-bool population_observers_begin(population_observers *observers, const population_rows *rows,
-                                const uint32_t *world_agents, uint32_t count, uint64_t seed) {
-  *observers = (population_observers){.count = count, .seed = seed};
-  observers->walkers = calloc(count, sizeof *observers->walkers);
-  if (!observers->walkers || !lay_routes(observers, rows, world_agents)) return false;
-  spread_walkers(observers, rows, world_agents);
-  for (uint32_t i = 0; i < count; i++) {
+bool population_observers_begin(population_observers *observers, const population_rows *rows, uint32_t wanted,
+                                uint64_t seed) {
+  *observers = (population_observers){.seed = seed};
+  if (!lay_routes(observers, rows)) return false;
+  if (wanted == 0) wanted = POPULATION_OBSERVERS_DEFAULT;
+  observers->count = wanted > observers->worlds ? wanted : observers->worlds;
+  observers->walkers = calloc(observers->count, sizeof *observers->walkers);
+  if (!observers->walkers) return false;
+  spread_walkers(observers, rows);
+  for (uint32_t i = 0; i < observers->count; i++) {
     population_observers_choose_goal(observers, rows, i, true);
     observers->walkers[i].place = observers->walkers[i].goal;
   }

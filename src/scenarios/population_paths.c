@@ -1,27 +1,13 @@
 /* population_paths.c - the few agents that search paths: each update plans a way from the agent's place to its goal and
  * walks as far as the time allows. Most goals are near, a few are far or hard to reach, so that the cost of an update
  * has a heavy tail; it is cut into slices of at most SLICE_NODES cells, one per atom. */
-#include "scenarios/population_search.h"
-#include "scenarios/population_walk.h"
-#include "scenarios/scaffold.h"
+#include "scenarios/population_roles.h"
 
 #include <math.h>
 
 enum { SLICE_NODES = 256, SLICES = SEARCH_CELLS / SLICE_NODES };
 
 static const double nearest_goal_m = 6, farthest_goal_m = 42, tether_m = 60, spare_max_s = 10;
-
-typedef struct paths_state {
-  population_circuit circuit; /* places on it, a quarter turn apart, are the goals of a patrol */
-  muster_position home, goal; /* heights unused */
-  double wandered_m;
-  double spare_s; /* time left over when a goal was reached; the next way is walked with it */
-  uint64_t nodes_expanded;
-  uint32_t paths_found, paths_missed;
-  float speed_mps;
-  bool has_goal;
-  population_search search; /* SEARCH_NONE between updates */
-} paths_state;
 
 /* ----------------------------------------------------------------------------------------------------------- goals */
 
@@ -32,7 +18,7 @@ static double choose_distance(muster_update *update) {
 }
 
 /* Chooses a free place to go to, if a few tries find one; an agent that is far from home turns back. */
-static muster_position population_paths_choose_goal(const paths_state *state, muster_update *update) {
+static muster_position population_paths_choose_goal(const population_paths_state *state, muster_update *update) {
   enum { TRIES = 6 };
   muster_position place = update->position, goal = place;
   double distance_m = choose_distance(update);
@@ -52,7 +38,7 @@ static muster_position next_on_circuit(population_circuit *circuit) {
   return population_circuit_place(circuit, 0);
 }
 
-static void set_out(paths_state *state, muster_update *update) {
+static void set_out(population_paths_state *state, muster_update *update) {
   if (!state->has_goal)
     state->goal =
         state->circuit.speed_mps > 0 ? next_on_circuit(&state->circuit) : population_paths_choose_goal(state, update);
@@ -73,7 +59,7 @@ static bool go(muster_position *place, muster_position to, double *distance_m) {
 }
 
 /* From cell to cell along the found way, then to the goal itself. */
-static bool population_paths_follow(const paths_state *state, muster_position *place, double *distance_m) {
+static bool population_paths_follow(const population_paths_state *state, muster_position *place, double *distance_m) {
   search_cell cell = search_cell_at(place->x, place->y);
   while (search_step(&state->search, &cell)) {
     muster_position centre = {(cell.x + 0.5) * SEARCH_CELL_M, (cell.y + 0.5) * SEARCH_CELL_M, place->z};
@@ -83,7 +69,7 @@ static bool population_paths_follow(const paths_state *state, muster_position *p
 }
 
 /* An agent that finds no way goes straight over blocked cells, so that no agent stays walled in. */
-static void population_paths_walk(paths_state *state, muster_update *update) {
+static void population_paths_walk(population_paths_state *state, muster_update *update) {
   bool found = state->search.status == SEARCH_FOUND;
   double time_s = population_seconds(update->elapsed_ns) + state->spare_s;
   double walked_m = (double)state->speed_mps * time_s, left_m = walked_m;
@@ -103,7 +89,7 @@ static void population_paths_walk(paths_state *state, muster_update *update) {
  * every cell.
  */
 static muster_atom_result population_paths_think(muster_update *update) {
-  paths_state *state = update->state;
+  population_paths_state *state = update->state;
   if (state->search.status == SEARCH_NONE) set_out(state, update);
   state->nodes_expanded += search_expand(&state->search, SLICE_NODES);
   if (state->search.status == SEARCH_RUNNING) return MUSTER_ATOM_NEXT;
@@ -131,30 +117,15 @@ static uint64_t paths_cost_ns(const muster_cost_query *query, void *user) {
   { .run = population_paths_think, .model_ns = 1250 }
 #define FOUR_SLICES SLICE, SLICE, SLICE, SLICE
 
-static muster_type_def paths_define(void) {
-  static const muster_atom atoms[] = {FOUR_SLICES, FOUR_SLICES, FOUR_SLICES, FOUR_SLICES};
-  _Static_assert(sizeof atoms / sizeof *atoms == SLICES, "one atom for each slice of the window");
-  muster_type_def def = population_define("paths", sizeof(paths_state), 500000000u, 4000000000u);
-  def.atoms = atoms;
-  def.atom_count = SLICES;
-  def.model_cost_ns = paths_cost_ns;
-  return def;
-}
+static const muster_atom atoms[] = {FOUR_SLICES, FOUR_SLICES, FOUR_SLICES, FOUR_SLICES};
+_Static_assert(sizeof atoms / sizeof *atoms == SLICES, "one atom for each slice of the window");
 
 static void paths_begin(void *memory, const population_start *start) {
-  paths_state *state = memory;
-  population_circuit_begin(&state->circuit, start);
+  population_paths_state *state = memory;
   state->home = start->home;
-  state->speed_mps = start->speed_mps > 0 ? start->speed_mps : POPULATION_WALKING_MPS;
+  state->speed_mps = start->speed_mps;
 }
 
-static void paths_tally(const void *memory, population_tally *tally) {
-  const paths_state *state = memory;
-  tally->patrolled_m += state->circuit.walked_m;
-  tally->wandered_m += state->wandered_m;
-  tally->paths_found += state->paths_found;
-  tally->paths_missed += state->paths_missed;
-  tally->nodes_expanded += state->nodes_expanded;
-}
-
-const population_role population_paths = {paths_define, paths_begin, paths_tally};
+const population_role population_paths = {"paths",    SCAFFOLD_ATOMS(atoms), sizeof(population_paths_state),
+                                          500000000u, 4000000000u,           paths_cost_ns,
+                                          paths_begin};

@@ -1,20 +1,11 @@
 /* population_routine.c - most agents: shopkeepers, guards at a door, hens. A small state machine chooses one activity
  * after the other by what the agent needs. */
-#include "scenarios/population_walk.h"
-#include "scenarios/scaffold.h"
+#include "scenarios/population_roles.h"
 
 #include <math.h>
 
 enum { ACTIVITY_IDLE = 0, ACTIVITY_WORK, ACTIVITY_EAT, ACTIVITY_REST, ACTIVITY_TALK, ACTIVITIES };
-enum { NEED_FOOD = 0, NEED_REST, NEED_COMPANY, NEED_WORK, NEEDS };
-
-typedef struct routine_state {
-  population_circuit circuit;
-  uint64_t left_ns;   /* until the next change of activity */
-  float needs[NEEDS]; /* 0 = none, 1 = as urgent as it gets */
-  uint32_t activities;
-  uint32_t activity;
-} routine_state;
+enum { NEED_FOOD = 0, NEED_REST, NEED_COMPANY, NEED_WORK, NEEDS = POPULATION_NEEDS };
 
 /* During an activity every need drifts towards a level of its own, and covers all but a third of the way in so many
  * seconds. The drift is exponential, so that the number of updates in a time makes no difference. */
@@ -29,14 +20,14 @@ static const float drift_s[ACTIVITIES][NEEDS] = {[ACTIVITY_IDLE] = {90, 120, 40,
                                                  [ACTIVITY_REST] = {120, 9, 60, 90},
                                                  [ACTIVITY_TALK] = {90, 90, 7, 60}};
 
-static void spend(routine_state *state, uint64_t duration_ns) {
+static void spend(population_routine_state *state, uint64_t duration_ns) {
   const float *to = drift_to[state->activity], *in_s = drift_s[state->activity];
   float seconds = (float)population_seconds(duration_ns);
   for (uint32_t i = 0; i < NEEDS; i++) state->needs[i] = to[i] + (state->needs[i] - to[i]) * expf(-seconds / in_s[i]);
 }
 
 /* The activity for the most urgent need, if a need is urgent. */
-static uint32_t population_routine_choose_activity(const routine_state *state) {
+static uint32_t population_routine_choose_activity(const population_routine_state *state) {
   static const uint32_t remedies[NEEDS] = {ACTIVITY_EAT, ACTIVITY_REST, ACTIVITY_TALK, ACTIVITY_WORK};
   uint32_t most = 0;
   for (uint32_t i = 1; i < NEEDS; i++)
@@ -51,7 +42,7 @@ static uint64_t choose_duration(uint64_t random) {
 
 /* However long the agent was not updated, its activities follow one another as if it had been. Only after hours, past
  * this many changes, the rest of the time goes to the last activity. */
-static void population_routine_live(muster_update *update, routine_state *state) {
+static void population_routine_live(muster_update *update, population_routine_state *state) {
   enum { CHANGES_MAX = 1024 };
   uint64_t time_ns = update->elapsed_ns;
   for (int changes = 0; time_ns >= state->left_ns && changes < CHANGES_MAX; changes++) {
@@ -66,7 +57,7 @@ static void population_routine_live(muster_update *update, routine_state *state)
 }
 
 static muster_atom_result routine_run(muster_update *update) {
-  routine_state *state = update->state;
+  population_routine_state *state = update->state;
   population_public *public = update->published;
   population_routine_live(update, state);
   public->activity = state->activity;
@@ -77,25 +68,13 @@ static muster_atom_result routine_run(muster_update *update) {
   return MUSTER_ATOM_FINISH;
 }
 
-static muster_type_def routine_define(void) {
-  static const muster_atom atoms[] = {{.run = routine_run, .model_ns = 100}};
-  muster_type_def def = population_define("routine", sizeof(routine_state), 100000000u, 2000000000u);
-  def.atoms = atoms;
-  def.atom_count = 1;
-  return def;
-}
+static const muster_atom atoms[] = {{.run = routine_run, .model_ns = 100}};
 
 static void routine_begin(void *memory, const population_start *start) {
-  routine_state *state = memory;
-  population_circuit_begin(&state->circuit, start);
+  population_routine_state *state = memory;
   state->left_ns = choose_duration(scaffold_random(start->random + 2));
   for (uint32_t i = 0; i < NEEDS; i++) state->needs[i] = muster_random_share(scaffold_random(start->random + 3 + i));
 }
 
-static void routine_tally(const void *memory, population_tally *tally) {
-  const routine_state *state = memory;
-  tally->patrolled_m += state->circuit.walked_m;
-  tally->activities += state->activities;
-}
-
-const population_role population_routine = {routine_define, routine_begin, routine_tally};
+const population_role population_routine = {
+    "routine", SCAFFOLD_ATOMS(atoms), sizeof(population_routine_state), 100000000u, 2000000000u, NULL, routine_begin};

@@ -1,8 +1,6 @@
 /* population_sensing.c - agents that judge: they look at every agent in sight, appraise threat and company, survey the
  * places around, weigh what they could do against what they need, and do it. Perception and choice are two atoms. */
-#include "scenarios/population_search.h"
-#include "scenarios/population_walk.h"
-#include "scenarios/scaffold.h"
+#include "scenarios/population_roles.h"
 
 #include <math.h>
 
@@ -11,30 +9,6 @@ enum { NEIGHBOURS = 16, SPOTS = 24 };
 
 static const float sight_m = 24.0f, tether_m = 30.0f, company_m = 2.0f, near_spot_m = 5.0f, far_spot_m = 10.0f,
                    glance_m = 2.0f;
-
-typedef struct vector {
-  float x, y;
-} vector;
-
-/* The results of the last look around. Places are seen from the agent, in metres. */
-typedef struct appraisal {
-  float threat, company; /* 0 = none; from 1 on as strong as it gets */
-  vector friend;         /* the best company */
-  vector shelter;        /* the place around with least threat */
-  vector pasture;        /* the best place around to forage */
-} appraisal;
-
-typedef struct sensing_state {
-  population_circuit circuit;
-  double home_x, home_y;
-  double wandered_m;
-  appraisal seen;
-  float hunger, fatigue, loneliness; /* 0 = none, 1 = urgent */
-  float fear;                        /* remembers threats for some seconds */
-  float speed_mps;
-  uint32_t activity;
-  uint32_t choices;
-} sensing_state;
 
 /* A smooth step from 0 to 1 around `middle`. */
 static float rise(float value, float middle, float steepness) {
@@ -45,7 +19,7 @@ static float rise(float value, float middle, float steepness) {
 
 /* An agent in sight that threatens. */
 struct threat {
-  vector place;
+  population_vector place;
   float strength;
 };
 
@@ -54,15 +28,15 @@ static bool is_blocked(const muster_update *update, float x, float y) {
 }
 
 /* Whether the ground between is free, checked every two metres. */
-static bool is_in_sight(const muster_update *update, vector place, float distance_m) {
+static bool is_in_sight(const muster_update *update, population_vector place, float distance_m) {
   for (float at_m = glance_m; at_m < distance_m; at_m += glance_m)
     if (is_blocked(update, place.x * at_m / distance_m, place.y * at_m / distance_m)) return false;
   return true;
 }
 
 /* A stronger agent threatens, the more the nearer and the stronger it is; an agent of like strength is company. */
-static struct threat population_sensing_appraise(appraisal *seen, const muster_update *update,
-                                                 const muster_neighbour *near, vector place) {
+static struct threat population_sensing_appraise(population_appraisal *seen, const muster_update *update,
+                                                 const muster_neighbour *near, population_vector place) {
   const population_public *own = update->published, *other = near->published;
   float advantage = other->strength - own->strength, likeness = 1 - fabsf(advantage);
   float gap_m = near->distance_m - company_m;
@@ -76,7 +50,7 @@ static struct threat population_sensing_appraise(appraisal *seen, const muster_u
 }
 
 /* How much all agents in sight together threaten a place. */
-static float threat_at(const struct threat *threats, uint32_t count, vector place) {
+static float threat_at(const struct threat *threats, uint32_t count, population_vector place) {
   float sum = 0;
   for (uint32_t i = 0; i < count; i++) {
     float x = threats[i].place.x - place.x, y = threats[i].place.y - place.y;
@@ -87,14 +61,14 @@ static float threat_at(const struct threat *threats, uint32_t count, vector plac
 
 /* Compares places around that a straight way leads to, near and far ones in turn from a random direction on. Pasture is
  * better where it is safe and nearer home. */
-static void population_sensing_survey(sensing_state *state, muster_update *update, const struct threat *threats,
-                                      uint32_t count) {
+static void population_sensing_survey(population_sensing_state *state, muster_update *update,
+                                      const struct threat *threats, uint32_t count) {
   float turn = muster_update_random_share(update), safest = INFINITY, richest = -INFINITY;
-  vector home = {(float)(state->home_x - update->position.x), (float)(state->home_y - update->position.y)};
+  population_vector home = {(float)(state->home_x - update->position.x), (float)(state->home_y - update->position.y)};
   for (uint32_t i = 0; i < SPOTS; i++) {
     float angle = ((float)i + turn) * (6.2831853f / (float)SPOTS);
     float distance_m = i % 2 ? far_spot_m : near_spot_m;
-    vector spot = {distance_m * cosf(angle), distance_m * sinf(angle)};
+    population_vector spot = {distance_m * cosf(angle), distance_m * sinf(angle)};
     if (!is_in_sight(update, spot, distance_m)) continue;
     float threat = threat_at(threats, count, spot);
     float stray_m = hypotf(home.x - spot.x, home.y - spot.y);
@@ -105,13 +79,14 @@ static void population_sensing_survey(sensing_state *state, muster_update *updat
 }
 
 static muster_atom_result sense(muster_update *update) {
-  sensing_state *state = update->state;
+  population_sensing_state *state = update->state;
   muster_neighbour near[NEIGHBOURS];
   struct threat threats[NEIGHBOURS];
   uint32_t count = muster_update_nearby(update, sight_m, (muster_type){0}, near, NEIGHBOURS), in_sight = 0;
-  state->seen = (appraisal){0};
+  state->seen = (population_appraisal){0};
   for (uint32_t i = 0; i < count; i++) {
-    vector place = {(float)(near[i].position.x - update->position.x), (float)(near[i].position.y - update->position.y)};
+    population_vector place = {(float)(near[i].position.x - update->position.x),
+                               (float)(near[i].position.y - update->position.y)};
     if (is_in_sight(update, place, near[i].distance_m))
       threats[in_sight++] = population_sensing_appraise(&state->seen, update, &near[i], place);
   }
@@ -125,7 +100,7 @@ static float towards(float need, float per_s, float seconds) {
   return fminf(fmaxf(need + per_s * seconds, 0), 1);
 }
 
-static void feel(sensing_state *state, float seconds) {
+static void feel(population_sensing_state *state, float seconds) {
   static const float hunger_per_s[ACTIVITIES] = {0.004f, -0.060f, 0.010f, 0.004f, 0.006f};
   static const float fatigue_per_s[ACTIVITIES] = {-0.080f, 0.006f, 0.030f, 0.004f, 0.010f};
   state->hunger = towards(state->hunger, hunger_per_s[state->activity], seconds);
@@ -134,8 +109,9 @@ static void feel(sensing_state *state, float seconds) {
   state->fear = fmaxf(state->fear * expf(-seconds / 5), fminf(state->seen.threat, 1));
 }
 
-/* What each activity is worth now: products of how much it is needed and how well it can be done. */
-static void population_sensing_weigh(const sensing_state *state, float *worth) {
+/* Chooses the activity that is worth most now: products of how much it is needed and how well it can be done. */
+static uint32_t population_sensing_choose(const population_sensing_state *state) {
+  float worth[ACTIVITIES];
   float calm = 1 - rise(state->fear, 0.35f, 12);
   float drawn_off = rise(state->fatigue, 0.6f, 10);
   worth[ACTIVITY_REST] = (0.15f + 0.85f * drawn_off) * calm;
@@ -144,24 +120,19 @@ static void population_sensing_weigh(const sensing_state *state, float *worth) {
   worth[ACTIVITY_JOIN] = rise(state->loneliness, 0.5f, 10) * fminf(state->seen.company, 1) * calm;
   worth[ACTIVITY_PATROL] = state->circuit.speed_mps > 0 ? 0.8f * calm * (1 - 0.5f * drawn_off) : 0;
   worth[state->activity] *= 1.15f; /* the present activity counts more, against frequent changes */
-}
-
-static uint32_t population_sensing_choose(const sensing_state *state) {
-  float worth[ACTIVITIES];
-  population_sensing_weigh(state, worth);
   uint32_t best = ACTIVITY_REST;
   for (uint32_t i = 1; i < ACTIVITIES; i++)
     if (worth[i] > worth[best]) best = i;
   return best;
 }
 
-static muster_position approach(const muster_update *update, vector to, double distance_m) {
+static muster_position approach(const muster_update *update, population_vector to, double distance_m) {
   muster_position place = update->position;
   return population_approach(place, (muster_position){place.x + (double)to.x, place.y + (double)to.y, place.z},
                              fmax(0, distance_m));
 }
 
-static muster_position act_out(sensing_state *state, const muster_update *update) {
+static muster_position act_out(population_sensing_state *state, const muster_update *update) {
   double seconds = population_seconds(update->elapsed_ns), distance_m = seconds * (double)state->speed_mps, gap_m;
   switch (state->activity) {
   case ACTIVITY_FORAGE:
@@ -179,7 +150,7 @@ static muster_position act_out(sensing_state *state, const muster_update *update
 }
 
 static muster_atom_result population_sensing_decide(muster_update *update) {
-  sensing_state *state = update->state;
+  population_sensing_state *state = update->state;
   population_public *public = update->published;
   feel(state, (float)population_seconds(update->elapsed_ns));
   uint32_t activity = population_sensing_choose(state);
@@ -194,31 +165,18 @@ static muster_atom_result population_sensing_decide(muster_update *update) {
 
 /* ------------------------------------------------------------------------------------------------------------ role */
 
-static muster_type_def sensing_define(void) {
-  static const muster_atom atoms[] = {{.run = sense, .role = MUSTER_ROLE_PERCEPTION, .model_ns = 3400},
-                                      {.run = population_sensing_decide, .model_ns = 400}};
-  muster_type_def def = population_define("sensing", sizeof(sensing_state), 100000000u, 2000000000u);
-  def.atoms = atoms;
-  def.atom_count = 2;
-  return def;
-}
+static const muster_atom atoms[] = {{.run = sense, .role = MUSTER_ROLE_PERCEPTION, .model_ns = 3400},
+                                    {.run = population_sensing_decide, .model_ns = 400}};
 
 static void sensing_begin(void *memory, const population_start *start) {
-  sensing_state *state = memory;
-  population_circuit_begin(&state->circuit, start);
+  population_sensing_state *state = memory;
   state->home_x = start->home.x;
   state->home_y = start->home.y;
-  state->speed_mps = start->speed_mps > 0 ? start->speed_mps : POPULATION_WALKING_MPS;
+  state->speed_mps = start->speed_mps;
   state->hunger = muster_random_share(scaffold_random(start->random + 2));
   state->fatigue = muster_random_share(scaffold_random(start->random + 3));
   state->loneliness = muster_random_share(scaffold_random(start->random + 4));
 }
 
-static void sensing_tally(const void *memory, population_tally *tally) {
-  const sensing_state *state = memory;
-  tally->patrolled_m += state->circuit.walked_m;
-  tally->wandered_m += state->wandered_m;
-  tally->choices += state->choices;
-}
-
-const population_role population_sensing = {sensing_define, sensing_begin, sensing_tally};
+const population_role population_sensing = {
+    "sensing", SCAFFOLD_ATOMS(atoms), sizeof(population_sensing_state), 100000000u, 2000000000u, NULL, sensing_begin};

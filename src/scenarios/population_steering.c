@@ -1,9 +1,7 @@
 /* population_steering.c - agents that move among others: strollers and patrols. Each update weighs possible velocities
  * by how far they are from the wanted one, how soon they lead into another agent, and whether they lead into blocked
  * ground. */
-#include "scenarios/population_search.h"
-#include "scenarios/population_walk.h"
-#include "scenarios/scaffold.h"
+#include "scenarios/population_roles.h"
 
 #include <math.h>
 
@@ -12,23 +10,9 @@ enum { NEIGHBOURS = 12, DIRECTIONS = 8 };
 static const float full_turn = 6.2831853f;
 static const float view_m = 10, body_m = 0.8f, tether_m = 20, foresight_s = 3, aside_m = 2;
 
-typedef struct vector {
-  float x, y;
-} vector;
-
-typedef struct steering_state {
-  population_circuit circuit;
-  double home_x, home_y;
-  double wandered_m;
-  vector velocity; /* metres per second */
-  vector aside;    /* of a patrol: how far from its circuit it gives way, metres */
-  float heading;   /* where a stroller would like to go, radians */
-  float speed_mps;
-} steering_state;
-
 /* An agent nearby, as seen from this agent. */
 typedef struct obstacle {
-  vector place, velocity;
+  population_vector place, velocity;
 } obstacle;
 
 /* What a velocity is judged by. */
@@ -36,20 +20,20 @@ typedef struct surroundings {
   obstacle others[NEIGHBOURS];
   uint32_t count;
   muster_position place;
-  vector now; /* the velocity until here */
+  population_vector now; /* the velocity until here */
 } surroundings;
 
-static vector shorten(vector v, float longest) {
+static population_vector shorten(population_vector v, float longest) {
   float length = sqrtf(v.x * v.x + v.y * v.y);
   if (length <= longest) return v;
-  return (vector){v.x * longest / length, v.y * longest / length};
+  return (population_vector){v.x * longest / length, v.y * longest / length};
 }
 
-static float apart(vector a, vector b) {
+static float apart(population_vector a, population_vector b) {
   return sqrtf((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y));
 }
 
-static void population_steering_look(const muster_update *update, vector velocity, surroundings *around) {
+static void population_steering_look(const muster_update *update, population_vector velocity, surroundings *around) {
   muster_neighbour near[NEIGHBOURS];
   around->place = update->position;
   around->now = velocity;
@@ -66,7 +50,7 @@ static void population_steering_look(const muster_update *update, vector velocit
 
 /* Seconds until two bodies touch if both keep their velocities; foresight_s if they do not within that time. Two bodies
  * that touch already count by whether they move apart. */
-static float time_to_touch(const obstacle *other, vector velocity) {
+static float time_to_touch(const obstacle *other, population_vector velocity) {
   float x = velocity.x - other->velocity.x, y = velocity.y - other->velocity.y;
   float closing = x * other->place.x + y * other->place.y;
   float clear = other->place.x * other->place.x + other->place.y * other->place.y - body_m * body_m;
@@ -77,13 +61,13 @@ static float time_to_touch(const obstacle *other, vector velocity) {
   return fminf((closing - sqrtf(inside)) / speed_squared, foresight_s);
 }
 
-static bool leads_into_block(const surroundings *around, vector velocity, float seconds) {
+static bool leads_into_block(const surroundings *around, population_vector velocity, float seconds) {
   return search_is_blocked(search_cell_at(around->place.x + (double)(velocity.x * seconds),
                                           around->place.y + (double)(velocity.y * seconds)));
 }
 
 /* The penalty of a velocity; 0 = none. */
-static float fault(const surroundings *around, vector velocity, vector wanted, float speed_mps) {
+static float fault(const surroundings *around, population_vector velocity, population_vector wanted, float speed_mps) {
   float soonest_s = foresight_s;
   for (uint32_t i = 0; i < around->count; i++)
     soonest_s = fminf(soonest_s, time_to_touch(&around->others[i], velocity));
@@ -95,15 +79,15 @@ static float fault(const surroundings *around, vector velocity, vector wanted, f
 }
 
 /* The best velocity among the wanted one and eight directions at full and at half speed. */
-static vector choose_velocity(const surroundings *around, vector wanted, float speed_mps) {
-  static const vector directions[DIRECTIONS] = {
+static population_vector choose_velocity(const surroundings *around, population_vector wanted, float speed_mps) {
+  static const population_vector directions[DIRECTIONS] = {
       {1, 0},  {0.70710678f, 0.70710678f},   {0, 1},  {-0.70710678f, 0.70710678f},
       {-1, 0}, {-0.70710678f, -0.70710678f}, {0, -1}, {0.70710678f, -0.70710678f}};
-  vector best = wanted;
+  population_vector best = wanted;
   float least = fault(around, wanted, wanted, speed_mps);
   for (int i = 0; i < 2 * DIRECTIONS && least > 0; i++) {
     float speed = i < DIRECTIONS ? speed_mps : speed_mps / 2;
-    vector candidate = {speed * directions[i % DIRECTIONS].x, speed * directions[i % DIRECTIONS].y};
+    population_vector candidate = {speed * directions[i % DIRECTIONS].x, speed * directions[i % DIRECTIONS].y};
     float found = fault(around, candidate, wanted, speed_mps);
     if (found >= least) continue;
     least = found;
@@ -115,13 +99,13 @@ static vector choose_velocity(const surroundings *around, vector wanted, float s
 /* ---------------------------------------------------------------------------------------------------------- motion */
 
 /* Walks the circuit at the patrol's speed, up to 2 m aside of it to give way. */
-static muster_position patrol(steering_state *state, const surroundings *around, double seconds) {
+static muster_position patrol(population_steering_state *state, const surroundings *around, double seconds) {
   muster_position from = population_circuit_place(&state->circuit, around->place.z);
   muster_position to = population_circuit_walk(&state->circuit, from, seconds);
   double share = seconds > 0 ? 1 / seconds : 0;
-  vector wanted = {(float)((to.x - from.x) * share), (float)((to.y - from.y) * share)};
-  vector chosen = choose_velocity(around, wanted, state->circuit.speed_mps);
-  vector give_way = shorten((vector){chosen.x - wanted.x, chosen.y - wanted.y}, aside_m);
+  population_vector wanted = {(float)((to.x - from.x) * share), (float)((to.y - from.y) * share)};
+  population_vector chosen = choose_velocity(around, wanted, state->circuit.speed_mps);
+  population_vector give_way = shorten((population_vector){chosen.x - wanted.x, chosen.y - wanted.y}, aside_m);
   float blend = 1 - expf(-(float)seconds);
   state->aside.x += (give_way.x - state->aside.x) * blend;
   state->aside.y += (give_way.y - state->aside.y) * blend;
@@ -132,14 +116,15 @@ static muster_position patrol(steering_state *state, const surroundings *around,
 }
 
 /* Follows a heading that turns by a random walk, and turns home when far from it. */
-static muster_position stroll(steering_state *state, const surroundings *around, double seconds, float random_share) {
+static muster_position stroll(population_steering_state *state, const surroundings *around, double seconds,
+                              float random_share) {
   const muster_position *place = &around->place;
-  vector home = {(float)(state->home_x - place->x), (float)(state->home_y - place->y)};
+  population_vector home = {(float)(state->home_x - place->x), (float)(state->home_y - place->y)};
   state->heading = fmodf(state->heading + 1.7f * sqrtf((float)seconds) * (2 * random_share - 1), full_turn);
   if (home.x * home.x + home.y * home.y > tether_m * tether_m) state->heading = atan2f(home.y, home.x);
   float pace_mps = 0.7f * state->speed_mps;
-  vector wanted = {pace_mps * cosf(state->heading), pace_mps * sinf(state->heading)};
-  vector chosen = choose_velocity(around, wanted, state->speed_mps);
+  population_vector wanted = {pace_mps * cosf(state->heading), pace_mps * sinf(state->heading)};
+  population_vector chosen = choose_velocity(around, wanted, state->speed_mps);
   float blend = 1 - expf(-4 * (float)seconds);
   state->velocity.x += (chosen.x - state->velocity.x) * blend;
   state->velocity.y += (chosen.y - state->velocity.y) * blend;
@@ -149,7 +134,7 @@ static muster_position stroll(steering_state *state, const surroundings *around,
 }
 
 static muster_atom_result steering_run(muster_update *update) {
-  steering_state *state = update->state;
+  population_steering_state *state = update->state;
   population_public *public = update->published;
   surroundings around;
   population_steering_look(update, state->velocity, &around);
@@ -165,27 +150,15 @@ static muster_atom_result steering_run(muster_update *update) {
 
 /* ------------------------------------------------------------------------------------------------------------ role */
 
-static muster_type_def steering_define(void) {
-  static const muster_atom atoms[] = {{.run = steering_run, .model_ns = 1350}};
-  muster_type_def def = population_define("steering", sizeof(steering_state), 50000000u, 2000000000u);
-  def.atoms = atoms;
-  def.atom_count = 1;
-  return def;
-}
+static const muster_atom atoms[] = {{.run = steering_run, .model_ns = 1350}};
 
 static void steering_begin(void *memory, const population_start *start) {
-  steering_state *state = memory;
-  population_circuit_begin(&state->circuit, start);
+  population_steering_state *state = memory;
   state->home_x = start->home.x;
   state->home_y = start->home.y;
   state->heading = full_turn * muster_random_share(scaffold_random(start->random + 2));
-  state->speed_mps = start->speed_mps > 0 ? start->speed_mps : POPULATION_WALKING_MPS;
+  state->speed_mps = start->speed_mps;
 }
 
-static void steering_tally(const void *memory, population_tally *tally) {
-  const steering_state *state = memory;
-  tally->patrolled_m += state->circuit.walked_m;
-  tally->wandered_m += state->wandered_m;
-}
-
-const population_role population_steering = {steering_define, steering_begin, steering_tally};
+const population_role population_steering = {
+    "steering", SCAFFOLD_ATOMS(atoms), sizeof(population_steering_state), 50000000u, 2000000000u, NULL, steering_begin};

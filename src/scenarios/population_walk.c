@@ -1,6 +1,4 @@
-#include "scenarios/population_walk.h"
-
-#include "scenarios/scaffold.h"
+#include "scenarios/population_roles.h"
 
 #include <math.h>
 
@@ -8,7 +6,7 @@ static const float full_turn = 6.2831853f;
 
 void population_circuit_begin(population_circuit *circuit, const population_start *start) {
   if (!start->patrols) return;
-  circuit->speed_mps = start->speed_mps > 0 ? start->speed_mps : POPULATION_WALKING_MPS;
+  circuit->speed_mps = start->speed_mps;
   circuit->radius_m = 4.0f + 12.0f * muster_random_share(scaffold_random(start->random));
   circuit->angle = full_turn * muster_random_share(scaffold_random(start->random + 1));
   circuit->centre_x = start->home.x - (double)(circuit->radius_m * cosf(circuit->angle));

@@ -311,10 +311,14 @@ void scaffold_report(void *instance, const muster_world *world, muster_module_em
   for (muster_agent agent = {0, 0}; !muster_agent_is_null(agent = muster_agent_next(world, agent));) {
     if (muster_agent_read(world, agent, &look.info) != MUSTER_OK) continue;
     if (plan->count) plan->count(&look);
-    for (uint32_t i = 0; lines[i].name; i++) of_states[i] = with_state(&lines[i], &look, of_states[i]);
+    for (uint32_t i = 0, sum = 0; lines[i].name; i++) {
+      if (*lines[i].name) sum = i;
+      of_states[sum] = with_state(&lines[i], &look, of_states[sum]);
+    }
   }
   if (plan->conclude) plan->conclude(&look);
-  for (uint32_t i = 0; lines[i].name; i++) emit(lines[i].name, line_number(&lines[i], &look, of_states[i]), emit_user);
+  for (uint32_t i = 0; lines[i].name; i++)
+    if (*lines[i].name) emit(lines[i].name, line_number(&lines[i], &look, of_states[i]), emit_user);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- types

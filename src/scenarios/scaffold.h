@@ -103,7 +103,7 @@ typedef enum scaffold_source {
 } scaffold_source;
 
 typedef struct scaffold_line {
-  const char *name;
+  const char *name; /* "": this sum is added to that of the last line with a name */
   scaffold_source source;
   scaffold_number number;
   size_t at;

@@ -96,13 +96,13 @@ static const scaffold_field kept[] = {SCAFFOLD_SAME_WORLD, SCAFFOLD_SAME(struct 
 
 static bool keep_towns(void *instance, scaffold_stream *stream) {
   struct folk *folk = instance;
-  bool kept_all = true;
-  for (uint32_t i = 0; i < folk->town_count && kept_all; i++) {
+  for (uint32_t i = 0; i < folk->town_count; i++) {
     folk_town *town = &folk->towns[i];
-    kept_all = scaffold_exchange(stream, &town->hall, sizeof town->hall) &&
-               scaffold_exchange(stream, town->members, town->people * sizeof *town->members);
+    if (!scaffold_exchange(stream, &town->hall, sizeof town->hall) ||
+        !scaffold_exchange(stream, town->members, town->people * sizeof *town->members))
+      return false;
   }
-  return kept_all;
+  return true;
 }
 
 static const scaffold_array arrays[] = {SCAFFOLD_ARRAY(struct folk, towns, town_count), SCAFFOLD_KEPT_OBSERVERS, {0}};

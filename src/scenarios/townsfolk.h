@@ -231,10 +231,10 @@ typedef struct folk_entry {
 typedef struct folk_journal {
   muster_agent agent; /* null = no character is watched */
   const folk_town *town;
-  uint32_t member, level; /* level: as told last; FOLK_LEVELS = never */
+  uint32_t level; /* as told last; FOLK_LEVELS = never */
   uint32_t count, lost;
-  uint64_t told_ns; /* the latest time that was told */
-  folk_entry entries[FOLK_ENTRIES_MAX];
+  uint64_t told_ns;                     /* the latest time that was told */
+  folk_entry entries[FOLK_ENTRIES_MAX]; /* in order of time */
 } folk_journal;
 
 /* One opened scenario. */
@@ -291,10 +291,13 @@ const char *folk_first_name(const folk_town *town, uint32_t member);
  * stands for a blank. False when there is none. */
 bool folk_find(const struct folk *folk, const char *name, uint32_t *town, uint32_t *member);
 
-/* The name of a role. */
-const char *folk_role_words(uint32_t role);
+/* The names of the roles. */
+extern const char *const folk_role_words[FOLK_ROLES];
 
 /* ------------------------------------------------------------------------------------------------ townsfolk_feel.c */
+
+/* The words for an event, as in "it is greeted". */
+const char *folk_event_words(uint32_t event);
 
 /* Lets emotions fade up to a time. */
 void folk_feel_until(folk_self *self, uint64_t now_ns);
@@ -313,14 +316,14 @@ folk_relation *folk_relation_to(folk_self *self, uint32_t who);
 
 /* ------------------------------------------------------------------------------------------------ townsfolk_wish.c */
 
-/* What holds, as facts for plans. */
-uint64_t folk_facts(const folk_mind *mind, uint64_t at_ns);
+/* What holds at the character's own time, as facts for plans. */
+uint64_t folk_facts(const folk_mind *mind);
 
-/* What each goal is worth at a time, with these desires; below 0 = it is out of the question. */
-void folk_weigh(folk_mind *mind, uint32_t traits, uint64_t at_ns, float worth[FOLK_GOALS]);
+/* What each goal is worth at its own time, with the desires of its level; below 0 = it is out of the question. */
+void folk_weigh(folk_mind *mind, float worth[FOLK_GOALS]);
 
 /* Fills a problem for the planner: facts, and what each action costs this character. */
-void folk_pose(const folk_mind *mind, uint64_t at_ns, folk_problem *problem);
+void folk_pose(const folk_mind *mind, folk_problem *problem);
 
 /* ---------------------------------------------------------------------------------------------- townsfolk_decide.c */
 
@@ -349,14 +352,16 @@ void folk_tell(folk_mind *mind, uint32_t who, folk_event event, float severity);
 
 /* ------------------------------------------------------------------------------------------------ townsfolk_live.c */
 
-/* Whether an update has nothing to do but wait: at the cheapest level, for the time of a goal. */
-bool folk_waits(const folk_self *self, uint32_t level, uint64_t now_ns);
-
 /* Lives up to `now_ns`, as far as an update may go; what is left is lived by the next one. */
 void folk_live_until(folk_mind *mind, uint64_t now_ns);
 
 /* Begins the step of the plan that is next, at the character's own time. */
 void folk_begin_step(folk_mind *mind);
+
+/* The action under way, or FOLK_ACTIONS when there is none. */
+static inline uint32_t folk_under_way(const folk_self *self) {
+  return self->plan.at < self->plan.count ? self->plan.steps[self->plan.at] : FOLK_ACTIONS;
+}
 
 /* Where it is at its own time, metres from the middle of the town; a walking character is between places. */
 void folk_place_now(const folk_self *self, float *x, float *y);
@@ -374,9 +379,6 @@ folk_mind folk_mind_of(muster_update *update);
 
 /* Registers the types of people and halls. Thread of the frames, between frames. */
 muster_result folk_register(void *instance, muster_world *world);
-
-/* The stock of a good that a hall of that many people aims at. */
-int32_t folk_stock_wanted(uint32_t people, folk_good good);
 
 /* Fills the state and the face of a new hall. */
 void folk_make_hall(const folk_town *town, folk_hall *hall, folk_hall_face *face);

@@ -17,9 +17,7 @@ uint64_t folk_random(folk_mind *mind) {
 
 /* A character that changes its goal on the way starts from its place there. */
 static void stop_walking(folk_self *self) {
-  if (self->plan.at >= self->plan.count || self->plan.steps[self->plan.at] >= FOLK_GO + FOLK_PLACES ||
-      self->lived_ns == self->step_begin_ns)
-    return;
+  if (folk_under_way(self) >= FOLK_GO + FOLK_PLACES || self->lived_ns == self->step_begin_ns) return;
   folk_place_now(self, &self->x, &self->y);
   self->place = FOLK_ON_WAY;
 }
@@ -45,11 +43,14 @@ static void idle(folk_mind *mind) {
   townsfolk_decide_take_up(mind, FOLK_NO_GOAL, 0.0f, &plan);
 }
 
-static bool take_prepared(folk_mind *mind, uint32_t number, uint32_t goal, float worth) {
-  if (number == KIT_CHOICE_NONE) return false;
-  folk_plan plan = folk_prepared_plan(folk_prepared[number].option, folk_workplace(mind->self->role));
-  townsfolk_decide_take_up(mind, goal, worth, &plan);
-  return true;
+/* Takes up a prepared plan, or idles for want of one. */
+static void take_prepared(folk_mind *mind, uint32_t number, float worth) {
+  if (number == KIT_CHOICE_NONE) {
+    idle(mind);
+    return;
+  }
+  folk_plan plan = folk_prepared_plan(number, folk_workplace(mind->self->role));
+  townsfolk_decide_take_up(mind, folk_prepared[number].purpose, worth, &plan);
 }
 
 static uint32_t townsfolk_decide_best_of(const float worth[FOLK_GOALS]) {
@@ -76,8 +77,8 @@ static option full_choice(folk_mind *mind) {
   float worth[FOLK_GOALS];
   folk_problem problem;
   option best = {.goal = FOLK_NO_GOAL};
-  folk_weigh(mind, folk_traits(self, 0), self->lived_ns, worth);
-  folk_pose(mind, self->lived_ns, &problem);
+  folk_weigh(mind, worth);
+  folk_pose(mind, &problem);
   for (uint32_t i = 0; i < FOLK_GOALS; i++) {
     option next = {.goal = townsfolk_decide_best_of(worth)};
     uint32_t cost = 0, nodes = 0;
@@ -96,20 +97,18 @@ static option full_choice(folk_mind *mind) {
 /* --------------------------------------------------------------------------------------------- 1 to 3: less and less
  */
 
-static uint32_t townsfolk_decide_choose_goal(folk_mind *mind, uint32_t level, float *worth_of) {
+static uint32_t townsfolk_decide_choose_goal(folk_mind *mind, float *worth_of) {
   float worth[FOLK_GOALS];
-  folk_weigh(mind, folk_traits(mind->self, level), mind->self->lived_ns, worth);
+  folk_weigh(mind, worth);
   uint32_t goal = townsfolk_decide_best_of(worth);
   *worth_of = goal == FOLK_NO_GOAL ? 0.0f : worth[goal];
   return goal;
 }
 
 static void decide_by_default(folk_mind *mind, uint32_t goal, float worth) {
-  uint64_t facts = folk_facts(mind, mind->self->lived_ns);
-  uint32_t number =
-      goal == FOLK_NO_GOAL ? KIT_CHOICE_NONE : kit_choose_default(folk_prepared, FOLK_PREPARED, goal, facts);
+  uint64_t facts = folk_facts(mind);
   mind->self->effort[mind->level]++;
-  if (!take_prepared(mind, number, goal, worth)) idle(mind);
+  take_prepared(mind, kit_choose_default(folk_prepared, FOLK_PREPARED, goal, facts), worth);
 }
 
 /* Does a part of the search, and idles if the search has to go on; when it leads nowhere, takes a prepared plan. */
@@ -120,14 +119,14 @@ static void decide_in_parts(folk_mind *mind) {
   float worth = self->lock.worth;
   uint32_t nodes = 0, goal = self->partial.goal;
   if (self->partial.open == 0) {
-    goal = townsfolk_decide_choose_goal(mind, 1, &worth);
+    goal = townsfolk_decide_choose_goal(mind, &worth);
     if (goal == FOLK_NO_GOAL) {
       idle(mind);
       return;
     }
     folk_partial_begin(&self->partial, goal);
   }
-  folk_pose(mind, self->lived_ns, &problem);
+  folk_pose(mind, &problem);
   problem.facts &= ~FOLK_REACHED(goal);
   folk_progress progress = folk_partial_continue(&self->partial, &problem, PARTIAL_NODES, &plan, &nodes);
   self->effort[1] += nodes;
@@ -147,9 +146,9 @@ static void decide_in_parts(folk_mind *mind) {
 /* Takes duties in their hours; else any wish with a prepared plan. */
 static void decide_at_random(folk_mind *mind) {
   folk_self *self = mind->self;
-  uint64_t facts = folk_facts(mind, self->lived_ns), random = folk_random(mind);
+  uint64_t facts = folk_facts(mind), random = folk_random(mind);
   float worth = 0.0f;
-  uint32_t goal = townsfolk_decide_choose_goal(mind, 3, &worth), minute = folk_own_minute(self, self->lived_ns);
+  uint32_t goal = townsfolk_decide_choose_goal(mind, &worth), minute = folk_own_minute(self, self->lived_ns);
   uint32_t number = KIT_CHOICE_NONE;
   self->effort[3]++;
   if (goal != FOLK_NO_GOAL)
@@ -157,11 +156,7 @@ static void decide_at_random(folk_mind *mind) {
   else if (minute >= 360 && minute < 1320)
     number = FOLK_WISHES + kit_choose_random(folk_prepared + FOLK_WISHES, FOLK_PREPARED - FOLK_WISHES, KIT_PURPOSE_ANY,
                                              facts, random);
-  if (number == KIT_CHOICE_NONE) {
-    idle(mind);
-    return;
-  }
-  take_prepared(mind, number, folk_prepared[number].purpose, worth);
+  take_prepared(mind, number, worth);
 }
 
 void folk_decide(folk_mind *mind) {
@@ -169,13 +164,13 @@ void folk_decide(folk_mind *mind) {
   if (mind->level == 0) {
     option best = full_choice(mind);
     if (best.goal == FOLK_NO_GOAL)
-      decide_by_default(mind, townsfolk_decide_choose_goal(mind, 0, &worth), worth);
+      decide_by_default(mind, townsfolk_decide_choose_goal(mind, &worth), worth);
     else
       townsfolk_decide_take_up(mind, best.goal, best.worth, &best.plan);
   } else if (mind->level == 1) {
     decide_in_parts(mind);
   } else if (mind->level == 2) {
-    uint32_t goal = townsfolk_decide_choose_goal(mind, 2, &worth);
+    uint32_t goal = townsfolk_decide_choose_goal(mind, &worth);
     decide_by_default(mind, goal, worth);
   } else {
     decide_at_random(mind);
@@ -189,24 +184,24 @@ static bool gives_way(const folk_self *self, uint32_t goal, float worth, float b
          kit_goal_lock_choose(&self->lock, self->lived_ns, goal, worth, by) == goal;
 }
 
-static void drop(folk_mind *mind, uint32_t goal) {
-  folk_note(mind, FOLK_ENTRY_DROPPED, mind->self->lived_ns, mind->self->goal, FOLK_NOBODY, (float)goal);
-}
-
+/* Levels 1 and 2 only look again when something moved the character. */
 void folk_reconsider(folk_mind *mind) {
   folk_self *self = mind->self;
-  float worth;
-  if (self->plan.at >= self->plan.count || self->goal == FOLK_SLEEP) return;
-  if (mind->level == 0) {
-    option best = full_choice(mind);
-    if (!gives_way(self, best.goal, best.worth, margin)) return;
-    if (self->goal != FOLK_NO_GOAL) drop(mind, best.goal);
-    townsfolk_decide_take_up(mind, best.goal, best.worth, &best.plan);
-  } else if (mind->level < 3 && self->stirred) {
-    uint32_t goal = townsfolk_decide_choose_goal(mind, mind->level, &worth);
+  option best = {.goal = FOLK_NO_GOAL};
+  bool full = mind->level == 0;
+  if (folk_under_way(self) == FOLK_ACTIONS || self->goal == FOLK_SLEEP) return;
+  if (!full && (mind->level == 3 || !self->stirred)) return;
+  if (full) {
+    best = full_choice(mind);
+  } else {
+    best.goal = townsfolk_decide_choose_goal(mind, &best.worth);
     self->stirred = 0;
-    if (!gives_way(self, goal, worth, mind->level == 1 ? margin : margin_when_cheap)) return;
-    if (self->goal != FOLK_NO_GOAL) drop(mind, goal);
-    decide_by_default(mind, goal, worth);
   }
+  if (!gives_way(self, best.goal, best.worth, mind->level == 2 ? margin_when_cheap : margin)) return;
+  if (self->goal != FOLK_NO_GOAL)
+    folk_note(mind, FOLK_ENTRY_DROPPED, self->lived_ns, self->goal, FOLK_NOBODY, (float)best.goal);
+  if (full)
+    townsfolk_decide_take_up(mind, best.goal, best.worth, &best.plan);
+  else
+    decide_by_default(mind, best.goal, best.worth);
 }

@@ -18,9 +18,9 @@ static uint64_t minutes_ns(float minutes) {
   return (uint64_t)(minutes * 1000.0f) * (FOLK_MINUTE_NS / 1000);
 }
 
-/* A debt goes on growing while it is paid off. */
-static float minutes_to_pay(float owed_h, float per_day_h) {
-  return owed_h / (1.0f - per_day_h / day_h) * 60.0f;
+/* At least ten minutes. A debt goes on growing while it is paid off. */
+static float minutes_to_pay(float owed_h, float per_day_h, float most) {
+  return fminf(fmaxf(owed_h / (1.0f - per_day_h / day_h) * 60.0f, 10.0f), most);
 }
 
 static float walk_minutes(const folk_self *self, uint32_t place) {
@@ -31,38 +31,36 @@ static float walk_minutes(const folk_self *self, uint32_t place) {
 }
 
 uint64_t folk_duration_ns(const folk_self *self, uint32_t action) {
-  float most = (float)folk_deed_of(action)->minutes;
-  if (action < FOLK_GO + FOLK_PLACES) return minutes_ns(walk_minutes(self, action - FOLK_GO));
-  if (action == FOLK_DO_SLEEP)
-    return minutes_ns(fminf(fmaxf(minutes_to_pay(self->sleep_owed, sleep_per_day_h), 10.0f), most));
-  if (action == FOLK_DO_WORK)
-    return minutes_ns(fminf(fmaxf(minutes_to_pay(self->work_owed, work_per_day_h[self->role]), 10.0f), most));
-  return minutes_ns(most);
+  float minutes = (float)folk_deed_of(action)->minutes;
+  if (action < FOLK_GO + FOLK_PLACES) minutes = walk_minutes(self, action - FOLK_GO);
+  if (action == FOLK_DO_SLEEP) minutes = minutes_to_pay(self->sleep_owed, sleep_per_day_h, minutes);
+  if (action == FOLK_DO_WORK) minutes = minutes_to_pay(self->work_owed, work_per_day_h[self->role], minutes);
+  return minutes_ns(minutes);
 }
 
 /* ------------------------------------------------------------------------------------------------------ time passes */
 
-static void pay_wages(folk_mind *mind, uint64_t at_ns) {
+static void pay(folk_self *self, int32_t coins) {
+  self->coins -= coins;
+  self->due_coins += coins;
+}
+
+static void pay_wages(folk_mind *mind) {
   folk_self *self = mind->self;
   int32_t wage = coins_per_hour[self->role];
   while (self->worked >= 1.0f) {
     self->worked -= 1.0f;
-    self->coins += wage;
-    self->due_coins -= wage;
+    pay(self, -wage);
     self->wages += (uint32_t)wage;
     self->hours++;
     self->due_hours++;
-    folk_note(mind, FOLK_ENTRY_PAID, at_ns, self->role, FOLK_NOBODY, (float)wage);
+    folk_note(mind, FOLK_ENTRY_PAID, self->lived_ns, self->role, FOLK_NOBODY, (float)wage);
   }
 }
 
 /* At midnight the hall takes a part of the coins above what a character needs: so coins come back to it. */
 static void pay_taxes(folk_self *self, uint64_t days) {
-  for (; days > 0 && self->coins > TAX_FREE; days--) {
-    int32_t tax = (self->coins - TAX_FREE + TAX_SHARE - 1) / TAX_SHARE;
-    self->coins -= tax;
-    self->due_coins += tax;
-  }
+  for (; days > 0 && self->coins > TAX_FREE; days--) pay(self, (self->coins - TAX_FREE + TAX_SHARE - 1) / TAX_SHARE);
 }
 
 void folk_pass(folk_mind *mind, uint64_t to_ns) {
@@ -75,12 +73,11 @@ void folk_pass(folk_mind *mind, uint64_t to_ns) {
   self->work_owed += hours * work_per_day_h[self->role] / day_h;
   self->lived_ns = to_ns;
   pay_taxes(self, days);
-  if (self->plan.at >= self->plan.count) return;
-  if (self->plan.steps[self->plan.at] == FOLK_DO_SLEEP) self->sleep_owed -= hours;
-  if (self->plan.steps[self->plan.at] == FOLK_DO_WORK) {
+  if (folk_under_way(self) == FOLK_DO_SLEEP) self->sleep_owed -= hours;
+  if (folk_under_way(self) == FOLK_DO_WORK) {
     self->work_owed -= hours;
     self->worked += hours;
-    pay_wages(mind, to_ns);
+    pay_wages(mind);
   }
 }
 
@@ -149,11 +146,6 @@ static void give_bread(folk_mind *mind) {
 }
 
 /* --------------------------------------------------------------------------------------------------- what they do */
-
-static void pay(folk_self *self, int32_t coins) {
-  self->coins -= coins;
-  self->due_coins += coins;
-}
 
 static void eat(folk_self *self) {
   self->hunger -= 1.0f;

@@ -11,6 +11,7 @@ static const float worth_coping = 0.2f; /* impact */
 /* The meaning of an event: the emotions that it stirs when it is severe, how liking for its cause changes, and which
  * desires it touches. It matters more to characters that have these desires. */
 typedef struct event_meaning {
+  const char *words;          /* as in "it ..." */
   float stirs[FOLK_EMOTIONS]; /* anger, disgust, fear, happiness, sadness, surprise */
   int8_t liking;
   uint32_t desires;
@@ -19,28 +20,63 @@ typedef struct event_meaning {
 #define TOUCHES(desire) (1u << (desire))
 
 static const event_meaning meanings[FOLK_EVENTS] = {
-    [FOLK_GREETED] = {{0, 0, 0, 0.3f, 0, 0}, 2, TOUCHES(FOLK_SOCIAL_CONTACT) | TOUCHES(FOLK_ACCEPTANCE)},
-    [FOLK_TALKED_TO] = {{0, 0, 0, 0.5f, 0, 0}, 5, TOUCHES(FOLK_SOCIAL_CONTACT) | TOUCHES(FOLK_CURIOSITY)},
-    [FOLK_INSULTED] = {{0.9f, 0, 0.1f, 0, 0.3f, 0.2f},
+    [FOLK_GREETED] = {"is greeted", {0, 0, 0, 0.3f, 0, 0}, 2, TOUCHES(FOLK_SOCIAL_CONTACT) | TOUCHES(FOLK_ACCEPTANCE)},
+    [FOLK_TALKED_TO] = {"has a chat", {0, 0, 0, 0.5f, 0, 0}, 5, TOUCHES(FOLK_SOCIAL_CONTACT) | TOUCHES(FOLK_CURIOSITY)},
+    [FOLK_INSULTED] = {"is insulted",
+                       {0.9f, 0, 0.1f, 0, 0.3f, 0.2f},
                        -25,
                        TOUCHES(FOLK_HONOUR) | TOUCHES(FOLK_STATUS) | TOUCHES(FOLK_VENGEANCE)},
-    [FOLK_GIVEN] = {{0, 0, 0, 0.8f, 0, 0.2f}, 20, TOUCHES(FOLK_ACCEPTANCE) | TOUCHES(FOLK_EATING)},
-    [FOLK_COURTED] = {{0, 0, 0, 0.9f, 0, 0.1f}, 8, TOUCHES(FOLK_ROMANCE)},
-    [FOLK_APOLOGISED_TO] = {{-0.8f, 0, 0, 0.5f, 0, 0.2f}, 35, TOUCHES(FOLK_ACCEPTANCE) | TOUCHES(FOLK_HONOUR)},
-    [FOLK_PLAYED_WITH] = {{0, 0, 0, 0.7f, -0.4f, 0}, 6, TOUCHES(FOLK_FAMILY)},
-    [FOLK_ORDERED] = {{0.5f, 0, 0.1f, 0, 0, 0}, -6, TOUCHES(FOLK_INDEPENDENCE) | TOUCHES(FOLK_POWER)},
-    [FOLK_SHOWN_FINERY] = {{0.1f, 0.4f, 0, 0, 0.4f, 0.2f}, -3, TOUCHES(FOLK_STATUS) | TOUCHES(FOLK_IDEALISM)},
-    [FOLK_MET_FRIEND] = {{0, 0, 0, 0.4f, -0.1f, 0}, 1, TOUCHES(FOLK_SOCIAL_CONTACT) | TOUCHES(FOLK_FAMILY)},
-    [FOLK_MET_RIVAL] = {{0.6f, 0.1f, 0.1f, 0, 0, 0}, 0, TOUCHES(FOLK_VENGEANCE)},
-    [FOLK_WOLVES] = {{0, 0, 1.0f, 0, 0, 0.3f}, 0, TOUCHES(FOLK_TRANQUILLITY) | TOUCHES(FOLK_FAMILY)},
-    [FOLK_STRANGERS] = {{0, 0, 0.1f, 0, 0, 0.9f}, 0, TOUCHES(FOLK_CURIOSITY)},
-    [FOLK_MINSTRELS] = {{0, 0, 0, 0.9f, -0.2f, 0.2f}, 0, TOUCHES(FOLK_SOCIAL_CONTACT) | TOUCHES(FOLK_ROMANCE)},
-    [FOLK_STENCH] = {{0, 1.0f, 0, -0.2f, 0, 0}, 0, TOUCHES(FOLK_ORDER) | TOUCHES(FOLK_EATING)},
-    [FOLK_FUNERAL] = {{0, 0, 0, -0.4f, 0.9f, 0}, 0, TOUCHES(FOLK_FAMILY) | TOUCHES(FOLK_HONOUR)},
-    [FOLK_NO_BREAD] = {{0.5f, 0, 0.2f, 0, 0.2f, 0.3f}, 0, TOUCHES(FOLK_EATING) | TOUCHES(FOLK_ORDER)},
-    [FOLK_PLAN_FAILED] = {{0.3f, 0, 0, 0, 0.3f, 0.2f}, 0, TOUCHES(FOLK_ORDER) | TOUCHES(FOLK_SAVING)},
-    [FOLK_REGRET] = {{-0.4f, 0, 0, 0, 0.6f, 0}, 0, TOUCHES(FOLK_ACCEPTANCE) | TOUCHES(FOLK_HONOUR)},
+    [FOLK_GIVEN] = {"is given bread", {0, 0, 0, 0.8f, 0, 0.2f}, 20, TOUCHES(FOLK_ACCEPTANCE) | TOUCHES(FOLK_EATING)},
+    [FOLK_COURTED] = {"is given flowers", {0, 0, 0, 0.9f, 0, 0.1f}, 8, TOUCHES(FOLK_ROMANCE)},
+    [FOLK_APOLOGISED_TO] = {"is asked for forgiveness",
+                            {-0.8f, 0, 0, 0.5f, 0, 0.2f},
+                            35,
+                            TOUCHES(FOLK_ACCEPTANCE) | TOUCHES(FOLK_HONOUR)},
+    [FOLK_PLAYED_WITH] = {"plays", {0, 0, 0, 0.7f, -0.4f, 0}, 6, TOUCHES(FOLK_FAMILY)},
+    [FOLK_ORDERED] = {"is told what to do",
+                      {0.5f, 0, 0.1f, 0, 0, 0},
+                      -6,
+                      TOUCHES(FOLK_INDEPENDENCE) | TOUCHES(FOLK_POWER)},
+    [FOLK_SHOWN_FINERY] = {"is shown finery",
+                           {0.1f, 0.4f, 0, 0, 0.4f, 0.2f},
+                           -3,
+                           TOUCHES(FOLK_STATUS) | TOUCHES(FOLK_IDEALISM)},
+    [FOLK_MET_FRIEND] = {"meets a friend",
+                         {0, 0, 0, 0.4f, -0.1f, 0},
+                         1,
+                         TOUCHES(FOLK_SOCIAL_CONTACT) | TOUCHES(FOLK_FAMILY)},
+    [FOLK_MET_RIVAL] = {"sees somebody it dislikes", {0.6f, 0.1f, 0.1f, 0, 0, 0}, 0, TOUCHES(FOLK_VENGEANCE)},
+    [FOLK_WOLVES] = {"hears that wolves are at the gate",
+                     {0, 0, 1.0f, 0, 0, 0.3f},
+                     0,
+                     TOUCHES(FOLK_TRANQUILLITY) | TOUCHES(FOLK_FAMILY)},
+    [FOLK_STRANGERS] = {"sees strangers arrive", {0, 0, 0.1f, 0, 0, 0.9f}, 0, TOUCHES(FOLK_CURIOSITY)},
+    [FOLK_MINSTRELS] = {"hears minstrels play",
+                        {0, 0, 0, 0.9f, -0.2f, 0.2f},
+                        0,
+                        TOUCHES(FOLK_SOCIAL_CONTACT) | TOUCHES(FOLK_ROMANCE)},
+    [FOLK_STENCH] = {"smells the tannery", {0, 1.0f, 0, -0.2f, 0, 0}, 0, TOUCHES(FOLK_ORDER) | TOUCHES(FOLK_EATING)},
+    [FOLK_FUNERAL] = {"hears the bell toll for somebody",
+                      {0, 0, 0, -0.4f, 0.9f, 0},
+                      0,
+                      TOUCHES(FOLK_FAMILY) | TOUCHES(FOLK_HONOUR)},
+    [FOLK_NO_BREAD] = {"finds that the bread is sold out",
+                       {0.5f, 0, 0.2f, 0, 0.2f, 0.3f},
+                       0,
+                       TOUCHES(FOLK_EATING) | TOUCHES(FOLK_ORDER)},
+    [FOLK_PLAN_FAILED] = {"sees that it cannot be done",
+                          {0.3f, 0, 0, 0, 0.3f, 0.2f},
+                          0,
+                          TOUCHES(FOLK_ORDER) | TOUCHES(FOLK_SAVING)},
+    [FOLK_REGRET] = {"regrets the quarrel",
+                     {-0.4f, 0, 0, 0, 0.6f, 0},
+                     0,
+                     TOUCHES(FOLK_ACCEPTANCE) | TOUCHES(FOLK_HONOUR)},
 };
+
+const char *folk_event_words(uint32_t event) {
+  return meanings[event].words;
+}
 
 void folk_feel_until(folk_self *self, uint64_t now_ns) {
   if (now_ns <= self->felt_ns) return;
@@ -96,26 +132,17 @@ static void change_liking(folk_self *self, uint32_t from, int32_t change, uint64
 /* ----------------------------------------------------------------------------------------------------------- coping */
 
 static folk_coping choose_coping(const folk_self *self, folk_event event) {
+  static const uint8_t of_emotions[FOLK_EMOTIONS + 1] = {
+      [FOLK_ANGER] = FOLK_FACE_IT,      [FOLK_DISGUST] = FOLK_CLEAN_UP,     [FOLK_FEAR] = FOLK_WITHDRAW,
+      [FOLK_HAPPINESS] = FOLK_SHARE_IT, [FOLK_SADNESS] = FOLK_SEEK_SUPPORT, [FOLK_SURPRISE] = FOLK_EXPLORE_IT,
+      [FOLK_CALM] = FOLK_BEAR_IT};
   const float *desires = self->desires;
+  folk_emotion emotion = folk_strongest(self);
   if (event == FOLK_REGRET) return FOLK_MAKE_AMENDS;
-  switch (folk_strongest(self)) {
-  case FOLK_ANGER:
-    return desires[FOLK_VENGEANCE] + desires[FOLK_POWER] > desires[FOLK_TRANQUILLITY] + desires[FOLK_ACCEPTANCE]
-               ? FOLK_FACE_IT
-               : FOLK_WITHDRAW;
-  case FOLK_DISGUST:
-    return FOLK_CLEAN_UP;
-  case FOLK_FEAR:
+  if (emotion == FOLK_ANGER &&
+      desires[FOLK_VENGEANCE] + desires[FOLK_POWER] <= desires[FOLK_TRANQUILLITY] + desires[FOLK_ACCEPTANCE])
     return FOLK_WITHDRAW;
-  case FOLK_HAPPINESS:
-    return FOLK_SHARE_IT;
-  case FOLK_SADNESS:
-    return FOLK_SEEK_SUPPORT;
-  case FOLK_SURPRISE:
-    return FOLK_EXPLORE_IT;
-  default:
-    return FOLK_BEAR_IT;
-  }
+  return of_emotions[emotion];
 }
 
 /* Coping leaves an urge: a goal that is worth more for a while. */

@@ -5,17 +5,15 @@ enum { STEPS_PER_UPDATE_MAX = 24 };
 
 void folk_begin_step(folk_mind *mind) {
   folk_self *self = mind->self;
-  uint32_t action = self->plan.steps[self->plan.at];
   self->step_begin_ns = self->lived_ns;
-  self->step_end_ns = self->lived_ns + folk_duration_ns(self, action);
+  self->step_end_ns = self->lived_ns + folk_duration_ns(self, folk_under_way(self));
 }
 
 /* An action that was possible when it was planned may have become impossible. */
 static bool can_do(folk_mind *mind, uint32_t action) {
   uint64_t needs = folk_deed_of(action)->needs;
-  if (!needs || action < FOLK_GO + FOLK_PLACES) return true;
-  if (mind->market && mind->market->stock[FOLK_BREAD] <= 0 && action == FOLK_BUY_BREAD) return false;
-  return (needs & ~(folk_facts(mind, mind->self->lived_ns))) == 0;
+  if (action == FOLK_BUY_BREAD && mind->market && mind->market->stock[FOLK_BREAD] <= 0) return false;
+  return !needs || !(needs & ~folk_facts(mind));
 }
 
 static void townsfolk_live_fail(folk_mind *mind, uint32_t action) {
@@ -29,13 +27,12 @@ static void townsfolk_live_fail(folk_mind *mind, uint32_t action) {
 
 static void end_step(folk_mind *mind) {
   folk_self *self = mind->self;
-  uint32_t action = self->plan.steps[self->plan.at];
-  bool moves = action < FOLK_GO + FOLK_PLACES;
+  uint32_t action = folk_under_way(self);
   if (!can_do(mind, action)) {
     townsfolk_live_fail(mind, action);
     return;
   }
-  bool stays = moves && self->place == action - FOLK_GO;
+  bool stays = self->place == action - FOLK_GO && self->place < FOLK_PLACES;
   folk_do(mind, action);
   if (!stays && action != FOLK_IDLE) folk_note(mind, FOLK_ENTRY_DONE, self->lived_ns, action, FOLK_NOBODY, 0.0f);
   if (++self->plan.at < self->plan.count)
@@ -48,13 +45,13 @@ static void end_step(folk_mind *mind) {
  * character is met before that, it lives the time since then step by step, as it would have. */
 static bool waits_for_achievement(folk_mind *mind, uint64_t now_ns) {
   folk_self *self = mind->self;
-  uint64_t end_ns, takes_ns;
-  if (mind->level < 3 || self->plan.at >= self->plan.count) {
+  uint64_t end_ns;
+  if (mind->level < 3) {
     self->achievement = (kit_achievement){0};
     return false;
   }
   if (self->achievement.end_ns == 0) {
-    takes_ns = self->step_end_ns - self->step_begin_ns;
+    uint64_t takes_ns = self->step_end_ns - self->step_begin_ns;
     for (uint32_t i = self->plan.at + 1u; i < self->plan.count; i++) {
       uint32_t action = self->plan.steps[i];
       takes_ns += action < FOLK_GO + FOLK_PLACES ? folk_deed_of(action)->minutes * FOLK_MINUTE_NS
@@ -63,10 +60,6 @@ static bool waits_for_achievement(folk_mind *mind, uint64_t now_ns) {
     kit_achievement_begin(&self->achievement, self->goal, self->step_begin_ns, takes_ns);
   }
   return !kit_achievement_reached(&self->achievement, now_ns, &end_ns);
-}
-
-bool folk_waits(const folk_self *self, uint32_t level, uint64_t now_ns) {
-  return level == FOLK_LEVELS - 1 && now_ns < self->achievement.end_ns;
 }
 
 /* A gift waits for the commit: there is room for one only. */
@@ -92,8 +85,7 @@ void folk_live_until(folk_mind *mind, uint64_t now_ns) {
 void folk_place_now(const folk_self *self, float *x, float *y) {
   *x = self->x;
   *y = self->y;
-  if (self->plan.at >= self->plan.count) return;
-  uint32_t action = self->plan.steps[self->plan.at];
+  uint32_t action = folk_under_way(self);
   if (action >= FOLK_GO + FOLK_PLACES || self->step_end_ns <= self->step_begin_ns) return;
   float share = (float)(self->lived_ns - self->step_begin_ns) / (float)(self->step_end_ns - self->step_begin_ns);
   float to_x, to_y;
@@ -106,7 +98,8 @@ static void townsfolk_live_show(const folk_mind *mind) {
   const folk_self *self = mind->self;
   folk_face *face = mind->update->published;
   face->place = self->place;
-  face->action = self->plan.at < self->plan.count ? self->plan.steps[self->plan.at] : (uint8_t)FOLK_IDLE;
+  uint32_t action = folk_under_way(self);
+  face->action = (uint8_t)(action < FOLK_ACTIONS ? action : FOLK_IDLE);
   face->emotion = (uint8_t)folk_strongest(self);
   face->level = (uint8_t)mind->level;
 }

@@ -43,19 +43,12 @@ const char *folk_first_name(const folk_town *town, uint32_t member) {
 }
 
 /* The same pairs of beginning and end would come again after 60 towns, so ends then move on by one: 240 names. */
-static void town_name(uint32_t number, char *text, size_t bytes) {
-  uint32_t kind = number % (TOWN_BEGINS * TOWN_ENDS), again = number / (TOWN_BEGINS * TOWN_ENDS);
-  const char *begin = town_begins[kind % TOWN_BEGINS], *end = town_ends[(kind + kind / 60) % TOWN_ENDS];
-  if (again)
-    snprintf(text, bytes, "%s%s %u", begin, end, again + 1);
-  else
-    snprintf(text, bytes, "%s%s", begin, end);
-}
-
 void folk_name(const folk_town *town, uint32_t member, char *text, size_t bytes) {
-  char where[32];
-  town_name(town->number, where, sizeof where);
-  snprintf(text, bytes, "%s of %s", folk_first_name(town, member), where);
+  uint32_t kind = town->number % (TOWN_BEGINS * TOWN_ENDS), again = town->number / (TOWN_BEGINS * TOWN_ENDS);
+  char number[16] = "";
+  if (again) snprintf(number, sizeof number, " %u", again + 1);
+  snprintf(text, bytes, "%s of %s%s%s", folk_first_name(town, member), town_begins[kind % TOWN_BEGINS],
+           town_ends[(kind + kind / 60) % TOWN_ENDS], number);
 }
 
 static bool same_name(const char *a, const char *b) {
@@ -66,26 +59,18 @@ static bool same_name(const char *a, const char *b) {
   return *a == *b;
 }
 
-static bool find_in(const folk_town *town, const char *name, uint32_t *member) {
-  char full[EXAMPLES_BYTES];
-  for (*member = 0; *member < town->people; (*member)++) {
-    folk_name(town, *member, full, sizeof full);
-    if (same_name(name, full) || same_name(name, folk_first_name(town, *member))) return true;
-  }
-  return false;
-}
-
 bool folk_find(const struct folk *folk, const char *name, uint32_t *town, uint32_t *member) {
+  char full[EXAMPLES_BYTES];
   for (*town = 0; *town < folk->town_count; (*town)++)
-    if (find_in(&folk->towns[*town], name, member)) return true;
+    for (*member = 0; *member < folk->towns[*town].people; (*member)++) {
+      folk_name(&folk->towns[*town], *member, full, sizeof full);
+      if (same_name(name, full) || same_name(name, folk_first_name(&folk->towns[*town], *member))) return true;
+    }
   return false;
 }
 
-const char *folk_role_words(uint32_t role) {
-  static const char *const words[FOLK_ROLES] = {"farmer",   "baker",     "smith", "guard",
-                                                "merchant", "innkeeper", "child", "elder"};
-  return words[role];
-}
+const char *const folk_role_words[FOLK_ROLES] = {"farmer",   "baker",     "smith", "guard",
+                                                 "merchant", "innkeeper", "child", "elder"};
 
 /* ------------------------------------------------------------------------------------------------------ characters */
 
@@ -166,10 +151,6 @@ void folk_make(const folk_town *town, uint32_t member, folk_self *self, folk_fac
   set_relations(town, self, random);
   set_debts(self, random);
   folk_spot(self, FOLK_HOME, &self->x, &self->y);
-  *face = (folk_face){.member = self->member,
-                      .role = self->role,
-                      .place = FOLK_HOME,
-                      .action = FOLK_IDLE,
-                      .emotion = FOLK_CALM,
-                      .level = 0};
+  *face = (folk_face){
+      .member = self->member, .role = self->role, .place = FOLK_HOME, .action = FOLK_IDLE, .emotion = FOLK_CALM};
 }

@@ -56,22 +56,23 @@ enum {
 };
 
 /* Facts: the places come first, FOLK_AT(place); the goals last, FOLK_REACHED(goal). */
-#define FOLK_AT(place)     (1ull << (place))
-#define FOLK_AT_ANY        (FOLK_AT(FOLK_PLACES) - 1)
-#define FOLK_REACHED(goal) (1ull << (40 + (goal)))
-#define FOLK_WISH(desire)  (FOLK_WISHES + (desire))
-#define FOLK_HAS_BREAD     (1ull << 16)
-#define FOLK_HAS_COINS     (1ull << 17) /* enough for any purchase */
-#define FOLK_HAS_AXE       (1ull << 18)
-#define FOLK_HAS_WOOD      (1ull << 19)
-#define FOLK_HAS_WATER     (1ull << 20)
-#define FOLK_HAS_FLOWERS   (1ull << 21)
-#define FOLK_HAS_FINERY    (1ull << 22)
-#define FOLK_HAS_RIVAL     (1ull << 23) /* knows a character that wronged it */
-#define FOLK_HAS_BELOVED   (1ull << 24)
-#define FOLK_HAS_WRONGED   (1ull << 25) /* knows a character that it wronged */
-#define FOLK_HAS_PLENTY    (1ull << 26) /* coins for a second purchase, too */
-#define FOLK_ITEMS         (FOLK_HAS_AXE | FOLK_HAS_WATER | FOLK_HAS_FLOWERS | FOLK_HAS_FINERY)
+#define FOLK_AT(place)         (1ull << (place))
+#define FOLK_AT_ANY            (FOLK_AT(FOLK_PLACES) - 1)
+#define FOLK_REACHED(goal)     (1ull << (40 + (goal)))
+#define FOLK_WISH(desire)      (FOLK_WISHES + (desire))
+#define FOLK_SATISFIED(desire) FOLK_REACHED(FOLK_WISH(desire))
+#define FOLK_HAS_BREAD         (1ull << 16)
+#define FOLK_HAS_COINS         (1ull << 17) /* enough for any purchase */
+#define FOLK_HAS_AXE           (1ull << 18)
+#define FOLK_HAS_WOOD          (1ull << 19)
+#define FOLK_HAS_WATER         (1ull << 20)
+#define FOLK_HAS_FLOWERS       (1ull << 21)
+#define FOLK_HAS_FINERY        (1ull << 22)
+#define FOLK_HAS_RIVAL         (1ull << 23) /* knows a character that wronged it */
+#define FOLK_HAS_BELOVED       (1ull << 24)
+#define FOLK_HAS_WRONGED       (1ull << 25) /* knows a character that it wronged */
+#define FOLK_HAS_PLENTY        (1ull << 26) /* coins for a second purchase, too */
+#define FOLK_ITEMS             (FOLK_HAS_AXE | FOLK_HAS_WATER | FOLK_HAS_FLOWERS | FOLK_HAS_FINERY)
 
 typedef enum folk_action {
   FOLK_GO = 0, /* FOLK_GO + place */
@@ -124,10 +125,7 @@ const folk_deed *folk_deed_of(uint32_t action);
 /* The name of a goal, as in "wants to ...". */
 const char *folk_goal_words(uint32_t goal);
 
-/* The name of a place, as in "at ...". */
-const char *folk_place_words(uint32_t place);
-
-enum { FOLK_STEPS_MAX = 14, FOLK_NODES_MAX = 176, FOLK_PREPARED = 25, FOLK_PREPARED_STEPS = 4 };
+enum { FOLK_STEPS_MAX = 14, FOLK_NODES_MAX = 176, FOLK_PREPARED = 25, FOLK_PREPARED_DEEDS = 2 };
 
 /* Actions to do one after another. */
 typedef struct folk_plan {
@@ -135,7 +133,7 @@ typedef struct folk_plan {
   uint8_t steps[FOLK_STEPS_MAX];
 } folk_plan;
 
-/* Prepared plans, which every character knows. */
+/* Prepared plans, which every character knows; an option is its number. */
 extern const kit_prepared folk_prepared[FOLK_PREPARED];
 
 /* The prepared plan of that number for a character that works at `workplace`. */

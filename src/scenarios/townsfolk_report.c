@@ -4,17 +4,12 @@
 typedef struct census {
   double people, bread, goods, coins, coins_of_people, hunger, sleep_owed, work_owed;
   double updates[FOLK_LEVELS], effort[FOLK_LEVELS], feeling[FOLK_EMOTIONS + 1], asleep, at_work;
-  double stock[FOLK_GOODS], made[FOLK_GOODS], used[FOLK_GOODS], brought[FOLK_GOODS];
+  double stock[FOLK_GOODS];
 } census;
 
 static void count_hall(const folk_hall *hall, census *sums) {
   sums->coins += (double)hall->coins;
-  for (uint32_t good = 0; good < FOLK_GOODS; good++) {
-    sums->stock[good] += hall->stock[good];
-    sums->made[good] += hall->made[good];
-    sums->used[good] += hall->used[good];
-    sums->brought[good] += hall->brought[good];
-  }
+  for (uint32_t good = 0; good < FOLK_GOODS; good++) sums->stock[good] += hall->stock[good];
 }
 
 static void count_self(const folk_self *self, const folk_face *face, census *sums) {
@@ -59,9 +54,10 @@ void folk_conclude(const scaffold_look *look) {
 
 #define LIVES(name, member) SCAFFOLD_LINE(name, SUM, folk_self, member, offsetof(struct folk, people))
 #define FOUND(name, member) SCAFFOLD_FOUND(name, census, member)
+#define HALLS(name, member) SCAFFOLD_LINE(name, SUM, folk_hall, member, offsetof(struct folk, halls))
 #define GOOD(name, used_as, good)                                                                                      \
-  FOUND(name "_in_stock", stock[good]), FOUND(name "_made", made[good]), FOUND(name "_" used_as, used[good]),          \
-      FOUND(name "_brought", brought[good])
+  FOUND(name "_in_stock", stock[good]), HALLS(name "_made", made[good]), HALLS(name "_" used_as, used[good]),          \
+      HALLS(name "_brought", brought[good])
 #define LEVEL(level) FOUND("updates_level_" #level, updates[level]), FOUND("effort_level_" #level, effort[level])
 
 const scaffold_line folk_lines[] = {

@@ -75,14 +75,12 @@ static void notice_town(folk_mind *mind) {
   if (event != FOLK_NO_EVENT) take_in(mind, event, event == FOLK_WOLVES ? 0.9f : 0.75f, FOLK_NOBODY, now_ns);
 }
 
-static bool is_asleep(const folk_self *self) {
-  return self->plan.at < self->plan.count && self->plan.steps[self->plan.at] == FOLK_DO_SLEEP;
-}
-
 muster_atom_result folk_sense(muster_update *update) {
   folk_self *self = update->state;
   bool told = muster_update_messages(update, NULL, 0) > 0;
-  if (!told && !self->received_bread && folk_waits(self, update->level, update->now_ns)) {
+  /* At the cheapest level there is nothing to do but wait for the time of a goal. */
+  bool waits = update->level == FOLK_LEVELS - 1 && update->now_ns < self->achievement.end_ns;
+  if (!told && !self->received_bread && waits) {
     self->updates[FOLK_LEVELS - 1]++;
     self->level = FOLK_LEVELS - 1;
     return MUSTER_ATOM_FINISH;
@@ -95,7 +93,7 @@ muster_atom_result folk_sense(muster_update *update) {
   if (mind.level == 3) return MUSTER_ATOM_NEXT;
   folk_feel_until(self, update->now_ns);
   if (mind.level < 2 && self->log.count) kit_event_replay(&self->log, self->remembered, meet_memory, &mind);
-  if (is_asleep(self)) return MUSTER_ATOM_NEXT;
+  if (folk_under_way(self) == FOLK_DO_SLEEP) return MUSTER_ATOM_NEXT;
   notice_town(&mind);
   if (mind.level < 2) townsfolk_sense_look_around(&mind);
   return MUSTER_ATOM_NEXT;

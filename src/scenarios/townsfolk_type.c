@@ -1,12 +1,10 @@
 #include "scenarios/townsfolk.h"
 
-enum { ATOM_SENSE = 0, ATOM_LIVE, ATOM_ACT, ATOMS };
+enum { ATOMS = 3 };
 
-static const muster_atom atoms[ATOMS] = {
-    [ATOM_SENSE] = {.run = folk_sense, .role = MUSTER_ROLE_PERCEPTION, .model_ns = 1500},
-    [ATOM_LIVE] = {.run = folk_live, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 9500},
-    [ATOM_ACT] = {.run = folk_act, .role = MUSTER_ROLE_ACTION, .model_ns = 400},
-};
+static const muster_atom atoms[ATOMS] = {{.run = folk_sense, .role = MUSTER_ROLE_PERCEPTION, .model_ns = 1500},
+                                         {.run = folk_live, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 9500},
+                                         {.run = folk_act, .role = MUSTER_ROLE_ACTION, .model_ns = 400}};
 
 static const muster_atom hall_atoms[] = {{.run = folk_keep_hall, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 150}};
 

@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LINE_BYTES = 512, NAME_BYTES = 64, EXPLANATION_BYTES = 2048 };
@@ -16,16 +15,20 @@ void folk_note(folk_mind *mind, folk_entry_kind kind, uint64_t at_ns, uint32_t w
     journal->lost++;
     return;
   }
-  journal->entries[journal->count++] = (folk_entry){.at_ns = at_ns,
-                                                    .kind = (uint8_t)kind,
-                                                    .what = (uint8_t)what,
-                                                    .goal = self->goal,
-                                                    .place = self->place,
-                                                    .emotion = (uint8_t)folk_strongest(self),
-                                                    .level = (uint8_t)mind->level,
-                                                    .who = (uint16_t)who,
-                                                    .number = number,
-                                                    .plan = self->plan};
+  /* Times only grow, except when a character that waited for a goal is met, and lives the time since then at once. */
+  uint32_t place = journal->count++;
+  for (; place > 0 && journal->entries[place - 1].at_ns > at_ns; place--)
+    journal->entries[place] = journal->entries[place - 1];
+  journal->entries[place] = (folk_entry){.at_ns = at_ns,
+                                         .kind = (uint8_t)kind,
+                                         .what = (uint8_t)what,
+                                         .goal = self->goal,
+                                         .place = self->place,
+                                         .emotion = (uint8_t)folk_strongest(self),
+                                         .level = (uint8_t)mind->level,
+                                         .who = (uint16_t)who,
+                                         .number = number,
+                                         .plan = self->plan};
 }
 
 /* ------------------------------------------------------------------------------------------------------------ words */
@@ -44,76 +47,43 @@ __attribute__((format(printf, 2, 3))) static void put(struct line *fifo, const c
   if (fifo->length >= sizeof fifo->text) fifo->length = sizeof fifo->text - 1;
 }
 
-static const char *emotion_words(uint32_t emotion) {
-  static const char *const words[FOLK_EMOTIONS + 1] = {"angry", "disgusted", "afraid", "happy",
-                                                       "sad",   "surprised", "calm"};
-  return words[emotion];
-}
+static const char *const place_words[FOLK_ON_WAY + 1] = {"home",     "the fields", "the bakery", "the market",
+                                                         "the inn",  "the smithy", "the well",   "the gate",
+                                                         "the hall", "the woods",  "on the way"};
 
-static const char *desire_words(uint32_t desire) {
-  static const char *const words[FOLK_DESIRES] = {
-      "power",    "curiosity", "independence", "status", "social contact", "vengeance",  "honour",       "idealism",
-      "exercise", "romance",   "family",       "order",  "eating",         "acceptance", "tranquillity", "saving"};
-  return words[desire];
-}
+static const char *const emotion_words[FOLK_EMOTIONS + 1] = {"angry", "disgusted", "afraid", "happy",
+                                                             "sad",   "surprised", "calm"};
 
-static const char *event_words(uint32_t event) {
-  static const char *const words[FOLK_EVENTS] = {[FOLK_GREETED] = "is greeted",
-                                                 [FOLK_TALKED_TO] = "has a chat",
-                                                 [FOLK_INSULTED] = "is insulted",
-                                                 [FOLK_GIVEN] = "is given bread",
-                                                 [FOLK_COURTED] = "is given flowers",
-                                                 [FOLK_APOLOGISED_TO] = "is asked for forgiveness",
-                                                 [FOLK_PLAYED_WITH] = "plays",
-                                                 [FOLK_ORDERED] = "is told what to do",
-                                                 [FOLK_SHOWN_FINERY] = "is shown finery",
-                                                 [FOLK_MET_FRIEND] = "meets a friend",
-                                                 [FOLK_MET_RIVAL] = "sees somebody it dislikes",
-                                                 [FOLK_WOLVES] = "hears that wolves are at the gate",
-                                                 [FOLK_STRANGERS] = "sees strangers arrive",
-                                                 [FOLK_MINSTRELS] = "hears minstrels play",
-                                                 [FOLK_STENCH] = "smells the tannery",
-                                                 [FOLK_FUNERAL] = "hears the bell toll for somebody",
-                                                 [FOLK_NO_BREAD] = "finds that the bread is sold out",
-                                                 [FOLK_PLAN_FAILED] = "sees that it cannot be done",
-                                                 [FOLK_REGRET] = "regrets the quarrel"};
-  return words[event];
-}
+static const char *const desire_words[FOLK_DESIRES] = {
+    "power",    "curiosity", "independence", "status", "social contact", "vengeance",  "honour",       "idealism",
+    "exercise", "romance",   "family",       "order",  "eating",         "acceptance", "tranquillity", "saving"};
 
-static const char *coping_words(uint32_t coping) {
-  static const char *const words[FOLK_COPINGS] = {[FOLK_BEAR_IT] = "bears it",
-                                                  [FOLK_FACE_IT] = "will have it out",
-                                                  [FOLK_WITHDRAW] = "wants to be left in peace",
-                                                  [FOLK_SEEK_SUPPORT] = "wants its family around",
-                                                  [FOLK_MAKE_AMENDS] = "wants to make up for it",
-                                                  [FOLK_SHARE_IT] = "wants to share the joy",
-                                                  [FOLK_EXPLORE_IT] = "wants to know what that is",
-                                                  [FOLK_CLEAN_UP] = "wants to clean up"};
-  return words[coping];
-}
+static const char *const coping_words[FOLK_COPINGS] = {[FOLK_BEAR_IT] = "bears it",
+                                                       [FOLK_FACE_IT] = "will have it out",
+                                                       [FOLK_WITHDRAW] = "wants to be left in peace",
+                                                       [FOLK_SEEK_SUPPORT] = "wants its family around",
+                                                       [FOLK_MAKE_AMENDS] = "wants to make up for it",
+                                                       [FOLK_SHARE_IT] = "wants to share the joy",
+                                                       [FOLK_EXPLORE_IT] = "wants to know what that is",
+                                                       [FOLK_CLEAN_UP] = "wants to clean up"};
 
-/* The time of the town, and where and how it is. */
-static void put_begin(struct line *fifo, const folk_entry *entry) {
-  uint32_t minute = folk_minute_of_day(entry->at_ns);
-  const char *at = entry->place == FOLK_ON_WAY ? "on the way" : folk_place_words(entry->place);
-  put(fifo, "day %u %02u:%02u  %-11s %-9s level %u  ", folk_hour_number(entry->at_ns) / 24 + 1, minute / 60,
-      minute % 60, at, emotion_words(entry->emotion), entry->level);
+/* The time of the town. */
+static void put_time(struct line *fifo, uint64_t at_ns) {
+  uint32_t minute = folk_minute_of_day(at_ns);
+  put(fifo, "day %u %02u:%02u  ", folk_hour_number(at_ns) / 24 + 1, minute / 60, minute % 60);
 }
 
 static void put_event(struct line *fifo, const folk_town *town, const folk_entry *entry) {
   bool meets = entry->what == FOLK_MET_FRIEND || entry->what == FOLK_MET_RIVAL || entry->what == FOLK_TALKED_TO ||
                entry->what == FOLK_PLAYED_WITH;
-  put(fifo, "%s", event_words(entry->what));
+  put(fifo, "%s", folk_event_words(entry->what));
   if (entry->who < town->people) put(fifo, "%s%s", meets ? ": " : " by ", folk_first_name(town, entry->who));
 }
 
-static void put_plan(struct line *fifo, const folk_entry *entry) {
-  for (uint32_t i = 0; i < entry->plan.count; i++)
-    put(fifo, "%s%s", i ? ", " : ": ", folk_deed_of(entry->plan.steps[i])->words);
-}
-
+/* When, and where and how the character is; and what it does. */
 static void put_entry(struct line *fifo, const folk_town *town, const folk_entry *entry) {
-  put_begin(fifo, entry);
+  put_time(fifo, entry->at_ns);
+  put(fifo, "%-11s %-9s level %u  ", place_words[entry->place], emotion_words[entry->emotion], entry->level);
   switch ((folk_entry_kind)entry->kind) {
   case FOLK_ENTRY_DONE:
     put(fifo, "done: %s", folk_deed_of(entry->what)->words);
@@ -121,7 +91,8 @@ static void put_entry(struct line *fifo, const folk_town *town, const folk_entry
   case FOLK_ENTRY_DECIDED:
     put(fifo, "wants to %s", folk_goal_words(entry->what));
     if (entry->number > 0.0f) put(fifo, " (worth %.2f)", (double)entry->number);
-    put_plan(fifo, entry);
+    for (uint32_t i = 0; i < entry->plan.count; i++)
+      put(fifo, "%s%s", i ? ", " : ": ", folk_deed_of(entry->plan.steps[i])->words);
     break;
   case FOLK_ENTRY_DROPPED:
     put(fifo, "no longer wants to %s: would rather %s", folk_goal_words(entry->what),
@@ -143,10 +114,10 @@ static void put_entry(struct line *fifo, const folk_town *town, const folk_entry
     put(fifo, " (kept for when it is met)");
     break;
   case FOLK_ENTRY_COPES:
-    put(fifo, "%s", coping_words(entry->what));
+    put(fifo, "%s", coping_words[entry->what]);
     break;
   case FOLK_ENTRY_PAID:
-    put(fifo, "has worked an hour as a %s and gets %.0f coins", folk_role_words(entry->what), (double)entry->number);
+    put(fifo, "has worked an hour as a %s and gets %.0f coins", folk_role_words[entry->what], (double)entry->number);
     break;
   }
 }
@@ -172,11 +143,11 @@ static void introduce(const folk_town *town, uint32_t member, const folk_self *s
   struct line fifo = {.length = 0};
   uint64_t strong = kit_traits_strongest(self->desires, FOLK_DESIRES, 3);
   folk_name(town, member, name, sizeof name);
-  put(&fifo, "Watching %s, %s. Strongest desires:", name, folk_role_words(self->role));
+  put(&fifo, "Watching %s, %s. Strongest desires:", name, folk_role_words[self->role]);
   const char *before = " ";
   for (; strong; strong &= strong - 1) {
     uint32_t desire = (uint32_t)__builtin_ctzll(strong);
-    put(&fifo, "%s%s %.2f", before, desire_words(desire), (double)self->desires[desire]);
+    put(&fifo, "%s%s %.2f", before, desire_words[desire], (double)self->desires[desire]);
     before = ", ";
   }
   put(&fifo, ".");
@@ -192,12 +163,7 @@ muster_result folk_watch(void *instance, muster_world *world, const char *name, 
   (void)world;
   if (!folk_find(folk, name, &number, &member)) return refuse_name(folk, name);
   const folk_town *town = &folk->towns[number];
-  folk->journal.agent = town->members[member];
-  folk->journal.town = town;
-  folk->journal.member = member;
-  folk->journal.level = FOLK_LEVELS;
-  folk->journal.count = folk->journal.lost = 0;
-  folk->journal.told_ns = 0;
+  folk->journal = (folk_journal){.agent = town->members[member], .town = town, .level = FOLK_LEVELS};
   folk_make(town, member, &self, &face);
   introduce(town, member, &self, tell, line_user);
   return MUSTER_OK;
@@ -211,10 +177,9 @@ static void tell_level(folk_journal *journal, const muster_world *world, muster_
   muster_agent_explanation explanation = muster_default_agent_explanation();
   if (muster_agent_explain(world, journal->agent, &explanation) != MUSTER_OK) return;
   if (explanation.reasons & MUSTER_REASON_SPAWN_WAITING || explanation.level == journal->level) return;
-  uint32_t minute = folk_minute_of_day(explanation.sim_now_ns);
   struct line head = {.length = 0};
-  put(&head, "day %u %02u:%02u  -- runs at level %u now, every %.1f s, with importance %.2f",
-      folk_hour_number(explanation.sim_now_ns) / 24 + 1, minute / 60, minute % 60, explanation.level,
+  put_time(&head, explanation.sim_now_ns);
+  put(&head, "-- runs at level %u now, every %.1f s, with importance %.2f", explanation.level,
       (double)explanation.period_ns * 1e-9, (double)explanation.importance);
   tell(head.text, user);
   if (explanation.sim_now_ns > journal->told_ns) journal->told_ns = explanation.sim_now_ns;
@@ -230,26 +195,15 @@ static void tell_level(folk_journal *journal, const muster_world *world, muster_
     }
 }
 
-static int by_time(const void *a, const void *b) {
-  const folk_entry *one = *(const folk_entry *const *)a, *other = *(const folk_entry *const *)b;
-  if (one->at_ns != other->at_ns) return one->at_ns < other->at_ns ? -1 : 1;
-  return one < other ? -1 : one > other;
-}
-
-/* Times in the log only grow, except when a character that waited for a goal is met, and lives the time since then at
- * once. */
 void folk_watched(void *instance, const muster_world *world, muster_module_line tell, void *line_user) {
   struct folk *folk = instance;
   folk_journal *journal = &folk->journal;
-  const folk_entry *sorted[FOLK_ENTRIES_MAX];
   if (muster_agent_is_null(journal->agent)) return;
-  for (uint32_t i = 0; i < journal->count; i++) sorted[i] = &journal->entries[i];
-  qsort(sorted, journal->count, sizeof *sorted, by_time);
-  for (uint32_t i = 0; i < journal->count; i++) {
+  for (const folk_entry *entry = journal->entries; entry < journal->entries + journal->count; entry++) {
     struct line fifo = {.length = 0};
-    put_entry(&fifo, journal->town, sorted[i]);
-    if (sorted[i]->at_ns / FOLK_MINUTE_NS < journal->told_ns / FOLK_MINUTE_NS) put(&fifo, " (caught up)");
-    if (sorted[i]->at_ns > journal->told_ns) journal->told_ns = sorted[i]->at_ns;
+    put_entry(&fifo, journal->town, entry);
+    if (entry->at_ns / FOLK_MINUTE_NS < journal->told_ns / FOLK_MINUTE_NS) put(&fifo, " (caught up)");
+    if (entry->at_ns > journal->told_ns) journal->told_ns = entry->at_ns;
     tell(fifo.text, line_user);
   }
   if (journal->lost) {

@@ -43,16 +43,16 @@ static uint64_t facts_of_relations(const folk_self *self) {
   return facts;
 }
 
-uint64_t folk_facts(const folk_mind *mind, uint64_t at_ns) {
+uint64_t folk_facts(const folk_mind *mind) {
   const folk_self *self = mind->self;
   uint64_t facts = self->items | facts_of_relations(self);
-  uint32_t minute = (uint32_t)(at_ns / FOLK_MINUTE_NS), heard = self->satisfied[FOLK_CURIOSITY];
+  uint32_t minute = (uint32_t)(self->lived_ns / FOLK_MINUTE_NS), heard = self->satisfied[FOLK_CURIOSITY];
   if (self->place < FOLK_PLACES) facts |= FOLK_AT(self->place);
   if (self->bread) facts |= FOLK_HAS_BREAD;
   if (self->wood) facts |= FOLK_HAS_WOOD;
   if (self->coins >= COINS_FOR_ANY) facts |= FOLK_HAS_COINS;
   if (self->coins >= 2 * COINS_FOR_ANY) facts |= FOLK_HAS_PLENTY;
-  if (heard && minute - heard < NEWS_LAST_MINUTES) facts |= FOLK_REACHED(FOLK_WISH(FOLK_CURIOSITY));
+  if (heard && minute - heard < NEWS_LAST_MINUTES) facts |= FOLK_SATISFIED(FOLK_CURIOSITY);
   return facts;
 }
 
@@ -79,8 +79,8 @@ static void weigh_duties(const folk_self *self, uint32_t minute, float worth[FOL
     worth[FOLK_WORK] = 1.5f + 0.04f * fminf(self->work_owed, 10.0f);
 }
 
-static float need_of(const folk_self *self, uint32_t desire, uint64_t at_ns) {
-  uint32_t minute = (uint32_t)(at_ns / FOLK_MINUTE_NS), last = self->satisfied[desire];
+static float need_of(const folk_self *self, uint32_t desire) {
+  uint32_t minute = (uint32_t)(self->lived_ns / FOLK_MINUTE_NS), last = self->satisfied[desire];
   if (last == 0) return 1.0f;
   float minutes = (float)(minute - last);
   return minutes / (minutes + half_need_minutes);
@@ -93,15 +93,14 @@ static bool is_possible(uint32_t desire, uint64_t facts) {
   return true;
 }
 
-static void weigh_wishes(folk_mind *mind, uint32_t traits, uint64_t at_ns, float worth[FOLK_GOALS]) {
+static void weigh_wishes(folk_mind *mind, uint32_t traits, float worth[FOLK_GOALS]) {
   folk_self *self = mind->self;
   uint64_t facts = facts_of_relations(self), random = folk_random(mind);
   for (uint32_t left = traits; left; left &= left - 1) {
     uint32_t desire = (uint32_t)__builtin_ctz(left);
     float mood = whim * (float)(random >> desire * 3 & 7) / 7.0f;
     self->effort[mind->level]++;
-    if (is_possible(desire, facts))
-      worth[FOLK_WISH(desire)] = self->desires[desire] * need_of(self, desire, at_ns) + mood;
+    if (is_possible(desire, facts)) worth[FOLK_WISH(desire)] = self->desires[desire] * need_of(self, desire) + mood;
   }
 }
 
@@ -114,17 +113,17 @@ static void bend(folk_mind *mind, float worth[FOLK_GOALS]) {
   self->effort[mind->level] += BENDS;
 }
 
-void folk_weigh(folk_mind *mind, uint32_t traits, uint64_t at_ns, float worth[FOLK_GOALS]) {
+void folk_weigh(folk_mind *mind, float worth[FOLK_GOALS]) {
   folk_self *self = mind->self;
-  uint32_t minute = folk_own_minute(self, at_ns);
+  uint32_t minute = folk_own_minute(self, self->lived_ns), traits = folk_traits(self, mind->level);
   weigh_duties(self, minute, worth);
   for (uint32_t goal = FOLK_WISHES; goal < FOLK_GOALS; goal++) worth[goal] = -1.0f;
   if (traits == 0 || !between(minute, 6, 22)) return;
-  weigh_wishes(mind, traits, at_ns, worth);
-  if (self->urge_goal < FOLK_GOALS && at_ns < self->urge_until_ns &&
+  weigh_wishes(mind, traits, worth);
+  if (self->urge_goal < FOLK_GOALS && self->lived_ns < self->urge_until_ns &&
       is_possible(self->urge_goal - FOLK_WISHES, facts_of_relations(self)))
     worth[self->urge_goal] = fmaxf(worth[self->urge_goal], 0.0f) + urge_worth * self->urge;
-  folk_feel_until(self, at_ns);
+  folk_feel_until(self, self->lived_ns);
   bend(mind, worth);
 }
 
@@ -154,9 +153,9 @@ static uint32_t townsfolk_wish_cost_of(const folk_self *self, uint32_t action) {
   return (uint32_t)fminf(fmaxf(minutes, 1.0f), 250.0f);
 }
 
-void folk_pose(const folk_mind *mind, uint64_t at_ns, folk_problem *problem) {
+void folk_pose(const folk_mind *mind, folk_problem *problem) {
   const folk_self *self = mind->self;
-  problem->facts = folk_facts(mind, at_ns);
+  problem->facts = folk_facts(mind);
   problem->workplace = folk_workplace(self->role);
   problem->rich = problem->facts & FOLK_HAS_PLENTY;
   problem->blocked = 0;

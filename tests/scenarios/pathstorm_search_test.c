@@ -76,7 +76,7 @@ static void begin(uint32_t goal, pathstorm_box box) {
 
 /* Searches from several starts, so many steps at a time. */
 static void search_for(const uint32_t *starts, uint32_t count, uint32_t goal, uint32_t slice) {
-  pathstorm_box box = pathstorm_box_at(&map, starts[0]);
+  pathstorm_box box = pathstorm_box_around(&map, pathstorm_no_box, starts[0]);
   for (uint32_t i = 1; i < count; i++) box = pathstorm_box_around(&map, box, starts[i]);
   begin(goal, box);
   for (uint32_t i = 0; i < count; i++) pathstorm_search_want(&search, starts[i]);
@@ -112,7 +112,7 @@ Test(pathstorm_search, serves_all_who_want_to_one_goal_whenever_they_ask) {
     for (uint32_t i = 0; i < 12; i++) starts[i] = free_cell(seed << 8 | i);
     uint32_t goal = free_cell(seed << 8 | 99);
     refer_to(goal);
-    pathstorm_box box = pathstorm_box_at(&map, starts[0]); /* the others do not lie in it */
+    pathstorm_box box = pathstorm_box_around(&map, pathstorm_no_box, starts[0]); /* the others do not lie in it */
     begin(goal, box);
     for (uint32_t i = 0; i < 6; i++) pathstorm_search_want(&search, starts[i]);
     for (uint32_t i = 6; i < 12; i++) {
@@ -144,7 +144,7 @@ Test(pathstorm_search, never_changes_a_way_that_it_gave_out) {
   open_ground(1);
   uint32_t start = free_cell(1), goal = free_cell(2);
   static uint8_t given[CELLS];
-  begin(goal, pathstorm_box_at(&map, start));
+  begin(goal, pathstorm_box_around(&map, pathstorm_no_box, start));
   for (uint32_t i = 0; i < 100; i++) pathstorm_search_want(&search, free_cell(1000 + i));
   uint32_t kept = 0;
   while (search.status == PATHSTORM_RUNNING) {

@@ -1,6 +1,6 @@
 /* The population module: who plays what, bad files, and the shipped village under the virtual clock. */
 #include "scenarios/population_cast.h"
-#include "scenarios/population_file.h"
+#include "scenarios/population_csv.h"
 #include "scenarios/scaffold.h"
 #include "scenarios/scenarios.h"
 

@@ -24,9 +24,8 @@ static bool has_step(const folk_plan *plan, uint32_t action) {
 /* Whether anybody who knows the prepared plans alone could reach the goal by one of them. */
 static bool is_known(const folk_problem *problem, uint32_t goal, uint32_t but) {
   for (uint32_t i = 0; i < FOLK_PREPARED; i++) {
-    folk_plan plan = folk_prepared_plan(folk_prepared[i].option, problem->workplace);
-    if (folk_prepared[i].purpose == goal && folk_prepared[i].option != but && folk_plan_holds(problem, &plan, goal))
-      return true;
+    folk_plan plan = folk_prepared_plan(i, problem->workplace);
+    if (folk_prepared[i].purpose == goal && i != but && folk_plan_holds(problem, &plan, goal)) return true;
   }
   return false;
 }
@@ -50,7 +49,7 @@ Test(townsfolk_plan, every_goal_has_a_plan_that_everybody_knows_and_one_that_a_s
 Test(townsfolk_plan, prepared_plans_hold_where_their_needs_are_met) {
   for (uint32_t i = 0; i < FOLK_PREPARED; i++) {
     folk_problem problem = problem_with(FOLK_AT(FOLK_GATE) | folk_prepared[i].needs);
-    folk_plan plan = folk_prepared_plan(folk_prepared[i].option, FOLK_SMITHY);
+    folk_plan plan = folk_prepared_plan(i, FOLK_SMITHY);
     problem.workplace = FOLK_SMITHY;
     problem.rich = folk_prepared[i].needs & FOLK_HAS_PLENTY;
     cr_assert(folk_plan_holds(&problem, &plan, folk_prepared[i].purpose), "plan %u", i);

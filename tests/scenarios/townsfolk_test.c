@@ -336,10 +336,13 @@ Test(townsfolk, what_an_update_tells_of_is_put_in_order) {
   lines seen = {0};
   struct scene it = town_open(98, 1, AMPLE_NS);
   struct folk *folk = it.instance;
+  folk_self self;
+  folk_face face;
+  folk_mind mind = {.self = &self, .town = &folk->towns[0], .journal = &folk->journal};
   cr_assert_eq(it.module->watch(it.instance, it.world, "Anna", take_line, &seen), MUSTER_OK);
-  folk->journal.entries[0] = (folk_entry){.at_ns = 50 * FOLK_MINUTE_NS, .kind = FOLK_ENTRY_EVENT, .who = FOLK_NOBODY};
-  folk->journal.entries[1] = (folk_entry){.at_ns = 20 * FOLK_MINUTE_NS, .kind = FOLK_ENTRY_DONE, .what = FOLK_REST};
-  folk->journal.count = 2;
+  folk_make(&folk->towns[0], 0, &self, &face);
+  folk_note(&mind, FOLK_ENTRY_EVENT, 50 * FOLK_MINUTE_NS, FOLK_GREETED, FOLK_NOBODY, 0.0f);
+  folk_note(&mind, FOLK_ENTRY_DONE, 20 * FOLK_MINUTE_NS, FOLK_REST, FOLK_NOBODY, 0.0f);
   it.module->watched(it.instance, it.world, keep_clock, clocks);
   cr_assert_str_eq(clocks, "06:2006:50");
   scene_close(&it);
