@@ -119,10 +119,6 @@ static void show_metrics(http_request *request) {
 }
 
 const http_route metrics_routes[] = {
-    {.method = "GET",
-     .pattern = "/metrics",
-     .handle = show_metrics,
-     .summary = "what is measured, for Prometheus",
-     .goes_always = true},
+    {"GET", "/metrics", "what is measured, for Prometheus", .handle = show_metrics, .goes_always = true},
     {0},
 };

@@ -6,8 +6,6 @@
 #include "service/notify.h"
 #include "service/settings_load.h"
 
-#include "base/assert.h"
-
 #include <stdlib.h>
 
 /* One reload under way. */
