@@ -51,25 +51,17 @@ static void refuse_full(api_call *call) {
                report.agents, report.spawns_waiting);
 }
 
+/* Without `agents` every definition is only tried. */
 static bool api_spawn_all(api_call *call, const spawn_order *order, const muster_type *types, muster_agent *agents) {
   for (uint32_t i = 0; i < order->count; i++) {
     muster_agent_def def;
     const spawn_one *one = &order->agents[i];
     bool well = api_spawn_complete(call, one, types[one->name], &def);
-    if (well) agents[i] = muster_agent_spawn(call->world->world, &def);
-    if (well && !muster_agent_is_null(agents[i])) continue;
+    if (well && agents) agents[i] = muster_agent_spawn(call->world->world, &def);
+    if (well && (!agents || !muster_agent_is_null(agents[i]))) continue;
     if (well) refuse_full(call);
-    take_back(call, agents, i);
+    if (agents) take_back(call, agents, i);
     return false;
-  }
-  return true;
-}
-
-/* Every definition is tried before the first agent is spawned. */
-static bool try_all(api_call *call, const spawn_order *order, const muster_type *types) {
-  for (uint32_t i = 0; i < order->count; i++) {
-    muster_agent_def def;
-    if (!api_spawn_complete(call, &order->agents[i], types[order->agents[i].name], &def)) return false;
   }
   return true;
 }
@@ -83,8 +75,8 @@ static void api_spawn(api_call *call) {
     api_complain(&call->problem, 409, "module", NULL, "module %s makes no agents for others", module->name);
     return;
   }
-  if (!find_types(call, order, types) || !api_spawn_has_room(call, order->count) || !try_all(call, order, types) ||
-      !api_spawn_all(call, order, types, agents))
+  if (!find_types(call, order, types) || !api_spawn_has_room(call, order->count) ||
+      !api_spawn_all(call, order, types, NULL) || !api_spawn_all(call, order, types, agents))
     return;
   json_begin_array(&call->writer, "agents");
   for (uint32_t i = 0; i < order->count; i++)
