@@ -69,18 +69,17 @@ static bool api_list_passes(const list_input *input, const muster_agent_info *in
   return !input->near || hypot(info->position.x - input->x, info->position.y - input->y) <= input->radius_m;
 }
 
-static bool api_list_look(api_call *call, struct page *page) {
+static uint32_t api_list_look(api_call *call, struct page *page) {
   const muster_world *world = call->world->world;
   muster_agent_info info = muster_default_agent_info();
   muster_agent agent = muster_agent_next(world, (muster_agent){page->cursor - 1u, page->cursor > 0});
-  if (muster_agent_is_null(agent)) return false;
+  if (muster_agent_is_null(agent)) return 0;
   page->cursor = agent.index + 1;
-  if (muster_agent_read(world, agent, &info) != MUSTER_OK || !api_list_passes(call->input, &info)) return true;
+  if (muster_agent_read(world, agent, &info) != MUSTER_OK || !api_list_passes(call->input, &info)) return 1;
   json_begin_object(&call->writer, NULL);
   api_write_agent(&call->writer, world, agent, &info);
   json_end_object(&call->writer);
-  page->given++;
-  return true;
+  return PAGE_LOOKS_GIVEN;
 }
 
 static void api_list(api_call *call) {

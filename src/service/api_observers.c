@@ -14,18 +14,17 @@ static muster_position position_of(const api_call *call) {
 
 /* --------------------------------------------------------------------------------------------------------- listing */
 
-static bool api_observers_look(api_call *call, struct page *page) {
+static uint32_t api_observers_look(api_call *call, struct page *page) {
   const muster_world *world = call->world->world;
   muster_observer_def def = muster_default_observer_def();
   muster_observer observer = muster_observer_next(world, (muster_observer){page->cursor - 1u, page->cursor > 0});
-  if (observer.generation == 0) return false;
+  if (observer.generation == 0) return 0;
   page->cursor = observer.index + 1;
-  if (muster_observer_read(world, observer, &def) != MUSTER_OK) return true;
+  if (muster_observer_read(world, observer, &def) != MUSTER_OK) return 1;
   json_print(&call->writer, "{ observer=%s position{ x=%g y=%g z=%g } partition=%u near_m=%f far_m=%f held=%d }",
              api_id_of(observer.index, observer.generation).text, def.position.x, def.position.y, def.position.z,
              def.partition, def.near_m, def.far_m, holds_has(&call->world->holds, observer));
-  page->given++;
-  return true;
+  return PAGE_LOOKS_GIVEN;
 }
 
 static void api_observers_list(api_call *call) {

@@ -1,10 +1,6 @@
 #include "service/api_pages.h"
 
-#include "base/clock.h"
-
 #include <stdio.h>
-
-static const uint64_t slice_ns = 200000u;
 
 bool page_query(api_call *call) {
   struct page *page = call->input;
@@ -18,17 +14,19 @@ bool page_query(api_call *call) {
   return true;
 }
 
-void page_walk(api_call *call, const char *name, bool (*look_at_next)(api_call *call, struct page *page)) {
+void page_walk(api_call *call, const char *name, uint32_t (*look)(api_call *call, struct page *page)) {
   struct page *page = call->input;
-  uint64_t until_ns = clock_system() + slice_ns;
   char next[16];
-  bool last;
+  uint32_t looks = 0, more;
   if (!page->begun) json_begin_array(&call->writer, name);
   page->begun = true;
-  do last = !look_at_next(call, page);
-  while (!last && page->given < page->limit && clock_system() < until_ns);
-  call->again = !last && page->given < page->limit;
+  do {
+    more = look(call, page);
+    looks += more;
+    page->given += more > 1;
+  } while (more && page->given < page->limit && looks < PAGE_LOOKS);
+  call->again = more && page->given < page->limit;
   if (call->again) return;
   snprintf(next, sizeof next, "%u", page->cursor);
-  json_print(&call->writer, "] next=%s", last ? NULL : next);
+  json_print(&call->writer, "] next=%s", more ? next : NULL);
 }

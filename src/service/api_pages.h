@@ -2,14 +2,15 @@
  * things; "next" is the cursor of the next page, null at the end. A thing that comes or goes between two pages is in
  * one of them or in none, never in two.
  *
- * One piece of work takes about 200 us, so that a filter that fits none of a million agents delays no frame: the rest
- * of the page follows after other requests and the next frame. */
+ * One piece of work looks at PAGE_LOOKS things at most, and one that is given counts as PAGE_LOOKS_GIVEN or more, so
+ * that a filter that fits none of a million agents delays no frame: the rest of the page follows after other requests
+ * and the next frame. */
 #ifndef SERVICE_API_PAGES_H
 #define SERVICE_API_PAGES_H
 
 #include "service/api.h"
 
-enum { PAGE_LIMIT = 100, PAGE_LIMIT_MAX = 1000 };
+enum { PAGE_LIMIT = 100, PAGE_LIMIT_MAX = 1000, PAGE_LOOKS = 4096, PAGE_LOOKS_GIVEN = 32 };
 
 /* Stands first in the input of a call that lists things. */
 struct page {
@@ -21,8 +22,8 @@ struct page {
 /* An order's `query` that reads cursor and limit; its room is that of one thing. */
 bool page_query(api_call *call);
 
-/* An order's work: writes the list. `look_at_next` looks at one thing from the cursor on, moves the cursor behind it
- * and counts it in `given` when it writes it; false when there is none. Frames' thread. */
-void page_walk(api_call *call, const char *name, bool (*look_at_next)(api_call *call, struct page *page));
+/* An order's work: writes the list. `look` looks at the next thing from the cursor on, and moves the cursor behind it;
+ * it returns 0 when there is none, 1, or when it wrote the thing PAGE_LOOKS_GIVEN or more. Frames' thread. */
+void page_walk(api_call *call, const char *name, uint32_t (*look)(api_call *call, struct page *page));
 
 #endif
