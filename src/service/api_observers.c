@@ -8,10 +8,6 @@ static muster_observer observer_of(const api_call *call) {
   return (muster_observer){call->index, call->generation};
 }
 
-static muster_position position_of(const api_call *call) {
-  return *(const muster_position *)call->input;
-}
-
 /* --------------------------------------------------------------------------------------------------------- listing */
 
 static uint32_t api_observers_look(api_call *call, struct page *page) {
@@ -42,13 +38,14 @@ static void api_observers_add(api_call *call) {
 }
 
 static void move(api_call *call) {
-  api_confirm(call, muster_observer_move(call->world->world, observer_of(call), position_of(call)), "position");
+  const muster_position *position = call->input;
+  api_confirm(call, muster_observer_move(call->world->world, observer_of(call), *position), "position");
 }
 
 static void hold_at(api_call *call) {
-  muster_position position = position_of(call);
-  muster_result result = muster_observer_move(call->world->world, observer_of(call), position);
-  if (!result) result = holds_put(&call->world->holds, observer_of(call), position);
+  const muster_position *position = call->input;
+  muster_result result = muster_observer_move(call->world->world, observer_of(call), *position);
+  if (!result) result = holds_put(&call->world->holds, observer_of(call), *position);
   api_confirm(call, result, "position");
 }
 

@@ -86,12 +86,12 @@ static bool read_text(const json_t *value, const field_row *field, const char *n
   return true;
 }
 
+/* An axis that is there. */
 static bool read_axis(const json_t *object, const char *axis, const char *path, double *out, api_problem *problem) {
   const field_row field = {.kind = FIELD_FLOAT, .least = -1e9, .most = 1e9};
   char name[FIELD_BYTES];
   const json_t *value = json_object_get(object, axis);
   snprintf(name, sizeof name, "%s.%s", path, axis);
-  if (!value) return api_complain(problem, 400, "missing", name, "%s is missing", name);
   return api_read_number(value, &field, name, out, problem);
 }
 
