@@ -154,6 +154,12 @@ void json_number(json_writer *writer, const char *name, double value) {
   put_text(writer, digits);
 }
 
+void json_float(json_writer *writer, const char *name, float value) {
+  char digits[32];
+  snprintf(digits, sizeof digits, "%.7g", (double)value);
+  json_number(writer, name, strtof(digits, NULL) == value ? strtod(digits, NULL) : (double)value);
+}
+
 void json_bool(json_writer *writer, const char *name, bool value) {
   put_name(writer, name);
   put_text(writer, value ? "true" : "false");
@@ -195,6 +201,9 @@ static size_t print_part(json_writer *writer, const char *name, const char *part
   case 'd':
     json_bool(writer, name, va_arg(*values, int));
     break;
+  case 'f':
+    json_float(writer, name, (float)va_arg(*values, double));
+    break;
   default:
     ASSERT(part[1] == 'g');
     json_number(writer, name, va_arg(*values, double));
@@ -209,7 +218,8 @@ void json_print(json_writer *writer, const char *format, ...) {
   for (const char *next = format + strspn(format, " "); *next; next += strspn(next, " ")) {
     size_t length = strcspn(next, "={[}]%");
     ASSERT(length < sizeof name);
-    snprintf(name, sizeof name, "%.*s", (int)length, next);
+    memcpy(name, next, length);
+    name[length] = '\0';
     next += length + (next[length] == '=');
     next += print_part(writer, length ? name : NULL, next, &values);
   }

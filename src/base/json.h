@@ -50,6 +50,9 @@ void json_uint(json_writer *writer, const char *name, uint64_t value);
 /* A number in the fewest digits that read back as the same double; null when it is not finite. */
 void json_number(json_writer *writer, const char *name, double value);
 
+/* A float in the fewest digits that read back as the same float. */
+void json_float(json_writer *writer, const char *name, float value);
+
 /* Write true or false; and null. */
 void json_bool(json_writer *writer, const char *name, bool value);
 void json_null(json_writer *writer, const char *name);
@@ -62,8 +65,9 @@ size_t json_utf8_length(const unsigned char *text);
  *
  *     json_print(&writer, "{ agents=%u wall{ p50_ns=%lu load=%g } periods[ %u %u ] whole=%d name=%s }", ...);
  *
- * %u and %lu are whole numbers, %g a number, %d true or false, %s a text, or null for a null pointer. A name that is
- * not known before stands as %s, directly before its brace or bracket. What is opened here may be closed later. */
+ * %u and %lu are whole numbers, %g a number, %f a float, %d true or false, %s a text, or null for a null pointer. A
+ * name that is not known before stands as %s, directly before its brace or bracket. What is opened here may be closed
+ * later. */
 void json_print(json_writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -155,6 +155,8 @@ static void explain_turn(const muster_world *world, uint32_t index, muster_agent
 
 static void explain_active(const muster_world *world, const muster_agent_info *info, muster_agent_explanation *whole) {
   uint32_t index = whole->agent.index;
+  const agent_store *store = &world->agents.store;
+  const agent_row *row = &store->rows[index];
   whole->importance = info->importance;
   whole->level = info->level;
   whole->elasticity = info->elasticity;
@@ -163,22 +165,22 @@ static void explain_active(const muster_world *world, const muster_agent_info *i
   whole->delays = info->delays;
   whole->atoms_done = info->atoms_done;
   whole->age_ns = world->last_now_ns - info->last_update_ns;
-  whole->has_run = world->agents.store.rows[index].runs > 0;
-  whole->band_interval_ns = world_band_interval(world, band_of(world->agents.store.rows[index].importance));
+  whole->has_run = row->runs > 0;
+  whole->band_interval_ns = world_band_interval(world, band_of(row->importance));
   whole->wake_at_ns = info->wake_at_ns;
   if (info->wake_at_ns) whole->reasons |= MUSTER_REASON_TIME_ASKED;
-  if (world->agents.store.rows[index].delayed) whole->reasons |= MUSTER_REASON_WAKE_DELAYED;
+  if (row->delayed) whole->reasons |= MUSTER_REASON_WAKE_DELAYED;
   explain_importance(world, index, whole);
-  explain_grade(world, &world->agents.store.rows[index], whole);
+  explain_grade(world, row, whole);
   if (world->score->factors) describe_factors(world, index, whole);
-  whole->eased = world->agents.store.shed[index] < info->level ? world->agents.store.shed[index] : info->level;
+  whole->eased = store->shed[index] < info->level ? store->shed[index] : info->level;
   if (whole->eased) whole->reasons |= MUSTER_REASON_EASED;
-  if (world->agents.store.rows[index].reacts) {
-    whole->react_by_ns = world->agents.store.alarms[index].react_by_ns;
+  if (row->reacts) {
+    whole->react_by_ns = store->alarms[index].react_by_ns;
     whole->reasons |= MUSTER_REASON_REACTION;
   }
   explain_turn(world, index, whole);
-  explain_sets(world, &world->agents.store.rows[index], whole);
+  explain_sets(world, row, whole);
 }
 
 static void explain_herd(const muster_world *world, muster_agent_explanation *whole) {

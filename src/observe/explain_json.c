@@ -6,142 +6,55 @@
 
 #include <math.h>
 
-static void write_reasons(json_writer *writer, uint32_t reasons) {
-  static const struct {
-    uint32_t reason;
-    const char *name;
-  } names[] = {{MUSTER_REASON_SPAWN_WAITING, "spawn_waiting"},
-               {MUSTER_REASON_ASLEEP, "asleep"},
-               {MUSTER_REASON_CARRIED, "carried"},
-               {MUSTER_REASON_PREEMPTED, "preempted"},
-               {MUSTER_REASON_WAITS_FOR_ACTION, "waits_for_action"},
-               {MUSTER_REASON_WOKEN, "woken"},
-               {MUSTER_REASON_HELD, "held"},
-               {MUSTER_REASON_GUARANTEED, "guaranteed"},
-               {MUSTER_REASON_NO_OBSERVER_NEAR, "no_observer_near"},
-               {MUSTER_REASON_LOWERED, "lowered"},
-               {MUSTER_REASON_MODELLED, "modelled"},
-               {MUSTER_REASON_FLOOR, "floor"},
-               {MUSTER_REASON_CHEAPER_LEVEL, "cheaper_level"},
-               {MUSTER_REASON_PERIOD_STRETCHED, "period_stretched"},
-               {MUSTER_REASON_PERIOD_LONGEST, "period_longest"},
-               {MUSTER_REASON_EXEMPT, "exempt"},
-               {MUSTER_REASON_ELASTICITY_SET, "elasticity_set"},
-               {MUSTER_REASON_OVERLOAD, "overload"},
-               {MUSTER_REASON_REMOVAL_WAITING, "removal_waiting"},
-               {MUSTER_REASON_NO_PERIOD, "no_period"},
-               {MUSTER_REASON_TIME_ASKED, "time_asked"},
-               {MUSTER_REASON_WAKE_DELAYED, "wake_delayed"},
-               {MUSTER_REASON_QUARANTINED, "quarantined"},
-               {MUSTER_REASON_PENALTY, "penalty"},
-               {MUSTER_REASON_EASED, "eased"},
-               {MUSTER_REASON_REACTION, "reaction"},
-               {MUSTER_REASON_COMPANY, "company"},
-               {MUSTER_REASON_OWED, "owed"},
-               {MUSTER_REASON_BEYOND_WISH, "beyond_wish"}};
-  json_begin_array(writer, "reasons");
-  for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (reasons & names[i].reason) json_string(writer, NULL, names[i].name);
-  json_end_array(writer);
-}
+/* In the order of their bits. */
+static const char *const reasons[] = {
+    "spawn_waiting", "asleep",         "carried",       "preempted",        "waits_for_action",
+    "woken",         "held",           "guaranteed",    "no_observer_near", "lowered",
+    "modelled",      "floor",          "cheaper_level", "period_stretched", "period_longest",
+    "exempt",        "elasticity_set", "overload",      "removal_waiting",  "no_period",
+    "time_asked",    "wake_delayed",   "quarantined",   "penalty",          "eased",
+    "reaction",      "company",        "owed",          "beyond_wish"};
 
-static void explain_json_write_observer(json_writer *writer, const muster_agent_explanation *explanation) {
-  if (!isfinite(explanation->distance_m)) {
+static void write_importance(json_writer *writer, const muster_agent_explanation *whole) {
+  json_print(writer,
+             "importance{ in_force=%g by_observer=%g visibility=%g bulk=%g interactivity=%g of_type=%g modelled=%d "
+             "by_model=%g floor=%g",
+             whole->importance, whole->by_observer, whole->visibility, whole->bulk, whole->interactivity,
+             whole->of_type, whole->modelled, whole->by_model, whole->floor);
+  if (isfinite(whole->distance_m))
+    json_print(writer, "observer{ index=%u decides=%d distance_m=%g near_m=%g far_m=%g }", whole->observer.index,
+               whole->observed, whole->distance_m, whole->near_m, whole->far_m);
+  else
     json_null(writer, "observer");
-    return;
-  }
-  json_begin_object(writer, "observer");
-  json_uint(writer, "index", explanation->observer.index);
-  json_bool(writer, "decides", explanation->observed);
-  json_number(writer, "distance_m", (double)explanation->distance_m);
-  json_number(writer, "near_m", (double)explanation->near_m);
-  json_number(writer, "far_m", (double)explanation->far_m);
   json_end_object(writer);
 }
 
-static void write_importance(json_writer *writer, const muster_agent_explanation *explanation) {
-  json_begin_object(writer, "importance");
-  json_number(writer, "in_force", (double)explanation->importance);
-  json_number(writer, "by_observer", (double)explanation->by_observer);
-  json_number(writer, "visibility", (double)explanation->visibility);
-  json_number(writer, "bulk", (double)explanation->bulk);
-  json_number(writer, "interactivity", (double)explanation->interactivity);
-  json_number(writer, "of_type", (double)explanation->of_type);
-  json_bool(writer, "modelled", explanation->modelled);
-  json_number(writer, "by_model", (double)explanation->by_model);
-  json_number(writer, "floor", (double)explanation->floor);
-  explain_json_write_observer(writer, explanation);
-  json_end_object(writer);
-}
-
-static void write_level(json_writer *writer, const muster_agent_explanation *explanation) {
-  json_begin_object(writer, "level");
-  json_uint(writer, "number", explanation->level);
-  json_uint(writer, "count", explanation->level_count);
-  json_number(writer, "cheaper_below", (double)explanation->level_low);
-  json_number(writer, "better_from", (double)explanation->level_high);
-  json_end_object(writer);
-}
-
-static void explain_json_write_period(json_writer *writer, const muster_agent_explanation *explanation) {
-  json_begin_object(writer, "period");
-  json_uint(writer, "in_force_ns", explanation->period_ns);
-  json_uint(writer, "nominal_ns", explanation->nominal_ns);
-  json_uint(writer, "longest_ns", explanation->longest_ns);
-  json_bool(writer, "longest_is_wish", explanation->longest_is_wish);
-  json_uint(writer, "interval_of_band_ns", explanation->band_interval_ns);
-  json_number(writer, "elasticity", (double)explanation->elasticity);
-  json_number(writer, "elasticity_of_type", (double)explanation->elasticity_of_type);
-  json_bool(writer, "elasticity_derived", explanation->elasticity_derived);
-  json_uint(writer, "class_members", explanation->class_members);
-  json_end_object(writer);
-}
-
-static void write_turn(json_writer *writer, const muster_agent_explanation *explanation) {
-  json_begin_object(writer, "turn");
-  json_uint(writer, "last_update_ns", explanation->last_update_ns);
-  json_uint(writer, "age_ns", explanation->age_ns);
-  json_bool(writer, "has_run", explanation->has_run);
-  json_uint(writer, "due_ns", explanation->due_ns);
-  json_uint(writer, "waited_ns", explanation->waited_ns);
-  json_uint(writer, "delays", explanation->delays);
-  json_uint(writer, "atoms_done", explanation->atoms_done);
-  json_uint(writer, "atoms", explanation->atoms);
-  json_number(writer, "deadline_ns", (double)explanation->deadline_ns);
-  json_number(writer, "priority_ns", (double)explanation->priority_ns);
-  json_number(writer, "priority_wait_ns", (double)explanation->priority_wait_ns);
-  json_number(writer, "priority_importance_ns", (double)explanation->priority_importance_ns);
-  json_number(writer, "priority_progress_ns", (double)explanation->priority_progress_ns);
-  json_number(writer, "priority_runs_ns", (double)explanation->priority_runs_ns);
-  json_end_object(writer);
-}
-
-static void explain_json_write_cost(json_writer *writer, const muster_agent_explanation *explanation) {
-  json_begin_object(writer, "cost");
-  json_uint(writer, "mean_ns", explanation->cost_mean_ns);
-  json_uint(writer, "high_ns", explanation->cost_high_ns);
-  json_uint(writer, "samples", explanation->cost_samples);
-  json_end_object(writer);
-}
-
-static void write_whole(json_writer *writer, const muster_agent_explanation *explanation) {
+static void write_whole(json_writer *writer, const muster_agent_explanation *whole) {
   char words[4096];
-  muster_explanation_print(explanation, words, sizeof words);
-  json_begin_object(writer, NULL);
-  json_uint(writer, "agent", explanation->agent.index);
-  json_uint(writer, "generation", explanation->agent.generation);
-  json_string(writer, "type", explanation->type_name);
-  json_uint(writer, "frame", explanation->frame);
-  json_uint(writer, "sim_now_ns", explanation->sim_now_ns);
-  json_number(writer, "pressure", (double)explanation->pressure);
-  write_reasons(writer, explanation->reasons);
-  write_importance(writer, explanation);
-  write_level(writer, explanation);
-  explain_json_write_period(writer, explanation);
-  write_turn(writer, explanation);
-  explain_json_write_cost(writer, explanation);
-  json_string(writer, "words", words);
-  json_end_object(writer);
+  muster_explanation_print(whole, words, sizeof words);
+  json_print(writer, "{ agent=%u generation=%u type=%s frame=%lu sim_now_ns=%lu pressure=%g reasons[",
+             whole->agent.index, whole->agent.generation, whole->type_name, whole->frame, whole->sim_now_ns,
+             whole->pressure);
+  for (uint32_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+    if (whole->reasons >> i & 1u) json_string(writer, NULL, reasons[i]);
+  json_end_array(writer);
+  write_importance(writer, whole);
+  json_print(writer,
+             "level{ number=%u count=%u cheaper_below=%g better_from=%g } period{ in_force_ns=%lu nominal_ns=%lu "
+             "longest_ns=%lu longest_is_wish=%d interval_of_band_ns=%lu elasticity=%g elasticity_of_type=%g "
+             "elasticity_derived=%d class_members=%u }",
+             whole->level, whole->level_count, whole->level_low, whole->level_high, whole->period_ns, whole->nominal_ns,
+             whole->longest_ns, whole->longest_is_wish, whole->band_interval_ns, whole->elasticity,
+             whole->elasticity_of_type, whole->elasticity_derived, whole->class_members);
+  json_print(writer,
+             "turn{ last_update_ns=%lu age_ns=%lu has_run=%d due_ns=%lu waited_ns=%lu delays=%u atoms_done=%u "
+             "atoms=%u deadline_ns=%g priority_ns=%g priority_wait_ns=%g priority_importance_ns=%g "
+             "priority_progress_ns=%g priority_runs_ns=%g } cost{ mean_ns=%lu high_ns=%lu samples=%lu } words=%s }",
+             whole->last_update_ns, whole->age_ns, whole->has_run, whole->due_ns, whole->waited_ns, whole->delays,
+             whole->atoms_done, whole->atoms, (double)whole->deadline_ns, (double)whole->priority_ns,
+             (double)whole->priority_wait_ns, (double)whole->priority_importance_ns,
+             (double)whole->priority_progress_ns, (double)whole->priority_runs_ns, whole->cost_mean_ns,
+             whole->cost_high_ns, whole->cost_samples, words);
 }
 
 size_t muster_explanation_json(const muster_agent_explanation *explanation, char *text, size_t bytes) {

@@ -3,7 +3,6 @@
 
 #include <muster/muster.h>
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -60,7 +59,7 @@ static void put_headline(struct words *words, const muster_agent_explanation *ex
     put(words, " instead of every %s", duration_of(explanation->nominal_ns).text);
   if (explanation->level_count > 1)
     put(words, ", at level %u of 0..%u", explanation->level, explanation->level_count - 1);
-  put(words, ", with importance %.2f.\n", (double)explanation->importance);
+  put(words, ", with importance %.2f.\n", explanation->importance);
 }
 
 static void put_exempt(struct words *words, const muster_agent_explanation *explanation) {
@@ -114,7 +113,7 @@ static void put_period(struct words *words, const muster_agent_explanation *expl
     put_stretch(words, explanation);
   put(words, ".");
   if (!has(explanation, MUSTER_REASON_EXEMPT))
-    put(words, " Elasticity %.3g, %s; %u of its kind stretch alike.", (double)explanation->elasticity,
+    put(words, " Elasticity %.3g, %s; %u of its kind stretch alike.", explanation->elasticity,
         origin_of_elasticity(explanation), explanation->class_members);
   put(words, "\n");
   if (has(explanation, MUSTER_REASON_OVERLOAD)) put_overload(words, explanation);
@@ -123,17 +122,17 @@ static void put_period(struct words *words, const muster_agent_explanation *expl
 static void put_observer(struct words *words, const muster_agent_explanation *explanation) {
   if (explanation->observed)
     put(words, "observer %u, %.1f m away, gives it %.2f (1 within %g m, nothing from %g m on)",
-        explanation->observer.index, (double)explanation->distance_m, (double)explanation->by_observer,
-        (double)explanation->near_m, (double)explanation->far_m);
+        explanation->observer.index, explanation->distance_m, explanation->by_observer, explanation->near_m,
+        explanation->far_m);
   else if (isfinite(explanation->distance_m))
     put(words, "no observer is near; the nearest, observer %u, is %.1f m away and sees %g m far",
-        explanation->observer.index, (double)explanation->distance_m, (double)explanation->far_m);
+        explanation->observer.index, explanation->distance_m, explanation->far_m);
   else
     put(words, "there is no observer in its partition");
 }
 
 static void put_factor(struct words *words, const char *name, float value) {
-  if (value < 1.0f) put(words, ", times %.2f for %s", (double)value, name);
+  if (value < 1.0f) put(words, ", times %.2f for %s", value, name);
 }
 
 static void put_importance(struct words *words, const muster_agent_explanation *explanation) {
@@ -146,13 +145,12 @@ static void put_importance(struct words *words, const muster_agent_explanation *
     put_factor(words, "its type", explanation->of_type);
   }
   if (explanation->designer + explanation->role + explanation->company > 0.0f)
-    put(words, "; of the factors, designer %.2f, role %.2f and company %.2f", (double)explanation->designer,
-        (double)explanation->role, (double)explanation->company);
+    put(words, "; of the factors, designer %.2f, role %.2f and company %.2f", explanation->designer, explanation->role,
+        explanation->company);
   if (explanation->modelled)
     put(words, "; its type's own model %s %.2f", has(explanation, MUSTER_REASON_MODELLED) ? "makes that" : "agrees on",
-        (double)explanation->by_model);
-  if (has(explanation, MUSTER_REASON_FLOOR))
-    put(words, "; the designer's floor keeps it at %.2f", (double)explanation->floor);
+        explanation->by_model);
+  if (has(explanation, MUSTER_REASON_FLOOR)) put(words, "; the designer's floor keeps it at %.2f", explanation->floor);
   put(words, ".\n");
 }
 
@@ -162,9 +160,9 @@ static void put_level(struct words *words, const muster_agent_explanation *expla
   if (explanation->level == 0) put(words, "full capability");
   if (has(explanation, MUSTER_REASON_EASED)) put(words, "lowered by %u for the pressure; ", explanation->eased);
   if (has(explanation, MUSTER_REASON_PENALTY)) put(words, "no better one, for its conduct or its type's; ");
-  if (explanation->level > 0) put(words, "better from importance %.2f on", (double)explanation->level_high);
+  if (explanation->level > 0) put(words, "better from importance %.2f on", explanation->level_high);
   if (explanation->level + 1 < explanation->level_count)
-    put(words, "%scheaper below importance %.2f", explanation->level > 0 ? ", " : "; ", (double)explanation->level_low);
+    put(words, "%scheaper below importance %.2f", explanation->level > 0 ? ", " : "; ", explanation->level_low);
   put(words, ".\n");
 }
 
@@ -264,7 +262,7 @@ static void put_cost(struct words *words, const muster_agent_explanation *explan
   put(words, "  Cost: an update takes %s on average, %s at most in 19 of 20 cases",
       duration_of(explanation->cost_mean_ns).text, duration_of(explanation->cost_high_ns).text);
   if (explanation->cost_samples)
-    put(words, " (%" PRIu64 " measured).\n", explanation->cost_samples);
+    put(words, " (%lu measured).\n", explanation->cost_samples);
   else
     put(words, " (a guess: none was measured yet).\n");
 }

@@ -31,14 +31,18 @@ bool muster_frame_kept(const muster_frame_report *report) {
   return whole.overrun_own_ns <= whole.longest_atom_ns + MUSTER_PROMISE_GRACE_NS;
 }
 
-static uint64_t bytes_of_sets(const muster_world *world) {
+/* Of the types' own state, or of their sets. */
+static uint64_t bytes_of_types(const muster_world *world, bool states) {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < world->agents.types.count; i++) {
     const agent_type *type = &world->agents.types.types[i];
-    uint64_t each = type->has_sets ? sizeof(set_pass) + type->sets.count * sizeof(set_state) : 0;
+    uint64_t each = 0;
+    if (states) each = type->state_stride + 2 * type->published_stride;
+    if (states && type->boxes.capacity)
+      each += sizeof(struct box) + (uint64_t)type->boxes.capacity * 2 * type->boxes.stride;
+    if (!states && type->has_sets) each = sizeof(set_pass) + type->sets.count * sizeof(set_state);
     bytes += (uint64_t)identity_high(&world->agents.slots[i]) * each;
   }
-  if (world->batch->passes) bytes += world->sums->batch_high * sizeof(batch_pass);
   return bytes;
 }
 
@@ -55,25 +59,15 @@ static uint64_t bytes_scheduling(const muster_world *world) {
   if (parts > WHEEL_SHARDS) parts = WHEEL_SHARDS;
   uint64_t buckets = world->agents.space.mask + 1 < agents ? world->agents.space.mask + 1 : agents;
   uint64_t batch = sizeof(batch_entry) + sizeof(batch_result) + sizeof(batch_claim);
+  if (world->batch->passes) batch += sizeof(batch_pass);
   uint64_t bits = agents / 8 * 3 /* active, pending, noted for the score */;
   return world->bytes + agents * each + bits + world->score->board.field.tile_count * sizeof(field_tile) +
          buckets * sizeof(space_bucket) + world->sums->batch_high * batch +
          world->queues->classes.count * sizeof(agent_class) + parts * sizeof(settle_part) +
          lists_bytes(&world->queues->classes.lists) + lists_bytes(&world->queues->ready.members) +
-         lists_bytes(&world->agents.space.members) + bytes_of_sets(world) +
+         lists_bytes(&world->agents.space.members) + bytes_of_types(world, false) +
          world->queues->timers.high *
              (sizeof(struct timer) + sizeof(*world->queues->timers.places) + sizeof(agent_alarm));
-}
-
-static uint64_t bytes_of_states(const muster_world *world) {
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; i < world->agents.types.count; i++) {
-    const agent_type *type = &world->agents.types.types[i];
-    uint64_t each = type->state_stride + 2 * type->published_stride;
-    if (type->boxes.capacity) each += sizeof(struct box) + (uint64_t)type->boxes.capacity * 2 * type->boxes.stride;
-    bytes += (uint64_t)identity_high(&world->agents.slots[i]) * each;
-  }
-  return bytes;
 }
 
 static muster_quantiles quantiles_of(const struct histogram *histogram) {
@@ -126,7 +120,7 @@ muster_result muster_statistics_read(const muster_world *world, muster_statistic
   whole.bytes_scheduling += whole.bytes_folded + whole.bytes_unfolded;
   if (world->herds->table.count)
     whole.bytes_scheduling += identity_high(&world->agents.ids) * (uint64_t)sizeof(herd_link);
-  whole.bytes_used = whole.bytes_scheduling + bytes_of_states(world) +
+  whole.bytes_used = whole.bytes_scheduling + bytes_of_types(world, true) +
                      (uint64_t)world->links->mailbox.places_high * sizeof(outgoing) + trace_bytes(world->trace);
   return sized_write(SIZED(statistics), &whole, statistics);
 }

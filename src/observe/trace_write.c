@@ -3,7 +3,6 @@
 #include "world/guard.h"
 #include "world/trace.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -26,7 +25,7 @@ typedef struct micro_text {
 
 static micro_text micro(uint64_t ns) {
   micro_text micro;
-  snprintf(micro.text, sizeof micro.text, "%" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
+  snprintf(micro.text, sizeof micro.text, "%lu.%03lu", ns / 1000, ns % 1000);
   return micro;
 }
 
@@ -69,20 +68,21 @@ static const char *quote(char quoted[NAME_BYTES], const char *text) {
   return quoted;
 }
 
-static void write_name(trace_writer *writer, const char *what, uint32_t track, const char *name) {
-  char quoted[NAME_BYTES];
+/* Of a track, or of the whole process; `value` is JSON. */
+static void write_meta(trace_writer *writer, const char *what, uint32_t track, const char *key, const char *value) {
   put(writer,
-      "%s{\"ph\":\"M\",\"cat\":\"__metadata\",\"name\":\"%s\",\"ts\":0.000,\"pid\":%d,\"tid\":%u,\"args\":{\"name\":%s}"
-      "}",
-      writer->any_event ? ",\n" : "\n", what, PROCESS, track, quote(quoted, name));
+      "%s{\"ph\":\"M\",\"cat\":\"__metadata\",\"name\":\"%s\",\"ts\":0.000,\"pid\":%d,\"tid\":%u,"
+      "\"args\":{\"%s\":%s}}",
+      writer->any_event ? ",\n" : "\n", what, PROCESS, track, key, value);
   writer->any_event = true;
 }
 
-static void write_order(trace_writer *writer, uint32_t track) {
-  put(writer,
-      ",\n{\"ph\":\"M\",\"cat\":\"__metadata\",\"name\":\"thread_sort_index\",\"ts\":0.000,\"pid\":%d,\"tid\":%u,"
-      "\"args\":{\"sort_index\":%u}}",
-      PROCESS, track, track);
+/* Tracks stand in the order of their numbers. */
+static void write_track(trace_writer *writer, uint32_t track, const char *name) {
+  char number[16];
+  snprintf(number, sizeof number, "%u", track);
+  write_meta(writer, "thread_name", track, "name", name);
+  write_meta(writer, "thread_sort_index", track, "sort_index", number);
 }
 
 /* Workers are named when they ran anything. */
@@ -93,17 +93,14 @@ static bool has_spans(const struct trace *trace, uint32_t worker) {
 }
 
 static void write_names(trace_writer *writer) {
-  const muster_world *world = writer->world;
-  bool virtual = world_is_virtual(world);
-  write_name(writer, "process_name", 0, virtual ? "muster (virtual time)" : "muster");
-  write_name(writer, "thread_name", FRAME_TRACK, "frame");
-  write_order(writer, FRAME_TRACK);
-  for (uint32_t i = 0; i < world->trace->workers; i++) {
+  bool virtual = world_is_virtual(writer->world);
+  write_meta(writer, "process_name", 0, "name", virtual ? "\"muster (virtual time)\"" : "\"muster\"");
+  write_track(writer, FRAME_TRACK, "\"frame\"");
+  for (uint32_t i = 0; i < writer->world->trace->workers; i++) {
     char name[64];
-    if (!has_spans(world->trace, i)) continue;
-    snprintf(name, sizeof name, virtual ? "virtual worker" : "worker %u", i);
-    write_name(writer, "thread_name", WORKER_TRACKS + i, name);
-    write_order(writer, WORKER_TRACKS + i);
+    if (!has_spans(writer->world->trace, i)) continue;
+    snprintf(name, sizeof name, virtual ? "\"virtual worker\"" : "\"worker %u\"", i);
+    write_track(writer, WORKER_TRACKS + i, name);
   }
 }
 
@@ -122,7 +119,7 @@ static void write_span_name(const trace_writer *writer, const struct span *span,
 static void write_instant(trace_writer *writer, const char *quoted_name, uint64_t at_ns, uint32_t track,
                           const char *what, uint64_t count) {
   begin_event(writer, "i", "decision", quoted_name, at_ns, track);
-  put(writer, ",\"s\":\"t\",\"args\":{\"%s\":%" PRIu64 "}}", what, count);
+  put(writer, ",\"s\":\"t\",\"args\":{\"%s\":%lu}}", what, count);
 }
 
 static void write_span(trace_writer *writer, const struct span *span, uint32_t worker, uint64_t frame) {
@@ -131,7 +128,7 @@ static void write_span(trace_writer *writer, const struct span *span, uint32_t w
   bool jobs = span->flags & SPAN_JOBS;
   write_span_name(writer, span, name);
   begin_event(writer, "X", jobs ? "jobs" : span->updates > 1 ? "claim" : "update", name, span->begin_ns, track);
-  put(writer, ",\"dur\":%s,\"args\":{\"frame\":%" PRIu64, micro(span->end_ns - span->begin_ns).text, frame);
+  put(writer, ",\"dur\":%s,\"args\":{\"frame\":%lu", micro(span->end_ns - span->begin_ns).text, frame);
   if (!jobs)
     put(writer, ",\"agent\":%u,\"type\":%s,\"level\":%u,\"updates\":%u,\"mixed\":%s", span->agent,
         quote(type, writer->world->agents.types.types[span->type].name), span->level, span->updates,
@@ -150,10 +147,9 @@ static void write_counter(trace_writer *writer, const char *quoted_name, uint64_
 static void write_budget(trace_writer *writer, const trace_frame *kept) {
   uint64_t frame = kept->report.frame, budget_ns = kept->deadline_ns - kept->begin_ns;
   begin_event(writer, "b", "budget", "\"budget\"", kept->begin_ns, FRAME_TRACK);
-  put(writer, ",\"id\":%" PRIu64 ",\"args\":{\"frame\":%" PRIu64 ",\"budget_ns\":%" PRIu64 "}}", frame, frame,
-      budget_ns);
+  put(writer, ",\"id\":%lu,\"args\":{\"frame\":%lu,\"budget_ns\":%lu}}", frame, frame, budget_ns);
   begin_event(writer, "e", "budget", "\"budget\"", kept->deadline_ns, FRAME_TRACK);
-  put(writer, ",\"id\":%" PRIu64 ",\"args\":{}}", frame);
+  put(writer, ",\"id\":%lu,\"args\":{}}", frame);
 }
 
 static void write_stages(trace_writer *writer, const trace_frame *kept) {
@@ -164,7 +160,7 @@ static void write_stages(trace_writer *writer, const trace_frame *kept) {
     uint64_t stage_ns = kept->report.stage_ns[i];
     if (world_is_virtual(writer->world) && !stage_ns) continue; /* most take no virtual time */
     begin_event(writer, "X", "stage", names[i], at_ns, FRAME_TRACK);
-    put(writer, ",\"dur\":%s,\"args\":{\"frame\":%" PRIu64 "}}", micro(stage_ns).text, kept->report.frame);
+    put(writer, ",\"dur\":%s,\"args\":{\"frame\":%lu}}", micro(stage_ns).text, kept->report.frame);
     at_ns += stage_ns;
   }
 }
@@ -172,9 +168,9 @@ static void write_stages(trace_writer *writer, const trace_frame *kept) {
 static void write_decisions(trace_writer *writer, const trace_frame *kept, uint64_t left_out) {
   const muster_frame_report *report = &kept->report;
   put(writer,
-      ",\"args\":{\"frame\":%" PRIu64 ",\"sim_now_ns\":%" PRIu64 ",\"budget_ns\":%" PRIu64
-      ",\"agents\":%u,\"released\":%u,\"completed\":%u,\"carried\":%u,\"preempted\":%u,\"actions_waiting\":%u,"
-      "\"woken\":%u,\"pressure\":%.6g,\"levels\":[%u,%u,%u,%u],\"claims_left_out\":%" PRIu64 "}}",
+      ",\"args\":{\"frame\":%lu,\"sim_now_ns\":%lu,\"budget_ns\":%lu,\"agents\":%u,\"released\":%u,\"completed\":%u,"
+      "\"carried\":%u,\"preempted\":%u,\"actions_waiting\":%u,"
+      "\"woken\":%u,\"pressure\":%.6g,\"levels\":[%u,%u,%u,%u],\"claims_left_out\":%lu}}",
       report->frame, report->sim_now_ns, report->budget_ns, report->agents, report->released, report->completed,
       report->carried, report->preempted, report->actions_waiting, report->woken, (double)report->pressure,
       report->levels[0], report->levels[1], report->levels[2], report->levels[3], left_out);
@@ -186,7 +182,7 @@ static void trace_write_frame(trace_writer *writer, uint32_t place) {
   const muster_frame_report *report = &kept->report;
   uint64_t budget_ns = kept->deadline_ns - kept->begin_ns;
   char name[64];
-  snprintf(name, sizeof name, "\"frame %" PRIu64 "\"", report->frame);
+  snprintf(name, sizeof name, "\"frame %lu\"", report->frame);
   begin_event(writer, "X", "frame", name, kept->begin_ns, FRAME_TRACK);
   put(writer, ",\"dur\":%s", micro(report->wall_ns).text);
   write_decisions(writer, kept, trace->left_out[place]);

@@ -1,5 +1,4 @@
 /* view_field.c - the cells of the observer grid for pictures: a pass over the tiles that the field keeps. */
-#include "base/error.h"
 #include "observe/view.h"
 #include "world/world_score.h"
 

@@ -63,56 +63,56 @@ void api_close(struct service *service);
 
 /* ------------------------------------------------------------------------------ for the files that answer requests */
 
+typedef struct api_call api_call;
+
+/* What api_handle does with the requests of a route: the route's `order`. */
+typedef struct api_order {
+  void (*work)(api_call *call); /* frames' thread: answers, or complains in `problem` */
+  bool (*read)(const void *body, size_t bytes, void *out, api_problem *problem); /* null = the request has no body */
+  size_t input_bytes;            /* that the body or the query is read into */
+  bool (*query)(api_call *call); /* reads the query. False with a problem; null = there is none */
+  void (*release)(void *input);  /* frees what the input holds, also when nothing was read; may be null */
+  bool at_once;                  /* the work is done on the loop's thread, which does not wait for the frames' */
+  unsigned status;               /* of the answer; 0 = 200 */
+  size_t room;                   /* bytes for the answer, or for each thing of a page; 0 = 4096 */
+} api_order;
+
+/* The part of a route that api_handle handles; the arguments are those of an api_order. */
+#define API_ORDER(...)                                                                                                 \
+  .handle = api_handle, .order = &(const api_order) {                                                                  \
+    .work = __VA_ARGS__                                                                                                \
+  }
+
 /* A request on its way over the mailbox: made and freed on the loop's thread, run on the frames' thread. */
-typedef struct api_call {
+struct api_call {
   mailbox_request posted; /* stands first */
   http_request *request;
   struct service *service;
-  hosted_world *world;                 /* the world that the path names; null when the path names none */
-  void (*work)(struct api_call *call); /* frames' thread: answers, or complains in `problem` */
-  void (*release)(void *input);        /* frees what the input holds; may be null */
-  const char *named;                   /* "agent" or "observer", when the path names one; else null */
-  uint32_t index, generation;          /* of that one */
+  hosted_world *world; /* the world that the path names; null when the path names none */
+  const api_order *order;
+  const char *named;          /* "agent" or "observer", when the path names one; else null */
+  uint32_t index, generation; /* of that one */
   bool ran;
   bool again;      /* the work is not complete: it is called again after other requests */
-  unsigned status; /* of the answer; 200 */
-  size_t room;     /* bytes for the answer; 4096 */
+  unsigned status; /* of the answer */
+  size_t room;     /* bytes for the answer */
   char *text;
-  json_writer writer; /* of the answer, an object; begun by api_post */
+  json_writer writer; /* of the answer, an object; begun by api_handle */
   size_t whole_bytes; /* length of `text` when the work wrote that itself as a whole document; else 0 */
   api_problem problem;
-  _Alignas(16) char input[]; /* the parsed request */
-} api_call;
+  void *input; /* the parsed request: */
+  _Alignas(16) char memory[];
+};
 
-/* What api_handle does with the requests of a route: the route's `order`. Members that are missing here are as of the
- * call. */
-typedef struct api_order {
-  void (*work)(api_call *call);
-  bool (*read)(const void *body, size_t bytes, void *out, api_problem *problem); /* null = the request has no body */
-  size_t input_bytes;                                                            /* that the body is read into */
-  void (*release)(void *input);
-  unsigned status;
-  size_t room;
-} api_order;
-
-/* Handles the requests of a route by its order: reads world, agent or observer from the path, then the body, and posts
- * the call. */
+/* Handles the requests of a route by its order: reads world, agent or observer from the path, then the query and the
+ * body, does the work, and answers. */
 void api_handle(http_request *request);
 
 /* The world of a path with {world}; null after a refusal. */
 hosted_world *api_world(http_request *request);
 
-/* A call with `bytes` zeroed bytes of input. Null after a refusal: the path's world does not exist, or no memory. */
-api_call *api_begin(http_request *request, void (*work)(api_call *call), size_t bytes);
-
-/* Reads the body into the input. False: the request was refused, and the call is gone. */
-bool api_take_body(api_call *call, bool (*read)(const void *body, size_t bytes, void *out, api_problem *problem));
-
-/* Refuses with the call's problem; the call is gone. */
-void api_refuse(api_call *call);
-
-/* Puts the call into the mailbox; it is answered and freed afterwards, whatever happens. */
-void api_post(api_call *call);
+/* Refuses a request with its problem. */
+void api_refuse(http_request *request, const api_problem *problem);
 
 /* Turns a failure of the library into the call's problem. True when there was no failure. Frames' thread. */
 bool api_succeeded(api_call *call, muster_result result, const char *field);
@@ -120,20 +120,15 @@ bool api_succeeded(api_call *call, muster_result result, const char *field);
 /* The answer to a change of the agent or observer that the path names. Frames' thread. */
 void api_confirm(api_call *call, muster_result result, const char *field);
 
-/* Writes "INDEX.GENERATION". */
-void api_write_id(json_writer *writer, const char *name, uint32_t index, uint32_t generation);
+typedef struct api_id {
+  char text[24];
+} api_id;
 
-/* Writes a float with no more digits than it has. */
-void api_write_float(json_writer *writer, const char *name, float value);
-
-/* Writes {"x", "y", "z"}. */
-void api_write_position(json_writer *writer, const char *name, muster_position position);
+/* "INDEX.GENERATION". Any thread. */
+api_id api_id_of(uint32_t index, uint32_t generation);
 
 /* The type of that name; null with a problem. Frames' thread. */
 muster_type api_find_type(api_call *call, const char *name);
-
-/* Answers at once with the object that `writer` holds in `text`, which is freed. */
-void api_answer_now(http_request *request, json_writer *writer);
 
 /* Reads a whole number of the query. False with a problem; a missing one leaves `value`. */
 bool api_query_count(http_request *request, const char *name, uint64_t least, uint64_t most, uint64_t *value,
@@ -141,6 +136,6 @@ bool api_query_count(http_request *request, const char *name, uint64_t least, ui
 
 /* The tables of routes. */
 extern const http_route api_world_routes[], api_type_routes[], api_agent_routes[], api_observer_routes[],
-    api_bulk_routes[], api_module_routes[], snapshot_routes[];
+    api_bulk_routes[], api_module_routes[], snapshot_routes[], herd_routes[];
 
 #endif

@@ -8,7 +8,6 @@
 void api_write_agent(json_writer *writer, const muster_world *world, muster_agent agent, const muster_agent_info *info);
 
 /* GET and POST of /v1/worlds/W/agents. */
-void api_list_agents(http_request *request);
-void api_spawn_agents(http_request *request);
+extern const api_order api_list_agents, api_spawn_agents;
 
 #endif

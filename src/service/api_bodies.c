@@ -21,17 +21,7 @@ static bool read_object(const void *body, size_t bytes, const field_row *fields,
 
 /* ----------------------------------------------------------------------------------------------------------- worlds */
 
-/* The members of the body as written. Members not given are zero, or what muster_default_world_tuning() sets. */
-typedef struct world_fields {
-  uint64_t budget_ns;
-  float hz;
-  bool paused;
-  uint32_t workers;
-  char policy[24];
-  muster_world_tuning tuning;
-} world_fields;
-
-#define WORLD(field) offsetof(world_fields, field), 0
+#define WORLD(field) offsetof(world_change, field), 0
 
 enum { WORLD_BUDGET = 0, WORLD_HZ, WORLD_PAUSED, WORLD_WORKERS, WORLD_POLICY };
 
@@ -47,34 +37,29 @@ static bool set_policy(const char *name, muster_world_tuning *tuning, api_proble
 }
 
 bool world_change_read(const void *body, size_t bytes, void *out, api_problem *problem) {
-  world_change *change = out;
-  world_fields fields = {.tuning = muster_default_world_tuning()};
+  world_change change = {.tuning = muster_default_world_tuning()};
   field_row rows[API_FIELDS] = {
       {"budget_ns", WORLD(budget_ns), FIELD_TIME, BUDGET_LEAST_NS, BUDGET_MOST_NS, 0},
       {"hz", WORLD(hz), FIELD_FLOAT, RATE_LEAST / 1e3, RATE_MOST / 1e3, 0},
       {"paused", WORLD(paused), FIELD_SWITCH, 0, 1, 0},
       {"workers", WORLD(workers), FIELD_COUNT, 0, 1024, 0},
-      {"policy", WORLD(policy), FIELD_TEXT, 1, sizeof fields.policy - 1, 0},
+      {"policy", WORLD(policy), FIELD_TEXT, 1, sizeof change.policy - 1, 0},
   };
   uint32_t given, weights_given = 0;
-  api_append(rows, fields_world, true, offsetof(world_fields, tuning));
-  if (!read_object(body, bytes, rows, &fields, &given, problem)) return false;
+  api_append(rows, fields_world, true, offsetof(world_change, tuning));
+  if (!read_object(body, bytes, rows, &change, &given, problem)) return false;
   for (uint32_t i = 0; rows[i].name; i++) weights_given |= rows[i].uses & FIELD_WEIGHT ? given & 1u << i : 0;
   if (!given) return api_complain(problem, 400, "missing", NULL, "say what to change");
-  muster_world_tuning weights = fields.tuning;
   if (given & 1u << WORLD_POLICY) {
     if (weights_given)
       return api_complain(problem, 400, "conflict", "policy", "a policy sets all weights: give one or the other");
-    if (!set_policy(fields.policy, &weights, problem)) return false;
+    if (!set_policy(change.policy, &change.tuning, problem)) return false;
   }
-  *change = (world_change){.budget_ns = fields.budget_ns,
-                           .rate = (uint64_t)llround((double)fields.hz * 1000),
-                           .has_paused = given >> WORLD_PAUSED & 1u,
-                           .paused = fields.paused,
-                           .has_workers = given >> WORLD_WORKERS & 1u,
-                           .workers = fields.workers,
-                           .tunes = given >> WORLD_POLICY != 0,
-                           .tuning = weights};
+  change.rate = (uint64_t)llround((double)change.hz * 1000);
+  change.has_paused = given >> WORLD_PAUSED & 1u;
+  change.has_workers = given >> WORLD_WORKERS & 1u;
+  change.tunes = given >> WORLD_POLICY != 0;
+  memcpy(out, &change, sizeof change);
   return true;
 }
 

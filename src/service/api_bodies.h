@@ -11,7 +11,9 @@ enum { SPAWNS_MAX = 4096, SPAWN_TYPES_MAX = 64, TYPE_NAME_BYTES = 32 };
 /* PATCH of a world; members that were not given stay unchanged. */
 typedef struct world_change {
   uint64_t budget_ns; /* 0 = leave */
-  uint64_t rate;      /* frames per 1000 seconds; 0 = leave */
+  float hz;           /* 0 = leave */
+  uint64_t rate;      /* the same in frames per 1000 seconds */
+  char policy[24];    /* its weights are in the tuning; "" = none */
   bool has_paused, paused, has_workers;
   uint32_t workers; /* 0 = all */
   bool tunes;       /* a member of the following was given */

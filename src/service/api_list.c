@@ -4,19 +4,18 @@
 #include "service/api_bodies.h"
 #include "service/api_pages.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ANY UINT32_MAX
+#define ANY UINT64_MAX
 
 typedef struct list_input {
-  struct page page;
-  char type_name[TYPE_NAME_BYTES]; /* "" = any */
-  muster_type type;                /* of that name, once it was looked up */
-  uint32_t level, partition;       /* ANY */
-  double importance;               /* at least; 0 = any */
+  struct page page;          /* stands first */
+  const char *type_name;     /* null = any */
+  muster_type type;          /* of that name, once it was looked up */
+  uint64_t level, partition; /* ANY */
+  double importance;         /* at least; 0 = any */
   bool near;
   double x, y, radius_m;
 } list_input;
@@ -47,19 +46,17 @@ static bool read_importance(const char *text, list_input *input, api_problem *pr
   return api_complain(problem, 400, "out_of_range", "min_importance", "min_importance must be 0 .. 1");
 }
 
-static bool read_filters(http_request *request, list_input *input, api_problem *problem) {
-  uint64_t level = ANY, partition = ANY;
-  const char *type = http_query_value(request, "type");
-  if (type && strlen(type) >= sizeof input->type_name)
-    return api_complain(problem, 404, "unknown_type", "type", "there is no type of that name");
-  if (type) strcpy(input->type_name, type);
-  bool read = api_query_count(request, "level", 0, MUSTER_LEVELS - 1u, &level, problem) &&
-              api_query_count(request, "partition", 0, PARTITION_MOST, &partition, problem) &&
-              read_importance(http_query_value(request, "min_importance"), input, problem) &&
-              read_near(http_query_value(request, "near"), input, problem);
-  input->level = (uint32_t)level;
-  input->partition = (uint32_t)partition;
-  return read;
+static bool read_filters(api_call *call) {
+  list_input *input = call->input;
+  http_request *request = call->request;
+  input->level = input->partition = ANY;
+  input->type_name = http_query_value(request, "type");
+  if (input->type_name && strlen(input->type_name) >= TYPE_NAME_BYTES)
+    return api_complain(&call->problem, 404, "unknown_type", "type", "there is no type of that name");
+  return api_query_count(request, "level", 0, MUSTER_LEVELS - 1u, &input->level, &call->problem) &&
+         api_query_count(request, "partition", 0, PARTITION_MOST, &input->partition, &call->problem) &&
+         read_importance(http_query_value(request, "min_importance"), input, &call->problem) &&
+         read_near(http_query_value(request, "near"), input, &call->problem) && page_query(call);
 }
 
 /* --------------------------------------------------------------------------------------------------------- looking */
@@ -72,43 +69,23 @@ static bool api_list_passes(const list_input *input, const muster_agent_info *in
   return !input->near || hypot(info->position.x - input->x, info->position.y - input->y) <= input->radius_m;
 }
 
-/* True: the agent passed the filter and was written. */
-static bool api_list_look_at(api_call *call, list_input *input, muster_agent agent) {
+static uint32_t api_list_look(api_call *call, struct page *page) {
   const muster_world *world = call->world->world;
   muster_agent_info info = muster_default_agent_info();
-  if (muster_agent_read(world, agent, &info) != MUSTER_OK || !api_list_passes(input, &info)) return false;
+  muster_agent agent = muster_agent_next(world, (muster_agent){page->cursor - 1u, page->cursor > 0});
+  if (muster_agent_is_null(agent)) return 0;
+  page->cursor = agent.index + 1;
+  if (muster_agent_read(world, agent, &info) != MUSTER_OK || !api_list_passes(call->input, &info)) return 1;
   json_begin_object(&call->writer, NULL);
   api_write_agent(&call->writer, world, agent, &info);
   json_end_object(&call->writer);
-  input->page.given++;
-  return true;
+  return PAGE_LOOKS_GIVEN;
 }
 
 static void api_list(api_call *call) {
-  list_input *input = (list_input *)(void *)call->input;
-  struct page *page = &input->page;
-  if (*input->type_name && !input->type.index) input->type = api_find_type(call, input->type_name);
-  if (call->problem.status) return;
-  page_open(call, page, "agents");
-  bool last = false;
-  for (uint32_t looks = 0; looks < PAGE_LOOKS && page->given < page->limit; looks++) {
-    muster_agent before = {page->cursor - 1u, page->cursor > 0};
-    muster_agent agent = muster_agent_next(call->world->world, before);
-    last = muster_agent_is_null(agent);
-    if (last) break;
-    page->cursor = agent.index + 1;
-    if (api_list_look_at(call, input, agent)) looks += PAGE_LOOKS_GIVEN;
-  }
-  page_close(call, page, last);
+  list_input *input = call->input;
+  if (input->type_name && !input->type.index) input->type = api_find_type(call, input->type_name);
+  if (!call->problem.status) page_walk(call, "agents", api_list_look);
 }
 
-void api_list_agents(http_request *request) {
-  enum { EACH_ROOM = 1024 };
-  api_call *call = api_begin(request, api_list, sizeof(list_input));
-  if (!call) return;
-  list_input *input = (list_input *)(void *)call->input;
-  if (!read_filters(request, input, &call->problem))
-    api_refuse(call);
-  else if (page_begin(call, &input->page, EACH_ROOM))
-    api_post(call);
-}
+const api_order api_list_agents = {api_list, .query = read_filters, .input_bytes = sizeof(list_input), .room = 1024};

@@ -5,19 +5,14 @@
 
 #include <stdio.h>
 
-static void write_module(json_writer *writer, const loaded_module *loaded) {
-  char summary[128]; /* cut to this length: a module's summary may be longer */
-  snprintf(summary, sizeof summary, "%s", loaded->module.summary);
-  json_begin_object(writer, NULL);
-  json_string(writer, "module", loaded->name);
-  json_string(writer, "summary", summary);
-  json_end_object(writer);
-}
-
 static void api_modules_list(api_call *call) {
   const struct modules *modules = &call->service->modules;
   json_begin_array(&call->writer, "modules");
-  for (uint32_t i = 0; i < modules->count; i++) write_module(&call->writer, &modules->loaded[i]);
+  for (uint32_t i = 0; i < modules->count; i++) {
+    char summary[128]; /* cut to this length: a module's summary may be longer */
+    snprintf(summary, sizeof summary, "%s", modules->loaded[i].module.summary);
+    json_print(&call->writer, "{ module=%s summary=%s }", modules->loaded[i].name, summary);
+  }
   json_end_array(&call->writer);
 }
 
@@ -32,16 +27,8 @@ static void api_modules_load(api_call *call) {
 }
 
 const http_route api_module_routes[] = {
-    {.method = "GET",
-     .pattern = "/v1/modules",
-     .handle = api_handle,
-     .order = &(const api_order){.work = api_modules_list, .room = ROOM},
-     .summary = "modules that are loaded"},
-    {.method = "POST",
-     .pattern = "/v1/modules",
-     .handle = api_handle,
-     .order = &(const api_order){.work = api_modules_load, .read = module_name_read, .input_bytes = NAME_BYTES},
-     .body_max = 1024,
-     .summary = "load {module} out of the modules' folder"},
+    {"GET", "/v1/modules", "modules that are loaded", API_ORDER(api_modules_list, .room = ROOM)},
+    {"POST", "/v1/modules", "load {module} out of the modules' folder",
+     API_ORDER(api_modules_load, module_name_read, NAME_BYTES), .body_max = 1024},
     {0},
 };

@@ -8,68 +8,44 @@ static muster_observer observer_of(const api_call *call) {
   return (muster_observer){call->index, call->generation};
 }
 
-static muster_position position_of(const api_call *call) {
-  return *(const muster_position *)(const void *)call->input;
-}
-
 /* --------------------------------------------------------------------------------------------------------- listing */
 
-static void api_observers_write_observer(json_writer *writer, muster_observer observer, const muster_observer_def *def,
-                                         bool held) {
-  json_begin_object(writer, NULL);
-  api_write_id(writer, "observer", observer.index, observer.generation);
-  api_write_position(writer, "position", def->position);
-  json_uint(writer, "partition", def->partition);
-  api_write_float(writer, "near_m", def->near_m);
-  api_write_float(writer, "far_m", def->far_m);
-  json_bool(writer, "held", held);
-  json_end_object(writer);
+static uint32_t api_observers_look(api_call *call, struct page *page) {
+  const muster_world *world = call->world->world;
+  muster_observer_def def = muster_default_observer_def();
+  muster_observer observer = muster_observer_next(world, (muster_observer){page->cursor - 1u, page->cursor > 0});
+  if (observer.generation == 0) return 0;
+  page->cursor = observer.index + 1;
+  if (muster_observer_read(world, observer, &def) != MUSTER_OK) return 1;
+  json_print(&call->writer, "{ observer=%s position{ x=%g y=%g z=%g } partition=%u near_m=%f far_m=%f held=%d }",
+             api_id_of(observer.index, observer.generation).text, def.position.x, def.position.y, def.position.z,
+             def.partition, def.near_m, def.far_m, holds_has(&call->world->holds, observer));
+  return PAGE_LOOKS_GIVEN;
 }
 
 static void api_observers_list(api_call *call) {
-  struct page *page = (struct page *)(void *)call->input;
-  page_open(call, page, "observers");
-  bool last = false;
-  for (uint32_t looks = 0; looks < PAGE_LOOKS && page->given < page->limit; looks++) {
-    muster_observer before = {page->cursor - 1u, page->cursor > 0};
-    muster_observer observer = muster_observer_next(call->world->world, before);
-    muster_observer_def def = muster_default_observer_def();
-    last = observer.generation == 0;
-    if (last) break;
-    page->cursor = observer.index + 1;
-    if (muster_observer_read(call->world->world, observer, &def) != MUSTER_OK) continue;
-    api_observers_write_observer(&call->writer, observer, &def, holds_has(&call->world->holds, observer));
-    page->given++;
-    looks += PAGE_LOOKS_GIVEN;
-  }
-  page_close(call, page, last);
-}
-
-static void list_observers(http_request *request) {
-  enum { EACH_ROOM = 384 };
-  api_call *call = api_begin(request, api_observers_list, sizeof(struct page));
-  if (call && page_begin(call, (struct page *)(void *)call->input, EACH_ROOM)) api_post(call);
+  page_walk(call, "observers", api_observers_look);
 }
 
 /* -------------------------------------------------------------------------------------------------------- changing */
 
 static void api_observers_add(api_call *call) {
-  muster_observer observer =
-      muster_observer_add(call->world->world, (const muster_observer_def *)(const void *)call->input);
+  muster_observer observer = muster_observer_add(call->world->world, call->input);
   if (observer.generation == 0)
     api_complain(&call->problem, 409, "full", NULL, "%s", muster_last_error());
   else
-    api_write_id(&call->writer, "observer", observer.index, observer.generation);
+    json_string(&call->writer, "observer", api_id_of(observer.index, observer.generation).text);
 }
 
 static void move(api_call *call) {
-  api_confirm(call, muster_observer_move(call->world->world, observer_of(call), position_of(call)), "position");
+  const muster_position *position = call->input;
+  api_confirm(call, muster_observer_move(call->world->world, observer_of(call), *position), "position");
 }
 
 static void hold_at(api_call *call) {
-  muster_position position = position_of(call);
-  muster_result result = muster_observer_move(call->world->world, observer_of(call), position);
-  if (!result) result = holds_put(&call->world->holds, observer_of(call), position);
+  const muster_position *position = call->input;
+  muster_result result = muster_observer_move(call->world->world, observer_of(call), *position);
+  if (!result) result = holds_put(&call->world->holds, observer_of(call), *position);
   api_confirm(call, result, "position");
 }
 
@@ -88,41 +64,16 @@ static void remove_one(api_call *call) {
 enum { SMALL_BODY = 4096 };
 
 const http_route api_observer_routes[] = {
-    {.method = "GET",
-     .pattern = OBSERVERS,
-     .handle = list_observers,
-     .queries = "cursor limit",
-     .summary = "observers, page by page"},
-    {.method = "POST",
-     .pattern = OBSERVERS,
-     .handle = api_handle,
-     .order = &(const api_order){.work = api_observers_add,
-                                 .read = observer_read,
-                                 .input_bytes = sizeof(muster_observer_def),
-                                 .status = 201},
-     .body_max = SMALL_BODY,
-     .summary = "add one: {position, near_m, far_m, partition}"},
-    {.method = "PUT",
-     .pattern = OBSERVERS "/{observer}/position",
-     .handle = api_handle,
-     .order = &(const api_order){.work = move, .read = position_read, .input_bytes = sizeof(muster_position)},
-     .body_max = SMALL_BODY,
-     .summary = "move it"},
-    {.method = "PUT",
-     .pattern = OBSERVERS "/{observer}/hold",
-     .handle = api_handle,
-     .order = &(const api_order){.work = hold_at, .read = position_read, .input_bytes = sizeof(muster_position)},
-     .body_max = SMALL_BODY,
-     .summary = "keep it at a position, whatever the world does with it"},
-    {.method = "DELETE",
-     .pattern = OBSERVERS "/{observer}/hold",
-     .handle = api_handle,
-     .order = &(const api_order){.work = let_go},
-     .summary = "leave it to the world again"},
-    {.method = "DELETE",
-     .pattern = OBSERVERS "/{observer}",
-     .handle = api_handle,
-     .order = &(const api_order){.work = remove_one},
-     .summary = "remove it"},
+    {"GET", OBSERVERS, "observers, page by page",
+     API_ORDER(api_observers_list, .query = page_query, .input_bytes = sizeof(struct page), .room = 384),
+     .queries = "cursor limit"},
+    {"POST", OBSERVERS, "add one: {position, near_m, far_m, partition}",
+     API_ORDER(api_observers_add, observer_read, sizeof(muster_observer_def), .status = 201), .body_max = SMALL_BODY},
+    {"PUT", OBSERVERS "/{observer}/position", "move it", API_ORDER(move, position_read, sizeof(muster_position)),
+     .body_max = SMALL_BODY},
+    {"PUT", OBSERVERS "/{observer}/hold", "keep it at a position, whatever the world does with it",
+     API_ORDER(hold_at, position_read, sizeof(muster_position)), .body_max = SMALL_BODY},
+    {"DELETE", OBSERVERS "/{observer}/hold", "leave it to the world again", API_ORDER(let_go)},
+    {"DELETE", OBSERVERS "/{observer}", "remove it", API_ORDER(remove_one)},
     {0},
 };

@@ -2,9 +2,9 @@
  * things; "next" is the cursor of the next page, null at the end. A thing that comes or goes between two pages is in
  * one of them or in none, never in two.
  *
- * One piece of work looks at PAGE_LOOKS things at most, and one that is given counts as PAGE_LOOKS_GIVEN, so that a
- * filter that fits none of a million agents delays no frame: the rest of the page follows after other requests and the
- * next frame. */
+ * One piece of work looks at PAGE_LOOKS things at most, and one that is given counts as PAGE_LOOKS_GIVEN or more, so
+ * that a filter that fits none of a million agents delays no frame: the rest of the page follows after other requests
+ * and the next frame. */
 #ifndef SERVICE_API_PAGES_H
 #define SERVICE_API_PAGES_H
 
@@ -12,20 +12,18 @@
 
 enum { PAGE_LIMIT = 100, PAGE_LIMIT_MAX = 1000, PAGE_LOOKS = 4096, PAGE_LOOKS_GIVEN = 32 };
 
+/* Stands first in the input of a call that lists things. */
 struct page {
   uint32_t cursor; /* the first index that is still to be looked at */
   uint32_t limit, given;
   bool begun;
 };
 
-/* Reads cursor and limit of the query; `each_room` bytes hold one thing in the call's answer. False: the request was
- * refused, and the call is gone. */
-bool page_begin(api_call *call, struct page *page, size_t each_room);
+/* An order's `query` that reads cursor and limit; its room is that of one thing. */
+bool page_query(api_call *call);
 
-/* Opens the JSON list, once per page. Frames' thread. */
-void page_open(api_call *call, struct page *page, const char *name);
-
-/* Ends the work: the page is full, or the end reached (`last`), or the rest must wait. Frames' thread. */
-void page_close(api_call *call, struct page *page, bool last);
+/* An order's work: writes the list. `look` looks at the next thing from the cursor on, and moves the cursor behind it;
+ * it returns 0 when there is none, 1, or when it wrote the thing PAGE_LOOKS_GIVEN or more. Frames' thread. */
+void page_walk(api_call *call, const char *name, uint32_t (*look)(api_call *call, struct page *page));
 
 #endif

@@ -3,7 +3,6 @@
 #include "base/assert.h"
 
 #include <jansson.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -87,21 +86,17 @@ static bool read_text(const json_t *value, const field_row *field, const char *n
   return true;
 }
 
-struct place {
-  double x, y, z;
-};
-
+/* An axis that is there. */
 static bool read_axis(const json_t *object, const char *axis, const char *path, double *out, api_problem *problem) {
   const field_row field = {.kind = FIELD_FLOAT, .least = -1e9, .most = 1e9};
   char name[FIELD_BYTES];
   const json_t *value = json_object_get(object, axis);
   snprintf(name, sizeof name, "%s.%s", path, axis);
-  if (!value) return api_complain(problem, 400, "missing", name, "%s is missing", name);
   return api_read_number(value, &field, name, out, problem);
 }
 
 static bool read_position(const json_t *value, const char *name, muster_position *out, api_problem *problem) {
-  struct place place = {0};
+  muster_position place = {0};
   if (!json_is_object(value)) return wrong_kind(name, "an object {\"x\", \"y\", \"z\"}", problem);
   bool flat = !json_object_get(value, "z");
   if (json_object_size(value) != (flat ? 2u : 3u) || !json_object_get(value, "x") || !json_object_get(value, "y"))
@@ -109,33 +104,33 @@ static bool read_position(const json_t *value, const char *name, muster_position
                         name);
   if (!read_axis(value, "x", name, &place.x, problem) || !read_axis(value, "y", name, &place.y, problem)) return false;
   if (!flat && !read_axis(value, "z", name, &place.z, problem)) return false;
-  *out = (muster_position){place.x, place.y, place.z};
+  *out = place;
   return true;
 }
 
-static bool read_member(const json_t *value, const field_row *field, const char *name, char *out,
+static bool read_member(const json_t *value, const field_row *field, const char *name, void *out,
                         api_problem *problem) {
   uint64_t whole = 0;
   double number = 0;
   switch (field->kind) {
   case FIELD_SWITCH:
     if (!json_is_boolean(value)) return wrong_kind(name, "true or false", problem);
-    *(bool *)(void *)out = json_is_true(value);
+    *(bool *)out = json_is_true(value);
     return true;
   case FIELD_COUNT:
     if (!api_read_whole(value, field, name, &whole, problem)) return false;
-    *(uint32_t *)(void *)out = (uint32_t)whole;
+    *(uint32_t *)out = (uint32_t)whole;
     return true;
   case FIELD_TIME:
-    return api_read_whole(value, field, name, (uint64_t *)(void *)out, problem);
+    return api_read_whole(value, field, name, out, problem);
   case FIELD_FLOAT:
     if (!api_read_number(value, field, name, &number, problem)) return false;
-    *(float *)(void *)out = (float)number;
+    *(float *)out = (float)number;
     return true;
   case FIELD_TEXT:
     return read_text(value, field, name, out, problem);
   case FIELD_POSITION:
-    return read_position(value, name, (muster_position *)(void *)out, problem);
+    return read_position(value, name, out, problem);
   case FIELD_NUMBER:
   case FIELD_RATE:
   case FIELD_CHOICE:

@@ -3,14 +3,7 @@
 
 #include "service/api_bodies.h"
 
-#include "base/error.h"
-
-#include <stddef.h>
 #include <stdio.h>
-
-typedef struct spawn_input {
-  spawn_order order; /* stands first: the body is read into it */
-} spawn_input;
 
 /* Looks up the type of every name. */
 static bool find_types(api_call *call, const spawn_order *order, muster_type types[SPAWN_TYPES_MAX]) {
@@ -30,8 +23,8 @@ static bool api_spawn_has_room(api_call *call, uint32_t count) {
   if (world->needs.agents > most) most = world->needs.agents;
   if (world->needs.agents_max > most) most = world->needs.agents_max;
   return most == 0 || there + count <= most ||
-         api_complain(&call->problem, 409, "full", NULL, "%u agents more than the %llu that are there do not fit %u",
-                      count, (unsigned long long)there, most);
+         api_complain(&call->problem, 409, "full", NULL, "%u agents more than the %lu that are there do not fit %u",
+                      count, there, most);
 }
 
 /* Copies the request's definition, and lets the module complete it. */
@@ -58,31 +51,23 @@ static void refuse_full(api_call *call) {
                report.agents, report.spawns_waiting);
 }
 
+/* Without `agents` every definition is only tried. */
 static bool api_spawn_all(api_call *call, const spawn_order *order, const muster_type *types, muster_agent *agents) {
   for (uint32_t i = 0; i < order->count; i++) {
     muster_agent_def def;
     const spawn_one *one = &order->agents[i];
     bool well = api_spawn_complete(call, one, types[one->name], &def);
-    if (well) agents[i] = muster_agent_spawn(call->world->world, &def);
-    if (well && !muster_agent_is_null(agents[i])) continue;
+    if (well && agents) agents[i] = muster_agent_spawn(call->world->world, &def);
+    if (well && (!agents || !muster_agent_is_null(agents[i]))) continue;
     if (well) refuse_full(call);
-    take_back(call, agents, i);
+    if (agents) take_back(call, agents, i);
     return false;
   }
   return true;
 }
 
-/* Every definition is tried before the first agent is spawned. */
-static bool try_all(api_call *call, const spawn_order *order, const muster_type *types) {
-  for (uint32_t i = 0; i < order->count; i++) {
-    muster_agent_def def;
-    if (!api_spawn_complete(call, &order->agents[i], types[order->agents[i].name], &def)) return false;
-  }
-  return true;
-}
-
 static void api_spawn(api_call *call) {
-  const spawn_order *order = &((const spawn_input *)(const void *)call->input)->order;
+  const spawn_order *order = call->input;
   const muster_module *module = call->world->module;
   muster_type types[SPAWN_TYPES_MAX];
   muster_agent agents[SPAWNS_MAX];
@@ -90,21 +75,16 @@ static void api_spawn(api_call *call) {
     api_complain(&call->problem, 409, "module", NULL, "module %s makes no agents for others", module->name);
     return;
   }
-  if (!find_types(call, order, types) || !api_spawn_has_room(call, order->count) || !try_all(call, order, types) ||
-      !api_spawn_all(call, order, types, agents))
+  if (!find_types(call, order, types) || !api_spawn_has_room(call, order->count) ||
+      !api_spawn_all(call, order, types, NULL) || !api_spawn_all(call, order, types, agents))
     return;
   json_begin_array(&call->writer, "agents");
-  for (uint32_t i = 0; i < order->count; i++) api_write_id(&call->writer, NULL, agents[i].index, agents[i].generation);
+  for (uint32_t i = 0; i < order->count; i++)
+    json_string(&call->writer, NULL, api_id_of(agents[i].index, agents[i].generation).text);
   json_end_array(&call->writer);
 }
 
-void api_spawn_agents(http_request *request) {
-  enum { EACH_ROOM = 40 };
-  api_call *call = api_begin(request, api_spawn, sizeof(spawn_input));
-  if (!call) return;
-  call->status = 201;
-  call->release = spawn_order_release;
-  if (!api_take_body(call, spawn_order_read)) return;
-  call->room = 1024 + (size_t)((spawn_input *)(void *)call->input)->order.count * EACH_ROOM;
-  api_post(call);
-}
+enum { ROOM = 1024 + SPAWNS_MAX * 40 };
+
+const api_order api_spawn_agents = {
+    api_spawn, spawn_order_read, sizeof(spawn_order), .release = spawn_order_release, .status = 201, .room = ROOM};

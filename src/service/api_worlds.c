@@ -6,27 +6,8 @@
 #include "service/frames.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* --------------------------------------------------------------------------------------------------------- reading */
-
-static void api_worlds_write_frame(json_writer *writer, const muster_frame_report *report) {
-  json_begin_object(writer, "frame");
-  json_uint(writer, "number", report->frame);
-  json_uint(writer, "wall_ns", report->wall_ns);
-  json_uint(writer, "overrun_wall_ns", report->overrun_wall_ns);
-  json_uint(writer, "released", report->released);
-  json_uint(writer, "completed", report->completed);
-  json_uint(writer, "carried", report->carried);
-  json_uint(writer, "preempted", report->preempted);
-  json_uint(writer, "woken", report->woken);
-  json_uint(writer, "commands_waiting", report->commands_waiting);
-  api_write_float(writer, "utilisation_desired", report->utilisation_desired);
-  api_write_float(writer, "utilisation_nominal", report->utilisation_nominal);
-  api_write_float(writer, "utilisation_fitted", report->utilisation_fitted);
-  json_uint(writer, "debt_ns", report->debt_ns);
-  json_end_object(writer);
-}
 
 static void write_levels(json_writer *writer, const muster_frame_report *report) {
   json_begin_array(writer, "levels");
@@ -34,86 +15,50 @@ static void write_levels(json_writer *writer, const muster_frame_report *report)
   json_end_array(writer);
 }
 
-static void write_world(json_writer *writer, const char *name, const hosted_world *world,
-                        const world_published *published) {
-  const muster_frame_report *report = &published->report;
-  json_begin_object(writer, name);
-  json_string(writer, "world", world->name);
-  json_string(writer, "module", world->settings.module);
-  json_bool(writer, "paused", published->paused);
-  json_bool(writer, "failed", published->failed);
-  json_uint(writer, "steps_left", published->steps_left);
-  json_uint(writer, "frames", published->frames);
-  json_uint(writer, "frames_late", published->frames_late);
-  json_uint(writer, "sim_now_ns", published->sim_now_ns);
-  json_uint(writer, "budget_ns", published->budget_ns);
-  json_uint(writer, "period_ns", published->period_ns);
-  json_number(writer, "hz", published->period_ns ? round(1e12 / (double)published->period_ns) / 1e3 : 0.0);
-  json_uint(writer, "agents", report->agents);
-  json_uint(writer, "spawns_waiting", report->spawns_waiting);
-  api_write_float(writer, "pressure", report->pressure);
-  api_write_float(writer, "important_load", report->important_load);
-  api_write_float(writer, "share", report->share);
+static void write_world(json_writer *writer, hosted_world *world) {
+  world_published published;
+  const muster_frame_report *report = &published.report;
+  world_read_published(world, &published);
+  json_print(writer,
+             "world=%s module=%s paused=%d failed=%d steps_left=%u frames=%lu frames_late=%lu sim_now_ns=%lu "
+             "budget_ns=%lu period_ns=%lu hz=%g agents=%u spawns_waiting=%u pressure=%f important_load=%f share=%f",
+             world->name, world->settings.module, published.paused, published.failed, published.steps_left,
+             published.frames, published.frames_late, published.sim_now_ns, published.budget_ns, published.period_ns,
+             published.period_ns ? round(1e12 / (double)published.period_ns) / 1e3 : 0.0, report->agents,
+             report->spawns_waiting, report->pressure, report->important_load, report->share);
   write_levels(writer, report);
-  json_uint(writer, "agents_quarantined", report->agents_quarantined);
-  json_uint(writer, "types_quarantined", report->types_quarantined);
-  json_uint(writer, "bytes_used", published->statistics.bytes_used);
-  api_worlds_write_frame(writer, report);
-  bands_json(writer, &published->statistics);
-  json_end_object(writer);
+  json_print(writer,
+             "agents_quarantined=%u types_quarantined=%u bytes_used=%lu frame{ number=%lu wall_ns=%lu "
+             "overrun_wall_ns=%lu released=%u completed=%u carried=%u preempted=%u woken=%u commands_waiting=%u "
+             "utilisation_desired=%f utilisation_nominal=%f utilisation_fitted=%f debt_ns=%lu }",
+             report->agents_quarantined, report->types_quarantined, published.statistics.bytes_used, report->frame,
+             report->wall_ns, report->overrun_wall_ns, report->released, report->completed, report->carried,
+             report->preempted, report->woken, report->commands_waiting, report->utilisation_desired,
+             report->utilisation_nominal, report->utilisation_fitted, report->debt_ns);
+  bands_json(writer, &published.statistics);
 }
 
-/* Room for an answer that is given at once. */
-static bool api_worlds_start(http_request *request, json_writer *writer, size_t room) {
-  char *text = malloc(room);
-  if (text)
-    json_start(writer, text, room);
-  else
-    http_refuse(request, 429, "busy", NULL, "no memory for the answer now");
-  return text != NULL;
-}
-
-enum { WORLD_ROOM = 8192 };
-
-static void list_worlds(http_request *request) {
-  struct service *service = http_user(request);
-  json_writer writer;
-  world_published published;
-  if (!api_worlds_start(request, &writer, WORLD_ROOM * (service->world_count + 1u))) return;
-  json_begin_object(&writer, NULL);
-  json_begin_array(&writer, "worlds");
-  for (uint32_t i = 0; i < service->world_count; i++) {
-    world_read_published(&service->worlds[i], &published);
-    write_world(&writer, NULL, &service->worlds[i], &published);
+static void list_worlds(api_call *call) {
+  json_begin_array(&call->writer, "worlds");
+  for (uint32_t i = 0; i < call->service->world_count; i++) {
+    json_begin_object(&call->writer, NULL);
+    write_world(&call->writer, &call->service->worlds[i]);
+    json_end_object(&call->writer);
   }
-  json_end_array(&writer);
-  json_end_object(&writer);
-  api_answer_now(request, &writer);
+  json_end_array(&call->writer);
 }
 
-static void show_world(http_request *request) {
-  json_writer writer;
-  world_published published;
-  hosted_world *world = api_world(request);
-  if (!world || !api_worlds_start(request, &writer, WORLD_ROOM)) return;
-  world_read_published(world, &published);
-  write_world(&writer, NULL, world, &published);
-  api_answer_now(request, &writer);
+static void show_world(api_call *call) {
+  write_world(&call->writer, call->world);
 }
 
-static void show_levels(http_request *request) {
-  json_writer writer;
+static void show_levels(api_call *call) {
   world_published published;
-  hosted_world *world = api_world(request);
-  if (!world || !api_worlds_start(request, &writer, WORLD_ROOM)) return;
-  world_read_published(world, &published);
-  json_begin_object(&writer, NULL);
-  write_levels(&writer, &published.report);
-  json_uint(&writer, "agents_eased", published.report.agents_eased);
-  json_uint(&writer, "agents_demoted", published.report.agents_demoted);
-  json_number(&writer, "pressure", (double)published.report.pressure);
-  json_end_object(&writer);
-  api_answer_now(request, &writer);
+  const muster_frame_report *report = &published.report;
+  world_read_published(call->world, &published);
+  write_levels(&call->writer, report);
+  json_print(&call->writer, "agents_eased=%u agents_demoted=%u pressure=%g", report->agents_eased,
+             report->agents_demoted, report->pressure);
 }
 
 /* --------------------------------------------------------------------------------------------------------- weights */
@@ -127,7 +72,7 @@ static void write_tuning(json_writer *writer, const muster_world_tuning *tuning)
     else if (field_value(field, place) < 0)
       json_null(writer, field->name);
     else
-      api_write_float(writer, field->name, (float)field_value(field, place));
+      json_float(writer, field->name, (float)field_value(field, place));
   }
 }
 
@@ -140,13 +85,10 @@ static void read_weights(api_call *call) {
 
 /* -------------------------------------------------------------------------------------------------------- changing */
 
-static void api_worlds_write_pace(json_writer *writer, const hosted_world *world) {
-  json_string(writer, "world", world->name);
-  json_uint(writer, "budget_ns", world->budget_ns);
-  json_uint(writer, "period_ns", world->period_ns);
-  json_bool(writer, "paused", world->paused);
-  json_uint(writer, "steps_left", world->steps_left);
-  json_uint(writer, "workers", muster_world_workers(world->world));
+static void api_worlds_write_pace(api_call *call) {
+  const hosted_world *world = call->world;
+  json_print(&call->writer, "world=%s budget_ns=%lu period_ns=%lu paused=%d steps_left=%u workers=%u", world->name,
+             world->budget_ns, world->period_ns, world->paused, world->steps_left, muster_world_workers(world->world));
 }
 
 /* Changes that can be refused come first, and are taken back when a later one is refused. */
@@ -165,7 +107,7 @@ static bool change_pace_and_workers(api_call *call, const world_change *change, 
 }
 
 static void api_worlds_apply_change(api_call *call) {
-  const world_change *change = (const world_change *)(const void *)call->input;
+  const world_change *change = call->input;
   hosted_world *world = call->world;
   uint64_t budget_ns = world->budget_ns, period_ns = world->period_ns;
   if (!change_pace_and_workers(call, change, change->budget_ns, change->rate ? settings_period_ns(change->rate) : 0)) {
@@ -175,42 +117,26 @@ static void api_worlds_apply_change(api_call *call) {
   }
   if (change->has_paused && change->paused) frames_pause(call->service, world, 0);
   if (change->has_paused && !change->paused) frames_resume(call->service, world);
-  api_worlds_write_pace(&call->writer, world);
+  api_worlds_write_pace(call);
 }
 
 static void take_steps(api_call *call) {
-  const uint32_t *frames = (const uint32_t *)(const void *)call->input;
+  const uint32_t *frames = call->input;
   frames_pause(call->service, call->world, *frames);
-  api_worlds_write_pace(&call->writer, call->world);
+  api_worlds_write_pace(call);
 }
 
-enum { SMALL_BODY = 16384 };
+enum { SMALL_BODY = 16384, WORLD_ROOM = 8192, WORLDS_ROOM = WORLD_ROOM * (WORLDS_MAX + 1) };
 
 const http_route api_world_routes[] = {
-    {.method = "GET", .pattern = "/v1/worlds", .handle = list_worlds, .summary = "all worlds"},
-    {.method = "GET", .pattern = "/v1/worlds/{world}", .handle = show_world, .summary = "pace, last frame and sums"},
-    {.method = "PATCH",
-     .pattern = "/v1/worlds/{world}",
-     .handle = api_handle,
-     .order = &(const api_order){.work = api_worlds_apply_change,
-                                 .read = world_change_read,
-                                 .input_bytes = sizeof(world_change)},
-     .body_max = SMALL_BODY,
-     .summary = "change budget_ns, hz, paused, workers, policy and weights: all or nothing"},
-    {.method = "POST",
-     .pattern = "/v1/worlds/{world}/step",
-     .handle = api_handle,
-     .order = &(const api_order){.work = take_steps, .read = step_read, .input_bytes = sizeof(uint32_t)},
-     .body_max = SMALL_BODY,
-     .summary = "pause and run so many frames"},
-    {.method = "GET",
-     .pattern = "/v1/worlds/{world}/weights",
-     .handle = api_handle,
-     .order = &(const api_order){.work = read_weights},
-     .summary = "weights and workers in force"},
-    {.method = "GET",
-     .pattern = "/v1/worlds/{world}/levels",
-     .handle = show_levels,
-     .summary = "agents by capability level"},
+    {"GET", "/v1/worlds", "all worlds", API_ORDER(list_worlds, .at_once = true, .room = WORLDS_ROOM)},
+    {"GET", "/v1/worlds/{world}", "pace, last frame and sums",
+     API_ORDER(show_world, .at_once = true, .room = WORLD_ROOM)},
+    {"PATCH", "/v1/worlds/{world}", "change budget_ns, hz, paused, workers, policy and weights: all or nothing",
+     API_ORDER(api_worlds_apply_change, world_change_read, sizeof(world_change)), .body_max = SMALL_BODY},
+    {"POST", "/v1/worlds/{world}/step", "pause and run so many frames",
+     API_ORDER(take_steps, step_read, sizeof(uint32_t)), .body_max = SMALL_BODY},
+    {"GET", "/v1/worlds/{world}/weights", "weights and workers in force", API_ORDER(read_weights)},
+    {"GET", "/v1/worlds/{world}/levels", "agents by capability level", API_ORDER(show_levels, .at_once = true)},
     {0},
 };

@@ -22,74 +22,63 @@ static bool exposition_make_room(struct exposition *exposition, size_t more) {
   return true;
 }
 
-static void put(struct exposition *exposition, const char *text, size_t bytes) {
-  if (!exposition_make_room(exposition, bytes)) return;
-  memcpy(exposition->text + exposition->bytes, text, bytes);
-  exposition->bytes += bytes;
-}
-
-static void put_text(struct exposition *exposition, const char *text) {
-  put(exposition, text, strlen(text));
+/* The text has room for a zero behind it. */
+__attribute__((format(printf, 2, 3))) static void put(struct exposition *exposition, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  size_t length = (size_t)vsnprintf(NULL, 0, format, arguments);
+  va_end(arguments);
+  if (!exposition_make_room(exposition, length + 1)) return;
+  va_start(arguments, format);
+  vsnprintf(exposition->text + exposition->bytes, length + 1, format, arguments);
+  va_end(arguments);
+  exposition->bytes += length;
 }
 
 void exposition_begin(struct exposition *exposition, const char *name, exposition_kind kind, const char *help) {
-  static const char *const kinds[] = {"counter", "gauge", "histogram", "summary"};
+  static const char *const kinds[] = {"gauge", "histogram", "summary"};
+  size_t length = strlen(name);
+  bool counts = kind == EXPOSITION_NUMBER && length > 6 && strcmp(name + length - 6, "_total") == 0;
   exposition->family = name;
-  put_text(exposition, "# HELP ");
-  put_text(exposition, name);
-  put_text(exposition, " ");
-  put_text(exposition, help);
-  put_text(exposition, "\n# TYPE ");
-  put_text(exposition, name);
-  put_text(exposition, " ");
-  put_text(exposition, kinds[kind]);
-  put_text(exposition, "\n");
+  put(exposition, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, counts ? "counter" : kinds[kind]);
 }
 
 static void put_value(struct exposition *exposition, const char *value) {
   for (size_t bytes; *value; value += bytes ? bytes : 1) {
     bytes = json_utf8_length((const unsigned char *)value);
     if (bytes == 0)
-      put_text(exposition, "?");
+      put(exposition, "?");
     else if (*value == '\n')
-      put_text(exposition, "\\n");
-    else if (*value == '"' || *value == '\\')
-      put(exposition, (char[]){'\\', *value}, 2);
+      put(exposition, "\\n");
     else
-      put(exposition, value, bytes);
+      put(exposition, "%s%.*s", *value == '"' || *value == '\\' ? "\\" : "", (int)bytes, value);
   }
 }
 
 static void exposition_put_head(struct exposition *exposition, const char *suffix, const exposition_labels *labels) {
-  put_text(exposition, exposition->family);
-  put_text(exposition, suffix);
-  for (uint32_t i = 0; labels && i < labels->count; i++) {
-    put_text(exposition, i ? "," : "{");
-    put_text(exposition, labels->labels[i].name);
-    put_text(exposition, "=\"");
+  uint32_t count = labels ? labels->count : 0;
+  put(exposition, "%s%s", exposition->family, suffix);
+  for (uint32_t i = 0; i < count; i++) {
+    put(exposition, "%c%s=\"", i ? ',' : '{', labels->labels[i].name);
     put_value(exposition, labels->labels[i].value);
-    put_text(exposition, "\"");
+    put(exposition, "\"");
   }
-  put_text(exposition, labels && labels->count ? "} " : " ");
+  put(exposition, "%s", count ? "} " : " ");
 }
 
 void exposition_write(struct exposition *exposition, const char *suffix, const exposition_labels *labels,
                       double value) {
-  char text[40];
   exposition_put_head(exposition, suffix, labels);
   if (isfinite(value))
-    snprintf(text, sizeof text, "%.15g\n", value);
+    put(exposition, "%.15g\n", value);
   else
-    snprintf(text, sizeof text, "%s\n", isnan(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf");
-  put_text(exposition, text);
+    put(exposition, "%s\n", isnan(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf");
 }
 
 void exposition_write_count(struct exposition *exposition, const char *suffix, const exposition_labels *labels,
                             uint64_t value) {
-  char text[24];
   exposition_put_head(exposition, suffix, labels);
-  snprintf(text, sizeof text, "%llu\n", (unsigned long long)value);
-  put_text(exposition, text);
+  put(exposition, "%lu\n", value);
 }
 
 exposition_labels exposition_with(const exposition_labels *labels, const char *name, const char *value) {

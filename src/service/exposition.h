@@ -29,12 +29,8 @@ typedef struct exposition_labels {
   exposition_label labels[EXPOSITION_LABELS_MAX];
 } exposition_labels;
 
-typedef enum exposition_kind {
-  EXPOSITION_COUNTER = 0,
-  EXPOSITION_GAUGE,
-  EXPOSITION_HISTOGRAM,
-  EXPOSITION_SUMMARY
-} exposition_kind;
+/* A number is a counter when its family's name ends in _total, and a gauge otherwise. */
+typedef enum exposition_kind { EXPOSITION_NUMBER = 0, EXPOSITION_HISTOGRAM, EXPOSITION_SUMMARY } exposition_kind;
 
 /* Begins a family; each name comes once, and all its samples before the next family. `name` and `help` are used until
  * then. */

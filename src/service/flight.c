@@ -115,15 +115,15 @@ static void log_inside(muster_log_level level, const flight_inside *inside, cons
   bool numbered = entry->doing == MUSTER_FLIGHT_ATOM || entry->doing == MUSTER_FLIGHT_ACTION;
   char atom[32] = "";
   if (numbered) snprintf(atom, sizeof atom, " %u", entry->atom);
-  log_line(level, "%s: world %s (module %s): agent %u (generation %u) of type '%s', in %s%s, frame %llu, worker %u",
+  log_line(level, "%s: world %s (module %s): agent %u (generation %u) of type '%s', in %s%s, frame %lu, worker %u",
            what, inside->world, inside->module, entry->agent.index, entry->agent.generation, entry->type_name, doing,
-           atom, (unsigned long long)entry->frame, entry->worker);
+           atom, entry->frame, entry->worker);
 }
 
 static void log_report(const flight_report *report) {
   if (report->clean) return;
   const char *how = report->signal ? "died of SIG" : "was killed, or ended without a trace";
-  log_line(MUSTER_LOG_ERROR, "the last run (process %llu) %s%s", (unsigned long long)report->process, how,
+  log_line(MUSTER_LOG_ERROR, "the last run (process %lu) %s%s", report->process, how,
            report->signal ? name_of_signal(report->signal) : "");
   if (report->call.function)
     log_line(MUSTER_LOG_ERROR, "crashed by: world %s (module %s): its %s", report->call.world, report->call.module,
@@ -352,8 +352,8 @@ void flight_judge(struct flight *flight, muster_world *world, const char *name) 
                muster_last_error());
       continue;
     }
-    log_line(MUSTER_LOG_WARNING, "world %s: type '%s' has crashed the service %llu times: in quarantine until a pardon",
-             name, type, (unsigned long long)crashes);
+    log_line(MUSTER_LOG_WARNING, "world %s: type '%s' has crashed the service %lu times: in quarantine until a pardon",
+             name, type, crashes);
   }
 }
 

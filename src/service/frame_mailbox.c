@@ -4,33 +4,27 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-static void frame_mailbox_enqueue(mailbox_queue *queue, mailbox_request *request) {
-  request->next = NULL;
-  if (queue->first)
-    queue->last->next = request;
-  else
-    queue->first = request;
-  queue->last = request;
+/* Delivers what is in the queue when it begins; `done` may post again, and free the request. */
+static void deliver(mailbox_queue *queue) {
+  for (mailbox_request *request; (request = STAILQ_FIRST(queue)) != NULL;) {
+    STAILQ_REMOVE_HEAD(queue, link);
+    request->done(request);
+  }
 }
 
-static mailbox_request *dequeue(mailbox_queue *queue) {
-  mailbox_request *request = queue->first;
-  if (request) queue->first = request->next;
-  return request;
-}
-
-/* Delivers all answers that are there when it begins; `done` may post again. */
 static void frame_mailbox_hand_out(uv_async_t *answered) {
   struct frame_mailbox *mailbox = answered->data;
+  mailbox_queue answers = STAILQ_HEAD_INITIALIZER(answers);
   uv_mutex_lock(&mailbox->mutex);
-  mailbox_queue answers = mailbox->answers;
-  mailbox->answers = (mailbox_queue){0};
+  STAILQ_CONCAT(&answers, &mailbox->answers);
   uv_mutex_unlock(&mailbox->mutex);
-  for (mailbox_request *request; (request = dequeue(&answers)) != NULL;) request->done(request);
+  deliver(&answers);
 }
 
 muster_result frame_mailbox_open(struct frame_mailbox *mailbox, uv_loop_t *loop) {
   *mailbox = (struct frame_mailbox){.answered.data = mailbox};
+  STAILQ_INIT(&mailbox->waiting);
+  STAILQ_INIT(&mailbox->answers);
   int problem = uv_mutex_init(&mailbox->mutex);
   if (!problem) problem = uv_cond_init(&mailbox->posted);
   if (!problem) problem = uv_async_init(loop, &mailbox->answered, frame_mailbox_hand_out);
@@ -47,7 +41,7 @@ static void free_locks(uv_handle_t *answered) {
 void frame_mailbox_close(struct frame_mailbox *mailbox) {
   frame_mailbox_refuse(mailbox);
   frame_mailbox_hand_out(&mailbox->answered);
-  for (mailbox_request *request; (request = dequeue(&mailbox->waiting)) != NULL;) request->done(request);
+  deliver(&mailbox->waiting);
   uv_close((uv_handle_t *)&mailbox->answered, free_locks);
 }
 
@@ -58,7 +52,7 @@ muster_result frame_mailbox_post(struct frame_mailbox *mailbox, mailbox_request 
   if (closed || full) {
     mailbox->counts.refused++;
   } else {
-    frame_mailbox_enqueue(&mailbox->waiting, request);
+    STAILQ_INSERT_TAIL(&mailbox->waiting, request, link);
     mailbox->counts.posted++;
     mailbox->counts.waiting++;
     uv_cond_signal(&mailbox->posted);
@@ -85,13 +79,14 @@ void frame_mailbox_wake(struct frame_mailbox *mailbox) {
 
 /* Runs one request. The mutex is held at the call and at the return. */
 static void serve_one(struct frame_mailbox *mailbox, struct service *service) {
-  mailbox_request *request = dequeue(&mailbox->waiting);
+  mailbox_request *request = STAILQ_FIRST(&mailbox->waiting);
+  STAILQ_REMOVE_HEAD(&mailbox->waiting, link);
   mailbox->counts.waiting--;
   uv_mutex_unlock(&mailbox->mutex);
   request->run(request, service);
   uv_mutex_lock(&mailbox->mutex);
   mailbox->counts.run++;
-  frame_mailbox_enqueue(&mailbox->answers, request);
+  STAILQ_INSERT_TAIL(&mailbox->answers, request, link);
   uv_async_send(&mailbox->answered);
 }
 
@@ -106,8 +101,8 @@ void frame_mailbox_serve(struct frame_mailbox *mailbox, struct service *service,
   uint64_t now_ns = clock_system(), busy_until_ns = now_ns + least_ns;
   if (busy_until_ns < until_ns) busy_until_ns = until_ns;
   uv_mutex_lock(&mailbox->mutex);
-  while (!mailbox->woken && (mailbox->waiting.first ? now_ns < busy_until_ns : now_ns < until_ns)) {
-    if (mailbox->waiting.first)
+  while (!mailbox->woken && (!STAILQ_EMPTY(&mailbox->waiting) ? now_ns < busy_until_ns : now_ns < until_ns)) {
+    if (!STAILQ_EMPTY(&mailbox->waiting))
       serve_one(mailbox, service);
     else
       sleep_until(mailbox, now_ns, until_ns);

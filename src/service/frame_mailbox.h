@@ -13,6 +13,7 @@
 #define SERVICE_FRAME_MAILBOX_H
 
 #include <muster/common.h>
+#include <sys/queue.h>
 #include <uv.h>
 
 struct service;
@@ -21,7 +22,7 @@ struct service;
 typedef struct mailbox_request {
   void (*run)(struct mailbox_request *request, struct service *service); /* frames' thread, between two frames */
   void (*done)(struct mailbox_request *request);                         /* loop's thread, afterwards; may free it */
-  struct mailbox_request *next;
+  STAILQ_ENTRY(mailbox_request) link;
 } mailbox_request;
 
 enum { MAILBOX_WAITING_MAX = 1024 };
@@ -32,9 +33,7 @@ typedef struct mailbox_counts {
   uint32_t waiting; /* now */
 } mailbox_counts;
 
-typedef struct mailbox_queue {
-  mailbox_request *first, *last;
-} mailbox_queue;
+typedef STAILQ_HEAD(mailbox_queue, mailbox_request) mailbox_queue;
 
 /* The mutex guards all but the handle. */
 struct frame_mailbox {

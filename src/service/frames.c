@@ -6,7 +6,6 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "base/error.h"
 
 #include <stdio.h>
 
@@ -60,8 +59,8 @@ static void run_frame(hosted_world *world) {
   if (hosting_run_frame(world) != MUSTER_OK) {
     world->failed = true;
     snprintf(world->failure, sizeof world->failure, "%s", muster_last_error());
-    log_line(MUSTER_LOG_ERROR, "world %s stands still: its frame %llu failed: %s", world->name,
-             (unsigned long long)world->frames + 1, world->failure);
+    log_line(MUSTER_LOG_ERROR, "world %s stands still: its frame %lu failed: %s", world->name, world->frames + 1,
+             world->failure);
   } else {
     world->frames++;
     if (world->paused) world->steps_left--;
@@ -109,21 +108,20 @@ void frames_force_pace(hosted_world *world, uint64_t budget_ns, uint64_t period_
   publish_pace(world);
 }
 
-void frames_pause(struct service *service, hosted_world *world, uint32_t steps) {
-  world->paused = true;
+static void change_pause(struct service *service, hosted_world *world, bool paused, uint32_t steps) {
+  world->paused = paused;
   world->steps_left = steps;
   world->due_ns = clock_system();
   publish_pace(world);
   frame_mailbox_wake(&service->mailbox); /* it may be waiting for no frame at all */
 }
 
+void frames_pause(struct service *service, hosted_world *world, uint32_t steps) {
+  change_pause(service, world, true, steps);
+}
+
 void frames_resume(struct service *service, hosted_world *world) {
-  if (!world->paused) return;
-  world->paused = false;
-  world->steps_left = 0;
-  world->due_ns = clock_system();
-  publish_pace(world);
-  frame_mailbox_wake(&service->mailbox); /* it may be waiting for no frame at all */
+  if (world->paused) change_pause(service, world, false, 0);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- thread */

@@ -9,36 +9,35 @@
 
 static const uint64_t patience_ns = 1000000000u;
 
-static void add_reason(json_writer *writer, const char *world, const char *code, const char *message) {
-  json_begin_object(writer, NULL);
-  if (world) json_string(writer, "world", world);
-  json_string(writer, "code", code);
-  json_string(writer, "message", message);
-  json_end_object(writer);
-}
-
 static bool is_late(const health_world *world, uint64_t now_ns) {
   uint64_t most_ns = HEALTH_PERIODS * world->period_ns;
   if (most_ns < patience_ns) most_ns = patience_ns;
   return !world->paused && now_ns > world->frame_end_ns && now_ns - world->frame_end_ns > most_ns;
 }
 
+static void add_reason(json_writer *writer, const char *code, const char *message) {
+  json_print(writer, "{ code=%s message=%s }", code, message);
+}
+
 /* Returns true when there was no reason to add. */
 static bool add_reasons(json_writer *writer, const health_world *world, uint64_t now_ns) {
-  char message[160];
+  char late[160];
+  const char *code = "late", *message = late;
   if (world->failed) {
-    add_reason(writer, world->name, "failed", world->failure);
-    return false;
+    code = "failed";
+    message = world->failure;
+  } else if (world->paused) {
+    return true;
+  } else if (!world->frame_end_ns) {
+    code = "no_frame";
+    message = "no frame has been run yet";
+  } else if (is_late(world, now_ns)) {
+    snprintf(late, sizeof late, "the last frame ended %.3f s ago; one is due every %.3f s",
+             (double)(now_ns - world->frame_end_ns) / 1e9, (double)world->period_ns / 1e9);
+  } else {
+    return true;
   }
-  if (world->paused) return true;
-  if (!world->frame_end_ns) {
-    add_reason(writer, world->name, "no_frame", "no frame has been run yet");
-    return false;
-  }
-  if (!is_late(world, now_ns)) return true;
-  snprintf(message, sizeof message, "the last frame ended %.3f s ago; one is due every %.3f s",
-           (double)(now_ns - world->frame_end_ns) / 1e9, (double)world->period_ns / 1e9);
-  add_reason(writer, world->name, "late", message);
+  json_print(writer, "{ world=%s code=%s message=%s }", world->name, code, message);
   return false;
 }
 
@@ -46,9 +45,9 @@ static bool add_all(json_writer *writer, service_stage stage, const char *unsave
                     uint32_t count, uint64_t now_ns) {
   bool ready = stage == SERVICE_RUNNING && !unsaved;
   json_begin_array(writer, "reasons");
-  if (stage == SERVICE_STARTING) add_reason(writer, NULL, "starting", "the worlds are not open yet");
-  if (stage == SERVICE_STOPPING) add_reason(writer, NULL, "stopping", "the service is being stopped");
-  if (unsaved) add_reason(writer, NULL, "unsaved", unsaved);
+  if (stage == SERVICE_STARTING) add_reason(writer, "starting", "the worlds are not open yet");
+  if (stage == SERVICE_STOPPING) add_reason(writer, "stopping", "the service is being stopped");
+  if (unsaved) add_reason(writer, "unsaved", unsaved);
   for (uint32_t i = 0; stage == SERVICE_RUNNING && i < count; i++)
     ready = add_reasons(writer, &worlds[i], now_ns) && ready;
   json_end_array(writer);
@@ -98,10 +97,7 @@ static void show_readiness(http_request *request) {
 }
 
 const http_route health_routes[] = {
-    {.method = "GET", .pattern = "/healthz", .handle = show_health, .summary = "whether the service lives"},
-    {.method = "GET",
-     .pattern = "/readyz",
-     .handle = show_readiness,
-     .summary = "whether its worlds run and are saved"},
+    {"GET", "/healthz", "whether the service lives", .handle = show_health},
+    {"GET", "/readyz", "whether its worlds run and are saved", .handle = show_readiness},
     {0},
 };

@@ -69,9 +69,8 @@ static muster_result resume_world(hosted_world *world, const snapshot_file_world
   if (muster_world_hash(world->world) != saved->info.hash)
     return error_set(MUSTER_E_INPUT, "the world that came of it is another");
   world->sim_now_ns = saved->sim_now_ns;
-  log_line(MUSTER_LOG_INFO, "world %s: %u agents and %u spawns of frame %llu go on, hash %016llx", world->name,
-           saved->info.agents, saved->info.spawns, (unsigned long long)saved->info.frames,
-           (unsigned long long)saved->info.hash);
+  log_line(MUSTER_LOG_INFO, "world %s: %u agents and %u spawns of frame %lu go on, hash %016lx", world->name,
+           saved->info.agents, saved->info.spawns, saved->info.frames, saved->info.hash);
   return MUSTER_OK;
 }
 

@@ -56,20 +56,15 @@ static void open_connection(http_listener *listener, struct MHD_Connection *conn
   opened->listener = listener;
   opened->descriptor = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
   opened->deadline_ms = uv_now(http->loop) + http->options.receive_ms;
-  opened->next = http->connections;
-  if (opened->next) opened->next->previous = opened;
-  http->connections = opened;
+  LIST_INSERT_HEAD(&http->connections, opened, link);
   http->counts.connections++;
   http->counts.open++;
   *context = opened;
 }
 
 static void close_connection(http_connection *connection) {
-  struct http *http = connection->listener->http;
-  if (connection->next) connection->next->previous = connection->previous;
-  if (connection->previous) connection->previous->next = connection->next;
-  if (http->connections == connection) http->connections = connection->next;
-  http->counts.open--;
+  connection->listener->http->counts.open--;
+  LIST_REMOVE(connection, link);
   free(connection);
 }
 
@@ -95,7 +90,8 @@ static void on_completed(void *user, struct MHD_Connection *connection, void **c
 static void on_sweep(uv_timer_t *timer) {
   struct http *http = timer->data;
   uint64_t now_ms = uv_now(http->loop);
-  for (http_connection *connection = http->connections; connection; connection = connection->next) {
+  http_connection *connection;
+  LIST_FOREACH(connection, &http->connections, link) {
     if (now_ms < connection->deadline_ms) continue;
     connection->deadline_ms = UINT64_MAX;
     shutdown(connection->descriptor, SHUT_RDWR);
@@ -234,7 +230,8 @@ void http_destroy(struct http *http, void (*done)(void *user), void *user) {
   if (!http) return;
   http->closed = done;
   http->closed_user = user;
-  for (http_request *request = http->requests; request; request = request->next) {
+  http_request *request;
+  LIST_FOREACH(request, &http->requests, link) {
     if (request->suspended) http_refuse(request, 503, "stopping", NULL, "the daemon stops");
     if (request->stream) http_stream_end(request->stream);
   }

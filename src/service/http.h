@@ -11,7 +11,7 @@
  *     }
  *
  *     static const http_route routes[] = {
- *         {.method = "GET", .pattern = "/v1/worlds/{world}/levels", .handle = show_levels, .summary = "..."},
+ *         {"GET", "/v1/worlds/{world}/levels", "agents by capability level", show_levels},
  *     };
  *
  * Every refusal is JSON: {"error": {"code": "...", "message": "...", "field": "..."}}; the field is missing where none
@@ -38,12 +38,12 @@ typedef struct http_request http_request;
 typedef struct http_route {
   const char *method;  /* GET (which answers HEAD, too), POST, PUT, PATCH or DELETE */
   const char *pattern; /* "/v1/worlds/{world}": a name in braces matches one part of the path, not empty */
+  const char *summary; /* one line for the list of requests */
   void (*handle)(http_request *request);
   const void *order;     /* for the handler; null = none */
   const char *queries;   /* names that the query may have, each once, separated by blanks; null = none */
   uint32_t body_max;     /* bytes; 0 = the request has no body */
   const char *body_type; /* of the body; null = JSON */
-  const char *summary;   /* one line for the list of requests */
   bool goes_always;      /* its answer is never refused for answers that wait, like that of a change */
 } http_route;
 
@@ -155,9 +155,9 @@ typedef struct http_header {
 void http_answer_static(http_request *request, unsigned status, const char *type, const void *body, size_t bytes,
                         const http_header *headers);
 
-/* Refuses with an error; `code` is a word for programs, `field` the field at fault, or null; the sentence is
- * printf-style. */
-void http_refuse(http_request *request, unsigned status, const char *code, const char *field, const char *format, ...)
+/* Refuses with an error, and returns false; `code` is a word for programs, `field` the field at fault, or null; the
+ * sentence is printf-style. */
+bool http_refuse(http_request *request, unsigned status, const char *code, const char *field, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
 /* --------------------------------------------------------------------------------------- answers without an end */

@@ -17,13 +17,11 @@ static bool pad_token(char padded[TOKEN_BYTES], const char *token) {
   return true;
 }
 
-bool http_tokens_equal(const char *held, const char *given) {
+/* Compares two tokens, padded to TOKEN_BYTES: the time depends neither on where they differ nor on whether they are of
+ * one length. A longer one than that equals none. */
+static bool http_tokens_equal(const char *held, const char *given) {
   char own[TOKEN_BYTES], others[TOKEN_BYTES];
   return pad_token(own, held) && pad_token(others, given) && gnutls_memcmp(own, others, TOKEN_BYTES) == 0;
-}
-
-static const char *header(const http_request *request, const char *name) {
-  return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
 /* The length of the name in "name:port" or "[::1]:port"; 0 when it is neither. */
@@ -49,68 +47,54 @@ static bool knows_host(const struct http *http, const char *host) {
 
 /* Against pages that let their own host name resolve to this machine: the browser still sends that name. */
 static bool check_host(http_request *request) {
-  const char *host = header(request, MHD_HTTP_HEADER_HOST);
+  const char *host = http_header_value(request, MHD_HTTP_HEADER_HOST);
   if (host && knows_host(request->http, host)) return true;
-  http_refuse(request, host ? 421 : 400, "host", "Host",
-              "ask for localhost, 127.0.0.1, [::1] or a host that the daemon was told of, not '%.80s'",
-              host ? host : "");
-  return false;
+  return http_refuse(request, host ? 421 : 400, "host", "Host",
+                     "ask for localhost, 127.0.0.1, [::1] or a host that the daemon was told of, not '%.80s'",
+                     host ? host : "");
 }
 
 /* Against pages of other sites that make a browser send requests here. Programs send neither header. */
 static bool check_origin(http_request *request) {
-  const char *origin = header(request, MHD_HTTP_HEADER_ORIGIN), *site = header(request, "Sec-Fetch-Site");
+  const char *origin = http_header_value(request, MHD_HTTP_HEADER_ORIGIN),
+             *site = http_header_value(request, "Sec-Fetch-Site");
   const char *host = origin ? strstr(origin, "://") : NULL;
   bool foreign = origin && !(host && knows_host(request->http, host + 3));
   if (site && strcasecmp(site, "same-origin") != 0 && strcasecmp(site, "none") != 0) foreign = true;
-  if (foreign)
-    http_refuse(request, 403, "origin", origin ? "Origin" : "Sec-Fetch-Site", "requests of other sites are refused");
-  return !foreign;
+  return !foreign || http_refuse(request, 403, "origin", origin ? "Origin" : "Sec-Fetch-Site",
+                                 "requests of other sites are refused");
 }
 
 static bool check_token(http_request *request) {
   static const char scheme[] = "Bearer ";
-  const char *given = header(request, MHD_HTTP_HEADER_AUTHORIZATION), *token = request->http->token;
-  if (!token) {
-    http_refuse(request, 403, "no_token", NULL,
-                "nothing can be changed over TCP without a token: use the unix socket, or set token_file");
-    return false;
-  }
+  const char *given = http_header_value(request, MHD_HTTP_HEADER_AUTHORIZATION), *token = request->http->token;
+  if (!token)
+    return http_refuse(request, 403, "no_token", NULL,
+                       "nothing can be changed over TCP without a token: use the unix socket, or set token_file");
   if (given && strncasecmp(given, scheme, sizeof scheme - 1) == 0 &&
       http_tokens_equal(token, given + sizeof scheme - 1))
     return true;
-  http_refuse(request, 401, "token", "Authorization", "send 'Authorization: Bearer TOKEN' to change something");
-  return false;
+  return http_refuse(request, 401, "token", "Authorization", "send 'Authorization: Bearer TOKEN' to change something");
 }
 
 /* The accepted body types exclude those that an HTML form of another page can send. */
 static bool http_guard_check_type(http_request *request) {
-  const char *given = header(request, MHD_HTTP_HEADER_CONTENT_TYPE);
+  const char *given = http_header_value(request, MHD_HTTP_HEADER_CONTENT_TYPE);
   const char *wanted = request->route->body_type ? request->route->body_type : HTTP_JSON;
   size_t length = given ? strcspn(given, "; \t") : 0;
   if (length == strlen(wanted) && strncasecmp(given, wanted, length) == 0) return true;
-  http_refuse(request, 415, "content_type", "Content-Type", "send the body as %s", wanted);
-  return false;
+  return http_refuse(request, 415, "content_type", "Content-Type", "send the body as %s", wanted);
 }
 
 /* 0 also for a body that is sent in chunks. */
 static bool check_length(http_request *request) {
-  const char *given = header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
-  const char *coding = header(request, MHD_HTTP_HEADER_TRANSFER_ENCODING);
+  const char *given = http_header_value(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
+  const char *coding = http_header_value(request, MHD_HTTP_HEADER_TRANSFER_ENCODING);
   uint32_t most = http_body_max(request->http, request->route);
   unsigned long long length = 0;
-  if (coding && strcasecmp(coding, "chunked") != 0) {
-    http_refuse(request, 400, "coding", "Transfer-Encoding", "send the body as it is, or chunked");
-    return false;
-  }
-  if (given && sscanf(given, "%20llu", &length) == 1 && length > most) {
-    if (most)
-      http_refuse(request, 413, "too_large", NULL, "the body has %llu bytes; at most %u are taken", length, most);
-    else
-      http_refuse(request, 413, "too_large", NULL, "send no body with %s %s", request->route->method,
-                  request->route->pattern);
-    return false;
-  }
+  if (coding && strcasecmp(coding, "chunked") != 0)
+    return http_refuse(request, 400, "coding", "Transfer-Encoding", "send the body as it is, or chunked");
+  if (given && sscanf(given, "%20llu", &length) == 1 && length > most) return http_refuse_size(request, length);
   bool has_body = length > 0 || coding;
   return !has_body || !most || http_guard_check_type(request);
 }
@@ -143,8 +127,7 @@ static bool check_queries(http_request *request) {
   query_check check = {.request = request};
   MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, check_query, &check);
   if (!check.bad) return true;
-  http_refuse(request, 400, "query", check.bad, "query '%.80s': %s", check.bad, check.why);
-  return false;
+  return http_refuse(request, 400, "query", check.bad, "query '%.80s': %s", check.bad, check.why);
 }
 
 bool http_guard(http_request *request, const char *method) {

@@ -5,6 +5,7 @@
 #include "service/http.h"
 
 #include <microhttpd.h>
+#include <sys/queue.h>
 
 enum { HTTP_PATH_BYTES = 512, HTTP_VALUES_MAX = 4, HTTP_LISTENERS_MAX = 2, HTTP_HOSTS_BYTES = 1024 };
 
@@ -19,7 +20,7 @@ typedef struct http_listener {
 
 /* A connection and the time by which something must have happened on it. */
 typedef struct http_connection {
-  struct http_connection *next, *previous;
+  LIST_ENTRY(http_connection) link;
   http_listener *listener;
   int descriptor;
   uint64_t deadline_ms; /* of the loop's clock; UINT64_MAX = none: the request is being answered */
@@ -27,7 +28,7 @@ typedef struct http_connection {
 
 struct http_request {
   struct http *http;
-  http_request *next, *previous; /* of all that are open */
+  LIST_ENTRY(http_request) link; /* of all that are open */
   struct MHD_Connection *connection;
   http_connection *client;
   const http_route *route;
@@ -51,8 +52,8 @@ struct http {
   char hosts[HTTP_HOSTS_BYTES]; /* between blanks */
   http_listener listeners[HTTP_LISTENERS_MAX];
   uint32_t listener_count;
-  http_connection *connections;
-  http_request *requests;
+  LIST_HEAD(, http_connection) connections;
+  LIST_HEAD(, http_request) requests;
   uv_timer_t sweep; /* cuts slow connections */
   http_counts counts;
   uint16_t port;
@@ -73,12 +74,8 @@ static inline uint32_t http_body_max(const struct http *http, const http_route *
   return route->body_max < http->options.body_bytes_max ? route->body_max : http->options.body_bytes_max;
 }
 
-/* Compares two tokens, padded to TOKEN_BYTES: the time depends neither on where they differ nor on whether they are of
- * one length. A longer one than that equals none. */
-bool http_tokens_equal(const char *held, const char *given);
-
-/* Refuses an unknown method of a known path. */
-void http_refuse_method(http_request *request, const char *method, const char *allowed);
+/* Refuses a body of so many bytes, or one that is too large (0), and returns false. */
+bool http_refuse_size(http_request *request, unsigned long long bytes);
 
 /* Ends a stream of a server that stops. */
 void http_stream_end(http_stream *stream);

@@ -26,6 +26,14 @@ static enum MHD_Result send_answer(http_request *request) {
   return result;
 }
 
+/* Frees the memory of the body. */
+static void http_release_body(http_request *request) {
+  request->http->counts.bodies_waiting -= (uint32_t)request->body_room;
+  free(request->body);
+  request->body = NULL;
+  request->body_bytes = request->body_room = 0;
+}
+
 void http_respond(http_request *request, unsigned status, const char *type, struct MHD_Response *response) {
   ASSERT(request->status == 0 && status >= 200 && status < 600);
   if (!response) abort(); /* out of memory for a hundred bytes */
@@ -60,20 +68,17 @@ static bool reserve_answer(http_request *request, size_t bytes) {
   struct http *http = request->http;
   uint64_t waiting = http->counts.answers_waiting;
   if (bytes < LARGE_BYTES) return true;
-  if (may_be_refused(request) && waiting > 0 && waiting + bytes > http->options.answers_bytes_max) {
-    http_refuse(request, 429, "busy", NULL, "%llu bytes of answers wait for clients to take them: ask again later",
-                (unsigned long long)waiting);
-    return false;
-  }
+  if (may_be_refused(request) && waiting > 0 && waiting + bytes > http->options.answers_bytes_max)
+    return http_refuse(request, 429, "busy", NULL,
+                       "%lu bytes of answers wait for clients to take them: ask again later", waiting);
   request->answer_bytes = bytes;
   http->counts.answers_waiting += bytes;
   return true;
 }
 
 void http_answer(http_request *request, unsigned status, const char *type, const void *body, size_t bytes) {
-  if (!reserve_answer(request, bytes)) return;
-  struct MHD_Response *response = MHD_create_response_from_buffer(bytes, (void *)body, MHD_RESPMEM_MUST_COPY);
-  answer_with(request, status, type, response);
+  if (reserve_answer(request, bytes))
+    answer_with(request, status, type, MHD_create_response_from_buffer(bytes, (void *)body, MHD_RESPMEM_MUST_COPY));
 }
 
 void http_answer_owned(http_request *request, unsigned status, const char *type, void *body, size_t bytes) {
@@ -90,46 +95,26 @@ void http_answer_static(http_request *request, unsigned status, const char *type
   http_respond(request, status, type, response);
 }
 
-static struct MHD_Response *error_response(const char *code, const char *field, const char *message) {
-  char text[2048];
+bool http_refuse(http_request *request, unsigned status, const char *code, const char *field, const char *format, ...) {
+  char message[512], name[128], text[2048];
   json_writer writer;
-  json_start(&writer, text, sizeof text);
-  json_begin_object(&writer, NULL);
-  json_begin_object(&writer, "error");
-  json_string(&writer, "code", code);
-  json_string(&writer, "message", message);
-  if (field) json_string(&writer, "field", field);
-  json_end_object(&writer);
-  json_end_object(&writer);
-  if (!json_finish(&writer))
-    writer.length = (size_t)snprintf(text, sizeof text, "{\"error\": {\"code\": \"%s\"}}\n", code);
-  return MHD_create_response_from_buffer(writer.length, text, MHD_RESPMEM_MUST_COPY);
-}
-
-void http_refuse(http_request *request, unsigned status, const char *code, const char *field, const char *format, ...) {
-  char message[512], name[128];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
+  json_start(&writer, text, sizeof text);
+  json_print(&writer, "{ error{ code=%s message=%s", code, message);
   if (field) snprintf(name, sizeof name, "%s", field);
-  answer_with(request, status, HTTP_JSON, error_response(code, field ? name : NULL, message));
-}
-
-void http_refuse_method(http_request *request, const char *method, const char *allowed) {
-  http_refuse(request, 405, "method", NULL, "%.20s is not for this path: %s are", method, allowed);
-  MHD_add_response_header(request->response, MHD_HTTP_HEADER_ALLOW, allowed);
+  if (field) json_string(&writer, "field", name);
+  json_print(&writer, "} }");
+  if (!json_finish(&writer))
+    writer.length = (size_t)snprintf(text, sizeof text, "{\"error\": {\"code\": \"%s\"}}\n", code);
+  answer_with(request, status, HTTP_JSON, MHD_create_response_from_buffer(writer.length, text, MHD_RESPMEM_MUST_COPY));
+  return false;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ bodies
  */
-
-void http_release_body(http_request *request) {
-  request->http->counts.bodies_waiting -= (uint32_t)request->body_room;
-  free(request->body);
-  request->body = NULL;
-  request->body_bytes = request->body_room = 0;
-}
 
 /* Makes room for `bytes` in all. False: no memory. */
 static bool http_request_make_room(http_request *request, size_t bytes) {
@@ -163,15 +148,14 @@ static void http_request_take_piece(http_request *request, const char *piece, si
   request->body_bytes += bytes;
 }
 
-static void refuse_body(http_request *request) {
-  if (request->body_refused == 413 && request->route->body_max)
-    http_refuse(request, 413, "too_large", NULL, "the body is larger than the %u bytes that are taken",
-                http_body_max(request->http, request->route));
-  else if (request->body_refused == 413)
-    http_refuse(request, 413, "too_large", NULL, "send no body with %s %s", request->route->method,
-                request->route->pattern);
-  else
-    http_refuse(request, 429, "busy", NULL, "too many large requests at once: send it again later");
+bool http_refuse_size(http_request *request, unsigned long long bytes) {
+  const http_route *route = request->route;
+  uint32_t most = http_body_max(request->http, route);
+  if (!route->body_max)
+    return http_refuse(request, 413, "too_large", NULL, "send no body with %s %s", route->method, route->pattern);
+  if (bytes)
+    return http_refuse(request, 413, "too_large", NULL, "the body has %llu bytes; at most %u are taken", bytes, most);
+  return http_refuse(request, 413, "too_large", NULL, "the body is larger than the %u bytes that are taken", most);
 }
 
 /* --------------------------------------------------------------------------------------------------------- requests */
@@ -182,22 +166,23 @@ static http_request *open_request(struct http *http, struct MHD_Connection *conn
   request->http = http;
   request->connection = connection;
   request->client = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-  request->next = http->requests;
-  if (request->next) request->next->previous = request;
-  http->requests = request;
+  LIST_INSERT_HEAD(&http->requests, request, link);
   return request;
 }
 
 void http_close_request(http_request *request) {
   struct http *http = request->http;
-  if (request->next) request->next->previous = request->previous;
-  if (request->previous) request->previous->next = request->next;
-  if (http->requests == request) http->requests = request->next;
+  LIST_REMOVE(request, link);
   http_release_body(request);
   http->counts.answers_waiting -= request->answer_bytes;
   if (request->stream) http_stream_forget(request->stream);
   if (request->response) MHD_destroy_response(request->response);
   free(request);
+}
+
+static void refuse_method(http_request *request, const char *method, const char *allowed) {
+  http_refuse(request, 405, "method", NULL, "%.20s is not for this path: %s are", method, allowed);
+  MHD_add_response_header(request->response, MHD_HTTP_HEADER_ALLOW, allowed);
 }
 
 /* The headers are there: finds the route and refuses at once what needs no body. */
@@ -213,7 +198,7 @@ static void http_request_begin(http_request *request, const char *url, const cha
   request->route = http_match(request, method, allowed, sizeof allowed);
   if (!http_guard(request, method) || request->route) return;
   if (*allowed)
-    http_refuse_method(request, method, allowed);
+    refuse_method(request, method, allowed);
   else
     http_refuse(request, 404, "unknown_path", NULL, "there is nothing at %.200s; GET /v1 lists what there is", url);
 }
@@ -221,8 +206,10 @@ static void http_request_begin(http_request *request, const char *url, const cha
 static void handle(http_request *request) {
   request->handled = true;
   request->client->deadline_ms = UINT64_MAX;
-  if (request->body_refused)
-    refuse_body(request);
+  if (request->body_refused == 413)
+    http_refuse_size(request, 0);
+  else if (request->body_refused)
+    http_refuse(request, 429, "busy", NULL, "too many large requests at once: send it again later");
   else
     request->route->handle(request);
 }

@@ -15,7 +15,4 @@ void http_close_request(http_request *request);
  * it. */
 void http_respond(http_request *request, unsigned status, const char *type, struct MHD_Response *response);
 
-/* Frees the memory of the request's body. */
-void http_release_body(http_request *request);
-
 #endif

@@ -77,7 +77,6 @@
 #ifndef SERVICE_LIVE_H
 #define SERVICE_LIVE_H
 
-#include "service/herds.h"
 #include "service/maps.h"
 #include "service/page.h"
 #include "service/streams.h"

@@ -52,6 +52,17 @@ static void map_field_add(map_field *map, const muster_field_cell *cell) {
   map->cells++;
 }
 
+muster_view map_view(const struct rectangle *rectangle, uint32_t partition, uint32_t looks_max) {
+  muster_view view = muster_default_view();
+  view.partition = partition;
+  view.looks_max = looks_max;
+  view.x0 = rectangle->x0;
+  view.y0 = rectangle->y0;
+  view.x1 = rectangle->x1;
+  view.y1 = rectangle->y1;
+  return view;
+}
+
 void map_field_look(map_field *map, const muster_world *world, const struct rectangle *wanted, uint32_t partition,
                     uint32_t *cursor) {
   muster_field_cell cells[CELLS_AT_ONCE];
@@ -63,13 +74,7 @@ void map_field_look(map_field *map, const muster_world *world, const struct rect
     map->cells = 0;
     map_field_cut(map, wanted);
   }
-  muster_view view = muster_default_view();
-  view.partition = partition;
-  view.looks_max = TILES_AT_ONCE;
-  view.x0 = map->rectangle.x0;
-  view.y0 = map->rectangle.y0;
-  view.x1 = map->rectangle.x1;
-  view.y1 = map->rectangle.y1;
+  muster_view view = map_view(&map->rectangle, partition, TILES_AT_ONCE);
   uint32_t count = muster_field_view(world, &view, cells, CELLS_AT_ONCE, cursor);
   for (uint32_t i = 0; i < count; i++) map_field_add(map, &cells[i]);
 }

@@ -29,6 +29,9 @@ typedef struct map_field {
 bool map_field_begin(map_field *map, uint32_t max);
 void map_field_free(map_field *map);
 
+/* What is looked at in one call: so much of a rectangle. */
+muster_view map_view(const struct rectangle *rectangle, uint32_t partition, uint32_t looks_max);
+
 /* Looks at some tiles of the field; starts again when the cells have another size than before. The cursor is that of
  * muster_field_view(). Frames' thread, between frames. */
 void map_field_look(map_field *map, const muster_world *world, const struct rectangle *wanted, uint32_t partition,

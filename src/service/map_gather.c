@@ -7,15 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-  VERSION = 2,
-  KIND_AGENTS = 1,
-  KIND_CELLS = 2,
-  KIND_FIELD = 3,
-  CELL_BYTES = 24,
-  SQUARE_BYTES = 12,
-  LOOKS_AT_ONCE = 4096
-};
+enum { VERSION = 2, KIND_AGENTS = 1, KIND_CELLS, KIND_FIELD, LOOKS_AT_ONCE = 4096 };
 static const uint64_t slice_ns = 200000u;
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sights are sent as they lie in memory");
@@ -29,7 +21,7 @@ bool map_queries_equal(const map_query *a, const map_query *b) {
   if (a->world != b->world || a->subject != b->subject || a->partition != b->partition || a->max != b->max)
     return false;
   if (a->width != b->width || a->height != b->height || first->given != second->given) return false;
-  return first->x0 == second->x0 && first->y0 == second->y0 && first->x1 == second->x1 && first->y1 == second->y1;
+  return memcmp(&first->x0, &second->x0, 4 * sizeof first->x0) == 0;
 }
 
 /* Called when the rectangle is known. */
@@ -57,17 +49,6 @@ void map_gather_free(map_gather *gather) {
 
 /* --------------------------------------------------------------------------------------------------------- gathering
  */
-
-static muster_view view_of(const map_query *query) {
-  muster_view view = muster_default_view();
-  view.partition = query->partition;
-  view.x0 = query->rectangle.x0;
-  view.y0 = query->rectangle.y0;
-  view.x1 = query->rectangle.x1;
-  view.y1 = query->rectangle.y1;
-  view.looks_max = LOOKS_AT_ONCE;
-  return view;
-}
 
 static muster_raster raster_of(const map_gather *gather) {
   const map_query *query = &gather->query;
@@ -103,7 +84,7 @@ static void look_for_extent(map_gather *gather, const muster_world *world) {
 
 /* More agents than may be shown one by one: the agents found so far go into the raster, and the others follow. */
 static void look_for_agents(map_gather *gather, const muster_world *world) {
-  muster_view view = view_of(&gather->query);
+  muster_view view = map_view(&gather->query.rectangle, gather->query.partition, LOOKS_AT_ONCE);
   uint32_t room = gather->query.max + 1 - gather->agents;
   gather->agents += muster_agents_view(world, &view, gather->sights + gather->agents, room, &gather->cursor);
   if (gather->agents > gather->query.max) {
@@ -115,7 +96,7 @@ static void look_for_agents(map_gather *gather, const muster_world *world) {
 }
 
 static void look_for_cells(map_gather *gather, const muster_world *world) {
-  muster_view view = view_of(&gather->query);
+  muster_view view = map_view(&gather->query.rectangle, gather->query.partition, LOOKS_AT_ONCE);
   muster_raster raster = raster_of(gather);
   if (gather->cursor != MUSTER_VIEW_END) gather->agents += muster_agents_raster(world, &view, &raster, &gather->cursor);
   if (gather->cursor == MUSTER_VIEW_END) gather->phase = MAP_GATHERED;
@@ -128,6 +109,8 @@ static void look_for_field(map_gather *gather, const muster_world *world) {
 }
 
 bool map_gather_slice(map_gather *gather) {
+  static void (*const looks[MAP_GATHERED])(map_gather * gather, const muster_world *world) = {
+      look_for_extent, look_for_agents, look_for_cells, look_for_field};
   const hosted_world *hosted = gather->query.world;
   uint64_t until_ns = clock_system() + slice_ns;
   if (!hosted->world) {
@@ -137,148 +120,106 @@ bool map_gather_slice(map_gather *gather) {
   gather->slices++;
   gather->frame = hosted->frames;
   gather->sim_now_ns = hosted->sim_now_ns;
-  while (gather->phase != MAP_GATHERED && clock_system() < until_ns) {
-    if (gather->phase == MAP_EXTENT)
-      look_for_extent(gather, hosted->world);
-    else if (gather->phase == MAP_AGENTS)
-      look_for_agents(gather, hosted->world);
-    else if (gather->phase == MAP_CELLS)
-      look_for_cells(gather, hosted->world);
-    else
-      look_for_field(gather, hosted->world);
-  }
+  while (gather->phase != MAP_GATHERED && clock_system() < until_ns) looks[gather->phase](gather, hosted->world);
   return true;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- encoding
  */
 
-static char *put(char *at, const void *value, size_t bytes) {
-  memcpy(at, value, bytes);
-  return at + bytes;
-}
-
-static char *put_u16(char *at, uint16_t value) {
-  return put(at, &value, sizeof value);
-}
-
-static char *put_u32(char *at, uint32_t value) {
-  return put(at, &value, sizeof value);
-}
-
-static char *put_u64(char *at, uint64_t value) {
-  return put(at, &value, sizeof value);
-}
-
-static char *put_f32(char *at, float value) {
-  return put(at, &value, sizeof value);
-}
-
-/* The fields of the header that depend on the kind of records. */
-typedef struct map_shape {
-  uint16_t kind;
-  uint32_t header_bytes, record_bytes, records, columns, rows;
+/* As service/live.h describes them, and in its order. */
+typedef struct map_header {
+  char magic[4];
+  uint16_t version, kind;
+  uint32_t header_bytes, record_bytes, records, columns, rows, partition;
+  uint64_t sim_now_ns;
+  double x0, y0, x1, y1;
+  uint64_t frame;
   uint64_t found; /* agents, or cells of the field */
-  const struct rectangle *rectangle;
-} map_shape;
+} map_header;
 
-static char *put_header(char *at, const map_gather *gather, const map_shape *shape) {
-  const struct rectangle *around = shape->rectangle;
-  const double corners[4] = {around->x0, around->y0, around->x1, around->y1};
-  at = put(at, "MMAP", 4);
-  at = put_u16(at, VERSION);
-  at = put_u16(at, shape->kind);
-  at = put_u32(at, shape->header_bytes);
-  at = put_u32(at, shape->record_bytes);
-  at = put_u32(at, shape->records);
-  at = put_u32(at, shape->columns);
-  at = put_u32(at, shape->rows);
-  at = put_u32(at, gather->query.partition);
-  at = put_u64(at, gather->sim_now_ns);
-  at = put(at, corners, sizeof corners);
-  at = put_u64(at, gather->frame);
-  return put_u64(at, shape->found);
+typedef struct map_cell {
+  uint32_t index, agents;
+  float level_least, period_s_least, staleness_s, stretch_most;
+} map_cell;
+
+typedef struct map_square {
+  uint32_t index;
+  float importance;
+  uint32_t flags;
+} map_square;
+
+_Static_assert(sizeof(map_header) == MAP_HEADER_BYTES && sizeof(map_cell) == 24 && sizeof(map_square) == 12,
+               "they are sent as they lie in memory");
+
+static uint32_t put_cells(map_cell *to, const map_gather *gather) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < gather->query.width * gather->query.height; i++) {
+    const muster_raster_cell *cell = &gather->cells[i];
+    if (cell->count > 0)
+      to[count++] =
+          (map_cell){i, cell->count, cell->level_least, cell->period_s_least, cell->staleness_s, cell->stretch_most};
+  }
+  return count;
 }
 
-static char *put_cell(char *at, uint32_t index, const muster_raster_cell *cell) {
-  at = put_u32(at, index);
-  at = put_u32(at, cell->count);
-  at = put_f32(at, cell->level_least);
-  at = put_f32(at, cell->period_s_least);
-  at = put_f32(at, cell->staleness_s);
-  return put_f32(at, cell->stretch_most);
-}
-
-static char *put_cells(char *at, const map_gather *gather) {
-  for (uint32_t i = 0; i < gather->query.width * gather->query.height; i++)
-    if (gather->cells[i].count > 0) at = put_cell(at, i, &gather->cells[i]);
-  return at;
-}
-
-static char *put_squares(char *at, const map_field *field) {
-  at = put(at, &field->edge_m, sizeof field->edge_m);
+static uint32_t put_squares(map_square *to, const map_field *field) {
+  uint32_t count = 0;
   for (uint32_t i = 0; i < field->columns * field->rows; i++) {
     const field_square *square = &field->squares[i];
-    if (square->cells == 0) continue;
-    at = put_u32(at, i);
-    at = put_f32(at, map_field_importance(field, square));
-    at = put_u32(at, square->flags);
+    if (square->cells > 0) to[count++] = (map_square){i, map_field_importance(field, square), square->flags};
   }
-  return at;
-}
-
-static uint32_t count_cells(const map_gather *gather) {
-  uint32_t count = 0, cells = gather->query.width * gather->query.height;
-  for (uint32_t i = 0; i < cells; i++) count += gather->cells[i].count > 0;
   return count;
 }
 
-static uint32_t count_squares(const map_field *field) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < field->columns * field->rows; i++) count += field->squares[i].cells > 0;
-  return count;
-}
-
-static map_shape map_gather_shape_of(const map_gather *gather) {
+/* Records that `map` has room for, and in the header what they are. */
+static void put_records(map_header *header, void *records, const map_gather *gather) {
   const map_query *query = &gather->query;
-  const map_field *field = &gather->field;
-  if (query->subject == MAP_OF_FIELD)
-    return (map_shape){.kind = KIND_FIELD,
-                       .header_bytes = MAP_FIELD_HEADER_BYTES,
-                       .record_bytes = SQUARE_BYTES,
-                       .records = count_squares(field),
-                       .columns = field->columns,
-                       .rows = field->rows,
-                       .found = field->cells,
-                       .rectangle = &field->rectangle};
-  map_shape shape = {.kind = KIND_AGENTS,
-                     .header_bytes = MAP_HEADER_BYTES,
-                     .record_bytes = (uint32_t)sizeof(muster_sight),
-                     .records = gather->agents,
-                     .found = gather->agents,
-                     .rectangle = &query->rectangle};
-  if (gather->agents <= query->max) return shape;
-  shape.kind = KIND_CELLS;
-  shape.record_bytes = CELL_BYTES;
-  shape.records = count_cells(gather);
-  shape.columns = query->width;
-  shape.rows = query->height;
-  return shape;
+  header->found = header->records = gather->agents;
+  if (query->subject == MAP_OF_FIELD) {
+    header->kind = KIND_FIELD;
+    header->record_bytes = sizeof(map_square);
+    header->records = put_squares(records, &gather->field);
+    header->columns = gather->field.columns;
+    header->rows = gather->field.rows;
+    header->found = gather->field.cells;
+  } else if (gather->agents > query->max) {
+    header->kind = KIND_CELLS;
+    header->record_bytes = sizeof(map_cell);
+    header->records = put_cells(records, gather);
+    header->columns = query->width;
+    header->rows = query->height;
+  } else {
+    header->kind = KIND_AGENTS;
+    header->record_bytes = sizeof(muster_sight);
+    memcpy(records, gather->sights, gather->agents * sizeof *gather->sights);
+  }
 }
 
+/* No kind of record is larger than a sight, and no map has more of them than this. */
 void *map_gather_encode(const map_gather *gather, size_t *bytes) {
   ASSERT(gather->phase == MAP_GATHERED);
-  map_shape shape = map_gather_shape_of(gather);
-  *bytes = shape.header_bytes + (size_t)shape.records * shape.record_bytes;
-  char *map = malloc(*bytes), *at = map;
+  const map_query *query = &gather->query;
+  const map_field *field = &gather->field;
+  bool of_field = query->subject == MAP_OF_FIELD;
+  const struct rectangle *around = of_field ? &field->rectangle : &query->rectangle;
+  size_t most = (size_t)query->width * query->height;
+  if (query->max > most) most = query->max;
+  char *map = malloc(MAP_FIELD_HEADER_BYTES + most * sizeof(muster_sight));
   if (!map) return NULL;
-  at = put_header(at, gather, &shape);
-  if (shape.kind == KIND_AGENTS)
-    at = put(at, gather->sights, (size_t)shape.records * sizeof *gather->sights);
-  else if (shape.kind == KIND_CELLS)
-    at = put_cells(at, gather);
-  else
-    at = put_squares(at, &gather->field);
-  ASSERT(at == map + *bytes);
+  map_header header = {.magic = {'M', 'M', 'A', 'P'},
+                       .version = VERSION,
+                       .header_bytes = of_field ? MAP_FIELD_HEADER_BYTES : MAP_HEADER_BYTES,
+                       .partition = query->partition,
+                       .sim_now_ns = gather->sim_now_ns,
+                       .x0 = around->x0,
+                       .y0 = around->y0,
+                       .x1 = around->x1,
+                       .y1 = around->y1,
+                       .frame = gather->frame};
+  put_records(&header, map + header.header_bytes, gather);
+  memcpy(map, &header, sizeof header);
+  if (of_field) memcpy(map + sizeof header, &field->edge_m, sizeof field->edge_m);
+  *bytes = header.header_bytes + (size_t)header.records * header.record_bytes;
   return map;
 }

@@ -10,12 +10,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 enum { FRESH_MS = 40, WAITING_MAX = 64, RECORDS = 4096, WIDTH = 160, HEIGHT = 100, SQUARES = 16384 };
 
 struct map {
   mailbox_request posted; /* stands first */
-  struct map *next;
+  LIST_ENTRY(map) link;
   struct maps *maps;
   map_query query; /* as asked for; the query of the gathering has the rectangle that was found */
   map_gather gather;
@@ -30,16 +31,14 @@ struct map {
 
 struct maps {
   struct service *service;
-  struct map *first;
+  LIST_HEAD(, map) list;
   uint32_t count;
 };
 
 /* ------------------------------------------------------------------------------------------------------------- maps */
 
 static void discard(struct map *map) {
-  struct map **link = &map->maps->first;
-  while (*link != map) link = &(*link)->next;
-  *link = map->next;
+  LIST_REMOVE(map, link);
   map->maps->count--;
   map_gather_free(&map->gather);
   free(map->bytes);
@@ -48,15 +47,16 @@ static void discard(struct map *map) {
 
 static void discard_stale(struct maps *maps) {
   uint64_t now_ms = uv_now(maps->service->loop);
-  for (struct map *map = maps->first, *next; map; map = next) {
-    next = map->next;
+  for (struct map *map = LIST_FIRST(&maps->list), *next; map; map = next) {
+    next = LIST_NEXT(map, link);
     if (map->waiting_count == 0 && now_ms >= map->fresh_until_ms) discard(map);
   }
 }
 
-static struct map *find(const struct maps *maps, const map_query *query) {
-  struct map *map = maps->first;
-  while (map && !map_queries_equal(&map->query, query)) map = map->next;
+static struct map *maps_find(const struct maps *maps, const map_query *query) {
+  struct map *map;
+  LIST_FOREACH(map, &maps->list, link)
+  if (map_queries_equal(&map->query, query)) break;
   return map;
 }
 
@@ -111,30 +111,22 @@ static void maps_post(struct map *map) {
 
 /* --------------------------------------------------------------------------------------------------------- requests */
 
-static bool take_common(http_request *request, map_query *query, uint64_t least, uint64_t max, api_problem *problem) {
-  uint64_t partition = 0;
+/* Width and height are no queries of the field. */
+static bool take_query(http_request *request, map_query *query, api_problem *problem) {
+  bool of_field = query->subject == MAP_OF_FIELD;
+  uint64_t partition = 0, max = of_field ? SQUARES : RECORDS, width = WIDTH, height = HEIGHT;
   bool taken = rectangle_read(request, &query->rectangle, problem) &&
                api_query_count(request, "partition", 0, PARTITION_MOST, &partition, problem) &&
-               api_query_count(request, "max", least, MAP_RECORDS_MAX, &max, problem);
-  query->partition = (uint32_t)partition;
-  query->max = (uint32_t)max;
-  return taken;
-}
-
-static bool take_agents_query(http_request *request, map_query *query, api_problem *problem) {
-  uint64_t width = WIDTH, height = HEIGHT;
-  bool taken = take_common(request, query, 0, RECORDS, problem) &&
+               api_query_count(request, "max", of_field ? FIELD_SQUARES_MIN : 0, MAP_RECORDS_MAX, &max, problem) &&
                api_query_count(request, "width", 1, MAP_SIDE_MAX, &width, problem) &&
                api_query_count(request, "height", 1, MAP_SIDE_MAX, &height, problem);
   if (taken && width * height > MAP_RECORDS_MAX)
     taken = api_complain(problem, 400, "out_of_range", "width", "width x height must be %d at most", MAP_RECORDS_MAX);
+  query->partition = (uint32_t)partition;
+  query->max = (uint32_t)max;
   query->width = (uint32_t)width;
   query->height = (uint32_t)height;
   return taken;
-}
-
-static bool take_field_query(http_request *request, map_query *query, api_problem *problem) {
-  return take_common(request, query, FIELD_SQUARES_MIN, SQUARES, problem);
 }
 
 static void begin_map(struct maps *maps, const map_query *query, http_request *request) {
@@ -147,26 +139,23 @@ static void begin_map(struct maps *maps, const map_query *query, http_request *r
   map->maps = maps;
   map->query = *query;
   map->waiting[map->waiting_count++] = request;
-  map->next = maps->first;
-  maps->first = map;
+  LIST_INSERT_HEAD(&maps->list, map, link);
   maps->count++;
   maps_post(map);
 }
 
-typedef bool take_query(http_request *request, map_query *query, api_problem *problem);
-
-static void maps_show(http_request *request, map_subject subject, take_query *take) {
+static void maps_show(http_request *request) {
   struct service *service = http_user(request);
   struct maps *maps = service->maps;
-  map_query query = {.world = api_world(request), .subject = subject};
+  map_query query = {.world = api_world(request), .subject = *(const map_subject *)http_route_of(request)->order};
   api_problem problem = {0};
   if (!query.world) return;
-  if (!take(request, &query, &problem)) {
-    http_refuse(request, problem.status, problem.code, problem.field, "%s", problem.message);
+  if (!take_query(request, &query, &problem)) {
+    api_refuse(request, &problem);
     return;
   }
   discard_stale(maps);
-  struct map *map = find(maps, &query);
+  struct map *map = maps_find(maps, &query);
   if (!map)
     begin_map(maps, &query, request);
   else if (map->bytes)
@@ -177,25 +166,12 @@ static void maps_show(http_request *request, map_subject subject, take_query *ta
     http_refuse(request, 429, "busy", NULL, "%u wait for this map; ask again later", map->waiting_count);
 }
 
-static void show_agents(http_request *request) {
-  maps_show(request, MAP_OF_AGENTS, take_agents_query);
-}
-
-static void show_field(http_request *request) {
-  maps_show(request, MAP_OF_FIELD, take_field_query);
-}
-
 const http_route map_routes[] = {
-    {.method = "GET",
-     .pattern = "/v1/worlds/{world}/map",
-     .handle = show_agents,
-     .queries = RECTANGLE_QUERIES " partition max width height",
-     .summary = "agents of a rectangle, or a raster of them, binary: service/live.h"},
-    {.method = "GET",
-     .pattern = "/v1/worlds/{world}/cells",
-     .handle = show_field,
-     .queries = RECTANGLE_QUERIES " partition max",
-     .summary = "cells of the observer grid in a rectangle, binary: service/live.h"},
+    {"GET", "/v1/worlds/{world}/map", "agents of a rectangle, or a raster of them, binary: service/live.h",
+     .handle = maps_show, .order = &(const map_subject){MAP_OF_AGENTS},
+     .queries = RECTANGLE_QUERIES " partition max width height"},
+    {"GET", "/v1/worlds/{world}/cells", "cells of the observer grid in a rectangle, binary: service/live.h",
+     .handle = maps_show, .order = &(const map_subject){MAP_OF_FIELD}, .queries = RECTANGLE_QUERIES " partition max"},
     {0},
 };
 
@@ -210,7 +186,7 @@ muster_result maps_open(struct service *service) {
 
 void maps_close(struct service *service) {
   if (!service->maps) return;
-  while (service->maps->first) discard(service->maps->first);
+  while (!LIST_EMPTY(&service->maps->list)) discard(LIST_FIRST(&service->maps->list));
   free(service->maps);
   service->maps = NULL;
 }

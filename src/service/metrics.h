@@ -17,10 +17,7 @@ typedef struct metrics_world {
 } metrics_world;
 
 /* How many times a type has crashed the service. */
-typedef struct metrics_crash {
-  const char *world, *type;
-  uint64_t crashes;
-} metrics_crash;
+typedef flight_count metrics_crash;
 
 /* All values to render; plain data, so that tests need no service. */
 typedef struct metrics_facts {

@@ -15,7 +15,6 @@ struct metrics {
   double started_s;
   metrics_world worlds[WORLDS_MAX];
   metrics_crash crashes[FLIGHT_COUNTS_MAX];
-  flight_count counts[FLIGHT_COUNTS_MAX];
 };
 
 static double read_cpu_s(void) {
@@ -58,14 +57,6 @@ static uint64_t count_changes(struct service *service) {
   return changes;
 }
 
-static uint32_t gather_crashes(struct service *service, struct metrics *metrics) {
-  uint32_t count = flight_read_counts(&service->flight, metrics->counts, FLIGHT_COUNTS_MAX);
-  for (uint32_t i = 0; i < count; i++)
-    metrics->crashes[i] =
-        (metrics_crash){metrics->counts[i].world, metrics->counts[i].type, metrics->counts[i].crashes};
-  return count;
-}
-
 static void metrics_routes_gather(struct service *service, struct metrics *metrics, metrics_facts *facts) {
   *facts = (metrics_facts){.version = MUSTER_VERSION,
                            .workers = muster_pool_workers(service->pool),
@@ -77,7 +68,7 @@ static void metrics_routes_gather(struct service *service, struct metrics *metri
                            .mailbox = frame_mailbox_read_counts(&service->mailbox),
                            .world_count = service->world_count,
                            .worlds = metrics->worlds,
-                           .crash_count = gather_crashes(service, metrics),
+                           .crash_count = flight_read_counts(&service->flight, metrics->crashes, FLIGHT_COUNTS_MAX),
                            .crashes = metrics->crashes};
   http_count(service->http, &facts->http);
   snapshots_read_status(&service->snapshots, &facts->snapshots);
@@ -119,10 +110,6 @@ static void show_metrics(http_request *request) {
 }
 
 const http_route metrics_routes[] = {
-    {.method = "GET",
-     .pattern = "/metrics",
-     .handle = show_metrics,
-     .summary = "what is measured, for Prometheus",
-     .goes_always = true},
+    {"GET", "/metrics", "what is measured, for Prometheus", .handle = show_metrics, .goes_always = true},
     {0},
 };

@@ -34,8 +34,8 @@ static bool read_at(const object_file *file, uint64_t offset, void *to, size_t b
 
 static muster_result cut(const object_file *file, const char *what) {
   return error_set(MUSTER_E_INPUT,
-                   "it is cut: %s is not in its %llu bytes; was it still being copied? Put it there with `install`",
-                   what, (unsigned long long)file->bytes);
+                   "it is cut: %s is not in its %lu bytes; was it still being copied? Put it there with `install`",
+                   what, file->bytes);
 }
 
 /* The loader would map bytes that the file does not have, and the first access to them would end the process. */

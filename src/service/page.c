@@ -3,7 +3,6 @@
 #include "base/assert.h"
 #include "service/page_files.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { PAGE_ROUTES_MAX = 64 };
@@ -46,8 +45,6 @@ void page_prepare(void) {
   http_route *route = page_routes;
   ASSERT(page_file_count <= PAGE_ROUTES_MAX);
   for (const page_file *file = page_files; file->path; file++)
-    *route++ =
-        (http_route){.method = "GET", .pattern = file->path, .handle = show_file, .summary = "a file of the live page"};
-  if (page_find("/"))
-    *route = (http_route){.method = "GET", .pattern = "/", .handle = show_file, .summary = "the live page"};
+    *route++ = (http_route){"GET", file->path, "a file of the live page", .handle = show_file};
+  if (page_find("/")) *route = (http_route){"GET", "/", "the live page", .handle = show_file};
 }

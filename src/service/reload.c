@@ -6,8 +6,6 @@
 #include "service/notify.h"
 #include "service/settings_load.h"
 
-#include "base/assert.h"
-
 #include <stdlib.h>
 
 /* One reload under way. */
@@ -17,14 +15,11 @@ struct reload {
   struct settings next;
 };
 
-static void warn(const char *where, const char *message, void *user) {
-  (void)user;
-  log_line(MUSTER_LOG_WARNING, "reload: %s%s%s", where, *where ? ": " : "", message);
-}
+static muster_log_level warning = MUSTER_LOG_WARNING, error = MUSTER_LOG_ERROR;
 
 static void complain(const char *where, const char *message, void *user) {
-  (void)user;
-  log_line(MUSTER_LOG_ERROR, "reload: %s%s%s", where, *where ? ": " : "", message);
+  const muster_log_level *level = user;
+  log_line(*level, "reload: %s%s%s", where, *where ? ": " : "", message);
 }
 
 /* Frames' thread. Budgets and periods were checked together, so they are set together. */
@@ -64,12 +59,12 @@ static struct reload *reload_load(struct service *service) {
   settings_call call = {0};
   struct reload *reload = calloc(1, sizeof *reload);
   if (!reload) {
-    complain("settings", "no memory to read them", NULL);
+    complain("settings", "no memory to read them", &error);
     return NULL;
   }
   reload->request = (mailbox_request){.run = set_paces, .done = reload_finish};
   reload->service = service;
-  bool good = settings_load(&reload->next, &call, service->argument_count, service->arguments, complain, NULL);
+  bool good = settings_load(&reload->next, &call, service->argument_count, service->arguments, complain, &error);
   if (good) return reload;
   free(reload);
   return NULL;
@@ -84,9 +79,9 @@ void reload_begin(struct service *service) {
   notify_reloading();
   struct reload *reload = reload_load(service);
   if (reload) {
-    settings_keep_fixed(&reload->next, &service->settings, warn, NULL);
+    settings_keep_fixed(&reload->next, &service->settings, complain, &warning);
     if (frame_mailbox_post(&service->mailbox, &reload->request) == MUSTER_OK) return;
-    complain("settings", muster_last_error(), NULL);
+    complain("settings", muster_last_error(), &error);
     free(reload);
   }
   log_line(MUSTER_LOG_ERROR, "reload: nothing has changed");

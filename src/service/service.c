@@ -7,7 +7,6 @@
 #include "service/notify.h"
 #include "service/reload.h"
 
-#include "base/assert.h"
 #include "base/error.h"
 
 #include <signal.h>
@@ -56,11 +55,13 @@ bool service_is_to_stop(struct service *service) {
   return stop;
 }
 
-void service_stop(struct service *service, int status) {
+/* The frame under way finishes, then everything is closed in order. A start that does not end within a second, since a
+ * module or a large snapshot holds it up, is cut short: there is nothing to save yet. A second call does nothing. */
+static void service_stop(struct service *service) {
   if (service->stage == SERVICE_STOPPING) return;
   if (service->stage == SERVICE_STARTING) uv_timer_start(&service->patience, end_start, START_PATIENCE_MS, 0);
   service->stage = SERVICE_STOPPING;
-  service->status = status;
+  service->status = EXIT_SUCCESS;
   notify_stopping();
   frame_mailbox_refuse(&service->mailbox);
   uv_mutex_lock(&service->news_mutex);
@@ -75,9 +76,9 @@ void service_stop(struct service *service, int status) {
 static uint32_t count_running(struct service *service) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < service->world_count; i++) {
-    uv_mutex_lock(&service->worlds[i].mutex);
-    count += !service->worlds[i].published.failed;
-    uv_mutex_unlock(&service->worlds[i].mutex);
+    world_published published;
+    world_read_published(&service->worlds[i], &published);
+    count += !published.failed;
   }
   return count;
 }
@@ -121,7 +122,7 @@ static void take_signal(uv_signal_t *handle, int number) {
     return;
   }
   log_line(MUSTER_LOG_INFO, "stopping: %s", strsignal(number));
-  service_stop(service, EXIT_SUCCESS);
+  service_stop(service);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ start */

@@ -111,11 +111,6 @@ struct service {
  * of the command line, which is kept. */
 int service_run(const struct settings *settings, int count, char **arguments);
 
-/* Begins to stop: the frame under way finishes, then everything is closed in order. A start that does not end within a
- * second, since a module or a large snapshot holds it up, is cut short: there is nothing to save yet. Loop's thread; a
- * second call does nothing. */
-void service_stop(struct service *service, int status);
-
 /* Whether service_stop was called. Any thread. */
 bool service_is_to_stop(struct service *service);
 

@@ -38,9 +38,9 @@ muster_result settings_check_pace(double used, uint64_t budget_ns, uint64_t peri
                    (double)budget_ns * 1e-6, (double)period_ns * 1e-6, share * 100.0, used * 100.0);
 }
 
-world_settings *settings_find_world(struct settings *settings, const char *name) {
+world_settings *settings_find_world(const struct settings *settings, const char *name) {
   for (uint32_t i = 0; i < settings->world_count; i++)
-    if (strcmp(settings->worlds[i].name, name) == 0) return &settings->worlds[i];
+    if (strcmp(settings->worlds[i].name, name) == 0) return (world_settings *)&settings->worlds[i];
   return NULL;
 }
 

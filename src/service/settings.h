@@ -63,7 +63,7 @@ uint64_t settings_period_ns(uint64_t rate);
 muster_result settings_check_pace(double used, uint64_t budget_ns, uint64_t period_ns);
 
 /* The world of that name, or null. */
-world_settings *settings_find_world(struct settings *settings, const char *name);
+world_settings *settings_find_world(const struct settings *settings, const char *name);
 
 /* Adds a world with the defaults; null with the reason in muster_last_error() when there are WORLDS_MAX. */
 world_settings *settings_add_world(struct settings *settings, const char *name);

@@ -158,10 +158,10 @@ static int take_key(void *user, const char *section, const char *name, const cha
     settings_file_complain_unknown(reader, name);
     return 1;
   }
-  uint32_t index = settings_key_index(key);
-  ASSERT(index < KEYS_MAX);
-  if (reader->seen[index]) settings_file_complain(reader, "'%s' was given before in this section", name);
-  reader->seen[index] = true;
+  bool *seen = &reader->seen[key - settings_key_at(0)];
+  ASSERT(seen < reader->seen + KEYS_MAX);
+  if (*seen) settings_file_complain(reader, "'%s' was given before in this section", name);
+  *seen = true;
   if (settings_key_set(key, reader->section, value))
     settings_file_complain(reader, "%s is '%.60s'; %s", name, value, muster_last_error());
   return 1;

@@ -4,7 +4,6 @@
 #include "service/settings_keys.h"
 
 #include "base/assert.h"
-#include "base/error.h"
 #include "base/nearest.h"
 
 #include <getopt.h>

@@ -2,7 +2,6 @@
 
 #include "service/modules.h"
 
-#include "base/assert.h"
 #include "base/error.h"
 
 #include <stddef.h>
@@ -71,11 +70,6 @@ const settings_key *settings_key_find(bool of_world, const char *name) {
   for (uint32_t i = 0; i < KEYS; i++)
     if (keys[i].of_world == of_world && strcmp(keys[i].field.name, name) == 0) return &keys[i];
   return NULL;
-}
-
-uint32_t settings_key_index(const settings_key *key) {
-  ASSERT(key >= keys && key < keys + KEYS);
-  return (uint32_t)(key - keys);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- values */

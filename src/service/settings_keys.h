@@ -19,9 +19,6 @@ const settings_key *settings_key_at(uint32_t index);
 /* The row of a key in the file, or null. */
 const settings_key *settings_key_find(bool of_world, const char *name);
 
-/* Which row it is. */
-uint32_t settings_key_index(const settings_key *key);
-
 /* Sets the field of `section` (a settings or a world_settings) from text. On failure it is unchanged, and
  * muster_last_error() says what to give. */
 muster_result settings_key_set(const settings_key *key, void *section, const char *text);

@@ -1,8 +1,11 @@
 #include "service/settings_load.h"
 
+#include "service/flight.h"
+#include "service/modules.h"
 #include "service/settings_file.h"
 #include "service/settings_keys.h"
-#include "service/settings_paths.h"
+#include "service/snapshots.h"
+#include "service/token.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +21,27 @@ static void count_complaint(const char *where, const char *message, void *user) 
   complaint_count *count = user;
   count->count++;
   if (count->complain) count->complain(where, message, count->user);
+}
+
+/* Complains of the token when it cannot be read, and of every name that a snapshot or the flight recorder would be
+ * written to or renamed, when something other than a regular file has that name. */
+static void settings_check_paths(const struct settings *settings, settings_complaint complain, void *user) {
+  char token[TOKEN_BYTES];
+  if (token_read(settings->token_file, token)) complain("token_file", muster_last_error(), user);
+  if (snapshots_check_path(settings->snapshot_file)) complain("snapshot_file", muster_last_error(), user);
+  if (flight_check_path(settings->flight_file)) complain("flight_file", muster_last_error(), user);
+}
+
+/* Complains of each world whose module, or file for the module, would be refused. Such a world does not keep the
+ * service from starting: this is for --check. */
+static void settings_check_world_paths(const struct settings *settings, settings_complaint complain, void *user) {
+  char where[NAME_BYTES + 16];
+  for (uint32_t i = 0; i < settings->world_count; i++) {
+    const world_settings *world = &settings->worlds[i];
+    snprintf(where, sizeof where, "[world %s]", world->name);
+    if (world->module[0] && modules_check(settings->modules, world->module)) complain(where, muster_last_error(), user);
+    if (modules_check_path(world->path)) complain(where, muster_last_error(), user);
+  }
 }
 
 /* The flags are read twice: for the file's name, and again to override the file. */
@@ -51,25 +75,19 @@ static void keep_section(bool of_world, const char *name, void *next, const void
   }
 }
 
-static const world_settings *find(const struct settings *settings, const char *name) {
-  for (uint32_t i = 0; i < settings->world_count; i++)
-    if (strcmp(settings->worlds[i].name, name) == 0) return &settings->worlds[i];
-  return NULL;
-}
-
 /* Keeps the running worlds in their order, each with the new values of its live settings. */
 static void keep_worlds(struct settings *next, const struct settings *now, settings_complaint complain, void *user) {
   const struct settings found = *next;
   next->world_count = now->world_count;
   for (uint32_t i = 0; i < now->world_count; i++) {
     const world_settings *running = &now->worlds[i];
-    const world_settings *wanted = find(&found, running->name);
+    const world_settings *wanted = settings_find_world(&found, running->name);
     if (!wanted) complain(running->name, "the world is no longer there; it runs on until a restart", user);
     next->worlds[i] = wanted ? *wanted : *running;
     keep_section(true, running->name, &next->worlds[i], running, complain, user);
   }
   for (uint32_t i = 0; i < found.world_count; i++)
-    if (!find(next, found.worlds[i].name))
+    if (!settings_find_world(next, found.worlds[i].name))
       complain(found.worlds[i].name, "the world is new; it begins with a restart", user);
 }
 

@@ -2,7 +2,6 @@
 
 #include "service/log.h"
 #include "service/service.h"
-#include "service/snapshots_write.h"
 
 #include "base/error.h"
 #include "base/files.h"
@@ -17,7 +16,13 @@
 /* Newest first. */
 static const char *const endings[] = {"", ".previous"};
 
-enum { CANDIDATES = sizeof endings / sizeof *endings, ASIDE_MAX = 1000, LOCK_TRIES = 300, LOCK_TRY_US = 10000 };
+enum {
+  CANDIDATES = sizeof endings / sizeof *endings,
+  ASIDE_BYTES = SNAPSHOT_PATH_BYTES + 16,
+  ASIDE_MAX = 1000,
+  LOCK_TRIES = 300,
+  LOCK_TRY_US = 10000
+};
 
 static void path_of(const struct snapshots *snapshots, const char *ending, char path[SNAPSHOT_PATH_BYTES]) {
   snprintf(path, SNAPSHOT_PATH_BYTES, "%s%s", snapshots->path, ending);
@@ -109,15 +114,23 @@ bool snapshots_next(struct snapshots *snapshots, uint32_t *which, struct snapsho
   return false;
 }
 
+/* Gives a file another name, or one more: the first FILE.what-N that is free. Returns what was wrong; 0 = nothing. */
+static int keep_as(const struct snapshots *snapshots, const char *path, bool rename, const char *what,
+                   char aside[ASIDE_BYTES]) {
+  int problem = EEXIST;
+  for (int i = 1; i <= ASIDE_MAX && problem == EEXIST; i++) {
+    snprintf(aside, ASIDE_BYTES, "%s.%s-%d", snapshots->path, what, i);
+    int failed = rename ? renameat2(AT_FDCWD, path, AT_FDCWD, aside, RENAME_NOREPLACE) : link(path, aside);
+    problem = failed ? errno : 0;
+  }
+  return problem;
+}
+
 void snapshots_refuse(struct snapshots *snapshots, uint32_t which) {
-  char path[SNAPSHOT_PATH_BYTES], aside[SNAPSHOT_PATH_BYTES + 16];
+  char path[SNAPSHOT_PATH_BYTES], aside[ASIDE_BYTES];
   path_of(snapshots, endings[which - 1], path);
   log_line(MUSTER_LOG_ERROR, "%s is refused: %s", path, muster_last_error());
-  int problem = files_check_replaceable(path) ? EPERM : EEXIST;
-  for (int i = 1; i <= ASIDE_MAX && problem == EEXIST; i++) {
-    snprintf(aside, sizeof aside, "%s.damaged-%d", snapshots->path, i);
-    problem = renameat2(AT_FDCWD, path, AT_FDCWD, aside, RENAME_NOREPLACE) == 0 ? 0 : errno;
-  }
+  int problem = files_check_replaceable(path) ? EPERM : keep_as(snapshots, path, true, "damaged", aside);
   if (problem)
     log_line(MUSTER_LOG_ERROR, "%s cannot be kept aside: %s", path, strerror(problem));
   else
@@ -128,12 +141,8 @@ void snapshots_refuse(struct snapshots *snapshots, uint32_t which) {
 }
 
 static void keep_copy(const struct snapshots *snapshots, const char *path) {
-  char copy[SNAPSHOT_PATH_BYTES + 16];
-  int problem = EEXIST;
-  for (int i = 1; i <= ASIDE_MAX && problem == EEXIST; i++) {
-    snprintf(copy, sizeof copy, "%s.left-out-%d", snapshots->path, i);
-    problem = link(path, copy) == 0 ? 0 : errno;
-  }
+  char copy[ASIDE_BYTES];
+  int problem = keep_as(snapshots, path, false, "left-out", copy);
   if (problem)
     log_line(MUSTER_LOG_ERROR, "no copy of %s can be kept: %s", path, strerror(problem));
   else

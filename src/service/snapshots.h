@@ -96,6 +96,9 @@ bool snapshots_finish(struct service *service);
 /* Any thread. */
 void snapshots_read_status(struct snapshots *snapshots, snapshots_status *status);
 
+/* Called after the frames' thread forked a process: the loop watches it until its end. */
+void snapshots_take_news(uv_async_t *news);
+
 /* After the frames' thread has ended. Loop's thread. */
 void snapshots_close(struct snapshots *snapshots);
 

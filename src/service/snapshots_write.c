@@ -1,5 +1,4 @@
-#include "service/snapshots_write.h"
-
+/* snapshots_write.c - the process that writes a snapshot. */
 #include "service/log.h"
 #include "service/service.h"
 
@@ -167,12 +166,11 @@ static void snapshots_write_note(struct snapshots *snapshots, const struct tidin
   if (!tidings->good)
     log_line(MUSTER_LOG_ERROR, "no snapshot was written: %s", tidings->reason);
   else if (stood)
-    log_line(MUSTER_LOG_INFO, "snapshot %llu: %.1f MB in %.0f ms, frames stood still for %.2f ms",
-             (unsigned long long)number, (double)tidings->bytes * 1e-6, (double)tidings->took_ns * 1e-6,
-             (double)pause_ns * 1e-6);
+    log_line(MUSTER_LOG_INFO, "snapshot %lu: %.1f MB in %.0f ms, frames stood still for %.2f ms", number,
+             (double)tidings->bytes * 1e-6, (double)tidings->took_ns * 1e-6, (double)pause_ns * 1e-6);
   else
-    log_line(MUSTER_LOG_INFO, "snapshot %llu, the last: %.1f MB in %.0f ms", (unsigned long long)number,
-             (double)tidings->bytes * 1e-6, (double)tidings->took_ns * 1e-6);
+    log_line(MUSTER_LOG_INFO, "snapshot %lu, the last: %.1f MB in %.0f ms", number, (double)tidings->bytes * 1e-6,
+             (double)tidings->took_ns * 1e-6);
 }
 
 static void free_listener(uv_handle_t *handle) {

@@ -70,61 +70,31 @@ static void stream_texts_finish(stream_text *text, json_writer *writer, uint64_t
 /* ------------------------------------------------------------------------------------------------------------ frames
  */
 
-static void stream_texts_write_pace(json_writer *writer, const hosted_world *world, const world_published *published) {
-  uint64_t now_ns = clock_system(), end_ns = published->frame_end_ns;
-  json_string(writer, "world", world->name);
-  json_uint(writer, "frame", published->report.frame);
-  json_uint(writer, "frames", published->frames);
-  json_uint(writer, "frames_late", published->frames_late);
-  json_uint(writer, "sim_now_ns", published->sim_now_ns);
-  json_bool(writer, "paused", published->paused);
-  json_bool(writer, "failed", published->failed);
-  json_uint(writer, "budget_ns", published->budget_ns);
-  json_uint(writer, "period_ns", published->period_ns);
-  json_number(writer, "hz", published->period_ns ? 1e9 / (double)published->period_ns : 0.0);
-  json_uint(writer, "frame_age_ns", end_ns && now_ns > end_ns ? now_ns - end_ns : 0);
-}
-
-static void write_work(json_writer *writer, const muster_frame_report *report) {
-  json_uint(writer, "wall_ns", report->wall_ns);
-  json_uint(writer, "overrun_wall_ns", report->overrun_wall_ns);
-  json_uint(writer, "debt_ns", report->debt_ns);
-  json_number(writer, "pressure", (double)report->pressure);
-  json_number(writer, "important_load", (double)report->important_load);
-  json_number(writer, "share", (double)report->share);
-  json_number(writer, "utilisation_desired", (double)report->utilisation_desired);
-  json_number(writer, "utilisation_fitted", (double)report->utilisation_fitted);
-  json_uint(writer, "released", report->released);
-  json_uint(writer, "completed", report->completed);
-  json_uint(writer, "carried", report->carried);
-  json_uint(writer, "preempted", report->preempted);
-  json_uint(writer, "woken", report->woken);
-  json_begin_array(writer, "stage_ns");
-  for (uint32_t i = 0; i < MUSTER_STAGES; i++) json_uint(writer, NULL, report->stage_ns[i]);
-  json_end_array(writer);
-}
-
-static void write_population(json_writer *writer, const muster_frame_report *report) {
-  json_uint(writer, "agents", report->agents);
-  json_uint(writer, "spawns_waiting", report->spawns_waiting);
-  json_begin_array(writer, "levels");
-  for (uint32_t i = 0; i < MUSTER_LEVELS; i++) json_uint(writer, NULL, report->levels[i]);
-  json_end_array(writer);
-  json_uint(writer, "agents_eased", report->agents_eased);
-  json_uint(writer, "agents_quarantined", report->agents_quarantined);
-  json_uint(writer, "types_quarantined", report->types_quarantined);
-  json_uint(writer, "represented", report->represented);
-  json_uint(writer, "leaves", report->leaves);
-  json_uint(writer, "herds_folded", report->herds_folded);
-  json_uint(writer, "herds_unfolded", report->herds_unfolded);
-}
-
 static void make_frame(stream_text *text, const hosted_world *world, const world_published *published,
                        uint64_t now_ms) {
   json_writer writer = stream_texts_begin(text, "event: frame\ndata: ");
-  stream_texts_write_pace(&writer, world, published);
-  write_work(&writer, &published->report);
-  write_population(&writer, &published->report);
+  const muster_frame_report *report = &published->report;
+  uint64_t now_ns = clock_system(), end_ns = published->frame_end_ns;
+  json_print(&writer,
+             "world=%s frame=%lu frames=%lu frames_late=%lu sim_now_ns=%lu paused=%d failed=%d budget_ns=%lu "
+             "period_ns=%lu hz=%g frame_age_ns=%lu wall_ns=%lu overrun_wall_ns=%lu debt_ns=%lu pressure=%g "
+             "important_load=%g share=%g utilisation_desired=%g utilisation_fitted=%g released=%u completed=%u "
+             "carried=%u preempted=%u woken=%u stage_ns[",
+             world->name, report->frame, published->frames, published->frames_late, published->sim_now_ns,
+             published->paused, published->failed, published->budget_ns, published->period_ns,
+             published->period_ns ? 1e9 / (double)published->period_ns : 0.0,
+             end_ns && now_ns > end_ns ? now_ns - end_ns : 0, report->wall_ns, report->overrun_wall_ns, report->debt_ns,
+             report->pressure, report->important_load, report->share, report->utilisation_desired,
+             report->utilisation_fitted, report->released, report->completed, report->carried, report->preempted,
+             report->woken);
+  for (uint32_t i = 0; i < MUSTER_STAGES; i++) json_uint(&writer, NULL, report->stage_ns[i]);
+  json_print(&writer, "] agents=%u spawns_waiting=%u levels[", report->agents, report->spawns_waiting);
+  for (uint32_t i = 0; i < MUSTER_LEVELS; i++) json_uint(&writer, NULL, report->levels[i]);
+  json_print(&writer,
+             "] agents_eased=%u agents_quarantined=%u types_quarantined=%u represented=%lu leaves=%u herds_folded=%u "
+             "herds_unfolded=%u",
+             report->agents_eased, report->agents_quarantined, report->types_quarantined, report->represented,
+             report->leaves, report->herds_folded, report->herds_unfolded);
   stream_texts_finish(text, &writer, now_ms);
 }
 
@@ -149,15 +119,6 @@ const stream_text *stream_texts_frame(stream_texts *texts, hosted_world *world, 
 /* ------------------------------------------------------------------------------------------------------------- types
  */
 
-static void stream_texts_write_cost(json_writer *writer, const muster_type_cost *cost) {
-  json_begin_object(writer, NULL);
-  json_uint(writer, "agents", cost->agents);
-  json_uint(writer, "mean_ns", cost->mean_ns);
-  json_uint(writer, "high_ns", cost->high_ns);
-  json_uint(writer, "samples", cost->samples);
-  json_end_object(writer);
-}
-
 static void write_type(json_writer *writer, uint32_t index, const published_type *type) {
   uint64_t agents = 0;
   double mean = 0, high = 0;
@@ -167,16 +128,15 @@ static void write_type(json_writer *writer, uint32_t index, const published_type
     mean += (double)cost->mean_ns * cost->agents;
     high += (double)cost->high_ns * cost->agents;
   }
-  json_begin_object(writer, NULL);
-  json_uint(writer, "type", index);
-  json_string(writer, "name", type->name);
-  json_uint(writer, "agents", agents);
-  json_uint(writer, "mean_ns", agents ? (uint64_t)(mean / (double)agents) : type->costs[0].mean_ns);
-  json_uint(writer, "high_ns", agents ? (uint64_t)(high / (double)agents) : type->costs[0].high_ns);
-  json_begin_array(writer, "levels");
-  for (uint32_t level = 0; level < WORLD_LEVELS; level++) stream_texts_write_cost(writer, &type->costs[level]);
-  json_end_array(writer);
-  json_end_object(writer);
+  json_print(writer, "{ type=%u name=%s agents=%lu mean_ns=%lu high_ns=%lu levels[", index, type->name, agents,
+             agents ? (uint64_t)(mean / (double)agents) : type->costs[0].mean_ns,
+             agents ? (uint64_t)(high / (double)agents) : type->costs[0].high_ns);
+  for (uint32_t level = 0; level < WORLD_LEVELS; level++) {
+    const muster_type_cost *cost = &type->costs[level];
+    json_print(writer, "{ agents=%u mean_ns=%lu high_ns=%lu samples=%lu }", cost->agents, cost->mean_ns, cost->high_ns,
+               cost->samples);
+  }
+  json_print(writer, "] }");
 }
 
 const stream_text *stream_texts_types(stream_texts *texts, hosted_world *world, uint64_t now_ms) {

@@ -7,14 +7,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 enum { LOOK_MS = 50, TYPES_GAP_MS = 1000, COMMENT_GAP_MS = 5000, RATE = 10, RATE_MAX = 20 };
 
 struct stream {
-  struct stream *next, *previous;
+  LIST_ENTRY(stream) link;
   struct streams *streams;
   http_stream *http;
-  uint32_t world; /* index */
+  hosted_world *world;
+  stream_texts *texts; /* of the world */
   uint64_t gap_ms;
   uint64_t frame_ms, types_ms, comment_ms; /* of the loop's clock: when the next of each is due */
   bool told;                               /* the client was sent this state: */
@@ -26,7 +28,7 @@ struct stream {
 struct streams {
   struct service *service;
   uv_timer_t timer;
-  struct stream *first;
+  LIST_HEAD(, stream) list;
   uint32_t count;
   stream_texts worlds[WORLDS_MAX];
 };
@@ -54,32 +56,26 @@ static bool put_text(struct stream *stream, const stream_text *text) {
 }
 
 static bool frame_is_due(struct stream *stream, uint64_t now_ms) {
-  struct streams *streams = stream->streams;
   if (now_ms < stream->frame_ms) return false;
-  const stream_state *state =
-      stream_texts_look(&streams->worlds[stream->world], &streams->service->worlds[stream->world], now_ms);
+  const stream_state *state = stream_texts_look(stream->texts, stream->world, now_ms);
   return !stream->told || !stream_states_equal(state, &stream->state);
 }
 
 static bool streams_put_frame(struct stream *stream, uint64_t now_ms) {
-  struct streams *streams = stream->streams;
-  stream_texts *texts = &streams->worlds[stream->world];
-  const stream_text *text = stream_texts_frame(texts, &streams->service->worlds[stream->world], now_ms);
+  const stream_text *text = stream_texts_frame(stream->texts, stream->world, now_ms);
   uint64_t next_ms = stream->frame_ms + stream->gap_ms;
   stream->frame_ms = next_ms > now_ms ? next_ms : now_ms + stream->gap_ms;
-  stream->state = texts->state;
+  stream->state = stream->texts->state;
   stream->told = true;
   return put_text(stream, text);
 }
 
 /* The next event, if one is due. */
 static bool streams_choose(struct stream *stream) {
-  struct streams *streams = stream->streams;
-  uint64_t now_ms = now_of(streams);
+  uint64_t now_ms = now_of(stream->streams);
   if (now_ms >= stream->types_ms) {
     stream->types_ms = now_ms + TYPES_GAP_MS;
-    return put_text(
-        stream, stream_texts_types(&streams->worlds[stream->world], &streams->service->worlds[stream->world], now_ms));
+    return put_text(stream, stream_texts_types(stream->texts, stream->world, now_ms));
   }
   if (frame_is_due(stream, now_ms)) return streams_put_frame(stream, now_ms);
   return now_ms >= stream->comment_ms && streams_put(stream, ":\n\n", 3);
@@ -101,7 +97,8 @@ static size_t streams_take(void *user, char *buffer, size_t bytes) {
 
 static void look_at_all(uv_timer_t *timer) {
   struct streams *streams = timer->data;
-  for (struct stream *stream = streams->first; stream; stream = stream->next) {
+  struct stream *stream;
+  LIST_FOREACH(stream, &streams->list, link) {
     uint64_t now_ms = now_of(streams);
     if (now_ms >= stream->types_ms || now_ms >= stream->comment_ms || frame_is_due(stream, now_ms))
       http_stream_wake(stream->http);
@@ -111,9 +108,7 @@ static void look_at_all(uv_timer_t *timer) {
 static void closed(void *user) {
   struct stream *stream = user;
   struct streams *streams = stream->streams;
-  if (stream->next) stream->next->previous = stream->previous;
-  if (stream->previous) stream->previous->next = stream->next;
-  if (streams->first == stream) streams->first = stream->next;
+  LIST_REMOVE(stream, link);
   if (--streams->count == 0) uv_timer_stop(&streams->timer);
   free(stream->event);
   free(stream);
@@ -121,9 +116,7 @@ static void closed(void *user) {
 
 static void streams_add(struct streams *streams, struct stream *stream) {
   stream->streams = streams;
-  stream->next = streams->first;
-  if (stream->next) stream->next->previous = stream;
-  streams->first = stream;
+  LIST_INSERT_HEAD(&streams->list, stream, link);
   if (streams->count++ == 0) uv_timer_start(&streams->timer, look_at_all, LOOK_MS, LOOK_MS);
 }
 
@@ -135,7 +128,7 @@ static void begin_stream(http_request *request) {
   hosted_world *world = api_world(request);
   if (!world) return;
   if (!api_query_count(request, "hz", 1, RATE_MAX, &hz, &problem)) {
-    http_refuse(request, problem.status, problem.code, problem.field, "%s", problem.message);
+    api_refuse(request, &problem);
     return;
   }
   struct stream *stream = streams->count < STREAMS_MAX ? calloc(1, sizeof *stream) : NULL;
@@ -143,7 +136,8 @@ static void begin_stream(http_request *request) {
     http_refuse(request, 429, "busy", NULL, "%u streams are open; close one, or ask again later", streams->count);
     return;
   }
-  stream->world = (uint32_t)(world - service->worlds);
+  stream->world = world;
+  stream->texts = &streams->worlds[world - service->worlds];
   stream->gap_ms = 1000 / hz;
   stream->comment_ms = now_of(streams) + COMMENT_GAP_MS;
   streams_add(streams, stream);
@@ -151,11 +145,8 @@ static void begin_stream(http_request *request) {
 }
 
 const http_route stream_routes[] = {
-    {.method = "GET",
-     .pattern = "/v1/worlds/{world}/stream",
-     .handle = begin_stream,
-     .queries = "hz",
-     .summary = "what happens, as server-sent events: frame and types"},
+    {"GET", "/v1/worlds/{world}/stream", "what happens, as server-sent events: frame and types", .handle = begin_stream,
+     .queries = "hz"},
     {0},
 };
 

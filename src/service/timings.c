@@ -9,7 +9,7 @@ uint64_t timing_bound_ns(uint32_t bucket) {
   return bucket < TIMING_BUCKETS - 1 ? bounds_ns[bucket] : UINT64_MAX;
 }
 
-void timing_add(struct timing *timing, uint64_t value_ns) {
+static void timing_add(struct timing *timing, uint64_t value_ns) {
   uint32_t bucket = 0;
   while (bucket < TIMING_BUCKETS - 1 && value_ns > bounds_ns[bucket]) bucket++;
   timing->counts[bucket]++;

@@ -24,9 +24,6 @@ typedef struct world_timings {
 /* The greatest value of the bucket; UINT64_MAX for the last. */
 uint64_t timing_bound_ns(uint32_t bucket);
 
-/* Counts one value. */
-void timing_add(struct timing *timing, uint64_t value_ns);
-
 /* Adds the values of a frame's report. */
 void timings_add(world_timings *timings, const muster_frame_report *report);
 

@@ -79,6 +79,20 @@ Test(json, writes_the_short_form_where_it_suffices) {
   cr_assert_str_eq(buffer, "0.1\n");
 }
 
+Test(json, writes_a_float_in_its_own_digits_as_far_as_they_read_back) {
+  static const float values[] = {0.1f, 1.0f / 3.0f, 16777217.0f, -2.5f, 1e-45f};
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+    json_writer writer = started();
+    json_float(&writer, NULL, values[i]);
+    cr_assert(json_finish(&writer));
+    cr_assert(strtof(buffer, NULL) == values[i], "%s does not read back as %a", buffer, (double)values[i]);
+  }
+  json_writer writer = started();
+  json_print(&writer, "[ %f %f ]", 0.1f, (float)INFINITY);
+  cr_assert(json_finish(&writer));
+  cr_assert_str_eq(buffer, "[\n  0.1,\n  null\n]\n");
+}
+
 Test(json, writes_null_for_what_is_not_finite) {
   json_writer writer = started();
   json_begin_array(&writer, NULL);
