@@ -7,8 +7,6 @@
 
 #include "scenarios/herd_lanes.h"
 
-#include <stdbool.h>
-
 typedef struct herd_ground {
   float half_m;     /* the square spans -half_m .. half_m in x and y */
   float cell_m;     /* edge of a cell */
@@ -34,8 +32,7 @@ bool herd_ground_hold(const herd_ground *ground, float x, float y, float step_s,
 
 static const float herd_ground_leave_mps = 2.0f;
 
-/* --------------------------------------------------------------------------------------- the same for eight at a time
- */
+/* ---------------------------------------------------------------------------------------------- the same in lanes */
 
 /* No step_s may be 0 or less. */
 typedef struct herd_ground_lanes {
@@ -59,7 +56,7 @@ HERD_INLINE void herd_ground_column(const herd_ground *ground, const herd_floats
   herd_ints beyond = cell > last, before = cell < 0.0f;
   herd_where(&beyond, &last, &cell);
   herd_where(&before, &none, &cell);
-  *column = (herd_words) __builtin_convertvector(cell, herd_ints);
+  *column = (herd_words)HERD_CONVERT(cell, herd_ints);
 }
 
 /* Replaces places by the centres of the obstacles of their cells, and gives the radii of these. */
@@ -70,15 +67,26 @@ HERD_INLINE void herd_ground_obstacles(const herd_ground *ground, herd_floats *x
   herd_ground_column(ground, y, &row);
   herd_words random = ground->seed + column * 0x9e3779b9u + row * 0x85ebca6bu;
   herd_mix_lanes(&random);
-  herd_floats across = __builtin_convertvector((herd_ints)(random & 0x7ffu), herd_floats) * 0x1p-11f - 0.5f;
-  herd_floats along = __builtin_convertvector((herd_ints)(random >> 11 & 0x7ffu), herd_floats) * 0x1p-11f - 0.5f;
-  herd_floats size = __builtin_convertvector((herd_ints)(random >> 22), herd_floats) * 0x1p-10f;
+  herd_floats across = HERD_CONVERT((herd_ints)(random & 0x7ffu), herd_floats) * 0x1p-11f - 0.5f;
+  herd_floats along = HERD_CONVERT((herd_ints)(random >> 11 & 0x7ffu), herd_floats) * 0x1p-11f - 0.5f;
+  herd_floats size = HERD_CONVERT((herd_ints)(random >> 22), herd_floats) * 0x1p-10f;
   float room_m = ground->cell_m - 2.0f * ground->radius_m;
   *radius_m = (0.5f + 0.5f * size) * ground->radius_m;
-  *x = (__builtin_convertvector((herd_ints)column, herd_floats) + 0.5f) * ground->cell_m - ground->half_m;
-  *y = (__builtin_convertvector((herd_ints)row, herd_floats) + 0.5f) * ground->cell_m - ground->half_m;
+  *x = (HERD_CONVERT((herd_ints)column, herd_floats) + 0.5f) * ground->cell_m - ground->half_m;
+  *y = (HERD_CONVERT((herd_ints)row, herd_floats) + 0.5f) * ground->cell_m - ground->half_m;
   *x += across * room_m;
   *y += along * room_m;
+}
+
+/* Whether an obstacle at that squared distance may be reached in the step: the distance bounded by both speeds. */
+HERD_INLINE bool herd_ground_reaches(const herd_ground_lanes *lanes, const herd_floats *square_m2,
+                                     const herd_floats *radius_m) {
+  herd_floats speed_x = lanes->velocity_x, speed_y = lanes->velocity_y;
+  herd_magnitude(&speed_x);
+  herd_magnitude(&speed_y);
+  herd_floats reach_m = *radius_m + lanes->step_s * (speed_x + speed_y);
+  herd_ints reached = *square_m2 <= reach_m * reach_m;
+  return herd_possible(&reached);
 }
 
 /* Replaces the velocity towards an obstacle's centre by the possible one, and puts the rest of the speed along the
@@ -90,6 +98,7 @@ HERD_INLINE void herd_ground_go_around(const herd_ground *ground, herd_ground_la
   way_x -= lanes->x;
   way_y -= lanes->y;
   herd_floats distance_m = way_x * way_x + way_y * way_y + 1e-12f;
+  if (!herd_ground_reaches(lanes, &distance_m, &radius_m)) return;
   herd_root(&distance_m);
   way_x /= distance_m;
   way_y /= distance_m;
