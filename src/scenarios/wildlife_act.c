@@ -1,7 +1,5 @@
 #include "scenarios/wildlife.h"
 
-#include <math.h>
-
 static const float reach_m = 3.0f; /* of a strike: the quarry had a moment to move on */
 
 static void bury(wildlife *desert, wildlife_species species, const wildlife_animal *dead, wildlife_fate fate) {
@@ -20,17 +18,8 @@ static void show_mood(const wildlife_turn *turn) {
 /* Whether the quarry is still where it can be had, as of this commit. */
 static const wildlife_face *quarry_in_reach(const wildlife_turn *turn) {
   muster_position here = turn->update->position, there;
-  const wildlife_face *face = muster_update_published_of(turn->update, turn->self->quarry);
-  if (!face || face->mood == WILDLIFE_HIDE) return NULL;
-  if (!muster_update_position_of(turn->update, turn->self->quarry, &there)) return NULL;
-  double x = there.x - here.x, y = there.y - here.y;
-  return x * x + y * y <= (double)(reach_m * reach_m) ? face : NULL;
-}
-
-static bool succeeds(const wildlife_turn *turn, const wildlife_face *quarry) {
-  float odds = wildlife_profile_of((wildlife_species)quarry->species)->caught;
-  if (quarry->species == WILDLIFE_JAVELINA) odds /= 1.0f + 0.5f * (float)quarry->company;
-  return muster_update_random_share(turn->update) < odds;
+  const wildlife_face *face = wildlife_quarry(turn, &there);
+  return face && wildlife_within(here, there, reach_m) ? face : NULL;
 }
 
 /* The first of several bobcats to strike gets the prey: only its removal succeeds. */
@@ -42,7 +31,8 @@ static void wildlife_act_strike(const wildlife_turn *turn) {
   desert->tally.strikes++;
   wildlife_species species = (wildlife_species)quarry->species;
   const wildlife_animal *victim = muster_update_state_of(turn->update, self->quarry);
-  if (victim && succeeds(turn, quarry) && muster_update_remove(turn->update, self->quarry) == MUSTER_OK) {
+  if (victim && muster_update_random_share(turn->update) < wildlife_odds(quarry) &&
+      muster_update_remove(turn->update, self->quarry) == MUSTER_OK) {
     float meal = fminf(wildlife_profile_of(species)->meal, 1.0f - self->energy);
     bury(desert, species, victim, WILDLIFE_KILLED);
     self->energy += meal;

@@ -1,7 +1,5 @@
 #include "scenarios/wildlife.h"
 
-#include <math.h>
-
 static const float strike_m = 2.0f;
 static const float company_max = 21.0f; /* of all species per 1000 m2: no animal breeds from here on */
 static const float turning_pi = 3.14159265f;
@@ -104,10 +102,8 @@ static void live_through(const wildlife_turn *turn, muster_position *place, floa
 
 static bool is_within_strike(const wildlife_turn *turn, muster_position place) {
   muster_position quarry;
-  if (turn->self->mood != WILDLIFE_CHASE) return false;
-  if (!muster_update_position_of(turn->update, turn->self->quarry, &quarry)) return false;
-  double x = quarry.x - place.x, y = quarry.y - place.y;
-  return x * x + y * y <= (double)(strike_m * strike_m);
+  return turn->self->mood == WILDLIFE_CHASE && muster_update_position_of(turn->update, turn->self->quarry, &quarry) &&
+         wildlife_within(place, quarry, strike_m);
 }
 
 static uint32_t intent_of(const wildlife_turn *turn, muster_position place) {

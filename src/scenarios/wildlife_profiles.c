@@ -1,6 +1,7 @@
 #include "scenarios/wildlife.h"
 
-#include <math.h>
+/* What all species but the bobcat have in common. */
+#define GRAZER .sight_m = {15.0f, 13.0f, 11.0f}, .notices = {12, 8, 5}, .litter = 2
 
 /* Lives are short, as a run is: a hare is born, grows up and dies of age in about three minutes. A species stands at
  * about its share of the population when deaths from bobcats, age and hunger balance births, which crowding slows. */
@@ -10,8 +11,7 @@ static const wildlife_profile profiles[WILDLIFE_SPECIES] = {
                        .period_ns = 50000000u,
                        .period_max_ns = 1000000000u,
                        .elasticity = 1.0f,
-                       .sight_m = {15.0f, 13.0f, 11.0f},
-                       .notices = {12, 8, 5},
+                       GRAZER,
                        .walk_mps = 1.2f,
                        .run_mps = 10.0f,
                        .turn_rps = 4.0f,
@@ -20,7 +20,6 @@ static const wildlife_profile profiles[WILDLIFE_SPECIES] = {
                        .life_s = 180.0f,
                        .adult_s = 15.0f,
                        .gestation_s = 30.0f,
-                       .litter = 2,
                        .birth_energy = 0.12f,
                        .crowding_max = 8.0f,
                        .flight_m = 9.0f,
@@ -31,8 +30,7 @@ static const wildlife_profile profiles[WILDLIFE_SPECIES] = {
                            .period_ns = 66666667u,
                            .period_max_ns = 1500000000u,
                            .elasticity = 1.5f,
-                           .sight_m = {15.0f, 13.0f, 11.0f},
-                           .notices = {12, 8, 5},
+                           GRAZER,
                            .walk_mps = 1.0f,
                            .run_mps = 7.0f,
                            .turn_rps = 2.5f,
@@ -41,7 +39,6 @@ static const wildlife_profile profiles[WILDLIFE_SPECIES] = {
                            .life_s = 240.0f,
                            .adult_s = 25.0f,
                            .gestation_s = 35.0f,
-                           .litter = 2,
                            .birth_energy = 0.15f,
                            .crowding_max = 7.5f,
                            .flight_m = 6.0f,
@@ -52,8 +49,7 @@ static const wildlife_profile profiles[WILDLIFE_SPECIES] = {
                             .period_ns = 100000000u,
                             .period_max_ns = 2000000000u,
                             .elasticity = 2.0f,
-                            .sight_m = {15.0f, 13.0f, 11.0f},
-                            .notices = {12, 8, 5},
+                            GRAZER,
                             .walk_mps = 0.7f,
                             .run_mps = 4.5f,
                             .turn_rps = 3.0f,
@@ -62,7 +58,6 @@ static const wildlife_profile profiles[WILDLIFE_SPECIES] = {
                             .life_s = 210.0f,
                             .adult_s = 20.0f,
                             .gestation_s = 35.0f,
-                            .litter = 2,
                             .birth_energy = 0.12f,
                             .crowding_max = 3.5f,
                             .flight_m = 12.0f,
@@ -89,6 +84,11 @@ static const wildlife_profile profiles[WILDLIFE_SPECIES] = {
 
 const wildlife_profile *wildlife_profile_of(wildlife_species species) {
   return &profiles[species];
+}
+
+float wildlife_odds(const wildlife_face *prey) {
+  float odds = profiles[prey->species].caught;
+  return prey->species == WILDLIFE_JAVELINA ? odds / (1.0f + 0.5f * (float)prey->company) : odds;
 }
 
 float wildlife_share_of(uint64_t random, uint32_t which) {
