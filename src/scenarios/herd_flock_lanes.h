@@ -185,21 +185,14 @@ HERD_INLINE void herd_flock_move(const herd_flock_step *step, const lane_sense *
   herd_floats velocity_y = (own->velocity_y + force.y * gain) * kept;
   herd_flock_shorten(rules->speed_max_mps, &velocity_x, &velocity_y);
   herd_floats way_x = 0.5f * (own->velocity_x + velocity_x), way_y = 0.5f * (own->velocity_y + velocity_y);
-  if (step->ground) {
-    herd_ground_lanes lanes = {.x = step->origin_x + own->x,
-                               .y = step->origin_y + own->y,
-                               .step_s = (herd_floats){0} + step->step_s,
-                               .velocity_x = way_x,
-                               .velocity_y = way_y};
-    herd_ground_hold_lanes(step->ground, &lanes);
-    herd_ints held = (lanes.velocity_x != way_x) | (lanes.velocity_y != way_y);
-    way_x = lanes.velocity_x;
-    way_y = lanes.velocity_y;
-    herd_where(&held, &way_x, &velocity_x);
-    herd_where(&held, &way_y, &velocity_y);
-  }
-  own->x += way_x * step->step_s;
-  own->y += way_y * step->step_s;
+  herd_ground_lanes lanes = {step->origin_x + own->x, step->origin_y + own->y, (herd_floats){0} + step->step_s, way_x,
+                             way_y};
+  if (step->ground) herd_ground_hold_lanes(step->ground, &lanes);
+  herd_ints held = (lanes.velocity_x != way_x) | (lanes.velocity_y != way_y);
+  herd_where(&held, &lanes.velocity_x, &velocity_x);
+  herd_where(&held, &lanes.velocity_y, &velocity_y);
+  own->x += lanes.velocity_x * step->step_s;
+  own->y += lanes.velocity_y * step->step_s;
   own->velocity_x = velocity_x;
   own->velocity_y = velocity_y;
 }

@@ -78,27 +78,17 @@ HERD_INLINE void herd_ground_obstacles(const herd_ground *ground, herd_floats *x
   *y += along * room_m;
 }
 
-/* Whether an obstacle at that squared distance may be reached in the step: the distance bounded by both speeds. */
-HERD_INLINE bool herd_ground_reaches(const herd_ground_lanes *lanes, const herd_floats *square_m2,
-                                     const herd_floats *radius_m) {
-  herd_floats speed_x = lanes->velocity_x, speed_y = lanes->velocity_y;
-  herd_magnitude(&speed_x);
-  herd_magnitude(&speed_y);
-  herd_floats reach_m = *radius_m + lanes->step_s * (speed_x + speed_y);
-  herd_ints reached = *square_m2 <= reach_m * reach_m;
-  return herd_possible(&reached);
-}
-
 /* Replaces the velocity towards an obstacle's centre by the possible one, and puts the rest of the speed along the
  * obstacle's edge. */
 HERD_INLINE void herd_ground_go_around(const herd_ground *ground, herd_ground_lanes *lanes) {
-  herd_floats way_x = lanes->x + lanes->velocity_x * lanes->step_s;
-  herd_floats way_y = lanes->y + lanes->velocity_y * lanes->step_s, radius_m, zero = {0};
+  herd_floats step_x = lanes->velocity_x * lanes->step_s, step_y = lanes->velocity_y * lanes->step_s;
+  herd_floats way_x = lanes->x + step_x, way_y = lanes->y + step_y, radius_m, zero = {0};
   herd_ground_obstacles(ground, &way_x, &way_y, &radius_m);
   way_x -= lanes->x;
   way_y -= lanes->y;
   herd_floats distance_m = way_x * way_x + way_y * way_y + 1e-12f;
-  if (!herd_ground_reaches(lanes, &distance_m, &radius_m)) return;
+  herd_ints near = distance_m <= 2.0f * (radius_m * radius_m + step_x * step_x + step_y * step_y);
+  if (!herd_possible(&near)) return; /* (a + b)^2 <= 2 (a^2 + b^2): not even a step straight to it touches it */
   herd_root(&distance_m);
   way_x /= distance_m;
   way_y /= distance_m;

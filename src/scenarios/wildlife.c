@@ -44,7 +44,7 @@ static muster_result wildlife_prepare(void *instance) {
 static wildlife_species next_species(double credit[WILDLIFE_SPECIES]) {
   wildlife_species best = WILDLIFE_HARE;
   for (uint32_t species = 0; species < WILDLIFE_SPECIES; species++) {
-    credit[species] += wildlife_profile_of((wildlife_species)species)->share;
+    credit[species] += wildlife_profiles[species].share;
     if (credit[species] > credit[best]) best = (wildlife_species)species;
   }
   credit[best] -= 1.0;

@@ -159,6 +159,12 @@ static inline wildlife_turn wildlife_turn_of(muster_update *update) {
   return (wildlife_turn){update, update->type_user, update->state};
 }
 
+/* Moves a place in a direction. */
+static inline void wildlife_go(muster_position *place, float heading, float length_m) {
+  place->x += (double)(length_m * cosf(heading));
+  place->y += (double)(length_m * sinf(heading));
+}
+
 /* The way from one place to another; its length; a way times a weight, and that added to a sum. */
 static inline wildlife_way wildlife_way_between(muster_position from, muster_position to) {
   return (wildlife_way){(float)(to.x - from.x), (float)(to.y - from.y)};
@@ -187,8 +193,7 @@ static inline const wildlife_face *wildlife_quarry(const wildlife_turn *turn, mu
   return there && muster_update_position_of(turn->update, turn->self->quarry, place) ? face : NULL;
 }
 
-/* The profile of a species. */
-const wildlife_profile *wildlife_profile_of(wildlife_species species);
+extern const wildlife_profile wildlife_profiles[WILDLIFE_SPECIES];
 
 /* The share of strikes at an animal that succeed: javelinas defend each other. */
 float wildlife_odds(const wildlife_face *prey);

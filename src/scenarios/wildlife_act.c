@@ -33,7 +33,7 @@ static void wildlife_act_strike(const wildlife_turn *turn) {
   const wildlife_animal *victim = muster_update_state_of(turn->update, self->quarry);
   if (victim && muster_update_random_share(turn->update) < wildlife_odds(quarry) &&
       muster_update_remove(turn->update, self->quarry) == MUSTER_OK) {
-    float meal = fminf(wildlife_profile_of(species)->meal, 1.0f - self->energy);
+    float meal = fminf(wildlife_profiles[species].meal, 1.0f - self->energy);
     bury(desert, species, victim, WILDLIFE_KILLED);
     self->energy += meal;
     self->eaten += (double)meal;
@@ -49,10 +49,8 @@ static void wildlife_act_strike(const wildlife_turn *turn) {
 static muster_position nursery(const wildlife_turn *turn) {
   float angle = 6.2831853f * muster_update_random_share(turn->update);
   float far_m = turn->kind->species == WILDLIFE_GROUNDHOG ? 45.0f : 3.0f;
-  float distance_m = 1.0f + far_m * muster_update_random_share(turn->update);
   muster_position place = turn->update->position;
-  place.x += (double)(distance_m * cosf(angle));
-  place.y += (double)(distance_m * sinf(angle));
+  wildlife_go(&place, angle, 1.0f + far_m * muster_update_random_share(turn->update));
   wildlife_fence(turn->kind->desert, &place);
   return place;
 }

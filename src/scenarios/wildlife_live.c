@@ -47,8 +47,7 @@ static void wildlife_live_move(const wildlife_turn *turn, muster_position *place
   float length_m = fminf(self->speed_mps * step_s, self->reach_m);
   self->reach_m -= length_m;
   self->distance_m += (double)length_m;
-  place->x += (double)(length_m * cosf(self->heading));
-  place->y += (double)(length_m * sinf(self->heading));
+  wildlife_go(place, self->heading, length_m);
   if (wildlife_fence(turn->kind->desert, place)) self->heading = atan2f(-(float)place->y, -(float)place->x);
 }
 

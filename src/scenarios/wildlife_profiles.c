@@ -5,7 +5,7 @@
 
 /* Lives are short, as a run is: a hare is born, grows up and dies of age in about three minutes. A species stands at
  * about its share of the population when deaths from bobcats, age and hunger balance births, which crowding slows. */
-static const wildlife_profile profiles[WILDLIFE_SPECIES] = {
+const wildlife_profile wildlife_profiles[WILDLIFE_SPECIES] = {
     [WILDLIFE_HARE] = {.name = "hare",
                        .share = 0.45,
                        .period_ns = 50000000u,
@@ -82,12 +82,8 @@ static const wildlife_profile profiles[WILDLIFE_SPECIES] = {
                          .crowding_max = 1.1f},
 };
 
-const wildlife_profile *wildlife_profile_of(wildlife_species species) {
-  return &profiles[species];
-}
-
 float wildlife_odds(const wildlife_face *prey) {
-  float odds = profiles[prey->species].caught;
+  float odds = wildlife_profiles[prey->species].caught;
   return prey->species == WILDLIFE_JAVELINA ? odds / (1.0f + 0.5f * (float)prey->company) : odds;
 }
 
@@ -145,17 +141,16 @@ static const muster_atom atoms[ATOMS] = {
 static uint64_t wildlife_profiles_model_cost(const muster_cost_query *query, void *user) {
   static const float of_level[WILDLIFE_LEVELS] = {1.0f, 0.8f, 0.6f};
   const wildlife_kind *kind = user;
-  uint32_t level = query->level < WILDLIFE_LEVELS ? query->level : WILDLIFE_LEVELS - 1;
   float spread = wildlife_share_of(query->random, 0);
   float cost_ns = (float)atoms[query->atom].model_ns;
   if (query->atom != ATOM_SENSE) return (uint64_t)(cost_ns * (0.8f + 0.4f * spread));
   if (kind->species == WILDLIFE_BOBCAT) cost_ns *= 1.8f;
-  return (uint64_t)(cost_ns * of_level[level] * (0.5f + spread));
+  return (uint64_t)(cost_ns * of_level[query->level] * (0.5f + spread));
 }
 
 muster_result wildlife_register(void *instance, muster_world *world, uint32_t species) {
   wildlife *desert = instance;
-  const wildlife_profile *profile = &profiles[species];
+  const wildlife_profile *profile = &wildlife_profiles[species];
   wildlife_kind *kind = &desert->kinds[species];
   *kind = (wildlife_kind){.desert = desert, .profile = profile, .species = (wildlife_species)species};
   muster_type_def def =

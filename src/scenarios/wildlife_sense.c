@@ -53,8 +53,7 @@ static void note_threat(wildlife_senses *senses, const wildlife_face *face, wild
 static void note_prey(const wildlife_turn *turn, const muster_neighbour *near, wildlife_way way, float *best) {
   const wildlife_face *face = near->published;
   if (face->species == WILDLIFE_BOBCAT || face->mood == WILDLIFE_HIDE) return;
-  float meal = wildlife_profile_of((wildlife_species)face->species)->meal;
-  float value = meal * wildlife_odds(face) / (near->distance_m + 4.0f);
+  float value = wildlife_profiles[face->species].meal * wildlife_odds(face) / (near->distance_m + 4.0f);
   if (muster_agent_equal(near->agent, turn->self->quarry)) value *= 2.0f; /* a hunter keeps to its quarry */
   if (value <= *best) return;
   *best = value;
@@ -97,13 +96,13 @@ muster_atom_result wildlife_sense(muster_update *update) {
   wildlife_turn turn = wildlife_turn_of(update);
   const wildlife_profile *profile = turn.kind->profile;
   wildlife_animal *self = turn.self;
-  uint32_t level = update->level < WILDLIFE_LEVELS ? update->level : WILDLIFE_LEVELS - 1;
-  float elapsed_s = (float)update->elapsed_ns * 1e-9f, radius_m = profile->sight_m[level];
+  float elapsed_s = (float)update->elapsed_ns * 1e-9f, radius_m = profile->sight_m[update->level];
   muster_neighbour near[NEIGHBOURS_MAX];
-  uint32_t count = muster_update_nearby(update, radius_m, (muster_type){0}, near, profile->notices[level]);
+  uint32_t wanted = profile->notices[update->level];
+  uint32_t count = muster_update_nearby(update, radius_m, (muster_type){0}, near, wanted);
   self->senses = (wildlife_senses){.threat_m = INFINITY};
   note_all(&turn, near, count);
-  float density = density_of(&turn, near, count, profile->notices[level], radius_m);
+  float density = density_of(&turn, near, count, wanted, radius_m);
   blend(&self->company, density, elapsed_s);
   if (turn.kind->species == WILDLIFE_BOBCAT)
     survey_territory(&turn, elapsed_s);
