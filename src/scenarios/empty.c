@@ -28,7 +28,6 @@ typedef struct empty {
   muster_position *homes;
   uint64_t visits, quiet_frames;
   convergence_sums settled; /* the visits after which all settled */
-  uint32_t watched;
   struct convergence convergence;
 } empty;
 
@@ -128,7 +127,6 @@ static void watch_village(empty *self, muster_position village) {
     if (hypot(self->homes[i].x - village.x, self->homes[i].y - village.y) > around_m) continue;
     convergence_watch(&self->convergence, self->members[i], period_of(kind_of(i)) + frame_ns);
   }
-  self->watched = self->convergence.count;
 }
 
 static void arrive(empty *self, muster_world *world) {
@@ -192,7 +190,7 @@ static const scaffold_line lines[] = {SCAFFOLD_AGENTS("population"),
                                       SCAFFOLD_FOUND("longest_interval_s", census, longest_s),
                                       SCAFFOLD_OWN("visits", empty, visits),
                                       SCAFFOLD_OWN("visits_settled", empty, settled.events),
-                                      SCAFFOLD_OWN("watched", empty, watched),
+                                      SCAFFOLD_OWN("watched", empty, convergence.count),
                                       CONVERGENCE_LINES(census, means, empty, settled),
                                       SCAFFOLD_FOUND("violations", census, violations),
                                       {0}};

@@ -134,11 +134,10 @@ static muster_atom_result flashcrowd_walk(muster_update *update) {
   const flashcrowd_cast *cast = update->type_user;
   const flashcrowd *self = cast->self;
   flashcrowd_state *own = update->state;
-  double most_m = walk_mps * (double)update->elapsed_ns * 1e-9;
   bool drawn =
       cast->kind == FLASHCROWD_CITIZEN && crowd_distance(self, update->position.x, update->position.y) < earshot_m;
-  own->walked_m += drawn ? scaffold_approach(update, self->crowd.x, self->crowd.y, 10.0, most_m)
-                         : scaffold_approach(update, (double)own->home_x, (double)own->home_y, 0.0, most_m);
+  own->walked_m += drawn ? scaffold_approach(update, self->crowd.x, self->crowd.y, 10.0, walk_mps)
+                         : scaffold_approach(update, (double)own->home_x, (double)own->home_y, 0.0, walk_mps);
   own->updates++;
   own->late += update->elapsed_ns > profiles[cast->kind].period_ns + 2 * self->base.frame_ns;
   convergence_note(update);
@@ -256,7 +255,7 @@ static void watch_neighbourhood(flashcrowd *self) {
     const flashcrowd_home *home = &self->homes[self->members[i].index];
     flashcrowd_kind kind = flashcrowd_kind_of(i);
     if (kind == FLASHCROWD_STORY) continue;
-    if (hypot((double)home->x - self->crowd.x, (double)home->y - self->crowd.y) > around_m) continue;
+    if (crowd_distance(self, (double)home->x, (double)home->y) > around_m) continue;
     uint64_t wanted_ns = profiles[kind].period_ns * 3 / 2 + self->base.frame_ns;
     convergence_watch(&self->convergence, self->members[i], wanted_ns);
   }
@@ -293,7 +292,7 @@ static const scaffold_array arrays[] = {
     SCAFFOLD_ARRAY(flashcrowd, homes, base.agents),
     SCAFFOLD_KEPT_ARRAY(flashcrowd, members, base.agents),
     SCAFFOLD_KEPT_OBSERVERS,
-    SCAFFOLD_PART_ARRAY(flashcrowd, convergence.members, base.agents, convergence.count, sizeof(convergence_member)),
+    SCAFFOLD_ROOM(flashcrowd, convergence.members, base.agents, convergence.count, true),
     {0}};
 
 static bool flashcrowd_resumed(void *instance) {

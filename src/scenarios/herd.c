@@ -102,10 +102,8 @@ static muster_herd_def first_herd(const herd_world *self, uint32_t number) {
   direction_of(self, 2, number, &def.velocity_x, &def.velocity_y);
   def.velocity_x *= herd_walk_mps;
   def.velocity_y *= herd_walk_mps;
-  if (number + 1 == self->herds) {
-    uint32_t last = self->base.agents - number * HERD_MEMBERS;
-    if (last < def.members) def.members = last;
-  }
+  uint32_t left = self->base.agents - number * HERD_MEMBERS; /* the last herd has what is left */
+  if (left < def.members) def.members = left;
   return def;
 }
 
@@ -224,7 +222,7 @@ static void herd_conclude(const scaffold_look *look) {
   if (sums->herds) sums->speed_mps /= (double)sums->herds;
 }
 
-#define STATISTIC(name, member) SCAFFOLD_FOUND(name, census, statistics.member)
+#define STATISTIC(name) SCAFFOLD_FOUND(#name, census, statistics.name)
 
 static const scaffold_line lines[] = {SCAFFOLD_FOUND("represented", census, represented),
                                       SCAFFOLD_OWN("first_deer", herd_world, first_deer),
@@ -244,14 +242,14 @@ static const scaffold_line lines[] = {SCAFFOLD_FOUND("represented", census, repr
                                       SCAFFOLD_FOUND("grazed_kg", census, grazed_kg),
                                       SCAFFOLD_FOUND("grazed_kg_per_deer_hour", census, grazed_kg_per_deer_hour),
                                       SCAFFOLD_FOUND("herd_speed_mps", census, speed_mps),
-                                      STATISTIC("folds", folds),
-                                      STATISTIC("unfolds", unfolds),
-                                      STATISTIC("unfolds_refused", unfolds_refused),
-                                      STATISTIC("folds_refused", folds_refused),
-                                      STATISTIC("herds_refused", herds_refused),
-                                      STATISTIC("changes_in_sight", changes_in_sight),
-                                      STATISTIC("bytes_folded", bytes_folded),
-                                      STATISTIC("bytes_unfolded", bytes_unfolded),
+                                      STATISTIC(folds),
+                                      STATISTIC(unfolds),
+                                      STATISTIC(unfolds_refused),
+                                      STATISTIC(folds_refused),
+                                      STATISTIC(herds_refused),
+                                      STATISTIC(changes_in_sight),
+                                      STATISTIC(bytes_folded),
+                                      STATISTIC(bytes_unfolded),
                                       {0}};
 
 /* ---------------------------------------------------------------------------------------------------------- the plan
@@ -270,9 +268,7 @@ static const scaffold_field kept[] = {SCAFFOLD_SAME_WORLD,
                                       {0}};
 
 static const scaffold_array arrays[] = {
-    SCAFFOLD_KEPT_OBSERVERS,
-    SCAFFOLD_PART_ARRAY(herd_world, blocks, block_count, block_count, offsetof(herd_block_tally, kept_end)),
-    {0}};
+    SCAFFOLD_KEPT_OBSERVERS, SCAFFOLD_KEPT_ARRAY(herd_world, blocks, block_count), {0}};
 
 static const scaffold_plan plan = {.name = "herd",
                                    .bytes = sizeof(herd_world),

@@ -59,7 +59,6 @@ typedef struct herd_block_tally {
   _Alignas(64) uint64_t births;
   uint64_t deaths;
   double grazed_by_dead_g;
-  char kept_end; /* a snapshot keeps what stands before */
 } herd_block_tally;
 
 /* Counted on the frame's thread: in serial actions and at intakes. */

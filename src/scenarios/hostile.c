@@ -1,5 +1,6 @@
 #include "scenarios/hostile.h"
 
+#include "scenarios/convergence.h"
 #include "scenarios/scenarios.h"
 
 enum {
@@ -100,12 +101,6 @@ typedef struct census {
   double census_errors, invented, violations;
 } census;
 
-/* The last update may have done its atoms and not be complete. */
-static bool has_lived_as_long(const hostile_life *life, const muster_agent_info *info) {
-  uint64_t completed_ns = info->last_update_ns - life->born_ns;
-  return life->lived_ns == completed_ns || life->lived_ns == completed_ns + life->last_elapsed_ns;
-}
-
 static void hostile_count(const scaffold_look *look) {
   const hostile_life *life = look->info.state;
   const muster_position *place = &look->info.position;
@@ -117,7 +112,8 @@ static void hostile_count(const scaffold_look *look) {
   sums->lost += life->lost;
   sums->in_boxes += look->info.messages;
   sums->misplaced += life->misplaced + !(isfinite(place->x) && isfinite(place->y) && isfinite(place->z));
-  sums->lifetime_errors += !has_lived_as_long(life, &look->info);
+  convergence_mark mark = {.born_ns = life->born_ns, .lived_ns = life->lived_ns, .elapsed_ns = life->last_elapsed_ns};
+  sums->lifetime_errors += !convergence_has_lived(&mark, &look->info);
 }
 
 /* Gossips never die, so every message that was heard, waits or was lost had been sent. */

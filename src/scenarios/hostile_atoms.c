@@ -29,7 +29,7 @@ static uint64_t endless_cost_ns(uint64_t random) {
 /* The labour of an atom of this kind now: the virtual clock asks it with a random number of its own, and the atom
  * spends it. Pure but for the flippers' phase, which changes between frames. */
 static uint64_t hostile_cost_ns(const hostile_cast *cast, uint32_t level, uint64_t elapsed_ns, uint64_t random) {
-  static const uint32_t of_level[MUSTER_LEVELS] = {8, 3, 1, 1};
+  static const uint32_t of_level[MUSTER_LEVELS] = {8, 3, 1};
   uint64_t cost_ns = profiles[cast->kind].cost_ns;
   switch (cast->kind) {
   case HOSTILE_ENDLESS:
@@ -37,7 +37,7 @@ static uint64_t hostile_cost_ns(const hostile_cast *cast, uint32_t level, uint64
   case HOSTILE_FLIPPER:
     return cast->self->expensive ? cost_ns * flip_factor : cost_ns;
   case HOSTILE_FLAPPER:
-    return cost_ns * of_level[level < MUSTER_LEVELS ? level : MUSTER_LEVELS - 1];
+    return cost_ns * of_level[level];
   case HOSTILE_GLUTTON: {
     uint64_t more_ns = elapsed_ns / 66667u; /* 15 us for each second */
     return cost_ns + (more_ns < glutton_most_ns ? more_ns : glutton_most_ns);

@@ -223,14 +223,10 @@ static bool keep_field(void *instance, const scaffold_field *field, scaffold_str
 }
 
 static bool keep_array(void *instance, const scaffold_array *array, scaffold_stream *stream) {
-  char *elements = *pointer_at(instance, array->at);
   size_t count = scaffold_number_at(instance, array->count_at);
-  if (array->kept_bytes == 0) return true;
-  if (count > scaffold_number_at(instance, array->room_at)) return false;
-  if (array->kept_bytes == array->bytes) return scaffold_exchange(stream, elements, count * array->bytes);
-  for (size_t i = 0; i < count; i++)
-    if (!scaffold_exchange(stream, elements + i * array->bytes, array->kept_bytes)) return false;
-  return true;
+  if (!array->kept) return true;
+  return count <= scaffold_number_at(instance, array->room_at) &&
+         scaffold_exchange(stream, *pointer_at(instance, array->at), count * array->bytes);
 }
 
 static bool keep_all(void *instance, scaffold_stream *stream) {
@@ -325,10 +321,10 @@ void scaffold_spend(const scaffold *base, uint64_t cost_ns) {
   busy_work_spend((uint64_t)((double)cost_ns * base->turns_per_ns));
 }
 
-double scaffold_approach(muster_update *update, double x, double y, double stop_m, double most_m) {
+double scaffold_approach(muster_update *update, double x, double y, double stop_m, double speed_mps) {
   muster_position place = update->position;
   double way_x = x - place.x, way_y = y - place.y, distance_m = hypot(way_x, way_y);
-  double step_m = fmin(most_m, distance_m - stop_m);
+  double step_m = fmin(speed_mps * (double)update->elapsed_ns * 1e-9, distance_m - stop_m);
   if (step_m <= 0.01) return 0.0;
   place.x += way_x * step_m / distance_m;
   place.y += way_y * step_m / distance_m;

@@ -38,19 +38,19 @@ typedef struct scaffold {
 
 /* ------------------------------------------------------------------------------------------------------- arrays */
 
-/* An array of the instance: room for `room` elements, zeroed; the first `kept_bytes` of each of `count` elements go
- * into a snapshot. An array that `prepare` made stays as it is. Elements of whole cache lines begin at cache lines. */
+/* An array of the instance: room for `room` elements, zeroed; a snapshot has `count` of them when they are kept. An
+ * array that `prepare` made stays as it is. Elements of whole cache lines begin at cache lines. */
 typedef struct scaffold_array {
   size_t at, room_at, count_at; /* the pointer and two numbers in the instance */
-  size_t bytes, kept_bytes;     /* of an element */
+  size_t bytes;                 /* of an element */
+  bool kept;
 } scaffold_array;
 
-#define SCAFFOLD_PART_ARRAY(type, pointer, room, count, kept_bytes)                                                    \
-  { offsetof(type, pointer), offsetof(type, room), offsetof(type, count), sizeof *((type *)0)->pointer, kept_bytes }
-#define SCAFFOLD_ARRAY(type, pointer, count) SCAFFOLD_PART_ARRAY(type, pointer, count, count, 0)
-#define SCAFFOLD_KEPT_ARRAY(type, pointer, count)                                                                      \
-  SCAFFOLD_PART_ARRAY(type, pointer, count, count, sizeof *((type *)0)->pointer)
-#define SCAFFOLD_KEPT_OBSERVERS SCAFFOLD_KEPT_ARRAY(scaffold, observers, observer_count)
+#define SCAFFOLD_ROOM(type, pointer, room, count, kept)                                                                \
+  { offsetof(type, pointer), offsetof(type, room), offsetof(type, count), sizeof *((type *)0)->pointer, kept }
+#define SCAFFOLD_ARRAY(type, pointer, count)      SCAFFOLD_ROOM(type, pointer, count, count, false)
+#define SCAFFOLD_KEPT_ARRAY(type, pointer, count) SCAFFOLD_ROOM(type, pointer, count, count, true)
+#define SCAFFOLD_KEPT_OBSERVERS                   SCAFFOLD_KEPT_ARRAY(scaffold, observers, observer_count)
 
 /* -------------------------------------------------------------------------------------------------------- fields */
 
@@ -250,9 +250,9 @@ muster_result scaffold_spawn(muster_world *world, const muster_agent_def *def, m
 /* Busy work that takes that long. Any atom, where the plan works. */
 void scaffold_spend(const scaffold *base, uint64_t cost_ns);
 
-/* Moves an agent towards a place, most_m at most and no nearer than stop_m. Returns how far it goes: 0 when that would
- * be a centimetre or less. */
-double scaffold_approach(muster_update *update, double x, double y, double stop_m, double most_m);
+/* Moves an agent towards a place at that speed, no nearer than stop_m. Returns how far it goes: 0 when that would be a
+ * centimetre or less. */
+double scaffold_approach(muster_update *update, double x, double y, double stop_m, double speed_mps);
 
 /* The place at that distance and angle from another one. */
 static inline muster_position scaffold_beside(muster_position from, double away_m, double angle) {

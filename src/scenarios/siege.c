@@ -87,8 +87,7 @@ static muster_atom_result siege_walk(muster_update *update) {
   const siege_cast *cast = update->type_user;
   siege_state *own = update->state;
   muster_position goal = siege_goal_of(cast, own);
-  double most_m = (cast->self->fighting ? run_mps : walk_mps) * (double)update->elapsed_ns * 1e-9;
-  own->walked_m += scaffold_approach(update, goal.x, goal.y, 0.0, most_m);
+  own->walked_m += scaffold_approach(update, goal.x, goal.y, 0.0, cast->self->fighting ? run_mps : walk_mps);
   own->updates++;
   convergence_note(update);
   bool strikes = !muster_agent_is_null(own->foe) && muster_update_random_share(update) < 0.125f;
