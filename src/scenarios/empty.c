@@ -25,7 +25,6 @@ typedef struct empty {
   uint64_t changes_ns; /* when the visit begins or ends; 0 = before the first frame */
   muster_type types[KINDS];
   muster_agent *members;
-  muster_position *homes;
   uint64_t visits, quiet_frames;
   convergence_sums settled; /* the visits after which all settled */
   struct convergence convergence;
@@ -112,8 +111,7 @@ static muster_result empty_join(void *instance, muster_world *world, uint32_t ki
 static muster_result empty_spawn(void *instance, muster_world *world, uint32_t i) {
   empty *self = instance;
   struct life life = {.activity_left_s = 300.0f * (float)scaffold_random_share(self->base.seed + i)};
-  self->homes[i] = empty_home_of(self, i);
-  muster_agent_def def = scaffold_agent(self->types[kind_of(i)], self->homes[i], &life);
+  muster_agent_def def = scaffold_agent(self->types[kind_of(i)], empty_home_of(self, i), &life);
   return scaffold_spawn(world, &def, &self->members[i]);
 }
 
@@ -124,7 +122,8 @@ static void watch_village(empty *self, muster_position village) {
   uint64_t frame_ns = self->base.frame_ns < second_ns ? self->base.frame_ns : second_ns; /* as a visitor sees it */
   convergence_begin(&self->convergence, self->base.now_ns);
   for (uint32_t i = 0; i < self->base.agents; i++) {
-    if (hypot(self->homes[i].x - village.x, self->homes[i].y - village.y) > around_m) continue;
+    muster_position home = empty_home_of(self, i);
+    if (hypot(home.x - village.x, home.y - village.y) > around_m) continue;
     convergence_watch(&self->convergence, self->members[i], period_of(kind_of(i)) + frame_ns);
   }
 }
@@ -195,10 +194,8 @@ static const scaffold_line lines[] = {SCAFFOLD_AGENTS("population"),
                                       SCAFFOLD_FOUND("violations", census, violations),
                                       {0}};
 
-static const scaffold_array arrays[] = {SCAFFOLD_ARRAY(empty, members, base.agents),
-                                        SCAFFOLD_ARRAY(empty, homes, base.agents),
-                                        SCAFFOLD_ARRAY(empty, convergence.members, base.agents),
-                                        {0}};
+static const scaffold_array arrays[] = {
+    SCAFFOLD_ARRAY(empty, members, base.agents), SCAFFOLD_ARRAY(empty, convergence.members, base.agents), {0}};
 
 static const scaffold_plan plan = {.name = "empty",
                                    .bytes = sizeof(empty),

@@ -32,11 +32,12 @@ static muster_result hostile_prepare(void *instance) {
 /* ------------------------------------------------------------------------------------------------------------ places
  */
 
-muster_position hostile_place(const hostile *self, hostile_kind kind, uint64_t random) {
-  uint64_t own = scaffold_random(random ^ scaffold_random(self->base.seed));
-  muster_position place = scaffold_spread(kind == HOSTILE_FLAPPER ? 5.0 : half_m, (double)muster_random_share(own),
-                                          scaffold_random_share(own));
-  if (kind == HOSTILE_FLAPPER) place.x += site_x;
+muster_position hostile_place(const hostile_cast *cast, uint64_t random) {
+  uint64_t own = scaffold_random(random ^ scaffold_random(cast->self->base.seed));
+  bool flapper = cast->kind == HOSTILE_FLAPPER;
+  muster_position place =
+      scaffold_spread(flapper ? 5.0 : half_m, (double)muster_random_share(own), scaffold_random_share(own));
+  if (flapper) place.x += site_x;
   return place;
 }
 
@@ -54,7 +55,7 @@ static muster_result hostile_spawn(void *instance, muster_world *world, uint32_t
   hostile_life life = {.number = number};
   const hostile_cast *cast = self->casts;
   while (number >= cast->first + cast->count) cast++;
-  muster_agent_def def = scaffold_agent(cast->type, hostile_place(self, cast->kind, number), &life);
+  muster_agent_def def = scaffold_agent(cast->type, hostile_place(cast, number), &life);
   return scaffold_spawn(world, &def, &self->members[number]);
 }
 

@@ -75,7 +75,7 @@ void hostile_cast_all(hostile *self);
 muster_result hostile_register(void *instance, muster_world *world, uint32_t kind);
 
 /* Where an agent of this kind stands: scattered over the ground, but flappers stand together. */
-muster_position hostile_place(const hostile *self, hostile_kind kind, uint64_t random);
+muster_position hostile_place(const hostile_cast *cast, uint64_t random);
 
 enum { HOSTILE_RING = 8, HOSTILE_AUDIENCE = 16 }; /* ringers in a ring; gossips that send to the same receiver */
 

@@ -108,8 +108,7 @@ static void hostile_removed(muster_update *update) {
 static muster_agent spawn_another(muster_update *update) {
   const hostile_cast *cast = update->type_user;
   hostile_life young = {.number = UINT32_MAX};
-  muster_agent_def def =
-      scaffold_agent(cast->type, hostile_place(cast->self, cast->kind, muster_update_random(update)), &young);
+  muster_agent_def def = scaffold_agent(cast->type, hostile_place(cast, muster_update_random(update)), &young);
   return muster_update_spawn(update, &def);
 }
 

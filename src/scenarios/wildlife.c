@@ -56,10 +56,14 @@ static muster_position anywhere(const wildlife *desert, uint64_t random, uint32_
                          (double)wildlife_share_of(random, which + 1));
 }
 
-/* The number-th of a species: javelinas stand in herds, the others anywhere. */
-static muster_result spawn_first(wildlife *desert, muster_world *world, wildlife_species species, uint32_t number) {
+/* Javelinas stand in herds, the others anywhere. */
+static muster_result wildlife_spawn(void *instance, muster_world *world, uint32_t i) {
+  wildlife *desert = instance;
+  wildlife_species species = next_species(desert->credit);
+  uint32_t number = desert->spawned[species]++;
   wildlife_animal animal;
   wildlife_face face;
+  (void)i;
   uint64_t own = (desert->base.seed * WILDLIFE_SPECIES + species) * 0x9e3779b97f4a7c15u, random = own + number * 64ull;
   muster_agent_def def = scaffold_agent(desert->kinds[species].type, anywhere(desert, random, 10), &animal);
   if (species == WILDLIFE_JAVELINA) {
@@ -81,18 +85,6 @@ static muster_position camera_place(void *instance, uint32_t camera, double seco
   double x = sin(seconds * rate + 6.28 * (double)wildlife_share_of(random, 0));
   double y = sin(seconds * rate * 0.73 + 6.28 * (double)wildlife_share_of(random, 1));
   return (muster_position){0.95 * desert->half_m * x, 0.95 * desert->half_m * y, 0.0};
-}
-
-static muster_result wildlife_spawn(void *instance, muster_world *world) {
-  wildlife *desert = instance;
-  double credit[WILDLIFE_SPECIES] = {0};
-  uint32_t numbers[WILDLIFE_SPECIES] = {0};
-  muster_result result = MUSTER_OK;
-  for (uint32_t i = 0; i < desert->base.agents && !result; i++) {
-    wildlife_species species = next_species(credit);
-    result = spawn_first(desert, world, species, numbers[species]++);
-  }
-  return result;
 }
 
 /* A grown animal, as those of the first population are. Worlds may ask from several threads. */
@@ -220,7 +212,7 @@ static const scaffold_plan plan = {.name = "wildlife",
                                    .prepare = wildlife_prepare,
                                    .kinds = WILDLIFE_SPECIES,
                                    .join_one = wildlife_register,
-                                   .spawn = wildlife_spawn,
+                                   .spawn_one = wildlife_spawn,
                                    .place = camera_place,
                                    .count = wildlife_count,
                                    .conclude = wildlife_conclude};

@@ -145,6 +145,8 @@ typedef struct wildlife {
   double half_m; /* the desert spans -half_m .. half_m in x and y */
   wildlife_kind kinds[WILDLIFE_SPECIES];
   wildlife_tally tally;
+  double credit[WILDLIFE_SPECIES];    /* what each species is owed of the first animals */
+  uint32_t spawned[WILDLIFE_SPECIES]; /* of the first animals */
 } wildlife;
 
 /* What the steps of an atom share. */
