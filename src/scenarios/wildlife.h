@@ -167,15 +167,12 @@ static inline void wildlife_go(muster_position *place, float heading, float leng
   place->y += (double)(length_m * sinf(heading));
 }
 
-/* The way from one place to another; its length; a way times a weight, and that added to a sum. */
+/* The way from one place to another; its length; and adds one to a sum, that many times. */
 static inline wildlife_way wildlife_way_between(muster_position from, muster_position to) {
   return (wildlife_way){(float)(to.x - from.x), (float)(to.y - from.y)};
 }
 static inline float wildlife_length(wildlife_way way) {
   return hypotf(way.x, way.y);
-}
-static inline wildlife_way wildlife_scaled(wildlife_way way, float weight) {
-  return (wildlife_way){weight * way.x, weight * way.y};
 }
 static inline void wildlife_add(wildlife_way *sum, wildlife_way way, float weight) {
   sum->x += weight * way.x;

@@ -10,24 +10,13 @@ static void bury(wildlife *desert, wildlife_species species, const wildlife_anim
   tally->distance_m += dead->distance_m;
 }
 
-static void show_mood(const wildlife_turn *turn) {
-  wildlife_face *face = turn->update->published;
-  face->mood = (uint8_t)turn->self->mood;
-}
-
-/* Whether the quarry is still where it can be had, as of this commit. */
-static const wildlife_face *quarry_in_reach(const wildlife_turn *turn) {
-  muster_position here = turn->update->position, there;
-  const wildlife_face *face = wildlife_quarry(turn, &there);
-  return face && wildlife_within(here, there, reach_m) ? face : NULL;
-}
-
 /* The first of several bobcats to strike gets the prey: only its removal succeeds. */
 static void wildlife_act_strike(const wildlife_turn *turn) {
   wildlife_animal *self = turn->self;
   wildlife *desert = turn->kind->desert;
-  const wildlife_face *quarry = quarry_in_reach(turn);
-  if (!quarry) return;
+  muster_position there; /* as of this commit */
+  const wildlife_face *quarry = wildlife_quarry(turn, &there);
+  if (!quarry || !wildlife_within(turn->update->position, there, reach_m)) return;
   desert->tally.strikes++;
   wildlife_species species = (wildlife_species)quarry->species;
   const wildlife_animal *victim = muster_update_state_of(turn->update, self->quarry);
@@ -42,7 +31,7 @@ static void wildlife_act_strike(const wildlife_turn *turn) {
     wildlife_take_mood(self, WILDLIFE_REST, 2.0f);
   }
   self->quarry = (muster_agent){0, 0};
-  show_mood(turn);
+  ((wildlife_face *)turn->update->published)->mood = (uint8_t)self->mood;
 }
 
 /* A place for a young one: beside its mother, a groundhog's new burrow some way off. */

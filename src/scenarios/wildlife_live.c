@@ -99,16 +99,13 @@ static void live_through(const wildlife_turn *turn, muster_position *place, floa
   }
 }
 
-static bool is_within_strike(const wildlife_turn *turn, muster_position place) {
-  muster_position quarry;
-  return turn->self->mood == WILDLIFE_CHASE && muster_update_position_of(turn->update, turn->self->quarry, &quarry) &&
-         wildlife_within(place, quarry, strike_m);
-}
-
 static uint32_t intent_of(const wildlife_turn *turn, muster_position place) {
   const wildlife_animal *self = turn->self;
   uint32_t intent = 0;
-  if (is_within_strike(turn, place)) intent |= WILDLIFE_STRIKES;
+  muster_position quarry;
+  if (self->mood == WILDLIFE_CHASE && muster_update_position_of(turn->update, self->quarry, &quarry) &&
+      wildlife_within(place, quarry, strike_m))
+    intent |= WILDLIFE_STRIKES;
   if (self->gestation >= 1.0f) intent |= WILDLIFE_BEARS;
   if (self->energy <= 0.0f || self->age_s >= self->life_s) intent |= WILDLIFE_DIES;
   return intent;

@@ -76,8 +76,10 @@ static void note_all(const wildlife_turn *turn, const muster_neighbour *near, ui
   }
   if (senses->kin == 0) return;
   float each = 1.0f / (float)senses->kin;
-  senses->kin_way = wildlife_scaled(senses->kin_way, each);
-  senses->kin_heading = wildlife_scaled(senses->kin_heading, each);
+  senses->kin_way.x *= each;
+  senses->kin_way.y *= each;
+  senses->kin_heading.x *= each;
+  senses->kin_heading.y *= each;
 }
 
 /* Now and then a bobcat looks how many share its territory; between, it remembers. */

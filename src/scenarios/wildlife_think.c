@@ -86,11 +86,6 @@ void wildlife_choose_mood(const wildlife_turn *turn, muster_position place) {
 /* ---------------------------------------------------------------------------------------------------------- reaction
  */
 
-/* A javelina with company stands its ground. */
-static bool stands_its_ground(const wildlife_turn *turn) {
-  return turn->kind->species == WILDLIFE_JAVELINA && turn->self->senses.kin >= 3;
-}
-
 static void react_grazer(const wildlife_turn *turn) {
   wildlife_animal *self = turn->self;
   const wildlife_senses *senses = &self->senses;
@@ -98,7 +93,8 @@ static void react_grazer(const wildlife_turn *turn) {
   if (self->mood == WILDLIFE_HIDE || senses->threat_m == INFINITY) return;
   bool hunting = senses->threat_mood == WILDLIFE_CHASE || senses->threat_mood == WILDLIFE_PROWL;
   if (senses->threat_mood != WILDLIFE_CHASE) flight_m *= hunting ? 0.5f : 0.3f;
-  if (senses->threat_m <= flight_m && stands_its_ground(turn))
+  bool stands_its_ground = turn->kind->species == WILDLIFE_JAVELINA && senses->kin >= 3; /* with company */
+  if (senses->threat_m <= flight_m && stands_its_ground)
     wildlife_take_mood(self, WILDLIFE_ALERT, 1.0f);
   else if (senses->threat_m <= flight_m)
     wildlife_take_mood(self, WILDLIFE_FLEE, 1.2f);
