@@ -267,8 +267,6 @@ muster_result scaffold_resume(void *instance, muster_world *world, const void *b
 static double value_of(const scaffold_line *line, const void *bytes) {
   const void *at = (const char *)bytes + line->at;
   switch (line->number) {
-  case SCAFFOLD_OF_AGENTS:
-    return 1.0;
   case SCAFFOLD_OF_SECONDS:
     return scaffold_seconds(bytes);
   case SCAFFOLD_BOOL:
@@ -289,13 +287,13 @@ static double value_of(const scaffold_line *line, const void *bytes) {
 /* Adds an agent's state to a line's number. */
 static double with_state(const scaffold_line *line, const scaffold_look *look, double number) {
   bool counts = !line->type_at || scaffold_number_at(look->instance, line->type_at) == look->info.type.index;
-  if (!counts || line->source > SCAFFOLD_FROM_MOST) return number;
-  double value = value_of(line, look->info.state);
-  return line->source == SCAFFOLD_FROM_SUM ? number + value : fmax(number, value);
+  if (!counts || line->source > SCAFFOLD_FROM_AGENTS) return number;
+  double value = line->source == SCAFFOLD_FROM_AGENTS ? 1.0 : value_of(line, look->info.state);
+  return line->source == SCAFFOLD_FROM_MOST ? fmax(number, value) : number + value;
 }
 
 static double line_number(const scaffold_line *line, const scaffold_look *look, double of_states) {
-  if (line->source <= SCAFFOLD_FROM_MOST) return of_states;
+  if (line->source <= SCAFFOLD_FROM_AGENTS) return of_states;
   return value_of(line, line->source == SCAFFOLD_FROM_OWN ? look->instance : look->sums);
 }
 

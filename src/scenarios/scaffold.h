@@ -85,10 +85,9 @@ bool scaffold_exchange(scaffold_stream *stream, void *bytes, size_t count);
 
 enum { SCAFFOLD_SUMS_BYTES = 4096 };
 
-/* AGENTS: 1 for each agent; SECONDS: the time since the first frame. */
+/* SECONDS: the time since the first frame. */
 typedef enum scaffold_number {
-  SCAFFOLD_OF_AGENTS = 0,
-  SCAFFOLD_OF_SECONDS,
+  SCAFFOLD_OF_SECONDS = 0,
   SCAFFOLD_BOOL,
   SCAFFOLD_U16,
   SCAFFOLD_U32,
@@ -97,11 +96,13 @@ typedef enum scaffold_number {
   SCAFFOLD_DOUBLE
 } scaffold_number;
 
-/* Where a number of the report comes from: SUM and MOST, the private states of all agents; OWN, the instance; FOUND,
- * the sums that `count` and `conclude` filled, at most SCAFFOLD_SUMS_BYTES, which begin with zeros. */
+/* Where a number of the report comes from: SUM and MOST, the private states of all agents; AGENTS, how many they are;
+ * OWN, the instance; FOUND, the sums that `count` and `conclude` filled, at most SCAFFOLD_SUMS_BYTES, which begin with
+ * zeros. */
 typedef enum scaffold_source {
   SCAFFOLD_FROM_SUM = 0,
   SCAFFOLD_FROM_MOST,
+  SCAFFOLD_FROM_AGENTS,
   SCAFFOLD_FROM_OWN,
   SCAFFOLD_FROM_FOUND
 } scaffold_source;
@@ -125,12 +126,12 @@ typedef struct scaffold_line {
 #define SCAFFOLD_LINE(name, source, type, member, type_at)                                                             \
   { name, SCAFFOLD_FROM_##source, SCAFFOLD_NUMBER(type, member), offsetof(type, member), type_at }
 #define SCAFFOLD_AGENTS(name)                                                                                          \
-  { name, SCAFFOLD_FROM_SUM, SCAFFOLD_OF_AGENTS, 0, 0 }
+  { name, SCAFFOLD_FROM_AGENTS, SCAFFOLD_DOUBLE, 0, 0 }
 #define SCAFFOLD_SECONDS(name)                                                                                         \
   { name, SCAFFOLD_FROM_OWN, SCAFFOLD_OF_SECONDS, 0, 0 }
 /* The number of agents, and a sum, of one type: that `of`, a muster_type of the instance, holds. */
 #define SCAFFOLD_AGENTS_OF(name, instance, of)                                                                         \
-  { name, SCAFFOLD_FROM_SUM, SCAFFOLD_OF_AGENTS, 0, offsetof(instance, of.index) }
+  { name, SCAFFOLD_FROM_AGENTS, SCAFFOLD_DOUBLE, 0, offsetof(instance, of.index) }
 #define SCAFFOLD_SUM_OF(name, type, member, instance, of)                                                              \
   SCAFFOLD_LINE(name, SUM, type, member, offsetof(instance, of.index))
 #define SCAFFOLD_SUM(name, type, member)   SCAFFOLD_LINE(name, SUM, type, member, 0)
