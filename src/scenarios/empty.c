@@ -4,11 +4,8 @@
  * next to no cost; villagers may then go minutes without an update. Then observers come to a village and stay for
  * twenty seconds at the host's own frame rate. The run measures how soon every agent around them runs as often as if
  * the observers had always been there. */
-#include "scenarios/busy_work.h"
 #include "scenarios/convergence.h"
 #include "scenarios/scenarios.h"
-
-#include <math.h>
 
 enum { VILLAGES = 12, ACTIVITIES = 6, ACTIVITIES_PER_UPDATE_MAX = 16 };
 
@@ -16,6 +13,7 @@ static const uint64_t second_ns = 1000000000u;
 static const uint64_t quiet_ns = 7200000000000u, quiet_step_ns = 60000000000u, visit_ns = 20000000000u;
 static const uint64_t villager_period_ns = 100000000u, animal_period_ns = 200000000u, period_max_ns = 300000000000u;
 static const uint64_t labour_ns = 4000; /* for pathfinding, in each update */
+static const double turn_rad = 6.283185307179586;
 static const double half_m = 2000.0, village_m = 120.0, visit_m = 20.0, around_m = 40.0;
 
 enum kind { VILLAGER = 0, ANIMAL, KINDS };
@@ -23,16 +21,12 @@ enum kind { VILLAGER = 0, ANIMAL, KINDS };
 /* The state of the world: its agents, and how its observers found them. */
 typedef struct empty {
   scaffold base;
-  uint64_t frame_ns; /* of the host, as a visitor sees it */
-  uint64_t turns;    /* of busy work, for one update */
   bool visited;
   uint64_t changes_ns; /* when the visit begins or ends; 0 = before the first frame */
   muster_type types[KINDS];
   muster_agent *members;
-  muster_position *homes;
   uint64_t visits, quiet_frames;
   convergence_sums settled; /* the visits after which all settled */
-  uint32_t watched;
   struct convergence convergence;
 } empty;
 
@@ -70,7 +64,7 @@ static muster_atom_result empty_live(muster_update *update) {
   const empty *self = update->type_user;
   struct life *own = update->state;
   float left_s = (float)update->elapsed_ns * 1e-9f;
-  busy_work_spend(self->turns);
+  scaffold_spend(&self->base, labour_ns);
   for (uint32_t count = 0; left_s > 0.0f && count < ACTIVITIES_PER_UPDATE_MAX; count++) {
     float step_s = fminf(left_s, fmaxf(own->activity_left_s, 0.0f));
     pass_time(own, step_s);
@@ -84,27 +78,16 @@ static muster_atom_result empty_live(muster_update *update) {
 /* ---------------------------------------------------------------------------------------------------------- populate
  */
 
-static muster_result empty_build(void *instance) {
-  empty *self = instance;
-  self->turns = (uint64_t)((double)labour_ns * self->base.turns_per_ns);
-  return MUSTER_OK;
-}
-
 static muster_position village_place(const empty *self, uint64_t village) {
   uint64_t random = scaffold_random(self->base.seed) + 2 * village;
-  return (muster_position){half_m * (2.0 * scaffold_random_share(random) - 1.0),
-                           half_m * (2.0 * scaffold_random_share(random + 1) - 1.0), 0.0};
+  return scaffold_spread(half_m, scaffold_random_share(random), scaffold_random_share(random + 1));
 }
 
 /* Every agent lives in a village; agents stand more densely near its middle. */
 static muster_position empty_home_of(const empty *self, uint32_t number) {
   uint64_t random = scaffold_random(self->base.seed ^ scaffold_random(number));
-  muster_position place = village_place(self, number % VILLAGES);
-  double away_m = village_m * scaffold_random_share(random),
-         angle = 6.283185307179586 * scaffold_random_share(random + 1);
-  place.x += away_m * cos(angle);
-  place.y += away_m * sin(angle);
-  return place;
+  return scaffold_beside(village_place(self, number % VILLAGES), village_m * scaffold_random_share(random),
+                         turn_rad * scaffold_random_share(random + 1));
 }
 
 static enum kind kind_of(uint32_t number) {
@@ -128,8 +111,7 @@ static muster_result empty_join(void *instance, muster_world *world, uint32_t ki
 static muster_result empty_spawn(void *instance, muster_world *world, uint32_t i) {
   empty *self = instance;
   struct life life = {.activity_left_s = 300.0f * (float)scaffold_random_share(self->base.seed + i)};
-  self->homes[i] = empty_home_of(self, i);
-  muster_agent_def def = scaffold_agent(self->types[kind_of(i)], self->homes[i], &life);
+  muster_agent_def def = scaffold_agent(self->types[kind_of(i)], empty_home_of(self, i), &life);
   return scaffold_spawn(world, &def, &self->members[i]);
 }
 
@@ -137,43 +119,37 @@ static muster_result empty_spawn(void *instance, muster_world *world, uint32_t i
  */
 
 static void watch_village(empty *self, muster_position village) {
+  uint64_t frame_ns = self->base.frame_ns < second_ns ? self->base.frame_ns : second_ns; /* as a visitor sees it */
   convergence_begin(&self->convergence, self->base.now_ns);
   for (uint32_t i = 0; i < self->base.agents; i++) {
-    if (hypot(self->homes[i].x - village.x, self->homes[i].y - village.y) > around_m) continue;
-    convergence_watch(&self->convergence, self->members[i], period_of(kind_of(i)) + self->frame_ns);
+    muster_position home = empty_home_of(self, i);
+    if (hypot(home.x - village.x, home.y - village.y) > around_m) continue;
+    convergence_watch(&self->convergence, self->members[i], period_of(kind_of(i)) + frame_ns);
   }
-  self->watched = self->convergence.count;
 }
 
 static void arrive(empty *self, muster_world *world) {
   muster_position village = village_place(self, self->visits++ % VILLAGES);
   for (uint32_t i = 0; i < self->base.observer_count; i++) {
     muster_observer_def def = muster_default_observer_def();
-    double angle = 6.283185307179586 * i / self->base.observer_count;
-    def.position = (muster_position){village.x + visit_m * cos(angle), village.y + visit_m * sin(angle), 0.0};
+    def.position = scaffold_beside(village, visit_m, turn_rad * i / self->base.observer_count);
     self->base.observers[i] = muster_observer_add(world, &def);
   }
   watch_village(self, village);
-}
-
-static void leave(empty *self, muster_world *world) {
-  for (uint32_t i = 0; i < self->base.observer_count; i++) muster_observer_remove(world, self->base.observers[i]);
 }
 
 static void empty_frame(void *instance, muster_world *world) {
   empty *self = instance;
   uint64_t now_ns = self->base.now_ns;
   if (!self->changes_ns) self->changes_ns = now_ns + quiet_ns;
-  self->frame_ns = self->base.frame_ns < second_ns ? self->base.frame_ns : second_ns; /* what a visitor will see */
   self->quiet_frames += !self->visited;
   convergence_look(&self->convergence, world, &self->settled);
   if (now_ns < self->changes_ns) return;
   self->visited = !self->visited;
   self->changes_ns = now_ns + (self->visited ? visit_ns : quiet_ns);
-  if (self->visited)
-    arrive(self, world);
-  else
-    leave(self, world);
+  if (self->visited) arrive(self, world);
+  for (uint32_t i = 0; i < self->base.observer_count && !self->visited; i++)
+    muster_observer_remove(world, self->base.observers[i]);
 }
 
 /* The last step before a visit has the host's own length, or what is left until the visit if that is shorter. */
@@ -188,7 +164,7 @@ static uint64_t skip_ns(void *instance, uint64_t sim_now_ns) {
  */
 
 typedef struct census {
-  uint64_t longest_ns, violations;
+  uint64_t violations;
   double longest_s;
   convergence_means means;
 } census;
@@ -198,15 +174,12 @@ static void empty_count(const scaffold_look *look) {
   census *all = look->sums;
   uint64_t waiting_ns = ((const empty *)look->instance)->base.now_ns - look->info.last_update_ns;
   all->violations += !convergence_has_lived(&own->mark, &look->info);
-  if (own->mark.longest_elapsed_ns > all->longest_ns) all->longest_ns = own->mark.longest_elapsed_ns;
-  if (waiting_ns > all->longest_ns) all->longest_ns = waiting_ns;
+  all->longest_s = fmax(all->longest_s, (double)own->mark.longest_elapsed_ns * 1e-9);
+  all->longest_s = fmax(all->longest_s, (double)waiting_ns * 1e-9);
 }
 
 static void empty_conclude(const scaffold_look *look) {
-  const empty *self = look->instance;
-  census *all = look->sums;
-  all->longest_s = (double)all->longest_ns * 1e-9;
-  all->means = convergence_mean(&self->settled);
+  ((census *)look->sums)->means = convergence_mean(&((const empty *)look->instance)->settled);
 }
 
 static const scaffold_line lines[] = {SCAFFOLD_AGENTS("population"),
@@ -216,15 +189,13 @@ static const scaffold_line lines[] = {SCAFFOLD_AGENTS("population"),
                                       SCAFFOLD_FOUND("longest_interval_s", census, longest_s),
                                       SCAFFOLD_OWN("visits", empty, visits),
                                       SCAFFOLD_OWN("visits_settled", empty, settled.events),
-                                      SCAFFOLD_OWN("watched", empty, watched),
+                                      SCAFFOLD_OWN("watched", empty, convergence.count),
                                       CONVERGENCE_LINES(census, means, empty, settled),
                                       SCAFFOLD_FOUND("violations", census, violations),
                                       {0}};
 
-static const scaffold_array arrays[] = {SCAFFOLD_ARRAY(empty, members, base.agents),
-                                        SCAFFOLD_ARRAY(empty, homes, base.agents),
-                                        SCAFFOLD_ARRAY(empty, convergence.members, base.agents),
-                                        {0}};
+static const scaffold_array arrays[] = {
+    SCAFFOLD_ARRAY(empty, members, base.agents), SCAFFOLD_ARRAY(empty, convergence.members, base.agents), {0}};
 
 static const scaffold_plan plan = {.name = "empty",
                                    .bytes = sizeof(empty),
@@ -235,7 +206,6 @@ static const scaffold_plan plan = {.name = "empty",
                                    .works = true,
                                    .arrays = arrays,
                                    .lines = lines,
-                                   .build = empty_build,
                                    .kinds = KINDS,
                                    .join_one = empty_join,
                                    .spawn_one = empty_spawn,

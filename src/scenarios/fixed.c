@@ -3,11 +3,8 @@
  *
  * An update does as many turns of busy work as take the wanted cost on this machine (scenarios/busy_work.h). Agents
  * stay where they are; observers walk straight ahead and turn at the edges. */
-#include "scenarios/busy_work.h"
 #include "scenarios/scaffold.h"
 #include "scenarios/scenarios.h"
-
-#include <math.h>
 
 static const uint64_t cost_default_ns = 5000, cost_min_ns = 100, cost_max_ns = 500000;
 static const double side_m = 10000.0, walk_m_per_s = 1.4, turn_rad = 6.283185307179586;
@@ -16,17 +13,10 @@ static const double side_m = 10000.0, walk_m_per_s = 1.4, turn_rad = 6.283185307
  * room for several times that. */
 static const uint64_t period_ns = 100000000, period_max_ns = 60000000000;
 
-struct walker {
-  muster_observer observer;
-  double x, y; /* where it begins */
-  double east_m_per_s, north_m_per_s;
-};
-
 typedef struct fixed {
   scaffold base;
   uint64_t cost_ns;
-  uint64_t turns; /* of busy work, that take cost_ns */
-  struct walker *walkers;
+  scaffold_walker *walkers;
   muster_type type;
 } fixed;
 
@@ -41,7 +31,7 @@ typedef struct life {
 static muster_atom_result fixed_live(muster_update *update) {
   const fixed *self = update->type_user;
   life *own = update->state;
-  busy_work_spend(self->turns);
+  scaffold_spend(&self->base, self->cost_ns);
   own->updates++;
   own->lived_ns += update->elapsed_ns;
   return MUSTER_ATOM_NEXT;
@@ -67,7 +57,6 @@ static muster_result fixed_check(const muster_module_options *options) {
 static muster_result fixed_prepare(void *instance) {
   fixed *self = instance;
   self->cost_ns = wanted_cost(self->base.options);
-  self->turns = (uint64_t)((double)self->cost_ns * self->base.turns_per_ns);
   return MUSTER_OK;
 }
 
@@ -89,19 +78,14 @@ static muster_result fixed_join(void *instance, muster_world *world) {
   return scaffold_register(world, &def, &self->type);
 }
 
-static void begin_walk(fixed *self, uint32_t number) {
-  muster_position place = place_of(self, UINT32_MAX + (uint64_t)number);
-  double heading_rad = turn_rad * scaffold_share(scaffold_random(self->base.seed ^ scaffold_random(number)));
-  self->walkers[number] = (struct walker){.x = place.x,
-                                          .y = place.y,
-                                          .east_m_per_s = walk_m_per_s * cos(heading_rad),
-                                          .north_m_per_s = walk_m_per_s * sin(heading_rad)};
-}
-
-static muster_result fixed_spawn(void *instance, muster_world *world) {
+static muster_result begin_walks(void *instance) {
   fixed *self = instance;
-  (void)world;
-  for (uint32_t i = 0; i < self->base.observer_count; i++) begin_walk(self, i);
+  for (uint32_t i = 0; i < self->base.observer_count; i++) {
+    muster_position place = place_of(self, UINT32_MAX + (uint64_t)i);
+    double heading_rad = turn_rad * scaffold_share(scaffold_random(self->base.seed ^ scaffold_random(i)));
+    self->walkers[i] =
+        (scaffold_walker){place.x, place.y, walk_m_per_s * cos(heading_rad), walk_m_per_s * sin(heading_rad)};
+  }
   return MUSTER_OK;
 }
 
@@ -112,9 +96,7 @@ static muster_result fixed_spawn_one(void *instance, muster_world *world, uint32
 }
 
 static muster_position fixed_place(void *instance, uint32_t observer, double seconds) {
-  const struct walker *walker = &((const fixed *)instance)->walkers[observer];
-  return (muster_position){scaffold_to_and_fro(side_m, walker->x + walker->east_m_per_s * seconds),
-                           scaffold_to_and_fro(side_m, walker->y + walker->north_m_per_s * seconds), 0.0};
+  return scaffold_walk(&((const fixed *)instance)->walkers[observer], seconds, 0.0, side_m);
 }
 
 /* Zeroed state is right for a new agent. */
@@ -126,27 +108,11 @@ static muster_result complete(void *instance, const muster_world *world, muster_
 /* ---------------------------------------------------------------------------------------------------- keep and report
  */
 
-/* In a snapshot a walker and its observer stand together. */
-static void fixed_settle(void *instance, const muster_world *world) {
-  const fixed *self = instance;
-  (void)world;
-  for (uint32_t i = 0; i < self->base.observer_count; i++) self->walkers[i].observer = self->base.observers[i];
-}
+static const scaffold_field kept[] = {
+    SCAFFOLD_SAME_WORLD, SCAFFOLD_FLAG(scaffold, begun), SCAFFOLD_SAME(fixed, cost_ns), SCAFFOLD_KEPT_TIMES, {0}};
 
-static bool fixed_resumed(void *instance) {
-  const fixed *self = instance;
-  for (uint32_t i = 0; i < self->base.observer_count; i++) self->base.observers[i] = self->walkers[i].observer;
-  return true;
-}
-
-static const scaffold_field kept[] = {SCAFFOLD_SAME_WORLD,
-                                      SCAFFOLD_FLAG(scaffold, begun),
-                                      SCAFFOLD_SAME(fixed, cost_ns),
-                                      SCAFFOLD_KEPT(scaffold, begin_ns),
-                                      SCAFFOLD_KEPT(scaffold, now_ns),
-                                      {0}};
-
-static const scaffold_array arrays[] = {SCAFFOLD_KEPT_ARRAY(fixed, walkers, base.observer_count), {0}};
+static const scaffold_array arrays[] = {
+    SCAFFOLD_ARRAY(fixed, walkers, base.observer_count), SCAFFOLD_KEPT_OBSERVERS, {0}};
 
 typedef struct census {
   uint32_t agents;
@@ -184,12 +150,10 @@ static const scaffold_plan plan = {.name = "fixed",
                                    .lines = lines,
                                    .check = fixed_check,
                                    .prepare = fixed_prepare,
+                                   .build = begin_walks,
                                    .join = fixed_join,
-                                   .spawn = fixed_spawn,
                                    .spawn_one = fixed_spawn_one,
                                    .place = fixed_place,
-                                   .settle = fixed_settle,
-                                   .resumed = fixed_resumed,
                                    .count = fixed_count,
                                    .conclude = fixed_conclude};
 

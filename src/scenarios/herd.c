@@ -8,6 +8,16 @@ static uint64_t random_of(const herd_world *self, uint64_t purpose, uint64_t num
   return scaffold_random(scaffold_random(self->base.seed + purpose * 0x632be59bd9b4e019u) + number);
 }
 
+/* A coordinate anywhere between the fences. */
+static double anywhere(const herd_world *self, uint64_t purpose, uint64_t number) {
+  return (scaffold_share(random_of(self, purpose, number)) - 0.5) * side_m;
+}
+
+/* Any direction. */
+static void direction_of(const herd_world *self, uint64_t purpose, uint64_t number, float *x, float *y) {
+  herd_direction(herd_lower_share((uint32_t)random_of(self, purpose, number)), x, y);
+}
+
 /* -------------------------------------------------------------------------------------------------------------- open
  */
 
@@ -89,13 +99,11 @@ static muster_herd_def first_herd(const herd_world *self, uint32_t number) {
   muster_herd_def def = {.members = self->choice.members};
   def.position.x = (every_second_bit(square) + scaffold_share(random)) * edge_m - 0.5 * side_m;
   def.position.y = (every_second_bit(square >> 1) + scaffold_share(scaffold_random(random))) * edge_m - 0.5 * side_m;
-  herd_direction(herd_lower_share((uint32_t)random_of(self, 2, number)), &def.velocity_x, &def.velocity_y);
+  direction_of(self, 2, number, &def.velocity_x, &def.velocity_y);
   def.velocity_x *= herd_walk_mps;
   def.velocity_y *= herd_walk_mps;
-  if (number + 1 == self->herds) {
-    uint32_t last = self->base.agents - number * HERD_MEMBERS;
-    if (last < def.members) def.members = last;
-  }
+  uint32_t left = self->base.agents - number * HERD_MEMBERS; /* the last herd has what is left */
+  if (left < def.members) def.members = left;
   return def;
 }
 
@@ -116,26 +124,12 @@ static muster_result herd_add_herds(herd_world *self, muster_world *world) {
 static muster_result add_wolves(const herd_world *self, muster_world *world) {
   muster_result result = MUSTER_OK;
   for (uint32_t i = 0; i < self->wolves && !result; i++) {
-    herd_wolf wolf = {.aim_x = (scaffold_share(random_of(self, 3, i)) - 0.5) * side_m,
-                      .aim_y = (scaffold_share(random_of(self, 4, i)) - 0.5) * side_m};
-    herd_direction(herd_lower_share((uint32_t)random_of(self, 5, i)), &wolf.velocity_x, &wolf.velocity_y);
+    herd_wolf wolf = {.aim_x = anywhere(self, 3, i), .aim_y = anywhere(self, 4, i)};
+    direction_of(self, 5, i, &wolf.velocity_x, &wolf.velocity_y);
     muster_agent_def def = scaffold_agent(self->wolf_type, (muster_position){wolf.aim_x, wolf.aim_y, 0.0}, &wolf);
     result = scaffold_spawn(world, &def, NULL);
   }
   return result;
-}
-
-/* Sets where walks begin: the same for the same seed. */
-static bool begin_walks(void *instance) {
-  herd_world *self = instance;
-  for (uint32_t i = 0; i < self->base.observer_count; i++) {
-    float east, north;
-    herd_direction(herd_lower_share((uint32_t)random_of(self, 8, i)), &east, &north);
-    self->walkers[i] = (herd_walker){
-        (scaffold_share(random_of(self, 6, i)) - 0.5) * side_m, (scaffold_share(random_of(self, 7, i)) - 0.5) * side_m,
-        (double)(self->choice.observer_mps * east), (double)(self->choice.observer_mps * north)};
-  }
-  return true;
 }
 
 static muster_result herd_join(void *instance, muster_world *world) {
@@ -147,7 +141,6 @@ static muster_result herd_join(void *instance, muster_world *world) {
 
 static muster_result herd_spawn(void *instance, muster_world *world) {
   herd_world *self = instance;
-  begin_walks(self);
   muster_result result = herd_add_herds(self, world);
   return result ? result : add_wolves(self, world);
 }
@@ -155,15 +148,13 @@ static muster_result herd_spawn(void *instance, muster_world *world) {
 /* ------------------------------------------------------------------------------------------------------------ frames
  */
 
-/* The same from the middle, between the fences. */
-static double between_fences(double way_m) {
-  return scaffold_to_and_fro(side_m, way_m + 0.5 * side_m) - 0.5 * side_m;
-}
-
 static muster_position herd_place(void *instance, uint32_t observer, double seconds) {
-  const herd_walker *walker = &((const herd_world *)instance)->walkers[observer];
-  return (muster_position){between_fences(walker->x + walker->east_mps * seconds),
-                           between_fences(walker->y + walker->north_mps * seconds), 0.0};
+  const herd_world *self = instance;
+  float east, north;
+  direction_of(self, 8, observer, &east, &north);
+  scaffold_walker walker = {anywhere(self, 6, observer), anywhere(self, 7, observer),
+                            (double)(self->choice.observer_mps * east), (double)(self->choice.observer_mps * north)};
+  return scaffold_walk(&walker, seconds, -0.5 * side_m, side_m);
 }
 
 /* Without a frame the world is new or just loaded. */
@@ -181,25 +172,103 @@ static void herd_frame(void *instance, muster_world *world) {
   scaffold_move_observers(self, world);
 }
 
+/* ------------------------------------------------------------------------------------------------------------ report
+ */
+
+/* Sums over herds, and over what was counted. */
+typedef struct census {
+  uint64_t herds, folded, unfolded, leaves, deer, represented;
+  double grazed_g, grazed_kg, grazed_kg_per_deer_hour, fawns, speed_mps;
+  uint64_t births, deaths;
+  muster_statistics statistics;
+} census;
+
+static void count_herds(const muster_world *world, census *sums) {
+  muster_herd_info info = muster_default_herd_info();
+  muster_herd herd = muster_herd_next(world, (muster_herd){0, 0});
+  for (; herd.generation; herd = muster_herd_next(world, herd)) {
+    if (muster_herd_read(world, herd, &info) != MUSTER_OK) continue;
+    sums->herds++;
+    sums->unfolded += info.leaves > 0;
+    sums->leaves += info.leaves;
+    sums->deer += info.members;
+    sums->grazed_g += (double)info.totals[HERD_GRAZED];
+    sums->fawns += (double)info.totals[HERD_FAWNS];
+    sums->speed_mps += (double)hypotf(info.velocity_x, info.velocity_y);
+  }
+}
+
+/* Numbers of members: first = deer + deaths + killed - births. */
+static void herd_conclude(const scaffold_look *look) {
+  const herd_world *self = look->instance;
+  census *sums = look->sums;
+  double by_dead_g = self->tally.grazed_by_dead_g;
+  muster_frame_report frame = muster_default_frame_report();
+  muster_frame_report_read(look->world, &frame);
+  sums->represented = frame.represented;
+  sums->statistics = muster_default_statistics();
+  muster_statistics_read(look->world, &sums->statistics);
+  sums->deaths = self->tally.deaths;
+  for (uint32_t i = 0; i < self->block_count; i++) {
+    sums->births += self->blocks[i].births;
+    sums->deaths += self->blocks[i].deaths;
+    by_dead_g += self->blocks[i].grazed_by_dead_g;
+  }
+  count_herds(look->world, sums);
+  double grazed_g = sums->grazed_g + by_dead_g;
+  sums->folded = sums->herds - sums->unfolded;
+  sums->grazed_kg = grazed_g * 1e-3;
+  sums->grazed_kg_per_deer_hour = grazed_g * 3.6 / (self->deer_s + 1e-9);
+  if (sums->herds) sums->speed_mps /= (double)sums->herds;
+}
+
+#define STATISTIC(name) SCAFFOLD_FOUND(#name, census, statistics.name)
+
+static const scaffold_line lines[] = {SCAFFOLD_FOUND("represented", census, represented),
+                                      SCAFFOLD_OWN("first_deer", herd_world, first_deer),
+                                      SCAFFOLD_FOUND("deer", census, deer),
+                                      SCAFFOLD_FOUND("leaves", census, leaves),
+                                      SCAFFOLD_FOUND("herds_folded", census, folded),
+                                      SCAFFOLD_FOUND("herds_unfolded", census, unfolded),
+                                      SCAFFOLD_OWN("wolves", herd_world, wolves),
+                                      SCAFFOLD_SECONDS("simulated_s"),
+                                      SCAFFOLD_FOUND("births", census, births),
+                                      SCAFFOLD_FOUND("fawns_waiting", census, fawns),
+                                      SCAFFOLD_OWN("fawns_orphaned", herd_world, tally.orphans),
+                                      SCAFFOLD_FOUND("deaths", census, deaths),
+                                      SCAFFOLD_OWN("killed", herd_world, tally.killed),
+                                      SCAFFOLD_OWN("killed_folded", herd_world, tally.killed_folded),
+                                      SCAFFOLD_OWN("scares", herd_world, tally.scares),
+                                      SCAFFOLD_FOUND("grazed_kg", census, grazed_kg),
+                                      SCAFFOLD_FOUND("grazed_kg_per_deer_hour", census, grazed_kg_per_deer_hour),
+                                      SCAFFOLD_FOUND("herd_speed_mps", census, speed_mps),
+                                      STATISTIC(folds),
+                                      STATISTIC(unfolds),
+                                      STATISTIC(unfolds_refused),
+                                      STATISTIC(folds_refused),
+                                      STATISTIC(herds_refused),
+                                      STATISTIC(changes_in_sight),
+                                      STATISTIC(bytes_folded),
+                                      STATISTIC(bytes_unfolded),
+                                      {0}};
+
+/* ---------------------------------------------------------------------------------------------------------- the plan
+ */
+
 /* What a snapshot keeps besides herds and wolves; the observers and the tallies of the blocks follow. */
 static const scaffold_field kept[] = {SCAFFOLD_SAME_WORLD,
                                       SCAFFOLD_SAME(herd_world, wolves),
                                       SCAFFOLD_SAME(herd_world, block_count),
                                       SCAFFOLD_FLAG(scaffold, begun),
-                                      SCAFFOLD_KEPT(scaffold, begin_ns),
-                                      SCAFFOLD_KEPT(scaffold, now_ns),
+                                      SCAFFOLD_KEPT_TIMES,
                                       SCAFFOLD_KEPT(herd_world, first_deer),
                                       SCAFFOLD_KEPT(herd_world, represented),
                                       SCAFFOLD_KEPT(herd_world, deer_s),
                                       SCAFFOLD_KEPT(herd_world, tally),
                                       {0}};
 
-static const scaffold_array arrays[] = {SCAFFOLD_ARRAY(herd_world, walkers, base.observer_count),
-                                        SCAFFOLD_KEPT_OBSERVERS,
-                                        {offsetof(herd_world, blocks), offsetof(herd_world, block_count),
-                                         offsetof(herd_world, block_count), sizeof(herd_block_tally),
-                                         offsetof(herd_block_tally, kept_end)},
-                                        {0}};
+static const scaffold_array arrays[] = {
+    SCAFFOLD_KEPT_OBSERVERS, SCAFFOLD_KEPT_ARRAY(herd_world, blocks, block_count), {0}};
 
 static const scaffold_plan plan = {.name = "herd",
                                    .bytes = sizeof(herd_world),
@@ -210,14 +279,13 @@ static const scaffold_plan plan = {.name = "herd",
                                    .cell_m = 32.0f,
                                    .arrays = arrays,
                                    .kept = kept,
-                                   .lines = herd_lines,
+                                   .lines = lines,
                                    .prepare = herd_prepare,
                                    .join = herd_join,
                                    .spawn = herd_spawn,
                                    .place = herd_place,
                                    .frame = herd_frame,
                                    .settle = note_represented,
-                                   .resumed = begin_walks,
                                    .conclude = herd_conclude};
 
 SCAFFOLD_MODULE(herd, plan, "herd", "deer in herds of 32, agents only near observers, and wolves", SCAFFOLD_FRAMES,

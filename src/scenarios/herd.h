@@ -1,15 +1,16 @@
 /* scenarios/herd.h - the herd scenario: deer in herds of 32, of which only those near an observer are agents, and
  * wolves.
  *
- *     herd_lanes.h        eight floats at a time
+ *     herd_lanes.h        eight floats at a time, or one
  *     herd_ground.c       the fence and the obstacles
+ *     herd_flock_lanes.h  flocking, for as many bodies at a time as there are lanes
  *     herd_flock.c        flocking, one body at a time
  *     herd_flock_vector.c flocking, eight at a time
- *     herd.c              the module: the first herds and wolves, the observers, what a snapshot keeps
+ *     herd.c              the module: the first herds and wolves, the observers, what a snapshot keeps, the numbers of
+ *                         the world
  *     herd_block.c        far herds: the update of a thousand of them at once
  *     herd_deer.c         near ones: the update of a leaf, which stands for one deer or several
  *     herd_wolf.c         wolves, which hunt both
- *     herd_report.c       the numbers of the world
  *
  * Every change over time is a rate times deer times elapsed time, the same for a far herd and for a leaf: grazing
  * exactly, births and deaths on the average. A fawn that is born while its herd is seen joins when its herd is folded,
@@ -58,7 +59,6 @@ typedef struct herd_block_tally {
   _Alignas(64) uint64_t births;
   uint64_t deaths;
   double grazed_by_dead_g;
-  char kept_end; /* a snapshot keeps what stands before */
 } herd_block_tally;
 
 /* Counted on the frame's thread: in serial actions and at intakes. */
@@ -66,12 +66,6 @@ typedef struct herd_tally {
   uint64_t deaths, killed, killed_folded, scares;
   double grazed_by_dead_g, orphans; /* fawns of dead leaves that had not joined */
 } herd_tally;
-
-/* An observer that walks to and fro between the fences. */
-typedef struct herd_walker {
-  double x, y; /* where the walk begins */
-  double east_mps, north_mps;
-} herd_walker;
 
 /* One opened scenario; its agents are the deer that are wanted. */
 typedef struct herd_world {
@@ -84,7 +78,6 @@ typedef struct herd_world {
   muster_herd_type herd_type;
   herd_block_tally *blocks; /* one for each block of herds */
   herd_tally tally;
-  herd_walker *walkers;
   uint64_t first_deer;  /* deer added to the world */
   uint64_t represented; /* deer and wolves after the latest frame */
   double deer_s;        /* deer times time, as frames saw them */
@@ -112,11 +105,5 @@ static inline void herd_tally_dead(herd_tally *tally, const float *totals) {
 static inline uint32_t herd_draw(float rate, float deer, float elapsed_s, float share) {
   return (uint32_t)(rate * deer * elapsed_s + share);
 }
-
-/* The report: the numbers of the world. */
-extern const scaffold_line herd_lines[];
-
-/* What the sums come to; thread of the frames. */
-void herd_conclude(const scaffold_look *look);
 
 #endif

@@ -1,16 +1,7 @@
 /* Near herds: a leaf of a membrane, which stands for one deer or for several. */
 #include "scenarios/herd.h"
 
-#include <string.h>
-
 static const uint64_t period_ns = 500000000u, period_max_ns = 4000000000u;
-
-/* All deer of the herd. */
-static uint32_t company_of(const muster_flock *flock) {
-  uint32_t members = 0;
-  for (uint32_t i = 0; i < flock->count; i++) members += flock->leaf_members[i];
-  return members;
-}
 
 /* Walks with the others. Muster keeps the place as doubles: only the distance walked is added to it. */
 static void herd_deer_walk(muster_update *update, const muster_flock *flock, float elapsed_s) {
@@ -47,8 +38,10 @@ static void herd_deer_pass_time(muster_update *update, const muster_flock *flock
   herd_deer *deer = update->state;
   float members = (float)flock->members;
   float pace = self->choice.pace;
+  uint32_t company = 0; /* all deer of the herd */
+  for (uint32_t i = 0; i < flock->count; i++) company += flock->leaf_members[i];
   face->totals[HERD_GRAZED] += herd_grazing_g * members * elapsed_s;
-  if (company_of(flock) < HERD_MEMBERS)
+  if (company < HERD_MEMBERS)
     face->totals[HERD_FAWNS] +=
         (float)herd_draw(herd_births * pace, members, elapsed_s, muster_update_random_share(update));
   uint32_t dying = herd_draw(herd_deaths * pace, members, elapsed_s, muster_update_random_share(update));

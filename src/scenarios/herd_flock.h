@@ -63,14 +63,6 @@ typedef struct herd_flock_next {
   float *x, *y, *velocity_x, *velocity_y;
 } herd_flock_next;
 
-/* Fills the entries of the arrays beyond `count`. */
-static inline void herd_flock_clear_rest(uint32_t count, const herd_flock_next *next) {
-  for (uint32_t i = count; i % HERD_LANES; i++) {
-    next->x[i] = next->y[i] = herd_flock_nowhere_m;
-    next->velocity_x[i] = next->velocity_y[i] = 0.0f;
-  }
-}
-
 /* One step of all bodies of a herd, each standing for one member. The two forms differ by rounding. Entries beyond
  * `count` stay as herd_flock_bodies requires. Any thread. O(count^2). */
 void herd_flock_step_scalar(const herd_flock_step *step, const herd_flock_bodies *bodies, const herd_flock_next *next);

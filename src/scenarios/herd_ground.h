@@ -7,8 +7,6 @@
 
 #include "scenarios/herd_lanes.h"
 
-#include <stdbool.h>
-
 typedef struct herd_ground {
   float half_m;     /* the square spans -half_m .. half_m in x and y */
   float cell_m;     /* edge of a cell */
@@ -34,8 +32,7 @@ bool herd_ground_hold(const herd_ground *ground, float x, float y, float step_s,
 
 static const float herd_ground_leave_mps = 2.0f;
 
-/* --------------------------------------------------------------------------------------- the same for eight at a time
- */
+/* ---------------------------------------------------------------------------------------------- the same in lanes */
 
 /* No step_s may be 0 or less. */
 typedef struct herd_ground_lanes {
@@ -59,7 +56,7 @@ HERD_INLINE void herd_ground_column(const herd_ground *ground, const herd_floats
   herd_ints beyond = cell > last, before = cell < 0.0f;
   herd_where(&beyond, &last, &cell);
   herd_where(&before, &none, &cell);
-  *column = (herd_words) __builtin_convertvector(cell, herd_ints);
+  *column = (herd_words)HERD_CONVERT(cell, herd_ints);
 }
 
 /* Replaces places by the centres of the obstacles of their cells, and gives the radii of these. */
@@ -70,13 +67,13 @@ HERD_INLINE void herd_ground_obstacles(const herd_ground *ground, herd_floats *x
   herd_ground_column(ground, y, &row);
   herd_words random = ground->seed + column * 0x9e3779b9u + row * 0x85ebca6bu;
   herd_mix_lanes(&random);
-  herd_floats across = __builtin_convertvector((herd_ints)(random & 0x7ffu), herd_floats) * 0x1p-11f - 0.5f;
-  herd_floats along = __builtin_convertvector((herd_ints)(random >> 11 & 0x7ffu), herd_floats) * 0x1p-11f - 0.5f;
-  herd_floats size = __builtin_convertvector((herd_ints)(random >> 22), herd_floats) * 0x1p-10f;
+  herd_floats across = HERD_CONVERT((herd_ints)(random & 0x7ffu), herd_floats) * 0x1p-11f - 0.5f;
+  herd_floats along = HERD_CONVERT((herd_ints)(random >> 11 & 0x7ffu), herd_floats) * 0x1p-11f - 0.5f;
+  herd_floats size = HERD_CONVERT((herd_ints)(random >> 22), herd_floats) * 0x1p-10f;
   float room_m = ground->cell_m - 2.0f * ground->radius_m;
   *radius_m = (0.5f + 0.5f * size) * ground->radius_m;
-  *x = (__builtin_convertvector((herd_ints)column, herd_floats) + 0.5f) * ground->cell_m - ground->half_m;
-  *y = (__builtin_convertvector((herd_ints)row, herd_floats) + 0.5f) * ground->cell_m - ground->half_m;
+  *x = (HERD_CONVERT((herd_ints)column, herd_floats) + 0.5f) * ground->cell_m - ground->half_m;
+  *y = (HERD_CONVERT((herd_ints)row, herd_floats) + 0.5f) * ground->cell_m - ground->half_m;
   *x += across * room_m;
   *y += along * room_m;
 }
@@ -84,12 +81,14 @@ HERD_INLINE void herd_ground_obstacles(const herd_ground *ground, herd_floats *x
 /* Replaces the velocity towards an obstacle's centre by the possible one, and puts the rest of the speed along the
  * obstacle's edge. */
 HERD_INLINE void herd_ground_go_around(const herd_ground *ground, herd_ground_lanes *lanes) {
-  herd_floats way_x = lanes->x + lanes->velocity_x * lanes->step_s;
-  herd_floats way_y = lanes->y + lanes->velocity_y * lanes->step_s, radius_m, zero = {0};
+  herd_floats step_x = lanes->velocity_x * lanes->step_s, step_y = lanes->velocity_y * lanes->step_s;
+  herd_floats way_x = lanes->x + step_x, way_y = lanes->y + step_y, radius_m, zero = {0};
   herd_ground_obstacles(ground, &way_x, &way_y, &radius_m);
   way_x -= lanes->x;
   way_y -= lanes->y;
   herd_floats distance_m = way_x * way_x + way_y * way_y + 1e-12f;
+  herd_ints near = distance_m <= 2.0f * (radius_m * radius_m + step_x * step_x + step_y * step_y);
+  if (!herd_possible(&near)) return; /* (a + b)^2 <= 2 (a^2 + b^2): not even a step straight to it touches it */
   herd_root(&distance_m);
   way_x /= distance_m;
   way_y /= distance_m;

@@ -1,8 +1,7 @@
 #include "scenarios/hostile.h"
 
+#include "scenarios/convergence.h"
 #include "scenarios/scenarios.h"
-
-#include <math.h>
 
 enum {
   AGENTS_MIN = 100,
@@ -33,11 +32,13 @@ static muster_result hostile_prepare(void *instance) {
 /* ------------------------------------------------------------------------------------------------------------ places
  */
 
-muster_position hostile_place(const hostile *self, hostile_kind kind, uint64_t random) {
-  uint64_t own = scaffold_random(random ^ scaffold_random(self->base.seed));
-  double x = 2.0 * (double)muster_random_share(own) - 1.0, y = 2.0 * scaffold_random_share(own) - 1.0;
-  if (kind == HOSTILE_FLAPPER) return (muster_position){site_x + 5.0 * x, 5.0 * y, 0.0};
-  return (muster_position){half_m * x, half_m * y, 0.0};
+muster_position hostile_place(const hostile_cast *cast, uint64_t random) {
+  uint64_t own = scaffold_random(random ^ scaffold_random(cast->self->base.seed));
+  bool flapper = cast->kind == HOSTILE_FLAPPER;
+  muster_position place =
+      scaffold_spread(flapper ? 5.0 : half_m, (double)muster_random_share(own), scaffold_random_share(own));
+  if (flapper) place.x += site_x;
+  return place;
 }
 
 /* Every second observer steps to and fro before the flappers, over the boundary of a level; the rest go around. */
@@ -45,26 +46,17 @@ static muster_position hostile_observer_place(void *instance, uint32_t observer,
   const hostile *self = instance;
   if (observer % 2 == 0)
     return (muster_position){site_x + (self->tally.frames % 2 ? near_step_m : far_step_m), 0.0, 0.0};
-  double angle = turn_rad * observer / self->base.observer_count + walk_rps * seconds;
-  double radius_m = half_m * (0.2 + 0.6 * observer / self->base.observer_count);
-  return (muster_position){radius_m * cos(angle), radius_m * sin(angle), 0.0};
+  return scaffold_beside((muster_position){0}, half_m * (0.2 + 0.6 * observer / self->base.observer_count),
+                         turn_rad * observer / self->base.observer_count + walk_rps * seconds);
 }
 
-static muster_result spawn_cast(hostile *self, muster_world *world, const hostile_cast *cast) {
-  muster_result result = MUSTER_OK;
-  for (uint32_t i = cast->first; i < cast->first + cast->count && !result; i++) {
-    hostile_life life = {.number = i};
-    muster_agent_def def = scaffold_agent(cast->type, hostile_place(self, cast->kind, i), &life);
-    result = scaffold_spawn(world, &def, &self->members[i]);
-  }
-  return result;
-}
-
-static muster_result hostile_spawn(void *instance, muster_world *world) {
+static muster_result hostile_spawn(void *instance, muster_world *world, uint32_t number) {
   hostile *self = instance;
-  muster_result result = MUSTER_OK;
-  for (uint32_t kind = 0; kind < HOSTILE_KINDS && !result; kind++) result = spawn_cast(self, world, &self->casts[kind]);
-  return result;
+  hostile_life life = {.number = number};
+  const hostile_cast *cast = self->casts;
+  while (number >= cast->first + cast->count) cast++;
+  muster_agent_def def = scaffold_agent(cast->type, hostile_place(cast, number), &life);
+  return scaffold_spawn(world, &def, &self->members[number]);
 }
 
 /* ---------------------------------------------------------------------------------------------------- between frames
@@ -81,6 +73,15 @@ static void call_chorus(hostile *self, muster_world *world) {
   }
 }
 
+/* Compares births and deaths with the population of the last frame, before the next. */
+static void hostile_check_census(hostile *self, const muster_world *world) {
+  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report_read(world, &report);
+  if (!report.frame && self->tally.frames) return; /* the world was loaded, and has run no frame yet */
+  self->tally.census_errors += self->tally.births - self->tally.deaths != report.agents;
+  if (report.agents > self->tally.population_max) self->tally.population_max = report.agents;
+}
+
 static void hostile_frame(void *instance, muster_world *world) {
   hostile *self = instance;
   hostile_check_census(self, world);
@@ -92,6 +93,80 @@ static void hostile_frame(void *instance, muster_world *world) {
   if (self->tally.frames % CALL_FRAMES == 30) call_chorus(self, world);
 }
 
+/* ------------------------------------------------------------------------------------------------------------ report
+ */
+
+/* Sums over the living, and what they come to with the tally. */
+typedef struct census {
+  uint64_t count, sent, heard, heard_twice, lost, in_boxes, misplaced, lifetime_errors;
+  double census_errors, invented, violations;
+} census;
+
+static void hostile_count(const scaffold_look *look) {
+  const hostile_life *life = look->info.state;
+  const muster_position *place = &look->info.position;
+  census *sums = look->sums;
+  sums->count++;
+  sums->sent += life->sent;
+  sums->heard += life->heard;
+  sums->heard_twice += life->heard_twice;
+  sums->lost += life->lost;
+  sums->in_boxes += look->info.messages;
+  sums->misplaced += life->misplaced + !(isfinite(place->x) && isfinite(place->y) && isfinite(place->z));
+  convergence_mark mark = {.born_ns = life->born_ns, .lived_ns = life->lived_ns, .elapsed_ns = life->last_elapsed_ns};
+  sums->lifetime_errors += !convergence_has_lived(&mark, &look->info);
+}
+
+/* Gossips never die, so every message that was heard, waits or was lost had been sent. */
+static void hostile_conclude(const scaffold_look *look) {
+  const hostile *self = look->instance;
+  const hostile_tally *tally = &self->tally;
+  census *sums = look->sums;
+  uint64_t arrived = sums->heard + sums->in_boxes + sums->lost;
+  if (arrived > sums->sent) sums->invented = (double)(arrived - sums->sent);
+  sums->census_errors = (double)tally->census_errors + (tally->births - tally->deaths != sums->count);
+  sums->violations = sums->census_errors + sums->invented +
+                     (double)(sums->lifetime_errors + sums->heard_twice + sums->misplaced) +
+                     (tally->population_max > self->base.needs.agents_max);
+}
+
+#define KIND(name, kind) SCAFFOLD_AGENTS_OF("kind_" name, hostile, casts[HOSTILE_##kind].type)
+
+/* Each of the last six must be 0. */
+static const scaffold_line lines[] = {SCAFFOLD_AGENTS("population"),
+                                      SCAFFOLD_OWN("population_max", hostile, tally.population_max),
+                                      KIND("endless", ENDLESS),
+                                      KIND("flipper", FLIPPER),
+                                      KIND("breeder", BREEDER),
+                                      KIND("mayfly", MAYFLY),
+                                      KIND("flapper", FLAPPER),
+                                      KIND("chorus", CHORUS),
+                                      KIND("glutton", GLUTTON),
+                                      KIND("ringer", RINGER),
+                                      KIND("gossip", GOSSIP),
+                                      KIND("strayer", STRAYER),
+                                      SCAFFOLD_OWN("births", hostile, tally.births),
+                                      SCAFFOLD_OWN("deaths", hostile, tally.deaths),
+                                      SCAFFOLD_OWN("kills", hostile, tally.kills),
+                                      SCAFFOLD_OWN("births_refused", hostile, tally.births_refused),
+                                      SCAFFOLD_SUM("updates_of_living", hostile_life, updates),
+                                      SCAFFOLD_OWN("cost_flips", hostile, tally.flips),
+                                      SCAFFOLD_OWN("chorus_calls", hostile, tally.calls),
+                                      SCAFFOLD_OWN("chorus_calls_refused", hostile, tally.calls_refused),
+                                      SCAFFOLD_SUM("level_changes", hostile_life, level_changes),
+                                      SCAFFOLD_SUM("ring_wakes", hostile_life, wakes),
+                                      SCAFFOLD_FOUND("messages_sent", census, sent),
+                                      SCAFFOLD_FOUND("messages_heard", census, heard),
+                                      SCAFFOLD_FOUND("messages_lost", census, lost),
+                                      SCAFFOLD_SUM("moves_refused", hostile_life, refused),
+                                      SCAFFOLD_FOUND("census_errors", census, census_errors),
+                                      SCAFFOLD_FOUND("lifetime_errors", census, lifetime_errors),
+                                      SCAFFOLD_FOUND("messages_heard_twice", census, heard_twice),
+                                      SCAFFOLD_FOUND("messages_invented", census, invented),
+                                      SCAFFOLD_FOUND("misplaced", census, misplaced),
+                                      SCAFFOLD_FOUND("violations", census, violations),
+                                      {0}};
+
 /* ---------------------------------------------------------------------------------------------------------- the plan
  */
 
@@ -101,8 +176,7 @@ static const scaffold_field kept[] = {SCAFFOLD_SAME_WORLD,
                                       SCAFFOLD_FLAG(scaffold, begun),
                                       SCAFFOLD_FLAG(hostile, expensive),
                                       SCAFFOLD_SAME(scaffold, seed),
-                                      SCAFFOLD_KEPT(scaffold, begin_ns),
-                                      SCAFFOLD_KEPT(scaffold, now_ns),
+                                      SCAFFOLD_KEPT_TIMES,
                                       SCAFFOLD_KEPT(hostile, tally),
                                       {0}};
 
@@ -120,12 +194,12 @@ static const scaffold_plan plan = {.name = "hostile",
                                    .works = true,
                                    .arrays = arrays,
                                    .kept = kept,
-                                   .lines = hostile_lines,
+                                   .lines = lines,
                                    .check = hostile_check,
                                    .prepare = hostile_prepare,
                                    .kinds = HOSTILE_KINDS,
                                    .join_one = hostile_register,
-                                   .spawn = hostile_spawn,
+                                   .spawn_one = hostile_spawn,
                                    .place = hostile_observer_place,
                                    .frame = hostile_frame,
                                    .count = hostile_count,

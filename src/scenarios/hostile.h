@@ -1,10 +1,8 @@
 /* scenarios/hostile.h - all behaviour that breaks schedulers together in one world, each kind as an agent type of its
  * own.
  *
- *     hostile.c         the module: the first agents, the observers, what the host does between frames
- *     hostile_casts.c   what each kind is: its numbers, its cost, its agent type
- *     hostile_atoms.c   what the updates do
- *     hostile_report.c  the invariants, and the numbers of the world
+ *     hostile.c         the module: the first agents, the observers, what the host does between frames, the invariants
+ *     hostile_atoms.c   what each kind is: its numbers, its cost, what its updates do, its agent type
  *
  * Whatever the scheduler does, these invariants hold, and the report counts violations: births less deaths are
  * the population; the elapsed times that an agent was told add up to its life; no agent hears a message twice or one
@@ -76,36 +74,8 @@ void hostile_cast_all(hostile *self);
 /* Registers the type of a kind. Thread of the frames, between frames. */
 muster_result hostile_register(void *instance, muster_world *world, uint32_t kind);
 
-/* The labour of an atom of this kind now: the virtual clock asks it with a random number of its own, and the atom
- * spends it. Pure but for the flippers' phase, which changes between frames. */
-uint64_t hostile_cost_ns(const hostile_cast *cast, uint32_t level, uint64_t elapsed_ns, uint64_t random);
-
-/* The atoms, and first and last touch. */
-muster_atom_result hostile_work(muster_update *update);
-muster_atom_result hostile_work_on(muster_update *update);
-muster_atom_result hostile_breed(muster_update *update);
-muster_atom_result hostile_breed_now(muster_update *update);
-muster_atom_result hostile_fade(muster_update *update);
-muster_atom_result hostile_ring(muster_update *update);
-muster_atom_result hostile_gossip(muster_update *update);
-muster_atom_result hostile_stray(muster_update *update);
-void hostile_spawned(muster_update *update);
-void hostile_removed(muster_update *update);
-
 /* Where an agent of this kind stands: scattered over the ground, but flappers stand together. */
-muster_position hostile_place(const hostile *self, hostile_kind kind, uint64_t random);
-
-/* Compares births and deaths with the population of the last frame, before the next. */
-void hostile_check_census(hostile *self, const muster_world *world);
-
-/* The report: the numbers of the world, `violations` of the invariants among them. */
-extern const scaffold_line hostile_lines[];
-
-/* Counts an agent in; thread of the frames. */
-void hostile_count(const scaffold_look *look);
-
-/* What the sums come to; thread of the frames. */
-void hostile_conclude(const scaffold_look *look);
+muster_position hostile_place(const hostile_cast *cast, uint64_t random);
 
 enum { HOSTILE_RING = 8, HOSTILE_AUDIENCE = 16 }; /* ringers in a ring; gossips that send to the same receiver */
 

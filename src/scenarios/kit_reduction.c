@@ -12,8 +12,7 @@ static float strength_of(float trait) {
 uint64_t kit_traits_strongest(const float *traits, uint32_t count, uint32_t keep) {
   uint64_t chosen = 0;
   if (count > KIT_TRAITS_MAX) count = KIT_TRAITS_MAX;
-  if (keep >= count) return count == 64 ? UINT64_MAX : (1ull << count) - 1;
-  for (uint32_t kept = 0; kept < keep; kept++) {
+  for (uint32_t kept = 0; kept < keep && kept < count; kept++) {
     uint32_t best = UINT32_MAX;
     for (uint32_t i = 0; i < count; i++)
       if (!(chosen >> i & 1) && (best == UINT32_MAX || strength_of(traits[i]) > strength_of(traits[best]))) best = i;
@@ -44,10 +43,8 @@ bool kit_event_passes(kit_event_filter *filter, const kit_event_rule *rule, uint
   reduction_give_back(filter, now_ns);
   bool passes =
       importance >= rule->importance_least && (importance >= rule->importance_sure || fits_rate(filter, rule));
-  if (passes)
-    filter->passed++;
-  else
-    filter->dropped++;
+  filter->passed += passes;
+  filter->dropped += !passes;
   return passes;
 }
 
@@ -111,17 +108,14 @@ void kit_goal_lock_release(kit_goal_lock *lock) {
 /* --------------------------------------------------------------------------------------------- automatic achievement
  */
 
-static bool is_under_way(const kit_achievement *achievement) {
-  return achievement->begin_ns || achievement->end_ns;
-}
-
 void kit_achievement_begin(kit_achievement *achievement, uint32_t goal, uint64_t begin_ns, uint64_t duration_ns) {
   uint64_t end_ns = duration_ns > UINT64_MAX - begin_ns ? UINT64_MAX : begin_ns + duration_ns;
   *achievement = (kit_achievement){.begin_ns = begin_ns, .end_ns = end_ns, .goal = goal};
 }
 
 bool kit_achievement_reached(kit_achievement *achievement, uint64_t now_ns, uint64_t *end_ns) {
-  if (!is_under_way(achievement) || now_ns < achievement->end_ns) return false;
+  bool under_way = achievement->begin_ns || achievement->end_ns;
+  if (!under_way || now_ns < achievement->end_ns) return false;
   *end_ns = achievement->end_ns;
   achievement->begin_ns = achievement->end_ns = 0;
   return true;
@@ -132,26 +126,19 @@ bool kit_achievement_reached(kit_achievement *achievement, uint64_t now_ns, uint
 
 bool kit_event_record(kit_event_log *log, kit_recorded_event *events, uint32_t capacity,
                       const kit_recorded_event *event) {
-  bool full = log->count >= capacity;
-  uint32_t place = log->count;
+  uint32_t place = log->count, least = capacity;
+  bool full = place >= capacity;
   if (full) {
-    place = UINT32_MAX;
-    for (uint32_t i = 0; i < capacity; i++) /* the earliest of the least important */
-      if (events[i].importance <= event->importance &&
-          (place == UINT32_MAX || events[i].importance < events[place].importance))
-        place = i;
+    for (uint32_t i = capacity; i-- > 0;) /* the earliest of the least important */
+      if (events[i].importance <= (least < capacity ? &events[least] : event)->importance) least = i;
     log->forgotten++;
-    if (place == UINT32_MAX) return false;
-    memmove(&events[place], &events[place + 1], (capacity - place - 1) * sizeof *events);
-    log->count--;
-    place = log->count;
-  }
-  while (place > 0 && events[place - 1].at_ns > event->at_ns) {
-    events[place] = events[place - 1];
+    if (least == capacity) return false;
+    memmove(&events[least], &events[least + 1], (capacity - least - 1) * sizeof *events);
     place--;
   }
+  log->count = place + 1;
+  for (; place > 0 && events[place - 1].at_ns > event->at_ns; place--) events[place] = events[place - 1];
   events[place] = *event;
-  log->count++;
   return !full;
 }
 

@@ -2,7 +2,6 @@
 
 #include "scenarios/busy_work.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,10 +119,16 @@ double scaffold_seconds(const scaffold *base) {
   return (double)(base->now_ns - base->begin_ns) * 1e-9;
 }
 
-double scaffold_to_and_fro(double line_m, double way_m) {
+/* The place on a line with two ends of a walker that has gone this way from its beginning, to and fro. */
+static double to_and_fro(double line_m, double way_m) {
   double lap_m = fmod(way_m, 2 * line_m);
   if (lap_m < 0) lap_m += 2 * line_m;
   return lap_m <= line_m ? lap_m : 2 * line_m - lap_m;
+}
+
+muster_position scaffold_walk(const scaffold_walker *walker, double seconds, double low_m, double side_m) {
+  return (muster_position){to_and_fro(side_m, walker->x + walker->east_mps * seconds - low_m) + low_m,
+                           to_and_fro(side_m, walker->y + walker->north_mps * seconds - low_m) + low_m, 0.0};
 }
 
 void scaffold_gather(void *instance) {
@@ -218,14 +223,10 @@ static bool keep_field(void *instance, const scaffold_field *field, scaffold_str
 }
 
 static bool keep_array(void *instance, const scaffold_array *array, scaffold_stream *stream) {
-  char *elements = *pointer_at(instance, array->at);
   size_t count = scaffold_number_at(instance, array->count_at);
-  if (array->kept_bytes == 0) return true;
-  if (count > scaffold_number_at(instance, array->room_at)) return false;
-  if (array->kept_bytes == array->bytes) return scaffold_exchange(stream, elements, count * array->bytes);
-  for (size_t i = 0; i < count; i++)
-    if (!scaffold_exchange(stream, elements + i * array->bytes, array->kept_bytes)) return false;
-  return true;
+  if (!array->kept) return true;
+  return count <= scaffold_number_at(instance, array->room_at) &&
+         scaffold_exchange(stream, *pointer_at(instance, array->at), count * array->bytes);
 }
 
 static bool keep_all(void *instance, scaffold_stream *stream) {
@@ -266,6 +267,8 @@ muster_result scaffold_resume(void *instance, muster_world *world, const void *b
 static double value_of(const scaffold_line *line, const void *bytes) {
   const void *at = (const char *)bytes + line->at;
   switch (line->number) {
+  case SCAFFOLD_OF_SECONDS:
+    return scaffold_seconds(bytes);
   case SCAFFOLD_BOOL:
     return *(const bool *)at;
   case SCAFFOLD_U16:
@@ -286,20 +289,12 @@ static double with_state(const scaffold_line *line, const scaffold_look *look, d
   bool counts = !line->type_at || scaffold_number_at(look->instance, line->type_at) == look->info.type.index;
   if (!counts || line->source > SCAFFOLD_FROM_AGENTS) return number;
   double value = line->source == SCAFFOLD_FROM_AGENTS ? 1.0 : value_of(line, look->info.state);
-  return line->source != SCAFFOLD_FROM_MOST ? number + value : value > number ? value : number;
+  return line->source == SCAFFOLD_FROM_MOST ? fmax(number, value) : number + value;
 }
 
 static double line_number(const scaffold_line *line, const scaffold_look *look, double of_states) {
-  switch (line->source) {
-  case SCAFFOLD_FROM_SECONDS:
-    return scaffold_seconds(look->instance);
-  case SCAFFOLD_FROM_OWN:
-    return value_of(line, look->instance);
-  case SCAFFOLD_FROM_FOUND:
-    return value_of(line, look->sums);
-  default:
-    return of_states;
-  }
+  if (line->source <= SCAFFOLD_FROM_AGENTS) return of_states;
+  return value_of(line, line->source == SCAFFOLD_FROM_OWN ? look->instance : look->sums);
 }
 
 void scaffold_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
@@ -319,6 +314,24 @@ void scaffold_report(void *instance, const muster_world *world, muster_module_em
   if (plan->conclude) plan->conclude(&look);
   for (uint32_t i = 0; lines[i].name; i++)
     if (*lines[i].name) emit(lines[i].name, line_number(&lines[i], &look, of_states[i]), emit_user);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- updates
+ */
+
+void scaffold_spend(const scaffold *base, uint64_t cost_ns) {
+  busy_work_spend((uint64_t)((double)cost_ns * base->turns_per_ns));
+}
+
+double scaffold_approach(muster_update *update, double x, double y, double stop_m, double speed_mps) {
+  muster_position place = update->position;
+  double way_x = x - place.x, way_y = y - place.y, distance_m = hypot(way_x, way_y);
+  double step_m = fmin(speed_mps * (double)update->elapsed_ns * 1e-9, distance_m - stop_m);
+  if (step_m <= 0.01) return 0.0;
+  place.x += way_x * step_m / distance_m;
+  place.y += way_y * step_m / distance_m;
+  muster_update_move(update, place);
+  return step_m;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- types

@@ -16,6 +16,8 @@
 #include <muster/module.h>
 #include <muster/random.h>
 
+#include <math.h>
+
 typedef struct scaffold_plan scaffold_plan;
 
 /* Every instance begins with this. */
@@ -36,21 +38,19 @@ typedef struct scaffold {
 
 /* ------------------------------------------------------------------------------------------------------- arrays */
 
-/* An array of the instance: room for `room` elements, zeroed; the first `kept_bytes` of each of `count` elements go
- * into a snapshot. An array that `prepare` made stays as it is. Elements of whole cache lines begin at cache lines. */
+/* An array of the instance: room for `room` elements, zeroed; a snapshot has `count` of them when they are kept. An
+ * array that `prepare` made stays as it is. Elements of whole cache lines begin at cache lines. */
 typedef struct scaffold_array {
   size_t at, room_at, count_at; /* the pointer and two numbers in the instance */
-  size_t bytes, kept_bytes;     /* of an element */
+  size_t bytes;                 /* of an element */
+  bool kept;
 } scaffold_array;
 
-#define SCAFFOLD_ARRAY(type, pointer, count)                                                                           \
-  { offsetof(type, pointer), offsetof(type, count), offsetof(type, count), sizeof *((type *)0)->pointer, 0 }
-#define SCAFFOLD_KEPT_ARRAY(type, pointer, count)                                                                      \
-  {                                                                                                                    \
-    offsetof(type, pointer), offsetof(type, count), offsetof(type, count), sizeof *((type *)0)->pointer,               \
-        sizeof *((type *)0)->pointer                                                                                   \
-  }
-#define SCAFFOLD_KEPT_OBSERVERS SCAFFOLD_KEPT_ARRAY(scaffold, observers, observer_count)
+#define SCAFFOLD_ROOM(type, pointer, room, count, kept)                                                                \
+  { offsetof(type, pointer), offsetof(type, room), offsetof(type, count), sizeof *((type *)0)->pointer, kept }
+#define SCAFFOLD_ARRAY(type, pointer, count)      SCAFFOLD_ROOM(type, pointer, count, count, false)
+#define SCAFFOLD_KEPT_ARRAY(type, pointer, count) SCAFFOLD_ROOM(type, pointer, count, count, true)
+#define SCAFFOLD_KEPT_OBSERVERS                   SCAFFOLD_KEPT_ARRAY(scaffold, observers, observer_count)
 
 /* -------------------------------------------------------------------------------------------------------- fields */
 
@@ -70,6 +70,10 @@ typedef struct scaffold_field {
 #define SCAFFOLD_FLAG(type, member) SCAFFOLD_FIELD(type, member, FLAG)
 #define SCAFFOLD_SAME_WORLD                                                                                            \
   SCAFFOLD_SAME(scaffold, version), SCAFFOLD_SAME(scaffold, agents), SCAFFOLD_SAME(scaffold, observer_count)
+#define SCAFFOLD_KEPT_TIMES SCAFFOLD_KEPT(scaffold, begin_ns), SCAFFOLD_KEPT(scaffold, now_ns)
+#define SCAFFOLD_SAME_SEED_AND_TIMES                                                                                   \
+  SCAFFOLD_SAME_WORLD, SCAFFOLD_FLAG(scaffold, begun), SCAFFOLD_SAME(scaffold, seed),                                  \
+      SCAFFOLD_KEPT(scaffold, begin_ns), SCAFFOLD_KEPT(scaffold, frame_ns), SCAFFOLD_KEPT(scaffold, now_ns)
 
 /* A snapshot that is written, or read. */
 typedef struct scaffold_stream scaffold_stream;
@@ -81,8 +85,10 @@ bool scaffold_exchange(scaffold_stream *stream, void *bytes, size_t count);
 
 enum { SCAFFOLD_SUMS_BYTES = 4096 };
 
+/* SECONDS: the time since the first frame. */
 typedef enum scaffold_number {
-  SCAFFOLD_BOOL = 0,
+  SCAFFOLD_OF_SECONDS = 0,
+  SCAFFOLD_BOOL,
   SCAFFOLD_U16,
   SCAFFOLD_U32,
   SCAFFOLD_U64,
@@ -91,13 +97,12 @@ typedef enum scaffold_number {
 } scaffold_number;
 
 /* Where a number of the report comes from: SUM and MOST, the private states of all agents; AGENTS, how many they are;
- * SECONDS, the time since the first frame; OWN, the instance; FOUND, the sums that `count` and `conclude` filled, at
- * most SCAFFOLD_SUMS_BYTES, which begin with zeros. */
+ * OWN, the instance; FOUND, the sums that `count` and `conclude` filled, at most SCAFFOLD_SUMS_BYTES, which begin with
+ * zeros. */
 typedef enum scaffold_source {
   SCAFFOLD_FROM_SUM = 0,
   SCAFFOLD_FROM_MOST,
   SCAFFOLD_FROM_AGENTS,
-  SCAFFOLD_FROM_SECONDS,
   SCAFFOLD_FROM_OWN,
   SCAFFOLD_FROM_FOUND
 } scaffold_source;
@@ -123,7 +128,12 @@ typedef struct scaffold_line {
 #define SCAFFOLD_AGENTS(name)                                                                                          \
   { name, SCAFFOLD_FROM_AGENTS, SCAFFOLD_DOUBLE, 0, 0 }
 #define SCAFFOLD_SECONDS(name)                                                                                         \
-  { name, SCAFFOLD_FROM_SECONDS, SCAFFOLD_DOUBLE, 0, 0 }
+  { name, SCAFFOLD_FROM_OWN, SCAFFOLD_OF_SECONDS, 0, 0 }
+/* The number of agents, and a sum, of one type: that `of`, a muster_type of the instance, holds. */
+#define SCAFFOLD_AGENTS_OF(name, instance, of)                                                                         \
+  { name, SCAFFOLD_FROM_AGENTS, SCAFFOLD_DOUBLE, 0, offsetof(instance, of.index) }
+#define SCAFFOLD_SUM_OF(name, type, member, instance, of)                                                              \
+  SCAFFOLD_LINE(name, SUM, type, member, offsetof(instance, of.index))
 #define SCAFFOLD_SUM(name, type, member)   SCAFFOLD_LINE(name, SUM, type, member, 0)
 #define SCAFFOLD_OWN(name, type, member)   SCAFFOLD_LINE(name, OWN, type, member, 0)
 #define SCAFFOLD_FOUND(name, type, member) SCAFFOLD_LINE(name, FOUND, type, member, SCAFFOLD_FITS(type))
@@ -211,8 +221,14 @@ void scaffold_close(void *instance);
 /* Simulation time since the first frame. */
 double scaffold_seconds(const scaffold *base);
 
-/* The place on a line with two ends of a walker that has gone this way from its beginning, to and fro. */
-double scaffold_to_and_fro(double line_m, double way_m);
+/* A walker that goes straight ahead and turns at the edges of a square. */
+typedef struct scaffold_walker {
+  double x, y; /* where it begins */
+  double east_mps, north_mps;
+} scaffold_walker;
+
+/* Where it is after that time, in a square whose lowest corner has `low_m` in both coordinates. */
+muster_position scaffold_walk(const scaffold_walker *walker, double seconds, double low_m, double side_m);
 
 /* Computes where the observers are at the time of the latest frame; the second moves them there, too. */
 void scaffold_gather(void *instance);
@@ -231,6 +247,23 @@ muster_agent_def scaffold_agent(muster_type type, muster_position position, cons
 
 /* Spawns an agent; `agent` may be null. */
 muster_result scaffold_spawn(muster_world *world, const muster_agent_def *def, muster_agent *agent);
+
+/* Busy work that takes that long. Any atom, where the plan works. */
+void scaffold_spend(const scaffold *base, uint64_t cost_ns);
+
+/* Moves an agent towards a place at that speed, no nearer than stop_m. Returns how far it goes: 0 when that would be a
+ * centimetre or less. */
+double scaffold_approach(muster_update *update, double x, double y, double stop_m, double speed_mps);
+
+/* The place at that distance and angle from another one. */
+static inline muster_position scaffold_beside(muster_position from, double away_m, double angle) {
+  return (muster_position){from.x + away_m * cos(angle), from.y + away_m * sin(angle), 0.0};
+}
+
+/* The place in a square around the origin that belongs to two shares, 0 <= share < 1. */
+static inline muster_position scaffold_spread(double half_m, double across, double along) {
+  return (muster_position){half_m * (2.0 * across - 1.0), half_m * (2.0 * along - 1.0), 0.0};
+}
 
 /* ------------------------------------------------------------------------------------------------ random numbers */
 

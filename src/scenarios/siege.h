@@ -1,9 +1,6 @@
 /* scenarios/siege.h - players gather at the gate of a town under siege, more than the budget can serve: so many NPCs
  * matter at once that even the important ones alone do not fit.
  *
- *     siege.c         the module: the first agents, the players' way, the numbers of the world
- *     siege_atoms.c   what the agents are, do and cost
- *
  * The cost of an update follows only from kind and level and from whether there is a fight: so the time that the
  * important NPCs would take can be worked out by hand. */
 #ifndef SCENARIOS_SIEGE_H
@@ -46,16 +43,5 @@ struct siege {
   siege_cast casts[SIEGE_KINDS];
   uint32_t arrived; /* players at their place at the gate */
 };
-
-extern const double siege_half_m; /* of the map, whose middle is the gate */
-
-/* The kind of the number-th agent: each has its share of every stretch. */
-siege_kind siege_kind_of(uint32_t number);
-
-/* The greatest distance from the gate at which agents of a kind live; they stand more densely near the gate. */
-double siege_reach_m(siege_kind kind);
-
-/* Registers the type of a kind. Thread of the frames, between frames. */
-muster_result siege_register(void *instance, muster_world *world, uint32_t kind);
 
 #endif

@@ -2,8 +2,6 @@
 
 #include "scenarios/scenarios.h"
 
-#include <math.h>
-
 enum { HERD = 5 };
 
 static const double area_each_m2 = 88.0; /* the density of every desert, whatever its population */
@@ -46,35 +44,34 @@ static muster_result wildlife_prepare(void *instance) {
 static wildlife_species next_species(double credit[WILDLIFE_SPECIES]) {
   wildlife_species best = WILDLIFE_HARE;
   for (uint32_t species = 0; species < WILDLIFE_SPECIES; species++) {
-    credit[species] += wildlife_profile_of((wildlife_species)species)->share;
+    credit[species] += wildlife_profiles[species].share;
     if (credit[species] > credit[best]) best = (wildlife_species)species;
   }
   credit[best] -= 1.0;
   return best;
 }
 
-static double spread(const wildlife *desert, uint64_t random, uint32_t which) {
-  return desert->half_m * (2.0 * (double)wildlife_share_of(random, which) - 1.0);
+static muster_position anywhere(const wildlife *desert, uint64_t random, uint32_t which) {
+  return scaffold_spread(desert->half_m, (double)wildlife_share_of(random, which),
+                         (double)wildlife_share_of(random, which + 1));
 }
 
-/* The number-th of a species: javelinas stand in herds, the others anywhere. */
-static muster_position first_place(const wildlife *desert, wildlife_species species, uint32_t number) {
-  uint64_t own = (desert->base.seed * WILDLIFE_SPECIES + species) * 0x9e3779b97f4a7c15u;
-  uint64_t random = own + number * 64ull;
-  if (species != WILDLIFE_JAVELINA)
-    return (muster_position){spread(desert, random, 10), spread(desert, random, 11), 0.0};
-  uint64_t herd = own + (uint64_t)(number / HERD) * 64ull * HERD;
-  muster_position place = {spread(desert, herd, 12) + 8.0 * (double)wildlife_share_of(random, 10),
-                           spread(desert, herd, 13) + 8.0 * (double)wildlife_share_of(random, 11), 0.0};
-  wildlife_fence(desert, &place);
-  return place;
-}
-
-static muster_result spawn_first(wildlife *desert, muster_world *world, wildlife_species species, uint32_t number) {
+/* Javelinas stand in herds, the others anywhere. */
+static muster_result wildlife_spawn(void *instance, muster_world *world, uint32_t i) {
+  wildlife *desert = instance;
+  wildlife_species species = next_species(desert->credit);
+  uint32_t number = desert->spawned[species]++;
   wildlife_animal animal;
   wildlife_face face;
-  uint64_t random = (desert->base.seed * WILDLIFE_SPECIES + species) * 0x9e3779b97f4a7c15u + number * 64ull;
-  muster_agent_def def = scaffold_agent(desert->kinds[species].type, first_place(desert, species, number), &animal);
+  (void)i;
+  uint64_t own = (desert->base.seed * WILDLIFE_SPECIES + species) * 0x9e3779b97f4a7c15u, random = own + number * 64ull;
+  muster_agent_def def = scaffold_agent(desert->kinds[species].type, anywhere(desert, random, 10), &animal);
+  if (species == WILDLIFE_JAVELINA) {
+    def.position = anywhere(desert, own + (uint64_t)(number / HERD) * 64ull * HERD, 12);
+    def.position.x += 8.0 * (double)wildlife_share_of(random, 10);
+    def.position.y += 8.0 * (double)wildlife_share_of(random, 11);
+    wildlife_fence(desert, &def.position);
+  }
   wildlife_make(&desert->kinds[species], true, random, def.position, &animal, &face);
   def.published = &face;
   return scaffold_spawn(world, &def, NULL);
@@ -88,18 +85,6 @@ static muster_position camera_place(void *instance, uint32_t camera, double seco
   double x = sin(seconds * rate + 6.28 * (double)wildlife_share_of(random, 0));
   double y = sin(seconds * rate * 0.73 + 6.28 * (double)wildlife_share_of(random, 1));
   return (muster_position){0.95 * desert->half_m * x, 0.95 * desert->half_m * y, 0.0};
-}
-
-static muster_result wildlife_spawn(void *instance, muster_world *world) {
-  wildlife *desert = instance;
-  double credit[WILDLIFE_SPECIES] = {0};
-  uint32_t numbers[WILDLIFE_SPECIES] = {0};
-  muster_result result = MUSTER_OK;
-  for (uint32_t i = 0; i < desert->base.agents && !result; i++) {
-    wildlife_species species = next_species(credit);
-    result = spawn_first(desert, world, species, numbers[species]++);
-  }
-  return result;
 }
 
 /* A grown animal, as those of the first population are. Worlds may ask from several threads. */
@@ -120,16 +105,94 @@ static muster_result wildlife_complete(void *instance, const muster_world *world
   return muster_module_fail(MUSTER_E_ARGUMENT, "wildlife: no animal is of that type");
 }
 
+/* ------------------------------------------------------------------------------------------------------------ report
+ */
+
+/* Sums over the living, and with the dead. */
+typedef struct census {
+  uint32_t moods[WILDLIFE_MOODS];
+  uint32_t count, outside;
+  double grazed_of[WILDLIFE_SPECIES], grazed, eaten, distance_m, speed_mps, energy;
+  double side_m, births, deaths[WILDLIFE_FATES], mood_shares[WILDLIFE_MOODS];
+} census;
+
+static void wildlife_count(const scaffold_look *look) {
+  const wildlife *desert = look->instance;
+  const wildlife_animal *animal = look->info.state;
+  const wildlife_face *face = look->info.published;
+  census *sums = look->sums;
+  sums->count++;
+  sums->moods[face->mood]++;
+  sums->outside += fabs(look->info.position.x) > desert->half_m || fabs(look->info.position.y) > desert->half_m;
+  sums->grazed_of[face->species] += animal->grazed;
+  sums->eaten += animal->eaten;
+  sums->distance_m += animal->distance_m;
+  sums->speed_mps += (double)animal->speed_mps;
+  sums->energy += (double)animal->energy;
+}
+
+static void wildlife_conclude(const scaffold_look *look) {
+  const wildlife *desert = look->instance;
+  const wildlife_tally *tally = &desert->tally;
+  census *sums = look->sums;
+  double each = sums->count ? 1.0 / sums->count : 0.0;
+  sums->side_m = 2.0 * desert->half_m;
+  for (uint32_t species = 0; species < WILDLIFE_SPECIES; species++) {
+    sums->births += (double)tally->births[species];
+    sums->grazed += tally->grazed[species] + sums->grazed_of[species];
+    for (uint32_t fate = 0; fate < WILDLIFE_FATES; fate++) sums->deaths[fate] += (double)tally->deaths[species][fate];
+  }
+  sums->eaten += tally->eaten;
+  sums->distance_m += tally->distance_m;
+  sums->speed_mps *= each;
+  sums->energy *= each;
+  for (uint32_t mood = 0; mood < WILDLIFE_MOODS; mood++) sums->mood_shares[mood] = sums->moods[mood] * each;
+}
+
+#define SPECIES(plural, species)                                                                                       \
+  SCAFFOLD_AGENTS_OF(plural, wildlife, kinds[species].type),                                                           \
+      SCAFFOLD_OWN(plural "_born", wildlife, tally.births[species]),                                                   \
+      SCAFFOLD_OWN(plural "_killed", wildlife, tally.deaths[species][WILDLIFE_KILLED]),                                \
+      SCAFFOLD_OWN(plural "_starved", wildlife, tally.deaths[species][WILDLIFE_STARVED]),                              \
+      SCAFFOLD_OWN(plural "_aged", wildlife, tally.deaths[species][WILDLIFE_AGED])
+#define MOOD(name, mood) SCAFFOLD_FOUND("share_" name, census, mood_shares[mood])
+
+static const scaffold_line lines[] = {SCAFFOLD_FOUND("side_m", census, side_m),
+                                      SCAFFOLD_SECONDS("simulated_s"),
+                                      SPECIES("hares", WILDLIFE_HARE),
+                                      SPECIES("javelinas", WILDLIFE_JAVELINA),
+                                      SPECIES("groundhogs", WILDLIFE_GROUNDHOG),
+                                      SPECIES("bobcats", WILDLIFE_BOBCAT),
+                                      SCAFFOLD_AGENTS("population"),
+                                      SCAFFOLD_FOUND("outside", census, outside),
+                                      SCAFFOLD_FOUND("births", census, births),
+                                      SCAFFOLD_OWN("births_refused", wildlife, tally.births_refused),
+                                      SCAFFOLD_OWN("strikes", wildlife, tally.strikes),
+                                      SCAFFOLD_FOUND("kills", census, deaths[WILDLIFE_KILLED]),
+                                      SCAFFOLD_FOUND("starved", census, deaths[WILDLIFE_STARVED]),
+                                      SCAFFOLD_FOUND("aged", census, deaths[WILDLIFE_AGED]),
+                                      SCAFFOLD_FOUND("grazed_energy", census, grazed),
+                                      SCAFFOLD_FOUND("eaten_energy", census, eaten),
+                                      SCAFFOLD_FOUND("distance_m", census, distance_m),
+                                      SCAFFOLD_FOUND("mean_speed_mps", census, speed_mps),
+                                      SCAFFOLD_FOUND("mean_energy", census, energy),
+                                      MOOD("graze", WILDLIFE_GRAZE),
+                                      MOOD("wander", WILDLIFE_WANDER),
+                                      MOOD("rest", WILDLIFE_REST),
+                                      MOOD("alert", WILDLIFE_ALERT),
+                                      MOOD("flee", WILDLIFE_FLEE),
+                                      MOOD("hide", WILDLIFE_HIDE),
+                                      MOOD("prowl", WILDLIFE_PROWL),
+                                      MOOD("chase", WILDLIFE_CHASE),
+                                      MOOD("feed", WILDLIFE_FEED),
+                                      {0}};
+
 /* ---------------------------------------------------------------------------------------------------------- the plan
  */
 
 /* What a snapshot keeps of a desert besides its animals; the cameras follow. */
-static const scaffold_field kept[] = {SCAFFOLD_SAME_WORLD,
-                                      SCAFFOLD_FLAG(scaffold, begun),
-                                      SCAFFOLD_KEPT(scaffold, begin_ns),
-                                      SCAFFOLD_KEPT(scaffold, now_ns),
-                                      SCAFFOLD_KEPT(wildlife, tally),
-                                      {0}};
+static const scaffold_field kept[] = {
+    SCAFFOLD_SAME_WORLD, SCAFFOLD_FLAG(scaffold, begun), SCAFFOLD_KEPT_TIMES, SCAFFOLD_KEPT(wildlife, tally), {0}};
 
 static const scaffold_array arrays[] = {SCAFFOLD_KEPT_OBSERVERS, {0}};
 
@@ -145,11 +208,11 @@ static const scaffold_plan plan = {.name = "wildlife",
                                    .one_by_one = true,
                                    .arrays = arrays,
                                    .kept = kept,
-                                   .lines = wildlife_lines,
+                                   .lines = lines,
                                    .prepare = wildlife_prepare,
                                    .kinds = WILDLIFE_SPECIES,
                                    .join_one = wildlife_register,
-                                   .spawn = wildlife_spawn,
+                                   .spawn_one = wildlife_spawn,
                                    .place = camera_place,
                                    .count = wildlife_count,
                                    .conclude = wildlife_conclude};

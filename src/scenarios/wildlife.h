@@ -1,12 +1,10 @@
 /* scenarios/wildlife.h - the animals of the wildlife scenario: what they are and how one of their updates goes.
  *
- *     wildlife.c           the module: the desert, its first animals, the cameras, what a snapshot keeps
- *     wildlife_profiles.c  what a species is: its numbers, its agent type
- *     wildlife_sense.c     atom 1, perception: animals nearby
- *     wildlife_think.c     atom 2, behaviour: the state machine of moods
- *     wildlife_live.c      atom 3, behaviour: the time since the last update passes in that mood
- *     wildlife_act.c       atom 4, action: what changes others - strikes, births, deaths
- *     wildlife_report.c    the numbers of the world
+ *     wildlife.c           the module: the desert, its first animals, the cameras, what a snapshot keeps, the numbers
+ * of the world wildlife_profiles.c  what a species is: its numbers, its agent type wildlife_sense.c     atom 1,
+ * perception: animals nearby wildlife_think.c     atom 2, behaviour: the state machine of moods wildlife_live.c atom 3,
+ * behaviour: the time since the last update passes in that mood wildlife_act.c       atom 4, action: what changes
+ * others - strikes, births, deaths
  *
  * Every change over time is a rate times elapsed time, never an amount per update: an animal that is updated ten times
  * less often grazes, hungers, walks, ages and breeds the same in an hour. Populations limit themselves: an animal that
@@ -50,15 +48,20 @@ typedef struct wildlife_face {
   float speed_mps;
 } wildlife_face;
 
-/* What an animal noticed in its last perception; places are relative to its own. */
+/* A way in the desert, m, or a direction. */
+typedef struct wildlife_way {
+  float x, y;
+} wildlife_way;
+
+/* What an animal noticed in its last perception; ways are from its own place. */
 typedef struct wildlife_senses {
-  muster_agent prey;                  /* the best prey; null = none */
-  float prey_x, prey_y;               /* m */
-  float threat_x, threat_y;           /* to the nearest bobcat, m */
-  float threat_m;                     /* its distance; INFINITY = none in sight */
-  float kin_x, kin_y;                 /* mean place of its own kind, m */
-  float kin_heading_x, kin_heading_y; /* mean direction of its own kind */
-  float apart_x, apart_y;             /* away from those that stand too close */
+  muster_agent prey;        /* the best prey; null = none */
+  wildlife_way prey_way;    /* to it */
+  wildlife_way threat_way;  /* to the nearest bobcat */
+  float threat_m;           /* its distance; INFINITY = none in sight */
+  wildlife_way kin_way;     /* to the mean place of its own kind */
+  wildlife_way kin_heading; /* mean direction of its own kind */
+  wildlife_way apart;       /* away from those that stand too close */
   uint32_t threat_mood;
   uint32_t kin; /* how many of its own kind */
 } wildlife_senses;
@@ -142,6 +145,8 @@ typedef struct wildlife {
   double half_m; /* the desert spans -half_m .. half_m in x and y */
   wildlife_kind kinds[WILDLIFE_SPECIES];
   wildlife_tally tally;
+  double credit[WILDLIFE_SPECIES];    /* what each species is owed of the first animals */
+  uint32_t spawned[WILDLIFE_SPECIES]; /* of the first animals */
 } wildlife;
 
 /* What the steps of an atom share. */
@@ -156,8 +161,41 @@ static inline wildlife_turn wildlife_turn_of(muster_update *update) {
   return (wildlife_turn){update, update->type_user, update->state};
 }
 
-/* The profile of a species. */
-const wildlife_profile *wildlife_profile_of(wildlife_species species);
+/* Moves a place in a direction. */
+static inline void wildlife_go(muster_position *place, float heading, float length_m) {
+  place->x += (double)(length_m * cosf(heading));
+  place->y += (double)(length_m * sinf(heading));
+}
+
+/* The way from one place to another; its length; and adds one to a sum, that many times. */
+static inline wildlife_way wildlife_way_between(muster_position from, muster_position to) {
+  return (wildlife_way){(float)(to.x - from.x), (float)(to.y - from.y)};
+}
+static inline float wildlife_length(wildlife_way way) {
+  return hypotf(way.x, way.y);
+}
+static inline void wildlife_add(wildlife_way *sum, wildlife_way way, float weight) {
+  sum->x += weight * way.x;
+  sum->y += weight * way.y;
+}
+
+/* Whether two places are no further apart than that. */
+static inline bool wildlife_within(muster_position one, muster_position other, float distance_m) {
+  double x = other.x - one.x, y = other.y - one.y;
+  return x * x + y * y <= (double)(distance_m * distance_m);
+}
+
+/* The face and the place of a bobcat's quarry; null when that is gone or underground. */
+static inline const wildlife_face *wildlife_quarry(const wildlife_turn *turn, muster_position *place) {
+  const wildlife_face *face = muster_update_published_of(turn->update, turn->self->quarry);
+  bool there = face && face->mood != WILDLIFE_HIDE;
+  return there && muster_update_position_of(turn->update, turn->self->quarry, place) ? face : NULL;
+}
+
+extern const wildlife_profile wildlife_profiles[WILDLIFE_SPECIES];
+
+/* The share of strikes at an animal that succeed: javelinas defend each other. */
+float wildlife_odds(const wildlife_face *prey);
 
 /* Registers the agent type of a species with a world. Thread of the frames, between frames. */
 muster_result wildlife_register(void *instance, muster_world *world, uint32_t species);
@@ -190,14 +228,5 @@ void wildlife_choose_mood(const wildlife_turn *turn, muster_position place);
 
 /* Sets where an animal at `place` wants to head in its mood, and how far. */
 void wildlife_steer(const wildlife_turn *turn, muster_position place);
-
-/* The report: the numbers of the world. */
-extern const scaffold_line wildlife_lines[];
-
-/* Counts an agent in; thread of the frames. */
-void wildlife_count(const scaffold_look *look);
-
-/* What the sums come to; thread of the frames. */
-void wildlife_conclude(const scaffold_look *look);
 
 #endif

@@ -1,7 +1,5 @@
 #include "scenarios/wildlife.h"
 
-#include <math.h>
-
 static const float reach_m = 3.0f; /* of a strike: the quarry had a moment to move on */
 
 static void bury(wildlife *desert, wildlife_species species, const wildlife_animal *dead, wildlife_fate fate) {
@@ -12,38 +10,19 @@ static void bury(wildlife *desert, wildlife_species species, const wildlife_anim
   tally->distance_m += dead->distance_m;
 }
 
-static void show_mood(const wildlife_turn *turn) {
-  wildlife_face *face = turn->update->published;
-  face->mood = (uint8_t)turn->self->mood;
-}
-
-/* Whether the quarry is still where it can be had, as of this commit. */
-static const wildlife_face *quarry_in_reach(const wildlife_turn *turn) {
-  muster_position here = turn->update->position, there;
-  const wildlife_face *face = muster_update_published_of(turn->update, turn->self->quarry);
-  if (!face || face->mood == WILDLIFE_HIDE) return NULL;
-  if (!muster_update_position_of(turn->update, turn->self->quarry, &there)) return NULL;
-  double x = there.x - here.x, y = there.y - here.y;
-  return x * x + y * y <= (double)(reach_m * reach_m) ? face : NULL;
-}
-
-static bool succeeds(const wildlife_turn *turn, const wildlife_face *quarry) {
-  float odds = wildlife_profile_of((wildlife_species)quarry->species)->caught;
-  if (quarry->species == WILDLIFE_JAVELINA) odds /= 1.0f + 0.5f * (float)quarry->company;
-  return muster_update_random_share(turn->update) < odds;
-}
-
 /* The first of several bobcats to strike gets the prey: only its removal succeeds. */
 static void wildlife_act_strike(const wildlife_turn *turn) {
   wildlife_animal *self = turn->self;
   wildlife *desert = turn->kind->desert;
-  const wildlife_face *quarry = quarry_in_reach(turn);
-  if (!quarry) return;
+  muster_position there; /* as of this commit */
+  const wildlife_face *quarry = wildlife_quarry(turn, &there);
+  if (!quarry || !wildlife_within(turn->update->position, there, reach_m)) return;
   desert->tally.strikes++;
   wildlife_species species = (wildlife_species)quarry->species;
   const wildlife_animal *victim = muster_update_state_of(turn->update, self->quarry);
-  if (victim && succeeds(turn, quarry) && muster_update_remove(turn->update, self->quarry) == MUSTER_OK) {
-    float meal = fminf(wildlife_profile_of(species)->meal, 1.0f - self->energy);
+  if (victim && muster_update_random_share(turn->update) < wildlife_odds(quarry) &&
+      muster_update_remove(turn->update, self->quarry) == MUSTER_OK) {
+    float meal = fminf(wildlife_profiles[species].meal, 1.0f - self->energy);
     bury(desert, species, victim, WILDLIFE_KILLED);
     self->energy += meal;
     self->eaten += (double)meal;
@@ -52,17 +31,15 @@ static void wildlife_act_strike(const wildlife_turn *turn) {
     wildlife_take_mood(self, WILDLIFE_REST, 2.0f);
   }
   self->quarry = (muster_agent){0, 0};
-  show_mood(turn);
+  ((wildlife_face *)turn->update->published)->mood = (uint8_t)self->mood;
 }
 
 /* A place for a young one: beside its mother, a groundhog's new burrow some way off. */
 static muster_position nursery(const wildlife_turn *turn) {
   float angle = 6.2831853f * muster_update_random_share(turn->update);
   float far_m = turn->kind->species == WILDLIFE_GROUNDHOG ? 45.0f : 3.0f;
-  float distance_m = 1.0f + far_m * muster_update_random_share(turn->update);
   muster_position place = turn->update->position;
-  place.x += (double)(distance_m * cosf(angle));
-  place.y += (double)(distance_m * sinf(angle));
+  wildlife_go(&place, angle, 1.0f + far_m * muster_update_random_share(turn->update));
   wildlife_fence(turn->kind->desert, &place);
   return place;
 }

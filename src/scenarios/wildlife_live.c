@@ -1,7 +1,5 @@
 #include "scenarios/wildlife.h"
 
-#include <math.h>
-
 static const float strike_m = 2.0f;
 static const float company_max = 21.0f; /* of all species per 1000 m2: no animal breeds from here on */
 static const float turning_pi = 3.14159265f;
@@ -49,8 +47,7 @@ static void wildlife_live_move(const wildlife_turn *turn, muster_position *place
   float length_m = fminf(self->speed_mps * step_s, self->reach_m);
   self->reach_m -= length_m;
   self->distance_m += (double)length_m;
-  place->x += (double)(length_m * cosf(self->heading));
-  place->y += (double)(length_m * sinf(self->heading));
+  wildlife_go(place, self->heading, length_m);
   if (wildlife_fence(turn->kind->desert, place)) self->heading = atan2f(-(float)place->y, -(float)place->x);
 }
 
@@ -102,18 +99,13 @@ static void live_through(const wildlife_turn *turn, muster_position *place, floa
   }
 }
 
-static bool is_within_strike(const wildlife_turn *turn, muster_position place) {
-  muster_position quarry;
-  if (turn->self->mood != WILDLIFE_CHASE) return false;
-  if (!muster_update_position_of(turn->update, turn->self->quarry, &quarry)) return false;
-  double x = quarry.x - place.x, y = quarry.y - place.y;
-  return x * x + y * y <= (double)(strike_m * strike_m);
-}
-
 static uint32_t intent_of(const wildlife_turn *turn, muster_position place) {
   const wildlife_animal *self = turn->self;
   uint32_t intent = 0;
-  if (is_within_strike(turn, place)) intent |= WILDLIFE_STRIKES;
+  muster_position quarry;
+  if (self->mood == WILDLIFE_CHASE && muster_update_position_of(turn->update, self->quarry, &quarry) &&
+      wildlife_within(place, quarry, strike_m))
+    intent |= WILDLIFE_STRIKES;
   if (self->gestation >= 1.0f) intent |= WILDLIFE_BEARS;
   if (self->energy <= 0.0f || self->age_s >= self->life_s) intent |= WILDLIFE_DIES;
   return intent;

@@ -1,17 +1,17 @@
 #include "scenarios/wildlife.h"
 
-#include <math.h>
+/* What all species but the bobcat have in common. */
+#define GRAZER .sight_m = {15.0f, 13.0f, 11.0f}, .notices = {12, 8, 5}, .litter = 2
 
 /* Lives are short, as a run is: a hare is born, grows up and dies of age in about three minutes. A species stands at
  * about its share of the population when deaths from bobcats, age and hunger balance births, which crowding slows. */
-static const wildlife_profile profiles[WILDLIFE_SPECIES] = {
+const wildlife_profile wildlife_profiles[WILDLIFE_SPECIES] = {
     [WILDLIFE_HARE] = {.name = "hare",
                        .share = 0.45,
                        .period_ns = 50000000u,
                        .period_max_ns = 1000000000u,
                        .elasticity = 1.0f,
-                       .sight_m = {15.0f, 13.0f, 11.0f},
-                       .notices = {12, 8, 5},
+                       GRAZER,
                        .walk_mps = 1.2f,
                        .run_mps = 10.0f,
                        .turn_rps = 4.0f,
@@ -20,7 +20,6 @@ static const wildlife_profile profiles[WILDLIFE_SPECIES] = {
                        .life_s = 180.0f,
                        .adult_s = 15.0f,
                        .gestation_s = 30.0f,
-                       .litter = 2,
                        .birth_energy = 0.12f,
                        .crowding_max = 8.0f,
                        .flight_m = 9.0f,
@@ -31,8 +30,7 @@ static const wildlife_profile profiles[WILDLIFE_SPECIES] = {
                            .period_ns = 66666667u,
                            .period_max_ns = 1500000000u,
                            .elasticity = 1.5f,
-                           .sight_m = {15.0f, 13.0f, 11.0f},
-                           .notices = {12, 8, 5},
+                           GRAZER,
                            .walk_mps = 1.0f,
                            .run_mps = 7.0f,
                            .turn_rps = 2.5f,
@@ -41,7 +39,6 @@ static const wildlife_profile profiles[WILDLIFE_SPECIES] = {
                            .life_s = 240.0f,
                            .adult_s = 25.0f,
                            .gestation_s = 35.0f,
-                           .litter = 2,
                            .birth_energy = 0.15f,
                            .crowding_max = 7.5f,
                            .flight_m = 6.0f,
@@ -52,8 +49,7 @@ static const wildlife_profile profiles[WILDLIFE_SPECIES] = {
                             .period_ns = 100000000u,
                             .period_max_ns = 2000000000u,
                             .elasticity = 2.0f,
-                            .sight_m = {15.0f, 13.0f, 11.0f},
-                            .notices = {12, 8, 5},
+                            GRAZER,
                             .walk_mps = 0.7f,
                             .run_mps = 4.5f,
                             .turn_rps = 3.0f,
@@ -62,7 +58,6 @@ static const wildlife_profile profiles[WILDLIFE_SPECIES] = {
                             .life_s = 210.0f,
                             .adult_s = 20.0f,
                             .gestation_s = 35.0f,
-                            .litter = 2,
                             .birth_energy = 0.12f,
                             .crowding_max = 3.5f,
                             .flight_m = 12.0f,
@@ -87,8 +82,9 @@ static const wildlife_profile profiles[WILDLIFE_SPECIES] = {
                          .crowding_max = 1.1f},
 };
 
-const wildlife_profile *wildlife_profile_of(wildlife_species species) {
-  return &profiles[species];
+float wildlife_odds(const wildlife_face *prey) {
+  float odds = wildlife_profiles[prey->species].caught;
+  return prey->species == WILDLIFE_JAVELINA ? odds / (1.0f + 0.5f * (float)prey->company) : odds;
 }
 
 float wildlife_share_of(uint64_t random, uint32_t which) {
@@ -145,17 +141,16 @@ static const muster_atom atoms[ATOMS] = {
 static uint64_t wildlife_profiles_model_cost(const muster_cost_query *query, void *user) {
   static const float of_level[WILDLIFE_LEVELS] = {1.0f, 0.8f, 0.6f};
   const wildlife_kind *kind = user;
-  uint32_t level = query->level < WILDLIFE_LEVELS ? query->level : WILDLIFE_LEVELS - 1;
   float spread = wildlife_share_of(query->random, 0);
   float cost_ns = (float)atoms[query->atom].model_ns;
   if (query->atom != ATOM_SENSE) return (uint64_t)(cost_ns * (0.8f + 0.4f * spread));
   if (kind->species == WILDLIFE_BOBCAT) cost_ns *= 1.8f;
-  return (uint64_t)(cost_ns * of_level[level] * (0.5f + spread));
+  return (uint64_t)(cost_ns * of_level[query->level] * (0.5f + spread));
 }
 
 muster_result wildlife_register(void *instance, muster_world *world, uint32_t species) {
   wildlife *desert = instance;
-  const wildlife_profile *profile = &profiles[species];
+  const wildlife_profile *profile = &wildlife_profiles[species];
   wildlife_kind *kind = &desert->kinds[species];
   *kind = (wildlife_kind){.desert = desert, .profile = profile, .species = (wildlife_species)species};
   muster_type_def def =

@@ -1,7 +1,5 @@
 #include "scenarios/wildlife.h"
 
-#include <math.h>
-
 enum { NEIGHBOURS_MAX = 16, SURVEYED_MAX = 12 };
 
 static const float survey_radius_m = 45.0f; /* of a bobcat's territory */
@@ -34,45 +32,33 @@ static void blend(float *impression, float now, float elapsed_s) {
   *impression += (now - *impression) * (1.0f - expf(-elapsed_s / memory_s));
 }
 
-/* Adds up offsets and headings of its own kind; the caller divides by their number in the end. */
-static void note_kin(wildlife_senses *senses, const wildlife_face *face, float x, float y, float distance_m) {
+/* Adds up ways to its own kind and headings; the caller divides by their number in the end. */
+static void note_kin(wildlife_senses *senses, const wildlife_face *face, wildlife_way way, float distance_m) {
   senses->kin++;
-  senses->kin_x += x;
-  senses->kin_y += y;
-  senses->kin_heading_x += cosf(face->heading);
-  senses->kin_heading_y += sinf(face->heading);
-  if (distance_m >= too_close_m) return;
-  float push = (too_close_m - distance_m) / fmaxf(distance_m, 0.1f);
-  senses->apart_x -= x * push;
-  senses->apart_y -= y * push;
+  wildlife_add(&senses->kin_way, way, 1.0f);
+  senses->kin_heading.x += cosf(face->heading);
+  senses->kin_heading.y += sinf(face->heading);
+  if (distance_m < too_close_m)
+    wildlife_add(&senses->apart, way, -((too_close_m - distance_m) / fmaxf(distance_m, 0.1f)));
 }
 
-static void note_threat(wildlife_senses *senses, const wildlife_face *face, float x, float y, float distance_m) {
+static void note_threat(wildlife_senses *senses, const wildlife_face *face, wildlife_way way, float distance_m) {
   if (distance_m >= senses->threat_m) return;
   senses->threat_m = distance_m;
-  senses->threat_x = x;
-  senses->threat_y = y;
+  senses->threat_way = way;
   senses->threat_mood = face->mood;
 }
 
 /* How tempting a prey is: what it is worth, how likely a strike succeeds, how far it is. */
-static float temptation(const wildlife_face *face, float distance_m) {
-  const wildlife_profile *prey = wildlife_profile_of((wildlife_species)face->species);
-  float odds = prey->caught;
-  if (face->species == WILDLIFE_JAVELINA) odds /= 1.0f + 0.5f * (float)face->company;
-  return prey->meal * odds / (distance_m + 4.0f);
-}
-
-static void note_prey(const wildlife_turn *turn, const muster_neighbour *near, float x, float y, float *best) {
+static void note_prey(const wildlife_turn *turn, const muster_neighbour *near, wildlife_way way, float *best) {
   const wildlife_face *face = near->published;
   if (face->species == WILDLIFE_BOBCAT || face->mood == WILDLIFE_HIDE) return;
-  float value = temptation(face, near->distance_m);
+  float value = wildlife_profiles[face->species].meal * wildlife_odds(face) / (near->distance_m + 4.0f);
   if (muster_agent_equal(near->agent, turn->self->quarry)) value *= 2.0f; /* a hunter keeps to its quarry */
   if (value <= *best) return;
   *best = value;
   turn->self->senses.prey = near->agent;
-  turn->self->senses.prey_x = x;
-  turn->self->senses.prey_y = y;
+  turn->self->senses.prey_way = way;
 }
 
 static void note_all(const wildlife_turn *turn, const muster_neighbour *near, uint32_t count) {
@@ -81,20 +67,19 @@ static void note_all(const wildlife_turn *turn, const muster_neighbour *near, ui
   float best = 0.0f;
   for (uint32_t i = 0; i < count; i++) {
     const wildlife_face *face = near[i].published;
-    float x = (float)(near[i].position.x - turn->update->position.x);
-    float y = (float)(near[i].position.y - turn->update->position.y);
-    if (face->species == turn->kind->species) note_kin(senses, face, x, y, near[i].distance_m);
+    wildlife_way way = wildlife_way_between(turn->update->position, near[i].position);
+    if (face->species == turn->kind->species) note_kin(senses, face, way, near[i].distance_m);
     if (hunter)
-      note_prey(turn, &near[i], x, y, &best);
+      note_prey(turn, &near[i], way, &best);
     else if (face->species == WILDLIFE_BOBCAT)
-      note_threat(senses, face, x, y, near[i].distance_m);
+      note_threat(senses, face, way, near[i].distance_m);
   }
   if (senses->kin == 0) return;
   float each = 1.0f / (float)senses->kin;
-  senses->kin_x *= each;
-  senses->kin_y *= each;
-  senses->kin_heading_x *= each;
-  senses->kin_heading_y *= each;
+  senses->kin_way.x *= each;
+  senses->kin_way.y *= each;
+  senses->kin_heading.x *= each;
+  senses->kin_heading.y *= each;
 }
 
 /* Now and then a bobcat looks how many share its territory; between, it remembers. */
@@ -113,13 +98,13 @@ muster_atom_result wildlife_sense(muster_update *update) {
   wildlife_turn turn = wildlife_turn_of(update);
   const wildlife_profile *profile = turn.kind->profile;
   wildlife_animal *self = turn.self;
-  uint32_t level = update->level < WILDLIFE_LEVELS ? update->level : WILDLIFE_LEVELS - 1;
-  float elapsed_s = (float)update->elapsed_ns * 1e-9f, radius_m = profile->sight_m[level];
+  float elapsed_s = (float)update->elapsed_ns * 1e-9f, radius_m = profile->sight_m[update->level];
   muster_neighbour near[NEIGHBOURS_MAX];
-  uint32_t count = muster_update_nearby(update, radius_m, (muster_type){0}, near, profile->notices[level]);
+  uint32_t wanted = profile->notices[update->level];
+  uint32_t count = muster_update_nearby(update, radius_m, (muster_type){0}, near, wanted);
   self->senses = (wildlife_senses){.threat_m = INFINITY};
   note_all(&turn, near, count);
-  float density = density_of(&turn, near, count, profile->notices[level], radius_m);
+  float density = density_of(&turn, near, count, wanted, radius_m);
   blend(&self->company, density, elapsed_s);
   if (turn.kind->species == WILDLIFE_BOBCAT)
     survey_territory(&turn, elapsed_s);

@@ -11,8 +11,6 @@
  *               CHASE -> FEED                   a strike succeeded (wildlife_act) */
 #include "scenarios/wildlife.h"
 
-#include <math.h>
-
 static const float sprint_m = 7.0f;      /* a chase begins at this distance */
 static const float lose_m = 30.0f;       /* and ends at this one */
 static const float at_home_m = 1.0f;     /* of its burrow */
@@ -28,9 +26,10 @@ void wildlife_take_mood(wildlife_animal *animal, wildlife_mood mood, float durat
 /* ------------------------------------------------------------------------------------------------------------ choice
  */
 
-/* Between two given durations, by chance. */
-static float lasting(const wildlife_turn *turn, float shortest_s, float longest_s) {
-  return shortest_s + (longest_s - shortest_s) * muster_update_random_share(turn->update);
+/* Takes up a mood for a time between two given ones, by chance. */
+static void take_mood(const wildlife_turn *turn, wildlife_mood mood, float shortest_s, float longest_s) {
+  float share = muster_update_random_share(turn->update);
+  wildlife_take_mood(turn->self, mood, shortest_s + (longest_s - shortest_s) * share);
 }
 
 static wildlife_mood wildlife_think_best_of(const wildlife_turn *turn, float graze, float wander, float rest) {
@@ -54,22 +53,23 @@ static void choose_grazer(const wildlife_turn *turn, muster_position place) {
   float graze = hunger * (0.6f + 0.8f * ground);
   float wander = 0.1f + 0.4f * hunger * (1.0f - ground) + 0.2f * crowd;
   float rest = 0.1f + 0.6f * fatigue;
-  wildlife_take_mood(turn->self, wildlife_think_best_of(turn, graze, wander, rest), lasting(turn, 1.5f, 4.0f));
+  take_mood(turn, WILDLIFE_GRAZE, 1.5f, 4.0f);
+  turn->self->mood = wildlife_think_best_of(turn, graze, wander, rest);
 }
 
 static void choose_bobcat(const wildlife_turn *turn) {
-  wildlife_animal *self = turn->self;
+  const wildlife_animal *self = turn->self;
   bool hungry = self->energy<0.7f, rested = self->vigour> 0.5f;
   if (hungry && rested)
-    wildlife_take_mood(self, WILDLIFE_PROWL, lasting(turn, 2.0f, 5.0f));
+    take_mood(turn, WILDLIFE_PROWL, 2.0f, 5.0f);
   else if (rested && muster_update_random_share(turn->update) < 0.4f)
-    wildlife_take_mood(self, WILDLIFE_WANDER, lasting(turn, 2.0f, 5.0f));
+    take_mood(turn, WILDLIFE_WANDER, 2.0f, 5.0f);
   else
-    wildlife_take_mood(self, WILDLIFE_REST, lasting(turn, 1.5f, 4.0f));
+    take_mood(turn, WILDLIFE_REST, 1.5f, 4.0f);
 }
 
-static float home_distance(const wildlife_animal *self, muster_position place) {
-  return hypotf(self->home_x - (float)place.x, self->home_y - (float)place.y);
+static wildlife_way way_home(const wildlife_animal *self, muster_position place) {
+  return (wildlife_way){self->home_x - (float)place.x, self->home_y - (float)place.y};
 }
 
 void wildlife_choose_mood(const wildlife_turn *turn, muster_position place) {
@@ -77,19 +77,14 @@ void wildlife_choose_mood(const wildlife_turn *turn, muster_position place) {
   bool groundhog = turn->kind->species == WILDLIFE_GROUNDHOG;
   if (turn->kind->species == WILDLIFE_BOBCAT)
     choose_bobcat(turn);
-  else if (groundhog && self->mood == WILDLIFE_FLEE && home_distance(self, place) <= at_home_m)
-    wildlife_take_mood(self, WILDLIFE_HIDE, lasting(turn, 2.0f, 5.0f));
+  else if (groundhog && self->mood == WILDLIFE_FLEE && wildlife_length(way_home(self, place)) <= at_home_m)
+    take_mood(turn, WILDLIFE_HIDE, 2.0f, 5.0f);
   else
     choose_grazer(turn, place);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- reaction
  */
-
-/* A javelina with company stands its ground. */
-static bool stands_its_ground(const wildlife_turn *turn) {
-  return turn->kind->species == WILDLIFE_JAVELINA && turn->self->senses.kin >= 3;
-}
 
 static void react_grazer(const wildlife_turn *turn) {
   wildlife_animal *self = turn->self;
@@ -98,7 +93,8 @@ static void react_grazer(const wildlife_turn *turn) {
   if (self->mood == WILDLIFE_HIDE || senses->threat_m == INFINITY) return;
   bool hunting = senses->threat_mood == WILDLIFE_CHASE || senses->threat_mood == WILDLIFE_PROWL;
   if (senses->threat_mood != WILDLIFE_CHASE) flight_m *= hunting ? 0.5f : 0.3f;
-  if (senses->threat_m <= flight_m && stands_its_ground(turn))
+  bool stands_its_ground = turn->kind->species == WILDLIFE_JAVELINA && senses->kin >= 3; /* with company */
+  if (senses->threat_m <= flight_m && stands_its_ground)
     wildlife_take_mood(self, WILDLIFE_ALERT, 1.0f);
   else if (senses->threat_m <= flight_m)
     wildlife_take_mood(self, WILDLIFE_FLEE, 1.2f);
@@ -114,14 +110,11 @@ static void give_up(wildlife_animal *self, float rest_s) {
 /* Where the quarry is now; it may be out of sight. False when it is gone, too far or underground. */
 static bool follow_quarry(const wildlife_turn *turn) {
   wildlife_animal *self = turn->self;
-  muster_position there, here = turn->update->position;
-  const wildlife_face *face = muster_update_published_of(turn->update, self->quarry);
-  if (!face || face->mood == WILDLIFE_HIDE) return false;
-  if (!muster_update_position_of(turn->update, self->quarry, &there)) return false;
+  muster_position there;
+  if (!wildlife_quarry(turn, &there)) return false;
   self->senses.prey = self->quarry;
-  self->senses.prey_x = (float)(there.x - here.x);
-  self->senses.prey_y = (float)(there.y - here.y);
-  return hypotf(self->senses.prey_x, self->senses.prey_y) <= lose_m;
+  self->senses.prey_way = wildlife_way_between(turn->update->position, there);
+  return wildlife_length(self->senses.prey_way) <= lose_m;
 }
 
 static void react_bobcat(const wildlife_turn *turn) {
@@ -133,129 +126,104 @@ static void react_bobcat(const wildlife_turn *turn) {
       give_up(self, 4.0f);
   } else if (self->mood == WILDLIFE_PROWL && !muster_agent_is_null(self->senses.prey)) {
     self->quarry = self->senses.prey;
-    if (hypotf(self->senses.prey_x, self->senses.prey_y) <= sprint_m) wildlife_take_mood(self, WILDLIFE_CHASE, 8.0f);
+    if (wildlife_length(self->senses.prey_way) <= sprint_m) wildlife_take_mood(self, WILDLIFE_CHASE, 8.0f);
   }
 }
 
 /* ---------------------------------------------------------------------------------------------------------- steering
  */
 
-typedef struct direction {
-  float x, y;
-} direction;
-
-static direction towards(float angle, float weight) {
-  return (direction){weight * cosf(angle), weight * sinf(angle)};
+static wildlife_way towards(float angle, float weight) {
+  return (wildlife_way){weight * cosf(angle), weight * sinf(angle)};
 }
 
-static void add(direction *sum, float x, float y, float weight) {
-  sum->x += weight * x;
-  sum->y += weight * y;
+/* The plant growth that an animal feels ahead of it at that angle; *way is the direction. */
+static float feel_growth(const wildlife_turn *turn, muster_position place, float angle, wildlife_way *way) {
+  static const float feel_m = 8.0f;
+  *way = towards(angle, 1.0f);
+  return wildlife_richness(turn->kind->desert, place.x + (double)(feel_m * way->x),
+                           place.y + (double)(feel_m * way->y));
 }
 
 /* Full decision-making feels to both sides where more grows. */
-static void seek_richer_ground(const wildlife_turn *turn, muster_position place, direction *sum) {
-  static const float feel_m = 8.0f;
-  const wildlife *desert = turn->kind->desert;
-  float left = turn->self->heading + 0.8f, right = turn->self->heading - 0.8f;
-  direction to_left = towards(left, 1.0f), to_right = towards(right, 1.0f);
-  float richness_left =
-      wildlife_richness(desert, place.x + (double)(feel_m * to_left.x), place.y + (double)(feel_m * to_left.y));
-  float richness_right =
-      wildlife_richness(desert, place.x + (double)(feel_m * to_right.x), place.y + (double)(feel_m * to_right.y));
-  if (richness_left > richness_right)
-    add(sum, to_left.x, to_left.y, 4.0f * (richness_left - richness_right));
-  else
-    add(sum, to_right.x, to_right.y, 4.0f * (richness_right - richness_left));
+static void seek_richer_ground(const wildlife_turn *turn, muster_position place, wildlife_way *sum) {
+  wildlife_way to_left, to_right;
+  float left = feel_growth(turn, place, turn->self->heading + 0.8f, &to_left);
+  float right = feel_growth(turn, place, turn->self->heading - 0.8f, &to_right);
+  wildlife_add(sum, left > right ? to_left : to_right, 4.0f * fabsf(left - right));
 }
 
-static void avoid_fence(const wildlife *desert, muster_position place, direction *sum) {
+/* How strongly the fence turns an animal back that stands there on an axis. */
+static float fence_push(const wildlife *desert, float place) {
   float inner = (float)desert->half_m - fence_sense_m;
-  float x = (float)place.x, y = (float)place.y;
-  if (fabsf(x) > inner) sum->x -= copysignf((fabsf(x) - inner) / fence_sense_m * 2.0f, x);
-  if (fabsf(y) > inner) sum->y -= copysignf((fabsf(y) - inner) / fence_sense_m * 2.0f, y);
+  return copysignf(fmaxf(fabsf(place) - inner, 0.0f) / fence_sense_m * 2.0f, place);
+}
+
+/* Heads where the sum points, but not into the fence. */
+static void head_along(const wildlife_turn *turn, muster_position place, wildlife_way sum) {
+  sum.x -= fence_push(turn->kind->desert, (float)place.x);
+  sum.y -= fence_push(turn->kind->desert, (float)place.y);
+  turn->self->aim = atan2f(sum.y, sum.x);
 }
 
 /* Javelinas keep together until the herd grows so large that it breaks up, the others keep apart; a groundhog stays
  * around its burrow. */
-static void keep_company(const wildlife_turn *turn, muster_position place, direction *sum) {
+static void keep_company(const wildlife_turn *turn, muster_position place, wildlife_way *sum) {
   const wildlife_animal *self = turn->self;
   const wildlife_senses *senses = &self->senses;
-  add(sum, senses->apart_x, senses->apart_y, 0.5f);
+  wildlife_add(sum, senses->apart, 0.5f);
   if (turn->kind->species == WILDLIFE_JAVELINA && senses->kin) {
-    float distance_m = hypotf(senses->kin_x, senses->kin_y);
+    float distance_m = wildlife_length(senses->kin_way);
     float bond = fmaxf(1.0f - self->crowding / herd_density, -0.6f);
-    if (distance_m > 4.0f || bond < 0.0f) add(sum, senses->kin_x, senses->kin_y, 1.2f * bond / fmaxf(distance_m, 1.0f));
-    add(sum, senses->kin_heading_x, senses->kin_heading_y, 0.5f * fmaxf(bond, 0.0f));
+    if (distance_m > 4.0f || bond < 0.0f) wildlife_add(sum, senses->kin_way, 1.2f * bond / fmaxf(distance_m, 1.0f));
+    wildlife_add(sum, senses->kin_heading, 0.5f * fmaxf(bond, 0.0f));
   } else if (turn->kind->species == WILDLIFE_GROUNDHOG) {
-    float distance_m = home_distance(self, place);
-    float pull = distance_m > roam_m ? 1.5f / distance_m : 0.0f;
-    add(sum, self->home_x - (float)place.x, self->home_y - (float)place.y, pull);
+    wildlife_way way = way_home(self, place);
+    float distance_m = wildlife_length(way);
+    wildlife_add(sum, way, distance_m > roam_m ? 1.5f / distance_m : 0.0f);
   }
 }
 
 static void steer_freely(const wildlife_turn *turn, muster_position place) {
-  wildlife_animal *self = turn->self;
   float swerve = 2.4f * (muster_update_random_share(turn->update) - 0.5f);
-  direction sum = towards(self->heading + swerve, 1.0f);
+  wildlife_way sum = towards(turn->self->heading + swerve, 1.0f);
   keep_company(turn, place, &sum);
   if (turn->update->level == 0 && turn->kind->species != WILDLIFE_BOBCAT) seek_richer_ground(turn, place, &sum);
-  avoid_fence(turn->kind->desert, place, &sum);
-  self->aim = atan2f(sum.y, sum.x);
+  head_along(turn, place, sum);
 }
 
-static void steer_to(wildlife_animal *self, float x, float y) {
-  self->aim = atan2f(y, x);
-  self->reach_m = hypotf(x, y);
+static void steer_to(wildlife_animal *self, wildlife_way way) {
+  self->aim = atan2f(way.y, way.x);
+  self->reach_m = wildlife_length(way);
 }
 
-/* Away from the bobcat, in a zigzag when it is a hare, and not into the fence. */
+/* Away from the bobcat, in a zigzag when it is a hare. */
 static void steer_away(const wildlife_turn *turn, muster_position place) {
-  wildlife_animal *self = turn->self;
-  const wildlife_senses *senses = &self->senses;
-  if (turn->kind->species == WILDLIFE_GROUNDHOG) {
-    steer_to(self, self->home_x - (float)place.x, self->home_y - (float)place.y);
-    return;
-  }
-  direction sum = towards(self->heading, 0.3f);
-  if (senses->threat_m < INFINITY) {
-    float each = 1.0f / fmaxf(senses->threat_m, 0.1f);
-    add(&sum, senses->threat_x, senses->threat_y, -each);
-  }
+  const wildlife_senses *senses = &turn->self->senses;
+  wildlife_way sum = towards(turn->self->heading, 0.3f);
+  if (senses->threat_m < INFINITY) wildlife_add(&sum, senses->threat_way, -1.0f / fmaxf(senses->threat_m, 0.1f));
   if (turn->kind->species == WILDLIFE_HARE) {
-    direction side = towards(self->heading + 1.5707963f, muster_update_random_share(turn->update) - 0.5f);
-    add(&sum, side.x, side.y, 1.4f);
+    float side = muster_update_random_share(turn->update) - 0.5f;
+    wildlife_add(&sum, towards(turn->self->heading + 1.5707963f, side), 1.4f);
   }
-  avoid_fence(turn->kind->desert, place, &sum);
-  self->aim = atan2f(sum.y, sum.x);
+  head_along(turn, place, sum);
 }
 
 void wildlife_steer(const wildlife_turn *turn, muster_position place) {
   wildlife_animal *self = turn->self;
-  bool prey_in_sight = !muster_agent_is_null(self->senses.prey);
-  float moved_x = (float)(place.x - turn->update->position.x), moved_y = (float)(place.y - turn->update->position.y);
+  bool flees = self->mood == WILDLIFE_FLEE, hunts = self->mood == WILDLIFE_PROWL || self->mood == WILDLIFE_CHASE;
   self->reach_m = INFINITY;
-  switch ((wildlife_mood)self->mood) {
-  case WILDLIFE_FLEE:
+  if (self->mood == WILDLIFE_HIDE || (flees && turn->kind->species == WILDLIFE_GROUNDHOG)) {
+    steer_to(self, way_home(self, place));
+  } else if (flees) {
     steer_away(turn, place);
-    break;
-  case WILDLIFE_HIDE:
-    steer_to(self, self->home_x - (float)place.x, self->home_y - (float)place.y);
-    break;
-  case WILDLIFE_PROWL:
-  case WILDLIFE_CHASE:
-    if (prey_in_sight)
-      steer_to(self, self->senses.prey_x - moved_x, self->senses.prey_y - moved_y);
-    else
-      steer_freely(turn, place);
-    break;
-  case WILDLIFE_GRAZE:
-  case WILDLIFE_WANDER:
+  } else if (hunts && !muster_agent_is_null(self->senses.prey)) {
+    wildlife_way way = self->senses.prey_way;
+    wildlife_add(&way, wildlife_way_between(turn->update->position, place), -1.0f);
+    steer_to(self, way);
+  } else if (hunts || self->mood == WILDLIFE_GRAZE || self->mood == WILDLIFE_WANDER) {
     steer_freely(turn, place);
-    break;
-  default:
-    break; /* it stands or lies still */
-  }
+  } /* else it stands or lies still */
 }
 
 muster_atom_result wildlife_think(muster_update *update) {
