@@ -1,30 +1,24 @@
 /* `muster repro osborne`: with and without level of detail, doubling, and the view from above. */
 #include "osborne.h"
 
-#include "complaint.h"
-
-#include <stdlib.h>
-
 enum { HERDS = 2048, MOST_HERDS = 1 << 26, QUICK_HERDS = 128, QUICK_MOST = 512, QUICK_CYCLES = 20 };
 
-static const double side_m = 4000, quick_side_m = 1000; /* as many herds per square metre */
+enum { SIDE_M = 4000, QUICK_SIDE_M = 1000 /* as many herds per square metre */ };
 
 static const char *const end_names[] = {"slow", "memory", "plan"};
 
 static void write_comparison(json_writer *writer, const osborne_comparison *compare) {
+  const osborne_counts *counts = &compare->counts;
+  const double *ms = compare->ms, *mean_ms = compare->mean_ms, like = osborne_part(compare, OSBORNE_WITHOUT_SIMD);
   json_print(writer,
              "compare{ agents=%lu with_ms=%g without_simd_ms=%g without_scalar_ms=%g leaves=%u leaves_least=%u "
              "leaves_most=%u herds=%u herds_unfolded=%u workers=%u cycles=%u with_mean_ms=%g without_simd_mean_ms=%g "
              "without_scalar_mean_ms=%g share_like_with_like=%g share_of_simd=%g share_of_scalar=%g folds=%lu "
              "unfolds=%lu changes_in_sight=%lu }",
-             compare->counts.agents, compare->ms[OSBORNE_WITH], compare->ms[OSBORNE_WITHOUT_SIMD],
-             compare->ms[OSBORNE_WITHOUT_SCALAR], compare->counts.leaves, compare->leaves_least, compare->leaves_most,
-             compare->counts.herds, compare->counts.unfolded, 1, compare->cycles, compare->mean_ms[OSBORNE_WITH],
-             compare->mean_ms[OSBORNE_WITHOUT_SIMD], compare->mean_ms[OSBORNE_WITHOUT_SCALAR],
-             compare->ms[OSBORNE_WITH] / compare->ms[OSBORNE_WITHOUT_SIMD],
-             compare->ms[OSBORNE_WITH] / compare->ms[OSBORNE_WITHOUT_SIMD],
-             compare->ms[OSBORNE_WITH] / compare->ms[OSBORNE_WITHOUT_SCALAR], compare->counts.folds,
-             compare->counts.unfolds, compare->counts.changed_in_sight);
+             counts->agents, ms[OSBORNE_WITH], ms[OSBORNE_WITHOUT_SIMD], ms[OSBORNE_WITHOUT_SCALAR], counts->leaves,
+             compare->leaves_least, compare->leaves_most, counts->herds, counts->unfolded, 1, compare->cycles,
+             mean_ms[OSBORNE_WITH], mean_ms[OSBORNE_WITHOUT_SIMD], mean_ms[OSBORNE_WITHOUT_SCALAR], like, like,
+             osborne_part(compare, OSBORNE_WITHOUT_SCALAR), counts->folds, counts->unfolds, counts->changed_in_sight);
 }
 
 static void write_found(json_writer *writer, const osborne_inspection *found) {
@@ -56,10 +50,11 @@ static void write_size(json_writer *writer, const osborne_doubling *doubling, co
 }
 
 /* Bytes of a herd are those of the largest size on the same square: what is there once counts least in it. */
-static void write_results(json_writer *writer, const osborne_results *results) {
+static void write(const void *all, json_writer *writer) {
+  const osborne_results *results = all;
   const osborne_doubling *same = &results->doublings[OSBORNE_SAME_SQUARE];
   const osborne_counts *last = &same->rows[same->sizes - 1].counts;
-  json_print(writer, "paper=%s quick=%d", repro_osborne.name, results->plan.quick);
+  json_bool(writer, "quick", results->base.quick);
   write_comparison(writer, &results->compare);
   json_number(writer, "published_share", 0.01);
   write_found(writer, &results->compare.found);
@@ -74,45 +69,26 @@ static void write_results(json_writer *writer, const osborne_results *results) {
              last->bytes_each_unfolded);
 }
 
-static bool measure(osborne_results *results, const char *plots) {
-  struct progress line = progress_begin();
-  bool done = osborne_keep(&results->kept) && osborne_compare(&results->plan, plots, &line, &results->compare) &&
-              osborne_scale(results, &line);
-  progress_end(&line);
-  if (!done || results->doublings[OSBORNE_SAME_DENSITY].sizes > 0) return done;
-  complain_failure("osborne: there is no memory for %u herds of %d", results->plan.herds, OSBORNE_MEMBERS);
+static bool measure(void *all) {
+  static const osborne_plan whole = {
+      .herds = HERDS, .most = MOST_HERDS, .side_m = SIDE_M, .cycles = OSBORNE_CYCLES_MAX, .row_ns = 1000000000};
+  static const osborne_plan little = {
+      .herds = QUICK_HERDS, .most = QUICK_MOST, .side_m = QUICK_SIDE_M, .cycles = QUICK_CYCLES, .row_ns = 100000000};
+  osborne_results *results = all;
+  results->plan = results->base.quick ? little : whole;
+  if (!osborne_keep(&results->kept) || !osborne_compare(results) || !osborne_scale(results)) return false;
+  if (results->doublings[OSBORNE_SAME_DENSITY].sizes > 0) return true;
+  muster_module_fail(MUSTER_E_MEMORY, "there is no memory for %u herds of %d", results->plan.herds, OSBORNE_MEMBERS);
   return false;
 }
 
-static bool run_plan(osborne_plan plan, json_writer *writer, const char *plots, bool quiet) {
-  osborne_results *results = calloc(1, sizeof *results);
-  if (!results) {
-    complain_failure("out of memory");
-    return false;
-  }
-  results->plan = plan;
-  bool done = measure(results, plots);
-  if (done) {
-    osborne_check(results);
-    write_results(writer, results);
-    if (!quiet) osborne_print(results);
-    done = !plots || osborne_plot(results, plots);
-  }
-  free(results);
-  return done;
-}
-
-static bool reproduce(json_writer *writer, const char *plots, bool quick, bool quiet) {
-  const osborne_plan whole = {
-      .herds = HERDS, .most = MOST_HERDS, .side_m = side_m, .cycles = OSBORNE_CYCLES_MAX, .row_ns = 1000000000};
-  const osborne_plan little = {.quick = true,
-                               .herds = QUICK_HERDS,
-                               .most = QUICK_MOST,
-                               .side_m = quick_side_m,
-                               .cycles = QUICK_CYCLES,
-                               .row_ns = 100000000};
-  return run_plan(quick ? little : whole, writer, plots, quiet);
-}
-
-const repro_paper repro_osborne = {
-    "osborne", "Osborne & Dickinson: herds (with and without folding, doubling, figures)", reproduce, NULL};
+const repro_paper repro_osborne = {.name = "osborne",
+                                   .summary =
+                                       "Osborne & Dickinson: herds (with and without folding, doubling, figures)",
+                                   .bytes = sizeof(osborne_results),
+                                   .measure = measure,
+                                   .check = osborne_check,
+                                   .write = write,
+                                   .print = osborne_print,
+                                   .figures = {{"osborne-compare", 1200, 640, osborne_plot_comparison},
+                                               {"osborne-scale", 1200, 760, osborne_plot_sizes}}};

@@ -3,7 +3,6 @@
 #include "osborne.h"
 
 #include "base/clock.h"
-#include "complaint.h"
 #include "rounds.h"
 
 #include <stdlib.h>
@@ -15,37 +14,28 @@ typedef struct comparison {
   const osborne_plan *plan;
   osborne_world world;
   osborne_loop *loops[OSBORNE_WAYS]; /* none for the first */
-  osborne_place *before, *after;     /* of all herds */
+  osborne_place *before;             /* of all herds */
   osborne_comparison *out;
 } comparison;
 
-static void *or_complain(void *loop) {
-  if (!loop) complain_failure("osborne: out of memory");
-  return loop;
-}
-
-static bool complain_world(bool done) {
-  if (!done) complain_failure("osborne: %s", muster_last_error());
-  return done;
-}
-
 static bool open_all(comparison *it) {
   osborne_def def = {.herds = it->plan->herds, .side_m = it->plan->side_m, .seed = 1};
-  it->loops[OSBORNE_WITHOUT_SIMD] = or_complain(osborne_loop_open(&def, true));
-  it->loops[OSBORNE_WITHOUT_SCALAR] = or_complain(osborne_loop_open(&def, false));
-  it->before = or_complain(calloc(def.herds, sizeof *it->before));
-  it->after = or_complain(calloc(def.herds, sizeof *it->after));
-  if (!it->before || !it->after || !it->loops[OSBORNE_WITHOUT_SIMD] || !it->loops[OSBORNE_WITHOUT_SCALAR]) return false;
+  it->loops[OSBORNE_WITHOUT_SIMD] = osborne_loop_open(&def, true);
+  it->loops[OSBORNE_WITHOUT_SCALAR] = osborne_loop_open(&def, false);
+  it->before = calloc(def.herds, sizeof *it->before);
+  if (!it->before || !it->loops[OSBORNE_WITHOUT_SIMD] || !it->loops[OSBORNE_WITHOUT_SCALAR]) {
+    muster_module_fail(MUSTER_E_MEMORY, "out of memory");
+    return false;
+  }
   for (int i = 0; i < WARM_UP; i++)
     for (int way = OSBORNE_WITHOUT_SIMD; way < OSBORNE_WAYS; way++) osborne_loop_run(it->loops[way]);
-  return complain_world(osborne_open(&it->world, &def, 1));
+  return osborne_open(&it->world, &def, 1);
 }
 
 static void close_all(comparison *it) {
   for (int way = 0; way < OSBORNE_WAYS; way++) osborne_loop_close(it->loops[way]);
   osborne_close(&it->world);
   free(it->before);
-  free(it->after);
 }
 
 /* Inspection between cycles is not timed. */
@@ -75,7 +65,7 @@ static bool run_round(comparison *it, uint32_t first, uint32_t cycles) {
   for (int way = 0; way < OSBORNE_WAYS && done; way++)
     for (uint32_t i = first; i < first + cycles && done; i++)
       done = run_cycle(it, way, &it->out->series_ms[way][i]) && (way != OSBORNE_WITH || look(it));
-  return complain_world(done);
+  return done;
 }
 
 static double median_of(const double *series_ms, uint32_t count) {
@@ -99,18 +89,19 @@ static bool run_rounds(comparison *it, struct progress *line) {
   uint32_t each = it->plan->cycles / OSBORNE_ROUNDS;
   for (uint32_t round = 0; round < OSBORNE_ROUNDS; round++) {
     progress_step(line, "osborne: with and without level of detail, round %u of %d", round + 1, OSBORNE_ROUNDS);
-    if (!run_round(it, round * each, each)) return false;
-    if (!complain_world(osborne_inspect(&it->world, it->before, it->after, &it->out->found))) return false;
+    if (!run_round(it, round * each, each) || !osborne_inspect(&it->world, it->before, &it->out->found)) return false;
   }
   it->out->counts = osborne_count(&it->world);
   sum_up(it->out, each);
   return true;
 }
 
-bool osborne_compare(const osborne_plan *plan, const char *plots, struct progress *line, osborne_comparison *compare) {
-  comparison it = {.plan = plan, .out = compare};
-  *compare = (osborne_comparison){.leaves_least = UINT32_MAX, .complete = true, .cycles = plan->cycles};
-  bool done = open_all(&it) && run_rounds(&it, line) && (!plots || osborne_picture(&it.world, plots));
+bool osborne_compare(osborne_results *results) {
+  comparison it = {.plan = &results->plan, .out = &results->compare};
+  const char *plots = results->base.plots;
+  *it.out = (osborne_comparison){.leaves_least = UINT32_MAX, .complete = true, .cycles = it.plan->cycles};
+  bool done = open_all(&it) && run_rounds(&it, &results->base.line);
+  results->base.undrawn = done && plots && !osborne_picture(&it.world, plots);
   close_all(&it);
   return done;
 }

@@ -10,12 +10,6 @@ static double distance_of(const osborne_world *it, muster_position place) {
   return hypot(place.x - it->place.x, place.y - it->place.y);
 }
 
-static uint32_t depth_of(uint32_t node) {
-  uint32_t depth = 0;
-  for (uint32_t first = 1; node >= first; first = 2 * first + 1) depth++;
-  return depth;
-}
-
 /* How far a leaf of a depth may be from the player before it is folded: its zone and the hysteresis. */
 static double reach_of(uint32_t depth) {
   muster_herd_type_def def = muster_default_herd_type_def();
@@ -30,7 +24,7 @@ static bool inspect_leaves(const osborne_world *it, muster_herd herd, osborne_in
   for (uint32_t i = 0; i < count; i++) {
     if (muster_agent_read(it->world, agents[i], &info) != MUSTER_OK) return false;
     double distance_m = distance_of(it, info.position);
-    uint32_t depth = depth_of(nodes[i]);
+    uint32_t depth = osborne_depth(nodes[i]);
     out->leaves++;
     out->too_coarse += distance_m < visible_m && depth < OSBORNE_DEPTH;
     out->too_fine += distance_m > reach_of(depth) + slack_m;
@@ -39,29 +33,28 @@ static bool inspect_leaves(const osborne_world *it, muster_herd herd, osborne_in
   return true;
 }
 
-/* Places of all herds, in index order; x, y, and 0 for a herd that is not folded. */
-static uint32_t read_folded(const osborne_world *it, osborne_place *places) {
+/* Places of all herds, in index order. */
+static uint32_t read_places(const osborne_world *it, osborne_place *places) {
   muster_herd_info info = muster_default_herd_info();
   uint32_t count = 0;
-  muster_herd herd = muster_herd_next(it->world, (muster_herd){0, 0});
-  for (; herd.generation && count < it->def.herds; herd = muster_herd_next(it->world, herd), count++)
+  for (muster_herd herd = {0, 0}; count < it->def.herds && (herd = muster_herd_next(it->world, herd)).generation;
+       count++)
     if (muster_herd_read(it->world, herd, &info) == MUSTER_OK)
       places[count] = (osborne_place){info.position.x, info.position.y, info.leaves == 0};
   return count;
 }
 
-bool osborne_inspect(osborne_world *it, osborne_place *before, osborne_place *after, osborne_inspection *out) {
-  uint32_t count = read_folded(it, before);
-  if (!osborne_cycle(it) || !osborne_look(it) || read_folded(it, after) != count) return false;
-  for (uint32_t i = 0; i < count; i++) {
-    if (!before[i].folded || !after[i].folded) continue;
-    out->folded++;
-    out->moved +=
-        before[i].x < after[i].x || before[i].x > after[i].x || before[i].y < after[i].y || before[i].y > after[i].y;
-  }
-  muster_herd herd = muster_herd_next(it->world, (muster_herd){0, 0});
-  for (; herd.generation; herd = muster_herd_next(it->world, herd))
+bool osborne_inspect(osborne_world *it, osborne_place *before, osborne_inspection *out) {
+  muster_herd_info info = muster_default_herd_info();
+  uint32_t count = read_places(it, before);
+  if (!osborne_cycle(it) || !osborne_look(it)) return false;
+  for (muster_herd herd = {0, 0}; (herd = muster_herd_next(it->world, herd)).generation; before++, count--) {
+    if (count == 0 || muster_herd_read(it->world, herd, &info) != MUSTER_OK) return false;
     if (!inspect_leaves(it, herd, out)) return false;
+    if (!before->folded || info.leaves > 0) continue;
+    out->folded++;
+    out->moved += before->x != info.position.x || before->y != info.position.y;
+  }
   out->cycles++;
-  return true;
+  return count == 0;
 }

@@ -1,10 +1,7 @@
 /* Osborne & Dickinson's claims and our figures as text. */
 #include "osborne.h"
-#include "plots.h"
 
 #include "text.h"
-
-#include <stdio.h>
 
 static const char *const way_names[OSBORNE_WAYS] = {"with level of detail", "without, eight at a time",
                                                     "without, one by one"};
@@ -45,12 +42,15 @@ static void print_comparison(const osborne_results *results) {
       "%.2f %%: most\nof that is our loops. Inputs from the paper: zones, flocking, numbers; ours: the ground, and the "
       "player's "
       "walk.\n\n"
-      "%-26s %11s %13s %10s %10s %10s %11s %11s %8s\n%-26s %11s %13s %10s %10s %10s %11s %11s %8s\n",
+      "                                agents     simulated         ms         ms     wanted    of eight      of one   "
+      " "
+      "paper\n"
+      "                           represented                per cycle       mean         ms   at a time      by one   "
+      "  "
+      "    \n",
       text_count(results->plan.herds), OSBORNE_MEMBERS, results->plan.side_m * 1e-3, results->plan.side_m * 1e-3,
-      compare->cycles, 100 * compare->ms[OSBORNE_WITH] / compare->ms[OSBORNE_WITHOUT_SIMD],
-      100 * compare->ms[OSBORNE_WITH] / compare->ms[OSBORNE_WITHOUT_SCALAR], "", "agents", "simulated", "ms", "ms",
-      "wanted", "of eight", "of one", "paper", "", "represented", "", "per cycle", "mean", "ms", "at a time", "by one",
-      "");
+      compare->cycles, 100 * osborne_part(compare, OSBORNE_WITHOUT_SIMD),
+      100 * osborne_part(compare, OSBORNE_WITHOUT_SCALAR));
   print_way(compare, OSBORNE_WITH, 0.01);
   print_way(compare, OSBORNE_WITHOUT_SIMD, 0);
   print_way(compare, OSBORNE_WITHOUT_SCALAR, 0);
@@ -86,16 +86,19 @@ static void print_size(const osborne_size *size, bool grows) {
 static void print_sizes(const osborne_results *results, const osborne_doubling *doubling) {
   static const char *const ends[] = {"a cycle took 100 ms", "there was no memory for twice as many",
                                      "no more was asked for"};
-  const char *all = text_of("ms, all %u", results->workers);
   printf("\nTwice as many, and again, %s; until %s\n\n"
-         "%13s %11s %7s %9s %10s %9s %9s %7s %8s %9s %15s\n%13s %11s %7s %9s %10s %9s %9s %7s %8s %9s %7s %7s\n",
-         doubling->grows ? "on a square that grows with them" : "on the same square", ends[doubling->end], "agents",
-         "herds", "square", "", "leaves", "ms, one", all, "wanted", "paper", "memory", "bytes per herd", "represented",
-         "", "km", "unfolded", "simulated", "worker", "workers", "ms", "ms", "", "folded", "unf.");
+         "       agents       herds  square               leaves   ms, one %9s  wanted    paper    memory  bytes per "
+         "herd\n"
+         "  represented                  km  unfolded  simulated    worker   workers      ms       ms            "
+         "folded    "
+         "unf.\n",
+         doubling->grows ? "on a square that grows with them" : "on the same square", ends[doubling->end],
+         text_of("ms, all %u", results->workers));
   for (uint32_t i = 0; i < doubling->sizes; i++) print_size(&doubling->rows[i], doubling->grows);
 }
 
-void osborne_print(const osborne_results *results) {
+void osborne_print(const void *all) {
+  const osborne_results *results = all;
   print_comparison(results);
   print_kept(&results->kept);
   for (int i = 0; i < OSBORNE_DOUBLINGS; i++) print_sizes(results, &results->doublings[i]);
@@ -111,10 +114,8 @@ void osborne_print(const osborne_results *results) {
 static const char colours[] = "set linetype 1 lc rgb '#1f77b4'\nset linetype 2 lc rgb '#ff7f0e'\n"
                               "set linetype 3 lc rgb '#777777'\n";
 
-static bool plot_comparison(const osborne_results *results, const char *folder) {
-  const osborne_comparison *compare = &results->compare;
-  FILE *script = plot_begin(folder, "osborne-compare", 1200, 640);
-  if (!script) return false;
+void osborne_plot_comparison(FILE *script, const void *all) {
+  const osborne_comparison *compare = &((const osborne_results *)all)->compare;
   fprintf(script, "$cycles << END\n");
   for (uint32_t i = 0; i < compare->cycles; i++)
     fprintf(script, "%u %.6g %.6g %.6g\n", i + 1, compare->series_ms[OSBORNE_WITH][i],
@@ -130,7 +131,6 @@ static bool plot_comparison(const osborne_results *results, const char *folder) 
           colours, compare->counts.agents, compare->cycles, compare->ms[OSBORNE_WITHOUT_SCALAR],
           compare->ms[OSBORNE_WITHOUT_SIMD], compare->counts.leaves, compare->counts.herds - compare->counts.unfolded,
           compare->ms[OSBORNE_WITH]);
-  return plot_end(script);
 }
 
 /* Every other size has its number written out. */
@@ -163,10 +163,9 @@ static void print_axes(FILE *script) {
                   "set yrange [0.01:1000]\nset y2range [10:1000000]\n");
 }
 
-static bool plot_sizes(const osborne_results *results, const char *folder) {
+void osborne_plot_sizes(FILE *script, const void *all) {
+  const osborne_results *results = all;
   double side_km = results->plan.side_m * 1e-3;
-  FILE *script = plot_begin(folder, "osborne-scale", 1200, 760);
-  if (!script) return false;
   print_rows(script, &results->doublings[OSBORNE_SAME_SQUARE], "same");
   print_rows(script, &results->doublings[OSBORNE_SAME_DENSITY], "grows");
   fprintf(script, "$paper << END\n65536 100\n1048576 100\nEND\n%s", colours);
@@ -184,9 +183,4 @@ static bool plot_sizes(const osborne_results *results, const char *folder) {
           "$same using 1:4 axes x1y2 with points lt 3 pt 6 ps 1.5 title '%g x %g km: leaves simulated (right)', "
           "$grows using 1:4 axes x1y2 with points lt 3 pt 8 ps 1.5 title 'growing square: leaves simulated (right)'\n",
           OSBORNE_MEMBERS, side_km, side_km, side_km, side_km, results->workers, side_km, side_km);
-  return plot_end(script);
-}
-
-bool osborne_plot(const osborne_results *results, const char *folder) {
-  return plot_comparison(results, folder) && plot_sizes(results, folder);
 }

@@ -1,7 +1,7 @@
 /* The cost of the testbed's atoms, and of scheduling them: the only figures of this reproduction that are measured on
  * the wall clock. */
 #include "base/clock.h"
-#include "complaint.h"
+#include "host.h"
 #include "wright.h"
 
 #include <math.h>
@@ -19,17 +19,16 @@ typedef struct costs {
   clock_source clock;
   pursuit_meter meter;
   uint64_t now_ns;
+  uint64_t begin_ns; /* of the atom that runs */
   uint64_t spent_ns[PURSUIT_ATOMS], calls[PURSUIT_ATOMS];
 } costs;
 
-static uint64_t read_clock(void *user) {
-  return clock_now(&((costs *)user)->clock);
-}
-
 /* No atom takes as long as an interruption does. */
-static void note_cost(uint32_t atom, uint64_t took_ns, void *user) {
+static void note_cost(uint32_t atom, bool ended, void *user) {
   costs *it = user;
-  if (took_ns > INTERRUPTED_NS) return;
+  uint64_t now_ns = clock_now(&it->clock), took_ns = now_ns - it->begin_ns;
+  it->begin_ns = now_ns;
+  if (!ended || took_ns > INTERRUPTED_NS) return;
   it->spent_ns[atom] += took_ns;
   it->calls[atom]++;
 }
@@ -70,11 +69,10 @@ bool wright_measure_costs(double costs_ns[PURSUIT_ATOMS]) {
   setup.world = repro_world_def();
   setup.prepare = choose_metered;
   setup.prepare_user = &it;
-  it.meter = (pursuit_meter){.now_ns = read_clock, .note = note_cost, .user = &it};
+  it.meter = (pursuit_meter){note_cost, &it};
   setup.options.agents = WRIGHT_SERVED;
   for (uint32_t atom = 0; atom < PURSUIT_ATOMS; atom++) costs_ns[atom] = INFINITY;
   bool measured = host_open(&it.host, &setup) && measure_rounds(&it, costs_ns);
-  if (!measured) complain_failure("wright: %s", muster_last_error());
   host_close(&it.host);
   return measured;
 }
@@ -162,7 +160,6 @@ bool wright_measure_overhead(const wright_version *version, double *each_ns) {
     same = measured && (version->delay > 0 || pursuit_loop_hash(it.plain) == pursuit_loop_hash(it.managed));
     close_pair(&it);
   }
-  if (!measured) complain_failure("wright: %s", muster_last_error());
-  if (measured && !same) complain_failure("wright: the plain loop and Muster came to different worlds");
+  if (measured && !same) muster_module_fail(MUSTER_E_STATE, "the plain loop and Muster came to different worlds");
   return measured && same;
 }

@@ -8,7 +8,7 @@
  * which agent: one thread with as much time must give the same world, which is checked for the crowd. Agents have no
  * shares of the frame (muster_type_def.priority): as each agent avoids in one update of six, equal shares would cut the
  * agents that avoid. Within an update, sets have shares. */
-#include "complaint.h"
+#include "host.h"
 #include "wright.h"
 
 #include <math.h>
@@ -179,26 +179,21 @@ static bool begin(run *it) {
   return true;
 }
 
+/* Runs a version with so many agents; `loads` of the first WRIGHT_FRAMES frames may be null. */
 static bool run_version(const wright_version *version, uint32_t agents, uint32_t threads, wright_outcome *outcome,
                         double *loads) {
   run it;
   bool ran = open_run(&it, version, agents, threads) && begin(&it) && run_frames(&it, loads);
-  if (ran)
-    *outcome = sum_up(&it, agents);
-  else
-    complain_failure("wright: %s", muster_last_error());
+  if (ran) *outcome = sum_up(&it, agents);
   host_close(&it.host);
   return ran;
 }
 
-bool wright_run(const wright_version *version, uint32_t agents, wright_outcome *outcome, double *loads) {
-  return run_version(version, agents, version->workers, outcome, loads);
-}
-
 bool wright_run_crowds(const wright_version *version, wright_row *row) {
   wright_outcome alone;
-  if (!wright_run(version, WRIGHT_SERVED, &row->served, NULL) ||
-      !wright_run(version, WRIGHT_CROWD, &row->crowd, NULL) || !run_version(version, WRIGHT_CROWD, 1, &alone, NULL))
+  if (!run_version(version, WRIGHT_SERVED, version->workers, &row->served, row->loads) ||
+      !run_version(version, WRIGHT_CROWD, version->workers, &row->crowd, NULL) ||
+      !run_version(version, WRIGHT_CROWD, 1, &alone, NULL))
     return false;
   row->alike = alone.hash == row->crowd.hash;
   return true;
@@ -232,7 +227,7 @@ static const wright_outcome *probe(struct probes *probes, uint32_t agents) {
   if (probes->count == PROBES_MAX) probes->count--; /* no search is that long: only the last is forgotten */
   wright_outcome *outcome = &probes->outcomes[probes->count];
   progress_step(probes->line, "wright: %s, trying %u agents", probes->version->name, agents);
-  if (!wright_run(probes->version, agents, outcome, NULL)) return NULL;
+  if (!run_version(probes->version, agents, probes->version->workers, outcome, NULL)) return NULL;
   probes->agents[probes->count++] = agents;
   return outcome;
 }
