@@ -1,10 +1,11 @@
 /* The herds of Osborne & Dickinson's experiments in a world. */
 #include "scenarios/osborne.h"
 
-#include <math.h>
-#include <stdlib.h>
+#include "scenarios/scaffold.h"
 
-enum { FIELD = MUSTER_HERD_BLOCK, ADDED_AT_ONCE = 4096, AGENTS_MAX = 16000000, UNFOLDED_MAX = 1 << 20 };
+#include <math.h>
+
+enum { FIELD = MUSTER_HERD_BLOCK, ADDED_AT_ONCE = 256, AGENTS_MAX = 16000000, UNFOLDED_MAX = 1 << 20 };
 
 /* An observer comes up to 21 m nearer than the outermost border of individuals (50 m) before an animal there is an
  * individual: a cycle passes until the observer is noticed there, and another until the herd is unfolded. */
@@ -190,31 +191,22 @@ HERD_CLONES static void run_block(muster_herd_block *block) {
  */
 
 static muster_result osborne_add_herds(muster_world *world, const osborne_def *def, muster_herd_type type) {
-  muster_herd_def *herds = calloc(ADDED_AT_ONCE, sizeof *herds);
-  if (!herds) return muster_module_fail(MUSTER_E_MEMORY, "out of memory for %u herds", def->herds);
+  muster_herd_def herds[ADDED_AT_ONCE];
   for (uint32_t first = 0; first < def->herds; first += ADDED_AT_ONCE) {
     uint32_t count = def->herds - first < ADDED_AT_ONCE ? def->herds - first : ADDED_AT_ONCE;
     for (uint32_t i = 0; i < count; i++) {
       herds[i] = (muster_herd_def){.position = osborne_herd_place(def, first + i)};
       osborne_herd_velocity(def, first + i, &herds[i].velocity_x, &herds[i].velocity_y);
     }
-    if (muster_herds_add(world, type, herds, count, NULL) == count) continue;
-    free(herds);
-    return MUSTER_E_FULL;
+    if (muster_herds_add(world, type, herds, count, NULL) != count) return MUSTER_E_FULL;
   }
-  free(herds);
   return MUSTER_OK;
 }
 
 static muster_type register_leaves(muster_world *world, const osborne_def *osborne) {
-  muster_atom atom = {.run = osborne_live};
-  muster_type_def def = muster_default_type_def();
-  def.name = "animal";
-  def.atoms = &atom;
-  def.atom_count = 1;
+  const muster_atom atom = {.run = osborne_live};
+  muster_type_def def = scaffold_type("animal", &atom, 1, 0, OSBORNE_CYCLE_NS, 4ull * OSBORNE_CYCLE_NS);
   def.published_bytes = sizeof(animal);
-  def.period_ns = OSBORNE_CYCLE_NS;
-  def.period_max_ns = 4ull * OSBORNE_CYCLE_NS;
   def.user = (void *)(uintptr_t)osborne;
   return muster_type_register(world, &def);
 }

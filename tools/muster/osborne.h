@@ -57,12 +57,6 @@ typedef struct osborne_counts {
 
 osborne_counts osborne_count(const osborne_world *it);
 
-/* Where a herd is, and whether it is folded. */
-typedef struct osborne_place {
-  double x, y;
-  bool folded;
-} osborne_place;
-
 /* What was found in some cycles, all together. */
 typedef struct osborne_inspection {
   uint32_t cycles;
@@ -70,10 +64,6 @@ typedef struct osborne_inspection {
   uint64_t leaves, individuals;  /* of membranes; and of these, at the greatest depth */
   uint64_t too_coarse, too_fine; /* no individual though the player could see it; finer than its zone, by far */
 } osborne_inspection;
-
-/* Runs a cycle and adds what was found; `before` has room for all herds. Not within timed cycles: it reads every agent.
- * False as above. */
-bool osborne_inspect(osborne_world *it, osborne_place *before, osborne_inspection *out);
 
 /* The depth of a leaf in its membrane. Nodes are numbered depth by depth: the root is 0, those at depth 1 are 1 and 2.
  */
@@ -162,13 +152,11 @@ bool osborne_scale(osborne_results *results);
 
 /* ------------------------------------------------------------------------------------------------------------ show */
 
+/* Of the paper's row. */
+bool osborne_measure(void *all);
 void osborne_check(const void *all);
-void osborne_print(const void *all);
 
-/* Figures 3 and 4; and what a world looks like from above, as in figure 2, drawn into a folder. False after a
- * complaint. */
-void osborne_plot_comparison(FILE *script, const void *all);
-void osborne_plot_sizes(FILE *script, const void *all);
+/* What a world looks like from above, as in figure 2, drawn into a folder. False after a complaint. */
 bool osborne_picture(const osborne_world *it, const char *folder);
 
 #endif

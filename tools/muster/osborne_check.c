@@ -82,10 +82,10 @@ static void check_share(const osborne_comparison *compare) {
   repro_check_that(like < like_share,
                    "like with like, a cycle takes less than 10 %% of the CPU of one without level of detail (%.1f %%)",
                    like * 100);
-  repro_compare_that(
-      unlike < published_share,
-      "beside a crowd whose loops are not vectorised, less than 1 %% of its CPU (%.3f %%; paper: < 1 %%)",
-      unlike * 100);
+  repro_compare_now();
+  repro_check_that(unlike < published_share,
+                   "beside a crowd whose loops are not vectorised, less than 1 %% of its CPU (%.3f %%; paper: < 1 %%)",
+                   unlike * 100);
 }
 
 static void check_size(const osborne_results *results, int doubling, uint64_t agents) {
@@ -93,10 +93,9 @@ static void check_size(const osborne_results *results, int doubling, uint64_t ag
   const osborne_size *size = NULL;
   for (uint32_t i = 0; i < sizes->sizes; i++)
     if (sizes->rows[i].counts.agents == agents) size = &sizes->rows[i];
-  repro_compare_that(size && size->ms < published_ms, "%s agents %s: a cycle takes less than %.0f ms (%s)",
-                     text_count(agents),
-                     doubling == OSBORNE_SAME_SQUARE ? "on the same square" : "as far apart as ever", published_ms,
-                     size ? text_of("%.3f ms", size->ms) : "not run");
+  repro_check_that(size && size->ms < published_ms, "%s agents %s: a cycle takes less than %.0f ms (%s)",
+                   text_count(agents), doubling == OSBORNE_SAME_SQUARE ? "on the same square" : "as far apart as ever",
+                   published_ms, size ? text_of("%.3f ms", size->ms) : "not run");
 }
 
 void osborne_check(const void *all) {

@@ -1,5 +1,6 @@
 /* One run of Rankin's world. */
 #include "base/clock.h"
+#include "host.h"
 #include "rankin.h"
 
 #include <string.h>
@@ -29,18 +30,6 @@ static muster_world_def world_for(const rankin_plan *plan) {
     def.updates_per_frame = 4;
   }
   return def;
-}
-
-static bool populate_large(const rankin_plan *plan, muster_world *world) {
-  const muster_module *module = muster_module_rankin();
-  muster_module_options options = muster_default_module_options();
-  muster_module_needs needs = {.size = sizeof needs};
-  void *instance = NULL;
-  options.agents = plan->characters;
-  if (module->open(&options, &instance, &needs) != MUSTER_OK) return false;
-  bool done = module->populate(instance, world) == MUSTER_OK;
-  module->close(instance);
-  return done;
 }
 
 static bool populate_small(const rankin_plan *plan, muster_world *world) {
@@ -97,13 +86,20 @@ static void sum_up(const rankin_plan *plan, const muster_world *world, rankin_ou
   outcome->top_p99_ns = statistics.bands[band].staleness.p99_ns;
 }
 
+/* A large world is that of the scenario, with its observers. */
 bool rankin_run(const rankin_plan *plan, rankin_outcome *outcome) {
-  muster_world_def def = world_for(plan);
-  muster_world *world = muster_world_create(&def);
+  host_setup setup = host_default_setup(muster_module_rankin());
+  struct host host = {0};
+  bool ran;
+  setup.options.agents = plan->characters;
+  setup.world = world_for(plan);
   *outcome = (rankin_outcome){0};
-  bool ran = world && (is_large(plan) ? populate_large(plan, world) : populate_small(plan, world)) &&
-             run_ticks(plan, world, outcome);
-  if (ran) sum_up(plan, world, outcome);
-  muster_world_destroy(world);
+  if (is_large(plan))
+    ran = host_open(&host, &setup);
+  else
+    ran = (host.world = muster_world_create(&setup.world)) && populate_small(plan, host.world);
+  ran = ran && run_ticks(plan, host.world, outcome);
+  if (ran) sum_up(plan, host.world, outcome);
+  host_close(&host);
   return ran;
 }

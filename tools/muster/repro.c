@@ -32,30 +32,23 @@ static struct checks {
   struct {
     char what[CHECK_BYTES];
     bool holds;
-  } list[CHECKS_MAX];
-} checks[LISTS];
+  } all[CHECKS_MAX];
+} checks[LISTS], *list; /* that grows now */
 
 static uint32_t failed; /* of all papers */
 
-static void add(struct checks *to, bool holds, const char *format, va_list arguments) {
-  to->failed += !holds;
-  if (to->count == CHECKS_MAX) return;
-  to->list[to->count].holds = holds;
-  vsnprintf(to->list[to->count++].what, CHECK_BYTES, format, arguments);
-}
-
 void repro_check_that(bool holds, const char *format, ...) {
   va_list arguments;
+  list->failed += !holds;
+  if (list->count == CHECKS_MAX) return;
+  list->all[list->count].holds = holds;
   va_start(arguments, format);
-  add(&checks[CHECKED], holds, format, arguments);
+  vsnprintf(list->all[list->count++].what, CHECK_BYTES, format, arguments);
   va_end(arguments);
 }
 
-void repro_compare_that(bool holds, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  add(&checks[COMPARED], holds, format, arguments);
-  va_end(arguments);
+void repro_compare_now(void) {
+  list = &checks[COMPARED];
 }
 
 bool repro_spawn(muster_world *world, const muster_type_def *type, uint32_t count, float importance) {
@@ -84,7 +77,7 @@ static void print_checks(void) {
   for (uint32_t k = 0; k < LISTS; k++) {
     if (checks[k].count) printf("\n%s\n", titles[k]);
     for (uint32_t i = 0; i < checks[k].count; i++)
-      printf("  %-4s %s\n", checks[k].list[i].holds ? "yes" : "NO", checks[k].list[i].what);
+      printf("  %-4s %s\n", checks[k].all[i].holds ? "yes" : "NO", checks[k].all[i].what);
   }
 }
 
@@ -92,7 +85,7 @@ static void write_checks(json_writer *writer) {
   for (uint32_t k = 0; k < LISTS; k++) {
     json_begin_array(writer, k == CHECKED ? "checks" : "compared");
     for (uint32_t i = 0; i < checks[k].count; i++)
-      json_print(writer, "{ what=%s holds=%d }", checks[k].list[i].what, checks[k].list[i].holds);
+      json_print(writer, "{ what=%s holds=%d }", checks[k].all[i].what, checks[k].all[i].holds);
     json_end_array(writer);
   }
   json_bool(writer, "holds", checks[CHECKED].failed == 0);
@@ -181,6 +174,7 @@ static bool reproduce(const repro_paper *paper, const repro_options *options, js
   repro_results *results = calloc(1, paper->bytes);
   if (!results) return complain_failure("out of memory") == STATUS_OK;
   memset(checks, 0, sizeof checks);
+  list = &checks[CHECKED];
   *results = (repro_results){
       .quick = options->quick, .costs = options->measure, .plots = options->plots, .line = progress_begin()};
   bool done = paper->measure(results);

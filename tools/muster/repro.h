@@ -11,9 +11,9 @@
 /* Adds a statement about the reproduction that runs, printf-style, and whether it holds for what was measured. */
 void repro_check_that(bool holds, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Adds one about how fast this machine is beside the paper's. It is printed and written, and no failure: it says
- * nothing of what was reproduced. */
-void repro_compare_that(bool holds, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Those that follow are about how fast this machine is beside the paper's. They are printed and written, and no
+ * failure: they say nothing of what was reproduced. */
+void repro_compare_now(void);
 
 /* The results of every paper begin with this. */
 typedef struct repro_results {

@@ -129,19 +129,11 @@ extern const tan_wong_row tan_wong_published[TAN_WONG_ROWS];
  * follow. */
 bool tan_wong_run(const tan_wong_plan *plan, tan_wong_frame *frames, tan_wong_row *row);
 
-/* Runs the rows with costs that differ, by both readings of figure 2 and by Muster. */
-bool tan_wong_find_slip(tan_wong_results *results);
-
-/* Runs the species that differ in everything. */
-bool tan_wong_find_unequal(tan_wong_results *results);
-
 /* Sums up frames from .. to - 1. */
 tan_wong_row tan_wong_sum_up(const tan_wong_frame *frames, uint32_t from, uint32_t to);
 
+/* Of the paper's row. */
+bool tan_wong_measure(void *all);
 void tan_wong_check(const void *all);
-void tan_wong_write(const void *all, json_writer *writer);
-void tan_wong_print(const void *all);
-void tan_wong_plot_table(FILE *script, const void *all);
-void tan_wong_plot_disturbance(FILE *script, const void *all);
 
 #endif

@@ -66,7 +66,7 @@ static bool is_drawn(const tan_wong_results *results, size_t column) {
   return columns[column].label && !isnan(field(&results->rows[0], &columns[column]));
 }
 
-void tan_wong_plot_table(FILE *script, const void *all) {
+static void plot_table(FILE *script, const void *all) {
   const tan_wong_results *results = all;
   const tan_wong_row *rows = results->rows;
   for (size_t column = 0; column < COLUMNS; column++) {
@@ -94,7 +94,7 @@ void tan_wong_plot_table(FILE *script, const void *all) {
   fprintf(script, "unset multiplot\n");
 }
 
-void tan_wong_plot_disturbance(FILE *script, const void *all) {
+static void plot_disturbance(FILE *script, const void *all) {
   const tan_wong_results *results = all;
   const tan_wong_plan *plan = &results->disturbance;
   fprintf(script, "$frames << END\n");
@@ -158,7 +158,7 @@ static void print_unequal(const tan_wong_unequal *it) {
   }
 }
 
-void tan_wong_print(const void *all) {
+static void print(const void *all) {
   const tan_wong_results *results = all;
   const tan_wong_plan *plan = &results->disturbance;
   print_table(results->rows);
@@ -227,7 +227,7 @@ static void write_unequal(json_writer *writer, const tan_wong_unequal *it) {
   json_print(writer, "} }");
 }
 
-void tan_wong_write(const void *all, json_writer *writer) {
+static void write(const void *all, json_writer *writer) {
   const tan_wong_results *results = all;
   write_inputs(writer, results->rows);
   write_rows(writer, "rows", results->rows, false);
@@ -242,3 +242,13 @@ void tan_wong_write(const void *all, json_writer *writer) {
   }
   json_end_object(writer);
 }
+
+const repro_paper repro_tan_wong = {
+    .name = "tan-wong",
+    .summary = "Tan & Wong: elastic periods (Table 2, Figure 5)",
+    .bytes = sizeof(tan_wong_results),
+    .measure = tan_wong_measure,
+    .check = tan_wong_check,
+    .write = write,
+    .print = print,
+    .figures = {{"tan-wong-table2", 1200, 760, plot_table}, {"tan-wong-figure5", 1200, 640, plot_disturbance}}};

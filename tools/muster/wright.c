@@ -12,7 +12,7 @@ static bool measure_overhead(const wright_version *version, struct progress *lin
   return true;
 }
 
-static bool measure(void *all) {
+bool wright_measure(void *all) {
   wright_results *results = all;
   struct progress *line = &results->base.line;
   bool measured = (!results->base.costs || wright_measure_costs(results->costs_ns)) && wright_run_sets(results);
@@ -25,14 +25,3 @@ static bool measure(void *all) {
   }
   return measured;
 }
-
-const repro_paper repro_wright = {
-    .name = "wright",
-    .summary = "Wright & Marshall: the process manager (Table 2, versions, peaking)",
-    .bytes = sizeof(wright_results),
-    .has_costs = true,
-    .measure = measure,
-    .check = wright_check,
-    .write = wright_write,
-    .print = wright_print,
-    .figures = {{"wright-peaking", 1200, 640, wright_plot_processes}, {"wright-loads", 1200, 640, wright_plot_loads}}};

@@ -122,10 +122,8 @@ bool wright_measure_overhead(const wright_version *version, double *each_ns);
 
 /* ----------------------------------------------------------------------------------------------------------- show */
 
+/* Of the paper's row. */
+bool wright_measure(void *all);
 void wright_check(const void *all);
-void wright_write(const void *all, json_writer *writer);
-void wright_print(const void *all);
-void wright_plot_processes(FILE *script, const void *all);
-void wright_plot_loads(FILE *script, const void *all);
 
 #endif

@@ -5,6 +5,7 @@
 #include "wright.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { COST_ROUNDS = 4, COST_WARM_UP = 120, COST_FRAMES = 120, INTERRUPTED_NS = 50000 };
 enum { CYCLE = 24, CYCLES = 60, CYCLES_WARM_UP = 4, SEED = 1, ATTEMPTS = 4 };
@@ -89,7 +90,7 @@ typedef struct pair {
   muster_pool *pool;
   muster_world *world;
   uint64_t now_ns;
-  uint64_t plain_ns[CYCLE], managed_ns[CYCLE];
+  uint64_t least_ns[2][CYCLE]; /* plain, managed */
 } pair;
 
 static bool open_pair(pair *it, const wright_version *version) {
@@ -117,8 +118,8 @@ static void close_pair(pair *it) {
   pursuit_loop_close(it->managed);
 }
 
-static uint64_t least(uint64_t a, uint64_t b) {
-  return a < b ? a : b;
+static void note_least(uint64_t *least_ns, uint64_t took_ns) {
+  if (took_ns < *least_ns) *least_ns = took_ns;
 }
 
 static bool time_frame(pair *it, uint32_t frame) {
@@ -129,13 +130,13 @@ static bool time_frame(pair *it, uint32_t frame) {
   pursuit_loop_begin(it->managed);
   muster_result result = muster_frame_run(it->world, &(muster_frame){it->now_ns, ample_ns});
   uint64_t end_ns = clock_now(&it->clock);
-  it->plain_ns[frame] = least(it->plain_ns[frame], middle_ns - begin_ns);
-  it->managed_ns[frame] = least(it->managed_ns[frame], end_ns - middle_ns);
+  note_least(&it->least_ns[0][frame], middle_ns - begin_ns);
+  note_least(&it->least_ns[1][frame], end_ns - middle_ns);
   return result == MUSTER_OK;
 }
 
 static bool time_cycles(pair *it, uint32_t cycles) {
-  for (uint32_t frame = 0; frame < CYCLE; frame++) it->plain_ns[frame] = it->managed_ns[frame] = UINT64_MAX;
+  memset(it->least_ns, 0xff, sizeof it->least_ns);
   for (uint32_t i = 0; i < cycles * CYCLE; i++)
     if (!time_frame(it, i % CYCLE)) return false;
   return true;
@@ -145,7 +146,7 @@ static bool measure_pair(pair *it, double *each_ns) {
   double extra_ns = 0;
   if (!time_cycles(it, CYCLES_WARM_UP) || !time_cycles(it, CYCLES)) return false;
   for (uint32_t frame = 0; frame < CYCLE; frame++)
-    extra_ns += (double)it->managed_ns[frame] - (double)it->plain_ns[frame];
+    extra_ns += (double)it->least_ns[1][frame] - (double)it->least_ns[0][frame];
   *each_ns = extra_ns / (CYCLE * WRIGHT_SERVED);
   return true;
 }

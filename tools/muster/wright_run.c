@@ -63,12 +63,13 @@ double wright_update_ns(void) {
 typedef struct run {
   const wright_version *version;
   struct host host;
+  uint64_t budget_ns; /* of all workers */
   uint64_t now_ns;
   uint64_t begin_ns, work_ns, most_ns; /* since the intake of all agents */
+  double load;                         /* of the latest frame */
   uint64_t ran, missed;                /* updates in this second */
   host_figures first, before, after;   /* of the run; of this second */
   wright_outcome worst;
-  uint32_t frames;
 } run;
 
 static bool choose_version(void *user, muster_world *world) {
@@ -86,10 +87,10 @@ static bool open_run(run *it, const wright_version *version, uint32_t agents, ui
   setup.world = repro_world_def();
   setup.prepare = choose_version;
   setup.prepare_user = it;
-  *it = (run){.version = version};
+  *it = (run){.version = version, .budget_ns = version->workers * wright_budget_ns()};
   setup.options.agents = agents;
   setup.world.clock = MUSTER_CLOCK_VIRTUAL;
-  setup.world.capacity_ns = version->managed ? version->workers * wright_budget_ns() : UNBOUNDED_NS;
+  setup.world.capacity_ns = version->managed ? it->budget_ns : UNBOUNDED_NS;
   setup.world.activation_delay = version->delay;
   return host_open(&it->host, &setup);
 }
@@ -100,25 +101,24 @@ static uint64_t refreshes_of(const wright_version *version, uint64_t work_ns) {
   return version->managed ? 1 : 1 + (work_ns + rest_ns - 1) / PURSUIT_UPDATE_NS;
 }
 
-static bool run_frame(run *it, double *load) {
+static bool run_frame(run *it) {
   muster_frame_report report;
   uint64_t budget_ns = it->version->managed ? wright_budget_ns() : UNBOUNDED_NS;
   if (!host_run_frame(&it->host, it->now_ns, budget_ns, &report)) return false;
   uint64_t refreshes = refreshes_of(it->version, report.update_cpu_ns);
   it->now_ns += refreshes * PURSUIT_UPDATE_NS;
-  it->frames++;
   it->work_ns += report.update_cpu_ns;
   if (report.update_cpu_ns > it->most_ns) it->most_ns = report.update_cpu_ns;
   it->ran += report.completed;
   it->missed += report.carried + (refreshes - 1) * report.agents;
-  *load = (double)report.update_cpu_ns / (double)(it->version->workers * wright_budget_ns());
+  it->load = (double)report.update_cpu_ns / (double)it->budget_ns;
   return true;
 }
 
 /* By how much a number of a set grew. */
-static double growth(const host_figures *before, const host_figures *after, pursuit_set set, const char *what) {
+static double growth(const host_figures *before, const host_figures *after, uint32_t set, const char *what) {
   char name[64];
-  snprintf(name, sizeof name, "%s_%s", pursuit_set_name(set), what);
+  snprintf(name, sizeof name, "%s_%s", pursuit_set_name((pursuit_set)set), what);
   for (char *letter = name; *letter; letter++)
     if (*letter == ' ') *letter = '_';
   return host_figure(after, name) - host_figure(before, name);
@@ -129,9 +129,8 @@ static void sum_up_second(run *it) {
   double due = 0, in_time = 0;
   host_read_figures(&it->host, &it->after);
   for (uint32_t set = 0; set < PURSUIT_SETS; set++) {
-    due += growth(&it->before, &it->after, (pursuit_set)set, "due");
-    in_time += growth(&it->before, &it->after, (pursuit_set)set, "runs") -
-               growth(&it->before, &it->after, (pursuit_set)set, "late");
+    due += growth(&it->before, &it->after, set, "due");
+    in_time += growth(&it->before, &it->after, set, "runs") - growth(&it->before, &it->after, set, "late");
   }
   double missed_updates = (double)it->missed / (double)(it->ran + it->missed);
   it->worst.missed_last = missed_updates;
@@ -143,9 +142,8 @@ static void sum_up_second(run *it) {
 
 static bool run_frames(run *it, double *loads) {
   for (uint32_t i = 0; i < PROBE_FRAMES; i++) {
-    double load;
-    if (!run_frame(it, &load)) return false;
-    if (loads && i < WRIGHT_FRAMES) loads[i] = load;
+    if (!run_frame(it)) return false;
+    if (loads && i < WRIGHT_FRAMES) loads[i] = it->load;
     if ((i + 1) % SECOND == 0) sum_up_second(it);
   }
   return true;
@@ -153,14 +151,13 @@ static bool run_frames(run *it, double *loads) {
 
 static wright_outcome sum_up(const run *it, uint32_t agents) {
   double refreshes = (double)(it->now_ns - it->begin_ns) / PURSUIT_UPDATE_NS;
-  double budget_ns = (double)(it->version->workers * wright_budget_ns());
   wright_outcome outcome = it->worst;
   outcome.least_rate = INFINITY;
   outcome.hash = muster_world_hash(it->host.world);
-  outcome.mean_load = (double)it->work_ns / it->frames / budget_ns;
-  outcome.peak_load = (double)it->most_ns / budget_ns;
+  outcome.mean_load = (double)it->work_ns / PROBE_FRAMES / (double)it->budget_ns;
+  outcome.peak_load = (double)it->most_ns / (double)it->budget_ns;
   for (uint32_t set = 0; set < PURSUIT_SETS; set++) {
-    double runs = growth(&it->first, &it->after, (pursuit_set)set, "runs");
+    double runs = growth(&it->first, &it->after, set, "runs");
     uint32_t period = it->version->every_update ? 1 : pursuit_period((pursuit_set)set);
     outcome.least_rate = fmin(outcome.least_rate, runs * period / (agents * refreshes));
   }
@@ -169,13 +166,11 @@ static wright_outcome sum_up(const run *it, uint32_t agents) {
 
 /* The frame of the intake, in which no agent runs yet. */
 static bool begin(run *it) {
-  double load;
-  if (!run_frame(it, &load)) return false;
+  if (!run_frame(it)) return false;
   it->begin_ns = it->now_ns;
   it->work_ns = it->most_ns = it->ran = it->missed = 0;
-  it->frames = 0;
-  host_read_figures(&it->host, &it->first);
-  it->before = it->first;
+  host_read_figures(&it->host, &it->before);
+  it->first = it->before;
   return true;
 }
 

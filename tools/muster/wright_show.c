@@ -100,7 +100,7 @@ static void print_costs(const double costs_ns[PURSUIT_ATOMS]) {
   printf("\n");
 }
 
-void wright_print(const void *all) {
+static void print(const void *all) {
   const wright_results *results = all;
   if (results->base.costs) print_costs(results->costs_ns);
   print_table2(results->counts);
@@ -122,7 +122,7 @@ static void draw_frames(FILE *script, const double *before, const double *after,
           what);
 }
 
-void wright_plot_processes(FILE *script, const void *all) {
+static void plot_processes(FILE *script, const void *all) {
   const wright_results *results = all;
   draw_frames(script, results->before, results->after, "processes");
   fprintf(script,
@@ -132,7 +132,7 @@ void wright_plot_processes(FILE *script, const void *all) {
           WRIGHT_SERVED, WRIGHT_DELAY);
 }
 
-void wright_plot_loads(FILE *script, const void *all) {
+static void plot_loads(FILE *script, const void *all) {
   const wright_row *rows = ((const wright_results *)all)->rows;
   draw_frames(script, rows[WRIGHT_UNSCHEDULED].loads, rows[WRIGHT_DELAYED].loads, "work of the frame / T_d");
   fprintf(script,
@@ -199,7 +199,7 @@ static void write_costs(json_writer *writer, const double costs_ns[PURSUIT_ATOMS
   json_end_array(writer);
 }
 
-void wright_write(const void *all, json_writer *writer) {
+static void write(const void *all, json_writer *writer) {
   const wright_results *results = all;
   if (results->base.costs) write_costs(writer, results->costs_ns);
   repro_write_numbers(writer, "table2", results->counts, WRIGHT_COUNTS);
@@ -214,3 +214,14 @@ void wright_write(const void *all, json_writer *writer) {
   repro_write_numbers(writer, "after", results->after, WRIGHT_FRAMES);
   json_end_object(writer);
 }
+
+const repro_paper repro_wright = {
+    .name = "wright",
+    .summary = "Wright & Marshall: the process manager (Table 2, versions, peaking)",
+    .bytes = sizeof(wright_results),
+    .has_costs = true,
+    .measure = wright_measure,
+    .check = wright_check,
+    .write = write,
+    .print = print,
+    .figures = {{"wright-peaking", 1200, 640, plot_processes}, {"wright-loads", 1200, 640, plot_loads}}};
