@@ -64,38 +64,28 @@ static void end_set(const pursuit *self, pursuit_body *body, pursuit_set set) {
 /* ------------------------------------------------------------------------------------------------------------- atoms
  */
 
-/* What the steps of an atom share. */
-struct turn {
-  const pursuit *self;
-  pursuit_body *body;
-  pursuit_face *face; /* its own published state, as the frame leaves it */
-};
-
-/* For a fraction of a second a float is exact enough. */
-static float seconds(uint64_t ns) {
-  return (float)((double)ns * 1e-9);
-}
-
-static void pursuit_sets_see_target(muster_update *update, const struct turn *it) {
+static void pursuit_sets_see_target(muster_update *update) {
+  const pursuit *self = update->type_user;
+  pursuit_body *body = update->state;
   muster_position place;
-  pursuit_body *body = it->body;
-  body->pass_ns = it->self->base.now_ns;
+  body->pass_ns = self->base.now_ns;
   body->updates++;
   const pursuit_face *face = muster_update_published_of(update, body->target);
   if (!face || !muster_update_position_of(update, body->target, &place)) return;
-  body->target_x = (float)pursuit_way(it->self->side_m, update->position.x, place.x);
-  body->target_y = (float)pursuit_way(it->self->side_m, update->position.y, place.y);
+  body->target_x = (float)pursuit_way(self->side_m, update->position.x, place.x);
+  body->target_y = (float)pursuit_way(self->side_m, update->position.y, place.y);
   body->target_heading = face->heading;
   body->target_speed = face->speed_mps;
 }
 
-static void pursuit_sets_see_neighbours(muster_update *update, const struct turn *it) {
+static void pursuit_sets_see_neighbours(muster_update *update, double side_m) {
+  pursuit_body *body = update->state;
   muster_neighbour near[PURSUIT_SIGHTS];
   uint32_t count = muster_update_nearby(update, pursuit_sight_m, (muster_type){0}, near, PURSUIT_SIGHTS);
-  it->body->seen = 0;
-  it->body->looks += count;
+  body->seen = 0;
+  body->looks += count;
   for (uint32_t i = 0; i < count; i++)
-    pursuit_notice(it->body, it->self->side_m, update->position, near[i].position, near[i].published);
+    pursuit_notice(body, side_m, update->position, near[i].position, near[i].published);
 }
 
 static bool broke_limits(const pursuit_face *before, const pursuit_face *after, float elapsed_s) {
@@ -107,27 +97,29 @@ static bool broke_limits(const pursuit_face *before, const pursuit_face *after, 
          after->speed_mps < 0.0f || after->speed_mps > pursuit_speed_max_mps;
 }
 
-static void pursuit_sets_steer(muster_update *update, const struct turn *it) {
-  pursuit_face before = *it->face;
-  float elapsed_s = seconds(update->elapsed_ns);
-  muster_position place = pursuit_steer(it->body, it->face, update->position, it->self->side_m, elapsed_s);
-  it->body->breaches += broke_limits(&before, it->face, elapsed_s);
+/* For a fraction of a second a float is exact enough. */
+static void pursuit_sets_steer(muster_update *update, double side_m) {
+  pursuit_body *body = update->state;
+  pursuit_face *face = update->published, before = *face; /* its own, as the frame leaves it */
+  float elapsed_s = (float)((double)update->elapsed_ns * 1e-9);
+  muster_position place = pursuit_steer(body, face, update->position, side_m, elapsed_s);
+  body->breaches += broke_limits(&before, face, elapsed_s);
   muster_update_move(update, place);
 }
 
 /* ------------------------------------------------------------------------------------------------------- callbacks */
 
 static void run_slice(muster_update *update, uint32_t slice) {
-  struct turn it = {update->type_user, update->state, update->published};
-  bool coarse = it.self->version.coarse;
+  const pursuit *self = update->type_user;
+  bool coarse = self->version.coarse;
   pursuit_set set = (pursuit_set)update->set;
-  if (set == PURSUIT_SEE_TARGET) pursuit_sets_see_target(update, &it);
-  if (set == PURSUIT_SEE_NEIGHBOURS) pursuit_sets_see_neighbours(update, &it);
-  if (set == PURSUIT_PLAN) pursuit_plan(it.body, it.face, coarse);
-  if (set == PURSUIT_FOLLOW) pursuit_follow(it.body, it.face);
-  if (set == PURSUIT_AVOID) pursuit_avoid(it.body, it.face, slice, coarse);
-  if (set == PURSUIT_STEER) pursuit_sets_steer(update, &it);
-  if (slice + 1 == table[set].atoms) end_set(it.self, it.body, set);
+  if (set == PURSUIT_SEE_TARGET) pursuit_sets_see_target(update);
+  if (set == PURSUIT_SEE_NEIGHBOURS) pursuit_sets_see_neighbours(update, self->side_m);
+  if (set == PURSUIT_PLAN) pursuit_plan(update->state, update->published, coarse);
+  if (set == PURSUIT_FOLLOW) pursuit_follow(update->state, update->published);
+  if (set == PURSUIT_AVOID) pursuit_avoid(update->state, update->published, slice, coarse);
+  if (set == PURSUIT_STEER) pursuit_sets_steer(update, self->side_m);
+  if (slice + 1 == table[set].atoms) end_set(self, update->state, set);
 }
 
 /* Atoms are numbered from set to set. */

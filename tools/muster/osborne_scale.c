@@ -46,25 +46,23 @@ static bool time_cycles(const osborne_plan *plan, osborne_world *world, osborne_
   return true;
 }
 
-static bool time_world(const osborne_plan *plan, const osborne_def *def, uint32_t workers, osborne_size *size,
+static bool time_world(osborne_results *results, const osborne_def *def, uint32_t workers, osborne_size *size,
                        double *median_ms) {
   osborne_world world;
-  bool done = osborne_open(&world, def, workers) && time_cycles(plan, &world, size, median_ms);
+  progress_step(&results->base.line, "osborne: %s agents on %.1f km, %u worker%s",
+                text_count((uint64_t)def->herds * OSBORNE_MEMBERS), def->side_m * 1e-3, workers,
+                workers == 1 ? "" : "s");
+  bool done = osborne_open(&world, def, workers) && time_cycles(&results->plan, &world, size, median_ms);
   if (!done) muster_module_fail(muster_last_result(), "%u herds: %s", def->herds, muster_last_error());
   osborne_close(&world);
   return done;
 }
 
 static bool time_size(osborne_results *results, const osborne_def *def, osborne_size *size) {
-  const char *agents = text_count((uint64_t)def->herds * OSBORNE_MEMBERS);
-  struct progress *line = &results->base.line;
   *size = (osborne_size){.side_m = def->side_m, .complete = true, .workers = 1};
-  progress_step(line, "osborne: %s agents on %.1f km, 1 worker", agents, def->side_m * 1e-3);
-  if (!time_world(&results->plan, def, 1, size, &size->one_ms)) return false;
-  size->ms = size->all_ms = size->one_ms;
-  if (results->workers == 1) return true;
-  progress_step(line, "osborne: %s agents on %.1f km, %u workers", agents, def->side_m * 1e-3, results->workers);
-  if (!time_world(&results->plan, def, results->workers, size, &size->all_ms)) return false;
+  if (!time_world(results, def, 1, size, &size->one_ms)) return false;
+  size->all_ms = size->one_ms;
+  if (results->workers > 1 && !time_world(results, def, results->workers, size, &size->all_ms)) return false;
   if (size->all_ms < size->one_ms) size->workers = results->workers;
   size->ms = fmin(size->one_ms, size->all_ms);
   return true;

@@ -156,13 +156,6 @@ static void print_rows(FILE *script, const osborne_doubling *doubling, const cha
   fprintf(script, "END\n");
 }
 
-static void print_axes(FILE *script) {
-  fprintf(script, "set xlabel 'agents represented'\nset ylabel 'time per cycle [ms]'\nset y2label 'leaves simulated'\n"
-                  "set logscale x\nset logscale y\nset logscale y2\nset format y '%%g'\nset format y2 '%%.0f'\n"
-                  "set ytics nomirror\nset y2tics\nset grid\nset key outside bottom center horizontal maxrows 4\n"
-                  "set yrange [0.01:1000]\nset y2range [10:1000000]\n");
-}
-
 static void plot_sizes(FILE *script, const void *all) {
   const osborne_results *results = all;
   double side_km = results->plan.side_m * 1e-3;
@@ -170,8 +163,11 @@ static void plot_sizes(FILE *script, const void *all) {
   print_rows(script, &results->doublings[OSBORNE_SAME_DENSITY], "grows");
   fprintf(script, "$paper << END\n65536 100\n1048576 100\nEND\n%s", colours);
   print_tics(script, results);
-  print_axes(script);
   fprintf(script,
+          "set xlabel 'agents represented'\nset ylabel 'time per cycle [ms]'\nset y2label 'leaves simulated'\n"
+          "set logscale x\nset logscale y\nset logscale y2\nset format y '%%g'\nset format y2 '%%.0f'\n"
+          "set ytics nomirror\nset y2tics\nset grid\nset key outside bottom center horizontal maxrows 4\n"
+          "set yrange [0.01:1000]\nset y2range [10:1000000]\n"
           "set title 'Osborne and Dickinson, Figure 4: twice as many herds of %d, and again (sizes beyond 1,048,576 "
           "and growing "
           "squares are ours)'\n"

@@ -28,17 +28,6 @@ const rankin_plan rankin_basic = {.characters = BASIC,
                                   .runs = 1.0f,
                                   .guarantee_ticks = 20};
 
-static double spread_of(const rankin_outcome *outcome) {
-  return (double)outcome->most / (outcome->least ? outcome->least : 1);
-}
-
-/* The least ratio between a role and the one below it. */
-static double advantage_of(const rankin_outcome *outcome) {
-  double least = INFINITY;
-  for (uint32_t i = 1; i < RANKIN_ROLES; i++) least = fmin(least, outcome->by_role[i] / outcome->by_role[i - 1]);
-  return least;
-}
-
 static double waited_ticks(const rankin_outcome *outcome) {
   return (double)outcome->longest_wait_ns / tick_ns;
 }
@@ -71,15 +60,20 @@ static void plan_evenness(rankin_plan plans[2]) {
 }
 
 static bool is_even(const rankin_outcome outcomes[2], uint32_t which, double *value) {
-  return (*value = spread_of(&outcomes[which])) <= evenly;
+  const rankin_outcome *it = &outcomes[which];
+  return (*value = (double)it->most / (it->least ? it->least : 1)) <= evenly;
 }
 
 static void plan_advantage(rankin_plan plans[2]) {
   plans[1].importance = 0.0f;
 }
 
+/* The least ratio between a role and the one below it. */
 static bool has_advantage(const rankin_outcome outcomes[2], uint32_t which, double *value) {
-  return (*value = advantage_of(&outcomes[which])) >= clearly;
+  const double *by_role = outcomes[which].by_role;
+  *value = INFINITY;
+  for (uint32_t i = 1; i < RANKIN_ROLES; i++) *value = fmin(*value, by_role[i] / by_role[i - 1]);
+  return *value >= clearly;
 }
 
 /* The run counter would give the low characters a turn, too; and so would the class of those that have waited longer

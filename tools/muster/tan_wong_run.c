@@ -17,21 +17,6 @@ static bool choose_species(void *user, muster_world *world) {
   return true;
 }
 
-static host_setup setup_of(run *it) {
-  const tan_wong_plan *plan = it->plan;
-  host_setup setup = host_default_setup(muster_module_tan_wong());
-  setup.world = repro_world_def();
-  setup.prepare = choose_species;
-  setup.prepare_user = it;
-  setup.options.agents = TAN_WONG_ANIMATS;
-  setup.options.observers = plan->wall ? 1 : 0; /* observed animats really work */
-  setup.world.clock = plan->wall ? MUSTER_CLOCK_WALL : MUSTER_CLOCK_VIRTUAL;
-  setup.world.order = MUSTER_ORDER_DELAYS;
-  setup.world.elastic = MUSTER_ELASTIC_UTILISATION;
-  setup.world.debt_budgets = 0.0f; /* the paper's starts the update that crosses the deadline, and owes nothing */
-  return setup;
-}
-
 /* The first animats are one of each species: how far their periods have come. */
 static void add_periods(const muster_world *world, double share, double periods_ms[TAN_WONG_SPECIES]) {
   muster_agent_info info = muster_default_agent_info();
@@ -81,8 +66,17 @@ static bool run_frames(const tan_wong_plan *plan, struct host *host, tan_wong_fr
 
 bool tan_wong_run(const tan_wong_plan *plan, tan_wong_frame *frames, tan_wong_row *row) {
   run it = {.plan = plan};
-  host_setup setup = setup_of(&it);
+  host_setup setup = host_default_setup(muster_module_tan_wong());
   muster_statistics statistics = muster_default_statistics();
+  setup.prepare = choose_species;
+  setup.prepare_user = &it;
+  setup.options.agents = TAN_WONG_ANIMATS;
+  setup.options.observers = plan->wall ? 1 : 0; /* observed animats really work */
+  setup.world = repro_world_def();
+  setup.world.clock = plan->wall ? MUSTER_CLOCK_WALL : MUSTER_CLOCK_VIRTUAL;
+  setup.world.order = MUSTER_ORDER_DELAYS;
+  setup.world.elastic = MUSTER_ELASTIC_UTILISATION;
+  setup.world.debt_budgets = 0.0f; /* the paper's starts the update that crosses the deadline, and owes nothing */
   bool ran = host_open(&it.host, &setup) && run_frames(plan, &it.host, frames, row);
   if (ran) {
     muster_statistics_read(it.host.world, &statistics);

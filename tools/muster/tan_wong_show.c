@@ -175,11 +175,8 @@ static void print(const void *all) {
 
 static void write_row(json_writer *writer, const tan_wong_row *row, bool published) {
   json_print(writer, "{ budget_ms=%g c_total_ms=%g u_total=%g", row->budget_ms, row->c_total_ms, row->u_total);
-  if (published)
-    json_number(writer, "d_period_ms", row->d_interval_ms);
-  else
-    json_number(writer, "d_assigned_ms", row->d_assigned_ms);
-  if (!published) json_number(writer, "d_interval_ms", row->d_interval_ms);
+  if (!published) json_number(writer, "d_assigned_ms", row->d_assigned_ms);
+  json_number(writer, published ? "d_period_ms" : "d_interval_ms", row->d_interval_ms);
   json_number(writer, "fps", row->fps);
   if (row->overhead_ms > 0) json_number(writer, "overhead_ms", row->overhead_ms);
   json_end_object(writer);

@@ -81,20 +81,6 @@ static bool choose_version(void *user, muster_world *world) {
   return true;
 }
 
-static bool open_run(run *it, const wright_version *version, uint32_t agents, uint32_t threads) {
-  host_setup setup = host_default_setup(muster_module_pursuit());
-  setup.workers = threads;
-  setup.world = repro_world_def();
-  setup.prepare = choose_version;
-  setup.prepare_user = it;
-  *it = (run){.version = version, .budget_ns = version->workers * wright_budget_ns()};
-  setup.options.agents = agents;
-  setup.world.clock = MUSTER_CLOCK_VIRTUAL;
-  setup.world.capacity_ns = version->managed ? it->budget_ns : UNBOUNDED_NS;
-  setup.world.activation_delay = version->delay;
-  return host_open(&it->host, &setup);
-}
-
 /* How many refreshes of the screen pass until the next frame. */
 static uint64_t refreshes_of(const wright_version *version, uint64_t work_ns) {
   uint64_t rest_ns = PURSUIT_UPDATE_NS - wright_budget_ns();
@@ -177,8 +163,17 @@ static bool begin(run *it) {
 /* Runs a version with so many agents; `loads` of the first WRIGHT_FRAMES frames may be null. */
 static bool run_version(const wright_version *version, uint32_t agents, uint32_t threads, wright_outcome *outcome,
                         double *loads) {
-  run it;
-  bool ran = open_run(&it, version, agents, threads) && begin(&it) && run_frames(&it, loads);
+  run it = {.version = version, .budget_ns = version->workers * wright_budget_ns()};
+  host_setup setup = host_default_setup(muster_module_pursuit());
+  setup.workers = threads;
+  setup.prepare = choose_version;
+  setup.prepare_user = &it;
+  setup.options.agents = agents;
+  setup.world = repro_world_def();
+  setup.world.clock = MUSTER_CLOCK_VIRTUAL;
+  setup.world.capacity_ns = version->managed ? it.budget_ns : UNBOUNDED_NS;
+  setup.world.activation_delay = version->delay;
+  bool ran = host_open(&it.host, &setup) && begin(&it) && run_frames(&it, loads);
   if (ran) *outcome = sum_up(&it, agents);
   host_close(&it.host);
   return ran;
@@ -197,13 +192,10 @@ bool wright_run_crowds(const wright_version *version, wright_row *row) {
 /* ----------------------------------------------------------------------------------------------------------- search
  */
 
-static bool is_degraded(const wright_outcome *outcome) {
-  return outcome->missed_updates >= missed_most || outcome->missed_sets >= missed_most ||
-         outcome->least_rate < rate_least;
-}
-
-static bool is_troubled(const wright_outcome *outcome) {
-  return outcome->missed_updates > 0 || outcome->missed_sets > 0;
+/* More than a version serves: before degradation, or before anything is missed. */
+static bool is_too_many(const wright_outcome *outcome, bool degraded) {
+  double missed = fmax(outcome->missed_updates, outcome->missed_sets);
+  return degraded ? missed >= missed_most || outcome->least_rate < rate_least : missed > 0;
 }
 
 enum { PROBES_MAX = 128 };
@@ -229,13 +221,12 @@ static const wright_outcome *probe(struct probes *probes, uint32_t agents) {
 
 /* Finds the most agents that the version serves: in steps of a quarter, then by halves. `outcome` is that of this
  * number. */
-static bool search(struct probes *probes, bool (*is_too_many)(const wright_outcome *), uint32_t *most,
-                   wright_outcome *outcome) {
+static bool search(struct probes *probes, bool degraded, uint32_t *most, wright_outcome *outcome) {
   uint32_t served = 0, too_many = 0;
   for (uint32_t agents = AGENTS_LEAST * probes->version->workers; too_many - served != 1;) {
     const wright_outcome *tried = probe(probes, agents);
     if (!tried) return false;
-    if (is_too_many(tried)) {
+    if (is_too_many(tried, degraded)) {
       too_many = agents;
     } else {
       served = agents;
@@ -251,6 +242,5 @@ static bool search(struct probes *probes, bool (*is_too_many)(const wright_outco
 bool wright_find_limits(const wright_version *version, struct progress *line, wright_row *row) {
   struct probes probes = {.version = version, .line = line};
   wright_outcome untroubled;
-  return search(&probes, is_degraded, &row->agents, &row->limit) &&
-         search(&probes, is_troubled, &row->untroubled, &untroubled);
+  return search(&probes, true, &row->agents, &row->limit) && search(&probes, false, &row->untroubled, &untroubled);
 }
