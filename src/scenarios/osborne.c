@@ -20,15 +20,11 @@ double osborne_share(const osborne_def *def, uint32_t herd, uint32_t number) {
 }
 
 /* Fields lie in rows, as nearly square as powers of two allow. */
-static uint32_t columns_of(uint32_t fields) {
-  uint32_t columns = 1;
-  while (columns * columns < fields) columns *= 2;
-  return columns;
-}
-
 muster_position osborne_herd_place(const osborne_def *def, uint32_t herd) {
   uint32_t fields = (def->herds + FIELD - 1) / FIELD, field = herd / FIELD;
-  uint32_t columns = columns_of(fields), rows = (fields + columns - 1) / columns;
+  uint32_t columns = 1;
+  while (columns * columns < fields) columns *= 2;
+  uint32_t rows = (fields + columns - 1) / columns;
   double across = osborne_share(def, herd, 0), along = osborne_share(def, herd, 1);
   return (muster_position){((field % columns + across) / columns - 0.5) * def->side_m,
                            ((field / columns + along) / rows - 0.5) * def->side_m, 0};
@@ -79,10 +75,6 @@ typedef struct animal {
   float velocity_x, velocity_y;
 } animal;
 
-static uint32_t random_of(const muster_herd herd, uint64_t now_ns) {
-  return herd_mix(herd.index * 0x9e3779b9u + (uint32_t)(now_ns / 1000000u));
-}
-
 /* A leaf flocks with the other leaves of its herd, as one body. */
 static muster_atom_result osborne_live(muster_update *update) {
   const herd_ground ground = osborne_ground(update->type_user);
@@ -97,7 +89,7 @@ static muster_atom_result osborne_live(muster_update *update) {
                           .origin_y = (float)flock.origin_y,
                           .centre_x = flock.herd_x,
                           .centre_y = flock.herd_y,
-                          .random = random_of(flock.herd, update->now_ns)};
+                          .random = herd_mix(flock.herd.index * 0x9e3779b9u + (uint32_t)(update->now_ns / 1000000u))};
   herd_flock_body body = {flock.x[flock.self], flock.y[flock.self], own->velocity_x, own->velocity_y};
   herd_flock_live(&step, &others, flock.node, elapsed_s, &body);
   own->velocity_x = body.velocity_x;

@@ -33,21 +33,17 @@ void pursuit_loop_close(pursuit_loop *loop) {
   free(loop);
 }
 
-static bool pursuit_loop_reserve(pursuit_loop *loop) {
-  loop->targets = calloc(loop->agents, sizeof *loop->targets);
-  loop->bodies = calloc(loop->agents, sizeof *loop->bodies);
-  loop->seen = calloc(loop->agents, sizeof *loop->seen);
-  loop->made = calloc(loop->agents, sizeof *loop->made);
-  return loop->targets && loop->bodies && loop->seen && loop->made;
-}
-
 pursuit_loop *pursuit_loop_open(uint32_t agents, uint64_t seed, bool coarse) {
   pursuit_loop *loop = calloc(1, sizeof *loop);
   if (!loop) return NULL;
   loop->agents = agents;
   loop->coarse = coarse;
   loop->side_m = pursuit_side_m(agents);
-  if (!pursuit_loop_reserve(loop)) {
+  loop->targets = calloc(agents, sizeof *loop->targets);
+  loop->bodies = calloc(agents, sizeof *loop->bodies);
+  loop->seen = calloc(agents, sizeof *loop->seen);
+  loop->made = calloc(agents, sizeof *loop->made);
+  if (!loop->targets || !loop->bodies || !loop->seen || !loop->made) {
     pursuit_loop_close(loop);
     return NULL;
   }

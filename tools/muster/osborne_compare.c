@@ -45,18 +45,6 @@ static void close_all(comparison *it) {
   free(it->before);
 }
 
-/* Inspection between cycles is not timed. */
-static bool run_cycle(comparison *it, int way, double *took_ms) {
-  bool done = true;
-  uint64_t begin_ns = clock_thread_cpu();
-  if (way == OSBORNE_WITH)
-    done = osborne_cycle(&it->world);
-  else
-    osborne_loop_run(it->loops[way]);
-  *took_ms = (double)(clock_thread_cpu() - begin_ns) * 1e-6;
-  return done;
-}
-
 static bool look(comparison *it) {
   const muster_frame_report *report = &it->world.report;
   osborne_comparison *out = it->out;
@@ -67,11 +55,19 @@ static bool look(comparison *it) {
   return true;
 }
 
+/* Looking between cycles is not timed. */
 static bool run_round(comparison *it, uint32_t first, uint32_t cycles) {
   bool done = true;
-  for (int way = 0; way < OSBORNE_WAYS && done; way++)
-    for (uint32_t i = first; i < first + cycles && done; i++)
-      done = run_cycle(it, way, &it->out->series_ms[way][i]) && (way != OSBORNE_WITH || look(it));
+  for (int way = 0; way < OSBORNE_WAYS; way++)
+    for (uint32_t i = first; i < first + cycles && done; i++) {
+      uint64_t begin_ns = clock_thread_cpu();
+      if (way == OSBORNE_WITH)
+        done = osborne_cycle(&it->world);
+      else
+        osborne_loop_run(it->loops[way]);
+      it->out->series_ms[way][i] = (double)(clock_thread_cpu() - begin_ns) * 1e-6;
+      done = done && (way != OSBORNE_WITH || look(it));
+    }
   return done;
 }
 
@@ -98,10 +94,6 @@ static void sum_up(osborne_comparison *out, uint32_t each) {
 /* A leaf and the player walk on between a look and what it leads to; and siblings wait for each other. */
 static const double slack_m = 60, visible_m = 25;
 
-static double distance_of(const osborne_world *it, muster_position place) {
-  return hypot(place.x - it->place.x, place.y - it->place.y);
-}
-
 /* How far a leaf of a depth may be from the player before it is folded: its zone and the hysteresis. */
 static double reach_of(uint32_t depth) {
   muster_herd_type_def def = muster_default_herd_type_def();
@@ -115,7 +107,7 @@ static bool inspect_leaves(const osborne_world *it, muster_herd herd, osborne_in
   uint32_t count = muster_herd_leaves(it->world, herd, agents, nodes, OSBORNE_MEMBERS);
   for (uint32_t i = 0; i < count; i++) {
     if (muster_agent_read(it->world, agents[i], &info) != MUSTER_OK) return false;
-    double distance_m = distance_of(it, info.position);
+    double distance_m = hypot(info.position.x - it->place.x, info.position.y - it->place.y);
     uint32_t depth = osborne_depth(nodes[i]);
     out->leaves++;
     out->too_coarse += distance_m < visible_m && depth < OSBORNE_DEPTH;

@@ -21,9 +21,8 @@ static void print_findings(const char *title, const rankin_finding *findings, ui
 
 static void print_stress(const rankin_results *results) {
   printf("\nStress: CPU seconds for 200 ticks of 30 ms, 4 characters per tick\n(theirs finished with more than 100 "
-         "characters at level 3 only)\n\n%-12s",
-         "characters");
-  for (uint32_t level = 0; level < RANKIN_LEVELS; level++) printf("    level %u", levels[level]);
+         "characters at level 3 only)\n\n"
+         "characters      level 0    level 2    level 3");
   for (uint32_t size = 0; size < RANKIN_SIZES; size++)
     repro_print_row(text_of("%u", sizes[size]), 12, " %10.4f", 1, results->stress_s[size], RANKIN_LEVELS);
 }

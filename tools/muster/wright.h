@@ -105,12 +105,6 @@ uint64_t wright_budget_ns(void);
 /* The mean work of an update, by the model. */
 double wright_update_ns(void);
 
-/* Runs two populations of given size. */
-bool wright_run_crowds(const wright_version *version, wright_row *row);
-
-/* Finds how many agents a version serves; `line` shows which number is tried. */
-bool wright_find_limits(const wright_version *version, struct progress *line, wright_row *row);
-
 /* ---------------------------------------------------------------------------------------------------------- costs */
 
 /* Measures the mean cost of every atom on the wall clock. */

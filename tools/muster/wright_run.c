@@ -12,7 +12,6 @@
 #include "wright.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { SECOND = 60, SECONDS = 3, PROBE_FRAMES = SECOND * SECONDS };
 enum { AGENTS_LEAST = 32, AGENTS_MOST = 1 << 14, UNBOUNDED_NS = 1000000000 };
@@ -30,21 +29,15 @@ const wright_version wright_versions[WRIGHT_VERSIONS] = {
     {"ours on 4 workers", .managed = true, .elastic = true, .delay = WRIGHT_OUR_DELAY, .workers = 4},
 };
 
-/* What one agent costs in its update number `time`. */
-static uint64_t update_cost_ns(uint32_t time) {
-  uint64_t cost_ns = 0;
-  for (uint32_t atom = 0; atom < PURSUIT_ATOMS; atom++) {
-    pursuit_set set = pursuit_set_of(atom);
-    if (time % pursuit_period(set) == pursuit_delay(set)) cost_ns += pursuit_model_ns(atom);
-  }
-  return cost_ns;
-}
-
 uint64_t wright_budget_ns(void) {
   enum { CYCLE = 24 };
   uint64_t most_ns = 0;
   for (uint32_t time = 0; time < CYCLE; time++) {
-    uint64_t cost_ns = update_cost_ns(time);
+    uint64_t cost_ns = 0;
+    for (uint32_t atom = 0; atom < PURSUIT_ATOMS; atom++) {
+      pursuit_set set = pursuit_set_of(atom);
+      if (time % pursuit_period(set) == pursuit_delay(set)) cost_ns += pursuit_model_ns(atom);
+    }
     if (cost_ns > most_ns) most_ns = cost_ns;
   }
   return WRIGHT_BASE * most_ns;
@@ -126,7 +119,13 @@ static void sum_up_second(run *it) {
   it->ran = it->missed = 0;
 }
 
+/* The first frame is that of the intake, in which no agent runs yet. */
 static bool run_frames(run *it, double *loads) {
+  if (!run_frame(it)) return false;
+  it->begin_ns = it->now_ns;
+  it->work_ns = it->most_ns = it->ran = it->missed = 0;
+  host_read_figures(&it->host, &it->before);
+  it->first = it->before;
   for (uint32_t i = 0; i < PROBE_FRAMES; i++) {
     if (!run_frame(it)) return false;
     if (loads && i < WRIGHT_FRAMES) loads[i] = it->load;
@@ -150,16 +149,6 @@ static wright_outcome sum_up(const run *it, uint32_t agents) {
   return outcome;
 }
 
-/* The frame of the intake, in which no agent runs yet. */
-static bool begin(run *it) {
-  if (!run_frame(it)) return false;
-  it->begin_ns = it->now_ns;
-  it->work_ns = it->most_ns = it->ran = it->missed = 0;
-  host_read_figures(&it->host, &it->before);
-  it->first = it->before;
-  return true;
-}
-
 /* Runs a version with so many agents; `loads` of the first WRIGHT_FRAMES frames may be null. */
 static bool run_version(const wright_version *version, uint32_t agents, uint32_t threads, wright_outcome *outcome,
                         double *loads) {
@@ -173,13 +162,14 @@ static bool run_version(const wright_version *version, uint32_t agents, uint32_t
   setup.world.clock = MUSTER_CLOCK_VIRTUAL;
   setup.world.capacity_ns = version->managed ? it.budget_ns : UNBOUNDED_NS;
   setup.world.activation_delay = version->delay;
-  bool ran = host_open(&it.host, &setup) && begin(&it) && run_frames(&it, loads);
+  bool ran = host_open(&it.host, &setup) && run_frames(&it, loads);
   if (ran) *outcome = sum_up(&it, agents);
   host_close(&it.host);
   return ran;
 }
 
-bool wright_run_crowds(const wright_version *version, wright_row *row) {
+/* Two populations of given size. */
+static bool run_crowds(const wright_version *version, wright_row *row) {
   wright_outcome alone;
   if (!run_version(version, WRIGHT_SERVED, version->workers, &row->served, row->loads) ||
       !run_version(version, WRIGHT_CROWD, version->workers, &row->crowd, NULL) ||
@@ -239,8 +229,34 @@ static bool search(struct probes *probes, bool degraded, uint32_t *most, wright_
   return true;
 }
 
-bool wright_find_limits(const wright_version *version, struct progress *line, wright_row *row) {
+/* Finds how many agents a version serves; `line` shows which number is tried. */
+static bool find_limits(const wright_version *version, struct progress *line, wright_row *row) {
   struct probes probes = {.version = version, .line = line};
   wright_outcome untroubled;
   return search(&probes, true, &row->agents, &row->limit) && search(&probes, false, &row->untroubled, &untroubled);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- all
+ */
+
+/* The unmanaged version is the one that the others are compared with. */
+static bool measure_overhead(const wright_version *version, struct progress *line, wright_row *row) {
+  row->overhead_ns = version->managed ? (double)NAN : 0.0;
+  progress_step(line, "wright: %s, what its scheduling costs", version->name);
+  if (version->managed && version->workers == 1 && !wright_measure_overhead(version, &row->overhead_ns)) return false;
+  row->overhead_share = row->overhead_ns / wright_update_ns();
+  return true;
+}
+
+bool wright_measure(void *all) {
+  wright_results *results = all;
+  struct progress *line = &results->base.line;
+  bool measured = (!results->base.costs || wright_measure_costs(results->costs_ns)) && wright_run_sets(results);
+  for (uint32_t i = 0; measured && i < WRIGHT_VERSIONS; i++) {
+    const wright_version *version = &wright_versions[i];
+    wright_row *row = &results->rows[i];
+    measured = run_crowds(version, row) &&
+               (results->base.quick || (find_limits(version, line, row) && measure_overhead(version, line, row)));
+  }
+  return measured;
 }

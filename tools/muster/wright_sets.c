@@ -51,18 +51,11 @@ static little_type little_of(uint32_t sets, uint32_t atoms, muster_mode mode) {
   return type;
 }
 
-static bool read_completed(const muster_world *world, wright_mode *result) {
-  muster_set_info info = muster_default_set_info();
-  muster_agent agent = muster_agent_next(world, (muster_agent){0, 0});
-  if (muster_agent_set_info(world, agent, 0, &info) != MUSTER_OK) return false;
-  result->completed = info.runs;
-  return true;
-}
-
 /* Runs so many agents of each type. No agent runs in the first frame, and every agent in each that follows. */
 static bool run_little(little_type *types, uint32_t count, uint32_t agents, uint32_t frames, uint64_t capacity_ns,
                        uint32_t delay) {
   muster_world_def def = repro_world_def();
+  muster_set_info info = muster_default_set_info();
   def.agents_max = AGENTS_MAX;
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.capacity_ns = capacity_ns;
@@ -76,7 +69,8 @@ static bool run_little(little_type *types, uint32_t count, uint32_t agents, uint
   }
   for (uint64_t i = 0; done && i <= frames; i++)
     done = muster_frame_run(world, &(muster_frame){i * PURSUIT_UPDATE_NS, ample_ns}) == MUSTER_OK;
-  done = done && read_completed(world, types->results);
+  done = done && muster_agent_set_info(world, muster_agent_next(world, (muster_agent){0, 0}), 0, &info) == MUSTER_OK;
+  types->results->completed = info.runs;
   muster_world_destroy(world);
   return done;
 }
