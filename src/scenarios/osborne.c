@@ -1,10 +1,11 @@
 /* The herds of Osborne & Dickinson's experiments in a world. */
 #include "scenarios/osborne.h"
 
-#include <math.h>
-#include <stdlib.h>
+#include "scenarios/scaffold.h"
 
-enum { FIELD = MUSTER_HERD_BLOCK, ADDED_AT_ONCE = 4096, AGENTS_MAX = 16000000, UNFOLDED_MAX = 1 << 20 };
+#include <math.h>
+
+enum { FIELD = MUSTER_HERD_BLOCK, ADDED_AT_ONCE = 256, AGENTS_MAX = 16000000, UNFOLDED_MAX = 1 << 20 };
 
 /* An observer comes up to 21 m nearer than the outermost border of individuals (50 m) before an animal there is an
  * individual: a cycle passes until the observer is noticed there, and another until the herd is unfolded. */
@@ -19,15 +20,11 @@ double osborne_share(const osborne_def *def, uint32_t herd, uint32_t number) {
 }
 
 /* Fields lie in rows, as nearly square as powers of two allow. */
-static uint32_t columns_of(uint32_t fields) {
-  uint32_t columns = 1;
-  while (columns * columns < fields) columns *= 2;
-  return columns;
-}
-
 muster_position osborne_herd_place(const osborne_def *def, uint32_t herd) {
   uint32_t fields = (def->herds + FIELD - 1) / FIELD, field = herd / FIELD;
-  uint32_t columns = columns_of(fields), rows = (fields + columns - 1) / columns;
+  uint32_t columns = 1;
+  while (columns * columns < fields) columns *= 2;
+  uint32_t rows = (fields + columns - 1) / columns;
   double across = osborne_share(def, herd, 0), along = osborne_share(def, herd, 1);
   return (muster_position){((field % columns + across) / columns - 0.5) * def->side_m,
                            ((field / columns + along) / rows - 0.5) * def->side_m, 0};
@@ -78,10 +75,6 @@ typedef struct animal {
   float velocity_x, velocity_y;
 } animal;
 
-static uint32_t random_of(const muster_herd herd, uint64_t now_ns) {
-  return herd_mix(herd.index * 0x9e3779b9u + (uint32_t)(now_ns / 1000000u));
-}
-
 /* A leaf flocks with the other leaves of its herd, as one body. */
 static muster_atom_result osborne_live(muster_update *update) {
   const herd_ground ground = osborne_ground(update->type_user);
@@ -96,7 +89,7 @@ static muster_atom_result osborne_live(muster_update *update) {
                           .origin_y = (float)flock.origin_y,
                           .centre_x = flock.herd_x,
                           .centre_y = flock.herd_y,
-                          .random = random_of(flock.herd, update->now_ns)};
+                          .random = herd_mix(flock.herd.index * 0x9e3779b9u + (uint32_t)(update->now_ns / 1000000u))};
   herd_flock_body body = {flock.x[flock.self], flock.y[flock.self], own->velocity_x, own->velocity_y};
   herd_flock_live(&step, &others, flock.node, elapsed_s, &body);
   own->velocity_x = body.velocity_x;
@@ -190,31 +183,22 @@ HERD_CLONES static void run_block(muster_herd_block *block) {
  */
 
 static muster_result osborne_add_herds(muster_world *world, const osborne_def *def, muster_herd_type type) {
-  muster_herd_def *herds = calloc(ADDED_AT_ONCE, sizeof *herds);
-  if (!herds) return muster_module_fail(MUSTER_E_MEMORY, "out of memory for %u herds", def->herds);
+  muster_herd_def herds[ADDED_AT_ONCE];
   for (uint32_t first = 0; first < def->herds; first += ADDED_AT_ONCE) {
     uint32_t count = def->herds - first < ADDED_AT_ONCE ? def->herds - first : ADDED_AT_ONCE;
     for (uint32_t i = 0; i < count; i++) {
       herds[i] = (muster_herd_def){.position = osborne_herd_place(def, first + i)};
       osborne_herd_velocity(def, first + i, &herds[i].velocity_x, &herds[i].velocity_y);
     }
-    if (muster_herds_add(world, type, herds, count, NULL) == count) continue;
-    free(herds);
-    return MUSTER_E_FULL;
+    if (muster_herds_add(world, type, herds, count, NULL) != count) return MUSTER_E_FULL;
   }
-  free(herds);
   return MUSTER_OK;
 }
 
 static muster_type register_leaves(muster_world *world, const osborne_def *osborne) {
-  muster_atom atom = {.run = osborne_live};
-  muster_type_def def = muster_default_type_def();
-  def.name = "animal";
-  def.atoms = &atom;
-  def.atom_count = 1;
+  const muster_atom atom = {.run = osborne_live};
+  muster_type_def def = scaffold_type("animal", &atom, 1, 0, OSBORNE_CYCLE_NS, 4ull * OSBORNE_CYCLE_NS);
   def.published_bytes = sizeof(animal);
-  def.period_ns = OSBORNE_CYCLE_NS;
-  def.period_max_ns = 4ull * OSBORNE_CYCLE_NS;
   def.user = (void *)(uintptr_t)osborne;
   return muster_type_register(world, &def);
 }

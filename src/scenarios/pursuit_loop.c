@@ -33,21 +33,17 @@ void pursuit_loop_close(pursuit_loop *loop) {
   free(loop);
 }
 
-static bool pursuit_loop_reserve(pursuit_loop *loop) {
-  loop->targets = calloc(loop->agents, sizeof *loop->targets);
-  loop->bodies = calloc(loop->agents, sizeof *loop->bodies);
-  loop->seen = calloc(loop->agents, sizeof *loop->seen);
-  loop->made = calloc(loop->agents, sizeof *loop->made);
-  return loop->targets && loop->bodies && loop->seen && loop->made;
-}
-
 pursuit_loop *pursuit_loop_open(uint32_t agents, uint64_t seed, bool coarse) {
   pursuit_loop *loop = calloc(1, sizeof *loop);
   if (!loop) return NULL;
   loop->agents = agents;
   loop->coarse = coarse;
   loop->side_m = pursuit_side_m(agents);
-  if (!pursuit_loop_reserve(loop)) {
+  loop->targets = calloc(agents, sizeof *loop->targets);
+  loop->bodies = calloc(agents, sizeof *loop->bodies);
+  loop->seen = calloc(agents, sizeof *loop->seen);
+  loop->made = calloc(agents, sizeof *loop->made);
+  if (!loop->targets || !loop->bodies || !loop->seen || !loop->made) {
     pursuit_loop_close(loop);
     return NULL;
   }
@@ -136,19 +132,18 @@ void pursuit_loop_run(pursuit_loop *loop) {
 /* ------------------------------------------------------------------------------------------------ the same by Muster
  */
 
-static uint32_t number_of(const muster_update *update) {
-  return (uint32_t)(uintptr_t)update->user;
-}
-PURSUIT_CALLBACK(run_see_target, pursuit_loop_see_target(update->type_user, number_of(update)))
-PURSUIT_CALLBACK(run_see_neighbours, pursuit_loop_see_neighbours(update->type_user, number_of(update)))
-PURSUIT_CALLBACK(run_plan, plan(update->type_user, number_of(update)))
-PURSUIT_CALLBACK(run_follow, follow(update->type_user, number_of(update)))
-PURSUIT_CALLBACK(run_avoid_1, avoid(update->type_user, number_of(update), 0))
-PURSUIT_CALLBACK(run_avoid_2, avoid(update->type_user, number_of(update), 1))
-PURSUIT_CALLBACK(run_avoid_3, avoid(update->type_user, number_of(update), 2))
-PURSUIT_CALLBACK(run_avoid_4, avoid(update->type_user, number_of(update), 3))
-PURSUIT_CALLBACK(run_avoid_5, avoid(update->type_user, number_of(update), 4))
-PURSUIT_CALLBACK(run_steer, steer(update->type_user, number_of(update)))
+/* The loop and the number of the agent. */
+#define AGENT_OF(update) (update)->type_user, (uint32_t)(uintptr_t)(update)->user
+PURSUIT_CALLBACK(run_see_target, pursuit_loop_see_target(AGENT_OF(update)))
+PURSUIT_CALLBACK(run_see_neighbours, pursuit_loop_see_neighbours(AGENT_OF(update)))
+PURSUIT_CALLBACK(run_plan, plan(AGENT_OF(update)))
+PURSUIT_CALLBACK(run_follow, follow(AGENT_OF(update)))
+PURSUIT_CALLBACK(run_avoid_1, avoid(AGENT_OF(update), 0))
+PURSUIT_CALLBACK(run_avoid_2, avoid(AGENT_OF(update), 1))
+PURSUIT_CALLBACK(run_avoid_3, avoid(AGENT_OF(update), 2))
+PURSUIT_CALLBACK(run_avoid_4, avoid(AGENT_OF(update), 3))
+PURSUIT_CALLBACK(run_avoid_5, avoid(AGENT_OF(update), 4))
+PURSUIT_CALLBACK(run_steer, steer(AGENT_OF(update)))
 
 muster_result pursuit_loop_populate(pursuit_loop *loop, const pursuit_version *version, muster_world *world) {
   static const pursuit_callback callbacks[PURSUIT_ATOMS] = {

@@ -9,10 +9,6 @@ typedef struct census {
   uint64_t breaches, violations;
 } census;
 
-static bool is_outside(const pursuit *self, muster_position place) {
-  return place.x < 0.0 || place.x >= self->side_m || place.y < 0.0 || place.y >= self->side_m;
-}
-
 static double distance_to(const pursuit *self, const muster_world *world, muster_position from, muster_agent target) {
   muster_agent_info info = muster_default_agent_info();
   if (muster_agent_read(world, target, &info) != MUSTER_OK) return 0.0;
@@ -22,10 +18,11 @@ static double distance_to(const pursuit *self, const muster_world *world, muster
 void pursuit_count(const scaffold_look *look) {
   const pursuit *self = look->instance;
   const pursuit_body *body = look->info.state;
+  const muster_position place = look->info.position;
   census *sums = look->sums;
   sums->agents++;
-  sums->outside += is_outside(self, look->info.position);
-  sums->distance_m += distance_to(self, look->world, look->info.position, body->target);
+  sums->outside += place.x < 0.0 || place.x >= self->side_m || place.y < 0.0 || place.y >= self->side_m;
+  sums->distance_m += distance_to(self, look->world, place, body->target);
   sums->speed_mps += (double)((const pursuit_face *)look->info.published)->speed_mps;
   sums->breaches += body->breaches;
 }

@@ -181,15 +181,13 @@ void pursuit_plan(pursuit_body *self, const pursuit_face *own, bool coarse) {
 
 muster_position pursuit_steer(pursuit_body *self, pursuit_face *face, muster_position place, double side_m,
                               float elapsed_s) {
-  float turn = turned(self->aim_heading + self->dodge_heading - face->heading);
+  motion it = {0, 0, face->heading, face->speed_mps};
   float wanted = clamp(self->aim_speed + self->dodge_speed, 0.0f, pursuit_speed_max_mps);
-  float turn_most = pursuit_turn_rps * elapsed_s, gain_most = pursuit_acceleration_mps2 * elapsed_s;
-  float speed = face->speed_mps + clamp(wanted - face->speed_mps, -gain_most, gain_most);
-  float heading = face->heading + clamp(turn, -turn_most, turn_most);
-  face->heading = turned(heading - half_turn) + half_turn;
-  face->speed_mps = speed;
-  self->walked_m += (double)(speed * elapsed_s);
-  place.x = pursuit_wrap(side_m, place.x + (double)(cosf(heading) * speed * elapsed_s));
-  place.y = pursuit_wrap(side_m, place.y + (double)(sinf(heading) * speed * elapsed_s));
+  move_on(&it, self->aim_heading + self->dodge_heading, wanted, elapsed_s);
+  face->heading = turned(it.heading - half_turn) + half_turn;
+  face->speed_mps = it.speed;
+  self->walked_m += (double)(it.speed * elapsed_s);
+  place.x = pursuit_wrap(side_m, place.x + (double)it.x);
+  place.y = pursuit_wrap(side_m, place.y + (double)it.y);
   return place;
 }

@@ -43,6 +43,11 @@ static muster_result rankin_register_type(muster_world *world, const rankin_def 
   return scaffold_register(world, &own, type);
 }
 
+static muster_position rankin_place_of(const rankin_def *def, uint64_t random) {
+  return (muster_position){scaffold_share(muster_random_mix(random)) * def->side_m,
+                           scaffold_share(muster_random_mix(random + 1)) * def->side_m, 0};
+}
+
 /* Characters of one role have consecutive numbers, in the order of the paper's roles. */
 static muster_result rankin_spawn_one(muster_world *world, const rankin_def *def, muster_type type, uint32_t number,
                                       muster_agent *agent) {
@@ -50,9 +55,7 @@ static muster_result rankin_spawn_one(muster_world *world, const rankin_def *def
   uint32_t role = number % RANKIN_ROLES;
   rankin_mind mind;
   rankin_be_born(&mind, role, random);
-  muster_position place = {scaffold_share(muster_random_mix(random + 1)) * def->side_m,
-                           scaffold_share(muster_random_mix(random + 2)) * def->side_m, 0};
-  muster_agent_def own = scaffold_agent(type, place, &mind);
+  muster_agent_def own = scaffold_agent(type, rankin_place_of(def, random + 1), &mind);
   own.role = (float)(role + 1) / RANKIN_ROLES;
   own.designer = (float)scaffold_share(muster_random_mix(random + 3));
   if (def->level != RANKIN_DYNAMIC) {
@@ -116,10 +119,8 @@ static muster_result rankin_spawn(void *instance, muster_world *world) {
 
 static muster_position rankin_place(void *instance, uint32_t observer, double seconds) {
   const rankin *self = instance;
-  uint64_t random = muster_random_mix(muster_random_mix(self->base.seed + 2) + observer);
   (void)seconds;
-  return (muster_position){scaffold_share(muster_random_mix(random)) * self->def.side_m,
-                           scaffold_share(muster_random_mix(random + 1)) * self->def.side_m, 0};
+  return rankin_place_of(&self->def, muster_random_mix(muster_random_mix(self->base.seed + 2) + observer));
 }
 
 /* A snapshot keeps only the world's own state. */

@@ -27,6 +27,9 @@ typedef struct tan_wong_species {
   float elasticity;                  /* E_i */
 } tan_wong_species;
 
+/* That of the paper. */
+extern const tan_wong_species tan_wong_ordinary;
+
 /* Chooses other species for an instance that `open` made, before it populates a world. Snapshots do not keep it. */
 void tan_wong_choose(void *instance, const tan_wong_species species[TAN_WONG_SPECIES]);
 
@@ -108,10 +111,9 @@ typedef enum pursuit_set {
 
 enum { PURSUIT_ATOMS = 10, PURSUIT_UPDATE_NS = 16666667 /* nominal: 60 Hz */ };
 
-/* Receives the time that every atom took, by its own clock; the atoms must run on one worker. */
+/* Is told when an atom begins and when it has ended; the atoms must run on one worker. */
 typedef struct pursuit_meter {
-  uint64_t (*now_ns)(void *user);
-  void (*note)(uint32_t atom, uint64_t took_ns, void *user);
+  void (*note)(uint32_t atom, bool ended, void *user);
   void *user;
 } pursuit_meter;
 

@@ -6,7 +6,6 @@
 #ifndef TOOLS_OSBORNE_H
 #define TOOLS_OSBORNE_H
 
-#include "progress.h"
 #include "repro.h"
 
 #include "scenarios/scenarios.h"
@@ -15,7 +14,6 @@ enum { OSBORNE_CYCLES_MAX = 500, OSBORNE_ROUNDS = 10, OSBORNE_SIZES_MAX = 17 };
 
 /* How much of it is run. */
 typedef struct osborne_plan {
-  bool quick;      /* to see that it works: nothing is said about how fast it is */
   uint32_t herds;  /* of the comparison, and the least of the doubling */
   uint32_t most;   /* herds of the doubling */
   double side_m;   /* of the square */
@@ -59,12 +57,6 @@ typedef struct osborne_counts {
 
 osborne_counts osborne_count(const osborne_world *it);
 
-/* Where a herd is, and whether it is folded. */
-typedef struct osborne_place {
-  double x, y;
-  bool folded;
-} osborne_place;
-
 /* What was found in some cycles, all together. */
 typedef struct osborne_inspection {
   uint32_t cycles;
@@ -73,9 +65,13 @@ typedef struct osborne_inspection {
   uint64_t too_coarse, too_fine; /* no individual though the player could see it; finer than its zone, by far */
 } osborne_inspection;
 
-/* Runs a cycle and adds what was found; `before` and `after` have room for all herds. Not within timed cycles: it reads
- * every agent. False as above. */
-bool osborne_inspect(osborne_world *it, osborne_place *before, osborne_place *after, osborne_inspection *out);
+/* The depth of a leaf in its membrane. Nodes are numbered depth by depth: the root is 0, those at depth 1 are 1 and 2.
+ */
+static inline uint32_t osborne_depth(uint32_t node) {
+  uint32_t depth = 0;
+  for (; node > 0; node = (node - 1) / 2) depth++;
+  return depth;
+}
 
 /* -------------------------------------------------------------------------------------------------------- keeping */
 
@@ -93,7 +89,7 @@ typedef struct osborne_kept {
   bool alike;               /* the same world came of the same seed again */
 } osborne_kept;
 
-/* Runs it. False after a complaint. */
+/* Runs it. False as above. */
 bool osborne_keep(osborne_kept *kept);
 
 /* --------------------------------------------------------------------------------------------------------- figures */
@@ -111,6 +107,11 @@ typedef struct osborne_comparison {
   double mean_ms[OSBORNE_WAYS]; /* mean of all cycles */
   double series_ms[OSBORNE_WAYS][OSBORNE_CYCLES_MAX];
 } osborne_comparison;
+
+/* The part of the time without level of detail, one way or the other, that it takes with it. */
+static inline double osborne_part(const osborne_comparison *compare, int without) {
+  return compare->ms[OSBORNE_WITH] / compare->ms[without];
+}
 
 /* One size of the doubling. */
 typedef struct osborne_size {
@@ -135,6 +136,7 @@ typedef struct osborne_doubling {
 enum { OSBORNE_SAME_SQUARE = 0, OSBORNE_SAME_DENSITY, OSBORNE_DOUBLINGS };
 
 typedef struct osborne_results {
+  repro_results base; /* quick: to see that it works: nothing is said about how fast it is */
   osborne_plan plan;
   osborne_kept kept;
   osborne_comparison compare;
@@ -142,25 +144,19 @@ typedef struct osborne_results {
   osborne_doubling doublings[OSBORNE_DOUBLINGS];
 } osborne_results;
 
-/* Runs the comparison; draws the picture of its world into a folder unless that is null. False after a complaint. */
-bool osborne_compare(const osborne_plan *plan, const char *plots, struct progress *line, osborne_comparison *compare);
+/* Runs the comparison, and draws the picture of its world where figures are wanted. False as above. */
+bool osborne_compare(osborne_results *results);
 
-/* Doubles the herds until a cycle takes 100 ms or memory ends, in both ways. False after a complaint. */
-bool osborne_scale(osborne_results *results, struct progress *line);
+/* Doubles the herds until a cycle takes 100 ms or memory ends, in both ways. False as above. */
+bool osborne_scale(osborne_results *results);
 
 /* ------------------------------------------------------------------------------------------------------------ show */
 
-/* Adds what the reproduction must show. */
-void osborne_check(const osborne_results *results);
+/* Of the paper's row. */
+bool osborne_measure(void *all);
+void osborne_check(const void *all);
 
-/* Prints ours beside the paper's claims. */
-void osborne_print(const osborne_results *results);
-
-/* Draws figures 3 and 4 into a folder; and what a world looks like from above, as in figure 2. */
-bool osborne_plot(const osborne_results *results, const char *folder);
+/* What a world looks like from above, as in figure 2, drawn into a folder. False after a complaint. */
 bool osborne_picture(const osborne_world *it, const char *folder);
-
-/* The row with so many agents; null when it was not run. */
-const osborne_size *osborne_size_of(const osborne_doubling *doubling, uint64_t agents);
 
 #endif

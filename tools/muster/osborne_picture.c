@@ -2,54 +2,41 @@
  * are unfolded. */
 #include "osborne.h"
 
-#include "complaint.h"
 #include "plots.h"
 
 #include <math.h>
 
-enum { VIEW_M = 320, BRANCHING = 2, DEPTHS = OSBORNE_DEPTH + 1 };
+enum { VIEW_M = 320, DEPTHS = OSBORNE_DEPTH + 1 };
 
 /* Of leaves by their depth, from herds that are two halves to individuals. Far herds are grey. */
 static const char *const colours[DEPTHS] = {"#aaaaaa", "#9467bd", "#1f77b4", "#2ca02c", "#ff7f0e", "#d62728"};
 
-/* Nodes are numbered depth by depth: the root is 0, those at depth 1 are 1 and 2. */
-static uint32_t depth_of(uint32_t node) {
-  uint32_t depth = 0;
-  for (; node > 0; node = (node - 1) / BRANCHING) depth++;
-  return depth;
-}
-
 static void print_folded(FILE *script, const osborne_world *it) {
   muster_herd_info info = muster_default_herd_info();
   fprintf(script, "$folded << END\n");
-  for (muster_herd herd = muster_herd_next(it->world, (muster_herd){0, 0}); herd.generation;
-       herd = muster_herd_next(it->world, herd))
+  for (muster_herd herd = {0, 0}; (herd = muster_herd_next(it->world, herd)).generation;)
     if (muster_herd_read(it->world, herd, &info) == MUSTER_OK && info.leaves == 0)
       fprintf(script, "%.2f %.2f\n", info.position.x, info.position.y);
   fprintf(script, "END\n");
 }
 
-/* A line for each leaf: where it is, and the way from its herd's middle. */
-static void print_leaves_at(FILE *script, const osborne_world *it, muster_herd herd, uint32_t depth) {
+/* A line for each leaf: where it is, and the way from its herd's middle. A depth without leaves has one line that is
+ * drawn nowhere. */
+static void print_leaves(FILE *script, const osborne_world *it) {
   muster_agent leaves[OSBORNE_MEMBERS];
   uint32_t nodes[OSBORNE_MEMBERS];
   muster_herd_info info = muster_default_herd_info();
   muster_agent_info leaf = muster_default_agent_info();
-  uint32_t count = muster_herd_leaves(it->world, herd, leaves, nodes, OSBORNE_MEMBERS);
-  if (muster_herd_read(it->world, herd, &info) != MUSTER_OK) return;
-  for (uint32_t i = 0; i < count; i++)
-    if (depth_of(nodes[i]) == depth && muster_agent_read(it->world, leaves[i], &leaf) == MUSTER_OK)
-      fprintf(script, "%.2f %.2f %.2f %.2f\n", info.position.x, info.position.y, leaf.position.x - info.position.x,
-              leaf.position.y - info.position.y);
-}
-
-/* A depth without leaves has one line that is drawn nowhere. */
-static void print_leaves(FILE *script, const osborne_world *it) {
   for (uint32_t depth = 1; depth < DEPTHS; depth++) {
     fprintf(script, "$depth%u << END\nNaN NaN NaN NaN\n", depth);
-    for (muster_herd herd = muster_herd_next(it->world, (muster_herd){0, 0}); herd.generation;
-         herd = muster_herd_next(it->world, herd))
-      print_leaves_at(script, it, herd, depth);
+    for (muster_herd herd = {0, 0}; (herd = muster_herd_next(it->world, herd)).generation;) {
+      uint32_t count = muster_herd_leaves(it->world, herd, leaves, nodes, OSBORNE_MEMBERS);
+      if (muster_herd_read(it->world, herd, &info) != MUSTER_OK) continue;
+      for (uint32_t i = 0; i < count; i++)
+        if (osborne_depth(nodes[i]) == depth && muster_agent_read(it->world, leaves[i], &leaf) == MUSTER_OK)
+          fprintf(script, "%.2f %.2f %.2f %.2f\n", info.position.x, info.position.y, leaf.position.x - info.position.x,
+                  leaf.position.y - info.position.y);
+    }
     fprintf(script, "END\n");
   }
 }

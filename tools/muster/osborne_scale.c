@@ -2,7 +2,6 @@
 #include "osborne.h"
 
 #include "base/clock.h"
-#include "complaint.h"
 #include "rounds.h"
 #include "scale.h"
 #include "text.h"
@@ -47,67 +46,50 @@ static bool time_cycles(const osborne_plan *plan, osborne_world *world, osborne_
   return true;
 }
 
-static bool time_world(const osborne_plan *plan, const osborne_def *def, uint32_t workers, osborne_size *size,
+static bool time_world(osborne_results *results, const osborne_def *def, uint32_t workers, osborne_size *size,
                        double *median_ms) {
   osborne_world world;
-  bool done = osborne_open(&world, def, workers) && time_cycles(plan, &world, size, median_ms);
-  if (!done) complain_failure("osborne, %u herds: %s", def->herds, muster_last_error());
+  progress_step(&results->base.line, "osborne: %s agents on %.1f km, %u worker%s",
+                text_count((uint64_t)def->herds * OSBORNE_MEMBERS), def->side_m * 1e-3, workers,
+                workers == 1 ? "" : "s");
+  bool done = osborne_open(&world, def, workers) && time_cycles(&results->plan, &world, size, median_ms);
+  if (!done) muster_module_fail(muster_last_result(), "%u herds: %s", def->herds, muster_last_error());
   osborne_close(&world);
   return done;
 }
 
-static bool time_size(osborne_results *results, const osborne_def *def, struct progress *line, osborne_size *size) {
-  const char *agents = text_count((uint64_t)def->herds * OSBORNE_MEMBERS);
+static bool time_size(osborne_results *results, const osborne_def *def, osborne_size *size) {
   *size = (osborne_size){.side_m = def->side_m, .complete = true, .workers = 1};
-  progress_step(line, "osborne: %s agents on %.1f km, 1 worker", agents, def->side_m * 1e-3);
-  if (!time_world(&results->plan, def, 1, size, &size->one_ms)) return false;
-  size->ms = size->all_ms = size->one_ms;
-  if (results->workers == 1) return true;
-  progress_step(line, "osborne: %s agents on %.1f km, %u workers", agents, def->side_m * 1e-3, results->workers);
-  if (!time_world(&results->plan, def, results->workers, size, &size->all_ms)) return false;
+  if (!time_world(results, def, 1, size, &size->one_ms)) return false;
+  size->all_ms = size->one_ms;
+  if (results->workers > 1 && !time_world(results, def, results->workers, size, &size->all_ms)) return false;
   if (size->all_ms < size->one_ms) size->workers = results->workers;
   size->ms = fmin(size->one_ms, size->all_ms);
   return true;
 }
 
-static bool time_sizes(osborne_results *results, struct progress *line, osborne_doubling *doubling) {
+static bool time_sizes(osborne_results *results, osborne_doubling *doubling) {
   const osborne_plan *plan = &results->plan;
-  doubling->end = OSBORNE_END_PLAN;
   for (uint64_t herds = plan->herds; herds <= plan->most && doubling->sizes < OSBORNE_SIZES_MAX; herds *= 2) {
     osborne_size *size = &doubling->rows[doubling->sizes];
     double growth = doubling->grows ? sqrt((double)herds / plan->herds) : 1;
     osborne_def def = {.herds = (uint32_t)herds, .side_m = plan->side_m * growth, .seed = 1};
-    if (!has_memory(&def)) {
-      doubling->end = OSBORNE_END_MEMORY;
-      return true;
-    }
-    if (!time_size(results, &def, line, size)) return false;
+    doubling->end = OSBORNE_END_MEMORY;
+    if (!has_memory(&def)) return true;
+    if (!time_size(results, &def, size)) return false;
     doubling->sizes++;
-    if (size->ms < slow_ms) continue;
     doubling->end = OSBORNE_END_SLOW;
-    return true;
+    if (size->ms >= slow_ms) return true;
   }
+  doubling->end = OSBORNE_END_PLAN;
   return true;
 }
 
-static uint32_t machine_workers(void) {
-  muster_pool_def def = muster_default_pool_def();
-  muster_pool *pool = muster_pool_create(&def);
-  uint32_t workers = pool ? muster_pool_workers(pool) : 1;
-  muster_pool_destroy(pool);
-  return workers;
-}
-
-bool osborne_scale(osborne_results *results, struct progress *line) {
-  results->workers = machine_workers();
+bool osborne_scale(osborne_results *results) {
+  uint32_t processors = muster_available_processors();
+  results->workers = processors < MUSTER_WORKERS_MAX ? processors : MUSTER_WORKERS_MAX;
   results->doublings[OSBORNE_SAME_DENSITY].grows = true;
   for (int i = 0; i < OSBORNE_DOUBLINGS; i++)
-    if (!time_sizes(results, line, &results->doublings[i])) return false;
+    if (!time_sizes(results, &results->doublings[i])) return false;
   return true;
-}
-
-const osborne_size *osborne_size_of(const osborne_doubling *doubling, uint64_t agents) {
-  for (uint32_t i = 0; i < doubling->sizes; i++)
-    if (doubling->rows[i].counts.agents == agents) return &doubling->rows[i];
-  return NULL;
 }

@@ -1,10 +1,7 @@
 /* Osborne & Dickinson's claims and our figures as text. */
 #include "osborne.h"
-#include "plots.h"
 
 #include "text.h"
-
-#include <stdio.h>
 
 static const char *const way_names[OSBORNE_WAYS] = {"with level of detail", "without, eight at a time",
                                                     "without, one by one"};
@@ -23,18 +20,16 @@ static const char *text_ms(double ms) {
   return ms <= 0 ? "" : text_of("%.*f", ms < 1 ? 3 : ms < 100 ? 2 : 1, ms);
 }
 
-/* With level of detail: leaves, and the folded herds, each of which moves as one. */
-static const char *text_simulated(const osborne_counts *counts, int way) {
-  if (way != OSBORNE_WITH) return text_count(counts->agents);
-  return text_of("%s + %s", text_count(counts->leaves), text_count(counts->herds - counts->unfolded));
-}
-
-static void print_way(const osborne_comparison *compare, int way, double paper_share) {
-  double share = compare->ms[way] / compare->ms[OSBORNE_WITHOUT_SCALAR];
-  printf("%-26s %11s %13s %10s %10s %10s %9.2f %% %9.3f %% %8s\n", way_names[way], text_count(compare->counts.agents),
-         text_simulated(&compare->counts, way), text_ms(compare->ms[way]), text_ms(compare->mean_ms[way]),
-         text_ms(wanted_ms[way]), 100 * compare->ms[way] / compare->ms[OSBORNE_WITHOUT_SIMD], share * 100,
-         paper_share > 0 ? text_of("< %g %%", paper_share * 100) : "");
+/* Simulated with level of detail: leaves, and the folded herds, each of which moves as one. */
+static void print_way(const osborne_comparison *compare, int way, const char *paper) {
+  const osborne_counts *counts = &compare->counts;
+  const char *agents = text_count(counts->agents), *simulated = agents;
+  double ms = compare->ms[way];
+  if (way == OSBORNE_WITH)
+    simulated = text_of("%s + %s", text_count(counts->leaves), text_count(counts->herds - counts->unfolded));
+  printf("%-26s %11s %13s %10s %10s %10s %9.2f %% %9.3f %% %8s\n", way_names[way], agents, simulated, text_ms(ms),
+         text_ms(compare->mean_ms[way]), text_ms(wanted_ms[way]), 100 * ms / compare->ms[OSBORNE_WITHOUT_SIMD],
+         100 * (ms / compare->ms[OSBORNE_WITHOUT_SCALAR]), paper);
 }
 
 static void print_comparison(const osborne_results *results) {
@@ -45,15 +40,18 @@ static void print_comparison(const osborne_results *results) {
       "%.2f %%: most\nof that is our loops. Inputs from the paper: zones, flocking, numbers; ours: the ground, and the "
       "player's "
       "walk.\n\n"
-      "%-26s %11s %13s %10s %10s %10s %11s %11s %8s\n%-26s %11s %13s %10s %10s %10s %11s %11s %8s\n",
+      "                                agents     simulated         ms         ms     wanted    of eight      of one   "
+      " "
+      "paper\n"
+      "                           represented                per cycle       mean         ms   at a time      by one   "
+      "  "
+      "    \n",
       text_count(results->plan.herds), OSBORNE_MEMBERS, results->plan.side_m * 1e-3, results->plan.side_m * 1e-3,
-      compare->cycles, 100 * compare->ms[OSBORNE_WITH] / compare->ms[OSBORNE_WITHOUT_SIMD],
-      100 * compare->ms[OSBORNE_WITH] / compare->ms[OSBORNE_WITHOUT_SCALAR], "", "agents", "simulated", "ms", "ms",
-      "wanted", "of eight", "of one", "paper", "", "represented", "", "per cycle", "mean", "ms", "at a time", "by one",
-      "");
-  print_way(compare, OSBORNE_WITH, 0.01);
-  print_way(compare, OSBORNE_WITHOUT_SIMD, 0);
-  print_way(compare, OSBORNE_WITHOUT_SCALAR, 0);
+      compare->cycles, 100 * osborne_part(compare, OSBORNE_WITHOUT_SIMD),
+      100 * osborne_part(compare, OSBORNE_WITHOUT_SCALAR));
+  print_way(compare, OSBORNE_WITH, "< 1 %");
+  print_way(compare, OSBORNE_WITHOUT_SIMD, "");
+  print_way(compare, OSBORNE_WITHOUT_SCALAR, "");
   printf("\nWithout: plain loops over all animals with the same flocking, without any scheduler; eight at a time is "
          "ours,\n"
          "the paper's was not optimised. Simulated are leaves (%u to %u), and each folded herd as one: all of them "
@@ -86,16 +84,19 @@ static void print_size(const osborne_size *size, bool grows) {
 static void print_sizes(const osborne_results *results, const osborne_doubling *doubling) {
   static const char *const ends[] = {"a cycle took 100 ms", "there was no memory for twice as many",
                                      "no more was asked for"};
-  const char *all = text_of("ms, all %u", results->workers);
   printf("\nTwice as many, and again, %s; until %s\n\n"
-         "%13s %11s %7s %9s %10s %9s %9s %7s %8s %9s %15s\n%13s %11s %7s %9s %10s %9s %9s %7s %8s %9s %7s %7s\n",
-         doubling->grows ? "on a square that grows with them" : "on the same square", ends[doubling->end], "agents",
-         "herds", "square", "", "leaves", "ms, one", all, "wanted", "paper", "memory", "bytes per herd", "represented",
-         "", "km", "unfolded", "simulated", "worker", "workers", "ms", "ms", "", "folded", "unf.");
+         "       agents       herds  square               leaves   ms, one %9s  wanted    paper    memory  bytes per "
+         "herd\n"
+         "  represented                  km  unfolded  simulated    worker   workers      ms       ms            "
+         "folded    "
+         "unf.\n",
+         doubling->grows ? "on a square that grows with them" : "on the same square", ends[doubling->end],
+         text_of("ms, all %u", results->workers));
   for (uint32_t i = 0; i < doubling->sizes; i++) print_size(&doubling->rows[i], doubling->grows);
 }
 
-void osborne_print(const osborne_results *results) {
+static void print(const void *all) {
+  const osborne_results *results = all;
   print_comparison(results);
   print_kept(&results->kept);
   for (int i = 0; i < OSBORNE_DOUBLINGS; i++) print_sizes(results, &results->doublings[i]);
@@ -111,10 +112,8 @@ void osborne_print(const osborne_results *results) {
 static const char colours[] = "set linetype 1 lc rgb '#1f77b4'\nset linetype 2 lc rgb '#ff7f0e'\n"
                               "set linetype 3 lc rgb '#777777'\n";
 
-static bool plot_comparison(const osborne_results *results, const char *folder) {
-  const osborne_comparison *compare = &results->compare;
-  FILE *script = plot_begin(folder, "osborne-compare", 1200, 640);
-  if (!script) return false;
+static void plot_comparison(FILE *script, const void *all) {
+  const osborne_comparison *compare = &((const osborne_results *)all)->compare;
   fprintf(script, "$cycles << END\n");
   for (uint32_t i = 0; i < compare->cycles; i++)
     fprintf(script, "%u %.6g %.6g %.6g\n", i + 1, compare->series_ms[OSBORNE_WITH][i],
@@ -130,7 +129,6 @@ static bool plot_comparison(const osborne_results *results, const char *folder) 
           colours, compare->counts.agents, compare->cycles, compare->ms[OSBORNE_WITHOUT_SCALAR],
           compare->ms[OSBORNE_WITHOUT_SIMD], compare->counts.leaves, compare->counts.herds - compare->counts.unfolded,
           compare->ms[OSBORNE_WITH]);
-  return plot_end(script);
 }
 
 /* Every other size has its number written out. */
@@ -156,23 +154,18 @@ static void print_rows(FILE *script, const osborne_doubling *doubling, const cha
   fprintf(script, "END\n");
 }
 
-static void print_axes(FILE *script) {
-  fprintf(script, "set xlabel 'agents represented'\nset ylabel 'time per cycle [ms]'\nset y2label 'leaves simulated'\n"
-                  "set logscale x\nset logscale y\nset logscale y2\nset format y '%%g'\nset format y2 '%%.0f'\n"
-                  "set ytics nomirror\nset y2tics\nset grid\nset key outside bottom center horizontal maxrows 4\n"
-                  "set yrange [0.01:1000]\nset y2range [10:1000000]\n");
-}
-
-static bool plot_sizes(const osborne_results *results, const char *folder) {
+static void plot_sizes(FILE *script, const void *all) {
+  const osborne_results *results = all;
   double side_km = results->plan.side_m * 1e-3;
-  FILE *script = plot_begin(folder, "osborne-scale", 1200, 760);
-  if (!script) return false;
   print_rows(script, &results->doublings[OSBORNE_SAME_SQUARE], "same");
   print_rows(script, &results->doublings[OSBORNE_SAME_DENSITY], "grows");
   fprintf(script, "$paper << END\n65536 100\n1048576 100\nEND\n%s", colours);
   print_tics(script, results);
-  print_axes(script);
   fprintf(script,
+          "set xlabel 'agents represented'\nset ylabel 'time per cycle [ms]'\nset y2label 'leaves simulated'\n"
+          "set logscale x\nset logscale y\nset logscale y2\nset format y '%%g'\nset format y2 '%%.0f'\n"
+          "set ytics nomirror\nset y2tics\nset grid\nset key outside bottom center horizontal maxrows 4\n"
+          "set yrange [0.01:1000]\nset y2range [10:1000000]\n"
           "set title 'Osborne and Dickinson, Figure 4: twice as many herds of %d, and again (sizes beyond 1,048,576 "
           "and growing "
           "squares are ours)'\n"
@@ -184,9 +177,81 @@ static bool plot_sizes(const osborne_results *results, const char *folder) {
           "$same using 1:4 axes x1y2 with points lt 3 pt 6 ps 1.5 title '%g x %g km: leaves simulated (right)', "
           "$grows using 1:4 axes x1y2 with points lt 3 pt 8 ps 1.5 title 'growing square: leaves simulated (right)'\n",
           OSBORNE_MEMBERS, side_km, side_km, side_km, side_km, results->workers, side_km, side_km);
-  return plot_end(script);
 }
 
-bool osborne_plot(const osborne_results *results, const char *folder) {
-  return plot_comparison(results, folder) && plot_sizes(results, folder);
+/* -------------------------------------------------------------------------------------------------------------- json
+ */
+
+static const char *const end_names[] = {"slow", "memory", "plan"};
+
+static void write_comparison(json_writer *writer, const osborne_comparison *compare) {
+  const osborne_counts *counts = &compare->counts;
+  const double *ms = compare->ms, *mean_ms = compare->mean_ms, like = osborne_part(compare, OSBORNE_WITHOUT_SIMD);
+  json_print(writer,
+             "compare{ agents=%lu with_ms=%g without_simd_ms=%g without_scalar_ms=%g leaves=%u leaves_least=%u "
+             "leaves_most=%u herds=%u herds_unfolded=%u workers=%u cycles=%u with_mean_ms=%g without_simd_mean_ms=%g "
+             "without_scalar_mean_ms=%g share_like_with_like=%g share_of_simd=%g share_of_scalar=%g folds=%lu "
+             "unfolds=%lu changes_in_sight=%lu }",
+             counts->agents, ms[OSBORNE_WITH], ms[OSBORNE_WITHOUT_SIMD], ms[OSBORNE_WITHOUT_SCALAR], counts->leaves,
+             compare->leaves_least, compare->leaves_most, counts->herds, counts->unfolded, 1, compare->cycles,
+             mean_ms[OSBORNE_WITH], mean_ms[OSBORNE_WITHOUT_SIMD], mean_ms[OSBORNE_WITHOUT_SCALAR], like, like,
+             osborne_part(compare, OSBORNE_WITHOUT_SCALAR), counts->folds, counts->unfolds, counts->changed_in_sight);
 }
+
+static void write_found(json_writer *writer, const osborne_inspection *found) {
+  json_print(
+      writer,
+      "found{ cycles=%u folded_herds=%g folded_herds_moved=%g leaves=%lu individuals=%lu too_coarse=%lu too_fine=%lu }",
+      found->cycles, (double)found->folded / found->cycles, (double)found->moved / found->cycles, found->leaves,
+      found->individuals, found->too_coarse, found->too_fine);
+}
+
+static void write_kept(json_writer *writer, const osborne_kept *kept) {
+  json_print(writer,
+             "kept{ herds=%u folds=%lu unfolds=%lu members=%lu bytes_unfolded_at_the_end=%lu total_lost=%g "
+             "centroid_off_m=%g velocity_off_mps=%g same_seed_same_world=%d }",
+             OSBORNE_KEPT_HERDS, kept->folds, kept->unfolds, kept->members, kept->bytes_unfolded, kept->total_lost,
+             kept->centroid_m, kept->velocity_mps, kept->alike);
+}
+
+static void write_size(json_writer *writer, const osborne_doubling *doubling, const osborne_size *size) {
+  const osborne_counts *counts = &size->counts;
+  json_print(writer,
+             "{ square=%s agents=%lu side_m=%g ms=%g leaves=%u bytes=%lu workers=%u one_worker_ms=%g all_workers_ms=%g "
+             "cycles=%u herds=%u herds_unfolded=%u bytes_folded=%lu bytes_unfolded=%lu bytes_per_folded_herd=%g "
+             "bytes_per_unfolded_herd=%g unfolds_refused=%lu }",
+             doubling->grows ? "growing" : "same", counts->agents, size->side_m, size->ms, counts->leaves,
+             counts->bytes, size->workers, size->one_ms, size->all_ms, size->cycles, counts->herds, counts->unfolded,
+             counts->bytes_folded, counts->bytes_unfolded, counts->bytes_each_folded, counts->bytes_each_unfolded,
+             counts->refused);
+}
+
+/* Bytes of a herd are those of the largest size on the same square: what is there once counts least in it. */
+static void write(const void *all, json_writer *writer) {
+  const osborne_results *results = all;
+  const osborne_doubling *same = &results->doublings[OSBORNE_SAME_SQUARE];
+  const osborne_counts *last = &same->rows[same->sizes - 1].counts;
+  json_bool(writer, "quick", results->base.quick);
+  write_comparison(writer, &results->compare);
+  json_number(writer, "published_share", 0.01);
+  write_found(writer, &results->compare.found);
+  write_kept(writer, &results->kept);
+  json_print(writer, "workers=%u scale[", results->workers);
+  for (int k = 0; k < OSBORNE_DOUBLINGS; k++) {
+    const osborne_doubling *doubling = &results->doublings[k];
+    for (uint32_t i = 0; i < doubling->sizes; i++) write_size(writer, doubling, &doubling->rows[i]);
+  }
+  json_print(writer, "] same_square_ended=%s same_density_ended=%s bytes_per_folded_herd=%g bytes_per_unfolded_herd=%g",
+             end_names[same->end], end_names[results->doublings[OSBORNE_SAME_DENSITY].end], last->bytes_each_folded,
+             last->bytes_each_unfolded);
+}
+
+const repro_paper repro_osborne = {
+    .name = "osborne",
+    .summary = "Osborne & Dickinson: herds (with and without folding, doubling, figures)",
+    .bytes = sizeof(osborne_results),
+    .measure = osborne_measure,
+    .check = osborne_check,
+    .write = write,
+    .print = print,
+    .figures = {{"osborne-compare", 1200, 640, plot_comparison}, {"osborne-scale", 1200, 760, plot_sizes}}};

@@ -1,37 +1,37 @@
 /* `muster repro rankin`: the basic findings, the stress figure, and dynamic levels in large worlds. */
 #include "rankin.h"
-#include "plots.h"
 
-#include "complaint.h"
+#include "text.h"
+
+enum { STRESS_TURNS = 5, LARGE_TICKS = 400, QUICK_PART = 4 /* of the characters, and of the time */ };
+
+static const uint64_t large_ns = 10000000; /* of work in each tick */
+
+static const uint32_t sizes[RANKIN_SIZES] = {100, 200, 800}, levels[RANKIN_LEVELS] = {0, 2, 3};
 
 static void print_findings(const char *title, const rankin_finding *findings, uint32_t count) {
-  printf("%s\n\n%-78s %-5s %9s  %-28s %-5s %9s\n", title, "", "holds", "", "counter-case", "holds", "");
-  for (uint32_t i = 0; i < count; i++) {
-    const rankin_finding *finding = &findings[i];
-    printf("%-78s %-5s %9.4g  %-28s %-5s %9.4g  %s\n", finding->name, finding->holds ? "yes" : "NO", finding->value,
-           finding->counter_case, finding->counter_holds ? "YES" : "no", finding->counter_value, finding->unit);
-  }
+  printf("%s\n\n                                                                               holds            "
+         "counter-case    "
+         "             holds          \n",
+         title);
+  for (const rankin_finding *it = findings; it < findings + count; it++)
+    printf("%-78s %-5s %9.4g  %-28s %-5s %9.4g  %s\n", it->name, it->holds[0] ? "yes" : "NO", it->values[0],
+           it->counter_case, it->holds[1] ? "YES" : "no", it->values[1], it->unit);
 }
 
 static void print_stress(const rankin_results *results) {
   printf("\nStress: CPU seconds for 200 ticks of 30 ms, 4 characters per tick\n(theirs finished with more than 100 "
-         "characters at level 3 only)\n\n%-12s",
-         "characters");
-  for (uint32_t level = 0; level < RANKIN_LEVELS; level++) printf("    level %u", results->levels[level]);
-  printf("\n");
-  for (uint32_t size = 0; size < RANKIN_SIZES; size++) {
-    printf("%-12u", results->sizes[size]);
-    for (uint32_t level = 0; level < RANKIN_LEVELS; level++) printf(" %10.4f", results->stress_s[size][level]);
-    printf("\n");
-  }
+         "characters at level 3 only)\n\n"
+         "characters      level 0    level 2    level 3");
+  for (uint32_t size = 0; size < RANKIN_SIZES; size++)
+    repro_print_row(text_of("%u", sizes[size]), 12, " %10.4f", 1, results->stress_s[size], RANKIN_LEVELS);
 }
 
 static void print_large(const rankin_results *results) {
-  printf(
-      "\nLevels by importance and pressure: 30 Hz, %g ms of one worker, wanted period 90 ms (sizes and time are ours)"
-      "\n\n%-12s %8s %8s %8s %8s %8s %9s "
-      "%10s %10s\n",
-      results->large_ms, "characters", "level 0", "1", "2", "3", "eased", "pressure", "top p50", "top p99");
+  printf("\n\nLevels by importance and pressure: 30 Hz, %g ms of one worker, wanted period 90 ms (sizes and time are "
+         "ours)\n\n"
+         "characters    level 0        1        2        3    eased  pressure    top p50    top p99\n",
+         results->large_ms);
   for (uint32_t i = 0; i < RANKIN_LARGE; i++) {
     const rankin_outcome *outcome = &results->dynamic[i];
     printf("%-12u", results->large[i]);
@@ -41,20 +41,20 @@ static void print_large(const rankin_results *results) {
   }
 }
 
-static void rankin_print(const rankin_results *results) {
+static void print(const void *all) {
+  const rankin_results *results = all;
   print_findings("Rankin, Acton & Katchabaw: what the paper found, 40 characters, 4 per tick", results->findings,
                  RANKIN_FINDINGS);
-  print_findings("\nWhat its parts do, each alone (runs of ours)", results->parts, RANKIN_PARTS);
+  print_findings("\nWhat its parts do, each alone (runs of ours)", results->findings + RANKIN_FINDINGS, RANKIN_PARTS);
   print_stress(results);
   print_large(results);
 }
 
-static bool rankin_plot(const rankin_results *results, const char *folder) {
-  FILE *script = plot_begin(folder, "rankin-stress", 1000, 640);
-  if (!script) return false;
+static void plot_stress(FILE *script, const void *all) {
+  const rankin_results *results = all;
   fprintf(script, "$stress << END\n");
   for (uint32_t size = 0; size < RANKIN_SIZES; size++) {
-    fprintf(script, "%u", results->sizes[size]);
+    fprintf(script, "%u", sizes[size]);
     for (uint32_t level = 0; level < RANKIN_LEVELS; level++) fprintf(script, " %.6g", results->stress_s[size][level]);
     fprintf(script, "\n");
   }
@@ -63,45 +63,34 @@ static bool rankin_plot(const rankin_results *results, const char *folder) {
                   "set logscale y\nset grid ytics\nset xlabel 'characters'\nset ylabel 'CPU seconds'\n"
                   "set key top left\nplot ");
   for (uint32_t level = 0; level < RANKIN_LEVELS; level++)
-    fprintf(script, "%s$stress using %u:xtic(1) title 'level %u'", level ? ", " : "", level + 2,
-            results->levels[level]);
+    fprintf(script, "%s$stress using %u:xtic(1) title 'level %u'", level ? ", " : "", level + 2, levels[level]);
   fprintf(script, "\n");
-  return plot_end(script);
 }
-
-static const uint64_t large_ns = 10000000; /* of work in each tick */
-
-enum { LARGE_TICKS = 400, QUICK_PART = 4 /* of the characters, and of the time */ };
 
 /* --------------------------------------------------------------------------------------------- stress, large worlds */
 
 static bool measure_stress(rankin_results *results) {
-  static const uint32_t sizes[RANKIN_SIZES] = {100, 200, 800}, levels[RANKIN_LEVELS] = {0, 2, 3};
+  rankin_plan plan = rankin_basic;
+  plan.ticks = RANKIN_TICKS;
   for (uint32_t size = 0; size < RANKIN_SIZES; size++)
     for (uint32_t level = 0; level < RANKIN_LEVELS; level++) {
-      rankin_plan plan = rankin_basic;
-      plan.characters = results->sizes[size] = sizes[size];
-      plan.level = results->levels[level] = levels[level];
-      plan.ticks = RANKIN_TICKS;
-      if (!rankin_measure(&plan, &results->stress_s[size][level])) return false;
+      plan.characters = sizes[size];
+      plan.level = levels[level];
+      if (!rankin_measure(&plan, 1, STRESS_TURNS, &results->stress_s[size][level])) return false;
     }
   return true;
 }
 
 static bool run_large(rankin_results *results) {
-  static const uint32_t sizes[RANKIN_LARGE] = {10000, 100000};
+  static const uint32_t large[RANKIN_LARGE] = {10000, 100000};
+  uint32_t part = results->base.quick ? QUICK_PART : 1;
+  rankin_plan plan = rankin_basic;
+  plan.level = RANKIN_DYNAMIC;
+  plan.ticks = LARGE_TICKS;
+  plan.capacity_ns = large_ns / part;
+  results->large_ms = (double)plan.capacity_ns * 1e-6;
   for (uint32_t i = 0; i < RANKIN_LARGE; i++) {
-    uint32_t part = results->quick ? QUICK_PART : 1;
-    rankin_plan plan = {.characters = sizes[i] / part,
-                        .capacity_ns = large_ns / part,
-                        .level = RANKIN_DYNAMIC,
-                        .ticks = LARGE_TICKS,
-                        .importance = 1.0f,
-                        .ageing = 1.0f,
-                        .runs = 1.0f,
-                        .guarantee_ticks = 20};
-    results->large[i] = plan.characters;
-    results->large_ms = (double)plan.capacity_ns * 1e-6;
+    results->large[i] = plan.characters = large[i] / part;
     if (!rankin_run(&plan, &results->dynamic[i])) return false;
   }
   return true;
@@ -109,12 +98,12 @@ static bool run_large(rankin_results *results) {
 
 /* ---------------------------------------------------------------------------------------------------------- checks */
 
-static void check_findings(const rankin_finding *findings, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) {
-    const rankin_finding *finding = &findings[i];
-    repro_check_that(finding->holds, "%s (%.4g %s)", finding->name, finding->value, finding->unit);
-    repro_check_that(!finding->counter_holds, "counter-case, %s: that does not hold (%.4g %s)", finding->counter_case,
-                     finding->counter_value, finding->unit);
+static void check_findings(const rankin_results *results) {
+  for (uint32_t i = 0; i < RANKIN_FINDINGS + RANKIN_PARTS; i++) {
+    const rankin_finding *it = &results->findings[i];
+    repro_check_that(it->holds[0], "%s (%.4g %s)", it->name, it->values[0], it->unit);
+    repro_check_that(!it->holds[1], "counter-case, %s: that does not hold (%.4g %s)", it->counter_case, it->values[1],
+                     it->unit);
   }
 }
 
@@ -123,7 +112,7 @@ static void check_stress(const rankin_results *results) {
     const double *seconds = results->stress_s[size];
     repro_check_that(seconds[0] > seconds[1] && seconds[1] > seconds[2],
                      "%u characters: 200 ticks finish at levels 0, 2 and 3, each with less CPU (%.4f, %.4f, %.4f s)",
-                     results->sizes[size], seconds[0], seconds[1], seconds[2]);
+                     sizes[size], seconds[0], seconds[1], seconds[2]);
   }
 }
 
@@ -150,10 +139,9 @@ static void check_large(const rankin_results *results) {
 static void write_findings(json_writer *writer, const char *name, const rankin_finding *findings, uint32_t count) {
   json_begin_array(writer, name);
   for (uint32_t i = 0; i < count; i++) {
-    const rankin_finding *finding = &findings[i];
+    const rankin_finding *it = &findings[i];
     json_print(writer, "{ name=%s holds=%d value=%g unit=%s counter_case=%s counter_holds=%d counter_value=%g }",
-               finding->name, finding->holds, finding->value, finding->unit, finding->counter_case,
-               finding->counter_holds, finding->counter_value);
+               it->name, it->holds[0], it->values[0], it->unit, it->counter_case, it->holds[1], it->values[1]);
   }
   json_end_array(writer);
 }
@@ -162,8 +150,8 @@ static void write_stress(json_writer *writer, const rankin_results *results) {
   json_begin_array(writer, "stress");
   for (uint32_t size = 0; size < RANKIN_SIZES; size++)
     for (uint32_t level = 0; level < RANKIN_LEVELS; level++) {
-      json_print(writer, "{ characters=%u level=%u seconds_per_200_ticks=%g }", results->sizes[size],
-                 results->levels[level], results->stress_s[size][level]);
+      json_print(writer, "{ characters=%u level=%u seconds_per_200_ticks=%g }", sizes[size], levels[level],
+                 results->stress_s[size][level]);
     }
   json_end_array(writer);
 }
@@ -181,23 +169,31 @@ static void write_large(json_writer *writer, const rankin_results *results) {
   json_end_array(writer);
 }
 
-static bool reproduce(json_writer *writer, const char *plots, bool quick, bool quiet) {
-  rankin_results results = {.quick = quick};
-  if (!rankin_find(results.findings) || !rankin_find_parts(results.parts) || !measure_stress(&results) ||
-      !run_large(&results))
-    return false;
-  check_findings(results.findings, RANKIN_FINDINGS);
-  check_findings(results.parts, RANKIN_PARTS);
-  check_stress(&results);
-  check_large(&results);
-  json_string(writer, "paper", repro_rankin.name);
-  write_findings(writer, "findings", results.findings, RANKIN_FINDINGS);
-  write_findings(writer, "parts", results.parts, RANKIN_PARTS);
-  write_stress(writer, &results);
-  write_large(writer, &results);
-  if (!quiet) rankin_print(&results);
-  return !plots || rankin_plot(&results, plots);
+static bool measure(void *all) {
+  rankin_results *results = all;
+  return rankin_find(results->findings) && measure_stress(results) && run_large(results);
 }
 
-const repro_paper repro_rankin = {
-    "rankin", "Rankin, Acton & Katchabaw: importance, priority, levels (the stress figure)", reproduce, NULL};
+static void check(const void *all) {
+  check_findings(all);
+  check_stress(all);
+  check_large(all);
+}
+
+static void write(const void *all, json_writer *writer) {
+  const rankin_results *results = all;
+  write_findings(writer, "findings", results->findings, RANKIN_FINDINGS);
+  write_findings(writer, "parts", results->findings + RANKIN_FINDINGS, RANKIN_PARTS);
+  write_stress(writer, results);
+  write_large(writer, results);
+}
+
+const repro_paper repro_rankin = {.name = "rankin",
+                                  .summary =
+                                      "Rankin, Acton & Katchabaw: importance, priority, levels (the stress figure)",
+                                  .bytes = sizeof(rankin_results),
+                                  .measure = measure,
+                                  .check = check,
+                                  .write = write,
+                                  .print = print,
+                                  .figures = {{"rankin-stress", 1000, 640, plot_stress}}};

@@ -42,38 +42,37 @@ typedef struct rankin_outcome {
   uint64_t period_ns;              /* wanted */
 } rankin_outcome;
 
+/* What is claimed, and where it must not hold. */
 typedef struct rankin_finding {
   const char *name;
   const char *unit; /* of what was looked at */
-  bool holds;
-  const char *counter_case; /* where it must not hold */
-  bool counter_holds;
-  double value, counter_value; /* what was looked at */
+  const char *counter_case;
+  bool holds[2];    /* and in the counter-case */
+  double values[2]; /* what was looked at */
 } rankin_finding;
 
 typedef struct rankin_results {
-  bool quick; /* large worlds are a quarter as large, with a quarter of the time */
-  rankin_finding findings[RANKIN_FINDINGS], parts[RANKIN_PARTS];
-  uint32_t sizes[RANKIN_SIZES], levels[RANKIN_LEVELS];
+  repro_results base; /* quick: large worlds are a quarter as large, with a quarter of the time */
+  rankin_finding findings[RANKIN_FINDINGS + RANKIN_PARTS];
   double stress_s[RANKIN_SIZES][RANKIN_LEVELS]; /* seconds per 200 ticks */
   uint32_t large[RANKIN_LARGE];
   double large_ms; /* of work that there is time for in each tick */
   rankin_outcome dynamic[RANKIN_LARGE];
 } rankin_results;
 
-/* Runs one plan. False after a complaint. */
+/* Runs one plan. False with the reason in muster_last_error(), as all that follow. */
 bool rankin_run(const rankin_plan *plan, rankin_outcome *outcome);
 
-/* The paper's findings, and the effects of its parts; each with a run of its own, and a second one in which it must not
- * hold. False after a complaint. */
-bool rankin_find(rankin_finding findings[RANKIN_FINDINGS]);
-bool rankin_find_parts(rankin_finding parts[RANKIN_PARTS]);
+/* The paper's findings, and behind them the effects of its parts; each with a run of its own, and a second one in which
+ * it must not hold. */
+bool rankin_find(rankin_finding findings[RANKIN_FINDINGS + RANKIN_PARTS]);
 
 /* 40 characters at level 2, all weights 1. */
 extern const rankin_plan rankin_basic;
 
-/* CPU time of a plan: the least of some runs, since whatever disturbs one only adds to it. False after a complaint. */
-bool rankin_measure(const rankin_plan *plan, double *cpu_s);
+/* CPU time of plans: of each the least of some runs, since whatever disturbs one only adds to it. All take turns, so
+ * that other work of the machine affects each equally. */
+bool rankin_measure(const rankin_plan *plans, uint32_t count, uint32_t turns, double *least_s);
 
 /* The results of sliced updates of equal characters. */
 typedef struct rankin_slices {

@@ -8,7 +8,6 @@ enum {
   PER_TICK = 4,
   BASIC = 40,
   BASIC_TICKS = 2000,
-  REPETITIONS = 5,
   TURNS = 15,
   STARVING_S = 2500,
   AGEING_S = 4000,
@@ -29,36 +28,28 @@ const rankin_plan rankin_basic = {.characters = BASIC,
                                   .runs = 1.0f,
                                   .guarantee_ticks = 20};
 
-static double spread_of(const rankin_outcome *outcome) {
-  return (double)outcome->most / (outcome->least ? outcome->least : 1);
-}
-
-/* The least ratio between a role and the one below it. */
-static double advantage_of(const rankin_outcome *outcome) {
-  double least = INFINITY;
-  for (uint32_t i = 1; i < RANKIN_ROLES; i++) least = fmin(least, outcome->by_role[i] / outcome->by_role[i - 1]);
-  return least;
-}
-
 static double waited_ticks(const rankin_outcome *outcome) {
   return (double)outcome->longest_wait_ns / tick_ns;
 }
 
-/* A finding: what it is run with, and without, and what of both outcomes is looked at. */
+/* A finding: what it is run with, and without, and what of both outcomes is looked at; or how it is found otherwise, in
+ * its own case, 0, and in its counter-case, 1. */
 typedef struct rankin_trial {
   const char *name, *unit, *counter_case;
   void (*plan)(rankin_plan plans[2]); /* both are the basic one before */
   bool (*holds)(const rankin_outcome outcomes[2], uint32_t which, double *value);
+  bool (*find)(uint32_t which, double *value, bool *holds);
 } rankin_trial;
 
 static bool try_out(const rankin_trial *trial, rankin_finding *finding) {
   rankin_plan plans[2] = {rankin_basic, rankin_basic};
   rankin_outcome outcomes[2];
   *finding = (rankin_finding){.name = trial->name, .unit = trial->unit, .counter_case = trial->counter_case};
-  trial->plan(plans);
-  if (!rankin_run(&plans[0], &outcomes[0]) || !rankin_run(&plans[1], &outcomes[1])) return false;
-  finding->holds = trial->holds(outcomes, 0, &finding->value);
-  finding->counter_holds = trial->holds(outcomes, 1, &finding->counter_value);
+  if (trial->plan) trial->plan(plans);
+  for (uint32_t i = 0; i < 2; i++)
+    if (trial->find ? !trial->find(i, &finding->values[i], &finding->holds[i]) : !rankin_run(&plans[i], &outcomes[i]))
+      return false;
+  for (uint32_t i = 0; trial->holds && i < 2; i++) finding->holds[i] = trial->holds(outcomes, i, &finding->values[i]);
   return true;
 }
 
@@ -69,15 +60,20 @@ static void plan_evenness(rankin_plan plans[2]) {
 }
 
 static bool is_even(const rankin_outcome outcomes[2], uint32_t which, double *value) {
-  return (*value = spread_of(&outcomes[which])) <= evenly;
+  const rankin_outcome *it = &outcomes[which];
+  return (*value = (double)it->most / (it->least ? it->least : 1)) <= evenly;
 }
 
 static void plan_advantage(rankin_plan plans[2]) {
   plans[1].importance = 0.0f;
 }
 
+/* The least ratio between a role and the one below it. */
 static bool has_advantage(const rankin_outcome outcomes[2], uint32_t which, double *value) {
-  return (*value = advantage_of(&outcomes[which])) >= clearly;
+  const double *by_role = outcomes[which].by_role;
+  *value = INFINITY;
+  for (uint32_t i = 1; i < RANKIN_ROLES; i++) *value = fmin(*value, by_role[i] / by_role[i - 1]);
+  return *value >= clearly;
 }
 
 /* The run counter would give the low characters a turn, too; and so would the class of those that have waited longer
@@ -163,74 +159,39 @@ static bool gives_way(const rankin_outcome outcomes[2], uint32_t which, double *
   return fabs(*value - wanted) <= 1 && (which || outcomes[0].by_role[RANKIN_ROLES - 1] > *value);
 }
 
-enum { OF_PARTS = RANKIN_FINDINGS, TRIALS = RANKIN_FINDINGS + 2 };
-
-/* The paper's findings, and behind them the first of the parts. */
-static const rankin_trial trials[TRIALS] = {
-    {"equal importance: runs are spread evenly", "times as many for one as for another", "importance differs by role",
-     plan_evenness, is_even},
-    {"higher importance: more runs, role by role", "times as many for the next role", "weight of importance 0",
-     plan_advantage, has_advantage},
-    {"without ageing: the least important never run", "runs of one", "ageing on", plan_starvation, is_starving},
-    {"with ageing: no character starves, though S is out of reach", "ticks waited at most", "ageing off, the same S",
-     plan_ageing, is_ageing},
-    {"mixed importance, dynamic levels: more run in the same time, the top in full", "updates in a tick",
-     "all at level 0", plan_mixture, is_mixed},
-    {"guarantee, ageing off: no character waits longer than S and one round", "ticks waited at most", "S out of reach",
-     plan_guarantee, is_guaranteed},
-    {"run counter, ageing off: one that runs often gives way to the next role, 22 times", "runs of one of that role",
-     "weight of runs 0", plan_run_counter, gives_way},
-};
-
-bool rankin_find(rankin_finding findings[RANKIN_FINDINGS]) {
-  for (uint32_t i = 0; i < RANKIN_FINDINGS; i++)
-    if (!try_out(&trials[i], &findings[i])) return false;
-  return true;
-}
-
 /* ------------------------------------------------------------------------------------------------------------ parts */
 
-static bool find_progress(rankin_finding *part) {
+static bool find_progress(uint32_t which, double *value, bool *holds) {
   const double soon = 5; /* four slices, and a tick in which another one was first */
-  rankin_slices with, without;
-  if (!rankin_run_progress(1.0f, &with) || !rankin_run_progress(0.0f, &without)) return false;
-  *part = (rankin_finding){.name = "progress: an update that was begun is finished before others begin",
-                           .unit = "ticks for an update of four slices",
-                           .holds = with.completed > 0 && with.ticks <= soon,
-                           .value = with.ticks,
-                           .counter_case = "weight of progress 0",
-                           .counter_holds = without.ticks <= soon,
-                           .counter_value = without.ticks};
+  rankin_slices it;
+  if (!rankin_run_progress(which ? 0.0f : 1.0f, &it)) return false;
+  *value = it.ticks;
+  *holds = (which || it.completed > 0) && it.ticks <= soon;
   return true;
 }
 
-static bool find_preemption(rankin_finding *part) {
+static bool find_preemption(uint32_t which, double *value, bool *holds) {
   const double tick_ms = 10;
-  rankin_slices sliced, whole;
-  if (!rankin_run_long(30, &sliced) || !rankin_run_long(1, &whole)) return false;
-  *part = (rankin_finding){.name = "preemption: a long update is cut by the tick's end, and by more important ones",
-                           .unit = "updates of three ticks' time completed",
-                           .holds = sliced.completed > 0 && sliced.missed == 0 && sliced.longest_ms <= tick_ms,
-                           .value = sliced.completed,
-                           .counter_case = "the same in one atom",
-                           .counter_holds = whole.completed > 0 && whole.missed == 0 && whole.longest_ms <= tick_ms,
-                           .counter_value = whole.completed};
+  rankin_slices it;
+  if (!rankin_run_long(which ? 1 : 30, &it)) return false;
+  *value = it.completed;
+  *holds = it.completed > 0 && it.missed == 0 && it.longest_ms <= tick_ms;
   return true;
 }
 
-bool rankin_measure(const rankin_plan *plan, double *cpu_s) {
-  *cpu_s = INFINITY;
-  for (uint32_t i = 0; i < REPETITIONS; i++) {
+bool rankin_measure(const rankin_plan *plans, uint32_t count, uint32_t turns, double *least_s) {
+  for (uint32_t i = 0; i < count; i++) least_s[i] = INFINITY;
+  for (uint32_t run = 0; run < turns * count; run++) {
     rankin_outcome outcome;
-    if (!rankin_run(plan, &outcome)) return false;
-    *cpu_s = fmin(*cpu_s, outcome.cpu_s);
+    if (!rankin_run(&plans[run % count], &outcome)) return false;
+    least_s[run % count] = fmin(least_s[run % count], outcome.cpu_s);
   }
   return true;
 }
 
-/* The greatest part of a level's cost that the next one still takes. The world without characters' work is the same at
- * each, and taken away. All take turns, so that other work of the machine affects each equally. */
-static bool find_order_of(bool vary, double *greatest) {
+/* The greatest part of a level's cost that the next one still takes; in the counter-case, of the same level under four
+ * names. The world without characters' work is the same at each, and taken away. */
+static bool find_costs(uint32_t which, double *value, bool *holds) {
   enum { EMPTY = MUSTER_LEVELS, PLANS };
   rankin_plan plans[PLANS];
   double least_s[PLANS];
@@ -238,34 +199,42 @@ static bool find_order_of(bool vary, double *greatest) {
     plans[i] = rankin_basic;
     plans[i].ticks = RANKIN_TICKS;
     plans[i].characters = i < EMPTY ? 100 : 1; /* of one, the frames alone */
-    plans[i].level = i == EMPTY ? 3 : vary ? i : 2;
-    least_s[i] = INFINITY;
+    plans[i].level = i == EMPTY ? 3 : which ? 2 : i;
   }
-  for (uint32_t turn = 0; turn < TURNS; turn++)
-    for (uint32_t i = 0; i < PLANS; i++) {
-      rankin_outcome outcome;
-      if (!rankin_run(&plans[i], &outcome)) return false;
-      least_s[i] = fmin(least_s[i], outcome.cpu_s);
-    }
-  *greatest = 0.0;
+  if (!rankin_measure(plans, PLANS, TURNS, least_s)) return false;
   for (uint32_t level = 1; level < MUSTER_LEVELS; level++) {
     double above_s = fmax(least_s[level - 1] - least_s[EMPTY], 1e-9), own_s = least_s[level] - least_s[EMPTY];
-    *greatest = fmax(*greatest, fmax(own_s, 1e-9) / above_s);
+    *value = fmax(*value, fmax(own_s, 1e-9) / above_s);
   }
+  *holds = *value <= much_less;
   return true;
 }
 
-static bool find_costs(rankin_finding *part) {
-  *part = (rankin_finding){.name = "levels cost less, in order (CPU)",
-                           .unit = "of the level above, at most",
-                           .counter_case = "one level under four names"};
-  if (!find_order_of(true, &part->value) || !find_order_of(false, &part->counter_value)) return false;
-  part->holds = part->value <= much_less;
-  part->counter_holds = part->counter_value <= much_less;
-  return true;
-}
+/* The paper's findings, and behind them the parts. */
+static const rankin_trial trials[RANKIN_FINDINGS + RANKIN_PARTS] = {
+    {"equal importance: runs are spread evenly", "times as many for one as for another", "importance differs by role",
+     plan_evenness, is_even, NULL},
+    {"higher importance: more runs, role by role", "times as many for the next role", "weight of importance 0",
+     plan_advantage, has_advantage, NULL},
+    {"without ageing: the least important never run", "runs of one", "ageing on", plan_starvation, is_starving, NULL},
+    {"with ageing: no character starves, though S is out of reach", "ticks waited at most", "ageing off, the same S",
+     plan_ageing, is_ageing, NULL},
+    {"mixed importance, dynamic levels: more run in the same time, the top in full", "updates in a tick",
+     "all at level 0", plan_mixture, is_mixed, NULL},
+    {"guarantee, ageing off: no character waits longer than S and one round", "ticks waited at most", "S out of reach",
+     plan_guarantee, is_guaranteed, NULL},
+    {"run counter, ageing off: one that runs often gives way to the next role, 22 times", "runs of one of that role",
+     "weight of runs 0", plan_run_counter, gives_way, NULL},
+    {"progress: an update that was begun is finished before others begin", "ticks for an update of four slices",
+     "weight of progress 0", .find = find_progress},
+    {"preemption: a long update is cut by the tick's end, and by more important ones",
+     "updates of three ticks' time completed", "the same in one atom", .find = find_preemption},
+    {"levels cost less, in order (CPU)", "of the level above, at most", "one level under four names",
+     .find = find_costs},
+};
 
-bool rankin_find_parts(rankin_finding parts[RANKIN_PARTS]) {
-  return try_out(&trials[OF_PARTS], &parts[0]) && try_out(&trials[OF_PARTS + 1], &parts[1]) &&
-         find_progress(&parts[2]) && find_preemption(&parts[3]) && find_costs(&parts[4]);
+bool rankin_find(rankin_finding findings[RANKIN_FINDINGS + RANKIN_PARTS]) {
+  for (uint32_t i = 0; i < RANKIN_FINDINGS + RANKIN_PARTS; i++)
+    if (!try_out(&trials[i], &findings[i])) return false;
+  return true;
 }

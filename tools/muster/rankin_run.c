@@ -1,6 +1,6 @@
 /* One run of Rankin's world. */
 #include "base/clock.h"
-#include "complaint.h"
+#include "host.h"
 #include "rankin.h"
 
 #include <string.h>
@@ -32,18 +32,6 @@ static muster_world_def world_for(const rankin_plan *plan) {
   return def;
 }
 
-static bool populate_large(const rankin_plan *plan, muster_world *world) {
-  const muster_module *module = muster_module_rankin();
-  muster_module_options options = muster_default_module_options();
-  muster_module_needs needs = {.size = sizeof needs};
-  void *instance = NULL;
-  options.agents = plan->characters;
-  if (module->open(&options, &instance, &needs) != MUSTER_OK) return false;
-  bool done = module->populate(instance, world) == MUSTER_OK;
-  module->close(instance);
-  return done;
-}
-
 static bool populate_small(const rankin_plan *plan, muster_world *world) {
   muster_type type;
   rankin_def def = {.characters = plan->characters,
@@ -70,8 +58,7 @@ static void sum_up_runs(const rankin_plan *plan, const muster_world *world, rank
   muster_agent_info info = muster_default_agent_info();
   uint32_t number = 0;
   outcome->least = UINT32_MAX;
-  for (muster_agent agent = muster_agent_next(world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
-       agent = muster_agent_next(world, agent), number++) {
+  for (muster_agent agent = {0, 0}; !muster_agent_is_null(agent = muster_agent_next(world, agent)); number++) {
     if (muster_agent_read(world, agent, &info) != MUSTER_OK) continue;
     rankin_life life = rankin_life_of(info.state);
     if (life.runs < outcome->least) outcome->least = life.runs;
@@ -99,16 +86,20 @@ static void sum_up(const rankin_plan *plan, const muster_world *world, rankin_ou
   outcome->top_p99_ns = statistics.bands[band].staleness.p99_ns;
 }
 
+/* A large world is that of the scenario, with its observers. */
 bool rankin_run(const rankin_plan *plan, rankin_outcome *outcome) {
-  muster_world_def def = world_for(plan);
-  muster_world *world = muster_world_create(&def);
+  host_setup setup = host_default_setup(muster_module_rankin());
+  struct host host = {0};
+  bool ran;
+  setup.options.agents = plan->characters;
+  setup.world = world_for(plan);
   *outcome = (rankin_outcome){0};
-  bool ran = world && (is_large(plan) ? populate_large(plan, world) : populate_small(plan, world)) &&
-             run_ticks(plan, world, outcome);
-  if (ran)
-    sum_up(plan, world, outcome);
+  if (is_large(plan))
+    ran = host_open(&host, &setup);
   else
-    complain_failure("rankin: %s", muster_last_error());
-  muster_world_destroy(world);
+    ran = (host.world = muster_world_create(&setup.world)) && populate_small(plan, host.world);
+  ran = ran && run_ticks(plan, host.world, outcome);
+  if (ran) sum_up(plan, host.world, outcome);
+  host_close(&host);
   return ran;
 }

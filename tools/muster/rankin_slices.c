@@ -1,5 +1,4 @@
 /* Small worlds of Rankin's scheduler with updates that take several ticks: the effects of progress and preemption. */
-#include "complaint.h"
 #include "rankin.h"
 
 #include <math.h>
@@ -56,15 +55,6 @@ static muster_type_def little_type(struct notes *notes) {
   return def;
 }
 
-static bool spawn_all(muster_world *world, const muster_type_def *type, uint32_t count, float importance) {
-  muster_agent_def def = muster_default_agent_def();
-  def.type = muster_type_register(world, type);
-  def.importance_floor = importance;
-  for (uint32_t i = 0; i < count; i++)
-    if (!def.type.index || muster_agent_is_null(muster_agent_spawn(world, &def))) return false;
-  return true;
-}
-
 static bool run_ticks(muster_world *world, struct notes *notes, rankin_slices *slices) {
   muster_frame_report report = muster_default_frame_report();
   for (notes->tick = 0; notes->tick < TICKS; notes->tick++) {
@@ -77,12 +67,6 @@ static bool run_ticks(muster_world *world, struct notes *notes, rankin_slices *s
   slices->completed = notes->completed;
   slices->ticks = notes->ticks / fmax(notes->completed, 1);
   return true;
-}
-
-static bool close_world(muster_world *world, bool done) {
-  if (!done) complain_failure("rankin: %s", muster_last_error());
-  muster_world_destroy(world);
-  return done;
 }
 
 bool rankin_run_progress(float weight, rankin_slices *slices) {
@@ -104,7 +88,9 @@ bool rankin_run_progress(float weight, rankin_slices *slices) {
   type.set_count = 1;
   type.slice_ns = MS;
   muster_world *world = muster_world_create(&def);
-  return close_world(world, world && spawn_all(world, &type, CHARACTERS, 0.5f) && run_ticks(world, &notes, slices));
+  bool done = world && repro_spawn(world, &type, CHARACTERS, 0.5f) && run_ticks(world, &notes, slices);
+  muster_world_destroy(world);
+  return done;
 }
 
 bool rankin_run_long(uint32_t count, rankin_slices *slices) {
@@ -123,6 +109,8 @@ bool rankin_run_long(uint32_t count, rankin_slices *slices) {
   important.atoms = &brief;
   important.atom_count = 1;
   muster_world *world = muster_world_create(&def);
-  return close_world(world, world && spawn_all(world, &important, IMPORTANT, 1.0f) &&
-                                spawn_all(world, &long_type, 1, 0.1f) && run_ticks(world, &notes, slices));
+  bool done = world && repro_spawn(world, &important, IMPORTANT, 1.0f) && repro_spawn(world, &long_type, 1, 0.1f) &&
+              run_ticks(world, &notes, slices);
+  muster_world_destroy(world);
+  return done;
 }

@@ -8,7 +8,7 @@
 #include "repro.h"
 #include "scenarios/scenarios.h"
 
-enum { TAN_WONG_ROWS = 3, TAN_WONG_ANIMATS = 100 };
+enum { TAN_WONG_ROWS = 3, TAN_WONG_ANIMATS = 100, TAN_WONG_FRAMES_MAX = 1200 };
 
 /* One frame, for the figure. */
 typedef struct tan_wong_frame {
@@ -19,29 +19,24 @@ typedef struct tan_wong_frame {
   double overhead_ms;
 } tan_wong_frame;
 
-/* A stretch of frames, summed up.
+/* A stretch of frames, summed up: a row of Table 2, or a part of Figure 5.
  *
  * U_total is what the AI really took: C_total / T_f. The paper's own figures show that it means this and not the sum of
  * the fitted C_i / T_i: that would be T_d / T_f = 0.654 in the row of 20 ms, where 16.745 / 30.59 = 0.547 is what
  * stands there. It is taken over the whole stretch, so that long frames count for as long as they are. */
-typedef struct tan_wong_phase {
-  double c_total_ms, u_total, u_fitted, frame_ms, fps, d_assigned_ms, overhead_ms;
-  double c_largest_ms; /* of any frame */
-} tan_wong_phase;
-
-/* A row of Table 2. */
 typedef struct tan_wong_row {
+  double c_total_ms, u_total, u_fitted, frame_ms, fps;
+  double c_largest_ms;  /* of any frame */
+  double d_assigned_ms; /* mean of T_i - T_io as fitted */
+  double overhead_ms;   /* NaN when it was not measured */
+  /* Of a whole run. */
   double budget_ms;
-  double c_total_ms, u_total;
-  double d_assigned_ms;    /* mean of T_i - T_io as fitted */
-  double d_interval_ms;    /* mean of the time from one update to the next, less T_io: delays included */
-  double fps, overhead_ms; /* the latter NaN when it was not measured */
+  double rest_ms;                       /* of a frame: an input, taken from the published rows */
+  double d_interval_ms;                 /* mean time from one update to the next, less T_io: delays included */
+  double longest_wait_ms;               /* from release to start */
+  double assigned_ms[TAN_WONG_SPECIES]; /* T_i as fitted, the mean of all frames after the warm-up */
+  double interval_ms[TAN_WONG_SPECIES]; /* from one update to the next */
 } tan_wong_row;
-
-/* What an animat is, as its scenario reports it. */
-typedef struct tan_wong_animat {
-  double cost_ms, cost_max_ms, period_ms, period_max_ms;
-} tan_wong_animat;
 
 /* One run. */
 typedef struct tan_wong_plan {
@@ -50,18 +45,13 @@ typedef struct tan_wong_plan {
   uint64_t rest_ns;                /* of the frame: rendering and the like */
   uint64_t extra_ns;               /* more of that in frames from .. to - 1 */
   uint32_t extra_from, extra_to;
-  uint32_t warm_up, frames; /* run, and of these not counted for d_interval */
+  uint32_t warm_up, frames; /* run, and of these not counted */
   bool wall;                /* on the wall clock, with real work */
 } tan_wong_plan;
 
-/* The results of the animats. */
-typedef struct tan_wong_outcome {
-  tan_wong_animat animat;
-  double interval_deviation_ms;         /* mean of the time from one update to the next, less T_io */
-  double longest_wait_ms;               /* from release to start */
-  double assigned_ms[TAN_WONG_SPECIES]; /* T_i as fitted, the mean of all frames after the warm-up */
-  double interval_ms[TAN_WONG_SPECIES]; /* from one update to the next */
-} tan_wong_outcome;
+static inline double tan_wong_ms(uint64_t ns) {
+  return (double)ns * 1e-6;
+}
 
 /* ------------------------------------------------------------------------------------------ the rule without Muster */
 
@@ -79,20 +69,26 @@ typedef enum tan_wong_rule {
   TAN_WONG_RULES
 } tan_wong_rule;
 
+/* An animat without Muster. */
 typedef struct tan_wong_task {
   double cost_ms, nominal_ms, longest_ms, elasticity;
-  double period_ms; /* that a rule gives it */
+  double period_ms;  /* that a rule gives it */
+  double compressed; /* U_i, while the rule is applied; */
+  bool at_longest;   /* and whether that is of its longest period */
+  double last_ms;    /* T_last of figure 3: when its last update was due */
+  double ran_ms;     /* when it ran */
+  uint32_t delays;   /* M */
 } tan_wong_task;
 
+/* Makes all animats, of species in turn. */
+void tan_wong_begin(const tan_wong_species species[TAN_WONG_SPECIES], tan_wong_task tasks[TAN_WONG_ANIMATS]);
+
 /* Fits the periods to a utilisation, U_d. */
-void tan_wong_fit(tan_wong_rule rule, tan_wong_task *tasks, uint32_t count, double desired);
+void tan_wong_fit(tan_wong_rule rule, tan_wong_task tasks[TAN_WONG_ANIMATS], double desired);
 
 /* The paper's whole scheduler on arrays, frame by frame, with the costs of the plan's species: figure 2 by the rule,
  * figure 3 with its updates of T_last, T_next and M. */
 tan_wong_row tan_wong_model(tan_wong_rule rule, const tan_wong_plan *plan);
-
-/* Animats that differ in cost alone: by so much of the mean, evenly from species to species. */
-void tan_wong_spread(double share, tan_wong_species species[TAN_WONG_SPECIES]);
 
 /* --------------------------------------------------------------------------------------------------------- results */
 
@@ -108,55 +104,36 @@ typedef struct tan_wong_slip {
 
 /* Species that differ in everything: their periods by each rule, and by Muster. */
 typedef struct tan_wong_unequal {
-  tan_wong_species species[TAN_WONG_SPECIES];
-  double budget_ms, c_total_ms, frame_ms;
+  const tan_wong_species *species;
   double wanted_ms[TAN_WONG_RULES][TAN_WONG_SPECIES];
-  tan_wong_outcome outcome;
+  tan_wong_row row;
 } tan_wong_unequal;
 
+enum { TAN_WONG_BEFORE = 0, TAN_WONG_DURING, TAN_WONG_AFTER, TAN_WONG_PHASES };
+
 typedef struct tan_wong_results {
-  bool quick; /* without the overhead, which is the wall clock's */
-  tan_wong_animat animat;
-  double longest_wait_ms[TAN_WONG_ROWS];
-  double rest_ms[TAN_WONG_ROWS]; /* of a frame: an input, taken from the published rows */
+  repro_results base; /* quick: without the overhead, which is the wall clock's */
+  tan_wong_plan plans[TAN_WONG_ROWS];
   tan_wong_row rows[TAN_WONG_ROWS];
-  tan_wong_phase phases[TAN_WONG_ROWS]; /* of the rows */
-  tan_wong_plan disturbance;            /* Figure 5 */
-  tan_wong_frame *series;               /* its frames */
-  tan_wong_phase before, during, after;
   tan_wong_slip slip;
   tan_wong_unequal unequal;
+  tan_wong_plan disturbance;                  /* Figure 5 */
+  tan_wong_frame series[TAN_WONG_FRAMES_MAX]; /* its frames; before it, those of any run */
+  tan_wong_row phases[TAN_WONG_PHASES];
 } tan_wong_results;
 
 /* Table 2 as published. Its D_period stands as d_interval_ms: 47.93 exceeds T_imax - T_io, so delays are in it. */
 extern const tan_wong_row tan_wong_published[TAN_WONG_ROWS];
 
-/* Runs `plan->frames` frames into `frames`. `outcome` may be null. False after a complaint. */
-bool tan_wong_run(const tan_wong_plan *plan, tan_wong_frame *frames, tan_wong_outcome *outcome);
-
-/* Runs the rows with costs that differ, by both readings of figure 2 and by Muster. False after a complaint. */
-bool tan_wong_find_slip(const tan_wong_plan plans[TAN_WONG_ROWS], tan_wong_frame *frames, tan_wong_slip *slip);
-
-/* Runs the species that differ in everything. False after a complaint. */
-bool tan_wong_find_unequal(tan_wong_frame *frames, tan_wong_unequal *unequal);
-
-/* A run's results, as a row. */
-tan_wong_row tan_wong_row_of(const tan_wong_plan *plan, const tan_wong_phase *phase, const tan_wong_outcome *outcome);
+/* Runs `plan->frames` frames into `frames` and sums them up. False with the reason in muster_last_error(), as all that
+ * follow. */
+bool tan_wong_run(const tan_wong_plan *plan, tan_wong_frame *frames, tan_wong_row *row);
 
 /* Sums up frames from .. to - 1. */
-tan_wong_phase tan_wong_sum_up(const tan_wong_frame *frames, uint32_t from, uint32_t to);
+tan_wong_row tan_wong_sum_up(const tan_wong_frame *frames, uint32_t from, uint32_t to);
 
-/* Adds what the reproduction must show. */
-void tan_wong_check(const tan_wong_results *results);
-
-/* Writes the results as members of the open object. */
-void tan_wong_write(json_writer *writer, const tan_wong_results *results);
-
-/* Prints ours beside the paper's. */
-void tan_wong_print(const tan_wong_results *results);
-void tan_wong_print_rules(const tan_wong_results *results); /* the tables that follow Table 2 */
-
-/* Draws both figures into a folder. */
-bool tan_wong_plot(const tan_wong_results *results, const char *folder);
+/* Of the paper's row. */
+bool tan_wong_measure(void *all);
+void tan_wong_check(const void *all);
 
 #endif

@@ -6,8 +6,6 @@
 #ifndef TOOLS_WRIGHT_H
 #define TOOLS_WRIGHT_H
 
-#include "host.h"
-#include "progress.h"
 #include "repro.h"
 #include "scenarios/scenarios.h"
 
@@ -52,20 +50,21 @@ typedef struct wright_outcome {
 } wright_outcome;
 
 typedef struct wright_row {
-  uint32_t agents;       /* the most before degradation: 1 % missed, or a set below a third of its rate */
-  uint32_t untroubled;   /* the most agents of which none ever missed anything */
-  wright_outcome limit;  /* of the first */
-  wright_outcome served; /* of as many as the paper's best version served */
-  wright_outcome crowd;  /* of three times as many */
-  bool alike;            /* the same world came of the crowd on one thread with as much time */
-  double overhead_ns;    /* scheduling, per update; NaN = not measured */
-  double overhead_share; /* by the work of an update */
+  uint32_t agents;             /* the most before degradation: 1 % missed, or a set below a third of its rate */
+  uint32_t untroubled;         /* the most agents of which none ever missed anything */
+  wright_outcome limit;        /* of the first */
+  wright_outcome served;       /* of as many as the paper's best version served */
+  double loads[WRIGHT_FRAMES]; /* of their first frames, by the budget */
+  wright_outcome crowd;        /* of three times as many */
+  bool alike;                  /* the same world came of the crowd on one thread with as much time */
+  double overhead_ns;          /* scheduling, per update; NaN = not measured */
+  double overhead_share;       /* by the work of an update */
 } wright_row;
 
-/* How many processes run in a frame, or their work: before and after activation delays. */
-typedef struct wright_peaks {
-  uint32_t before[WRIGHT_FRAMES], after[WRIGHT_FRAMES];
-} wright_peaks;
+/* Parts of the time that three agents or sets had, of priority 10, 30 and 60, and the part that was used in all. */
+typedef struct wright_shares {
+  double parts[WRIGHT_PARTS], used;
+} wright_shares;
 
 /* The result of a set that needs three times a frame's time, after a number of frames. */
 typedef struct wright_mode {
@@ -74,38 +73,29 @@ typedef struct wright_mode {
 
 /* The parts of the process manager, each alone. */
 typedef struct wright_manager {
-  double agents[WRIGHT_PARTS],
-      sets[WRIGHT_PARTS];        /* parts of the time of agents, and of sets, of priority 10, 30, 60 */
-  double agents_used, sets_used; /* the part of the available time that was used in all */
-  wright_mode modes[3];          /* by muster_mode */
-  uint64_t turns[WRIGHT_PARTS];  /* of sets of which a frame's time holds one */
+  wright_shares agents, sets;
+  wright_mode modes[3];       /* by muster_mode */
+  double turns[WRIGHT_PARTS]; /* of sets of which a frame's time holds one */
 } wright_manager;
 
 typedef struct wright_results {
-  bool quick; /* no search for how many agents the versions serve, and no overhead measured */
+  repro_results base; /* quick: no search for how many agents the versions serve, and no overhead measured */
+  double costs_ns[PURSUIT_ATOMS];
   wright_manager manager;
-  uint32_t counts[WRIGHT_COUNTS];
-  uint64_t budget_ns; /* T_d on one worker */
+  double counts[WRIGHT_COUNTS];
+  double before[WRIGHT_FRAMES + 1], after[WRIGHT_FRAMES + 1]; /* processes that run in a frame, by delays */
   wright_row rows[WRIGHT_VERSIONS];
-  wright_peaks peaks;                                             /* of processes */
-  double loads_before[WRIGHT_FRAMES], loads_after[WRIGHT_FRAMES]; /* of frames, by the budget */
 } wright_results;
 
-extern const uint32_t wright_published[WRIGHT_COUNTS];
-extern const uint32_t wright_priorities[WRIGHT_PARTS];
+extern const double wright_published[WRIGHT_COUNTS], wright_priorities[WRIGHT_PARTS];
 
 /* ------------------------------------------------------------------------------------------------------ processes */
 
 /* Table 2, by an agent with three sets: in how many of the frames 1 .. 105 exactly two and exactly three of the periods
- * 4, 6, 8 coincide, and of 3, 5, 7. False after a complaint, as all that follow. */
-bool wright_count(uint32_t counts[WRIGHT_COUNTS]);
-
-/* P(t), how many processes run in a frame: by so many agents with sets of periods 4, 6 and 8, all begun at once, and
- * with the delays of 0 .. most frames that Muster gives them. */
-bool wright_find_peaks(uint32_t agents, uint32_t most, wright_peaks *peaks);
-
-/* Shares of agents and of sets, modes and turns. */
-bool wright_run_manager(wright_manager *manager);
+ * 4, 6, 8 coincide, and of 3, 5, 7. Then P(t), how many processes run in a frame: by WRIGHT_SERVED agents with sets of
+ * periods 4, 6 and 8, all begun at once, and with the delays of up to WRIGHT_DELAY frames that Muster gives them. Then
+ * shares of agents and of sets, modes and turns. False with the reason in muster_last_error(), as all that follow. */
+bool wright_run_sets(wright_results *results);
 
 /* ------------------------------------------------------------------------------------------------------- versions */
 
@@ -115,38 +105,19 @@ uint64_t wright_budget_ns(void);
 /* The mean work of an update, by the model. */
 double wright_update_ns(void);
 
-/* Runs a version with so many agents, on as many threads as it has workers; `loads` of the first WRIGHT_FRAMES frames
- * may be null. False after a complaint. */
-bool wright_run(const wright_version *version, uint32_t agents, wright_outcome *outcome, double *loads);
-
-/* Runs two populations of given size. False after a complaint. */
-bool wright_run_crowds(const wright_version *version, wright_row *row);
-
-/* Finds how many agents a version serves; `line` shows which number is tried. False after a complaint. */
-bool wright_find_limits(const wright_version *version, struct progress *line, wright_row *row);
-
 /* ---------------------------------------------------------------------------------------------------------- costs */
 
-/* Measures the mean cost of every atom on the wall clock. False after a complaint. */
+/* Measures the mean cost of every atom on the wall clock. */
 bool wright_measure_costs(double costs_ns[PURSUIT_ATOMS]);
 
 /* Measures Muster's overhead per update against a plain loop with the same callbacks on the same memory, the fastest of
- * many rounds, on one worker. False after a complaint, also when the two came to different worlds. */
+ * many rounds, on one worker. False also when the two came to different worlds. */
 bool wright_measure_overhead(const wright_version *version, double *each_ns);
 
 /* ----------------------------------------------------------------------------------------------------------- show */
 
-/* Adds what the reproduction must show. */
-void wright_check(const wright_results *results);
-
-/* Writes the results as members of the open object. */
-void wright_write(json_writer *writer, const wright_results *results);
-
-/* Prints ours beside the paper's. */
-void wright_print(const wright_results *results);
-void wright_print_costs(const double costs_ns[PURSUIT_ATOMS]);
-
-/* Draws the figures into a folder. */
-bool wright_plot(const wright_results *results, const char *folder);
+/* Of the paper's row. */
+bool wright_measure(void *all);
+void wright_check(const void *all);
 
 #endif

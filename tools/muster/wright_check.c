@@ -7,29 +7,31 @@
 static void check_table2(const wright_results *results) {
   static const char *const names[WRIGHT_COUNTS] = {"4, 6, 8: two", "4, 6, 8: three", "3, 5, 7: two", "3, 5, 7: three"};
   for (int i = 0; i < WRIGHT_COUNTS; i++)
-    repro_check_that(results->counts[i] == wright_published[i], "Table 2: %s processes in %u frames (%u)", names[i],
+    repro_check_that(results->counts[i] == wright_published[i], "Table 2: %s processes in %.0f frames (%.0f)", names[i],
                      wright_published[i], results->counts[i]);
 }
 
-static uint32_t most_of(const uint32_t *values) {
-  uint32_t most = 0;
-  for (int i = WRIGHT_FRAMES / 2; i < WRIGHT_FRAMES; i++) most = values[i] > most ? values[i] : most;
+static double most_of(const double *values) {
+  double most = 0;
+  for (int i = WRIGHT_FRAMES / 2; i < WRIGHT_FRAMES; i++) most = fmax(most, values[i]);
   return most;
 }
 
 static void check_peaks(const wright_results *results) {
-  uint32_t before = most_of(results->peaks.before), after = most_of(results->peaks.after);
-  repro_check_that(2 * after <= before, "delays of up to %d frames halve the peak of P(t) or better (%u to %u)",
+  double before = most_of(results->before), after = most_of(results->after);
+  repro_check_that(2 * after <= before, "delays of up to %d frames halve the peak of P(t) or better (%.0f to %.0f)",
                    WRIGHT_DELAY, before, after);
 }
 
 /* Three parts that go by priority, and all time used. */
-static void check_parts(const double parts[WRIGHT_PARTS], double used, const char *of) {
+static void check_shares(const wright_shares *shares, const char *of) {
+  const double *parts = shares->parts;
   bool hold = true;
   for (uint32_t i = 0; i < WRIGHT_PARTS; i++) hold &= fabs(parts[i] - wright_priorities[i] / 100.0) <= 0.02;
   repro_check_that(hold, "%s: priorities 10, 30 and 60 have 10, 30 and 60 %% of it within 2 (%.1f, %.1f, %.1f)", of,
                    parts[0] * 100, parts[1] * 100, parts[2] * 100);
-  repro_check_that(used >= 0.97 && used <= 1, "%s: all of it is used (%.1f %%)", of, used * 100);
+  repro_check_that(shares->used >= 0.97 && shares->used <= 1, "%s: all of it is used (%.1f %%)", of,
+                   shares->used * 100);
 }
 
 static void check_mode(const wright_mode *mode, const char *what, wright_mode wanted) {
@@ -40,9 +42,9 @@ static void check_mode(const wright_mode *mode, const char *what, wright_mode wa
 
 static void check_manager(const wright_manager *manager) {
   const uint64_t frames = WRIGHT_MODE_FRAMES, atoms = WRIGHT_MODE_ATOMS;
-  const uint64_t *turns = manager->turns, each = WRIGHT_TURN_FRAMES / WRIGHT_PARTS;
-  check_parts(manager->agents, manager->agents_used, "agents' share of the frame");
-  check_parts(manager->sets, manager->sets_used, "sets' share of the update");
+  const double *turns = manager->turns, each = WRIGHT_TURN_FRAMES / WRIGHT_PARTS;
+  check_shares(&manager->agents, "agents' share of the frame");
+  check_shares(&manager->sets, "sets' share of the update");
   check_mode(&manager->modes[MUSTER_MODE_RUN], "mode run: what has begun runs whole, whatever its share",
              (wright_mode){frames, frames * 3 * atoms, frames});
   check_mode(&manager->modes[MUSTER_MODE_SUSPENDABLE], "mode suspendable: what was cut begins with its first atom",
@@ -50,7 +52,7 @@ static void check_manager(const wright_manager *manager) {
   check_mode(&manager->modes[MUSTER_MODE_SLICEABLE], "mode sliceable: what was cut goes on after its last atom",
              (wright_mode){1, frames * atoms, 1});
   repro_check_that(turns[0] == each && turns[1] == each && turns[2] == each,
-                   "out of time, it goes on behind the last set that ran (turns of three: %lu, %lu, %lu)", turns[0],
+                   "out of time, it goes on behind the last set that ran (turns of three: %.0f, %.0f, %.0f)", turns[0],
                    turns[1], turns[2]);
 }
 
@@ -60,23 +62,20 @@ static void check_ratio(uint32_t delayed, uint32_t unscheduled, const char *unti
                    (double)delayed / unscheduled, (double)WRIGHT_SERVED / WRIGHT_BASE);
 }
 
-static void check_limits(const wright_results *results) {
-  const wright_row *rows = results->rows, *unscheduled = &rows[WRIGHT_UNSCHEDULED], *delayed = &rows[WRIGHT_DELAYED];
-  repro_check_that(rows[WRIGHT_NAIVE].agents < unscheduled->agents,
-                   "unscheduled serves more agents than naive (%u, by the choice of T_d; %u)", unscheduled->agents,
-                   rows[WRIGHT_NAIVE].agents);
-  repro_check_that(rows[WRIGHT_SCHEDULED].agents > unscheduled->agents,
-                   "scheduled serves more than unscheduled (%u; %u)", rows[WRIGHT_SCHEDULED].agents,
-                   unscheduled->agents);
-  repro_check_that(delayed->agents > rows[WRIGHT_SCHEDULED].agents,
-                   "scheduled with delay serves more than without (%u; %u)", delayed->agents,
-                   rows[WRIGHT_SCHEDULED].agents);
-  check_ratio(delayed->agents, unscheduled->agents, "before degradation,");
-  check_ratio(delayed->untroubled, unscheduled->untroubled, "before anything is missed,");
-  for (int i = WRIGHT_OURS + 1; i < WRIGHT_VERSIONS; i++)
-    repro_check_that(rows[i].agents >= 1.6 * rows[i - 1].agents, "%s: %.2f times the agents of %s (%u; %u)",
-                     wright_versions[i].name, (double)rows[i].agents / rows[i - 1].agents, wright_versions[i - 1].name,
-                     rows[i].agents, rows[i - 1].agents);
+static void check_limits(const wright_row *rows) {
+  uint32_t naive = rows[WRIGHT_NAIVE].agents, unscheduled = rows[WRIGHT_UNSCHEDULED].agents;
+  uint32_t scheduled = rows[WRIGHT_SCHEDULED].agents, delayed = rows[WRIGHT_DELAYED].agents;
+  repro_check_that(naive < unscheduled, "unscheduled serves more agents than naive (%u, by the choice of T_d; %u)",
+                   unscheduled, naive);
+  repro_check_that(scheduled > unscheduled, "scheduled serves more than unscheduled (%u; %u)", scheduled, unscheduled);
+  repro_check_that(delayed > scheduled, "scheduled with delay serves more than without (%u; %u)", delayed, scheduled);
+  check_ratio(delayed, unscheduled, "before degradation,");
+  check_ratio(rows[WRIGHT_DELAYED].untroubled, rows[WRIGHT_UNSCHEDULED].untroubled, "before anything is missed,");
+  for (int i = WRIGHT_OURS + 1; i < WRIGHT_VERSIONS; i++) {
+    uint32_t more = rows[i].agents, fewer = rows[i - 1].agents;
+    repro_check_that(more >= 1.6 * fewer, "%s: %.2f times the agents of %s (%u; %u)", wright_versions[i].name,
+                     (double)more / fewer, wright_versions[i - 1].name, more, fewer);
+  }
 }
 
 static void check_crowds(const wright_row *rows) {
@@ -84,28 +83,29 @@ static void check_crowds(const wright_row *rows) {
     repro_check_that(!wright_versions[i].managed || rows[i].crowd.peak_load <= 1.02,
                      "%s: with too many agents %s frame is over its budget (%.2f)", wright_versions[i].name,
                      wright_versions[i].managed ? "no" : "a", rows[i].crowd.peak_load);
-  repro_check_that(rows[WRIGHT_DELAYED].served.missed_sets <= 0 && rows[WRIGHT_SCHEDULED].served.missed_sets > 0,
+  double with = rows[WRIGHT_DELAYED].served.missed_sets, without = rows[WRIGHT_SCHEDULED].served.missed_sets;
+  repro_check_that(with <= 0 && without > 0,
                    "%d agents: with delay nothing is missed (%.1f %%), without something is (%.1f %%)", WRIGHT_SERVED,
-                   rows[WRIGHT_DELAYED].served.missed_sets * 100, rows[WRIGHT_SCHEDULED].served.missed_sets * 100);
+                   with * 100, without * 100);
   for (int i = WRIGHT_OURS + 1; i < WRIGHT_VERSIONS; i++)
     repro_check_that(rows[i].alike, "%s: run on %u threads, the same world as on one with as much time",
                      wright_versions[i].name, wright_versions[i].workers);
 }
 
 /* With periods that give way fewer releases are missed. */
-static void check_ours(const wright_results *results) {
-  const wright_row *rows = results->rows;
+static void check_ours(const wright_row *rows) {
   double fixed = rows[WRIGHT_DELAYED].crowd.missed_last, elastic = rows[WRIGHT_OURS].crowd.missed_last;
   repro_check_that(elastic < 0.75 * fixed,
                    "with too many agents, elastic periods soon save a quarter of what is missed (%.1f to %.1f %%)",
                    fixed * 100, elastic * 100);
 }
 
-void wright_check(const wright_results *results) {
+void wright_check(const void *all) {
+  const wright_results *results = all;
   check_table2(results);
   check_peaks(results);
   check_manager(&results->manager);
   check_crowds(results->rows);
-  check_ours(results);
-  if (!results->quick) check_limits(results);
+  check_ours(results->rows);
+  if (!results->base.quick) check_limits(results->rows);
 }

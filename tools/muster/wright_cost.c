@@ -1,10 +1,11 @@
 /* The cost of the testbed's atoms, and of scheduling them: the only figures of this reproduction that are measured on
  * the wall clock. */
 #include "base/clock.h"
-#include "complaint.h"
+#include "host.h"
 #include "wright.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { COST_ROUNDS = 4, COST_WARM_UP = 120, COST_FRAMES = 120, INTERRUPTED_NS = 50000 };
 enum { CYCLE = 24, CYCLES = 60, CYCLES_WARM_UP = 4, SEED = 1, ATTEMPTS = 4 };
@@ -19,17 +20,16 @@ typedef struct costs {
   clock_source clock;
   pursuit_meter meter;
   uint64_t now_ns;
+  uint64_t begin_ns; /* of the atom that runs */
   uint64_t spent_ns[PURSUIT_ATOMS], calls[PURSUIT_ATOMS];
 } costs;
 
-static uint64_t read_clock(void *user) {
-  return clock_now(&((costs *)user)->clock);
-}
-
 /* No atom takes as long as an interruption does. */
-static void note_cost(uint32_t atom, uint64_t took_ns, void *user) {
+static void note_cost(uint32_t atom, bool ended, void *user) {
   costs *it = user;
-  if (took_ns > INTERRUPTED_NS) return;
+  uint64_t now_ns = clock_now(&it->clock), took_ns = now_ns - it->begin_ns;
+  it->begin_ns = now_ns;
+  if (!ended || took_ns > INTERRUPTED_NS) return;
   it->spent_ns[atom] += took_ns;
   it->calls[atom]++;
 }
@@ -70,11 +70,10 @@ bool wright_measure_costs(double costs_ns[PURSUIT_ATOMS]) {
   setup.world = repro_world_def();
   setup.prepare = choose_metered;
   setup.prepare_user = &it;
-  it.meter = (pursuit_meter){.now_ns = read_clock, .note = note_cost, .user = &it};
+  it.meter = (pursuit_meter){note_cost, &it};
   setup.options.agents = WRIGHT_SERVED;
   for (uint32_t atom = 0; atom < PURSUIT_ATOMS; atom++) costs_ns[atom] = INFINITY;
   bool measured = host_open(&it.host, &setup) && measure_rounds(&it, costs_ns);
-  if (!measured) complain_failure("wright: %s", muster_last_error());
   host_close(&it.host);
   return measured;
 }
@@ -91,7 +90,7 @@ typedef struct pair {
   muster_pool *pool;
   muster_world *world;
   uint64_t now_ns;
-  uint64_t plain_ns[CYCLE], managed_ns[CYCLE];
+  uint64_t least_ns[2][CYCLE]; /* plain, managed */
 } pair;
 
 static bool open_pair(pair *it, const wright_version *version) {
@@ -119,8 +118,8 @@ static void close_pair(pair *it) {
   pursuit_loop_close(it->managed);
 }
 
-static uint64_t least(uint64_t a, uint64_t b) {
-  return a < b ? a : b;
+static void note_least(uint64_t *least_ns, uint64_t took_ns) {
+  if (took_ns < *least_ns) *least_ns = took_ns;
 }
 
 static bool time_frame(pair *it, uint32_t frame) {
@@ -131,13 +130,13 @@ static bool time_frame(pair *it, uint32_t frame) {
   pursuit_loop_begin(it->managed);
   muster_result result = muster_frame_run(it->world, &(muster_frame){it->now_ns, ample_ns});
   uint64_t end_ns = clock_now(&it->clock);
-  it->plain_ns[frame] = least(it->plain_ns[frame], middle_ns - begin_ns);
-  it->managed_ns[frame] = least(it->managed_ns[frame], end_ns - middle_ns);
+  note_least(&it->least_ns[0][frame], middle_ns - begin_ns);
+  note_least(&it->least_ns[1][frame], end_ns - middle_ns);
   return result == MUSTER_OK;
 }
 
 static bool time_cycles(pair *it, uint32_t cycles) {
-  for (uint32_t frame = 0; frame < CYCLE; frame++) it->plain_ns[frame] = it->managed_ns[frame] = UINT64_MAX;
+  memset(it->least_ns, 0xff, sizeof it->least_ns);
   for (uint32_t i = 0; i < cycles * CYCLE; i++)
     if (!time_frame(it, i % CYCLE)) return false;
   return true;
@@ -147,7 +146,7 @@ static bool measure_pair(pair *it, double *each_ns) {
   double extra_ns = 0;
   if (!time_cycles(it, CYCLES_WARM_UP) || !time_cycles(it, CYCLES)) return false;
   for (uint32_t frame = 0; frame < CYCLE; frame++)
-    extra_ns += (double)it->managed_ns[frame] - (double)it->plain_ns[frame];
+    extra_ns += (double)it->least_ns[1][frame] - (double)it->least_ns[0][frame];
   *each_ns = extra_ns / (CYCLE * WRIGHT_SERVED);
   return true;
 }
@@ -162,7 +161,6 @@ bool wright_measure_overhead(const wright_version *version, double *each_ns) {
     same = measured && (version->delay > 0 || pursuit_loop_hash(it.plain) == pursuit_loop_hash(it.managed));
     close_pair(&it);
   }
-  if (!measured) complain_failure("wright: %s", muster_last_error());
-  if (measured && !same) complain_failure("wright: the plain loop and Muster came to different worlds");
+  if (measured && !same) muster_module_fail(MUSTER_E_STATE, "the plain loop and Muster came to different worlds");
   return measured && same;
 }
