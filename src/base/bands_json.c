@@ -1,26 +1,16 @@
 #include "base/bands_json.h"
 
+#include <math.h>
+
 static void write_band(json_writer *writer, uint32_t number, const muster_band *band) {
-  json_begin_object(writer, NULL);
-  json_number(writer, "from", number ? (double)muster_band_end(number - 1) : 0.0);
-  json_number(writer, "to", (double)muster_band_end(number));
-  json_uint(writer, "agents", band->agents);
-  json_uint(writer, "beyond_wish", band->agents_beyond_wish);
-  json_uint(writer, "wanted", band->wanted_ns);
-  json_uint(writer, "period", band->period_ns);
-  if (band->completed)
-    json_uint(writer, "interval", band->interval_ns);
-  else
-    json_null(writer, "interval");
-  json_number(writer, "agent_time", band->agent_time_ns);
-  json_uint(writer, "completed", band->completed);
-  json_uint(writer, "p50", band->staleness.p50_ns);
-  json_uint(writer, "p99", band->staleness.p99_ns);
-  json_uint(writer, "max", band->staleness.max_ns);
-  json_uint(writer, "age_p50", band->age.p50_ns);
-  json_uint(writer, "age_p99", band->age.p99_ns);
-  json_uint(writer, "age_max", band->age.max_ns);
-  json_end_object(writer);
+  const muster_quantiles *staleness = &band->staleness, *age = &band->age;
+  json_print(writer,
+             "{ from=%g to=%g agents=%u beyond_wish=%u wanted=%lu period=%lu interval=%g agent_time=%g completed=%lu "
+             "p50=%lu p99=%lu max=%lu age_p50=%lu age_p99=%lu age_max=%lu }",
+             number ? (double)muster_band_end(number - 1) : 0.0, (double)muster_band_end(number), band->agents,
+             band->agents_beyond_wish, band->wanted_ns, band->period_ns,
+             band->completed ? (double)band->interval_ns : (double)NAN, band->agent_time_ns, band->completed,
+             staleness->p50_ns, staleness->p99_ns, staleness->max_ns, age->p50_ns, age->p99_ns, age->max_ns);
 }
 
 void bands_json(json_writer *writer, const muster_statistics *statistics) {
