@@ -18,7 +18,39 @@ typedef struct chunks_format {
   const char *name; /* for messages */
   unsigned char magic[8];
   uint32_t version, layout;
+  bool record; /* its chunks are those of base/tape.h: of any length, with numbers of their own */
 } chunks_format;
+
+/* A layout made of the sizes of all structures that stand in a stream as they are in memory. */
+uint32_t chunks_layout(const size_t *sizes, size_t count);
+
+/* -------------------------------------------------------------------------------- the parts of which streams consist
+ */
+
+/* Writes what stands before the chunks, and checks it. On failure MUSTER_E_INPUT, with the offset and what is wrong
+ * there. */
+void chunks_put_head(unsigned char head[CHUNKS_HEADER_BYTES], const chunks_format *format);
+muster_result chunks_check_head(const chunks_format *format, const unsigned char *bytes, size_t count);
+
+/* A chunk as it stands in a stream. */
+struct chunk {
+  uint32_t kind; /* its section */
+  bool cut;      /* the stream ends before the chunk does */
+  uint64_t number;
+  size_t at, bytes; /* of its content */
+};
+
+/* Writes the header of a chunk at `memory`, in front of its `count` bytes. `before` is the checksum of the chunk before
+ * it; returns its own. */
+uint64_t chunk_seal(void *memory, bool record, uint32_t kind, uint64_t number, size_t count, uint64_t before);
+
+/* Finds and checks the chunk at `at`; its number must be found->number, except in a record. The checksum is that of the
+ * chunk before it, and then its own. On failure MUSTER_E_INPUT as above, or `cut`. */
+muster_result chunk_check(const chunks_format *format, const unsigned char *bytes, size_t count, size_t at,
+                          uint64_t *checksum, struct chunk *found);
+
+/* ------------------------------------------------------------------------------------------------- streams of sections
+ */
 
 /* Takes the next bytes of a stream; false when it cannot. */
 typedef bool (*chunks_sink)(const void *bytes, size_t count, void *user);

@@ -71,13 +71,17 @@ static void keep_woken(struct muster_world *world) {
   }
 }
 
-static void keep_cycles(struct muster_world *world) {
-  const struct batch *batch = world->batch;
-  struct tape *tape = &world->recorder->tape;
-  recorder_put_tag(world->recorder, TAG_CYCLES);
-  for (uint32_t i = 0; i < batch->count; i++) {
+void frame_record_cycles(struct muster_world *world) {
+  struct batch *batch = world->batch;
+  struct tape *tape = world->def.cycles_max > 1 ? recorder_item(world->recorder, TAG_CYCLES) : NULL;
+  for (uint32_t i = 0; tape && i < batch->count; i++) {
+    batch_entry *entry = &batch->entries[i];
     bool ran = batch->outcomes[i] == OUTCOME_FINISHED || batch->outcomes[i] == OUTCOME_ACT;
-    tape_put_number(tape, ran && batch->entries[i].cycles > 1 ? batch->entries[i].cycles - 1u : 0);
+    uint64_t more = tape_exchange_number(tape, ran && entry->cycles > 1 ? entry->cycles - 1u : 0);
+    if (!recorder_replays(world->recorder)) continue;
+    if (more >= MUSTER_CYCLES_MAX)
+      recorder_diverges(world->recorder, "its record has an update of %llu cycles", (unsigned long long)more + 1);
+    entry->cycles = more < MUSTER_CYCLES_MAX ? (uint8_t)(more + 1) : 1;
   }
 }
 
@@ -95,18 +99,7 @@ void frame_record_outcomes(struct muster_world *world) {
     tape_put_number(&recorder->tape, alike);
   }
   keep_woken(world);
-  if (world->def.cycles_max > 1) keep_cycles(world);
-}
-
-void frame_record_take_cycles(struct muster_world *world) {
-  struct batch *batch = world->batch;
-  if (world->def.cycles_max <= 1 || !recorder_mark(world->recorder, TAG_CYCLES)) return;
-  for (uint32_t i = 0; i < batch->count; i++) {
-    uint64_t more = tape_take_number(&world->recorder->tape);
-    if (more >= MUSTER_CYCLES_MAX)
-      recorder_diverges(world->recorder, "its record has an update of %llu cycles", (unsigned long long)more + 1);
-    batch->entries[i].cycles = more < MUSTER_CYCLES_MAX ? (uint8_t)(more + 1) : 1;
-  }
+  frame_record_cycles(world);
 }
 
 bool frame_record_partitions(struct muster_world *world, bool any) {
@@ -115,11 +108,9 @@ bool frame_record_partitions(struct muster_world *world, bool any) {
   if (!any || !recorder_mark(recorder, TAG_SHARES)) return false;
   for (uint32_t i = 0; i < SETTLE_SHARES; i++)
     recorder_exchange(recorder, TAG_SHARES, &world->teams->settle_looked_at[i], sizeof *world->teams->settle_looked_at);
-  for (uint32_t i = 0; recorder && i < world->batch->claim_count; i++) {
+  for (uint32_t i = 0; recorder_tape(recorder) && i < world->batch->claim_count; i++) {
     uint16_t *ran_by = &world->batch->claims[i].ran_by;
-    if (recorder_records(recorder)) tape_put_number(&recorder->tape, *ran_by == CLAIM_LEFT ? 0 : *ran_by + 1u);
-    if (!recorder_replays(recorder)) continue;
-    uint64_t number = tape_take_number(&recorder->tape);
+    uint64_t number = tape_exchange_number(&recorder->tape, *ran_by == CLAIM_LEFT ? 0 : *ran_by + 1u);
     *ran_by = number == 0 || number > CLAIM_LEFT ? CLAIM_LEFT : (uint16_t)(number - 1);
   }
   return !recorder_replays(recorder) || !recorder->trouble[0];
@@ -332,34 +323,26 @@ void frame_record_end(struct muster_world *world) {
   if (recorder_records(world->recorder)) end_recorded_frame(world);
 }
 
-static void keep_times(struct recorder *recorder, const muster_frame_report *report) {
-  recorder->times = (frame_times){.wall_ns = report->wall_ns,
-                                  .overrun_wall_ns = report->overrun_wall_ns,
-                                  .overrun_own_ns = report->overrun_own_ns,
-                                  .used_cpu_ns = report->used_cpu_ns,
-                                  .given_cpu_ns = report->given_cpu_ns};
-  recorder_put_times(recorder);
-}
-
-/* No times stand behind the last frame of a record that was cut. */
-static void take_times(struct muster_world *world) {
-  struct recorder *recorder = world->recorder;
-  muster_frame_report *report = &world->sums->report;
-  tape_section section;
-  bool cut;
+/* What stands first behind the frame's own record. No times stand behind the last frame of a record that was cut. */
+static bool take_times(struct recorder *recorder) {
+  struct chunk section;
   if (recorder->tape.at != recorder->tape.end)
-    recorder_diverges(world->recorder, "its record of this frame goes on behind its end");
-  if (recorder->tape.failed || recorder->trouble[0] || tape_next(&recorder->tape, &section, &cut)) return;
-  if (!recorder_mark(world->recorder, TAG_TIMES)) return;
-  tape_take(&recorder->tape, &recorder->times, sizeof recorder->times);
-  report->wall_ns = recorder->times.wall_ns;
-  report->overrun_wall_ns = recorder->times.overrun_wall_ns;
-  report->overrun_own_ns = recorder->times.overrun_own_ns;
-  report->used_cpu_ns = recorder->times.used_cpu_ns;
-  report->given_cpu_ns = recorder->times.given_cpu_ns;
+    recorder_diverges(recorder, "its record of this frame goes on behind its end");
+  if (recorder->tape.failed || recorder->trouble[0] || tape_next(&recorder->tape, &section)) return false;
+  if (!recorder_mark(recorder, TAG_TIMES)) return false;
+  tape_take(&recorder->tape, recorder->times, sizeof recorder->times);
+  return true;
 }
 
 void frame_record_times(struct muster_world *world) {
-  if (recorder_records(world->recorder)) keep_times(world->recorder, &world->sums->report);
-  if (recorder_replays(world->recorder)) take_times(world);
+  struct recorder *recorder = world->recorder;
+  muster_frame_report *report = &world->sums->report;
+  uint64_t *const times[FRAME_TIMES] = {&report->wall_ns, &report->overrun_wall_ns, &report->overrun_own_ns,
+                                        &report->used_cpu_ns, &report->given_cpu_ns};
+  if (recorder_records(recorder)) {
+    for (uint32_t i = 0; i < FRAME_TIMES; i++) recorder->times[i] = *times[i];
+    recorder_put_times(recorder);
+  }
+  if (!recorder_replays(recorder) || !take_times(recorder)) return;
+  for (uint32_t i = 0; i < FRAME_TIMES; i++) *times[i] = recorder->times[i];
 }

@@ -14,7 +14,7 @@
  */
 
 static void check_offender(struct snapshot *snapshot, const struct offender *entry, uint32_t number) {
-  if (!snapshot_expect_agent(snapshot, entry->agent)) return;
+  snapshot_expect_agent(snapshot, entry->agent);
   snapshot_expect(snapshot,
                   entry->type < snapshot->world->agents.types.count && entry->last_ns <= snapshot->info.sim_now_ns &&
                       snapshot->rows[entry->agent].status > AGENT_PENDING,
@@ -27,9 +27,8 @@ static void check_offender(struct snapshot *snapshot, const struct offender *ent
 static void exchange_offenders(struct snapshot *snapshot) {
   struct offenders *offenders = &snapshot->world->conduct->offenders;
   uint32_t count = snapshot_count(snapshot, offenders->count, OFFENDERS_MAX, "offenders");
-  uint32_t hand = snapshot_count(snapshot, offenders->hand, OFFENDERS_MAX, "offenders");
-  if (snapshot_loads(snapshot)) offenders->hand = hand;
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+  snapshot_count_own(snapshot, &offenders->hand, OFFENDERS_MAX, "offenders");
+  for (uint32_t i = 0; i < count; i++) {
     struct offender checked, *entry = snapshot_object(snapshot, &offenders->entries[i], &checked);
     snapshot_exchange(snapshot, entry, sizeof *entry);
     if (snapshot_checks(snapshot)) check_offender(snapshot, entry, i);
@@ -57,13 +56,11 @@ void snapshot_conduct(struct snapshot *snapshot) {
                                             ANY(conduct_state, log_lines),      ANY(conduct_state, log_left_out),
                                             ANY(conduct_state, log_begin_ns),   COLUMNS_END};
   conduct_state checked, *conduct = snapshot_object(snapshot, snapshot->world->conduct, &checked);
-  bool fits = snapshot_columns(snapshot, columns, conduct);
-  if (snapshot_checks(snapshot))
-    snapshot_expect(snapshot, fits && conduct->regrade_next + conduct->regrade_left <= snapshot->high,
-                    "%u agents are to be graded", conduct->regrade_left);
+  snapshot_columns(snapshot, columns, conduct);
+  snapshot_expect(snapshot, conduct->regrade_next + conduct->regrade_left <= snapshot->high,
+                  "%u agents are to be graded", conduct->regrade_left);
   exchange_offenders(snapshot);
-  for (uint32_t i = 0; i < snapshot->world->agents.types.count && !snapshot->failed; i++)
-    exchange_conduct_of_type(snapshot, i);
+  for (uint32_t i = 0; i < snapshot->world->agents.types.count; i++) exchange_conduct_of_type(snapshot, i);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- learnt
@@ -104,8 +101,8 @@ static void exchange_book(struct snapshot *snapshot) {
   activation_book *own = &snapshot->world->queues->classes.activation, checked;
   if (!own->delay_max) return;
   activation_book *book = snapshot_object(snapshot, own, &checked);
-  bool fits = snapshot_columns(snapshot, columns, book);
-  snapshot_expect(snapshot, fits && activation_pace_is_possible(&book->pace), "a book that cannot be");
+  snapshot_columns(snapshot, columns, book);
+  snapshot_expect(snapshot, activation_pace_is_possible(&book->pace), "a book that cannot be");
   snapshot_exchange_own(snapshot, own->reserved_ns, ACTIVATION_BEATS * sizeof *own->reserved_ns);
   for (uint32_t i = 0; i < ACTIVATION_SHARDS; i++) {
     activation_share substitute, *share = snapshot_object(snapshot, &own->shares[i], &substitute);
@@ -119,12 +116,11 @@ static void exchange_book(struct snapshot *snapshot) {
 /* For types with planned sets: what their agents' updates cost, by time. */
 static void exchange_phases(struct snapshot *snapshot) {
   phase_table *table = &snapshot->world->plan->phases;
-  for (uint32_t i = 0; table->delay_max && i < snapshot->world->agents.types.count && !snapshot->failed; i++) {
+  for (uint32_t i = 0; table->delay_max && i < snapshot->world->agents.types.count; i++) {
     struct type_phases *phases = &table->types[i];
     ASSERT(phases->cycle <= PHASE_CYCLE_MAX);
     uint32_t cycle = snapshot_number(snapshot, phases->cycle);
     snapshot_expect(snapshot, cycle == 0 || cycle == phases->cycle, "type %u repeats after %u updates", i + 1, cycle);
-    if (snapshot->failed) return;
     if (cycle) snapshot_exchange_own(snapshot, phases->load_ns, cycle * sizeof *phases->load_ns);
     if (snapshot_loads(snapshot)) phases->cycle = cycle;
   }
