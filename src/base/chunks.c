@@ -49,7 +49,6 @@ uint64_t chunk_seal(void *memory, bool record, uint32_t kind, uint64_t number, s
 
 static void hand_over(chunk_writer *writer, const void *bytes, size_t count) {
   if (!writer->failed && !writer->sink(bytes, count, writer->user)) writer->failed = true;
-  writer->written += count;
 }
 
 void chunks_write_to(chunk_writer *writer, const chunks_format *format, chunks_sink sink, void *user, void *buffer,
@@ -166,10 +165,11 @@ muster_result chunks_read_front(chunk_reader *reader, const chunks_format *forma
                                 size_t *length) {
   *reader = (chunk_reader){.format = format, .bytes = bytes, .count = count, .end = CHUNKS_HEADER_BYTES};
   struct chunk chunk = {.kind = CHUNKS_END + 1};
+  uint64_t checksum = 0;
   muster_result result = chunks_check_head(format, bytes, count);
   for (uint64_t number = 0; !result && chunk.kind != CHUNKS_END; number++) {
     chunk.number = number;
-    result = chunk_check(format, bytes, count, reader->end, &reader->checksum, &chunk);
+    result = chunk_check(format, bytes, count, reader->end, &checksum, &chunk);
     reader->end = chunk.at + chunk.bytes;
   }
   if (result) return result;

@@ -62,8 +62,7 @@ typedef struct chunk_writer {
   size_t capacity, count;
   uint32_t section; /* the open section; CHUNKS_END = none */
   uint64_t number, checksum;
-  uint64_t written; /* bytes handed over so far */
-  bool failed;      /* the sink refused something: the rest is dropped */
+  bool failed; /* the sink refused something: the rest is dropped */
 } chunk_writer;
 
 /* Begins a stream through a buffer of more than CHUNK_HEADER_BYTES. */
@@ -88,10 +87,9 @@ typedef struct chunk_reader {
   const chunks_format *format;
   const unsigned char *bytes;
   size_t count;
-  size_t at, end;    /* the chunk's bytes that are not read yet */
-  uint32_t section;  /* the section of that chunk */
-  uint64_t checksum; /* of the last chunk */
-  bool failed;       /* more was read than the section has; what is read then is zero */
+  size_t at, end;   /* the chunk's bytes that are not read yet */
+  uint32_t section; /* the section of that chunk */
+  bool failed;      /* more was read than the section has; what is read then is zero */
 } chunk_reader;
 
 /* Checks the whole stream and stands before its first section. On failure MUSTER_E_INPUT, with what is wrong and where.

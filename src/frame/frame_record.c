@@ -39,22 +39,11 @@ void frame_record_begin(struct muster_world *world, const muster_frame *frame) {
 
 /* ------------------------------------------------------------------------------------------------------ run, settle */
 
-static void put_outcome(struct muster_world *world, uint32_t entry) {
-  ASSERT(entry < world->batch->count + world->batch->woken_count);
-  struct tape *tape = &world->recorder->tape;
-  batch_outcome outcome = (batch_outcome)world->batch->outcomes[entry];
-  uint32_t atom = world->batch->results[entry].atom_next;
-  tape_put_number(tape, outcome == OUTCOME_NOT_RUN ? 0 : outcome == OUTCOME_PREEMPTED ? atom + 2u : 1u);
-}
-
-/* How many entries from `first` on ended alike: not run, or whole. */
-static uint32_t count_alike(const struct batch *batch, uint32_t first, uint64_t how) {
-  uint32_t i = first;
-  for (; i < batch->count; i++) {
-    batch_outcome outcome = (batch_outcome)batch->outcomes[i];
-    if (outcome == OUTCOME_PREEMPTED || (outcome != OUTCOME_NOT_RUN) != how) break;
-  }
-  return i - first;
+/* How an entry ended: 0 = not run, 1 = whole, else cut before the atom of this number - 2. */
+static uint32_t outcome_of(const struct batch *batch, uint32_t entry) {
+  ASSERT(entry < batch->count + batch->woken_count);
+  batch_outcome outcome = (batch_outcome)batch->outcomes[entry];
+  return outcome == OUTCOME_NOT_RUN ? 0 : outcome == OUTCOME_PREEMPTED ? batch->results[entry].atom_next + 2u : 1;
 }
 
 static void keep_woken(struct muster_world *world) {
@@ -67,7 +56,7 @@ static void keep_woken(struct muster_world *world) {
     if (batch->outcomes[i] != OUTCOME_NOT_RUN && short_of_places && batch->results[i].sends > 0)
       recorder_cannot(world->recorder, "a woken agent found no room for its messages");
     tape_put_number(&world->recorder->tape, entry->agent);
-    put_outcome(world, i);
+    tape_put_number(&world->recorder->tape, outcome_of(batch, i));
   }
 }
 
@@ -92,11 +81,10 @@ void frame_record_outcomes(struct muster_world *world) {
   recorder_put_tag(recorder, TAG_OUTCOMES);
   tape_put_number(&recorder->tape, batch->count);
   for (uint32_t i = 0, alike; i < batch->count; i += alike) {
-    alike = 1;
-    put_outcome(world, i);
-    if (batch->outcomes[i] == OUTCOME_PREEMPTED) continue;
-    alike = count_alike(batch, i, batch->outcomes[i] != OUTCOME_NOT_RUN);
-    tape_put_number(&recorder->tape, alike);
+    uint32_t how = outcome_of(batch, i);
+    tape_put_number(&recorder->tape, how);
+    for (alike = 1; how <= 1 && i + alike < batch->count && outcome_of(batch, i + alike) == how;) alike++;
+    if (how <= 1) tape_put_number(&recorder->tape, alike);
   }
   keep_woken(world);
   frame_record_cycles(world);

@@ -77,11 +77,6 @@ uint32_t snapshot_number(struct snapshot *snapshot, uint32_t number) {
   return number;
 }
 
-uint64_t snapshot_long(struct snapshot *snapshot, uint64_t number) {
-  snapshot_exchange(snapshot, &number, sizeof number);
-  return number;
-}
-
 /* Other checks may follow, which set the last error: the reason is kept here until the end. */
 void snapshot_expect(struct snapshot *snapshot, bool holds, const char *format, ...) {
   char what[192];
@@ -340,7 +335,6 @@ static bool snapshot_reserve(struct snapshot *snapshot, struct arena *arena) {
   snapshot->types = arena_reserve(arena, UINT16_MAX, sizeof *snapshot->types);
   snapshot->members = arena_reserve(arena, UINT16_MAX, sizeof *snapshot->members);
   snapshot->observers = arena_reserve(arena, def->observers_max, sizeof *snapshot->observers);
-  snapshot->offenders = arena_reserve(arena, OFFENDERS_MAX, sizeof *snapshot->offenders);
   uint32_t keys = def->types_max * MUSTER_LEVELS * ELASTICITY_STEPS;
   snapshot->seen = arena_reserve(arena, (keys + 63) / 64, sizeof *snapshot->seen);
   reserve_herds(snapshot, arena);

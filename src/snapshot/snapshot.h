@@ -50,7 +50,8 @@ enum {
   SNAPSHOT_REACTS = 32,
   SNAPSHOT_LOST = 64,
   SNAPSHOT_HAS_COMPANIONS = 128,
-  SNAPSHOT_AWAITS = 256 /* a time: it must be in the list of agents that do */
+  SNAPSHOT_AWAITS = 256, /* a time: it must be in the list of agents that do */
+  SNAPSHOT_OFFENDS = 512
 };
 
 /* And an observer's marks. */
@@ -106,7 +107,6 @@ struct snapshot {
   uint32_t classes;
   uint32_t observer_ids;        /* that were ever in use */
   uint8_t *observers;           /* of each: what it is, as below */
-  uint32_t *offenders;          /* OFFENDERS_MAX */
   uint32_t active, active_high; /* agents; indices below which they are */
   uint32_t shed;                /* how many of the active agents pressure lowers */
   uint8_t *ties;                /* by agent: whether it stands for anything in a herd */
@@ -131,7 +131,6 @@ void snapshot_exchange_own(struct snapshot *snapshot, void *value, size_t bytes)
 
 /* Writes a number and returns it, or reads it. */
 uint32_t snapshot_number(struct snapshot *snapshot, uint32_t number);
-uint64_t snapshot_long(struct snapshot *snapshot, uint64_t number);
 
 /* Refuses the snapshot when a condition on what was read does not hold, or a column was out of its range, printf-style.
  * The whole check ends there, so that nothing goes on with what was refused: this does not return then. A function that
@@ -206,9 +205,8 @@ void snapshot_ring(struct snapshot *snapshot, struct ring *ring, const char *wha
                    void (*exchange)(struct snapshot *snapshot, void *value));
 
 /* Saving: appends the agents in a list to `indices`, in the order in which they came, behind the `before` that stand
- * there; or writes all indices of the bits that are set in a bitmap. Returns how many stand there now. */
+ * there. Returns how many stand there now. */
 uint32_t snapshot_list(struct snapshot *snapshot, const list_store *lists, agent_list list, uint32_t before);
-uint32_t snapshot_bitmap(struct snapshot *snapshot, const uint64_t *bits, uint32_t count);
 
 /* Which agents may be in a list. */
 typedef struct snapshot_listing {
@@ -222,6 +220,10 @@ enum { LISTS_ACTIVE = 0x7c, LISTS_LIVE = 0x7e, LISTS_ANY = 0x7f };
 
 /* A list of agents: writes the `count` that stand in `indices`, or reads them into it. Returns how many there are. */
 uint32_t snapshot_indices(struct snapshot *snapshot, uint32_t count, uint32_t most, const snapshot_listing *listing);
+
+/* The same for a list that is an array of the world. */
+uint32_t snapshot_array(struct snapshot *snapshot, uint32_t *own, uint32_t *own_count, uint32_t most,
+                        const snapshot_listing *listing);
 
 /* The sections; in src/snapshot/snapshot_types.c, */
 void snapshot_types(struct snapshot *snapshot);

@@ -1,5 +1,6 @@
 /* snapshot_agents.c - what a snapshot says of agents: which agent has which index, each agent with its state, the order
  * in which agents stand in the neighbour grid, and their companions. */
+#include "agents/spawn.h"
 #include "base/assert.h"
 #include "snapshot/snapshot.h"
 #include "world/conduct_state.h"
@@ -33,18 +34,6 @@ static void exchange_generation(struct snapshot *snapshot, uint32_t index) {
   if (snapshot_loads(snapshot)) identity_assign(&world->agents.ids, index, generation);
 }
 
-/* Ids that are set aside for spawns from inside updates. */
-static void exchange_ids_aside(struct snapshot *snapshot) {
-  static const snapshot_listing aside = {"ids set aside", "the ids set aside", SNAPSHOT_TAKEN, 1u << AGENT_FREE};
-  struct world_commands *commands = snapshot->world->commands;
-  uint32_t count = commands->spawn_id_count;
-  if (snapshot_saves(snapshot) && count) memcpy(snapshot->indices, commands->spawn_ids, count * sizeof(uint32_t));
-  count = snapshot_indices(snapshot, count, snapshot->high, &aside);
-  if (!snapshot_loads(snapshot)) return;
-  commands->spawn_id_count = count;
-  if (count) memcpy(commands->spawn_ids, snapshot->indices, count * sizeof(uint32_t));
-}
-
 /* An id that was given back. */
 static void exchange_free_id(struct snapshot *snapshot, void *value) {
   uint32_t *index = value;
@@ -62,13 +51,15 @@ static void free_the_rest(struct snapshot *snapshot) {
 }
 
 void snapshot_ids(struct snapshot *snapshot) {
+  /* set aside for spawns from inside updates */
+  static const snapshot_listing aside = {"ids set aside", "the ids set aside", SNAPSHOT_TAKEN, 1u << AGENT_FREE};
   struct muster_world *world = snapshot->world;
   uint32_t free_id;
   snapshot->high = snapshot_count(snapshot, snapshot->high, world->def.agents_max, "indices of agents were in use");
   snapshot->active_high =
       snapshot_count_own(snapshot, &world->agents.store.high, snapshot->high, "indices of active agents");
   for (uint32_t i = 0; i < snapshot->high; i++) exchange_generation(snapshot, i);
-  exchange_ids_aside(snapshot);
+  snapshot_array(snapshot, world->commands->spawn_ids, &world->commands->spawn_id_count, snapshot->high, &aside);
   snapshot_ring(snapshot, &world->agents.ids.given_back, "free ids", &free_id, exchange_free_id);
   if (snapshot_loads(snapshot)) free_the_rest(snapshot);
 }
@@ -143,9 +134,7 @@ static void check_agent(struct snapshot *snapshot, const saved_agent *saved) {
                   "agent %u is lowered, or planned, as none can be", index);
   snapshot_expect(snapshot, saved->begun.started_ns <= snapshot->info.sim_now_ns, "agent %u began later than now",
                   index);
-  uint32_t generation = snapshot->rows[index].generation;
-  snapshot->rows[index] = saved->row;
-  snapshot->rows[index].generation = generation;
+  spawn_write_row(&snapshot->rows[index], &saved->row);
   snapshot->shed += saved->shed > 0;
   if (saved->row.status == AGENT_PENDING) return;
   snapshot_expect(snapshot, index < snapshot->active_high, "agent %u is beyond those that are active", index);
@@ -251,16 +240,14 @@ static void exchange_box(struct snapshot *snapshot, agent_type *type, uint32_t s
   }
 }
 
-static void exchange_state(struct snapshot *snapshot, uint32_t index) {
-  struct muster_world *world = snapshot->world;
-  const agent_row *row = &snapshot->rows[index];
-  agent_type *type = &world->agents.types.types[row->type];
+static void exchange_state(struct snapshot *snapshot, const agent_row *row) {
+  agent_type *type = &snapshot->world->agents.types.types[row->type];
   uint32_t slot = snapshot_checks(snapshot) ? 0 : row->state_slot;
   if (type->states) snapshot_exchange_own(snapshot, type_state(type, slot), type->state_stride);
   if (type->published)
     snapshot_exchange_own(snapshot, type_published(type, slot, 0), 2 * (size_t)type->published_stride);
-  if (row->status == AGENT_PENDING) return;
-  if (type->has_sets) exchange_sets(snapshot, type, slot);
+  if (row->status != AGENT_PENDING && type->has_sets) exchange_sets(snapshot, type, slot);
+  if (type->boxes.capacity) exchange_box(snapshot, type, slot);
 }
 
 static void exchange_agent(struct snapshot *snapshot, uint32_t index) {
@@ -268,10 +255,7 @@ static void exchange_agent(struct snapshot *snapshot, uint32_t index) {
   exchange_saved(snapshot, index, &saved);
   if (snapshot_checks(snapshot)) check_agent(snapshot, &saved);
   if (snapshot_loads(snapshot)) snapshot_agents_take_agent(snapshot, &saved);
-  exchange_state(snapshot, saved.index);
-  agent_type *type = &snapshot->world->agents.types.types[saved.row.type];
-  if (type->boxes.capacity)
-    exchange_box(snapshot, type, snapshot_checks(snapshot) ? 0 : snapshot->rows[saved.index].state_slot);
+  exchange_state(snapshot, &snapshot->rows[saved.index]);
 }
 
 /* Checks that every live id has its agent, and every class the members that it counts. */
@@ -333,17 +317,14 @@ void snapshot_grid(struct snapshot *snapshot) {
 void snapshot_companions(struct snapshot *snapshot) {
   static const snapshot_listing members = {"agents in company", "company", SNAPSHOT_HAS_COMPANIONS, LISTS_LIVE};
   struct companions *companions = &snapshot->world->links->companions;
-  uint32_t count = companions->count, next = snapshot_number(snapshot, companions->next);
-  if (snapshot_saves(snapshot) && count) memcpy(snapshot->indices, companions->members, count * sizeof(uint32_t));
-  count = snapshot_indices(snapshot, count, companions->of ? snapshot->high : 0, &members);
+  uint32_t next = snapshot_number(snapshot, companions->next), most = companions->of ? snapshot->high : 0;
+  uint32_t count = snapshot_array(snapshot, companions->members, &companions->count, most, &members);
   if (snapshot_loads(snapshot)) companions->next = next;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t index = snapshot->indices[i];
     struct companion_list substitute, *list = snapshot_object(snapshot, &companions->of[index], &substitute);
     snapshot_exchange(snapshot, list, sizeof *list);
     snapshot_expect(snapshot, !muster_agent_is_null(list->others[0]), "agent %u has an empty company", index);
-    if (!snapshot_loads(snapshot)) continue;
-    companions->members[companions->count++] = index;
-    companions->places[index] = companions->count;
+    if (snapshot_loads(snapshot)) companions->places[index] = i + 1;
   }
 }

@@ -78,14 +78,6 @@ void snapshot_ring(struct snapshot *snapshot, struct ring *ring, const char *wha
   }
 }
 
-uint32_t snapshot_bitmap(struct snapshot *snapshot, const uint64_t *bits, uint32_t count) {
-  for (uint32_t i = 0, index = 0; i < count; i++, index++) {
-    while (!(bits[index / 64] >> (index % 64) & 1)) index++;
-    snapshot->indices[i] = index;
-  }
-  return count;
-}
-
 /* Whether an agent may be in a list. */
 static void check_listed(struct snapshot *snapshot, uint32_t index, const snapshot_listing *listing) {
   snapshot_expect_agent(snapshot, index);
@@ -101,5 +93,15 @@ uint32_t snapshot_indices(struct snapshot *snapshot, uint32_t count, uint32_t mo
   snapshot_exchange(snapshot, snapshot->indices, count * sizeof *snapshot->indices);
   for (uint32_t i = 0; i < count && snapshot_checks(snapshot); i++)
     check_listed(snapshot, snapshot->indices[i], listing);
+  return count;
+}
+
+uint32_t snapshot_array(struct snapshot *snapshot, uint32_t *own, uint32_t *own_count, uint32_t most,
+                        const snapshot_listing *listing) {
+  if (snapshot_saves(snapshot) && *own_count) memcpy(snapshot->indices, own, *own_count * sizeof *own);
+  uint32_t count = snapshot_indices(snapshot, *own_count, most, listing);
+  if (!snapshot_loads(snapshot)) return count;
+  *own_count = count;
+  if (count) memcpy(own, snapshot->indices, count * sizeof *own);
   return count;
 }

@@ -13,15 +13,12 @@
 /* ---------------------------------------------------------------------------------------------------------- conduct
  */
 
-static void check_offender(struct snapshot *snapshot, const struct offender *entry, uint32_t number) {
-  snapshot_expect_agent(snapshot, entry->agent);
+static void check_offender(struct snapshot *snapshot, const struct offender *entry) {
+  snapshot_mark(snapshot, entry->agent, SNAPSHOT_OFFENDS, "the offenders");
   snapshot_expect(snapshot,
                   entry->type < snapshot->world->agents.types.count && entry->last_ns <= snapshot->info.sim_now_ns &&
                       snapshot->rows[entry->agent].status > AGENT_PENDING,
                   "agent %u offended as none can", entry->agent);
-  for (uint32_t k = 0; k < number; k++)
-    snapshot_expect(snapshot, snapshot->offenders[k] != entry->agent, "agent %u offends twice", entry->agent);
-  snapshot->offenders[number] = entry->agent;
 }
 
 static void exchange_offenders(struct snapshot *snapshot) {
@@ -31,7 +28,7 @@ static void exchange_offenders(struct snapshot *snapshot) {
   for (uint32_t i = 0; i < count; i++) {
     struct offender checked, *entry = snapshot_object(snapshot, &offenders->entries[i], &checked);
     snapshot_exchange(snapshot, entry, sizeof *entry);
-    if (snapshot_checks(snapshot)) check_offender(snapshot, entry, i);
+    if (snapshot_checks(snapshot)) check_offender(snapshot, entry);
     if (!snapshot_loads(snapshot)) continue;
     offenders->count = i + 1;
     offenders->places[entry->agent] = (uint16_t)offenders->count;
@@ -66,22 +63,20 @@ void snapshot_conduct(struct snapshot *snapshot) {
 /* ----------------------------------------------------------------------------------------------------------- learnt
  */
 
+/* How much debt may grow is the world's own. */
 static void exchange_experience(struct snapshot *snapshot) {
+  static const snapshot_column columns[] = {DOUBLE(struct periods, lambda, 0.0, INFINITY), ANY(struct periods, next),
+                                            COLUMNS_END};
   struct muster_world *world = snapshot->world;
-  frame_experience experience = world->learnt->experience;
-  double lambda = world->plan->periods.lambda, filed = world->queues->ready.filed_lambda;
-  snapshot_exchange(snapshot, &experience, sizeof experience);
-  snapshot_expect(snapshot, experience_is_possible(&experience), "measured times that cannot be");
-  snapshot_exchange(snapshot, &lambda, sizeof lambda);
-  snapshot_exchange(snapshot, &filed, sizeof filed);
-  snapshot_expect(snapshot, lambda >= 0.0 && filed >= 0.0, "lambdas of %g and %g", lambda, filed);
-  uint32_t next = snapshot_number(snapshot, world->plan->periods.next);
+  frame_experience saved = world->learnt->experience;
+  struct periods checked, *periods = snapshot_object(snapshot, &world->plan->periods, &checked);
+  snapshot_exchange(snapshot, &saved, sizeof saved);
+  snapshot_expect(snapshot, experience_is_possible(&saved), "measured times that cannot be");
+  snapshot_columns(snapshot, columns, periods);
+  snapshot_expect(snapshot, true, "periods that cannot be");
   if (!snapshot_loads(snapshot)) return;
-  experience.controller.debt_budgets = world->learnt->experience.controller.debt_budgets;
-  world->learnt->experience = experience;
-  world->plan->periods.lambda = lambda;
-  world->queues->ready.filed_lambda = filed;
-  world->plan->periods.next = next;
+  saved.controller.debt_budgets = world->learnt->experience.controller.debt_budgets;
+  world->learnt->experience = saved;
 }
 
 /* Forgets reservations that lie further ahead than the book reaches: no world makes such a reservation, and it could

@@ -43,18 +43,13 @@ static void exchange_list(struct snapshot *snapshot, const numbered_lists *lists
 /* The lists that are not empty, and behind them UINT32_MAX. */
 static void exchange_lists(struct snapshot *snapshot, const numbered_lists *lists, const list_store *store,
                            uint32_t high) {
-  for (uint32_t number = 0; number < high && snapshot_saves(snapshot); number++) {
-    uint32_t count = snapshot_list(snapshot, store, lists->list(snapshot->world->queues, number), 0);
-    if (!count) continue;
-    snapshot_number(snapshot, number);
-    exchange_list(snapshot, lists, number, count);
-  }
-  if (snapshot_saves(snapshot)) snapshot_number(snapshot, UINT32_MAX);
-  while (!snapshot_saves(snapshot)) {
-    uint32_t number = snapshot_number(snapshot, 0);
+  for (uint32_t number = 0, count = 0;; number++, count = 0) {
+    for (; snapshot_saves(snapshot) && number < high; number++)
+      if ((count = snapshot_list(snapshot, store, lists->list(snapshot->world->queues, number), 0))) break;
+    number = snapshot_number(snapshot, number < high ? number : UINT32_MAX);
     if (number == UINT32_MAX) return;
     snapshot_expect(snapshot, number < high, "list %u is none of %s", number, lists->name);
-    exchange_list(snapshot, lists, number, 0);
+    exchange_list(snapshot, lists, number, count);
   }
 }
 
@@ -135,14 +130,10 @@ static void exchange_held(struct snapshot *snapshot) {
   static const snapshot_listing held = {"agents are held", "the list of held agents", SNAPSHOT_LISTED,
                                         1u << AGENT_ADMITTED};
   struct batch *batch = snapshot->world->batch;
-  uint32_t count = batch->held_count, most = snapshot->high < HELD_MAX ? snapshot->high : HELD_MAX;
-  ASSERT(count <= HELD_MAX);
-  if (snapshot_saves(snapshot)) memcpy(snapshot->indices, batch->held, count * sizeof *batch->held);
-  count = snapshot_indices(snapshot, count, most, &held);
+  uint32_t most = snapshot->high < HELD_MAX ? snapshot->high : HELD_MAX;
+  ASSERT(batch->held_count <= HELD_MAX);
+  snapshot_array(snapshot, batch->held, &batch->held_count, most, &held);
   snapshot_exchange_own(snapshot, &batch->held_ns, sizeof batch->held_ns);
-  if (!snapshot_loads(snapshot)) return;
-  batch->held_count = count;
-  memcpy(batch->held, snapshot->indices, count * sizeof *batch->held);
 }
 
 static void snapshot_waiting_count_ready(struct muster_world *world) {
@@ -164,8 +155,8 @@ void snapshot_ready(struct snapshot *snapshot) {
       list_of_ring,
       fits_ring,
       file_in_ring};
-  static const snapshot_column columns[] = {ANY(ready_set, low), PAST(ready_set, now_ns),
-                                            COUNT(ready_set, width_shift, 60), COLUMNS_END};
+  static const snapshot_column columns[] = {ANY(ready_set, low), DOUBLE(ready_set, filed_lambda, 0.0, INFINITY),
+                                            PAST(ready_set, now_ns), COUNT(ready_set, width_shift, 60), COLUMNS_END};
   struct world_queues *queues = snapshot->world->queues;
   ready_set substitute = queues->ready, *ready = snapshot_object(snapshot, &queues->ready, &substitute);
   snapshot_columns(snapshot, columns, ready);
@@ -190,7 +181,8 @@ static void exchange_timers(struct snapshot *snapshot, struct timers *timers, ui
   uint32_t count = snapshot_indices(snapshot, timers->count, snapshot->high, &listing);
   uint32_t high = snapshot_count(snapshot, timers->high, snapshot->world->def.agents_max, "times at once");
   for (uint32_t i = 0; i < count; i++) {
-    uint64_t at_ns = snapshot_long(snapshot, snapshot_saves(snapshot) ? timers->heap[i].at_ns : 0);
+    uint64_t at_ns = snapshot_saves(snapshot) ? timers->heap[i].at_ns : 0;
+    snapshot_exchange(snapshot, &at_ns, sizeof at_ns);
     if (snapshot_loads(snapshot)) timers_set(timers, snapshot->indices[i], at_ns);
   }
   snapshot_expect(snapshot, high >= count, "more times than ever");
@@ -286,7 +278,8 @@ static void exchange_mailbox(struct snapshot *snapshot) {
                                         LISTS_ACTIVE};
   struct mailbox *mailbox = &snapshot->world->links->mailbox;
   uint32_t most = mailbox->places ? snapshot->high : 0, count = mailbox->wake_count, owed = mailbox->owed_count;
-  if (snapshot_saves(snapshot)) snapshot_bitmap(snapshot, mailbox->to_wake, count);
+  for (uint32_t i = 0, index = 0; i < count; index++)
+    if (mailbox->to_wake[index / 64] >> (index % 64) & 1) snapshot->indices[i++] = index;
   count = snapshot_indices(snapshot, count, most, &to_wake);
   for (uint32_t i = 0; i < count && snapshot_loads(snapshot); i++) mailbox_wake(mailbox, snapshot->indices[i]);
   for (uint32_t i = 0, index = 0; i < owed; index++)
