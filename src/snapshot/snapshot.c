@@ -27,22 +27,32 @@
 
 enum { BUFFER_BYTES = 65536 };
 
-static void exchange_head(struct snapshot *snapshot);
+static snapshot_part exchange_head;
 
-/* The sections in order. */
+/* The sections in order, by number. */
 static const struct section {
   const char *name;
-  void (*exchange)(struct snapshot *snapshot);
-} sections[SNAPSHOT_SECTIONS] = {
-    [SNAPSHOT_HEAD] = {"head", exchange_head},          [SNAPSHOT_TYPES] = {"types", snapshot_types},
-    [SNAPSHOT_CLASSES] = {"classes", snapshot_classes}, [SNAPSHOT_IDS] = {"ids", snapshot_ids},
-    [SNAPSHOT_AGENTS] = {"agents", snapshot_agents},    [SNAPSHOT_GRID] = {"grid", snapshot_grid},
-    [SNAPSHOT_WHEELS] = {"wheels", snapshot_wheels},    [SNAPSHOT_READY] = {"ready", snapshot_ready},
-    [SNAPSHOT_TIMERS] = {"timers", snapshot_timers},    [SNAPSHOT_OBSERVERS] = {"observers", snapshot_observers},
-    [SNAPSHOT_SCORE] = {"score", snapshot_score},       [SNAPSHOT_COMPANIONS] = {"company", snapshot_companions},
-    [SNAPSHOT_QUEUES] = {"queues", snapshot_queues},    [SNAPSHOT_CONDUCT] = {"conduct", snapshot_conduct},
-    [SNAPSHOT_LEARNT] = {"learnt", snapshot_learnt},    [SNAPSHOT_HERDS] = {"herds", snapshot_herds},
-    [SNAPSHOT_FOLDS] = {"folds", snapshot_folds}};
+  snapshot_part *exchange;
+} sections[] = {{NULL, NULL},
+                {"head", exchange_head},
+                {"types", snapshot_types},
+                {"classes", snapshot_classes},
+                {"ids", snapshot_ids},
+                {"agents", snapshot_agents},
+                {"grid", snapshot_grid},
+                {"wheels", snapshot_wheels},
+                {"ready", snapshot_ready},
+                {"timers", snapshot_timers},
+                {"observers", snapshot_observers},
+                {"score", snapshot_score},
+                {"company", snapshot_companions},
+                {"queues", snapshot_queues},
+                {"conduct", snapshot_conduct},
+                {"learnt", snapshot_learnt},
+                {"herds", snapshot_herds},
+                {"folds", snapshot_folds}};
+
+_Static_assert(sizeof sections / sizeof *sections == SNAPSHOT_SECTIONS, "each number has its section");
 
 /* Structures stand in a snapshot as they are in memory: a library with other structures must not read it. */
 static chunks_format snapshot_format_of(void) {
@@ -139,9 +149,10 @@ void snapshot_tie(struct snapshot *snapshot, uint32_t index, uint32_t type, cons
   ASSERT(snapshot_checks(snapshot));
   snapshot_expect_agent(snapshot, index);
   const agent_row *row = &snapshot->rows[index];
-  bool fits = (row->generation & 1) && row->status > AGENT_PENDING && row->type == type && !snapshot->ties[index];
+  bool fits = (row->generation & 1) && row->status > AGENT_PENDING && row->type == type &&
+              !(snapshot->marks[index] & SNAPSHOT_TIED);
   snapshot_expect(snapshot, fits, "agent %u cannot be %s", index, what);
-  snapshot->ties[index] = 1;
+  snapshot->marks[index] |= SNAPSHOT_TIED;
 }
 
 void snapshot_mark(struct snapshot *snapshot, uint32_t index, uint16_t mark, const char *where) {
@@ -215,21 +226,18 @@ static void snapshot_describe(const struct muster_world *world, muster_snapshot_
 /* --------------------------------------------------------------------------------------------------------- sections
  */
 
-static void exchange_section(struct snapshot *snapshot, uint32_t section) {
-  ASSERT(section >= SNAPSHOT_HEAD && section < SNAPSHOT_SECTIONS);
-  if (snapshot_saves(snapshot)) {
-    chunks_begin(&snapshot->writer, section);
-  } else if (!chunks_enter(&snapshot->reader, section)) {
-    snprintf(snapshot->trouble, sizeof snapshot->trouble, "offset %zu: the section '%s' is missing",
-             snapshot->reader.at, sections[section].name);
-    longjmp(snapshot->refused, 1);
-  }
-  sections[section].exchange(snapshot);
-  snapshot_expect(snapshot, chunks_is_read(&snapshot->reader), "the section is longer or shorter than what is in it");
-}
-
 static void exchange_all(struct snapshot *snapshot) {
-  for (uint32_t section = SNAPSHOT_HEAD; section < SNAPSHOT_SECTIONS; section++) exchange_section(snapshot, section);
+  for (uint32_t section = SNAPSHOT_HEAD; section < SNAPSHOT_SECTIONS; section++) {
+    if (snapshot_saves(snapshot)) {
+      chunks_begin(&snapshot->writer, section);
+    } else if (!chunks_enter(&snapshot->reader, section)) {
+      snprintf(snapshot->trouble, sizeof snapshot->trouble, "offset %zu: the section '%s' is missing",
+               snapshot->reader.at, sections[section].name);
+      longjmp(snapshot->refused, 1);
+    }
+    sections[section].exchange(snapshot);
+    snapshot_expect(snapshot, chunks_is_read(&snapshot->reader), "the section is longer or shorter than what is in it");
+  }
 }
 
 /* Goes through all sections. False with the reason when the snapshot was refused. */
@@ -312,8 +320,6 @@ static muster_result snapshot_check_new(const muster_world *world) {
 static void reserve_herds(struct snapshot *snapshot, struct arena *arena) {
   const herd_table *table = &snapshot->world->herds->table;
   ASSERT(table->count <= MUSTER_HERD_TYPES_MAX);
-  if (!table->count) return;
-  snapshot->ties = arena_reserve(arena, snapshot->world->def.agents_max, sizeof *snapshot->ties);
   for (uint32_t i = 0; i < table->count; i++) {
     const struct herd_type *type = &table->types[i];
     snapshot_herd_pool *pool = &snapshot->pools[i];

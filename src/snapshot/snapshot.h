@@ -17,26 +17,10 @@
 
 enum { SNAPSHOT_VERSION = 7 };
 
-typedef enum snapshot_section {
-  SNAPSHOT_HEAD = 1,
-  SNAPSHOT_TYPES,
-  SNAPSHOT_CLASSES,
-  SNAPSHOT_IDS,
-  SNAPSHOT_AGENTS,
-  SNAPSHOT_GRID,
-  SNAPSHOT_WHEELS,
-  SNAPSHOT_READY,
-  SNAPSHOT_TIMERS,
-  SNAPSHOT_OBSERVERS,
-  SNAPSHOT_SCORE,
-  SNAPSHOT_COMPANIONS,
-  SNAPSHOT_QUEUES,
-  SNAPSHOT_CONDUCT,
-  SNAPSHOT_LEARNT,
-  SNAPSHOT_HERDS,
-  SNAPSHOT_FOLDS,
-  SNAPSHOT_SECTIONS
-} snapshot_section;
+struct outgoing;
+
+/* Sections by number; src/snapshot/snapshot.c has them in order. */
+enum { SNAPSHOT_HEAD = 1, SNAPSHOT_SECTIONS = 18 };
 
 typedef enum snapshot_mode { SNAPSHOT_SAVES = 0, SNAPSHOT_CHECKS, SNAPSHOT_LOADS } snapshot_mode;
 
@@ -51,7 +35,8 @@ enum {
   SNAPSHOT_LOST = 64,
   SNAPSHOT_HAS_COMPANIONS = 128,
   SNAPSHOT_AWAITS = 256, /* a time: it must be in the list of agents that do */
-  SNAPSHOT_OFFENDS = 512
+  SNAPSHOT_OFFENDS = 512,
+  SNAPSHOT_TIED = 1024 /* to a herd */
 };
 
 /* And an observer's marks. */
@@ -109,7 +94,6 @@ struct snapshot {
   uint8_t *observers;           /* of each: what it is, as below */
   uint32_t active, active_high; /* agents; indices below which they are */
   uint32_t shed;                /* how many of the active agents pressure lowers */
-  uint8_t *ties;                /* by agent: whether it stands for anything in a herd */
   snapshot_herd_pool pools[MUSTER_HERD_TYPES_MAX];
 };
 
@@ -171,11 +155,16 @@ typedef struct snapshot_column {
   double low, high; /* of a number; NaN is never within */
 } snapshot_column;
 
-/* Of an object of this type: a column that may hold anything, a count, a time that is past, an index below the
- * snapshot's `high` or that itself, and numbers of both widths. */
+/* Of an object of this type: a column that may hold anything, several that stand next to each other, a count, a time
+ * that is past, an index below the snapshot's `high` or that itself, and numbers of both widths. */
 #define COLUMN_PLACE(type, member) .name = #member, .offset = offsetof(type, member), .bytes = sizeof((type *)0)->member
 #define ANY(type, member)                                                                                              \
   { COLUMN_PLACE(type, member) }
+#define SPAN(type, first, last)                                                                                        \
+  {                                                                                                                    \
+    .name = #first, .offset = offsetof(type, first),                                                                   \
+    .bytes = offsetof(type, last) + sizeof((type *)0)->last - offsetof(type, first)                                    \
+  }
 #define COUNT(type, member, highest)                                                                                   \
   { COLUMN_PLACE(type, member), .kind = COLUMN_COUNT, .most = (highest) }
 #define PAST(type, member)                                                                                             \
@@ -225,30 +214,21 @@ uint32_t snapshot_indices(struct snapshot *snapshot, uint32_t count, uint32_t mo
 uint32_t snapshot_array(struct snapshot *snapshot, uint32_t *own, uint32_t *own_count, uint32_t most,
                         const snapshot_listing *listing);
 
-/* The sections; in src/snapshot/snapshot_types.c, */
-void snapshot_types(struct snapshot *snapshot);
-void snapshot_classes(struct snapshot *snapshot);
-/* src/snapshot/snapshot_agents.c, */
-void snapshot_ids(struct snapshot *snapshot);
-void snapshot_agents(struct snapshot *snapshot);
-void snapshot_grid(struct snapshot *snapshot);
-void snapshot_companions(struct snapshot *snapshot);
-/* src/snapshot/snapshot_waiting.c, */
-void snapshot_wheels(struct snapshot *snapshot);
-void snapshot_ready(struct snapshot *snapshot);
-void snapshot_timers(struct snapshot *snapshot);
-void snapshot_queues(struct snapshot *snapshot);
-/* src/snapshot/snapshot_plan.c, */
-void snapshot_observers(struct snapshot *snapshot);
-void snapshot_score(struct snapshot *snapshot);
-/* src/snapshot/snapshot_learnt.c, */
-void snapshot_conduct(struct snapshot *snapshot);
-void snapshot_learnt(struct snapshot *snapshot);
-/* src/snapshot/snapshot_herds.c, */
-void snapshot_herds(struct snapshot *snapshot);
-/* and src/snapshot/snapshot_pool.c; snapshot_pool() is a part of the section before. */
+/* The sections: each function writes its section, checks it, or takes it. */
+typedef void snapshot_part(struct snapshot *snapshot);
+snapshot_part snapshot_types, snapshot_classes;                                  /* src/snapshot/snapshot_types.c */
+snapshot_part snapshot_ids, snapshot_agents, snapshot_grid, snapshot_companions; /* src/snapshot/snapshot_agents.c */
+snapshot_part snapshot_wheels, snapshot_ready, snapshot_timers, snapshot_queues; /* src/snapshot/snapshot_waiting.c */
+snapshot_part snapshot_observers, snapshot_score;                                /* src/snapshot/snapshot_plan.c */
+snapshot_part snapshot_conduct, snapshot_learnt;                                 /* src/snapshot/snapshot_learnt.c */
+snapshot_part snapshot_herds;                                                    /* src/snapshot/snapshot_herds.c */
+snapshot_part snapshot_folds;                                                    /* src/snapshot/snapshot_pool.c */
+
+/* A part of the section of herds: the unfolded herds of a type. */
 void snapshot_pool(struct snapshot *snapshot, uint32_t number);
-void snapshot_folds(struct snapshot *snapshot);
+
+/* A message, of at most so many bytes. */
+void snapshot_message(struct snapshot *snapshot, struct outgoing *message, uint32_t most);
 
 /* Expects an active agent of a type that is not tied to any herd yet, and ties it to one. Only while it checks. */
 void snapshot_tie(struct snapshot *snapshot, uint32_t index, uint32_t type, const char *what);

@@ -1,5 +1,6 @@
 /* snapshot_agents.c - what a snapshot says of agents: which agent has which index, each agent with its state, the order
  * in which agents stand in the neighbour grid, and their companions. */
+#include "agents/mailbox.h"
 #include "agents/spawn.h"
 #include "base/assert.h"
 #include "snapshot/snapshot.h"
@@ -24,11 +25,8 @@ static bool is_somebody(const struct muster_world *world, uint32_t index) {
 /* The generation of an index: odd while it belongs to an agent. */
 static void exchange_generation(struct snapshot *snapshot, uint32_t index) {
   struct muster_world *world = snapshot->world;
-  uint32_t generation = 0;
-  if (snapshot_saves(snapshot)) {
-    generation = identity_generation(&world->agents.ids, index);
-    if (!is_somebody(world, index)) generation += generation & 1;
-  }
+  uint32_t generation = identity_generation(&world->agents.ids, index);
+  if (!is_somebody(world, index)) generation += generation & 1;
   generation = snapshot_number(snapshot, generation);
   if (snapshot_checks(snapshot)) snapshot->rows[index].generation = generation;
   if (snapshot_loads(snapshot)) identity_assign(&world->agents.ids, index, generation);
@@ -168,6 +166,11 @@ static void snapshot_agents_take_agent(struct snapshot *snapshot, const saved_ag
     return;
   }
   store_activate(&world->agents.store, index);
+  if (row->status == AGENT_READY) {
+    world->queues->ready.count++;
+    world->queues->ready.counts_of[row->type]++;
+    world->queues->ready.begun += (row->atom_next | row->owes) > 0;
+  }
   if (row->status == AGENT_ACTING) {
     world->queues->acting[index / 64] |= 1ull << (index % 64);
     world->queues->acting_count++;
@@ -194,9 +197,7 @@ static bool is_state(const type_set *set, const set_state *state) {
 }
 
 static void exchange_sets(struct snapshot *snapshot, const agent_type *type, uint32_t slot) {
-  static const snapshot_column columns[] = {
-      ANY(set_state, last_ns),  ANY(set_state, began_ns), ANY(set_state, due_ns),        ANY(set_state, goes_on),
-      ANY(set_state, progress), ANY(set_state, unit),     COUNT(set_state, reported, 1), COLUMNS_END};
+  static const snapshot_column columns[] = {SPAN(set_state, last_ns, unit), COUNT(set_state, reported, 1), COLUMNS_END};
   const set_table *sets = &type->sets;
   set_pass checked, *pass = snapshot_object(snapshot, &sets->passes[slot], &checked);
   snapshot_exchange(snapshot, pass, sizeof *pass);
@@ -208,35 +209,34 @@ static void exchange_sets(struct snapshot *snapshot, const agent_type *type, uin
   }
 }
 
-static void exchange_message(struct snapshot *snapshot, agent_type *type, uint32_t slot, uint32_t number) {
-  unsigned char bytes[MUSTER_MESSAGE_BYTES_MAX];
-  struct message_head head = {0};
+void snapshot_message(struct snapshot *snapshot, outgoing *message, uint32_t most) {
+  snapshot_exchange(snapshot, &message->head, sizeof message->head);
+  snapshot_expect(snapshot, message->head.size <= most, "a message of %u bytes", message->head.size);
+  snapshot_exchange(snapshot, message->bytes, message->head.size);
+}
+
+static void exchange_boxed(struct snapshot *snapshot, box_table *boxes, uint32_t slot, uint32_t number) {
+  outgoing message = {0};
   if (snapshot_saves(snapshot)) {
-    const struct message_head *saved = boxes_message(&type->boxes, slot, number);
-    head = *saved;
-    ASSERT(head.size <= type->boxes.message_bytes);
-    memcpy(bytes, saved + 1, head.size);
+    const struct message_head *saved = boxes_message(boxes, slot, number);
+    ASSERT(saved->size <= boxes->message_bytes);
+    message.head = *saved;
+    memcpy(message.bytes, saved + 1, saved->size);
   }
-  snapshot_exchange(snapshot, &head, sizeof head);
-  snapshot_expect(snapshot, head.size <= type->boxes.message_bytes, "a message has %u bytes", head.size);
-  snapshot_exchange(snapshot, bytes, head.size);
-  if (snapshot_loads(snapshot)) boxes_put(&type->boxes, slot, &head, bytes);
+  snapshot_message(snapshot, &message, boxes->message_bytes);
+  if (snapshot_loads(snapshot)) boxes_put(boxes, slot, &message.head, message.bytes);
 }
 
 /* An update that has begun has read the first messages of the box. */
-static void exchange_box(struct snapshot *snapshot, agent_type *type, uint32_t slot) {
-  uint32_t capacity = type->boxes.capacity, own = 0, begun = 0;
-  if (snapshot_saves(snapshot)) {
-    own = type->boxes.boxes[slot].count;
-    begun = type->boxes.boxes[slot].begun;
-    ASSERT(begun <= own && own <= 2 * capacity);
-  }
+static void exchange_box(struct snapshot *snapshot, box_table *boxes, uint32_t slot) {
+  uint32_t capacity = boxes->capacity, own = boxes->boxes[slot].count, read = boxes->boxes[slot].begun;
+  ASSERT(read <= own && own <= 2 * capacity);
   uint32_t count = snapshot_count(snapshot, own, 2 * capacity, "messages in a box");
-  begun = snapshot_count(snapshot, begun, count < capacity ? count : capacity, "messages that were read");
+  uint32_t begun = snapshot_count(snapshot, read, count < capacity ? count : capacity, "messages that were read");
   snapshot_expect(snapshot, count - begun <= capacity, "%u messages in a box of %u", count - begun, capacity);
   for (uint32_t i = 0; i < count; i++) {
-    exchange_message(snapshot, type, slot, i);
-    if (snapshot_loads(snapshot) && i + 1 == begun) boxes_begin(&type->boxes, slot);
+    exchange_boxed(snapshot, boxes, slot, i);
+    if (snapshot_loads(snapshot) && i + 1 == begun) boxes_begin(boxes, slot);
   }
 }
 
@@ -247,7 +247,7 @@ static void exchange_state(struct snapshot *snapshot, const agent_row *row) {
   if (type->published)
     snapshot_exchange_own(snapshot, type_published(type, slot, 0), 2 * (size_t)type->published_stride);
   if (row->status != AGENT_PENDING && type->has_sets) exchange_sets(snapshot, type, slot);
-  if (type->boxes.capacity) exchange_box(snapshot, type, slot);
+  if (type->boxes.capacity) exchange_box(snapshot, &type->boxes, slot);
 }
 
 static void exchange_agent(struct snapshot *snapshot, uint32_t index) {

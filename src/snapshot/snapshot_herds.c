@@ -45,10 +45,11 @@ static void snapshot_herds_exchange_shape(struct snapshot *snapshot, uint32_t nu
 /* ------------------------------------------------------------------------------------------------------------ homes
  */
 
-/* Slots of a block. */
+/* Slots of a block: those of the world, or substitutes. Positions are bits, not numbers. */
 typedef struct saved_slots {
-  float x[MUSTER_HERD_BLOCK], y[MUSTER_HERD_BLOCK];
-  uint16_t members[MUSTER_HERD_BLOCK], generations[MUSTER_HERD_BLOCK];
+  float *x, *y;
+  uint16_t *members;
+  uint16_t generations[MUSTER_HERD_BLOCK];
 } saved_slots;
 
 static const snapshot_column block_columns[] = {GROUND_DOUBLE(herd_block, origin_x),
@@ -57,9 +58,7 @@ static const snapshot_column block_columns[] = {GROUND_DOUBLE(herd_block, origin
                                                 FLOAT(herd_block, low_y, -HERD_NOWHERE, HERD_NOWHERE),
                                                 FLOAT(herd_block, high_x, -HERD_NOWHERE, HERD_NOWHERE),
                                                 FLOAT(herd_block, high_y, -HERD_NOWHERE, HERD_NOWHERE),
-                                                ANY(herd_block, agent),
-                                                ANY(herd_block, entry),
-                                                ANY(herd_block, partition),
+                                                SPAN(herd_block, agent, partition),
                                                 COUNT(herd_block, high, MUSTER_HERD_BLOCK),
                                                 ANY(herd_block, gap),
                                                 COLUMNS_END};
@@ -137,20 +136,7 @@ static void snapshot_herds_take_block(struct muster_world *world, uint32_t type_
   ASSERT(world->herds->table.links[block->agent].tie == HERD_TIE_NONE);
   world->herds->table.links[block->agent] =
       (herd_link){.entry = number, .type = (uint8_t)type_number, .tie = HERD_TIE_BLOCK};
-  memcpy(type->x + first, slots->x, block->high * sizeof(float)); /* as bits, not as numbers */
-  memcpy(type->y + first, slots->y, block->high * sizeof(float));
-  memcpy(type->members + first, slots->members, block->high * sizeof(uint16_t));
   for (uint32_t i = 0; i < block->high; i++) take_slot(world, type, first + i, slots);
-}
-
-static void describe_slots(const struct muster_world *world, const struct herd_type *type, uint32_t first,
-                           uint32_t count, saved_slots *slots) {
-  ASSERT(count <= MUSTER_HERD_BLOCK);
-  memcpy(slots->x, type->x + first, count * sizeof(float));
-  memcpy(slots->y, type->y + first, count * sizeof(float));
-  memcpy(slots->members, type->members + first, count * sizeof(uint16_t));
-  for (uint32_t i = 0; i < count; i++)
-    slots->generations[i] = (uint16_t)herd_ids_generation(&world->herds->ids, type->first + first + i);
 }
 
 /* Velocities and totals are taken as they are: a host made them. */
@@ -158,11 +144,16 @@ static void exchange_block(struct snapshot *snapshot, uint32_t type_number, uint
   struct muster_world *world = snapshot->world;
   const struct herd_type *type = &world->herds->table.types[type_number];
   uint32_t first = number * MUSTER_HERD_BLOCK;
-  saved_slots slots;
+  float x[MUSTER_HERD_BLOCK], y[MUSTER_HERD_BLOCK];
+  uint16_t members[MUSTER_HERD_BLOCK];
+  saved_slots slots = {.x = snapshot_object(snapshot, type->x + first, x),
+                       .y = snapshot_object(snapshot, type->y + first, y),
+                       .members = snapshot_object(snapshot, type->members + first, members)};
   herd_block checked, *block = snapshot_object(snapshot, &type->blocks[number], &checked);
   snapshot_columns(snapshot, block_columns, block);
   snapshot_expect(snapshot, block->gap <= block->high, "block %u of herds is where none can be", number);
-  if (snapshot_saves(snapshot)) describe_slots(world, type, first, block->high, &slots);
+  for (uint32_t i = 0; i < block->high && snapshot_saves(snapshot); i++)
+    slots.generations[i] = (uint16_t)herd_ids_generation(&world->herds->ids, type->first + first + i);
   size_t bytes = block->high * sizeof(float);
   snapshot_exchange(snapshot, slots.x, bytes);
   snapshot_exchange(snapshot, slots.y, bytes);
@@ -213,9 +204,8 @@ static void exchange_type(struct snapshot *snapshot, uint32_t number) {
 /* ------------------------------------------------------------------------------------------------------------ names
  */
 
-static const snapshot_column named_columns[] = {
-    GROUND_DOUBLE(herd_named, x), GROUND_DOUBLE(herd_named, y), ANY(herd_named, herd),       ANY(herd_named, agent),
-    ANY(herd_named, entry),       ANY(herd_named, velocity_x),  ANY(herd_named, velocity_y), COLUMNS_END};
+static const snapshot_column named_columns[] = {GROUND_DOUBLE(herd_named, x), GROUND_DOUBLE(herd_named, y),
+                                                SPAN(herd_named, herd, velocity_y), COLUMNS_END};
 
 static void check_named(struct snapshot *snapshot, const herd_named *saved, uint32_t type_number) {
   const herd_table *table = &snapshot->world->herds->table;

@@ -50,8 +50,7 @@ static void exchange_conduct_of_type(struct snapshot *snapshot, uint32_t number)
 
 void snapshot_conduct(struct snapshot *snapshot) {
   static const snapshot_column columns[] = {INDEX(conduct_state, regrade_next), INDEX(conduct_state, regrade_left),
-                                            ANY(conduct_state, log_lines),      ANY(conduct_state, log_left_out),
-                                            ANY(conduct_state, log_begin_ns),   COLUMNS_END};
+                                            SPAN(conduct_state, log_begin_ns, log_left_out), COLUMNS_END};
   conduct_state checked, *conduct = snapshot_object(snapshot, snapshot->world->conduct, &checked);
   snapshot_columns(snapshot, columns, conduct);
   snapshot_expect(snapshot, conduct->regrade_next + conduct->regrade_left <= snapshot->high,
@@ -92,7 +91,7 @@ static void forget_beyond(struct snapshot *snapshot) {
 static void exchange_book(struct snapshot *snapshot) {
   static const snapshot_column columns[] = {ANY(activation_book, beat),
                                             COUNT(activation_book, sharers, ACTIVATION_SHARDS),
-                                            ANY(activation_book, pace), ANY(activation_book, mean_ns), COLUMNS_END};
+                                            SPAN(activation_book, pace, mean_ns), COLUMNS_END};
   activation_book *own = &snapshot->world->queues->classes.activation, checked;
   if (!own->delay_max) return;
   activation_book *book = snapshot_object(snapshot, own, &checked);

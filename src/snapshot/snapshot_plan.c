@@ -12,13 +12,12 @@
 /* -------------------------------------------------------------------------------------------------------- observers
  */
 
-static const snapshot_column row_columns[] = {ANY(observer_row, position),     ANY(observer_row, near_m),
-                                              ANY(observer_row, far_m),        ANY(observer_row, partition),
-                                              COUNT(observer_row, present, 1), COLUMNS_END};
+static const snapshot_column row_columns[] = {SPAN(observer_row, position, partition), COUNT(observer_row, present, 1),
+                                              COLUMNS_END};
 
-static const snapshot_column source_columns[] = {ANY(observer_source, position),     ANY(observer_source, near_m),
-                                                 ANY(observer_source, far_m),        ANY(observer_source, partition),
-                                                 COUNT(observer_source, written, 1), COLUMNS_END};
+static const snapshot_column source_columns[] = {SPAN(observer_source, position, far_m),
+                                                 ANY(observer_source, partition), COUNT(observer_source, written, 1),
+                                                 COLUMNS_END};
 
 static bool is_sight(muster_position position, float near_m, float far_m) {
   return space_accepts(position) && near_m >= 0.0f && far_m > near_m && isfinite(far_m);
@@ -67,7 +66,7 @@ static void exchange_observer_queue(struct snapshot *snapshot, uint32_t which) {
   observer_queue *queue = &table->queues[which];
   uint32_t count = snapshot_count(snapshot, queue->count, snapshot->observer_ids, "observers in a queue");
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t index = snapshot_saves(snapshot) ? queue->waiting[(queue->head + i) % table->maximum] : 0;
+    uint32_t index = queue->waiting[(queue->head + i) % table->maximum];
     index = exchange_listed(snapshot, index, 0, which ? OBSERVER_WALKED : OBSERVER_LEAPT);
     if (!snapshot_loads(snapshot)) continue;
     table->rows[index].queued[which] = true;
@@ -160,8 +159,7 @@ static void exchange_plots(struct snapshot *snapshot, uint32_t which, uint32_t t
   uint32_t count = snapshot_count(snapshot, list->count, places, "plots");
   snapshot_expect(snapshot, count == queued[which], "%u plots of %u are listed", count, queued[which]);
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t plot = snapshot_saves(snapshot) ? list->plots[((uint64_t)list->head + i) % places] : 0;
-    plot = snapshot_number(snapshot, plot);
+    uint32_t plot = snapshot_number(snapshot, list->plots[((uint64_t)list->head + i) % places]);
     snapshot_expect(snapshot, plot / TILE_CELLS < tiles, "plot %u is none", plot);
     if (snapshot_loads(snapshot)) list->plots[list->count++] = plot;
   }
@@ -231,11 +229,7 @@ static void exchange_shedding(struct snapshot *snapshot) {
                                             DOUBLE(struct shedding, depth, 0.0, SHEDDING_DEEPEST),
                                             INDEX(struct shedding, shed),
                                             INDEX(struct shedding, cursor),
-                                            ANY(struct shedding, left),
-                                            ANY(struct shedding, frames),
-                                            ANY(struct shedding, calm),
-                                            ANY(struct shedding, patience),
-                                            ANY(struct shedding, since_up),
+                                            SPAN(struct shedding, left, since_up),
                                             COUNT(struct shedding, relapsed, 1),
                                             COUNT(struct shedding, gives_way, 1),
                                             COLUMNS_END};

@@ -12,19 +12,10 @@
 /* ---------------------------------------------------------------------------------------------------------- entries
  */
 
-static const snapshot_column entry_columns[] = {GROUND_DOUBLE(herd_entry, origin_x),
-                                                GROUND_DOUBLE(herd_entry, origin_y),
-                                                ANY(herd_entry, ahead_ns),
-                                                ANY(herd_entry, block_ns),
-                                                ANY(herd_entry, herd),
-                                                ANY(herd_entry, next),
-                                                ANY(herd_entry, lanes),
-                                                COUNT(herd_entry, state, HERD_ENTRY_KEPT),
-                                                GROUND_FLOAT(herd_entry, x),
-                                                GROUND_FLOAT(herd_entry, y),
-                                                ANY(herd_entry, velocity_x),
-                                                ANY(herd_entry, velocity_y),
-                                                COLUMNS_END};
+static const snapshot_column entry_columns[] = {
+    GROUND_DOUBLE(herd_entry, origin_x), GROUND_DOUBLE(herd_entry, origin_y),       SPAN(herd_entry, ahead_ns, lanes),
+    SPAN(herd_entry, herd, next),        COUNT(herd_entry, state, HERD_ENTRY_KEPT), GROUND_FLOAT(herd_entry, x),
+    GROUND_FLOAT(herd_entry, y),         SPAN(herd_entry, velocity_x, velocity_y),  COLUMNS_END};
 
 /* The parts of lanes that the check looks at. */
 typedef struct checked_lanes {
@@ -117,13 +108,12 @@ static void exchange_lanes(struct snapshot *snapshot, uint32_t type_number, uint
 /* What is retained of the nodes of an entry. */
 static void exchange_kept(struct snapshot *snapshot, const struct herd_type *type, uint32_t number) {
   static const snapshot_column columns[] = {GROUND_FLOAT(herd_kept, x), GROUND_FLOAT(herd_kept, y),
-                                            ANY(herd_kept, velocity_x), ANY(herd_kept, velocity_y),
-                                            ANY(herd_kept, members),    COLUMNS_END};
+                                            SPAN(herd_kept, velocity_x, members), COLUMNS_END};
   uint32_t nodes = type->tree.first[type->tree.depth + 1];
   for (uint32_t node = 0; node < nodes; node++) {
     herd_kept *own = (herd_kept *)(void *)(type->kept + number * type->kept_stride + node * type->kept_each), checked;
     herd_kept *kept = snapshot_object(snapshot, own, &checked);
-    uint32_t is_kept = snapshot_count(snapshot, snapshot_saves(snapshot) && own->is_kept, 1, "parts of a node");
+    uint32_t is_kept = snapshot_count(snapshot, own->is_kept, 1, "parts of a node");
     if (!is_kept) continue;
     snapshot_columns(snapshot, columns, kept);
     snapshot_exchange_own(snapshot, own + 1, type->kept_each - sizeof *own);
@@ -183,7 +173,7 @@ static void check_entries(struct snapshot *snapshot, const snapshot_herd_pool *p
 static void exchange_settling(struct snapshot *snapshot, struct herd_type *type, const snapshot_herd_pool *pool) {
   uint32_t count = snapshot_count(snapshot, type->settling_count, pool->entry_high, "unfolded herds in a list");
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t number = snapshot_number(snapshot, snapshot_saves(snapshot) ? type->settling[i] : 0);
+    uint32_t number = snapshot_number(snapshot, type->settling[i]);
     if (snapshot_checks(snapshot)) check_place(snapshot, pool, number, 1u << HERD_ENTRY_SETTLING, ENTRY_SETTLES);
     ASSERT(!snapshot_loads(snapshot) || type->settling_count == i);
     if (snapshot_loads(snapshot)) type->settling[type->settling_count++] = number;
@@ -210,20 +200,16 @@ static const snapshot_column watcher_columns[] = {GROUND_DOUBLE(fold_watcher, x)
 /* Where an observer was: nowhere, if it was not present. */
 static fold_watcher exchange_watcher(struct snapshot *snapshot, const fold_watcher *watcher) {
   fold_watcher saved = {0};
-  if (snapshot_saves(snapshot) && watcher->present) saved = *watcher;
+  if (watcher->present) saved = *watcher;
   snapshot_columns(snapshot, watcher_columns, &saved);
   snapshot_expect(snapshot, true, "an observer was where none can be");
   saved.next = 0;
   return saved;
 }
 
-static const snapshot_column round_columns[] = {PAST(fold_round, begin_ns),
-                                                ANY(fold_round, blocks),
-                                                ANY(fold_round, entries),
-                                                COUNT(fold_round, begun, 1),
-                                                COUNT(fold_round, hurries, 1),
-                                                COUNT(fold_round, again, 1),
-                                                COLUMNS_END};
+static const snapshot_column round_columns[] = {PAST(fold_round, begin_ns),  SPAN(fold_round, blocks, entries),
+                                                COUNT(fold_round, begun, 1), COUNT(fold_round, hurries, 1),
+                                                COUNT(fold_round, again, 1), COLUMNS_END};
 
 static void exchange_round(struct snapshot *snapshot, uint32_t number) {
   ASSERT(number < snapshot->world->herds->table.count);
@@ -271,8 +257,7 @@ static void exchange_items(struct snapshot *snapshot) {
   fold_board *board = &snapshot->world->fold->board;
   uint32_t count = snapshot_count(snapshot, board->item_count, FOLD_LISTED_MAX, "herds are to change");
   for (uint32_t i = 0; i < count; i++) {
-    fold_item saved = {0};
-    if (snapshot_saves(snapshot)) saved = board->items[i];
+    fold_item saved = board->items[i];
     snapshot_columns(snapshot, item_columns, &saved);
     if (snapshot_checks(snapshot)) check_item(snapshot, &saved);
     if (snapshot_loads(snapshot)) fold_note(board, saved.herd, saved.distance_m, saved.folds);

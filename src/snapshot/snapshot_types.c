@@ -23,10 +23,8 @@ static void snapshot_types_exchange_shape(struct snapshot *snapshot, uint32_t nu
 
 /* Of a set: where its atoms are, and the values that may have been tuned. */
 static void exchange_set(struct snapshot *snapshot, agent_type *type, uint32_t number) {
-  static const snapshot_column columns[] = {
-      ANY(type_set, period_ns), ANY(type_set, period_updates), ANY(type_set, first_atom),
-      ANY(type_set, end_atom),  ANY(type_set, unit),           ANY(type_set, role),
-      ANY(type_set, mode),      ANY(type_set, priority),       COLUMNS_END};
+  static const snapshot_column columns[] = {SPAN(type_set, first_atom, priority), ANY(type_set, period_updates),
+                                            ANY(type_set, period_ns), ANY(type_set, unit), COLUMNS_END};
   type_set *set = &type->sets.sets[number], saved = *set;
   snapshot_columns(snapshot, columns, &saved);
   if (snapshot_saves(snapshot)) return;
@@ -116,12 +114,10 @@ void snapshot_types(struct snapshot *snapshot) {
 
 static const snapshot_column class_columns[] = {COUNT(agent_class, clock_ns, (uint64_t)INT64_MAX / 2 - 1),
                                                 FLOAT(agent_class, clock_part, 0.0, 1.0),
-                                                ANY(agent_class, cursor),
-                                                ANY(agent_class, fine_cursor),
+                                                SPAN(agent_class, cursor, fine_cursor),
                                                 DOUBLE(agent_class, rate, 1e-12, 1.0),
                                                 DOUBLE(agent_class, events_per_ns, 0.0, 1e9),
-                                                ANY(agent_class, events),
-                                                ANY(agent_class, cost_ns),
+                                                SPAN(agent_class, events, cost_ns),
                                                 ANY(agent_class, pace),
                                                 COLUMNS_END};
 
@@ -186,7 +182,7 @@ void snapshot_classes(struct snapshot *snapshot) {
   /* Classes with members, in the order in which sums are taken. */
   uint32_t active = snapshot_count(snapshot, table->active_count, count, "classes with members");
   for (uint32_t i = 0; i < active; i++) {
-    uint32_t number = snapshot_number(snapshot, snapshot_saves(snapshot) ? table->active[i] : 0);
+    uint32_t number = snapshot_number(snapshot, table->active[i]);
     snapshot_expect(snapshot, number < count, "class %u is none of %u", number, count);
     if (snapshot_checks(snapshot))
       snapshot_expect(snapshot, !snapshot->members[number]++, "class %u has members twice", number);

@@ -136,18 +136,6 @@ static void exchange_held(struct snapshot *snapshot) {
   snapshot_exchange_own(snapshot, &batch->held_ns, sizeof batch->held_ns);
 }
 
-static void snapshot_waiting_count_ready(struct muster_world *world) {
-  ASSERT(world->queues->ready.count == 0 && world->queues->ready.begun == 0);
-  ready_set *ready = &world->queues->ready;
-  for (uint32_t i = 0; (i = store_next_active(&world->agents.store, i)) != UINT32_MAX; i++) {
-    const agent_row *row = &world->agents.store.rows[i];
-    if (row->status != AGENT_READY) continue;
-    ready->count++;
-    ready->counts_of[row->type]++;
-    ready->begun += (row->atom_next | row->owes) > 0;
-  }
-}
-
 void snapshot_ready(struct snapshot *snapshot) {
   static const numbered_lists ring = {
       {"agents in a bucket", "the ring of ready agents", SNAPSHOT_LISTED, 1u << AGENT_READY},
@@ -168,7 +156,6 @@ void snapshot_ready(struct snapshot *snapshot) {
   exchange_fifo(snapshot, &queues->ready.waiting, false);
   exchange_held(snapshot);
   snapshot_count_own(snapshot, &snapshot->world->acts->first, ACT_KINDS - 1, "kinds of actions");
-  if (snapshot_loads(snapshot)) snapshot_waiting_count_ready(snapshot->world);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- timers
@@ -181,7 +168,7 @@ static void exchange_timers(struct snapshot *snapshot, struct timers *timers, ui
   uint32_t count = snapshot_indices(snapshot, timers->count, snapshot->high, &listing);
   uint32_t high = snapshot_count(snapshot, timers->high, snapshot->world->def.agents_max, "times at once");
   for (uint32_t i = 0; i < count; i++) {
-    uint64_t at_ns = snapshot_saves(snapshot) ? timers->heap[i].at_ns : 0;
+    uint64_t at_ns = timers->heap[i].at_ns;
     snapshot_exchange(snapshot, &at_ns, sizeof at_ns);
     if (snapshot_loads(snapshot)) timers_set(timers, snapshot->indices[i], at_ns);
   }
@@ -249,11 +236,7 @@ static void exchange_tuning(struct snapshot *snapshot, void *value) {
 }
 
 static void exchange_outgoing(struct snapshot *snapshot, void *value) {
-  outgoing *message = value;
-  snapshot_exchange(snapshot, &message->head, sizeof message->head);
-  snapshot_expect(snapshot, message->head.size <= MUSTER_MESSAGE_BYTES_MAX, "a message of %u bytes",
-                  message->head.size);
-  snapshot_exchange(snapshot, message->bytes, message->head.size);
+  snapshot_message(snapshot, value, MUSTER_MESSAGE_BYTES_MAX);
 }
 
 /* What other threads asked for, and what updates did; without a type that has boxes there is no ring of messages. */
