@@ -144,50 +144,45 @@ void frame_record_costs(struct muster_world *world) {
 
 /* ---------------------------------------------------------------------------------------------------------- actions */
 
-void frame_record_acted(struct muster_world *world) {
-  if (!recorder_records(world->recorder)) return;
-  struct tape *tape = &world->recorder->tape;
-  const struct acts *acts = &world->acts->beside;
-  recorder_mark(world->recorder, TAG_ACTED);
-  tape_put_number(tape, acts->count);
-  for (uint32_t i = 0, alike; i < acts->count; i += alike) {
-    alike = 1;
-    while (i + alike < acts->count && acts->entries[i + alike].ran == acts->entries[i].ran) alike++;
-    tape_put_number(tape, (uint64_t)alike << 1 | acts->entries[i].ran);
-  }
-}
-
-void frame_record_choose_acted(struct muster_world *world) {
-  if (!recorder_replays(world->recorder)) return;
-  struct tape *tape = &world->recorder->tape;
+/* Which agents acted, in runs: twice how many did alike, and 1 when they acted. */
+static void exchange_acted(struct muster_world *world, bool replays) {
+  struct recorder *recorder = world->recorder;
   struct acts *acts = &world->acts->beside;
-  uint32_t listed = acts->count;
-  if (!recorder_mark(world->recorder, TAG_ACTED)) return;
-  uint64_t recorded = tape_take_number(tape);
-  if (recorded != listed) {
-    recorder_diverges(world->recorder, "actions of %u agents wait, in its record of %llu", listed,
+  if (!recorder_mark(recorder, TAG_ACTED)) return;
+  uint64_t recorded = tape_exchange_number(&recorder->tape, acts->count);
+  if (recorded != acts->count) {
+    recorder_diverges(recorder, "actions of %u agents wait, in its record of %llu", acts->count,
                       (unsigned long long)recorded);
     return;
   }
-  for (uint32_t i = 0; i < listed;) {
-    uint64_t number = tape_take_number(tape), alike = number >> 1;
-    if (tape->failed || alike == 0 || alike > listed - i) {
-      recorder_diverges(world->recorder, "its record does not say whether agent %u acted", acts->entries[i].agent);
+  for (uint32_t i = 0; i < acts->count;) {
+    uint64_t alike = 1;
+    while (!replays && i + alike < acts->count && acts->entries[i + alike].ran == acts->entries[i].ran) alike++;
+    uint64_t number = tape_exchange_number(&recorder->tape, alike << 1 | acts->entries[i].ran);
+    alike = number >> 1;
+    if (alike == 0 || alike > acts->count - i) {
+      recorder_diverges(recorder, "its record does not say whether agent %u acted", acts->entries[i].agent);
       return;
     }
-    for (; alike > 0; alike--, i++) acts->entries[i].left_out = !(number & 1);
+    for (; alike > 0; alike--, i++)
+      if (replays) acts->entries[i].left_out = !(number & 1);
   }
+}
+
+void frame_record_acted(struct muster_world *world) {
+  if (recorder_records(world->recorder)) exchange_acted(world, false);
+}
+
+void frame_record_choose_acted(struct muster_world *world) {
+  if (recorder_replays(world->recorder)) exchange_acted(world, true);
 }
 
 /* --------------------------------------------------------------------------------------------------------- runaways */
 
-static void put_list(struct muster_world *world, const offence_list *list) {
-  ASSERT(list->count <= OFFENCES_MAX);
+static void put_counts(struct muster_world *world, const offence_list *list) {
   struct tape *tape = &world->recorder->tape;
   uint32_t all = offences_counts(world->agents.types.count), counts = 0;
   for (uint32_t i = 0; i < all; i++) counts += list->by_type[i] > 0;
-  tape_put_number(tape, list->count);
-  tape_put(tape, list->offences, list->count * sizeof *list->offences);
   tape_put_number(tape, counts);
   for (uint32_t i = 0; i < all; i++) {
     if (!list->by_type[i]) continue;
@@ -201,13 +196,9 @@ static bool is_possible(const struct muster_world *world, const struct offence *
          offence->level < MUSTER_LEVELS && offence->kind < OFFENCE_KINDS;
 }
 
-static bool take_list(struct muster_world *world, offence_list *list) {
+static bool take_list(struct muster_world *world, offence_list *list, uint64_t count) {
   ASSERT(list->count == 0);
   struct tape *tape = &world->recorder->tape;
-  uint64_t count = tape_take_number(tape);
-  if (count > OFFENCES_MAX)
-    return recorder_diverges(world->recorder, "its record has %llu offences of one worker", (unsigned long long)count);
-  tape_take(tape, list->offences, count * sizeof *list->offences);
   for (uint32_t i = 0; i < count && !tape->failed; i++)
     if (is_possible(world, &list->offences[i])) list->offences[list->count++] = list->offences[i];
   if (list->count < count) recorder_diverges(world->recorder, "its record has offences that cannot be");
@@ -225,8 +216,15 @@ bool frame_record_offences(struct muster_world *world, bool any, offence_list *l
       offences_clear(&world->runner->states[i].offences, world->agents.types.count);
   any = recorder_choose(world->recorder, any);
   if (!any || !recorder_mark(world->recorder, TAG_OFFENCES)) return false;
-  if (recorder_records(world->recorder)) put_list(world, list);
-  return !recorder_replays(world->recorder) || take_list(world, list);
+  struct tape *tape = recorder_tape(world->recorder);
+  if (!tape) return true;
+  uint64_t count = tape_exchange_number(tape, list->count);
+  if (count > OFFENCES_MAX)
+    return recorder_diverges(world->recorder, "its record has %llu offences of one worker", (unsigned long long)count);
+  tape_exchange(tape, list->offences, count * sizeof *list->offences);
+  if (recorder_replays(world->recorder)) return take_list(world, list, count);
+  put_counts(world, list);
+  return true;
 }
 
 bool frame_record_suspect(struct muster_world *world, bool any, uint32_t *type) {

@@ -52,6 +52,8 @@ enum {
 
 /* What was read of the herds of a type. */
 typedef struct snapshot_herd_pool {
+  struct herd_type *type;
+  uint8_t number;                   /* of the type */
   uint8_t *homes;                   /* by home: what the herd is, as below; 0 = no herd was ever there */
   uint32_t *claims;                 /* by entry: its herd's home + 1 */
   uint8_t *entries;                 /* by entry: its state, and where it was met; */
@@ -225,7 +227,7 @@ snapshot_part snapshot_herds;                                                   
 snapshot_part snapshot_folds;                                                    /* src/snapshot/snapshot_pool.c */
 
 /* A part of the section of herds: the unfolded herds of a type. */
-void snapshot_pool(struct snapshot *snapshot, uint32_t number);
+void snapshot_pool(struct snapshot *snapshot, const snapshot_herd_pool *pool);
 
 /* A message, of at most so many bytes. */
 void snapshot_message(struct snapshot *snapshot, struct outgoing *message, uint32_t most);

@@ -304,9 +304,8 @@ void snapshot_grid(struct snapshot *snapshot) {
   for (uint32_t i = 0; i <= agents->space.mask && snapshot_saves(snapshot); i++)
     count = list_bucket(snapshot, i, count);
   count = snapshot_indices(snapshot, count, snapshot->high, &grid);
-  if (snapshot_checks(snapshot))
-    snapshot_expect(snapshot, count == snapshot->info.agents, "%u agents in the grid, where there are %u", count,
-                    snapshot->info.agents);
+  snapshot_expect(snapshot, count == snapshot->info.agents, "%u agents in the grid, where there are %u", count,
+                  snapshot->info.agents);
   for (uint32_t i = 0; i < count && snapshot_loads(snapshot); i++)
     space_link(&agents->space, &agents->store, snapshot->indices[i]);
 }

@@ -77,9 +77,9 @@ static uint8_t kind_of(const saved_slots *slots, uint32_t slot) {
 }
 
 /* Checks values that updates may write only within limits, and values that decide what else is read. */
-static void check_slot(struct snapshot *snapshot, uint32_t type_number, uint32_t home, const saved_slots *slots) {
-  const struct herd_type *type = &snapshot->world->herds->table.types[type_number];
-  const snapshot_herd_pool *pool = &snapshot->pools[type_number];
+static void check_slot(struct snapshot *snapshot, const snapshot_herd_pool *pool, uint32_t home,
+                       const saved_slots *slots) {
+  const struct herd_type *type = pool->type;
   uint32_t slot = home % MUSTER_HERD_BLOCK, herd = type->first + home, number = number_in(slots, slot);
   ASSERT(home < pool->block_count * MUSTER_HERD_BLOCK);
   uint8_t kind = kind_of(slots, slot);
@@ -98,13 +98,12 @@ static void check_slot(struct snapshot *snapshot, uint32_t type_number, uint32_t
   pool->claims[number] = home + 1;
 }
 
-static void check_block(struct snapshot *snapshot, uint32_t type_number, uint32_t number, const herd_block *saved,
-                        const saved_slots *slots) {
-  const struct herd_type *type = &snapshot->world->herds->table.types[type_number];
-  snapshot_tie(snapshot, saved->agent, type->block_type, "a block of herds");
-  snapshot->pools[type_number].firsts[number] = saved->entry;
+static void check_block(struct snapshot *snapshot, const snapshot_herd_pool *pool, uint32_t number,
+                        const herd_block *saved, const saved_slots *slots) {
+  snapshot_tie(snapshot, saved->agent, pool->type->block_type, "a block of herds");
+  pool->firsts[number] = saved->entry;
   for (uint32_t i = 0; i < saved->high; i++) {
-    check_slot(snapshot, type_number, number * MUSTER_HERD_BLOCK + i, slots);
+    check_slot(snapshot, pool, number * MUSTER_HERD_BLOCK + i, slots);
     snapshot_expect(snapshot, i >= saved->gap || kind_of(slots, i) != HOME_IS_EMPTY,
                     "block %u of herds has a gap where it knows of none", number);
   }
@@ -127,22 +126,21 @@ static void take_slot(struct muster_world *world, struct herd_type *type, uint32
   block->dying = (uint16_t)(block->dying + (kind == HOME_IS_DYING));
 }
 
-static void snapshot_herds_take_block(struct muster_world *world, uint32_t type_number, uint32_t number,
+static void snapshot_herds_take_block(struct muster_world *world, const snapshot_herd_pool *pool, uint32_t number,
                                       const saved_slots *slots) {
-  struct herd_type *type = &world->herds->table.types[type_number];
+  struct herd_type *type = pool->type;
   const herd_block *block = &type->blocks[number];
   uint32_t first = number * MUSTER_HERD_BLOCK;
   type->block_count = number + 1;
   ASSERT(world->herds->table.links[block->agent].tie == HERD_TIE_NONE);
-  world->herds->table.links[block->agent] =
-      (herd_link){.entry = number, .type = (uint8_t)type_number, .tie = HERD_TIE_BLOCK};
+  world->herds->table.links[block->agent] = (herd_link){.entry = number, .type = pool->number, .tie = HERD_TIE_BLOCK};
   for (uint32_t i = 0; i < block->high; i++) take_slot(world, type, first + i, slots);
 }
 
 /* Velocities and totals are taken as they are: a host made them. */
-static void exchange_block(struct snapshot *snapshot, uint32_t type_number, uint32_t number) {
+static void exchange_block(struct snapshot *snapshot, const snapshot_herd_pool *pool, uint32_t number) {
   struct muster_world *world = snapshot->world;
-  const struct herd_type *type = &world->herds->table.types[type_number];
+  const struct herd_type *type = pool->type;
   uint32_t first = number * MUSTER_HERD_BLOCK;
   float x[MUSTER_HERD_BLOCK], y[MUSTER_HERD_BLOCK];
   uint16_t members[MUSTER_HERD_BLOCK];
@@ -162,8 +160,8 @@ static void exchange_block(struct snapshot *snapshot, uint32_t type_number, uint
   snapshot_exchange_own(snapshot, type->velocity_x + first, bytes);
   snapshot_exchange_own(snapshot, type->velocity_y + first, bytes);
   for (uint32_t t = 0; t < type->def.totals; t++) snapshot_exchange_own(snapshot, type->totals[t] + first, bytes);
-  if (snapshot_checks(snapshot)) check_block(snapshot, type_number, number, block, &slots);
-  if (snapshot_loads(snapshot)) snapshot_herds_take_block(world, type_number, number, &slots);
+  if (snapshot_checks(snapshot)) check_block(snapshot, pool, number, block, &slots);
+  if (snapshot_loads(snapshot)) snapshot_herds_take_block(world, pool, number, &slots);
 }
 
 /* The block that took the last herd of each partition, in the order of partitions. */
@@ -186,19 +184,21 @@ static void exchange_type(struct snapshot *snapshot, uint32_t number) {
   ASSERT(number < snapshot->world->herds->table.count);
   struct herd_type *type = &snapshot->world->herds->table.types[number];
   snapshot_herd_pool *pool = &snapshot->pools[number];
+  pool->type = type;
+  pool->number = (uint8_t)number;
   snapshot_herds_exchange_shape(snapshot, number);
   uint32_t blocks = snapshot_count(snapshot, type->block_count, type->blocks_max, "blocks of herds");
   snapshot_count_own(snapshot, &type->fresh, blocks, "blocks of herds that have begun");
   pool->entry_high = snapshot_count(snapshot, type->entry_high, type->def.unfolded_max, "unfolded herds at once");
   pool->block_count = blocks;
-  for (uint32_t i = 0; i < blocks; i++) exchange_block(snapshot, number, i);
+  for (uint32_t i = 0; i < blocks; i++) exchange_block(snapshot, pool, i);
   uint64_t herds = 0;
   for (uint64_t i = 0; snapshot_checks(snapshot) && i < (uint64_t)blocks * MUSTER_HERD_BLOCK; i++)
     herds += pool->homes[i] > HOME_IS_EMPTY;
   snapshot_expect(snapshot, herds <= type->def.herds_max, "herd type '%s': %llu herds; there is room for %u",
                   type->name, (unsigned long long)herds, type->def.herds_max);
   exchange_open(snapshot, type, blocks);
-  snapshot_pool(snapshot, number);
+  snapshot_pool(snapshot, pool);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ names

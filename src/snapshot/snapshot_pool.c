@@ -33,8 +33,8 @@ static bool is_time(const struct snapshot *snapshot, const herd_entry *saved) {
 
 /* Whether a herd and its entry agree: an unfolded herd and its entry name each other; a folded herd has one entry at
  * most. */
-static bool is_of_herd(const snapshot_herd_pool *pool, const struct herd_type *type, uint32_t number,
-                       const herd_entry *saved) {
+static bool is_of_herd(const snapshot_herd_pool *pool, uint32_t number, const herd_entry *saved) {
+  const struct herd_type *type = pool->type;
   uint32_t claim = pool->claims[number];
   if (saved->state == HERD_ENTRY_FREE) return !claim && saved->herd == HERD_NONE && saved->lanes == 0;
   uint64_t home = (uint64_t)saved->herd - type->first;
@@ -47,13 +47,12 @@ static bool is_of_herd(const snapshot_herd_pool *pool, const struct herd_type *t
   return saved->state == HERD_ENTRY_SETTLING || type->kept;
 }
 
-static void check_entry(struct snapshot *snapshot, uint32_t type_number, uint32_t number, const herd_entry *saved) {
-  const struct herd_type *type = &snapshot->world->herds->table.types[type_number];
-  const snapshot_herd_pool *pool = &snapshot->pools[type_number];
-  bool fits = is_of_herd(pool, type, number, saved) && is_time(snapshot, saved);
+static void check_entry(struct snapshot *snapshot, const snapshot_herd_pool *pool, uint32_t number,
+                        const herd_entry *saved) {
+  bool fits = is_of_herd(pool, number, saved) && is_time(snapshot, saved);
   pool->entries[number] = saved->state;
   pool->nexts[number] = saved->next;
-  snapshot_expect(snapshot, fits, "herd type '%s': herd %u is unfolded, or settles, as none can", type->name,
+  snapshot_expect(snapshot, fits, "herd type '%s': herd %u is unfolded, or settles, as none can", pool->type->name,
                   saved->herd);
 }
 
@@ -75,20 +74,21 @@ static void check_lanes(struct snapshot *snapshot, const struct herd_type *type,
 }
 
 /* What follows from the lanes that were read. */
-static void take_lanes(struct muster_world *world, uint32_t type_number, uint32_t number, const herd_lanes *lanes) {
+static void take_lanes(struct muster_world *world, const snapshot_herd_pool *pool, uint32_t number,
+                       const herd_lanes *lanes) {
   herd_table *table = &world->herds->table;
   for (uint32_t i = 0; i < lanes->entry->lanes; i++) {
     lanes->entry->pinned = (uint16_t)(lanes->entry->pinned + (lanes->pins[i] != 0));
     table->members += lanes->members[i];
     table->links[lanes->agents[i]] =
-        (herd_link){.entry = number, .lane = (uint16_t)i, .type = (uint8_t)type_number, .tie = HERD_TIE_LEAF};
+        (herd_link){.entry = number, .lane = (uint16_t)i, .type = pool->number, .tie = HERD_TIE_LEAF};
   }
   herds_pad(lanes);
-  table->types[type_number].leaves += lanes->entry->lanes;
+  pool->type->leaves += lanes->entry->lanes;
 }
 
-static void exchange_lanes(struct snapshot *snapshot, uint32_t type_number, uint32_t number, uint32_t count) {
-  const struct herd_type *type = &snapshot->world->herds->table.types[type_number];
+static void exchange_lanes(struct snapshot *snapshot, const snapshot_herd_pool *pool, uint32_t number, uint32_t count) {
+  const struct herd_type *type = pool->type;
   herd_lanes lanes = herds_lanes(type, number);
   checked_lanes checked;
   size_t bytes = count * sizeof(float);
@@ -102,7 +102,7 @@ static void exchange_lanes(struct snapshot *snapshot, uint32_t type_number, uint
   snapshot_exchange_own(snapshot, lanes.velocity_y, bytes);
   for (uint32_t t = 0; t < type->def.totals; t++) snapshot_exchange_own(snapshot, lanes.totals[t], bytes);
   if (snapshot_checks(snapshot)) check_lanes(snapshot, type, &checked, count);
-  if (snapshot_loads(snapshot)) take_lanes(snapshot->world, type_number, number, &lanes);
+  if (snapshot_loads(snapshot)) take_lanes(snapshot->world, pool, number, &lanes);
 }
 
 /* What is retained of the nodes of an entry. */
@@ -123,17 +123,17 @@ static void exchange_kept(struct snapshot *snapshot, const struct herd_type *typ
   }
 }
 
-static void exchange_entry(struct snapshot *snapshot, uint32_t type_number, uint32_t number) {
-  struct herd_type *type = &snapshot->world->herds->table.types[type_number];
+static void exchange_entry(struct snapshot *snapshot, const snapshot_herd_pool *pool, uint32_t number) {
+  struct herd_type *type = pool->type;
   herd_entry checked, *entry = snapshot_object(snapshot, herds_entry(type, number), &checked);
   snapshot_columns(snapshot, entry_columns, entry);
-  if (snapshot_checks(snapshot)) check_entry(snapshot, type_number, number, entry);
+  if (snapshot_checks(snapshot)) check_entry(snapshot, pool, number, entry);
   if (snapshot_loads(snapshot)) {
     type->entry_high = number + 1;
     ASSERT(type->entry_high <= type->def.unfolded_max && type->entry_used <= type->entry_high);
     type->entry_used += entry->state != HERD_ENTRY_FREE;
   }
-  if (entry->lanes) exchange_lanes(snapshot, type_number, number, entry->lanes);
+  if (entry->lanes) exchange_lanes(snapshot, pool, number, entry->lanes);
   if (type->kept && entry->state != HERD_ENTRY_FREE) exchange_kept(snapshot, type, number);
 }
 
@@ -170,7 +170,8 @@ static void check_entries(struct snapshot *snapshot, const snapshot_herd_pool *p
 }
 
 /* Entries of herds with a time other than their block's, in order. */
-static void exchange_settling(struct snapshot *snapshot, struct herd_type *type, const snapshot_herd_pool *pool) {
+static void exchange_settling(struct snapshot *snapshot, const snapshot_herd_pool *pool) {
+  struct herd_type *type = pool->type;
   uint32_t count = snapshot_count(snapshot, type->settling_count, pool->entry_high, "unfolded herds in a list");
   for (uint32_t i = 0; i < count; i++) {
     uint32_t number = snapshot_number(snapshot, type->settling[i]);
@@ -180,13 +181,11 @@ static void exchange_settling(struct snapshot *snapshot, struct herd_type *type,
   }
 }
 
-void snapshot_pool(struct snapshot *snapshot, uint32_t number) {
-  ASSERT(number < snapshot->world->herds->table.count);
-  struct herd_type *type = &snapshot->world->herds->table.types[number];
-  snapshot_herd_pool *pool = &snapshot->pools[number];
-  for (uint32_t i = 0; i < pool->entry_high; i++) exchange_entry(snapshot, number, i);
-  uint32_t entry_free = snapshot_count_own(snapshot, &type->entry_free, pool->entry_high, "unfolded herds are free");
-  exchange_settling(snapshot, type, pool);
+void snapshot_pool(struct snapshot *snapshot, const snapshot_herd_pool *pool) {
+  for (uint32_t i = 0; i < pool->entry_high; i++) exchange_entry(snapshot, pool, i);
+  uint32_t entry_free =
+      snapshot_count_own(snapshot, &pool->type->entry_free, pool->entry_high, "unfolded herds are free");
+  exchange_settling(snapshot, pool);
   if (snapshot_checks(snapshot)) check_entries(snapshot, pool, entry_free);
 }
 

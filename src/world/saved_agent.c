@@ -12,14 +12,14 @@
   { offsetof(saved_agent, member), sizeof((saved_agent *)0)->member }
 
 const saved_column saved_columns[SAVED_COLUMNS] = {
-    [SAVED_ALARM] = COLUMN(alarm),
-    [SAVED_RATINGS] = COLUMN(ratings),
-    [SAVED_OWN_IMPORTANCE] = COLUMN(own_importance),
-    [SAVED_INHERITED_IMPORTANCE] = COLUMN(inherited_importance),
+    COLUMN(alarm),
+    COLUMN(ratings),
+    COLUMN(own_importance),
+    COLUMN(inherited_importance),
     [SAVED_SHED] = COLUMN(shed),
-    [SAVED_PHASE] = COLUMN(phase),
+    COLUMN(phase),
     [SAVED_BEGUN] = COLUMN(begun),
-    [SAVED_RESERVATION] = COLUMN(reservation),
+    COLUMN(reservation),
 };
 
 /* The values of all agents, by column; null where the world has no such column. */

@@ -19,23 +19,14 @@ typedef struct saved_agent {
   activation_reservation reservation;
 } saved_agent;
 
-/* The columns. Agents that are not active have only those before SAVED_SHED. */
-enum {
-  SAVED_ALARM = 0,
-  SAVED_RATINGS,
-  SAVED_OWN_IMPORTANCE,
-  SAVED_INHERITED_IMPORTANCE,
-  SAVED_SHED,
-  SAVED_PHASE,
-  SAVED_BEGUN,
-  SAVED_RESERVATION,
-  SAVED_COLUMNS
-};
+/* Some of the columns. Agents that are not active have only those before SAVED_SHED. */
+enum { SAVED_RATINGS = 1, SAVED_SHED = 4, SAVED_BEGUN = 6, SAVED_RESERVATION, SAVED_COLUMNS };
 
 typedef struct saved_column {
   uint32_t offset, bytes; /* in a saved agent */
 } saved_column;
 
+/* In the order in which they stand in a saved agent. */
 extern const saved_column saved_columns[SAVED_COLUMNS];
 
 /* Describes an agent, with its user pointer as it is. */
