@@ -37,15 +37,13 @@ static void exchange_offenders(struct snapshot *snapshot) {
 
 /* Agents in quarantine or with a demotion were counted as they were read. */
 static void exchange_conduct_of_type(struct snapshot *snapshot, uint32_t number) {
+  static const snapshot_column columns[] = {SPAN(type_conduct, offences, untold),
+                                            COUNT(type_conduct, level_floor, MUSTER_LEVELS - 1),
+                                            SPAN(type_conduct, watched_until, bad_end_ns), COLUMNS_END};
   ASSERT(number < snapshot->world->agents.types.count);
-  type_conduct *own = &snapshot->world->conduct->offenders.types[number], saved = *own;
-  snapshot_exchange(snapshot, &saved, sizeof saved);
-  snapshot_expect(snapshot, saved.level_floor < MUSTER_LEVELS, "type %u is demoted by %u levels", number + 1,
-                  saved.level_floor);
-  if (!snapshot_loads(snapshot)) return;
-  saved.agents_demoted = own->agents_demoted;
-  saved.agents_quarantined = own->agents_quarantined;
-  *own = saved;
+  type_conduct *own = &snapshot->world->conduct->offenders.types[number], checked;
+  snapshot_columns(snapshot, columns, snapshot_object(snapshot, own, &checked));
+  snapshot_expect(snapshot, true, "type %u is demoted as none can be", number + 1);
 }
 
 void snapshot_conduct(struct snapshot *snapshot) {
