@@ -19,7 +19,7 @@ muster_result spawn_check(const muster_agent_def *given, uint32_t types, muster_
   return fields_check(fields_agent, "agent", NULL, def, 0);
 }
 
-static void write_state(const agent_type *type, uint32_t slot, const muster_agent_def *def) {
+void spawn_write_state(const agent_type *type, uint32_t slot, const muster_agent_def *def) {
   if (type->states) {
     void *state = type_state(type, slot);
     memset(state, 0, type->state_stride);
@@ -32,19 +32,11 @@ static void write_state(const agent_type *type, uint32_t slot, const muster_agen
   }
 }
 
-/* Leaves the generation alone: other threads may be reading it to test an old id. */
-static void write_but_generation(agent_row *row, const agent_row *written) {
+/* Other threads may be reading the generation, to test an old id. */
+void spawn_write_row(agent_row *row, const agent_row *written) {
   enum { BEFORE = offsetof(agent_row, generation), AFTER = BEFORE + sizeof(uint32_t) };
   memcpy(row, written, BEFORE);
   memcpy((unsigned char *)row + AFTER, (const unsigned char *)written + AFTER, sizeof *row - AFTER);
-}
-
-void spawn_restore(agent_store *store, const type_table *types, uint32_t index, const agent_row *row,
-                   const agent_place *place, const void *state, const void *published) {
-  muster_agent_def def = {.state = state, .published = published};
-  write_but_generation(&store->rows[index], row);
-  store->places[index] = *place;
-  write_state(&types->types[row->type], row->state_slot, &def);
 }
 
 void spawn_write(agent_store *store, const type_table *types, const struct space *space, uint32_t index, uint32_t slot,
@@ -58,11 +50,11 @@ void spawn_write(agent_store *store, const type_table *types, const struct space
       .floor = share_of(def->importance_floor),
       .elasticity_step = (uint8_t)elasticity_step_of(def->elasticity),
       .factors = {byte_share_of(def->visibility), byte_share_of(def->bulk), byte_share_of(def->interactivity)}};
-  write_but_generation(&store->rows[index], &row);
+  spawn_write_row(&store->rows[index], &row);
   store->places[index] = (agent_place){.partition = (uint16_t)def->partition, .type = type};
   space_place(space, &store->places[index], def->position);
   if (store->ratings)
     store->ratings[index] =
         (agent_ratings){rating_of(def->designer), def->role < 0.0f ? (uint8_t)RATING_OF_TYPE : rating_of(def->role)};
-  write_state(&types->types[type], slot, def);
+  spawn_write_state(&types->types[type], slot, def);
 }

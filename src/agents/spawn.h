@@ -14,8 +14,8 @@ muster_result spawn_check(const muster_agent_def *given, uint32_t types, muster_
 void spawn_write(agent_store *store, const type_table *types, const struct space *space, uint32_t index, uint32_t slot,
                  const muster_agent_def *def);
 
-/* The same from what was kept of an agent: its row without the generation, its place and its state. */
-void spawn_restore(agent_store *store, const type_table *types, uint32_t index, const agent_row *row,
-                   const agent_place *place, const void *state, const void *published);
+/* Parts of it: a row without its generation; own and published state, which the definition may leave out. */
+void spawn_write_row(agent_row *row, const agent_row *written);
+void spawn_write_state(const agent_type *type, uint32_t slot, const muster_agent_def *def);
 
 #endif

@@ -6,19 +6,30 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { MARK = 0x4b4e4843 };
-
 struct header {
-  uint32_t mark, section;
+  uint32_t mark, kind;
   uint64_t number, bytes, checksum;
 };
 
 _Static_assert(sizeof(struct header) == CHUNK_HEADER_BYTES, "a chunk's header has no gaps");
 
-static void fill_head(unsigned char head[CHUNKS_HEADER_BYTES], const chunks_format *format) {
+/* What differs between the two kinds of files: how a chunk is marked, and the words of messages. */
+static const struct chunk_words {
+  uint32_t mark;
+  const char *chunk, *stranger, *cut;
+} words[] = {{0x4b4e4843, "chunk", "this is not a Muster file", "it was"},
+             {0x4e544353, "section", "this is no record of Muster", "the file was"}};
+
+void chunks_put_head(unsigned char head[CHUNKS_HEADER_BYTES], const chunks_format *format) {
   memcpy(head, format->magic, sizeof format->magic);
   memcpy(head + 8, &format->version, sizeof format->version);
   memcpy(head + 12, &format->layout, sizeof format->layout);
+}
+
+uint32_t chunks_layout(const size_t *sizes, size_t count) {
+  uint32_t layout = 0x01020304; /* also tells byte orders apart */
+  for (size_t i = 0; i < count; i++) layout = layout * 31 + (uint32_t)sizes[i];
+  return layout;
 }
 
 static uint64_t checksum_of(const struct header *header, const unsigned char *bytes, uint64_t before) {
@@ -27,11 +38,17 @@ static uint64_t checksum_of(const struct header *header, const unsigned char *by
   return XXH3_64bits_withSeed(bytes, (size_t)own.bytes, XXH3_64bits(&own, sizeof own));
 }
 
+uint64_t chunk_seal(void *memory, bool record, uint32_t kind, uint64_t number, size_t count, uint64_t before) {
+  struct header header = {words[record].mark, kind, number, count, 0};
+  header.checksum = checksum_of(&header, (const unsigned char *)memory + sizeof header, before);
+  memcpy(memory, &header, sizeof header);
+  return header.checksum;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- writing */
 
 static void hand_over(chunk_writer *writer, const void *bytes, size_t count) {
   if (!writer->failed && !writer->sink(bytes, count, writer->user)) writer->failed = true;
-  writer->written += count;
 }
 
 void chunks_write_to(chunk_writer *writer, const chunks_format *format, chunks_sink sink, void *user, void *buffer,
@@ -40,16 +57,14 @@ void chunks_write_to(chunk_writer *writer, const chunks_format *format, chunks_s
   unsigned char head[CHUNKS_HEADER_BYTES];
   *writer =
       (chunk_writer){.sink = sink, .user = user, .buffer = buffer, .capacity = capacity, .count = CHUNK_HEADER_BYTES};
-  fill_head(head, format);
+  chunks_put_head(head, format);
   hand_over(writer, head, sizeof head);
 }
 
 /* Makes a chunk of the bytes so far. */
 static void close_chunk(chunk_writer *writer) {
-  unsigned char *content = writer->buffer + CHUNK_HEADER_BYTES;
-  struct header header = {MARK, writer->section, writer->number++, writer->count - CHUNK_HEADER_BYTES, 0};
-  header.checksum = writer->checksum = checksum_of(&header, content, writer->checksum);
-  memcpy(writer->buffer, &header, sizeof header);
+  writer->checksum = chunk_seal(writer->buffer, false, writer->section, writer->number++,
+                                writer->count - CHUNK_HEADER_BYTES, writer->checksum);
   hand_over(writer, writer->buffer, writer->count);
   writer->count = CHUNK_HEADER_BYTES;
 }
@@ -81,13 +96,10 @@ bool chunks_finish(chunk_writer *writer) {
 }
 
 void chunks_seal(const chunks_format *format, uint32_t section, void *memory, size_t count) {
-  unsigned char *at = memory, *content = at + CHUNKS_SEAL_BEFORE;
-  struct header header = {MARK, section, 0, count, 0}, end = {MARK, CHUNKS_END, 1, 0, 0};
-  header.checksum = checksum_of(&header, content, 0);
-  end.checksum = checksum_of(&end, content, header.checksum);
-  fill_head(at, format);
-  memcpy(at + CHUNKS_HEADER_BYTES, &header, sizeof header);
-  memcpy(content + count, &end, sizeof end);
+  unsigned char *chunk = (unsigned char *)memory + CHUNKS_HEADER_BYTES;
+  chunks_put_head(memory, format);
+  uint64_t checksum = chunk_seal(chunk, false, section, 0, count, 0);
+  chunk_seal(chunk + CHUNK_HEADER_BYTES + count, false, CHUNKS_END, 1, 0, checksum);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- reading */
@@ -96,7 +108,7 @@ void chunks_seal(const chunks_format *format, uint32_t section, void *memory, si
 static void go_on(chunk_reader *reader) {
   struct header header;
   memcpy(&header, reader->bytes + reader->end, sizeof header);
-  reader->section = header.section;
+  reader->section = header.kind;
   reader->at = reader->end + sizeof header;
   reader->end = reader->at + (size_t)header.bytes;
 }
@@ -105,17 +117,16 @@ static bool is_next(const chunk_reader *reader, uint32_t section) {
   struct header header;
   if (reader->count - reader->end < sizeof header) return false;
   memcpy(&header, reader->bytes + reader->end, sizeof header);
-  return header.section == section;
+  return header.kind == section;
 }
 
-static muster_result chunks_check_head(const chunk_reader *reader) {
-  const chunks_format *format = reader->format;
+muster_result chunks_check_head(const chunks_format *format, const unsigned char *bytes, size_t count) {
   uint32_t found[2];
-  if (reader->count < sizeof format->magic || memcmp(reader->bytes, format->magic, sizeof format->magic) != 0)
-    return error_set(MUSTER_E_INPUT, "%s: offset 0: this is not a Muster file", format->name);
-  if (reader->count < CHUNKS_HEADER_BYTES)
-    return error_set(MUSTER_E_INPUT, "%s: offset %zu: the file ends here", format->name, reader->count);
-  memcpy(found, reader->bytes + sizeof format->magic, sizeof found);
+  if (count < sizeof format->magic || memcmp(bytes, format->magic, sizeof format->magic) != 0)
+    return error_set(MUSTER_E_INPUT, "%s: offset 0: %s", format->name, words[format->record].stranger);
+  if (count < CHUNKS_HEADER_BYTES)
+    return error_set(MUSTER_E_INPUT, "%s: offset %zu: the file ends here", format->name, count);
+  memcpy(found, bytes + sizeof format->magic, sizeof found);
   if (found[0] != format->version)
     return error_set(MUSTER_E_INPUT, "%s: offset 8: version %u; this program reads version %u", format->name, found[0],
                      format->version);
@@ -124,39 +135,45 @@ static muster_result chunks_check_head(const chunk_reader *reader) {
   return MUSTER_OK;
 }
 
-/* Checks the chunk at `reader->end` and goes behind it. */
-static muster_result check_chunk(chunk_reader *reader, uint64_t number, uint64_t *checksum, uint32_t *section) {
-  const char *name = reader->format->name;
+muster_result chunk_check(const chunks_format *format, const unsigned char *bytes, size_t count, size_t at,
+                          uint64_t *checksum, struct chunk *found) {
+  const struct chunk_words *says = &words[format->record];
   struct header header;
-  size_t at = reader->end, left = reader->count - at;
-  if (left < sizeof header) return error_set(MUSTER_E_INPUT, "%s: offset %zu: it was cut here", name, reader->count);
-  memcpy(&header, reader->bytes + at, sizeof header);
+  size_t left = count - at;
+  found->cut = left < sizeof header;
+  if (found->cut) return error_set(MUSTER_E_INPUT, "%s: offset %zu: %s cut here", format->name, count, says->cut);
+  memcpy(&header, bytes + at, sizeof header);
   left -= sizeof header;
-  if (header.mark != MARK) return error_set(MUSTER_E_INPUT, "%s: offset %zu: no chunk begins here", name, at);
-  if (header.bytes > left)
-    return error_set(MUSTER_E_INPUT, "%s: offset %zu: a chunk of %llu bytes, but only %zu follow", name, at,
-                     (unsigned long long)header.bytes, left);
-  if (header.number != number || header.bytes > CHUNK_BYTES_MAX ||
-      checksum_of(&header, reader->bytes + at + sizeof header, *checksum) != header.checksum)
-    return error_set(MUSTER_E_INPUT, "%s: offset %zu: chunk %llu is damaged: its checksum is wrong", name, at,
-                     (unsigned long long)number);
+  if (header.mark != says->mark)
+    return error_set(MUSTER_E_INPUT, "%s: offset %zu: no %s begins here", format->name, at, says->chunk);
+  found->cut = header.bytes > left;
+  if (found->cut)
+    return error_set(MUSTER_E_INPUT, "%s: offset %zu: a %s of %llu bytes, but only %zu follow", format->name, at,
+                     says->chunk, (unsigned long long)header.bytes, left);
+  uint64_t number = format->record ? header.number : found->number;
+  if (header.number != number || (!format->record && header.bytes > CHUNK_BYTES_MAX) ||
+      checksum_of(&header, bytes + at + sizeof header, *checksum) != header.checksum)
+    return error_set(MUSTER_E_INPUT, "%s: offset %zu: %s %llu is damaged: its checksum is wrong", format->name, at,
+                     says->chunk, (unsigned long long)number);
   *checksum = header.checksum;
-  *section = header.section;
-  reader->end = at + sizeof header + (size_t)header.bytes;
+  *found =
+      (struct chunk){.kind = header.kind, .number = number, .at = at + sizeof header, .bytes = (size_t)header.bytes};
   return MUSTER_OK;
 }
 
 muster_result chunks_read_front(chunk_reader *reader, const chunks_format *format, const void *bytes, size_t count,
                                 size_t *length) {
   *reader = (chunk_reader){.format = format, .bytes = bytes, .count = count, .end = CHUNKS_HEADER_BYTES};
-  uint32_t section = CHUNKS_END + 1;
+  struct chunk chunk = {.kind = CHUNKS_END + 1};
   uint64_t checksum = 0;
-  muster_result result = chunks_check_head(reader);
-  for (uint64_t number = 0; !result && section != CHUNKS_END; number++)
-    result = check_chunk(reader, number, &checksum, &section);
+  muster_result result = chunks_check_head(format, bytes, count);
+  for (uint64_t number = 0; !result && chunk.kind != CHUNKS_END; number++) {
+    chunk.number = number;
+    result = chunk_check(format, bytes, count, reader->end, &checksum, &chunk);
+    reader->end = chunk.at + chunk.bytes;
+  }
   if (result) return result;
   *length = reader->end;
-  reader->checksum = checksum;
   chunks_rewind(reader);
   return MUSTER_OK;
 }

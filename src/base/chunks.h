@@ -18,7 +18,39 @@ typedef struct chunks_format {
   const char *name; /* for messages */
   unsigned char magic[8];
   uint32_t version, layout;
+  bool record; /* its chunks are those of base/tape.h: of any length, with numbers of their own */
 } chunks_format;
+
+/* A layout made of the sizes of all structures that stand in a stream as they are in memory. */
+uint32_t chunks_layout(const size_t *sizes, size_t count);
+
+/* -------------------------------------------------------------------------------- the parts of which streams consist
+ */
+
+/* Writes what stands before the chunks, and checks it. On failure MUSTER_E_INPUT, with the offset and what is wrong
+ * there. */
+void chunks_put_head(unsigned char head[CHUNKS_HEADER_BYTES], const chunks_format *format);
+muster_result chunks_check_head(const chunks_format *format, const unsigned char *bytes, size_t count);
+
+/* A chunk as it stands in a stream. */
+struct chunk {
+  uint32_t kind; /* its section */
+  bool cut;      /* the stream ends before the chunk does */
+  uint64_t number;
+  size_t at, bytes; /* of its content */
+};
+
+/* Writes the header of a chunk at `memory`, in front of its `count` bytes. `before` is the checksum of the chunk before
+ * it; returns its own. */
+uint64_t chunk_seal(void *memory, bool record, uint32_t kind, uint64_t number, size_t count, uint64_t before);
+
+/* Finds and checks the chunk at `at`; its number must be found->number, except in a record. The checksum is that of the
+ * chunk before it, and then its own. On failure MUSTER_E_INPUT as above, or `cut`. */
+muster_result chunk_check(const chunks_format *format, const unsigned char *bytes, size_t count, size_t at,
+                          uint64_t *checksum, struct chunk *found);
+
+/* ------------------------------------------------------------------------------------------------- streams of sections
+ */
 
 /* Takes the next bytes of a stream; false when it cannot. */
 typedef bool (*chunks_sink)(const void *bytes, size_t count, void *user);
@@ -30,8 +62,7 @@ typedef struct chunk_writer {
   size_t capacity, count;
   uint32_t section; /* the open section; CHUNKS_END = none */
   uint64_t number, checksum;
-  uint64_t written; /* bytes handed over so far */
-  bool failed;      /* the sink refused something: the rest is dropped */
+  bool failed; /* the sink refused something: the rest is dropped */
 } chunk_writer;
 
 /* Begins a stream through a buffer of more than CHUNK_HEADER_BYTES. */
@@ -56,10 +87,9 @@ typedef struct chunk_reader {
   const chunks_format *format;
   const unsigned char *bytes;
   size_t count;
-  size_t at, end;    /* the chunk's bytes that are not read yet */
-  uint32_t section;  /* the section of that chunk */
-  uint64_t checksum; /* of the last chunk */
-  bool failed;       /* more was read than the section has; what is read then is zero */
+  size_t at, end;   /* the chunk's bytes that are not read yet */
+  uint32_t section; /* the section of that chunk */
+  bool failed;      /* more was read than the section has; what is read then is zero */
 } chunk_reader;
 
 /* Checks the whole stream and stands before its first section. On failure MUSTER_E_INPUT, with what is wrong and where.

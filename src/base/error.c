@@ -12,12 +12,11 @@
 
 enum { MESSAGE_BYTES = 512, VALUES_MAX = 8 };
 
-typedef enum value_kind { VALUE_NONE, VALUE_INT, VALUE_LONG, VALUE_LONG_LONG, VALUE_DOUBLE, VALUE_STRING } value_kind;
+typedef enum value_kind { VALUE_NONE, VALUE_INT, VALUE_LONG, VALUE_DOUBLE, VALUE_STRING } value_kind;
 
 union value {
   int of_int;
-  long of_long;
-  long long of_long_long;
+  long of_long; /* a long long, too */
   double of_double;
   const char *of_string;
 };
@@ -52,8 +51,7 @@ static bool is_digit(char letter) {
 
 /* The kind of value that a conversion with this letter and `longs` times l takes; VALUE_NONE when it cannot be kept. */
 static value_kind error_kind_of(char letter, uint32_t longs) {
-  static const value_kind integers[] = {VALUE_INT, VALUE_LONG, VALUE_LONG_LONG};
-  if (strchr("diuxXo", letter)) return longs < 3 ? integers[longs] : VALUE_NONE;
+  if (strchr("diuxXo", letter)) return longs == 0 ? VALUE_INT : longs < 3 ? VALUE_LONG : VALUE_NONE;
   if (longs) return VALUE_NONE;
   return letter == 's' ? VALUE_STRING : letter == 'c' ? VALUE_INT : strchr("efg", letter) ? VALUE_DOUBLE : VALUE_NONE;
 }
@@ -61,6 +59,7 @@ static value_kind error_kind_of(char letter, uint32_t longs) {
 /* Reads the conversion behind a '%'. */
 static struct conversion read_conversion(const char *at) {
   _Static_assert(sizeof(size_t) == sizeof(long) && sizeof(intmax_t) == sizeof(long), "z, j and t are one l");
+  _Static_assert(sizeof(long long) == sizeof(long), "two are no more than one");
   struct conversion found = {.precision = SIZE_MAX};
   uint32_t longs = 0;
   while (is_digit(*at) || *at == '-' || *at == '+' || *at == ' ' || *at == '#') at++;
@@ -117,8 +116,6 @@ static void keep_values(struct failure *failure, va_list arguments) {
       value->of_int = va_arg(arguments, int);
     else if (conversion->kind == VALUE_LONG)
       value->of_long = va_arg(arguments, long);
-    else if (conversion->kind == VALUE_LONG_LONG)
-      value->of_long_long = va_arg(arguments, long long);
     else if (conversion->kind == VALUE_DOUBLE)
       value->of_double = va_arg(arguments, double);
     else
@@ -171,8 +168,6 @@ static int write_piece(char *text, size_t bytes, const char *piece, value_kind k
   switch (kind) {
   case VALUE_LONG:
     return snprintf(text, bytes, piece, value->of_long);
-  case VALUE_LONG_LONG:
-    return snprintf(text, bytes, piece, value->of_long_long);
   case VALUE_DOUBLE:
     return snprintf(text, bytes, piece, value->of_double);
   case VALUE_STRING:

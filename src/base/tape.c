@@ -1,27 +1,19 @@
 #include "base/tape.h"
 
-#include "base/error.h"
-
 #include <string.h>
-#include <xxhash.h>
 
-static const unsigned char magic[8] = {'M', 'U', 'S', 'T', 'A', 'P', 'E', '\n'};
-
-enum { VERSION = 5, MARK = 0x4e544353 };
-
-struct header {
-  uint32_t mark, kind;
-  uint64_t number, bytes, checksum;
-};
-
-_Static_assert(sizeof(struct header) == TAPE_SECTION_BYTES, "a section's header has no gaps");
+static chunks_format tape_format_of(uint32_t layout) {
+  return (chunks_format){.name = "record",
+                         .magic = {'M', 'U', 'S', 'T', 'A', 'P', 'E', '\n'},
+                         .version = 5,
+                         .layout = layout,
+                         .record = true};
+}
 
 void tape_write_to(struct tape *tape, void *bytes, size_t capacity, uint32_t layout) {
-  const uint32_t version = VERSION;
+  const chunks_format format = tape_format_of(layout);
   *tape = (struct tape){.bytes = bytes, .capacity = capacity, .count = TAPE_HEADER_BYTES + TAPE_SECTION_BYTES};
-  memcpy(tape->bytes, magic, sizeof magic);
-  memcpy(tape->bytes + 8, &version, sizeof version);
-  memcpy(tape->bytes + 12, &layout, sizeof layout);
+  chunks_put_head(tape->bytes, &format);
 }
 
 void tape_put(struct tape *tape, const void *bytes, size_t count) {
@@ -41,19 +33,11 @@ void tape_put_number(struct tape *tape, uint64_t number) {
   tape_put(tape, bytes, count);
 }
 
-static uint64_t checksum_of(const struct header *header, const unsigned char *bytes, uint64_t before) {
-  struct header own = *header;
-  own.checksum = before;
-  return XXH3_64bits_withSeed(bytes, (size_t)own.bytes, XXH3_64bits(&own, sizeof own));
-}
-
 const void *tape_close(struct tape *tape, tape_kind kind, uint64_t number, size_t *count) {
   size_t before = tape->written ? 0 : TAPE_HEADER_BYTES;
-  unsigned char *content = tape->bytes + before + TAPE_SECTION_BYTES;
   if (tape->failed) return NULL;
-  struct header header = {MARK, kind, number, (uint64_t)(tape->bytes + tape->count - content), 0};
-  header.checksum = tape->checksum = checksum_of(&header, content, tape->checksum);
-  memcpy(tape->bytes + before, &header, sizeof header);
+  tape->checksum =
+      chunk_seal(tape->bytes + before, true, kind, number, tape->count - before - TAPE_SECTION_BYTES, tape->checksum);
   *count = tape->kept + tape->count;
   tape->written += tape->count;
   tape->count = TAPE_SECTION_BYTES;
@@ -80,38 +64,17 @@ void tape_drop(struct tape *tape) {
 }
 
 muster_result tape_read_from(struct tape *tape, const void *file, size_t bytes, uint32_t layout) {
-  uint32_t found[2];
+  const chunks_format format = tape_format_of(layout);
   *tape = (struct tape){.file = file, .file_bytes = bytes, .end = TAPE_HEADER_BYTES};
-  if (bytes < sizeof magic || memcmp(file, magic, sizeof magic) != 0)
-    return error_set(MUSTER_E_INPUT, "record: offset 0: this is no record of Muster");
-  if (bytes < TAPE_HEADER_BYTES) return error_set(MUSTER_E_INPUT, "record: offset %zu: the file ends here", bytes);
-  memcpy(found, tape->file + sizeof magic, sizeof found);
-  if (found[0] != VERSION)
-    return error_set(MUSTER_E_INPUT, "record: offset 8: version %u; this program reads version %d", found[0], VERSION);
-  if (found[1] != layout)
-    return error_set(MUSTER_E_INPUT, "record: offset 12: written by another build, whose structures differ");
-  return MUSTER_OK;
+  return chunks_check_head(&format, file, bytes);
 }
 
-muster_result tape_next(struct tape *tape, tape_section *section, bool *cut) {
-  struct header header;
-  size_t at = tape->end, left = tape->file_bytes - at;
-  *cut = left < sizeof header;
-  if (*cut) return error_set(MUSTER_E_INPUT, "record: offset %zu: the file was cut here", tape->file_bytes);
-  memcpy(&header, tape->file + at, sizeof header);
-  left -= sizeof header;
-  if (header.mark != MARK) return error_set(MUSTER_E_INPUT, "record: offset %zu: no section begins here", at);
-  *cut = header.bytes > left;
-  if (*cut)
-    return error_set(MUSTER_E_INPUT, "record: offset %zu: a section of %llu bytes, but only %zu follow", at,
-                     (unsigned long long)header.bytes, left);
-  if (checksum_of(&header, tape->file + at + sizeof header, tape->checksum) != header.checksum)
-    return error_set(MUSTER_E_INPUT, "record: offset %zu: section %llu is damaged: its checksum is wrong", at,
-                     (unsigned long long)header.number);
-  tape->checksum = header.checksum;
-  tape->at = at + sizeof header;
-  tape->end = tape->at + (size_t)header.bytes;
-  *section = (tape_section){(tape_kind)header.kind, header.number, tape->at, (size_t)header.bytes};
+muster_result tape_next(struct tape *tape, struct chunk *section) {
+  const chunks_format format = tape_format_of(0);
+  muster_result result = chunk_check(&format, tape->file, tape->file_bytes, tape->end, &tape->checksum, section);
+  if (result) return result;
+  tape->at = section->at;
+  tape->end = section->at + section->bytes;
   return MUSTER_OK;
 }
 
@@ -143,4 +106,20 @@ uint64_t tape_take_number(struct tape *tape) {
   }
   tape->failed = true;
   return 0;
+}
+
+/* --------------------------------------------------------------------------------------------------------- either way
+ */
+
+void tape_exchange(struct tape *tape, void *value, size_t bytes) {
+  if (tape->file)
+    tape_take(tape, value, bytes);
+  else
+    tape_put(tape, value, bytes);
+}
+
+uint64_t tape_exchange_number(struct tape *tape, uint64_t number) {
+  if (tape->file) return tape_take_number(tape);
+  tape_put_number(tape, number);
+  return number;
 }

@@ -10,9 +10,9 @@
 #ifndef BASE_TAPE_H
 #define BASE_TAPE_H
 
-#include <muster/common.h>
+#include "base/chunks.h"
 
-enum { TAPE_HEADER_BYTES = 16, TAPE_SECTION_BYTES = 32 };
+enum { TAPE_HEADER_BYTES = CHUNKS_HEADER_BYTES, TAPE_SECTION_BYTES = CHUNK_HEADER_BYTES };
 
 typedef enum tape_kind { TAPE_HEAD = 1, TAPE_FRAME, TAPE_END, TAPE_WORLD } tape_kind;
 
@@ -45,19 +45,12 @@ bool tape_keep(struct tape *tape, tape_kind kind, uint64_t number);
 /* Forgets what was put since the last section was closed; also clears `failed`. */
 void tape_drop(struct tape *tape);
 
-/* A section as it stands in a file. */
-typedef struct tape_section {
-  tape_kind kind;
-  uint64_t number;
-  size_t at, bytes; /* of its content */
-} tape_section;
-
 /* Checks the header of a file. On failure MUSTER_E_INPUT, with the offset and what is wrong there. */
 muster_result tape_read_from(struct tape *tape, const void *file, size_t bytes, uint32_t layout);
 
 /* Goes to the next section and checks it; then it can be read. On failure MUSTER_E_INPUT, with the offset and what is
- * wrong there; *cut is set when the file just ends too early. */
-muster_result tape_next(struct tape *tape, tape_section *section, bool *cut);
+ * wrong there; section->cut is set when the file just ends too early. */
+muster_result tape_next(struct tape *tape, struct chunk *section);
 
 /* Reads on. Beyond the end of the section it reads zeros and sets `failed`. */
 void tape_take(struct tape *tape, void *bytes, size_t count);
@@ -65,5 +58,9 @@ uint64_t tape_take_number(struct tape *tape);
 
 /* Reads on without a copy; null beyond the end. */
 const void *tape_take_place(struct tape *tape, size_t count);
+
+/* Appends a value to a tape that is written, or reads it from one that is read. A number is returned. */
+void tape_exchange(struct tape *tape, void *value, size_t bytes);
+uint64_t tape_exchange_number(struct tape *tape, uint64_t number);
 
 #endif

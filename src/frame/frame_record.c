@@ -39,22 +39,11 @@ void frame_record_begin(struct muster_world *world, const muster_frame *frame) {
 
 /* ------------------------------------------------------------------------------------------------------ run, settle */
 
-static void put_outcome(struct muster_world *world, uint32_t entry) {
-  ASSERT(entry < world->batch->count + world->batch->woken_count);
-  struct tape *tape = &world->recorder->tape;
-  batch_outcome outcome = (batch_outcome)world->batch->outcomes[entry];
-  uint32_t atom = world->batch->results[entry].atom_next;
-  tape_put_number(tape, outcome == OUTCOME_NOT_RUN ? 0 : outcome == OUTCOME_PREEMPTED ? atom + 2u : 1u);
-}
-
-/* How many entries from `first` on ended alike: not run, or whole. */
-static uint32_t count_alike(const struct batch *batch, uint32_t first, uint64_t how) {
-  uint32_t i = first;
-  for (; i < batch->count; i++) {
-    batch_outcome outcome = (batch_outcome)batch->outcomes[i];
-    if (outcome == OUTCOME_PREEMPTED || (outcome != OUTCOME_NOT_RUN) != how) break;
-  }
-  return i - first;
+/* How an entry ended: 0 = not run, 1 = whole, else cut before the atom of this number - 2. */
+static uint32_t outcome_of(const struct batch *batch, uint32_t entry) {
+  ASSERT(entry < batch->count + batch->woken_count);
+  batch_outcome outcome = (batch_outcome)batch->outcomes[entry];
+  return outcome == OUTCOME_NOT_RUN ? 0 : outcome == OUTCOME_PREEMPTED ? batch->results[entry].atom_next + 2u : 1;
 }
 
 static void keep_woken(struct muster_world *world) {
@@ -67,17 +56,21 @@ static void keep_woken(struct muster_world *world) {
     if (batch->outcomes[i] != OUTCOME_NOT_RUN && short_of_places && batch->results[i].sends > 0)
       recorder_cannot(world->recorder, "a woken agent found no room for its messages");
     tape_put_number(&world->recorder->tape, entry->agent);
-    put_outcome(world, i);
+    tape_put_number(&world->recorder->tape, outcome_of(batch, i));
   }
 }
 
-static void keep_cycles(struct muster_world *world) {
-  const struct batch *batch = world->batch;
-  struct tape *tape = &world->recorder->tape;
-  recorder_put_tag(world->recorder, TAG_CYCLES);
-  for (uint32_t i = 0; i < batch->count; i++) {
+void frame_record_cycles(struct muster_world *world) {
+  struct batch *batch = world->batch;
+  struct tape *tape = world->def.cycles_max > 1 ? recorder_item(world->recorder, TAG_CYCLES) : NULL;
+  for (uint32_t i = 0; tape && i < batch->count; i++) {
+    batch_entry *entry = &batch->entries[i];
     bool ran = batch->outcomes[i] == OUTCOME_FINISHED || batch->outcomes[i] == OUTCOME_ACT;
-    tape_put_number(tape, ran && batch->entries[i].cycles > 1 ? batch->entries[i].cycles - 1u : 0);
+    uint64_t more = tape_exchange_number(tape, ran && entry->cycles > 1 ? entry->cycles - 1u : 0);
+    if (!recorder_replays(world->recorder)) continue;
+    if (more >= MUSTER_CYCLES_MAX)
+      recorder_diverges(world->recorder, "its record has an update of %llu cycles", (unsigned long long)more + 1);
+    entry->cycles = more < MUSTER_CYCLES_MAX ? (uint8_t)(more + 1) : 1;
   }
 }
 
@@ -88,25 +81,13 @@ void frame_record_outcomes(struct muster_world *world) {
   recorder_put_tag(recorder, TAG_OUTCOMES);
   tape_put_number(&recorder->tape, batch->count);
   for (uint32_t i = 0, alike; i < batch->count; i += alike) {
-    alike = 1;
-    put_outcome(world, i);
-    if (batch->outcomes[i] == OUTCOME_PREEMPTED) continue;
-    alike = count_alike(batch, i, batch->outcomes[i] != OUTCOME_NOT_RUN);
-    tape_put_number(&recorder->tape, alike);
+    uint32_t how = outcome_of(batch, i);
+    tape_put_number(&recorder->tape, how);
+    for (alike = 1; how <= 1 && i + alike < batch->count && outcome_of(batch, i + alike) == how;) alike++;
+    if (how <= 1) tape_put_number(&recorder->tape, alike);
   }
   keep_woken(world);
-  if (world->def.cycles_max > 1) keep_cycles(world);
-}
-
-void frame_record_take_cycles(struct muster_world *world) {
-  struct batch *batch = world->batch;
-  if (world->def.cycles_max <= 1 || !recorder_mark(world->recorder, TAG_CYCLES)) return;
-  for (uint32_t i = 0; i < batch->count; i++) {
-    uint64_t more = tape_take_number(&world->recorder->tape);
-    if (more >= MUSTER_CYCLES_MAX)
-      recorder_diverges(world->recorder, "its record has an update of %llu cycles", (unsigned long long)more + 1);
-    batch->entries[i].cycles = more < MUSTER_CYCLES_MAX ? (uint8_t)(more + 1) : 1;
-  }
+  frame_record_cycles(world);
 }
 
 bool frame_record_partitions(struct muster_world *world, bool any) {
@@ -115,11 +96,9 @@ bool frame_record_partitions(struct muster_world *world, bool any) {
   if (!any || !recorder_mark(recorder, TAG_SHARES)) return false;
   for (uint32_t i = 0; i < SETTLE_SHARES; i++)
     recorder_exchange(recorder, TAG_SHARES, &world->teams->settle_looked_at[i], sizeof *world->teams->settle_looked_at);
-  for (uint32_t i = 0; recorder && i < world->batch->claim_count; i++) {
+  for (uint32_t i = 0; recorder_tape(recorder) && i < world->batch->claim_count; i++) {
     uint16_t *ran_by = &world->batch->claims[i].ran_by;
-    if (recorder_records(recorder)) tape_put_number(&recorder->tape, *ran_by == CLAIM_LEFT ? 0 : *ran_by + 1u);
-    if (!recorder_replays(recorder)) continue;
-    uint64_t number = tape_take_number(&recorder->tape);
+    uint64_t number = tape_exchange_number(&recorder->tape, *ran_by == CLAIM_LEFT ? 0 : *ran_by + 1u);
     *ran_by = number == 0 || number > CLAIM_LEFT ? CLAIM_LEFT : (uint16_t)(number - 1);
   }
   return !recorder_replays(recorder) || !recorder->trouble[0];
@@ -165,50 +144,45 @@ void frame_record_costs(struct muster_world *world) {
 
 /* ---------------------------------------------------------------------------------------------------------- actions */
 
-void frame_record_acted(struct muster_world *world) {
-  if (!recorder_records(world->recorder)) return;
-  struct tape *tape = &world->recorder->tape;
-  const struct acts *acts = &world->acts->beside;
-  recorder_mark(world->recorder, TAG_ACTED);
-  tape_put_number(tape, acts->count);
-  for (uint32_t i = 0, alike; i < acts->count; i += alike) {
-    alike = 1;
-    while (i + alike < acts->count && acts->entries[i + alike].ran == acts->entries[i].ran) alike++;
-    tape_put_number(tape, (uint64_t)alike << 1 | acts->entries[i].ran);
-  }
-}
-
-void frame_record_choose_acted(struct muster_world *world) {
-  if (!recorder_replays(world->recorder)) return;
-  struct tape *tape = &world->recorder->tape;
+/* Which agents acted, in runs: twice how many did alike, and 1 when they acted. */
+static void exchange_acted(struct muster_world *world, bool replays) {
+  struct recorder *recorder = world->recorder;
   struct acts *acts = &world->acts->beside;
-  uint32_t listed = acts->count;
-  if (!recorder_mark(world->recorder, TAG_ACTED)) return;
-  uint64_t recorded = tape_take_number(tape);
-  if (recorded != listed) {
-    recorder_diverges(world->recorder, "actions of %u agents wait, in its record of %llu", listed,
+  if (!recorder_mark(recorder, TAG_ACTED)) return;
+  uint64_t recorded = tape_exchange_number(&recorder->tape, acts->count);
+  if (recorded != acts->count) {
+    recorder_diverges(recorder, "actions of %u agents wait, in its record of %llu", acts->count,
                       (unsigned long long)recorded);
     return;
   }
-  for (uint32_t i = 0; i < listed;) {
-    uint64_t number = tape_take_number(tape), alike = number >> 1;
-    if (tape->failed || alike == 0 || alike > listed - i) {
-      recorder_diverges(world->recorder, "its record does not say whether agent %u acted", acts->entries[i].agent);
+  for (uint32_t i = 0; i < acts->count;) {
+    uint64_t alike = 1;
+    while (!replays && i + alike < acts->count && acts->entries[i + alike].ran == acts->entries[i].ran) alike++;
+    uint64_t number = tape_exchange_number(&recorder->tape, alike << 1 | acts->entries[i].ran);
+    alike = number >> 1;
+    if (alike == 0 || alike > acts->count - i) {
+      recorder_diverges(recorder, "its record does not say whether agent %u acted", acts->entries[i].agent);
       return;
     }
-    for (; alike > 0; alike--, i++) acts->entries[i].left_out = !(number & 1);
+    for (; alike > 0; alike--, i++)
+      if (replays) acts->entries[i].left_out = !(number & 1);
   }
+}
+
+void frame_record_acted(struct muster_world *world) {
+  if (recorder_records(world->recorder)) exchange_acted(world, false);
+}
+
+void frame_record_choose_acted(struct muster_world *world) {
+  if (recorder_replays(world->recorder)) exchange_acted(world, true);
 }
 
 /* --------------------------------------------------------------------------------------------------------- runaways */
 
-static void put_list(struct muster_world *world, const offence_list *list) {
-  ASSERT(list->count <= OFFENCES_MAX);
+static void put_counts(struct muster_world *world, const offence_list *list) {
   struct tape *tape = &world->recorder->tape;
   uint32_t all = offences_counts(world->agents.types.count), counts = 0;
   for (uint32_t i = 0; i < all; i++) counts += list->by_type[i] > 0;
-  tape_put_number(tape, list->count);
-  tape_put(tape, list->offences, list->count * sizeof *list->offences);
   tape_put_number(tape, counts);
   for (uint32_t i = 0; i < all; i++) {
     if (!list->by_type[i]) continue;
@@ -222,13 +196,9 @@ static bool is_possible(const struct muster_world *world, const struct offence *
          offence->level < MUSTER_LEVELS && offence->kind < OFFENCE_KINDS;
 }
 
-static bool take_list(struct muster_world *world, offence_list *list) {
+static bool take_list(struct muster_world *world, offence_list *list, uint64_t count) {
   ASSERT(list->count == 0);
   struct tape *tape = &world->recorder->tape;
-  uint64_t count = tape_take_number(tape);
-  if (count > OFFENCES_MAX)
-    return recorder_diverges(world->recorder, "its record has %llu offences of one worker", (unsigned long long)count);
-  tape_take(tape, list->offences, count * sizeof *list->offences);
   for (uint32_t i = 0; i < count && !tape->failed; i++)
     if (is_possible(world, &list->offences[i])) list->offences[list->count++] = list->offences[i];
   if (list->count < count) recorder_diverges(world->recorder, "its record has offences that cannot be");
@@ -246,8 +216,15 @@ bool frame_record_offences(struct muster_world *world, bool any, offence_list *l
       offences_clear(&world->runner->states[i].offences, world->agents.types.count);
   any = recorder_choose(world->recorder, any);
   if (!any || !recorder_mark(world->recorder, TAG_OFFENCES)) return false;
-  if (recorder_records(world->recorder)) put_list(world, list);
-  return !recorder_replays(world->recorder) || take_list(world, list);
+  struct tape *tape = recorder_tape(world->recorder);
+  if (!tape) return true;
+  uint64_t count = tape_exchange_number(tape, list->count);
+  if (count > OFFENCES_MAX)
+    return recorder_diverges(world->recorder, "its record has %llu offences of one worker", (unsigned long long)count);
+  tape_exchange(tape, list->offences, count * sizeof *list->offences);
+  if (recorder_replays(world->recorder)) return take_list(world, list, count);
+  put_counts(world, list);
+  return true;
 }
 
 bool frame_record_suspect(struct muster_world *world, bool any, uint32_t *type) {
@@ -332,34 +309,26 @@ void frame_record_end(struct muster_world *world) {
   if (recorder_records(world->recorder)) end_recorded_frame(world);
 }
 
-static void keep_times(struct recorder *recorder, const muster_frame_report *report) {
-  recorder->times = (frame_times){.wall_ns = report->wall_ns,
-                                  .overrun_wall_ns = report->overrun_wall_ns,
-                                  .overrun_own_ns = report->overrun_own_ns,
-                                  .used_cpu_ns = report->used_cpu_ns,
-                                  .given_cpu_ns = report->given_cpu_ns};
-  recorder_put_times(recorder);
-}
-
-/* No times stand behind the last frame of a record that was cut. */
-static void take_times(struct muster_world *world) {
-  struct recorder *recorder = world->recorder;
-  muster_frame_report *report = &world->sums->report;
-  tape_section section;
-  bool cut;
+/* What stands first behind the frame's own record. No times stand behind the last frame of a record that was cut. */
+static bool take_times(struct recorder *recorder) {
+  struct chunk section;
   if (recorder->tape.at != recorder->tape.end)
-    recorder_diverges(world->recorder, "its record of this frame goes on behind its end");
-  if (recorder->tape.failed || recorder->trouble[0] || tape_next(&recorder->tape, &section, &cut)) return;
-  if (!recorder_mark(world->recorder, TAG_TIMES)) return;
-  tape_take(&recorder->tape, &recorder->times, sizeof recorder->times);
-  report->wall_ns = recorder->times.wall_ns;
-  report->overrun_wall_ns = recorder->times.overrun_wall_ns;
-  report->overrun_own_ns = recorder->times.overrun_own_ns;
-  report->used_cpu_ns = recorder->times.used_cpu_ns;
-  report->given_cpu_ns = recorder->times.given_cpu_ns;
+    recorder_diverges(recorder, "its record of this frame goes on behind its end");
+  if (recorder->tape.failed || recorder->trouble[0] || tape_next(&recorder->tape, &section)) return false;
+  if (!recorder_mark(recorder, TAG_TIMES)) return false;
+  tape_take(&recorder->tape, recorder->times, sizeof recorder->times);
+  return true;
 }
 
 void frame_record_times(struct muster_world *world) {
-  if (recorder_records(world->recorder)) keep_times(world->recorder, &world->sums->report);
-  if (recorder_replays(world->recorder)) take_times(world);
+  struct recorder *recorder = world->recorder;
+  muster_frame_report *report = &world->sums->report;
+  uint64_t *const times[FRAME_TIMES] = {&report->wall_ns, &report->overrun_wall_ns, &report->overrun_own_ns,
+                                        &report->used_cpu_ns, &report->given_cpu_ns};
+  if (recorder_records(recorder)) {
+    for (uint32_t i = 0; i < FRAME_TIMES; i++) recorder->times[i] = *times[i];
+    recorder_put_times(recorder);
+  }
+  if (!recorder_replays(recorder) || !take_times(recorder)) return;
+  for (uint32_t i = 0; i < FRAME_TIMES; i++) *times[i] = recorder->times[i];
 }

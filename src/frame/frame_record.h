@@ -21,7 +21,7 @@ void frame_record_times(struct muster_world *world);
 /* After stage 7 on the wall clock: which entries ran, how many cycles each, and which agents were woken and run beside
  * them. What runs in a replay is chosen before (replay/replay.c), by this and by the cycles. */
 void frame_record_outcomes(struct muster_world *world);
-void frame_record_take_cycles(struct muster_world *world);
+void frame_record_cycles(struct muster_world *world);
 
 /* Which agents of the list that acts beside each other did act: written down after they ran on the wall clock; or read
  * before, and the other agents are left out. */

@@ -54,11 +54,14 @@ bool recorder_mark(struct recorder *recorder, recorder_tag tag) {
   return recorder_diverges(recorder, "it needs item %d where its record has %d", (int)tag, (int)found);
 }
 
+struct tape *recorder_item(struct recorder *recorder, recorder_tag tag) {
+  return recorder_mark(recorder, tag) ? recorder_tape(recorder) : NULL;
+}
+
 void recorder_exchange_value(struct recorder *recorder, recorder_tag tag, void *value, size_t bytes) {
   ASSERT(bytes > 0);
-  if (!recorder_mark(recorder, tag)) return;
-  if (recorder_records(recorder)) tape_put(&recorder->tape, value, bytes);
-  if (recorder_replays(recorder)) tape_take(&recorder->tape, value, bytes);
+  struct tape *tape = recorder_item(recorder, tag);
+  if (tape) tape_exchange(tape, value, bytes);
 }
 
 bool recorder_exchange_choice(struct recorder *recorder, bool choice) {

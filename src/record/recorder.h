@@ -50,11 +50,7 @@ typedef enum recorder_tag {
   TAG_URGENCY
 } recorder_tag;
 
-/* What the last recorded frame took as a whole. That is known only after its record is written out, so it stands first
- * in the section behind it. */
-typedef struct frame_times {
-  uint64_t wall_ns, overrun_wall_ns, overrun_own_ns, used_cpu_ns, given_cpu_ns;
-} frame_times;
+enum { FRAME_TIMES = 5 };
 
 /* Asides of a record, which may stand before any tag: a type to compare, and an agent that the host spawned in the
  * recorded run and that is spawned at the same point of the replay. The replay hands over the functions that take
@@ -76,9 +72,10 @@ struct recorder {
   muster_record_def def;
   uint64_t (*hash)(const struct muster_world *world); /* of the world that records, or replays */
   struct spawn_log spawn_log;
-  bool refused; /* a write was refused */
-  frame_times times;
-  void *room; /* for the tape */
+  bool refused;                /* a write was refused */
+  uint64_t times[FRAME_TIMES]; /* what the last recorded frame took as a whole. That is known only after its record is
+                                  written out, so it stands first in the section behind it. */
+  void *room;                  /* for the tape */
   size_t room_bytes;
   /* replaying */
   muster_replay_def replay;
@@ -101,6 +98,11 @@ static inline bool recorder_replays(const struct recorder *recorder) {
   return __builtin_expect(recorder != NULL, 0) && recorder->replays;
 }
 
+/* The tape of a world that records or replays; else null. */
+static inline struct tape *recorder_tape(struct recorder *recorder) {
+  return recorder_records(recorder) || recorder_replays(recorder) ? &recorder->tape : NULL;
+}
+
 /* A record cannot repeat what has just happened: the recording ends, and this frame is left out. */
 void recorder_cannot(struct recorder *recorder, const char *why);
 
@@ -109,6 +111,9 @@ bool recorder_diverges(struct recorder *recorder, const char *format, ...) __att
 
 /* Writes a tag, or reads it; false when the record has another tag there. */
 bool recorder_mark(struct recorder *recorder, recorder_tag tag);
+
+/* The same for an item of several values: the tape, or null when none of them is written or read. */
+struct tape *recorder_item(struct recorder *recorder, recorder_tag tag);
 
 /* Writes a value, or reads it instead. */
 void recorder_exchange_value(struct recorder *recorder, recorder_tag tag, void *value, size_t bytes);

@@ -19,24 +19,15 @@ static const struct set_field set_fields[] = {
     SET(asks),       SET(period_ns), SET(period_updates), SET(delay_ns), SET(delay_updates),
 };
 
-enum { SET_FIELDS = sizeof set_fields / sizeof *set_fields, FIELD_BYTES_MAX = 16 };
+enum { SET_FIELDS = sizeof set_fields / sizeof *set_fields, ITEM_BYTES_MAX = 32 };
 
 static const void *place_of(const void *object, size_t offset) {
   return (const unsigned char *)object + offset;
 }
 
-static void put_fields(struct tape *tape, const field_row *fields, const void *def) {
-  for (const field_row *field = fields; field->name; field++)
-    if (!(field->uses & FIELD_LOCAL)) tape_put(tape, place_of(def, field->offset), field_bytes(field));
-}
-
-void fields_put_world(struct tape *tape, const muster_world_def *def) {
-  put_fields(tape, fields_world, def);
-}
-
-void fields_take_world(struct tape *tape, muster_world_def *def) {
+void fields_exchange_world(struct tape *tape, muster_world_def *def) {
   for (const field_row *field = fields_world; field->name; field++)
-    if (!(field->uses & FIELD_LOCAL)) tape_take(tape, (unsigned char *)def + field->offset, field_bytes(field));
+    if (!(field->uses & FIELD_LOCAL)) tape_exchange(tape, (unsigned char *)def + field->offset, field_bytes(field));
 }
 
 const char *fields_compare_worlds(const muster_world_def *recorded, const muster_world_def *given) {
@@ -53,51 +44,40 @@ static unsigned char callbacks_of(const muster_type_def *def) {
                          (def->model_importance ? 8 : 0) | (def->catch_up ? 16 : 0));
 }
 
-void fields_put_type(struct tape *tape, const agent_type *type) {
+/* What a record says of a type, and the name of the first item that differs. */
+struct comparison {
+  struct tape *tape;
+  const char *differs;
+};
+
+static void exchange_item(struct comparison *with, const char *name, const void *own, size_t bytes) {
+  unsigned char value[ITEM_BYTES_MAX];
+  ASSERT(bytes <= sizeof value);
+  memcpy(value, own, bytes);
+  tape_exchange(with->tape, value, bytes);
+  if (!with->differs && memcmp(value, own, bytes) != 0) with->differs = name;
+}
+
+static void exchange_number(struct comparison *with, const char *name, uint64_t own) {
+  if (tape_exchange_number(with->tape, own) != own && !with->differs) with->differs = name;
+}
+
+const char *fields_exchange_type(struct tape *tape, const agent_type *type) {
+  struct comparison with = {.tape = tape};
   unsigned char callbacks = callbacks_of(&type->def);
-  tape_put(tape, type->name, sizeof type->name);
   ASSERT(type->sets.count <= MUSTER_SETS_MAX);
-  put_fields(tape, fields_type, &type->def);
-  tape_put(tape, &callbacks, sizeof callbacks);
+  exchange_item(&with, "name", type->name, sizeof type->name);
+  for (const field_row *field = fields_type; field->name; field++)
+    if (!(field->uses & FIELD_LOCAL))
+      exchange_item(&with, field->name, place_of(&type->def, field->offset), field_bytes(field));
+  exchange_item(&with, "callbacks", &callbacks, sizeof callbacks);
   for (uint32_t i = 0; i < type->def.atom_count; i++) {
-    tape_put_number(tape, (uint64_t)type->atoms[i].role);
-    tape_put_number(tape, type->atoms[i].model_ns);
+    exchange_number(&with, "role of an atom", (uint64_t)type->atoms[i].role);
+    exchange_number(&with, "model_ns of an atom", type->atoms[i].model_ns);
   }
   for (uint32_t i = 0; i < type->sets.count; i++)
     for (size_t k = 0; k < SET_FIELDS; k++)
-      tape_put(tape, place_of(&type->sets.sets[i], set_fields[k].offset), set_fields[k].bytes);
-}
-
-/* The same for the sets: the name of the first field that differs from the record. */
-static const char *compare_sets(struct tape *tape, const set_table *sets) {
-  unsigned char value[FIELD_BYTES_MAX];
-  for (uint32_t i = 0; i < sets->count; i++)
-    for (size_t k = 0; k < SET_FIELDS; k++) {
-      ASSERT(set_fields[k].bytes <= sizeof value);
-      tape_take(tape, value, set_fields[k].bytes);
-      if (memcmp(value, place_of(&sets->sets[i], set_fields[k].offset), set_fields[k].bytes) != 0)
-        return set_fields[k].name;
-    }
-  return NULL;
-}
-
-const char *fields_compare_type(struct tape *tape, const agent_type *type) {
-  char name[sizeof type->name];
-  unsigned char value[FIELD_BYTES_MAX], callbacks;
-  tape_take(tape, name, sizeof name);
-  if (memcmp(name, type->name, sizeof name) != 0) return "name";
-  for (const field_row *field = fields_type; field->name; field++) {
-    if (field->uses & FIELD_LOCAL) continue;
-    ASSERT(field_bytes(field) <= sizeof value);
-    tape_take(tape, value, field_bytes(field));
-    if (memcmp(value, place_of(&type->def, field->offset), field_bytes(field)) != 0) return field->name;
-  }
-  tape_take(tape, &callbacks, sizeof callbacks);
-  if (callbacks != callbacks_of(&type->def)) return "callbacks";
-  for (uint32_t i = 0; i < type->def.atom_count; i++) {
-    uint64_t role = tape_take_number(tape), model_ns = tape_take_number(tape);
-    if (role != (uint64_t)type->atoms[i].role) return "role of an atom";
-    if (model_ns != type->atoms[i].model_ns) return "model_ns of an atom";
-  }
-  return compare_sets(tape, &type->sets);
+      exchange_item(&with, set_fields[k].name, place_of(&type->sets.sets[i], set_fields[k].offset),
+                    set_fields[k].bytes);
+  return with.differs;
 }

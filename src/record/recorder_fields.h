@@ -7,17 +7,14 @@
 
 #include <muster/muster.h>
 
-/* Writes the fields of a world that a replay must have alike. */
-void fields_put_world(struct tape *tape, const muster_world_def *def);
-void fields_take_world(struct tape *tape, muster_world_def *def);
+/* Writes the fields of a world that a replay must have alike, or reads them. */
+void fields_exchange_world(struct tape *tape, muster_world_def *def);
 
 /* Null when the fields are alike; else the name of the first one that differs. */
 const char *fields_compare_worlds(const muster_world_def *recorded, const muster_world_def *given);
 
-/* Writes a type: its name, its fields, its atoms, and which callbacks it has. */
-void fields_put_type(struct tape *tape, const agent_type *type);
-
-/* Reads a type; null when `type` is alike, else the name of what differs. */
-const char *fields_compare_type(struct tape *tape, const agent_type *type);
+/* Writes a type: its name, its fields, its atoms, and which callbacks it has; or reads one. Null when `type` is alike,
+ * else the name of what differs first. */
+const char *fields_exchange_type(struct tape *tape, const agent_type *type);
 
 #endif

@@ -22,9 +22,7 @@ static uint32_t layout_of_structures(void) {
       sizeof(struct command),      sizeof(outgoing),           sizeof(agent_place), sizeof(batch_entry),
       sizeof(muster_frame_report), sizeof(frame_experience),   sizeof(agent_row),   sizeof(muster_type_def),
       sizeof(muster_world_def),    sizeof(muster_world_tuning)};
-  uint32_t layout = 0x01020304; /* also tells byte orders apart */
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) layout = layout * 31 + (uint32_t)sizes[i];
-  return layout;
+  return chunks_layout(sizes, sizeof sizes / sizeof *sizes);
 }
 
 static muster_result check_world(const muster_world *world, const char *what) {
@@ -69,10 +67,10 @@ static struct recorder *reserve(muster_world *world) {
   return recorder;
 }
 
-static void record_api_put_head(const muster_world *world, struct recorder *recorder) {
+static void record_api_put_head(muster_world *world, struct recorder *recorder) {
   tape_put_number(&recorder->tape, world->runner->workers);
   tape_put_number(&recorder->tape, world->runner->state_count);
-  fields_put_world(&recorder->tape, &world->def);
+  fields_exchange_world(&recorder->tape, &world->def);
   tape_put_number(&recorder->tape, recorder->def.note_bytes);
   tape_put(&recorder->tape, recorder->def.note, recorder->def.note_bytes);
   tape_put_number(&recorder->tape, !is_new(world));
@@ -214,15 +212,14 @@ static muster_result check_snapshot(const struct head *head) {
 
 /* Reads the head, and stops behind it and the snapshot. */
 static muster_result read_head(struct tape *tape, const void *bytes, size_t count, struct head *head) {
-  tape_section section;
-  bool cut;
+  struct chunk section;
   muster_result result = tape_read_from(tape, bytes, count, layout_of_structures());
-  if (!result) result = tape_next(tape, &section, &cut);
+  if (!result) result = tape_next(tape, &section);
   if (result) return result;
   *head = (struct head){.world = muster_default_world_def()};
   head->workers = tape_take_number(tape);
   head->states = tape_take_number(tape);
-  fields_take_world(tape, &head->world);
+  fields_exchange_world(tape, &head->world);
   head->note_bytes = tape_take_number(tape);
   head->note = tape_take_place(tape, (size_t)head->note_bytes);
   uint64_t has_snapshot = tape_take_number(tape);
@@ -234,7 +231,7 @@ static muster_result read_head(struct tape *tape, const void *bytes, size_t coun
     return error_set(MUSTER_E_INPUT, "record: its head says that it begins after frame %llu, but it has no snapshot",
                      (unsigned long long)head->frames_before);
   if (!has_snapshot) return MUSTER_OK;
-  result = tape_next(tape, &section, &cut);
+  result = tape_next(tape, &section);
   if (result) return result;
   if (section.kind != TAPE_WORLD)
     return error_set(MUSTER_E_INPUT, "record: offset %zu: the snapshot of the world is missing", section.at);
@@ -245,9 +242,10 @@ static muster_result read_head(struct tape *tape, const void *bytes, size_t coun
 
 /* Goes through everything that follows the head. */
 static muster_result count_frames(struct tape *tape, uint64_t *frames, bool *cut) {
-  tape_section section;
+  struct chunk section;
   for (*frames = 0;;) {
-    muster_result result = tape_next(tape, &section, cut);
+    muster_result result = tape_next(tape, &section);
+    *cut = section.cut;
     if (result) return result;
     if (section.kind == TAPE_END) break;
     if (section.kind != TAPE_FRAME || section.number != *frames + 1)
@@ -343,8 +341,7 @@ static muster_result diverged(const struct recorder *recorder) {
 }
 
 muster_result muster_replay_frame(muster_world *world) {
-  tape_section section;
-  bool cut;
+  struct chunk section;
   muster_result result = guard_frame(world, __builtin_frame_address(0), "replay");
   if (result) return result;
   if (!recorder_replays(world->recorder)) return error_set(MUSTER_E_STATE, "replay: this world does not replay");
@@ -354,7 +351,7 @@ muster_result muster_replay_frame(muster_world *world) {
     return error_set(MUSTER_E_STATE, "replay: all %llu frames of the record were replayed",
                      (unsigned long long)recorder->frames);
   if (recorder->snapshot && (result = replay_load(world))) return result;
-  if (recorder->frames == 0 && (result = tape_next(&recorder->tape, &section, &cut))) return result;
+  if (recorder->frames == 0 && (result = tape_next(&recorder->tape, &section))) return result;
   muster_frame frame;
   if (replay_until_frame(world, &frame)) frame_run_checked(world, &frame);
   if (recorder->tape.failed) recorder_diverges(recorder, "its record of this frame ends before it");

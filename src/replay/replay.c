@@ -31,7 +31,7 @@ void replay_type(struct muster_world *world) {
     return;
   }
   const agent_type *type = &world->agents.types.types[number];
-  const char *field = fields_compare_type(&recorder->tape, type);
+  const char *field = fields_exchange_type(&recorder->tape, type);
   if (field) recorder_diverges(recorder, "type %u, '%s': its %s is not what it was", number + 1, type->name, field);
 }
 
@@ -53,35 +53,26 @@ static bool can_be_born(struct muster_world *world, uint64_t index, uint64_t gen
 
 void replay_logged_spawn(struct muster_world *world) {
   struct tape *tape = &world->recorder->tape;
-  agent_place place;
-  uint64_t index = tape_take_number(tape), generation = tape_take_number(tape), number = tape_take_number(tape);
-  bool any_user = tape_take_number(tape) != 0;
-  uint64_t name = tape_take_number(tape);
-  if (tape->failed || !can_be_born(world, index, generation, number)) return;
-  const agent_type *type = &world->agents.types.types[number];
-  muster_agent agent = {(uint32_t)index, (uint32_t)generation};
-  agent_row row = {.type = (uint16_t)number, .status = AGENT_PENDING};
-  row.user = any_user ? user_of(agent, name, world->recorder) : NULL;
-  tape_take(tape, &row.floor, sizeof row.floor);
-  tape_take(tape, &row.elasticity_step, sizeof row.elasticity_step);
-  tape_take(tape, row.factors, sizeof row.factors);
-  tape_take(tape, &place, sizeof place);
-  if (world->agents.store.ratings)
-    tape_take(tape, &world->agents.store.ratings[index], sizeof *world->agents.store.ratings);
-  const void *state = type->states ? tape_take_place(tape, type->def.state_bytes) : NULL;
-  const void *published = type->published ? tape_take_place(tape, type->def.published_bytes) : NULL;
+  struct logged_spawn spawn = {0};
+  saved_agent *saved = &spawn.agent;
+  world_record_spawned(world, &spawn);
+  if (tape->failed || !can_be_born(world, spawn.index, spawn.generation, spawn.type)) return;
+  const agent_type *type = &world->agents.types.types[spawn.type];
+  muster_agent agent = {(uint32_t)spawn.index, (uint32_t)spawn.generation};
+  void *user = spawn.any_user ? user_of(agent, spawn.name, world->recorder) : NULL;
+  muster_agent_def def = {.state = type->states ? tape_take_place(tape, type->def.state_bytes) : NULL,
+                          .published = type->published ? tape_take_place(tape, type->def.published_bytes) : NULL};
+  saved->index = agent.index;
+  saved->row.type = saved->place.type = (uint16_t)spawn.type;
+  saved->row.status = AGENT_PENDING;
+  saved->place.spot = saved->place.depth = 0;
   if (tape->failed) return;
-  row.state_slot = identity_take(&world->agents.slots[number]);
-  if (tape->failed || row.state_slot == IDENTITY_NONE) return;
-  bool derived = row.elasticity_step == ELASTICITY_DERIVED;
-  if (!space_accepts(space_position(&world->agents.space, &place)) ||
-      (!derived && row.elasticity_step >= ELASTICITY_STEPS)) {
+  if (!saved_agent_is_placed(world, saved) || !saved_agent_is_elastic(saved)) {
     recorder_diverges(world->recorder, "its record spawns agent %u as none can be", agent.index);
     return;
   }
-  place.spot = place.depth = 0;
-  place.type = row.type;
-  spawn_restore(&world->agents.store, &world->agents.types, agent.index, &row, &place, state, published);
+  if (!saved_agent_take(world, saved, 1u << SAVED_RATINGS, user)) return;
+  spawn_write_state(type, world->agents.store.rows[agent.index].state_slot, &def);
   identity_assign(&world->agents.ids, agent.index, agent.generation);
 }
 
@@ -281,7 +272,7 @@ void replay_run(struct muster_world *world) {
   uint32_t claim_count = batch->claim_count, count = 0, woken = 0;
   if (recorder_mark(world->recorder, TAG_OUTCOMES) && take_batch(world, &count))
     woken = replay_take_woken(world, &count);
-  frame_record_take_cycles(world);
+  frame_record_cycles(world);
   batch->claims = world->recorder->claims;
   batch->claim_count = count;
   batch->early_claims = 0;

@@ -27,22 +27,32 @@
 
 enum { BUFFER_BYTES = 65536 };
 
-static void exchange_head(struct snapshot *snapshot);
+static snapshot_part exchange_head;
 
-/* The sections in order. */
+/* The sections in order, by number. */
 static const struct section {
   const char *name;
-  void (*exchange)(struct snapshot *snapshot);
-} sections[SNAPSHOT_SECTIONS] = {
-    [SNAPSHOT_HEAD] = {"head", exchange_head},          [SNAPSHOT_TYPES] = {"types", snapshot_types},
-    [SNAPSHOT_CLASSES] = {"classes", snapshot_classes}, [SNAPSHOT_IDS] = {"ids", snapshot_ids},
-    [SNAPSHOT_AGENTS] = {"agents", snapshot_agents},    [SNAPSHOT_GRID] = {"grid", snapshot_grid},
-    [SNAPSHOT_WHEELS] = {"wheels", snapshot_wheels},    [SNAPSHOT_READY] = {"ready", snapshot_ready},
-    [SNAPSHOT_TIMERS] = {"timers", snapshot_timers},    [SNAPSHOT_OBSERVERS] = {"observers", snapshot_observers},
-    [SNAPSHOT_SCORE] = {"score", snapshot_score},       [SNAPSHOT_COMPANIONS] = {"company", snapshot_companions},
-    [SNAPSHOT_QUEUES] = {"queues", snapshot_queues},    [SNAPSHOT_CONDUCT] = {"conduct", snapshot_conduct},
-    [SNAPSHOT_LEARNT] = {"learnt", snapshot_learnt},    [SNAPSHOT_HERDS] = {"herds", snapshot_herds},
-    [SNAPSHOT_FOLDS] = {"folds", snapshot_folds}};
+  snapshot_part *exchange;
+} sections[] = {{NULL, NULL},
+                {"head", exchange_head},
+                {"types", snapshot_types},
+                {"classes", snapshot_classes},
+                {"ids", snapshot_ids},
+                {"agents", snapshot_agents},
+                {"grid", snapshot_grid},
+                {"wheels", snapshot_wheels},
+                {"ready", snapshot_ready},
+                {"timers", snapshot_timers},
+                {"observers", snapshot_observers},
+                {"score", snapshot_score},
+                {"company", snapshot_companions},
+                {"queues", snapshot_queues},
+                {"conduct", snapshot_conduct},
+                {"learnt", snapshot_learnt},
+                {"herds", snapshot_herds},
+                {"folds", snapshot_folds}};
+
+_Static_assert(sizeof sections / sizeof *sections == SNAPSHOT_SECTIONS, "each number has its section");
 
 /* Structures stand in a snapshot as they are in memory: a library with other structures must not read it. */
 static chunks_format snapshot_format_of(void) {
@@ -52,12 +62,10 @@ static chunks_format snapshot_format_of(void) {
                                  sizeof(field_tile),          sizeof(cost_estimate),   sizeof(frame_experience),
                                  sizeof(type_conduct),        sizeof(struct offender), sizeof(activation_reservation),
                                  sizeof(struct shedding),     sizeof(activation_share)};
-  chunks_format format = {.name = "snapshot",
-                          .magic = {'M', 'U', 'S', 'N', 'A', 'P', 'S', '\n'},
-                          .version = SNAPSHOT_VERSION,
-                          .layout = 0x01020304}; /* also tells byte orders apart */
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) format.layout = format.layout * 31 + (uint32_t)sizes[i];
-  return format;
+  return (chunks_format){.name = "snapshot",
+                         .magic = {'M', 'U', 'S', 'N', 'A', 'P', 'S', '\n'},
+                         .version = SNAPSHOT_VERSION,
+                         .layout = chunks_layout(sizes, sizeof sizes / sizeof *sizes)};
 }
 
 /* --------------------------------------------------------------------------------------------------------- exchange
@@ -79,106 +87,101 @@ uint32_t snapshot_number(struct snapshot *snapshot, uint32_t number) {
   return number;
 }
 
-uint64_t snapshot_long(struct snapshot *snapshot, uint64_t number) {
-  snapshot_exchange(snapshot, &number, sizeof number);
-  return number;
-}
-
 /* Other checks may follow, which set the last error: the reason is kept here until the end. */
-bool snapshot_expect(struct snapshot *snapshot, bool holds, const char *format, ...) {
+void snapshot_expect(struct snapshot *snapshot, bool holds, const char *format, ...) {
   char what[192];
   va_list arguments;
-  if (holds || snapshot_saves(snapshot)) return true;
+  if ((holds && !snapshot->column) || snapshot_saves(snapshot)) return;
   ASSERT(snapshot_checks(snapshot)); /* what passed the check is not refused when it is taken */
-  if (snapshot->failed) return false;
   va_start(arguments, format);
   vsnprintf(what, sizeof what, format, arguments);
   va_end(arguments);
-  snapshot->failed = true;
   snprintf(snapshot->trouble, sizeof snapshot->trouble, "offset %zu, %s: %s%s%s", snapshot->reader.at,
            sections[snapshot->reader.section].name, what, snapshot->column ? ": its " : "",
            snapshot->column ? snapshot->column : "");
-  return false;
+  longjmp(snapshot->refused, 1);
 }
 
-bool snapshot_same(struct snapshot *snapshot, const field_row *field, const void *own, const char *what,
+void snapshot_same(struct snapshot *snapshot, const field_row *field, const void *own, const char *what,
                    const char *name) {
   unsigned char saved[sizeof(uint64_t)];
   char is[FIELD_WORDS], was[FIELD_WORDS];
   ASSERT(field_bytes(field) <= sizeof saved);
   memcpy(saved, own, field_bytes(field));
   snapshot_exchange(snapshot, saved, field_bytes(field));
-  return snapshot_expect(
-      snapshot, memcmp(saved, own, field_bytes(field)) == 0,
-      name ? "%s '%s': its %s is %s, in the snapshot it was %s" : "%s%s's %s is %s, that of the snapshot was %s", what,
-      name ? name : "", field->name, field_words(field, own, is), field_words(field, saved, was));
+  snapshot_expect(snapshot, memcmp(saved, own, field_bytes(field)) == 0,
+                  name ? "%s '%s': its %s is %s, in the snapshot it was %s"
+                       : "%s%s's %s is %s, that of the snapshot was %s",
+                  what, name ? name : "", field->name, field_words(field, own, is), field_words(field, saved, was));
 }
 
-bool snapshot_shape(struct snapshot *snapshot, const char *what, uint32_t number, const char *name, size_t bytes,
+void snapshot_shape(struct snapshot *snapshot, const char *what, uint32_t number, const char *name, size_t bytes,
                     const field_row *fields, const void *object) {
   char saved[32];
   ASSERT(bytes <= sizeof saved);
   memcpy(saved, name, bytes);
   snapshot_exchange(snapshot, saved, bytes);
   saved[bytes - 1] = '\0';
-  bool fits = snapshot_expect(snapshot, strcmp(saved, name) == 0, "%s %u is '%s', in the snapshot it was '%s'", what,
-                              number + 1, name, saved);
-  for (const field_row *field = fields; field->name && fits; field++)
+  snapshot_expect(snapshot, strcmp(saved, name) == 0, "%s %u is '%s', in the snapshot it was '%s'", what, number + 1,
+                  name, saved);
+  for (const field_row *field = fields; field->name; field++)
     if (field->uses & FIELD_SAME)
-      fits = snapshot_same(snapshot, field, (const unsigned char *)object + field->offset, what, name);
-  return fits;
+      snapshot_same(snapshot, field, (const unsigned char *)object + field->offset, what, name);
 }
 
 uint32_t snapshot_count(struct snapshot *snapshot, uint32_t count, uint32_t most, const char *what) {
   count = snapshot_number(snapshot, count);
-  bool fits = snapshot_expect(snapshot, count <= most, "%u %s; there is room for %u", count, what, most);
-  return fits && !snapshot->failed ? count : 0;
+  snapshot_expect(snapshot, count <= most, "%u %s; there is room for %u", count, what, most);
+  return count;
 }
 
-bool snapshot_expect_agent(struct snapshot *snapshot, uint32_t index) {
-  return snapshot_expect(snapshot, index < snapshot->high, "agent %u is none of %u", index, snapshot->high);
+uint32_t snapshot_count_own(struct snapshot *snapshot, uint32_t *own, uint32_t most, const char *what) {
+  uint32_t count = snapshot_count(snapshot, *own, most, what);
+  if (snapshot_loads(snapshot)) *own = count;
+  return count;
 }
 
-bool snapshot_tie(struct snapshot *snapshot, uint32_t index, uint32_t type, const char *what) {
+void snapshot_expect_agent(struct snapshot *snapshot, uint32_t index) {
+  snapshot_expect(snapshot, index < snapshot->high, "agent %u is none of %u", index, snapshot->high);
+}
+
+void snapshot_tie(struct snapshot *snapshot, uint32_t index, uint32_t type, const char *what) {
   ASSERT(snapshot_checks(snapshot));
-  if (!snapshot_expect_agent(snapshot, index)) return false;
+  snapshot_expect_agent(snapshot, index);
   const agent_row *row = &snapshot->rows[index];
-  bool fits = (row->generation & 1) && row->status > AGENT_PENDING && row->type == type && !snapshot->ties[index];
-  if (!snapshot_expect(snapshot, fits, "agent %u cannot be %s", index, what)) return false;
-  snapshot->ties[index] = 1;
-  return true;
+  bool fits = (row->generation & 1) && row->status > AGENT_PENDING && row->type == type &&
+              !(snapshot->marks[index] & SNAPSHOT_TIED);
+  snapshot_expect(snapshot, fits, "agent %u cannot be %s", index, what);
+  snapshot->marks[index] |= SNAPSHOT_TIED;
 }
 
-bool snapshot_mark(struct snapshot *snapshot, uint32_t index, uint16_t mark, const char *where) {
-  if (!snapshot_checks(snapshot)) return true;
-  if (!snapshot_expect_agent(snapshot, index)) return false;
-  ASSERT(mark && !(mark & (mark - 1)));
-  if (!snapshot_expect(snapshot, !(snapshot->marks[index] & mark), "agent %u is twice in %s", index, where))
-    return false;
+void snapshot_mark(struct snapshot *snapshot, uint32_t index, uint16_t mark, const char *where) {
+  ASSERT(snapshot_checks(snapshot) && mark && !(mark & (mark - 1)));
+  snapshot_expect_agent(snapshot, index);
+  snapshot_expect(snapshot, !(snapshot->marks[index] & mark), "agent %u is twice in %s", index, where);
   snapshot->marks[index] |= mark;
-  return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- head
  */
 
 /* What is live in the definition may have been tuned, and is taken; the rest of what a snapshot tells must be alike. */
-static bool exchange_fields(struct snapshot *snapshot, muster_world_def *def) {
+static void exchange_fields(struct snapshot *snapshot, muster_world_def *def) {
   for (const field_row *field = fields_world; field->name; field++) {
     unsigned char *own = (unsigned char *)def + field->offset;
     if (field->tuned)
       snapshot_exchange(snapshot, own, field_bytes(field));
-    else if (field->uses & FIELD_SAME && !snapshot_same(snapshot, field, own, "the world", NULL))
-      return false;
+    else if (field->uses & FIELD_SAME)
+      snapshot_same(snapshot, field, own, "the world", NULL);
   }
-  return true;
 }
 
 static void exchange_definition(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   muster_world_def def = world->def;
-  if (!exchange_fields(snapshot, &def) || snapshot_saves(snapshot)) return;
-  snapshot_expect(snapshot, tune_check_def(&def) == MUSTER_OK, "weights that no world can have");
+  exchange_fields(snapshot, &def);
+  if (snapshot_checks(snapshot))
+    snapshot_expect(snapshot, tune_check_def(&def) == MUSTER_OK, "weights that no world can have");
   if (!snapshot_loads(snapshot)) return;
   world->def = def;
   ready_reweigh(&world->queues->ready, &world->agents.store, &world->def);
@@ -223,29 +226,25 @@ static void snapshot_describe(const struct muster_world *world, muster_snapshot_
 /* --------------------------------------------------------------------------------------------------------- sections
  */
 
-static bool snapshot_enter(struct snapshot *snapshot, uint32_t section) {
-  ASSERT(section >= SNAPSHOT_HEAD && section < SNAPSHOT_SECTIONS);
-  if (snapshot_saves(snapshot)) {
-    chunks_begin(&snapshot->writer, section);
-    return true;
+static void exchange_all(struct snapshot *snapshot) {
+  for (uint32_t section = SNAPSHOT_HEAD; section < SNAPSHOT_SECTIONS; section++) {
+    if (snapshot_saves(snapshot)) {
+      chunks_begin(&snapshot->writer, section);
+    } else if (!chunks_enter(&snapshot->reader, section)) {
+      snprintf(snapshot->trouble, sizeof snapshot->trouble, "offset %zu: the section '%s' is missing",
+               snapshot->reader.at, sections[section].name);
+      longjmp(snapshot->refused, 1);
+    }
+    sections[section].exchange(snapshot);
+    snapshot_expect(snapshot, chunks_is_read(&snapshot->reader), "the section is longer or shorter than what is in it");
   }
-  if (chunks_enter(&snapshot->reader, section)) return true;
-  snapshot->failed = true;
-  snprintf(snapshot->trouble, sizeof snapshot->trouble, "offset %zu: the section '%s' is missing", snapshot->reader.at,
-           sections[section].name);
-  return false;
 }
 
 /* Goes through all sections. False with the reason when the snapshot was refused. */
 static bool go_through(struct snapshot *snapshot) {
-  for (uint32_t section = SNAPSHOT_HEAD; section < SNAPSHOT_SECTIONS && !snapshot->failed; section++) {
-    if (!snapshot_enter(snapshot, section)) break;
-    sections[section].exchange(snapshot);
-    if (!snapshot_saves(snapshot))
-      snapshot_expect(snapshot, chunks_is_read(&snapshot->reader),
-                      "the section is longer or shorter than what is in it");
-  }
-  return !snapshot->failed;
+  if (setjmp(snapshot->refused)) return false;
+  exchange_all(snapshot);
+  return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ calls
@@ -321,14 +320,14 @@ static muster_result snapshot_check_new(const muster_world *world) {
 static void reserve_herds(struct snapshot *snapshot, struct arena *arena) {
   const herd_table *table = &snapshot->world->herds->table;
   ASSERT(table->count <= MUSTER_HERD_TYPES_MAX);
-  if (!table->count) return;
-  snapshot->ties = arena_reserve(arena, snapshot->world->def.agents_max, sizeof *snapshot->ties);
   for (uint32_t i = 0; i < table->count; i++) {
     const struct herd_type *type = &table->types[i];
     snapshot_herd_pool *pool = &snapshot->pools[i];
     pool->homes = arena_reserve(arena, (size_t)type->blocks_max * MUSTER_HERD_BLOCK, sizeof *pool->homes);
     pool->claims = arena_reserve(arena, type->def.unfolded_max, sizeof *pool->claims);
     pool->entries = arena_reserve(arena, type->def.unfolded_max, sizeof *pool->entries);
+    pool->nexts = arena_reserve(arena, type->def.unfolded_max, sizeof *pool->nexts);
+    pool->firsts = arena_reserve(arena, type->blocks_max, sizeof *pool->firsts);
   }
 }
 
@@ -342,7 +341,6 @@ static bool snapshot_reserve(struct snapshot *snapshot, struct arena *arena) {
   snapshot->types = arena_reserve(arena, UINT16_MAX, sizeof *snapshot->types);
   snapshot->members = arena_reserve(arena, UINT16_MAX, sizeof *snapshot->members);
   snapshot->observers = arena_reserve(arena, def->observers_max, sizeof *snapshot->observers);
-  snapshot->offenders = arena_reserve(arena, OFFENDERS_MAX, sizeof *snapshot->offenders);
   uint32_t keys = def->types_max * MUSTER_LEVELS * ELASTICITY_STEPS;
   snapshot->seen = arena_reserve(arena, (keys + 63) / 64, sizeof *snapshot->seen);
   reserve_herds(snapshot, arena);
@@ -350,7 +348,7 @@ static bool snapshot_reserve(struct snapshot *snapshot, struct arena *arena) {
 }
 
 static muster_result snapshot_load(struct snapshot *snapshot) {
-  ASSERT(snapshot_checks(snapshot) && !snapshot->failed);
+  ASSERT(snapshot_checks(snapshot));
   if (!go_through(snapshot)) return error_set(MUSTER_E_INPUT, "snapshot: %s", snapshot->trouble);
   struct muster_world *world = snapshot->world;
   chunks_rewind(&snapshot->reader);

@@ -13,29 +13,14 @@
 
 #include <math.h>
 #include <muster/snapshot.h>
+#include <setjmp.h>
 
-enum { SNAPSHOT_VERSION = 6 };
+enum { SNAPSHOT_VERSION = 7 };
 
-typedef enum snapshot_section {
-  SNAPSHOT_HEAD = 1,
-  SNAPSHOT_TYPES,
-  SNAPSHOT_CLASSES,
-  SNAPSHOT_IDS,
-  SNAPSHOT_AGENTS,
-  SNAPSHOT_GRID,
-  SNAPSHOT_WHEELS,
-  SNAPSHOT_READY,
-  SNAPSHOT_TIMERS,
-  SNAPSHOT_OBSERVERS,
-  SNAPSHOT_SCORE,
-  SNAPSHOT_COMPANIONS,
-  SNAPSHOT_QUEUES,
-  SNAPSHOT_CONDUCT,
-  SNAPSHOT_LEARNT,
-  SNAPSHOT_HERDS,
-  SNAPSHOT_FOLDS,
-  SNAPSHOT_SECTIONS
-} snapshot_section;
+struct outgoing;
+
+/* Sections by number; src/snapshot/snapshot.c has them in order. */
+enum { SNAPSHOT_HEAD = 1, SNAPSHOT_SECTIONS = 18 };
 
 typedef enum snapshot_mode { SNAPSHOT_SAVES = 0, SNAPSHOT_CHECKS, SNAPSHOT_LOADS } snapshot_mode;
 
@@ -49,7 +34,9 @@ enum {
   SNAPSHOT_REACTS = 32,
   SNAPSHOT_LOST = 64,
   SNAPSHOT_HAS_COMPANIONS = 128,
-  SNAPSHOT_AWAITS = 256 /* a time: it must be in the list of agents that do */
+  SNAPSHOT_AWAITS = 256, /* a time: it must be in the list of agents that do */
+  SNAPSHOT_OFFENDS = 512,
+  SNAPSHOT_TIED = 1024 /* to a herd */
 };
 
 /* And an observer's marks. */
@@ -65,9 +52,13 @@ enum {
 
 /* What was read of the herds of a type. */
 typedef struct snapshot_herd_pool {
+  struct herd_type *type;
+  uint8_t number;                   /* of the type */
   uint8_t *homes;                   /* by home: what the herd is, as below; 0 = no herd was ever there */
   uint32_t *claims;                 /* by entry: its herd's home + 1 */
-  uint8_t *entries;                 /* by entry: its state, and where it was met */
+  uint8_t *entries;                 /* by entry: its state, and where it was met; */
+  uint32_t *nexts;                  /* the next one of its list + 1 */
+  uint32_t *firsts;                 /* by block: the first entry that its folded herds have + 1 */
   uint32_t block_count, entry_high; /* in use */
 } snapshot_herd_pool;
 
@@ -84,9 +75,9 @@ enum { ENTRY_STATES = 7 /* mask */, ENTRY_IS_LISTED = 8, ENTRY_SETTLES = 16 };
 struct snapshot {
   struct muster_world *world;
   snapshot_mode mode;
-  bool failed;
+  jmp_buf refused;    /* where the check ends when it refuses */
   char trouble[256];  /* if it was refused: why */
-  const char *column; /* the first column that was out of its range; null: none was */
+  const char *column; /* the first column that was out of its range: the next expectation names it; null: none was */
   uint32_t *indices;  /* room for every agent: the list that is saved or was read last */
   chunk_writer writer;
   chunk_reader reader;
@@ -101,11 +92,10 @@ struct snapshot {
   uint8_t *members; /* and 1 when it is said to have members, 2 when members were found */
   uint64_t *seen;   /* bitmap: combinations of type, level and step that have a class */
   uint32_t classes;
+  uint32_t observer_ids;        /* that were ever in use */
   uint8_t *observers;           /* of each: what it is, as below */
-  uint32_t *offenders;          /* OFFENDERS_MAX */
   uint32_t active, active_high; /* agents; indices below which they are */
   uint32_t shed;                /* how many of the active agents pressure lowers */
-  uint8_t *ties;                /* by agent: whether it stands for anything in a herd */
   snapshot_herd_pool pools[MUSTER_HERD_TYPES_MAX];
 };
 
@@ -127,28 +117,32 @@ void snapshot_exchange_own(struct snapshot *snapshot, void *value, size_t bytes)
 
 /* Writes a number and returns it, or reads it. */
 uint32_t snapshot_number(struct snapshot *snapshot, uint32_t number);
-uint64_t snapshot_long(struct snapshot *snapshot, uint64_t number);
 
-/* A count that may be at most `most`: refuses the snapshot, and returns 0, when it is more. */
-uint32_t snapshot_count(struct snapshot *snapshot, uint32_t count, uint32_t most, const char *what);
-
-/* Refuses the snapshot when a condition on what was read does not hold, printf-style. Returns whether it holds. */
-bool snapshot_expect(struct snapshot *snapshot, bool holds, const char *format, ...)
+/* Refuses the snapshot when a condition on what was read does not hold, or a column was out of its range, printf-style.
+ * The whole check ends there, so that nothing goes on with what was refused: this does not return then. A function that
+ * checks must therefore hold nothing that it would have to give back. */
+void snapshot_expect(struct snapshot *snapshot, bool holds, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* A count that may be at most `most`. */
+uint32_t snapshot_count(struct snapshot *snapshot, uint32_t count, uint32_t most, const char *what);
+
+/* The same for one that belongs to the world. */
+uint32_t snapshot_count_own(struct snapshot *snapshot, uint32_t *own, uint32_t most, const char *what);
+
 /* Writes a field of a definition, or expects it to be what it was: "the world", or a type and its name. */
-bool snapshot_same(struct snapshot *snapshot, const field_row *field, const void *own, const char *what,
+void snapshot_same(struct snapshot *snapshot, const field_row *field, const void *own, const char *what,
                    const char *name);
 
 /* The same for the name of a type and all of its fields that must be what they were. */
-bool snapshot_shape(struct snapshot *snapshot, const char *what, uint32_t number, const char *name, size_t bytes,
+void snapshot_shape(struct snapshot *snapshot, const char *what, uint32_t number, const char *name, size_t bytes,
                     const field_row *fields, const void *object);
 
 /* Expects an index of an agent. */
-bool snapshot_expect_agent(struct snapshot *snapshot, uint32_t index);
+void snapshot_expect_agent(struct snapshot *snapshot, uint32_t index);
 
 /* Expects an agent without these marks, and sets them. Only while it checks. */
-bool snapshot_mark(struct snapshot *snapshot, uint32_t index, uint16_t mark, const char *where);
+void snapshot_mark(struct snapshot *snapshot, uint32_t index, uint16_t mark, const char *where);
 
 /* A column: a value of an object, and what may stand there. Tables of them end with one without a name. A table says
  * once what is saved, checked and loaded; where columns depend on each other, the section checks that besides. */
@@ -163,11 +157,16 @@ typedef struct snapshot_column {
   double low, high; /* of a number; NaN is never within */
 } snapshot_column;
 
-/* Of an object of this type: a column that may hold anything, a count, a time that is past, an index below the
- * snapshot's `high` or that itself, and numbers of both widths. */
+/* Of an object of this type: a column that may hold anything, several that stand next to each other, a count, a time
+ * that is past, an index below the snapshot's `high` or that itself, and numbers of both widths. */
 #define COLUMN_PLACE(type, member) .name = #member, .offset = offsetof(type, member), .bytes = sizeof((type *)0)->member
 #define ANY(type, member)                                                                                              \
   { COLUMN_PLACE(type, member) }
+#define SPAN(type, first, last)                                                                                        \
+  {                                                                                                                    \
+    .name = #first, .offset = offsetof(type, first),                                                                   \
+    .bytes = offsetof(type, last) + sizeof((type *)0)->last - offsetof(type, first)                                    \
+  }
 #define COUNT(type, member, highest)                                                                                   \
   { COLUMN_PLACE(type, member), .kind = COLUMN_COUNT, .most = (highest) }
 #define PAST(type, member)                                                                                             \
@@ -183,20 +182,22 @@ typedef struct snapshot_column {
 #define COLUMNS_END                                                                                                    \
   { .name = NULL }
 
-/* The columns of an object: written, or read into it. While it checks, false when one is out of its range: the next
- * refusal names it. `object` must not belong to the world while it checks: see snapshot_object(). */
-bool snapshot_columns(struct snapshot *snapshot, const snapshot_column *columns, void *object);
+/* The columns of an object: written, or read into it. While it checks, the next expectation fails when one is out of
+ * its range, and names it. `object` must not belong to the world while it checks: see snapshot_object(). */
+void snapshot_columns(struct snapshot *snapshot, const snapshot_column *columns, void *object);
 
 /* Where an object is exchanged: in the world, or, while it checks, in a substitute. */
 static inline void *snapshot_object(const struct snapshot *snapshot, void *own, void *substitute) {
   return snapshot_checks(snapshot) ? substitute : own;
 }
 
+/* All values of a ring, in order: `exchange` writes what stands in `value`, or reads the next one into it. */
+void snapshot_ring(struct snapshot *snapshot, struct ring *ring, const char *what, void *value,
+                   void (*exchange)(struct snapshot *snapshot, void *value));
+
 /* Saving: appends the agents in a list to `indices`, in the order in which they came, behind the `before` that stand
- * there; or writes all indices of a ring, or of the bits that are set in a bitmap. Returns how many stand there now. */
+ * there. Returns how many stand there now. */
 uint32_t snapshot_list(struct snapshot *snapshot, const list_store *lists, agent_list list, uint32_t before);
-uint32_t snapshot_ring(struct snapshot *snapshot, const struct ring *ring);
-uint32_t snapshot_bitmap(struct snapshot *snapshot, const uint64_t *bits, uint32_t count);
 
 /* Which agents may be in a list. */
 typedef struct snapshot_listing {
@@ -208,37 +209,31 @@ typedef struct snapshot_listing {
 
 enum { LISTS_ACTIVE = 0x7c, LISTS_LIVE = 0x7e, LISTS_ANY = 0x7f };
 
-/* A list of agents: writes the `count` that stand in `indices`, or reads them into it. Returns how many there are; 0
- * after the snapshot was refused. */
+/* A list of agents: writes the `count` that stand in `indices`, or reads them into it. Returns how many there are. */
 uint32_t snapshot_indices(struct snapshot *snapshot, uint32_t count, uint32_t most, const snapshot_listing *listing);
 
-/* The sections; in src/snapshot/snapshot_types.c, */
-void snapshot_types(struct snapshot *snapshot);
-void snapshot_classes(struct snapshot *snapshot);
-/* src/snapshot/snapshot_agents.c, */
-void snapshot_ids(struct snapshot *snapshot);
-void snapshot_agents(struct snapshot *snapshot);
-void snapshot_grid(struct snapshot *snapshot);
-void snapshot_companions(struct snapshot *snapshot);
-/* src/snapshot/snapshot_waiting.c, */
-void snapshot_wheels(struct snapshot *snapshot);
-void snapshot_ready(struct snapshot *snapshot);
-void snapshot_timers(struct snapshot *snapshot);
-void snapshot_queues(struct snapshot *snapshot);
-/* src/snapshot/snapshot_plan.c, */
-void snapshot_observers(struct snapshot *snapshot);
-void snapshot_score(struct snapshot *snapshot);
-/* src/snapshot/snapshot_learnt.c, */
-void snapshot_conduct(struct snapshot *snapshot);
-void snapshot_learnt(struct snapshot *snapshot);
-/* src/snapshot/snapshot_herds.c, */
-void snapshot_herds(struct snapshot *snapshot);
-/* and src/snapshot/snapshot_pool.c; snapshot_pool() is a part of the section before. */
-void snapshot_pool(struct snapshot *snapshot, uint32_t number);
-void snapshot_folds(struct snapshot *snapshot);
+/* The same for a list that is an array of the world. */
+uint32_t snapshot_array(struct snapshot *snapshot, uint32_t *own, uint32_t *own_count, uint32_t most,
+                        const snapshot_listing *listing);
+
+/* The sections: each function writes its section, checks it, or takes it. */
+typedef void snapshot_part(struct snapshot *snapshot);
+snapshot_part snapshot_types, snapshot_classes;                                  /* src/snapshot/snapshot_types.c */
+snapshot_part snapshot_ids, snapshot_agents, snapshot_grid, snapshot_companions; /* src/snapshot/snapshot_agents.c */
+snapshot_part snapshot_wheels, snapshot_ready, snapshot_timers, snapshot_queues; /* src/snapshot/snapshot_waiting.c */
+snapshot_part snapshot_observers, snapshot_score;                                /* src/snapshot/snapshot_plan.c */
+snapshot_part snapshot_conduct, snapshot_learnt;                                 /* src/snapshot/snapshot_learnt.c */
+snapshot_part snapshot_herds;                                                    /* src/snapshot/snapshot_herds.c */
+snapshot_part snapshot_folds;                                                    /* src/snapshot/snapshot_pool.c */
+
+/* A part of the section of herds: the unfolded herds of a type. */
+void snapshot_pool(struct snapshot *snapshot, const snapshot_herd_pool *pool);
+
+/* A message, of at most so many bytes. */
+void snapshot_message(struct snapshot *snapshot, struct outgoing *message, uint32_t most);
 
 /* Expects an active agent of a type that is not tied to any herd yet, and ties it to one. Only while it checks. */
-bool snapshot_tie(struct snapshot *snapshot, uint32_t index, uint32_t type, const char *what);
+void snapshot_tie(struct snapshot *snapshot, uint32_t index, uint32_t type, const char *what);
 
 /* Where a herd can be: on either axis, from the middle or from its origin. */
 #define SNAPSHOT_GROUND 4e9

@@ -40,16 +40,13 @@ static bool column_is_in_range(const struct snapshot *snapshot, const snapshot_c
   }
 }
 
-bool snapshot_columns(struct snapshot *snapshot, const snapshot_column *columns, void *object) {
-  bool fits = true;
+void snapshot_columns(struct snapshot *snapshot, const snapshot_column *columns, void *object) {
   for (const snapshot_column *column = columns; column->name; column++) {
     unsigned char *value = (unsigned char *)object + column->offset;
     snapshot_exchange(snapshot, value, column->bytes);
-    if (!fits || !snapshot_checks(snapshot) || column_is_in_range(snapshot, column, value)) continue;
-    fits = false;
-    snapshot->column = column->name;
+    if (!snapshot->column && snapshot_checks(snapshot) && !column_is_in_range(snapshot, column, value))
+      snapshot->column = column->name;
   }
-  return fits;
 }
 
 /* ------------------------------------------------------------------------------------------------- lists of agents
@@ -69,26 +66,24 @@ uint32_t snapshot_list(struct snapshot *snapshot, const list_store *lists, agent
   return count;
 }
 
-uint32_t snapshot_ring(struct snapshot *snapshot, const struct ring *ring) {
+void snapshot_ring(struct snapshot *snapshot, struct ring *ring, const char *what, void *value,
+                   void (*exchange)(struct snapshot *snapshot, void *value)) {
   uint32_t count = 0;
-  while (ring_peek(ring, count, &snapshot->indices[count])) count++;
-  return count;
-}
-
-uint32_t snapshot_bitmap(struct snapshot *snapshot, const uint64_t *bits, uint32_t count) {
-  for (uint32_t i = 0, index = 0; i < count; i++, index++) {
-    while (!(bits[index / 64] >> (index % 64) & 1)) index++;
-    snapshot->indices[i] = index;
+  while (snapshot_saves(snapshot) && ring_peek(ring, count, value)) count++;
+  count = snapshot_count(snapshot, count, ring->mask + 1, what);
+  for (uint32_t i = 0; i < count; i++) {
+    if (snapshot_saves(snapshot)) ring_peek(ring, i, value);
+    exchange(snapshot, value);
+    if (snapshot_loads(snapshot)) ring_push(ring, value);
   }
-  return count;
 }
 
 /* Whether an agent may be in a list. */
 static void check_listed(struct snapshot *snapshot, uint32_t index, const snapshot_listing *listing) {
-  if (!snapshot_expect_agent(snapshot, index)) return;
+  snapshot_expect_agent(snapshot, index);
   const agent_row *row = &snapshot->rows[index];
   bool fits = (listing->statuses >> row->status & 1) && (row->status != AGENT_FREE || !(row->generation & 1));
-  if (listing->mark && !snapshot_mark(snapshot, index, listing->mark, listing->where)) return;
+  if (listing->mark) snapshot_mark(snapshot, index, listing->mark, listing->where);
   snapshot_expect(snapshot, fits, "agent %u is in %s", index, listing->where);
 }
 
@@ -96,7 +91,17 @@ uint32_t snapshot_indices(struct snapshot *snapshot, uint32_t count, uint32_t mo
   count = snapshot_count(snapshot, count, most, listing->what);
   ASSERT(count <= snapshot->world->def.agents_max);
   snapshot_exchange(snapshot, snapshot->indices, count * sizeof *snapshot->indices);
-  for (uint32_t i = 0; i < count && snapshot_checks(snapshot) && !snapshot->failed; i++)
+  for (uint32_t i = 0; i < count && snapshot_checks(snapshot); i++)
     check_listed(snapshot, snapshot->indices[i], listing);
-  return snapshot->failed ? 0 : count;
+  return count;
+}
+
+uint32_t snapshot_array(struct snapshot *snapshot, uint32_t *own, uint32_t *own_count, uint32_t most,
+                        const snapshot_listing *listing) {
+  if (snapshot_saves(snapshot) && *own_count) memcpy(snapshot->indices, own, *own_count * sizeof *own);
+  uint32_t count = snapshot_indices(snapshot, *own_count, most, listing);
+  if (!snapshot_loads(snapshot)) return count;
+  *own_count = count;
+  if (count) memcpy(own, snapshot->indices, count * sizeof *own);
+  return count;
 }

@@ -28,7 +28,7 @@ static const field_row herd_shape[] = {
 
 static void snapshot_herds_exchange_shape(struct snapshot *snapshot, uint32_t number) {
   const struct herd_type *type = &snapshot->world->herds->table.types[number];
-  if (!snapshot_shape(snapshot, "herd type", number, type->name, sizeof type->name, herd_shape, type)) return;
+  snapshot_shape(snapshot, "herd type", number, type->name, sizeof type->name, herd_shape, type);
   uint32_t first = snapshot_number(snapshot, type->first);
   snapshot_expect(snapshot, first == type->first,
                   "herd type '%s': its herds are counted from %u, in the snapshot from %u: herds_max of the herd types "
@@ -38,17 +38,18 @@ static void snapshot_herds_exchange_shape(struct snapshot *snapshot, uint32_t nu
     char zone[24];
     snprintf(zone, sizeof zone, "zone_m[%u]", k);
     const field_row field = {.name = zone, .kind = FIELD_FLOAT};
-    if (!snapshot_same(snapshot, &field, &type->def.zone_m[k], "herd type", type->name)) return;
+    snapshot_same(snapshot, &field, &type->def.zone_m[k], "herd type", type->name);
   }
 }
 
 /* ------------------------------------------------------------------------------------------------------------ homes
  */
 
-/* Slots of a block. */
+/* Slots of a block: those of the world, or substitutes. Positions are bits, not numbers. */
 typedef struct saved_slots {
-  float x[MUSTER_HERD_BLOCK], y[MUSTER_HERD_BLOCK];
-  uint16_t members[MUSTER_HERD_BLOCK], generations[MUSTER_HERD_BLOCK];
+  float *x, *y;
+  uint16_t *members;
+  uint16_t generations[MUSTER_HERD_BLOCK];
 } saved_slots;
 
 static const snapshot_column block_columns[] = {GROUND_DOUBLE(herd_block, origin_x),
@@ -57,9 +58,8 @@ static const snapshot_column block_columns[] = {GROUND_DOUBLE(herd_block, origin
                                                 FLOAT(herd_block, low_y, -HERD_NOWHERE, HERD_NOWHERE),
                                                 FLOAT(herd_block, high_x, -HERD_NOWHERE, HERD_NOWHERE),
                                                 FLOAT(herd_block, high_y, -HERD_NOWHERE, HERD_NOWHERE),
-                                                ANY(herd_block, agent),
-                                                ANY(herd_block, partition),
-                                                ANY(herd_block, high),
+                                                SPAN(herd_block, agent, partition),
+                                                COUNT(herd_block, high, MUSTER_HERD_BLOCK),
                                                 ANY(herd_block, gap),
                                                 COLUMNS_END};
 
@@ -77,9 +77,9 @@ static uint8_t kind_of(const saved_slots *slots, uint32_t slot) {
 }
 
 /* Checks values that updates may write only within limits, and values that decide what else is read. */
-static void check_slot(struct snapshot *snapshot, uint32_t type_number, uint32_t home, const saved_slots *slots) {
-  const struct herd_type *type = &snapshot->world->herds->table.types[type_number];
-  const snapshot_herd_pool *pool = &snapshot->pools[type_number];
+static void check_slot(struct snapshot *snapshot, const snapshot_herd_pool *pool, uint32_t home,
+                       const saved_slots *slots) {
+  const struct herd_type *type = pool->type;
   uint32_t slot = home % MUSTER_HERD_BLOCK, herd = type->first + home, number = number_in(slots, slot);
   ASSERT(home < pool->block_count * MUSTER_HERD_BLOCK);
   uint8_t kind = kind_of(slots, slot);
@@ -93,18 +93,17 @@ static void check_slot(struct snapshot *snapshot, uint32_t type_number, uint32_t
                     "herd %u has %u members, or is where none can be", herd, slots->members[slot]);
   pool->homes[home] = kind;
   if (kind != HOME_IS_UNFOLDED) return;
-  if (!snapshot_expect(snapshot, number < pool->entry_high && !pool->claims[number],
-                       "herd %u is unfolded as none can be", herd))
-    return;
+  snapshot_expect(snapshot, number < pool->entry_high && !pool->claims[number], "herd %u is unfolded as none can be",
+                  herd);
   pool->claims[number] = home + 1;
 }
 
-static void check_block(struct snapshot *snapshot, uint32_t type_number, uint32_t number, const herd_block *saved,
-                        const saved_slots *slots) {
-  const struct herd_type *type = &snapshot->world->herds->table.types[type_number];
-  if (!snapshot_tie(snapshot, saved->agent, type->block_type, "a block of herds")) return;
-  for (uint32_t i = 0; i < saved->high && !snapshot->failed; i++) {
-    check_slot(snapshot, type_number, number * MUSTER_HERD_BLOCK + i, slots);
+static void check_block(struct snapshot *snapshot, const snapshot_herd_pool *pool, uint32_t number,
+                        const herd_block *saved, const saved_slots *slots) {
+  snapshot_tie(snapshot, saved->agent, pool->type->block_type, "a block of herds");
+  pool->firsts[number] = saved->entry;
+  for (uint32_t i = 0; i < saved->high; i++) {
+    check_slot(snapshot, pool, number * MUSTER_HERD_BLOCK + i, slots);
     snapshot_expect(snapshot, i >= saved->gap || kind_of(slots, i) != HOME_IS_EMPTY,
                     "block %u of herds has a gap where it knows of none", number);
   }
@@ -127,44 +126,32 @@ static void take_slot(struct muster_world *world, struct herd_type *type, uint32
   block->dying = (uint16_t)(block->dying + (kind == HOME_IS_DYING));
 }
 
-static void snapshot_herds_take_block(struct muster_world *world, uint32_t type_number, uint32_t number,
+static void snapshot_herds_take_block(struct muster_world *world, const snapshot_herd_pool *pool, uint32_t number,
                                       const saved_slots *slots) {
-  struct herd_type *type = &world->herds->table.types[type_number];
+  struct herd_type *type = pool->type;
   const herd_block *block = &type->blocks[number];
   uint32_t first = number * MUSTER_HERD_BLOCK;
   type->block_count = number + 1;
   ASSERT(world->herds->table.links[block->agent].tie == HERD_TIE_NONE);
-  world->herds->table.links[block->agent] =
-      (herd_link){.entry = number, .type = (uint8_t)type_number, .tie = HERD_TIE_BLOCK};
-  memcpy(type->x + first, slots->x, block->high * sizeof(float)); /* as bits, not as numbers */
-  memcpy(type->y + first, slots->y, block->high * sizeof(float));
-  memcpy(type->members + first, slots->members, block->high * sizeof(uint16_t));
+  world->herds->table.links[block->agent] = (herd_link){.entry = number, .type = pool->number, .tie = HERD_TIE_BLOCK};
   for (uint32_t i = 0; i < block->high; i++) take_slot(world, type, first + i, slots);
 }
 
-static void describe_slots(const struct muster_world *world, const struct herd_type *type, uint32_t first,
-                           uint32_t count, saved_slots *slots) {
-  ASSERT(count <= MUSTER_HERD_BLOCK);
-  memcpy(slots->x, type->x + first, count * sizeof(float));
-  memcpy(slots->y, type->y + first, count * sizeof(float));
-  memcpy(slots->members, type->members + first, count * sizeof(uint16_t));
-  for (uint32_t i = 0; i < count; i++)
-    slots->generations[i] = (uint16_t)herd_ids_generation(&world->herds->ids, type->first + first + i);
-}
-
 /* Velocities and totals are taken as they are: a host made them. */
-static void exchange_block(struct snapshot *snapshot, uint32_t type_number, uint32_t number) {
+static void exchange_block(struct snapshot *snapshot, const snapshot_herd_pool *pool, uint32_t number) {
   struct muster_world *world = snapshot->world;
-  const struct herd_type *type = &world->herds->table.types[type_number];
+  const struct herd_type *type = pool->type;
   uint32_t first = number * MUSTER_HERD_BLOCK;
-  saved_slots slots;
+  float x[MUSTER_HERD_BLOCK], y[MUSTER_HERD_BLOCK];
+  uint16_t members[MUSTER_HERD_BLOCK];
+  saved_slots slots = {.x = snapshot_object(snapshot, type->x + first, x),
+                       .y = snapshot_object(snapshot, type->y + first, y),
+                       .members = snapshot_object(snapshot, type->members + first, members)};
   herd_block checked, *block = snapshot_object(snapshot, &type->blocks[number], &checked);
-  bool fits = snapshot_columns(snapshot, block_columns, block);
-  if (!snapshot_expect(snapshot, block->high <= MUSTER_HERD_BLOCK, "block %u of herds has %u slots", number,
-                       block->high))
-    return;
-  snapshot_expect(snapshot, fits && block->gap <= block->high, "block %u of herds is where none can be", number);
-  if (snapshot_saves(snapshot)) describe_slots(world, type, first, block->high, &slots);
+  snapshot_columns(snapshot, block_columns, block);
+  snapshot_expect(snapshot, block->gap <= block->high, "block %u of herds is where none can be", number);
+  for (uint32_t i = 0; i < block->high && snapshot_saves(snapshot); i++)
+    slots.generations[i] = (uint16_t)herd_ids_generation(&world->herds->ids, type->first + first + i);
   size_t bytes = block->high * sizeof(float);
   snapshot_exchange(snapshot, slots.x, bytes);
   snapshot_exchange(snapshot, slots.y, bytes);
@@ -173,8 +160,8 @@ static void exchange_block(struct snapshot *snapshot, uint32_t type_number, uint
   snapshot_exchange_own(snapshot, type->velocity_x + first, bytes);
   snapshot_exchange_own(snapshot, type->velocity_y + first, bytes);
   for (uint32_t t = 0; t < type->def.totals; t++) snapshot_exchange_own(snapshot, type->totals[t] + first, bytes);
-  if (snapshot_checks(snapshot)) check_block(snapshot, type_number, number, block, &slots);
-  if (snapshot_loads(snapshot)) snapshot_herds_take_block(world, type_number, number, &slots);
+  if (snapshot_checks(snapshot)) check_block(snapshot, pool, number, block, &slots);
+  if (snapshot_loads(snapshot)) snapshot_herds_take_block(world, pool, number, &slots);
 }
 
 /* The block that took the last herd of each partition, in the order of partitions. */
@@ -182,14 +169,13 @@ static void exchange_open(struct snapshot *snapshot, struct herd_type *type, uin
   uint32_t count = 0, partition = 0;
   for (uint32_t i = 0; snapshot_saves(snapshot) && i < PARTITIONS; i++) count += type->open[i] > 0;
   count = snapshot_count(snapshot, count, PARTITIONS, "partitions with herds");
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++, partition++) {
+  for (uint32_t i = 0; i < count; i++, partition++) {
     uint32_t least = partition;
     while (snapshot_saves(snapshot) && !type->open[partition]) partition++;
     partition = snapshot_number(snapshot, partition);
     uint32_t block = snapshot_number(snapshot, snapshot_saves(snapshot) ? type->open[partition] : 0);
-    if (!snapshot_expect(snapshot, partition >= least && partition < PARTITIONS && block > 0 && block <= blocks,
-                         "herds of partition %u are put into block %u", partition, block))
-      return;
+    snapshot_expect(snapshot, partition >= least && partition < PARTITIONS && block > 0 && block <= blocks,
+                    "herds of partition %u are put into block %u", partition, block);
     if (snapshot_loads(snapshot)) type->open[partition] = block;
   }
 }
@@ -198,38 +184,36 @@ static void exchange_type(struct snapshot *snapshot, uint32_t number) {
   ASSERT(number < snapshot->world->herds->table.count);
   struct herd_type *type = &snapshot->world->herds->table.types[number];
   snapshot_herd_pool *pool = &snapshot->pools[number];
+  pool->type = type;
+  pool->number = (uint8_t)number;
   snapshot_herds_exchange_shape(snapshot, number);
   uint32_t blocks = snapshot_count(snapshot, type->block_count, type->blocks_max, "blocks of herds");
-  uint32_t fresh = snapshot_count(snapshot, type->fresh, blocks, "blocks of herds that have begun");
+  snapshot_count_own(snapshot, &type->fresh, blocks, "blocks of herds that have begun");
   pool->entry_high = snapshot_count(snapshot, type->entry_high, type->def.unfolded_max, "unfolded herds at once");
   pool->block_count = blocks;
-  if (snapshot_loads(snapshot)) type->fresh = fresh;
-  for (uint32_t i = 0; i < blocks && !snapshot->failed; i++) exchange_block(snapshot, number, i);
+  for (uint32_t i = 0; i < blocks; i++) exchange_block(snapshot, pool, i);
   uint64_t herds = 0;
   for (uint64_t i = 0; snapshot_checks(snapshot) && i < (uint64_t)blocks * MUSTER_HERD_BLOCK; i++)
     herds += pool->homes[i] > HOME_IS_EMPTY;
   snapshot_expect(snapshot, herds <= type->def.herds_max, "herd type '%s': %llu herds; there is room for %u",
                   type->name, (unsigned long long)herds, type->def.herds_max);
-  if (!snapshot->failed) exchange_open(snapshot, type, blocks);
-  if (!snapshot->failed) snapshot_pool(snapshot, number);
+  exchange_open(snapshot, type, blocks);
+  snapshot_pool(snapshot, pool);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ names
  */
 
-static const snapshot_column named_columns[] = {
-    GROUND_DOUBLE(herd_named, x), GROUND_DOUBLE(herd_named, y), ANY(herd_named, herd),       ANY(herd_named, agent),
-    ANY(herd_named, entry),       ANY(herd_named, velocity_x),  ANY(herd_named, velocity_y), COLUMNS_END};
+static const snapshot_column named_columns[] = {GROUND_DOUBLE(herd_named, x), GROUND_DOUBLE(herd_named, y),
+                                                SPAN(herd_named, herd, velocity_y), COLUMNS_END};
 
-static void check_named(struct snapshot *snapshot, const herd_named *saved, uint32_t type_number, bool fits) {
+static void check_named(struct snapshot *snapshot, const herd_named *saved, uint32_t type_number) {
   const herd_table *table = &snapshot->world->herds->table;
-  if (!snapshot_expect(snapshot, type_number < table->count, "a member with a name is of herd type %u",
-                       type_number + 1))
-    return;
+  snapshot_expect(snapshot, type_number < table->count, "a member with a name is of herd type %u", type_number + 1);
   const struct herd_type *type = &table->types[type_number];
-  if (!snapshot_tie(snapshot, saved->agent, type->member_type, "a member with a name")) return;
+  snapshot_tie(snapshot, saved->agent, type->member_type, "a member with a name");
   snapshot_expect(snapshot,
-                  fits && (!saved->herd.generation || herds_type_of(table, saved->herd.index) == type) &&
+                  (!saved->herd.generation || herds_type_of(table, saved->herd.index) == type) &&
                       (saved->entry == HERD_NONE || saved->entry < snapshot->pools[type_number].entry_high),
                   "agent %u has a name in a herd where none can be", saved->agent);
 }
@@ -237,15 +221,15 @@ static void check_named(struct snapshot *snapshot, const herd_named *saved, uint
 static void exchange_named(struct snapshot *snapshot) {
   herd_table *table = &snapshot->world->herds->table;
   uint32_t count = snapshot_count(snapshot, table->named_high, table->named_max, "members had names");
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+  for (uint32_t i = 0; i < count; i++) {
     herd_named free_place = {.agent = HERD_NONE}, *named = snapshot_object(snapshot, &table->named[i], &free_place);
     if (snapshot_saves(snapshot) && named->agent == HERD_NONE) named = &free_place;
-    bool fits = snapshot_columns(snapshot, named_columns, named);
+    snapshot_columns(snapshot, named_columns, named);
     bool is_free = named->agent == HERD_NONE;
     if (is_free) snapshot->column = NULL; /* nothing is refused for what stands in a free place */
     uint32_t type =
         snapshot_number(snapshot, snapshot_saves(snapshot) && !is_free ? table->links[named->agent].type : 0);
-    if (snapshot_checks(snapshot) && !is_free) check_named(snapshot, named, type, fits);
+    if (snapshot_checks(snapshot) && !is_free) check_named(snapshot, named, type);
     if (!snapshot_loads(snapshot)) continue;
     table->named_high = i + 1;
     if (is_free) continue;
@@ -259,7 +243,7 @@ static void exchange_spare(struct snapshot *snapshot) {
   herd_table *table = &snapshot->world->herds->table;
   uint32_t spare = snapshot_number(snapshot, table->spare);
   if (snapshot_checks(snapshot) && spare != HERD_NONE) {
-    if (!snapshot_mark(snapshot, spare, SNAPSHOT_TAKEN, "the ids set aside")) return;
+    snapshot_mark(snapshot, spare, SNAPSHOT_TAKEN, "the ids set aside");
     snapshot_expect(snapshot, !(snapshot->rows[spare].generation & 1), "id %u is set aside and an agent's", spare);
   }
   if (snapshot_loads(snapshot)) table->spare = spare;
@@ -283,9 +267,9 @@ void snapshot_herds(struct snapshot *snapshot) {
   uint32_t count = snapshot_number(snapshot, table->count);
   snapshot_expect(snapshot, count == table->count, "%u herd types are registered, in the snapshot there were %u",
                   table->count, count);
-  if (snapshot->failed || !table->count) return;
-  for (uint32_t i = 0; i < table->count && !snapshot->failed; i++) exchange_type(snapshot, i);
-  if (!snapshot->failed) exchange_named(snapshot);
-  if (!snapshot->failed) exchange_spare(snapshot);
-  if (!snapshot->failed) exchange_dying(snapshot);
+  if (!table->count) return;
+  for (uint32_t i = 0; i < table->count; i++) exchange_type(snapshot, i);
+  exchange_named(snapshot);
+  exchange_spare(snapshot);
+  exchange_dying(snapshot);
 }

@@ -13,26 +13,22 @@
 /* ---------------------------------------------------------------------------------------------------------- conduct
  */
 
-static void check_offender(struct snapshot *snapshot, const struct offender *entry, uint32_t number) {
-  if (!snapshot_expect_agent(snapshot, entry->agent)) return;
+static void check_offender(struct snapshot *snapshot, const struct offender *entry) {
+  snapshot_mark(snapshot, entry->agent, SNAPSHOT_OFFENDS, "the offenders");
   snapshot_expect(snapshot,
                   entry->type < snapshot->world->agents.types.count && entry->last_ns <= snapshot->info.sim_now_ns &&
                       snapshot->rows[entry->agent].status > AGENT_PENDING,
                   "agent %u offended as none can", entry->agent);
-  for (uint32_t k = 0; k < number; k++)
-    snapshot_expect(snapshot, snapshot->offenders[k] != entry->agent, "agent %u offends twice", entry->agent);
-  snapshot->offenders[number] = entry->agent;
 }
 
 static void exchange_offenders(struct snapshot *snapshot) {
   struct offenders *offenders = &snapshot->world->conduct->offenders;
   uint32_t count = snapshot_count(snapshot, offenders->count, OFFENDERS_MAX, "offenders");
-  uint32_t hand = snapshot_count(snapshot, offenders->hand, OFFENDERS_MAX, "offenders");
-  if (snapshot_loads(snapshot)) offenders->hand = hand;
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+  snapshot_count_own(snapshot, &offenders->hand, OFFENDERS_MAX, "offenders");
+  for (uint32_t i = 0; i < count; i++) {
     struct offender checked, *entry = snapshot_object(snapshot, &offenders->entries[i], &checked);
     snapshot_exchange(snapshot, entry, sizeof *entry);
-    if (snapshot_checks(snapshot)) check_offender(snapshot, entry, i);
+    if (snapshot_checks(snapshot)) check_offender(snapshot, entry);
     if (!snapshot_loads(snapshot)) continue;
     offenders->count = i + 1;
     offenders->places[entry->agent] = (uint16_t)offenders->count;
@@ -41,50 +37,43 @@ static void exchange_offenders(struct snapshot *snapshot) {
 
 /* Agents in quarantine or with a demotion were counted as they were read. */
 static void exchange_conduct_of_type(struct snapshot *snapshot, uint32_t number) {
+  static const snapshot_column columns[] = {SPAN(type_conduct, offences, untold),
+                                            COUNT(type_conduct, level_floor, MUSTER_LEVELS - 1),
+                                            SPAN(type_conduct, watched_until, bad_end_ns), COLUMNS_END};
   ASSERT(number < snapshot->world->agents.types.count);
-  type_conduct *own = &snapshot->world->conduct->offenders.types[number], saved = *own;
-  snapshot_exchange(snapshot, &saved, sizeof saved);
-  snapshot_expect(snapshot, saved.level_floor < MUSTER_LEVELS, "type %u is demoted by %u levels", number + 1,
-                  saved.level_floor);
-  if (!snapshot_loads(snapshot)) return;
-  saved.agents_demoted = own->agents_demoted;
-  saved.agents_quarantined = own->agents_quarantined;
-  *own = saved;
+  type_conduct *own = &snapshot->world->conduct->offenders.types[number], checked;
+  snapshot_columns(snapshot, columns, snapshot_object(snapshot, own, &checked));
+  snapshot_expect(snapshot, true, "type %u is demoted as none can be", number + 1);
 }
 
 void snapshot_conduct(struct snapshot *snapshot) {
   static const snapshot_column columns[] = {INDEX(conduct_state, regrade_next), INDEX(conduct_state, regrade_left),
-                                            ANY(conduct_state, log_lines),      ANY(conduct_state, log_left_out),
-                                            ANY(conduct_state, log_begin_ns),   COLUMNS_END};
+                                            SPAN(conduct_state, log_begin_ns, log_left_out), COLUMNS_END};
   conduct_state checked, *conduct = snapshot_object(snapshot, snapshot->world->conduct, &checked);
-  bool fits = snapshot_columns(snapshot, columns, conduct);
-  if (snapshot_checks(snapshot))
-    snapshot_expect(snapshot, fits && conduct->regrade_next + conduct->regrade_left <= snapshot->high,
-                    "%u agents are to be graded", conduct->regrade_left);
+  snapshot_columns(snapshot, columns, conduct);
+  snapshot_expect(snapshot, conduct->regrade_next + conduct->regrade_left <= snapshot->high,
+                  "%u agents are to be graded", conduct->regrade_left);
   exchange_offenders(snapshot);
-  for (uint32_t i = 0; i < snapshot->world->agents.types.count && !snapshot->failed; i++)
-    exchange_conduct_of_type(snapshot, i);
+  for (uint32_t i = 0; i < snapshot->world->agents.types.count; i++) exchange_conduct_of_type(snapshot, i);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- learnt
  */
 
+/* How much debt may grow is the world's own. */
 static void exchange_experience(struct snapshot *snapshot) {
+  static const snapshot_column columns[] = {DOUBLE(struct periods, lambda, 0.0, INFINITY), ANY(struct periods, next),
+                                            COLUMNS_END};
   struct muster_world *world = snapshot->world;
-  frame_experience experience = world->learnt->experience;
-  double lambda = world->plan->periods.lambda, filed = world->queues->ready.filed_lambda;
-  snapshot_exchange(snapshot, &experience, sizeof experience);
-  snapshot_expect(snapshot, experience_is_possible(&experience), "measured times that cannot be");
-  snapshot_exchange(snapshot, &lambda, sizeof lambda);
-  snapshot_exchange(snapshot, &filed, sizeof filed);
-  snapshot_expect(snapshot, lambda >= 0.0 && filed >= 0.0, "lambdas of %g and %g", lambda, filed);
-  uint32_t next = snapshot_number(snapshot, world->plan->periods.next);
+  frame_experience saved = world->learnt->experience;
+  struct periods checked, *periods = snapshot_object(snapshot, &world->plan->periods, &checked);
+  snapshot_exchange(snapshot, &saved, sizeof saved);
+  snapshot_expect(snapshot, experience_is_possible(&saved), "measured times that cannot be");
+  snapshot_columns(snapshot, columns, periods);
+  snapshot_expect(snapshot, true, "periods that cannot be");
   if (!snapshot_loads(snapshot)) return;
-  experience.controller.debt_budgets = world->learnt->experience.controller.debt_budgets;
-  world->learnt->experience = experience;
-  world->plan->periods.lambda = lambda;
-  world->queues->ready.filed_lambda = filed;
-  world->plan->periods.next = next;
+  saved.controller.debt_budgets = world->learnt->experience.controller.debt_budgets;
+  world->learnt->experience = saved;
 }
 
 /* Forgets reservations that lie further ahead than the book reaches: no world makes such a reservation, and it could
@@ -100,12 +89,12 @@ static void forget_beyond(struct snapshot *snapshot) {
 static void exchange_book(struct snapshot *snapshot) {
   static const snapshot_column columns[] = {ANY(activation_book, beat),
                                             COUNT(activation_book, sharers, ACTIVATION_SHARDS),
-                                            ANY(activation_book, pace), ANY(activation_book, mean_ns), COLUMNS_END};
+                                            SPAN(activation_book, pace, mean_ns), COLUMNS_END};
   activation_book *own = &snapshot->world->queues->classes.activation, checked;
   if (!own->delay_max) return;
   activation_book *book = snapshot_object(snapshot, own, &checked);
-  bool fits = snapshot_columns(snapshot, columns, book);
-  snapshot_expect(snapshot, fits && activation_pace_is_possible(&book->pace), "a book that cannot be");
+  snapshot_columns(snapshot, columns, book);
+  snapshot_expect(snapshot, activation_pace_is_possible(&book->pace), "a book that cannot be");
   snapshot_exchange_own(snapshot, own->reserved_ns, ACTIVATION_BEATS * sizeof *own->reserved_ns);
   for (uint32_t i = 0; i < ACTIVATION_SHARDS; i++) {
     activation_share substitute, *share = snapshot_object(snapshot, &own->shares[i], &substitute);
@@ -119,12 +108,11 @@ static void exchange_book(struct snapshot *snapshot) {
 /* For types with planned sets: what their agents' updates cost, by time. */
 static void exchange_phases(struct snapshot *snapshot) {
   phase_table *table = &snapshot->world->plan->phases;
-  for (uint32_t i = 0; table->delay_max && i < snapshot->world->agents.types.count && !snapshot->failed; i++) {
+  for (uint32_t i = 0; table->delay_max && i < snapshot->world->agents.types.count; i++) {
     struct type_phases *phases = &table->types[i];
     ASSERT(phases->cycle <= PHASE_CYCLE_MAX);
     uint32_t cycle = snapshot_number(snapshot, phases->cycle);
     snapshot_expect(snapshot, cycle == 0 || cycle == phases->cycle, "type %u repeats after %u updates", i + 1, cycle);
-    if (snapshot->failed) return;
     if (cycle) snapshot_exchange_own(snapshot, phases->load_ns, cycle * sizeof *phases->load_ns);
     if (snapshot_loads(snapshot)) phases->cycle = cycle;
   }

@@ -12,106 +12,91 @@
 /* -------------------------------------------------------------------------------------------------------- observers
  */
 
-static const snapshot_column row_columns[] = {ANY(observer_row, position),     ANY(observer_row, near_m),
-                                              ANY(observer_row, far_m),        ANY(observer_row, partition),
-                                              COUNT(observer_row, present, 1), COLUMNS_END};
+static const snapshot_column row_columns[] = {SPAN(observer_row, position, partition), COUNT(observer_row, present, 1),
+                                              COLUMNS_END};
 
-static const snapshot_column source_columns[] = {ANY(observer_source, position),     ANY(observer_source, near_m),
-                                                 ANY(observer_source, far_m),        ANY(observer_source, partition),
-                                                 COUNT(observer_source, written, 1), COLUMNS_END};
+static const snapshot_column source_columns[] = {SPAN(observer_source, position, far_m),
+                                                 ANY(observer_source, partition), COUNT(observer_source, written, 1),
+                                                 COLUMNS_END};
 
 static bool is_sight(muster_position position, float near_m, float far_m) {
   return space_accepts(position) && near_m >= 0.0f && far_m > near_m && isfinite(far_m);
 }
 
-/* Observers; what is kept of them while it checks: 1 = present, 2 = its source is written. */
-static void exchange_observers(struct snapshot *snapshot, uint32_t ids) {
-  ASSERT(ids <= snapshot->world->def.observers_max);
+static void exchange_observers(struct snapshot *snapshot) {
   struct world_observers *observers = snapshot->world->observers;
-  for (uint32_t i = 0; i < ids && !snapshot->failed; i++) {
+  for (uint32_t i = 0; i < snapshot->observer_ids; i++) {
     observer_row checked_row, *row = snapshot_object(snapshot, &observers->table.rows[i], &checked_row);
     observer_source checked, *source = snapshot_object(snapshot, &observers->table.sources[i], &checked);
     uint32_t generation = snapshot_number(snapshot, identity_generation(&observers->ids, i));
-    bool fits = snapshot_columns(snapshot, row_columns, row);
-    fits = snapshot_columns(snapshot, source_columns, source) && fits;
+    snapshot_columns(snapshot, row_columns, row);
+    snapshot_columns(snapshot, source_columns, source);
     if (snapshot_loads(snapshot)) identity_assign(&observers->ids, i, generation);
     if (!snapshot_checks(snapshot)) continue;
-    fits = fits && (!row->present || ((generation & 1) && is_sight(row->position, row->near_m, row->far_m))) &&
-           (!source->written || is_sight(source->position, source->near_m, source->far_m));
-    if (!snapshot_expect(snapshot, fits, "observer %u is what none can be", i)) return;
+    snapshot_expect(snapshot, true, "observer %u is what none can be", i); /* before answers are read as such */
+    bool fits = (!row->present || ((generation & 1) && is_sight(row->position, row->near_m, row->far_m))) &&
+                (!source->written || is_sight(source->position, source->near_m, source->far_m));
+    snapshot_expect(snapshot, fits, "observer %u is what none can be", i);
     snapshot->observers[i] = (uint8_t)(row->present | source->written << 1 | (generation & 1) * OBSERVER_IS_LIVE);
   }
 }
 
-/* Marks an observer once; it must have the marks `asked`. */
-static bool mark_observer(struct snapshot *snapshot, uint32_t index, uint32_t high, uint8_t asked, uint8_t mark) {
-  if (!snapshot_checks(snapshot)) return true;
-  if (!snapshot_expect(snapshot, index < high, "observer %u is none of %u", index, high)) return false;
+/* An observer in a list: it is there once, and has the marks `asked`. Returns its index. */
+static uint32_t exchange_listed(struct snapshot *snapshot, uint32_t index, uint8_t asked, uint8_t mark) {
+  index = snapshot_number(snapshot, index);
+  if (!snapshot_checks(snapshot)) return index;
+  snapshot_expect(snapshot, index < snapshot->observer_ids, "observer %u is none of %u", index, snapshot->observer_ids);
   uint8_t *is = &snapshot->observers[index];
-  ASSERT(mark && !(mark & (mark - 1)) && high <= snapshot->world->def.observers_max);
-  if (!snapshot_expect(snapshot, (*is & asked) == asked && !(*is & mark), "observer %u is where it cannot be", index))
-    return false;
+  ASSERT(mark && !(mark & (mark - 1)) && index < snapshot->world->def.observers_max);
+  snapshot_expect(snapshot, (*is & asked) == asked && !(*is & mark), "observer %u is where it cannot be", index);
   *is |= mark;
-  return true;
+  return index;
 }
 
-static void exchange_free_observers(struct snapshot *snapshot, uint32_t ids) {
-  struct identity *identity = &snapshot->world->observers->ids;
-  uint32_t index = 0, count = 0;
-  if (snapshot_saves(snapshot))
-    while (ring_peek(&identity->given_back, count, &index)) count++;
-  count = snapshot_count(snapshot, count, ids, "free observers");
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    if (snapshot_saves(snapshot)) ring_peek(&identity->given_back, i, &index);
-    index = snapshot_number(snapshot, index);
-    if (!mark_observer(snapshot, index, ids, 0, OBSERVER_IS_FREE)) return;
-    if (snapshot_checks(snapshot))
-      snapshot_expect(snapshot, !(snapshot->observers[index] & OBSERVER_IS_LIVE), "observer %u is free", index);
-    if (snapshot_loads(snapshot)) identity_give_back(identity, index);
-  }
+static void exchange_free_observer(struct snapshot *snapshot, void *value) {
+  uint32_t *index = value;
+  *index = exchange_listed(snapshot, *index, 0, OBSERVER_IS_FREE);
+  if (snapshot_checks(snapshot))
+    snapshot_expect(snapshot, !(snapshot->observers[*index] & OBSERVER_IS_LIVE), "observer %u is free", *index);
 }
 
-static void exchange_observer_queue(struct snapshot *snapshot, uint32_t which, uint32_t ids) {
+static void exchange_observer_queue(struct snapshot *snapshot, uint32_t which) {
   ASSERT(which < OBSERVER_QUEUES);
   observer_table *table = &snapshot->world->observers->table;
   observer_queue *queue = &table->queues[which];
-  uint32_t count = snapshot_count(snapshot, queue->count, ids, "observers in a queue");
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    uint32_t index = 0;
-    if (snapshot_saves(snapshot)) index = queue->waiting[(queue->head + i) % table->maximum];
-    index = snapshot_number(snapshot, index);
-    if (!mark_observer(snapshot, index, ids, 0, which ? OBSERVER_WALKED : OBSERVER_LEAPT)) return;
+  uint32_t count = snapshot_count(snapshot, queue->count, snapshot->observer_ids, "observers in a queue");
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t index = queue->waiting[(queue->head + i) % table->maximum];
+    index = exchange_listed(snapshot, index, 0, which ? OBSERVER_WALKED : OBSERVER_LEAPT);
     if (!snapshot_loads(snapshot)) continue;
     table->rows[index].queued[which] = true;
     queue->waiting[queue->count++] = index;
   }
 }
 
-static void exchange_source(struct snapshot *snapshot, uint32_t index, uint32_t ids) {
-  index = snapshot_number(snapshot, index);
-  if (!mark_observer(snapshot, index, ids, OBSERVER_IS_WRITTEN, OBSERVER_ENTERED)) return;
+static void exchange_source(struct snapshot *snapshot, uint32_t index) {
+  index = exchange_listed(snapshot, index, OBSERVER_IS_WRITTEN, OBSERVER_ENTERED);
   if (snapshot_loads(snapshot)) observers_restore(&snapshot->world->observers->table, index);
 }
 
 /* Sources in the order in which they were entered: a later source stands before the earlier ones in its bucket. */
-static void exchange_sources(struct snapshot *snapshot, uint32_t ids) {
+static void exchange_sources(struct snapshot *snapshot) {
   const observer_table *table = &snapshot->world->observers->table;
   uint32_t written = 0;
-  for (uint32_t i = 0; i < ids; i++)
-    written += snapshot_saves(snapshot) ? table->sources[i].written
-                                        : snapshot_checks(snapshot) && (snapshot->observers[i] & OBSERVER_IS_WRITTEN);
-  uint32_t count = snapshot_count(snapshot, written, ids, "observers that were written");
-  if (snapshot_checks(snapshot))
-    snapshot_expect(snapshot, count == written, "%u observers of %u were written", count, written);
+  for (uint32_t i = 0; i < snapshot->observer_ids; i++)
+    written +=
+        snapshot_saves(snapshot) ? table->sources[i].written : (snapshot->observers[i] & OBSERVER_IS_WRITTEN) > 0;
+  uint32_t count = snapshot_count(snapshot, written, snapshot->observer_ids, "observers that were written");
+  snapshot_expect(snapshot, count == written, "%u observers of %u were written", count, written);
   if (!snapshot_saves(snapshot)) {
-    for (uint32_t i = 0; i < count && !snapshot->failed; i++) exchange_source(snapshot, 0, ids);
+    for (uint32_t i = 0; i < count; i++) exchange_source(snapshot, 0);
     return;
   }
-  for (uint32_t i = 0; i < table->far_sighted_count; i++) exchange_source(snapshot, table->far_sighted[i], ids);
+  for (uint32_t i = 0; i < table->far_sighted_count; i++) exchange_source(snapshot, table->far_sighted[i]);
   for (uint32_t i = 0; i <= table->buckets_mask; i++) {
     uint32_t last = table->buckets[i];
     while (last && table->sources[last - 1].next) last = table->sources[last - 1].next;
-    for (; last; last = table->sources[last - 1].previous) exchange_source(snapshot, last - 1, ids);
+    for (; last; last = table->sources[last - 1].previous) exchange_source(snapshot, last - 1);
   }
 }
 
@@ -134,24 +119,25 @@ static bool is_reach(const observer_table *table) {
 void snapshot_observers(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   observer_table *table = &world->observers->table;
+  struct identity *identity = &world->observers->ids;
+  uint32_t free_observer;
   observer_table checked = *table, *sight = snapshot_object(snapshot, table, &checked);
-  bool fits = snapshot_columns(snapshot, sight_columns, sight);
-  if (snapshot_checks(snapshot)) snapshot_expect(snapshot, fits && is_reach(sight), "observers that see as none can");
+  snapshot_columns(snapshot, sight_columns, sight);
+  snapshot_expect(snapshot, is_reach(sight), "observers that see as none can");
   const observer_table saved = *sight;
-  uint32_t ids = snapshot_count(snapshot, identity_high(&world->observers->ids), table->maximum, "observers");
-  uint32_t high = snapshot_count(snapshot, table->high, ids, "observers");
-  exchange_observers(snapshot, ids);
-  exchange_free_observers(snapshot, ids);
-  for (uint32_t which = 0; which < OBSERVER_QUEUES; which++) exchange_observer_queue(snapshot, which, ids);
-  exchange_sources(snapshot, ids);
-  for (uint32_t i = 0; i < ids && snapshot_checks(snapshot); i++) {
+  snapshot->observer_ids = snapshot_count(snapshot, identity_high(identity), table->maximum, "observers");
+  uint32_t high = snapshot_count_own(snapshot, &table->high, snapshot->observer_ids, "observers");
+  exchange_observers(snapshot);
+  snapshot_ring(snapshot, &identity->given_back, "free observers", &free_observer, exchange_free_observer);
+  for (uint32_t which = 0; which < OBSERVER_QUEUES; which++) exchange_observer_queue(snapshot, which);
+  exchange_sources(snapshot);
+  for (uint32_t i = 0; i < snapshot->observer_ids && snapshot_checks(snapshot); i++) {
     snapshot_expect(snapshot, i < high || !(snapshot->observers[i] & (OBSERVER_IS_PRESENT | OBSERVER_IS_WRITTEN)),
                     "observer %u is beyond those that are there", i);
     snapshot_expect(snapshot, saved.bucket_m > 0.0 || !(snapshot->observers[i] & OBSERVER_IS_WRITTEN),
                     "observer %u is in no bucket", i);
   }
   if (!snapshot_loads(snapshot)) return;
-  table->high = high;
   table->near_m = saved.near_m; /* the sources that were entered may have widened these */
   table->far_m = saved.far_m;
 }
@@ -171,12 +157,10 @@ static void exchange_plots(struct snapshot *snapshot, uint32_t which, uint32_t t
   field_list *list = &field->lists[which];
   uint32_t places = field->tiles_max * TILE_CELLS;
   uint32_t count = snapshot_count(snapshot, list->count, places, "plots");
-  if (snapshot_checks(snapshot))
-    snapshot_expect(snapshot, count == queued[which], "%u plots of %u are listed", count, queued[which]);
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    uint32_t plot = snapshot_saves(snapshot) ? list->plots[((uint64_t)list->head + i) % places] : 0;
-    plot = snapshot_number(snapshot, plot);
-    if (!snapshot_expect(snapshot, plot / TILE_CELLS < tiles, "plot %u is none", plot)) return;
+  snapshot_expect(snapshot, count == queued[which], "%u plots of %u are listed", count, queued[which]);
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t plot = snapshot_number(snapshot, list->plots[((uint64_t)list->head + i) % places]);
+    snapshot_expect(snapshot, plot / TILE_CELLS < tiles, "plot %u is none", plot);
     if (snapshot_loads(snapshot)) list->plots[list->count++] = plot;
   }
 }
@@ -198,13 +182,11 @@ static void exchange_field(struct snapshot *snapshot) {
   uint32_t queued[FIELD_LISTS] = {0};
   ASSERT(own->tile_count <= own->tiles_max && !(own->doubled && own->halved));
   int32_t shift = (int32_t)snapshot_number(snapshot, own->doubled - own->halved);
-  bool fits = snapshot_columns(snapshot, columns, field);
-  if (!snapshot_expect(snapshot,
-                       fits && shift >= -FIELD_HALVED_MAX && shift <= FIELD_DOUBLED_MAX &&
-                           field->tile_count <= field->tiles_max,
-                       "a field of %u tiles; there is room for %u", field->tile_count, field->tiles_max))
-    return;
-  for (uint32_t i = 0; i < field->tile_count && !snapshot->failed; i++) exchange_tile(snapshot, i, queued);
+  snapshot_columns(snapshot, columns, field);
+  snapshot_expect(snapshot,
+                  shift >= -FIELD_HALVED_MAX && shift <= FIELD_DOUBLED_MAX && field->tile_count <= field->tiles_max,
+                  "a field of %u tiles; there is room for %u", field->tile_count, field->tiles_max);
+  for (uint32_t i = 0; i < field->tile_count; i++) exchange_tile(snapshot, i, queued);
   for (uint32_t which = 0; which < FIELD_LISTS; which++) exchange_plots(snapshot, which, field->tile_count, queued);
   if (snapshot_loads(snapshot)) field_restore(field, field->shaped, shift);
 }
@@ -236,10 +218,9 @@ static void exchange_board(struct snapshot *snapshot) {
                                             ANY(score_board, importance),
                                             COLUMNS_END};
   score_board checked, *board = snapshot_object(snapshot, &snapshot->world->score->board, &checked);
-  bool fits = snapshot_columns(snapshot, columns, board);
+  snapshot_columns(snapshot, columns, board);
   if (snapshot_checks(snapshot))
-    snapshot_expect(snapshot, fits && counts_importance(snapshot, board->importance),
-                    "importance as no population has it");
+    snapshot_expect(snapshot, counts_importance(snapshot, board->importance), "importance as no population has it");
 }
 
 static void exchange_shedding(struct snapshot *snapshot) {
@@ -248,25 +229,20 @@ static void exchange_shedding(struct snapshot *snapshot) {
                                             DOUBLE(struct shedding, depth, 0.0, SHEDDING_DEEPEST),
                                             INDEX(struct shedding, shed),
                                             INDEX(struct shedding, cursor),
-                                            ANY(struct shedding, left),
-                                            ANY(struct shedding, frames),
-                                            ANY(struct shedding, calm),
-                                            ANY(struct shedding, patience),
-                                            ANY(struct shedding, since_up),
+                                            SPAN(struct shedding, left, since_up),
                                             COUNT(struct shedding, relapsed, 1),
                                             COUNT(struct shedding, gives_way, 1),
                                             COLUMNS_END};
   struct shedding checked, *shedding = snapshot_object(snapshot, &snapshot->world->score->shedding, &checked);
-  bool fits = snapshot_columns(snapshot, columns, shedding);
-  if (!snapshot_checks(snapshot)) return;
-  snapshot_expect(snapshot, fits && shedding->patience >= 1, "levels that give way as none can");
+  snapshot_columns(snapshot, columns, shedding);
+  snapshot_expect(snapshot, shedding->patience >= 1, "levels that give way as none can");
   snapshot_expect(snapshot, shedding->shed == snapshot->shed, "%u agents are lowered, counted as %u", snapshot->shed,
                   shedding->shed);
 }
 
 void snapshot_score(struct snapshot *snapshot) {
   exchange_field(snapshot);
-  if (!snapshot->failed) exchange_noted(snapshot);
-  if (!snapshot->failed) exchange_board(snapshot);
-  if (!snapshot->failed) exchange_shedding(snapshot);
+  exchange_noted(snapshot);
+  exchange_board(snapshot);
+  exchange_shedding(snapshot);
 }

@@ -12,18 +12,10 @@
 /* ---------------------------------------------------------------------------------------------------------- entries
  */
 
-static const snapshot_column entry_columns[] = {GROUND_DOUBLE(herd_entry, origin_x),
-                                                GROUND_DOUBLE(herd_entry, origin_y),
-                                                ANY(herd_entry, ahead_ns),
-                                                ANY(herd_entry, block_ns),
-                                                ANY(herd_entry, herd),
-                                                ANY(herd_entry, lanes),
-                                                COUNT(herd_entry, state, HERD_ENTRY_KEPT),
-                                                GROUND_FLOAT(herd_entry, x),
-                                                GROUND_FLOAT(herd_entry, y),
-                                                ANY(herd_entry, velocity_x),
-                                                ANY(herd_entry, velocity_y),
-                                                COLUMNS_END};
+static const snapshot_column entry_columns[] = {
+    GROUND_DOUBLE(herd_entry, origin_x), GROUND_DOUBLE(herd_entry, origin_y),       SPAN(herd_entry, ahead_ns, lanes),
+    SPAN(herd_entry, herd, next),        COUNT(herd_entry, state, HERD_ENTRY_KEPT), GROUND_FLOAT(herd_entry, x),
+    GROUND_FLOAT(herd_entry, y),         SPAN(herd_entry, velocity_x, velocity_y),  COLUMNS_END};
 
 /* The parts of lanes that the check looks at. */
 typedef struct checked_lanes {
@@ -41,8 +33,8 @@ static bool is_time(const struct snapshot *snapshot, const herd_entry *saved) {
 
 /* Whether a herd and its entry agree: an unfolded herd and its entry name each other; a folded herd has one entry at
  * most. */
-static bool is_of_herd(const snapshot_herd_pool *pool, const struct herd_type *type, uint32_t number,
-                       const herd_entry *saved) {
+static bool is_of_herd(const snapshot_herd_pool *pool, uint32_t number, const herd_entry *saved) {
+  const struct herd_type *type = pool->type;
   uint32_t claim = pool->claims[number];
   if (saved->state == HERD_ENTRY_FREE) return !claim && saved->herd == HERD_NONE && saved->lanes == 0;
   uint64_t home = (uint64_t)saved->herd - type->first;
@@ -55,25 +47,22 @@ static bool is_of_herd(const snapshot_herd_pool *pool, const struct herd_type *t
   return saved->state == HERD_ENTRY_SETTLING || type->kept;
 }
 
-static bool check_entry(struct snapshot *snapshot, uint32_t type_number, uint32_t number, const herd_entry *saved,
-                        bool fits) {
-  const struct herd_type *type = &snapshot->world->herds->table.types[type_number];
-  const snapshot_herd_pool *pool = &snapshot->pools[type_number];
-  fits = fits && is_of_herd(pool, type, number, saved) && is_time(snapshot, saved);
+static void check_entry(struct snapshot *snapshot, const snapshot_herd_pool *pool, uint32_t number,
+                        const herd_entry *saved) {
+  bool fits = is_of_herd(pool, number, saved) && is_time(snapshot, saved);
   pool->entries[number] = saved->state;
-  return snapshot_expect(snapshot, fits, "herd type '%s': herd %u is unfolded, or settles, as none can", type->name,
-                         saved->herd);
+  pool->nexts[number] = saved->next;
+  snapshot_expect(snapshot, fits, "herd type '%s': herd %u is unfolded, or settles, as none can", pool->type->name,
+                  saved->herd);
 }
 
 /* The leaves stand for different parts of the tree, from left to right. */
 static void check_lanes(struct snapshot *snapshot, const struct herd_type *type, const checked_lanes *lanes,
                         uint32_t count) {
   uint32_t place = 0;
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+  for (uint32_t i = 0; i < count; i++) {
     uint32_t node = lanes->nodes[i];
-    if (!snapshot_expect(snapshot, node > 0 && node < type->tree.first[type->tree.depth + 1], "no leaf is node %u",
-                         node))
-      return;
+    snapshot_expect(snapshot, node > 0 && node < type->tree.first[type->tree.depth + 1], "no leaf is node %u", node);
     uint32_t below = type->tree.below[herd_tree_depth(&type->tree, node)], begin = herd_tree_place(&type->tree, node);
     snapshot_expect(snapshot, begin >= place && lanes->members[i] <= below, "node %u of a herd is where it cannot be",
                     node);
@@ -85,20 +74,21 @@ static void check_lanes(struct snapshot *snapshot, const struct herd_type *type,
 }
 
 /* What follows from the lanes that were read. */
-static void take_lanes(struct muster_world *world, uint32_t type_number, uint32_t number, const herd_lanes *lanes) {
+static void take_lanes(struct muster_world *world, const snapshot_herd_pool *pool, uint32_t number,
+                       const herd_lanes *lanes) {
   herd_table *table = &world->herds->table;
   for (uint32_t i = 0; i < lanes->entry->lanes; i++) {
     lanes->entry->pinned = (uint16_t)(lanes->entry->pinned + (lanes->pins[i] != 0));
     table->members += lanes->members[i];
     table->links[lanes->agents[i]] =
-        (herd_link){.entry = number, .lane = (uint16_t)i, .type = (uint8_t)type_number, .tie = HERD_TIE_LEAF};
+        (herd_link){.entry = number, .lane = (uint16_t)i, .type = pool->number, .tie = HERD_TIE_LEAF};
   }
   herds_pad(lanes);
-  table->types[type_number].leaves += lanes->entry->lanes;
+  pool->type->leaves += lanes->entry->lanes;
 }
 
-static void exchange_lanes(struct snapshot *snapshot, uint32_t type_number, uint32_t number, uint32_t count) {
-  const struct herd_type *type = &snapshot->world->herds->table.types[type_number];
+static void exchange_lanes(struct snapshot *snapshot, const snapshot_herd_pool *pool, uint32_t number, uint32_t count) {
+  const struct herd_type *type = pool->type;
   herd_lanes lanes = herds_lanes(type, number);
   checked_lanes checked;
   size_t bytes = count * sizeof(float);
@@ -112,136 +102,91 @@ static void exchange_lanes(struct snapshot *snapshot, uint32_t type_number, uint
   snapshot_exchange_own(snapshot, lanes.velocity_y, bytes);
   for (uint32_t t = 0; t < type->def.totals; t++) snapshot_exchange_own(snapshot, lanes.totals[t], bytes);
   if (snapshot_checks(snapshot)) check_lanes(snapshot, type, &checked, count);
-  if (snapshot_loads(snapshot)) take_lanes(snapshot->world, type_number, number, &lanes);
+  if (snapshot_loads(snapshot)) take_lanes(snapshot->world, pool, number, &lanes);
 }
 
 /* What is retained of the nodes of an entry. */
 static void exchange_kept(struct snapshot *snapshot, const struct herd_type *type, uint32_t number) {
   static const snapshot_column columns[] = {GROUND_FLOAT(herd_kept, x), GROUND_FLOAT(herd_kept, y),
-                                            ANY(herd_kept, velocity_x), ANY(herd_kept, velocity_y),
-                                            ANY(herd_kept, members),    COLUMNS_END};
+                                            SPAN(herd_kept, velocity_x, members), COLUMNS_END};
   uint32_t nodes = type->tree.first[type->tree.depth + 1];
-  for (uint32_t node = 0; node < nodes && !snapshot->failed; node++) {
+  for (uint32_t node = 0; node < nodes; node++) {
     herd_kept *own = (herd_kept *)(void *)(type->kept + number * type->kept_stride + node * type->kept_each), checked;
     herd_kept *kept = snapshot_object(snapshot, own, &checked);
-    uint32_t is_kept = snapshot_count(snapshot, snapshot_saves(snapshot) && own->is_kept, 1, "parts of a node");
+    uint32_t is_kept = snapshot_count(snapshot, own->is_kept, 1, "parts of a node");
     if (!is_kept) continue;
-    bool fits = snapshot_columns(snapshot, columns, kept);
+    snapshot_columns(snapshot, columns, kept);
     snapshot_exchange_own(snapshot, own + 1, type->kept_each - sizeof *own);
-    snapshot_expect(snapshot, fits && kept->members <= type->tree.below[herd_tree_depth(&type->tree, node)],
+    snapshot_expect(snapshot, kept->members <= type->tree.below[herd_tree_depth(&type->tree, node)],
                     "node %u of a herd is retained where none can be, or of %u members", node, kept->members);
     if (snapshot_loads(snapshot)) own->is_kept = true;
   }
 }
 
-static void exchange_entry(struct snapshot *snapshot, uint32_t type_number, uint32_t number) {
-  struct herd_type *type = &snapshot->world->herds->table.types[type_number];
+static void exchange_entry(struct snapshot *snapshot, const snapshot_herd_pool *pool, uint32_t number) {
+  struct herd_type *type = pool->type;
   herd_entry checked, *entry = snapshot_object(snapshot, herds_entry(type, number), &checked);
-  bool fits = snapshot_columns(snapshot, entry_columns, entry);
-  if (snapshot_checks(snapshot) && !check_entry(snapshot, type_number, number, entry, fits)) return;
+  snapshot_columns(snapshot, entry_columns, entry);
+  if (snapshot_checks(snapshot)) check_entry(snapshot, pool, number, entry);
   if (snapshot_loads(snapshot)) {
     type->entry_high = number + 1;
     ASSERT(type->entry_high <= type->def.unfolded_max && type->entry_used <= type->entry_high);
     type->entry_used += entry->state != HERD_ENTRY_FREE;
   }
-  if (entry->lanes) exchange_lanes(snapshot, type_number, number, entry->lanes);
+  if (entry->lanes) exchange_lanes(snapshot, pool, number, entry->lanes);
   if (type->kept && entry->state != HERD_ENTRY_FREE) exchange_kept(snapshot, type, number);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ lists
  */
 
-/* How many entries belong in a list. */
-static uint32_t count_entries(const snapshot_herd_pool *pool, uint32_t states) {
-  ASSERT(states > 0 && states < 1u << (HERD_ENTRY_KEPT + 1));
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < pool->entry_high; i++) count += states >> (pool->entries[i] & ENTRY_STATES) & 1u;
-  return count;
-}
-
-static uint32_t bit_of(herd_entry_state state) {
-  return 1u << state;
-}
-
 /* Checks an entry of a list: entries of some states stand in it, each of them once. */
-static bool expect_entry(struct snapshot *snapshot, snapshot_herd_pool *pool, uint32_t number, uint32_t states,
-                         uint8_t mark) {
-  if (!snapshot_checks(snapshot)) return true;
+static void check_place(struct snapshot *snapshot, const snapshot_herd_pool *pool, uint32_t number, uint32_t states,
+                        uint8_t mark) {
   bool fits = number < pool->entry_high && (states >> (pool->entries[number] & ENTRY_STATES) & 1u) &&
               !(pool->entries[number] & mark);
-  if (!snapshot_expect(snapshot, fits, "unfolded herd %u is in a list where it cannot be", number)) return false;
+  snapshot_expect(snapshot, fits, "unfolded herd %u is in a list where it cannot be", number);
   pool->entries[number] |= mark;
-  return true;
 }
 
-/* The number of entries in a list: all entries that belong in it. */
-static uint32_t exchange_count(struct snapshot *snapshot, const snapshot_herd_pool *pool, uint32_t count,
-                               uint32_t states) {
-  count = snapshot_count(snapshot, count, pool->entry_high, "unfolded herds in a list");
-  if (snapshot_checks(snapshot))
-    snapshot_expect(snapshot, count == count_entries(pool, states), "%u unfolded herds of %u are in a list", count,
-                    count_entries(pool, states));
-  return snapshot->failed ? 0 : count;
-}
-
-/* Free entries, in the order in which they are taken. */
-static void exchange_free(struct snapshot *snapshot, struct herd_type *type, snapshot_herd_pool *pool) {
-  uint32_t next = snapshot_saves(snapshot) ? type->entry_free : 0, states = bit_of(HERD_ENTRY_FREE);
-  uint32_t count = exchange_count(snapshot, pool, pool->entry_high - type->entry_used, states);
-  uint32_t *last = &type->entry_free;
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    uint32_t number = snapshot_number(snapshot, next - 1);
-    if (!expect_entry(snapshot, pool, number, states, ENTRY_IS_LISTED)) return;
-    if (snapshot_saves(snapshot)) next = herds_entry(type, number)->next;
-    if (!snapshot_loads(snapshot)) continue;
-    *last = number + 1;
-    last = &herds_entry(type, number)->next;
-  }
-}
-
-/* Entries that folded herds still have: block by block, each list in its order. */
-static void exchange_chains(struct snapshot *snapshot, struct herd_type *type, snapshot_herd_pool *pool) {
-  uint32_t states = bit_of(HERD_ENTRY_SETTLING) | bit_of(HERD_ENTRY_KEPT), listed = 0;
-  uint32_t count = exchange_count(snapshot, pool, type->entry_used - type->unfolded, states);
-  for (uint32_t i = 0; i < pool->block_count && !snapshot->failed; i++) {
-    uint32_t *last = &type->blocks[i].entry, next = snapshot_saves(snapshot) ? *last : 0;
-    while (!snapshot->failed) {
-      next = snapshot_number(snapshot, next);
-      if (!next || !expect_entry(snapshot, pool, next - 1, states, ENTRY_IS_LISTED)) break;
-      listed++;
-      if (snapshot_loads(snapshot)) {
-        *last = next;
-        last = &herds_entry(type, next - 1)->next;
-      }
-      if (snapshot_checks(snapshot))
-        snapshot_expect(snapshot, (pool->claims[next - 1] - 1) / MUSTER_HERD_BLOCK == i,
-                        "unfolded herd %u is in the list of another block", next - 1);
-      next = snapshot_saves(snapshot) ? herds_entry(type, next - 1)->next : 0;
+/* Checks that each entry is in the list that its state asks for: the free ones in one, those that folded herds still
+ * have in that of their block. */
+static void check_entries(struct snapshot *snapshot, const snapshot_herd_pool *pool, uint32_t first_free) {
+  const uint32_t folded = 1u << HERD_ENTRY_SETTLING | 1u << HERD_ENTRY_KEPT;
+  for (uint32_t next = first_free; next; next = pool->nexts[next - 1])
+    check_place(snapshot, pool, next - 1, 1u << HERD_ENTRY_FREE, ENTRY_IS_LISTED);
+  for (uint32_t i = 0; i < pool->block_count; i++)
+    for (uint32_t next = pool->firsts[i]; next; next = pool->nexts[next - 1]) {
+      check_place(snapshot, pool, next - 1, folded, ENTRY_IS_LISTED);
+      snapshot_expect(snapshot, (pool->claims[next - 1] - 1) / MUSTER_HERD_BLOCK == i,
+                      "unfolded herd %u is in the list of another block", next - 1);
     }
+  for (uint32_t i = 0; i < pool->entry_high; i++) {
+    uint32_t state = pool->entries[i] & ENTRY_STATES;
+    bool settles = pool->entries[i] & ENTRY_SETTLES, listed = pool->entries[i] & ENTRY_IS_LISTED;
+    snapshot_expect(snapshot, listed != (state == HERD_ENTRY_OPEN) && settles == (state == HERD_ENTRY_SETTLING),
+                    "unfolded herd %u is not in the list where it belongs", i);
   }
-  snapshot_expect(snapshot, listed == count, "%u herds that were unfolded are in lists, of %u", listed, count);
 }
 
 /* Entries of herds with a time other than their block's, in order. */
-static void exchange_settling(struct snapshot *snapshot, struct herd_type *type, snapshot_herd_pool *pool) {
-  uint32_t states = bit_of(HERD_ENTRY_SETTLING);
-  uint32_t count = exchange_count(snapshot, pool, type->settling_count, states);
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    uint32_t number = snapshot_number(snapshot, snapshot_saves(snapshot) ? type->settling[i] : 0);
-    if (!expect_entry(snapshot, pool, number, states, ENTRY_SETTLES)) return;
+static void exchange_settling(struct snapshot *snapshot, const snapshot_herd_pool *pool) {
+  struct herd_type *type = pool->type;
+  uint32_t count = snapshot_count(snapshot, type->settling_count, pool->entry_high, "unfolded herds in a list");
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t number = snapshot_number(snapshot, type->settling[i]);
+    if (snapshot_checks(snapshot)) check_place(snapshot, pool, number, 1u << HERD_ENTRY_SETTLING, ENTRY_SETTLES);
     ASSERT(!snapshot_loads(snapshot) || type->settling_count == i);
     if (snapshot_loads(snapshot)) type->settling[type->settling_count++] = number;
   }
 }
 
-void snapshot_pool(struct snapshot *snapshot, uint32_t number) {
-  ASSERT(number < snapshot->world->herds->table.count);
-  struct herd_type *type = &snapshot->world->herds->table.types[number];
-  snapshot_herd_pool *pool = &snapshot->pools[number];
-  for (uint32_t i = 0; i < pool->entry_high && !snapshot->failed; i++) exchange_entry(snapshot, number, i);
-  if (!snapshot->failed) exchange_free(snapshot, type, pool);
-  if (!snapshot->failed) exchange_chains(snapshot, type, pool);
-  if (!snapshot->failed) exchange_settling(snapshot, type, pool);
+void snapshot_pool(struct snapshot *snapshot, const snapshot_herd_pool *pool) {
+  for (uint32_t i = 0; i < pool->entry_high; i++) exchange_entry(snapshot, pool, i);
+  uint32_t entry_free =
+      snapshot_count_own(snapshot, &pool->type->entry_free, pool->entry_high, "unfolded herds are free");
+  exchange_settling(snapshot, pool);
+  if (snapshot_checks(snapshot)) check_entries(snapshot, pool, entry_free);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ folds
@@ -254,32 +199,28 @@ static const snapshot_column watcher_columns[] = {GROUND_DOUBLE(fold_watcher, x)
 /* Where an observer was: nowhere, if it was not present. */
 static fold_watcher exchange_watcher(struct snapshot *snapshot, const fold_watcher *watcher) {
   fold_watcher saved = {0};
-  if (snapshot_saves(snapshot) && watcher->present) saved = *watcher;
-  snapshot_expect(snapshot, snapshot_columns(snapshot, watcher_columns, &saved), "an observer was where none can be");
+  if (watcher->present) saved = *watcher;
+  snapshot_columns(snapshot, watcher_columns, &saved);
+  snapshot_expect(snapshot, true, "an observer was where none can be");
   saved.next = 0;
   return saved;
 }
 
-static const snapshot_column round_columns[] = {PAST(fold_round, begin_ns),
-                                                ANY(fold_round, blocks),
-                                                ANY(fold_round, entries),
-                                                COUNT(fold_round, begun, 1),
-                                                COUNT(fold_round, hurries, 1),
-                                                COUNT(fold_round, again, 1),
-                                                COLUMNS_END};
+static const snapshot_column round_columns[] = {PAST(fold_round, begin_ns),  SPAN(fold_round, blocks, entries),
+                                                COUNT(fold_round, begun, 1), COUNT(fold_round, hurries, 1),
+                                                COUNT(fold_round, again, 1), COLUMNS_END};
 
 static void exchange_round(struct snapshot *snapshot, uint32_t number) {
   ASSERT(number < snapshot->world->herds->table.count);
   struct muster_world *world = snapshot->world;
   fold_round *own = &world->fold->board.rounds[number], checked, *round = snapshot_object(snapshot, own, &checked);
   const snapshot_herd_pool *pool = &snapshot->pools[number];
-  bool fits = snapshot_columns(snapshot, round_columns, round);
-  if (snapshot_checks(snapshot))
-    snapshot_expect(snapshot, fits && round->blocks <= pool->block_count && round->entries <= pool->entry_high,
-                    "herd type %u was looked at as none can be", number + 1);
+  snapshot_columns(snapshot, round_columns, round);
+  snapshot_expect(snapshot, round->blocks <= pool->block_count && round->entries <= pool->entry_high,
+                  "herd type %u was looked at as none can be", number + 1);
   uint32_t ids = identity_high(&world->observers->ids);
   uint32_t count = snapshot_count(snapshot, ids, world->def.observers_max, "observers");
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+  for (uint32_t i = 0; i < count; i++) {
     fold_watcher from = exchange_watcher(snapshot, &own->from[i]);
     if (snapshot_loads(snapshot)) own->from[i] = from;
   }
@@ -291,7 +232,7 @@ static void exchange_watchers(struct snapshot *snapshot) {
   fold_board *board = &world->fold->board;
   uint32_t count = snapshot_count(snapshot, board->watcher_count, board->observers_max, "observers");
   if (snapshot_loads(snapshot)) fold_watch_none(board, &world->herds->table);
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+  for (uint32_t i = 0; i < count; i++) {
     fold_watcher saved = exchange_watcher(snapshot, &board->watchers[i]);
     if (snapshot_loads(snapshot)) fold_watch_from(board, saved.x, saved.y, saved.partition);
   }
@@ -302,23 +243,22 @@ static const snapshot_column item_columns[] = {ANY(fold_item, herd), COUNT(fold_
 
 /* Checks an item: its herd was there, so that the herd's home says what it is now. That each is listed once, fold_note
  * sees to. */
-static void check_item(struct snapshot *snapshot, const fold_item *saved, bool fits) {
+static void check_item(struct snapshot *snapshot, const fold_item *saved) {
   const herd_table *table = &snapshot->world->herds->table;
   const struct herd_type *type = herds_type_of(table, saved->herd);
   const snapshot_herd_pool *pool = type ? &snapshot->pools[type - table->types] : NULL;
   uint64_t home = type ? herds_home(type, saved->herd) : 0;
-  fits = fits && pool && home < (uint64_t)pool->block_count * MUSTER_HERD_BLOCK && pool->homes[home];
+  bool fits = pool && home < (uint64_t)pool->block_count * MUSTER_HERD_BLOCK && pool->homes[home];
   snapshot_expect(snapshot, fits, "herd %u is to change, and is none", saved->herd);
 }
 
 static void exchange_items(struct snapshot *snapshot) {
   fold_board *board = &snapshot->world->fold->board;
   uint32_t count = snapshot_count(snapshot, board->item_count, FOLD_LISTED_MAX, "herds are to change");
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    fold_item saved = {0};
-    if (snapshot_saves(snapshot)) saved = board->items[i];
-    bool fits = snapshot_columns(snapshot, item_columns, &saved);
-    if (snapshot_checks(snapshot)) check_item(snapshot, &saved, fits);
+  for (uint32_t i = 0; i < count; i++) {
+    fold_item saved = board->items[i];
+    snapshot_columns(snapshot, item_columns, &saved);
+    if (snapshot_checks(snapshot)) check_item(snapshot, &saved);
     if (snapshot_loads(snapshot)) fold_note(board, saved.herd, saved.distance_m, saved.folds);
   }
 }
@@ -326,7 +266,7 @@ static void exchange_items(struct snapshot *snapshot) {
 void snapshot_folds(struct snapshot *snapshot) {
   uint32_t types = snapshot->world->herds->table.count;
   if (!types) return;
-  for (uint32_t i = 0; i < types && !snapshot->failed; i++) exchange_round(snapshot, i);
-  if (!snapshot->failed) exchange_watchers(snapshot);
-  if (!snapshot->failed) exchange_items(snapshot);
+  for (uint32_t i = 0; i < types; i++) exchange_round(snapshot, i);
+  exchange_watchers(snapshot);
+  exchange_items(snapshot);
 }

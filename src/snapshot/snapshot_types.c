@@ -14,7 +14,7 @@
 
 static void snapshot_types_exchange_shape(struct snapshot *snapshot, uint32_t number) {
   const agent_type *type = &snapshot->world->agents.types.types[number];
-  if (!snapshot_shape(snapshot, "type", number, type->name, sizeof type->name, fields_type, &type->def)) return;
+  snapshot_shape(snapshot, "type", number, type->name, sizeof type->name, fields_type, &type->def);
   uint32_t parallel_atoms = snapshot_number(snapshot, type->parallel_atoms);
   snapshot_expect(snapshot, parallel_atoms == type->parallel_atoms,
                   "type '%s': its number of atoms before its actions is %u, in the snapshot it was %u", type->name,
@@ -22,32 +22,18 @@ static void snapshot_types_exchange_shape(struct snapshot *snapshot, uint32_t nu
 }
 
 /* Of a set: where its atoms are, and the values that may have been tuned. */
-typedef struct saved_set {
-  uint64_t period_ns;
-  uint32_t period_updates;
-  uint16_t first_atom, end_atom, unit;
-  uint8_t role, mode, priority, zero[5];
-} saved_set;
-
 static void exchange_set(struct snapshot *snapshot, agent_type *type, uint32_t number) {
-  type_set *set = &type->sets.sets[number];
-  saved_set own = {.period_ns = set->period_ns,
-                   .period_updates = set->period_updates,
-                   .first_atom = set->first_atom,
-                   .end_atom = set->end_atom,
-                   .unit = set->unit,
-                   .role = set->role,
-                   .mode = set->mode,
-                   .priority = set->priority};
-  saved_set saved = own;
-  snapshot_exchange(snapshot, &saved, sizeof saved);
+  static const snapshot_column columns[] = {SPAN(type_set, first_atom, priority), ANY(type_set, period_updates),
+                                            ANY(type_set, period_ns), ANY(type_set, unit), COLUMNS_END};
+  type_set *set = &type->sets.sets[number], saved = *set;
+  snapshot_columns(snapshot, columns, &saved);
   if (snapshot_saves(snapshot)) return;
   muster_set_tuning tuning = {.priority = saved.priority,
                               .period_updates = saved.period_updates,
                               .period_ns = saved.period_ns,
                               .mode = saved.mode};
   snapshot_expect(snapshot,
-                  saved.first_atom == own.first_atom && saved.end_atom == own.end_atom && saved.role == own.role,
+                  saved.first_atom == set->first_atom && saved.end_atom == set->end_atom && saved.role == set->role,
                   "type '%s': set %u is not what it was", type->name, number);
   snapshot_expect(snapshot, sets_check_tuning(&type->sets, type->name, number, &tuning) == MUSTER_OK,
                   "type '%s': set %u is tuned as none can be", type->name, number);
@@ -57,48 +43,41 @@ static void exchange_set(struct snapshot *snapshot, agent_type *type, uint32_t n
 }
 
 /* What changes of a type after it is registered. */
-typedef struct saved_type {
-  uint32_t priority, risk_ns;
-  uint8_t watched, quarantined, level_floor, checked;
-  uint8_t refused, zero[3];
-} saved_type;
+static const snapshot_column type_columns[] = {COUNT(agent_type, def.priority, MUSTER_PRIORITY_MAX),
+                                               ANY(agent_type, risk_ns), COUNT(agent_type, watched, 1),
+                                               COUNT(agent_type, quarantined, 1), COLUMNS_END};
 
-static void take_type(struct snapshot *snapshot, uint32_t number, const saved_type *saved) {
-  struct muster_world *world = snapshot->world;
-  agent_type *type = &world->agents.types.types[number];
-  grade_type *grade = &world->score->board.types[number];
-  ASSERT(snapshot_loads(snapshot) && number < world->agents.types.count && !type->quarantined);
-  type->def.priority = saved->priority;
-  type->risk_ns = saved->risk_ns;
-  type->watched = saved->watched;
-  type->quarantined = saved->quarantined;
-  classes_freeze(&world->queues->classes, number, saved->quarantined);
-  *grade = grade_type_of(&type->def, &world->score->board.rule);
-  grade->level_floor = saved->level_floor;
-  grade->checked = saved->checked;
-  world->score->board.types_known = number + 1;
-  world->score->board.type_refused[number] = saved->refused;
-  world->conduct->types_watched += saved->watched;
-  world->conduct->types_quarantined += saved->quarantined;
+static const snapshot_column grade_columns[] = {COUNT(grade_type, level_floor, MUSTER_LEVELS - 1),
+                                                COUNT(grade_type, checked, 1), COLUMNS_END};
+
+/* What follows from a type that was read. */
+static void take_type(struct muster_world *world, uint32_t number, const grade_type *saved) {
+  const agent_type *type = &world->agents.types.types[number];
+  score_board *board = &world->score->board;
+  ASSERT(number < world->agents.types.count);
+  classes_freeze(&world->queues->classes, number, type->quarantined);
+  board->types[number] = grade_type_of(&type->def, &board->rule);
+  board->types[number].level_floor = saved->level_floor;
+  board->types[number].checked = saved->checked;
+  board->types_known = number + 1;
+  world->conduct->types_watched += type->watched;
+  world->conduct->types_quarantined += type->quarantined;
 }
 
 static void exchange_fate(struct snapshot *snapshot, uint32_t number) {
   struct muster_world *world = snapshot->world;
-  agent_type *type = &world->agents.types.types[number];
-  const grade_type *grade = &world->score->board.types[number];
-  saved_type saved = {.priority = type->def.priority,
-                      .risk_ns = type->risk_ns,
-                      .watched = type->watched,
-                      .quarantined = type->quarantined,
-                      .level_floor = number < world->score->board.types_known ? grade->level_floor : 0,
-                      .checked = number < world->score->board.types_known && grade->checked,
-                      .refused = world->score->board.type_refused[number]};
-  snapshot_exchange(snapshot, &saved, sizeof saved);
-  snapshot_expect(snapshot,
-                  saved.priority <= MUSTER_PRIORITY_MAX && saved.watched <= 1 && saved.quarantined <= 1 &&
-                      saved.level_floor < MUSTER_LEVELS && saved.checked <= 1 && saved.refused <= SCORE_REFUSED_KNOWN,
-                  "type '%s' is what no type can be", type->name);
-  if (snapshot_loads(snapshot)) take_type(snapshot, number, &saved);
+  score_board *board = &world->score->board;
+  agent_type checked, *type = snapshot_object(snapshot, &world->agents.types.types[number], &checked);
+  grade_type grade = {0};
+  if (number < board->types_known) grade = board->types[number];
+  snapshot_columns(snapshot, type_columns, type);
+  snapshot_columns(snapshot, grade_columns, &grade);
+  uint32_t refused = snapshot_number(snapshot, board->type_refused[number]);
+  snapshot_expect(snapshot, refused <= SCORE_REFUSED_KNOWN, "type '%s' is what no type can be",
+                  world->agents.types.types[number].name);
+  if (!snapshot_loads(snapshot)) return;
+  board->type_refused[number] = (uint8_t)refused;
+  take_type(world, number, &grade);
 }
 
 static void exchange_costs(struct snapshot *snapshot, uint32_t number) {
@@ -113,7 +92,8 @@ static void exchange_costs(struct snapshot *snapshot, uint32_t number) {
                     "type %u cannot cost so much", number + 1);
   }
   cost_actions checked, *actions = snapshot_object(snapshot, &costs->actions[number], &checked);
-  snapshot_expect(snapshot, snapshot_columns(snapshot, columns, actions), "type %u cannot act so often", number + 1);
+  snapshot_columns(snapshot, columns, actions);
+  snapshot_expect(snapshot, true, "type %u cannot act so often", number + 1);
 }
 
 void snapshot_types(struct snapshot *snapshot) {
@@ -121,12 +101,11 @@ void snapshot_types(struct snapshot *snapshot) {
   uint32_t count = snapshot_number(snapshot, table->count);
   snapshot_expect(snapshot, count == table->count, "%u types are registered, in the snapshot there were %u",
                   table->count, count);
-  for (uint32_t i = 0; i < table->count && !snapshot->failed; i++) {
+  for (uint32_t i = 0; i < table->count; i++) {
     snapshot_types_exchange_shape(snapshot, i);
-    for (uint32_t k = 0; k < table->types[i].sets.count && !snapshot->failed; k++)
-      exchange_set(snapshot, &table->types[i], k);
-    if (!snapshot->failed) exchange_fate(snapshot, i);
-    if (!snapshot->failed) exchange_costs(snapshot, i);
+    for (uint32_t k = 0; k < table->types[i].sets.count; k++) exchange_set(snapshot, &table->types[i], k);
+    exchange_fate(snapshot, i);
+    exchange_costs(snapshot, i);
   }
 }
 
@@ -135,12 +114,10 @@ void snapshot_types(struct snapshot *snapshot) {
 
 static const snapshot_column class_columns[] = {COUNT(agent_class, clock_ns, (uint64_t)INT64_MAX / 2 - 1),
                                                 FLOAT(agent_class, clock_part, 0.0, 1.0),
-                                                ANY(agent_class, cursor),
-                                                ANY(agent_class, fine_cursor),
+                                                SPAN(agent_class, cursor, fine_cursor),
                                                 DOUBLE(agent_class, rate, 1e-12, 1.0),
                                                 DOUBLE(agent_class, events_per_ns, 0.0, 1e9),
-                                                ANY(agent_class, events),
-                                                ANY(agent_class, cost_ns),
+                                                SPAN(agent_class, events, cost_ns),
                                                 ANY(agent_class, pace),
                                                 COLUMNS_END};
 
@@ -177,7 +154,7 @@ static void exchange_class(struct snapshot *snapshot, uint32_t number) {
   class_key key = {0};
   if (snapshot_saves(snapshot)) key = (class_key){class->type, class->level, class->step};
   snapshot_exchange(snapshot, &key, sizeof key);
-  if (!snapshot_expect(snapshot, is_class(snapshot, &key), "class %u is what none can be", number)) return;
+  snapshot_expect(snapshot, is_class(snapshot, &key), "class %u is what none can be", number);
   if (snapshot_checks(snapshot)) {
     snapshot_expect(snapshot, is_new_class(&key, snapshot->seen), "class %u is there twice", number);
     snapshot->types[number] = key.type;
@@ -185,12 +162,11 @@ static void exchange_class(struct snapshot *snapshot, uint32_t number) {
   if (snapshot_loads(snapshot))
     class =
         classes_get(&world->queues->classes, &world->agents.types.types[key.type].def, key.type, key.level, key.step);
-  bool fits = snapshot_columns(snapshot, class_columns, class);
-  if (snapshot_checks(snapshot))
-    snapshot_expect(snapshot,
-                    fits && class->cursor <= class->clock_ns && class->fine_cursor <= class->clock_ns &&
-                        activation_pace_is_possible(&class->pace),
-                    "class %u is what none can be", number);
+  snapshot_columns(snapshot, class_columns, class);
+  snapshot_expect(snapshot,
+                  class->cursor <= class->clock_ns && class->fine_cursor <= class->clock_ns &&
+                      activation_pace_is_possible(&class->pace),
+                  "class %u is what none can be", number);
   if (!snapshot_loads(snapshot)) return;
   ASSERT(class->members == 0 && class->number == number);
   class->period_ns = (float)((double)class->nominal_ns / class->rate);
@@ -201,13 +177,13 @@ void snapshot_classes(struct snapshot *snapshot) {
   class_table *table = &world->queues->classes;
   uint32_t count = snapshot_count(snapshot, table->count, table->maximum, "classes");
   if (snapshot_loads(snapshot)) forget_classes(world);
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) exchange_class(snapshot, i);
+  for (uint32_t i = 0; i < count; i++) exchange_class(snapshot, i);
   snapshot->classes = count;
   /* Classes with members, in the order in which sums are taken. */
   uint32_t active = snapshot_count(snapshot, table->active_count, count, "classes with members");
-  for (uint32_t i = 0; i < active && !snapshot->failed; i++) {
-    uint32_t number = snapshot_number(snapshot, snapshot_saves(snapshot) ? table->active[i] : 0);
-    if (!snapshot_expect(snapshot, number < count, "class %u is none of %u", number, count)) return;
+  for (uint32_t i = 0; i < active; i++) {
+    uint32_t number = snapshot_number(snapshot, table->active[i]);
+    snapshot_expect(snapshot, number < count, "class %u is none of %u", number, count);
     if (snapshot_checks(snapshot))
       snapshot_expect(snapshot, !snapshot->members[number]++, "class %u has members twice", number);
     if (!snapshot_loads(snapshot)) continue;

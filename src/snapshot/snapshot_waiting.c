@@ -29,7 +29,7 @@ typedef struct numbered_lists {
 static void exchange_list(struct snapshot *snapshot, const numbered_lists *lists, uint32_t number, uint32_t count) {
   struct muster_world *world = snapshot->world;
   count = snapshot_indices(snapshot, count, snapshot->high, &lists->agents);
-  if (!snapshot->failed && !snapshot_expect(snapshot, count > 0, "an empty list")) return;
+  snapshot_expect(snapshot, count > 0, "an empty list");
   for (uint32_t i = 0; i < count && !snapshot_saves(snapshot); i++) {
     uint32_t index = snapshot->indices[i];
     if (snapshot_checks(snapshot))
@@ -43,18 +43,13 @@ static void exchange_list(struct snapshot *snapshot, const numbered_lists *lists
 /* The lists that are not empty, and behind them UINT32_MAX. */
 static void exchange_lists(struct snapshot *snapshot, const numbered_lists *lists, const list_store *store,
                            uint32_t high) {
-  for (uint32_t number = 0; number < high && snapshot_saves(snapshot); number++) {
-    uint32_t count = snapshot_list(snapshot, store, lists->list(snapshot->world->queues, number), 0);
-    if (!count) continue;
-    snapshot_number(snapshot, number);
+  for (uint32_t number = 0, count = 0;; number++, count = 0) {
+    for (; snapshot_saves(snapshot) && number < high; number++)
+      if ((count = snapshot_list(snapshot, store, lists->list(snapshot->world->queues, number), 0))) break;
+    number = snapshot_number(snapshot, number < high ? number : UINT32_MAX);
+    if (number == UINT32_MAX) return;
+    snapshot_expect(snapshot, number < high, "list %u is none of %s", number, lists->name);
     exchange_list(snapshot, lists, number, count);
-  }
-  if (snapshot_saves(snapshot)) snapshot_number(snapshot, UINT32_MAX);
-  while (!snapshot_saves(snapshot) && !snapshot->failed) {
-    uint32_t number = snapshot_number(snapshot, 0);
-    if (number == UINT32_MAX || !snapshot_expect(snapshot, number < high, "list %u is none of %s", number, lists->name))
-      return;
-    exchange_list(snapshot, lists, number, 0);
   }
 }
 
@@ -135,41 +130,10 @@ static void exchange_held(struct snapshot *snapshot) {
   static const snapshot_listing held = {"agents are held", "the list of held agents", SNAPSHOT_LISTED,
                                         1u << AGENT_ADMITTED};
   struct batch *batch = snapshot->world->batch;
-  uint32_t count = batch->held_count, most = snapshot->high < HELD_MAX ? snapshot->high : HELD_MAX;
-  ASSERT(count <= HELD_MAX);
-  if (snapshot_saves(snapshot)) memcpy(snapshot->indices, batch->held, count * sizeof *batch->held);
-  count = snapshot_indices(snapshot, count, most, &held);
+  uint32_t most = snapshot->high < HELD_MAX ? snapshot->high : HELD_MAX;
+  ASSERT(batch->held_count <= HELD_MAX);
+  snapshot_array(snapshot, batch->held, &batch->held_count, most, &held);
   snapshot_exchange_own(snapshot, &batch->held_ns, sizeof batch->held_ns);
-  if (!snapshot_loads(snapshot)) return;
-  batch->held_count = count;
-  memcpy(batch->held, snapshot->indices, count * sizeof *batch->held);
-}
-
-/* The agents with waiting action atoms. */
-static void exchange_acting(struct snapshot *snapshot) {
-  static const snapshot_listing acting = {"agents with waiting actions", "the list of acting agents", SNAPSHOT_LISTED,
-                                          1u << AGENT_ACTING};
-  ASSERT(snapshot->world->acts->first < ACT_KINDS);
-  struct world_queues *queues = snapshot->world->queues;
-  uint32_t count = snapshot_saves(snapshot) ? snapshot_bitmap(snapshot, queues->acting, queues->acting_count) : 0;
-  count = snapshot_indices(snapshot, count, snapshot->high, &acting);
-  uint32_t first = snapshot_count(snapshot, snapshot->world->acts->first, ACT_KINDS - 1, "kinds of actions");
-  if (!snapshot_loads(snapshot)) return;
-  for (uint32_t i = 0; i < count; i++) queues->acting[snapshot->indices[i] / 64] |= 1ull << (snapshot->indices[i] % 64);
-  queues->acting_count = count;
-  snapshot->world->acts->first = first;
-}
-
-static void snapshot_waiting_count_ready(struct muster_world *world) {
-  ASSERT(world->queues->ready.count == 0 && world->queues->ready.begun == 0);
-  ready_set *ready = &world->queues->ready;
-  for (uint32_t i = 0; (i = store_next_active(&world->agents.store, i)) != UINT32_MAX; i++) {
-    const agent_row *row = &world->agents.store.rows[i];
-    if (row->status != AGENT_READY) continue;
-    ready->count++;
-    ready->counts_of[row->type]++;
-    ready->begun += (row->atom_next | row->owes) > 0;
-  }
 }
 
 void snapshot_ready(struct snapshot *snapshot) {
@@ -179,21 +143,20 @@ void snapshot_ready(struct snapshot *snapshot) {
       list_of_ring,
       fits_ring,
       file_in_ring};
-  static const snapshot_column columns[] = {ANY(ready_set, low), PAST(ready_set, now_ns),
-                                            COUNT(ready_set, width_shift, 60), COLUMNS_END};
+  static const snapshot_column columns[] = {ANY(ready_set, low), DOUBLE(ready_set, filed_lambda, 0.0, INFINITY),
+                                            PAST(ready_set, now_ns), COUNT(ready_set, width_shift, 60), COLUMNS_END};
   struct world_queues *queues = snapshot->world->queues;
   ready_set substitute = queues->ready, *ready = snapshot_object(snapshot, &queues->ready, &substitute);
-  bool fits = snapshot_columns(snapshot, columns, ready);
-  snapshot_expect(snapshot,
-                  fits && ready->low >= ready_first_low(ready) &&
-                      ready->low <= (int64_t)(ready->now_ns >> ready->width_shift),
-                  "a ring that begins at %lld", (long long)ready->low);
+  snapshot_columns(snapshot, columns, ready);
+  const long long low = ready->low;
+  snapshot_expect(snapshot, low >= ready_first_low(ready), "a ring that begins at %lld", low);
+  /* the width is known to be one here */
+  snapshot_expect(snapshot, low <= (int64_t)(ready->now_ns >> ready->width_shift), "a ring that begins at %lld", low);
   exchange_lists(snapshot, &ring, &queues->ready.members, READY_LISTS);
   exchange_fifo(snapshot, &queues->ready.woken, true);
   exchange_fifo(snapshot, &queues->ready.waiting, false);
   exchange_held(snapshot);
-  exchange_acting(snapshot);
-  if (snapshot_loads(snapshot)) snapshot_waiting_count_ready(snapshot->world);
+  snapshot_count_own(snapshot, &snapshot->world->acts->first, ACT_KINDS - 1, "kinds of actions");
 }
 
 /* ----------------------------------------------------------------------------------------------------------- timers
@@ -205,8 +168,9 @@ static void exchange_timers(struct snapshot *snapshot, struct timers *timers, ui
   for (uint32_t i = 0; i < timers->count; i++) snapshot->indices[i] = timers->heap[i].agent;
   uint32_t count = snapshot_indices(snapshot, timers->count, snapshot->high, &listing);
   uint32_t high = snapshot_count(snapshot, timers->high, snapshot->world->def.agents_max, "times at once");
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    uint64_t at_ns = snapshot_long(snapshot, snapshot_saves(snapshot) ? timers->heap[i].at_ns : 0);
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t at_ns = timers->heap[i].at_ns;
+    snapshot_exchange(snapshot, &at_ns, sizeof at_ns);
     if (snapshot_loads(snapshot)) timers_set(timers, snapshot->indices[i], at_ns);
   }
   snapshot_expect(snapshot, high >= count, "more times than ever");
@@ -221,18 +185,11 @@ void snapshot_timers(struct snapshot *snapshot) {
 /* ----------------------------------------------------------------------------------------------------------- queues
  */
 
-/* Spawned agents, in the order of their indices. */
+/* Where the intake goes on among spawned agents: which agents wait there, their status says. */
 static void exchange_spawns(struct snapshot *snapshot) {
-  static const snapshot_listing waiting = {"spawns wait", "the spawns", SNAPSHOT_LISTED, 1u << AGENT_PENDING};
-  struct muster_world *world = snapshot->world;
-  struct spawn_queue *spawns = &world->commands->queues.spawns;
-  uint32_t count = 0, next = snapshot_count(snapshot, spawns->next, world->def.agents_max + 63, "spawns");
-  for (uint32_t i = 0; snapshot_saves(snapshot) && i < snapshot->high; i++)
-    if (spawn_queue_has(spawns, i)) snapshot->indices[count++] = i;
-  count = snapshot_indices(snapshot, count, snapshot->high, &waiting);
-  if (!snapshot_loads(snapshot)) return;
-  for (uint32_t i = 0; i < count; i++) spawn_queue_add(spawns, snapshot->indices[i]);
-  if (next < spawns->words * 64) spawns->next = next;
+  struct spawn_queue *spawns = &snapshot->world->commands->queues.spawns;
+  snapshot_count_own(snapshot, &spawns->next, snapshot->world->def.agents_max + 63, "spawns");
+  if (spawns->next >= spawns->words * 64) spawns->next = 0;
 }
 
 /* Hints of agents that were already taken care of are left out. */
@@ -242,79 +199,59 @@ static void exchange_wakes(struct snapshot *snapshot) {
   for (; snapshot_saves(snapshot) && ring_peek(&wakes->hints, hints, &index); hints++)
     woken += wakes_is_woken(wakes, index);
   uint32_t count = snapshot_count(snapshot, woken, wakes->hints_max + POOL_SEATS_MAX, "wakes");
-  for (uint32_t i = 0, hint = 0; i < count && !snapshot->failed; i++) {
+  for (uint32_t i = 0, hint = 0; i < count; i++) {
     if (snapshot_saves(snapshot)) do
         ring_peek(&wakes->hints, hint++, &index);
       while (!wakes_is_woken(wakes, index));
     index = snapshot_number(snapshot, index);
-    if (!snapshot_expect_agent(snapshot, index)) return;
-    if (snapshot_checks(snapshot))
-      snapshot_expect(snapshot, snapshot->rows[index].generation & 1, "agent %u was woken and is gone", index);
+    snapshot_expect_agent(snapshot, index);
+    snapshot_expect(snapshot, snapshot->rows[index].generation & 1, "agent %u was woken and is gone", index);
     if (snapshot_loads(snapshot)) wakes_push(wakes, index);
   }
 }
 
-static bool exchange_command(struct snapshot *snapshot, struct command *command) {
+static void exchange_command(struct snapshot *snapshot, void *value) {
+  struct command *command = value;
   snapshot_exchange(snapshot, command, sizeof *command);
-  return snapshot_expect(snapshot, snapshot_saves(snapshot) || command_is_possible(snapshot->world, command),
-                         "command %u for %u cannot have been given", command->kind, command->index);
+  snapshot_expect(snapshot, snapshot_saves(snapshot) || command_is_possible(snapshot->world, command),
+                  "command %u for %u cannot have been given", command->kind, command->index);
 }
 
-/* What other threads and updates asked for. */
-static void exchange_commands(struct snapshot *snapshot) {
-  struct muster_world *world = snapshot->world;
+/* What updates asked of other agents. */
+static void exchange_deferred(struct snapshot *snapshot) {
+  struct world_commands *commands = snapshot->world->commands;
+  uint32_t most = snapshot->world->def.commands_max;
+  uint32_t count = snapshot_count(snapshot, commands->deferred_count, most, "commands of updates");
+  for (uint32_t i = 0; i < count; i++) {
+    struct command checked;
+    exchange_command(snapshot, snapshot_object(snapshot, &commands->deferred[i], &checked));
+  }
+  if (snapshot_loads(snapshot)) commands->deferred_count = count;
+}
+
+static void exchange_tuning(struct snapshot *snapshot, void *value) {
+  snapshot_exchange(snapshot, value, sizeof(muster_world_tuning));
+  if (snapshot_checks(snapshot))
+    snapshot_expect(snapshot, tune_check(snapshot->world, value) == MUSTER_OK, "a tuning that cannot have been given");
+}
+
+static void exchange_outgoing(struct snapshot *snapshot, void *value) {
+  snapshot_message(snapshot, value, MUSTER_MESSAGE_BYTES_MAX);
+}
+
+/* What other threads asked for, and what updates did; without a type that has boxes there is no ring of messages. */
+static void exchange_asked(struct snapshot *snapshot) {
+  struct intake_queues *queues = &snapshot->world->commands->queues;
   struct command command;
-  uint32_t count = 0;
-  if (snapshot_saves(snapshot))
-    while (ring_peek(&world->commands->queues.commands, count, &command)) count++;
-  count = snapshot_count(snapshot, count, world->commands->queues.commands.mask + 1, "commands");
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    if (snapshot_saves(snapshot)) ring_peek(&world->commands->queues.commands, i, &command);
-    if (exchange_command(snapshot, &command) && snapshot_loads(snapshot))
-      ring_push(&world->commands->queues.commands, &command);
-  }
-  count = snapshot_count(snapshot, world->commands->deferred_count, world->def.commands_max, "commands of updates");
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    if (snapshot_saves(snapshot)) command = world->commands->deferred[i];
-    if (exchange_command(snapshot, &command) && snapshot_loads(snapshot))
-      world->commands->deferred[world->commands->deferred_count++] = command;
-  }
-}
-
-static void exchange_tunings(struct snapshot *snapshot) {
-  struct muster_world *world = snapshot->world;
   muster_world_tuning tuning;
-  uint32_t count = 0;
-  if (snapshot_saves(snapshot))
-    while (ring_peek(&world->commands->queues.tunings, count, &tuning)) count++;
-  count = snapshot_count(snapshot, count, INTAKE_TUNINGS, "tunings");
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    if (snapshot_saves(snapshot)) ring_peek(&world->commands->queues.tunings, i, &tuning);
-    snapshot_exchange(snapshot, &tuning, sizeof tuning);
-    if (!snapshot_saves(snapshot))
-      snapshot_expect(snapshot, tune_check(world, &tuning) == MUSTER_OK, "a tuning that cannot have been given");
-    if (snapshot_loads(snapshot)) ring_push(&world->commands->queues.tunings, &tuning);
-  }
-}
-
-static void exchange_messages(struct snapshot *snapshot) {
-  struct muster_world *world = snapshot->world;
-  const struct ring *ring = &world->commands->queues.messages;
-  bool takes = intake_queues_take_messages(&world->commands->queues);
   outgoing message = {0};
-  uint32_t count = 0;
-  if (snapshot_saves(snapshot) && takes)
-    while (ring_peek(ring, count, &message)) count++;
-  count = snapshot_count(snapshot, count, takes ? ring->mask + 1 : 0, "messages");
-  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    if (snapshot_saves(snapshot)) ring_peek(ring, i, &message);
-    snapshot_exchange(snapshot, &message.head, sizeof message.head);
-    if (!snapshot_expect(snapshot, message.head.size <= MUSTER_MESSAGE_BYTES_MAX, "a message of %u bytes",
-                         message.head.size))
-      return;
-    snapshot_exchange(snapshot, message.bytes, message.head.size);
-    if (snapshot_loads(snapshot)) ring_push(&world->commands->queues.messages, &message);
-  }
+  snapshot_ring(snapshot, &queues->commands, "commands", &command, exchange_command);
+  exchange_deferred(snapshot);
+  snapshot_ring(snapshot, &queues->tunings, "tunings", &tuning, exchange_tuning);
+  if (intake_queues_take_messages(queues))
+    snapshot_ring(snapshot, &queues->messages, "messages", &message, exchange_outgoing);
+  else
+    snapshot_count(snapshot, 0, 0, "messages");
 }
 
 /* The agents that a message wakes at the next intake, and the agents that are to be told of dropped messages. */
@@ -324,14 +261,15 @@ static void exchange_mailbox(struct snapshot *snapshot) {
                                         LISTS_ACTIVE};
   struct mailbox *mailbox = &snapshot->world->links->mailbox;
   uint32_t most = mailbox->places ? snapshot->high : 0, count = mailbox->wake_count, owed = mailbox->owed_count;
-  if (snapshot_saves(snapshot)) snapshot_bitmap(snapshot, mailbox->to_wake, count);
+  for (uint32_t i = 0, index = 0; i < count; index++)
+    if (mailbox->to_wake[index / 64] >> (index % 64) & 1) snapshot->indices[i++] = index;
   count = snapshot_indices(snapshot, count, most, &to_wake);
   for (uint32_t i = 0; i < count && snapshot_loads(snapshot); i++) mailbox_wake(mailbox, snapshot->indices[i]);
   for (uint32_t i = 0, index = 0; i < owed; index++)
     if (mailbox->losses[index].count) snapshot->indices[i++] = index;
   owed = snapshot_indices(snapshot, owed, most, &lost);
   if (snapshot_loads(snapshot)) mailbox->owed_count = owed;
-  for (uint32_t i = 0; i < owed && !snapshot->failed; i++) {
+  for (uint32_t i = 0; i < owed; i++) {
     uint32_t index = snapshot->indices[i];
     struct loss substitute, *loss = snapshot_object(snapshot, &mailbox->losses[index], &substitute);
     snapshot_exchange(snapshot, loss, sizeof *loss);
@@ -342,11 +280,12 @@ static void exchange_mailbox(struct snapshot *snapshot) {
 /* Checks that every agent is in the list that its status asks for, and in the grid. */
 static void check_lists(struct snapshot *snapshot) {
   ASSERT(snapshot_checks(snapshot));
-  for (uint32_t i = 0; i < snapshot->high && !snapshot->failed; i++) {
+  for (uint32_t i = 0; i < snapshot->high; i++) {
     const agent_row *row = &snapshot->rows[i];
     if (!(row->generation & 1)) continue;
     bool events = snapshot->world->agents.types.types[row->type].elapsed == MUSTER_ELAPSED_EVENTS;
-    bool none = row->status == AGENT_QUARANTINED, either = row->status == AGENT_WAITING && events;
+    bool none = row->status == AGENT_PENDING || row->status == AGENT_ACTING || row->status == AGENT_QUARANTINED;
+    bool either = row->status == AGENT_WAITING && events;
     bool listed = snapshot->marks[i] & SNAPSHOT_LISTED, placed = snapshot->marks[i] & SNAPSHOT_IN_GRID;
     snapshot_expect(snapshot, either || listed != none, "agent %u is in %s list", i, listed ? "a" : "no");
     snapshot_expect(snapshot, placed == (row->status != AGENT_PENDING), "agent %u is %sin the grid", i,
@@ -362,9 +301,7 @@ static void check_lists(struct snapshot *snapshot) {
 void snapshot_queues(struct snapshot *snapshot) {
   exchange_spawns(snapshot);
   exchange_wakes(snapshot);
-  exchange_commands(snapshot);
-  exchange_tunings(snapshot);
-  exchange_messages(snapshot);
+  exchange_asked(snapshot);
   exchange_mailbox(snapshot);
   if (snapshot_checks(snapshot)) check_lists(snapshot);
 }

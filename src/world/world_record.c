@@ -14,7 +14,7 @@ static void keep_types(struct muster_world *world) {
   struct recorder *recorder = world->recorder;
   for (; recorder->types_known < world->agents.types.count; recorder->types_known++) {
     recorder_put_tag(recorder, TAG_TYPES);
-    fields_put_type(&recorder->tape, &world->agents.types.types[recorder->types_known]);
+    fields_exchange_type(&recorder->tape, &world->agents.types.types[recorder->types_known]);
   }
 }
 
@@ -26,25 +26,34 @@ static uint64_t world_record_name_of_user(const struct muster_world *world, uint
   return recorder->def.name_user ? recorder->def.name_user(agent, user, recorder->def.user) : 1;
 }
 
+void world_record_spawned(struct muster_world *world, struct logged_spawn *spawn) {
+  struct tape *tape = &world->recorder->tape;
+  agent_row *row = &spawn->agent.row;
+  spawn->index = tape_exchange_number(tape, spawn->index);
+  spawn->generation = tape_exchange_number(tape, spawn->generation);
+  spawn->type = tape_exchange_number(tape, spawn->type);
+  spawn->any_user = tape_exchange_number(tape, spawn->any_user);
+  spawn->name = tape_exchange_number(tape, spawn->name);
+  tape_exchange(tape, &row->floor, sizeof row->floor);
+  tape_exchange(tape, &row->elasticity_step, sizeof row->elasticity_step);
+  tape_exchange(tape, row->factors, sizeof row->factors);
+  tape_exchange(tape, &spawn->agent.place, sizeof spawn->agent.place);
+  if (world->agents.store.ratings) tape_exchange(tape, &spawn->agent.ratings, sizeof spawn->agent.ratings);
+}
+
 static void keep_logged_spawn(struct muster_world *world, uint32_t index) {
-  struct recorder *recorder = world->recorder;
-  struct tape *tape = &recorder->tape;
+  struct tape *tape = &world->recorder->tape;
   const agent_row *row = &world->agents.store.rows[index];
   const agent_type *type = &world->agents.types.types[row->type];
-  const agent_place *place = &world->agents.store.places[index];
-  recorder_put_tag(recorder, TAG_SPAWN_LOG);
-  tape_put_number(tape, index);
-  tape_put_number(tape, identity_generation(&world->agents.ids, index));
-  tape_put_number(tape, row->type);
-  ASSERT(row->type < world->agents.types.count && row->status != AGENT_FREE);
-  tape_put_number(tape, row->user ? 1 : 0);
-  tape_put_number(tape, world_record_name_of_user(world, index));
-  tape_put(tape, &row->floor, sizeof row->floor);
-  tape_put(tape, &row->elasticity_step, sizeof row->elasticity_step);
-  tape_put(tape, row->factors, sizeof row->factors);
-  tape_put(tape, place, sizeof *place);
-  if (world->agents.store.ratings)
-    tape_put(tape, &world->agents.store.ratings[index], sizeof *world->agents.store.ratings);
+  struct logged_spawn spawn = {.index = index,
+                               .generation = identity_generation(&world->agents.ids, index),
+                               .type = row->type,
+                               .any_user = row->user != NULL,
+                               .name = world_record_name_of_user(world, index)};
+  ASSERT(row->type < world->agents.types.count);
+  saved_agent_describe(world, index, &spawn.agent);
+  recorder_put_tag(world->recorder, TAG_SPAWN_LOG);
+  world_record_spawned(world, &spawn);
   if (type->states) tape_put(tape, type_state(type, row->state_slot), type->def.state_bytes);
   if (type->published) tape_put(tape, type_published(type, row->state_slot, row->front), type->def.published_bytes);
 }
@@ -92,16 +101,12 @@ static uint32_t exchange_some(struct muster_world *world, recorder_tag tag, void
   struct recorder *recorder = world->recorder;
   if (recorder_records(recorder)) world_record_newborns(world);
   if (!recorder_mark(recorder, tag)) return 0;
-  if (recorder_records(recorder)) {
-    tape_put_number(&recorder->tape, count);
-    tape_put(&recorder->tape, values, count * each);
-  }
-  if (!recorder_replays(recorder)) return count;
-  uint64_t recorded = tape_take_number(&recorder->tape);
+  if (!recorder_tape(recorder)) return count;
+  uint64_t recorded = tape_exchange_number(&recorder->tape, count);
   if (recorded > most)
     return recorder_diverges(recorder, "its record has %llu of item %d at once", (unsigned long long)recorded,
                              (int)tag);
-  tape_take(&recorder->tape, values, recorded * each);
+  tape_exchange(&recorder->tape, values, recorded * each);
   return (uint32_t)recorded;
 }
 

@@ -5,13 +5,22 @@
 #define WORLD_RECORD_H
 
 #include "record/recorder.h"
-#include "world/world.h"
+#include "world/saved_agent.h"
 
 struct outgoing;
 struct command;
 
 /* Recording: writes down the agents that were spawned and the types that were registered until now. */
 void world_record_newborns(struct muster_world *world);
+
+/* An agent as its spawner left it. */
+struct logged_spawn {
+  uint64_t index, generation, type, any_user, name; /* `any_user`: it has a user pointer, known by the name */
+  saved_agent agent;
+};
+
+/* What a record says of it: written, or read. Its state and published state follow. */
+void world_record_spawned(struct muster_world *world, struct logged_spawn *spawn);
 
 /* An array of ids and values that the host hands over between frames; `number` is the factor, if the array is of one.
  * False in a replay, which uses the record's array instead. */

@@ -11,13 +11,12 @@ static inline size_t forge(const struct recorded *run, size_t which, unsigned ch
   static unsigned char section_bytes[1 << 20];
   uint32_t layout;
   struct tape from, to;
-  tape_section section;
-  bool cut;
+  struct chunk section;
   size_t count, length = 0, seen = 0;
   memcpy(&layout, run->bytes + 12, sizeof layout);
   cr_assert_eq(tape_read_from(&from, run->bytes, run->count, layout), MUSTER_OK);
   tape_write_to(&to, section_bytes, sizeof section_bytes, layout);
-  while (length < run->count && tape_next(&from, &section, &cut) == MUSTER_OK) {
+  while (length < run->count && tape_next(&from, &section) == MUSTER_OK) {
     for (size_t i = 0; i < section.bytes; i++, seen++) {
       unsigned char byte = run->bytes[section.at + i];
       if (seen == which) byte ^= bits;

@@ -171,12 +171,11 @@ Test(record_refusals, so_does_one_of_the_wall_clock) {
 static size_t find_added(const struct recorded *run, uint32_t index) {
   uint32_t layout;
   struct tape from;
-  tape_section section;
-  bool cut;
+  struct chunk section;
   size_t seen = 0;
   memcpy(&layout, run->bytes + 12, sizeof layout);
   cr_assert_eq(tape_read_from(&from, run->bytes, run->count, layout), MUSTER_OK);
-  for (; tape_next(&from, &section, &cut) == MUSTER_OK; seen += section.bytes)
+  for (; tape_next(&from, &section) == MUSTER_OK; seen += section.bytes)
     for (size_t i = 0; i + sizeof(struct command) <= section.bytes; i++) {
       struct command command;
       memcpy(&command, run->bytes + section.at + i, sizeof command);
