@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { KINDS = 3, ROUND_INSERTIONS = 200000, ROUNDS_MAX = 64, FRAME_NS = 33333333 };
+enum { KINDS = 3, ROUND_INSERTIONS = 200000, FRAME_NS = 33333333 };
 
 static const uint32_t periods_of_kinds[KINDS] = {4, 6, 8};
 
@@ -120,9 +120,8 @@ static void warm_up(struct side *side) {
 }
 
 static bool measure(struct side sides[2], uint32_t rounds, activation_booking_cost *row) {
-  double ns[2][ROUNDS_MAX], difference_ns[ROUNDS_MAX];
+  double ns[2][ACTIVATION_ROUNDS_MOST], difference_ns[ACTIVATION_ROUNDS_MOST];
   uint64_t unused = 0;
-  if (rounds > ROUNDS_MAX) rounds = ROUNDS_MAX;
   for (uint32_t i = 0; i < 2; i++)
     if (!create(&sides[i], row->agents, i ? ACTIVATION_DELAY : 0) || !populate(&sides[i], row->agents)) return false;
   for (uint32_t i = 0; i < 2; i++) warm_up(&sides[i]);

@@ -7,7 +7,7 @@
 
 typedef struct control_work {
   bench_work common;
-  control_response responses[CONTROL_RESPONSES];
+  control_response responses[CONTROL_RESPONSES + 1]; /* without a name behind the last */
 } control_work;
 
 static void show_help(FILE *stream) {
@@ -38,16 +38,16 @@ static void show_help(FILE *stream) {
 }
 
 static bool all_within(const control_work *work) {
-  for (uint32_t i = 0; i < CONTROL_RESPONSES; i++)
-    if (!work->responses[i].within) return false;
-  return true;
+  bool within = true;
+  for (const control_response *row = work->responses; row->name; row++) within &= row->within;
+  return within;
 }
 
 static void print(const void *user) {
   const control_work *work = user;
   puts("muster bench control: 480 frames at 2.5 times the budget, virtual time; in frame 240 something happens\n");
   printf("%-10s %9s %7s %10s %7s\n", "response", "overshoot", "settle", "depressed", "swing");
-  for (const control_response *row = work->responses; row < work->responses + CONTROL_RESPONSES; row++)
+  for (const control_response *row = work->responses; row->name; row++)
     printf("%-10s %7.1f %% %3u frm %6u frm %5.1f %%  %s %s\n", row->name, row->overshoot * 100, row->settle_frames,
            row->frames_depressed, row->swing * 100, row->within ? "      " : "MISSED", row->summary);
   printf("%-10s %7.1f %% %3u frm %6u frm %5.1f %%\n", "bound", control_within.overshoot * 100,
@@ -59,7 +59,7 @@ static void write(const void *user, json_writer *writer) {
   json_print(writer, "seed=%lu bounds{ overshoot=%g settle_frames=%u frames_depressed=%u swing=%g } responses{",
              work->common.seed, control_within.overshoot, control_within.settle_frames, control_within.frames_depressed,
              control_within.swing);
-  for (const control_response *row = work->responses; row < work->responses + CONTROL_RESPONSES; row++)
+  for (const control_response *row = work->responses; row->name; row++)
     json_print(writer, "%s{ overshoot=%g settle_frames=%u frames_depressed=%u swing=%g within=%d }", row->name,
                row->overshoot, row->settle_frames, row->frames_depressed, row->swing, row->within);
   json_print(writer, "} within=%d", all_within(work));
