@@ -179,37 +179,28 @@ static bool fill(FILE *stream, const char *text, const char *path, json_t *docum
   return true;
 }
 
-/* Puts what was written in memory into its place, and releases it. */
-static bool put(const char *path, char *text, size_t length) {
-  bool done = whole_write(path, text, length);
+/* Writes the report, or the document whose text is `old`, into its place. */
+static bool put(const char *path, const char *old, json_t *document) {
+  char *text = NULL;
+  size_t length = 0;
+  bool done = true;
+  FILE *stream = open_memstream(&text, &length);
+  if (!stream) return false;
+  if (old)
+    done = fill(stream, old, path, document);
+  else
+    write_report(stream, document);
+  fclose(stream);
+  done = done && whole_write(path, text, length);
   free(text);
   return done;
 }
 
-static bool put_report(const all_options *options, json_t *document) {
-  char path[PATH_MAX], *text = NULL;
-  size_t length = 0;
-  FILE *stream = open_memstream(&text, &length);
-  if (!stream) return false;
-  write_report(stream, document);
-  fclose(stream);
-  snprintf(path, sizeof path, "%s/report.md", options->report);
-  return put(path, text, length);
-}
-
-static bool put_readme(const all_options *options, json_t *document) {
-  char *old = whole_read(options->readme), *text = NULL;
-  size_t length = 0;
-  FILE *stream = old ? open_memstream(&text, &length) : NULL;
-  bool filled = stream && fill(stream, old, options->readme, document);
-  if (stream) fclose(stream);
-  free(old);
-  if (filled) return put(options->readme, text, length);
-  free(text);
-  return false;
-}
-
 int all_write(const all_options *options, json_t *document) {
-  if (!put_report(options, document)) return STATUS_FAILED;
-  return !options->readme || put_readme(options, document) ? STATUS_OK : STATUS_FAILED;
+  char path[PATH_MAX], *old = NULL;
+  snprintf(path, sizeof path, "%s/report.md", options->report);
+  bool done = put(path, NULL, document);
+  if (done && options->readme) done = (old = whole_read(options->readme)) && put(options->readme, old, document);
+  free(old);
+  return done ? STATUS_OK : STATUS_FAILED;
 }
