@@ -53,7 +53,7 @@ static void parallel_for(void *pool, uint64_t count, uint64_t grain, bench_range
   for (uint64_t i = 0; i < pieces; i++) run(argument, i * piece, i + 1 < pieces ? (i + 1) * piece : count, 0);
 }
 
-const openmp_tasks openmp_functions = {
+const bench_system openmp_functions = {
     .create = create,
     .destroy = destroy,
     .inside = inside,

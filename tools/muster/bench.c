@@ -82,7 +82,6 @@ static int run(const bench_def *bench, int count, char **arguments) {
   if (!work) return complain_failure("out of memory");
   work->seed = 1;
   int status = read_and_run(bench, work, count, arguments);
-  if (bench->release) bench->release(work);
   free(work);
   return status;
 }
@@ -97,9 +96,8 @@ int bench_command(int count, char **arguments) {
 }
 
 static void show_suites(FILE *stream) {
-  const bench_suite *const suites[] = {&bench_dispatch, &bench_priority};
-  for (size_t i = 0; i < sizeof suites / sizeof *suites; i++)
-    fprintf(stream, "  %-10s %s\n", suites[i]->name, suites[i]->summary);
+  for (const bench_suite *suite = bench_suites; suite->name; suite++)
+    fprintf(stream, "  %-10s %s\n", suite->name, suite->summary);
 #ifdef MUSTER_HAS_CTL
   fputs("  all        README.md's figures, by the others and `muster run`\n", stream);
 #endif
@@ -112,12 +110,10 @@ static void show_suites(FILE *stream) {
 
 static void show_measures(FILE *stream, const bench_suite *suite) {
   fprintf(stream, "\nMeasures of %s:\n", suite->name);
-  for (const bench_measure *const *measure = suite->measures; *measure; measure++)
-    for (uint32_t i = 0; i < (*measure)->series_count; i++) {
-      const bench_series *series = &(*measure)->series[i];
+  for (const bench_measure *measure = suite->measures; measure->take; measure++)
+    for (const bench_series *series = measure->series; series->key; series++)
       fprintf(stream, "  %-20s %s, %s%s\n", series->key, series->title, series->unit,
               series->more_is_better ? ", more is better" : "");
-    }
 }
 
 static void show_options(FILE *stream) {
@@ -178,7 +174,6 @@ void bench_show_help(FILE *stream) {
         stream);
   show_suites(stream);
   show_options(stream);
-  show_measures(stream, &bench_dispatch);
-  show_measures(stream, &bench_priority);
+  for (const bench_suite *suite = bench_suites; suite->name; suite++) show_measures(stream, suite);
   show_method(stream);
 }

@@ -43,7 +43,6 @@ typedef struct bench_def {
   bool (*plot)(const void *work, const char *folder);   /* false after a complaint */
   void (*write)(const void *work, json_writer *writer); /* the members behind the bench's name */
   int (*judge)(const void *work);                       /* returns the exit status, after a complaint */
-  void (*release)(void *work);                          /* what the work points to */
 } bench_def;
 
 extern const bench_def bench_activation, bench_control, bench_law, bench_machine, bench_pool, bench_quality,

@@ -37,15 +37,13 @@ static void show_help(FILE *stream) {
 
 /* Each name of a list with commas is a step's. */
 static int check_steps(const char *list) {
-  for (const char *name = list;; name++) {
-    size_t length = strcspn(name, ",");
-    bool known = false;
-    for (const all_step *step = all_steps; step->name; step++)
-      known |= strlen(step->name) == length && strncmp(step->name, name, length) == 0;
-    if (!known) return complain_usage("unknown step '%.*s'; report.md names them all", (int)length, name);
-    name += length;
-    if (!*name) return STATUS_OK;
+  char name[OPTION_WORD_BYTES];
+  while (options_list_next(&list, name)) {
+    const all_step *step = all_steps;
+    while (step->name && strcmp(step->name, name) != 0) step++;
+    if (!step->name) return complain_usage("unknown step '%s'; report.md names them all", name);
   }
+  return STATUS_OK;
 }
 
 /* True: go on; false: `status` is the exit status. */

@@ -7,7 +7,6 @@
 #include "parse.h"
 #include "scenarios/scenarios.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { SEEDS_MAX = 32, LOADS_MAX = 16, WINDOW = 300, WINDOW_QUICK = 60 };
@@ -40,8 +39,8 @@ typedef struct law_work {
   uint64_t seeds[SEEDS_MAX];
   double loads[LOADS_MAX];
   uint32_t seed_count, load_count;
-  law_row *rows;
   uint32_t count, most;
+  law_row rows[WORLDS * SEEDS_MAX * LOADS_MAX];
 } law_work;
 
 static void show_help(FILE *stream) {
@@ -96,12 +95,8 @@ static bool add_seed(law_work *work, uint64_t seed) {
 /* "1-5", or one. */
 static bool read_seeds(void *user, const char *text) {
   law_work *work = user;
-  char first[32];
-  const char *dash = strchr(text, '-');
   uint64_t from, to;
-  snprintf(first, sizeof first, "%.*s", (int)(dash ? dash - text : 31), text);
-  if (!parse_count("--seeds", first, 0, UINT64_MAX - SEEDS_MAX, &from)) return false;
-  if (!parse_count("--seeds", dash ? dash + 1 : first, from, from + SEEDS_MAX - 1, &to)) return false;
+  if (!parse_range("--seeds", text, "-", 0, UINT64_MAX - SEEDS_MAX, SEEDS_MAX - 1, &from, &to)) return false;
   for (uint64_t seed = from; seed <= to; seed++)
     if (!add_seed(work, seed)) return false;
   return true;
@@ -198,8 +193,6 @@ static const char *measure_seed(law_work *work, const law_world *world, uint64_t
 static const char *measure(void *user) {
   law_work *work = user;
   const char *wrong = NULL;
-  work->rows = calloc(work->most, sizeof *work->rows);
-  if (!work->rows) return "out of memory";
   if (!work->common.quiet) law_print_head();
   for (uint32_t i = 0; i < WORLDS && !wrong; i++)
     for (uint32_t k = 0; k < work->seed_count && is_wanted(work, &worlds[i]) && !wrong; k++)
@@ -233,10 +226,6 @@ static void write(const void *user, json_writer *writer) {
   law_write_json(work->rows, work->count, writer);
 }
 
-static void release(void *user) {
-  free(((law_work *)user)->rows);
-}
-
 static const option_def options[] = {BENCH_SPAWNS,
                                      OPTION("world", TEXT, law_work, world),
                                      OPTION_BY("load", read_load),
@@ -255,5 +244,4 @@ const bench_def bench_law = {.name = "law",
                              .measure = measure,
                              .print = print,
                              .write = write,
-                             .judge = judge,
-                             .release = release};
+                             .judge = judge};
