@@ -13,22 +13,22 @@ enum { FRAMES = 600, WARM_UP = 200, KINDS = 3, UPDATE_NS = 5000, RING_AGENTS = 5
 static const double frame_ns = 1e9 / 30;
 
 const activation_case activation_cases[ACTIVATION_CASES + 1] = {
-    {.name = "composite", .periods = {4, 6, 8}, .agents = 5000, .share = 10, .most = 1.05},
-    {.name = "harmonic", .periods = {2, 4, 8}, .agents = 5000, .share = 10, .most = 1.05},
-    {.name = "primes", .periods = {3, 5, 7}, .agents = 5000, .share = 10, .most = 1.15},
-    {.name = "primes-long", .periods = {5, 7, 11}, .agents = 5000, .share = 10, .most = 1.15},
-    {.name = "composite-10k", .periods = {4, 6, 8}, .agents = 10000, .share = 10, .most = 1.05},
-    {.name = "composite-67", .periods = {4, 6, 8}, .agents = 67, .share = 10},
-    {.name = "sets", .periods = {4, 6, 8}, .agents = 500, .share = 10, .most = 1.4, .sets = true},
-    {.name = "sets-primes", .periods = {3, 5, 7}, .agents = 500, .share = 10, .most = 1.4, .sets = true},
-    {.name = "under-pressure", .periods = {4, 6, 8}, .agents = 5000, .share = 0.6, .most = 1.05},
+    {"composite", {4, 6, 8}, 5000, 10, .most = 1.05},
+    {"harmonic", {2, 4, 8}, 5000, 10, .most = 1.05},
+    {"primes", {3, 5, 7}, 5000, 10, .most = 1.15},
+    {"primes-long", {5, 7, 11}, 5000, 10, .most = 1.15},
+    {"composite-10k", {4, 6, 8}, 10000, 10, .most = 1.05},
+    {"composite-67", {4, 6, 8}, 67, .share = 10},
+    {"sets", {4, 6, 8}, 500, 10, .most = 1.4, .sets = true},
+    {"sets-primes", {3, 5, 7}, 500, 10, .most = 1.4, .sets = true},
+    {"under-pressure", {4, 6, 8}, 5000, 0.6, .most = 1.05},
 };
 
 const activation_ring activation_rings[ACTIVATION_RINGS + 1] = {
-    {.name = "composite", .periods = {4, 6, 8}, .most = 1.05},
-    {.name = "harmonic", .periods = {2, 4, 8}, .most = 1.05},
-    {.name = "primes", .periods = {3, 5, 7}, .most = 1.15},
-    {.name = "primes-long", .periods = {5, 7, 11}, .most = 1.15},
+    {"composite", {4, 6, 8}, .most = 1.05},
+    {"harmonic", {2, 4, 8}, .most = 1.05},
+    {"primes", {3, 5, 7}, .most = 1.15},
+    {"primes-long", {5, 7, 11}, .most = 1.15},
 };
 
 static muster_atom_result nothing(muster_update *update) {

@@ -6,7 +6,7 @@
 
 enum { AGENTS = 3000, CHANGE = 240, FRAME_NS = 33333333, BUDGET_NS = 10000000, LAST = 60 };
 
-const control_bounds control_within = {.overshoot = 0.10, .settle_frames = 15, .frames_depressed = 5, .swing = 0.05};
+const control_figures control_within = {.overshoot = 0.10, .settle_frames = 15, .frames_depressed = 5, .swing = 0.05};
 
 /* What happens in a script. */
 struct script {
@@ -168,13 +168,14 @@ static void judge(const struct script *script, control_response *response) {
   const float *period = trace->period_ms;
   uint32_t from = CHANGE + script->ramp, steady = CONTROL_FRAMES - LAST;
   smooth(trace->rate, rate);
-  response->settle_frames = (uint32_t)fmax(settled_after(rate, from), settled_after(period, from));
-  response->overshoot = fmax(overshoot_of(rate, from), overshoot_of(period, from));
-  response->frames_depressed = depressed(script, trace);
-  response->swing = fmax(swing_of(rate, steady, CONTROL_FRAMES), swing_of(period, steady, CONTROL_FRAMES));
-  response->within =
-      response->overshoot < control_within.overshoot && response->settle_frames <= control_within.settle_frames &&
-      response->frames_depressed <= control_within.frames_depressed && response->swing <= control_within.swing;
+  response->figures = (control_figures){
+      .overshoot = fmax(overshoot_of(rate, from), overshoot_of(period, from)),
+      .settle_frames = (uint32_t)fmax(settled_after(rate, from), settled_after(period, from)),
+      .frames_depressed = depressed(script, trace),
+      .swing = fmax(swing_of(rate, steady, CONTROL_FRAMES), swing_of(period, steady, CONTROL_FRAMES))};
+  const control_figures *figures = &response->figures, *most = &control_within;
+  response->within = figures->overshoot < most->overshoot && figures->settle_frames <= most->settle_frames &&
+                     figures->frames_depressed <= most->frames_depressed && figures->swing <= most->swing;
 }
 
 static const char *respond(const struct script *script, uint64_t seed, control_response *response) {

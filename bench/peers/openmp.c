@@ -2,7 +2,7 @@
  * not linked with it: openmp_tasks.c is, and is loaded in the process that measures, after the environment of the
  * measured system was set. By default the environment is the user's: OMP_WAIT_POLICY and the like are not touched.
  * Levels are left out: libgomp lets at most 64 jobs per thread wait and runs every further one inside its submit. */
-#include "openmp_tasks.h"
+#include "system.h"
 
 #include <dlfcn.h>
 #include <limits.h>

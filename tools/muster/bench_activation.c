@@ -123,11 +123,11 @@ static int judge(const void *user) {
 
 static const option_def options[] = {BENCH_JSON, BENCH_SEED, BENCH_QUICK, BENCH_ROUNDS(ACTIVATION_ROUNDS_MOST), {0}};
 
-const bench_def bench_activation = {.name = "activation",
-                                    .summary = "how even frames become when updates may be put off",
-                                    .show_help = show_help,
-                                    .options = options,
-                                    .bytes = sizeof(activation_work),
+const bench_def bench_activation = {"activation",
+                                    "how even frames become when updates may be put off",
+                                    show_help,
+                                    options,
+                                    sizeof(activation_work),
                                     .rounds = {9, 1},
                                     .noisy = true,
                                     .measure = measure,

@@ -130,31 +130,24 @@ static bool is_wanted(const law_work *work, const law_world *world) {
   return work->world || !work->common.quick || world->agents_quick > 0;
 }
 
-static int check_world(const law_work *work) {
-  const char *names[WORLDS];
-  bool known = false;
-  for (uint32_t i = 0; i < WORLDS; i++) {
-    names[i] = worlds[i].name;
-    known = known || names_world(work, &worlds[i]);
-  }
-  if (!known)
-    return complain_usage("unknown world '%s'; did you mean '%s'?", work->world,
-                          nearest_name(work->world, names, WORLDS));
-  if (!work->world || strcmp(work->world, "spawns") != 0 || work->common.spawns) return STATUS_OK;
-  return complain_usage("say where the spawns are: --spawns FILE.csv");
-}
-
 static int check(void *user) {
   law_work *work = user;
-  bool quick = work->common.quick;
+  const char *names[WORLDS];
+  bool quick = work->common.quick, known = false;
   if (!work->load_count) {
     work->load_count = quick ? LOADS_QUICK : LOADS;
     memcpy(work->loads, quick ? loads_quick : loads, work->load_count * sizeof *loads);
   }
   for (uint64_t seed = 1; work->seed_count < seed && seed <= (quick ? 1 : 5); seed++) add_seed(work, seed);
-  for (uint32_t i = 0; i < WORLDS; i++)
+  for (uint32_t i = 0; i < WORLDS; i++) {
+    names[i] = worlds[i].name;
+    known = known || names_world(work, &worlds[i]);
     if (is_wanted(work, &worlds[i])) work->most += work->seed_count * work->load_count;
-  return check_world(work);
+  }
+  if (!known)
+    return complain_usage("unknown world '%s'; did you mean '%s'?", work->world,
+                          nearest_name(work->world, names, WORLDS));
+  return work->most ? STATUS_OK : complain_usage("say where the spawns are: --spawns FILE.csv");
 }
 
 /* -------------------------------------------------------------------------------------------------------- measuring */
@@ -235,11 +228,11 @@ static const option_def options[] = {BENCH_SPAWNS,
                                      BENCH_JSON,
                                      {0}};
 
-const bench_def bench_law = {.name = "law",
-                             .summary = "how often important agents run in overloaded worlds, beside the law",
-                             .show_help = show_help,
-                             .options = options,
-                             .bytes = sizeof(law_work),
+const bench_def bench_law = {"law",
+                             "how often important agents run in overloaded worlds, beside the law",
+                             show_help,
+                             options,
+                             sizeof(law_work),
                              .check = check,
                              .measure = measure,
                              .print = print,

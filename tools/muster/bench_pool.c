@@ -34,28 +34,21 @@ const pool_row *pool_find(const pool_work *work, const bench_system *system, con
   return NULL;
 }
 
-static bool pool_add(pool_work *work, const bench_system *system, const bench_series *series, uint32_t workers,
+static void pool_add(pool_work *work, const bench_system *system, const bench_series *series, uint32_t workers,
                      bench_samples *samples) {
-  if (samples->count == 0) return true;
+  if (samples->count == 0) return;
   pool_row *row = (pool_row *)pool_find(work, system, series, workers);
-  if (!row && work->row_count == POOL_ROWS_MAX) return false;
   if (!row) {
     row = &work->rows[work->row_count++];
     *row = (pool_row){.system = system, .series = series, .workers = workers};
   }
   add_round(row, samples);
-  return true;
 }
 
 static void pool_note(pool_work *work, const char *text) {
   for (uint32_t i = 0; i < work->note_count; i++)
     if (strcmp(work->notes[i], text) == 0) return;
   if (work->note_count < POOL_NOTES_MAX) snprintf(work->notes[work->note_count++], sizeof work->notes[0], "%s", text);
-}
-
-static void pool_finish(pool_work *work) {
-  for (pool_row *row = work->rows; row < work->rows + work->row_count; row++)
-    for (int i = 0; i < POOL_QUANTILES; i++) row->result[i] = rounds_median(row->rounds[i], row->round_count);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- contest */
@@ -142,16 +135,6 @@ uint32_t pool_next_workers(uint32_t workers, uint32_t last) {
   return next < last ? next : last;
 }
 
-static bool read_workers(void *user, const char *text) {
-  pool_work *work = user;
-  uint64_t first, last;
-  if (!parse_range("--workers", text, "..", 1, POOL_WORKERS_MAX, POOL_WORKERS_MAX, &first, &last)) return false;
-  work->workers_first = (uint32_t)first;
-  work->workers_last = (uint32_t)last;
-  work->sweep = strstr(text, "..") != NULL;
-  return true;
-}
-
 /* Benches of another kind have options of their own, so their name leads. */
 static int find_suite(pool_work *work, const char *name) {
   name_list known = {.count = 0};
@@ -200,15 +183,18 @@ static int check(void *user) {
   if (names[1]) return complain_usage("one bench at a time: '%s' is too many", names[1]);
   int status = find_suite(work, names[0]);
   if (status) return status;
+  work->sweep = work->workers && strstr(work->workers, "..");
   name_list known_systems = system_names(), known_measures = measure_names(work->suite);
   if (!check_list(work->systems_wanted, "system", &known_systems)) return STATUS_USAGE;
   if (!check_list(work->measures_wanted, "measure", &known_measures)) return STATUS_USAGE;
-  if (work->workers_first == 0) {
-    uint32_t processors = muster_available_processors();
-    work->workers_first = work->workers_last = processors < 2                  ? 2
-                                               : processors > POOL_WORKERS_MAX ? POOL_WORKERS_MAX
-                                                                               : processors;
-  }
+  uint64_t first = muster_available_processors(), last;
+  if (first < 2) first = 2;
+  last = first = first < POOL_WORKERS_MAX ? first : POOL_WORKERS_MAX;
+  if (work->workers &&
+      !parse_range("--workers", work->workers, "..", 1, POOL_WORKERS_MAX, POOL_WORKERS_MAX, &first, &last))
+    return STATUS_USAGE;
+  work->workers_first = (uint32_t)first;
+  work->workers_last = (uint32_t)last;
   status = check_workers(work);
   if (status) return status;
   bench_systems_find(&work->systems, work->peers);
@@ -218,7 +204,7 @@ static int check(void *user) {
 /* -------------------------------------------------------------------------------------------------------- measuring */
 
 /* One measure of one system, once. */
-static bool take(pool_work *work, const bench_measure *measure, const bench_system *system, uint32_t workers,
+static void take(pool_work *work, const bench_measure *measure, const bench_system *system, uint32_t workers,
                  bench_samples *samples) {
   bench_context context = {.system = system, .workers = workers, .quick = work->common.quick, .samples = samples};
   const char *wrong = bench_take(measure, &context);
@@ -226,15 +212,13 @@ static bool take(pool_work *work, const bench_measure *measure, const bench_syst
     char note[256];
     snprintf(note, sizeof note, "%s %s in %s with %u workers", system->name, wrong, measure->series->key, workers);
     pool_note(work, note);
-    return true;
+    return;
   }
-  for (uint32_t i = 0; measure->series[i].key; i++)
-    if (!pool_add(work, system, &measure->series[i], workers, &samples[i])) return false;
-  return true;
+  for (uint32_t i = 0; measure->series[i].key; i++) pool_add(work, system, &measure->series[i], workers, &samples[i]);
 }
 
 /* One measure of all systems, beginning with another one in each round. On a terminal each step shows. */
-static bool take_of_all(pool_work *work, uint32_t round, const bench_measure *measure, bench_samples *samples) {
+static void take_of_all(pool_work *work, uint32_t round, const bench_measure *measure, bench_samples *samples) {
   for (uint32_t i = 0; i < work->systems.present_count; i++) {
     const bench_system *system = work->systems.present[(i + round) % work->systems.present_count];
     if (!pool_wants_system(work, system->key)) continue;
@@ -244,24 +228,24 @@ static bool take_of_all(pool_work *work, uint32_t round, const bench_measure *me
       if (work->common.line.terminal)
         progress_put(&work->common.line, "round %u of %u: %s, %s", round + 1, work->common.rounds, measure->series->key,
                      system->name);
-      if (!take(work, measure, system, workers, samples)) return false;
+      take(work, measure, system, workers, samples);
     }
   }
-  return true;
 }
 
 static const char *measure(void *user) {
   pool_work *work = user;
   work_calibrate();
   bench_samples *samples = bench_samples_create();
-  bool room = samples != NULL;
-  for (uint32_t round = 0; round < work->common.rounds && room; round++) {
+  if (!samples) return "out of memory";
+  for (uint32_t round = 0; round < work->common.rounds; round++) {
     if (!work->common.line.terminal) progress_put(&work->common.line, "round %u of %u", round + 1, work->common.rounds);
-    for (const bench_measure *measure = work->suite->measures; measure->take && room; measure++)
-      if (pool_wants_measure(work, measure)) room = take_of_all(work, round, measure, samples);
+    for (const bench_measure *measure = work->suite->measures; measure->take; measure++)
+      if (pool_wants_measure(work, measure)) take_of_all(work, round, measure, samples);
   }
-  if (room) pool_finish(work);
-  return room ? NULL : samples ? "more than 1024 rows; ask for fewer numbers of workers" : "out of memory";
+  for (pool_row *row = work->rows; row < work->rows + work->row_count; row++)
+    for (int i = 0; i < POOL_QUANTILES; i++) row->result[i] = rounds_median(row->rounds[i], row->round_count);
+  return NULL;
 }
 
 static int judge(const void *user) {
@@ -271,7 +255,7 @@ static int judge(const void *user) {
   return complain_failure("there is nothing to measure: none of the systems that --only names takes part");
 }
 
-static const option_def options[] = {OPTION_BY("workers", read_workers),
+static const option_def options[] = {OPTION("workers", TEXT, pool_work, workers),
                                      BENCH_ROUNDS(POOL_ROUNDS_MAX),
                                      OPTION("only", TEXT, pool_work, systems_wanted),
                                      OPTION("measure", TEXT, pool_work, measures_wanted),

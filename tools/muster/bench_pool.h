@@ -6,7 +6,7 @@
 #include "bench.h"
 #include "engine.h"
 
-enum { POOL_ROUNDS_MAX = 64, POOL_WORKERS_MAX = 256, POOL_ROWS_MAX = 1024, POOL_NOTES_MAX = 16 };
+enum { POOL_ROUNDS_MAX = 64, POOL_WORKERS_MAX = 256, POOL_ROWS_MAX = 2048, POOL_NOTES_MAX = 16 };
 
 /* Where more is better: the median, what 99 % reach, the worst. */
 enum { POOL_P50, POOL_P99, POOL_MAX, POOL_QUANTILES };
@@ -27,11 +27,12 @@ typedef struct pool_work {
   const char *peers;           /* folder of the peers' libraries; null = beside the program */
   const char *systems_wanted;  /* keys with commas between; null = all */
   const char *measures_wanted; /* the same */
+  const char *workers;         /* a number or two; null = as many as processors */
   uint32_t workers_first, workers_last;
   bool sweep; /* over all numbers of workers from first to last */
   bench_systems systems;
   uint32_t row_count, note_count;
-  pool_row rows[POOL_ROWS_MAX];
+  pool_row rows[POOL_ROWS_MAX];    /* enough for a sweep of every system */
   char notes[POOL_NOTES_MAX][256]; /* what went wrong */
 } pool_work;
 

@@ -221,11 +221,11 @@ static int judge(const void *user) {
 static const option_def options[] = {
     BENCH_SPAWNS, OPTION("crowd", TEXT, quality_work, only), BENCH_JSON, BENCH_PLOTS, BENCH_SEED, BENCH_QUICK, {0}};
 
-const bench_def bench_quality = {.name = "quality",
-                                 .summary = "how fresh each rule keeps a crowd with the same CPU",
-                                 .show_help = show_help,
-                                 .options = options,
-                                 .bytes = sizeof(quality_work),
+const bench_def bench_quality = {"quality",
+                                 "how fresh each rule keeps a crowd with the same CPU",
+                                 show_help,
+                                 options,
+                                 sizeof(quality_work),
                                  .check = check,
                                  .measure = measure,
                                  .print = print,

@@ -163,11 +163,11 @@ static const option_def options[] = {OPTION("agents", TEXT, scale_work, agents_g
                                      BENCH_JSON,
                                      {0}};
 
-const bench_def bench_scale = {.name = "scale",
-                               .summary = "what scheduling costs, from few agents to millions",
-                               .show_help = show_help,
-                               .options = options,
-                               .bytes = sizeof(scale_work),
+const bench_def bench_scale = {"scale",
+                               "what scheduling costs, from few agents to millions",
+                               show_help,
+                               options,
+                               sizeof(scale_work),
                                .rounds = {ROUNDS, ROUNDS_QUICK},
                                .noisy = true,
                                .check = check,

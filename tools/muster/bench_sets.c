@@ -116,13 +116,6 @@ static const option_def options[] = {BENCH_JSON,
                                      BENCH_QUICK,
                                      {0}};
 
-const bench_def bench_sets = {.name = "sets",
-                              .summary = "what sets of atoms cost",
-                              .show_help = show_help,
-                              .options = options,
-                              .bytes = sizeof(sets_work),
-                              .rounds = {9, 1},
-                              .noisy = true,
-                              .measure = measure,
-                              .print = print,
-                              .write = write};
+const bench_def bench_sets = {
+    "sets",        "what sets of atoms cost", show_help,      options,       sizeof(sets_work), .rounds = {9, 1},
+    .noisy = true, .measure = measure,        .print = print, .write = write};

@@ -244,11 +244,11 @@ static bool draw(const void *user, const char *folder) {
 
 static const option_def options[] = {BENCH_JSON, BENCH_PLOTS, BENCH_SEED, BENCH_QUICK, {0}};
 
-const bench_def bench_sweep = {.name = "sweep",
-                               .summary = "how often the most important agents run, at rising loads",
-                               .show_help = show_help,
-                               .options = options,
-                               .bytes = sizeof(sweep_work),
+const bench_def bench_sweep = {"sweep",
+                               "how often the most important agents run, at rising loads",
+                               show_help,
+                               options,
+                               sizeof(sweep_work),
                                .measure = measure,
                                .print = print,
                                .plot = draw,
