@@ -23,7 +23,6 @@ struct side {
   cost_table costs;
   struct periods periods;
   ready_set ready;
-  agent_class *of_kind[KINDS];
   uint32_t *due, due_count;
   uint64_t now_ns, frame;
 };
@@ -80,18 +79,19 @@ static void complete(struct side *side) {
 
 static bool populate(struct side *side, uint32_t agents) {
   muster_type_def def = muster_default_type_def();
+  agent_class *of_kind[KINDS];
   side->types.planned = true; /* nothing is run */
   for (uint32_t i = 0; i < KINDS; i++) {
     def.period_ns = def.period_max_ns = (uint64_t)periods_of_kinds[i] * FRAME_NS;
     if (types_register(&side->types, &def, agents, &side->arena) == UINT32_MAX) return false;
     costs_guess(&side->costs, i, 1000);
-    side->of_kind[i] = classes_get(&side->classes, &def, i, 0, 0);
+    of_kind[i] = classes_get(&side->classes, &def, i, 0, 0);
   }
   for (uint32_t i = 0; i < agents; i++) {
     agent_row *row = &side->store.rows[i];
     row->type = (uint16_t)(i % KINDS);
-    row->class = side->of_kind[i % KINDS]->number;
-    classes_join(&side->classes, side->of_kind[i % KINDS], 0);
+    row->class = of_kind[i % KINDS]->number;
+    classes_join(&side->classes, of_kind[i % KINDS], 0);
     periods_begin(&side->classes, &side->store, i, random_at(1, i, 0, 0));
   }
   return true;

@@ -153,18 +153,14 @@ static int check(void *user) {
 /* -------------------------------------------------------------------------------------------------------- measuring */
 
 static const char *measure_seed(law_work *work, const law_world *world, uint64_t seed) {
-  law_cell_setup setup = {
-      .load = {.module = world->module(),
-               .path = world->module == muster_module_population ? work->common.spawns : NULL,
-               .agents = work->common.quick && world->agents_quick ? world->agents_quick : world->agents,
-               .observers = work->common.quick && world->agents_quick ? world->observers_quick : world->observers,
-               .seed = seed,
-               .elastic = MUSTER_ELASTIC_IMPORTANCE,
-               .order = MUSTER_ORDER_DEADLINE,
-               .full_levels = world->full_levels},
-      .window_least = work->common.quick ? WINDOW_QUICK : WINDOW};
-  setup.wish_ns = load_find_wish_ns(&setup.load, setup.window_least);
-  if (setup.wish_ns <= 0) return muster_last_error();
+  bool small = work->common.quick && world->agents_quick;
+  uint32_t window = work->common.quick ? WINDOW_QUICK : WINDOW;
+  host_setup setup = load_setup_of(world->module(), small ? world->agents_quick : world->agents,
+                                   small ? world->observers_quick : world->observers, seed);
+  if (world->module == muster_module_population) setup.options.path = work->common.spawns;
+  if (world->full_levels) setup.world.level_pressure = 0.0f;
+  double wish_ns = load_find_wish_ns(&setup, window);
+  if (wish_ns <= 0) return muster_last_error();
   for (uint32_t i = 0; i < work->load_count; i++) {
     law_row *row = &work->rows[work->count];
     *row = (law_row){.world = world->name,
@@ -173,8 +169,7 @@ static const char *measure_seed(law_work *work, const law_world *world, uint64_t
                      .seed = seed};
     progress_step(&work->common.line, "row %u of %u: %s at load %g, seed %lu", work->count + 1, work->most, row->world,
                   row->load, row->seed);
-    setup.times = row->load;
-    const char *wrong = law_measure(&setup, &row->cell);
+    const char *wrong = law_measure(&setup, wish_ns, row->load, window, &row->cell);
     if (wrong) return wrong;
     work->count++;
     progress_end(&work->common.line);

@@ -78,13 +78,12 @@ static uint32_t agents_of(const sweep_work *work) {
 /* -------------------------------------------------------------------------------------------------------- measuring */
 
 /* The wildlife under one rule. */
-static load_setup setup_of(const sweep_work *work, sweep_rule rule) {
-  return (load_setup){.module = muster_module_wildlife(),
-                      .agents = agents_of(work),
-                      .observers = OBSERVERS,
-                      .seed = work->common.seed,
-                      .elastic = rule == SWEEP_LAW ? MUSTER_ELASTIC_IMPORTANCE : MUSTER_ELASTIC_RATE,
-                      .order = rule == SWEEP_LAW ? MUSTER_ORDER_DEADLINE : MUSTER_ORDER_PRIORITY};
+static host_setup setup_of(const sweep_work *work, sweep_rule rule) {
+  host_setup setup = load_setup_of(muster_module_wildlife(), agents_of(work), OBSERVERS, work->common.seed);
+  if (rule == SWEEP_LAW) return setup;
+  setup.world.elastic = MUSTER_ELASTIC_RATE;
+  setup.world.order = MUSTER_ORDER_PRIORITY;
+  return setup;
 }
 
 typedef struct sweep_sums {
@@ -125,7 +124,7 @@ static bool measure_load(sweep_work *work, double wish_ns, sweep_result *result)
   progress_step(&work->common.line, "load %.2f of 0.3 to 12", result->load);
   for (sweep_rule rule = 0; rule < SWEEP_RULES && ran; rule++) {
     load_world world;
-    load_setup one = setup_of(work, rule);
+    host_setup one = setup_of(work, rule);
     ran = load_open(&world, &one, capacity_ns) && watch(&world, load_warm_up(result->load), &result->rules[rule]);
     load_close(&world);
     if (result > work->results) compare(&result->rules[rule], &result[-1].rules[rule]);
@@ -135,7 +134,7 @@ static bool measure_load(sweep_work *work, double wish_ns, sweep_result *result)
 
 static const char *measure(void *user) {
   sweep_work *work = user;
-  load_setup law = setup_of(work, SWEEP_LAW);
+  host_setup law = setup_of(work, SWEEP_LAW);
   double wish_ns = load_find_wish_ns(&law, WINDOW);
   bool ran = wish_ns > 0;
   for (uint32_t i = 0; i < LOADS && ran; i++) {
