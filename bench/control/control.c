@@ -40,12 +40,11 @@ struct run {
   const struct script *script;
   uint32_t frame;
   bool spiked;
-  double cost_ns[2]; /* by type */
 };
 
 struct kind {
   struct run *run;
-  uint32_t number;
+  double cost_ns;
 };
 
 static muster_atom_result nothing(muster_update *update) {
@@ -68,7 +67,7 @@ static uint64_t cost_of(const muster_cost_query *query, void *user) {
   }
   double sigma = run->script->noise;
   double factor = sigma > 0 ? exp(sigma * normal_of(query->random) - sigma * sigma / 2) : 1.0;
-  return (uint64_t)(run->cost_ns[kind->number] * cost_factor(run->script, run->frame) * factor);
+  return (uint64_t)(kind->cost_ns * cost_factor(run->script, run->frame) * factor);
 }
 
 static bool populate(muster_world *world, struct run *run, struct kind kinds[2]) {
@@ -80,10 +79,9 @@ static bool populate(muster_world *world, struct run *run, struct kind kinds[2])
     def.elasticity = i ? 2.0f : 1.0f;
     def.model_cost_ns = cost_of;
     def.strikes_demote = def.strikes_quarantine = 0; /* the spikes are wanted */
-    kinds[i] = (struct kind){run, i};
+    kinds[i] = (struct kind){run, (i ? 15000.0 : 10000.0) * (run->script->few ? 30.0 : 1.0)};
     def.user = &kinds[i];
     types[i] = muster_type_register(world, &def);
-    run->cost_ns[i] = (i ? 15000.0 : 10000.0) * (run->script->few ? 30.0 : 1.0);
   }
   for (uint32_t i = 0; i < agents; i++) {
     muster_agent_def def = muster_default_agent_def();

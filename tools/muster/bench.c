@@ -24,7 +24,7 @@ static int write_document(const bench_def *bench, const bench_work *work, struct
   if (!text) return complain_failure("out of memory");
   json_start(&writer, text, JSON_BYTES);
   json_begin_object(&writer, NULL);
-  if (!bench->named) json_string(&writer, "bench", bench->name);
+  if (bench->name) json_string(&writer, "bench", bench->name);
   bench->write(work, &writer);
   if (bench->noisy)
     json_print(&writer, "others_cpu_share=%g stolen_cpu_share=%g", work->others_share, work->stolen_share);
@@ -54,7 +54,7 @@ static int measure(const bench_def *bench, bench_work *work, struct output *json
 
 /* Completes and checks what was asked for. Returns the exit status. */
 static int check(const bench_def *bench, bench_work *work) {
-  if (!bench->named && *work->rest) return complain_usage("one bench at a time: '%s' is too many", *work->rest);
+  if (bench->name && *work->rest) return complain_usage("one bench at a time: '%s' is too many", *work->rest);
   if (work->rounds == 0) work->rounds = bench->rounds[work->quick];
   work->quiet = work->json && strcmp(work->json, "-") == 0;
   int status = bench->check ? bench->check(work) : STATUS_OK;
@@ -66,7 +66,7 @@ static int read_and_run(const bench_def *bench, bench_work *work, int count, cha
   char command[64] = "bench";
   struct output json;
   int status;
-  if (!bench->named) snprintf(command, sizeof command, "bench %s", bench->name);
+  if (bench->name) snprintf(command, sizeof command, "bench %s", bench->name);
   option_reader reader = {command, bench->options, bench->show_help};
   if (!options_read(&reader, work, count, arguments, &status)) return status;
   work->rest = arguments + optind;

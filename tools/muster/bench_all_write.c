@@ -111,7 +111,7 @@ static void write_part(FILE *stream, const char *text, json_t *figures) {
   fputs(text, stream);
 }
 
-void all_write_section(FILE *stream, const all_section *section, json_t *document) {
+static void write_section(FILE *stream, const all_section *section, json_t *document) {
   json_t *figures = json_object_get(document, "figures");
   if (strcmp(section->name, "machine") == 0) write_machine(stream, document);
   all_reader reader = {.next = section->parts};
@@ -143,7 +143,7 @@ static void write_report(FILE *stream, json_t *document) {
         stream);
   for (const all_section *section = all_sections; section->name; section++) {
     fprintf(stream, "\n## %s\n\n", section->title);
-    all_write_section(stream, section, document);
+    write_section(stream, section, document);
     if (section->plot) fprintf(stream, "\n![%s](%s.png)\n", section->title, section->plot);
   }
   write_steps(stream, document);
@@ -172,7 +172,7 @@ static bool fill(FILE *stream, const char *text, const char *path, json_t *docum
     }
     begin += strlen(mark_end);
     fwrite(text, 1, (size_t)(begin - text), stream);
-    all_write_section(stream, section, document);
+    write_section(stream, section, document);
     text = end;
   }
   fputs(text, stream);
