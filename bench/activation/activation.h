@@ -10,7 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { ACTIVATION_DELAY = 3, ACTIVATION_CASES = 9, ACTIVATION_RINGS = 4, ACTIVATION_BOOKINGS = 4 };
+enum {
+  ACTIVATION_DELAY = 3,
+  ACTIVATION_CASES = 9,
+  ACTIVATION_RINGS = 4,
+  ACTIVATION_BOOKINGS = 4,
+  ACTIVATION_ROUNDS_MOST = 64
+};
 
 typedef struct activation_load {
   double peak;      /* the fullest frame over the mean */
@@ -51,15 +57,16 @@ typedef struct activation_booking_cost {
   double booking_ns;           /* the difference */
 } activation_booking_cost;
 
-/* Sets of rows for measuring; periods, populations and bounds are fixed. */
-void activation_bench_cases(activation_case cases[ACTIVATION_CASES]);
-void activation_bench_rings(activation_ring rings[ACTIVATION_RINGS]);
+/* What rows are before they are measured: periods, populations and bounds are fixed. An empty row
+ * ends them. */
+extern const activation_case activation_cases[ACTIVATION_CASES + 1];
+extern const activation_ring activation_rings[ACTIVATION_RINGS + 1];
 
 /* Each measures one row. Null, or what went wrong. */
 const char *activation_bench_case(uint64_t seed, activation_case *row);
 const char *activation_bench_ring(activation_ring *row);
 
-/* Rounds take turns with and without planning; medians. */
+/* Rounds, at most ACTIVATION_ROUNDS_MOST, take turns with and without planning; medians. */
 const char *activation_bench_booking(uint32_t agents, uint32_t rounds, activation_booking_cost *row);
 
 #endif

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { KINDS = 3, ROUND_INSERTIONS = 200000, ROUNDS_MAX = 64, FRAME_NS = 33333333 };
+enum { KINDS = 3, ROUND_INSERTIONS = 200000, FRAME_NS = 33333333 };
 
 static const uint32_t periods_of_kinds[KINDS] = {4, 6, 8};
 
@@ -23,7 +23,6 @@ struct side {
   cost_table costs;
   struct periods periods;
   ready_set ready;
-  agent_class *of_kind[KINDS];
   uint32_t *due, due_count;
   uint64_t now_ns, frame;
 };
@@ -80,18 +79,19 @@ static void complete(struct side *side) {
 
 static bool populate(struct side *side, uint32_t agents) {
   muster_type_def def = muster_default_type_def();
+  agent_class *of_kind[KINDS];
   side->types.planned = true; /* nothing is run */
   for (uint32_t i = 0; i < KINDS; i++) {
     def.period_ns = def.period_max_ns = (uint64_t)periods_of_kinds[i] * FRAME_NS;
     if (types_register(&side->types, &def, agents, &side->arena) == UINT32_MAX) return false;
     costs_guess(&side->costs, i, 1000);
-    side->of_kind[i] = classes_get(&side->classes, &def, i, 0, 0);
+    of_kind[i] = classes_get(&side->classes, &def, i, 0, 0);
   }
   for (uint32_t i = 0; i < agents; i++) {
     agent_row *row = &side->store.rows[i];
     row->type = (uint16_t)(i % KINDS);
-    row->class = side->of_kind[i % KINDS]->number;
-    classes_join(&side->classes, side->of_kind[i % KINDS], 0);
+    row->class = of_kind[i % KINDS]->number;
+    classes_join(&side->classes, of_kind[i % KINDS], 0);
     periods_begin(&side->classes, &side->store, i, random_at(1, i, 0, 0));
   }
   return true;
@@ -120,9 +120,8 @@ static void warm_up(struct side *side) {
 }
 
 static bool measure(struct side sides[2], uint32_t rounds, activation_booking_cost *row) {
-  double ns[2][ROUNDS_MAX], difference_ns[ROUNDS_MAX];
+  double ns[2][ACTIVATION_ROUNDS_MOST], difference_ns[ACTIVATION_ROUNDS_MOST];
   uint64_t unused = 0;
-  if (rounds > ROUNDS_MAX) rounds = ROUNDS_MAX;
   for (uint32_t i = 0; i < 2; i++)
     if (!create(&sides[i], row->agents, i ? ACTIVATION_DELAY : 0) || !populate(&sides[i], row->agents)) return false;
   for (uint32_t i = 0; i < 2; i++) warm_up(&sides[i]);

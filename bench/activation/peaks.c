@@ -4,39 +4,32 @@
 #include "base/clock.h"
 #include "plan/activation.h"
 
-#include <muster/muster.h>
+#include "scenarios/scaffold.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { FRAMES = 600, WARM_UP = 200, KINDS = 3, UPDATE_NS = 5000, RING_AGENTS = 5000, CYCLE_MAX = 1 << 12 };
 
 static const double frame_ns = 1e9 / 30;
 
-void activation_bench_cases(activation_case cases[ACTIVATION_CASES]) {
-  static const activation_case all[ACTIVATION_CASES] = {
-      {.name = "composite", .periods = {4, 6, 8}, .agents = 5000, .share = 10, .most = 1.05},
-      {.name = "harmonic", .periods = {2, 4, 8}, .agents = 5000, .share = 10, .most = 1.05},
-      {.name = "primes", .periods = {3, 5, 7}, .agents = 5000, .share = 10, .most = 1.15},
-      {.name = "primes-long", .periods = {5, 7, 11}, .agents = 5000, .share = 10, .most = 1.15},
-      {.name = "composite-10k", .periods = {4, 6, 8}, .agents = 10000, .share = 10, .most = 1.05},
-      {.name = "composite-67", .periods = {4, 6, 8}, .agents = 67, .share = 10},
-      {.name = "sets", .periods = {4, 6, 8}, .agents = 500, .share = 10, .most = 1.4, .sets = true},
-      {.name = "sets-primes", .periods = {3, 5, 7}, .agents = 500, .share = 10, .most = 1.4, .sets = true},
-      {.name = "under-pressure", .periods = {4, 6, 8}, .agents = 5000, .share = 0.6, .most = 1.05},
-  };
-  memcpy(cases, all, sizeof all);
-}
+const activation_case activation_cases[ACTIVATION_CASES + 1] = {
+    {"composite", {4, 6, 8}, 5000, 10, .most = 1.05},
+    {"harmonic", {2, 4, 8}, 5000, 10, .most = 1.05},
+    {"primes", {3, 5, 7}, 5000, 10, .most = 1.15},
+    {"primes-long", {5, 7, 11}, 5000, 10, .most = 1.15},
+    {"composite-10k", {4, 6, 8}, 10000, 10, .most = 1.05},
+    {"composite-67", {4, 6, 8}, 67, .share = 10},
+    {"sets", {4, 6, 8}, 500, 10, .most = 1.4, .sets = true},
+    {"sets-primes", {3, 5, 7}, 500, 10, .most = 1.4, .sets = true},
+    {"under-pressure", {4, 6, 8}, 5000, 0.6, .most = 1.05},
+};
 
-void activation_bench_rings(activation_ring rings[ACTIVATION_RINGS]) {
-  static const activation_ring all[ACTIVATION_RINGS] = {
-      {.name = "composite", .periods = {4, 6, 8}, .most = 1.05},
-      {.name = "harmonic", .periods = {2, 4, 8}, .most = 1.05},
-      {.name = "primes", .periods = {3, 5, 7}, .most = 1.15},
-      {.name = "primes-long", .periods = {5, 7, 11}, .most = 1.15},
-  };
-  memcpy(rings, all, sizeof all);
-}
+const activation_ring activation_rings[ACTIVATION_RINGS + 1] = {
+    {"composite", {4, 6, 8}, .most = 1.05},
+    {"harmonic", {2, 4, 8}, .most = 1.05},
+    {"primes", {3, 5, 7}, .most = 1.15},
+    {"primes-long", {5, 7, 11}, .most = 1.15},
+};
 
 static muster_atom_result nothing(muster_update *update) {
   (void)update;
@@ -49,7 +42,7 @@ static muster_type register_sets(muster_world *world, const activation_case *row
                                            {nothing, MUSTER_ROLE_BEHAVIOUR, UPDATE_NS},
                                            {nothing, MUSTER_ROLE_BEHAVIOUR, UPDATE_NS}};
   muster_set_def sets[KINDS + 1];
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = scaffold_type(NULL, NULL, 0, 0, (uint64_t)frame_ns, (uint64_t)frame_ns);
   for (uint32_t i = 0; i <= KINDS; i++) {
     sets[i] = muster_default_set_def();
     sets[i].role = i < KINDS ? MUSTER_ROLE_BEHAVIOUR : MUSTER_ROLE_PERCEPTION;
@@ -59,18 +52,14 @@ static muster_type register_sets(muster_world *world, const activation_case *row
   }
   def.sets = sets;
   def.set_count = KINDS + 1;
-  def.period_ns = def.period_max_ns = (uint64_t)frame_ns;
   return muster_type_register(world, &def);
 }
 
 static muster_type register_kind(muster_world *world, const activation_case *row, uint32_t kind) {
   static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, UPDATE_NS};
-  muster_type_def def = muster_default_type_def();
+  uint64_t period_ns = (uint64_t)(row->periods[kind] * frame_ns);
   if (row->sets) return register_sets(world, row);
-  def.atoms = &atom;
-  def.atom_count = 1;
-  def.period_ns = (uint64_t)(row->periods[kind] * frame_ns);
-  def.period_max_ns = 12 * def.period_ns;
+  muster_type_def def = scaffold_type(NULL, &atom, 1, 0, period_ns, 12 * period_ns);
   return muster_type_register(world, &def);
 }
 

@@ -1,63 +1,50 @@
 #include "control.h"
 
+#include "scenarios/scaffold.h"
+
 #include <math.h>
-#include <muster/muster.h>
 
 enum { AGENTS = 3000, CHANGE = 240, FRAME_NS = 33333333, BUDGET_NS = 10000000, LAST = 60 };
 
-const control_bounds control_within = {.overshoot = 0.10, .settle_frames = 15, .frames_depressed = 5, .swing = 0.05};
+const control_figures control_within = {.overshoot = 0.10, .settle_frames = 15, .frames_depressed = 5, .swing = 0.05};
 
-/* What happens in a script, by the frame: factors on cost and budget. */
+/* What happens in a script. */
 struct script {
   const char *name, *summary;
-  double (*cost)(uint32_t frame);
-  double (*budget)(uint32_t frame); /* null = 1 */
-  double noise;                     /* sigma of the logarithm of each update's cost */
-  bool spike;                       /* one update takes 200 ms in the frame of the change */
-  bool few;                         /* thirty times fewer updates that take thirty times as long */
+  double cost, budget; /* factors from the change on */
+  uint32_t ramp;       /* frames in which the cost goes there */
+  double noise;        /* sigma of the logarithm of each update's cost */
+  bool spike;          /* one update takes 200 ms in the frame of the change */
+  bool few;            /* thirty times fewer updates that take thirty times as long */
 };
-
-static double always(uint32_t frame) {
-  (void)frame;
-  return 1.0;
-}
-
-static double doubled(uint32_t frame) {
-  return frame < CHANGE ? 1.0 : 2.0;
-}
-
-static double halved(uint32_t frame) {
-  return frame < CHANGE ? 1.0 : 0.5;
-}
-
-static double ramp(uint32_t frame) {
-  enum { FRAMES = 60 };
-  double done = frame < CHANGE ? 0.0 : (double)(frame - CHANGE) / FRAMES;
-  return 1.0 + 2.0 * fmin(done, 1.0);
-}
 
 static const struct script scripts[CONTROL_RESPONSES] = {
-    {"steady", "nothing changes", always, NULL, 0.0, false, false},
-    {"step_up", "every update costs twice as much from one frame to the next", doubled, NULL, 0.0, false, false},
-    {"step_down", "every update costs half as much", halved, NULL, 0.0, false, false},
-    {"step_few", "twice as much, where a frame has time for 30 updates", doubled, NULL, 0.0, false, true},
-    {"ramp", "costs grow to three times within 60 frames", ramp, NULL, 0.0, false, false},
-    {"budget", "the host gives half of the budget", always, halved, 0.0, false, false},
-    {"spike", "one update takes 200 ms", always, NULL, 0.0, true, false},
-    {"noise", "costs vary by a factor of two and more, at random", always, NULL, 0.7, false, false},
+    {"steady", "nothing changes", 1, 1, .ramp = 0},
+    {"step_up", "every update costs twice as much from one frame to the next", 2, 1, .ramp = 0},
+    {"step_down", "every update costs half as much", 0.5, 1, .ramp = 0},
+    {"step_few", "twice as much, where a frame has time for 30 updates", 2, 1, .few = true},
+    {"ramp", "costs grow to three times within 60 frames", 3, 1, .ramp = 60},
+    {"budget", "the host gives half of the budget", 1, 0.5, .ramp = 0},
+    {"spike", "one update takes 200 ms", 1, 1, .spike = true},
+    {"noise", "costs vary by a factor of two and more, at random", 1, 1, .noise = 0.7},
 };
+
+static double cost_factor(const struct script *script, uint32_t frame) {
+  double done = frame < CHANGE ? 0.0 : 1.0;
+  if (frame >= CHANGE && script->ramp) done = fmin((double)(frame - CHANGE) / script->ramp, 1.0);
+  return 1.0 + (script->cost - 1.0) * done;
+}
 
 /* A run of a script. */
 struct run {
   const struct script *script;
   uint32_t frame;
   bool spiked;
-  double cost_ns[2]; /* by type */
 };
 
 struct kind {
   struct run *run;
-  uint32_t number;
+  double cost_ns;
 };
 
 static muster_atom_result nothing(muster_update *update) {
@@ -80,7 +67,7 @@ static uint64_t cost_of(const muster_cost_query *query, void *user) {
   }
   double sigma = run->script->noise;
   double factor = sigma > 0 ? exp(sigma * normal_of(query->random) - sigma * sigma / 2) : 1.0;
-  return (uint64_t)(run->cost_ns[kind->number] * run->script->cost(run->frame) * factor);
+  return (uint64_t)(kind->cost_ns * cost_factor(run->script, run->frame) * factor);
 }
 
 static bool populate(muster_world *world, struct run *run, struct kind kinds[2]) {
@@ -88,18 +75,13 @@ static bool populate(muster_world *world, struct run *run, struct kind kinds[2])
   muster_type types[2];
   for (uint32_t i = 0; i < 2; i++) {
     static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 10000};
-    muster_type_def def = muster_default_type_def();
-    def.atoms = &atom;
-    def.atom_count = 1;
-    def.period_ns = 50000000u;
-    def.period_max_ns = 2000000000u;
+    muster_type_def def = scaffold_type(NULL, &atom, 1, 0, 50000000u, 2000000000u);
     def.elasticity = i ? 2.0f : 1.0f;
     def.model_cost_ns = cost_of;
     def.strikes_demote = def.strikes_quarantine = 0; /* the spikes are wanted */
-    kinds[i] = (struct kind){run, i};
+    kinds[i] = (struct kind){run, (i ? 15000.0 : 10000.0) * (run->script->few ? 30.0 : 1.0)};
     def.user = &kinds[i];
     types[i] = muster_type_register(world, &def);
-    run->cost_ns[i] = (i ? 15000.0 : 10000.0) * (run->script->few ? 30.0 : 1.0);
   }
   for (uint32_t i = 0; i < agents; i++) {
     muster_agent_def def = muster_default_agent_def();
@@ -110,15 +92,11 @@ static bool populate(muster_world *world, struct run *run, struct kind kinds[2])
   return true;
 }
 
-static double budget_factor(const struct script *script, uint32_t frame) {
-  return script->budget ? script->budget(frame) : 1.0;
-}
-
 static bool run_frames(muster_world *world, struct run *run, control_trace *trace) {
   muster_frame_report report = muster_default_frame_report();
   for (run->frame = 0; run->frame < CONTROL_FRAMES; run->frame++) {
     uint32_t i = run->frame;
-    double budget_ns = BUDGET_NS * budget_factor(run->script, i);
+    double budget_ns = i < CHANGE ? BUDGET_NS : BUDGET_NS * run->script->budget;
     if (muster_frame_run(world, &(muster_frame){(uint64_t)(i + 1) * FRAME_NS, (uint64_t)budget_ns})) return false;
     muster_frame_report_read(world, &report);
     trace->rate[i] = (float)report.completed;
@@ -181,28 +159,21 @@ static uint32_t depressed(const struct script *script, const control_trace *trac
   return frames;
 }
 
-static uint32_t larger(uint32_t a, uint32_t b) {
-  return a > b ? a : b;
-}
-
 /* A ramp has settled when it has ended; until then the period follows it. */
-static uint32_t change_ends(const struct script *script) {
-  return script->cost == ramp ? CHANGE + 60 : CHANGE;
-}
-
 static void judge(const struct script *script, control_response *response) {
   const control_trace *trace = &response->trace;
   float rate[CONTROL_FRAMES];
   const float *period = trace->period_ms;
-  uint32_t from = change_ends(script), steady = CONTROL_FRAMES - LAST;
+  uint32_t from = CHANGE + script->ramp, steady = CONTROL_FRAMES - LAST;
   smooth(trace->rate, rate);
-  response->settle_frames = larger(settled_after(rate, from), settled_after(period, from));
-  response->overshoot = fmax(overshoot_of(rate, from), overshoot_of(period, from));
-  response->frames_depressed = depressed(script, trace);
-  response->swing = fmax(swing_of(rate, steady, CONTROL_FRAMES), swing_of(period, steady, CONTROL_FRAMES));
-  response->within =
-      response->overshoot < control_within.overshoot && response->settle_frames <= control_within.settle_frames &&
-      response->frames_depressed <= control_within.frames_depressed && response->swing <= control_within.swing;
+  response->figures = (control_figures){
+      .overshoot = fmax(overshoot_of(rate, from), overshoot_of(period, from)),
+      .settle_frames = (uint32_t)fmax(settled_after(rate, from), settled_after(period, from)),
+      .frames_depressed = depressed(script, trace),
+      .swing = fmax(swing_of(rate, steady, CONTROL_FRAMES), swing_of(period, steady, CONTROL_FRAMES))};
+  const control_figures *figures = &response->figures, *most = &control_within;
+  response->within = figures->overshoot < most->overshoot && figures->settle_frames <= most->settle_frames &&
+                     figures->frames_depressed <= most->frames_depressed && figures->swing <= most->swing;
 }
 
 static const char *respond(const struct script *script, uint64_t seed, control_response *response) {

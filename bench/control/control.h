@@ -24,23 +24,21 @@ typedef struct control_trace {
   float waiting[CONTROL_FRAMES]; /* updates released and not run */
 } control_trace;
 
-typedef struct control_response {
-  const char *name, *summary;
+typedef struct control_figures {
   double overshoot;
   uint32_t settle_frames, frames_depressed;
   double swing;
+} control_figures;
+
+typedef struct control_response {
+  const char *name, *summary;
+  control_figures figures;
   bool within; /* the bounds below */
   control_trace trace;
 } control_response;
 
 /* The bounds of a response. */
-typedef struct control_bounds {
-  double overshoot;
-  uint32_t settle_frames, frames_depressed;
-  double swing;
-} control_bounds;
-
-extern const control_bounds control_within;
+extern const control_figures control_within;
 
 /* Measures all responses. Null, or what went wrong. */
 const char *control_measure(uint64_t seed, control_response responses[CONTROL_RESPONSES]);

@@ -1,8 +1,6 @@
 /* One measure of one system, in a process of its own. */
 #include "engine.h"
 
-#include "work.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,10 +12,6 @@
 #include <unistd.h>
 
 enum { JOBS_MAX = 131072, EXIT_NO_POOL = 3 };
-
-void bench_prepare(void) {
-  work_calibrate();
-}
 
 bench_samples *bench_samples_create(void) {
   void *memory =
@@ -46,17 +40,14 @@ static void take_and_exit(const bench_measure *measure, bench_context context, p
 
 static const char *judge(int status) {
   static char message[128];
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
+  if (status == 0) return NULL;
+  if (!WIFSIGNALED(status) && WEXITSTATUS(status) == EXIT_NO_POOL) return "could not create its pool";
+  if (!WIFSIGNALED(status))
+    snprintf(message, sizeof message, "ended with status %d", WEXITSTATUS(status));
+  else if (WTERMSIG(status) == SIGALRM)
     snprintf(message, sizeof message, "was not done after %d s", BENCH_LIMIT_SECONDS);
-    return message;
-  }
-  if (WIFSIGNALED(status)) {
+  else
     snprintf(message, sizeof message, "died: %s", strsignal(WTERMSIG(status)));
-    return message;
-  }
-  if (WEXITSTATUS(status) == EXIT_NO_POOL) return "could not create its pool";
-  if (WEXITSTATUS(status) == 0) return NULL;
-  snprintf(message, sizeof message, "ended with status %d", WEXITSTATUS(status));
   return message;
 }
 

@@ -60,7 +60,7 @@ static double writes_per_update(const struct claimers *claimers, uint32_t claims
   return (double)(fetch_adds + 1) / ((double)claims * CHUNK);
 }
 
-static void take_claim(bench_context *context) {
+void take_claim(bench_context *context) {
   uint32_t claims = bench_amount(context, CLAIMS, CLAIMS / 20), runs = bench_amount(context, 10, 2);
   pthread_t threads[CREW_MAX];
   static struct claimers claimers;
@@ -77,16 +77,7 @@ static void take_claim(bench_context *context) {
   for (uint32_t i = 0; i < claimers.threads; i++) pthread_join(threads[i], NULL);
 }
 
-const bench_measure measure_claim = {
-    .series = {{"claim", "claim an update from the batch, chunk 8", "ns per update", false},
-               {"claim-shared-writes", "the same: writes to shared cache lines", "per update", false}},
-    .series_count = 2,
-    .muster_only = true,
-    .in_sweep = true,
-    .take = take_claim,
-};
-
-static void take_queue_claims(bench_context *context) {
+void take_queue_claims(bench_context *context) {
   uint32_t jobs = bench_amount(context, 100000, 5000), runs = bench_amount(context, 5, 2);
   for (uint32_t run = 0; run < runs; run++) {
     uint64_t jobs_before, claims_before, jobs_after, claims_after;
@@ -97,11 +88,3 @@ static void take_queue_claims(bench_context *context) {
     bench_sample(context, 0, (double)(claims_after - claims_before) / (double)(jobs_after - jobs_before));
   }
 }
-
-const bench_measure measure_queue_claims = {
-    .series = {{"queue-claims", "empty jobs: claims from the queue", "per job", false}},
-    .series_count = 1,
-    .need = BENCH_NEEDS_COUNT,
-    .in_sweep = true,
-    .take = take_queue_claims,
-};

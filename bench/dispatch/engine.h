@@ -30,7 +30,7 @@ typedef struct bench_context {
 } bench_context;
 
 typedef enum bench_need {
-  BENCH_NEEDS_NOTHING = 0, /* no pool is created */
+  BENCH_NEEDS_NOTHING = 0, /* no pool is created: code of Muster's own is measured, and no other system takes part */
   BENCH_NEEDS_SUBMIT,
   BENCH_NEEDS_RANGES,
   BENCH_NEEDS_COUNT,
@@ -39,22 +39,22 @@ typedef enum bench_need {
   BENCH_NEEDS_RANGES_AT_LEVELS
 } bench_need;
 
+typedef void bench_take_function(bench_context *context);
+
 typedef struct bench_measure {
-  bench_series series[BENCH_SERIES_MAX];
-  uint32_t series_count;
+  bench_series series[BENCH_SERIES_MAX + 1]; /* ended by an empty one */
+  bench_take_function *take;
   bench_need need;
   uint32_t workers_min;
-  bool muster_only;
   bool in_sweep; /* taken for every number of workers */
-  void (*take)(bench_context *context);
 } bench_measure;
 
 typedef struct bench_suite {
   const char *name, *summary;
-  const bench_measure *const *measures; /* ended by a null */
+  const bench_measure *measures; /* ended by an empty one, which has no `take` */
 } bench_suite;
 
-extern const bench_suite bench_dispatch, bench_priority;
+extern const bench_suite bench_suites[]; /* ended by an empty one */
 
 typedef struct bench_absence {
   const char *key, *best; /* as it comes, and as fastest */
@@ -70,9 +70,6 @@ typedef struct bench_systems {
   uint32_t absent_count;
 } bench_systems;
 
-/* Calibrates clock and work, about 30 ms. Before bench_take, once. */
-void bench_prepare(void);
-
 /* Finds the systems: those built in, and the peers' libraries in `folder`; null: the folder "bench" beside the
  * program. */
 void bench_systems_find(bench_systems *systems, const char *folder);
@@ -86,7 +83,8 @@ bool bench_takes_part(const bench_system *system, const bench_measure *measure, 
 /* Memory for `take` that a child process can write into; null when refused. */
 bench_samples *bench_samples_create(void);
 
-/* Takes a measure of a system once, in a child process. Null, or what went wrong (valid until the next call). */
+/* Takes a measure of a system once, in a child process. Before the first, work_calibrate. Null, or what went wrong
+ * (valid until the next call). */
 const char *bench_take(const bench_measure *measure, const bench_context *context);
 
 /* For measures: adds a sample; beyond BENCH_SAMPLES_MAX they are dropped. */

@@ -4,6 +4,8 @@
 #include "measures.h"
 #include "work.h"
 
+#include "base/clock.h"
+
 enum { FRAME_JOBS = 400, FRAMES = 100, FRAMES_OF_WARM_UP = 3 };
 static const uint64_t frame_period_ns = 16000000;
 static const double job_ns = 5000;
@@ -26,7 +28,7 @@ static void wait_for_frame(frame_run *run) {
 
 /* The threads of a pool may be started with the first jobs. */
 static void warm_up(frame_run *run) {
-  run->next_ns = work_system_now();
+  run->next_ns = clock_system();
   for (int frame = 0; frame < FRAMES_OF_WARM_UP; frame++) {
     wait_for_frame(run);
     batch_run(run->context, FRAME_JOBS, run->turns);
@@ -34,9 +36,9 @@ static void warm_up(frame_run *run) {
   work_threads_find(&run->threads);
 }
 
-static void take_frame(bench_context *context) {
+void take_frame(bench_context *context) {
   frame_run run = {.context = context, .turns = work_turns(job_ns)};
-  uint32_t frames = bench_amount(context, context->system->only ? FRAMES / 2 : FRAMES, 4);
+  uint32_t frames = bench_amount(context, context->system->only[0] ? FRAMES / 2 : FRAMES, 4);
   run.alone_ns = FRAME_JOBS * batch_job_ns(run.turns);
   warm_up(&run);
   for (uint32_t frame = 0; frame < frames; frame++) {
@@ -52,12 +54,3 @@ static void take_frame(bench_context *context) {
     bench_sample(context, 0, run.alone_ns / ((double)spent * context->workers));
   }
 }
-
-const bench_measure measure_frame = {
-    .series = {{"efficiency-frame", "frame test: 400 jobs of 5 us per 16 ms", "efficiency", true},
-               {"frame-cpu", "frame test: CPU in it beyond the work", "us per frame", false},
-               {"frame-idle-cpu", "frame test: CPU from its end to the next", "us per frame", false}},
-    .series_count = 3,
-    .need = BENCH_NEEDS_SUBMIT,
-    .take = take_frame,
-};

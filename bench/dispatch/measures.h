@@ -1,14 +1,13 @@
-/* measures.h - the measures of which the suites consist; each is described at its definition. */
+/* measures.h - how the measures are taken of which the suites consist; each is described at its definition. */
 #ifndef BENCH_MEASURES_H
 #define BENCH_MEASURES_H
 
 #include "engine.h"
 
-extern const bench_measure measure_submit, measure_parallel_for, measure_small_jobs, measure_skewed; /* throughput.c */
-extern const bench_measure measure_claim, measure_queue_claims;                                      /* claims.c */
-extern const bench_measure measure_start_warm, measure_start_parked, measure_idle;                   /* start.c */
-extern const bench_measure measure_frame;                                                            /* frame.c */
-extern const bench_measure measure_urgent_outside, measure_urgent_inside, measure_urgent_range;      /* urgent.c */
-extern const bench_measure measure_levels;                                                           /* urgent.c */
+bench_take_function take_submit, take_parallel_for, take_small_jobs, take_skewed;            /* throughput.c */
+bench_take_function take_claim, take_queue_claims;                                           /* claims.c */
+bench_take_function take_start_warm, take_start_parked, take_idle;                           /* start.c */
+bench_take_function take_frame;                                                              /* frame.c */
+bench_take_function take_urgent_outside, take_urgent_inside, take_urgent_range, take_levels; /* urgent.c */
 
 #endif

@@ -11,7 +11,6 @@ typedef struct start_run {
   bench_context *context;
   uint32_t samples, warm_up;
   uint64_t gap_ns;
-  bool asleep; /* in the gap */
   shared_u64 started_ns;
 } start_run;
 
@@ -36,7 +35,7 @@ static void start_many(void *argument, uint32_t worker) {
   start_run *run = argument;
   (void)worker;
   for (uint32_t i = 0; i < run->warm_up + run->samples; i++) {
-    if (run->asleep)
+    if (run->gap_ns == gap_parked_ns)
       work_sleep(run->gap_ns);
     else
       work_spin(run->gap_ns);
@@ -45,36 +44,18 @@ static void start_many(void *argument, uint32_t worker) {
   }
 }
 
-static void take_start_warm(bench_context *context) {
-  start_run run = {.context = context, .warm_up = 50, .gap_ns = gap_warm_ns};
-  run.samples = bench_amount(context, 2000, 20);
+void take_start_warm(bench_context *context) {
+  start_run run = {context, bench_amount(context, 2000, 20), 50, .gap_ns = gap_warm_ns};
   context->system->inside(context->pool, start_many, &run);
 }
 
-const bench_measure measure_start_warm = {
-    .series = {{"start-warm", "submit -> 2nd worker runs, 10 us apart", "ns", false}},
-    .series_count = 1,
-    .need = BENCH_NEEDS_SUBMIT,
-    .workers_min = 2,
-    .take = take_start_warm,
-};
-
-static void take_start_parked(bench_context *context) {
-  start_run run = {.context = context, .warm_up = 1, .gap_ns = gap_parked_ns, .asleep = true};
-  run.samples = bench_amount(context, 20, 3);
+void take_start_parked(bench_context *context) {
+  start_run run = {context, bench_amount(context, 20, 3), 1, .gap_ns = gap_parked_ns};
   context->system->inside(context->pool, start_many, &run);
 }
-
-const bench_measure measure_start_parked = {
-    .series = {{"start-parked", "the same after 16 ms idle", "ns", false}},
-    .series_count = 1,
-    .need = BENCH_NEEDS_SUBMIT,
-    .workers_min = 2,
-    .take = take_start_parked,
-};
 
 /* Measures from the end of the work on, so that spinning for more work is seen. */
-static void take_idle(bench_context *context) {
+void take_idle(bench_context *context) {
   uint64_t pause_ns = context->quick ? 20000000 : 300000000;
   work_threads threads;
   batch_run(context, 400, work_turns(5000)); /* all threads have been started now */
@@ -85,10 +66,3 @@ static void take_idle(bench_context *context) {
   double spent_cpu = (double)(work_threads_cpu(&threads) - start_cpu);
   bench_sample(context, 0, 100.0 * spent_cpu / (double)(work_now() - start));
 }
-
-const bench_measure measure_idle = {
-    .series = {{"idle-cpu", "CPU burnt in 0.3 s after work", "percent", false}},
-    .series_count = 1,
-    .need = BENCH_NEEDS_SUBMIT,
-    .take = take_idle,
-};

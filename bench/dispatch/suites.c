@@ -3,21 +3,64 @@
 
 #include <stddef.h>
 
-static const bench_measure *const dispatch[] = {&measure_submit,
-                                                &measure_parallel_for,
-                                                &measure_claim,
-                                                &measure_queue_claims,
-                                                &measure_start_warm,
-                                                &measure_start_parked,
-                                                &measure_idle,
-                                                &measure_frame,
-                                                &measure_small_jobs,
-                                                &measure_skewed,
-                                                NULL};
+static const bench_measure dispatch[] = {
+    {{{"submit", "submit and run an empty job", "ns per job", false}},
+     take_submit,
+     BENCH_NEEDS_SUBMIT,
+     .in_sweep = true},
+    {{{"parallel-for", "parallel-for, grain 1, empty body", "ns per index", false}},
+     take_parallel_for,
+     BENCH_NEEDS_RANGES,
+     .in_sweep = true},
+    {{{"claim", "claim an update from the batch, chunk 8", "ns per update", false},
+      {"claim-shared-writes", "the same: writes to shared cache lines", "per update", false}},
+     take_claim,
+     .in_sweep = true},
+    {{{"queue-claims", "empty jobs: claims from the queue", "per job", false}},
+     take_queue_claims,
+     BENCH_NEEDS_COUNT,
+     .in_sweep = true},
+    {{{"start-warm", "submit -> 2nd worker runs, 10 us apart", "ns", false}},
+     take_start_warm,
+     BENCH_NEEDS_SUBMIT,
+     .workers_min = 2},
+    {{{"start-parked", "the same after 16 ms idle", "ns", false}},
+     take_start_parked,
+     BENCH_NEEDS_SUBMIT,
+     .workers_min = 2},
+    {{{"idle-cpu", "CPU burnt in 0.3 s after work", "percent", false}}, take_idle, .need = BENCH_NEEDS_SUBMIT},
+    {{{"efficiency-frame", "frame test: 400 jobs of 5 us per 16 ms", "efficiency", true},
+      {"frame-cpu", "frame test: CPU in it beyond the work", "us per frame", false},
+      {"frame-idle-cpu", "frame test: CPU from its end to the next", "us per frame", false}},
+     take_frame,
+     .need = BENCH_NEEDS_SUBMIT},
+    {{{"efficiency-1us-jobs", "20,000 jobs of 1 us, one by one", "efficiency", true}},
+     take_small_jobs,
+     .need = BENCH_NEEDS_SUBMIT},
+    {{{"efficiency-skewed", "1 of 100 costs 100 times more, grain 16", "efficiency", true}},
+     take_skewed,
+     .need = BENCH_NEEDS_RANGES},
+    {.take = NULL}};
 
-const bench_suite bench_dispatch = {"dispatch", "jobs, ranges, starts and frames, beside the peers", dispatch};
+static const bench_measure priority[] = {
+    {{{"urgent-from-outside", "urgent job, by a thread outside the pool", "us", false}},
+     take_urgent_outside,
+     BENCH_NEEDS_TWO_LEVELS,
+     .workers_min = 2},
+    {{{"urgent-from-inside", "urgent job, by a job", "us", false}},
+     take_urgent_inside,
+     BENCH_NEEDS_TWO_LEVELS,
+     .workers_min = 2},
+    {{{"urgent-behind-range", "the same behind one range, grain 1", "us", false}},
+     take_urgent_range,
+     BENCH_NEEDS_RANGES_AT_LEVELS,
+     .workers_min = 2},
+    {{{"submit-all-levels", "an empty job, all levels mixed", "ns per job", false}},
+     take_levels,
+     BENCH_NEEDS_LEVELS,
+     .workers_min = 2},
+    {.take = NULL}};
 
-static const bench_measure *const priority[] = {&measure_urgent_outside, &measure_urgent_inside, &measure_urgent_range,
-                                                &measure_levels, NULL};
-
-const bench_suite bench_priority = {"priority", "urgent jobs behind 100,000 that wait, beside the peers", priority};
+const bench_suite bench_suites[] = {{"dispatch", "jobs, ranges, starts and frames, beside the peers", dispatch},
+                                    {"priority", "urgent jobs behind 100,000 that wait, beside the peers", priority},
+                                    {0}};

@@ -26,11 +26,11 @@ typedef struct bench_wishes {
 typedef struct bench_system bench_system;
 
 struct bench_system {
-  uint32_t size;          /* of this struct: a library of another build is refused */
+  uint32_t size;          /* of this struct, from a library: one of another build is refused */
   const char *key;        /* short; heads the column, named by --only */
   const char *name;       /* with version */
   const char *convention; /* one line: is the caller counted, what spins, which configuration */
-  const char *only;       /* the measures that it takes part in, separated by blanks; null = all that it can do */
+  const char *only[2];    /* the measures that it takes part in; null = all that it can do */
 
   /* Null when the pool cannot be created. */
   void *(*create)(const bench_wishes *wishes);
@@ -53,9 +53,10 @@ struct bench_system {
   /* Sums since `create`: jobs that ended, and claims of one or more jobs from a shared queue. Null = not counted. */
   void (*count)(void *pool, uint64_t *jobs, uint64_t *claims);
 
-  /* A peer as it is fastest at a game server's frames: threads bound to processors, waiting awake where possible. Its
-   * key is this one's with "-best". Null for a system that is no peer, and for a best itself. */
-  const bench_system *best;
+  /* A peer as it is fastest at a game server's frames: threads bound to processors, waiting awake where possible. It is
+   * the same but for these; its name, too, unless that is null. */
+  void *(*create_best)(const bench_wishes *wishes);
+  const char *best_name, *best_convention;
 };
 
 typedef const bench_system *(*bench_peer_function)(void);

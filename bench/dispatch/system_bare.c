@@ -86,30 +86,23 @@ static void futex_destroy(void *system_pool) {
   free(pool);
 }
 
+#define FUTEX_FUNCTIONS                                                                                                \
+  .only = {"start-parked"}, .destroy = futex_destroy, .inside = pin_inside, .submit = futex_submit, .wait = futex_wait
+
 const bench_system system_futex = {
-    .size = sizeof(bench_system),
     .key = "futex",
     .name = "a bare futex",
     .convention = "one thread in FUTEX_WAIT, from before FUTEX_WAKE until it runs; no queue, no pool",
-    .only = "start-parked",
     .create = futex_create,
-    .destroy = futex_destroy,
-    .inside = pin_inside,
-    .submit = futex_submit,
-    .wait = futex_wait,
+    FUTEX_FUNCTIONS,
 };
 
 const bench_system system_futex_pinned = {
-    .size = sizeof(bench_system),
     .key = "futex-pin",
     .name = "a bare futex, pinned apart",
     .convention = "the same, waker and thread each pinned to a processor of its own",
-    .only = "start-parked",
     .create = futex_create_pinned,
-    .destroy = futex_destroy,
-    .inside = pin_inside,
-    .submit = futex_submit,
-    .wait = futex_wait,
+    FUTEX_FUNCTIONS,
 };
 
 /* ----------------------------------------------------------------------------------------------------- static split */
@@ -201,30 +194,24 @@ static void split_destroy(void *system_pool) {
   free(pool);
 }
 
+#define SPLIT_FUNCTIONS .destroy = split_destroy, .inside = pin_inside, .submit = split_submit, .wait = split_wait
+
 const bench_system system_split = {
-    .size = sizeof(bench_system),
     .key = "split",
     .name = "a static split",
     .convention =
         "caller counted; pinned apart, the threads spin all the time and know their share: the machine's ceiling",
-    .only = "efficiency-frame efficiency-1us-jobs",
+    .only = {"efficiency-frame", "efficiency-1us-jobs"},
     .create = split_create,
-    .destroy = split_destroy,
-    .inside = pin_inside,
-    .submit = split_submit,
-    .wait = split_wait,
+    SPLIT_FUNCTIONS,
 };
 
 const bench_system system_alone = {
-    .size = sizeof(bench_system),
     .key = "alone",
     .name = "the caller alone",
     .convention =
         "one thread, no other: efficiency is 1/workers, and its CPU is what sleeping for a frame costs anyway",
-    .only = "efficiency-frame",
+    .only = {"efficiency-frame"},
     .create = alone_create,
-    .destroy = split_destroy,
-    .inside = pin_inside,
-    .submit = split_submit,
-    .wait = split_wait,
+    SPLIT_FUNCTIONS,
 };

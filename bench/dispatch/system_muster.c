@@ -84,7 +84,6 @@ static void count_claims(void *pool, uint64_t *jobs, uint64_t *claims) {
   .levels = MUSTER_PRIORITIES, .submit_at = submit_at, .submit_range_at = submit_range_at, .count = count_claims
 
 const bench_system system_muster = {
-    .size = sizeof(bench_system),
     .key = "muster",
     .name = "Muster",
     .convention = "caller counted, works along in waits; as by default: worker threads kept off the caller's processor",
@@ -93,11 +92,10 @@ const bench_system system_muster = {
 };
 
 const bench_system system_muster_unpinned = {
-    .size = sizeof(bench_system),
     .key = "unpinned",
     .name = "Muster, affinity none",
     .convention = "the same with MUSTER_AFFINITY_NONE: the operating system places the threads",
-    .only = "start-parked efficiency-frame",
+    .only = {"start-parked", "efficiency-frame"},
     .create = create_unpinned,
     MUSTER_FUNCTIONS,
 };

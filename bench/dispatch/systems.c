@@ -10,27 +10,27 @@
 #include <unistd.h>
 
 struct entry {
-  const bench_system *builtin; /* or null: */
   const char *key, *name;
-  const char *packages; /* null: this is the best of the entry before it */
+  const bench_system *builtin; /* or null: */
+  const char *packages;        /* null: this is the best of the entry before it */
 };
 
 /* In the order of the table's columns. */
 static const struct entry entries[] = {
-    {&system_muster, "muster", NULL, NULL},
-    {&system_muster_unpinned, "unpinned", NULL, NULL},
-    {NULL, "tbb", "oneTBB", "g++ libtbb-dev"},
-    {NULL, "tbb-best", NULL, NULL},
-    {NULL, "openmp", "OpenMP", "gcc libgomp1"},
-    {NULL, "openmp-best", NULL, NULL},
-    {NULL, "glib", "GLib's GThreadPool", "libglib2.0-dev"},
-    {NULL, "glib-best", NULL, NULL},
-    {NULL, "libuv", "libuv's uv_queue_work", "libuv1-dev"},
-    {NULL, "libuv-best", NULL, NULL},
-    {&system_futex, "futex", NULL, NULL},
-    {&system_futex_pinned, "futex-pin", NULL, NULL},
-    {&system_split, "split", NULL, NULL},
-    {&system_alone, "alone", NULL, NULL},
+    {"muster", .builtin = &system_muster},
+    {"unpinned", .builtin = &system_muster_unpinned},
+    {"tbb", "oneTBB", .packages = "g++ libtbb-dev"},
+    {.key = "tbb-best"},
+    {"openmp", "OpenMP", .packages = "gcc libgomp1"},
+    {.key = "openmp-best"},
+    {"glib", "GLib's GThreadPool", .packages = "libglib2.0-dev"},
+    {.key = "glib-best"},
+    {"libuv", "libuv's uv_queue_work", .packages = "libuv1-dev"},
+    {.key = "libuv-best"},
+    {"futex", .builtin = &system_futex},
+    {"futex-pin", .builtin = &system_futex_pinned},
+    {"split", .builtin = &system_split},
+    {"alone", .builtin = &system_alone},
 };
 
 enum { ENTRIES = sizeof entries / sizeof *entries };
@@ -73,11 +73,18 @@ static void add(bench_systems *systems, const bench_system *system) {
 
 /* A peer with its best, or why there is none. */
 static void add_peer(bench_systems *systems, const struct entry *entry, const char *folder) {
+  static bench_system bests[ENTRIES];
   bench_absence *absence = &systems->absent[systems->absent_count];
   const bench_system *system = load(folder, entry->key, absence->reason, sizeof absence->reason);
   if (system) {
+    bench_system *best = &bests[entry - entries];
+    *best = *system;
+    best->key = entry[1].key;
+    best->create = system->create_best;
+    best->convention = system->best_convention;
+    if (system->best_name) best->name = system->best_name;
     add(systems, system);
-    add(systems, system->best);
+    add(systems, best);
     return;
   }
   absence->key = entry->key;
@@ -102,16 +109,10 @@ const char *bench_system_key(uint32_t number) {
   return number < ENTRIES ? entries[number].key : NULL;
 }
 
-/* Whether `key` is a word of `list`. */
-static bool lists(const char *list, const char *key) {
-  size_t length = strlen(key);
-  for (const char *at = list; (at = strstr(at, key)) != NULL; at += length)
-    if ((at == list || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0')) return true;
-  return false;
-}
-
 static bool offers(const bench_system *system, bench_need need) {
   switch (need) {
+  case BENCH_NEEDS_NOTHING:
+    return system == &system_muster;
   case BENCH_NEEDS_SUBMIT:
     return system->submit != NULL;
   case BENCH_NEEDS_RANGES:
@@ -122,16 +123,14 @@ static bool offers(const bench_system *system, bench_need need) {
     return system->levels >= 2;
   case BENCH_NEEDS_LEVELS:
     return system->levels > 2;
-  case BENCH_NEEDS_RANGES_AT_LEVELS:
-    return system->levels >= 2 && system->submit_range_at != NULL;
   default:
-    return true;
+    return system->levels >= 2 && system->submit_range_at != NULL;
   }
 }
 
 bool bench_takes_part(const bench_system *system, const bench_measure *measure, uint32_t workers) {
   if (workers < measure->workers_min) return false;
-  if (measure->muster_only && system != &system_muster) return false;
-  if (system->only && !lists(system->only, measure->series[0].key)) return false;
-  return offers(system, measure->need);
+  bool wanted = !system->only[0];
+  for (uint32_t i = 0; i < 2 && system->only[i]; i++) wanted |= strcmp(system->only[i], measure->series->key) == 0;
+  return wanted && offers(system, measure->need);
 }

@@ -11,7 +11,7 @@ enum { EMPTY_JOBS = 100000, EMPTY_INDICES = 10000000, SMALL_JOBS = 20000, SKEWED
 static const uint64_t patience_ns = 250000000; /* slow systems get fewer samples */
 static const double short_ns = 1000, long_ns = 100000;
 
-static void take_submit(bench_context *context) {
+void take_submit(bench_context *context) {
   uint32_t jobs = bench_amount(context, EMPTY_JOBS, EMPTY_JOBS / 20), runs = bench_amount(context, 9, 2);
   uint64_t begin = work_now();
   batch_run(context, jobs, 0);
@@ -21,21 +21,13 @@ static void take_submit(bench_context *context) {
   }
 }
 
-const bench_measure measure_submit = {
-    .series = {{"submit", "submit and run an empty job", "ns per job", false}},
-    .series_count = 1,
-    .need = BENCH_NEEDS_SUBMIT,
-    .in_sweep = true,
-    .take = take_submit,
-};
-
 /* Every index costs one turn of a loop that the compiler may neither drop nor vectorise, about a cycle. */
 static void empty_body(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
   (void)argument, (void)worker;
   for (uint64_t i = begin; i < end; i++) __asm__ volatile("" : : "r"(i));
 }
 
-static void take_parallel_for(bench_context *context) {
+void take_parallel_for(bench_context *context) {
   uint32_t indices = bench_amount(context, EMPTY_INDICES, EMPTY_INDICES / 20), runs = bench_amount(context, 10, 2);
   for (uint32_t run = 0; run <= runs; run++) {
     uint64_t start = work_now();
@@ -44,15 +36,7 @@ static void take_parallel_for(bench_context *context) {
   }
 }
 
-const bench_measure measure_parallel_for = {
-    .series = {{"parallel-for", "parallel-for, grain 1, empty body", "ns per index", false}},
-    .series_count = 1,
-    .need = BENCH_NEEDS_RANGES,
-    .in_sweep = true,
-    .take = take_parallel_for,
-};
-
-static void take_small_jobs(bench_context *context) {
+void take_small_jobs(bench_context *context) {
   uint32_t jobs = bench_amount(context, SMALL_JOBS, SMALL_JOBS / 10), runs = bench_amount(context, 7, 2);
   uint32_t turns = work_turns(short_ns);
   double alone_ns = jobs * batch_job_ns(turns);
@@ -61,13 +45,6 @@ static void take_small_jobs(bench_context *context) {
     if (run > 0) bench_sample(context, 0, alone_ns / ((double)spent * context->workers));
   }
 }
-
-const bench_measure measure_small_jobs = {
-    .series = {{"efficiency-1us-jobs", "20,000 jobs of 1 us, one by one", "efficiency", true}},
-    .series_count = 1,
-    .need = BENCH_NEEDS_SUBMIT,
-    .take = take_small_jobs,
-};
 
 static void skewed_body(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
   const uint32_t *turns = argument;
@@ -85,7 +62,7 @@ static void scatter_costs(uint32_t *turns, uint32_t indices) {
   }
 }
 
-static void take_skewed(bench_context *context) {
+void take_skewed(bench_context *context) {
   uint32_t indices = bench_amount(context, SKEWED_INDICES, SKEWED_INDICES / 10), runs = bench_amount(context, 6, 2);
   uint32_t *turns = malloc(indices * sizeof *turns);
   if (!turns) abort();
@@ -98,10 +75,3 @@ static void take_skewed(bench_context *context) {
   }
   free(turns);
 }
-
-const bench_measure measure_skewed = {
-    .series = {{"efficiency-skewed", "1 of 100 costs 100 times more, grain 16", "efficiency", true}},
-    .series_count = 1,
-    .need = BENCH_NEEDS_RANGES,
-    .take = take_skewed,
-};

@@ -86,7 +86,6 @@ static void *submit_from_outside(void *argument) {
   while (!load_acquire_u32(&run->ready)) work_sleep(look_again_ns);
   for (uint32_t i = 0; i < run->samples; i++) {
     urgent_slot *slot = &run->slots[i];
-    *slot = (urgent_slot){.run = run};
     work_sleep(gap_ns + random_at(1, 2, 3, i) % gap_spread_ns);
     if (load_relaxed_u64(&run->begun) > run->backlog / 5 * 4) break;
     submit_urgent(slot);
@@ -136,29 +135,13 @@ static void take_outside(bench_context *context, bool as_range) {
   free(run.slots);
 }
 
-static void take_urgent_outside(bench_context *context) {
+void take_urgent_outside(bench_context *context) {
   take_outside(context, false);
 }
 
-static void take_urgent_range(bench_context *context) {
+void take_urgent_range(bench_context *context) {
   take_outside(context, true);
 }
-
-const bench_measure measure_urgent_outside = {
-    .series = {{"urgent-from-outside", "urgent job, by a thread outside the pool", "us", false}},
-    .series_count = 1,
-    .need = BENCH_NEEDS_TWO_LEVELS,
-    .workers_min = 2,
-    .take = take_urgent_outside,
-};
-
-const bench_measure measure_urgent_range = {
-    .series = {{"urgent-behind-range", "the same behind one range, grain 1", "us", false}},
-    .series_count = 1,
-    .need = BENCH_NEEDS_RANGES_AT_LEVELS,
-    .workers_min = 2,
-    .take = take_urgent_range,
-};
 
 /* ------------------------------------------------------------------------------------------------------ from inside */
 
@@ -179,7 +162,7 @@ static void submit_mixed_backlog(void *argument, uint32_t worker) {
   system->wait(pool);
 }
 
-static void take_urgent_inside(bench_context *context) {
+void take_urgent_inside(bench_context *context) {
   urgent_run run = prepare(context);
   for (uint32_t i = 0; i < run.samples; i++) {
     float share = muster_random_share(random_at(1, 2, 4, i));
@@ -192,14 +175,6 @@ static void take_urgent_inside(bench_context *context) {
   collect(&run, run.samples);
   free(run.slots);
 }
-
-const bench_measure measure_urgent_inside = {
-    .series = {{"urgent-from-inside", "urgent job, by a job", "us", false}},
-    .series_count = 1,
-    .need = BENCH_NEEDS_TWO_LEVELS,
-    .workers_min = 2,
-    .take = take_urgent_inside,
-};
 
 /* ------------------------------------------------------------------------------------------------------- all levels */
 
@@ -216,7 +191,7 @@ static void submit_at_all_levels(void *argument, uint32_t worker) {
   system->wait(run->context->pool);
 }
 
-static void take_levels(bench_context *context) {
+void take_levels(bench_context *context) {
   uint32_t runs = bench_amount(context, 9, 2);
   urgent_run run = prepare(context);
   for (uint32_t i = 0; i <= runs; i++) {
@@ -226,11 +201,3 @@ static void take_levels(bench_context *context) {
   }
   free(run.slots);
 }
-
-const bench_measure measure_levels = {
-    .series = {{"submit-all-levels", "an empty job, all levels mixed", "ns per job", false}},
-    .series_count = 1,
-    .need = BENCH_NEEDS_LEVELS,
-    .workers_min = 2,
-    .take = take_levels,
-};

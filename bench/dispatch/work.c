@@ -53,27 +53,20 @@ void work_threads_find(work_threads *threads) {
 }
 
 /* The clock of a thread that is known by its id only: as the kernel encodes it, and pthread_getcpuclockid() does. */
-static clockid_t clock_of(int32_t id) {
+static uint32_t clock_of(int32_t id) {
   enum { PER_THREAD = 4, SCHEDULED = 2 };
-  return (clockid_t)(~(uint32_t)id << 3 | PER_THREAD | SCHEDULED);
+  return ~(uint32_t)id << 3 | PER_THREAD | SCHEDULED;
 }
 
 uint64_t work_threads_cpu(const work_threads *threads) {
-  uint64_t sum_ns = 0;
-  for (uint32_t i = 0; i < threads->count; i++) {
-    struct timespec used;
-    if (clock_gettime(clock_of(threads->ids[i]), &used) == 0)
-      sum_ns += (uint64_t)used.tv_sec * second_ns + (uint64_t)used.tv_nsec;
-  }
+  uint64_t sum_ns = 0, used_ns;
+  for (uint32_t i = 0; i < threads->count; i++)
+    if (clock_other_cpu(clock_of(threads->ids[i]), &used_ns)) sum_ns += used_ns;
   return sum_ns;
 }
 
 uint32_t work_turns(double ns) {
   return (uint32_t)(ns / turn_ns);
-}
-
-uint64_t work_system_now(void) {
-  return clock_system();
 }
 
 void work_sleep_until(uint64_t system_ns) {

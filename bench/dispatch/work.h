@@ -34,10 +34,9 @@ uint32_t work_turns(double ns);
 /* Works. */
 void work_turn(uint32_t turns);
 
-/* Sleeps. The point in time is one of work_system_now. */
+/* Sleeps. The point in time is one of clock_system. */
 void work_sleep_until(uint64_t system_ns);
 void work_sleep(uint64_t ns);
-uint64_t work_system_now(void);
 
 /* Waits with the processor busy. */
 void work_spin(uint64_t ns);

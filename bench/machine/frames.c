@@ -7,17 +7,12 @@
 #include <muster/jobs.h>
 
 #include <stdlib.h>
-
-/* Aligned apart, so that no thread waits for a cache line of another. */
-typedef struct machine_seat {
-  _Alignas(128) machine_watch watch;
-} machine_seat;
+#include <string.h>
 
 struct machine_crew {
   clock_source clock;
   muster_pool *pool;
-  machine_seat *seats;    /* one for each piece of a frame, which is as many as there are workers */
-  machine_watch *watches; /* side by side, after a frame */
+  machine_watch *watches; /* one for each piece of a frame, which is as many as there are workers */
   uint32_t workers;
   uint64_t deadline_ns;
 };
@@ -37,7 +32,7 @@ static void watch_frame(const clock_source *clock, machine_watch *watch, uint64_
 static void watch_pieces(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
   machine_crew *crew = argument;
   (void)worker;
-  for (uint64_t i = begin; i < end; i++) watch_frame(&crew->clock, &crew->seats[i].watch, crew->deadline_ns);
+  for (uint64_t i = begin; i < end; i++) watch_frame(&crew->clock, &crew->watches[i], crew->deadline_ns);
 }
 
 machine_crew *machine_crew_create(uint32_t workers, const char **wrong) {
@@ -48,12 +43,11 @@ machine_crew *machine_crew_create(uint32_t workers, const char **wrong) {
   pool.workers = workers;
   crew->workers = workers;
   crew->clock = clock_calibrate();
-  crew->seats = aligned_alloc(_Alignof(machine_seat), workers * sizeof *crew->seats);
-  crew->watches = calloc(workers, sizeof *crew->watches);
+  crew->watches = aligned_alloc(_Alignof(machine_watch), workers * sizeof *crew->watches);
   crew->pool = muster_pool_create(&pool);
   if (!crew->pool) *wrong = muster_last_error();
-  if (crew->pool && crew->seats && crew->watches) {
-    for (uint32_t i = 0; i < workers; i++) crew->seats[i] = (machine_seat){0};
+  if (crew->pool && crew->watches) {
+    memset(crew->watches, 0, workers * sizeof *crew->watches);
     return crew;
   }
   machine_crew_destroy(crew, NULL);
@@ -64,17 +58,15 @@ bool machine_crew_watch(machine_crew *crew, uint64_t budget_ns, machine_report *
   crew->deadline_ns = clock_now(&crew->clock) + budget_ns;
   if (muster_parallel_for(crew->pool, MUSTER_PRIORITY_NORMAL, crew->workers, 1, watch_pieces, crew) != MUSTER_OK)
     return false;
-  for (uint32_t i = 0; i < crew->workers; i++) crew->watches[i] = crew->seats[i].watch;
   machine_add_frame(report, crew->watches, crew->workers);
   return true;
 }
 
 void machine_crew_destroy(machine_crew *crew, machine_report *report) {
   if (!crew) return;
-  for (uint32_t i = 0; report && i < crew->workers; i++) machine_add_watch(report, &crew->seats[i].watch);
+  for (uint32_t i = 0; report && i < crew->workers; i++) machine_add_watch(report, &crew->watches[i]);
   muster_pool_destroy(crew->pool);
   free(crew->watches);
-  free(crew->seats);
   free(crew);
 }
 

@@ -28,9 +28,12 @@ typedef struct machine_stalls {
   uint64_t count, total_ns, longest_ns;
 } machine_stalls;
 
-/* What one thread saw in its current or last frame... */
+/* What one thread saw in its current or last frame... Aligned apart, so that no thread waits for a cache line of
+ * another.
+ */
 typedef struct machine_watch {
-  uint64_t deadline_ns, mark_ns, mark_cpu_ns, former_cpu_ns; /* former: CPU time at the reading before the mark */
+  _Alignas(128) uint64_t deadline_ns;
+  uint64_t mark_ns, mark_cpu_ns, former_cpu_ns; /* former: CPU time at the reading before the mark */
   uint64_t late_own_ns, late_wall_ns;
   uint64_t longest_own_ns; /* step of those that ended before the deadline */
   bool missed;             /* the thread woke after the deadline, and saw nothing */

@@ -10,10 +10,6 @@ const uint64_t machine_limits_ns[MACHINE_LIMITS] = {
 
 static const double second_ns = 1e9;
 
-static uint64_t smaller(uint64_t a, uint64_t b) {
-  return a < b ? a : b;
-}
-
 static uint64_t larger(uint64_t a, uint64_t b) {
   return a > b ? a : b;
 }
@@ -51,7 +47,7 @@ bool machine_watch_step(machine_watch *watch, uint64_t now_ns, uint64_t cpu_ns) 
     return true;
   }
   watch->late_wall_ns = now_ns - watch->deadline_ns;
-  watch->late_own_ns = smaller(watch->late_wall_ns, own_ns);
+  watch->late_own_ns = own_ns < watch->late_wall_ns ? own_ns : watch->late_wall_ns;
   return false;
 }
 

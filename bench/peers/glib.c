@@ -85,8 +85,7 @@ static void *create_best(const bench_wishes *wishes) {
 
 const bench_system *bench_peer(void) {
   static char name[64];
-  static bench_system best;
-  static bench_system system = {
+  static const bench_system system = {
       .size = sizeof system,
       .key = "glib",
       .name = name,
@@ -99,14 +98,10 @@ const bench_system *bench_peer(void) {
       .wait = wait_asleep,
       .levels = 2,
       .submit_at = submit_at,
-      .best = &best,
+      .create_best = create_best,
+      .best_convention = "the same, each thread bound to a processor; kept awake, they would take the caller's",
   };
   g_snprintf(name, sizeof name, "GLib %u.%u.%u GThreadPool", glib_major_version, glib_minor_version,
              glib_micro_version);
-  best = system;
-  best.key = "glib-best";
-  best.convention = "the same, each thread bound to a processor; kept awake, they would take the caller's";
-  best.create = create_best;
-  best.best = NULL;
   return &system;
 }

@@ -63,8 +63,7 @@ static void *create_best(const bench_wishes *wishes) {
 
 const bench_system *bench_peer(void) {
   static char name[64];
-  static bench_system best;
-  static bench_system system = {
+  static const bench_system system = {
       .size = sizeof system,
       .key = "libuv",
       .name = name,
@@ -75,13 +74,9 @@ const bench_system *bench_peer(void) {
       .inside = pin_inside,
       .submit = submit,
       .wait = wait_asleep,
-      .best = &best,
+      .create_best = create_best,
+      .best_convention = "the same, each thread bound to a processor; kept awake, they would take the caller's",
   };
   snprintf(name, sizeof name, "libuv %s uv_queue_work", uv_version_string());
-  best = system;
-  best.key = "libuv-best";
-  best.convention = "the same, each thread bound to a processor; kept awake, they would take the caller's";
-  best.create = create_best;
-  best.best = NULL;
   return &system;
 }

@@ -2,7 +2,7 @@
  * not linked with it: openmp_tasks.c is, and is loaded in the process that measures, after the environment of the
  * measured system was set. By default the environment is the user's: OMP_WAIT_POLICY and the like are not touched.
  * Levels are left out: libgomp lets at most 64 jobs per thread wait and runs every further one inside its submit. */
-#include "openmp_tasks.h"
+#include "system.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const openmp_tasks *tasks;
+static const bench_system *tasks;
 
 /* The path of the other library, beside this one. */
-static const openmp_tasks *load(void) {
+static const bench_system *load(void) {
   char path[PATH_MAX];
   Dl_info own;
   if (dladdr((const void *)&tasks, &own) == 0) return NULL;
@@ -63,18 +63,6 @@ static void parallel_for(void *pool, uint64_t count, uint64_t grain, bench_range
 #define NAME "GNU OpenMP (libgomp) " __VERSION__
 #endif
 
-#define FUNCTIONS                                                                                                      \
-  .destroy = destroy, .inside = inside, .submit = submit, .wait = wait_for_all, .parallel_for = parallel_for
-
-static const bench_system best = {
-    .size = sizeof best,
-    .key = "openmp-best",
-    .name = NAME ", bound and awake",
-    .convention = "the same with OMP_WAIT_POLICY=active, OMP_PROC_BIND=true, OMP_PLACES=threads: never sleeps",
-    .create = create_best,
-    FUNCTIONS,
-};
-
 const bench_system *bench_peer(void) {
   static const bench_system system = {
       .size = sizeof system,
@@ -83,8 +71,14 @@ const bench_system *bench_peer(void) {
       .convention = "caller counted, works along; waits as OMP_WAIT_POLICY says (default: spins, then sleeps). Behind "
                     "64 jobs per thread a submit runs the job itself, so no backlog and no levels",
       .create = create,
-      FUNCTIONS,
-      .best = &best,
+      .destroy = destroy,
+      .inside = inside,
+      .submit = submit,
+      .wait = wait_for_all,
+      .parallel_for = parallel_for,
+      .create_best = create_best,
+      .best_name = NAME ", bound and awake",
+      .best_convention = "the same with OMP_WAIT_POLICY=active, OMP_PROC_BIND=true, OMP_PLACES=threads: never sleeps",
   };
   return &system;
 }

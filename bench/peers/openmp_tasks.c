@@ -1,7 +1,7 @@
 /* OpenMP's own part of the peer: explicit tasks inside a parallel region, and parallel loops over pieces, dealt out
  * dynamically. Loaded by openmp.c in the process that measures, once the environment is what the run-time library shall
  * read as it starts. */
-#include "openmp_tasks.h"
+#include "system.h"
 
 #include <omp.h>
 #include <stddef.h>
@@ -53,7 +53,8 @@ static void parallel_for(void *pool, uint64_t count, uint64_t grain, bench_range
   for (uint64_t i = 0; i < pieces; i++) run(argument, i * piece, i + 1 < pieces ? (i + 1) * piece : count, 0);
 }
 
-const openmp_tasks openmp_functions = {
+/* The one symbol of this library: the functions alone. */
+__attribute__((visibility("default"))) const bench_system openmp_functions = {
     .create = create,
     .destroy = destroy,
     .inside = inside,

@@ -138,11 +138,14 @@ void wait(void *pool) {
     self->group.wait();
 }
 
+// Inside an arena.
+void run_range(uint64_t count, uint64_t grain, bench_range run, void *argument) {
+  tbb::parallel_for(tbb::blocked_range<uint64_t>(0, count, grain),
+                    [=](const tbb::blocked_range<uint64_t> &piece) { run(argument, piece.begin(), piece.end(), 0); });
+}
+
 void parallel_for(void *pool, uint64_t count, uint64_t grain, bench_range run, void *argument) {
-  static_cast<adaptor *>(pool)->arena.execute([=] {
-    tbb::parallel_for(tbb::blocked_range<uint64_t>(0, count, grain),
-                      [=](const tbb::blocked_range<uint64_t> &piece) { run(argument, piece.begin(), piece.end(), 0); });
-  });
+  static_cast<adaptor *>(pool)->arena.execute([=] { run_range(count, grain, run, argument); });
 }
 
 void submit_at(void *pool, uint32_t level, bench_job run, void *argument) {
@@ -158,8 +161,7 @@ void submit_range_at(void *pool, uint32_t level, uint64_t count, uint64_t grain,
   adaptor *self = static_cast<adaptor *>(pool);
   self->outstanding.fetch_add(1, std::memory_order_relaxed);
   self->levels[level].enqueue([=] {
-    tbb::parallel_for(tbb::blocked_range<uint64_t>(0, count, grain),
-                      [=](const tbb::blocked_range<uint64_t> &piece) { run(argument, piece.begin(), piece.end(), 0); });
+    run_range(count, grain, run, argument);
     self->leave();
   });
 }
@@ -182,10 +184,8 @@ extern "C" const bench_system *bench_peer(void) {
   system.levels = LEVELS;
   system.submit_at = submit_at;
   system.submit_range_at = submit_range_at;
-  static bench_system best = system;
-  best.key = "tbb-best";
-  best.convention = "the same, each thread bound to a processor; without levels kept awake by jobs of a low priority";
-  best.create = create_best;
-  system.best = &best;
+  system.create_best = create_best;
+  system.best_convention =
+      "the same, each thread bound to a processor; without levels kept awake by jobs of a low priority";
   return &system;
 }

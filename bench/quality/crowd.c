@@ -71,15 +71,12 @@ void crowd_close(struct crowd *crowd) {
   free(crowd->observers);
 }
 
-double crowd_demand(const struct crowd *crowd) {
-  double sum = 0;
-  for (uint32_t i = 0; i < crowd->count; i++) sum += crowd->members[i].cost_s / crowd->members[i].shortest_s;
-  return sum;
-}
-
-double crowd_wish(const struct crowd *crowd) {
-  double sum = 0;
-  for (uint32_t i = 0; i < crowd->count; i++) sum += crowd->members[i].cost_s / crowd->members[i].longest_s;
+double crowd_demand(const struct crowd *crowd, double *wish) {
+  double sum = *wish = 0;
+  for (const crowd_member *member = crowd->members; member < crowd->members + crowd->count; member++) {
+    sum += member->cost_s / member->shortest_s;
+    *wish += member->cost_s / member->longest_s;
+  }
   return sum;
 }
 
@@ -102,16 +99,20 @@ static double set_periods(struct crowd *crowd, double mu, double stretch) {
   return cpu;
 }
 
-double crowd_solve(struct crowd *crowd, double cpu, double stretch) {
-  double low = 1e-9, high = 1e12, staleness = 0, weights = 0;
+void crowd_fit(struct crowd *crowd, double low, double high, double stretch, double cpu, crowd_cpu_function *cpu_of) {
   for (int i = 0; i < 100; i++) {
     double middle = sqrt(low * high);
-    if (set_periods(crowd, middle, stretch) > cpu)
+    if (cpu_of(crowd, middle, stretch) > cpu)
       low = middle;
     else
       high = middle;
   }
-  set_periods(crowd, high, stretch);
+  cpu_of(crowd, high, stretch);
+}
+
+double crowd_solve(struct crowd *crowd, double cpu, double stretch) {
+  double staleness = 0, weights = 0;
+  crowd_fit(crowd, 1e-9, 1e12, stretch, cpu, set_periods);
   for (uint32_t i = 0; i < crowd->count; i++) {
     staleness += crowd->members[i].weight * crowd->members[i].period_s * 0.5;
     weights += crowd->members[i].weight;

@@ -66,12 +66,16 @@ bool crowd_reserve(struct crowd *crowd, uint32_t agents, uint32_t observers);
 void crowd_put(struct crowd *crowd, uint32_t number, crowd_place place, uint32_t type);
 void crowd_close(struct crowd *crowd);
 
-/* CPU that all agents take at the shortest and at the longest periods, in seconds per second. */
-double crowd_demand(const struct crowd *crowd);
-double crowd_wish(const struct crowd *crowd);
+/* CPU that all agents take at the shortest periods, and at the longest, their wish, in seconds per second. */
+double crowd_demand(const struct crowd *crowd, double *wish);
 
 /* Weights become 2^(octaves x importance). */
 void crowd_weigh(struct crowd *crowd, double octaves);
+
+/* Sets members for the factor in low .. high at which they take this much CPU. `cpu_of` sets them for a factor and
+ * returns the CPU that they take then, which falls as the factor grows. */
+typedef double crowd_cpu_function(struct crowd *crowd, double factor, double stretch);
+void crowd_fit(struct crowd *crowd, double low, double high, double stretch, double cpu, crowd_cpu_function *cpu_of);
 
 /* Sets every member's period_s to the optimum for this much CPU, where periods may be `stretch` times the longest;
  * returns the staleness in ms. */

@@ -19,36 +19,21 @@ void rule_round_robin(struct crowd *crowd, double cpu_s, rule_span span) {
   }
 }
 
-/* Converts a period to frames. */
-typedef struct rule_scale {
-  double frames_per_m2, stretch;
-} rule_scale;
-
-static uint32_t frames_between(const crowd_member *member, rule_scale scale) {
+/* Sets how many frames are between two updates of each; returns the mean CPU of a frame. */
+static double set_frames(struct crowd *crowd, double frames_per_m2, double stretch) {
   static const double frame_s = CROWD_FRAME_NS * 1e-9;
-  double distance_m = fmax(member->distance_m, 25.0), frames = floor(distance_m * distance_m * scale.frames_per_m2);
-  double fewest = ceil(member->shortest_s / frame_s - 1e-9), most = floor(member->longest_s * scale.stretch / frame_s);
-  return (uint32_t)fmin(fmax(frames, fewest), most);
-}
-
-static double mean_cpu(const struct crowd *crowd, rule_scale scale) {
   double cpu_s = 0;
-  for (uint32_t i = 0; i < crowd->count; i++)
-    cpu_s += crowd->members[i].cost_s / frames_between(&crowd->members[i], scale);
+  for (crowd_member *member = crowd->members; member < crowd->members + crowd->count; member++) {
+    double distance_m = fmax(member->distance_m, 25.0), frames = floor(distance_m * distance_m * frames_per_m2);
+    double fewest = ceil(member->shortest_s / frame_s - 1e-9), most = floor(member->longest_s * stretch / frame_s);
+    member->every = (uint32_t)fmin(fmax(frames, fewest), most);
+    cpu_s += member->cost_s / member->every;
+  }
   return cpu_s;
 }
 
 void rule_distance(struct crowd *crowd, double cpu_s, double stretch, rule_span span) {
-  double low = 1e-12, high = 1e6;
-  for (int i = 0; i < 100; i++) {
-    double middle = sqrt(low * high);
-    if (mean_cpu(crowd, (rule_scale){middle, stretch}) > cpu_s)
-      low = middle;
-    else
-      high = middle;
-  }
-  for (uint32_t i = 0; i < crowd->count; i++)
-    crowd->members[i].every = frames_between(&crowd->members[i], (rule_scale){high, stretch});
+  crowd_fit(crowd, 1e-12, 1e6, stretch, cpu_s, set_frames);
   for (uint32_t frame = 0; frame < span.to; frame++) {
     rule_next_frame(crowd, frame, span);
     for (uint32_t i = 0; i < crowd->count; i++)

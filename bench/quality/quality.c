@@ -21,7 +21,7 @@ enum { PATIENT = QUALITY_CROWDS - 2, SPAWNS };
 /* The part of the CPU that wishes may take: the default, or less where many agents matter. */
 static const double wish_part = 0.5, wish_part_patient = 1.0 / 3.0;
 
-static const char *const crowd_names[QUALITY_CROWDS][2] = {
+const char *const quality_crowds[QUALITY_CROWDS][2] = {
     {"uniform", "1000 agents for each observer, updates of 20 us; periods from 100 ms to 2 s"},
     {"mixed", "the same in three types, updates of 10, 40 and 160 us"},
     {"dense", "as uniform, but 125 agents for each observer: more than half of all matter to an observer"},
@@ -32,9 +32,9 @@ static const char *const crowd_names[QUALITY_CROWDS][2] = {
 /* Shares of the CPU that all agents at the shortest period would take. */
 static const double shares[QUALITY_SHARES] = {0.6, 0.3, 0.1, 0.03, 0.01};
 
-static const uint32_t octaves[QUALITY_JUDGES] = {12, 6};
+const uint32_t quality_octaves[QUALITY_JUDGES] = {12, 6};
 
-static const char *const rules[QUALITY_RULES][2] = {
+const char *const quality_rules[QUALITY_RULES][2] = {
     {"importance", "Muster's default: the law of importance with k = 12, and deadlines"},
     {"importance-6", "the same with k = 6"},
     {"square-root", "Muster's square-root rule in the papers' order, elasticity from importance as for k = 6"},
@@ -50,35 +50,11 @@ static const rule_muster_def muster_rules[] = {
     [QUALITY_ELASTIC] = {MUSTER_ELASTIC_RATE, MUSTER_ORDER_PRIORITY, 12.0f},
 };
 
-uint32_t quality_octaves(uint32_t judge) {
-  return octaves[judge];
-}
-
-quality_rule quality_own_rule(uint32_t judge) {
-  return judge == 0 ? QUALITY_IMPORTANCE : QUALITY_IMPORTANCE_6;
-}
-
-const char *quality_rule_name(quality_rule rule) {
-  return rules[rule][0];
-}
-
-const char *quality_rule_summary(quality_rule rule) {
-  return rules[rule][1];
-}
-
-const char *quality_crowd_name(uint32_t crowd) {
-  return crowd < QUALITY_CROWDS ? crowd_names[crowd][0] : NULL;
-}
-
-const char *quality_crowd_summary(uint32_t crowd) {
-  return crowd < QUALITY_CROWDS ? crowd_names[crowd][1] : NULL;
-}
-
 /* The optima of all judges; returns the longest period that the rule of importance may give. */
 static double solve(struct crowd *crowd, double cpu, double stretch, quality_case *result) {
   double longest_s = 0;
   for (uint32_t judge = 0; judge < QUALITY_JUDGES; judge++) {
-    crowd_weigh(crowd, octaves[judge]);
+    crowd_weigh(crowd, quality_octaves[judge]);
     result->optimum_ms[judge] = crowd_solve(crowd, cpu, INFINITY);
     result->wish[judge] = crowd_solve(crowd, cpu, stretch) / result->optimum_ms[judge];
     for (uint32_t i = 0; i < crowd->count; i++) longest_s = fmax(longest_s, crowd->members[i].period_s);
@@ -108,20 +84,21 @@ static bool run_rule(struct crowd *crowd, quality_rule rule, double cpu_s, doubl
 
 static void judge(struct crowd *crowd, const quality_case *of_case, quality_result *result) {
   for (uint32_t judge = 0; judge < QUALITY_JUDGES; judge++) {
-    crowd_weigh(crowd, octaves[judge]);
+    crowd_weigh(crowd, quality_octaves[judge]);
     result->staleness_ms[judge] = crowd_staleness(crowd);
     result->ratio[judge] = result->staleness_ms[judge] / of_case->optimum_ms[judge];
   }
 }
 
 static bool measure_case(struct crowd *crowd, double part, const quality_setup *setup, quality_case *result) {
-  double cpu = crowd_demand(crowd) * result->cpu, cpu_s = cpu * CROWD_FRAME_NS * 1e-9;
-  result->load = crowd_wish(crowd) / cpu;
+  double cpu = crowd_demand(crowd, &result->load) * result->cpu, cpu_s = cpu * CROWD_FRAME_NS * 1e-9;
+  result->load /= cpu;
   double stretch = fmax(1.0, result->load / part);
   rule_span span = span_of(solve(crowd, cpu, stretch, result), setup->quick);
   for (quality_rule rule = 0; rule < QUALITY_RULES; rule++) {
     char doing[128];
-    snprintf(doing, sizeof doing, "%s, %.0f %% of the CPU: %s", result->crowd, result->cpu * 100, rules[rule][0]);
+    snprintf(doing, sizeof doing, "%s, %.0f %% of the CPU: %s", result->crowd, result->cpu * 100,
+             quality_rules[rule][0]);
     if (setup->show) setup->show(doing, setup->user);
     crowd_restart(crowd);
     if (!run_rule(crowd, rule, cpu_s, part, stretch, span)) return false;
@@ -133,7 +110,7 @@ static bool measure_case(struct crowd *crowd, double part, const quality_setup *
 
 static bool is_wanted(const quality_setup *setup, uint32_t number) {
   if (number == SPAWNS && !setup->spawns) return false;
-  return !setup->only || strcmp(setup->only, crowd_names[number][0]) == 0;
+  return !setup->only || strcmp(setup->only, quality_crowds[number][0]) == 0;
 }
 
 static bool open_crowd(struct crowd *crowd, const quality_setup *setup, uint32_t number) {
@@ -151,8 +128,10 @@ const char *quality_measure(const quality_setup *setup, quality_case cases[QUALI
     if (!open_crowd(&crowd, setup, i)) wrong = i == SPAWNS ? muster_last_error() : "out of memory";
     for (uint32_t share = 0; share < QUALITY_SHARES && !wrong; share++) {
       quality_case *result = &cases[(*count)++];
-      *result = (quality_case){
-          .crowd = crowd_names[i][0], .cpu = shares[share], .agents = crowd.count, .observers = crowd.observer_count};
+      *result = (quality_case){.crowd = quality_crowds[i][0],
+                               .cpu = shares[share],
+                               .agents = crowd.count,
+                               .observers = crowd.observer_count};
       if (!measure_case(&crowd, i == PATIENT ? wish_part_patient : wish_part, setup, result))
         wrong = muster_last_error();
     }

@@ -58,17 +58,11 @@ typedef struct quality_case {
   quality_result rules[QUALITY_RULES];
 } quality_case;
 
-/* k of a judge, and Muster's rule that was given the same weights. */
-uint32_t quality_octaves(uint32_t judge);
-quality_rule quality_own_rule(uint32_t judge);
+/* k of each judge; Muster's rule that was given the same weights has the judge's number. */
+extern const uint32_t quality_octaves[QUALITY_JUDGES];
 
-/* A rule's name, as in rows, and what it is. */
-const char *quality_rule_name(quality_rule rule);
-const char *quality_rule_summary(quality_rule rule);
-
-/* A crowd's name and what it is; null beyond the last. */
-const char *quality_crowd_name(uint32_t crowd);
-const char *quality_crowd_summary(uint32_t crowd);
+/* The name of each rule and of each crowd, as in rows, and what it is. */
+extern const char *const quality_rules[QUALITY_RULES][2], *const quality_crowds[QUALITY_CROWDS][2];
 
 /* Measures the cases: all shares of the first crowd, then of the next. Null, or what went wrong. */
 const char *quality_measure(const quality_setup *setup, quality_case cases[QUALITY_CASES], uint32_t *count);

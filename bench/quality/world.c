@@ -1,6 +1,8 @@
 /* The crowd in a Muster world. */
 #include "rules.h"
 
+#include "scenarios/scaffold.h"
+
 #include <math.h>
 
 #define BUDGET_LEAST_NS 10000u
@@ -19,17 +21,13 @@ static muster_atom_result go_on(muster_update *update) {
 static bool register_types(muster_world *world, struct crowd *crowd, muster_type types[CROWD_TYPES_MAX]) {
   for (uint32_t i = 0; i < crowd->type_count; i++) {
     muster_atom atoms[CROWD_ATOMS_MAX];
-    muster_type_def type = muster_default_type_def();
-    type.atoms = atoms;
-    type.atom_count = crowd->types[i].atoms;
-    for (uint32_t atom = 0; atom < type.atom_count; atom++)
-      atoms[atom] = (muster_atom){atom + 1 < type.atom_count ? go_on : refresh, MUSTER_ROLE_BEHAVIOUR,
-                                  crowd->types[i].cost_ns / type.atom_count};
-    type.period_ns = crowd->types[i].period_ns;
-    type.period_max_ns = crowd->types[i].period_max_ns;
+    const crowd_type *of = &crowd->types[i];
+    muster_type_def type = scaffold_type(NULL, atoms, of->atoms, 0, of->period_ns, of->period_max_ns);
+    for (uint32_t atom = 0; atom < of->atoms; atom++)
+      atoms[atom] =
+          (muster_atom){atom + 1 < of->atoms ? go_on : refresh, MUSTER_ROLE_BEHAVIOUR, of->cost_ns / of->atoms};
     type.user = crowd;
-    types[i] = muster_type_register(world, &type);
-    if (types[i].index == 0) return false;
+    if (scaffold_register(world, &type, &types[i])) return false;
   }
   return true;
 }
@@ -44,12 +42,11 @@ static bool populate(muster_world *world, struct crowd *crowd) {
     if (muster_observer_add(world, &def).generation == 0) return false;
   }
   for (uint32_t i = 0; i < crowd->count; i++) {
-    muster_agent_def def = muster_default_agent_def();
-    def.type = types[crowd->members[i].type];
-    def.position = crowd->members[i].place.position;
-    def.partition = crowd->members[i].place.partition;
-    def.user = &crowd->members[i];
-    if (muster_agent_is_null(muster_agent_spawn(world, &def))) return false;
+    crowd_member *member = &crowd->members[i];
+    muster_agent_def def = scaffold_agent(types[member->type], member->place.position, NULL);
+    def.partition = member->place.partition;
+    def.user = member;
+    if (scaffold_spawn(world, &def, NULL)) return false;
   }
   return true;
 }

@@ -1,6 +1,4 @@
 /* Memory of the machine and of this process. */
-#include "resident.h"
-
 #include "scale.h"
 
 #include <inttypes.h>
@@ -24,7 +22,7 @@ uint64_t scale_bytes_available(void) {
   return kibibytes > UINT64_MAX / 1024 ? UINT64_MAX : kibibytes * 1024;
 }
 
-uint64_t resident_bytes(void) {
+uint64_t scale_bytes_resident(void) {
   uint64_t pages = 0;
   FILE *file = fopen("/proc/self/statm", "r");
   if (!file) return 0;

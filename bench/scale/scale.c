@@ -1,8 +1,9 @@
 /* The measures of a row, in two worlds: one in which agents run, and one in which there is nothing to do. */
 
 #include "plain.h"
-#include "resident.h"
 #include "rounds.h"
+
+#include "base/clock.h"
 
 #include <math.h>
 
@@ -51,25 +52,20 @@ static bool spend_frame(struct square *square, struct spent *spent) {
   return true;
 }
 
-/* Frames in which all observers stand, then as many updates in the plain loop. */
-static bool measure_round(struct square *square, plain_loop *loop, double *overhead_ns, double *loop_ns,
-                          uint64_t *updates) {
-  struct spent spent = {0};
-  for (int i = 0; i < ROUND_FRAMES; i++)
-    if (!spend_frame(square, &spent)) return false;
-  *updates += spent.updates;
-  if (spent.updates == 0) return true;
-  *loop_ns = (double)plain_run(loop, spent.updates) / (double)spent.updates;
-  *overhead_ns = (double)spent.cpu_ns / (double)spent.updates - *loop_ns;
-  return true;
-}
-
+/* Rounds of frames in which all observers stand, then as many updates in the plain loop. */
 static bool measure_overhead(struct square *square, plain_loop *loop, const scale_setup *setup, scale_row *row) {
   double overheads_ns[SCALE_ROUNDS_MAX] = {0}, loops_ns[SCALE_ROUNDS_MAX] = {0};
   uint64_t updates = 0;
   plain_run(loop, loop->count);
-  for (uint32_t round = 0; round < setup->rounds; round++)
-    if (!measure_round(square, loop, &overheads_ns[round], &loops_ns[round], &updates)) return false;
+  for (uint32_t round = 0; round < setup->rounds; round++) {
+    struct spent spent = {0};
+    for (int i = 0; i < ROUND_FRAMES; i++)
+      if (!spend_frame(square, &spent)) return false;
+    updates += spent.updates;
+    if (spent.updates == 0) continue;
+    loops_ns[round] = (double)plain_run(loop, spent.updates) / (double)spent.updates;
+    overheads_ns[round] = (double)spent.cpu_ns / (double)spent.updates - loops_ns[round];
+  }
   row->updates_per_frame = (double)updates / ((double)setup->rounds * ROUND_FRAMES);
   row->loop_ns_per_update = rounds_median(loops_ns, setup->rounds);
   row->ns_per_update = rounds_median(overheads_ns, setup->rounds);
@@ -101,11 +97,11 @@ static bool measure_walking(struct square *square, const scale_setup *setup, sca
 static bool populate_and_weigh(struct square *square, const scale_setup *setup, scale_row *row) {
   square_def def = def_of(setup, square_period(setup->agents), ample_ns);
   muster_statistics statistics = muster_default_statistics();
-  double before = (double)resident_bytes(), states = (double)setup->agents * sizeof(creature);
+  double before = (double)scale_bytes_resident(), states = (double)setup->agents * sizeof(creature);
   if (!square_open(square, &def) || !square_populate(square, setup->agents)) return false;
   if (!square_frames(square, RESIDENT_FRAMES)) return false;
   if (muster_statistics_read(square->world, &statistics) != MUSTER_OK) return false;
-  row->resident_per_agent = ((double)resident_bytes() - before - states) / setup->agents;
+  row->resident_per_agent = ((double)scale_bytes_resident() - before - states) / setup->agents;
   row->bytes_per_agent = (double)statistics.bytes_scheduling / setup->agents;
   return true;
 }
@@ -119,9 +115,9 @@ static bool measure_idle_frames(struct square *square, const scale_setup *setup,
   uint32_t count = 0, wanted = setup->quick ? IDLE_FRAMES_QUICK : IDLE_FRAMES;
   if (!square_frames(square, SETTLING_FRAMES)) return false;
   for (uint32_t i = 0; i < 20 * wanted && count < wanted; i++) {
-    uint64_t begin_ns = work_system_now();
+    uint64_t begin_ns = clock_system();
     if (!square_frame(square)) return false;
-    walls_ns[count] = (double)(work_system_now() - begin_ns);
+    walls_ns[count] = (double)(clock_system() - begin_ns);
     bool idle = square->report.completed == 0 && square->report.released == 0;
     if (idle) count++;
   }

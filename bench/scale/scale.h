@@ -61,4 +61,7 @@ const char *scale_measure_spawning(const scale_setup *setup, scale_spawning *row
 uint64_t scale_bytes_needed(uint32_t agents);
 uint64_t scale_bytes_available(void);
 
+/* Bytes of this process that are in memory now; 0 where the system does not tell. */
+uint64_t scale_bytes_resident(void);
+
 #endif

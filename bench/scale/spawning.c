@@ -9,34 +9,37 @@ enum { FRAMES_MAX = 10000, SETTLING_FRAMES = 10 };
 
 static const uint64_t budget_ns = 10000000, day_ns = 86400000000000u;
 
-/* The figures of spawning, or of removal, of one round. */
+/* The figures of spawning, or of removal. */
 struct crowd {
-  uint64_t cpu_ns;
-  uint32_t frames, frames_over_budget;
+  uint32_t count, rounds;
+  double ns[SCALE_ROUNDS_MAX], frames[SCALE_ROUNDS_MAX]; /* of each round; ns: for an agent */
+  uint32_t frames_over_budget;                           /* of all */
 };
 
 /* Frames until the world holds so many agents and nothing waits; they need not all fit into one. */
 static bool carry_out(struct square *square, struct crowd *crowd, uint64_t begin_ns, uint32_t agents) {
+  uint32_t frames = 0;
   do {
-    if (crowd->frames++ == FRAMES_MAX || !square_frame(square)) return false;
+    if (frames++ == FRAMES_MAX || !square_frame(square)) return false;
     crowd->frames_over_budget += !muster_frame_kept(&square->report);
   } while (square->report.agents != agents || square->report.spawns_waiting > 0);
-  crowd->cpu_ns = work_threads_cpu(&square->threads) - begin_ns;
+  crowd->ns[crowd->rounds] = (double)(work_threads_cpu(&square->threads) - begin_ns) / crowd->count;
+  crowd->frames[crowd->rounds++] = frames;
   return true;
 }
 
-static bool spawn_crowd(struct square *square, struct crowd *crowd, muster_agent *agents, uint32_t count) {
+static bool spawn_crowd(struct square *square, struct crowd *crowd, muster_agent *agents) {
   uint64_t begin_ns = work_threads_cpu(&square->threads);
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < crowd->count; i++) {
     agents[i] = square_spawn(square);
     if (muster_agent_is_null(agents[i])) return false;
   }
-  return carry_out(square, crowd, begin_ns, count);
+  return carry_out(square, crowd, begin_ns, crowd->count);
 }
 
-static bool remove_crowd(struct square *square, struct crowd *crowd, const muster_agent *agents, uint32_t count) {
+static bool remove_crowd(struct square *square, struct crowd *crowd, const muster_agent *agents) {
   uint64_t begin_ns = work_threads_cpu(&square->threads);
-  for (uint32_t i = 0; i < count; i++)
+  for (uint32_t i = 0; i < crowd->count; i++)
     if (muster_agent_remove(square->world, agents[i]) != MUSTER_OK) return false;
   return carry_out(square, crowd, begin_ns, 0);
 }
@@ -53,40 +56,33 @@ static void shuffle(struct square *square, muster_agent *agents, uint32_t count)
 
 /* Every round has a world of its own with untouched memory. No agent is due for hours, so that the frames do nothing
  * else. */
-static bool measure_round(const scale_setup *setup, muster_agent *agents, uint32_t count, struct crowd *spawned,
+static bool measure_round(const scale_setup *setup, muster_agent *agents, struct crowd *spawned,
                           struct crowd *removed) {
   struct square square = {0};
-  square_def def = {.agents_max = count,
+  square_def def = {.agents_max = spawned->count,
                     .observers = SCALE_OBSERVERS_OF_SPAWNING,
                     .workers = setup->workers,
                     .period_ns = day_ns,
                     .budget_ns = budget_ns,
                     .audit = true};
-  bool done = square_open(&square, &def) && square_frames(&square, SETTLING_FRAMES) &&
-              spawn_crowd(&square, spawned, agents, count);
-  if (done) shuffle(&square, agents, count);
-  done = done && square_frames(&square, SETTLING_FRAMES) && remove_crowd(&square, removed, agents, count);
+  bool done =
+      square_open(&square, &def) && square_frames(&square, SETTLING_FRAMES) && spawn_crowd(&square, spawned, agents);
+  if (done) shuffle(&square, agents, spawned->count);
+  done = done && square_frames(&square, SETTLING_FRAMES) && remove_crowd(&square, removed, agents);
   square_close(&square);
   return done;
 }
 
 static bool measure_rounds(const scale_setup *setup, muster_agent *agents, uint32_t count, scale_spawning *row) {
-  double spawn_ns[SCALE_ROUNDS_MAX], remove_ns[SCALE_ROUNDS_MAX];
-  double spawn_frames[SCALE_ROUNDS_MAX], remove_frames[SCALE_ROUNDS_MAX];
-  for (uint32_t round = 0; round < setup->rounds; round++) {
-    struct crowd spawned = {0}, removed = {0};
-    if (!measure_round(setup, agents, count, &spawned, &removed)) return false;
-    spawn_ns[round] = (double)spawned.cpu_ns / count;
-    remove_ns[round] = (double)removed.cpu_ns / count;
-    spawn_frames[round] = spawned.frames;
-    remove_frames[round] = removed.frames;
-    row->frames_over_budget += spawned.frames_over_budget + removed.frames_over_budget;
-  }
-  row->spawn_ns = rounds_median(spawn_ns, setup->rounds);
-  row->remove_ns = rounds_median(remove_ns, setup->rounds);
-  row->spawn_frames = rounds_median(spawn_frames, setup->rounds);
-  row->remove_frames = rounds_median(remove_frames, setup->rounds);
+  struct crowd spawned = {.count = count}, removed = {.count = count};
+  while (spawned.rounds < setup->rounds)
+    if (!measure_round(setup, agents, &spawned, &removed)) return false;
+  row->spawn_ns = rounds_median(spawned.ns, setup->rounds);
+  row->remove_ns = rounds_median(removed.ns, setup->rounds);
+  row->spawn_frames = rounds_median(spawned.frames, setup->rounds);
+  row->remove_frames = rounds_median(removed.frames, setup->rounds);
   row->frames = row->spawn_frames + row->remove_frames;
+  row->frames_over_budget = spawned.frames_over_budget + removed.frames_over_budget;
   return true;
 }
 

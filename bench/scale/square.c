@@ -1,7 +1,8 @@
 #include "square.h"
 
+#include "scenarios/scaffold.h"
+
 #include <math.h>
-#include <muster/random.h>
 #include <stdlib.h>
 
 enum { STEPS_OUT = 2000, INTAKE_FRAMES_MAX = 100000, COMMANDS = 1 << 17 };
@@ -25,7 +26,7 @@ uint64_t square_random(struct square *square) {
 }
 
 static double random_share(struct square *square) {
-  return (double)(square_random(square) >> 11) * 0x1p-53;
+  return scaffold_share(square_random(square));
 }
 
 static muster_position random_place(struct square *square) {
@@ -46,36 +47,27 @@ uint64_t square_period(uint32_t agents) {
 /* Periods may give way, so that importance has an effect, but in a budget that holds everything none does. */
 static bool register_type(struct square *square, uint64_t period_ns) {
   static const muster_atom atoms[] = {{square_live, MUSTER_ROLE_BEHAVIOUR, 100}};
-  muster_type_def type = muster_default_type_def();
-  type.atoms = atoms;
-  type.atom_count = 1;
-  type.state_bytes = sizeof(creature);
-  type.period_ns = period_ns;
-  type.period_max_ns = period_ns > day_ns / 10 ? day_ns : period_ns * 10;
-  square->type = muster_type_register(square->world, &type);
-  return square->type.index != 0;
-}
-
-static bool add_walker(struct square *square, square_walker *walker) {
-  muster_observer_def def = muster_default_observer_def();
-  def.position = random_place(square);
-  double heading_rad = random_share(square) * turn_rad, step_m = walk_m_per_s * SQUARE_FRAME_NS * 1e-9;
-  *walker = (square_walker){.observer = muster_observer_add(square->world, &def),
-                            .x = def.position.x,
-                            .y = def.position.y,
-                            .east_m = step_m * cos(heading_rad),
-                            .north_m = step_m * sin(heading_rad),
-                            .steps_before = (uint32_t)(square_random(square) % STEPS_OUT)};
-  return walker->observer.generation != 0;
+  muster_type_def type = scaffold_type(NULL, SCAFFOLD_ATOMS(atoms), sizeof(creature), period_ns,
+                                       period_ns > day_ns / 10 ? day_ns : period_ns * 10);
+  return scaffold_register(square->world, &type, &square->type) == MUSTER_OK;
 }
 
 static bool add_walkers(struct square *square, uint32_t count) {
+  const double step_m = walk_m_per_s * SQUARE_FRAME_NS * 1e-9;
   square->walkers = calloc(count + 1, sizeof *square->walkers);
   square->observers = calloc(count + 1, sizeof *square->observers);
   square->places = calloc(count + 1, sizeof *square->places);
   if (!square->walkers || !square->observers || !square->places) return false;
-  for (; square->walker_count < count; square->walker_count++)
-    if (!add_walker(square, &square->walkers[square->walker_count])) return false;
+  for (; square->walker_count < count; square->walker_count++) {
+    muster_observer_def def = muster_default_observer_def();
+    def.position = random_place(square);
+    double heading_rad = random_share(square) * turn_rad;
+    square->walkers[square->walker_count] =
+        (square_walker){def.position, step_m * cos(heading_rad), step_m * sin(heading_rad),
+                        (uint32_t)(square_random(square) % STEPS_OUT)};
+    muster_observer observer = square->observers[square->walker_count] = muster_observer_add(square->world, &def);
+    if (observer.generation == 0) return false;
+  }
   return true;
 }
 
@@ -111,10 +103,7 @@ creature square_creature(struct square *square) {
 
 muster_agent square_spawn(struct square *square) {
   creature state = square_creature(square);
-  muster_agent_def agent = muster_default_agent_def();
-  agent.type = square->type;
-  agent.position = random_place(square);
-  agent.state = &state;
+  muster_agent_def agent = scaffold_agent(square->type, random_place(square), &state);
   return muster_agent_spawn(square->world, &agent);
 }
 
@@ -146,9 +135,8 @@ void square_walk(struct square *square) {
     const square_walker *walker = &square->walkers[i];
     uint64_t lap = (square->walked_frames + walker->steps_before) % (2 * STEPS_OUT);
     double steps = (double)(lap < STEPS_OUT ? lap : 2 * STEPS_OUT - lap) - walker->steps_before;
-    muster_position place = {walker->x + steps * walker->east_m, walker->y + steps * walker->north_m, 0};
-    square->observers[i] = walker->observer;
-    square->places[i] = place;
+    square->places[i] =
+        (muster_position){walker->begin.x + steps * walker->east_m, walker->begin.y + steps * walker->north_m, 0};
   }
   muster_observers_move(square->world, square->observers, square->places, square->walker_count);
 }

@@ -15,8 +15,7 @@ typedef struct creature {
 } creature;
 
 typedef struct square_walker {
-  muster_observer observer;
-  double x, y;            /* where it begins */
+  muster_position begin;
   double east_m, north_m; /* a step of its walk */
   uint32_t steps_before;  /* so that they do not all turn in the same frame */
 } square_walker;

@@ -7,31 +7,28 @@ bool everyone_open(struct everyone *everyone, const muster_type_def *type, uint3
   def.agents_max = agents;
   *everyone = (struct everyone){.world = muster_world_create(&def)};
   if (!everyone->world) return false;
-  muster_type registered = muster_type_register(everyone->world, type);
-  if (!registered.index) return false;
-  for (uint32_t i = 0; i < agents; i++) {
-    muster_agent_def agent = muster_default_agent_def();
-    agent.type = registered;
-    agent.elasticity = 0.0f;
-    if (muster_agent_is_null(muster_agent_spawn(everyone->world, &agent))) return false;
-  }
-  return true;
+  muster_agent_def agent = muster_default_agent_def();
+  agent.type = muster_type_register(everyone->world, type);
+  agent.elasticity = 0.0f;
+  while (agent.type.index && agents && !muster_agent_is_null(muster_agent_spawn(everyone->world, &agent))) agents--;
+  return agents == 0;
 }
 
 void everyone_close(struct everyone *everyone) {
   muster_world_destroy(everyone->world);
 }
 
-bool everyone_run(struct everyone *everyone, uint32_t frames, uint64_t *cpu_ns) {
+bool everyone_run(struct everyone *everyone, uint32_t frames, double *update_ns) {
   muster_frame_report report = muster_default_frame_report();
-  *cpu_ns = 0;
+  uint64_t cpu_ns = 0, completed = 0;
   for (uint32_t i = 0; i < frames; i++) {
     muster_frame frame = {.sim_now_ns = everyone->now_ns += EVERYONE_FRAME_NS, .budget_ns = 10000000000u};
     uint64_t begin_ns = clock_thread_cpu();
     if (muster_frame_run(everyone->world, &frame)) return false;
-    *cpu_ns += clock_thread_cpu() - begin_ns;
+    cpu_ns += clock_thread_cpu() - begin_ns;
     muster_frame_report_read(everyone->world, &report);
-    everyone->completed += report.completed;
+    completed += report.completed;
   }
+  *update_ns = (double)cpu_ns / (double)completed;
   return true;
 }

@@ -5,6 +5,8 @@
 #include "everyone.h"
 #include "rounds.h"
 
+#include "scenarios/scaffold.h"
+
 enum { AGENTS = 2000, ROUND_FRAMES = 20, WARM_UP = 30 };
 
 /* Minimal work that the compiler cannot leave out. */
@@ -23,18 +25,14 @@ struct pair {
 };
 
 static bool open_pair(struct pair *pair, const sets_overhead *row) {
-  muster_type_def type = muster_default_type_def();
-  type.period_ns = type.period_max_ns = EVERYONE_FRAME_NS;
-  type.state_bytes = sizeof(uint64_t);
-  for (uint32_t i = 0; i < row->sets * row->atoms; i++)
-    pair->atoms[i] = (muster_atom){count_up, MUSTER_ROLE_BEHAVIOUR, 20};
+  muster_type_def type =
+      scaffold_type(NULL, pair->atoms, row->sets * row->atoms, sizeof(uint64_t), EVERYONE_FRAME_NS, EVERYONE_FRAME_NS);
+  for (uint32_t i = 0; i < type.atom_count; i++) pair->atoms[i] = (muster_atom){count_up, MUSTER_ROLE_BEHAVIOUR, 20};
   for (uint32_t i = 0; i < row->sets; i++) {
     pair->sets[i] = muster_default_set_def();
     pair->sets[i].atoms = pair->atoms;
     pair->sets[i].atom_count = row->atoms;
   }
-  type.atoms = pair->atoms;
-  type.atom_count = row->sets * row->atoms;
   if (!everyone_open(&pair->worlds[LIST], &type, AGENTS)) return false;
   type.atoms = NULL;
   type.atom_count = 0;
@@ -55,39 +53,30 @@ static double run_loop(struct pair *pair, uint32_t atoms) {
   return (double)(clock_thread_cpu() - begin_ns) / ((double)ROUND_FRAMES * AGENTS * atoms);
 }
 
-/* A round of one of the two worlds; returns the CPU of an atom. */
-static bool run_world(struct everyone *everyone, uint32_t atoms, double *ns) {
-  uint64_t cpu_ns, before = everyone->completed;
-  if (!everyone_run(everyone, ROUND_FRAMES, &cpu_ns)) return false;
-  *ns = (double)cpu_ns / ((double)(everyone->completed - before) * atoms);
-  return true;
-}
-
 static bool measure(struct pair *pair, uint32_t rounds, sets_overhead *row) {
   double loop_ns[SETS_ROUNDS_MOST], ns[KINDS][SETS_ROUNDS_MOST], over_ns[SETS_ROUNDS_MOST];
   uint32_t atoms = row->sets * row->atoms;
-  uint64_t cpu_ns;
   for (uint32_t kind = 0; kind < KINDS; kind++)
-    if (!everyone_run(&pair->worlds[kind], WARM_UP, &cpu_ns)) return false;
+    if (!everyone_run(&pair->worlds[kind], WARM_UP, ns[kind])) return false;
   for (uint32_t round = 0; round < rounds; round++) {
     loop_ns[round] = run_loop(pair, atoms);
     for (uint32_t i = 0; i < KINDS; i++) {
       uint32_t kind = (i + round) % KINDS;
-      if (!run_world(&pair->worlds[kind], atoms, &ns[kind][round])) return false;
+      if (!everyone_run(&pair->worlds[kind], ROUND_FRAMES, &ns[kind][round])) return false;
     }
     over_ns[round] = ns[SETS][round] - ns[LIST][round];
   }
   row->loop_ns = rounds_median(loop_ns, rounds);
-  row->list_ns = rounds_median(ns[LIST], rounds);
-  row->sets_ns = rounds_median(ns[SETS], rounds);
-  row->over_list_ns = rounds_median(over_ns, rounds);
+  row->list_ns = rounds_median(ns[LIST], rounds) / atoms;
+  row->sets_ns = rounds_median(ns[SETS], rounds) / atoms;
+  row->over_list_ns = rounds_median(over_ns, rounds) / atoms;
   return true;
 }
 
 const char *sets_measure_overhead(uint32_t rounds, sets_overhead *row) {
   static struct pair pair;
   pair.worlds[LIST] = pair.worlds[SETS] = (struct everyone){0};
-  bool done = open_pair(&pair, row) && measure(&pair, rounds < SETS_ROUNDS_MOST ? rounds : SETS_ROUNDS_MOST, row);
+  bool done = open_pair(&pair, row) && measure(&pair, rounds, row);
   for (uint32_t i = 0; i < KINDS; i++) everyone_close(&pair.worlds[i]);
   return done ? NULL : muster_last_error();
 }

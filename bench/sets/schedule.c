@@ -7,6 +7,8 @@
 #include "rounds.h"
 #include "work.h"
 
+#include "scenarios/scaffold.h"
+
 #include <stdlib.h>
 
 enum { SETS = 5, ATOMS_MOST = 3, ROUND_FRAMES = 24, WARM_UP = 48 };
@@ -51,22 +53,21 @@ static muster_atom_result work(muster_update *update) {
 }
 
 static bool open_schedule(struct schedule *schedule, const sets_schedule *row, struct effort *effort) {
-  muster_type_def type = muster_default_type_def();
-  type.period_ns = type.period_max_ns = EVERYONE_FRAME_NS;
-  type.state_bytes = sizeof(struct doer);
+  muster_type_def type = scaffold_type(NULL, NULL, 0, sizeof(struct doer), EVERYONE_FRAME_NS, EVERYONE_FRAME_NS);
   type.user = effort;
   type.sets = schedule->sets;
   type.set_count = SETS;
   for (uint32_t i = 0; i < SETS; i++) {
+    muster_set_def *set = &schedule->sets[i];
     for (uint32_t k = 0; k < plan[i].atoms; k++)
       schedule->atoms[i][k] = (muster_atom){work, plan[i].role, row->atom_ns};
-    schedule->sets[i] = muster_default_set_def();
-    schedule->sets[i].role = plan[i].role;
-    if (plan[i].role != MUSTER_ROLE_ACTION) schedule->sets[i].mode = MUSTER_MODE_SLICEABLE;
-    schedule->sets[i].atoms = schedule->atoms[i];
-    schedule->sets[i].atom_count = plan[i].atoms;
-    schedule->sets[i].period_updates = plan[i].period;
-    schedule->sets[i].delay_updates = plan[i].delay;
+    *set = muster_default_set_def();
+    set->role = plan[i].role;
+    if (set->role != MUSTER_ROLE_ACTION) set->mode = MUSTER_MODE_SLICEABLE;
+    set->atoms = schedule->atoms[i];
+    set->atom_count = plan[i].atoms;
+    set->period_updates = plan[i].period;
+    set->delay_updates = plan[i].delay;
   }
   schedule->doers = calloc(row->agents, sizeof *schedule->doers);
   return schedule->doers && everyone_open(&schedule->everyone, &type, row->agents);
@@ -95,22 +96,15 @@ static double run_loop(struct schedule *schedule, const sets_schedule *row, uint
   return (double)(clock_thread_cpu() - begin_ns) / ((double)frames * row->agents);
 }
 
-static bool run_scheduled(struct schedule *schedule, uint32_t frames, double *ns) {
-  uint64_t cpu_ns, before = schedule->everyone.completed;
-  if (!everyone_run(&schedule->everyone, frames, &cpu_ns)) return false;
-  *ns = (double)cpu_ns / (double)(schedule->everyone.completed - before);
-  return true;
-}
-
 /* Rounds have whole cycles of the periods, so that both run the same atoms in each. */
 static bool measure(struct schedule *schedule, struct effort efforts[2], uint32_t rounds, sets_schedule *row) {
   double loop_ns[SETS_ROUNDS_MOST], scheduled_ns[SETS_ROUNDS_MOST], overhead[SETS_ROUNDS_MOST];
-  if (!run_scheduled(schedule, WARM_UP, &scheduled_ns[0])) return false;
+  if (!everyone_run(&schedule->everyone, WARM_UP, scheduled_ns)) return false;
   run_loop(schedule, row, WARM_UP, &efforts[1]);
   efforts[0].atoms = efforts[1].atoms = 0;
   for (uint32_t round = 0; round < rounds; round++) {
     if (round % 2) loop_ns[round] = run_loop(schedule, row, ROUND_FRAMES, &efforts[1]);
-    if (!run_scheduled(schedule, ROUND_FRAMES, &scheduled_ns[round])) return false;
+    if (!everyone_run(&schedule->everyone, ROUND_FRAMES, &scheduled_ns[round])) return false;
     if (round % 2 == 0) loop_ns[round] = run_loop(schedule, row, ROUND_FRAMES, &efforts[1]);
     overhead[round] = scheduled_ns[round] / loop_ns[round] - 1.0;
   }
@@ -127,8 +121,7 @@ static bool measure(struct schedule *schedule, struct effort efforts[2], uint32_
 const char *sets_measure_schedule(uint32_t rounds, sets_schedule *row) {
   struct schedule schedule = {0};
   struct effort efforts[2] = {{.turns = work_turns(row->atom_ns)}, {.turns = work_turns(row->atom_ns)}};
-  bool done = open_schedule(&schedule, row, &efforts[0]) &&
-              measure(&schedule, efforts, rounds < SETS_ROUNDS_MOST ? rounds : SETS_ROUNDS_MOST, row);
+  bool done = open_schedule(&schedule, row, &efforts[0]) && measure(&schedule, efforts, rounds, row);
   everyone_close(&schedule.everyone);
   free(schedule.doers);
   return done ? NULL : muster_last_error();

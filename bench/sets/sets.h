@@ -30,7 +30,7 @@ typedef struct sets_schedule {
   bool equal;                   /* both ran the same atoms, each as often */
 } sets_schedule;
 
-/* Null, or what went wrong. */
+/* At most SETS_ROUNDS_MOST rounds. Null, or what went wrong. */
 const char *sets_measure_overhead(uint32_t rounds, sets_overhead *row);
 const char *sets_measure_schedule(uint32_t rounds, sets_schedule *row);
 

@@ -24,7 +24,7 @@ static int write_document(const bench_def *bench, const bench_work *work, struct
   if (!text) return complain_failure("out of memory");
   json_start(&writer, text, JSON_BYTES);
   json_begin_object(&writer, NULL);
-  if (!bench->named) json_string(&writer, "bench", bench->name);
+  if (bench->name) json_string(&writer, "bench", bench->name);
   bench->write(work, &writer);
   if (bench->noisy)
     json_print(&writer, "others_cpu_share=%g stolen_cpu_share=%g", work->others_share, work->stolen_share);
@@ -54,7 +54,7 @@ static int measure(const bench_def *bench, bench_work *work, struct output *json
 
 /* Completes and checks what was asked for. Returns the exit status. */
 static int check(const bench_def *bench, bench_work *work) {
-  if (!bench->named && *work->rest) return complain_usage("one bench at a time: '%s' is too many", *work->rest);
+  if (bench->name && *work->rest) return complain_usage("one bench at a time: '%s' is too many", *work->rest);
   if (work->rounds == 0) work->rounds = bench->rounds[work->quick];
   work->quiet = work->json && strcmp(work->json, "-") == 0;
   int status = bench->check ? bench->check(work) : STATUS_OK;
@@ -66,7 +66,7 @@ static int read_and_run(const bench_def *bench, bench_work *work, int count, cha
   char command[64] = "bench";
   struct output json;
   int status;
-  if (!bench->named) snprintf(command, sizeof command, "bench %s", bench->name);
+  if (bench->name) snprintf(command, sizeof command, "bench %s", bench->name);
   option_reader reader = {command, bench->options, bench->show_help};
   if (!options_read(&reader, work, count, arguments, &status)) return status;
   work->rest = arguments + optind;
@@ -82,7 +82,6 @@ static int run(const bench_def *bench, int count, char **arguments) {
   if (!work) return complain_failure("out of memory");
   work->seed = 1;
   int status = read_and_run(bench, work, count, arguments);
-  if (bench->release) bench->release(work);
   free(work);
   return status;
 }
@@ -97,9 +96,8 @@ int bench_command(int count, char **arguments) {
 }
 
 static void show_suites(FILE *stream) {
-  const bench_suite *const suites[] = {&bench_dispatch, &bench_priority};
-  for (size_t i = 0; i < sizeof suites / sizeof *suites; i++)
-    fprintf(stream, "  %-10s %s\n", suites[i]->name, suites[i]->summary);
+  for (const bench_suite *suite = bench_suites; suite->name; suite++)
+    fprintf(stream, "  %-10s %s\n", suite->name, suite->summary);
 #ifdef MUSTER_HAS_CTL
   fputs("  all        README.md's figures, by the others and `muster run`\n", stream);
 #endif
@@ -112,12 +110,10 @@ static void show_suites(FILE *stream) {
 
 static void show_measures(FILE *stream, const bench_suite *suite) {
   fprintf(stream, "\nMeasures of %s:\n", suite->name);
-  for (const bench_measure *const *measure = suite->measures; *measure; measure++)
-    for (uint32_t i = 0; i < (*measure)->series_count; i++) {
-      const bench_series *series = &(*measure)->series[i];
+  for (const bench_measure *measure = suite->measures; measure->take; measure++)
+    for (const bench_series *series = measure->series; series->key; series++)
       fprintf(stream, "  %-20s %s, %s%s\n", series->key, series->title, series->unit,
               series->more_is_better ? ", more is better" : "");
-    }
 }
 
 static void show_options(FILE *stream) {
@@ -178,7 +174,6 @@ void bench_show_help(FILE *stream) {
         stream);
   show_suites(stream);
   show_options(stream);
-  show_measures(stream, &bench_dispatch);
-  show_measures(stream, &bench_priority);
+  for (const bench_suite *suite = bench_suites; suite->name; suite++) show_measures(stream, suite);
   show_method(stream);
 }

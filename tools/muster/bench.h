@@ -30,20 +30,18 @@ typedef struct bench_work {
 
 /* The functions get the bench's own work; what is null is left out. */
 typedef struct bench_def {
-  const char *name, *summary;
+  const char *name, *summary; /* without a name, that of a suite stands behind the options: `check` reads it */
   void (*show_help)(FILE *stream);
   const option_def *options;
   size_t bytes;                       /* of its work, which begins as zeros, with seed 1 */
   uint32_t rounds[2];                 /* by default; and with --quick */
   bool noisy;                         /* on the wall clock: what the machine did meanwhile is told, too */
-  bool named;                         /* its name may stand behind its options: `check` reads it */
   int (*check)(void *work);           /* completes the options. Returns the exit status */
   const char *(*measure)(void *work); /* returns what went wrong, or null */
   void (*print)(const void *work);
   bool (*plot)(const void *work, const char *folder);   /* false after a complaint */
   void (*write)(const void *work, json_writer *writer); /* the members behind the bench's name */
   int (*judge)(const void *work);                       /* returns the exit status, after a complaint */
-  void (*release)(void *work);                          /* what the work points to */
 } bench_def;
 
 extern const bench_def bench_activation, bench_control, bench_law, bench_machine, bench_pool, bench_quality,

@@ -5,16 +5,18 @@
 #include "complaint.h"
 #include "text.h"
 
-enum { ROUNDS_MOST = 64, TARGET_NS = 300 };
+#include <string.h>
+
+enum { TARGET_NS = 300 };
 
 static const uint32_t populations[ACTIVATION_BOOKINGS] = {1000, 10000, 100000, 1000000};
 
 typedef struct activation_work {
   bench_work common;
-  activation_case cases[ACTIVATION_CASES];
-  activation_ring rings[ACTIVATION_RINGS];
-  activation_booking_cost bookings[ACTIVATION_BOOKINGS];
-  uint32_t booking_count;
+  /* Each with an empty row behind the last. */
+  activation_case cases[ACTIVATION_CASES + 1];
+  activation_ring rings[ACTIVATION_RINGS + 1];
+  activation_booking_cost bookings[ACTIVATION_BOOKINGS + 1];
 } activation_work;
 
 static void show_help(FILE *stream) {
@@ -45,11 +47,10 @@ static void show_help(FILE *stream) {
 }
 
 static bool all_within(const activation_work *work) {
-  for (uint32_t i = 0; i < ACTIVATION_CASES; i++)
-    if (!work->cases[i].within) return false;
-  for (uint32_t i = 0; i < ACTIVATION_RINGS; i++)
-    if (!work->rings[i].within) return false;
-  return true;
+  bool within = true;
+  for (const activation_case *row = work->cases; row->name; row++) within &= row->within;
+  for (const activation_ring *row = work->rings; row->name; row++) within &= row->within;
+  return within;
 }
 
 static const char *text_periods(const uint32_t periods[3]) {
@@ -61,17 +62,17 @@ static void print(const void *user) {
   puts("muster bench activation: the fullest frame over the mean, its variation, and what waits; virtual time\n");
   printf("%-15s %-8s %6s  %8s %8s %8s  %8s %8s %8s\n", "world", "periods", "agents", "peak", "variat.", "waiting",
          "planned", "variat.", "waiting");
-  for (const activation_case *row = work->cases; row < work->cases + ACTIVATION_CASES; row++)
+  for (const activation_case *row = work->cases; row->name; row++)
     printf("%-15s %-8s %6u  %8.4f %8.4f %8.1f  %8.4f %8.4f %8.1f  %s\n", row->name, text_periods(row->periods),
            row->agents, row->plain.peak, row->plain.variation, row->plain.carried, row->planned.peak,
            row->planned.variation, row->planned.carried, row->within ? "" : "ABOVE ITS BOUND");
   printf("\n%-15s %-8s %6s  %10s %10s %10s %10s\n", "ring", "periods", "cycle", "together", "delay 3", "any delay",
          "ns/agent");
-  for (const activation_ring *row = work->rings; row < work->rings + ACTIVATION_RINGS; row++)
+  for (const activation_ring *row = work->rings; row->name; row++)
     printf("%-15s %-8s %6u  %10.4f %10.4f %10.4f %10.0f  %s\n", row->name, text_periods(row->periods), row->cycle,
            row->together_peak, row->short_peak, row->whole_peak, row->whole_ns, row->within ? "" : "ABOVE ITS BOUND");
   printf("\n%-15s %12s %12s %12s   (CPU; target %d ns)\n", "agents", "plain ns", "planned ns", "booking ns", TARGET_NS);
-  for (const activation_booking_cost *row = work->bookings; row < work->bookings + work->booking_count; row++)
+  for (const activation_booking_cost *row = work->bookings; row->agents; row++)
     printf("%-15u %12.1f %12.1f %12.1f\n", row->agents, row->plain_ns, row->planned_ns, row->booking_ns);
 }
 
@@ -88,16 +89,16 @@ static void write_case(const activation_case *row, json_writer *writer) {
 static void write(const void *user, json_writer *writer) {
   const activation_work *work = user;
   json_print(writer, "seed=%lu delay=%u worlds{", work->common.seed, ACTIVATION_DELAY);
-  for (uint32_t i = 0; i < ACTIVATION_CASES; i++) write_case(&work->cases[i], writer);
+  for (const activation_case *row = work->cases; row->name; row++) write_case(row, writer);
   json_print(writer, "} rings{");
-  for (const activation_ring *row = work->rings; row < work->rings + ACTIVATION_RINGS; row++)
+  for (const activation_ring *row = work->rings; row->name; row++)
     json_print(writer,
                "%s{ periods[ %u %u %u ] cycle=%u together_peak=%g short_peak=%g whole_peak=%g whole_ns_per_agent=%g "
                "bound=%g within=%d }",
                row->name, row->periods[0], row->periods[1], row->periods[2], row->cycle, row->together_peak,
                row->short_peak, row->whole_peak, row->whole_ns, row->most, row->within);
   json_print(writer, "} booking_target_ns=%u booking[", TARGET_NS);
-  for (const activation_booking_cost *row = work->bookings; row < work->bookings + work->booking_count; row++)
+  for (const activation_booking_cost *row = work->bookings; row->agents; row++)
     json_print(writer, "{ agents=%u insertions=%lu plain_ns=%g planned_ns=%g booking_ns=%g }", row->agents,
                row->insertions, row->plain_ns, row->planned_ns, row->booking_ns);
   json_print(writer, "] within=%d", all_within(work));
@@ -106,13 +107,12 @@ static void write(const void *user, json_writer *writer) {
 static const char *measure(void *user) {
   activation_work *work = user;
   const char *wrong = NULL;
-  activation_bench_cases(work->cases);
-  activation_bench_rings(work->rings);
-  for (uint32_t i = 0; i < ACTIVATION_CASES && !wrong; i++)
-    wrong = activation_bench_case(work->common.seed, &work->cases[i]);
-  for (uint32_t i = 0; i < ACTIVATION_RINGS && !wrong; i++) wrong = activation_bench_ring(&work->rings[i]);
-  work->booking_count = work->common.quick ? 2 : ACTIVATION_BOOKINGS;
-  for (uint32_t i = 0; i < work->booking_count && !wrong; i++)
+  memcpy(work->cases, activation_cases, sizeof work->cases);
+  memcpy(work->rings, activation_rings, sizeof work->rings);
+  for (activation_case *row = work->cases; row->name && !wrong; row++)
+    wrong = activation_bench_case(work->common.seed, row);
+  for (activation_ring *row = work->rings; row->name && !wrong; row++) wrong = activation_bench_ring(row);
+  for (uint32_t i = 0; i < (work->common.quick ? 2 : ACTIVATION_BOOKINGS) && !wrong; i++)
     wrong = activation_bench_booking(populations[i], work->common.rounds, &work->bookings[i]);
   return wrong;
 }
@@ -121,13 +121,13 @@ static int judge(const void *user) {
   return all_within(user) ? STATUS_OK : complain_failure("a peak is above its bound; the rows say which");
 }
 
-static const option_def options[] = {BENCH_JSON, BENCH_SEED, BENCH_QUICK, BENCH_ROUNDS(ROUNDS_MOST), {0}};
+static const option_def options[] = {BENCH_JSON, BENCH_SEED, BENCH_QUICK, BENCH_ROUNDS(ACTIVATION_ROUNDS_MOST), {0}};
 
-const bench_def bench_activation = {.name = "activation",
-                                    .summary = "how even frames become when updates may be put off",
-                                    .show_help = show_help,
-                                    .options = options,
-                                    .bytes = sizeof(activation_work),
+const bench_def bench_activation = {"activation",
+                                    "how even frames become when updates may be put off",
+                                    show_help,
+                                    options,
+                                    sizeof(activation_work),
                                     .rounds = {9, 1},
                                     .noisy = true,
                                     .measure = measure,

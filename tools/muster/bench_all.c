@@ -35,45 +35,28 @@ static void show_help(FILE *stream) {
     fprintf(stream, "  %-12s %s\n", section->name, section->title);
 }
 
-/* Each name of a list with commas is a step's. */
+/* Each name of a list with commas, or of none, is a step's. */
 static int check_steps(const char *list) {
-  for (const char *name = list;; name++) {
-    size_t length = strcspn(name, ",");
-    bool known = false;
-    for (const all_step *step = all_steps; step->name; step++)
-      known |= strlen(step->name) == length && strncmp(step->name, name, length) == 0;
-    if (!known) return complain_usage("unknown step '%.*s'; report.md names them all", (int)length, name);
-    name += length;
-    if (!*name) return STATUS_OK;
+  char name[OPTION_WORD_BYTES];
+  while (options_list_next(&list, name)) {
+    const all_step *step = all_steps;
+    while (step->name && strcmp(step->name, name) != 0) step++;
+    if (!step->name) return complain_usage("unknown step '%s'; report.md names them all", name);
   }
+  return STATUS_OK;
 }
 
-/* True: go on; false: `status` is the exit status. */
-static bool read_options(all_options *options, int count, char **arguments, int *status) {
-  static const option_def known[] = {OPTION("report", TEXT, all_options, report),
-                                     OPTION("readme", TEXT, all_options, readme),
-                                     OPTION("spawns", TEXT, all_options, spawns),
-                                     OPTION("only", TEXT, all_options, only),
-                                     OPTION("again", ON, all_options, again),
-                                     OPTION("quick", ON, all_options, quick),
-                                     {0}};
-  static const option_reader reader = {"bench all", known, show_help};
-  *options = (all_options){0};
-  if (!options_read(&reader, options, count, arguments, status)) return false;
-  *status = STATUS_OK;
-  if (optind < count)
-    *status = complain_usage("one bench at a time: '%s' is too many", arguments[optind]);
-  else if (!options->report)
-    *status = complain_usage("say where the report goes: --report FOLDER");
-  else if (options->quick && options->readme)
-    *status = complain_usage("the figures of --quick mean little: leave out --readme");
-  else if (options->again && (options->quick || options->spawns || options->only))
-    *status = complain_usage("--again measures nothing: leave out --quick, --spawns and --only");
-  else if (options->quick && options->only)
-    *status = complain_usage("the figures of --quick mean little beside others: leave out --only");
-  else if (options->only)
-    *status = check_steps(options->only);
-  return *status == STATUS_OK;
+/* `extra` is what stands behind the options. */
+static int check(const all_options *options, const char *extra) {
+  if (extra) return complain_usage("one bench at a time: '%s' is too many", extra);
+  if (!options->report) return complain_usage("say where the report goes: --report FOLDER");
+  if (options->quick && options->readme)
+    return complain_usage("the figures of --quick mean little: leave out --readme");
+  if (options->again && (options->quick || options->spawns || options->only))
+    return complain_usage("--again measures nothing: leave out --quick, --spawns and --only");
+  if (options->quick && options->only)
+    return complain_usage("the figures of --quick mean little beside others: leave out --only");
+  return check_steps(options->only);
 }
 
 /* The figures of an earlier run, or null: that was complained of. */
@@ -94,10 +77,20 @@ static int keep(const char *path, json_t *document) {
 }
 
 int bench_all_command(int count, char **arguments) {
-  all_options options;
+  static const option_def known[] = {OPTION("report", TEXT, all_options, report),
+                                     OPTION("readme", TEXT, all_options, readme),
+                                     OPTION("spawns", TEXT, all_options, spawns),
+                                     OPTION("only", TEXT, all_options, only),
+                                     OPTION("again", ON, all_options, again),
+                                     OPTION("quick", ON, all_options, quick),
+                                     {0}};
+  static const option_reader reader = {"bench all", known, show_help};
+  all_options options = {0};
   char path[PATH_MAX];
   int status;
-  if (!read_options(&options, count, arguments, &status)) return status;
+  if (!options_read(&reader, &options, count, arguments, &status)) return status;
+  status = check(&options, arguments[optind]);
+  if (status) return status;
   if (!plots_prepare(options.report)) return STATUS_FAILED;
   snprintf(path, sizeof path, "%s/figures.json", options.report);
   json_t *document = options.again || options.only ? load(path) : json_object();

@@ -74,15 +74,9 @@ void all_figures_forget(json_t *figures, const all_step *step);
 /* Leaves of each figure that is not exact the lowest and the highest. */
 void all_figures_finish(json_t *figures);
 
-/* Whether the options want a step. */
-bool all_wants(const all_options *options, const all_step *step);
-
 /* Runs the steps and fills `document`: machine, steps, figures. Where only some are wanted it keeps what it has of the
  * others. Returns the exit status. */
 int all_measure(const all_options *options, json_t *document);
-
-/* Writes the section with its figures. */
-void all_write_section(FILE *stream, const all_section *section, json_t *document);
 
 /* Writes report.md, and the sections into the marked places of the document. Returns the exit status. */
 int all_write(const all_options *options, json_t *document);

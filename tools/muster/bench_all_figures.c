@@ -35,8 +35,8 @@ const char *all_read(all_reader *reader) {
   return *part == '+' ? fill(reader->pattern, part + 1, reader->line) : part;
 }
 
-static void read_modifiers(all_place *place, const char *text) {
-  for (const char *next = strchr(text, '|'); next && next < place->end; next = strchr(next + 1, '|')) {
+static void read_modifiers(all_place *place) {
+  for (const char *next = strchr(place->begin, '|'); next && next < place->end; next = strchr(next + 1, '|')) {
     if (next[1] == '*') place->factor = strtod(next + 2, NULL);
     if (next[1] == '.') place->decimals = (int)strtol(next + 2, NULL, 10);
     if (next[1] == 'v') place->verdict = true;
@@ -48,13 +48,9 @@ bool all_place_next(const char *text, all_place *place) {
   const char *open = strchr(text, '{'), *close = open ? strchr(open, '}') : NULL;
   if (!close) return false;
   *place = (all_place){.begin = open, .end = close + 1, .exact = open[1] == '=', .factor = 1, .decimals = -1};
-  const char *step = open + 1 + place->exact, *blank = strchr(step, ' ');
-  size_t length = strcspn(blank + 1, "|}");
-  copy(place->step, sizeof place->step, step, (size_t)(blank - step));
-  copy(place->path, sizeof place->path, blank + 1, length);
-  copy(place->name, sizeof place->name, open + 1, (size_t)(blank + 1 + length - open - 1));
-  read_modifiers(place, blank);
-  return true;
+  read_modifiers(place);
+  return sscanf(open + 1, "%199[^|}]", place->name) == 1 &&
+         sscanf(place->name + place->exact, "%31s %159[^\n]", place->step, place->path) == 2;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ paths */
@@ -140,14 +136,11 @@ static bool take_part(json_t *figures, const char *text, const all_step *step, j
 }
 
 bool all_figures_take(json_t *figures, const all_step *step, json_t *printed) {
-  json_t *of_run = json_object(), *values;
-  const char *name, *part;
+  const char *part;
   bool good = true;
   for (const all_section *section = all_sections; section->name; section++)
     for (all_reader reader = {.next = section->parts}; good && (part = all_read(&reader)) != NULL;)
-      good = take_part(of_run, part, step, printed);
-  json_object_foreach(of_run, name, values) json_array_extend(values_of(figures, name), values);
-  json_decref(of_run);
+      good = take_part(figures, part, step, printed);
   return good;
 }
 
@@ -162,20 +155,14 @@ void all_figures_forget(json_t *figures, const all_step *step) {
   }
 }
 
-static int by_value(const void *left, const void *right) {
-  double a = json_number_value(*(json_t *const *)left), b = json_number_value(*(json_t *const *)right);
-  return (a > b) - (a < b);
-}
-
 static void keep_range(json_t *values) {
-  size_t count = json_array_size(values), lowest = 0, highest = 0;
-  for (size_t i = 1; i < count; i++) {
-    json_t *value = json_array_get(values, i), *low = json_array_get(values, lowest);
-    json_t *high = json_array_get(values, highest);
-    if (by_value(&value, &low) < 0) lowest = i;
-    if (by_value(&value, &high) > 0) highest = i;
+  json_t *low = json_array_get(values, 0), *high = low, *value;
+  size_t i;
+  json_array_foreach(values, i, value) {
+    if (json_number_value(value) < json_number_value(low)) low = value;
+    if (json_number_value(value) > json_number_value(high)) high = value;
   }
-  json_t *range = json_pack("[O,O]", json_array_get(values, lowest), json_array_get(values, highest));
+  json_t *range = json_pack("[O,O]", low, high);
   json_array_clear(values);
   json_array_extend(values, range);
   json_decref(range);

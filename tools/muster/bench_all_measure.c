@@ -101,21 +101,18 @@ static json_t *run(const all_options *options, const all_step *step, all_conditi
 /* --------------------------------------------------------------------------------------------------------- all steps
  */
 
-/* The first of a step's run is `done`, of `count` in all. */
-static void show(const all_step *step, uint32_t done, uint32_t count, time_t begin) {
-  fprintf(stderr, "%2u of %u, after %3d s: muster %s\n", done + 1, count, (int)(time(NULL) - begin), step->command);
-}
+/* How many runs are done, of how many. */
+typedef struct all_progress {
+  uint32_t done, count;
+  time_t begin;
+} all_progress;
 
 static bool is_left_out(const all_options *options, const all_step *step) {
   return !options->spawns && strstr(step->command, "FILE.csv");
 }
 
-bool all_wants(const all_options *options, const all_step *step) {
-  return options_list_has(options->only, step->name);
-}
-
 static uint32_t runs_of(const all_options *options, const all_step *step) {
-  if (is_left_out(options, step) || !all_wants(options, step)) return 0;
+  if (is_left_out(options, step) || !options_list_has(options->only, step->name)) return 0;
   return options->quick ? 1 : step->runs;
 }
 
@@ -132,15 +129,15 @@ static json_t *describe(const all_step *step, uint32_t runs, const all_condition
                    conditions->others_share, "stolen_cpu_share", conditions->stolen_share);
 }
 
-static bool measure_step(const all_options *options, const all_step *step, json_t *document, uint32_t done,
-                         uint32_t count, time_t begin) {
+static bool measure_step(const all_options *options, const all_step *step, json_t *document, all_progress *progress) {
   all_conditions conditions = {.real_time = step->real_time && !options->quick, .held = true};
   json_t *figures = json_object_get(document, "figures");
   uint32_t runs = runs_of(options, step);
   bool good = true;
   all_figures_forget(figures, step);
   for (uint32_t i = 0; i < runs && good; i++) {
-    show(step, done + i, count, begin);
+    fprintf(stderr, "%2u of %u, after %3d s: muster %s\n", ++progress->done, progress->count,
+            (int)(time(NULL) - progress->begin), step->command);
     json_t *printed = run(options, step, &conditions);
     good = printed && all_figures_take(figures, step, printed);
     json_decref(printed);
@@ -170,20 +167,18 @@ static json_t *describe_machine(const all_options *options) {
 }
 
 int all_measure(const all_options *options, json_t *document) {
-  uint32_t count = 0, done = 0;
-  time_t begin = time(NULL);
-  for (const all_step *step = all_steps; step->name; step++) count += runs_of(options, step);
+  all_progress progress = {.begin = time(NULL)};
+  for (const all_step *step = all_steps; step->name; step++) progress.count += runs_of(options, step);
   if (!options->only) {
     json_object_set_new(document, "machine", describe_machine(options));
     json_object_set_new(document, "steps", json_object());
     json_object_set_new(document, "figures", json_object());
   }
   for (const all_step *step = all_steps; step->name; step++) {
-    if (!all_wants(options, step)) continue;
+    if (!options_list_has(options->only, step->name)) continue;
     if (options->only && is_left_out(options, step))
       return complain_failure("`muster %s` needs --spawns FILE.csv", step->command);
-    if (!measure_step(options, step, document, done, count, begin)) return STATUS_FAILED;
-    done += runs_of(options, step);
+    if (!measure_step(options, step, document, &progress)) return STATUS_FAILED;
   }
   all_figures_finish(json_object_get(document, "figures"));
   return STATUS_OK;

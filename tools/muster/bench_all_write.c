@@ -111,7 +111,7 @@ static void write_part(FILE *stream, const char *text, json_t *figures) {
   fputs(text, stream);
 }
 
-void all_write_section(FILE *stream, const all_section *section, json_t *document) {
+static void write_section(FILE *stream, const all_section *section, json_t *document) {
   json_t *figures = json_object_get(document, "figures");
   if (strcmp(section->name, "machine") == 0) write_machine(stream, document);
   all_reader reader = {.next = section->parts};
@@ -143,7 +143,7 @@ static void write_report(FILE *stream, json_t *document) {
         stream);
   for (const all_section *section = all_sections; section->name; section++) {
     fprintf(stream, "\n## %s\n\n", section->title);
-    all_write_section(stream, section, document);
+    write_section(stream, section, document);
     if (section->plot) fprintf(stream, "\n![%s](%s.png)\n", section->title, section->plot);
   }
   write_steps(stream, document);
@@ -172,44 +172,35 @@ static bool fill(FILE *stream, const char *text, const char *path, json_t *docum
     }
     begin += strlen(mark_end);
     fwrite(text, 1, (size_t)(begin - text), stream);
-    all_write_section(stream, section, document);
+    write_section(stream, section, document);
     text = end;
   }
   fputs(text, stream);
   return true;
 }
 
-/* Puts what was written in memory into its place, and releases it. */
-static bool put(const char *path, char *text, size_t length) {
-  bool done = whole_write(path, text, length);
+/* Writes the report, or the document whose text is `old`, into its place. */
+static bool put(const char *path, const char *old, json_t *document) {
+  char *text = NULL;
+  size_t length = 0;
+  bool done = true;
+  FILE *stream = open_memstream(&text, &length);
+  if (!stream) return false;
+  if (old)
+    done = fill(stream, old, path, document);
+  else
+    write_report(stream, document);
+  fclose(stream);
+  done = done && whole_write(path, text, length);
   free(text);
   return done;
 }
 
-static bool put_report(const all_options *options, json_t *document) {
-  char path[PATH_MAX], *text = NULL;
-  size_t length = 0;
-  FILE *stream = open_memstream(&text, &length);
-  if (!stream) return false;
-  write_report(stream, document);
-  fclose(stream);
-  snprintf(path, sizeof path, "%s/report.md", options->report);
-  return put(path, text, length);
-}
-
-static bool put_readme(const all_options *options, json_t *document) {
-  char *old = whole_read(options->readme), *text = NULL;
-  size_t length = 0;
-  FILE *stream = old ? open_memstream(&text, &length) : NULL;
-  bool filled = stream && fill(stream, old, options->readme, document);
-  if (stream) fclose(stream);
-  free(old);
-  if (filled) return put(options->readme, text, length);
-  free(text);
-  return false;
-}
-
 int all_write(const all_options *options, json_t *document) {
-  if (!put_report(options, document)) return STATUS_FAILED;
-  return !options->readme || put_readme(options, document) ? STATUS_OK : STATUS_FAILED;
+  char path[PATH_MAX], *old = NULL;
+  snprintf(path, sizeof path, "%s/report.md", options->report);
+  bool done = put(path, NULL, document);
+  if (done && options->readme) done = (old = whole_read(options->readme)) && put(options->readme, old, document);
+  free(old);
+  return done ? STATUS_OK : STATUS_FAILED;
 }

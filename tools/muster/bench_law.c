@@ -7,7 +7,6 @@
 #include "parse.h"
 #include "scenarios/scenarios.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { SEEDS_MAX = 32, LOADS_MAX = 16, WINDOW = 300, WINDOW_QUICK = 60 };
@@ -40,8 +39,8 @@ typedef struct law_work {
   uint64_t seeds[SEEDS_MAX];
   double loads[LOADS_MAX];
   uint32_t seed_count, load_count;
-  law_row *rows;
   uint32_t count, most;
+  law_row rows[WORLDS * SEEDS_MAX * LOADS_MAX];
 } law_work;
 
 static void show_help(FILE *stream) {
@@ -96,12 +95,8 @@ static bool add_seed(law_work *work, uint64_t seed) {
 /* "1-5", or one. */
 static bool read_seeds(void *user, const char *text) {
   law_work *work = user;
-  char first[32];
-  const char *dash = strchr(text, '-');
   uint64_t from, to;
-  snprintf(first, sizeof first, "%.*s", (int)(dash ? dash - text : 31), text);
-  if (!parse_count("--seeds", first, 0, UINT64_MAX - SEEDS_MAX, &from)) return false;
-  if (!parse_count("--seeds", dash ? dash + 1 : first, from, from + SEEDS_MAX - 1, &to)) return false;
+  if (!parse_range("--seeds", text, "-", 0, UINT64_MAX - SEEDS_MAX, SEEDS_MAX - 1, &from, &to)) return false;
   for (uint64_t seed = from; seed <= to; seed++)
     if (!add_seed(work, seed)) return false;
   return true;
@@ -135,48 +130,37 @@ static bool is_wanted(const law_work *work, const law_world *world) {
   return work->world || !work->common.quick || world->agents_quick > 0;
 }
 
-static int check_world(const law_work *work) {
-  const char *names[WORLDS];
-  bool known = false;
-  for (uint32_t i = 0; i < WORLDS; i++) {
-    names[i] = worlds[i].name;
-    known = known || names_world(work, &worlds[i]);
-  }
-  if (!known)
-    return complain_usage("unknown world '%s'; did you mean '%s'?", work->world,
-                          nearest_name(work->world, names, WORLDS));
-  if (!work->world || strcmp(work->world, "spawns") != 0 || work->common.spawns) return STATUS_OK;
-  return complain_usage("say where the spawns are: --spawns FILE.csv");
-}
-
 static int check(void *user) {
   law_work *work = user;
-  bool quick = work->common.quick;
+  const char *names[WORLDS];
+  bool quick = work->common.quick, known = false;
   if (!work->load_count) {
     work->load_count = quick ? LOADS_QUICK : LOADS;
     memcpy(work->loads, quick ? loads_quick : loads, work->load_count * sizeof *loads);
   }
   for (uint64_t seed = 1; work->seed_count < seed && seed <= (quick ? 1 : 5); seed++) add_seed(work, seed);
-  for (uint32_t i = 0; i < WORLDS; i++)
+  for (uint32_t i = 0; i < WORLDS; i++) {
+    names[i] = worlds[i].name;
+    known = known || names_world(work, &worlds[i]);
     if (is_wanted(work, &worlds[i])) work->most += work->seed_count * work->load_count;
-  return check_world(work);
+  }
+  if (!known)
+    return complain_usage("unknown world '%s'; did you mean '%s'?", work->world,
+                          nearest_name(work->world, names, WORLDS));
+  return work->most ? STATUS_OK : complain_usage("say where the spawns are: --spawns FILE.csv");
 }
 
 /* -------------------------------------------------------------------------------------------------------- measuring */
 
 static const char *measure_seed(law_work *work, const law_world *world, uint64_t seed) {
-  law_cell_setup setup = {
-      .load = {.module = world->module(),
-               .path = world->module == muster_module_population ? work->common.spawns : NULL,
-               .agents = work->common.quick && world->agents_quick ? world->agents_quick : world->agents,
-               .observers = work->common.quick && world->agents_quick ? world->observers_quick : world->observers,
-               .seed = seed,
-               .elastic = MUSTER_ELASTIC_IMPORTANCE,
-               .order = MUSTER_ORDER_DEADLINE,
-               .full_levels = world->full_levels},
-      .window_least = work->common.quick ? WINDOW_QUICK : WINDOW};
-  setup.wish_ns = load_find_wish_ns(&setup.load, setup.window_least);
-  if (setup.wish_ns <= 0) return muster_last_error();
+  bool small = work->common.quick && world->agents_quick;
+  uint32_t window = work->common.quick ? WINDOW_QUICK : WINDOW;
+  host_setup setup = load_setup_of(world->module(), small ? world->agents_quick : world->agents,
+                                   small ? world->observers_quick : world->observers, seed);
+  if (world->module == muster_module_population) setup.options.path = work->common.spawns;
+  if (world->full_levels) setup.world.level_pressure = 0.0f;
+  double wish_ns = load_find_wish_ns(&setup, window);
+  if (wish_ns <= 0) return muster_last_error();
   for (uint32_t i = 0; i < work->load_count; i++) {
     law_row *row = &work->rows[work->count];
     *row = (law_row){.world = world->name,
@@ -185,8 +169,7 @@ static const char *measure_seed(law_work *work, const law_world *world, uint64_t
                      .seed = seed};
     progress_step(&work->common.line, "row %u of %u: %s at load %g, seed %lu", work->count + 1, work->most, row->world,
                   row->load, row->seed);
-    setup.times = row->load;
-    const char *wrong = law_measure(&setup, &row->cell);
+    const char *wrong = law_measure(&setup, wish_ns, row->load, window, &row->cell);
     if (wrong) return wrong;
     work->count++;
     progress_end(&work->common.line);
@@ -198,8 +181,6 @@ static const char *measure_seed(law_work *work, const law_world *world, uint64_t
 static const char *measure(void *user) {
   law_work *work = user;
   const char *wrong = NULL;
-  work->rows = calloc(work->most, sizeof *work->rows);
-  if (!work->rows) return "out of memory";
   if (!work->common.quiet) law_print_head();
   for (uint32_t i = 0; i < WORLDS && !wrong; i++)
     for (uint32_t k = 0; k < work->seed_count && is_wanted(work, &worlds[i]) && !wrong; k++)
@@ -233,10 +214,6 @@ static void write(const void *user, json_writer *writer) {
   law_write_json(work->rows, work->count, writer);
 }
 
-static void release(void *user) {
-  free(((law_work *)user)->rows);
-}
-
 static const option_def options[] = {BENCH_SPAWNS,
                                      OPTION("world", TEXT, law_work, world),
                                      OPTION_BY("load", read_load),
@@ -246,14 +223,13 @@ static const option_def options[] = {BENCH_SPAWNS,
                                      BENCH_JSON,
                                      {0}};
 
-const bench_def bench_law = {.name = "law",
-                             .summary = "how often important agents run in overloaded worlds, beside the law",
-                             .show_help = show_help,
-                             .options = options,
-                             .bytes = sizeof(law_work),
+const bench_def bench_law = {"law",
+                             "how often important agents run in overloaded worlds, beside the law",
+                             show_help,
+                             options,
+                             sizeof(law_work),
                              .check = check,
                              .measure = measure,
                              .print = print,
                              .write = write,
-                             .judge = judge,
-                             .release = release};
+                             .judge = judge};

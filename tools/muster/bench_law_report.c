@@ -6,11 +6,8 @@
 const double law_own_p50_most = 1.2, law_own_p99_most = 1.6, law_own_p99_most_of_leaps = 2.5, law_interval_most = 1.15,
              law_age_most = 1.5, law_age_frames = 2, law_order_noise = 0.02;
 
-static const struct {
-  uint32_t bit;
-  const char *name;
-} promises[] = {{LAW_MISS_OWN_P50, "p50"}, {LAW_MISS_OWN_P99, "p99"}, {LAW_MISS_INTERVAL, "interval"},
-                {LAW_MISS_AGE, "age"},     {LAW_MISS_ORDER, "order"}, {LAW_MISS_WAIT, "wait"}};
+/* In the order of their bits. */
+static const char *const promises[] = {"p50", "p99", "interval", "age", "order", "wait"};
 
 enum { PROMISES = sizeof promises / sizeof *promises };
 
@@ -87,8 +84,8 @@ static void list_misses(uint32_t misses, char *text, size_t bytes) {
   size_t length = 0;
   text[0] = '\0';
   for (uint32_t i = 0; i < PROMISES && length < bytes; i++)
-    if (misses & promises[i].bit)
-      length += (size_t)snprintf(text + length, bytes - length, "%s%s", length ? ", " : "", promises[i].name);
+    if (misses & 1u << i)
+      length += (size_t)snprintf(text + length, bytes - length, "%s%s", length ? ", " : "", promises[i]);
 }
 
 void law_print_row(const law_row *row) {
@@ -150,7 +147,7 @@ static void write_band(const char *name, const load_band *band, const law_stay *
 static void write_misses(uint32_t misses, json_writer *writer) {
   json_begin_array(writer, "misses");
   for (uint32_t i = 0; i < PROMISES; i++)
-    if (misses & promises[i].bit) json_string(writer, NULL, promises[i].name);
+    if (misses & 1u << i) json_string(writer, NULL, promises[i]);
   json_end_array(writer);
 }
 

@@ -33,13 +33,13 @@ typedef struct law_waits {
 } law_waits;
 
 typedef struct law_watch {
-  law_track *tracks; /* by index */
-  bool open;         /* the window */
+  bool open; /* the window */
   double important_period_s;
   load_sums important, now, bands[MUSTER_BANDS]; /* `now`: the important in this frame */
   law_waits waits;
   law_tally own, own_exact;
   law_stays stays[MUSTER_BANDS];
+  law_track tracks[]; /* by index */
 } law_watch;
 
 static uint32_t band_of(float importance) {
@@ -183,15 +183,15 @@ static void add_to_means(law_cell *cell, const muster_frame_report *report) {
 }
 
 /* The window is long enough for each agent to have its turn once more, and for important agents to run twice. */
-static bool watch_cell(const law_cell_setup *setup, load_world *world, law_watch *watch, law_cell *cell) {
+static bool watch_cell(load_world *world, law_watch *watch, double load, uint32_t window_least, law_cell *cell) {
   static const double times = 2;
   muster_frame_report report;
   uint64_t turn_ns;
-  *cell = (law_cell){.pressure = setup->times};
+  *cell = (law_cell){.pressure = load};
   if (!warm_up(world, watch, cell, &turn_ns)) return false;
   cell->pressure = 0;
   double window_s = fmax((double)turn_ns * 1e-9, times * watch->important_period_s);
-  cell->window = (uint32_t)fmax(setup->window_least, ceil(window_s / LOAD_FRAME_S));
+  cell->window = (uint32_t)fmax(window_least, ceil(window_s / LOAD_FRAME_S));
   watch->open = true;
   for (uint32_t i = 0; i < cell->window; i++) {
     if (!run_frame(world, watch, &report)) return false;
@@ -205,10 +205,8 @@ static bool watch_cell(const law_cell_setup *setup, load_world *world, law_watch
 }
 
 static law_watch *watch_open(uint32_t room) {
-  law_watch *watch = calloc(1, sizeof *watch);
-  if (watch) watch->tracks = calloc(room, sizeof *watch->tracks);
-  if (!watch || !watch->tracks) {
-    free(watch);
+  law_watch *watch = calloc(1, sizeof *watch + room * sizeof *watch->tracks);
+  if (!watch) {
     muster_module_fail(MUSTER_E_MEMORY, "out of memory");
     return NULL;
   }
@@ -218,17 +216,12 @@ static law_watch *watch_open(uint32_t room) {
   return watch;
 }
 
-static void watch_close(law_watch *watch) {
-  if (watch) free(watch->tracks);
-  free(watch);
-}
-
-const char *law_measure(const law_cell_setup *setup, law_cell *cell) {
+const char *law_measure(const host_setup *setup, double wish_ns, double times, uint32_t window_least, law_cell *cell) {
   load_world world;
   law_watch *watch = NULL;
-  bool ran = load_open(&world, &setup->load, (uint64_t)llround(setup->wish_ns / setup->times));
-  if (ran) ran = (watch = watch_open(world.room)) && watch_cell(setup, &world, watch, cell);
-  watch_close(watch);
+  bool ran = load_open(&world, setup, (uint64_t)llround(wish_ns / times));
+  if (ran) ran = (watch = watch_open(world.room)) && watch_cell(&world, watch, times, window_least, cell);
+  free(watch);
   load_close(&world);
   return ran ? NULL : muster_last_error();
 }

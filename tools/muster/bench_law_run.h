@@ -4,13 +4,6 @@
 
 #include "bench_load.h"
 
-typedef struct law_cell_setup {
-  load_setup load;
-  double wish_ns; /* of load_find_wish_ns() */
-  double times;   /* the load */
-  uint32_t window_least;
-} law_cell_setup;
-
 /* Of agents that have been in the band since their last update: the time since then at the ends of frames, and when
  * they ran again. */
 typedef struct law_stay {
@@ -36,7 +29,7 @@ typedef struct law_cell {
   uint32_t waits_beyond;               /* frames beyond the bound */
 } law_cell;
 
-/* Null, or what went wrong. */
-const char *law_measure(const law_cell_setup *setup, law_cell *cell);
+/* At so many times the wish of load_find_wish_ns(). Null, or what went wrong. */
+const char *law_measure(const host_setup *setup, double wish_ns, double times, uint32_t window_least, law_cell *cell);
 
 #endif

@@ -15,17 +15,18 @@ static uint32_t count_partitions(const struct host *host) {
   return isnan(count) ? 1 : (uint32_t)count;
 }
 
-bool load_open(load_world *world, const load_setup *setup, uint64_t capacity_ns) {
-  host_setup def = host_default_setup(setup->module);
-  def.options.agents = setup->agents;
-  def.options.observers = setup->observers;
-  def.options.path = setup->path;
-  def.options.seed = def.world.seed = setup->seed;
-  def.world.clock = MUSTER_CLOCK_VIRTUAL;
+host_setup load_setup_of(const muster_module *module, uint32_t agents, uint32_t observers, uint64_t seed) {
+  host_setup setup = host_default_setup(module);
+  setup.options.agents = agents;
+  setup.options.observers = observers;
+  setup.options.seed = setup.world.seed = seed;
+  setup.world.clock = MUSTER_CLOCK_VIRTUAL;
+  return setup;
+}
+
+bool load_open(load_world *world, const host_setup *setup, uint64_t capacity_ns) {
+  host_setup def = *setup;
   def.world.capacity_ns = capacity_ns;
-  def.world.elastic = setup->elastic;
-  def.world.order = setup->order;
-  if (setup->full_levels) def.world.level_pressure = 0.0f;
   *world = (load_world){.capacity_ns = capacity_ns};
   if (!host_open(&world->host, &def)) return false;
   world->partitions = count_partitions(&world->host);
@@ -89,9 +90,9 @@ static bool measure_pressure(load_world *world, uint32_t frames, double *pressur
   return true;
 }
 
-double load_find_wish_ns(const load_setup *setup, uint32_t frames) {
+double load_find_wish_ns(const host_setup *setup, uint32_t frames) {
   static const double pressure_least = 1.0 / 16; /* a world without any does not tell its spare capacity */
-  double wish_ns = setup->agents ? setup->agents * 20.0 : 1e6;
+  double wish_ns = setup->options.agents ? setup->options.agents * 20.0 : 1e6;
   bool ran = true;
   for (uint32_t trials = 0; trials < TRIALS && ran;) {
     load_world world;

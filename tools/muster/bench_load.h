@@ -9,16 +9,6 @@
 #define LOAD_FRAME_NS 33333333u
 #define LOAD_FRAME_S  (LOAD_FRAME_NS * 1e-9)
 
-typedef struct load_setup {
-  const muster_module *module;
-  const char *path; /* the population's file; null = the module takes none */
-  uint32_t agents, observers;
-  uint64_t seed;
-  muster_elastic elastic;
-  muster_order order;
-  bool full_levels; /* levels follow importance alone, and no pressure makes updates cheaper */
-} load_setup;
-
 /* A world that runs, and room to see all of it. */
 typedef struct load_world {
   struct host host;
@@ -30,9 +20,12 @@ typedef struct load_world {
   bool in;       /* all are */
 } load_world;
 
-/* One worker: in virtual time any number of them comes to the same. False with the reason in muster_last_error(); to
+/* A module's population in virtual time, by the default rules. One worker: any number of them comes to the same. */
+host_setup load_setup_of(const muster_module *module, uint32_t agents, uint32_t observers, uint64_t seed);
+
+/* Opens it with that capacity. False with the reason in muster_last_error(); to
  * be closed all the same. */
-bool load_open(load_world *world, const load_setup *setup, uint64_t capacity_ns);
+bool load_open(load_world *world, const host_setup *setup, uint64_t capacity_ns);
 void load_close(load_world *world);
 
 /* Runs a frame. False with the reason in muster_last_error(). */
@@ -63,6 +56,6 @@ uint32_t load_warm_up(double load);
 
 /* The time that all agents at the longest period take of a frame, from the pressure of an overloaded world over this
  * many frames; as costs follow the load a little, of a world with a load of about 1. Zero: failed. */
-double load_find_wish_ns(const load_setup *setup, uint32_t frames);
+double load_find_wish_ns(const host_setup *setup, uint32_t frames);
 
 #endif

@@ -173,11 +173,11 @@ static const option_def options[] = {OPTION_WITHIN("workers", COUNT32, machine_w
                                      BENCH_JSON,
                                      {0}};
 
-const bench_def bench_machine = {.name = "machine",
-                                 .summary = "how often the machine itself makes a frame late",
-                                 .show_help = show_help,
-                                 .options = options,
-                                 .bytes = sizeof(machine_work),
+const bench_def bench_machine = {"machine",
+                                 "how often the machine itself makes a frame late",
+                                 show_help,
+                                 options,
+                                 sizeof(machine_work),
                                  .noisy = true,
                                  .check = check,
                                  .measure = measure,

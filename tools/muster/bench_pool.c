@@ -2,6 +2,7 @@
  * of one run. */
 #include "bench_pool.h"
 #include "rounds.h"
+#include "work.h"
 
 #include "complaint.h"
 #include "parse.h"
@@ -11,42 +12,37 @@
 #include <math.h>
 #include <string.h>
 
-/* The smallest sample that is not exceeded by `percent` of them. */
-static double quantile(const double *sorted, uint32_t count, uint32_t percent) {
-  uint32_t rank = (uint32_t)(((uint64_t)count * percent + 99) / 100);
-  return sorted[rank > 0 ? rank - 1 : 0];
-}
-
-static pool_quantiles quantiles_of(bench_samples *samples, bool more_is_better) {
+/* The 99th percentile is the smallest sample that 99 % of them do not exceed, or that 99 % reach. */
+static void add_round(pool_row *row, bench_samples *samples) {
   double *values = samples->values;
-  uint32_t count = samples->count;
-  double p50 = rounds_median(values, count); /* sorts */
-  if (!more_is_better) return (pool_quantiles){p50, quantile(values, count, 99), values[count - 1]};
-  uint32_t low = (uint32_t)((uint64_t)count / 100);
-  return (pool_quantiles){p50, values[low], values[0]};
+  uint32_t count = samples->count, round = row->round_count++;
+  bool more = row->series->more_is_better;
+  row->samples += count;
+  row->rounds[POOL_P50][round] = rounds_median(values, count); /* sorts */
+  row->rounds[POOL_P99][round] = values[more ? count / 100 : (count * 99 + 99) / 100 - 1];
+  row->rounds[POOL_MAX][round] = values[more ? 0 : count - 1];
 }
 
 const pool_row *pool_find(const pool_work *work, const bench_system *system, const bench_series *series,
                           uint32_t workers) {
   for (uint32_t i = 0; i < work->row_count; i++) {
     const pool_row *row = &work->rows[i];
-    if (row->system == system && row->series == series && row->workers == workers) return row;
+    if ((!system || row->system == system) && (!series || row->series == series) &&
+        (!workers || row->workers == workers))
+      return row;
   }
   return NULL;
 }
 
-static bool pool_add(pool_work *work, const bench_system *system, const bench_series *series, uint32_t workers,
+static void pool_add(pool_work *work, const bench_system *system, const bench_series *series, uint32_t workers,
                      bench_samples *samples) {
-  if (samples->count == 0) return true;
+  if (samples->count == 0) return;
   pool_row *row = (pool_row *)pool_find(work, system, series, workers);
-  if (!row && work->row_count == POOL_ROWS_MAX) return false;
   if (!row) {
     row = &work->rows[work->row_count++];
     *row = (pool_row){.system = system, .series = series, .workers = workers};
   }
-  row->samples += samples->count;
-  row->rounds[row->round_count++] = quantiles_of(samples, series->more_is_better);
-  return true;
+  add_round(row, samples);
 }
 
 static void pool_note(pool_work *work, const char *text) {
@@ -55,28 +51,10 @@ static void pool_note(pool_work *work, const char *text) {
   if (work->note_count < POOL_NOTES_MAX) snprintf(work->notes[work->note_count++], sizeof work->notes[0], "%s", text);
 }
 
-static void finish_row(pool_row *row) {
-  double p50[POOL_ROUNDS_MAX], p99[POOL_ROUNDS_MAX], max[POOL_ROUNDS_MAX];
-  for (uint32_t i = 0; i < row->round_count; i++) {
-    p50[i] = row->rounds[i].p50;
-    p99[i] = row->rounds[i].p99;
-    max[i] = row->rounds[i].max;
-  }
-  row->result.p50 = rounds_median(p50, row->round_count); /* sorts */
-  row->result.p99 = rounds_median(p99, row->round_count);
-  row->result.max = rounds_median(max, row->round_count);
-  row->p50_lowest = p50[0];
-  row->p50_highest = p50[row->round_count - 1];
-}
-
-static void pool_finish(pool_work *work) {
-  for (uint32_t i = 0; i < work->row_count; i++) finish_row(&work->rows[i]);
-}
-
 /* ---------------------------------------------------------------------------------------------------------- contest */
 
 bool pool_is_reference(const bench_system *system) {
-  return system->only != NULL;
+  return system->only[0] != NULL;
 }
 
 const pool_row *pool_best_other(const pool_work *work, const pool_row *own) {
@@ -85,8 +63,8 @@ const pool_row *pool_best_other(const pool_work *work, const pool_row *own) {
     const pool_row *row = &work->rows[i];
     if (row->series != own->series || row->workers != own->workers || row->system == own->system) continue;
     if (pool_is_reference(row->system)) continue;
-    double p50 = row->result.p50;
-    if (!best || (row->series->more_is_better ? p50 > best->result.p50 : p50 < best->result.p50)) best = row;
+    double p50 = row->result[POOL_P50], most = best ? best->result[POOL_P50] : 0;
+    if (!best || (row->series->more_is_better ? p50 > most : p50 < most)) best = row;
   }
   return best;
 }
@@ -97,17 +75,13 @@ static bool is_nothing(const bench_series *series, double value) {
 }
 
 double pool_against(const pool_row *own, const pool_row *other) {
-  double ours = own->result.p50, theirs = other->result.p50;
+  double ours = own->result[POOL_P50], theirs = other->result[POOL_P50];
   if (is_nothing(own->series, ours) && is_nothing(own->series, theirs)) return 1;
   if (ours <= 0 || theirs <= 0) return NAN;
   return own->series->more_is_better ? ours / theirs : theirs / ours;
 }
 
 enum { NAMES_MAX = 32 };
-
-static const bench_suite *const suites[] = {&bench_dispatch, &bench_priority};
-
-enum { SUITES = sizeof suites / sizeof *suites };
 
 /* ----------------------------------------------------------------------------------------------------- named things */
 
@@ -125,38 +99,31 @@ static name_list system_names(void) {
 
 static name_list measure_names(const bench_suite *suite) {
   name_list list = {.count = 0};
-  for (const bench_measure *const *measure = suite->measures; *measure; measure++)
-    for (uint32_t i = 0; i < (*measure)->series_count && list.count < NAMES_MAX; i++)
-      list.names[list.count++] = (*measure)->series[i].key;
+  for (const bench_measure *measure = suite->measures; measure->take; measure++)
+    for (const bench_series *series = measure->series; series->key && list.count < NAMES_MAX; series++)
+      list.names[list.count++] = series->key;
   return list;
 }
 
 static bool check_list(const char *list, const char *what, const name_list *known) {
-  char name[64];
-  if (!list) return true;
-  for (const char *next = list;; next++) {
-    size_t length = strcspn(next, ",");
-    bool found = false;
-    snprintf(name, sizeof name, "%.*s", (int)length, next);
+  char name[OPTION_WORD_BYTES];
+  bool found = true;
+  while (found && options_list_next(&list, name)) {
+    found = false;
     for (size_t i = 0; i < known->count; i++) found = found || strcmp(name, known->names[i]) == 0;
-    if (!found) {
-      complain_unknown(what, name, known->names, known->count, "");
-      return false;
-    }
-    next += length;
-    if (!*next) return true;
+    if (!found) complain_unknown(what, name, known->names, known->count, "");
   }
+  return found;
 }
 
-bool pool_wants_system(const pool_work *work, const bench_system *system) {
-  if (work->sweep && !work->systems_wanted) return strcmp(system->key, "muster") == 0;
-  return options_list_has(work->systems_wanted, system->key);
+bool pool_wants_system(const pool_work *work, const char *key) {
+  return options_list_has(work->sweep && !work->systems_wanted ? "muster" : work->systems_wanted, key);
 }
 
 bool pool_wants_measure(const pool_work *work, const bench_measure *measure) {
   if (work->sweep && !measure->in_sweep) return false;
-  for (uint32_t i = 0; i < measure->series_count; i++)
-    if (options_list_has(work->measures_wanted, measure->series[i].key)) return true;
+  for (const bench_series *series = measure->series; series->key; series++)
+    if (options_list_has(work->measures_wanted, series->key)) return true;
   return false;
 }
 
@@ -168,47 +135,29 @@ uint32_t pool_next_workers(uint32_t workers, uint32_t last) {
   return next < last ? next : last;
 }
 
-static bool read_workers(void *user, const char *text) {
-  pool_work *work = user;
-  char first[32];
-  const char *dots = strstr(text, "..");
-  uint32_t from, to;
-  if (!dots) {
-    if (!parse_count32("--workers", text, 1, POOL_WORKERS_MAX, &from)) return false;
-    work->workers_first = work->workers_last = from;
-    work->sweep = false;
-    return true;
-  }
-  snprintf(first, sizeof first, "%.*s", (int)(dots - text), text);
-  if (!parse_count32("--workers", first, 1, POOL_WORKERS_MAX, &from)) return false;
-  if (!parse_count32("--workers", dots + 2, from, POOL_WORKERS_MAX, &to)) return false;
-  work->workers_first = from;
-  work->workers_last = to;
-  work->sweep = true;
-  return true;
-}
-
 /* Benches of another kind have options of their own, so their name leads. */
 static int find_suite(pool_work *work, const char *name) {
-  name_list known = {.count = SUITES};
-  for (size_t i = 0; i < SUITES; i++) {
-    known.names[i] = suites[i]->name;
-    if (strcmp(name, suites[i]->name) == 0) work->suite = suites[i];
+  name_list known = {.count = 0};
+  for (const bench_suite *suite = bench_suites; suite->name; suite++) {
+    known.names[known.count++] = suite->name;
+    if (strcmp(name, suite->name) == 0) work->suite = suite;
   }
+  if (work->suite) return STATUS_OK;
+  size_t suites = known.count;
 #ifdef MUSTER_HAS_CTL
   known.names[known.count++] = "all";
 #endif
   for (size_t i = 0; benches[i]; i++) known.names[known.count++] = benches[i]->name;
-  for (size_t i = SUITES; i < known.count; i++)
+  for (size_t i = suites; i < known.count; i++)
     if (strcmp(name, known.names[i]) == 0) return complain_usage("give '%s' before its options", name);
-  return work->suite ? STATUS_OK : complain_unknown("bench", name, known.names, known.count, "");
+  return complain_unknown("bench", name, known.names, known.count, "");
 }
 
 /* Whether the measures that are wanted can be taken with so many workers. */
 static int check_workers(const pool_work *work) {
   bool any = false;
-  for (const bench_measure *const *measure = work->suite->measures; *measure; measure++)
-    any = any || (pool_wants_measure(work, *measure) && (*measure)->workers_min <= work->workers_last);
+  for (const bench_measure *measure = work->suite->measures; measure->take; measure++)
+    any = any || (pool_wants_measure(work, measure) && measure->workers_min <= work->workers_last);
   if (any) return STATUS_OK;
   if (work->sweep)
     return complain_usage("a sweep over workers has submit, parallel-for, claim and queue-claims of dispatch; "
@@ -220,8 +169,7 @@ static int check_workers(const pool_work *work) {
 static int check_presence(const pool_work *work) {
   for (uint32_t i = 0; i < work->systems.absent_count && work->systems_wanted; i++) {
     const bench_absence *absence = &work->systems.absent[i];
-    bench_system named = {.key = absence->key}, best = {.key = absence->best};
-    if (pool_wants_system(work, &named) || pool_wants_system(work, &best))
+    if (pool_wants_system(work, absence->key) || pool_wants_system(work, absence->best))
       return complain_failure("%s is absent: %s; run tools/setup --peers, then configure and build anew", absence->key,
                               absence->reason);
   }
@@ -235,15 +183,18 @@ static int check(void *user) {
   if (names[1]) return complain_usage("one bench at a time: '%s' is too many", names[1]);
   int status = find_suite(work, names[0]);
   if (status) return status;
+  work->sweep = work->workers && strstr(work->workers, "..");
   name_list known_systems = system_names(), known_measures = measure_names(work->suite);
   if (!check_list(work->systems_wanted, "system", &known_systems)) return STATUS_USAGE;
   if (!check_list(work->measures_wanted, "measure", &known_measures)) return STATUS_USAGE;
-  if (work->workers_first == 0) {
-    uint32_t processors = muster_available_processors();
-    work->workers_first = work->workers_last = processors < 2                  ? 2
-                                               : processors > POOL_WORKERS_MAX ? POOL_WORKERS_MAX
-                                                                               : processors;
-  }
+  uint64_t first = muster_available_processors(), last;
+  if (first < 2) first = 2;
+  last = first = first < POOL_WORKERS_MAX ? first : POOL_WORKERS_MAX;
+  if (work->workers &&
+      !parse_range("--workers", work->workers, "..", 1, POOL_WORKERS_MAX, POOL_WORKERS_MAX, &first, &last))
+    return STATUS_USAGE;
+  work->workers_first = (uint32_t)first;
+  work->workers_last = (uint32_t)last;
   status = check_workers(work);
   if (status) return status;
   bench_systems_find(&work->systems, work->peers);
@@ -253,50 +204,48 @@ static int check(void *user) {
 /* -------------------------------------------------------------------------------------------------------- measuring */
 
 /* One measure of one system, once. */
-static bool take(pool_work *work, const bench_measure *measure, const bench_system *system, uint32_t workers,
+static void take(pool_work *work, const bench_measure *measure, const bench_system *system, uint32_t workers,
                  bench_samples *samples) {
   bench_context context = {.system = system, .workers = workers, .quick = work->common.quick, .samples = samples};
   const char *wrong = bench_take(measure, &context);
   if (wrong) {
     char note[256];
-    snprintf(note, sizeof note, "%s %s in %s with %u workers", system->name, wrong, measure->series[0].key, workers);
+    snprintf(note, sizeof note, "%s %s in %s with %u workers", system->name, wrong, measure->series->key, workers);
     pool_note(work, note);
-    return true;
+    return;
   }
-  for (uint32_t i = 0; i < measure->series_count; i++)
-    if (!pool_add(work, system, &measure->series[i], workers, &samples[i])) return false;
-  return true;
+  for (uint32_t i = 0; measure->series[i].key; i++) pool_add(work, system, &measure->series[i], workers, &samples[i]);
 }
 
 /* One measure of all systems, beginning with another one in each round. On a terminal each step shows. */
-static bool take_of_all(pool_work *work, uint32_t round, const bench_measure *measure, bench_samples *samples) {
+static void take_of_all(pool_work *work, uint32_t round, const bench_measure *measure, bench_samples *samples) {
   for (uint32_t i = 0; i < work->systems.present_count; i++) {
     const bench_system *system = work->systems.present[(i + round) % work->systems.present_count];
-    if (!pool_wants_system(work, system)) continue;
+    if (!pool_wants_system(work, system->key)) continue;
     for (uint32_t workers = work->workers_first; workers <= work->workers_last;
          workers = pool_next_workers(workers, work->workers_last)) {
       if (!bench_takes_part(system, measure, workers)) continue;
       if (work->common.line.terminal)
-        progress_put(&work->common.line, "round %u of %u: %s, %s", round + 1, work->common.rounds,
-                     measure->series[0].key, system->name);
-      if (!take(work, measure, system, workers, samples)) return false;
+        progress_put(&work->common.line, "round %u of %u: %s, %s", round + 1, work->common.rounds, measure->series->key,
+                     system->name);
+      take(work, measure, system, workers, samples);
     }
   }
-  return true;
 }
 
 static const char *measure(void *user) {
   pool_work *work = user;
-  bench_prepare();
+  work_calibrate();
   bench_samples *samples = bench_samples_create();
-  bool room = samples != NULL;
-  for (uint32_t round = 0; round < work->common.rounds && room; round++) {
+  if (!samples) return "out of memory";
+  for (uint32_t round = 0; round < work->common.rounds; round++) {
     if (!work->common.line.terminal) progress_put(&work->common.line, "round %u of %u", round + 1, work->common.rounds);
-    for (const bench_measure *const *measure = work->suite->measures; *measure && room; measure++)
-      if (pool_wants_measure(work, *measure)) room = take_of_all(work, round, *measure, samples);
+    for (const bench_measure *measure = work->suite->measures; measure->take; measure++)
+      if (pool_wants_measure(work, measure)) take_of_all(work, round, measure, samples);
   }
-  if (room) pool_finish(work);
-  return room ? NULL : samples ? "more than 1024 rows; ask for fewer numbers of workers" : "out of memory";
+  for (pool_row *row = work->rows; row < work->rows + work->row_count; row++)
+    for (int i = 0; i < POOL_QUANTILES; i++) row->result[i] = rounds_median(row->rounds[i], row->round_count);
+  return NULL;
 }
 
 static int judge(const void *user) {
@@ -306,7 +255,7 @@ static int judge(const void *user) {
   return complain_failure("there is nothing to measure: none of the systems that --only names takes part");
 }
 
-static const option_def options[] = {OPTION_BY("workers", read_workers),
+static const option_def options[] = {OPTION("workers", TEXT, pool_work, workers),
                                      BENCH_ROUNDS(POOL_ROUNDS_MAX),
                                      OPTION("only", TEXT, pool_work, systems_wanted),
                                      OPTION("measure", TEXT, pool_work, measures_wanted),
@@ -320,7 +269,6 @@ const bench_def bench_pool = {.show_help = bench_show_help,
                               .bytes = sizeof(pool_work),
                               .rounds = {5, 1},
                               .noisy = true,
-                              .named = true,
                               .check = check,
                               .measure = measure,
                               .print = pool_print,

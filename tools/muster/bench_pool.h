@@ -6,11 +6,10 @@
 #include "bench.h"
 #include "engine.h"
 
-enum { POOL_ROUNDS_MAX = 64, POOL_WORKERS_MAX = 256, POOL_ROWS_MAX = 1024, POOL_NOTES_MAX = 16 };
+enum { POOL_ROUNDS_MAX = 64, POOL_WORKERS_MAX = 256, POOL_ROWS_MAX = 2048, POOL_NOTES_MAX = 16 };
 
-typedef struct pool_quantiles {
-  double p50, p99, max; /* where more is better: the median, what 99 % reach, the worst */
-} pool_quantiles;
+/* Where more is better: the median, what 99 % reach, the worst. */
+enum { POOL_P50, POOL_P99, POOL_MAX, POOL_QUANTILES };
 
 typedef struct pool_row {
   const bench_system *system;
@@ -18,9 +17,8 @@ typedef struct pool_row {
   uint32_t workers;
   uint64_t samples; /* of all rounds */
   uint32_t round_count;
-  pool_quantiles rounds[POOL_ROUNDS_MAX];
-  pool_quantiles result;          /* of each the median of the rounds */
-  double p50_lowest, p50_highest; /* of the rounds */
+  double rounds[POOL_QUANTILES][POOL_ROUNDS_MAX]; /* in order when all were taken */
+  double result[POOL_QUANTILES];                  /* of each the median of the rounds */
 } pool_row;
 
 typedef struct pool_work {
@@ -29,22 +27,23 @@ typedef struct pool_work {
   const char *peers;           /* folder of the peers' libraries; null = beside the program */
   const char *systems_wanted;  /* keys with commas between; null = all */
   const char *measures_wanted; /* the same */
+  const char *workers;         /* a number or two; null = as many as processors */
   uint32_t workers_first, workers_last;
   bool sweep; /* over all numbers of workers from first to last */
   bench_systems systems;
   uint32_t row_count, note_count;
-  pool_row rows[POOL_ROWS_MAX];
+  pool_row rows[POOL_ROWS_MAX];    /* enough for a sweep of every system */
   char notes[POOL_NOTES_MAX][256]; /* what went wrong */
 } pool_work;
 
 /* Whether a system or a measure is to be measured. */
-bool pool_wants_system(const pool_work *work, const bench_system *system);
+bool pool_wants_system(const pool_work *work, const char *key);
 bool pool_wants_measure(const pool_work *work, const bench_measure *measure);
 
 /* The next number of workers of a sweep: each one up to 8, then in steps of about a quarter, the last one always. */
 uint32_t pool_next_workers(uint32_t workers, uint32_t last);
 
-/* The row, or null. */
+/* The first row of these, or null; without a system, without a series and with 0 workers any will do. */
 const pool_row *pool_find(const pool_work *work, const bench_system *system, const bench_series *series,
                           uint32_t workers);
 

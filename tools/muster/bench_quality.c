@@ -19,7 +19,7 @@ typedef struct quality_work {
 static const double quality_target_ratio = 1.10, quality_target_lead = 0.01;
 
 static bool quality_reaches(const quality_case *result, uint32_t judge) {
-  double own = result->rules[quality_own_rule(judge)].ratio[judge];
+  double own = result->rules[judge].ratio[judge];
   for (quality_rule rule = 0; rule < QUALITY_RULES; rule++)
     if (result->rules[rule].ratio[judge] < own * (1.0 - quality_target_lead)) return false;
   return own <= quality_target_ratio * result->wish[judge];
@@ -40,8 +40,8 @@ static bool quality_reaches_always(const quality_work *work) {
 /* ------------------------------------------------------------------------------------------------------- for people */
 
 static void print_rows(const quality_work *work, uint32_t judge) {
-  printf("\nJudged by k = %u\n%-8s %4s %7s %9s %5s", quality_octaves(judge), "crowd", "CPU", "load", "optimum", "wish");
-  for (quality_rule rule = 0; rule < QUALITY_RULES; rule++) printf(" %12s", quality_rule_name(rule));
+  printf("\nJudged by k = %u\n%-8s %4s %7s %9s %5s", quality_octaves[judge], "crowd", "CPU", "load", "optimum", "wish");
+  for (quality_rule rule = 0; rule < QUALITY_RULES; rule++) printf(" %12s", quality_rules[rule][0]);
   puts("");
   for (uint32_t i = 0; i < work->count; i++) {
     const quality_case *result = &work->cases[i];
@@ -54,21 +54,20 @@ static void print_rows(const quality_work *work, uint32_t judge) {
 
 static void print_words(const quality_work *work) {
   puts("");
-  for (uint32_t i = 0; quality_crowd_name(i); i++)
-    printf("%-12s %s\n", quality_crowd_name(i), quality_crowd_summary(i));
+  for (uint32_t i = 0; i < QUALITY_CROWDS; i++) printf("%-12s %s\n", quality_crowds[i][0], quality_crowds[i][1]);
   puts("CPU          the CPU given, as a share of what all agents at the shortest period would take\n"
        "load         what all agents at the longest period would take, as a part of this CPU\n"
        "optimum      periods proportional to the root of cost over weight, from the shortest up, without a longest\n"
        "wish         what is best where the longest period is a wish, which stretches with the load: the rule of "
        "importance lets no agent wait for longer, and this is its price");
   for (quality_rule rule = 0; rule < QUALITY_RULES; rule++)
-    printf("%-12s %s\n", quality_rule_name(rule), quality_rule_summary(rule));
+    printf("%-12s %s\n", quality_rules[rule][0], quality_rules[rule][1]);
   if (!work->common.spawns) puts("\nNo spawn file: --spawns FILE.csv measures one, too.");
 }
 
 static void print_verdict(const quality_work *work, uint32_t judge) {
   uint32_t misses = missed(work, judge);
-  printf("  %-12s judged by k = %-2u ", quality_rule_name(quality_own_rule(judge)), quality_octaves(judge));
+  printf("  %-12s judged by k = %-2u ", quality_rules[judge][0], quality_octaves[judge]);
   if (misses)
     printf("MISSED in %u of %u cases\n", misses, work->count);
   else
@@ -93,10 +92,10 @@ static void write_rule(const quality_case *result, uint32_t judge, quality_rule 
   json_print(writer,
              "{ crowd=%s cpu=%g load=%g agents=%u observers=%u octaves=%u rule=%s staleness_ns=%g optimum_ns=%g "
              "wish_ratio=%g ratio=%g cpu_used_share=%g",
-             result->crowd, result->cpu, result->load, result->agents, result->observers, quality_octaves(judge),
-             quality_rule_name(rule), of_rule->staleness_ms[judge] * 1e6, result->optimum_ms[judge] * 1e6,
+             result->crowd, result->cpu, result->load, result->agents, result->observers, quality_octaves[judge],
+             quality_rules[rule][0], of_rule->staleness_ms[judge] * 1e6, result->optimum_ms[judge] * 1e6,
              result->wish[judge], of_rule->ratio[judge], of_rule->cpu_share);
-  if (rule == quality_own_rule(judge)) json_bool(writer, "reaches_target", quality_reaches(result, judge));
+  if (rule == judge) json_bool(writer, "reaches_target", quality_reaches(result, judge));
   json_end_object(writer);
 }
 
@@ -114,7 +113,7 @@ static void write(const void *user, json_writer *writer) {
 
 /* The ratios of a crowd by a judge, a line for each share of the CPU. */
 static void plot_data(const quality_work *work, const char *crowd, uint32_t judge, FILE *script) {
-  fprintf(script, "$%s_%u << END\n", crowd, quality_octaves(judge));
+  fprintf(script, "$%s_%u << END\n", crowd, quality_octaves[judge]);
   for (uint32_t i = 0; i < work->count; i++) {
     const quality_case *result = &work->cases[i];
     if (strcmp(result->crowd, crowd) != 0) continue;
@@ -128,10 +127,10 @@ static void plot_data(const quality_work *work, const char *crowd, uint32_t judg
 
 /* The first panel has the key. */
 static void plot_panel(const char *crowd, uint32_t judge, FILE *script) {
-  fprintf(script, "set title '%s, judged by k = %u'\nplot ", crowd, quality_octaves(judge));
+  fprintf(script, "set title '%s, judged by k = %u'\nplot ", crowd, quality_octaves[judge]);
   for (quality_rule rule = 0; rule < QUALITY_RULES; rule++)
     fprintf(script, "%s$%s_%u using 1:%d with linespoints lw 2 pt 7 lt %d title '%s'", rule ? ", " : "", crowd,
-            quality_octaves(judge), (int)rule + 2, (int)rule + 1, quality_rule_name(rule));
+            quality_octaves[judge], (int)rule + 2, (int)rule + 1, quality_rules[rule][0]);
   fprintf(script, "\nunset key\n");
 }
 
@@ -193,7 +192,7 @@ static void show_help(FILE *stream) {
 static int check(void *user) {
   const quality_work *work = user;
   bool known = !work->only;
-  for (uint32_t i = 0; quality_crowd_name(i) && !known; i++) known = strcmp(work->only, quality_crowd_name(i)) == 0;
+  for (uint32_t i = 0; i < QUALITY_CROWDS && !known; i++) known = strcmp(work->only, quality_crowds[i][0]) == 0;
   if (!known) return complain_usage("unknown crowd '%s'; see --help", work->only);
   if (!work->only || strcmp(work->only, "spawns") != 0 || work->common.spawns) return STATUS_OK;
   return complain_usage("say where the spawns are: --spawns FILE.csv");
@@ -222,11 +221,11 @@ static int judge(const void *user) {
 static const option_def options[] = {
     BENCH_SPAWNS, OPTION("crowd", TEXT, quality_work, only), BENCH_JSON, BENCH_PLOTS, BENCH_SEED, BENCH_QUICK, {0}};
 
-const bench_def bench_quality = {.name = "quality",
-                                 .summary = "how fresh each rule keeps a crowd with the same CPU",
-                                 .show_help = show_help,
-                                 .options = options,
-                                 .bytes = sizeof(quality_work),
+const bench_def bench_quality = {"quality",
+                                 "how fresh each rule keeps a crowd with the same CPU",
+                                 show_help,
+                                 options,
+                                 sizeof(quality_work),
                                  .check = check,
                                  .measure = measure,
                                  .print = print,

@@ -8,7 +8,6 @@
 
 #include <muster/jobs.h>
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROUNDS = 9, ROUNDS_QUICK = 2, OBSERVERS_MAX = 65536 };
@@ -61,58 +60,37 @@ static void show_help(FILE *stream) {
 }
 
 static bool read_list(scale_list *list, const char *option, const char *text, uint32_t minimum, uint32_t maximum) {
-  char number[32];
-  list->count = 0;
-  for (const char *next = text;; next++) {
-    uint32_t value;
-    size_t length = strcspn(next, ",");
-    snprintf(number, sizeof number, "%.*s", length < sizeof number ? (int)length : (int)sizeof number, next);
-    if (!parse_count32(option, number, minimum, maximum, &value)) return false;
+  char number[OPTION_WORD_BYTES];
+  while (options_list_next(&text, number)) {
     if (list->count == SCALE_LIST_MAX) {
       complain_usage("%s has more than %d numbers; give fewer", option, SCALE_LIST_MAX);
       return false;
     }
-    list->values[list->count++] = value;
-    next += length;
-    if (!*next) return true;
+    if (!parse_count32(option, number, minimum, maximum, &list->values[list->count++])) return false;
   }
+  return true;
 }
 
 /* The steps of every sweep over workers. */
-static void choose_all_workers(scale_list *list) {
+static bool choose_all_workers(scale_list *list) {
   uint32_t processors = muster_available_processors();
   uint32_t last = processors < POOL_WORKERS_MAX ? processors : POOL_WORKERS_MAX;
-  list->count = 0;
   for (uint32_t workers = 1; workers <= last && list->count < SCALE_LIST_MAX;
        workers = pool_next_workers(workers, last))
     list->values[list->count++] = workers;
-}
-
-static bool read_agents(void *user, const char *text) {
-  return read_list(&((scale_work *)user)->agents, "--agents", text, SCALE_AGENTS_MIN, SCALE_AGENTS_MAX);
-}
-
-static bool read_observers(void *user, const char *text) {
-  return read_list(&((scale_work *)user)->observers, "--observers", text, 0, OBSERVERS_MAX);
-}
-
-static bool read_workers(void *user, const char *text) {
-  scale_list *list = &((scale_work *)user)->workers;
-  if (strcmp(text, "all") != 0) return read_list(list, "--workers", text, 1, POOL_WORKERS_MAX);
-  choose_all_workers(list);
   return true;
 }
 
 static int check(void *user) {
-  static const scale_list agents = {{1000, 10000, 100000, 1000000, 4000000}, 5}, observers = {{1, 100, 5000}, 3};
   scale_work *work = user;
-  if (work->agents.count == 0) {
-    work->agents = agents;
-    if (work->common.quick) work->agents.count = 2;
-  }
-  if (work->observers.count == 0) work->observers = observers;
-  if (work->workers.count == 0) choose_all_workers(&work->workers);
-  return STATUS_OK;
+  const char *agents = work->agents_given, *observers = work->observers_given, *workers = work->workers_given;
+  if (!agents) agents = work->common.quick ? "1000,10000" : "1000,10000,100000,1000000,4000000";
+  bool read =
+      read_list(&work->agents, "--agents", agents, SCALE_AGENTS_MIN, SCALE_AGENTS_MAX) &&
+      read_list(&work->observers, "--observers", observers ? observers : "1,100,5000", 0, OBSERVERS_MAX) &&
+      (!workers || strcmp(workers, "all") == 0 ? choose_all_workers(&work->workers)
+                                               : read_list(&work->workers, "--workers", workers, 1, POOL_WORKERS_MAX));
+  return read ? STATUS_OK : STATUS_USAGE;
 }
 
 /* -------------------------------------------------------------------------------------------------------- measuring */
@@ -166,8 +144,6 @@ static const char *measure(void *user) {
   scale_work *work = user;
   const scale_list *agents = &work->agents, *observers = &work->observers, *workers = &work->workers;
   const char *wrong = NULL;
-  work->rows = calloc((size_t)agents->count * observers->count * workers->count, sizeof *work->rows);
-  if (!work->rows) return "out of memory";
   for (uint32_t i = 0; i < agents->count; i++) {
     if (!has_memory(work, agents->values[i])) continue;
     for (uint32_t j = 0; j < observers->count; j++)
@@ -178,29 +154,24 @@ static const char *measure(void *user) {
   return wrong || work->row_count ? wrong : work->notes[0];
 }
 
-static void release(void *user) {
-  free(((scale_work *)user)->rows);
-}
-
-static const option_def options[] = {OPTION_BY("agents", read_agents),
-                                     OPTION_BY("observers", read_observers),
-                                     OPTION_BY("workers", read_workers),
+static const option_def options[] = {OPTION("agents", TEXT, scale_work, agents_given),
+                                     OPTION("observers", TEXT, scale_work, observers_given),
+                                     OPTION("workers", TEXT, scale_work, workers_given),
                                      BENCH_ROUNDS(SCALE_ROUNDS_MAX),
                                      BENCH_QUICK,
                                      BENCH_PLOTS,
                                      BENCH_JSON,
                                      {0}};
 
-const bench_def bench_scale = {.name = "scale",
-                               .summary = "what scheduling costs, from few agents to millions",
-                               .show_help = show_help,
-                               .options = options,
-                               .bytes = sizeof(scale_work),
+const bench_def bench_scale = {"scale",
+                               "what scheduling costs, from few agents to millions",
+                               show_help,
+                               options,
+                               sizeof(scale_work),
                                .rounds = {ROUNDS, ROUNDS_QUICK},
                                .noisy = true,
                                .check = check,
                                .measure = measure,
                                .print = scale_print,
                                .plot = scale_plot,
-                               .write = scale_write,
-                               .release = release};
+                               .write = scale_write};

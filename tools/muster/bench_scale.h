@@ -14,11 +14,12 @@ typedef struct scale_list {
 
 typedef struct scale_work {
   bench_work common;
+  const char *agents_given, *observers_given, *workers_given; /* lists with commas; null = the default */
   scale_list agents, observers, workers;
-  scale_row *rows;
-  uint32_t row_count;
-  scale_spawning spawnings[SCALE_LIST_MAX]; /* one for each number of workers */
-  uint32_t spawning_count;
+  /* Address space, of which few pages are used; rows without agents end both. */
+  scale_row rows[SCALE_LIST_MAX * SCALE_LIST_MAX * SCALE_LIST_MAX + 1];
+  scale_spawning spawnings[SCALE_LIST_MAX + 1]; /* one for each number of workers */
+  uint32_t row_count, spawning_count;
   char notes[SCALE_LIST_MAX][SCALE_NOTE_BYTES]; /* what was left out, and why */
   uint32_t note_count;
   char wrong[SCALE_WRONG_BYTES]; /* what ended it, and in which row */

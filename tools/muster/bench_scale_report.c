@@ -26,7 +26,7 @@ void scale_print(const void *user) {
        "     bytes   resident\n"
        "    agents observers workers per frame per update per update  per frame  per update  per frame      frame"
        " per agent  per agent");
-  for (const scale_row *row = work->rows; row < work->rows + work->row_count; row++)
+  for (const scale_row *row = work->rows; row->agents; row++)
     printf(" %9s %9s %7s %9s %10s %10s %10s %11s %10s %10s %9.1f %10.1f\n", text_whole(row->agents),
            text_whole(row->observers), text_whole(row->workers), text_whole(row->updates_per_frame),
            text_time(row->loop_ns_per_update), text_time(row->ns_per_update), text_time(row->ns_per_frame),
@@ -34,7 +34,7 @@ void scale_print(const void *user) {
            row->bytes_per_agent, row->resident_per_agent);
   puts("\n                               spawn     remove  spawning  removing     frames of all\n"
        "    agents observers workers    each       each    frames    frames rounds over budget");
-  for (const scale_spawning *row = work->spawnings; row < work->spawnings + work->spawning_count; row++)
+  for (const scale_spawning *row = work->spawnings; row->agents; row++)
     printf(" %9s %9s %7s %8s %10s %9s %9s %18s\n", text_whole(row->agents), text_whole(row->observers),
            text_whole(row->workers), text_time(row->spawn_ns), text_time(row->remove_ns), text_whole(row->spawn_frames),
            text_whole(row->remove_frames), text_whole(row->frames_over_budget));
@@ -44,7 +44,7 @@ void scale_write(const void *user, json_writer *writer) {
   const scale_work *work = user;
   json_print(writer, "processors=%u rounds=%u quick=%d rows[", muster_available_processors(), work->common.rounds,
              work->common.quick);
-  for (const scale_row *row = work->rows; row < work->rows + work->row_count; row++)
+  for (const scale_row *row = work->rows; row->agents; row++)
     json_print(writer,
                "{ agents=%u observers=%u workers=%u updates_per_frame=%g loop_ns_per_update=%g ns_per_update=%g "
                "ns_per_update_lowest_round=%g ns_per_update_highest_round=%g ns_per_frame=%g walking_ns_per_update=%g "
@@ -54,7 +54,7 @@ void scale_write(const void *user, json_writer *writer) {
                row->walking_ns_per_update, row->walking_ns_per_frame, row->idle_frame_ns, row->score_ns,
                row->bytes_per_agent, row->resident_per_agent);
   json_print(writer, "] spawning[");
-  for (const scale_spawning *row = work->spawnings; row < work->spawnings + work->spawning_count; row++)
+  for (const scale_spawning *row = work->spawnings; row->agents; row++)
     json_print(
         writer,
         "{ agents=%u observers=%u workers=%u spawn_ns=%g remove_ns=%g spawn_frames=%g remove_frames=%g frames=%g "

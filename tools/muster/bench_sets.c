@@ -11,10 +11,9 @@ static const double overhead_most = 0.02;
 typedef struct sets_work {
   bench_work common;
   uint32_t agents;
-  uint64_t atom_ns; /* 0 = several */
-  sets_overhead overheads[OVERHEADS_MOST];
-  sets_schedule schedules[SCHEDULES_MOST];
-  uint32_t overhead_count, schedule_count;
+  uint64_t atom_ns;                            /* 0 = several */
+  sets_overhead overheads[OVERHEADS_MOST + 1]; /* without any sets behind the last row, */
+  sets_schedule schedules[SCHEDULES_MOST + 1]; /* and without agents */
 } sets_work;
 
 static void show_help(FILE *stream) {
@@ -48,15 +47,15 @@ static void show_help(FILE *stream) {
 static void plan_rows(sets_work *work) {
   bool quick = work->common.quick;
   uint32_t agents = work->agents ? work->agents : AGENTS;
+  sets_overhead *overhead = work->overheads;
+  sets_schedule *schedule = work->schedules;
   for (uint32_t sets = 1; sets <= SETS_SETS_MOST; sets *= 2)
     for (uint32_t atoms = 1; atoms <= SETS_ATOMS_MOST; atoms *= 2)
-      if (!quick || sets == atoms)
-        work->overheads[work->overhead_count++] = (sets_overhead){.sets = sets, .atoms = atoms};
+      if (!quick || sets == atoms) *overhead++ = (sets_overhead){.sets = sets, .atoms = atoms};
   for (uint32_t us = 1; us <= 3; us++)
     if (work->atom_ns == 0 && (!quick || us == 2))
-      work->schedules[work->schedule_count++] = (sets_schedule){.agents = agents, .atom_ns = 1000 * us};
-  if (work->atom_ns)
-    work->schedules[work->schedule_count++] = (sets_schedule){.agents = agents, .atom_ns = (uint32_t)work->atom_ns};
+      *schedule++ = (sets_schedule){.agents = agents, .atom_ns = 1000 * us};
+  if (work->atom_ns) *schedule = (sets_schedule){.agents = agents, .atom_ns = (uint32_t)work->atom_ns};
 }
 
 static const char *measure(void *user) {
@@ -64,11 +63,11 @@ static const char *measure(void *user) {
   const char *wrong = NULL;
   work_calibrate();
   plan_rows(work);
-  for (uint32_t i = 0; i < work->overhead_count && !wrong; i++)
-    wrong = sets_measure_overhead(work->common.rounds, &work->overheads[i]);
-  for (uint32_t i = 0; i < work->schedule_count && !wrong; i++) {
-    wrong = sets_measure_schedule(work->common.rounds, &work->schedules[i]);
-    if (!wrong && !work->schedules[i].equal) wrong = "the world and the loop did not run the same atoms";
+  for (sets_overhead *row = work->overheads; row->sets && !wrong; row++)
+    wrong = sets_measure_overhead(work->common.rounds, row);
+  for (sets_schedule *row = work->schedules; row->agents && !wrong; row++) {
+    wrong = sets_measure_schedule(work->common.rounds, row);
+    if (!wrong && !row->equal) wrong = "the world and the loop did not run the same atoms";
   }
   return wrong;
 }
@@ -77,12 +76,12 @@ static void print(const void *user) {
   const sets_work *work = user;
   puts("muster bench sets: CPU, an atom of next to nothing, all that frames take included\n");
   printf("%5s %6s %10s %10s %10s %12s\n", "sets", "atoms", "loop ns", "list ns", "sets ns", "over a list");
-  for (const sets_overhead *row = work->overheads; row < work->overheads + work->overhead_count; row++)
+  for (const sets_overhead *row = work->overheads; row->sets; row++)
     printf("%5u %6u %10.1f %10.1f %10.1f %9.1f ns  %s\n", row->sets, row->atoms, row->loop_ns, row->list_ns,
            row->sets_ns, row->over_list_ns, row->over_list_ns <= OVER_LIST_NS ? "" : "more than wanted");
   printf("\n%6s %8s %14s %12s %14s %10s %18s\n", "agents", "atom ns", "atoms/update", "loop ns", "scheduled ns",
          "overhead", "rounds");
-  for (const sets_schedule *row = work->schedules; row < work->schedules + work->schedule_count; row++)
+  for (const sets_schedule *row = work->schedules; row->agents; row++)
     printf("%6u %8u %14.2f %12.0f %14.0f %8.2f %% %7.2f .. %5.2f %%  %s\n", row->agents, row->atom_ns,
            row->atoms_per_update, row->loop_ns, row->scheduled_ns, row->overhead * 100, row->lowest * 100,
            row->highest * 100, row->overhead <= overhead_most ? "" : "more than wanted");
@@ -92,7 +91,7 @@ static void write(const void *user, json_writer *writer) {
   const sets_work *work = user;
   json_print(writer, "rounds=%u over_list_wanted_ns=%u overhead_wanted=%g over_list[", work->common.rounds,
              OVER_LIST_NS, overhead_most);
-  for (const sets_overhead *row = work->overheads; row < work->overheads + work->overhead_count; row++)
+  for (const sets_overhead *row = work->overheads; row->sets; row++)
     json_print(
         writer,
         "{ sets=%u atoms=%u loop_ns_per_atom=%g list_ns_per_atom=%g sets_ns_per_atom=%g over_list_ns_per_atom=%g "
@@ -100,7 +99,7 @@ static void write(const void *user, json_writer *writer) {
         row->sets, row->atoms, row->loop_ns, row->list_ns, row->sets_ns, row->over_list_ns,
         row->over_list_ns <= OVER_LIST_NS);
   json_print(writer, "] scheduled[");
-  for (const sets_schedule *row = work->schedules; row < work->schedules + work->schedule_count; row++)
+  for (const sets_schedule *row = work->schedules; row->agents; row++)
     json_print(
         writer,
         "{ agents=%u atom_ns=%u atoms_per_update=%g loop_ns_per_update=%g scheduled_ns_per_update=%g overhead=%g "
@@ -117,13 +116,6 @@ static const option_def options[] = {BENCH_JSON,
                                      BENCH_QUICK,
                                      {0}};
 
-const bench_def bench_sets = {.name = "sets",
-                              .summary = "what sets of atoms cost",
-                              .show_help = show_help,
-                              .options = options,
-                              .bytes = sizeof(sets_work),
-                              .rounds = {9, 1},
-                              .noisy = true,
-                              .measure = measure,
-                              .print = print,
-                              .write = write};
+const bench_def bench_sets = {
+    "sets",        "what sets of atoms cost", show_help,      options,       sizeof(sets_work), .rounds = {9, 1},
+    .noisy = true, .measure = measure,        .print = print, .write = write};

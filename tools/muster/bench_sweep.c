@@ -28,6 +28,8 @@ static const char *const names[SWEEP_RULES] = {"law", "papers"};
 typedef struct sweep_point {
   double pressure;                  /* as reported, mean of the window */
   load_band important, unimportant; /* importance >= 0.9, and 0 */
+  double growth;                    /* of the important's interval, from the load before; 0 at the first */
+  bool holds;                       /* it may grow by that */
 } sweep_point;
 
 typedef struct sweep_result {
@@ -76,13 +78,12 @@ static uint32_t agents_of(const sweep_work *work) {
 /* -------------------------------------------------------------------------------------------------------- measuring */
 
 /* The wildlife under one rule. */
-static load_setup setup_of(const sweep_work *work, sweep_rule rule) {
-  return (load_setup){.module = muster_module_wildlife(),
-                      .agents = agents_of(work),
-                      .observers = OBSERVERS,
-                      .seed = work->common.seed,
-                      .elastic = rule == SWEEP_LAW ? MUSTER_ELASTIC_IMPORTANCE : MUSTER_ELASTIC_RATE,
-                      .order = rule == SWEEP_LAW ? MUSTER_ORDER_DEADLINE : MUSTER_ORDER_PRIORITY};
+static host_setup setup_of(const sweep_work *work, sweep_rule rule) {
+  host_setup setup = load_setup_of(muster_module_wildlife(), agents_of(work), OBSERVERS, work->common.seed);
+  if (rule == SWEEP_LAW) return setup;
+  setup.world.elastic = MUSTER_ELASTIC_RATE;
+  setup.world.order = MUSTER_ORDER_PRIORITY;
+  return setup;
 }
 
 typedef struct sweep_sums {
@@ -106,9 +107,15 @@ static bool watch(load_world *world, uint32_t warm_up, sweep_point *point) {
     pressure += (double)report.pressure;
     load_look(world, see, &sums);
   }
-  *point =
-      (sweep_point){pressure / WINDOW, load_sum_up(&sums.important, WINDOW), load_sum_up(&sums.unimportant, WINDOW)};
+  *point = (sweep_point){pressure / WINDOW, load_sum_up(&sums.important, WINDOW),
+                         load_sum_up(&sums.unimportant, WINDOW), .holds = true};
   return true;
+}
+
+static void compare(sweep_point *point, const sweep_point *before) {
+  double interval_s = point->important.interval_s, before_s = before->important.interval_s;
+  point->growth = interval_s / before_s - 1.0;
+  point->holds = interval_s <= fmax(before_s * (1.0 + growth_allowed), before_s + LOAD_FRAME_S);
 }
 
 static bool measure_load(sweep_work *work, double wish_ns, sweep_result *result) {
@@ -117,16 +124,17 @@ static bool measure_load(sweep_work *work, double wish_ns, sweep_result *result)
   progress_step(&work->common.line, "load %.2f of 0.3 to 12", result->load);
   for (sweep_rule rule = 0; rule < SWEEP_RULES && ran; rule++) {
     load_world world;
-    load_setup one = setup_of(work, rule);
+    host_setup one = setup_of(work, rule);
     ran = load_open(&world, &one, capacity_ns) && watch(&world, load_warm_up(result->load), &result->rules[rule]);
     load_close(&world);
+    if (result > work->results) compare(&result->rules[rule], &result[-1].rules[rule]);
   }
   return ran;
 }
 
 static const char *measure(void *user) {
   sweep_work *work = user;
-  load_setup law = setup_of(work, SWEEP_LAW);
+  host_setup law = setup_of(work, SWEEP_LAW);
   double wish_ns = load_find_wish_ns(&law, WINDOW);
   bool ran = wish_ns > 0;
   for (uint32_t i = 0; i < LOADS && ran; i++) {
@@ -138,31 +146,16 @@ static const char *measure(void *user) {
 
 /* ---------------------------------------------------------------------------------------------------------- judging */
 
-/* By how much the interval of the important grows from the load before to this one; 0 at the first. */
-static double growth_at(const sweep_work *work, sweep_rule rule, uint32_t load) {
-  if (load == 0) return 0;
-  const sweep_result *result = &work->results[load];
-  return result->rules[rule].important.interval_s / result[-1].rules[rule].important.interval_s - 1.0;
-}
-
-/* Whether it may. */
-static bool holds_at(const sweep_work *work, sweep_rule rule, uint32_t load) {
-  if (load == 0) return true;
-  const sweep_result *result = &work->results[load];
-  double before_s = result[-1].rules[rule].important.interval_s;
-  return result->rules[rule].important.interval_s <= fmax(before_s * (1.0 + growth_allowed), before_s + LOAD_FRAME_S);
-}
-
 /* Loads at which it may not. */
 static uint32_t cliffs_of(const sweep_work *work, sweep_rule rule) {
   uint32_t count = 0;
-  for (uint32_t i = 0; i < LOADS; i++) count += !holds_at(work, rule, i);
+  for (uint32_t i = 0; i < LOADS; i++) count += !work->results[i].rules[rule].holds;
   return count;
 }
 
 static double growth_most(const sweep_work *work, sweep_rule rule) {
   double most = 0;
-  for (uint32_t i = 0; i < LOADS; i++) most = fmax(most, growth_at(work, rule, i));
+  for (uint32_t i = 0; i < LOADS; i++) most = fmax(most, work->results[i].rules[rule].growth);
   return most;
 }
 
@@ -172,15 +165,14 @@ static int judge(const void *user) {
 
 /* ---------------------------------------------------------------------------------------------------------- results */
 
-static void print_row(const sweep_work *work, uint32_t load) {
-  const sweep_result *result = &work->results[load];
+static void print_row(const sweep_result *result) {
   printf("%6.2f", result->load);
   for (sweep_rule rule = 0; rule < SWEEP_RULES; rule++) {
     const sweep_point *point = &result->rules[rule];
     printf("   %8.2f %7.0f ms %7.0f ms %+6.0f %% %8.0f ms", point->pressure, point->important.interval_s * 1e3,
-           point->important.period_s * 1e3, growth_at(work, rule, load) * 100, point->unimportant.interval_s * 1e3);
+           point->important.period_s * 1e3, point->growth * 100, point->unimportant.interval_s * 1e3);
   }
-  puts(holds_at(work, SWEEP_LAW, load) ? "" : "  CLIFF");
+  puts(result->rules[SWEEP_LAW].holds ? "" : "  CLIFF");
 }
 
 static void print(const void *user) {
@@ -192,7 +184,7 @@ static void print(const void *user) {
   for (sweep_rule rule = 0; rule < SWEEP_RULES; rule++)
     printf("   %8s %10s %10s %8s %11s", "pressure", "interval", "period", "growth", "of others");
   puts("");
-  for (uint32_t i = 0; i < LOADS; i++) print_row(work, i);
+  for (uint32_t i = 0; i < LOADS; i++) print_row(&work->results[i]);
   printf("\nload       what all would take at their longest periods, in parts of the capacity\n"
          "interval   agents x window / completed updates at importance 0.9 and above; of others: at importance 0\n"
          "period     that the fit gives to the important\n"
@@ -202,15 +194,15 @@ static void print(const void *user) {
          growth_allowed * 100, growth_most(work, SWEEP_LAW) * 100, growth_most(work, SWEEP_PAPERS) * 100);
 }
 
-static void write_row(const sweep_work *work, uint32_t load, sweep_rule rule, json_writer *writer) {
-  const sweep_point *point = &work->results[load].rules[rule];
+static void write_row(const sweep_result *result, sweep_rule rule, json_writer *writer) {
+  const sweep_point *point = &result->rules[rule];
   const load_band *important = &point->important, *unimportant = &point->unimportant;
   json_print(writer,
              "{ rule=%s load=%g pressure=%g important{ agents=%g interval_ns=%g period_ns=%g } unimportant{ agents=%g "
              "interval_ns=%g period_ns=%g } growth=%g holds=%d }",
-             names[rule], work->results[load].load, point->pressure, important->agents, important->interval_s * 1e9,
+             names[rule], result->load, point->pressure, important->agents, important->interval_s * 1e9,
              important->period_s * 1e9, unimportant->agents, unimportant->interval_s * 1e9, unimportant->period_s * 1e9,
-             growth_at(work, rule, load), holds_at(work, rule, load));
+             point->growth, point->holds);
 }
 
 static void write(const void *user, json_writer *writer) {
@@ -218,7 +210,7 @@ static void write(const void *user, json_writer *writer) {
   json_print(writer, "seed=%lu agents=%u frame_ns=%g growth_most=%g rows[", work->common.seed, agents_of(work),
              LOAD_FRAME_S * 1e9, growth_allowed);
   for (uint32_t i = 0; i < LOADS; i++)
-    for (sweep_rule rule = 0; rule < SWEEP_RULES; rule++) write_row(work, i, rule, writer);
+    for (sweep_rule rule = 0; rule < SWEEP_RULES; rule++) write_row(&work->results[i], rule, writer);
   json_end_array(writer);
   for (sweep_rule rule = 0; rule < SWEEP_RULES; rule++)
     json_print(writer, "%s{ growth_most=%g cliffs=%u }", names[rule], growth_most(work, rule), cliffs_of(work, rule));
@@ -251,11 +243,11 @@ static bool draw(const void *user, const char *folder) {
 
 static const option_def options[] = {BENCH_JSON, BENCH_PLOTS, BENCH_SEED, BENCH_QUICK, {0}};
 
-const bench_def bench_sweep = {.name = "sweep",
-                               .summary = "how often the most important agents run, at rising loads",
-                               .show_help = show_help,
-                               .options = options,
-                               .bytes = sizeof(sweep_work),
+const bench_def bench_sweep = {"sweep",
+                               "how often the most important agents run, at rising loads",
+                               show_help,
+                               options,
+                               sizeof(sweep_work),
                                .measure = measure,
                                .print = print,
                                .plot = draw,

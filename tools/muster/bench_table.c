@@ -23,22 +23,10 @@ static bool is_muster(const bench_system *system) {
   return strcmp(system->key, "muster") == 0;
 }
 
-static bool has_rows(const pool_work *work, const bench_system *system) {
-  for (uint32_t i = 0; i < work->row_count; i++)
-    if (work->rows[i].system == system) return true;
-  return false;
-}
-
 /* Systems in the contest, also those that cannot take a measure: they have a dash in every row. */
 static bool is_shown(const pool_work *work, const bench_system *system) {
-  if (pool_is_reference(system) || work->sweep) return has_rows(work, system);
-  return pool_wants_system(work, system);
-}
-
-static bool has_reference(const pool_work *work, const bench_series *series) {
-  for (uint32_t i = 0; i < work->row_count; i++)
-    if (work->rows[i].series == series && pool_is_reference(work->rows[i].system)) return true;
-  return false;
+  if (pool_is_reference(system) || work->sweep) return pool_find(work, system, NULL, 0) != NULL;
+  return pool_wants_system(work, system->key);
 }
 
 /* A table's columns. */
@@ -71,7 +59,8 @@ static void print_verdict(const pool_work *work, const bench_series *series, con
   if (fabs(ratio - 1) < 0.02)
     printf("   like %s", key);
   else if (isnan(ratio))
-    printf("   %s than %s", (own->result.p50 > other->result.p50) == series->more_is_better ? "better" : "worse", key);
+    printf("   %s than %s",
+           (own->result[POOL_P50] > other->result[POOL_P50]) == series->more_is_better ? "better" : "worse", key);
   else
     printf("   %.2f x %s than %s", ratio > 1 ? ratio : 1 / ratio, ratio > 1 ? "better" : "worse", key);
 }
@@ -84,36 +73,28 @@ static void print_head(const char *title, const struct columns *columns, bool ve
   puts(verdicts && columns->count > 1 ? "   muster is" : "");
 }
 
-/* `choose` picks what of the quantiles is shown. */
 static void print_cells(const pool_work *work, const bench_series *series, const struct columns *columns,
-                        double (*choose)(const pool_quantiles *)) {
+                        int quantile) {
   for (uint32_t i = 0; i < columns->count; i++) {
     const pool_row *row = row_of(work, columns->systems[i], series);
-    printf(" %*s", COLUMN, row ? figure(choose(&row->result)) : "-");
+    printf(" %*s", COLUMN, row ? figure(row->result[quantile]) : "-");
   }
 }
 
-static double choose_p50(const pool_quantiles *quantiles) {
-  return quantiles->p50;
-}
-
-static double choose_p99(const pool_quantiles *quantiles) {
-  return quantiles->p99;
-}
-
-static bool has_row(const pool_work *work, const bench_series *series, const struct columns *columns) {
+/* In a table of references Muster alone is not enough for a row. */
+static bool has_row(const pool_work *work, const bench_series *series, const struct columns *columns, bool references) {
   for (uint32_t i = 0; i < columns->count; i++)
-    if (row_of(work, columns->systems[i], series)) return true;
+    if (!(references && is_muster(columns->systems[i])) && row_of(work, columns->systems[i], series)) return true;
   return false;
 }
 
 static void print_series(const pool_work *work, const bench_series *series, const struct columns *columns,
                          bool verdicts) {
   printf("%-*s%-*s", TITLE_COLUMNS, series->title, UNIT_COLUMNS, series->unit);
-  print_cells(work, series, columns, choose_p50);
+  print_cells(work, series, columns, POOL_P50);
   if (verdicts) print_verdict(work, series, columns);
   printf("\n%*s", TITLE_COLUMNS + UNIT_COLUMNS, series->more_is_better ? "99 % reach" : "p99");
-  print_cells(work, series, columns, choose_p99);
+  print_cells(work, series, columns, POOL_P99);
   puts("");
 }
 
@@ -121,34 +102,22 @@ static void print_table(const pool_work *work, bool references, const char *titl
   struct columns columns = choose_columns(work, references);
   if (columns.count == 0 || (references && columns.count < 2)) return;
   print_head(title, &columns, !references);
-  for (const bench_measure *const *measure = work->suite->measures; *measure; measure++)
-    for (uint32_t i = 0; i < (*measure)->series_count; i++) {
-      const bench_series *series = &(*measure)->series[i];
-      if (references && !has_reference(work, series)) continue;
-      if (has_row(work, series, &columns)) print_series(work, series, &columns, !references);
-    }
+  for (const bench_measure *measure = work->suite->measures; measure->take; measure++)
+    for (const bench_series *series = measure->series; series->key; series++)
+      if (has_row(work, series, &columns, references)) print_series(work, series, &columns, !references);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ sweep */
 
-static void print_sweep_head(const pool_work *work) {
-  const bench_suite *const suite = work->suite;
-  for (int line = 0; line < 2; line++) {
-    printf("%s", line == 0 ? "\nworkers" : "       ");
-    for (const bench_measure *const *measure = suite->measures; *measure; measure++)
-      for (uint32_t i = 0; pool_wants_measure(work, *measure) && i < (*measure)->series_count; i++)
-        printf(" %20s", line == 0 ? (*measure)->series[i].key : (*measure)->series[i].unit);
-    puts("");
-  }
-}
+enum { SWEEP_KEYS, SWEEP_UNITS, SWEEP_FIGURES };
 
-static void print_sweep_row(const pool_work *work, const bench_system *system, uint32_t workers) {
-  const bench_suite *const suite = work->suite;
-  printf("%7u", workers);
-  for (const bench_measure *const *measure = suite->measures; *measure; measure++)
-    for (uint32_t i = 0; pool_wants_measure(work, *measure) && i < (*measure)->series_count; i++) {
-      const pool_row *row = pool_find(work, system, &(*measure)->series[i], workers);
-      printf(" %20s", row ? figure(row->result.p50) : "-");
+/* A cell for each series that is wanted. */
+static void print_sweep_line(const pool_work *work, const bench_system *system, uint32_t workers, int what) {
+  for (const bench_measure *measure = work->suite->measures; measure->take; measure++)
+    for (const bench_series *series = measure->series; pool_wants_measure(work, measure) && series->key; series++) {
+      const pool_row *row = pool_find(work, system, series, workers);
+      const char *const cells[] = {series->key, series->unit, row ? figure(row->result[POOL_P50]) : "-"};
+      printf(" %20s", cells[what]);
     }
   puts("");
 }
@@ -156,12 +125,16 @@ static void print_sweep_row(const pool_work *work, const bench_system *system, u
 static void print_sweep(const pool_work *work) {
   for (uint32_t i = 0; i < work->systems.present_count; i++) {
     const bench_system *system = work->systems.present[i];
-    if (!has_rows(work, system)) continue;
-    printf("\n%s, p50:\n", system->name);
-    print_sweep_head(work);
+    if (!pool_find(work, system, NULL, 0)) continue;
+    printf("\n%s, p50:\n\nworkers", system->name);
+    print_sweep_line(work, system, 0, SWEEP_KEYS);
+    printf("       ");
+    print_sweep_line(work, system, 0, SWEEP_UNITS);
     for (uint32_t workers = work->workers_first; workers <= work->workers_last;
-         workers = pool_next_workers(workers, work->workers_last))
-      print_sweep_row(work, system, workers);
+         workers = pool_next_workers(workers, work->workers_last)) {
+      printf("%7u", workers);
+      print_sweep_line(work, system, workers, SWEEP_FIGURES);
+    }
   }
 }
 
@@ -205,8 +178,9 @@ static void write_row(const pool_work *work, const pool_row *row, json_writer *w
   json_print(writer,
              "{ system=%s measure=%s unit=%s p50=%g p99=%g max=%g n=%lu workers=%u more_is_better=%d "
              "p50_lowest_round=%g p50_highest_round=%g",
-             row->system->key, row->series->key, row->series->unit, row->result.p50, row->result.p99, row->result.max,
-             row->samples, row->workers, row->series->more_is_better, row->p50_lowest, row->p50_highest);
+             row->system->key, row->series->key, row->series->unit, row->result[POOL_P50], row->result[POOL_P99],
+             row->result[POOL_MAX], row->samples, row->workers, row->series->more_is_better, row->rounds[POOL_P50][0],
+             row->rounds[POOL_P50][row->round_count - 1]);
   if (is_muster(row->system)) {
     const pool_row *other = pool_best_other(work, row);
     json_number(writer, "against_best", other ? pool_against(row, other) : (double)NAN);

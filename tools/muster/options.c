@@ -86,13 +86,17 @@ bool options_read_mixed(const option_reader *reader, void *options, int *count, 
   return true;
 }
 
+bool options_list_next(const char **list, char word[OPTION_WORD_BYTES]) {
+  if (!*list) return false;
+  size_t length = strcspn(*list, ",");
+  snprintf(word, OPTION_WORD_BYTES, "%.*s", (int)length, *list);
+  *list = (*list)[length] ? *list + length + 1 : NULL;
+  return true;
+}
+
 bool options_list_has(const char *list, const char *key) {
-  size_t length = strlen(key);
-  if (!list) return true;
-  for (const char *next = list; *next; next += strspn(next, ",")) {
-    size_t here = strcspn(next, ",");
-    if (here == length && strncmp(next, key, length) == 0) return true;
-    next += here;
-  }
-  return false;
+  char word[OPTION_WORD_BYTES];
+  bool has = !list;
+  while (!has && options_list_next(&list, word)) has = strcmp(word, key) == 0;
+  return has;
 }

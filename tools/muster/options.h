@@ -52,7 +52,12 @@ bool options_read(const option_reader *reader, void *options, int count, char **
  * are moved to the front in their order, from arguments[0] on, and `count` becomes their number. */
 bool options_read_mixed(const option_reader *reader, void *options, int *count, char **arguments, int *status);
 
-/* Whether `key` stands in a list with commas; a missing list has everything. */
+enum { OPTION_WORD_BYTES = 64 };
+
+/* Takes the first word off a list with commas, which is null behind the last. False: there is none. */
+bool options_list_next(const char **list, char word[OPTION_WORD_BYTES]);
+
+/* Whether `key` stands in such a list; a missing list has everything. */
 bool options_list_has(const char *list, const char *key);
 
 #endif

@@ -12,6 +12,11 @@ bool parse_count(const char *option, const char *text, uint64_t minimum, uint64_
 /* A whole number of 32 bits. */
 bool parse_count32(const char *option, const char *text, uint32_t minimum, uint32_t maximum, uint32_t *value);
 
+/* Two whole numbers, such as 1-5, with `between` between them, the second from the first on and at most `span` above
+ * it; or one, which is both. */
+bool parse_range(const char *option, const char *text, const char *between, uint64_t minimum, uint64_t maximum,
+                 uint64_t span, uint64_t *first, uint64_t *last);
+
 /* A duration with its unit: 10ms, 0.5ms, 500us, 1s. Nanoseconds are too fine to be meant and are refused. */
 bool parse_duration(const char *option, const char *text, uint64_t minimum_ns, uint64_t maximum_ns, uint64_t *value_ns);
 
