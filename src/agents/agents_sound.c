@@ -1,8 +1,8 @@
 #include "agents/agents_sound.h"
 
-const char *agent_status_name(agent_status status) {
+const char *agent_status_name(uint32_t status) {
   static const char *const names[] = {"FREE", "PENDING", "WAITING", "READY", "ADMITTED", "ACTING", "QUARANTINED"};
-  return (unsigned)status < sizeof names / sizeof *names ? names[status] : "none that there is";
+  return status < sizeof names / sizeof *names ? names[status] : "none that there is";
 }
 
 /* ------------------------------------------------------------------------------------------------------------ lists */
@@ -26,7 +26,7 @@ static bool is_at_home(const list_look *look, uint32_t agent, list_spot spot, ui
     return SOUND(found, store->places[agent].spot == spot, "agent %u is in list %u of %s and does not know it", agent,
                  owner, look->name);
   return SOUND(found, row->status == look->status, "agent %u is %s and in list %u of %s", agent,
-               agent_status_name((agent_status)row->status), owner, look->name) &&
+               agent_status_name(row->status), owner, look->name) &&
          SOUND(found, row->spot == spot, "agent %u is in list %u of %s and does not know it", agent, owner, look->name);
 }
 
@@ -53,16 +53,16 @@ uint32_t list_is_sound(const list_look *look, agent_list list, uint32_t owner, s
 
 bool store_is_sound(const agent_store *store, soundness *found) {
   uint32_t levels[MUSTER_LEVELS] = {0}, active = 0;
-  for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX && !found->broken; i++) {
+  for (uint32_t i = 0; store_finds(store, &i) && !found->broken; i++) {
     const agent_row *row = &store->rows[i];
     SOUND(found, i < store->high, "agent %u is active, where all are below %u", i, store->high);
     SOUND(found, row->status >= AGENT_WAITING && row->status <= AGENT_QUARANTINED, "agent %u is active and %s", i,
-          agent_status_name((agent_status)row->status));
+          agent_status_name(row->status));
     if (!SOUND(found, row->level < MUSTER_LEVELS, "agent %u is at level %u", i, row->level)) return false;
     levels[row->level]++;
     active++;
   }
-  SOUND(found, active == store->active_count && sound_bits(store->active, (store->maximum + 63) / 64) == active,
+  SOUND(found, active == store->active_count && sound_bits(store->active, bits_words(store->maximum)) == active,
         "%u agents are active, and counted as %u", active, store->active_count);
   for (uint32_t i = 0; i < MUSTER_LEVELS; i++)
     SOUND(found, levels[i] == store->level_counts[i], "%u agents are at level %u, and counted as %u", levels[i], i,
@@ -92,8 +92,8 @@ static uint32_t count_crowd(const list_look *look, const struct space *space, ui
   uint32_t count = 0, slot = 0;
   for (agent_list list; !found->broken && (list = crowds_next_list(crowds, number, &slot));) {
     uint32_t inside = list_is_sound(look, list, slot, found);
-    SOUND(found, inside == crowds_slot(crowds, slot)->count, "bin %u of crowd %u has %u agents, counted as %u", slot,
-          number, inside, crowds_slot(crowds, slot)->count);
+    SOUND_EQUAL(found, inside, crowds_slot(crowds, slot)->count, "bin %u of crowd %u has %u agents, counted as %u",
+                slot, number);
     count += inside;
   }
   uint32_t told = crowds->cells[number].slot.count;
@@ -104,7 +104,7 @@ static uint32_t count_crowd(const list_look *look, const struct space *space, ui
 bool space_is_sound(const struct space *space, const agent_store *store, soundness *found) {
   list_look look = {.lists = &space->members, .store = store, .name = "the grid", .grid = true};
   uint32_t count = 0;
-  for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX && !found->broken; i++) {
+  for (uint32_t i = 0; store_finds(store, &i) && !found->broken; i++) {
     const agent_place *place = &store->places[i];
     if (SOUND(found, list_spot_is_sound(&space->members, place->spot, i), "agent %u is active and not in the grid", i))
       is_in_its_cell(space, place, i, found);
@@ -113,35 +113,31 @@ bool space_is_sound(const struct space *space, const agent_store *store, soundne
     const space_bucket *bucket = &space->buckets[i];
     if (!(bucket->list | bucket->count | space->first_crowds[i]) && !bucket->crowded) continue;
     uint32_t plain = list_is_sound(&look, bucket->list, i, found);
-    SOUND(found, plain == bucket->count, "list %u of the grid has %u agents, counted as %u", i, plain, bucket->count);
+    SOUND_EQUAL(found, plain, bucket->count, "list %u of the grid has %u agents, counted as %u", i);
     SOUND(found, bucket->crowded == (space->first_crowds[i] != 0), "list %u of the grid has %s crowd", i,
           bucket->crowded ? "no" : "a forgotten");
     for (uint32_t crowd = space->first_crowds[i]; crowd && !found->broken; crowd = space->crowds.cells[crowd].next)
       plain += count_crowd(&look, space, crowd, found);
     count += plain;
   }
-  return SOUND(found, count == store->active_count, "%u agents are in the grid, where %u are active", count,
-               store->active_count);
+  return SOUND_EQUAL(found, count, store->active_count, "%u agents are in the grid, where %u are active");
 }
 
 /* ---------------------------------------------------------------------------------------------------------- mailbox */
 
 bool mailbox_is_sound(const struct mailbox *mailbox, const agent_store *store, bool mail_waits, soundness *found) {
   if (!mailbox->places) return true;
-  uint32_t words = (store->maximum + 63) / 64, owed = 0;
-  uint64_t senders = sound_bits(mailbox->senders, words), wakes = sound_bits(mailbox->to_wake, words);
-  SOUND(found, senders == mailbox->sender_count, "%u agents are senders, counted as %u", (uint32_t)senders,
-        mailbox->sender_count);
-  SOUND(found, mail_waits || !senders, "%u senders are left, and the commit is over", (uint32_t)senders);
-  SOUND(found, wakes == mailbox->wake_count, "%u agents are to be woken by messages, counted as %u", (uint32_t)wakes,
-        mailbox->wake_count);
-  for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX && !found->broken; i++) {
+  uint32_t words = bits_words(store->maximum), owed = 0;
+  uint32_t senders = sound_bits(mailbox->senders, words), wakes = sound_bits(mailbox->to_wake, words);
+  SOUND_EQUAL(found, senders, mailbox->sender_count, "%u agents are senders, counted as %u");
+  SOUND(found, mail_waits || !senders, "%u senders are left, and the commit is over", senders);
+  SOUND_EQUAL(found, wakes, mailbox->wake_count, "%u agents are to be woken by messages, counted as %u");
+  for (uint32_t i = 0; store_finds(store, &i) && !found->broken; i++) {
     const struct loss *loss = &mailbox->losses[i];
     owed += loss->count > 0;
     SOUND(found, loss->begun <= loss->count, "agent %u was told of %u losses of %u", i, loss->begun, loss->count);
   }
-  return SOUND(found, owed == mailbox->owed_count, "%u agents have lost messages, counted as %u", owed,
-               mailbox->owed_count);
+  return SOUND_EQUAL(found, owed, mailbox->owed_count, "%u agents have lost messages, counted as %u");
 }
 
 /* ------------------------------------------------------------------------------------------------------- companions */
@@ -152,12 +148,12 @@ bool companions_are_sound(const struct companions *companions, const agent_store
   for (uint32_t i = 0; i < companions->count && !found->broken; i++) {
     uint32_t agent = companions->members[i];
     if (!SOUND(found, agent < store->maximum, "agent %u of %u has company", agent, store->maximum)) break;
-    SOUND(found, companions->places[agent] == i + 1, "agent %u is in company, and its place there is %u instead of %u",
-          agent, companions->places[agent], i + 1);
+    SOUND_EQUAL(found, companions->places[agent], i + 1,
+                "agent %u is in company, and its place there is %u instead of %u", agent);
     SOUND(found, !muster_agent_is_null(companions->of[agent].others[0]), "agent %u is without company, and listed",
           agent);
   }
-  for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX && !found->broken; i++)
+  for (uint32_t i = 0; store_finds(store, &i) && !found->broken; i++)
     SOUND(found, companions->places[i] <= companions->count, "agent %u is in company at place %u of %u", i,
           companions->places[i], companions->count);
   return !found->broken;

@@ -23,7 +23,7 @@ typedef struct list_look {
 } list_look;
 
 /* The name of a status. */
-const char *agent_status_name(agent_status status);
+const char *agent_status_name(uint32_t status);
 
 /* Whether a spot is this agent's: the block of the spot names the agent there. */
 bool list_spot_is_sound(const list_store *lists, list_spot spot, uint32_t agent);

@@ -115,10 +115,10 @@ struct batch {
 /* Reserves room for every agent. */
 static inline void batch_create(struct batch *batch, uint32_t agents_max, struct arena *arena) {
   *batch = (struct batch){0};
-  batch->entries = arena_reserve(arena, agents_max, sizeof *batch->entries);
-  batch->outcomes = arena_reserve(arena, agents_max, sizeof *batch->outcomes);
-  batch->results = arena_reserve(arena, agents_max, sizeof *batch->results);
-  batch->claims = arena_reserve(arena, agents_max, sizeof *batch->claims);
+  ARENA_ARRAY(arena, batch->entries, agents_max);
+  ARENA_ARRAY(arena, batch->outcomes, agents_max);
+  ARENA_ARRAY(arena, batch->results, agents_max);
+  ARENA_ARRAY(arena, batch->claims, agents_max);
 }
 
 /* The first type with sets is registered: reserves room for passes. */
@@ -128,7 +128,7 @@ static inline void batch_reserve_passes(struct batch *batch, uint32_t agents_max
   batch_pass *passes = arena_reserve(arena, agents_max, sizeof *passes);
   uint32_t *shares = arena_reserve(arena, types_max, sizeof *shares);
   batch_step *steps = NULL;
-  if (virtual) steps = arena_reserve(arena, (size_t)agents_max * MUSTER_SETS_MAX, sizeof *steps);
+  if (virtual) ARENA_ARRAY(arena, steps, (size_t)agents_max * MUSTER_SETS_MAX);
   if (arena->failed) return;
   batch->passes = passes;
   batch->steps = steps;

@@ -11,7 +11,7 @@ void boxes_create(box_table *table, uint32_t slots, uint32_t capacity, uint32_t 
   table->capacity = capacity;
   table->message_bytes = message_bytes;
   table->stride = (uint32_t)sizeof(struct message_head) + ((message_bytes + 7u) & ~7u);
-  table->boxes = arena_reserve(arena, slots, sizeof *table->boxes);
+  ARENA_ARRAY(arena, table->boxes, slots);
   table->messages = arena_reserve(arena, slots, (size_t)capacity * 2 * table->stride);
 }
 

@@ -4,8 +4,8 @@
 
 void companions_create(struct companions *companions, uint32_t agents_max, struct arena *arena) {
   *companions = (struct companions){.of = arena_reserve(arena, agents_max, sizeof *companions->of)};
-  companions->members = arena_reserve(arena, agents_max, sizeof *companions->members);
-  companions->places = arena_reserve(arena, agents_max, sizeof *companions->places);
+  ARENA_ARRAY(arena, companions->members, agents_max);
+  ARENA_ARRAY(arena, companions->places, agents_max);
 }
 
 static void join(struct companions *companions, uint32_t agent) {

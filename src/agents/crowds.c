@@ -17,8 +17,8 @@ static uint32_t nodes_for(uint32_t agents_max) {
 void crowds_create(struct crowds *crowds, uint32_t agents_max, double cell_m, list_store *lists, struct arena *arena) {
   *crowds =
       (struct crowds){.lists = lists, .steps_per_m = (float)(CROWD_STEPS / cell_m), .fresh_crowd = 1, .fresh_node = 1};
-  crowds->cells = arena_reserve(arena, agents_max / (CROWD_AGENTS + 1) + 1, sizeof *crowds->cells);
-  crowds->nodes = arena_reserve(arena, nodes_for(agents_max), sizeof *crowds->nodes);
+  ARENA_ARRAY(arena, crowds->cells, agents_max / (CROWD_AGENTS + 1) + 1);
+  ARENA_ARRAY(arena, crowds->nodes, nodes_for(agents_max));
 }
 
 static uint32_t node_of(const crowd_slot *slot) {

@@ -116,8 +116,7 @@ herd_body herds_body(const struct herd_type *type, uint32_t home) {
 /* ------------------------------------------------------------------------------------------------------------- pool */
 
 void herds_lay_out(struct herd_type *type) {
-  type->lanes_max = type->tree.below[0];
-  type->lane_bytes = herds_align(type->lanes_max * sizeof(float));
+  type->lane_bytes = herds_align(type->tree.below[0] * sizeof(float));
   size_t bytes = sizeof(herd_entry) + (6 + type->def.totals) * type->lane_bytes + 2 * herds_align(type->lane_bytes / 2);
   type->stride = (bytes + 63) & ~(size_t)63;
 }
@@ -203,7 +202,7 @@ static void write_lane(const struct herd_type *type, const herd_lanes *lanes, ui
 void herds_insert(herd_table *table, struct herd_type *type, uint32_t number, uint32_t at, const herd_body *bodies,
                   const uint32_t *agents, uint32_t count) {
   herd_lanes lanes = herds_lanes(type, number);
-  ASSERT(lanes.entry->lanes + count <= type->lanes_max);
+  ASSERT(lanes.entry->lanes + count <= type->tree.below[0]);
   shift(type, &lanes, at + count, at, lanes.entry->lanes - at);
   lanes.entry->lanes = (uint16_t)(lanes.entry->lanes + count);
   for (uint32_t i = 0; i < count; i++) {

@@ -25,7 +25,7 @@
 /* Where padding lanes lie: so far away that no query finds them. */
 #define HERD_NOWHERE 1e18f
 
-enum { HERD_PAD = 16, HERD_PINS_UNIT_BITS = 20 /* of ns: about a millisecond */ };
+enum { HERD_PINS_UNIT_BITS = 20 /* of ns: about a millisecond */ };
 
 /* 1024 herds of a type and partition, and the agent that brings them forward. */
 typedef struct herd_block {
@@ -102,7 +102,6 @@ struct herd_type {
   unsigned char *pool;
   size_t stride;                               /* of entries */
   size_t lane_bytes;                           /* of a float in all lanes, padded */
-  uint32_t lanes_max;                          /* b^D */
   uint32_t entry_high, entry_free, entry_used; /* free: + 1 */
   uint32_t *settling, settling_count;
   unsigned char *kept; /* herd_kept and state of each node of each entry; null unless it retains */

@@ -29,8 +29,7 @@ static void count_link(const herd_table *table, const agent_row *row, uint32_t a
     return;
   const struct herd_type *type = &table->types[link->type];
   uint32_t asked = link->tie == HERD_TIE_BLOCK ? type->block_type : type->member_type;
-  SOUND(found, row->type == asked, "agent %u is of type %u, and of a herd whose agents are of type %u", agent,
-        row->type, asked);
+  SOUND_EQUAL(found, row->type, asked, "agent %u is of type %u, and of a herd whose agents are of type %u", agent);
   if (link->tie == HERD_TIE_LEAF) counts[link->type].leaves += herds_sound_is_leaf(table, link, agent, found);
   if (link->tie == HERD_TIE_NAMED)
     counts->named += SOUND(found, link->entry < table->named_high && table->named[link->entry].agent == agent,
@@ -54,7 +53,7 @@ static void count_open_entry(const struct herd_type *type, uint32_t number, entr
   uint32_t home = herds_home(type, lanes.entry->herd), pinned = 0, count = lanes.entry->lanes;
   SOUND(found, !type->members[home] && herds_number_in(type, home) == number,
         "herd %u has entry %u, and its home does not say so", lanes.entry->herd, number);
-  if (!SOUND(found, count > 0 && count <= type->lanes_max, "herd %u is unfolded into %u leaves", lanes.entry->herd,
+  if (!SOUND(found, count > 0 && count <= type->tree.below[0], "herd %u is unfolded into %u leaves", lanes.entry->herd,
              count))
     return;
   for (uint32_t i = 0; i < count; i++) {
@@ -64,8 +63,7 @@ static void count_open_entry(const struct herd_type *type, uint32_t number, entr
           i == 0 || herd_tree_place(&type->tree, lanes.nodes[i - 1]) < herd_tree_place(&type->tree, lanes.nodes[i]),
           "herd %u: agent %u is in lane %u, out of the order of the tree", lanes.entry->herd, lanes.agents[i], i);
   }
-  SOUND(found, pinned == lanes.entry->pinned, "herd %u has %u pinned leaves, counted as %u", lanes.entry->herd, pinned,
-        lanes.entry->pinned);
+  SOUND_EQUAL(found, pinned, lanes.entry->pinned, "herd %u has %u pinned leaves, counted as %u", lanes.entry->herd);
   counts->open++;
   counts->leaves += count;
 }
@@ -122,10 +120,9 @@ static void count_block(const struct herd_type *type, uint32_t number, home_coun
     dying += !type->members[home] && number_in == HERD_DYING;
     counts->unfolded += !type->members[home] && number_in < HERD_EMPTY;
   }
-  SOUND(found, live == block->live, "block %u of type '%s' has %u herds, counted as %u", number, type->name, live,
-        block->live);
-  SOUND(found, dying == block->dying, "block %u of type '%s' has %u herds that died out, counted as %u", number,
-        type->name, dying, block->dying);
+  SOUND_EQUAL(found, live, block->live, "block %u of type '%s' has %u herds, counted as %u", number, type->name);
+  SOUND_EQUAL(found, dying, block->dying, "block %u of type '%s' has %u herds that died out, counted as %u", number,
+              type->name);
   for (uint32_t next = block->entry; next && !found->broken; next = herds_entry(type, next - 1)->next) {
     const herd_entry *entry = herds_entry(type, next - 1);
     SOUND(found,
@@ -165,10 +162,9 @@ bool herds_are_sound(const herd_table *table, const agent_store *store, soundnes
   tie_counts ties[MUSTER_HERD_TYPES_MAX] = {0};
   int64_t members = 0;
   if (!table->links) return true;
-  for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX && !found->broken; i++)
+  for (uint32_t i = 0; store_finds(store, &i) && !found->broken; i++)
     count_link(table, &store->rows[i], i, ties, found);
-  SOUND(found, ties->named == table->named_count, "%u named members are counted as %u", ties->named,
-        table->named_count);
+  SOUND_EQUAL(found, ties->named, table->named_count, "%u named members are counted as %u");
   for (uint32_t i = 0; i < table->count && !found->broken; i++)
     members += herds_sound_check_type(&table->types[i], &ties[i], found);
   return SOUND(found, members == table->members, "%lld members of herds are counted as %lld", (long long)members,

@@ -9,7 +9,7 @@ void lists_create(list_store *lists, uint32_t pool_count, uint32_t agents_max, s
   ASSERT(pool_count > 0 && pool_count <= LIST_POOLS_MAX);
   /* Block 0 means none; and a list may be filed anew before its last block is given back. */
   *lists = (list_store){.maximum = agents_max + 2, .fresh = 1, .pool_count = pool_count};
-  lists->blocks = arena_reserve(arena, lists->maximum, sizeof *lists->blocks);
+  ARENA_ARRAY(arena, lists->blocks, lists->maximum);
 }
 
 static void give_back(list_store *lists, list_pool *pool, uint32_t number) {

@@ -1,41 +1,35 @@
 #include "agents/mailbox.h"
 
 #include "base/assert.h"
-
-static bool has(const uint64_t *bits, uint32_t agent) {
-  return bits[agent / 64] >> (agent % 64) & 1;
-}
+#include "base/bits.h"
 
 /* Sets or clears a bit and keeps the count of set bits. */
 static void put(uint64_t *bits, uint32_t *count, uint32_t agent, bool value) {
-  if (has(bits, agent) == value) return;
+  if (bits_has(bits, agent) == value) return;
   bits[agent / 64] ^= 1ull << (agent % 64);
   *count += value ? 1u : UINT32_MAX;
 }
 
 static uint32_t mailbox_take(uint64_t *bits, uint32_t *count, uint32_t from) {
   ASSERT(*count > 0);
-  uint32_t word = from / 64;
-  uint64_t left = bits[word] & (UINT64_MAX << (from % 64));
-  while (!left) left = bits[++word];
-  uint32_t agent = word * 64 + (uint32_t)__builtin_ctzll(left);
+  uint32_t agent = bits_next(bits, UINT32_MAX, from);
   put(bits, count, agent, false);
   return agent;
 }
 
 void mailbox_create(struct mailbox *mailbox, uint32_t agents_max, uint32_t sends_per_frame, struct arena *arena) {
-  size_t words = (agents_max + 63) / 64;
+  size_t words = bits_words(agents_max);
   struct mailbox fresh = {0};
-  fresh.senders = arena_reserve(arena, words, sizeof *fresh.senders);
-  fresh.entries = arena_reserve(arena, agents_max, sizeof *fresh.entries);
-  fresh.to_wake = arena_reserve(arena, words, sizeof *fresh.to_wake);
-  fresh.losses = arena_reserve(arena, agents_max, sizeof *fresh.losses);
+  ARENA_ARRAY(arena, fresh.senders, words);
+  ARENA_ARRAY(arena, fresh.entries, agents_max);
+  ARENA_ARRAY(arena, fresh.to_wake, words);
+  ARENA_ARRAY(arena, fresh.losses, agents_max);
   fresh.places = arena_reserve_for_frames(arena, sends_per_frame, sizeof *fresh.places);
   if (!arena->failed) *mailbox = fresh;
 }
 
 void mailbox_add_sender(struct mailbox *mailbox, uint32_t agent, uint32_t entry) {
-  ASSERT(!has(mailbox->senders, agent));
+  ASSERT(!bits_has(mailbox->senders, agent));
   put(mailbox->senders, &mailbox->sender_count, agent, true);
   mailbox->entries[agent] = entry;
 }
@@ -71,7 +65,7 @@ void mailbox_losses_complete(struct mailbox *mailbox, uint32_t agent, bool begun
 }
 
 void mailbox_forget(struct mailbox *mailbox, uint32_t agent) {
-  ASSERT(!has(mailbox->senders, agent));
+  ASSERT(!bits_has(mailbox->senders, agent));
   put(mailbox->to_wake, &mailbox->wake_count, agent, false);
   mailbox_losses_complete(mailbox, agent, false);
 }

@@ -1,5 +1,6 @@
 #include "agents/nearby.h"
 
+#include "base/lesser.h"
 #include "base/prefetch.h"
 
 #include <math.h>
@@ -219,15 +220,11 @@ static bool look_at_part(struct search *search, const crowd_slot *slot, struct s
   return look_at_parts(search, &search->space->crowds.nodes[slot->to & ~CROWD_NODE], square, NO_PART);
 }
 
-static float smaller(float one, float other) {
-  return one < other ? one : other;
-}
-
 /* Whether every agent beyond the borders of a square that holds the centre is out of reach. */
 static bool is_enough(const struct search *search, struct square square) {
-  float low = smaller(-square.x, -square.y);
-  float high = smaller(square.x + square.edge_m, square.y + square.edge_m);
-  float border_m = smaller(low, high) - search->slack_m;
+  float low = lesser(-square.x, -square.y);
+  float high = lesser(square.x + square.edge_m, square.y + square.edge_m);
+  float border_m = lesser(low, high) - search->slack_m;
   return border_m > 0.0f && border_m * border_m > search->reach_squared;
 }
 
@@ -306,8 +303,8 @@ static bool visit_ring(struct search *search, int32_t ring) {
 /* The smallest distance that the cells of a ring can have. */
 static float ring_distance(const struct search *search, int32_t ring) {
   const agent_place *centre = search->centre;
-  float x = smaller(centre->x, search->cell_m - centre->x), y = smaller(centre->y, search->cell_m - centre->y);
-  float distance_m = (float)(ring - 1) * search->cell_m + smaller(x, y) - search->slack_m;
+  float x = lesser(centre->x, search->cell_m - centre->x), y = lesser(centre->y, search->cell_m - centre->y);
+  float distance_m = (float)(ring - 1) * search->cell_m + lesser(x, y) - search->slack_m;
   return ring > 0 && distance_m > 0.0f ? distance_m : 0.0f;
 }
 

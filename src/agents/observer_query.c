@@ -1,17 +1,9 @@
 #include "agents/observer_query.h"
 
 #include "base/assert.h"
+#include "base/lesser.h"
 
 #include <math.h>
-
-/* lesser and greater are comparisons, since fminf() and fmaxf() would be calls. */
-static inline float lesser(float a, float b) {
-  return a < b ? a : b;
-}
-
-static inline float greater(float a, float b) {
-  return a > b ? a : b;
-}
 
 static inline float square(float value) {
   return value * value;

@@ -20,14 +20,13 @@ void observers_create(observer_table *table, uint32_t maximum, struct arena *are
   *table = (observer_table){.maximum = maximum, .counted = true, .shortest_m = INFINITY};
   uint32_t buckets = round_up_to_power_of_two(maximum) * 2;
   table->buckets_mask = buckets - 1;
-  table->rows = arena_reserve(arena, maximum, sizeof *table->rows);
-  table->sources = arena_reserve(arena, maximum, sizeof *table->sources);
-  for (uint32_t i = 0; i < OBSERVER_QUEUES; i++)
-    table->queues[i].waiting = arena_reserve(arena, maximum, sizeof *table->queues[i].waiting);
-  table->buckets = arena_reserve(arena, buckets, sizeof *table->buckets);
+  ARENA_ARRAY(arena, table->rows, maximum);
+  ARENA_ARRAY(arena, table->sources, maximum);
+  for (uint32_t i = 0; i < OBSERVER_QUEUES; i++) ARENA_ARRAY(arena, table->queues[i].waiting, maximum);
+  ARENA_ARRAY(arena, table->buckets, buckets);
   table->seen_mask = buckets * SEEN_PER_BUCKET - 1;
-  table->seen = arena_reserve(arena, (size_t)table->seen_mask + 1, sizeof *table->seen);
-  table->far_sighted = arena_reserve(arena, maximum, sizeof *table->far_sighted);
+  ARENA_ARRAY(arena, table->seen, (size_t)table->seen_mask + 1);
+  ARENA_ARRAY(arena, table->far_sighted, maximum);
 }
 
 static void observers_enqueue(observer_table *table, uint32_t which, uint32_t index) {

@@ -41,7 +41,7 @@ static inline uint32_t *offences_of(const offence_list *list, uint32_t type, uin
 /* Reserves one list. */
 static inline void offences_create(offence_list *list, uint32_t types_max, struct arena *arena) {
   *list = (offence_list){.offences = arena_reserve(arena, OFFENCES_MAX, sizeof *list->offences)};
-  list->by_type = arena_reserve(arena, offences_counts(types_max), sizeof *list->by_type);
+  ARENA_ARRAY(arena, list->by_type, offences_counts(types_max));
 }
 
 /* Forgets all offences. */

@@ -204,8 +204,8 @@ void sets_register(set_table *table, const muster_type_def *def, muster_atom *at
                    struct arena *arena) {
   *table = (set_table){.count = def->set_count, .order = def->set_order};
   if (table->count == 0) return;
-  table->states = arena_reserve(arena, (size_t)agents_max * table->count, sizeof *table->states);
-  table->passes = arena_reserve(arena, agents_max, sizeof *table->passes);
+  ARENA_ARRAY(arena, table->states, (size_t)agents_max * table->count);
+  ARENA_ARRAY(arena, table->passes, agents_max);
   if (arena->failed) return;
   uint32_t first = 0;
   for (uint32_t r = 0; r < ROLES; r++)

@@ -8,8 +8,8 @@ void space_create(struct space *space, uint32_t agents_max, double cell_m, struc
   ASSERT(cell_m > 0);
   uint32_t buckets = round_up_to_power_of_two(agents_max / 4 + 1); /* a few share the block of a list */
   *space = (struct space){.cell_m = cell_m, .mask = buckets - 1};
-  space->buckets = arena_reserve(arena, buckets, sizeof *space->buckets);
-  space->first_crowds = arena_reserve(arena, buckets, sizeof *space->first_crowds);
+  ARENA_ARRAY(arena, space->buckets, buckets);
+  ARENA_ARRAY(arena, space->first_crowds, buckets);
   lists_create(&space->members, 1, agents_max, arena);
   crowds_create(&space->crowds, agents_max, cell_m, &space->members, arena);
 }

@@ -44,10 +44,15 @@ static inline muster_position space_position(const struct space *space, const ag
                            place->cell_y * space->cell_m + (double)place->y, (double)place->z};
 }
 
+/* Mixes a cell, or a square of cells, of a partition into a number: no two of a partition have the same one. */
+static inline uint64_t space_mix(int32_t x, int32_t y, uint32_t partition) {
+  uint64_t key = (uint64_t)(uint32_t)x << 32 | (uint32_t)y;
+  return muster_random_mix(key + partition * 0x9e3779b97f4a7c15u);
+}
+
 /* The region of a place: its cell of the grid, as a number. No two cells of a partition have the same one. */
 static inline uint64_t space_region(const agent_place *place) {
-  uint64_t key = (uint64_t)(uint32_t)place->cell_x << 32 | (uint32_t)place->cell_y;
-  return muster_random_mix(key + place->partition * 0x9e3779b97f4a7c15u);
+  return space_mix(place->cell_x, place->cell_y, place->partition);
 }
 
 /* The number of a region's list, below space_list_count(); different regions may have the same one. */
@@ -78,8 +83,7 @@ void space_move(struct space *space, agent_store *store, uint32_t index, space_s
 
 /* The bucket of a cell. O(1). */
 static inline uint32_t space_bucket_of(const struct space *space, int32_t cell_x, int32_t cell_y, uint32_t partition) {
-  uint64_t key = (uint64_t)(uint32_t)cell_x << 32 | (uint32_t)cell_y;
-  return (uint32_t)muster_random_mix(key + partition * 0x9e3779b97f4a7c15u) & space->mask;
+  return (uint32_t)space_mix(cell_x, cell_y, partition) & space->mask;
 }
 
 /* The bucket that holds the agents of a cell, and maybe of others. O(1). */

@@ -7,23 +7,23 @@
 void store_create(agent_store *store, uint32_t maximum, struct arena *arena) {
   ASSERT(maximum > 0);
   *store = (agent_store){.maximum = maximum};
-  store->rows = arena_reserve(arena, maximum, sizeof *store->rows);
-  store->places = arena_reserve(arena, maximum, sizeof *store->places);
-  store->begun = arena_reserve(arena, maximum, sizeof *store->begun);
-  store->alarms = arena_reserve(arena, maximum, sizeof *store->alarms);
-  store->shed = arena_reserve(arena, maximum, sizeof *store->shed);
-  store->active = arena_reserve(arena, (maximum + 63) / 64, sizeof *store->active);
+  ARENA_ARRAY(arena, store->rows, maximum);
+  ARENA_ARRAY(arena, store->places, maximum);
+  ARENA_ARRAY(arena, store->begun, maximum);
+  ARENA_ARRAY(arena, store->alarms, maximum);
+  ARENA_ARRAY(arena, store->shed, maximum);
+  ARENA_ARRAY(arena, store->active, bits_words(maximum));
 }
 
 void store_reserve_factors(agent_store *store, struct arena *arena) {
-  store->ratings = arena_reserve(arena, store->maximum, sizeof *store->ratings);
-  store->own_importance = arena_reserve(arena, store->maximum, sizeof *store->own_importance);
-  store->inherited_importance = arena_reserve(arena, store->maximum, sizeof *store->inherited_importance);
+  ARENA_ARRAY(arena, store->ratings, store->maximum);
+  ARENA_ARRAY(arena, store->own_importance, store->maximum);
+  ARENA_ARRAY(arena, store->inherited_importance, store->maximum);
 }
 
 void store_activate(agent_store *store, uint32_t index) {
   ASSERT(index < store->maximum && !store_is_active(store, index));
-  store->active[index >> 6] |= 1ull << (index & 63);
+  bits_set(store->active, index);
   store->active_count++;
   store->level_counts[store->rows[index].level]++;
   if (index >= store->high) store->high = index + 1;
@@ -31,7 +31,7 @@ void store_activate(agent_store *store, uint32_t index) {
 
 void store_deactivate(agent_store *store, uint32_t index) {
   ASSERT(index < store->maximum && store_is_active(store, index));
-  store->active[index >> 6] &= ~(1ull << (index & 63));
+  bits_clear(store->active, index);
   store->active_count--;
   store->level_counts[store->rows[index].level]--;
 }
@@ -44,14 +44,7 @@ void store_set_level(agent_store *store, uint32_t index, uint32_t level) {
 }
 
 uint32_t store_next_active(const agent_store *store, uint32_t from) {
-  if (from >= store->high) return UINT32_MAX;
-  uint32_t word = from >> 6, words = (store->high + 63) / 64;
-  uint64_t bits = store->active[word] & (UINT64_MAX << (from & 63));
-  while (!bits) {
-    if (++word >= words) return UINT32_MAX;
-    bits = store->active[word];
-  }
-  return word * 64 + (uint32_t)__builtin_ctzll(bits);
+  return from < store->high ? bits_next(store->active, bits_words(store->high), from) : UINT32_MAX;
 }
 
 uint32_t elasticity_step_of(float elasticity) {

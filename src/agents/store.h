@@ -57,6 +57,7 @@
 #define AGENTS_STORE_H
 
 #include "agents/lists.h"
+#include "base/bits.h"
 
 #include <muster/muster.h>
 
@@ -199,7 +200,7 @@ static inline float rating_value(uint8_t rating) {
 
 /* Whether the index names an active agent. Frame's thread. */
 static inline bool store_is_active(const agent_store *store, uint32_t index) {
-  return store->active[index >> 6] >> (index & 63) & 1;
+  return bits_has(store->active, index);
 }
 
 /* Activates a pending agent, or deactivates an active one; keeps the counts per level. */
@@ -211,6 +212,12 @@ void store_set_level(agent_store *store, uint32_t index, uint32_t level);
 
 /* The first active index at or after `from`; UINT32_MAX when there is none. */
 uint32_t store_next_active(const agent_store *store, uint32_t from);
+
+/* Moves *index on to the first active index at or after it; false when there is none. */
+static inline bool store_finds(const agent_store *store, uint32_t *index) {
+  *index = store_next_active(store, *index);
+  return *index != UINT32_MAX;
+}
 
 /* How readily a period gives way, in steps of an eighth of an octave: few enough that agents which stretch alike can
  * share a class. */

@@ -11,7 +11,7 @@
 void types_create(type_table *table, uint32_t maximum, struct arena *arena) {
   ASSERT(maximum > 0);
   *table = (type_table){.maximum = maximum};
-  table->types = arena_reserve(arena, maximum, sizeof *table->types);
+  ARENA_ARRAY(arena, table->types, maximum);
 }
 
 /* Checks what the definition must leave out where the host runs updates. */

@@ -54,6 +54,13 @@ void types_create(type_table *table, uint32_t maximum, struct arena *arena);
  * an error message; nothing is registered then. */
 uint32_t types_register(type_table *table, const muster_type_def *def, uint32_t agents_max, struct arena *arena);
 
+/* What the models of the atoms [first, end) of a type say that these cost. */
+static inline uint64_t type_model_ns(const agent_type *type, uint32_t first, uint32_t end) {
+  uint64_t cost_ns = 0;
+  for (uint32_t atom = first; atom < end; atom++) cost_ns += type->atoms[atom].model_ns;
+  return cost_ns;
+}
+
 /* Own state of a slot; null when the type has none. */
 static inline void *type_state(const agent_type *type, uint32_t slot) {
   return type->states ? type->states + (size_t)slot * type->state_stride : NULL;

@@ -32,29 +32,31 @@ muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *giv
   return agent;
 }
 
-static muster_result agents_api_send(muster_world *world, muster_agent agent, struct command command) {
+muster_result agents_send(muster_world *world, muster_agent agent, const char *what, struct command command) {
   muster_result result;
-  if (!guard_asks_agent(world, agent, "agent", &result)) return result;
+  if (!guard_asks_agent(world, agent, what, &result)) return result;
   command.index = agent.index;
   command.generation = agent.generation;
-  if (!ring_push(&world->commands->queues.commands, &command))
-    return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
-  return MUSTER_OK;
+  return guard_queue(world, &command);
 }
 
 muster_result muster_agent_remove(muster_world *world, muster_agent agent) {
-  return agents_api_send(world, agent, (struct command){.kind = COMMAND_REMOVE});
+  return agents_send(world, agent, "agent", (struct command){.kind = COMMAND_REMOVE});
 }
 
-static muster_result check_position(muster_position position) {
-  if (space_accepts(position)) return MUSTER_OK;
+muster_result agents_refuse_position(muster_position position) {
   return error_set(MUSTER_E_ARGUMENT, "position (%g, %g, %g) must be finite and within +-1e9 m", position.x, position.y,
                    position.z);
 }
 
+static muster_result check_position(muster_position position) {
+  return space_accepts(position) ? MUSTER_OK : agents_refuse_position(position);
+}
+
 muster_result muster_agent_move(muster_world *world, muster_agent agent, muster_position position) {
   muster_result result = check_position(position);
-  return result ? result : agents_api_send(world, agent, (struct command){.kind = COMMAND_MOVE, .position = position});
+  return result ? result
+                : agents_send(world, agent, "agent", (struct command){.kind = COMMAND_MOVE, .position = position});
 }
 
 muster_result muster_agent_wake(muster_world *world, muster_agent agent) {
@@ -74,7 +76,39 @@ muster_result muster_agent_wake_at(muster_world *world, muster_agent agent, uint
   muster_result result = agents_check_time(at_ns);
   struct command command = {.kind = COMMAND_WAKE_AT};
   command.at_ns = at_ns;
-  return result ? result : agents_api_send(world, agent, command);
+  return result ? result : agents_send(world, agent, "agent", command);
+}
+
+muster_result agents_check_company(const struct muster_world *world, muster_agent agent, muster_agent other) {
+  if (world->def.importance != MUSTER_IMPORTANCE_FACTORS)
+    return error_set(MUSTER_E_STATE, "company: it counts in worlds with MUSTER_IMPORTANCE_FACTORS");
+  if (!muster_agent_equal(agent, other)) return MUSTER_OK;
+  return error_set(MUSTER_E_ARGUMENT, "company: agent %u (generation %u) cannot be its own", agent.index,
+                   agent.generation);
+}
+
+static muster_result send_company(muster_world *world, muster_agent agent, muster_agent other, command_kind kind) {
+  muster_result result = guard_any(world, "company");
+  if (!result) result = agents_check_company(world, agent, other);
+  if (result || !guard_asks_agent(world, agent, "company", &result)) return result;
+  if (kind == COMMAND_LINK && !world_is_live(world, other)) return guard_gone(other);
+  struct command command = command_about(kind, agent);
+  command.other = other;
+  return guard_queue(world, &command);
+}
+
+muster_result muster_agent_meet(muster_world *world, muster_agent agent, muster_agent other) {
+  return send_company(world, agent, other, COMMAND_LINK);
+}
+
+muster_result muster_agent_part(muster_world *world, muster_agent agent, muster_agent other) {
+  return send_company(world, agent, other, COMMAND_UNLINK);
+}
+
+muster_result agents_check_type(const struct muster_world *world, muster_type type) {
+  uint32_t types = intake_queues_types(&world->commands->queues);
+  if (type.index && type.index <= types) return MUSTER_OK;
+  return error_set(MUSTER_E_ARGUMENT, "type %u is none of the %u that are registered", type.index, types);
 }
 
 static uint8_t rating_or_none(float value) {
@@ -89,15 +123,15 @@ muster_result muster_agent_tune(muster_world *world, muster_agent agent, const m
   result = fields_check_tuning(fields_agent, "tuning", &tuning, &none);
   if (result) return result;
   muster_position factors = {(double)tuning.visibility, (double)tuning.bulk, (double)tuning.interactivity};
-  return agents_api_send(world, agent,
-                         (struct command){.kind = COMMAND_TUNE,
-                                          .position = factors,
-                                          .first = tuning.importance_floor,
-                                          .second = tuning.elasticity,
-                                          .derive = tuning.derive_elasticity,
-                                          .rated = tuning.designer >= 0.0f || tuning.role >= 0.0f,
-                                          .designer = rating_or_none(tuning.designer),
-                                          .role = rating_or_none(tuning.role)});
+  return agents_send(world, agent, "agent",
+                     (struct command){.kind = COMMAND_TUNE,
+                                      .position = factors,
+                                      .first = tuning.importance_floor,
+                                      .second = tuning.elasticity,
+                                      .derive = tuning.derive_elasticity,
+                                      .rated = tuning.designer >= 0.0f || tuning.role >= 0.0f,
+                                      .designer = rating_or_none(tuning.designer),
+                                      .role = rating_or_none(tuning.role)});
 }
 
 muster_result muster_agent_send(muster_world *world, muster_agent agent, const void *bytes, uint32_t size) {
@@ -145,10 +179,9 @@ muster_observer muster_observer_add(muster_world *world, const muster_observer_d
                             .position = def.position,
                             .first = def.near_m,
                             .second = def.far_m};
-  if (!ring_push(&world->commands->queues.commands, &command)) {
+  if (guard_queue(world, &command)) {
     identity_close(&world->observers->ids, index);
     identity_give_back(&world->observers->ids, index);
-    error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
     return none;
   }
   return (muster_observer){index, generation};
@@ -161,9 +194,7 @@ static muster_result send_observer(muster_world *world, muster_observer observer
     return error_set(MUSTER_E_STALE, "observer %u (generation %u) is gone", observer.index, observer.generation);
   command.index = observer.index;
   command.generation = observer.generation;
-  if (!ring_push(&world->commands->queues.commands, &command))
-    return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
-  return MUSTER_OK;
+  return guard_queue(world, &command);
 }
 
 muster_result muster_observer_move(muster_world *world, muster_observer observer, muster_position position) {

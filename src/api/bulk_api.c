@@ -39,20 +39,16 @@ static void end(struct muster_world *world, uint64_t begin_ns) {
   if (!world_is_virtual(world)) world->sums->prepaid_ns += clock_now(world->clock) - begin_ns;
 }
 
-static bool is_live(const struct muster_world *world, muster_agent agent) {
-  return identity_is_live(&world->agents.ids, agent.index, agent.generation);
-}
-
 /* Whether the agent is a leaf: what a herd notes of its leaf follows with the position. */
 static bool is_leaf(const struct muster_world *world, uint32_t index) {
   return world->herds->table.count && world->herds->table.links[index].tie == HERD_TIE_LEAF;
 }
 
 static uint8_t try_move(struct muster_world *world, muster_agent agent, muster_position position) {
-  if (!is_live(world, agent)) return MARK_STALE;
+  if (!world_is_live(world, agent)) return MARK_STALE;
   if (!space_accepts(position)) return MARK_REFUSED;
   agent_place *place = &world->agents.store.places[agent.index];
-  bool active = store_is_active(&world->agents.store, agent.index);
+  bool active = world_is_active(world, agent.index);
   if (active && is_leaf(world, agent.index)) return MARK_FOLLOWS;
   space_spot to = space_spot_of(&world->agents.space, position);
   if (active && (!space_stays(&world->agents.space, place, to) || score_notices(&world->score->board, place, to)))
@@ -87,13 +83,6 @@ static uint32_t bulk_api_follow(const bulk_moves *moves, uint32_t count) {
   return moved;
 }
 
-static bool note_once(struct muster_world *world, uint32_t index) {
-  uint64_t bit = 1ull << (index % 64);
-  bool first = !(world->agents.seen[index / 64] & bit);
-  world->agents.seen[index / 64] |= bit;
-  return first;
-}
-
 /* Whether no agent is named twice. An array in ascending order needs no more than a look. */
 static bool come_once(struct muster_world *world, const muster_agent *agents, uint32_t count) {
   uint32_t i = 1;
@@ -101,8 +90,11 @@ static bool come_once(struct muster_world *world, const muster_agent *agents, ui
   if (i >= count) return true;
   bool once = true;
   for (i = 0; i < count && once; i++)
-    if (agents[i].index < world->agents.store.maximum) once = note_once(world, agents[i].index);
-  memset(world->agents.seen, 0, ((size_t)world->agents.store.maximum + 63) / 64 * sizeof *world->agents.seen);
+    if (agents[i].index < world->agents.store.maximum) {
+      once = !bits_has(world->agents.seen, agents[i].index);
+      bits_set(world->agents.seen, agents[i].index);
+    }
+  memset(world->agents.seen, 0, bits_words(world->agents.store.maximum) * sizeof *world->agents.seen);
   return once;
 }
 
@@ -157,13 +149,13 @@ uint32_t bulk_set_factor(struct muster_world *world, muster_factor factor, const
   uint32_t set = 0;
   uint64_t begin_ns = begin(world);
   for (uint32_t i = 0; i < count; i++) {
-    if (!is_live(world, agents[i]) || !(values[i] >= 0.0f && values[i] <= 1.0f)) continue;
-    uint8_t *held = &world->agents.store.rows[agents[i].index].factors[factor];
+    if (!world_is_live(world, agents[i]) || !(values[i] >= 0.0f && values[i] <= 1.0f)) continue;
+    uint8_t *held = &world_row(world, agents[i].index)->factors[factor];
     uint8_t value = byte_share_of(values[i]);
     set++;
     if (*held == value) continue;
     *held = value;
-    if (store_is_active(&world->agents.store, agents[i].index)) score_note(&world->score->board, agents[i].index);
+    if (world_is_active(world, agents[i].index)) score_note(&world->score->board, agents[i].index);
   }
   end(world, begin_ns);
   return set;

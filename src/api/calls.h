@@ -2,12 +2,23 @@
 #ifndef CALLS_H
 #define CALLS_H
 
+#include "run/intake_queues.h"
 #include "world/world.h"
-
-struct command;
 
 /* Whether a time may be asked for. Any thread. In agents_api.c. */
 muster_result agents_check_time(uint64_t at_ns);
+
+/* The error of a position that space_accepts() does not accept. Any thread. In agents_api.c. */
+muster_result agents_refuse_position(muster_position position);
+
+/* Queues a command about an agent, which must exist. `what` is how the message begins. Any thread. In agents_api.c. */
+muster_result agents_send(muster_world *world, muster_agent agent, const char *what, struct command command);
+
+/* Whether an agent may be in the company of another one. Any thread. In agents_api.c. */
+muster_result agents_check_company(const struct muster_world *world, muster_agent agent, muster_agent other);
+
+/* Whether a type is registered. Any thread. In agents_api.c. */
+muster_result agents_check_type(const struct muster_world *world, muster_type type);
 
 /* Sends a command from an update: at the next intake, in the order of entries. In update_api.c. */
 muster_result update_send(muster_update *update, const struct command *command);

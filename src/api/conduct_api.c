@@ -1,4 +1,5 @@
 /* conduct_api.c - muster/conduct.h: pardons, quarantine when the host asks for it, and what is known of runaways. */
+#include "api/calls.h"
 #include "base/sized.h"
 #include "plan/offenders.h"
 #include "world/conduct_state.h"
@@ -6,28 +7,15 @@
 #include "world/world_commands.h"
 
 muster_result muster_agent_pardon(muster_world *world, muster_agent agent) {
-  muster_result result;
-  if (!guard_asks_agent(world, agent, "pardon", &result)) return result;
-  struct command command = {.kind = COMMAND_PARDON, .index = agent.index, .generation = agent.generation};
-  if (!ring_push(&world->commands->queues.commands, &command))
-    return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
-  return MUSTER_OK;
-}
-
-static muster_result check_type(const muster_world *world, muster_type type) {
-  uint32_t types = intake_queues_types(&world->commands->queues);
-  if (type.index && type.index <= types) return MUSTER_OK;
-  return error_set(MUSTER_E_ARGUMENT, "type %u is none of the %u that are registered", type.index, types);
+  return agents_send(world, agent, "pardon", (struct command){.kind = COMMAND_PARDON});
 }
 
 static muster_result command_type(muster_world *world, muster_type type, command_kind kind) {
   muster_result result = guard_any(world, "type");
-  if (!result) result = check_type(world, type);
+  if (!result) result = agents_check_type(world, type);
   if (result || !guard_asks(world, "type", &result)) return result;
   struct command command = {.kind = kind, .index = type.index - 1};
-  if (!ring_push(&world->commands->queues.commands, &command))
-    return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
-  return MUSTER_OK;
+  return guard_queue(world, &command);
 }
 
 muster_result muster_type_pardon(muster_world *world, muster_type type) {
@@ -40,7 +28,7 @@ muster_result muster_type_quarantine(muster_world *world, muster_type type) {
 
 muster_result muster_conduct_read(const muster_world *world, muster_type type, muster_conduct *conduct) {
   muster_result result = guard_read(world, "conduct");
-  if (!result) result = check_type(world, type);
+  if (!result) result = agents_check_type(world, type);
   if (result) return result;
   const type_conduct *known = &world->conduct->offenders.types[type.index - 1];
   muster_conduct whole = {.offences = known->offences,
@@ -50,7 +38,7 @@ muster_result muster_conduct_read(const muster_world *world, muster_type type, m
                           .agents_demoted = known->agents_demoted,
                           .agents_quarantined = known->agents_quarantined,
                           .level_floor = known->level_floor,
-                          .quarantined = world->agents.types.types[type.index - 1].quarantined,
+                          .quarantined = world_type(world, type.index - 1)->quarantined,
                           .stuck = known->stuck,
                           .blocked = known->blocked,
                           .worst_blocked_ns = known->worst_blocked.duration_ns,

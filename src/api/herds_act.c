@@ -99,9 +99,9 @@ uint32_t muster_herds_nearby(const muster_world *world, muster_position position
 uint32_t muster_update_herds_nearby(const muster_update *update, float radius_m, muster_herd_near *out,
                                     uint32_t capacity) {
   if (check_serial(update, "herds nearby") || (capacity && !out && error_missing("herds nearby", "array"))) return 0;
-  const agent_place *place = &update->world->agents.store.places[update->agent.index];
-  return search_all(update->world, space_position(&update->world->agents.space, place), place->partition, radius_m, out,
-                    capacity);
+  uint32_t index = update->agent.index;
+  return search_all(update->world, world_position(update->world, index),
+                    update->world->agents.store.places[index].partition, radius_m, out, capacity);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- take */
@@ -128,7 +128,7 @@ static uint32_t nearest_leaf(const struct muster_world *world, const herd_lanes 
   uint32_t found = HERD_NONE;
   for (uint32_t i = 0; i < lanes->entry->lanes; i++) {
     float dx = lanes->x[i] - x, dy = lanes->y[i] - y, square = dx * dx + dy * dy;
-    if (!lanes->members[i] || world->agents.store.rows[lanes->agents[i]].removal_pending) continue;
+    if (!lanes->members[i] || world_row(world, lanes->agents[i])->removal_pending) continue;
     if (found != HERD_NONE && square >= best) continue;
     found = i;
     best = square;
@@ -139,12 +139,11 @@ static uint32_t nearest_leaf(const struct muster_world *world, const herd_lanes 
 static uint32_t take_from_leaf(struct muster_world *world, struct herd_type *type, const herd_lanes *lanes,
                                uint32_t lane, uint32_t wanted, float *totals) {
   uint32_t have = lanes->members[lane], taken = wanted < have ? wanted : have, agent = lanes->agents[lane];
-  agent_row *row = &world->agents.store.rows[agent];
-  struct command removal = {COMMAND_REMOVE, .index = agent,
-                            .generation = identity_generation(&world->agents.ids, agent)};
+  agent_row *row = world_row(world, agent);
+  struct command removal = command_about(COMMAND_REMOVE, world_agent(world, agent));
   if (taken == have && !lifecycle_defer(world, &removal)) return 0;
   if (taken == have) row->removal_pending = 1;
-  const agent_type *member = &world->agents.types.types[type->member_type];
+  const agent_type *member = world_type(world, type->member_type);
   for (uint32_t t = 0; t < type->def.totals; t++) {
     float total = lanes->totals[t][lane];
     totals[t] = taken == have ? total : total * ((float)taken / (float)have);
@@ -169,8 +168,7 @@ uint32_t muster_update_herd_take(muster_update *update, muster_herd herd, uint32
   uint32_t number = herds_open_entry(type, herd.index);
   if (number == HERD_NONE) return take_from_folded(world, type, herd.index, members, totals);
   herd_lanes lanes = herds_lanes(type, number);
-  const agent_place *place = &world->agents.store.places[update->agent.index];
-  uint32_t lane = nearest_leaf(world, &lanes, space_position(&world->agents.space, place));
+  uint32_t lane = nearest_leaf(world, &lanes, world_position(world, update->agent.index));
   return lane == HERD_NONE ? 0 : take_from_leaf(world, type, &lanes, lane, members, totals);
 }
 
@@ -202,20 +200,16 @@ static muster_result make_command(const struct muster_world *world, muster_herd 
   if (member >= range->members_max)
     return error_set(MUSTER_E_ARGUMENT, "herd %u: member %u must be below b^D = %u", herd.index, member,
                      range->members_max);
-  command->kind = kind;
-  command->index = herd.index;
-  command->generation = herd.generation;
-  command->partition = member;
+  *command = (struct command){.kind = kind, .index = herd.index, .generation = herd.generation, .partition = member};
   return MUSTER_OK;
 }
 
 static muster_result push_command(struct muster_world *world, muster_herd herd, command_kind kind, uint32_t member) {
-  struct command command = {0};
+  struct command command;
   muster_result result;
   if (!guard_asks(world, "herd", &result)) return result;
   result = make_command(world, herd, kind, member, &command);
-  if (result || ring_push(&world->commands->queues.commands, &command)) return result;
-  return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
+  return result ? result : guard_queue(world, &command);
 }
 
 muster_result muster_herd_remove(muster_world *world, muster_herd herd) {
@@ -227,7 +221,7 @@ muster_result muster_herd_wake(muster_world *world, muster_herd herd, uint32_t m
 }
 
 static muster_result send_command(muster_update *update, muster_herd herd, command_kind kind, uint32_t member) {
-  struct command command = {0};
+  struct command command;
   muster_result result = callback_check(update, "herd");
   if (!result) result = make_command(update->world, herd, kind, member, &command);
   return result ? result : update_send(update, &command);

@@ -44,7 +44,7 @@ static muster_result check_member(const struct muster_world *world, const muster
   if (def->member.index == 0 || def->member.index > world->agents.types.count)
     return error_set(MUSTER_E_ARGUMENT, "herd type '%s': member type %u is not registered", def->name,
                      def->member.index);
-  const agent_type *member = &world->agents.types.types[def->member.index - 1];
+  const agent_type *member = world_type(world, def->member.index - 1);
   size_t least = sizeof(muster_herd_body) + def->totals * sizeof(float);
   if (member->blocks)
     return error_set(MUSTER_E_ARGUMENT, "herd type '%s': type '%s' is of blocks of herds", def->name, member->name);
@@ -90,9 +90,9 @@ static void reserve_table(struct muster_world *world) {
   if (table->links) return;
   table->spare = HERD_NONE;
   table->named_max = world->def.agents_max < NAMED_MAX ? world->def.agents_max : NAMED_MAX;
-  table->types = arena_reserve(&world->arena, MUSTER_HERD_TYPES_MAX, sizeof *table->types);
-  table->named = arena_reserve(&world->arena, table->named_max, sizeof *table->named);
-  table->scratch = arena_reserve(&world->arena, world->runner->state_count, sizeof *table->scratch);
+  ARENA_ARRAY(&world->arena, table->types, MUSTER_HERD_TYPES_MAX);
+  ARENA_ARRAY(&world->arena, table->named, table->named_max);
+  ARENA_ARRAY(&world->arena, table->scratch, world->runner->state_count);
   fold_create(&world->fold->board, world->def.observers_max, world->runner->state_count, &world->arena);
   herd_link *links = arena_reserve(&world->arena, world->def.agents_max, sizeof *links);
   if (world->arena.failed) return;
@@ -107,18 +107,18 @@ static void reserve_type(struct muster_world *world, struct herd_type *type) {
   type->blocks_max = (def->herds_max + MUSTER_HERD_BLOCK - 1) / MUSTER_HERD_BLOCK + partitions;
   size_t herds = (size_t)type->blocks_max * MUSTER_HERD_BLOCK;
   struct arena *arena = &world->arena;
-  type->x = arena_reserve(arena, herds, sizeof *type->x);
-  type->y = arena_reserve(arena, herds, sizeof *type->y);
-  type->velocity_x = arena_reserve(arena, herds, sizeof *type->velocity_x);
-  type->velocity_y = arena_reserve(arena, herds, sizeof *type->velocity_y);
+  ARENA_ARRAY(arena, type->x, herds);
+  ARENA_ARRAY(arena, type->y, herds);
+  ARENA_ARRAY(arena, type->velocity_x, herds);
+  ARENA_ARRAY(arena, type->velocity_y, herds);
   for (uint32_t t = 0; t < def->totals; t++) type->totals[t] = arena_reserve(arena, herds, sizeof(float));
-  type->members = arena_reserve(arena, herds, sizeof *type->members);
-  type->blocks = arena_reserve(arena, type->blocks_max, sizeof *type->blocks);
-  type->open = arena_reserve(arena, PARTITIONS, sizeof *type->open);
+  ARENA_ARRAY(arena, type->members, herds);
+  ARENA_ARRAY(arena, type->blocks, type->blocks_max);
+  ARENA_ARRAY(arena, type->open, PARTITIONS);
   type->pool = arena_reserve(arena, def->unfolded_max, type->stride);
-  type->settling = arena_reserve(arena, def->unfolded_max, sizeof *type->settling);
+  ARENA_ARRAY(arena, type->settling, def->unfolded_max);
   if (def->retains) {
-    const agent_type *member = &world->agents.types.types[type->member_type];
+    const agent_type *member = world_type(world, type->member_type);
     type->kept_each = sizeof(herd_kept) + ((member->def.state_bytes + 7u) & ~7u);
     type->kept_stride = type->kept_each * type->tree.first[def->depth + 1];
     type->kept = arena_reserve(arena, def->unfolded_max, type->kept_stride);
@@ -146,7 +146,7 @@ static muster_type register_blocks(struct muster_world *world, const struct herd
 /* Leaves appear and go by the thousand in a frame, so the memory that the member type keeps for its agents is committed
  * before. */
 static void make_members_ready(struct muster_world *world, uint32_t number) {
-  const agent_type *member = &world->agents.types.types[number];
+  const agent_type *member = world_type(world, number);
   size_t agents = world->def.agents_max;
   identity_make_ready(&world->agents.slots[number], &world->arena);
   if (member->states) arena_make_ready(&world->arena, member->states, agents * member->state_stride);
@@ -185,8 +185,8 @@ static muster_herd_type register_checked(struct muster_world *world, const muste
   muster_type blocks = register_blocks(world, type);
   if (!blocks.index) return none;
   type->block_type = blocks.index - 1;
-  world->agents.types.types[type->block_type].herded = world->agents.types.types[type->block_type].blocks = true;
-  world->agents.types.types[type->member_type].herded = true;
+  world_type(world, type->block_type)->herded = world_type(world, type->block_type)->blocks = true;
+  world_type(world, type->member_type)->herded = true;
   make_members_ready(world, type->member_type);
   herd_ids_announce(&world->herds->ids);
   table->count++;
@@ -336,7 +336,7 @@ static muster_agent name_leaf(struct muster_world *world, struct herd_type *type
   table->members -= lanes.members[lane];
   herds_take_out(table, type, number, lane, 1);
   table->links[agent] = (herd_link){.entry = place, .type = (uint8_t)(type - table->types), .tie = HERD_TIE_NAMED};
-  return (muster_agent){agent, identity_generation(&world->agents.ids, agent)};
+  return world_agent(world, agent);
 }
 
 static muster_agent name_member(struct muster_world *world, struct herd_type *type, uint32_t herd, uint32_t member) {
@@ -364,8 +364,7 @@ muster_agent muster_herd_name(muster_world *world, muster_herd herd, uint32_t me
   if (herds_api_check_host(world, "herd name")) return named;
   enum occupation before = guard_hold(world);
   struct pool_entry entered;
-  world->runner->caller = pool_index_of(pool_enter(&entered, world->pool));
-  frame_settle(world);
+  begin(world, &entered);
   struct herd_type *type = herds_find(world, herd);
   if (type && member >= type->tree.below[0])
     error_set(MUSTER_E_ARGUMENT, "herd %u: member %u must be below b^D = %u", herd.index, member, type->tree.below[0]);

@@ -23,8 +23,7 @@ static const uint64_t cost_max_ns = 10000000000u;
 _Static_assert(sizeof(muster_plan_entry) == 64 && sizeof(muster_plan_result) == 56, "other languages count on these");
 
 void planner_create(struct muster_world *world) {
-  if (world_is_planned(world))
-    world->planner->numbers = arena_reserve(&world->arena, world->def.agents_max, sizeof *world->planner->numbers);
+  if (world_is_planned(world)) ARENA_ARRAY(&world->arena, world->planner->numbers, world->def.agents_max);
 }
 
 /* --------------------------------------------------------------------------------------------------------- the plan */
@@ -43,9 +42,9 @@ static muster_result check_plan(struct muster_world *world, const muster_frame *
 }
 
 static muster_plan_entry planner_describe(const struct muster_world *world, const batch_entry *entry) {
-  const agent_row *row = &world->agents.store.rows[entry->agent];
+  const agent_row *row = world_row(world, entry->agent);
   uint64_t began_ns = row->atom_next ? world->agents.store.begun[entry->agent].started_ns : world->frame->now_ns;
-  elapsed_told told = elapsed_tell(&world->agents.types.types[row->type], row->last_update_ns, began_ns);
+  elapsed_told told = elapsed_tell(world_type(world, row->type), row->last_update_ns, began_ns);
   return (muster_plan_entry){.agent = {entry->agent, row->generation},
                              .user = (uint64_t)(uintptr_t)row->user,
                              .now_ns = told.now_ns,
@@ -63,7 +62,7 @@ PREFETCH_FUNCTION prefetch_described(const struct muster_world *world, uint32_t 
   enum { AHEAD = 12 };
   const struct batch *batch = world->batch;
   if (number + AHEAD >= batch->count) return;
-  __builtin_prefetch(&world->agents.store.rows[batch->entries[number + AHEAD].agent]);
+  __builtin_prefetch(world_row(world, batch->entries[number + AHEAD].agent));
   __builtin_prefetch(&world->planner->numbers[batch->entries[number + AHEAD].agent], 1);
 }
 
@@ -101,15 +100,15 @@ static uint32_t planner_number_of(const struct muster_world *world, muster_agent
   if (agent.index >= world->def.agents_max) return batch->count;
   uint32_t number = world->planner->numbers[agent.index];
   bool listed = number < batch->count && batch->entries[number].agent == agent.index;
-  return listed && world->agents.store.rows[agent.index].generation == agent.generation ? number : batch->count;
+  return listed && world_row(world, agent.index)->generation == agent.generation ? number : batch->count;
 }
 
 static muster_result check_part(const struct muster_world *world, const muster_plan_result *result, uint32_t place) {
-  const agent_row *row = &world->agents.store.rows[result->agent.index];
-  uint32_t parts = world->agents.types.types[row->type].parallel_atoms, first = row->atom_next ? row->atom_next : 1;
+  const agent_row *row = world_row(world, result->agent.index);
+  uint32_t parts = world_type(world, row->type)->parallel_atoms, first = row->atom_next ? row->atom_next : 1;
   if (parts < 2)
     return error_set(MUSTER_E_ARGUMENT, "report: results[%u].outcome: type '%s' has one part: it cannot be continued",
-                     place, world->agents.types.types[row->type].name);
+                     place, world_type(world, row->type)->name);
   if (result->part_next < first || result->part_next >= parts)
     return error_set(MUSTER_E_ARGUMENT, "report: results[%u].part_next %u must be %u..%u", place, result->part_next,
                      first, parts - 1);
@@ -122,7 +121,7 @@ static muster_result check_result(struct muster_world *world, const muster_plan_
   if (planner_number_of(world, agent) == world->batch->count)
     return error_set(MUSTER_E_ARGUMENT, "report: results[%u].agent %u (generation %u) is not in the plan", place,
                      agent.index, agent.generation);
-  if (world->agents.seen[agent.index / 64] >> (agent.index % 64) & 1)
+  if (bits_has(world->agents.seen, agent.index))
     return error_set(MUSTER_E_ARGUMENT, "report: results[%u].agent %u (generation %u) comes for the second time", place,
                      agent.index, agent.generation);
   if (result->outcome > MUSTER_PLAN_CONTINUED)
@@ -141,9 +140,8 @@ static muster_result check_results(struct muster_world *world, const muster_plan
   muster_result found = MUSTER_OK;
   uint32_t checked = 0;
   for (; checked < count; checked++) {
-    uint32_t index = results[checked].agent.index;
     if ((found = check_result(world, &results[checked], checked))) break;
-    world->agents.seen[index / 64] |= 1ull << (index % 64);
+    bits_set(world->agents.seen, results[checked].agent.index);
   }
   while (checked-- > 0) world->agents.seen[results[checked].agent.index / 64] = 0;
   return found;

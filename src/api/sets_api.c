@@ -1,4 +1,5 @@
 /* sets_api.c - muster/sets.h: changes sets while their agents run, and tells how far they are. */
+#include "api/calls.h"
 #include "base/sized.h"
 #include "run/runner.h"
 #include "world/guard.h"
@@ -7,19 +8,16 @@
 #include <string.h>
 
 static muster_result sets_api_check_type(const muster_world *world, muster_type type) {
-  uint32_t types = intake_queues_types(&world->commands->queues);
-  if (type.index == 0 || type.index > types)
-    return error_set(MUSTER_E_ARGUMENT, "type %u is none of the %u that are registered", type.index, types);
-  const agent_type *named = &world->agents.types.types[type.index - 1];
+  muster_result result = agents_check_type(world, type);
+  if (result) return result;
+  const agent_type *named = world_type(world, type.index - 1);
   if (named->has_sets) return MUSTER_OK;
   return error_set(MUSTER_E_ARGUMENT, "type '%s' has no sets", named->name);
 }
 
 static muster_result push(muster_world *world, const struct command *command) {
   muster_result result;
-  if (!guard_asks(world, "set", &result)) return result;
-  if (ring_push(&world->commands->queues.commands, command)) return MUSTER_OK;
-  return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
+  return guard_asks(world, "set", &result) ? guard_queue(world, command) : result;
 }
 
 /* Checks only what does not change once the type is registered. */
@@ -30,7 +28,7 @@ muster_result muster_set_tune(muster_world *world, muster_type type, uint32_t se
   if (result) return result;
   result = sized_read(SIZED(set_tuning), given, &tuning);
   if (result) return result;
-  const agent_type *named = &world->agents.types.types[type.index - 1];
+  const agent_type *named = world_type(world, type.index - 1);
   result = sets_check_tuning(&named->sets, named->name, set, &tuning);
   if (result) return result;
   struct command command = {.kind = COMMAND_SET_TUNE, .index = type.index - 1};
@@ -48,7 +46,7 @@ muster_result muster_type_prioritise(muster_world *world, muster_type type, uint
   if (result) return result;
   if (priority > MUSTER_PRIORITY_MAX)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': priority %u must be at most %u",
-                     world->agents.types.types[type.index - 1].name, priority, MUSTER_PRIORITY_MAX);
+                     world_type(world, type.index - 1)->name, priority, MUSTER_PRIORITY_MAX);
   struct command command = {.kind = COMMAND_PRIORITISE, .index = type.index - 1};
   command.tuning.priority = (uint8_t)priority;
   return push(world, &command);
@@ -68,17 +66,15 @@ muster_result muster_agent_set_info(const muster_world *world, muster_agent agen
                                     muster_set_info *info) {
   muster_result result = guard_read(world, "set info");
   if (result) return result;
-  if (!identity_is_live(&world->agents.ids, agent.index, agent.generation))
-    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
-  const agent_row *row = &world->agents.store.rows[agent.index];
-  const agent_type *type = &world->agents.types.types[row->type];
+  if (!world_is_live(world, agent)) return guard_gone(agent);
+  const agent_row *row = world_row(world, agent.index);
+  const agent_type *type = world_type(world, row->type);
   if (set >= type->sets.count)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': set %u is none of its %u", type->name, set, type->sets.count);
   const type_set *named = &type->sets.sets[set];
   struct set_counts counts = sets_api_counts_of(world, row->type, set);
   muster_set_info whole = {.name = named->name, .runs = counts.runs, .cuts = counts.cuts};
-  if (store_is_active(&world->agents.store,
-                      agent.index)) { /* the slot of a pending agent holds values that are not its own */
+  if (world_is_active(world, agent.index)) { /* the slot of a pending agent holds values that are not its own */
     const set_state *state = &sets_states_of(&type->sets, row->state_slot)[set];
     whole.last_ns = state->last_ns;
     whole.atom_next = state->goes_on ? state->goes_on - 1u - named->first_atom : 0;

@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "run/callback.h"
 #include "run/passes.h"
+#include "world/guard.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
 #include "world/world_acts.h"
@@ -31,8 +32,7 @@ muster_result muster_update_move(muster_update *update, muster_position position
   update_context *context = context_of(update);
   if (!space_accepts(position)) {
     context->worker->positions_refused++;
-    return error_set(MUSTER_E_ARGUMENT, "position (%g, %g, %g) must be finite and within +-1e9 m", position.x,
-                     position.y, position.z);
+    return agents_refuse_position(position);
   }
   context->result->moved_to = space_spot_of(context->runner->space, position);
   context->result->moved = true;
@@ -52,11 +52,11 @@ static bool reaches(const update_context *context, muster_agent agent) {
 }
 
 /* Beside other updates, commands wait in the worker's log; in serial phases they go straight to the next intake. */
-static muster_result update_api_send(update_context *context, const struct command *command) {
+muster_result update_send(muster_update *update, const struct command *command) {
+  const update_context *context = const_context_of(update);
   worker_state *worker = context->worker;
   if (!is_beside(context))
-    return lifecycle_defer(context->public.world, command) ? MUSTER_OK
-                                                           : error_set(MUSTER_E_FULL, "commands_max commands wait");
+    return lifecycle_defer(update->world, command) ? MUSTER_OK : error_set(MUSTER_E_FULL, "commands_max commands wait");
   if (worker->log_count == context->runner->log_max) {
     worker->commands_dropped++;
     return error_set(MUSTER_E_FULL, "one worker's updates sent more than %d commands in a frame", RUNNER_LOG_MAX);
@@ -65,20 +65,8 @@ static muster_result update_api_send(update_context *context, const struct comma
   return MUSTER_OK;
 }
 
-muster_result update_send(muster_update *update, const struct command *command) {
-  return update_api_send(context_of(update), command);
-}
-
-static bool is_live(const update_context *context, muster_agent agent) {
-  return identity_is_live(context->runner->agents, agent.index, agent.generation);
-}
-
-static bool is_active(const update_context *context, muster_agent agent) {
-  return is_live(context, agent) && store_is_active(context->runner->store, agent.index);
-}
-
-static muster_result stale(muster_agent agent) {
-  return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+static bool is_active(const muster_update *update, muster_agent agent) {
+  return world_is_live(update->world, agent) && world_is_active(update->world, agent.index);
 }
 
 muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *given) {
@@ -112,17 +100,17 @@ muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *
 muster_result muster_update_remove(muster_update *update, muster_agent agent) {
   muster_result result = callback_check(update, "remove");
   if (result) return result;
-  update_context *context = context_of(update);
-  if (!is_live(context, agent)) return stale(agent);
-  agent_row *row = &context->runner->store->rows[agent.index];
+  const update_context *context = const_context_of(update);
+  if (!world_is_live(update->world, agent)) return guard_gone(agent);
+  agent_row *row = world_row(update->world, agent.index);
   bool acts = context->phase == PHASE_ACT, serial = acts && context->act == MUSTER_ACT_SERIAL;
   /* A region's agents belong to the worker that runs the region. */
   bool in_region = acts && context->act == MUSTER_ACT_REGION && reaches(context, agent);
-  uint8_t *removed = in_region ? &context->public.world->acts->beside.removed[agent.index] : NULL;
-  if ((acts && row->removal_pending) || (removed && *removed)) return stale(agent);
-  result =
-      update_api_send(context, &(struct command){COMMAND_REMOVE, .index = agent.index, .generation = agent.generation});
-  if (result != MUSTER_OK) return result;
+  uint8_t *removed = in_region ? &update->world->acts->beside.removed[agent.index] : NULL;
+  if ((acts && row->removal_pending) || (removed && *removed)) return guard_gone(agent);
+  struct command command = command_about(COMMAND_REMOVE, agent);
+  result = update_send(update, &command);
+  if (result) return result;
   if (serial) row->removal_pending = 1;
   if (removed) *removed = 1;
   return result;
@@ -132,11 +120,10 @@ muster_result muster_update_wake(muster_update *update, muster_agent agent) {
   muster_result result = callback_check(update, "wake");
   if (result) return result;
   update_context *context = context_of(update);
-  if (!is_live(context, agent)) return stale(agent);
+  if (!world_is_live(update->world, agent)) return guard_gone(agent);
+  struct command command = command_about(COMMAND_WAKE, agent);
   /* Under the virtual clock what one update does to another must not depend on workers: the next intake does it. */
-  if (context->phase != PHASE_PARALLEL || update->world->def.clock == MUSTER_CLOCK_VIRTUAL)
-    return update_api_send(context,
-                           &(struct command){COMMAND_WAKE, .index = agent.index, .generation = agent.generation});
+  if (context->phase != PHASE_PARALLEL || world_is_virtual(update->world)) return update_send(update, &command);
   if (!update->world->timed) return MUSTER_OK; /* in a replay the record knows when the agent ran */
   if (!wakes_push(context->runner->wakes, agent.index)) {
     context->worker->commands_dropped++;
@@ -150,12 +137,12 @@ muster_result muster_update_wake_at(muster_update *update, muster_agent agent, u
   muster_result result = callback_check(update, "wake");
   if (result) return result;
   update_context *context = context_of(update);
-  if (!is_live(context, agent)) return stale(agent);
+  if (!world_is_live(update->world, agent)) return guard_gone(agent);
   if (agents_check_time(at_ns)) return MUSTER_E_ARGUMENT;
   if (agent.index != update->agent.index) {
-    struct command command = {.kind = COMMAND_WAKE_AT, .index = agent.index, .generation = agent.generation};
+    struct command command = command_about(COMMAND_WAKE_AT, agent);
     command.at_ns = at_ns;
-    return update_api_send(context, &command);
+    return update_send(update, &command);
   }
   /* Only the agent's own worker writes here, so it needs no room in a log. */
   uint64_t *asked_ns = &context->runner->store->alarms[agent.index].asked_ns;
@@ -181,18 +168,12 @@ muster_result muster_update_react_by(muster_update *update, uint64_t by_ns) {
 /* Sends a command about the updated agent's company. */
 static muster_result send_companions(muster_update *update, muster_agent other, command_kind kind) {
   muster_result result = callback_check(update, "company");
+  if (!result) result = agents_check_company(update->world, update->agent, other);
   if (result) return result;
-  update_context *context = context_of(update);
-  muster_agent self = update->agent;
-  if (update->world->def.importance != MUSTER_IMPORTANCE_FACTORS)
-    return error_set(MUSTER_E_STATE, "company: it counts in worlds with MUSTER_IMPORTANCE_FACTORS");
-  if (muster_agent_equal(self, other))
-    return error_set(MUSTER_E_ARGUMENT, "company: agent %u (generation %u) cannot be its own", self.index,
-                     self.generation);
-  if (kind == COMMAND_LINK && !is_live(context, other)) return stale(other);
-  struct command command = {.kind = kind, .index = self.index, .generation = self.generation};
+  if (kind == COMMAND_LINK && !world_is_live(update->world, other)) return guard_gone(other);
+  struct command command = command_about(kind, update->agent);
   command.other = other;
-  return update_api_send(context, &command);
+  return update_send(update, &command);
 }
 
 muster_result muster_update_meet(muster_update *update, muster_agent other) {
@@ -203,11 +184,10 @@ muster_result muster_update_part(muster_update *update, muster_agent other) {
   return send_companions(update, other, COMMAND_UNLINK);
 }
 
-static muster_result check_message(const update_context *context, muster_agent to, const void *bytes, uint32_t size) {
+static muster_result check_message(const muster_update *update, muster_agent to, const void *bytes, uint32_t size) {
   if (size && !bytes) return error_set(MUSTER_E_ARGUMENT, "message: %u bytes must be given", size);
-  if (!is_live(context, to)) return stale(to);
-  const struct runner *runner = context->runner;
-  const agent_type *type = &runner->types->types[runner->store->rows[to.index].type];
+  if (!world_is_live(update->world, to)) return guard_gone(to);
+  const agent_type *type = world_type_of(update->world, to.index);
   if (!type->boxes.capacity)
     return error_set(MUSTER_E_ARGUMENT, "message: type '%s' has no boxes: set its messages_max", type->name);
   if (size > type->boxes.message_bytes)
@@ -235,7 +215,7 @@ static uint32_t places_of(update_context *context, outgoing **places) {
 muster_result muster_update_send(muster_update *update, muster_agent to, const void *bytes, uint32_t size) {
   update_context *context = context_of(update);
   muster_result result = callback_check(update, "message");
-  if (!result) result = check_message(context, to, bytes, size);
+  if (!result) result = check_message(update, to, bytes, size);
   if (result) return result;
   muster_world *world = update->world;
   bool parallel = is_beside(context);
@@ -291,26 +271,24 @@ uint32_t muster_update_messages_lost(const muster_update *update) {
 
 const void *muster_update_published_of(const muster_update *update, muster_agent agent) {
   if (callback_check(update, "published state")) return NULL;
-  const update_context *context = const_context_of(update);
-  if (!is_active(context, agent)) return NULL;
-  const agent_row *row = &context->runner->store->rows[agent.index];
-  return type_published(&context->runner->types->types[row->type], row->state_slot, row->front);
+  if (!is_active(update, agent)) return NULL;
+  const agent_row *row = world_row(update->world, agent.index);
+  return type_published(world_type(update->world, row->type), row->state_slot, row->front);
 }
 
 bool muster_update_position_of(const muster_update *update, muster_agent agent, muster_position *position) {
   if (callback_check(update, "position") || (!position && error_missing("position", "position"))) return false;
-  const update_context *context = const_context_of(update);
-  if (!is_active(context, agent)) return false;
-  *position = space_position(context->runner->space, &context->runner->store->places[agent.index]);
+  if (!is_active(update, agent)) return false;
+  *position = world_position(update->world, agent.index);
   return true;
 }
 
 void *muster_update_state_of(muster_update *update, muster_agent agent) {
   if (callback_check(update, "state")) return NULL;
   const update_context *context = context_of(update);
-  if (context->phase != PHASE_ACT || !is_active(context, agent) || !reaches(context, agent)) return NULL;
-  const agent_row *row = &context->runner->store->rows[agent.index];
-  return type_state(&context->runner->types->types[row->type], row->state_slot);
+  if (context->phase != PHASE_ACT || !is_active(update, agent) || !reaches(context, agent)) return NULL;
+  const agent_row *row = world_row(update->world, agent.index);
+  return type_state(world_type(update->world, row->type), row->state_slot);
 }
 
 uint32_t muster_update_nearby(const muster_update *update, float radius_m, muster_type type, muster_neighbour *out,
@@ -326,13 +304,13 @@ uint32_t muster_update_nearby(const muster_update *update, float radius_m, muste
   context->worker->nearby_cut += looks.cut;
   context->worker->context.nearby_cut = looks.cut;
   for (uint32_t i = 0; i < count; i++) {
-    const agent_row *row = &runner->store->rows[found[i].index];
-    out[i] =
-        (muster_neighbour){.agent = {found[i].index, identity_generation(runner->agents, found[i].index)},
-                           .type = {row->type + 1u},
-                           .distance_m = __builtin_sqrtf(found[i].distance_squared),
-                           .position = space_position(runner->space, &runner->store->places[found[i].index]),
-                           .published = type_published(&runner->types->types[row->type], row->state_slot, row->front)};
+    const agent_row *row = world_row(update->world, found[i].index);
+    out[i] = (muster_neighbour){.agent = world_agent(update->world, found[i].index),
+                                .type = {row->type + 1u},
+                                .distance_m = __builtin_sqrtf(found[i].distance_squared),
+                                .position = world_position(update->world, found[i].index),
+                                .published =
+                                    type_published(world_type(update->world, row->type), row->state_slot, row->front)};
   }
   return count;
 }

@@ -64,16 +64,15 @@ static void create_exec(struct muster_world *world) {
   runner_create(world->runner, muster_pool_workers(world->pool), muster_pool_indices(world->pool), def->types_max,
                 &world->arena);
   offences_create(&world->batch->offences, def->types_max, &world->arena);
-  world->agents.slots = arena_reserve(&world->arena, def->types_max, sizeof *world->agents.slots);
-  world->commands->spawn_ids = arena_reserve(&world->arena, def->agents_max, sizeof *world->commands->spawn_ids);
-  world->commands->deferred = arena_reserve(&world->arena, def->commands_max, sizeof *world->commands->deferred);
-  world->commands->deferred_before =
-      arena_reserve(&world->arena, def->commands_max, sizeof *world->commands->deferred_before);
-  world->queues->acting = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->queues->acting);
-  world->acts->now = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->acts->now);
-  world->agents.marks = arena_reserve(&world->arena, def->agents_max, sizeof *world->agents.marks);
-  world->agents.seen = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->agents.seen);
-  world->sums->parts = arena_reserve(&world->arena, WHEEL_SHARDS, sizeof *world->sums->parts);
+  ARENA_ARRAY(&world->arena, world->agents.slots, def->types_max);
+  ARENA_ARRAY(&world->arena, world->commands->spawn_ids, def->agents_max);
+  ARENA_ARRAY(&world->arena, world->commands->deferred, def->commands_max);
+  ARENA_ARRAY(&world->arena, world->commands->deferred_before, def->commands_max);
+  ARENA_ARRAY(&world->arena, world->queues->acting, bits_words(def->agents_max));
+  ARENA_ARRAY(&world->arena, world->acts->now, bits_words(def->agents_max));
+  ARENA_ARRAY(&world->arena, world->agents.marks, def->agents_max);
+  ARENA_ARRAY(&world->arena, world->agents.seen, bits_words(def->agents_max));
+  ARENA_ARRAY(&world->arena, world->sums->parts, WHEEL_SHARDS);
   planner_create(world);
 }
 
@@ -175,7 +174,7 @@ static CALLS_OUT void remove_all(struct muster_world *world) {
   world->runner->caller = pool_index_of(pool_enter(&entered, world->pool));
   const update_context *outer = callback_begin(&runner_caller(world->runner)->context);
   frame_settle(world);
-  for (uint32_t i = 0; (i = store_next_active(&world->agents.store, i)) != UINT32_MAX; i++) lifecycle_remove(world, i);
+  for (uint32_t i = 0; store_finds(&world->agents.store, &i); i++) lifecycle_remove(world, i);
   callback_end(outer);
   pool_leave(&entered);
 }
@@ -211,23 +210,22 @@ muster_type muster_type_register(muster_world *world, const muster_type_def *def
   }
   uint32_t index = types_register(&world->agents.types, def, world->def.agents_max, &world->arena);
   if (index == UINT32_MAX) return (muster_type){0};
+  const agent_type *type = world_type(world, index);
   identity_create_over(&world->agents.slots[index], world->def.agents_max, NULL, 0, &world->arena);
-  messages_reserve(world, &world->agents.types.types[index]);
-  act_reserve(world, &world->agents.types.types[index]);
-  if (world->agents.types.types[index].has_sets) {
+  messages_reserve(world, type);
+  act_reserve(world, type);
+  if (type->has_sets) {
     reserve_passes(world);
-    phases_register(&world->plan->phases, index, &world->agents.types.types[index].sets,
-                    world->agents.types.types[index].atoms, &world->arena);
+    phases_register(&world->plan->phases, index, &type->sets, type->atoms, &world->arena);
   }
   if (world->arena.failed) {
     world->arena.failed = false;
     world->agents.types.count--;
     return (muster_type){0};
   }
-  costs_guess(&world->learnt->costs, index, world->agents.types.types[index].model_ns);
-  if (world->agents.types.types[index].def.limit_ns < world->runner->limit_ns)
-    world->runner->limit_ns = world->agents.types.types[index].def.limit_ns;
-  classes_reserve(&world->queues->classes, &world->agents.types.types[index].def, index);
+  costs_guess(&world->learnt->costs, index, type->model_ns);
+  if (type->def.limit_ns < world->runner->limit_ns) world->runner->limit_ns = type->def.limit_ns;
+  classes_reserve(&world->queues->classes, &type->def, index);
   ready_widen(&world->queues->ready, &world->agents.store, def->period_max_ns);
   intake_queues_announce_types(&world->commands->queues, index + 1);
   flight_enter_types(world);
@@ -237,13 +235,13 @@ muster_type muster_type_register(muster_world *world, const muster_type_def *def
 const char *muster_type_name(const muster_world *world, muster_type type) {
   if (guard_any(world, "type name")) return NULL;
   return type.index && type.index <= intake_queues_types(&world->commands->queues)
-             ? world->agents.types.types[type.index - 1].name
+             ? world_type(world, type.index - 1)->name
              : NULL;
 }
 
 muster_type muster_type_find(const muster_world *world, const char *name) {
   if (guard_any(world, "type find") || (!name && error_missing("type find", "name"))) return (muster_type){0};
   for (uint32_t i = 0; i < intake_queues_types(&world->commands->queues); i++)
-    if (strcmp(world->agents.types.types[i].name, name) == 0) return (muster_type){i + 1};
+    if (strcmp(world_type(world, i)->name, name) == 0) return (muster_type){i + 1};
   return (muster_type){0};
 }

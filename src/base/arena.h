@@ -32,8 +32,11 @@ void arena_destroy(struct arena *arena);
  * error message when refused; a caller may make several requests and check `failed` once. */
 void *arena_reserve(struct arena *arena, size_t count, size_t each);
 
-/* The same for memory that a frame may be the first to touch: by small pages, since clearing a huge one takes
- * milliseconds. */
+/* Sets a pointer to an array of `count` of what it points at, reserved in the same way. */
+#define ARENA_ARRAY(arena, pointer, count) ((pointer) = arena_reserve(arena, count, sizeof *(pointer)))
+
+/* The same as arena_reserve() for memory that a frame may be the first to touch: by small pages, since clearing a huge
+ * one takes milliseconds. */
 void *arena_reserve_for_frames(struct arena *arena, size_t count, size_t each);
 
 /* Commits the beginning of a block of `bytes` (the share `ready` of it), when the block is large and comes from the

@@ -22,6 +22,9 @@ static inline bool soundness_holds(void) {
 /* Whether a condition holds; if not, notes the trouble with the words that follow. */
 #define SOUND(found, condition, ...) ((condition) ? soundness_holds() : soundness_note(found, __VA_ARGS__))
 
+/* Whether a number that was seen is the one that is told; both stand behind the words and their values. */
+#define SOUND_EQUAL(found, seen, told, ...) SOUND(found, (seen) == (told), __VA_ARGS__, seen, told)
+
 /* Numbers as a multiset: two equal tallies hold the same numbers equally often, except in one case in 2^64. */
 struct tally {
   uint64_t count, sum;
@@ -41,14 +44,10 @@ static inline bool tally_equals(const struct tally *one, const struct tally *oth
 }
 
 /* How many bits are set. */
-static inline uint64_t sound_bits(const uint64_t *bits, uint32_t words) {
-  uint64_t count = 0;
-  for (uint32_t i = 0; i < words; i++) count += (uint64_t)__builtin_popcountll(bits[i]);
+static inline uint32_t sound_bits(const uint64_t *bits, uint32_t words) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < words; i++) count += (uint32_t)__builtin_popcountll(bits[i]);
   return count;
-}
-
-static inline bool sound_has_bit(const uint64_t *bits, uint32_t number) {
-  return bits[number / 64] >> (number % 64) & 1;
 }
 
 #endif

@@ -34,7 +34,6 @@
 #include "world/world_teams.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { ACT_URGENCIES = 512 };
 
@@ -52,18 +51,11 @@ void act_reserve(struct muster_world *world, const agent_type *type) {
   if (!world->arena.failed) world->acts->kinds |= 1u << type->def.act;
 }
 
-static const agent_type *type_of(const struct muster_world *world, uint32_t index) {
-  return &world->agents.types.types[world->agents.store.rows[index].type];
-}
-
 /* Of an agent with waiting actions. */
 static uint64_t modelled_act_cost(const struct muster_world *world, uint32_t index) {
-  const agent_type *type = type_of(world, index);
-  uint64_t cost_ns = 0;
-  if (type->has_sets) return passes_act_cost(type, &world->agents.store.rows[index]);
-  for (uint32_t atom = type->parallel_atoms; atom < type->def.atom_count; atom++)
-    cost_ns += type->def.atoms[atom].model_ns;
-  return cost_ns;
+  const agent_type *type = world_type_of(world, index);
+  if (type->has_sets) return passes_act_cost(type, world_row(world, index));
+  return type_model_ns(type, type->parallel_atoms, type->atom_count);
 }
 
 static uint64_t act_clock(const struct muster_world *world) {
@@ -80,9 +72,9 @@ static bool all_are_serial(const struct muster_world *world) {
 /* Runs the action atoms of one agent and completes its update. */
 static void act_act(struct muster_world *world, uint32_t index) {
   uint64_t began_ns = world->agents.store.begun[index].started_ns;
-  ASSERT(world->queues->acting_count > 0 && world->agents.store.rows[index].status == AGENT_ACTING);
+  ASSERT(world->queues->acting_count > 0 && world_row(world, index)->status == AGENT_ACTING);
   world->queues->acting_count--;
-  if (!world->agents.store.rows[index].removal_pending) {
+  if (!world_row(world, index)->removal_pending) {
     batch_result result = {0};
     uint64_t cost_ns = modelled_act_cost(world, index);
     acts_run_one(runner_caller(world->runner), index, &result);
@@ -95,14 +87,14 @@ static void act_act(struct muster_world *world, uint32_t index) {
 /* Runs the serial agents of a bitmap in agent order while there is time. False when time ran out: their bits stay. */
 static bool act_serially(struct muster_world *world, uint64_t *bits, act_turn *turn) {
   cost_estimate *each = &world->learnt->experience.act_each[MUSTER_ACT_SERIAL];
-  uint32_t words = (world->agents.store.high + 63) / 64;
+  uint32_t words = bits_words(world->agents.store.high);
   /* Few frames may be late: on the wall clock the action is expected to be one of the long ones. */
   uint64_t each_ns = (uint64_t)(world_is_virtual(world) ? each->mean_ns : each->high_ns);
   bool all = all_are_serial(world);
   for (uint32_t word = 0; word < words; word++)
     for (uint64_t left = bits[word]; left; left &= left - 1) {
       uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(left);
-      if (!all && type_of(world, index)->def.act != MUSTER_ACT_SERIAL) continue;
+      if (!all && world_type_of(world, index)->def.act != MUSTER_ACT_SERIAL) continue;
       uint64_t begin_ns = act_clock(world);
       if (recorder_choose(world->recorder, !turn->first && begin_ns + each_ns > turn->end_ns)) return false;
       turn->first = false;
@@ -120,13 +112,13 @@ static bool act_serially(struct muster_world *world, uint64_t *bits, act_turn *t
 /* Lists the agents of one kind in a bitmap, in agent order. */
 static void list_waiting(struct muster_world *world, const uint64_t *bits, muster_act kind) {
   struct acts *acts = &world->acts->beside;
-  uint32_t words = (world->agents.store.high + 63) / 64;
+  uint32_t words = bits_words(world->agents.store.high);
   acts->kind = kind;
   acts->count = 0;
   for (uint32_t word = 0; word < words; word++)
     for (uint64_t left = bits[word]; left; left &= left - 1) {
       uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(left);
-      if (type_of(world, index)->def.act == kind) acts->entries[acts->count++] = (act_entry){.agent = index};
+      if (world_type_of(world, index)->def.act == kind) acts->entries[acts->count++] = (act_entry){.agent = index};
     }
 }
 
@@ -145,7 +137,7 @@ static uint32_t act_charge(struct muster_world *world, act_turn *turn) {
   uint32_t count = 0;
   for (; count < acts->count; count++) {
     uint32_t index = acts->entries[count].agent;
-    uint64_t cost_ns = world->agents.store.rows[index].removal_pending ? 0 : modelled_act_cost(world, index);
+    uint64_t cost_ns = world_row(world, index)->removal_pending ? 0 : modelled_act_cost(world, index);
     if (!turn->first && world->frame->spent_ns + each_ns > turn->end_ns) break;
     turn->first = false;
     world->frame->spent_ns += cost_ns;
@@ -174,11 +166,12 @@ static void act_choose(struct muster_world *world, act_turn *turn) {
 
 /* Sets aside ids for spawns and places for messages, in agent order: agents late in the list may get fewer. */
 static void act_set_aside(struct muster_world *world) {
+  struct acts *acts = &world->acts->beside;
   uint32_t ids = world->commands->spawn_id_count, places = world->batch->places_max;
-  ASSERT(world->acts->beside.count <= world->queues->acting_count);
-  for (uint32_t i = 0; i < world->acts->beside.count; i++) {
-    act_entry *entry = &world->acts->beside.entries[i];
-    const agent_type *type = type_of(world, entry->agent);
+  ASSERT(acts->count <= world->queues->acting_count);
+  for (uint32_t i = 0; i < acts->count; i++) {
+    act_entry *entry = &acts->entries[i];
+    const agent_type *type = world_type_of(world, entry->agent);
     entry->spawn_base = world->commands->spawn_id_count - ids;
     entry->spawn_limit = type->spawns_max < ids ? type->spawns_max : (uint16_t)ids;
     ids -= entry->spawn_limit;
@@ -234,30 +227,25 @@ static void send_asked(struct muster_world *world) {
     bool removes = command->kind == COMMAND_REMOVE;
     ASSERT(command->kind < COMMAND_KINDS);
     if (removes) world->acts->beside.removed[command->index] = 0;
-    if (lifecycle_defer(world, command) && removes) world->agents.store.rows[command->index].removal_pending = 1;
+    if (lifecycle_defer(world, command) && removes) world_row(world, command->index)->removal_pending = 1;
   }
 }
 
 /* Agents that they spawned wait for the intake; ids that they did not use stay set aside. */
 static void keep_ids(struct muster_world *world) {
+  const struct acts *acts = &world->acts->beside;
   uint32_t kept = 0, seen = 0;
-  for (uint32_t i = 0; i < world->acts->beside.count; i++) {
-    const act_entry *entry = &world->acts->beside.entries[i];
-    uint32_t spawned = entry->ran ? world->acts->beside.results[i].spawned : 0;
-    ASSERT(spawned <= entry->spawn_limit);
-    for (uint32_t k = 0; k < entry->spawn_limit; k++, seen++)
-      if (k < spawned)
-        spawn_queue_add(&world->commands->queues.spawns, world->commands->spawn_ids[seen]);
-      else
-        world->commands->spawn_ids[kept++] = world->commands->spawn_ids[seen];
+  for (uint32_t i = 0; i < acts->count; i++) {
+    const act_entry *entry = &acts->entries[i];
+    uint32_t spawned = entry->ran ? acts->results[i].spawned : 0;
+    kept = settle_keep_ids(world, seen, entry->spawn_limit, spawned, kept);
+    seen += entry->spawn_limit;
   }
-  memmove(world->commands->spawn_ids + kept, world->commands->spawn_ids + seen,
-          (world->commands->spawn_id_count - seen) * sizeof *world->commands->spawn_ids);
-  world->commands->spawn_id_count -= seen - kept;
+  settle_close_gap(world, kept, seen);
 }
 
 static void act_post(struct muster_world *world, const act_entry *entry, const batch_result *result) {
-  muster_agent sender = {entry->agent, world->agents.store.rows[entry->agent].generation};
+  muster_agent sender = {entry->agent, world_row(world, entry->agent)->generation};
   uint32_t sends = result->sends < entry->send_limit ? result->sends : entry->send_limit;
   ASSERT(entry->send_base + entry->send_limit <= world->batch->places_max);
   world->sums->statistics.messages_refused += result->sends - sends;
@@ -269,8 +257,8 @@ static void act_post(struct muster_world *world, const act_entry *entry, const b
 
 /* Virtual clock: notes the atoms with a model over their limit. */
 static void note_offences(struct muster_world *world, const act_entry *entry) {
-  const agent_row *row = &world->agents.store.rows[entry->agent];
-  const agent_type *type = &world->agents.types.types[row->type];
+  const agent_row *row = world_row(world, entry->agent);
+  const agent_type *type = world_type(world, row->type);
   for (uint64_t left = entry->late_atoms; left; left &= left - 1) {
     uint32_t atom = type->parallel_atoms + (uint32_t)__builtin_ctzll(left);
     offences_add(&runner_caller(world->runner)->offences, &(struct offence){.duration_ns = type->atoms[atom].model_ns,
@@ -291,9 +279,9 @@ static uint32_t settle_list(struct muster_world *world, uint64_t *bits) {
   for (uint32_t i = 0; i < acts->count; i++) {
     const act_entry *entry = &acts->entries[i];
     if (!entry->ran) continue;
-    ASSERT(world->queues->acting_count > 0 && (bits[entry->agent / 64] >> (entry->agent % 64) & 1));
+    ASSERT(world->queues->acting_count > 0 && bits_has(bits, entry->agent));
     ran++;
-    bits[entry->agent / 64] &= ~(1ull << (entry->agent % 64));
+    bits_clear(bits, entry->agent);
     world->queues->acting_count--;
     settle_effects(world, entry->agent, &acts->results[i]);
     if (acts->results[i].sends) act_post(world, entry, &acts->results[i]);
@@ -305,20 +293,21 @@ static uint32_t settle_list(struct muster_world *world, uint64_t *bits) {
 
 /* Runs the agents of one kind in a bitmap beside each other, while there is time. False when time ran out. */
 static bool act_beside(struct muster_world *world, uint64_t *bits, muster_act kind, act_turn *turn) {
+  const struct acts *acts = &world->acts->beside;
   list_waiting(world, bits, kind);
-  uint32_t listed = world->acts->beside.count;
+  uint32_t listed = acts->count;
   if (listed == 0) return true;
   act_choose(world, turn);
   act_set_aside(world);
   run_list(world);
-  if (world->acts->beside.timed) {
+  if (acts->timed) {
     turn->end_ns += audit_blocked(world);
     frame_record_acted(world);
   }
-  uint64_t begin_ns = world->acts->beside.timed ? clock_now(world->clock) : 0;
+  uint64_t begin_ns = acts->timed ? clock_now(world->clock) : 0;
   uint32_t ran = settle_list(world, bits);
   ASSERT(ran <= listed);
-  if (world->acts->beside.timed && ran)
+  if (acts->timed && ran)
     estimate_add_clipped(&world->learnt->experience.act_settle,
                          (double)(clock_now(world->clock) - begin_ns) / (double)ran, 500.0);
   return ran == listed;
@@ -348,7 +337,7 @@ static double dearest_ns(const struct muster_world *world) {
 
 /* What the actions of an agent are expected to take of this frame. */
 static double expected_of(const struct muster_world *world, uint32_t index) {
-  muster_act kind = type_of(world, index)->def.act;
+  muster_act kind = world_type_of(world, index)->def.act;
   if (world_is_virtual(world)) return (double)modelled_act_cost(world, index);
   double each_ns = world->learnt->experience.act_each[kind].mean_ns;
   return kind == MUSTER_ACT_SERIAL ? each_ns : each_ns / world_workers(world);
@@ -357,8 +346,7 @@ static double expected_of(const struct muster_world *world, uint32_t index) {
 /* How urgent an agent's turn is; 0 is the most urgent. By how long ago or ahead it is, in eight steps for each doubling
  * from 131 us on. */
 static uint32_t urgency_of(const struct muster_world *world, uint32_t index) {
-  int64_t ahead_ns =
-      ready_turn(&world->queues->ready, &world->agents.store.rows[index]) - (int64_t)world->frame->now_ns;
+  int64_t ahead_ns = ready_turn(&world->queues->ready, world_row(world, index)) - (int64_t)world->frame->now_ns;
   uint64_t units = (uint64_t)(ahead_ns < 0 ? -ahead_ns : ahead_ns) >> 17, steps = units;
   if (units >= 8) {
     uint32_t octave = 63 - (uint32_t)__builtin_clzll(units);
@@ -379,12 +367,12 @@ typedef struct act_choice {
 /* The most urgent go first: as many steps as find time, and at least the first one that holds agents. */
 static act_choice choose_end(const struct muster_world *world, double left_ns) {
   double expected_ns[ACT_URGENCIES] = {0}, sum_ns = 0.0;
-  uint32_t words = (world->agents.store.high + 63) / 64;
+  uint32_t words = bits_words(world->agents.store.high);
   act_choice choice = {0};
   for (uint32_t word = 0; word < words; word++)
     for (uint64_t left = world->queues->acting[word]; left; left &= left - 1) {
       uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(left), urgency = urgency_of(world, index);
-      ASSERT(urgency < ACT_URGENCIES && world->agents.store.rows[index].status == AGENT_ACTING);
+      ASSERT(urgency < ACT_URGENCIES && world_row(world, index)->status == AGENT_ACTING);
       expected_ns[urgency] += expected_of(world, index);
       choice.late += urgency < ACT_URGENCIES / 2;
     }
@@ -413,7 +401,7 @@ static void choose_urgent(struct muster_world *world, const act_turn *turn) {
     world->acts->now = all;
     return;
   }
-  for (uint32_t word = 0; word < (world->agents.store.high + 63) / 64; word++) {
+  for (uint32_t word = 0; word < bits_words(world->agents.store.high); word++) {
     uint64_t chosen = world->queues->acting[word];
     for (uint64_t left = chosen; left; left &= left - 1)
       if (urgency_of(world, word * 64 + (uint32_t)__builtin_ctzll(left)) >= choice.end) chosen &= ~(left & -left);
@@ -424,7 +412,7 @@ static void choose_urgent(struct muster_world *world, const act_turn *turn) {
 
 /* Agents that were chosen and found no time wait on. */
 static void keep_waiting(struct muster_world *world) {
-  for (uint32_t word = 0; word < (world->agents.store.high + 63) / 64; word++) {
+  for (uint32_t word = 0; word < bits_words(world->agents.store.high); word++) {
     ASSERT(!(world->queues->acting[word] & world->acts->now[word]));
     world->queues->acting[word] |= world->acts->now[word];
     world->acts->now[word] = 0;

@@ -83,17 +83,18 @@ static void settle_batch(struct muster_world *world, uint64_t end_ns) {
  * goes on in later frames. */
 static void note_waiting(struct muster_world *world) {
   enum { LOOKS = 8, PLACES_MOST = 32 };
+  ready_set *ready = &world->queues->ready;
   uint32_t most = world_is_virtual(world) ? UINT32_MAX : PLACES_MOST, place = 0, index;
-  ready_pass_over(&world->queues->ready, most);
+  ready_pass_over(ready, most);
   for (uint32_t i = 0; i < LOOKS; i++) {
-    if ((index = ready_next_among_first(&world->queues->ready, &place, most)) == UINT32_MAX) break;
-    const agent_row *row = &world->agents.store.rows[index];
+    if ((index = ready_next_among_first(ready, &place, most)) == UINT32_MAX) break;
+    const agent_row *row = world_row(world, index);
     if ((row->status != AGENT_READY && row->status != AGENT_ADMITTED) || row->atom_next || row->owes) continue;
     settle_note_start(world, row);
     break;
   }
-  world->sums->report.carried = world->queues->ready.count - world->queues->ready.begun + world->batch->held_count;
-  ASSERT(world->queues->ready.begun <= world->queues->ready.count && world->batch->held_count <= HELD_MAX);
+  world->sums->report.carried = ready->count - ready->begun + world->batch->held_count;
+  ASSERT(ready->begun <= ready->count && world->batch->held_count <= HELD_MAX);
 }
 
 /* Counts what workers did with sets, and what atoms answered, since the last time. */

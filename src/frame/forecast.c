@@ -91,7 +91,7 @@ static double predicted_offer(const struct muster_world *world, const frame_fore
 static double predicted_actions(struct muster_world *world) {
   double alone = world_is_virtual(world) ? 1.0 : (double)world_workers(world);
   for (uint32_t i = 0; i < world->agents.types.count; i++) {
-    const agent_type *type = &world->agents.types.types[i];
+    const agent_type *type = world_type(world, i);
     cost_actions *actions = &world->learnt->costs.actions[i];
     double each_ns = world->learnt->experience.act_each[type->def.act].mean_ns * actions->per_update;
     actions->each_ns = type->def.act == MUSTER_ACT_SERIAL ? each_ns * alone : each_ns;
@@ -258,32 +258,34 @@ static void learn_reserve(struct muster_world *world, const controller_sample *s
 }
 
 void forecast_learn(struct muster_world *world) {
+  frame_experience *experience = &world->learnt->experience;
+  muster_frame_report *report = &world->sums->report;
   uint64_t plan_ns = 0;
-  for (uint32_t stage = 0; stage < MUSTER_STAGE_RUN; stage++) plan_ns += world->sums->report.stage_ns[stage];
+  for (uint32_t stage = 0; stage < MUSTER_STAGE_RUN; stage++) plan_ns += report->stage_ns[stage];
   bool by_deadline = ready_by_deadline(&world->queues->ready);
-  world->sums->report.agents_late = by_deadline ? ready_count_late(&world->queues->ready) + world->frame->acts_late
-                                                : world->agents.store.active_count;
+  report->agents_late = by_deadline ? ready_count_late(&world->queues->ready) + world->frame->acts_late
+                                    : world->agents.store.active_count;
   controller_sample sample = sample_frame(world, plan_ns);
   uint32_t entries = world->batch->count + world->batch->woken_count;
-  controller_learn(&world->learnt->experience.controller, &sample);
-  world->sums->report.debt_ns = world->learnt->experience.controller.debt_ns;
-  world->sums->report.share = (float)world->learnt->experience.controller.share;
+  controller_learn(&experience->controller, &sample);
+  report->debt_ns = experience->controller.debt_ns;
+  report->share = (float)experience->controller.share;
   costs_turn(&world->learnt->costs, world->agents.types.count);
   for (uint32_t i = 0; i < world->agents.types.count; i++) {
     costs_learn_actions(&world->learnt->costs.actions[i], world->queues->ready.released_of[i]);
     world->queues->ready.released_of[i] = 0;
   }
-  world->learnt->experience.entries = entries;
+  experience->entries = entries;
   forecast_learn_holding(world);
   if (world_is_virtual(world)) return;
   tell_of_planning(world, plan_ns);
   learn_reserve(world, &sample, plan_ns);
-  uint64_t rank_ns = world->sums->report.stage_ns[MUSTER_STAGE_RANK];
-  estimate_add_clipped(&world->learnt->experience.plan, (double)plan_ns, 1e5);
-  estimate_add_clipped(&world->learnt->experience.prepare, (double)(plan_ns - rank_ns), 1e5);
-  if (entries) world->learnt->experience.each_ns = each_ns_of(world);
+  uint64_t rank_ns = report->stage_ns[MUSTER_STAGE_RANK];
+  estimate_add_clipped(&experience->plan, (double)plan_ns, 1e5);
+  estimate_add_clipped(&experience->prepare, (double)(plan_ns - rank_ns), 1e5);
+  if (entries) experience->each_ns = each_ns_of(world);
   if (entries < ENTRIES_TO_LEARN_FROM) return;
   /* Agents that were released and not admitted cost ranking time, too. */
-  uint32_t ranked = world->sums->report.released > entries ? world->sums->report.released : entries;
-  estimate_add_clipped(&world->learnt->experience.rank, (double)rank_ns / ranked, 100.0);
+  uint32_t ranked = report->released > entries ? report->released : entries;
+  estimate_add_clipped(&experience->rank, (double)rank_ns / ranked, 100.0);
 }

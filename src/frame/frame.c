@@ -95,20 +95,21 @@ static void stage_fold(struct muster_world *world) {
 
 /* 4 fit: how far must periods stretch to fit the budget? */
 static void stage_fit(struct muster_world *world) {
+  muster_frame_report *report = &world->sums->report;
   double desired = world->frame->forecast.utilisation;
   recorder_exchange(world->recorder, TAG_DESIRED, &desired, sizeof desired);
   if (!(desired >= 0.0)) desired = 0.0; /* also NaN, when a record was made up */
   periods_told told = periods_fit(&world->plan->periods, &world->queues->classes, &world->learnt->costs, desired);
-  world->sums->report.utilisation_desired = (float)desired;
-  world->sums->report.utilisation_nominal = (float)told.fit.nominal_sum;
-  world->sums->report.utilisation_fitted = (float)told.fit.fitted_sum;
-  world->sums->report.pressure = (float)fmin(told.fit.pressure, pressure_max);
-  world->sums->report.period_deviation_ns = told.deviation_ns;
-  world->sums->report.agents_beyond_wish = told.beyond_wish;
+  report->utilisation_desired = (float)desired;
+  report->utilisation_nominal = (float)told.fit.nominal_sum;
+  report->utilisation_fitted = (float)told.fit.fitted_sum;
+  report->pressure = (float)fmin(told.fit.pressure, pressure_max);
+  report->period_deviation_ns = told.deviation_ns;
+  report->agents_beyond_wish = told.beyond_wish;
   world->frame->everybody_ns = told.everybody_ns;
-  world->sums->report.turn_longest_ns = ready_turn_longest(&world->queues->ready, told.longest_ns);
-  world->sums->report.important_load = (float)fmin(told.important_load, pressure_max);
-  world->sums->report.held_load = (float)fmin(told.wishes.held, pressure_max);
+  report->turn_longest_ns = ready_turn_longest(&world->queues->ready, told.longest_ns);
+  report->important_load = (float)fmin(told.important_load, pressure_max);
+  report->held_load = (float)fmin(told.wishes.held, pressure_max);
   bool wishes = world->def.elastic == MUSTER_ELASTIC_IMPORTANCE; /* by other rules no period goes beyond them */
   shedding_note(&world->score->shedding, fmin(told.fit.pressure, pressure_max), told.beyond_wish > 0 || !wishes);
   ready_follow_periods(&world->queues->ready, &world->agents.store, told.fit.lambda);
@@ -132,11 +133,11 @@ static void ration_woken(struct muster_world *world, const rank_limits *limits, 
 
 /* 6 rank: in which order, and which agents are admitted? */
 static void stage_rank(struct muster_world *world) {
+  muster_frame_report *report = &world->sums->report;
   rank_limits limits = forecast_limits(world);
   recorder_exchange(world->recorder, TAG_CAPACITY, &limits.capacity_ns, sizeof limits.capacity_ns);
-  world->sums->report.updates_max = forecast_x(world, &limits);
-  if (world->sums->report.updates_max && world->sums->report.updates_max < limits.updates_max)
-    limits.updates_max = world->sums->report.updates_max;
+  report->updates_max = forecast_x(world, &limits);
+  if (report->updates_max && report->updates_max < limits.updates_max) limits.updates_max = report->updates_max;
   rank_result result = rank_fill(&world->queues->ready, &world->agents.store, &world->agents.types,
                                  &world->learnt->costs, &limits, world->plan->held, world->batch);
   world->sums->admitted_ns = result.predicted_ns;
@@ -146,8 +147,8 @@ static void stage_rank(struct muster_world *world) {
   if (world->batch->count > world->sums->batch_high) world->sums->batch_high = world->batch->count;
   if (!limits.virtual) return;
   world->frame->spent_ns = result.predicted_ns;
-  world->sums->report.longest_claim_ns = result.longest_ns;
-  world->sums->report.longest_atom_ns = result.atom_ns;
+  report->longest_claim_ns = result.longest_ns;
+  report->longest_atom_ns = result.atom_ns;
 }
 
 /* 7 run: updates are run, atom by atom, until the deadline: by the workers, or as in a record. */
@@ -243,6 +244,7 @@ void frame_leave(struct muster_world *world, enum occupation next) {
 }
 
 void frame_begin(struct muster_world *world, const muster_frame *frame) {
+  muster_frame_report *report = &world->sums->report;
   ASSERT(!world_is_in_frame(world) && frame->sim_now_ns >= world->last_now_ns);
   world->frames++;
   *world->frame = (frame_state){.number = world->frames,
@@ -250,11 +252,11 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
                                 .elapsed_ns = world->frames > 1 ? frame->sim_now_ns - world->last_now_ns : 0,
                                 .budget_ns = frame->budget_ns,
                                 .capacity_ns = world->def.capacity_ns ? world->def.capacity_ns : frame->budget_ns};
-  world->sums->report = muster_default_frame_report();
-  world->sums->report.frame = world->frames;
-  world->sums->report.sim_now_ns = frame->sim_now_ns;
-  world->sums->report.frame_period_ns = world->frame->elapsed_ns;
-  world->sums->report.budget_ns = frame->budget_ns;
+  *report = muster_default_frame_report();
+  report->frame = world->frames;
+  report->sim_now_ns = frame->sim_now_ns;
+  report->frame_period_ns = world->frame->elapsed_ns;
+  report->budget_ns = frame->budget_ns;
   bands_begin_frame(&world->plan->bands, &world->queues->classes, &world->agents.store, world->frame->elapsed_ns,
                     world->frames);
   take_prepaid(world);

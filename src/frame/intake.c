@@ -10,7 +10,6 @@
 #include "world/lifecycle.h"
 #include "world/messages.h"
 #include "world/reactions.h"
-#include "world/score_inputs.h"
 #include "world/timing.h"
 #include "world/tune.h"
 #include "world/world_commands.h"
@@ -28,7 +27,7 @@ enum { INTAKE_MIN = 256, INTAKE_NS = 250, INTAKE_BUDGET_PART = 8, TOGETHER = 16 
 
 static void apply_move(struct muster_world *world, const struct command *command) {
   ASSERT(space_accepts(command->position));
-  if (store_is_active(&world->agents.store, command->index))
+  if (world_is_active(world, command->index))
     lifecycle_move(world, command->index, space_spot_of(&world->agents.space, command->position));
   else
     space_place(&world->agents.space, &world->agents.store.places[command->index], command->position);
@@ -39,9 +38,8 @@ static void set_factor(agent_row *row, muster_factor factor, double value) {
 }
 
 static void apply_tune(struct muster_world *world, const struct command *command) {
-  agent_row *row = &world->agents.store.rows[command->index];
+  agent_row *row = world_row(world, command->index);
   ASSERT(command->kind == COMMAND_TUNE && row->type < world->agents.types.count);
-  score_inputs inputs = world_score_inputs(world);
   if (command->first >= 0.0f) row->floor = share_of(command->first);
   if (command->second >= 0.0f) row->elasticity_step = (uint8_t)elasticity_step_of(command->second);
   if (command->derive) row->elasticity_step = ELASTICITY_DERIVED;
@@ -49,16 +47,15 @@ static void apply_tune(struct muster_world *world, const struct command *command
   set_factor(row, MUSTER_FACTOR_BULK, command->position.y);
   set_factor(row, MUSTER_FACTOR_INTERACTIVITY, command->position.z);
   if (command->rated && world->score->factors) tune_ratings(world, command);
-  if (store_is_active(&world->agents.store, command->index))
-    score_tuned_agent(&world->score->board, &inputs, command->index);
+  if (world_is_active(world, command->index)) score_tuned_agent(&world->score->board, command->index);
 }
 
 static void apply_remove(struct muster_world *world, const struct command *command) {
   if (herds_is_block(world, command->index)) return; /* herds live there */
-  if (store_is_active(&world->agents.store, command->index))
+  if (world_is_active(world, command->index))
     lifecycle_remove(world, command->index);
   else
-    world->agents.store.rows[command->index].removal_pending = 1;
+    world_row(world, command->index)->removal_pending = 1;
 }
 
 static void apply_observer(struct muster_world *world, const struct command *command) {
@@ -85,7 +82,8 @@ static void apply_observer(struct muster_world *world, const struct command *com
 
 static void apply_to_type(struct muster_world *world, const struct command *command) {
   ASSERT(command->index < world->agents.types.count);
-  agent_type *type = &world->agents.types.types[command->index];
+  agent_type *type = world_type(world, command->index);
+  muster_set_tuning tuning;
   switch ((command_kind)command->kind) {
   case COMMAND_PARDON_TYPE:
     conduct_pardon_type(world, command->index);
@@ -97,13 +95,10 @@ static void apply_to_type(struct muster_world *world, const struct command *comm
     type->def.priority = command->tuning.priority;
     break;
   default:
-    if (command->tuning.period_updates != type->sets.sets[command->tuning.set].period_updates)
+    tuning = command_set_tuning(command);
+    if (tuning.period_updates != type->sets.sets[command->tuning.set].period_updates)
       phases_give_up(&world->plan->phases, command->index);
-    sets_tune(&type->sets, command->tuning.set,
-              &(muster_set_tuning){.priority = command->tuning.priority,
-                                   .period_updates = command->tuning.period_updates,
-                                   .period_ns = command->tuning.period_ns,
-                                   .mode = command->tuning.mode});
+    sets_tune(&type->sets, command->tuning.set, &tuning);
   }
 }
 
@@ -121,7 +116,7 @@ static void intake_apply(struct muster_world *world, const struct command *comma
     apply_observer(world, command);
     return;
   }
-  if (!identity_is_live(&world->agents.ids, command->index, command->generation)) return;
+  if (!world_is_live(world, (muster_agent){command->index, command->generation})) return;
   switch ((command_kind)command->kind) {
   case COMMAND_REMOVE:
     apply_remove(world, command);
@@ -153,10 +148,9 @@ static void intake_apply(struct muster_world *world, const struct command *comma
 static bool take_hint(struct muster_world *world, uint32_t *left, struct command *wake) {
   uint32_t index;
   for (; *left > 0 && wakes_pop(&world->commands->wakes, &index); --*left) {
-    uint32_t generation = identity_generation(&world->agents.ids, index);
-    if (!wakes_settle(&world->commands->wakes, index) || !identity_is_live(&world->agents.ids, index, generation))
-      continue;
-    *wake = (struct command){COMMAND_WAKE, .index = index, .generation = generation};
+    muster_agent agent = world_agent(world, index);
+    if (!wakes_settle(&world->commands->wakes, index) || !world_is_live(world, agent)) continue;
+    *wake = command_about(COMMAND_WAKE, agent);
     --*left;
     return true;
   }
@@ -164,8 +158,8 @@ static bool take_hint(struct muster_world *world, uint32_t *left, struct command
 }
 
 static bool is_wake(const struct muster_world *world, const struct command *wake) {
-  return wake->kind == COMMAND_WAKE && identity_is_live(&world->agents.ids, wake->index, wake->generation) &&
-         world->agents.store.rows[wake->index].status != AGENT_FREE;
+  return wake->kind == COMMAND_WAKE && world_is_live(world, (muster_agent){wake->index, wake->generation}) &&
+         world_row(world, wake->index)->status != AGENT_FREE;
 }
 
 static void apply_wakes(struct muster_world *world) {
@@ -205,7 +199,7 @@ static bool goes_on(const struct muster_world *world, const intake_share *share,
 /* Fetches the agents that are named in a few commands, or about to become active, before any of them is dealt with. */
 PREFETCH_FUNCTION prefetch_agents(const struct muster_world *world, const uint32_t *agents, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
-    __builtin_prefetch(&world->agents.store.rows[agents[i]], 1);
+    __builtin_prefetch(world_row(world, agents[i]), 1);
     __builtin_prefetch(&world->agents.store.places[agents[i]], 1);
   }
 }
@@ -242,7 +236,7 @@ static uint32_t list_existing(const struct muster_world *world, const struct com
   uint32_t listed = 0;
   for (uint32_t i = 0; i < count; i++)
     if (commands[i].kind < COMMAND_OBSERVER_ADD &&
-        identity_is_live(&world->agents.ids, commands[i].index, commands[i].generation))
+        world_is_live(world, (muster_agent){commands[i].index, commands[i].generation}))
       agents[listed++] = commands[i].index;
   return listed;
 }
@@ -286,14 +280,14 @@ static void apply_commands(struct muster_world *world) {
 }
 
 static void activate(struct muster_world *world, uint32_t index) {
-  ASSERT(world->agents.store.rows[index].status == AGENT_PENDING && !store_is_active(&world->agents.store, index));
-  agent_row *row = &world->agents.store.rows[index];
+  ASSERT(world_row(world, index)->status == AGENT_PENDING && !world_is_active(world, index));
+  agent_row *row = world_row(world, index);
   if (row->removal_pending) { /* removed before it became active: no callback is told */
     lifecycle_discard(world, index);
     return;
   }
   lifecycle_enter(world, index, world->frame->now_ns);
-  lifecycle_callback(world, index, MUSTER_FLIGHT_ON_SPAWNED, world->agents.types.types[row->type].def.on_spawned);
+  lifecycle_callback(world, index, MUSTER_FLIGHT_ON_SPAWNED, world_type(world, row->type)->def.on_spawned);
   world->sums->statistics.spawned++;
   if (row->woken) {
     row->woken = 0;
@@ -330,9 +324,9 @@ static void wake_receivers(struct muster_world *world) {
   for (uint32_t index = 0; mailbox->wake_count;) {
     index = mailbox_take_wake(mailbox, index);
     ASSERT(identity_generation(&world->agents.ids, index) & 1);
-    if (world->agents.store.rows[index].status == AGENT_ADMITTED) continue;
-    uint32_t generation = identity_generation(&world->agents.ids, index);
-    intake_apply(world, &(struct command){COMMAND_WAKE, .index = index, .generation = generation});
+    if (world_row(world, index)->status == AGENT_ADMITTED) continue;
+    wakes_settle(&world->commands->wakes, index);
+    lifecycle_wake(world, index);
   }
 }
 
@@ -342,7 +336,7 @@ static void set_ids_aside(struct muster_world *world) {
   ASSERT(world->commands->spawn_id_count <= world->def.agents_max);
   uint32_t wanted = 0;
   for (uint32_t i = 0; i < world->agents.types.count; i++)
-    if (world->agents.types.types[i].def.spawns_max) wanted = world->def.agents_max;
+    if (world_type(world, i)->def.spawns_max) wanted = world->def.agents_max;
   if (wanted > world->agents.store.active_count / 2 + 1024) wanted = world->agents.store.active_count / 2 + 1024;
   while (world->commands->spawn_id_count < wanted) {
     bool any = identity_available(&world->agents.ids) > kept_free;
@@ -357,7 +351,7 @@ static void set_ids_aside(struct muster_world *world) {
 /* Makes the agent's next update answer its time. False when an earlier update is under way, or the agent is not active
  * yet. */
 static bool release_timed(struct muster_world *world, uint32_t index) {
-  agent_row *row = &world->agents.store.rows[index];
+  agent_row *row = world_row(world, index);
   agent_alarm *alarm = &world->agents.store.alarms[index];
   bool waits = row->status == AGENT_WAITING;
   ASSERT(alarm->wake_at_ns > 0 && row->status != AGENT_FREE);
@@ -377,7 +371,7 @@ static bool release_timed(struct muster_world *world, uint32_t index) {
 }
 
 static void answer_alarm(struct muster_world *world, uint32_t index) {
-  agent_row *row = &world->agents.store.rows[index];
+  agent_row *row = world_row(world, index);
   const agent_alarm *alarm = &world->agents.store.alarms[index];
   uint64_t now_ns = world->frame->now_ns;
   if (alarm->wake_at_ns && alarm->wake_at_ns <= now_ns && !release_timed(world, index)) {

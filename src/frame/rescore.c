@@ -6,7 +6,6 @@
 #include "run/runner.h"
 #include "world/frame_state.h"
 #include "world/lifecycle.h"
-#include "world/score_inputs.h"
 #include "world/serial.h"
 #include "world/tune.h"
 #include "world/world_score.h"
@@ -19,18 +18,14 @@ enum { SHEDDING_LOOK_NS = 20, SHEDDING_LOOKS_MIN = 2048 };
 /* A team's work: takes items until there are none. */
 static void rescore_work(void *argument, uint32_t worker) {
   struct muster_world *world = argument;
-  score_inputs inputs = world_score_inputs(world);
-  bool helper = worker != world->runner->caller && !world_is_virtual(world);
-  bool audited = world->runner->audit && helper; /* the caller's time is the stage's, and measured there */
-  uint64_t begin_ns = helper ? clock_now(world->clock) : 0, begin_cpu_ns = audited ? clock_thread_cpu() : 0;
+  serial_help help = serial_begin_help(world, worker);
   uint32_t number, items = world->score->board.item_count;
   while ((number = ticket_take(&world->teams->score_ticket)) != TICKET_NONE) {
     uint32_t first = number * ITEMS_EACH, end = first + ITEMS_EACH;
     ASSERT(first < items);
-    score_range(&world->score->board, &inputs, first, end < items ? end : items);
+    score_range(&world->score->board, first, end < items ? end : items);
   }
-  if (helper) world->runner->states[worker].loop_ns += clock_now(world->clock) - begin_ns;
-  if (audited) runner_audit_settling(world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
+  serial_end_help(world, worker, &help);
 }
 
 /* Warns of models with answers that had to be clamped, once for each type. */
@@ -42,7 +37,7 @@ static void report_refused(struct muster_world *world) {
     if (board->type_refused[i] != SCORE_REFUSED) continue;
     board->type_refused[i] = SCORE_REFUSED_KNOWN;
     log_write(&world->def.log, MUSTER_LOG_WARNING, "type '%s': its model_importance gave what is not 0..1",
-              world->agents.types.types[i].name);
+              world_type(world, i)->name);
   }
 }
 
@@ -54,20 +49,18 @@ static uint32_t units_of(uint64_t budget_ns, uint64_t each_ns, uint64_t least) {
 }
 
 void rescore_run(struct muster_world *world) {
-  score_inputs inputs = world_score_inputs(world);
   score_board *board = &world->score->board;
-  uint32_t items = score_prepare(board, &inputs, units_of(world->frame->budget_ns, SCORE_UNIT_NS, 0));
+  uint32_t items = score_prepare(board, units_of(world->frame->budget_ns, SCORE_UNIT_NS, 0));
   uint32_t helpers = serial_helpers_for(world, (uint64_t)board->agent_count * AGENT_NS);
   if (helpers > 0) {
     ticket_open(&world->teams->score_ticket, (items + ITEMS_EACH - 1) / ITEMS_EACH);
     serial_run_team(world, &world->teams->score, rescore_work, helpers);
   } else {
-    score_range(board, &inputs, 0, items);
+    score_range(board, 0, items);
   }
-  score_apply(board, &inputs);
+  score_apply(board);
   tune_look_at_companions(world);
-  shedding_run(&world->score->shedding, board, &inputs,
-               units_of(world->frame->budget_ns, SHEDDING_LOOK_NS, SHEDDING_LOOKS_MIN));
+  shedding_run(&world->score->shedding, board, units_of(world->frame->budget_ns, SHEDDING_LOOK_NS, SHEDDING_LOOKS_MIN));
   world->sums->report.scored = board->summary.agents;
   world->sums->report.score_cells = board->summary.plots;
   world->sums->report.score_waiting = board->summary.waiting;

@@ -28,7 +28,7 @@ static uint64_t samples_of(const struct muster_world *world, uint32_t type, bool
 }
 
 static void watch_type_of(struct muster_world *world, uint32_t number) {
-  agent_type *type = &world->agents.types.types[number];
+  agent_type *type = world_type(world, number);
   world->conduct->types_watched += !type->watched;
   type->watched = true;
   world->conduct->offenders.types[number].watched_until = world->frames + OFFENDERS_WATCH_FRAMES;
@@ -52,7 +52,7 @@ static void note_worst(worst_offence *worst, const muster_offence *offence) {
 /* Notes CPU time that an atom took over its limit. The end of a frame moves by the time for which an atom is blocked,
  * so a blocked atom puts no frame at risk. */
 static void note_risk(struct muster_world *world, const muster_offence *offence) {
-  uint32_t number = offence->type.index - 1, *risk_ns = &world->agents.types.types[number].risk_ns;
+  uint32_t number = offence->type.index - 1, *risk_ns = &world_type(world, number)->risk_ns;
   if (offence->duration_ns > *risk_ns)
     *risk_ns = offence->duration_ns < UINT32_MAX ? (uint32_t)offence->duration_ns : UINT32_MAX;
   note_worst(&world->conduct->offenders.types[number].worst, offence);
@@ -60,10 +60,10 @@ static void note_risk(struct muster_world *world, const muster_offence *offence)
 
 /* Whether the agent can be punished: it still exists and may run. */
 static bool is_at_large(const struct muster_world *world, muster_agent agent) {
-  if (!identity_is_live(&world->agents.ids, agent.index, agent.generation)) return false;
-  const agent_row *row = &world->agents.store.rows[agent.index];
-  return store_is_active(&world->agents.store, agent.index) && row->status != AGENT_QUARANTINED &&
-         !world->agents.types.types[row->type].quarantined;
+  if (!world_is_live(world, agent)) return false;
+  const agent_row *row = world_row(world, agent.index);
+  return world_is_active(world, agent.index) && row->status != AGENT_QUARANTINED &&
+         !world_type(world, row->type)->quarantined;
 }
 
 /* A window of 64 updates, under the current pressure. */
@@ -75,7 +75,7 @@ static uint64_t window_of(const struct muster_world *world, const agent_row *row
 }
 
 static void enforce_offence(struct muster_world *world, const struct offence *noted) {
-  const agent_type *type = &world->agents.types.types[noted->type];
+  const agent_type *type = world_type(world, noted->type);
   ASSERT(noted->type < world->agents.types.count && noted->agent < world->def.agents_max);
   muster_offence offence = {.agent = {noted->agent, noted->generation},
                             .type = {noted->type + 1u},
@@ -93,7 +93,7 @@ static void enforce_offence(struct muster_world *world, const struct offence *no
     note_risk(world, &offence);
   }
   if (!is_at_large(world, offence.agent)) return;
-  const agent_row *row = &world->agents.store.rows[noted->agent];
+  const agent_row *row = world_row(world, noted->agent);
   offender_terms terms = {type->def.strikes_demote, type->def.strikes_quarantine,
                           row->level + 1u >= type->def.level_count, window_of(world, row)};
   offender_verdict verdict =
@@ -131,9 +131,9 @@ static bool next_incident(struct muster_world *world, watch_incident *incident) 
 
 /* An atom that computed for so long counts as an offence at once; it need not do so again. */
 static void punish_stuck(struct muster_world *world, const muster_offence *offence) {
-  ASSERT(store_is_active(&world->agents.store, offence->agent.index));
-  const agent_row *row = &world->agents.store.rows[offence->agent.index];
-  const muster_type_def *def = &world->agents.types.types[row->type].def;
+  ASSERT(world_is_active(world, offence->agent.index));
+  const agent_row *row = world_row(world, offence->agent.index);
+  const muster_type_def *def = &world_type(world, row->type)->def;
   if (def->strikes_quarantine)
     conduct_quarantine_agent(world, offence);
   else if (def->strikes_demote && row->level + 1u < def->level_count)
@@ -151,7 +151,7 @@ static void enforce_incident(struct muster_world *world, const watch_incident *i
                             .limit_ns = world->def.stuck_ns,
                             .frame = world->frames};
   bool at_large = is_at_large(world, offence.agent);
-  if (at_large) offence.level = world->agents.store.rows[incident->agent].level;
+  if (at_large) offence.level = world_row(world, incident->agent)->level;
   if (incident->noticed) {
     world->conduct->offenders.types[incident->type].stuck++;
     world->sums->statistics.stuck++;
@@ -174,7 +174,7 @@ static bool next_suspect(struct muster_world *world, uint32_t *type) {
   if (state < end) {
     const struct suspicion *suspicion = &state->suspects[--state->suspect_count];
     *type = suspicion->type;
-    if (suspicion->agent && world->timed) world->agents.types.types[*type].suspect = suspicion->agent;
+    if (suspicion->agent && world->timed) world_type(world, *type)->suspect = suspicion->agent;
   }
   return frame_record_suspect(world, state < end, type);
 }
@@ -203,7 +203,7 @@ static void enforce_types(struct muster_world *world) {
   struct offenders *offenders = &world->conduct->offenders;
   for (uint32_t number = 0; number < world->agents.types.count; number++) {
     type_conduct *conduct = &offenders->types[number];
-    agent_type *type = &world->agents.types.types[number];
+    agent_type *type = world_type(world, number);
     type->risk_ns -= type->risk_ns >> RISK_DECAY_SHIFT;
     if (type->watched && world->frames > conduct->watched_until && !conduct->window_begin_ns) {
       ASSERT(world->conduct->types_watched > 0);

@@ -28,7 +28,7 @@ _Static_assert((int)SETTLE_SHARES == (int)WHEEL_SHARDS, "a share hangs its agent
 
 /* Learns what a model or the host says that an update cost, with the parts that ran in earlier frames. */
 static void learn_told_cost(struct muster_world *world, const batch_entry *entry, batch_outcome outcome) {
-  const agent_row *row = &world->agents.store.rows[entry->agent];
+  const agent_row *row = world_row(world, entry->agent);
   uint64_t earlier_ns = row->atom_next ? world->agents.store.begun[entry->agent].spent_ns : 0;
   if (outcome != OUTCOME_PREEMPTED)
     costs_add(&world->learnt->costs, row->type, row->level, earlier_ns + entry->model_ns, entry->offends);
@@ -38,7 +38,7 @@ static void learn_told_cost(struct muster_world *world, const batch_entry *entry
  * caller plans. False when there are enough already. */
 static bool hold(struct muster_world *world, const batch_entry *entry) {
   struct batch *batch = world->batch;
-  const agent_type *type = &world->agents.types.types[world->agents.store.rows[entry->agent].type];
+  const agent_type *type = world_type_of(world, entry->agent);
   double idle_ns = world->frame->forecast.gap_ns;
   /* Members and blocks of herds are never held: they are looked at, and come and go, while early workers run. */
   if (world->costs_told || type->quarantined) return false;
@@ -48,7 +48,7 @@ static bool hold(struct muster_world *world, const batch_entry *entry) {
     return false;
   }
   batch->held[batch->held_count++] = entry->agent;
-  ASSERT(world->agents.store.rows[entry->agent].status == AGENT_ADMITTED);
+  ASSERT(world_row(world, entry->agent)->status == AGENT_ADMITTED);
   batch->held_ns += entry->predicted_ns;
   ready_queue(&world->queues->ready, &world->agents.store, entry->agent);
   return true;
@@ -58,8 +58,8 @@ static bool hold(struct muster_world *world, const batch_entry *entry) {
  * cut. */
 static batch_outcome settle_sets(struct muster_world *world, const batch_entry *entry, const batch_result *result,
                                  batch_outcome outcome) {
-  const agent_row *row = &world->agents.store.rows[entry->agent];
-  const agent_type *type = &world->agents.types.types[row->type];
+  const agent_row *row = world_row(world, entry->agent);
+  const agent_type *type = world_type(world, row->type);
   set_pass *kept = &type->sets.passes[row->state_slot];
   if (outcome != OUTCOME_PREEMPTED) {
     world->sums->report.preempted += result->owes == OWES_BY_FRAME;
@@ -84,7 +84,7 @@ static void settle_not_run(struct muster_world *world, const batch_entry *entry)
 /* The first part of an update ran: notes how long its agent had waited. When the update goes on later, the messages
  * that it was given are remembered until then. */
 static void settle_start(struct muster_world *world, uint32_t index, batch_outcome outcome) {
-  const agent_row *row = &world->agents.store.rows[index];
+  const agent_row *row = world_row(world, index);
   if (row->atom_next) return;
   if (!row->owes) settle_note_start(world, row);
   if (outcome != OUTCOME_FINISHED) messages_begin(world, index);
@@ -92,7 +92,7 @@ static void settle_start(struct muster_world *world, uint32_t index, batch_outco
 
 /* An update that was stopped between two atoms: it goes on in a later frame, and its agent keeps its turn. */
 static void settle_preempted(struct muster_world *world, const batch_entry *entry, const batch_result *result) {
-  agent_row *row = &world->agents.store.rows[entry->agent];
+  agent_row *row = world_row(world, entry->agent);
   agent_begun *begun = &world->agents.store.begun[entry->agent];
   if (!row->atom_next) begun->spent_ns = 0;
   begun->spent_ns += world->costs_told ? entry->model_ns : result->cost_ns;
@@ -103,11 +103,11 @@ static void settle_preempted(struct muster_world *world, const batch_entry *entr
 
 /* An update with actions left: act.c runs them, and completes it. */
 static void settle_acting(struct muster_world *world, uint32_t index) {
-  agent_row *row = &world->agents.store.rows[index];
+  agent_row *row = world_row(world, index);
   row->status = AGENT_ACTING;
-  ASSERT(!row->spot && !(world->queues->acting[index / 64] >> (index % 64) & 1));
+  ASSERT(!row->spot && !bits_has(world->queues->acting, index));
   world->learnt->costs.actions[row->type].begun++;
-  world->queues->acting[index / 64] |= 1ull << (index % 64);
+  bits_set(world->queues->acting, index);
   world->queues->acting_count++;
 }
 
@@ -115,15 +115,15 @@ static void settle_acting(struct muster_world *world, uint32_t index) {
 static void settle_entry(struct muster_world *world, const batch_entry *entry, const batch_result *result,
                          batch_outcome outcome) {
   uint32_t index = entry->agent;
-  const agent_row *row = &world->agents.store.rows[index];
+  const agent_row *row = world_row(world, index);
   agent_begun *begun = &world->agents.store.begun[index];
   uint64_t began_ns = row->atom_next ? begun->started_ns : world->batch->now_ns;
-  ASSERT(row->status == AGENT_ADMITTED && store_is_active(&world->agents.store, index));
+  ASSERT(row->status == AGENT_ADMITTED && world_is_active(world, index));
   if (outcome == OUTCOME_NOT_RUN) {
     settle_not_run(world, entry);
     return;
   }
-  if (world->agents.types.types[row->type].has_sets) outcome = settle_sets(world, entry, result, outcome);
+  if (world_type(world, row->type)->has_sets) outcome = settle_sets(world, entry, result, outcome);
   settle_start(world, index, outcome);
   settle_effects(world, index, result);
   if (world->costs_told) learn_told_cost(world, entry, outcome);
@@ -133,39 +133,33 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
   if (outcome == OUTCOME_ACT) settle_acting(world, index);
 }
 
-/* Makes the spawns of an entry known to the next intake; ids that it did not use stay set aside. */
-static uint32_t keep_unused_ids(struct muster_world *world, const batch_entry *entry, uint32_t spawned, uint32_t kept) {
-  ASSERT(spawned <= entry->spawn_limit && kept <= entry->spawn_base);
-  ASSERT(entry->spawn_base + entry->spawn_limit <= world->commands->spawn_id_count);
-  for (uint32_t i = 0; i < entry->spawn_limit; i++) {
-    uint32_t index = world->commands->spawn_ids[entry->spawn_base + i];
-    if (i < spawned)
-      spawn_queue_add(&world->commands->queues.spawns, index);
+uint32_t settle_keep_ids(struct muster_world *world, uint32_t first, uint32_t limit, uint32_t spawned, uint32_t kept) {
+  uint32_t *ids = world->commands->spawn_ids;
+  ASSERT(spawned <= limit && kept <= first && first + limit <= world->commands->spawn_id_count);
+  for (uint32_t i = first; i < first + limit; i++)
+    if (i < first + spawned)
+      spawn_queue_add(&world->commands->queues.spawns, ids[i]);
     else
-      world->commands->spawn_ids[kept++] = index;
-  }
+      ids[kept++] = ids[i];
   return kept;
 }
 
-/* Takes the ids that spawns used out of the ids that are set aside. */
-static void close_gap_in_ids(struct muster_world *world) {
-  commit_progress *progress = world->commit;
-  uint32_t left = world->commands->spawn_id_count - progress->ids_seen;
-  ASSERT(progress->ids_kept <= progress->ids_seen && progress->ids_seen <= world->commands->spawn_id_count);
-  if (progress->ids_seen > progress->ids_kept)
-    memmove(world->commands->spawn_ids + progress->ids_kept, world->commands->spawn_ids + progress->ids_seen,
-            left * sizeof *world->commands->spawn_ids);
-  world->commands->spawn_id_count = progress->ids_kept + left;
+void settle_close_gap(struct muster_world *world, uint32_t kept, uint32_t seen) {
+  uint32_t *ids = world->commands->spawn_ids, left = world->commands->spawn_id_count - seen;
+  ASSERT(kept <= seen && seen <= world->commands->spawn_id_count);
+  if (seen > kept) memmove(ids + kept, ids + seen, left * sizeof *ids);
+  world->commands->spawn_id_count = kept + left;
 }
 
 void settle_count_refused(struct muster_world *world) {
+  muster_statistics *sums = &world->sums->statistics;
   uint64_t dropped = 0;
   for (uint32_t i = 0; i < world->runner->state_count; i++) {
     worker_state *state = &world->runner->states[i];
-    world->sums->statistics.positions_refused += state->positions_refused;
-    world->sums->statistics.spawns_refused += state->spawns_refused;
-    world->sums->statistics.commands_dropped += state->commands_dropped;
-    world->sums->statistics.nearby_cut += state->nearby_cut;
+    sums->positions_refused += state->positions_refused;
+    sums->spawns_refused += state->spawns_refused;
+    sums->commands_dropped += state->commands_dropped;
+    sums->nearby_cut += state->nearby_cut;
     world->sums->report.nearby_cut += state->nearby_cut;
     dropped += state->commands_dropped;
     state->positions_refused = state->spawns_refused = state->commands_dropped = state->nearby_cut = 0;
@@ -182,7 +176,7 @@ PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i,
   const struct batch *batch = world->batch;
   if (i + AHEAD >= end) return;
   uint32_t agent = batch->entries[i + AHEAD].agent;
-  __builtin_prefetch(&world->agents.store.rows[agent], 1);
+  __builtin_prefetch(world_row(world, agent), 1);
   __builtin_prefetch(&world->agents.store.places[agent], 1);
   __builtin_prefetch(&batch->results[i + AHEAD]);
   activation_prefetch(&world->queues->classes.activation, agent);
@@ -194,7 +188,7 @@ PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i,
 /* Whether an entry can be settled beside others: it touches no list but its shard of a wheel, and changes no list of
  * the grid. */
 static inline bool is_plain(const struct muster_world *world, const batch_entry *entry, const batch_result *result) {
-  const agent_row *row = &world->agents.store.rows[entry->agent];
+  const agent_row *row = world_row(world, entry->agent);
   if (row->atom_next || row->owes || row->reacts || result->asks || result->owes ||
       messages_are_owed(world, entry->agent))
     return false;
@@ -204,9 +198,8 @@ static inline bool is_plain(const struct muster_world *world, const batch_entry 
 
 /* An agent that was released in an earlier frame leaves the line. */
 static inline void leave_queue(struct muster_world *world, settle_part *part, uint32_t index) {
-  uint64_t waited_ns = world->batch->now_ns - world->agents.store.rows[index].first_due_ns;
-  ASSERT(world->agents.store.rows[index].queued &&
-         world->agents.store.rows[index].first_due_ns <= world->batch->now_ns);
+  uint64_t waited_ns = world->batch->now_ns - world_row(world, index)->first_due_ns;
+  ASSERT(world_row(world, index)->queued && world_row(world, index)->first_due_ns <= world->batch->now_ns);
   if (waited_ns > part->longest_wait_ns) part->longest_wait_ns = waited_ns;
   part->forgotten++;
   ready_forget_beside(&world->queues->ready, &world->agents.store, index);
@@ -232,11 +225,11 @@ static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t
   const batch_entry *entry = &batch->entries[i];
   const batch_result *result = &batch->results[i];
   if (batch->outcomes[i] != OUTCOME_FINISHED || !is_plain(world, entry, result)) return false;
-  ASSERT(world->agents.store.rows[entry->agent].status == AGENT_ADMITTED);
+  ASSERT(world_row(world, entry->agent)->status == AGENT_ADMITTED);
   bool noticed =
       result->moved && score_notices(&world->score->board, &world->agents.store.places[entry->agent], result->moved_to);
   if (result->moved) space_move(&world->agents.space, &world->agents.store, entry->agent, result->moved_to);
-  if (world->agents.store.rows[entry->agent].queued) leave_queue(world, &world->sums->parts[partition], entry->agent);
+  if (world_row(world, entry->agent)->queued) leave_queue(world, &world->sums->parts[partition], entry->agent);
   update_complete(world, partition, entry->agent, batch->now_ns);
   batch->outcomes[i] = noticed ? OUTCOME_NOTICED : OUTCOME_SETTLED;
   return true;
@@ -254,7 +247,7 @@ static void settle_claim(struct muster_world *world, const batch_claim *claim, u
 PREFETCH_FUNCTION prefetch_claim(const struct muster_world *world, const batch_claim *claim) {
   enum { SHORT = 16 };
   for (uint32_t i = claim->first; i < claim->end && i < claim->first + SHORT; i++) {
-    __builtin_prefetch(&world->agents.store.rows[world->batch->entries[i].agent], 1);
+    __builtin_prefetch(world_row(world, world->batch->entries[i].agent), 1);
     __builtin_prefetch(&world->batch->results[i]);
   }
 }
@@ -287,13 +280,10 @@ static void settle_partition(struct muster_world *world, uint32_t partition) {
 static void settle_partitions(void *argument, uint32_t worker) {
   struct muster_world *world = argument;
   uint32_t partition;
-  bool helper = worker != world->runner->caller;
-  bool audited = world->runner->audit && helper; /* the caller's time is the commit's, and measured there */
-  uint64_t begin_ns = clock_now(world->clock), begin_cpu_ns = audited ? clock_thread_cpu() : 0;
+  serial_help help = serial_begin_help(world, worker);
   while ((partition = work_partitions_take(&world->teams->settle_partitions, worker % WHEEL_SHARDS)) != PARTITION_NONE)
     settle_partition(world, partition);
-  if (helper) world->runner->states[worker].loop_ns += clock_now(world->clock) - begin_ns;
-  if (audited) runner_audit_settling(world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
+  serial_end_help(world, worker, &help);
 }
 
 /* Each share puts agents into a shard of its own; its pool must not ask for more memory while other shares settle. */
@@ -356,7 +346,7 @@ static void settle_whole(struct muster_world *world, uint32_t i) {
   ASSERT(i < batch->count && outcome <= OUTCOME_NOTICED);
   if (entry->spawn_limit) {
     uint32_t spawned = outcome == OUTCOME_NOT_RUN ? 0 : batch->results[i].spawned;
-    progress->ids_kept = keep_unused_ids(world, entry, spawned, progress->ids_kept);
+    progress->ids_kept = settle_keep_ids(world, entry->spawn_base, entry->spawn_limit, spawned, progress->ids_kept);
     progress->ids_seen += entry->spawn_limit;
   }
   if (batch->places_max && outcome != OUTCOME_NOT_RUN) messages_note_sender(world, i);
@@ -371,16 +361,16 @@ static void settle_whole(struct muster_world *world, uint32_t i) {
 static void adopt_woken(struct muster_world *world, uint32_t most) {
   struct batch *batch = world->batch;
   for (uint32_t i = 0; i < batch->woken_count && i < most; i++)
-    __builtin_prefetch(&world->agents.store.rows[batch->entries[batch->count + i].agent], 1);
+    __builtin_prefetch(world_row(world, batch->entries[batch->count + i].agent), 1);
   for (; batch->woken_count > 0 && most > 0; batch->woken_count--, most--) {
     uint32_t index = batch->entries[batch->count++].agent;
-    agent_row *row = &world->agents.store.rows[index];
+    agent_row *row = world_row(world, index);
     if (row->status == AGENT_WAITING)
       periods_release_early(&world->queues->classes, &world->agents.store, &world->queues->ready, index, batch->now_ns,
                             world->frame->number);
     ready_admit(&world->queues->ready, &world->agents.store, index);
     row->woken = 1;
-    row->called = world->agents.types.types[row->type].gapped;
+    row->called = world_type(world, row->type)->gapped;
     /* Woken again while it ran: the hint is left to the next intake. */
     if (world->timed && wakes_end(&world->commands->wakes, index) && !wakes_push(&world->commands->wakes, index))
       world->sums->statistics.commands_dropped++;
@@ -388,7 +378,7 @@ static void adopt_woken(struct muster_world *world, uint32_t most) {
 }
 
 static const agent_row *row_of(const struct muster_world *world, uint32_t entry) {
-  return &world->agents.store.rows[world->batch->entries[entry].agent];
+  return world_row(world, world->batch->entries[entry].agent);
 }
 
 bool settle_entries(struct muster_world *world, uint64_t end_ns) {
@@ -413,6 +403,6 @@ bool settle_entries(struct muster_world *world, uint64_t end_ns) {
     if (serial_is_over(world, end_ns)) break;
   }
   if (progress->settled < batch->count || batch->woken_count > 0) return false;
-  close_gap_in_ids(world);
+  settle_close_gap(world, progress->ids_kept, progress->ids_seen);
   return true;
 }

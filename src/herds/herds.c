@@ -66,8 +66,8 @@ static void wake_member(struct muster_world *world, const struct command *comman
   uint32_t number, lane = herds_unfold_path(world, type, command->index, command->partition, &number, &result);
   if (number == HERD_NONE) return;
   herd_lanes lanes = herds_lanes(type, number);
-  bool runs = world->agents.store.rows[lanes.agents[lane]].status != AGENT_QUARANTINED;
-  ASSERT(lane < lanes.entry->lanes && store_is_active(&world->agents.store, lanes.agents[lane]));
+  bool runs = world_row(world, lanes.agents[lane])->status != AGENT_QUARANTINED;
+  ASSERT(lane < lanes.entry->lanes && world_is_active(world, lanes.agents[lane]));
   if (result == MUSTER_E_STATE && runs)
     lifecycle_defer(world, command); /* the path is busy: again at the next intake */
   if (!lanes.pins[lane]) lanes.entry->pinned++;
@@ -171,7 +171,7 @@ static void herds_settle(struct muster_world *world, struct herd_type *type) {
     herd_entry *entry = herds_entry(type, number);
     ASSERT(entry->state == HERD_ENTRY_SETTLING && entry->lanes == 0);
     const herd_block *block = herds_block_of(type, herds_home(type, entry->herd));
-    if (world->agents.store.rows[block->agent].last_update_ns == entry->block_ns) {
+    if (world_row(world, block->agent)->last_update_ns == entry->block_ns) {
       i++;
       continue;
     }
@@ -212,7 +212,7 @@ void herds_gather(struct muster_world *world) {
 /* Blocks that were added between frames begin with this frame. */
 static void begin_fresh(struct muster_world *world, struct herd_type *type) {
   for (; type->fresh < type->block_count; type->fresh++)
-    world->agents.store.rows[type->blocks[type->fresh].agent].last_update_ns = world->frame->now_ns;
+    world_row(world, type->blocks[type->fresh].agent)->last_update_ns = world->frame->now_ns;
 }
 
 void herds_intake(struct muster_world *world) {
@@ -262,17 +262,14 @@ static void note_named(struct muster_world *world) {
 static void look_at_blocks(void *argument, uint32_t worker) {
   struct muster_world *world = argument;
   const struct fold_blocks *blocks = &world->fold->blocks;
-  bool helper = worker != world->runner->caller && !world_is_virtual(world);
-  bool audited = world->runner->audit && helper; /* the caller's time is the stage's, and measured there */
-  uint64_t begin_ns = helper ? clock_now(world->clock) : 0, begin_cpu_ns = audited ? clock_thread_cpu() : 0;
+  serial_help help = serial_begin_help(world, worker);
   uint32_t number;
   while ((number = ticket_take(&world->teams->fold_ticket)) != TICKET_NONE) {
     uint32_t first = number * BLOCKS_EACH, end = first + BLOCKS_EACH;
     ASSERT(first < blocks->count);
     fold_look(&world->fold->board, blocks, first, end < blocks->count ? end : blocks->count, worker);
   }
-  if (helper) world->runner->states[worker].loop_ns += clock_now(world->clock) - begin_ns;
-  if (audited) runner_audit_settling(world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
+  serial_end_help(world, worker, &help);
 }
 
 static void look_together(struct muster_world *world) {

@@ -35,8 +35,8 @@ struct change {
 
 /* Whether something waits for an agent, or the agent is in the middle of something. */
 static bool is_busy(const struct muster_world *world, uint32_t index) {
-  const agent_row *row = &world->agents.store.rows[index];
-  const agent_type *type = &world->agents.types.types[row->type];
+  const agent_row *row = world_row(world, index);
+  const agent_type *type = world_type(world, row->type);
   if (row->status != AGENT_WAITING && row->status != AGENT_READY) return true;
   if (row->atom_next || row->owes || row->woken || row->reacts || row->delayed || row->timed || row->removal_pending)
     return true;
@@ -45,13 +45,13 @@ static bool is_busy(const struct muster_world *world, uint32_t index) {
 }
 
 static void *state_of(const struct change *change, uint32_t index) {
-  return index == HERD_NONE ? NULL : type_state(change->member, change->world->agents.store.rows[index].state_slot);
+  return index == HERD_NONE ? NULL : type_state(change->member, world_row(change->world, index)->state_slot);
 }
 
 /* What the designer and the host said of one agent holds for another one. */
 static void inherit(struct muster_world *world, uint32_t index, uint32_t from) {
-  agent_row *row = &world->agents.store.rows[index];
-  const agent_row *source = &world->agents.store.rows[from];
+  agent_row *row = world_row(world, index);
+  const agent_row *source = world_row(world, from);
   row->user = source->user;
   row->floor = source->floor;
   row->elasticity_step = source->elasticity_step;
@@ -68,7 +68,7 @@ static uint32_t make_agent(const struct change *change, uint32_t index, const he
   if (index == IDENTITY_NONE) return HERD_NONE;
   ASSERT(body->members > 0 && body->members <= change->type->tree.below[0]);
   if (like != HERD_NONE) {
-    const agent_row *row = &world->agents.store.rows[like];
+    const agent_row *row = world_row(world, like);
     memcpy(published, type_published(change->member, row->state_slot, row->front), bytes);
   } else {
     memset(published, 0, bytes);
@@ -97,7 +97,7 @@ static herd_body body_of(const struct change *change, const herd_lanes *lanes, u
   ASSERT(lane < lanes->entry->lanes && lanes->entry->state == HERD_ENTRY_OPEN);
   herds_note(change->world, index);
   herd_body body = herds_leaf(change->type, lanes, lane);
-  muster_position position = space_position(&change->world->agents.space, &change->world->agents.store.places[index]);
+  muster_position position = world_position(change->world, index);
   body.x = position.x;
   body.y = position.y;
   body.z = position.z;
@@ -185,7 +185,7 @@ static muster_result herds_change_ask(const struct change *change,
   for (uint32_t i = 0; i < change->count; i++) {
     nodes[i] = change->children[i].node;
     members[i] = (uint16_t)change->children[i].members;
-    agents[i] = (muster_agent){change->agents[i], identity_generation(&change->world->agents.ids, change->agents[i])};
+    agents[i] = world_agent(change->world, change->agents[i]);
     states[i] = state_of(change, change->agents[i]);
   }
   muster_herd_change told = {.world = change->world,
@@ -201,9 +201,7 @@ static muster_result herds_change_ask(const struct change *change,
                              .child_states = states,
                              .now_ns = change->world->frame->now_ns,
                              .user = change->type->def.user};
-  if (change->parent_agent != HERD_NONE)
-    told.parent =
-        (muster_agent){change->parent_agent, identity_generation(&change->world->agents.ids, change->parent_agent)};
+  if (change->parent_agent != HERD_NONE) told.parent = world_agent(change->world, change->parent_agent);
   flight_line *line = runner_caller(change->world->runner)->flight;
   flight_note before =
       flight_turn(line, change->world->frames, told.parent, MUSTER_FLIGHT_HERD_CHANGE, change->type->def.member);
@@ -286,7 +284,7 @@ static void herds_change_begin(struct change *change, struct muster_world *world
                                uint32_t number) {
   change->world = world;
   change->type = type;
-  change->member = &world->agents.types.types[type->member_type];
+  change->member = world_type(world, type->member_type);
   change->herd = herd;
   change->number = number;
   change->partition = herds_block_of(type, herds_home(type, herd))->partition;
@@ -296,8 +294,8 @@ static void herds_change_begin(struct change *change, struct muster_world *world
 uint64_t herds_reached(const struct muster_world *world, const struct herd_type *type, uint32_t herd) {
   const herd_block *block = herds_block_of(type, herds_home(type, herd));
   uint32_t number = herds_entry_of_folded(type, herd);
-  uint64_t block_ns = world->agents.store.rows[block->agent].last_update_ns;
-  ASSERT(store_is_active(&world->agents.store, block->agent));
+  uint64_t block_ns = world_row(world, block->agent)->last_update_ns;
+  ASSERT(world_is_active(world, block->agent));
   if (number == HERD_NONE || herds_entry(type, number)->block_ns != block_ns) return block_ns;
   return block_ns + (uint64_t)herds_entry(type, number)->ahead_ns;
 }
@@ -350,14 +348,14 @@ muster_result herds_unfold_root(struct muster_world *world, struct herd_type *ty
 muster_result herds_unfold_lane(struct muster_world *world, struct herd_type *type, uint32_t number, uint32_t lane) {
   herd_lanes lanes = herds_lanes(type, number);
   uint32_t agent = lanes.agents[lane];
-  ASSERT(lane < lanes.entry->lanes && store_is_active(&world->agents.store, agent));
+  ASSERT(lane < lanes.entry->lanes && world_is_active(world, agent));
   if (is_busy(world, agent) || lanes.members[lane] == 0)
     return error_set(MUSTER_E_STATE, "herd %u: a leaf is in the middle of an update", lanes.entry->herd);
   struct change change;
   herds_change_begin(&change, world, type, lanes.entry->herd, number);
   change.parent = body_of(&change, &lanes, lane);
   change.parent_agent = agent;
-  change.last_ns = world->agents.store.rows[agent].last_update_ns;
+  change.last_ns = world_row(world, agent)->last_update_ns;
   muster_result result = make_children(&change);
   if (result) return result;
   herds_take_out(&world->herds->table, type, number, lane, 1);
@@ -378,7 +376,7 @@ uint32_t herds_unfold_path(struct muster_world *world, struct herd_type *type, u
   uint32_t alive = herds_count(&lanes), left = alive ? member % alive : 0, lane = 0;
   while (true) {
     while (lane + 1 < lanes.entry->lanes && left >= lanes.members[lane]) left -= lanes.members[lane++];
-    ASSERT(lane < lanes.entry->lanes && lanes.entry->lanes <= type->lanes_max);
+    ASSERT(lane < lanes.entry->lanes && lanes.entry->lanes <= type->tree.below[0]);
     if (herd_tree_depth(&type->tree, lanes.nodes[lane]) == type->tree.depth) return lane;
     if ((*result = herds_unfold_lane(world, type, *number, lane))) return lane;
   }
@@ -435,7 +433,7 @@ static void fold_root(const struct change *change) {
   uint32_t home = herds_home(type, change->herd);
   herd_entry *entry = herds_entry(type, change->number);
   const herd_block *block = herds_block_of(type, home);
-  uint64_t block_ns = change->world->agents.store.rows[block->agent].last_update_ns;
+  uint64_t block_ns = world_row(change->world, block->agent)->last_update_ns;
   leave_children(change, 0);
   ASSERT(entry->lanes == 0 && type->unfolded > 0);
   herds_write(type, home, &change->parent);

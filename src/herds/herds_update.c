@@ -106,8 +106,8 @@ muster_atom_result herds_update_block(muster_update *given) {
 }
 
 void herds_bring_forward(struct muster_world *world, struct herd_type *type, uint32_t number, uint64_t now_ns) {
-  agent_row *row = &world->agents.store.rows[type->blocks[number].agent];
-  ASSERT(store_is_active(&world->agents.store, type->blocks[number].agent));
+  agent_row *row = world_row(world, type->blocks[number].agent);
+  ASSERT(world_is_active(world, type->blocks[number].agent));
   if (row->last_update_ns >= now_ns) return;
   flight_line *line = runner_caller(world->runner)->flight;
   flight_note before = flight_turn(line, world->frames, (muster_agent){type->blocks[number].agent, row->generation},

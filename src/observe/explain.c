@@ -52,9 +52,7 @@ static void describe_given(const muster_world *world, uint32_t index, muster_age
 }
 
 static void explain_importance(const muster_world *world, uint32_t index, muster_agent_explanation *whole) {
-  importance_inputs inputs = {&world->agents.store, &world->agents.types, &world->agents.space,
-                              &world->observers->table, world->score->factors};
-  struct importance_steps steps = importance_explain(&inputs, index);
+  struct importance_steps steps = importance_explain(&world->score->board.inputs, index);
   whole->by_observer = steps.by_distance;
   whole->by_model = steps.by_model;
   whole->observed = steps.observer != OBSERVER_NONE;

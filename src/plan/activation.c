@@ -7,9 +7,9 @@
 void activation_create(activation_book *book, uint32_t delay_max, uint32_t agents_max, struct arena *arena) {
   *book = (activation_book){.delay_max = delay_max, .sharers = 1};
   if (!delay_max) return;
-  book->reserved_ns = arena_reserve(arena, ACTIVATION_BEATS, sizeof *book->reserved_ns);
-  book->shares = arena_reserve(arena, ACTIVATION_SHARDS, sizeof *book->shares);
-  book->reservations = arena_reserve(arena, agents_max, sizeof *book->reservations);
+  ARENA_ARRAY(arena, book->reserved_ns, ACTIVATION_BEATS);
+  ARENA_ARRAY(arena, book->shares, ACTIVATION_SHARDS);
+  ARENA_ARRAY(arena, book->reservations, agents_max);
   for (uint32_t i = 0; book->shares && i < ACTIVATION_SHARDS; i++) book->shares[i].first = ACTIVATION_BEATS;
 }
 

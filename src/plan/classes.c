@@ -9,10 +9,10 @@ void classes_create(class_table *table, uint32_t types_max, uint32_t agents_max,
   uint32_t keys = types_max * MUSTER_LEVELS * ELASTICITY_STEPS;
   uint32_t usual = types_max * 64 + 1024; /* derived elasticities of all levels, and some that designers set */
   *table = (class_table){.maximum = keys < usual ? keys : usual < UINT16_MAX ? usual : UINT16_MAX};
-  table->classes = arena_reserve(arena, table->maximum, sizeof *table->classes);
-  table->active = arena_reserve(arena, table->maximum, sizeof *table->active);
-  table->lookup = arena_reserve(arena, keys, sizeof *table->lookup);
-  table->frozen = arena_reserve(arena, types_max, sizeof *table->frozen);
+  ARENA_ARRAY(arena, table->classes, table->maximum);
+  ARENA_ARRAY(arena, table->active, table->maximum);
+  ARENA_ARRAY(arena, table->lookup, keys);
+  ARENA_ARRAY(arena, table->frozen, types_max);
   lists_create(&table->lists, WHEEL_SHARDS, agents_max, arena);
 }
 

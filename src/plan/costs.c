@@ -7,8 +7,8 @@
 enum { WINDOW_LEAST = 64, WINDOW_MOST = 4096, WINDOW_CHANGED = 16 };
 
 void costs_create(cost_table *costs, uint32_t types_max, struct arena *arena) {
-  costs->estimates = arena_reserve(arena, types_max, sizeof *costs->estimates);
-  costs->actions = arena_reserve(arena, types_max, sizeof *costs->actions);
+  ARENA_ARRAY(arena, costs->estimates, types_max);
+  ARENA_ARRAY(arena, costs->actions, types_max);
 }
 
 bool estimate_is_possible(const cost_estimate *estimate) {

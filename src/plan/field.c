@@ -1,7 +1,7 @@
 #include "plan/field.h"
 
+#include "agents/space.h"
 #include "base/assert.h"
-#include "base/random.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,8 +17,8 @@ void field_create(struct field *field, uint32_t observers_max, double grid_cell_
   field->parts_per_m = 1.0f / (float)grid_cell_m;
   uint32_t places = round_up_to_power_of_two(field->tiles_max) * 2;
   field->index_mask = places - 1;
-  field->tiles = arena_reserve(arena, field->tiles_max, sizeof *field->tiles);
-  field->index = arena_reserve(arena, places, sizeof *field->index);
+  ARENA_ARRAY(arena, field->tiles, field->tiles_max);
+  ARENA_ARRAY(arena, field->index, places);
   for (uint32_t i = 0; i < FIELD_LISTS; i++)
     field->lists[i].plots = arena_reserve(arena, (size_t)field->tiles_max * TILE_CELLS, sizeof(uint32_t));
 }
@@ -46,8 +46,7 @@ bool field_shape(struct field *field, float usual_far_m) {
 
 /* Where the tile is in the index, or the free place that it would take. */
 static uint32_t *field_place_of(const struct field *field, int32_t x, int32_t y, uint32_t partition) {
-  uint64_t key = (uint64_t)(uint32_t)x << 32 | (uint32_t)y;
-  uint32_t at = (uint32_t)muster_random_mix(key + partition * 0x9e3779b97f4a7c15u) & field->index_mask;
+  uint32_t at = (uint32_t)space_mix(x, y, partition) & field->index_mask;
   for (; field->index[at]; at = (at + 1) & field->index_mask) {
     const field_tile *tile = &field->tiles[field->index[at] - 1];
     if (tile->x == x && tile->y == y && tile->partition == partition) break;

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "base/clones.h"
+#include "base/lesser.h"
 #include "base/random.h"
 
 #include <math.h>
@@ -10,12 +11,12 @@
 void fold_create(fold_board *board, uint32_t observers_max, uint32_t workers, struct arena *arena) {
   uint32_t buckets = round_up_to_power_of_two(2 * observers_max);
   *board = (fold_board){.observers_max = observers_max, .buckets_mask = buckets - 1};
-  board->watchers = arena_reserve(arena, observers_max, sizeof *board->watchers);
-  board->buckets = arena_reserve(arena, buckets, sizeof *board->buckets);
-  board->scratch = arena_reserve(arena, workers, sizeof *board->scratch);
-  board->hits = arena_reserve(arena, FOLD_BLOCKS, sizeof *board->hits);
-  board->items = arena_reserve(arena, FOLD_LISTED_MAX, sizeof *board->items);
-  board->listed = arena_reserve(arena, FOLD_TABLE, sizeof *board->listed);
+  ARENA_ARRAY(arena, board->watchers, observers_max);
+  ARENA_ARRAY(arena, board->buckets, buckets);
+  ARENA_ARRAY(arena, board->scratch, workers);
+  ARENA_ARRAY(arena, board->hits, FOLD_BLOCKS);
+  ARENA_ARRAY(arena, board->items, FOLD_LISTED_MAX);
+  ARENA_ARRAY(arena, board->listed, FOLD_TABLE);
   size_t floats = MUSTER_HERD_BLOCK + 2 * (((size_t)observers_max + 15) & ~(size_t)15); /* of whole cache lines */
   float *all = arena_reserve(arena, workers * floats, sizeof *all);
   for (uint32_t i = 0; i < workers && !arena->failed; i++)
@@ -106,15 +107,6 @@ VECTOR_CLONES static void measure(const fold_near *near, const float *restrict x
 /* The greatest distance from an observer at which anything still changes. */
 static double reach_of(const struct herd_type *type) {
   return (double)type->def.zone_m[type->tree.depth - 1] * (1.0 + (double)type->def.hysteresis);
-}
-
-/* Comparisons, since fminf() and fmaxf() would be calls. */
-static inline float lesser(float a, float b) {
-  return a < b ? a : b;
-}
-
-static inline float greater(float a, float b) {
-  return a > b ? a : b;
 }
 
 fold_near fold_measure(const fold_board *board, const struct herd_type *type, const herd_lanes *lanes) {

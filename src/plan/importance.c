@@ -35,7 +35,7 @@ static float best_at(const observer_query *list, float x, float y, float z, uint
   return importance;
 }
 
-static void importance_at(const importance_inputs *inputs, const query_box *around, float x, float y, float z,
+static void importance_at(const score_inputs *inputs, const query_box *around, float x, float y, float z,
                           importance_batch *batch, uint32_t i) {
   observer_query list;
   query_box box = {around->corner_x, around->corner_y, {x, y, z}, {x, y, z}, around->partition};
@@ -44,14 +44,8 @@ static void importance_at(const importance_inputs *inputs, const query_box *arou
   batch->by_distance[i] = best_at(&list, x, y, z, &batch->observers[i]);
 }
 
-void importance_enter(importance_area *area, const importance_part *part, uint32_t partition) {
-  area->known = false;
-  area->box = (query_box){
-      part->corner_x, part->corner_y, {part->low_x, part->low_y, 0}, {part->high_x, part->high_y, 0}, partition};
-}
-
 /* Finds the observers that matter in the area at the heights of the box. False when the box is not all in the area. */
-static bool know_area(const importance_inputs *inputs, importance_area *area, const query_box *box,
+static bool know_area(const score_inputs *inputs, importance_area *area, const query_box *box,
                       importance_batch *batch) {
   const float slack_m = 16.0f;
   query_box *whole = &area->box;
@@ -67,8 +61,8 @@ static bool know_area(const importance_inputs *inputs, importance_area *area, co
 }
 
 /* The observers that matter in the box. When few matter in the area, all of those: telling them apart takes longer. */
-static const observer_query *find_observers(const importance_inputs *inputs, importance_area *area,
-                                            const query_box *box, importance_batch *batch, observer_query *list) {
+static const observer_query *find_observers(const score_inputs *inputs, importance_area *area, const query_box *box,
+                                            importance_batch *batch, observer_query *list) {
   enum { FEW = 4 };
   if (know_area(inputs, area, box, batch) && !area->around.crowded) {
     if (area->around.count <= FEW) return &area->around;
@@ -80,7 +74,7 @@ static const observer_query *find_observers(const importance_inputs *inputs, imp
   return list;
 }
 
-void importance_together(const importance_inputs *inputs, importance_area *area, importance_batch *batch) {
+void importance_together(const score_inputs *inputs, importance_area *area, importance_batch *batch) {
   ASSERT(batch->count > 0 && batch->count <= IMPORTANCE_BATCH_MAX);
   observer_query narrowed;
   query_box box = area->box;
@@ -103,7 +97,7 @@ void importance_together(const importance_inputs *inputs, importance_area *area,
       batch->by_distance[i] = best_at(list, batch->x[i], batch->y[i], batch->z[i], &batch->observers[i]);
 }
 
-void importance_apart(const importance_inputs *inputs, importance_batch *batch) {
+void importance_apart(const score_inputs *inputs, importance_batch *batch) {
   ASSERT(batch->count <= IMPORTANCE_BATCH_MAX);
   double cell_m = inputs->space->cell_m;
   batch->looks = 0;
@@ -124,14 +118,14 @@ static float factor_of(const agent_row *row) {
 }
 
 /* The importance that observers give, times the host's factors and the type's importance. */
-static float product_of(const importance_inputs *inputs, const importance_batch *batch, uint32_t i) {
+static float product_of(const score_inputs *inputs, const importance_batch *batch, uint32_t i) {
   const agent_row *row = &inputs->store->rows[batch->agents[i]];
   return batch->by_distance[i] * inputs->types->types[row->type].def.importance * factor_of(row);
 }
 
 /* The sum of the four factors. What company gives was found after an earlier score. What the agent is without company
  * is noted, where `standing` is given, for the agents in its company. */
-static float importance_sum_of(const importance_inputs *inputs, const importance_batch *batch, uint32_t i,
+static float importance_sum_of(const score_inputs *inputs, const importance_batch *batch, uint32_t i,
                                uint16_t *own_importance) {
   uint32_t index = batch->agents[i];
   const agent_row *row = &inputs->store->rows[index];
@@ -146,12 +140,11 @@ static float importance_sum_of(const importance_inputs *inputs, const importance
   return fminf((alone + weights->company * share_value(inputs->store->inherited_importance[index])) * 0.25f, 1.0f);
 }
 
-static float merit_of(const importance_inputs *inputs, const importance_batch *batch, uint32_t i,
-                      uint16_t *own_importance) {
+static float merit_of(const score_inputs *inputs, const importance_batch *batch, uint32_t i, uint16_t *own_importance) {
   return inputs->factors ? importance_sum_of(inputs, batch, i, own_importance) : product_of(inputs, batch, i);
 }
 
-static void fill_query(const importance_inputs *inputs, const importance_batch *batch, uint32_t i,
+static void fill_query(const score_inputs *inputs, const importance_batch *batch, uint32_t i,
                        muster_importance_query *query) {
   uint32_t index = batch->agents[i];
   const agent_row *row = &inputs->store->rows[index];
@@ -176,7 +169,7 @@ static float clamp_answer(float answer, uint32_t type, importance_batch *batch) 
 }
 
 /* Asks a type's own model about the type's agents in the batch. */
-static void ask_model(const importance_inputs *inputs, uint32_t type, importance_batch *batch) {
+static void ask_model(const score_inputs *inputs, uint32_t type, importance_batch *batch) {
   muster_importance_query queries[IMPORTANCE_BATCH_MAX];
   float answers[IMPORTANCE_BATCH_MAX];
   uint32_t asked[IMPORTANCE_BATCH_MAX], count = 0;
@@ -192,7 +185,7 @@ static void ask_model(const importance_inputs *inputs, uint32_t type, importance
   for (uint32_t i = 0; i < count; i++) batch->importance[asked[i]] = clamp_answer(answers[i], type, batch);
 }
 
-void importance_finish(const importance_inputs *inputs, importance_batch *batch) {
+void importance_finish(const score_inputs *inputs, importance_batch *batch) {
   uint32_t modelled[IMPORTANCE_BATCH_MAX], models = 0;
   batch->refused = 0;
   for (uint32_t i = 0; i < batch->count; i++) {
@@ -211,7 +204,7 @@ void importance_finish(const importance_inputs *inputs, importance_batch *batch)
   }
 }
 
-struct importance_steps importance_explain(const importance_inputs *inputs, uint32_t index) {
+struct importance_steps importance_explain(const score_inputs *inputs, uint32_t index) {
   importance_batch batch;
   uint32_t type = inputs->store->rows[index].type;
   batch.count = 1;
@@ -222,7 +215,7 @@ struct importance_steps importance_explain(const importance_inputs *inputs, uint
   return (struct importance_steps){batch.observers[0], batch.by_distance[0], product, batch.importance[0]};
 }
 
-bool importance_is_out_of_sight(const importance_inputs *inputs, uint32_t index) {
+bool importance_is_out_of_sight(const score_inputs *inputs, uint32_t index) {
   const agent_row *row = &inputs->store->rows[index];
   const agent_place *place = &inputs->store->places[index];
   if (inputs->factors || row->importance != row->floor || inputs->types->types[row->type].def.model_importance)

@@ -12,15 +12,21 @@
 #include "agents/types.h"
 #include "plan/factors.h"
 
+struct ready_set;
+struct class_table;
+
 enum { IMPORTANCE_BATCH_MAX = 64 };
 
-typedef struct importance_inputs {
-  const agent_store *store;
+/* What the score works on. */
+typedef struct score_inputs {
+  agent_store *store;
   const type_table *types;
   const struct space *space;
-  const observer_table *observers;
+  observer_table *observers;
+  struct class_table *classes;
+  struct ready_set *ready;
   const importance_weights *factors; /* null: importance is the product */
-} importance_inputs;
+} score_inputs;
 
 typedef struct importance_batch {
   uint32_t count;
@@ -35,30 +41,22 @@ typedef struct importance_batch {
   uint32_t refused_type; /* the type of the last of them */
 } importance_batch;
 
-/* An area of which several batches are judged in turn: the observers that matter in it are found once. */
+/* An area of which several batches are judged in turn: the observers that matter in it are found once. It begins as a
+ * rectangle of the ground plane, with no observers known. */
 typedef struct importance_area {
   query_box box; /* its heights are those of the batch for which `around` was found, and some more */
   bool known;
   observer_query around;
 } importance_area;
 
-/* A rectangle of the ground plane, from a corner. */
-typedef struct importance_part {
-  double corner_x, corner_y;
-  float low_x, low_y, high_x, high_y;
-} importance_part;
-
-/* Enters a part of the ground plane. No observers are found yet. */
-void importance_enter(importance_area *area, const importance_part *part, uint32_t partition);
-
 /* Importance by distance of agents in the area whose x, y and z are set. */
-void importance_together(const importance_inputs *inputs, importance_area *area, importance_batch *batch);
+void importance_together(const score_inputs *inputs, importance_area *area, importance_batch *batch);
 
 /* Importance by distance of agents anywhere. */
-void importance_apart(const importance_inputs *inputs, importance_batch *batch);
+void importance_apart(const score_inputs *inputs, importance_batch *batch);
 
 /* Importance from by_distance and everything else. With factors it also writes the agents' own importance. */
-void importance_finish(const importance_inputs *inputs, importance_batch *batch);
+void importance_finish(const score_inputs *inputs, importance_batch *batch);
 
 /* How an agent's importance comes about, step by step, before the floor. */
 struct importance_steps {
@@ -69,9 +67,9 @@ struct importance_steps {
 };
 
 /* Finds one agent's importance and changes nothing. */
-struct importance_steps importance_explain(const importance_inputs *inputs, uint32_t index);
+struct importance_steps importance_explain(const score_inputs *inputs, uint32_t index);
 
 /* Whether an agent has only the importance that the designer gave it, and no observer is near: nothing to find out. */
-bool importance_is_out_of_sight(const importance_inputs *inputs, uint32_t index);
+bool importance_is_out_of_sight(const score_inputs *inputs, uint32_t index);
 
 #endif

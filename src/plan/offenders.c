@@ -5,8 +5,8 @@
 #include <string.h>
 
 void offenders_create(struct offenders *offenders, uint32_t agents_max, uint32_t types_max, struct arena *arena) {
-  offenders->places = arena_reserve(arena, agents_max, sizeof *offenders->places);
-  offenders->types = arena_reserve(arena, types_max, sizeof *offenders->types);
+  ARENA_ARRAY(arena, offenders->places, agents_max);
+  ARENA_ARRAY(arena, offenders->types, types_max);
 }
 
 void offenders_count(struct offenders *offenders, uint32_t type, uint32_t more, uint64_t samples, uint64_t now_ns) {

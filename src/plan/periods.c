@@ -8,8 +8,8 @@
 void periods_create(struct periods *periods, const class_table *classes, const muster_world_def *def,
                     struct arena *arena) {
   *periods = (struct periods){.elastic = def->elastic, .wish_part = (double)def->wish_part};
-  periods->kinds = arena_reserve(arena, classes->maximum, sizeof *periods->kinds);
-  periods->due = arena_reserve(arena, def->agents_max + LIST_BLOCK_AGENTS, sizeof *periods->due);
+  ARENA_ARRAY(arena, periods->kinds, classes->maximum);
+  ARENA_ARRAY(arena, periods->due, def->agents_max + LIST_BLOCK_AGENTS);
 }
 
 static fit_rule rule_of(const struct periods *periods) {
@@ -184,42 +184,33 @@ static void learn_events(agent_class *class, uint64_t elapsed_ns) {
   class->events = 0;
 }
 
+/* Advances the clocks of all classes. Where activation is planned, also learns how fast each clock runs, and the mean
+ * load of a beat. */
 static void advance(class_table *classes, uint64_t elapsed_ns) {
-  for (uint32_t i = 0; i < classes->active_count; i++) {
-    agent_class *class = &classes->classes[classes->active[i]];
-    if (!classes->frozen[class->type]) wheel_advance(class, elapsed_ns);
-    learn_events(class, elapsed_ns);
-  }
-}
-
-/* The same where activation is planned: also learns how fast each clock runs, and the mean load of a beat. */
-static void advance_planned(class_table *classes, uint64_t elapsed_ns) {
   activation_book *book = &classes->activation;
-  uint32_t beats = activation_turn(book, elapsed_ns);
+  bool planned = book->delay_max > 0;
+  uint32_t beats = planned ? activation_turn(book, elapsed_ns) : 0;
   double load_ns = 0;
   for (uint32_t i = 0; i < classes->active_count; i++) {
     agent_class *class = &classes->classes[classes->active[i]];
     uint64_t before_ns = class->clock_ns;
     if (!classes->frozen[class->type]) wheel_advance(class, elapsed_ns);
     learn_events(class, elapsed_ns);
-    if (class->elapsed == MUSTER_ELAPSED_EVENTS || class->clock_ns == before_ns) continue;
+    if (!planned || class->elapsed == MUSTER_ELAPSED_EVENTS || class->clock_ns == before_ns) continue;
     if (class->pace.beat_ns > 0)
       activation_pace_on(&class->pace, class->clock_ns - before_ns, beats);
     else
       class->pace = activation_pace_of(book->pace.beat_ns * class->rate, book->pace.late);
     load_ns += (double)class->members * (double)class->cost_ns * class->pace.beat_ns * (double)class->per_nominal;
   }
-  if (elapsed_ns) book->mean_ns = (int64_t)load_ns;
+  if (planned && elapsed_ns) book->mean_ns = (int64_t)load_ns;
 }
 
 uint32_t periods_release(struct periods *periods, class_table *classes, agent_store *store, ready_set *ready,
                          uint64_t elapsed_ns, uint32_t most, uint64_t now_ns, uint64_t frame) {
   enum { AHEAD = 12 };
   uint32_t active = classes->active_count, due = 0;
-  if (classes->activation.delay_max)
-    advance_planned(classes, elapsed_ns);
-  else
-    advance(classes, elapsed_ns);
+  advance(classes, elapsed_ns);
   periods->next = periods->next + 1 < active ? periods->next + 1 : 0;
   /* Agents that are due for certain come before a slot of agents of which most are not due yet. */
   uint32_t count = take_agents(periods, classes, wheel_empty_passed, 0, most);

@@ -6,8 +6,8 @@ void phases_create(phase_table *table, uint32_t delay_max, uint32_t types_max, u
                    struct arena *arena) {
   *table = (phase_table){.delay_max = delay_max};
   if (!delay_max) return;
-  table->types = arena_reserve(arena, types_max, sizeof *table->types);
-  table->places = arena_reserve(arena, agents_max, sizeof *table->places);
+  ARENA_ARRAY(arena, table->types, types_max);
+  ARENA_ARRAY(arena, table->places, agents_max);
 }
 
 static uint32_t cycle_of(const set_table *sets) {
@@ -31,8 +31,8 @@ void phases_register(phase_table *table, uint32_t type, const set_table *sets, c
   struct type_phases *phases = &table->types[type];
   *phases = (struct type_phases){0};
   if (cycle < 2 || cycle > PHASE_CYCLE_MAX) return;
-  phases->cost_ns = arena_reserve(arena, cycle, sizeof *phases->cost_ns);
-  phases->load_ns = arena_reserve(arena, cycle, sizeof *phases->load_ns);
+  ARENA_ARRAY(arena, phases->cost_ns, cycle);
+  ARENA_ARRAY(arena, phases->load_ns, cycle);
   if (arena->failed) return;
   phases->cycle = cycle;
   for (uint32_t i = 0; i < sets->count; i++) {

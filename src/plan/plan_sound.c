@@ -7,14 +7,14 @@ static bool name_class(const class_table *classes, const agent_store *store, sou
   for (uint32_t number = 0; number < classes->count; number++) {
     const agent_class *class = &classes->classes[number];
     uint32_t members = 0, in_band[MUSTER_BANDS] = {0};
-    for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX; i++) {
+    for (uint32_t i = 0; store_finds(store, &i); i++) {
       const agent_row *row = &store->rows[i];
       if (row->class != number || row->status == AGENT_QUARANTINED) continue;
       members++;
       in_band[band_of(row->importance)]++;
     }
-    SOUND(found, members == class->members, "class %u (type %u, level %u) has %u members, counted as %u", number,
-          class->type, class->level, members, class->members);
+    SOUND_EQUAL(found, members, class->members, "class %u (type %u, level %u) has %u members, counted as %u", number,
+                class->type, class->level);
     for (uint32_t band = 0; band < MUSTER_BANDS; band++)
       SOUND(found, in_band[band] == class->in_band[band], "class %u has %u members in band %u, counted as %u", number,
             in_band[band], band, class->in_band[band]);
@@ -28,7 +28,7 @@ static void tally_members(const class_table *classes, struct tally *told, uint32
   for (uint32_t i = 0; i < classes->count && !found->broken; i++) {
     const agent_class *class = &classes->classes[i];
     with_members += class->members > 0;
-    SOUND(found, class->number == i, "class %u says that it is class %u", i, class->number);
+    SOUND_EQUAL(found, i, class->number, "class %u says that it is class %u");
     SOUND(found,
           !class->members ||
               (class->active_position < classes->active_count && classes->active[class->active_position] == i),
@@ -39,20 +39,19 @@ static void tally_members(const class_table *classes, struct tally *told, uint32
     }
     tally_add_times(told, UINT32_MAX + (uint64_t)i, class->members);
   }
-  SOUND(found, with_members == classes->active_count, "%u classes have members, and %u are active", with_members,
-        classes->active_count);
+  SOUND_EQUAL(found, with_members, classes->active_count, "%u classes have members, and %u are active");
 }
 
 bool classes_are_sound(const class_table *classes, const agent_store *store, soundness *found) {
   struct tally told = {0}, seen = {0};
   uint32_t in_band[MUSTER_BANDS] = {0};
   tally_members(classes, &told, in_band, found);
-  for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX && !found->broken; i++) {
+  for (uint32_t i = 0; store_finds(store, &i) && !found->broken; i++) {
     const agent_row *row = &store->rows[i];
     if (!SOUND(found, row->class < classes->count, "agent %u is of class %u of %u", i, row->class, classes->count))
       break;
-    SOUND(found, classes->classes[row->class].type == row->type, "agent %u is of type %u and of a class of type %u", i,
-          row->type, classes->classes[row->class].type);
+    SOUND_EQUAL(found, row->type, classes->classes[row->class].type, "agent %u is of type %u and of a class of type %u",
+                i);
     if (row->status == AGENT_QUARANTINED) continue;
     tally_add(&seen, row->class * MUSTER_BANDS + band_of(row->importance));
     tally_add(&seen, UINT32_MAX + (uint64_t)row->class);
@@ -72,9 +71,8 @@ static bool hangs_right(const class_table *classes, const agent_row *row, uint32
     return false;
   uint32_t owner = lists_block_of(&classes->lists, row->spot)->owner, slot = owner % WHEEL_SLOTS;
   uint32_t number = owner / (WHEEL_LISTS * WHEEL_SLOTS), shard = owner / WHEEL_SLOTS % WHEEL_LISTS;
-  return SOUND(found, number == row->class, "agent %u is of class %u and in a wheel of class %u", agent, row->class,
-               number) &&
-         SOUND(found, sound_has_bit(classes->classes[number].occupied[shard], slot),
+  return SOUND_EQUAL(found, row->class, number, "agent %u is of class %u and in a wheel of class %u", agent) &&
+         SOUND(found, bits_has(classes->classes[number].occupied[shard], slot),
                "agent %u is in slot %u of class %u, which is marked as empty", agent, slot, number);
 }
 
@@ -94,7 +92,7 @@ static uint32_t count_wheel(const list_look *look, const agent_class *class, sou
 bool wheels_are_sound(const class_table *classes, const agent_store *store, soundness *found) {
   list_look look = {.lists = &classes->lists, .store = store, .name = "the wheels", .status = AGENT_WAITING};
   uint32_t waiting = 0, hanging = 0;
-  for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX && !found->broken; i++) {
+  for (uint32_t i = 0; store_finds(store, &i) && !found->broken; i++) {
     const agent_row *row = &store->rows[i];
     if (row->status != AGENT_WAITING || !row->spot) continue;
     hangs_right(classes, row, i, found);
@@ -102,7 +100,7 @@ bool wheels_are_sound(const class_table *classes, const agent_store *store, soun
   }
   for (uint32_t i = 0; i < classes->count && !found->broken; i++)
     hanging += count_wheel(&look, &classes->classes[i], found);
-  return SOUND(found, waiting == hanging, "%u agents wait in wheels that hold %u", waiting, hanging);
+  return SOUND_EQUAL(found, waiting, hanging, "%u agents wait in wheels that hold %u");
 }
 
 /* ------------------------------------------------------------------------------------------------------------ ready */
@@ -135,9 +133,9 @@ static void count_in_queue(const ready_set *ready, const agent_row *row, uint32_
   SOUND(found, row->queued == (ready->waiting.stamps[agent] != 0),
         "agent %u is %sin the line by release and does not know it", agent, row->queued ? "not " : "");
   SOUND(found, waits || !row->queued, "agent %u is %s and in the line by release", agent,
-        agent_status_name((agent_status)row->status));
+        agent_status_name(row->status));
   SOUND(found, row->status == AGENT_READY || !ready->woken.stamps[agent], "agent %u is %s and in the line of the woken",
-        agent, agent_status_name((agent_status)row->status));
+        agent, agent_status_name(row->status));
 }
 
 static void plan_sound_count_ready(const ready_set *ready, const agent_row *row, uint32_t agent, ready_counts *counts,
@@ -165,8 +163,7 @@ static void plan_sound_count_ready(const ready_set *ready, const agent_row *row,
 
 static uint32_t count_bucket(const list_look *look, const ready_set *ready, uint32_t bucket, soundness *found) {
   uint32_t count = list_is_sound(look, ready->lists[bucket], bucket, found);
-  SOUND(found, count == ready->counts[bucket], "bucket %u of the ring has %u agents, counted as %u", bucket, count,
-        ready->counts[bucket]);
+  SOUND_EQUAL(found, count, ready->counts[bucket], "bucket %u of the ring has %u agents, counted as %u", bucket);
   SOUND(found, count || bucket == READY_OLDER, "bucket %u of the ring is empty and not marked so", bucket);
   return count;
 }
@@ -177,7 +174,7 @@ static void check_ring(const ready_set *ready, const agent_store *store, uint32_
   for (uint32_t word = 0; word < READY_BUCKETS / 64; word++)
     for (uint64_t left = ready->occupied[word]; left && !found->broken; left &= left - 1)
       count += count_bucket(&look, ready, word * 64 + (uint32_t)__builtin_ctzll(left), found);
-  SOUND(found, count == in_ring, "%u agents are READY in the ring, which holds %u", in_ring, count);
+  SOUND_EQUAL(found, in_ring, count, "%u agents are READY in the ring, which holds %u");
 }
 
 /* Every fresh agent is among the keys of the fresh. Keys may also name agents that have been admitted or are gone. */
@@ -197,7 +194,7 @@ static void check_fresh(const ready_set *ready, const agent_store *store, uint32
 bool ready_is_sound(const ready_set *ready, const agent_store *store, soundness *found) {
   ready_counts counts = {0};
   struct tally types = {0};
-  for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX && !found->broken; i++) {
+  for (uint32_t i = 0; store_finds(store, &i) && !found->broken; i++) {
     const agent_row *row = &store->rows[i];
     count_in_queue(ready, row, i, &counts, found);
     if (row->status == AGENT_READY) plan_sound_count_ready(ready, row, i, &counts, found);
@@ -238,25 +235,23 @@ bool timers_are_sound(const struct timers *timers, uint32_t high, const char *na
 
 bool score_is_sound(const score_board *board, const agent_store *store, soundness *found) {
   struct tally told = {0}, seen = {0};
-  for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX; i++)
-    tally_add(&seen, store->rows[i].importance >> 8);
+  for (uint32_t i = 0; store_finds(store, &i); i++) tally_add(&seen, store->rows[i].importance >> 8);
   for (uint32_t i = 0; i < IMPORTANCE_BINS; i++) tally_add_times(&told, i, board->importance[i]);
   SOUND(found, tally_equals(&told, &seen), "%u active agents are not in the bins of importance that are counted",
         store->active_count);
   for (uint32_t i = 0; i < board->noted_count && !found->broken; i++) {
     uint32_t agent = board->noted[((uint64_t)board->noted_head + i) % board->noted_max];
-    SOUND(found, agent < board->noted_max && sound_has_bit(board->noted_bits, agent),
+    SOUND(found, agent < board->noted_max && bits_has(board->noted_bits, agent),
           "agent %u is noted for the score and not marked", agent);
   }
-  uint64_t marked = sound_bits(board->noted_bits, (board->noted_max + 63) / 64);
-  return SOUND(found, marked == board->noted_count, "%u agents are marked for the score, and %u noted",
-               (uint32_t)marked, board->noted_count);
+  uint32_t marked = sound_bits(board->noted_bits, bits_words(board->noted_max));
+  return SOUND_EQUAL(found, marked, board->noted_count, "%u agents are marked for the score, and %u noted");
 }
 
 bool shedding_is_sound(const struct shedding *shedding, const agent_store *store, soundness *found) {
   uint32_t shed = 0;
-  for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX; i++) shed += store->shed[i] > 0;
-  return SOUND(found, shed == shedding->shed, "%u agents are lowered by pressure, counted as %u", shed, shedding->shed);
+  for (uint32_t i = 0; store_finds(store, &i); i++) shed += store->shed[i] > 0;
+  return SOUND_EQUAL(found, shed, shedding->shed, "%u agents are lowered by pressure, counted as %u");
 }
 
 bool offenders_are_sound(const struct offenders *offenders, const agent_store *store, soundness *found) {
@@ -267,6 +262,6 @@ bool offenders_are_sound(const struct offenders *offenders, const agent_store *s
     SOUND(found, agent < store->maximum && store_is_active(store, agent) && offenders->places[agent] == i + 1,
           "agent %u is offender %u and does not know it, or gone", agent, i);
   }
-  for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX; i++) placed += offenders->places[i] > 0;
-  return SOUND(found, placed == offenders->count, "%u agents are offenders, counted as %u", placed, offenders->count);
+  for (uint32_t i = 0; store_finds(store, &i); i++) placed += offenders->places[i] > 0;
+  return SOUND_EQUAL(found, placed, offenders->count, "%u agents are offenders, counted as %u");
 }

@@ -156,13 +156,12 @@ static inline void admit(struct filling *filling, uint32_t index) {
   append(filling, estimate, type, entry);
 }
 
-/* The first in the queue by release, if it has waited for more than twice the guarantee; else UINT32_MAX. */
-static uint32_t find_overdue(const struct filling *filling) {
-  uint32_t place = filling->ready->waiting.head, index;
-  while ((index = ready_next_waiting(filling->ready, &place)) != UINT32_MAX) {
+/* The next agent in the queue by release that waits to be admitted and has waited `least_ns` or longer. */
+static uint32_t next_waiting(const struct filling *filling, uint32_t *place, double least_ns) {
+  uint32_t index;
+  while ((index = ready_next_waiting(filling->ready, place)) != UINT32_MAX) {
     const agent_row *row = &filling->store->rows[index];
-    double waited_ns = (double)(filling->limits->now_ns - row->first_due_ns);
-    if (waited_ns <= 2.0 * filling->ready->weights.guarantee_ns) return UINT32_MAX;
+    if ((double)(filling->limits->now_ns - row->first_due_ns) < least_ns) return UINT32_MAX;
     if (row->status == AGENT_READY) return index;
   }
   return UINT32_MAX;
@@ -180,7 +179,9 @@ static void admit_surely(struct filling *filling, uint32_t index) {
 
 /* An overdue agent comes before even the woken ones. One in a frame, so that the woken lose no more than that. */
 static void admit_overdue(struct filling *filling) {
-  uint32_t index = rank_is_full(filling) ? UINT32_MAX : find_overdue(filling);
+  uint32_t place = filling->ready->waiting.head, index;
+  if (rank_is_full(filling)) return;
+  index = next_waiting(filling, &place, 2.0 * filling->ready->weights.guarantee_ns + 1.0); /* more than twice S */
   if (index != UINT32_MAX) admit_surely(filling, index);
 }
 
@@ -192,14 +193,7 @@ static void admit_woken(struct filling *filling) {
 
 /* The next agent in the queue by release that has waited longer than the guarantee. */
 static uint32_t next_guaranteed(const struct filling *filling, uint32_t *place) {
-  uint32_t index;
-  while ((index = ready_next_waiting(filling->ready, place)) != UINT32_MAX) {
-    const agent_row *row = &filling->store->rows[index];
-    double waited_ns = (double)(filling->limits->now_ns - row->first_due_ns);
-    if (waited_ns < filling->ready->weights.guarantee_ns) return UINT32_MAX;
-    if (row->status == AGENT_READY) return index;
-  }
-  return UINT32_MAX;
+  return next_waiting(filling, place, filling->ready->weights.guarantee_ns);
 }
 
 static void admit_guaranteed(struct filling *filling) {

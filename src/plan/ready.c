@@ -1,6 +1,7 @@
 #include "plan/ready.h"
 
 #include "base/assert.h"
+#include "base/lesser.h"
 
 #include <math.h>
 #include <string.h>
@@ -66,13 +67,13 @@ void ready_create(ready_set *ready, const muster_world_def *def, const type_tabl
   lists_create(&ready->members, 1, def->agents_max, arena);
   fifo_create(&ready->woken, def->agents_max, arena);
   fifo_create(&ready->waiting, def->agents_max, arena);
-  ready->fresh = arena_reserve(arena, READY_FRESH_MAX, sizeof *ready->fresh);
-  ready->fresh_too = arena_reserve(arena, READY_FRESH_MAX, sizeof *ready->fresh_too);
-  ready->counts_of = arena_reserve(arena, types->maximum, sizeof *ready->counts_of);
-  ready->released_of = arena_reserve(arena, types->maximum, sizeof *ready->released_of);
-  ready->aside = arena_reserve(arena, def->agents_max, sizeof *ready->aside);
-  ready->sorted = arena_reserve(arena, READY_SORTED_MAX, sizeof *ready->sorted);
-  ready->sorted_too = arena_reserve(arena, READY_SORTED_MAX, sizeof *ready->sorted_too);
+  ARENA_ARRAY(arena, ready->fresh, READY_FRESH_MAX);
+  ARENA_ARRAY(arena, ready->fresh_too, READY_FRESH_MAX);
+  ARENA_ARRAY(arena, ready->counts_of, types->maximum);
+  ARENA_ARRAY(arena, ready->released_of, types->maximum);
+  ARENA_ARRAY(arena, ready->aside, def->agents_max);
+  ARENA_ARRAY(arena, ready->sorted, READY_SORTED_MAX);
+  ARENA_ARRAY(arena, ready->sorted_too, READY_SORTED_MAX);
 }
 
 int64_t ready_progress_lead_ns(const ready_set *ready, const agent_row *row) {
@@ -128,20 +129,15 @@ static float progress_of(const ready_set *ready, const agent_row *row) {
   return (float)row->atom_next / (float)(type->parallel_atoms + 1);
 }
 
-/* fminf would be a call, for each update. */
-static inline float smaller_of(float one, float other) {
-  return one < other ? one : other;
-}
-
 int64_t ready_deadline(const ready_set *ready, const agent_row *row) {
   const agent_class *class = &ready->classes[row->class];
   const ready_weights *weights = &ready->weights;
   float period_ns = class->elapsed == MUSTER_ELAPSED_EVENTS ? (float)weights->guarantee_ns : class->period_ns;
-  float wake_ns = smaller_of(period_ns * (1.0f / 8.0f), (float)weights->guarantee_ns * (1.0f / 64.0f));
+  float wake_ns = lesser(period_ns * (1.0f / 8.0f), (float)weights->guarantee_ns * (1.0f / 64.0f));
   float part = 1.0f - (float)row->importance * weights->importance_share + (float)row->runs * weights->runs_share;
   if (row->atom_next | row->owes) part -= weights->progress_share * progress_of(ready, row);
-  part = part > READY_TURN_LEAST ? smaller_of(part, READY_TURN_MOST) : READY_TURN_LEAST; /* whatever the weights */
-  float ahead_ns = row->woken ? smaller_of(part * period_ns, wake_ns) : part * period_ns;
+  part = part > READY_TURN_LEAST ? lesser(part, READY_TURN_MOST) : READY_TURN_LEAST; /* whatever the weights */
+  float ahead_ns = row->woken ? lesser(part * period_ns, wake_ns) : part * period_ns;
   int64_t deadline = (int64_t)row->first_due_ns + (int64_t)ahead_ns;
   if (!row->reacts || !ready->reacting) return deadline;
   int64_t react_by = (int64_t)ready->reacting->alarms[row - ready->reacting->rows].react_by_ns;
@@ -162,7 +158,7 @@ static uint32_t bucket_of(const ready_set *ready, int64_t number) {
 static void bucket_add(ready_set *ready, agent_store *store, uint32_t bucket, uint32_t index) {
   store->rows[index].spot = lists_add(&ready->members, 0, &ready->lists[bucket], bucket, index);
   ready->counts[bucket]++;
-  if (bucket < READY_BUCKETS) ready->occupied[bucket / 64] |= 1ull << (bucket % 64);
+  if (bucket < READY_BUCKETS) bits_set(ready->occupied, bucket);
 }
 
 /* Puts an agent into the ring. */
@@ -178,17 +174,22 @@ static void count_in(ready_set *ready, agent_row *row) {
   ready->begun += (row->atom_next | row->owes) > 0;
 }
 
-/* Empties a bucket; its agents are filed anew. */
-static void refile(ready_set *ready, agent_store *store, uint32_t bucket) {
-  agent_list list = ready->lists[bucket];
-  ready->lists[bucket] = 0;
-  ready->counts[bucket] = 0;
-  if (bucket < READY_BUCKETS) ready->occupied[bucket / 64] &= ~(1ull << (bucket % 64));
+/* Files the agents of a list anew, and gives the list back. */
+static void refile_list(ready_set *ready, agent_store *store, agent_list list) {
   while (list) {
     const list_block *block = lists_last(&ready->members, list);
     for (uint32_t i = 0; i < block->count; i++) file(ready, store, block->agents[i]);
     lists_drop_last(&ready->members, 0, &list);
   }
+}
+
+/* Empties a bucket; its agents are filed anew. */
+static void refile(ready_set *ready, agent_store *store, uint32_t bucket) {
+  agent_list list = ready->lists[bucket];
+  ready->lists[bucket] = 0;
+  ready->counts[bucket] = 0;
+  if (bucket < READY_BUCKETS) bits_clear(ready->occupied, bucket);
+  refile_list(ready, store, list);
 }
 
 static int64_t window_low(const ready_set *ready) {
@@ -218,12 +219,7 @@ static void refile_all(ready_set *ready, agent_store *store) {
   memset(ready->lists, 0, sizeof ready->lists);
   memset(ready->counts, 0, sizeof ready->counts);
   memset(ready->occupied, 0, sizeof ready->occupied);
-  for (uint32_t bucket = 0; bucket < READY_LISTS; bucket++)
-    while (lists[bucket]) {
-      const list_block *block = lists_last(&ready->members, lists[bucket]);
-      for (uint32_t i = 0; i < block->count; i++) file(ready, store, block->agents[i]);
-      lists_drop_last(&ready->members, 0, &lists[bucket]);
-    }
+  for (uint32_t bucket = 0; bucket < READY_LISTS; bucket++) refile_list(ready, store, lists[bucket]);
 }
 
 void ready_widen(ready_set *ready, agent_store *store, uint64_t longest_ns) {
@@ -301,7 +297,7 @@ static void leave_ring(ready_set *ready, agent_store *store, uint32_t index) {
   if (moved != UINT32_MAX) store->rows[moved].spot = row->spot;
   row->spot = 0;
   ready->counts[bucket]--;
-  if (bucket < READY_BUCKETS && !ready->lists[bucket]) ready->occupied[bucket / 64] &= ~(1ull << (bucket % 64));
+  if (bucket < READY_BUCKETS && !ready->lists[bucket]) bits_clear(ready->occupied, bucket);
 }
 
 void ready_leave(ready_set *ready, agent_store *store, uint32_t index) {

@@ -25,19 +25,15 @@ void score_create(score_board *board, const muster_world_def *def, struct arena 
   uint32_t units = (1 + LEAPS_PART) * SCORE_UNITS_MAX, agents = units + 2 * (SCORE_CROWD + LIST_BLOCK_AGENTS);
   uint32_t items = units / PLOT_UNITS + agents / IMPORTANCE_BATCH_MAX + 4;
   field_create(&board->field, def->observers_max, (double)def->cell_m, arena);
-  board->types = arena_reserve(arena, def->types_max, sizeof *board->types);
-  board->type_refused = arena_reserve(arena, def->types_max, sizeof *board->type_refused);
-  board->noted = arena_reserve(arena, def->agents_max, sizeof *board->noted);
-  board->noted_bits = arena_reserve(arena, (def->agents_max + 63) / 64, sizeof *board->noted_bits);
-  board->items = arena_reserve(arena, items, sizeof *board->items);
-  board->agents = arena_reserve(arena, agents, sizeof *board->agents);
-  board->cells = arena_reserve(arena, agents, sizeof *board->cells);
-  board->lows = arena_reserve(arena, agents, sizeof *board->lows);
-  board->changes = arena_reserve(arena, agents, sizeof *board->changes);
-}
-
-static importance_inputs score_importance_inputs(const score_inputs *inputs) {
-  return (importance_inputs){inputs->store, inputs->types, inputs->space, inputs->observers, inputs->factors};
+  ARENA_ARRAY(arena, board->types, def->types_max);
+  ARENA_ARRAY(arena, board->type_refused, def->types_max);
+  ARENA_ARRAY(arena, board->noted, def->agents_max);
+  ARENA_ARRAY(arena, board->noted_bits, bits_words(def->agents_max));
+  ARENA_ARRAY(arena, board->items, items);
+  ARENA_ARRAY(arena, board->agents, agents);
+  ARENA_ARRAY(arena, board->cells, agents);
+  ARENA_ARRAY(arena, board->lows, agents);
+  ARENA_ARRAY(arena, board->changes, agents);
 }
 
 static void learn_types(score_board *board, const type_table *types) {
@@ -54,65 +50,64 @@ static void count_refused(score_board *board, uint32_t refused, uint32_t type) {
 /* --------------------------------------------------------------------------------------------------- single agents */
 
 /* Importance of one agent, now. */
-static float score_one(score_board *board, const score_inputs *inputs, uint32_t index) {
-  importance_inputs scoring = score_importance_inputs(inputs);
+static float score_one(score_board *board, uint32_t index) {
   importance_batch batch;
   batch.count = 1;
   batch.agents[0] = index;
-  learn_types(board, inputs->types);
-  importance_apart(&scoring, &batch);
-  importance_finish(&scoring, &batch);
+  learn_types(board, board->inputs.types);
+  importance_apart(&board->inputs, &batch);
+  importance_finish(&board->inputs, &batch);
   count_refused(board, batch.refused, batch.refused_type);
-  uint32_t cell = field_find(&board->field, &inputs->store->places[index]);
+  uint32_t cell = field_find(&board->field, &board->inputs.store->places[index]);
   if (cell != FIELD_NO_CELL) field_lower(&board->field, cell, field_low_of(batch.by_distance[0]));
   return batch.importance[0];
 }
 
-void score_new_agent(score_board *board, const score_inputs *inputs, uint32_t index) {
-  agent_row *row = &inputs->store->rows[index];
-  row->importance = share_of(score_one(board, inputs, index));
-  agent_class *class = grade_new(inputs->classes, inputs->types, &board->types[row->type], row);
+void score_new_agent(score_board *board, uint32_t index) {
+  agent_row *row = &board->inputs.store->rows[index];
+  row->importance = share_of(score_one(board, index));
+  agent_class *class = grade_new(board->inputs.classes, board->inputs.types, &board->types[row->type], row);
   row->class = class->number;
-  classes_join(inputs->classes, class, row->importance);
+  classes_join(board->inputs.classes, class, row->importance);
   board->importance[row->importance >> 8]++;
 }
 
-void score_forget_agent(score_board *board, const score_inputs *inputs, uint32_t index) {
-  const agent_row *row = &inputs->store->rows[index];
+void score_forget_agent(score_board *board, uint32_t index) {
+  const agent_row *row = &board->inputs.store->rows[index];
   board->importance[row->importance >> 8]--;
-  classes_leave(inputs->classes, &inputs->classes->classes[row->class], row->importance);
+  classes_leave(board->inputs.classes, &board->inputs.classes->classes[row->class], row->importance);
 }
 
-static void score_apply_change(score_board *board, const score_inputs *inputs, const grade_change *change) {
+static void score_apply_change(score_board *board, const grade_change *change) {
   board->importance[change->before >> 8]--;
   board->importance[change->after >> 8]++;
-  grade_move_band(inputs->classes, inputs->store, change);
+  grade_move_band(board->inputs.classes, board->inputs.store, change);
   if (change->level == GRADE_LATER)
     score_note(board, change->agent);
   else
-    grade_apply(inputs->classes, inputs->types, inputs->store, inputs->ready, change);
+    grade_apply(board->inputs.classes, board->inputs.types, board->inputs.store, board->inputs.ready, change);
 }
 
-void score_tuned_agent(score_board *board, const score_inputs *inputs, uint32_t index) {
+void score_tuned_agent(score_board *board, uint32_t index) {
   grade_change change;
-  float importance = score_one(board, inputs, index);
-  const grade_type *type = &board->types[inputs->store->rows[index].type];
-  if (grade_decide(inputs->classes, type, inputs->store, index, importance, true, &change))
-    score_apply_change(board, inputs, &change);
+  float importance = score_one(board, index);
+  const grade_type *type = &board->types[board->inputs.store->rows[index].type];
+  if (grade_decide(board->inputs.classes, type, board->inputs.store, index, importance, true, &change))
+    score_apply_change(board, &change);
 }
 
 static bool is_noted(const score_board *board, uint32_t index) {
-  return board->noted_bits[index / 64] >> (index % 64) & 1;
+  return bits_has(board->noted_bits, index);
 }
 
 static void forget_note(score_board *board, uint32_t index) {
-  board->noted_bits[index / 64] &= ~(1ull << (index % 64));
+  bits_clear(board->noted_bits, index);
 }
 
 void score_note(score_board *board, uint32_t index) {
   ASSERT(index < board->noted_max);
   if (is_noted(board, index)) return;
-  board->noted_bits[index / 64] |= 1ull << (index % 64);
+  bits_set(board->noted_bits, index);
   uint64_t at = (uint64_t)board->noted_head + board->noted_count++;
   board->noted[at % board->noted_max] = index;
 }
@@ -120,19 +115,14 @@ void score_note(score_board *board, uint32_t index) {
 /* ----------------------------------------------------------------------------------------------- what is to be done */
 
 /* Begins one round over all agents from where the cursor is. */
-void score_everybody(score_board *board, const score_inputs *inputs) {
-  board->cursor_left = inputs->store->high;
+void score_everybody(score_board *board) {
+  board->cursor_left = board->inputs.store->high;
   board->rounds++;
 }
 
-static bool touch_source(score_board *board, const observer_source *source, uint32_t *scanned) {
-  field_view view = {source->position, source->near_m, source->far_m, source->partition};
-  return !source->written || field_touch(&board->field, &view, FIELD_MUCH, scanned);
-}
-
-static bool touch_row(score_board *board, const observer_row *row, uint32_t *scanned) {
-  field_view view = {row->position, row->near_m, row->far_m, row->partition};
-  return !row->present || field_touch(&board->field, &view, FIELD_MUCH, scanned);
+/* Touches the cells that an observer sees, if it is anywhere. */
+static bool touch(score_board *board, bool there, const field_view *view, uint32_t *scanned) {
+  return !there || field_touch(&board->field, view, FIELD_MUCH, scanned);
 }
 
 /* Whether the source is an earlier place of this same observer, not of another one that had its index before. */
@@ -152,27 +142,29 @@ static bool touch_way(score_board *board, const observer_source *source, const o
 }
 
 static bool touch_both(score_board *board, const observer_source *source, const observer_row *row, uint32_t *scanned) {
-  bool left = touch_source(board, source, scanned);
-  return touch_row(board, row, scanned) && left;
+  const field_view before = {source->position, source->near_m, source->far_m, source->partition};
+  const field_view now = {row->position, row->near_m, row->far_m, row->partition};
+  bool left = touch(board, source->written, &before, scanned);
+  return touch(board, row->present, &now, scanned) && left;
 }
 
-static void shape_cubes(score_board *board, const score_inputs *inputs) {
-  float edge_m = inputs->observers->shortest_m * SCORE_STEP, least_m = (float)inputs->space->cell_m / 64.0f;
+static void shape_cubes(score_board *board) {
+  float edge_m = board->inputs.observers->shortest_m * SCORE_STEP, least_m = (float)board->inputs.space->cell_m / 64.0f;
   board->cubes_per_m = 1.0f / (edge_m > least_m ? edge_m : least_m);
 }
 
 /* Counts observers anew: those that came or went may change the usual far_m, and the field with it. */
-static void score_count_observers(score_board *board, const score_inputs *inputs) {
-  observer_table *observers = inputs->observers;
+static void score_count_observers(score_board *board) {
+  observer_table *observers = board->inputs.observers;
   if (observers->counted) return;
   observers_count(observers);
-  shape_cubes(board, inputs);
-  if (field_shape(&board->field, observers->typical_far_m)) score_everybody(board, inputs);
+  shape_cubes(board);
+  if (field_shape(&board->field, observers->typical_far_m)) score_everybody(board);
 }
 
 /* Writes observers of a queue; lists the plots where that may change something. */
-static void write_observers(score_board *board, const score_inputs *inputs, uint32_t which, uint32_t limit) {
-  observer_table *observers = inputs->observers;
+static void write_observers(score_board *board, uint32_t which, uint32_t limit) {
+  observer_table *observers = board->inputs.observers;
   while (board->units < limit) {
     uint32_t index = observers_next(observers, which), scanned = 0;
     if (index == OBSERVER_NONE) return;
@@ -180,32 +172,32 @@ static void write_observers(score_board *board, const score_inputs *inputs, uint
     const observer_row *row = &observers->rows[index];
     bool walks = which == OBSERVER_WALKS && is_same(source, row);
     bool touched = walks ? touch_way(board, source, row, &scanned) : touch_both(board, source, row, &scanned);
-    if (!touched) score_everybody(board, inputs);
+    if (!touched) score_everybody(board);
     observers_write(observers, index);
     board->units += OBSERVER_UNITS + scanned / CELLS_PER_UNIT;
   }
 }
 
 /* Lists of agents are two steps away in memory: fetches one step ahead of the other. */
-PREFETCH_FUNCTION prefetch_lists(const score_board *board, const score_inputs *inputs, uint32_t list) {
+PREFETCH_FUNCTION prefetch_lists(const score_board *board, uint32_t list) {
   enum { BUCKET_AHEAD = 12, BLOCK_AHEAD = 6 };
   if (board->field.doubled) return;
   field_plot far = field_peek(&board->field, list, BUCKET_AHEAD), near = field_peek(&board->field, list, BLOCK_AHEAD);
-  if (far.tile != FIELD_NO_CELL) __builtin_prefetch(space_cell(inputs->space, far.grid_x, far.grid_y, far.partition));
+  if (far.tile != FIELD_NO_CELL)
+    __builtin_prefetch(space_cell(board->inputs.space, far.grid_x, far.grid_y, far.partition));
   if (near.tile == FIELD_NO_CELL) return;
-  agent_list agents = space_cell(inputs->space, near.grid_x, near.grid_y, near.partition)->list;
-  if (agents) __builtin_prefetch(lists_last(&inputs->space->members, agents));
+  agent_list agents = space_cell(board->inputs.space, near.grid_x, near.grid_y, near.partition)->list;
+  if (agents) __builtin_prefetch(lists_last(&board->inputs.space->members, agents));
 }
 
 /* Appends the agents of one cell of the neighbour grid. When a plot has several such cells, they may share a bucket, so
  * agents of other cells are left out here; else load_plot() leaves them out. False when they are a crowd. */
-static bool append_list(score_board *board, const score_inputs *inputs, int32_t x, int32_t y, uint32_t partition,
-                        uint32_t begin) {
+static bool append_list(score_board *board, int32_t x, int32_t y, uint32_t partition, uint32_t begin) {
   bool exact = board->field.doubled > 0;
-  space_walk walk = space_walk_of(inputs->space, x, y, partition);
-  for (const list_block *block; (block = space_next_block(inputs->space, &walk));) {
+  space_walk walk = space_walk_of(board->inputs.space, x, y, partition);
+  for (const list_block *block; (block = space_next_block(board->inputs.space, &walk));) {
     for (uint32_t i = 0; i < block->count; i++) {
-      const agent_place *place = &inputs->store->places[block->agents[i]];
+      const agent_place *place = &board->inputs.store->places[block->agents[i]];
       if (exact && (place->cell_x != x || place->cell_y != y || place->partition != partition)) continue;
       board->agents[board->agent_count++] = block->agents[i];
     }
@@ -214,12 +206,12 @@ static bool append_list(score_board *board, const score_inputs *inputs, int32_t 
   return true;
 }
 
-static bool append_plot(score_board *board, const score_inputs *inputs, const field_plot *plot) {
+static bool append_plot(score_board *board, const field_plot *plot) {
   int32_t across = 1 << board->field.doubled;
   uint32_t begin = board->agent_count;
   for (int32_t y = 0; y < across; y++)
     for (int32_t x = 0; x < across; x++)
-      if (!append_list(board, inputs, plot->grid_x + x, plot->grid_y + y, plot->partition, begin)) return false;
+      if (!append_list(board, plot->grid_x + x, plot->grid_y + y, plot->partition, begin)) return false;
   board->units += (uint32_t)(across * across) / PLOT_UNITS;
   return true;
 }
@@ -239,18 +231,18 @@ static void settle_all(score_board *board, const field_plot *plot, uint8_t low) 
 }
 
 /* Takes plots in which something changed, with all their agents. */
-static void take_plots(score_board *board, const score_inputs *inputs, uint32_t list, uint32_t limit) {
+static void take_plots(score_board *board, uint32_t list, uint32_t limit) {
   while (board->units < limit) {
-    prefetch_lists(board, inputs, list);
+    prefetch_lists(board, list);
     field_plot plot = field_next(&board->field, list);
     uint32_t begin = board->agent_count;
     if (plot.tile == FIELD_NO_CELL) return;
-    if (!plot.cells) continue;                /* looked at already, when it was on the other list */
-    if (!append_plot(board, inputs, &plot)) { /* a crowd is not worked off as one: a round over all agents instead */
+    if (!plot.cells) continue;        /* looked at already, when it was on the other list */
+    if (!append_plot(board, &plot)) { /* a crowd is not worked off as one: a round over all agents instead */
       board->agent_count = begin;
       board->units += SCORE_CROWD / LIST_BLOCK_AGENTS;
       settle_all(board, &plot, 0);
-      score_everybody(board, inputs);
+      score_everybody(board);
     } else if (board->agent_count == begin) {
       board->units++;
       settle_all(board, &plot, FIELD_EMPTY);
@@ -263,11 +255,10 @@ static void take_plots(score_board *board, const score_inputs *inputs, uint32_t 
 }
 
 /* Takes an agent from anywhere, unless its cell is worked on anyway. */
-static bool score_take_agent(score_board *board, const score_inputs *inputs, uint32_t index) {
-  uint32_t cell = field_find(&board->field, &inputs->store->places[index]);
+static bool score_take_agent(score_board *board, uint32_t index) {
+  uint32_t cell = field_find(&board->field, &board->inputs.store->places[index]);
   if (cell != FIELD_NO_CELL && field_is_working(&board->field, cell)) return false;
-  importance_inputs scoring = score_importance_inputs(inputs);
-  bool nothing_to_find = !score_checks(board, inputs, index) && importance_is_out_of_sight(&scoring, index);
+  bool nothing_to_find = !score_checks(board, index) && importance_is_out_of_sight(&board->inputs, index);
   if (nothing_to_find && cell != FIELD_NO_CELL) field_lower(&board->field, cell, 0);
   board->units += nothing_to_find ? 1 : APART_UNITS;
   if (nothing_to_find) return false;
@@ -276,55 +267,55 @@ static bool score_take_agent(score_board *board, const score_inputs *inputs, uin
   return true;
 }
 
-static void take_noted(score_board *board, const score_inputs *inputs, uint32_t limit) {
+static void take_noted(score_board *board, uint32_t limit) {
   enum { AHEAD = 8 };
   while (board->units < limit && board->noted_count) {
     uint32_t index = board->noted[board->noted_head];
     if (board->noted_count > AHEAD) {
       uint32_t coming = board->noted[((uint64_t)board->noted_head + AHEAD) % board->noted_max];
-      __builtin_prefetch(&inputs->store->places[coming]);
+      __builtin_prefetch(&board->inputs.store->places[coming]);
     }
     board->noted_head = (board->noted_head + 1) % board->noted_max;
     board->noted_count--;
     /* The note stays until the work is done, so that no agent is worked on twice. */
-    if (!store_is_active(inputs->store, index) || !score_take_agent(board, inputs, index)) forget_note(board, index);
+    if (!store_is_active(board->inputs.store, index) || !score_take_agent(board, index)) forget_note(board, index);
   }
 }
 
 /* Takes the next agents of a round over all agents. */
-static void take_round(score_board *board, const score_inputs *inputs, uint32_t limit) {
-  const agent_store *store = inputs->store;
+static void take_round(score_board *board, uint32_t limit) {
+  const agent_store *store = board->inputs.store;
   while (board->units < limit && board->cursor_left) {
     if (board->cursor >= store->high) board->cursor = 0;
     uint32_t index = store_next_active(store, board->cursor);
     uint32_t next = index == UINT32_MAX ? store->high : index + 1, passed = next - board->cursor;
     board->cursor = next;
     board->cursor_left = board->cursor_left > passed ? board->cursor_left - passed : 0;
-    if (index != UINT32_MAX && !is_noted(board, index)) score_take_agent(board, inputs, index);
+    if (index != UINT32_MAX && !is_noted(board, index)) score_take_agent(board, index);
   }
 }
 
-uint32_t score_prepare(score_board *board, const score_inputs *inputs, uint32_t units) {
+uint32_t score_prepare(score_board *board, uint32_t units) {
   ASSERT(board->item_count == 0 && board->agent_count == 0);
   board->summary = (score_summary){0};
   board->units = 0;
   if (units > SCORE_UNITS_MAX) units = SCORE_UNITS_MAX;
   if (units < SCORE_UNITS_MIN) units = SCORE_UNITS_MIN;
-  learn_types(board, inputs->types);
-  score_count_observers(board, inputs);
+  learn_types(board, board->inputs.types);
+  score_count_observers(board);
   /* Everything is listed before anything is taken, so that no plot is taken twice. An observer that comes or leaps must
    * be felt soon, so such observers have a limit of their own. */
-  write_observers(board, inputs, OBSERVER_LEAPS, units);
+  write_observers(board, OBSERVER_LEAPS, units);
   uint32_t leapt = board->units;
-  write_observers(board, inputs, OBSERVER_WALKS, leapt + units / 4);
+  write_observers(board, OBSERVER_WALKS, leapt + units / 4);
   uint32_t walked = board->units - leapt;
-  take_plots(board, inputs, FIELD_MUCH, units * LEAPS_PART + walked);
+  take_plots(board, FIELD_MUCH, units * LEAPS_PART + walked);
   uint32_t used = board->units - walked, limit = used + units, begin;
   bool others = board->noted_count || board->cursor_left;
-  take_plots(board, inputs, FIELD_LITTLE, others ? used + units / 4 * 3 : limit);
+  take_plots(board, FIELD_LITTLE, others ? used + units / 4 * 3 : limit);
   begin = board->agent_count;
-  take_noted(board, inputs, board->cursor_left ? used + units / 8 * 7 : limit);
-  take_round(board, inputs, limit);
+  take_noted(board, board->cursor_left ? used + units / 8 * 7 : limit);
+  take_round(board, limit);
   add_items(board, &(field_plot){.tile = FIELD_NO_CELL}, begin, APART_MAX);
   return board->item_count;
 }
@@ -332,28 +323,27 @@ uint32_t score_prepare(score_board *board, const score_inputs *inputs, uint32_t 
 /* --------------------------------------------------------------------------------------------------------- the work */
 
 /* Agents of the items follow each other in one array: fetched so far ahead, they have arrived when it is their turn. */
-PREFETCH_FUNCTION prefetch_coming(const score_board *board, const score_inputs *inputs, uint32_t at) {
+PREFETCH_FUNCTION prefetch_coming(const score_board *board, uint32_t at) {
   enum { PLACE_AHEAD = 32, ROW_AHEAD = 16 };
   if (at + PLACE_AHEAD >= board->agent_count) return;
-  __builtin_prefetch(&inputs->store->places[board->agents[at + PLACE_AHEAD]]);
-  __builtin_prefetch(&inputs->store->rows[board->agents[at + ROW_AHEAD]], 1);
+  __builtin_prefetch(&board->inputs.store->places[board->agents[at + PLACE_AHEAD]]);
+  __builtin_prefetch(&board->inputs.store->rows[board->agents[at + ROW_AHEAD]], 1);
 }
 
 /* Takes the agents in a plot's cells into a batch. Some may be in other cells of the neighbour grid's, or only share
  * their bucket. */
-static void load_plot(const score_board *board, const score_inputs *inputs, const score_item *item,
-                      importance_batch *batch, uint8_t *cells) {
+static void load_plot(const score_board *board, const score_item *item, importance_batch *batch, uint8_t *cells) {
   const struct field *field = &board->field;
   const field_plot *plot = &item->plot;
   int32_t across = TILE_EDGE >> field->halved << field->doubled;
   int32_t corner_x = plot->x * across, corner_y = plot->y * across;
-  float cell_m = (float)inputs->space->cell_m;
+  float cell_m = (float)board->inputs.space->cell_m;
   uint32_t count = 0;
   for (uint32_t i = 0; i < item->count; i++) {
     uint32_t index = board->agents[item->begin + i];
-    const agent_place *place = &inputs->store->places[index];
+    const agent_place *place = &board->inputs.store->places[index];
     int32_t x, y;
-    prefetch_coming(board, inputs, item->begin + i);
+    prefetch_coming(board, item->begin + i);
     uint32_t cell = field_cell_in_tile(field, place, &x, &y);
     if (x != plot->x || y != plot->y || place->partition != plot->partition || !(plot->cells >> cell & 1)) continue;
     cells[count] = (uint8_t)field_cell_in_plot(field, cell);
@@ -365,14 +355,12 @@ static void load_plot(const score_board *board, const score_inputs *inputs, cons
   batch->count = count;
 }
 
-static void score_plot(const score_board *board, const score_inputs *inputs, importance_area *area, score_item *item,
-                       importance_batch *batch) {
+static void score_plot(const score_board *board, importance_area *area, score_item *item, importance_batch *batch) {
   uint8_t cells[IMPORTANCE_BATCH_MAX];
-  importance_inputs scoring = score_importance_inputs(inputs);
   memset(item->low, FIELD_EMPTY, sizeof item->low);
-  load_plot(board, inputs, item, batch, cells);
+  load_plot(board, item, batch, cells);
   if (!batch->count) return;
-  importance_together(&scoring, area, batch);
+  importance_together(&board->inputs, area, batch);
   for (uint32_t i = 0; i < batch->count; i++) {
     uint8_t low = field_low_of(batch->by_distance[i]);
     if (low < item->low[cells[i]]) item->low[cells[i]] = low;
@@ -380,32 +368,29 @@ static void score_plot(const score_board *board, const score_inputs *inputs, imp
   item->looks = batch->looks;
 }
 
-static void score_agents(const score_board *board, const score_inputs *inputs, const score_item *item,
-                         importance_batch *batch) {
-  importance_inputs scoring = score_importance_inputs(inputs);
+static void score_agents(const score_board *board, const score_item *item, importance_batch *batch) {
   batch->count = item->count;
   memcpy(batch->agents, &board->agents[item->begin], item->count * sizeof *batch->agents);
-  importance_apart(&scoring, batch);
+  importance_apart(&board->inputs, batch);
   for (uint32_t i = 0; i < item->count; i++) board->lows[item->begin + i] = field_low_of(batch->by_distance[i]);
 }
 
-static void do_item(const score_board *board, const score_inputs *inputs, importance_area *area, score_item *item) {
-  importance_inputs scoring = score_importance_inputs(inputs);
+static void do_item(const score_board *board, importance_area *area, score_item *item) {
   importance_batch batch;
   batch.count = 0;
   if (item->plot.tile != FIELD_NO_CELL)
-    score_plot(board, inputs, area, item, &batch);
+    score_plot(board, area, item, &batch);
   else
-    score_agents(board, inputs, item, &batch);
+    score_agents(board, item, &batch);
   item->judged = (uint16_t)batch.count;
   if (!batch.count) return;
-  importance_finish(&scoring, &batch);
+  importance_finish(&board->inputs, &batch);
   item->refused = (uint16_t)batch.refused;
   item->refused_type = (uint16_t)batch.refused_type;
   grade_change *changes = &board->changes[item->begin];
   for (uint32_t i = 0; i < batch.count; i++) {
-    const grade_type *type = &board->types[inputs->store->rows[batch.agents[i]].type];
-    if (grade_decide(inputs->classes, type, inputs->store, batch.agents[i], batch.importance[i], false,
+    const grade_type *type = &board->types[board->inputs.store->rows[batch.agents[i]].type];
+    if (grade_decide(board->inputs.classes, type, board->inputs.store, batch.agents[i], batch.importance[i], false,
                      &changes[item->changes]))
       item->changes++;
   }
@@ -430,15 +415,17 @@ static void enter_run(const score_board *board, importance_area *area, uint32_t 
   uint64_t columns = cells | cells >> 32;
   columns |= columns >> 16;
   columns = (columns | columns >> 8) & 0xff;
-  importance_part part = {.corner_x = plot->x * TILE_EDGE * edge_m, .corner_y = plot->y * TILE_EDGE * edge_m};
-  part.low_x = (float)(__builtin_ctzll(columns) * edge_m);
-  part.high_x = (float)((64 - __builtin_clzll(columns)) * edge_m);
-  part.low_y = (float)(__builtin_ctzll(cells) / TILE_EDGE * edge_m);
-  part.high_y = (float)((63 - __builtin_clzll(cells)) / TILE_EDGE * edge_m + edge_m);
-  importance_enter(area, &part, plot->partition);
+  area->known = false;
+  area->box = (query_box){
+      .corner_x = plot->x * TILE_EDGE * edge_m,
+      .corner_y = plot->y * TILE_EDGE * edge_m,
+      .low = {(float)(__builtin_ctzll(columns) * edge_m), (float)(__builtin_ctzll(cells) / TILE_EDGE * edge_m)},
+      .high = {(float)((64 - __builtin_clzll(columns)) * edge_m),
+               (float)((63 - __builtin_clzll(cells)) / TILE_EDGE * edge_m + edge_m)},
+      .partition = plot->partition};
 }
 
-void score_range(const score_board *board, const score_inputs *inputs, uint32_t begin, uint32_t end) {
+void score_range(const score_board *board, uint32_t begin, uint32_t end) {
   ASSERT(begin <= end && end <= board->item_count);
   importance_area area;
   while (begin < end && !begins_run(board, begin)) begin++;
@@ -447,7 +434,7 @@ void score_range(const score_board *board, const score_inputs *inputs, uint32_t 
     bool begins = begins_run(board, i);
     if (begins && i >= end) break;
     if (begins) enter_run(board, &area, i);
-    do_item(board, inputs, &area, &board->items[i]);
+    do_item(board, &area, &board->items[i]);
   }
 }
 
@@ -480,13 +467,13 @@ static uint32_t settle_items(score_board *board) {
   return count;
 }
 
-void score_apply(score_board *board, const score_inputs *inputs) {
+void score_apply(score_board *board) {
   uint32_t count = settle_items(board);
   for (uint32_t i = 0; i < count; i++) {
-    grade_prefetch(inputs->classes, inputs->store, &board->changes[i], count - i);
-    score_apply_change(board, inputs, &board->changes[i]);
+    grade_prefetch(board->inputs.classes, board->inputs.store, &board->changes[i], count - i);
+    score_apply_change(board, &board->changes[i]);
   }
-  board->summary.waiting =
-      observers_waiting(inputs->observers) + field_waiting(&board->field) + board->noted_count + board->cursor_left;
+  board->summary.waiting = observers_waiting(board->inputs.observers) + field_waiting(&board->field) +
+                           board->noted_count + board->cursor_left;
   board->item_count = board->agent_count = 0;
 }

@@ -24,11 +24,7 @@
 #include "agents/space.h"
 #include "plan/field.h"
 #include "plan/grade.h"
-
-struct importance_weights;
-struct ready_set;
-struct type_table;
-struct class_table;
+#include "plan/importance.h"
 
 /* The edge of the cubes in which an agent's steps are not noticed, as a share of importance. */
 #define SCORE_STEP 0.005f
@@ -58,6 +54,7 @@ typedef struct score_summary {
 } score_summary;
 
 typedef struct score_board {
+  score_inputs inputs; /* set once, when what they point at exists */
   struct field field;
   grade_rule rule;
   grade_type *types;
@@ -77,8 +74,8 @@ typedef struct score_board {
   uint8_t *lows;         /* of agents from anywhere: importance by distance */
   grade_change *changes; /* of the items */
   uint32_t agent_count;
-  uint32_t units, units_limit; /* used, and that may be used */
-  uint32_t looks_each;         /* how many looks a plot took of late */
+  uint32_t units;      /* used */
+  uint32_t looks_each; /* how many looks a plot took of late */
   score_summary summary;
   /* over the population */
   uint32_t importance[IMPORTANCE_BINS]; /* active agents per bin of importance: its upper eight bits */
@@ -86,28 +83,18 @@ typedef struct score_board {
   uint8_t *type_refused; /* by type: SCORE_REFUSED after a refusal; the reader makes it SCORE_REFUSED_KNOWN */
 } score_board;
 
-typedef struct score_inputs {
-  agent_store *store;
-  const struct type_table *types;
-  const struct space *space;
-  observer_table *observers;
-  struct class_table *classes;
-  struct ready_set *ready;
-  const struct importance_weights *factors; /* null: importance is the product */
-} score_inputs;
-
 /* Reserves the board. */
 void score_create(score_board *board, const muster_world_def *def, struct arena *arena);
 
 /* Sets importance, level and class of an agent that becomes active now. It is in the neighbour grid already, and was in
  * no class before. */
-void score_new_agent(score_board *board, const score_inputs *inputs, uint32_t index);
+void score_new_agent(score_board *board, uint32_t index);
 
 /* Forgets an agent that is removed: it leaves its class. */
-void score_forget_agent(score_board *board, const score_inputs *inputs, uint32_t index);
+void score_forget_agent(score_board *board, uint32_t index);
 
 /* Scores one agent at once: its floor, its elasticity or its factors were set. */
-void score_tuned_agent(score_board *board, const score_inputs *inputs, uint32_t index);
+void score_tuned_agent(score_board *board, uint32_t index);
 
 /* Whether the score must know of a move: the agent leaves its cell of the neighbour grid or of the field, or its cube
  * of SCORE_STEP. Ask before the move. Any thread. */
@@ -125,22 +112,22 @@ static inline bool score_notices(const score_board *board, const agent_place *pl
 void score_note(score_board *board, uint32_t index);
 
 /* All agents are to be looked at, over the next frames: what importance is made of was changed. */
-void score_everybody(score_board *board, const score_inputs *inputs);
+void score_everybody(score_board *board);
 
 /* Whether an agent's level must be looked at even if its importance is known: the floor of its type was changed. */
-static inline bool score_checks(const score_board *board, const score_inputs *inputs, uint32_t index) {
-  return board->types[inputs->store->rows[index].type].checked;
+static inline bool score_checks(const score_board *board, uint32_t index) {
+  return board->types[board->inputs.store->rows[index].type].checked;
 }
 
 /* Lists work for about `units`, and twice as much again for observers that came, went or leapt (an agent of a cell is
  * one unit, one from anywhere four; SCORE_UNITS_MIN..SCORE_UNITS_MAX). Returns how many items there are. */
-uint32_t score_prepare(score_board *board, const score_inputs *inputs, uint32_t units);
+uint32_t score_prepare(score_board *board, uint32_t units);
 
 /* Does the items [begin, end), but neighbours that belong together are all done with the first of them. Writes
  * row.importance of their agents. Several threads at once, on ranges that together cover every item once. */
-void score_range(const score_board *board, const score_inputs *inputs, uint32_t begin, uint32_t end);
+void score_range(const score_board *board, uint32_t begin, uint32_t end);
 
 /* Ends the work: enters classes, levels, and what is known of cells. Frame's thread. */
-void score_apply(score_board *board, const score_inputs *inputs);
+void score_apply(score_board *board);
 
 #endif

@@ -128,29 +128,29 @@ static void step(struct shedding *shedding) {
 /* -------------------------------------------------------------------------------------------------------- the agents
  */
 
-static void shedding_look_at(struct shedding *shedding, const score_board *board, const score_inputs *inputs,
-                             const shedding_lines *lines, uint32_t index) {
-  agent_store *store = inputs->store;
+static void shedding_look_at(struct shedding *shedding, const score_board *board, const shedding_lines *lines,
+                             uint32_t index) {
+  agent_store *store = board->inputs.store;
   const agent_row *row = &store->rows[index];
   const grade_type *type = &board->types[row->type];
   uint32_t bin = row->importance >> 8, now = store->shed[index];
   if (type->level_count < 2 || row->status == AGENT_ADMITTED) return; /* the latter may be running */
   uint32_t wanted = row->elasticity_step == 0 ? 0 : steps_below(lines, board, bin, index, now);
-  if (wanted > now && inputs->classes->classes[row->class].rate >= nearly) return; /* it has its wanted period */
-  if (wanted > now && row->level + 1u == type->level_count) return;                /* there is nothing cheaper */
+  if (wanted > now && board->inputs.classes->classes[row->class].rate >= nearly) return; /* it has its wanted period */
+  if (wanted > now && row->level + 1u == type->level_count) return;                      /* there is nothing cheaper */
   if (wanted == now) return;
   grade_change change;
   shedding->shed += (wanted > 0) - (now > 0);
   shedding->changes++;
-  if (grade_shed(inputs->classes, type, store, index, (uint8_t)wanted, &change))
-    grade_apply(inputs->classes, inputs->types, store, inputs->ready, &change);
+  if (grade_shed(board->inputs.classes, type, store, index, (uint8_t)wanted, &change))
+    grade_apply(board->inputs.classes, board->inputs.types, store, board->inputs.ready, &change);
 }
 
-void shedding_run(struct shedding *shedding, score_board *board, const score_inputs *inputs, uint32_t looks) {
+void shedding_run(struct shedding *shedding, score_board *board, uint32_t looks) {
   enum { SETTLING_FRAMES = 30, AHEAD = 24 };
-  const agent_store *store = inputs->store;
+  const agent_store *store = board->inputs.store;
   if (!(shedding->from > 0.0 && is_pressed(shedding)) && shedding->depth == 0.0 && shedding->shed == 0) return;
-  if (!inputs->types->has_levels) return; /* looks at agents would find nothing */
+  if (!board->inputs.types->has_levels) return; /* looks at agents would find nothing */
   shedding->frames++;
   if (shedding->left == 0) {
     if (shedding->frames >= SETTLING_FRAMES) step(shedding);
@@ -168,6 +168,6 @@ void shedding_run(struct shedding *shedding, score_board *board, const score_inp
     shedding->left -= index - shedding->cursor + 1;
     shedding->cursor = index + 1;
     __builtin_prefetch(&store->rows[index + AHEAD]);
-    shedding_look_at(shedding, board, inputs, &lines, index);
+    shedding_look_at(shedding, board, &lines, index);
   }
 }

@@ -46,7 +46,7 @@ void shedding_note(struct shedding *shedding, double pressure, bool gives_way);
 
 /* One frame: moves the depth when its time has come, and looks at about `looks` agents; changes their levels. O(looks),
  * and O(1) when no agent is down and there is no pressure. */
-void shedding_run(struct shedding *shedding, score_board *board, const score_inputs *inputs, uint32_t looks);
+void shedding_run(struct shedding *shedding, score_board *board, uint32_t looks);
 
 /* How many levels an agent of this importance should be down; `down` is how many it is down now. For tests. */
 uint32_t shedding_wanted(const struct shedding *shedding, const score_board *board, uint32_t population,

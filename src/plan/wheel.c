@@ -11,7 +11,7 @@ void wheel_remove(class_table *classes, agent_class *class, agent_store *store, 
   uint32_t moved = lists_take_out(&classes->lists, wheel_pool(shard), &class->slots[shard][slot], row->spot);
   if (moved != UINT32_MAX) store->rows[moved].spot = row->spot;
   row->spot = 0;
-  if (!class->slots[shard][slot]) class->occupied[shard][slot / 64] &= ~(1ull << (slot % 64));
+  if (!class->slots[shard][slot]) bits_clear(class->occupied[shard], slot);
 }
 
 void wheel_skip_missed(const agent_class *class, agent_row *row) {
@@ -48,7 +48,7 @@ static uint32_t empty_slot(list_store *lists, agent_class *class, uint32_t shard
     for (uint32_t i = 0; i < block->count; i++) out[count++] = block->agents[i];
     lists_drop_last(lists, wheel_pool(shard), list);
   }
-  if (!*list) class->occupied[shard][slot / 64] &= ~(1ull << (slot % 64));
+  if (!*list) bits_clear(class->occupied[shard], slot);
   return count;
 }
 

@@ -27,7 +27,7 @@ static inline void wheel_hang(class_table *classes, agent_class *class, uint32_t
   row->status = AGENT_WAITING;
   row->spot =
       lists_add(&classes->lists, wheel_pool(shard), &class->slots[shard][slot], wheel_owner(class, shard, slot), index);
-  class->occupied[shard][slot / 64] |= 1ull << (slot % 64);
+  bits_set(class->occupied[shard], slot);
 }
 
 /* Hangs an agent in with its row's virtual_due_ns, at most two nominal periods ahead. Agents may be hung into different

@@ -1,6 +1,7 @@
 #include "pool/identity.h"
 
 #include "base/assert.h"
+#include "base/bits.h"
 
 void identity_create_over(struct identity *identity, uint32_t maximum, uint32_t *first, uint32_t stride,
                           struct arena *arena) {
@@ -43,8 +44,8 @@ static void use(struct identity *identity, uint32_t index) {
 }
 
 bool identity_claim(struct identity *identity, uint64_t index) {
-  if (index >= identity->maximum || identity->held[index / 64] >> (index % 64) & 1) return false;
-  identity->held[index / 64] |= 1ull << (index % 64);
+  if (index >= identity->maximum || bits_has(identity->held, (uint32_t)index)) return false;
+  bits_set(identity->held, (uint32_t)index);
   use(identity, (uint32_t)index);
   return true;
 }
@@ -62,7 +63,7 @@ void identity_close(struct identity *identity, uint32_t index) {
 
 void identity_give_back(struct identity *identity, uint32_t index) {
   if (identity->held)
-    identity->held[index / 64] &= ~(1ull << (index % 64));
+    bits_clear(identity->held, index);
   else
     ring_push_sure(&identity->given_back, &index);
 }

@@ -20,7 +20,7 @@ void lane_create(struct lane *lane, uint32_t capacity, struct arena *arena) {
   ASSERT(capacity > 1 && (capacity & (capacity - 1)) == 0);
   lane->mask = capacity - 1;
   lane->log2_capacity = (uint32_t)__builtin_ctz(capacity);
-  lane->slots = arena_reserve(arena, capacity, sizeof *lane->slots);
+  ARENA_ARRAY(arena, lane->slots, capacity);
 }
 
 bool lane_push(struct lane *lane, const struct job *job) {

@@ -76,8 +76,8 @@ static muster_result check(const muster_pool_def *def) {
 
 static void create_seats(struct muster_pool *pool) {
   pool->seat_count = pool_guest_index(pool, pool->def.guests_max);
-  pool->seats = arena_reserve(&pool->arena, pool->seat_count, sizeof *pool->seats);
-  pool->threads = arena_reserve(&pool->arena, pool->seat_count, sizeof *pool->threads);
+  ARENA_ARRAY(&pool->arena, pool->seats, pool->seat_count);
+  ARENA_ARRAY(&pool->arena, pool->threads, pool->seat_count);
   if (pool->arena.failed) return;
   for (uint32_t i = 0; i < pool->seat_count; i++)
     pool->seats[i] =

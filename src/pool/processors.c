@@ -46,7 +46,7 @@ uint32_t muster_available_processors(void) {
 
 bool threads_survey(struct muster_pool *pool) {
   uint32_t processors = list_processors(NULL, UINT32_MAX);
-  pool->processors = arena_reserve(&pool->arena, processors ? processors : 1, sizeof *pool->processors);
+  ARENA_ARRAY(&pool->arena, pool->processors, processors ? processors : 1);
   if (!pool->processors) return false;
   pool->processor_count = list_processors(pool->processors, processors);
   pool->caller_processor = UINT32_MAX;

@@ -11,14 +11,14 @@
 void acts_create(struct acts *acts, struct runner *runner, uint32_t agents_max, struct arena *arena) {
   struct acts fresh = {.runner = runner};
   uint32_t lists = space_list_count(runner->space);
-  fresh.entries = arena_reserve(arena, agents_max, sizeof *fresh.entries);
-  fresh.results = arena_reserve(arena, agents_max, sizeof *fresh.results);
-  fresh.removed = arena_reserve(arena, agents_max, sizeof *fresh.removed);
-  fresh.chains = arena_reserve(arena, agents_max, sizeof *fresh.chains);
-  fresh.last_of_chain = arena_reserve(arena, agents_max, sizeof *fresh.last_of_chain);
-  fresh.lengths = arena_reserve(arena, agents_max, sizeof *fresh.lengths);
-  fresh.chain_of_list = arena_reserve(arena, lists, sizeof *fresh.chain_of_list);
-  fresh.parts = arena_reserve(arena, runner->state_count, sizeof *fresh.parts);
+  ARENA_ARRAY(arena, fresh.entries, agents_max);
+  ARENA_ARRAY(arena, fresh.results, agents_max);
+  ARENA_ARRAY(arena, fresh.removed, agents_max);
+  ARENA_ARRAY(arena, fresh.chains, agents_max);
+  ARENA_ARRAY(arena, fresh.last_of_chain, agents_max);
+  ARENA_ARRAY(arena, fresh.lengths, agents_max);
+  ARENA_ARRAY(arena, fresh.chain_of_list, lists);
+  ARENA_ARRAY(arena, fresh.parts, runner->state_count);
   if (!arena->failed) *acts = fresh;
 }
 
@@ -79,23 +79,6 @@ void acts_open(struct acts *acts) {
   ticket_open(&acts->ticket, acts->claim_count);
 }
 
-static void acts_run_atoms(worker_state *state) {
-  const struct runner *runner = state->context.runner;
-  const agent_type *type = state->context.type;
-  bool wall = !runner->virtual, finished = false;
-  uint64_t begin_ns = wall ? clock_now(&runner->clock) : 0;
-  for (uint32_t atom = type->parallel_atoms; atom < type->def.atom_count && !finished; atom++) {
-    watch_enter(state->heartbeat);
-    muster_atom_result answer = callback_atom(state, type->def.atoms, atom, MUSTER_FLIGHT_ACTION);
-    finished = answer == MUSTER_ATOM_FINISH;
-    if ((unsigned)answer > MUSTER_ATOM_FINISH) state->results_refused++;
-    uint64_t end_ns = wall ? clock_now(&runner->clock) : type->def.atoms[atom].model_ns;
-    uint64_t atom_ns = end_ns - begin_ns;
-    end_ns = conduct_atom(state, runner, atom, &atom_ns, end_ns);
-    if (wall) begin_ns = end_ns;
-  }
-}
-
 static void run_actions(worker_state *state) {
   const muster_update *update = &state->context.public;
   watch_agent(state->heartbeat, update->agent.index, update->agent.generation);
@@ -107,7 +90,7 @@ static void run_actions(worker_state *state) {
   if (state->context.type->has_sets)
     passes_act(state, state->context.runner);
   else
-    acts_run_atoms(state);
+    callback_actions(state, state->context.type->parallel_atoms, state->context.type->atom_count);
   callback_leave(&state->context);
   watch_leave(state->heartbeat);
   flight_leave(state->flight);
@@ -176,7 +159,7 @@ static CALLS_OUT void take_part(struct acts *acts, uint32_t worker,
   worker_state *state = &runner->states[worker];
   if (state->inside) return; /* it came here to help from inside an action, which goes on first */
   bool wall = !runner->virtual, helper = worker != runner->caller, audited = runner->audit && helper;
-  uint64_t begin_ns = wall ? clock_now(&runner->clock) : 0, clock_ns = begin_ns;
+  uint64_t begin_ns = runner_clock(runner), clock_ns = begin_ns;
   uint64_t begin_cpu_ns = audited ? clock_thread_cpu() : 0; /* the caller's is the commit's, and measured there */
   state->inside = true;
   watch_begin(state->heartbeat);

@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 #include "base/fatal.h"
+#include "run/conduct.h"
+#include "run/watchdog.h"
 
 #include <stdio.h>
 
@@ -15,6 +17,23 @@ const update_context *callback_begin(const update_context *context) {
 
 void callback_end(const update_context *outer) {
   running = outer;
+}
+
+void callback_actions(worker_state *state, uint32_t first, uint32_t end) {
+  const struct runner *runner = state->context.runner;
+  const muster_atom *atoms = state->context.type->atoms;
+  bool finished = false;
+  uint64_t begin_ns = runner_clock(runner);
+  for (uint32_t atom = first; atom < end && !finished; atom++) {
+    watch_enter(state->heartbeat);
+    muster_atom_result answer = callback_atom(state, atoms, atom, MUSTER_FLIGHT_ACTION);
+    finished = answer == MUSTER_ATOM_FINISH;
+    if ((unsigned)answer > MUSTER_ATOM_FINISH) state->results_refused++;
+    uint64_t end_ns = runner->virtual ? atoms[atom].model_ns : clock_now(&runner->clock);
+    uint64_t atom_ns = end_ns - begin_ns;
+    end_ns = conduct_atom(state, runner, atom, &atom_ns, end_ns);
+    if (!runner->virtual) begin_ns = end_ns;
+  }
 }
 
 void callback_call(update_context *context, muster_flight_doing doing, void (*callback)(muster_update *)) {

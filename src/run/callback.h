@@ -33,6 +33,10 @@ static inline muster_atom_result callback_atom(worker_state *state, const muster
   return atoms[atom].run(&context->public);
 }
 
+/* Calls the action atoms [first, end) of the agent that is in the worker's context, up to the first one that finishes,
+ * and looks at how long each takes. Between callback_enter() and callback_leave(). */
+void callback_actions(worker_state *state, uint32_t first, uint32_t end);
+
 /* Calls another callback that takes the update. It may be called from inside a callback of the same worker. */
 void callback_call(update_context *context, muster_flight_doing doing, void (*callback)(muster_update *));
 

@@ -4,8 +4,8 @@
 
 void spawn_queue_create(struct spawn_queue *spawns, uint32_t agents_max, struct arena *arena) {
   ASSERT(agents_max > 0);
-  *spawns = (struct spawn_queue){.words = (agents_max + 63) / 64};
-  spawns->bits = arena_reserve(arena, spawns->words, sizeof *spawns->bits);
+  *spawns = (struct spawn_queue){.words = bits_words(agents_max)};
+  ARENA_ARRAY(arena, spawns->bits, spawns->words);
 }
 
 uint32_t spawn_queue_take(struct spawn_queue *spawns, uint32_t *agents, uint32_t most) {

@@ -94,6 +94,19 @@ struct command {
   uint32_t unused; /* 0 */
 };
 
+/* A command about an agent. */
+static inline struct command command_about(command_kind kind, muster_agent agent) {
+  return (struct command){.kind = kind, .index = agent.index, .generation = agent.generation};
+}
+
+/* The tuning of a set that a command carries. */
+static inline muster_set_tuning command_set_tuning(const struct command *command) {
+  return (muster_set_tuning){.priority = command->tuning.priority,
+                             .period_updates = command->tuning.period_updates,
+                             .period_ns = command->tuning.period_ns,
+                             .mode = command->tuning.mode};
+}
+
 _Static_assert(sizeof(struct command) == 56, "without gaps: its bytes are kept");
 
 struct intake_queues {

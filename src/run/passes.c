@@ -246,19 +246,9 @@ static void act_set(worker_state *state, const struct runner *runner, const agen
   const type_set *set = &type->sets.sets[number];
   update_context *context = &state->context;
   set_state *own = &sets_states_of(&type->sets, runner->store->rows[context->public.agent.index].state_slot)[number];
-  uint64_t begin_ns = runner->virtual ? 0 : clock_now(&runner->clock);
-  muster_atom_result result = MUSTER_ATOM_NEXT;
   pass_begin_set(set, own, context->began_ns);
   tell_set(context, &type->sets, number, own);
-  for (uint32_t atom = set->first_atom; atom < set->end_atom && result != MUSTER_ATOM_FINISH; atom++) {
-    watch_enter(state->heartbeat);
-    result = callback_atom(state, type->atoms, atom, MUSTER_FLIGHT_ACTION);
-    if ((unsigned)result > MUSTER_ATOM_FINISH) state->results_refused++;
-    uint64_t end_ns = runner->virtual ? type->atoms[atom].model_ns : clock_now(&runner->clock);
-    uint64_t atom_ns = end_ns - begin_ns;
-    end_ns = conduct_atom(state, runner, atom, &atom_ns, end_ns);
-    if (!runner->virtual) begin_ns = end_ns;
-  }
+  callback_actions(state, set->first_atom, set->end_atom);
   pass_complete(own, context->began_ns);
   context->set = NULL;
   counts_of(state)[number].runs++;
@@ -279,7 +269,7 @@ uint64_t passes_act_cost(const agent_type *type, const agent_row *row) {
   uint64_t cost_ns = 0;
   for (uint32_t rest = type->sets.passes[row->state_slot].left; rest; rest &= rest - 1) {
     const type_set *set = &type->sets.sets[__builtin_ctz(rest)];
-    for (uint32_t atom = set->first_atom; atom < set->end_atom; atom++) cost_ns += type->atoms[atom].model_ns;
+    cost_ns += type_model_ns(type, set->first_atom, set->end_atom);
   }
   return cost_ns;
 }

@@ -20,9 +20,9 @@ void runner_create(struct runner *runner, uint32_t workers, uint32_t indices, ui
   runner->workers = workers;
   runner->state_count = indices;
   runner->limit_ns = UINT64_MAX;
-  runner->states = arena_reserve(arena, indices, sizeof *runner->states);
+  ARENA_ARRAY(arena, runner->states, indices);
   cost_sample *samples = arena_reserve(arena, (size_t)indices * SAMPLES_MAX, sizeof *samples);
-  runner->heartbeats = arena_reserve(arena, indices, sizeof *runner->heartbeats);
+  ARENA_ARRAY(arena, runner->heartbeats, indices);
   struct offence *offences = arena_reserve(arena, (size_t)indices * OFFENCES_MAX, sizeof *offences);
   uint32_t counts = offences_counts(types_max);
   uint32_t *by_type = arena_reserve(arena, (size_t)indices * counts, sizeof *by_type);
@@ -310,7 +310,7 @@ static uint64_t runner_run_claim(worker_state *state, struct runner *runner, con
     turn_away(state, runner, claim, i, interruption);
     break;
   }
-  return runner->virtual ? 0 : clock_now(&runner->clock);
+  return runner_clock(runner);
 }
 
 /* Notes a claim that was run. Another worker may already run an update that was interrupted. */
@@ -344,7 +344,7 @@ static inline bool may_be_late(const worker_state *state, const struct runner *r
 static uint64_t run_urgent(worker_state *state, struct runner *runner, uint64_t clock_ns, uint64_t *cpu_ns) {
   if (!queue_may_have(&runner->pool->queue, URGENT_LANES) || !worker_yield_to(seat_of(state), URGENT_LANES))
     return clock_ns;
-  uint64_t end_ns = runner->virtual ? 0 : clock_now(&runner->clock);
+  uint64_t end_ns = runner_clock(runner);
   state->jobs_ns += end_ns - clock_ns;
   if (state->track) track_jobs(state->track, clock_ns, end_ns);
   if (runner->audit) runner_audit_claim(state, runner, cpu_ns, end_ns);
@@ -389,7 +389,7 @@ void runner_before_sleep(void *argument) {
 
 static void runner_work_off(worker_state *state, struct runner *runner, bool early_only) {
   bool wall = !runner->virtual;
-  uint64_t clock_ns = wall ? clock_now(&runner->clock) : 0, begin_ns = clock_ns, claims_ns = 0;
+  uint64_t clock_ns = runner_clock(runner), begin_ns = clock_ns, claims_ns = 0;
   uint64_t cpu_ns = runner->audit ? clock_thread_cpu() : 0, begin_cpu_ns = cpu_ns, jobs_ns = state->jobs_ns;
   uint64_t blocked_before_ns = state->blocked_ns;
   batch_claim claim;
@@ -411,7 +411,7 @@ static void runner_work_off(worker_state *state, struct runner *runner, bool ear
     if (wall && !early_only && runner->rations_woken) ration_woken(state, runner, &claim, took_ns);
     if (state->track) track_claim(state, runner, &claim, clock_ns, end_ns);
     if (runner->audit) runner_audit_claim(state, runner, &cpu_ns, end_ns);
-    clock_ns = wall ? clock_now(&runner->clock) : 0;
+    clock_ns = runner_clock(runner);
     if (wall && clock_ns >= runner_stop_ns(runner, state)) break;
   }
   uint64_t wall_ns = clock_ns - begin_ns - (state->blocked_ns - blocked_before_ns);

@@ -260,6 +260,11 @@ static inline uint64_t runner_risk_ns(const struct runner *runner, const batch_c
   return claim->risk_ns < runner->risk_most_ns ? claim->risk_ns : runner->risk_most_ns;
 }
 
+/* The wall clock; 0 under the virtual clock, where none is read. */
+static inline uint64_t runner_clock(const struct runner *runner) {
+  return runner->virtual ? 0 : clock_now(&runner->clock);
+}
+
 static inline worker_state *runner_caller(const struct runner *runner) {
   return &runner->states[runner->caller];
 }

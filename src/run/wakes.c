@@ -4,7 +4,7 @@
 #include "pool/pool.h"
 
 void wakes_create(struct wakes *wakes, uint32_t agents_max, uint32_t hints_max, struct arena *arena) {
-  wakes->words = arena_reserve(arena, agents_max, sizeof *wakes->words);
+  ARENA_ARRAY(arena, wakes->words, agents_max);
   wakes->hints_max = hints_max;
   /* More room than wakes_push() allows to use: workers put hints back. */
   ring_create(&wakes->hints, hints_max + POOL_SEATS_MAX, sizeof(uint32_t), arena);

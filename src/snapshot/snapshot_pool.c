@@ -39,7 +39,8 @@ static bool is_of_herd(const snapshot_herd_pool *pool, uint32_t number, const he
   if (saved->state == HERD_ENTRY_FREE) return !claim && saved->herd == HERD_NONE && saved->lanes == 0;
   uint64_t home = (uint64_t)saved->herd - type->first;
   if (saved->herd < type->first || home >= (uint64_t)pool->block_count * MUSTER_HERD_BLOCK) return false;
-  if (saved->state == HERD_ENTRY_OPEN) return claim == home + 1 && saved->lanes > 0 && saved->lanes <= type->lanes_max;
+  if (saved->state == HERD_ENTRY_OPEN)
+    return claim == home + 1 && saved->lanes > 0 && saved->lanes <= type->tree.below[0];
   uint8_t kind = pool->homes[home];
   if (claim || saved->lanes || (kind != HOME_IS_FOLDED && kind != HOME_IS_DYING)) return false;
   pool->homes[home] |= HOME_HAS_ENTRY;

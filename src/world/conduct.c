@@ -8,7 +8,6 @@
 #include "world/conduct_tell.h"
 #include "world/frame_state.h"
 #include "world/lifecycle.h"
-#include "world/score_inputs.h"
 #include "world/world_queues.h"
 #include "world/world_score.h"
 #include "world/world_sums.h"
@@ -18,25 +17,24 @@ enum { REGRADED_PER_FRAME = 16384 };
 /* -------------------------------------------------------------------------------------------------------- penalties */
 
 void conduct_demote_agent(struct muster_world *world, const muster_offence *offence) {
-  agent_row *row = &world->agents.store.rows[offence->agent.index];
+  agent_row *row = world_row(world, offence->agent.index);
   type_conduct *type = &world->conduct->offenders.types[row->type];
-  score_inputs inputs = world_score_inputs(world);
   if (!row->level_floor) {
     world->conduct->agents_demoted++;
     type->agents_demoted++;
   }
   row->level_floor = (row->level + 1u) & 3u;
-  ASSERT(row->status != AGENT_QUARANTINED && row->level_floor < world->agents.types.types[row->type].def.level_count);
-  score_tuned_agent(&world->score->board, &inputs, offence->agent.index);
+  ASSERT(row->status != AGENT_QUARANTINED && row->level_floor < world_type(world, row->type)->def.level_count);
+  score_tuned_agent(&world->score->board, offence->agent.index);
   world->sums->statistics.demotions++;
   conduct_tell_demoted(world, offence);
 }
 
 void conduct_quarantine_agent(struct muster_world *world, const muster_offence *offence) {
   uint32_t index = offence->agent.index;
-  agent_row *row = &world->agents.store.rows[index];
+  agent_row *row = world_row(world, index);
   row->acts = row->status == AGENT_ACTING;
-  ASSERT(store_is_active(&world->agents.store, index) && row->status != AGENT_QUARANTINED);
+  ASSERT(world_is_active(world, index) && row->status != AGENT_QUARANTINED);
   lifecycle_unschedule(world, index);
   row->status = AGENT_QUARANTINED;
   ASSERT(!row->spot && !row->queued);
@@ -62,7 +60,7 @@ static void regrade(struct muster_world *world, uint32_t type) {
 void conduct_weigh_anew(struct muster_world *world) {
   world->score->board.rule = grade_rule_of(&world->def);
   for (uint32_t type = 0; type < world->score->board.types_known; type++) {
-    world->score->board.types[type] = grade_type_of(&world->agents.types.types[type].def, &world->score->board.rule);
+    world->score->board.types[type] = grade_type_of(&world_type(world, type)->def, &world->score->board.rule);
     regrade(world, type);
   }
 }
@@ -71,14 +69,13 @@ void conduct_go_on_regrading(struct muster_world *world) {
   conduct_state *conduct = world->conduct;
   for (uint32_t i = 0; i < REGRADED_PER_FRAME && conduct->regrade_left > 0; i++, conduct->regrade_left--) {
     uint32_t index = conduct->regrade_next++;
-    if (store_is_active(&world->agents.store, index) &&
-        world->score->board.types[world->agents.store.rows[index].type].checked)
+    if (world_is_active(world, index) && world->score->board.types[world_row(world, index)->type].checked)
       score_note(&world->score->board, index);
   }
 }
 
 void conduct_demote_type(struct muster_world *world, uint32_t number) {
-  ASSERT(world->conduct->offenders.types[number].level_floor + 1 < world->agents.types.types[number].def.level_count);
+  ASSERT(world->conduct->offenders.types[number].level_floor + 1 < world_type(world, number)->def.level_count);
   type_conduct *type = &world->conduct->offenders.types[number];
   type->level_floor++;
   regrade(world, number);
@@ -88,13 +85,13 @@ void conduct_demote_type(struct muster_world *world, uint32_t number) {
 
 /* The type's classes stand still, and so do the agents that wait in them; the ranking sends its other agents there. */
 static void freeze_type(struct muster_world *world, uint32_t number) {
-  ASSERT(number < world->agents.types.count && !world->agents.types.types[number].quarantined);
+  ASSERT(number < world->agents.types.count && !world_type(world, number)->quarantined);
   struct batch *batch = world->batch;
   uint32_t kept = 0;
-  world->agents.types.types[number].quarantined = true;
+  world_type(world, number)->quarantined = true;
   classes_freeze(&world->queues->classes, number, true);
   for (uint32_t i = 0; i < batch->held_count; i++) {
-    if (world->agents.store.rows[batch->held[i]].type == number)
+    if (world_row(world, batch->held[i])->type == number)
       ready_put_back(&world->queues->ready, &world->agents.store, batch->held[i]);
     else
       batch->held[kept++] = batch->held[i];
@@ -109,13 +106,13 @@ static void freeze_type(struct muster_world *world, uint32_t number) {
 /* Puts an agent back into its class and into a list: into the wheel, due at once; or among the agents that are ready,
  * or that wait for their action atoms. */
 static void release_from_quarantine(struct muster_world *world, uint32_t index) {
-  agent_row *row = &world->agents.store.rows[index];
+  agent_row *row = world_row(world, index);
   agent_class *class = &world->queues->classes.classes[row->class];
   ASSERT(row->status == AGENT_QUARANTINED && !row->spot);
   if (row->acts) {
     row->acts = 0;
     row->status = AGENT_ACTING;
-    world->queues->acting[index / 64] |= 1ull << (index % 64);
+    bits_set(world->queues->acting, index);
     world->queues->acting_count++;
     return;
   }
@@ -132,20 +129,19 @@ static void release_from_quarantine(struct muster_world *world, uint32_t index) 
 }
 
 void conduct_pardon(struct muster_world *world, uint32_t index) {
-  if (!store_is_active(&world->agents.store, index)) return;
-  agent_row *row = &world->agents.store.rows[index];
+  if (!world_is_active(world, index)) return;
+  agent_row *row = world_row(world, index);
   bool demoted = row->level_floor > 0, quarantined = row->status == AGENT_QUARANTINED;
   lifecycle_forgive(world, index);
   world->sums->statistics.pardons += demoted || quarantined;
   if (quarantined) release_from_quarantine(world, index);
   if (!demoted) return;
-  score_inputs inputs = world_score_inputs(world);
   row->level_floor = 0;
-  score_tuned_agent(&world->score->board, &inputs, index);
+  score_tuned_agent(&world->score->board, index);
 }
 
 void conduct_pardon_type(struct muster_world *world, uint32_t number) {
-  agent_type *type = &world->agents.types.types[number];
+  agent_type *type = world_type(world, number);
   type_conduct *conduct = &world->conduct->offenders.types[number];
   world->sums->statistics.pardons += type->quarantined || conduct->level_floor;
   world->conduct->types_quarantined -= type->quarantined;
@@ -157,12 +153,12 @@ void conduct_pardon_type(struct muster_world *world, uint32_t number) {
     regrade(world, number);
   }
   if (conduct->agents_demoted + conduct->agents_quarantined == 0) return;
-  for (uint32_t i = 0; (i = store_next_active(&world->agents.store, i)) != UINT32_MAX; i++)
-    if (world->agents.store.rows[i].type == number) conduct_pardon(world, i);
+  for (uint32_t i = 0; store_finds(&world->agents.store, &i); i++)
+    if (world_row(world, i)->type == number) conduct_pardon(world, i);
 }
 
 void conduct_quarantine_type(struct muster_world *world, uint32_t number, bool by_host) {
-  if (world->agents.types.types[number].quarantined) return;
+  if (world_type(world, number)->quarantined) return;
   freeze_type(world, number);
   if (by_host)
     conduct_tell_type_set_aside(world, number);

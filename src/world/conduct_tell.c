@@ -37,11 +37,11 @@ __attribute__((format(printf, 2, 3))) static void tell(struct muster_world *worl
 }
 
 static const char *name_of(const struct muster_world *world, uint32_t type) {
-  return world->agents.types.types[type].name;
+  return world_type(world, type)->name;
 }
 
 static double limit_ms(const struct muster_world *world, uint32_t type) {
-  return (double)world->agents.types.types[type].def.limit_ns * 1e-6;
+  return (double)world_type(world, type)->def.limit_ns * 1e-6;
 }
 
 /* What an agent did: "3.2 ms in atom 1, limit 0.5 ms". */
@@ -85,7 +85,7 @@ void conduct_tell_offence(struct muster_world *world, const muster_offence *offe
 }
 
 void conduct_tell_demoted(struct muster_world *world, const muster_offence *offence) {
-  const agent_row *row = &world->agents.store.rows[offence->agent.index];
+  const agent_row *row = world_row(world, offence->agent.index);
   char deed[DEED_BYTES], pardon[PARDON_BYTES];
   tell(world, "agent %u.%u of type '%s': %s, repeatedly: down to level %u; %s lifts it", offence->agent.index,
        offence->agent.generation, name_of(world, row->type), deed_of(offence, deed), row->level,

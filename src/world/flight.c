@@ -33,9 +33,8 @@ void flight_enter_types(struct muster_world *world) {
   if (!header) return;
   char *names = (char *)(header + 1);
   for (uint32_t i = header->types; i < world->agents.types.count; i++) {
-    _Static_assert(sizeof world->agents.types.types[i].name <= MUSTER_FLIGHT_NAME_BYTES, "names are kept whole");
-    memcpy(names + (size_t)i * MUSTER_FLIGHT_NAME_BYTES, world->agents.types.types[i].name,
-           sizeof world->agents.types.types[i].name);
+    _Static_assert(sizeof world_type(world, i)->name <= MUSTER_FLIGHT_NAME_BYTES, "names are kept whole");
+    memcpy(names + (size_t)i * MUSTER_FLIGHT_NAME_BYTES, world_type(world, i)->name, sizeof world_type(world, i)->name);
   }
   header->types = world->agents.types.count;
   chunks_seal(&flight_format, FLIGHT_OF_WORLD, header, section_bytes(header->types_max));

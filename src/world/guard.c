@@ -5,6 +5,7 @@
 #include "base/fields.h"
 #include "record/recorder.h"
 #include "run/callback.h"
+#include "world/world_commands.h"
 #include "world/world_herds.h"
 
 #include <math.h>
@@ -39,9 +40,18 @@ bool guard_asks(const struct muster_world *world, const char *what, muster_resul
 
 bool guard_asks_agent(const struct muster_world *world, muster_agent agent, const char *what, muster_result *result) {
   if (!guard_asks(world, what, result)) return false;
-  if (identity_is_live(&world->agents.ids, agent.index, agent.generation)) return true;
-  *result = error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+  if (world_is_live(world, agent)) return true;
+  *result = guard_gone(agent);
   return false;
+}
+
+muster_result guard_gone(muster_agent agent) {
+  return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+}
+
+muster_result guard_queue(struct muster_world *world, const struct command *command) {
+  if (ring_push(&world->commands->queues.commands, command)) return MUSTER_OK;
+  return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
 }
 
 muster_result guard_frame(struct muster_world *world, const char *here, const char *what) {
@@ -94,13 +104,10 @@ static bool is_possible_of_herd(const struct muster_world *world, const struct c
 static bool is_possible_of_type(const struct muster_world *world, const struct command *command) {
   if (command->kind >= COMMAND_HERD_WAKE) return is_possible_of_herd(world, command);
   if (command->index >= world->agents.types.count) return false;
-  const agent_type *type = &world->agents.types.types[command->index];
+  const agent_type *type = world_type(world, command->index);
   if (command->kind == COMMAND_PARDON_TYPE || command->kind == COMMAND_QUARANTINE_TYPE) return true;
   if (command->kind == COMMAND_PRIORITISE) return type->has_sets && command->tuning.priority <= MUSTER_PRIORITY_MAX;
-  muster_set_tuning tuning = {.priority = command->tuning.priority,
-                              .period_updates = command->tuning.period_updates,
-                              .period_ns = command->tuning.period_ns,
-                              .mode = command->tuning.mode};
+  muster_set_tuning tuning = command_set_tuning(command);
   return sets_check_tuning(&type->sets, type->name, command->tuning.set, &tuning) == MUSTER_OK;
 }
 

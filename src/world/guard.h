@@ -26,6 +26,12 @@ bool guard_asks(const struct muster_world *world, const char *what, muster_resul
 /* The same for a request about an agent, which must exist; not checked in a replay, where its id is made up. */
 bool guard_asks_agent(const struct muster_world *world, muster_agent agent, const char *what, muster_result *result);
 
+/* The error of an agent that does not exist any more. */
+muster_result guard_gone(muster_agent agent);
+
+/* Queues a command for the next intake; an error when there is no room for it. Any thread. */
+muster_result guard_queue(struct muster_world *world, const struct command *command);
+
 /* For calls of the thread of the frames between two frames: a call that changes something, or begins a frame. */
 static inline muster_result guard_between(const struct muster_world *world, const char *what) {
   bool free = world && occupancy_get(&world->occupancy) == OCCUPIED_NOT;

@@ -12,7 +12,7 @@ void herds_forget(struct muster_world *world, uint32_t index);
 /* An agent's place or published state changed: its lane follows, if it is a leaf of a herd. On the worker that holds
  * the agent. */
 static inline void herds_note(struct muster_world *world, uint32_t index) {
-  if (!world->agents.types.types[world->agents.store.rows[index].type].herded) return;
+  if (!world_type_of(world, index)->herded) return;
   herds_note_leaf(&world->herds->table, &world->agents.space, &world->agents.store, &world->agents.types, index);
 }
 

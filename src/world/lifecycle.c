@@ -11,7 +11,6 @@
 #include "world/frame_state.h"
 #include "world/herd_links.h"
 #include "world/messages.h"
-#include "world/score_inputs.h"
 #include "world/timing.h"
 #include "world/world_commands.h"
 #include "world/world_links.h"
@@ -23,17 +22,17 @@
 void lifecycle_callback(struct muster_world *world, uint32_t index, muster_flight_doing doing,
                         void (*callback)(muster_update *)) {
   if (!callback) return;
-  ASSERT(store_is_active(&world->agents.store, index));
+  ASSERT(world_is_active(world, index));
   batch_result result = {0};
-  agent_row *row = &world->agents.store.rows[index];
+  agent_row *row = world_row(world, index);
   worker_state *state = runner_caller(world->runner);
-  flight_note before = flight_turn(state->flight, world->frames, (muster_agent){index, row->generation}, doing,
-                                   (muster_type){row->type + 1u});
+  flight_note before =
+      flight_turn(state->flight, world->frames, world_agent(world, index), doing, (muster_type){row->type + 1u});
   runner_begin_outside(state, index, PHASE_INTAKE, &result);
   callback_call(&state->context, doing, callback);
   flight_return(state->flight, before);
   state->context.phase = PHASE_OUTSIDE;
-  if (world->agents.types.types[row->type].published) row->front ^= 1u;
+  if (world_type(world, row->type)->published) row->front ^= 1u;
   if (result.moved) lifecycle_move(world, index, result.moved_to);
   herds_note(world, index);
   if (result.asks) timing_ask_own(&world->agents, world->queues, world->frame->now_ns, index, &result);
@@ -44,48 +43,47 @@ void lifecycle_callback(struct muster_world *world, uint32_t index, muster_fligh
 muster_agent lifecycle_make(struct muster_world *world, uint32_t index, const muster_agent_def *def) {
   uint32_t slot = identity_take(&world->agents.slots[def->type.index - 1]);
   if (slot == IDENTITY_NONE) return (muster_agent){0, 0};
-  ASSERT(index < world->agents.store.maximum && world->agents.store.rows[index].status <= AGENT_PENDING);
+  ASSERT(index < world->agents.store.maximum && world_row(world, index)->status <= AGENT_PENDING);
   spawn_write(&world->agents.store, &world->agents.types, &world->agents.space, index, slot, def);
   return (muster_agent){index, identity_open(&world->agents.ids, index)};
 }
 
 /* Where the updates of a new agent stand in the periods of its sets. */
 static void begin_phase(struct muster_world *world, uint32_t index) {
-  const agent_row *row = &world->agents.store.rows[index];
+  const agent_row *row = world_row(world, index);
   uint32_t time = periods_first_update(&world->queues->classes, row->class, index);
-  world->agents.types.types[row->type].sets.passes[row->state_slot].updates =
+  world_type(world, row->type)->sets.passes[row->state_slot].updates =
       phases_join(&world->plan->phases, row->type, index, time);
 }
 
 void lifecycle_enter(struct muster_world *world, uint32_t index, uint64_t last_update_ns) {
-  agent_row *row = &world->agents.store.rows[index];
-  score_inputs inputs = world_score_inputs(world);
+  agent_row *row = world_row(world, index);
   uint32_t generation = identity_generation(&world->agents.ids, index);
   row->last_update_ns = last_update_ns;
   ASSERT(row->status == AGENT_PENDING && !row->spot && (generation & 1));
-  if (world->agents.types.types[row->type].has_sets)
-    sets_begin(&world->agents.types.types[row->type].sets, row->state_slot, last_update_ns);
+  if (world_type(world, row->type)->has_sets)
+    sets_begin(&world_type(world, row->type)->sets, row->state_slot, last_update_ns);
   space_link(&world->agents.space, &world->agents.store, index);
-  score_new_agent(&world->score->board, &inputs, index);
+  score_new_agent(&world->score->board, index);
   store_activate(&world->agents.store, index);
   periods_begin(&world->queues->classes, &world->agents.store, index,
                 random_at(world->def.seed, (uint64_t)generation << 32 | index, 0, 0));
-  if (world->agents.types.types[row->type].has_sets) begin_phase(world, index);
-  ASSERT(row->status == AGENT_WAITING && row->level < world->agents.types.types[row->type].def.level_count);
+  if (world_type(world, row->type)->has_sets) begin_phase(world, index);
+  ASSERT(row->status == AGENT_WAITING && row->level < world_type(world, row->type)->def.level_count);
 }
 
 /* --------------------------------------------------------------------------------------------------- being gone */
 
 static void forget_company(struct muster_world *world, uint32_t index) {
-  ASSERT(!store_is_active(&world->agents.store, index));
+  ASSERT(!world_is_active(world, index));
   if (!world->score->factors) return;
   companions_unlink(&world->links->companions, index, (muster_agent){0, 0});
   world->agents.store.inherited_importance[index] = world->agents.store.own_importance[index] = 0;
 }
 
 static void release_index(struct muster_world *world, uint32_t index) {
-  ASSERT(!store_is_active(&world->agents.store, index));
-  agent_row *row = &world->agents.store.rows[index];
+  ASSERT(!world_is_active(world, index));
+  agent_row *row = world_row(world, index);
   messages_forget(world, index);
   timing_forget(&world->agents, world->queues, index);
   forget_company(world, index);
@@ -97,13 +95,13 @@ static void release_index(struct muster_world *world, uint32_t index) {
 }
 
 void lifecycle_discard(struct muster_world *world, uint32_t index) {
-  ASSERT(world->agents.store.rows[index].status == AGENT_PENDING);
+  ASSERT(world_row(world, index)->status == AGENT_PENDING);
   release_index(world, index);
 }
 
 static void forget_acting(struct muster_world *world, uint32_t index) {
-  ASSERT(world->queues->acting_count > 0 && (world->queues->acting[index / 64] >> (index % 64) & 1));
-  world->queues->acting[index / 64] &= ~(1ull << (index % 64));
+  ASSERT(world->queues->acting_count > 0 && bits_has(world->queues->acting, index));
+  bits_clear(world->queues->acting, index);
   world->queues->acting_count--;
 }
 
@@ -117,8 +115,8 @@ static void forget_held(struct muster_world *world, uint32_t index) {
 }
 
 void lifecycle_unschedule(struct muster_world *world, uint32_t index) {
-  ASSERT(store_is_active(&world->agents.store, index));
-  agent_row *row = &world->agents.store.rows[index];
+  ASSERT(world_is_active(world, index));
+  agent_row *row = world_row(world, index);
   if (world->queues->classes.activation.delay_max) activation_take_back(&world->queues->classes.activation, 0, index);
   if (row->status == AGENT_WAITING) {
     if (row->spot)
@@ -132,7 +130,7 @@ void lifecycle_unschedule(struct muster_world *world, uint32_t index) {
 }
 
 void lifecycle_forgive(struct muster_world *world, uint32_t index) {
-  agent_row *row = &world->agents.store.rows[index];
+  agent_row *row = world_row(world, index);
   type_conduct *type = &world->conduct->offenders.types[row->type];
   offenders_forget(&world->conduct->offenders, index);
   if (row->level_floor) {
@@ -148,22 +146,21 @@ void lifecycle_forgive(struct muster_world *world, uint32_t index) {
 }
 
 void lifecycle_leave(struct muster_world *world, uint32_t index) {
-  agent_row *row = &world->agents.store.rows[index];
-  score_inputs inputs = world_score_inputs(world);
+  agent_row *row = world_row(world, index);
   lifecycle_unschedule(world, index);
   ASSERT(!row->spot && !row->queued);
   phases_leave(&world->plan->phases, row->type, index);
   lifecycle_forgive(world, index);
   shedding_forget(&world->score->shedding, &world->agents.store, index);
-  score_forget_agent(&world->score->board, &inputs, index);
+  score_forget_agent(&world->score->board, index);
   space_unlink(&world->agents.space, &world->agents.store, index);
   store_deactivate(&world->agents.store, index);
   release_index(world, index);
 }
 
 void lifecycle_remove(struct muster_world *world, uint32_t index) {
-  const agent_type *type = &world->agents.types.types[world->agents.store.rows[index].type];
-  ASSERT(store_is_active(&world->agents.store, index));
+  const agent_type *type = world_type_of(world, index);
+  ASSERT(world_is_active(world, index));
   lifecycle_callback(world, index, MUSTER_FLIGHT_ON_REMOVED, type->def.on_removed);
   if (type->herded) herds_forget(world, index);
   lifecycle_leave(world, index);
@@ -187,9 +184,9 @@ bool lifecycle_defer(struct muster_world *world, const struct command *command) 
 }
 
 void lifecycle_apply_wake(struct muster_world *world, const struct command *command) {
-  agent_row *row = &world->agents.store.rows[command->index];
+  agent_row *row = world_row(world, command->index);
   ASSERT(command->kind == COMMAND_WAKE && row->status != AGENT_FREE);
-  if (row->status != AGENT_PENDING && world->agents.types.types[row->type].quarantined) return;
+  if (row->status != AGENT_PENDING && world_type(world, row->type)->quarantined) return;
   switch ((agent_status)row->status) {
   case AGENT_PENDING:
     row->woken = 1;
@@ -222,12 +219,12 @@ void lifecycle_apply_wake(struct muster_world *world, const struct command *comm
 }
 
 void lifecycle_wake(struct muster_world *world, uint32_t index) {
-  uint32_t generation = identity_generation(&world->agents.ids, index);
-  lifecycle_apply_wake(world, &(struct command){COMMAND_WAKE, .index = index, .generation = generation});
+  struct command wake = command_about(COMMAND_WAKE, world_agent(world, index));
+  lifecycle_apply_wake(world, &wake);
 }
 
 void lifecycle_move(struct muster_world *world, uint32_t index, space_spot spot) {
-  ASSERT(store_is_active(&world->agents.store, index));
+  ASSERT(world_is_active(world, index));
   if (score_notices(&world->score->board, &world->agents.store.places[index], spot))
     score_note(&world->score->board, index);
   space_move(&world->agents.space, &world->agents.store, index, spot);

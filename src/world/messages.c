@@ -35,9 +35,9 @@ static bool put_into_box(struct muster_world *world, muster_agent sender, const 
                          const void *bytes) {
   muster_agent to = head->peer;
   ASSERT(head->size <= MUSTER_MESSAGE_BYTES_MAX);
-  if (!identity_is_live(&world->agents.ids, to.index, to.generation)) return false;
-  const agent_row *row = &world->agents.store.rows[to.index];
-  agent_type *type = &world->agents.types.types[row->type];
+  if (!world_is_live(world, to)) return false;
+  const agent_row *row = world_row(world, to.index);
+  agent_type *type = world_type(world, row->type);
   struct message_head message = {sender, head->sent_ns, head->size};
   if (!type->boxes.capacity || head->size > type->boxes.message_bytes) return false;
   if (!boxes_put(&type->boxes, row->state_slot, &message, bytes)) return false;
@@ -58,7 +58,7 @@ void messages_post(struct muster_world *world, muster_agent sender, const struct
 
 void messages_set_aside_late(struct muster_world *world, batch_entry *entry) {
   const struct batch *batch = world->batch;
-  uint32_t wanted = world->agents.types.types[world->agents.store.rows[entry->agent].type].def.sends_max;
+  uint32_t wanted = world_type_of(world, entry->agent)->def.sends_max;
   if (wanted == 0 || entry->send_base == NO_PLACES) return;
   uint32_t given;
   entry->send_base =
@@ -91,7 +91,7 @@ void messages_note_sender(struct muster_world *world, uint32_t number) {
   const batch_entry *entry = &world->batch->entries[number];
   uint32_t sends = world->batch->results[number].sends;
   if (sends == 0) return;
-  ASSERT(number < world->batch->count && world->agents.store.rows[entry->agent].status > AGENT_PENDING);
+  ASSERT(number < world->batch->count && world_row(world, entry->agent)->status > AGENT_PENDING);
   if (sends > entry->send_limit) world->sums->statistics.messages_refused += sends - entry->send_limit;
   if (entry->send_limit) mailbox_add_sender(&world->links->mailbox, entry->agent, number);
 }
@@ -117,19 +117,19 @@ static void fetch_message(const struct muster_world *world, const outgoing *mess
 }
 
 static void fetch_receiver(const struct muster_world *world, const outgoing *message) {
-  __builtin_prefetch(&world->agents.store.rows[message->head.peer.index]);
+  __builtin_prefetch(world_row(world, message->head.peer.index));
   __builtin_prefetch(identity_generation_of(&world->agents.ids, message->head.peer.index));
 }
 
 static void fetch_box(const struct muster_world *world, const outgoing *message) {
-  const agent_row *row = &world->agents.store.rows[message->head.peer.index];
-  const box_table *boxes = &world->agents.types.types[row->type].boxes;
+  const agent_row *row = world_row(world, message->head.peer.index);
+  const box_table *boxes = &world_type(world, row->type)->boxes;
   if (boxes->capacity) __builtin_prefetch(&boxes->boxes[row->state_slot], 1);
 }
 
 static void fetch_end(const struct muster_world *world, const outgoing *message) {
-  const agent_row *row = &world->agents.store.rows[message->head.peer.index];
-  const box_table *boxes = &world->agents.types.types[row->type].boxes;
+  const agent_row *row = world_row(world, message->head.peer.index);
+  const box_table *boxes = &world_type(world, row->type)->boxes;
   if (boxes->capacity) __builtin_prefetch(boxes_end(boxes, row->state_slot), 1);
 }
 
@@ -157,7 +157,7 @@ static uint32_t deliver_round(struct muster_world *world, uint32_t index) {
   }
   fetch_ahead(world, round, count);
   for (uint32_t i = 0; i < count; i++) {
-    muster_agent sender = {senders[i], world->agents.store.rows[senders[i]].generation};
+    muster_agent sender = {senders[i], world_row(world, senders[i])->generation};
     for (uint32_t k = 0; k < round[i].count; k++)
       messages_post(world, sender, &round[i].first[k].head, round[i].first[k].bytes);
   }
@@ -176,16 +176,16 @@ bool messages_deliver(struct muster_world *world, uint64_t end_ns) {
 }
 
 void messages_begin(struct muster_world *world, uint32_t index) {
-  ASSERT(world->agents.store.rows[index].status == AGENT_ADMITTED);
-  const agent_row *row = &world->agents.store.rows[index];
-  box_table *boxes = &world->agents.types.types[row->type].boxes;
+  ASSERT(world_row(world, index)->status == AGENT_ADMITTED);
+  const agent_row *row = world_row(world, index);
+  box_table *boxes = &world_type(world, row->type)->boxes;
   if (boxes->capacity) boxes_begin(boxes, row->state_slot);
   if (world->links->mailbox.owed_count) mailbox_losses_begin(&world->links->mailbox, index);
 }
 
 void messages_complete_update(struct muster_world *world, uint32_t index) {
-  const agent_row *row = &world->agents.store.rows[index];
-  agent_type *type = &world->agents.types.types[row->type];
+  const agent_row *row = world_row(world, index);
+  agent_type *type = world_type(world, row->type);
   bool begun = is_under_way(row);
   ASSERT(row->status == AGENT_ADMITTED || row->status == AGENT_ACTING);
   if (messages_are_owed(world, index)) mailbox_losses_complete(&world->links->mailbox, index, begun);
@@ -195,9 +195,9 @@ void messages_complete_update(struct muster_world *world, uint32_t index) {
 }
 
 void messages_forget(struct muster_world *world, uint32_t index) {
-  ASSERT(!store_is_active(&world->agents.store, index));
-  const agent_row *row = &world->agents.store.rows[index];
-  box_table *boxes = &world->agents.types.types[row->type].boxes;
+  ASSERT(!world_is_active(world, index));
+  const agent_row *row = world_row(world, index);
+  box_table *boxes = &world_type(world, row->type)->boxes;
   if (boxes->capacity) boxes_clear(boxes, row->state_slot);
   if (world->links->mailbox.places) mailbox_forget(&world->links->mailbox, index);
 }

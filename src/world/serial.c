@@ -20,6 +20,19 @@ uint32_t serial_helpers_for(const struct muster_world *world, uint64_t work_ns) 
   return helpers < most ? (uint32_t)helpers : most;
 }
 
+serial_help serial_begin_help(const struct muster_world *world, uint32_t worker) {
+  serial_help help = {.helps = worker != world->runner->caller && !world_is_virtual(world)};
+  help.audited = help.helps && world->runner->audit;
+  if (help.helps) help.begin_ns = clock_now(world->clock);
+  if (help.audited) help.begin_cpu_ns = clock_thread_cpu();
+  return help;
+}
+
+void serial_end_help(struct muster_world *world, uint32_t worker, const serial_help *help) {
+  if (help->helps) world->runner->states[worker].loop_ns += clock_now(world->clock) - help->begin_ns;
+  if (help->audited) runner_audit_settling(world->runner, worker, clock_thread_cpu() - help->begin_cpu_ns);
+}
+
 bool serial_is_over(const struct muster_world *world, uint64_t end_ns) {
   return end_ns != UINT64_MAX && recorder_choose(world->recorder, clock_now(world->clock) >= end_ns);
 }

@@ -16,6 +16,16 @@ uint32_t serial_helpers_for(const struct muster_world *world, uint64_t work_ns);
  * sleeps until the last worker leaves is told apart from the caller's own time, and from what the kernel takes. */
 void serial_run_team(struct muster_world *world, struct team *team, team_work work, uint32_t helpers);
 
+/* What a worker that helps in a serial stage takes: the caller's time is the stage's, and measured there. */
+typedef struct serial_help {
+  bool helps, audited;
+  uint64_t begin_ns, begin_cpu_ns;
+} serial_help;
+
+/* A team's worker begins its part of a stage, and ends it. On that worker. */
+serial_help serial_begin_help(const struct muster_world *world, uint32_t worker);
+void serial_end_help(struct muster_world *world, uint32_t worker, const serial_help *help);
+
 /* Whether the time is over for work that may go on later; never when `end_ns` is UINT64_MAX. */
 bool serial_is_over(const struct muster_world *world, uint64_t end_ns);
 

@@ -11,11 +11,11 @@ void trace_create(struct trace *trace, const muster_world_def *def, uint32_t wor
   trace->spans_max = def->trace_spans;
   trace->workers = def->clock == MUSTER_CLOCK_VIRTUAL ? 1 : workers;
   size_t tracks = (size_t)trace->frames_max * trace->workers;
-  trace->ring = arena_reserve(arena, trace->frames_max, sizeof *trace->ring);
-  trace->spans = arena_reserve(arena, tracks * trace->spans_max, sizeof *trace->spans);
-  trace->counts = arena_reserve(arena, tracks, sizeof *trace->counts);
-  trace->left_out = arena_reserve(arena, trace->frames_max, sizeof *trace->left_out);
-  trace->tracks = arena_reserve(arena, trace->workers, sizeof *trace->tracks);
+  ARENA_ARRAY(arena, trace->ring, trace->frames_max);
+  ARENA_ARRAY(arena, trace->spans, tracks * trace->spans_max);
+  ARENA_ARRAY(arena, trace->counts, tracks);
+  ARENA_ARRAY(arena, trace->left_out, trace->frames_max);
+  ARENA_ARRAY(arena, trace->tracks, trace->workers);
 }
 
 uint64_t trace_bytes(const struct trace *trace) {

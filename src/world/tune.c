@@ -8,10 +8,10 @@
 #include "world/conduct.h"
 #include "world/guard.h"
 #include "world/lifecycle.h"
-#include "world/score_inputs.h"
 #include "world/workers.h"
 #include "world/world_commands.h"
 #include "world/world_links.h"
+#include "world/world_observers.h"
 #include "world/world_plan.h"
 #include "world/world_queues.h"
 #include "world/world_record.h"
@@ -115,13 +115,19 @@ static void take_factors(struct muster_world *world) {
 void tune_create(struct muster_world *world) {
   const muster_world_def *def = &world->def;
   shedding_create(&world->score->shedding, (double)def->level_pressure);
+  world->score->board.inputs = (score_inputs){.store = &world->agents.store,
+                                              .types = &world->agents.types,
+                                              .space = &world->agents.space,
+                                              .observers = &world->observers->table,
+                                              .classes = &world->queues->classes,
+                                              .ready = &world->queues->ready};
   timers_create(&world->queues->reactions, def->agents_max, &world->arena);
   world->queues->ready.reacting = &world->agents.store;
   if (def->importance != MUSTER_IMPORTANCE_FACTORS) return;
   store_reserve_factors(&world->agents.store, &world->arena);
   companions_create(&world->links->companions, def->agents_max, &world->arena);
   take_factors(world);
-  world->score->factors = &world->score->factor_weights;
+  world->score->factors = world->score->board.inputs.factors = &world->score->factor_weights;
 }
 
 static void tune_apply(struct muster_world *world, const muster_world_tuning *tuning) {
@@ -133,9 +139,8 @@ static void tune_apply(struct muster_world *world, const muster_world_tuning *tu
   world->plan->periods.wish_part = (double)def->wish_part;
   if (changed & FIELD_WEIGHS) conduct_weigh_anew(world);
   if (!(changed & FIELD_OF_FACTORS)) return;
-  score_inputs inputs = world_score_inputs(world);
   take_factors(world);
-  score_everybody(&world->score->board, &inputs);
+  score_everybody(&world->score->board);
 }
 
 /* Takes the next tuning, of those that were queued when the intake began. */
@@ -161,37 +166,11 @@ void tune_ratings(struct muster_world *world, const struct command *command) {
 
 /* ------------------------------------------------------------------------------------------------------ companions */
 
-static muster_result queue_companions(muster_world *world, muster_agent agent, muster_agent other, command_kind kind) {
-  bool all = kind == COMMAND_UNLINK && muster_agent_is_null(other);
-  if (guard_any(world, "company")) return MUSTER_E_ARGUMENT;
-  if (world->def.importance != MUSTER_IMPORTANCE_FACTORS)
-    return error_set(MUSTER_E_STATE, "company: it counts in worlds with MUSTER_IMPORTANCE_FACTORS");
-  if (muster_agent_equal(agent, other))
-    return error_set(MUSTER_E_ARGUMENT, "company: agent %u (generation %u) cannot be its own", agent.index,
-                     agent.generation);
-  muster_result result;
-  if (!guard_asks_agent(world, agent, "company", &result)) return result;
-  if (!all && kind == COMMAND_LINK && !identity_is_live(&world->agents.ids, other.index, other.generation))
-    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", other.index, other.generation);
-  struct command command = {.kind = kind, .index = agent.index, .generation = agent.generation};
-  command.other = other;
-  if (ring_push(&world->commands->queues.commands, &command)) return MUSTER_OK;
-  return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
-}
-
-muster_result muster_agent_meet(muster_world *world, muster_agent agent, muster_agent other) {
-  return queue_companions(world, agent, other, COMMAND_LINK);
-}
-
-muster_result muster_agent_part(muster_world *world, muster_agent agent, muster_agent other) {
-  return queue_companions(world, agent, other, COMMAND_UNLINK);
-}
-
 /* Sets what company is worth to an agent; when that changes, the agent is noted for the score. */
 static void set_inherited_importance(struct muster_world *world, uint32_t index, uint16_t inherited) {
   if (world->agents.store.inherited_importance[index] == inherited) return;
   world->agents.store.inherited_importance[index] = inherited;
-  if (store_is_active(&world->agents.store, index)) score_note(&world->score->board, index);
+  if (world_is_active(world, index)) score_note(&world->score->board, index);
 }
 
 void tune_companions(struct muster_world *world, const struct command *command) {
@@ -208,14 +187,12 @@ void tune_companions(struct muster_world *world, const struct command *command) 
  * company out. */
 static uint16_t worth_of_companions(const struct muster_world *world, uint32_t index) {
   const struct companion_list *list = &world->links->companions.of[index];
-  ASSERT(world->links->companions.places[index] > 0 && store_is_active(&world->agents.store, index));
+  ASSERT(world->links->companions.places[index] > 0 && world_is_active(world, index));
   uint16_t best = world->agents.store.own_importance[index], own = best;
   for (uint32_t i = 0; i < MUSTER_COMPANY_MAX; i++) {
     muster_agent other = list->others[i];
     if (muster_agent_is_null(other)) break;
-    if (!identity_is_live(&world->agents.ids, other.index, other.generation) ||
-        !store_is_active(&world->agents.store, other.index))
-      continue;
+    if (!world_is_live(world, other) || !world_is_active(world, other.index)) continue;
     if (world->agents.store.own_importance[other.index] > best) best = world->agents.store.own_importance[other.index];
   }
   return best > own ? best : 0;
@@ -229,7 +206,7 @@ void tune_look_at_companions(struct muster_world *world) {
   for (; left > 0; left--) {
     if (companions->next >= companions->count) companions->next = 0;
     uint32_t index = companions->members[companions->next++];
-    if (!store_is_active(&world->agents.store, index)) continue;
+    if (!world_is_active(world, index)) continue;
     uint16_t worth = worth_of_companions(world, index), held = world->agents.store.inherited_importance[index];
     int32_t change = (int32_t)worth - held;
     if (change > NOTICED || change < -NOTICED || (worth == 0 && held)) set_inherited_importance(world, index, worth);

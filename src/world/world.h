@@ -83,4 +83,37 @@ static inline bool world_is_planned(const struct muster_world *world) {
   return world->def.planner_workers > 0;
 }
 
+/* The row of an agent, and a type by its number: here alone it is said where they lie. */
+static inline agent_row *world_row(const struct muster_world *world, uint32_t index) {
+  return &world->agents.store.rows[index];
+}
+
+static inline agent_type *world_type(const struct muster_world *world, uint32_t number) {
+  return &world->agents.types.types[number];
+}
+
+/* The type of an agent. */
+static inline agent_type *world_type_of(const struct muster_world *world, uint32_t index) {
+  return world_type(world, world_row(world, index)->type);
+}
+
+/* Where an agent is. */
+static inline muster_position world_position(const struct muster_world *world, uint32_t index) {
+  return space_position(&world->agents.space, &world->agents.store.places[index]);
+}
+
+/* Whether an index is an active agent's. Frame's thread. */
+static inline bool world_is_active(const struct muster_world *world, uint32_t index) {
+  return store_is_active(&world->agents.store, index);
+}
+
+/* Whether an id is live now, and the id of an index. Any thread. */
+static inline bool world_is_live(const struct muster_world *world, muster_agent agent) {
+  return identity_is_live(&world->agents.ids, agent.index, agent.generation);
+}
+
+static inline muster_agent world_agent(const struct muster_world *world, uint32_t index) {
+  return (muster_agent){index, identity_generation(&world->agents.ids, index)};
+}
+
 #endif

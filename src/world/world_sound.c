@@ -19,14 +19,14 @@
 /* A waiting agent without a period hangs in a wheel only when its type was put into quarantine as it was about to
  * run. */
 static bool waiting_is_sound(const struct muster_world *world, const agent_row *row, uint32_t index, soundness *found) {
-  bool events = world->agents.types.types[row->type].elapsed == MUSTER_ELAPSED_EVENTS;
+  bool events = world_type(world, row->type)->elapsed == MUSTER_ELAPSED_EVENTS;
   return SOUND(found, events || row->spot, "agent %u is WAITING for a period and in no wheel", index);
 }
 
 /* For an agent that is in no list of the wheels or the ring. */
 static bool is_in_none(const agent_row *row, uint32_t index, soundness *found) {
-  return SOUND(found, !row->spot, "agent %u is %s and in a list (block %u)", index,
-               agent_status_name((agent_status)row->status), row->spot >> 4);
+  return SOUND(found, !row->spot, "agent %u is %s and in a list (block %u)", index, agent_status_name(row->status),
+               row->spot >> 4);
 }
 
 static bool quarantined_is_sound(const agent_row *row, uint32_t index, soundness *found) {
@@ -40,16 +40,16 @@ static bool world_sound_is_known(const struct muster_world *world, const agent_r
   if (!SOUND(found, row->type < world->agents.types.count, "agent %u is of type %u of %u", index, row->type,
              world->agents.types.count))
     return false;
-  const agent_type *type = &world->agents.types.types[row->type];
+  const agent_type *type = world_type(world, row->type);
   const agent_alarm *alarm = &world->agents.store.alarms[index];
   SOUND(found, identity_generation(&world->agents.ids, index) & 1, "agent %u is active, and its id is gone", index);
-  SOUND(found, world->agents.store.places[index].type == row->type, "agent %u is of type %u, and of %u where it is",
-        index, row->type, world->agents.store.places[index].type);
+  SOUND_EQUAL(found, row->type, world->agents.store.places[index].type, "agent %u is of type %u, and of %u where it is",
+              index);
   SOUND(found, row->level < type->def.level_count, "agent %u is at level %u of %u", index, row->level,
         type->def.level_count);
   SOUND(found, type->has_sets || !row->owes, "agent %u owes sets and has none", index);
   SOUND(found, !row->acts || row->status == AGENT_QUARANTINED, "agent %u is %s, and its actions wait for a pardon",
-        index, agent_status_name((agent_status)row->status));
+        index, agent_status_name(row->status));
   SOUND(found, row->reacts == timers_has(&world->queues->reactions, index),
         "agent %u %s react by a time, and is %s asked to", index, row->reacts ? "must" : "need not",
         row->reacts ? "not" : "still");
@@ -59,11 +59,11 @@ static bool world_sound_is_known(const struct muster_world *world, const agent_r
 }
 
 bool agent_is_sound(const struct muster_world *world, uint32_t index, soundness *found) {
-  const agent_row *row = &world->agents.store.rows[index];
-  bool acts = sound_has_bit(world->queues->acting, index);
+  const agent_row *row = world_row(world, index);
+  bool acts = bits_has(world->queues->acting, index);
   if (!world_sound_is_known(world, row, index, found)) return false;
   SOUND(found, acts == (row->status == AGENT_ACTING), "agent %u is %s and %s the acting agents", index,
-        agent_status_name((agent_status)row->status), acts ? "among" : "not among");
+        agent_status_name(row->status), acts ? "among" : "not among");
   switch ((agent_status)row->status) {
   case AGENT_WAITING:
     return waiting_is_sound(world, row, index, found);
@@ -75,7 +75,7 @@ bool agent_is_sound(const struct muster_world *world, uint32_t index, soundness 
   case AGENT_QUARANTINED:
     return quarantined_is_sound(row, index, found);
   default:
-    return SOUND(found, false, "agent %u is active and %s", index, agent_status_name((agent_status)row->status));
+    return SOUND(found, false, "agent %u is active and %s", index, agent_status_name(row->status));
   }
 }
 
@@ -88,7 +88,7 @@ static void add_admitted(const struct muster_world *world, uint32_t agent, const
              where))
     return;
   SOUND(found, store->rows[agent].status == AGENT_ADMITTED, "agent %u is in %s and %s", agent, where,
-        agent_status_name((agent_status)store->rows[agent].status));
+        agent_status_name(store->rows[agent].status));
   tally_add(admitted, agent);
 }
 
@@ -113,9 +113,9 @@ static struct tally tally_batch(const struct muster_world *world, world_moment m
 /* Names an ADMITTED agent that is in neither list, or in one of them twice. */
 static bool name_admitted(const struct muster_world *world, world_moment moment, soundness *found) {
   const struct batch *batch = world->batch;
-  for (uint32_t i = 0; (i = store_next_active(&world->agents.store, i)) != UINT32_MAX; i++) {
+  for (uint32_t i = 0; store_finds(&world->agents.store, &i); i++) {
     uint32_t times = 0;
-    if (world->agents.store.rows[i].status != AGENT_ADMITTED) continue;
+    if (world_row(world, i)->status != AGENT_ADMITTED) continue;
     for (uint32_t k = 0; k < batch->held_count; k++) times += batch->held[k] == i;
     for (uint32_t k = 0; k < batch->count; k++) times += batch->entries[k].agent == i && is_unsettled(world, k, moment);
     SOUND(found, times == 1, "agent %u is ADMITTED and %u times in the batch or held", i, times);
@@ -126,16 +126,16 @@ static bool name_admitted(const struct muster_world *world, world_moment moment,
 static bool statuses_are_sound(const struct muster_world *world, world_moment moment, soundness *found) {
   struct tally admitted = {0};
   uint32_t acting = 0;
-  for (uint32_t i = 0; (i = store_next_active(&world->agents.store, i)) != UINT32_MAX && !found->broken; i++) {
+  for (uint32_t i = 0; store_finds(&world->agents.store, &i) && !found->broken; i++) {
     agent_is_sound(world, i, found);
-    if (world->agents.store.rows[i].status == AGENT_ADMITTED) tally_add(&admitted, i);
-    acting += world->agents.store.rows[i].status == AGENT_ACTING;
+    if (world_row(world, i)->status == AGENT_ADMITTED) tally_add(&admitted, i);
+    acting += world_row(world, i)->status == AGENT_ACTING;
   }
   struct tally told = tally_batch(world, moment, found);
   if (!found->broken && !tally_equals(&told, &admitted)) name_admitted(world, moment, found);
-  uint64_t marked = sound_bits(world->queues->acting, (world->def.agents_max + 63) / 64);
+  uint32_t marked = sound_bits(world->queues->acting, bits_words(world->def.agents_max));
   return SOUND(found, acting == world->queues->acting_count && marked == acting,
-               "%u agents are ACTING, %u among the acting agents, counted as %u", acting, (uint32_t)marked,
+               "%u agents are ACTING, %u among the acting agents, counted as %u", acting, marked,
                world->queues->acting_count);
 }
 
@@ -145,27 +145,24 @@ static bool penalties_are_sound(const struct muster_world *world, soundness *fou
   const conduct_state *conduct = world->conduct;
   uint32_t demoted = 0, quarantined = 0, types = 0;
   struct tally told = {0}, seen = {0};
-  for (uint32_t i = 0; (i = store_next_active(&world->agents.store, i)) != UINT32_MAX; i++) {
-    const agent_row *row = &world->agents.store.rows[i];
+  for (uint32_t i = 0; store_finds(&world->agents.store, &i); i++) {
+    const agent_row *row = world_row(world, i);
     demoted += row->level_floor > 0;
     quarantined += row->status == AGENT_QUARANTINED;
     if (row->level_floor) tally_add(&seen, row->type * 2);
     if (row->status == AGENT_QUARANTINED) tally_add(&seen, row->type * 2 + 1);
   }
   for (uint32_t i = 0; i < world->agents.types.count; i++) {
-    types += world->agents.types.types[i].quarantined;
+    types += world_type(world, i)->quarantined;
     tally_add_times(&told, i * 2, conduct->offenders.types[i].agents_demoted);
     tally_add_times(&told, i * 2 + 1, conduct->offenders.types[i].agents_quarantined);
-    SOUND(found, world->agents.types.types[i].quarantined == world->queues->classes.frozen[i],
+    SOUND(found, world_type(world, i)->quarantined == world->queues->classes.frozen[i],
           "type %u is %sin quarantine, and its classes are %sfrozen", i,
-          world->agents.types.types[i].quarantined ? "" : "not ", world->queues->classes.frozen[i] ? "" : "not ");
+          world_type(world, i)->quarantined ? "" : "not ", world->queues->classes.frozen[i] ? "" : "not ");
   }
-  SOUND(found, demoted == conduct->agents_demoted, "%u agents are demoted, counted as %u", demoted,
-        conduct->agents_demoted);
-  SOUND(found, quarantined == conduct->agents_quarantined, "%u agents are QUARANTINED, counted as %u", quarantined,
-        conduct->agents_quarantined);
-  SOUND(found, types == conduct->types_quarantined, "%u types are in quarantine, counted as %u", types,
-        conduct->types_quarantined);
+  SOUND_EQUAL(found, demoted, conduct->agents_demoted, "%u agents are demoted, counted as %u");
+  SOUND_EQUAL(found, quarantined, conduct->agents_quarantined, "%u agents are QUARANTINED, counted as %u");
+  SOUND_EQUAL(found, types, conduct->types_quarantined, "%u types are in quarantine, counted as %u");
   return SOUND(found, tally_equals(&told, &seen), "the penalties of agents are not those that their types count");
 }
 
@@ -174,11 +171,10 @@ static bool spawns_are_sound(const struct muster_world *world, soundness *found)
   uint32_t high = identity_high(&world->agents.ids);
   bool taken = !recorder_replays(world->recorder); /* in a replay the record says which agents become active */
   for (uint32_t i = 0; taken && i < high && !found->broken; i++)
-    SOUND(found, !spawn_queue_has(&world->commands->queues.spawns, i) || !store_is_active(&world->agents.store, i),
+    SOUND(found, !spawn_queue_has(&world->commands->queues.spawns, i) || !world_is_active(world, i),
           "agent %u is active and among the spawns", i);
   for (uint32_t i = 0; !world->commit->open && i < world->commands->spawn_id_count && !found->broken; i++)
-    SOUND(found,
-          world->commands->spawn_ids[i] < high && !store_is_active(&world->agents.store, world->commands->spawn_ids[i]),
+    SOUND(found, world->commands->spawn_ids[i] < high && !world_is_active(world, world->commands->spawn_ids[i]),
           "agent %u is active, and its id set aside for a spawn", world->commands->spawn_ids[i]);
   return SOUND(found, world->commands->deferred_count <= world->def.commands_max,
                "%u commands wait for the next intake", world->commands->deferred_count);
@@ -225,11 +221,10 @@ bool world_ids_are_sound(const struct muster_world *world, soundness *found) {
   for (uint32_t i = 0; i < high && !found->broken; i++) {
     bool somebody = identity_generation(ids, i) & 1, pending = spawn_queue_has(&world->commands->queues.spawns, i);
     live += somebody;
-    SOUND(found, somebody == (pending || store_is_active(&world->agents.store, i)),
-          "agent %u has an id that is %s, and is %s", i, somebody ? "live" : "gone",
-          pending ? "PENDING" : agent_status_name((agent_status)world->agents.store.rows[i].status));
-    SOUND(found, !pending || world->agents.store.rows[i].status == AGENT_PENDING, "agent %u is among the spawns and %s",
-          i, agent_status_name((agent_status)world->agents.store.rows[i].status));
+    SOUND(found, somebody == (pending || world_is_active(world, i)), "agent %u has an id that is %s, and is %s", i,
+          somebody ? "live" : "gone", pending ? "PENDING" : agent_status_name(world_row(world, i)->status));
+    SOUND(found, !pending || world_row(world, i)->status == AGENT_PENDING, "agent %u is among the spawns and %s", i,
+          agent_status_name(world_row(world, i)->status));
   }
   uint32_t free = 0;
   for (; !found->broken && ring_peek(&ids->given_back, free, &index); free++)

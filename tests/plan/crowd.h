@@ -22,7 +22,6 @@ struct crowd {
   observer_table observers;
   class_table classes;
   score_board board;
-  score_inputs inputs;
   uint64_t draws, seed;
 };
 
@@ -63,7 +62,7 @@ static inline struct crowd *crowd_create(uint32_t agents_max, uint32_t observers
   classes_create(&crowd->classes, crowd->def.types_max, agents_max, &crowd->arena);
   score_create(&crowd->board, &crowd->def, &crowd->arena);
   cr_assert_not(crowd->arena.failed);
-  crowd->inputs =
+  crowd->board.inputs =
       (score_inputs){&crowd->store, &crowd->types, &crowd->space, &crowd->observers, &crowd->classes, NULL, NULL};
   return crowd;
 }
@@ -97,7 +96,7 @@ static inline agent_row *crowd_spawn(struct crowd *crowd, uint32_t index, muster
   store->places[index].partition = (uint16_t)partition;
   space_place(&crowd->space, &store->places[index], position);
   space_link(&crowd->space, store, index);
-  score_new_agent(&crowd->board, &crowd->inputs, index);
+  score_new_agent(&crowd->board, index);
   store_activate(store, index);
   store->rows[index].virtual_due_ns = 1000;
   wheel_insert(&crowd->classes, &crowd->classes.classes[store->rows[index].class], 0, store, index);
@@ -122,10 +121,9 @@ static inline void crowd_observe(struct crowd *crowd, uint32_t index, muster_pos
 
 /* One stage, in `parts` calls as from so many threads. */
 static inline score_summary crowd_frame(struct crowd *crowd, uint32_t units, uint32_t parts) {
-  uint32_t items = score_prepare(&crowd->board, &crowd->inputs, units);
-  for (uint32_t i = parts; i-- > 0;)
-    score_range(&crowd->board, &crowd->inputs, items * i / parts, items * (i + 1) / parts);
-  score_apply(&crowd->board, &crowd->inputs);
+  uint32_t items = score_prepare(&crowd->board, units);
+  for (uint32_t i = parts; i-- > 0;) score_range(&crowd->board, items * i / parts, items * (i + 1) / parts);
+  score_apply(&crowd->board);
   return crowd->board.summary;
 }
 

@@ -21,7 +21,6 @@ struct planner {
   class_table classes;
   cost_table costs;
   score_board board;
-  score_inputs inputs;
   struct periods periods;
   ready_set ready;
   struct batch batch;
@@ -51,7 +50,7 @@ static inline struct planner *planner_create(muster_elastic elastic, uint32_t ag
   ready_create(&planner->ready, &planner->def, &planner->types, planner->classes.classes, &planner->arena);
   batch_create(&planner->batch, agents_max, &planner->arena);
   score_create(&planner->board, &planner->def, &planner->arena);
-  planner->inputs = (score_inputs){
+  planner->board.inputs = (score_inputs){
       &planner->store, &planner->types, &planner->space, &planner->observers, &planner->classes, &planner->ready, NULL};
   return planner;
 }
@@ -80,7 +79,7 @@ static inline uint32_t planner_add(struct planner *planner, uint32_t type, doubl
   planner->store.rows[index].type = (uint16_t)type;
   planner->store.rows[index].elasticity_step = (uint8_t)elasticity_step_of((float)elasticity);
   space_place(&planner->space, &planner->store.places[index], (muster_position){0, 0, 0});
-  score_new_agent(&planner->board, &planner->inputs, index);
+  score_new_agent(&planner->board, index);
   store_activate(&planner->store, index);
   periods_begin(&planner->classes, &planner->store, index, random);
   return index;
@@ -88,7 +87,7 @@ static inline uint32_t planner_add(struct planner *planner, uint32_t type, doubl
 
 static inline void planner_set_elasticity(struct planner *planner, uint32_t index, double elasticity) {
   planner->store.rows[index].elasticity_step = (uint8_t)elasticity_step_of((float)elasticity);
-  score_tuned_agent(&planner->board, &planner->inputs, index);
+  score_tuned_agent(&planner->board, index);
 }
 
 /* Plans one frame in which everyone who is due runs; they are the entries of the batch. */

@@ -83,7 +83,7 @@ Test(score, an_exempt_agent_keeps_elasticity_zero_wherever_it_is) {
   observe(crowd, 0, 0, 0);
   agent_row *row = crowd_spawn(crowd, 0, at(0), 0, 0);
   row->elasticity_step = 0;
-  score_tuned_agent(&crowd->board, &crowd->inputs, 0);
+  score_tuned_agent(&crowd->board, 0);
   cr_assert_eq(crowd->classes.classes[row->class].elasticity, 0.0);
   step_to(crowd, 0, 3000);
   cr_assert_eq(row->importance, 0);
@@ -143,13 +143,13 @@ Test(score, factors_and_the_type_lower_importance_but_not_below_the_floor) {
   agent_row *row = crowd_spawn(crowd, 0, at(0), 0, 0);
   cr_assert_float_eq(importance_of(row), 0.5, 1e-4);
   row->factors[MUSTER_FACTOR_VISIBILITY] = 51; /* a fifth */
-  score_tuned_agent(&crowd->board, &crowd->inputs, 0);
+  score_tuned_agent(&crowd->board, 0);
   cr_assert_float_eq(importance_of(row), 0.1, 1e-4);
   row->factors[MUSTER_FACTOR_BULK] = 0;
-  score_tuned_agent(&crowd->board, &crowd->inputs, 0);
+  score_tuned_agent(&crowd->board, 0);
   cr_assert_eq(row->importance, 0);
   row->floor = share_of(0.75f);
-  score_tuned_agent(&crowd->board, &crowd->inputs, 0);
+  score_tuned_agent(&crowd->board, 0);
   cr_assert_float_eq(importance_of(row), 0.75, 1e-4);
   crowd_destroy(crowd);
 }
@@ -183,7 +183,7 @@ Test(score, forgetting_an_agent_leaves_no_trace) {
   const agent_row *row = crowd_spawn(crowd, 0, at(0), 0, 0);
   score_note(&crowd->board, 0);
   wheel_remove(&crowd->classes, &crowd->classes.classes[row->class], &crowd->store, 0);
-  score_forget_agent(&crowd->board, &crowd->inputs, 0);
+  score_forget_agent(&crowd->board, 0);
   space_unlink(&crowd->space, &crowd->store, 0);
   store_deactivate(&crowd->store, 0);
   cr_assert_eq(crowd->classes.active_count, 0);
