@@ -7,6 +7,7 @@
 #include "world/world_learnt.h"
 #include "world/world_plan.h"
 #include "world/world_queues.h"
+#include "world/world_sums.h"
 
 #include <string.h>
 
@@ -125,9 +126,19 @@ static void exchange_slices(struct snapshot *snapshot) {
     snapshot_exchange_own(snapshot, batch->shares, snapshot->world->agents.types.count * sizeof *batch->shares);
 }
 
+/* Updates that were completed after the last report: the next one counts them. */
+static void exchange_unreported(struct snapshot *snapshot) {
+  settle_part *parts = snapshot->world->sums->parts;
+  uint64_t completed = 0;
+  for (uint32_t i = 0; snapshot_saves(snapshot) && i < WHEEL_SHARDS; i++) completed += parts[i].completed;
+  completed = snapshot_number(snapshot, (uint32_t)completed);
+  if (snapshot_loads(snapshot)) parts[0].completed = completed;
+}
+
 void snapshot_learnt(struct snapshot *snapshot) {
   exchange_experience(snapshot);
   exchange_book(snapshot);
   exchange_phases(snapshot);
   exchange_slices(snapshot);
+  exchange_unreported(snapshot);
 }

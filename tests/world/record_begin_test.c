@@ -5,6 +5,10 @@
 #include "support/forged_record.h"
 #include "support/herd_world.h"
 #include "support/snapshots.h"
+#include "world/frame_state.h"
+#include "world/world.h"
+
+#include <time.h>
 
 enum { AGENTS = 60, BEFORE = 5, FRAMES = 12 };
 
@@ -95,6 +99,63 @@ Test(record_begin, a_record_says_how_many_frames_the_world_had_run) {
     cr_assert_eq(outcome_of(&run, run.count, clock, NULL), MUSTER_E_STATE, "%s", muster_last_error());
     recorded_forget(&run);
   }
+}
+
+static uint64_t monotonic_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t until_ns;
+
+/* An update that lasts until the frame is over. */
+static muster_atom_result outlast(muster_update *update) {
+  (void)update;
+  while (monotonic_ns() < until_ns) continue;
+  return MUSTER_ATOM_NEXT;
+}
+
+static little_world crowd(void) {
+  static const muster_atom atoms[] = {{outlast, MUSTER_ROLE_BEHAVIOUR, 0}};
+  little_world little = new_world(MUSTER_CLOCK_WALL);
+  muster_type_def type = type_with(atoms, 1);
+  type.period_ns = type.period_max_ns = FRAME_NS;
+  type.elasticity = 0;
+  register_type(&little, &type);
+  return little;
+}
+
+/* A frame that has no time left to complete the updates that it ran. */
+static void run_late_frame(little_world *little) {
+  enum { BUDGET_NS = 2000000, TRIES = 100 };
+  for (int i = 0; i < TRIES && !little->world->commit->open; i++) {
+    until_ns = monotonic_ns() + 2 * BUDGET_NS;
+    run_frame_with(little, BUDGET_NS);
+  }
+  until_ns = 0;
+  cr_assert(little->world->commit->open);
+}
+
+Test(record_begin, updates_that_the_frame_before_left_over_are_reported_in_a_replay_too) {
+  enum { CROWD = 200 };
+  static struct recorded run;
+  little_world little = crowd();
+  for (int i = 0; i < CROWD; i++) spawn_at(&little, i);
+  run_frames(&little, BEFORE);
+  run_late_frame(&little);
+  recorded_begin(&run, little.world);
+  for (int i = 0; i < FRAMES; i++) recorded_note(&run, &little, run_frame(&little));
+  recorded_end(&run, little.world);
+  little_world_destroy(&little);
+  little = crowd();
+  recorded_replay(&run, little.world);
+  for (uint32_t i = 0; i < run.frames; i++) {
+    cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%s", muster_last_error());
+    cr_assert_eq(muster_world_hash(little.world), run.hashes[i], "frame %u", i);
+  }
+  little_world_destroy(&little);
+  recorded_forget(&run);
 }
 
 Test(record_begin, user_pointers_of_the_snapshot_are_asked_for) {
