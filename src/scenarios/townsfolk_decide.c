@@ -163,10 +163,12 @@ void folk_decide(folk_mind *mind) {
   float worth = 0.0f;
   if (mind->level == 0) {
     option best = full_choice(mind);
-    if (best.goal == FOLK_NO_GOAL)
-      decide_by_default(mind, townsfolk_decide_choose_goal(mind, &worth), worth);
-    else
+    if (best.goal == FOLK_NO_GOAL) {
+      best.goal = townsfolk_decide_choose_goal(mind, &worth);
+      decide_by_default(mind, best.goal, 0.0f); /* as one that gives way to any other */
+    } else {
       townsfolk_decide_take_up(mind, best.goal, best.worth, &best.plan);
+    }
   } else if (mind->level == 1) {
     decide_in_parts(mind);
   } else if (mind->level == 2) {

@@ -126,6 +126,7 @@ Test(ctl, tables_become_blocks_where_the_terminal_is_too_narrow) {
 Test(ctl, complaints_are_one_line_and_say_what_to_do) {
   PROGRAM_EXPECT_REFUSALS({"ctl", 2, "say what to do"}, {"ctl agentz", 2, "did you mean 'agents'"},
                           {"ctl wake", 2, "muster ctl wake ID"}, {"ctl move 1.1 zz", 2, "is no place"},
+                          {"ctl move 1.1 inf,0", 2, "is no place"}, {"ctl policy \xff", 2, "is no UTF-8"},
                           {"ctl budget 10", 2, "budget"},
                           {"ctl --sockett x worlds", 2, "unknown option --sockett; did you mean '--socket'?"},
                           {"ctl wake 1", 1, "INDEX.GENERATION"}, {"ctl agent 1.2", 1, "is gone"},

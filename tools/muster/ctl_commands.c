@@ -103,7 +103,10 @@ static json_t *read_number(const ctl_call *call, const ctl_verb *verb) {
 }
 
 static json_t *read_text(const ctl_call *call, const ctl_verb *verb) {
-  return json_pack("{s:s}", verb->body.member, call->arguments[verb->body.at]);
+  const char *text = call->arguments[verb->body.at];
+  json_t *body = json_pack("{s:s}", verb->body.member, text);
+  if (!body) complain_usage("'%s' is no UTF-8", text);
+  return body;
 }
 
 /* True or false, as the range begins with 1 or 0. */

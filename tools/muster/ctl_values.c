@@ -12,9 +12,10 @@ enum { NAME_BYTES = 64 };
 json_t *ctl_read_place(const char *text) {
   double axes[3] = {0, 0, 0};
   int used = 0, count = sscanf(text, "%lf,%lf%n,%lf%n", &axes[0], &axes[1], &used, &axes[2], &used);
-  if (count >= 2 && !text[used]) return json_pack("{s:f, s:f, s:f}", "x", axes[0], "y", axes[1], "z", axes[2]);
-  complain_usage("'%s' is no place; give X,Y or X,Y,Z in metres, such as 10,-4.5", text);
-  return NULL;
+  json_t *place =
+      count >= 2 && !text[used] ? json_pack("{s:f, s:f, s:f}", "x", axes[0], "y", axes[1], "z", axes[2]) : NULL;
+  if (!place) complain_usage("'%s' is no place; give X,Y or X,Y,Z in metres, such as 10,-4.5", text);
+  return place;
 }
 
 /* A duration as a whole number of nanoseconds, by the name that says so; a number, true or false as themselves, all

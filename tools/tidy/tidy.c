@@ -2,6 +2,7 @@
  */
 #include "tidy.h"
 
+#include <errno.h>
 #include <fts.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,12 +48,14 @@ static void add_sources(tidy_run *tidy) {
   if (!tree) fail("cannot read", "the folders");
   for (FTSENT *entry; (entry = fts_read(tree)) != NULL;) {
     const char *end = strrchr(entry->fts_name, '.');
-    if (entry->fts_info == FTS_NS || entry->fts_info == FTS_DNR) fail("cannot read the folder", entry->fts_path);
+    if (entry->fts_info == FTS_NS || entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR)
+      fail("cannot read the folder", entry->fts_path);
     if (*entry->fts_name == '.')
       fts_set(tree, entry, FTS_SKIP);
     else if (entry->fts_info == FTS_F && end && (strcmp(end, ".c") == 0 || strcmp(end, ".h") == 0))
       add_source(tidy, entry->fts_path);
   }
+  if (errno) fail("cannot read", "all folders");
   fts_close(tree);
 }
 
