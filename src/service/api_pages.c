@@ -1,6 +1,10 @@
 #include "service/api_pages.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
+
+static const uint64_t slice_ns = 200000u;
 
 bool page_query(api_call *call) {
   struct page *page = call->input;
@@ -18,13 +22,14 @@ void page_walk(api_call *call, const char *name, uint32_t (*look)(api_call *call
   struct page *page = call->input;
   char next[16];
   uint32_t looks = 0, more;
+  uint64_t until_ns = clock_system() + slice_ns;
   if (!page->begun) json_begin_array(&call->writer, name);
   page->begun = true;
   do {
     more = look(call, page);
     looks += more;
     page->given += more > 1;
-  } while (more && page->given < page->limit && looks < PAGE_LOOKS);
+  } while (more && page->given < page->limit && looks < PAGE_LOOKS && clock_system() < until_ns);
   call->again = more && page->given < page->limit;
   if (call->again) return;
   snprintf(next, sizeof next, "%u", page->cursor);

@@ -2,9 +2,9 @@
  * things; "next" is the cursor of the next page, null at the end. A thing that comes or goes between two pages is in
  * one of them or in none, never in two.
  *
- * One piece of work looks at PAGE_LOOKS things at most, and one that is given counts as PAGE_LOOKS_GIVEN or more, so
- * that a filter that fits none of a million agents delays no frame: the rest of the page follows after other requests
- * and the next frame. */
+ * One piece of work takes about 200 us, and looks at PAGE_LOOKS things at most, where one that is given counts as
+ * PAGE_LOOKS_GIVEN: a filter that fits none of a million agents, or of the herds, each of which may have a thousand
+ * leaves, delays no frame. The rest of the page follows after other requests and the next frame. */
 #ifndef SERVICE_API_PAGES_H
 #define SERVICE_API_PAGES_H
 
@@ -23,7 +23,7 @@ struct page {
 bool page_query(api_call *call);
 
 /* An order's work: writes the list. `look` looks at the next thing from the cursor on, and moves the cursor behind it;
- * it returns 0 when there is none, 1, or when it wrote the thing PAGE_LOOKS_GIVEN or more. Frames' thread. */
+ * it returns 0 when there is none, 1, or when it wrote the thing PAGE_LOOKS_GIVEN. Frames' thread. */
 void page_walk(api_call *call, const char *name, uint32_t (*look)(api_call *call, struct page *page));
 
 #endif

@@ -17,22 +17,18 @@ static void write_leaf(json_writer *writer, const muster_world *world, muster_ag
              node, info.position.x, info.position.y, info.position.z);
 }
 
-/* Returns how many leaves it told of. */
-static uint32_t write_herd(json_writer *writer, const muster_world *world, muster_herd herd,
-                           const muster_herd_info *info) {
+static void write_herd(json_writer *writer, const muster_world *world, muster_herd herd, const muster_herd_info *info) {
   muster_agent leaves[MEMBRANE_MAX];
   uint32_t nodes[MEMBRANE_MAX];
   uint32_t count = muster_herd_leaves(world, herd, leaves, nodes, MEMBRANE_MAX);
-  if (count > MEMBRANE_MAX) count = MEMBRANE_MAX;
   json_print(writer,
              "{ herd=%s type=%u partition=%u position{ x=%g y=%g z=%g } velocity{ x=%g y=%g } members=%u named=%u "
              "leaves=%u depth=%u last_update_ns=%lu membrane[",
              api_id_of(herd.index, herd.generation).text, info->type.index, info->partition, info->position.x,
              info->position.y, info->position.z, info->velocity_x, info->velocity_y, info->members, info->named,
              info->leaves, info->depth, info->last_update_ns);
-  for (uint32_t i = 0; i < count; i++) write_leaf(writer, world, leaves[i], nodes[i]);
+  for (uint32_t i = 0; i < count && i < MEMBRANE_MAX; i++) write_leaf(writer, world, leaves[i], nodes[i]);
   json_print(writer, "] }");
-  return count;
 }
 
 static bool service_herds_passes(const herds_input *input, const muster_herd_info *info) {
@@ -50,7 +46,8 @@ static uint32_t service_herds_look(api_call *call, struct page *page) {
   if (herd.generation == 0) return 0;
   page->cursor = herd.index + 1;
   if (muster_herd_read(world, herd, &info) != MUSTER_OK || !service_herds_passes(call->input, &info)) return 1;
-  return PAGE_LOOKS_GIVEN * (1 + write_herd(&call->writer, world, herd, &info));
+  write_herd(&call->writer, world, herd, &info);
+  return PAGE_LOOKS_GIVEN;
 }
 
 static void service_herds_list(api_call *call) {
