@@ -121,9 +121,11 @@ muster_result muster_update_wake(muster_update *update, muster_agent agent) {
   if (result) return result;
   update_context *context = context_of(update);
   if (!world_is_live(update->world, agent)) return guard_gone(agent);
-  struct command command = command_about(COMMAND_WAKE, agent);
   /* Under the virtual clock what one update does to another must not depend on workers: the next intake does it. */
-  if (context->phase != PHASE_PARALLEL || world_is_virtual(update->world)) return update_send(update, &command);
+  if (context->phase != PHASE_PARALLEL || world_is_virtual(update->world)) {
+    struct command command = command_about(COMMAND_WAKE, agent);
+    return update_send(update, &command);
+  }
   if (!update->world->timed) return MUSTER_OK; /* in a replay the record knows when the agent ran */
   if (!wakes_push(context->runner->wakes, agent.index)) {
     context->worker->commands_dropped++;
