@@ -83,7 +83,7 @@ static inline bool world_is_planned(const struct muster_world *world) {
   return world->def.planner_workers > 0;
 }
 
-/* The row of an agent, and a type by its number: here alone it is said where they lie. */
+/* The row of an agent, and a type by its number. */
 static inline agent_row *world_row(const struct muster_world *world, uint32_t index) {
   return &world->agents.store.rows[index];
 }
