@@ -1,4 +1,4 @@
-/* A neighbour grid of at most AGENTS_MAX agents, and a look at everybody to compare it with. */
+/* A neighbour grid of at most AGENTS_MAX agents, and a look at every agent to compare it with. */
 #ifndef TESTS_AGENTS_GRID_H
 #define TESTS_AGENTS_GRID_H
 
@@ -19,7 +19,7 @@ struct fixture {
   struct space space;
   struct neighbour *expected; /* store.maximum */
   uint64_t counter;
-  uint32_t cut; /* queries that were */
+  uint32_t cut; /* queries that were cut */
 };
 
 /* A store of `agents` and a grid that was made for `agents_max`. */
@@ -106,7 +106,7 @@ static int compare(const void *a, const void *b) {
   return left->index < right->index ? -1 : left->index > right->index;
 }
 
-/* Everyone within the radius, in the order that is promised. */
+/* All agents within the radius, in the promised order. */
 static uint32_t look_at_everybody(const struct fixture *fixture, const struct query *query, struct neighbour *out) {
   const agent_place *centre = &fixture->store.places[query->index];
   muster_position from = space_position(&fixture->space, centre);
@@ -124,7 +124,7 @@ static uint32_t look_at_everybody(const struct fixture *fixture, const struct qu
   return count;
 }
 
-/* Of a query that was cut: it found some of those that there are, and tells them in order. */
+/* Checks a query that was cut: it found some of the agents that there are, and tells them in order. */
 static void check_cut(const struct neighbour *everybody, uint32_t count, const struct answer *answer) {
   for (uint32_t i = 0; i < answer->count; i++) {
     cr_assert_not_null(bsearch(&answer->found[i], everybody, count, sizeof *everybody, compare));

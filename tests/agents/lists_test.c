@@ -190,7 +190,7 @@ static void expect_untouched(const struct fixture *fixture, uint32_t pool, const
             "pool %u was touched", pool);
 }
 
-/* Each pool in turn serves what was wanted of it, every agent in a list of its own, and nobody else notices. */
+/* Each pool in turn serves what was wanted of it, every agent in a list of its own, and no other pool is touched. */
 static void serve_apart(struct fixture *fixture, const uint32_t *wanted, uint32_t agents_left) {
   agent_list *alone = calloc(agents_left, sizeof *alone);
   uint32_t next = 0;

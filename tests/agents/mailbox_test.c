@@ -31,7 +31,7 @@ static void check_message(const box_table *table, uint32_t slot, uint32_t at, ui
   cr_assert_eq((uintptr_t)(message + 1) % 8, 0);
 }
 
-/* What a box should hold: numbers from `first` to `end`, of which an update that goes on has seen those to `seen`. */
+/* What a box should hold: numbers from `first` to `end`; an update that goes on has seen those up to `seen`. */
 struct expected {
   uint32_t first, end, seen;
   bool under_way;

@@ -101,7 +101,7 @@ static void check_same(const struct fixture *one, const struct fixture *other, u
   cr_assert_gt(cut, 0, "or nothing was to be chosen");
 }
 
-/* The same agents at the same places, which came in reverse, to a grid of `buckets` buckets. */
+/* The same agents at the same places, added in reverse order, to a grid of `buckets` buckets (0: its usual number). */
 static struct fixture *create_again(const struct fixture *from, uint32_t buckets) {
   struct fixture *fixture = create_for(from->store.maximum, from->store.maximum, cell_m);
   if (buckets) fixture->space.mask = buckets - 1;

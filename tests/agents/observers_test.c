@@ -1,4 +1,4 @@
-/* Who waits to be written, and who is found near agents: against a look at everybody. */
+/* Which observers wait to be written, and which are found near agents: against a look at every observer. */
 #include "agents/observer_query.h"
 
 #include "base/random.h"
@@ -136,7 +136,7 @@ Test(observers, the_nearest_is_told_whoever_came_first) {
   destroy(fixture);
 }
 
-/* Most see 16 m, too many see 256 m to be called few: what is usual is so much that those see four times as far. */
+/* Most see 16 m, but too many see 256 m to be called few: the typical far_m becomes 64 m, a quarter of that. */
 Test(observers, what_is_usual_lets_few_see_more_than_four_times_as_far) {
   struct fixture *fixture = create();
   for (uint32_t i = 0; i < 100; i++) add(fixture, i, (muster_position){0, 0, 0}, 0, 5, i < 60 ? 16 : 256);
@@ -282,7 +282,7 @@ Test(observers, are_found_at_either_end_of_a_line) {
     }
 }
 
-/* One that sees half a metre far matters to whoever stands where it is, in a box around it or at its very place. */
+/* An observer that sees half a metre far is found for a box around its place, and for a box of that very point. */
 Test(observers, that_see_no_further_than_a_box_are_found_inside_it) {
   struct fixture *fixture = create();
   observer_query list;
@@ -297,7 +297,7 @@ Test(observers, that_see_no_further_than_a_box_are_found_inside_it) {
   destroy(fixture);
 }
 
-/* Its middle is seen by nobody, and its northern end lies at the corner. */
+/* No observer sees the middle of the line; its northern end lies at the corner. */
 Test(observers, are_found_at_the_far_end_of_a_line_that_ends_at_the_corner) {
   struct fixture *fixture = create();
   observer_query list;

@@ -1,4 +1,4 @@
-/* The walk over the sets of one update, without a world: order, shares, who is active. */
+/* The walk over the sets of one update, without a world: order, shares, which sets are active. */
 #include "agents/passes.h"
 
 #include "base/random.h"

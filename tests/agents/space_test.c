@@ -1,4 +1,4 @@
-/* The neighbour grid against a look at everybody. */
+/* The neighbour grid against a look at every agent. */
 #include "grid.h"
 
 static void check_random_world(double cell_m, uint32_t agents, uint32_t span_m, uint64_t seed) {
@@ -114,7 +114,7 @@ Test(space, a_radius_of_many_cells_finds_everyone_within_it) {
   destroy(fixture);
 }
 
-/* Anywhere up to 1e9 m away. Rounding may decide about those on the very border, and about nobody else. */
+/* Anywhere up to 1e9 m away. Rounding may decide about agents on the very border, and about no others. */
 Test(space, keeps_its_word_at_any_distance_from_the_origin) {
   static const double cells[] = {0.5, 32.0, 10000.0};
   for (uint32_t run = 0; run < 60; run++) {

@@ -14,7 +14,7 @@ struct fixture {
   agent_store store;
 };
 
-/* Blocks of exactly the size asked for, so that a sanitizer sees who reads beyond one. */
+/* Blocks of exactly the size asked for, so that a sanitizer sees an access beyond one. */
 static void *allocate_exactly(size_t bytes, size_t alignment, void *user) {
   void *memory = NULL;
   (void)user;

@@ -132,7 +132,7 @@ Test(types, refuse_levels_that_do_not_exist_or_do_not_fall) {
     def.level_count = MUSTER_LEVELS;
     memcpy(def.level_importance, wrong[i], sizeof wrong[i]);
     check_refused(&def, "level_importance");
-    def.level_count = 1; /* then nobody reads the thresholds */
+    def.level_count = 1; /* then the thresholds are not read */
     check_accepted(&def, "one level");
   }
   for (uint32_t count = 1; count <= MUSTER_LEVELS; count++) ACCEPTED(level_count, count);

@@ -20,7 +20,7 @@ Test(error, keeps_the_last_message_and_hands_the_result_through) {
   cr_assert_str_eq(muster_last_error(), "second of 2");
 }
 
-/* The words of a format that is changed after the failure show when they were made. */
+/* The format is changed after the failure: the text shows when it was made. */
 Test(error, words_are_made_when_they_are_read_and_once) {
   char format[] = "%u mice of '%s'", name[] = "barn";
   error_keep(MUSTER_E_FULL, format, 3u, name);

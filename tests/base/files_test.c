@@ -1,4 +1,4 @@
-/* Only regular files are opened, and nobody waits for anything else. */
+/* Only regular files are opened; opening anything else never blocks. */
 #include "base/files.h"
 
 #include <criterion/criterion.h>

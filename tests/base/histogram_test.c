@@ -36,7 +36,7 @@ static void check_quantiles(const struct histogram *histogram, uint64_t *values,
   cr_assert_eq(histogram->total, count);
 }
 
-/* Of any magnitude from one bit to sixty-four. */
+/* A random value of any magnitude from one bit to sixty-four. */
 static uint64_t any_magnitude(uint64_t run, uint64_t i) {
   return random_at(1, run, i, 0) >> (random_at(1, run, i, 1) % 64);
 }

@@ -5,7 +5,7 @@
 
 enum { US = 1000 };
 
-/* A thread that has begun a frame of a millisecond at second 1, with an own clock of its own. */
+/* A thread that begins a frame of a millisecond at second 1, when its own CPU clock stands at 5,000 ns. */
 static machine_watch begun(void) {
   machine_watch watch = {0};
   cr_assert(machine_watch_begin(&watch, 1001000000, 1000000000, 5000));

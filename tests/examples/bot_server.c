@@ -38,13 +38,13 @@ static const struct instruction programs[PROGRAMS][PROGRAM_MAX] = {
      {OP_END, 0},
      {OP_PATROL, 1},
      {OP_END, 0}},
-    /* 1: a guard whom nobody sees */
+    /* 1: a guard that no player sees */
     {{OP_PATROL, 1}, {OP_END, 0}},
     /* 2: a merchant */
     {{OP_PUSH, 10}, {OP_COUNT_DOWN, 1}, {OP_SELL, 360}, {OP_END, 0}},
     /* 3: a wolf */
     {{OP_PUSH, 400}, {OP_LOOK, 0}, {OP_COUNT_DOWN, 1}, {OP_CHASE, 6}, {OP_END, 0}},
-    /* 4: a wolf far from everybody */
+    /* 4: a wolf far from every player */
     {{OP_PUSH, 20}, {OP_LOOK, 0}, {OP_COUNT_DOWN, 1}, {OP_PATROL, 2}, {OP_END, 0}}};
 
 /* Instructions that a run takes at most. */

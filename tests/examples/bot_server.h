@@ -1,4 +1,4 @@
-/* bot_server.h - an example to copy: an existing bot server that lets Muster decide whose script runs.
+/* bot_server.h - an example to copy: an existing bot server that lets Muster decide which scripts run.
  *
  * The server is of the kind that cannot have its bots called from other threads: scripts run in an interpreter with one
  * global stack, in a game loop of 20 ticks a second that owns the bots. Before, each tick ran the script of every bot.
@@ -23,14 +23,14 @@ enum { BOTS_MAX = 1024, PLAYERS_MAX = 64, BOT_TICK_NS = 50000000, BOT_INSTRUCTIO
 typedef enum bot_kind {
   BOT_GUARD = 0, /* walks about its post, and chases players that come near */
   BOT_MERCHANT,  /* sells, by the hour: whatever happens around it, the same must be sold in the end */
-  BOT_WOLF,      /* thinks long about whom to hunt, when it matters */
+  BOT_WOLF,      /* thinks long about which player to hunt, when it matters */
   BOT_KINDS
 } bot_kind;
 
-/* A script that was stopped: what of the interpreter's stack is its own, and where it goes on. */
+/* A script that was stopped: its part of the interpreter's stack, and where it goes on. */
 typedef struct bot_script {
   bool running;
-  uint32_t program; /* of its level when it began */
+  uint32_t program; /* that of its level when it began */
   uint32_t next;
   uint32_t depth;
   uint32_t done; /* instructions */

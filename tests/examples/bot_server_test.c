@@ -1,4 +1,4 @@
-/* The example bot_server: within its budget, attentive where players are, and fair to those who are not seen. */
+/* The example bot_server: within its budget, attentive where players are, and fair to bots that no player sees. */
 #include "examples/bot_server.h"
 
 #include <criterion/criterion.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 /* A task in flight. Muster keeps pointers to the group and the range until the group is complete, so both stay where
- * they are: in an array of slots, not on somebody's stack. */
+ * they are: in an array of slots, not on a caller's stack. */
 struct slot {
   muster_group group; /* of this task alone, so that it can be waited for alone */
   muster_range range;
@@ -90,8 +90,8 @@ void *physics_enqueue_range(physics_range_task *task, int32_t item_count, int32_
   if (!slot) return NULL;
   slot->range_task = task;
   slot->task_context = task_context;
-  /* muster_range_submit() and not muster_parallel_for(): enqueue returns at once, and the pieces are run by whoever
-   * comes. The engine's minimum is the grain; Muster makes pieces longer when they turn out to be short. */
+  /* muster_range_submit() and not muster_parallel_for(): enqueue returns at once, and any thread that comes runs
+   * pieces. The engine's minimum is the grain; Muster makes pieces longer when they turn out to be short. */
   return keep_slot(host, slot,
                    muster_range_submit(&slot->range, host->pool, PHYSICS_PRIORITY, (uint64_t)item_count,
                                        (uint64_t)min_range, run_piece, slot, &slot->group));
@@ -104,7 +104,7 @@ void physics_finish(void *handle, void *user) {
   /* Three waits would do for some tasks, and only one for all:
    *
    * - muster_group_wait() runs this task if it has not started; but when it has, and spins for another one of its gang
-   *   that nobody has come to yet, this thread has to run that one
+   *   that no thread has come to yet, this thread has to run that one
    * - muster_group_wait_asleep() runs nothing: a gang of W would find W - 1 threads
    * - muster_group_wait_helping() runs this task first, then other tasks of the engine, and whatever else is as urgent;
    *   never anything long, which is less urgent by the rule in the header */

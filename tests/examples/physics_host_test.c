@@ -56,7 +56,7 @@ Test(physics_host, has_256_in_flight_from_one_thread_and_says_clearly_that_it_ha
     for (uint32_t i = 0; i < PHYSICS_TASKS_MAX; i++) handles[i] = enqueue(host, count_task, &ran);
     cr_assert_null(physics_enqueue(count_task, &refused, host));
     cr_assert_eq(physics_host_refusal(host), PHYSICS_TOO_MANY_IN_FLIGHT);
-    /* In an order that is none: handles are valid until they are finished. */
+    /* In no particular order: handles are valid until they are finished. */
     for (uint32_t i = 0; i < PHYSICS_TASKS_MAX; i++) {
       physics_finish(handles[i * 37 % PHYSICS_TASKS_MAX], host);
       handles[i * 37 % PHYSICS_TASKS_MAX] = enqueue(host, count_task, &ran);
@@ -216,7 +216,7 @@ Test(physics_host, refuses_what_is_no_task_and_everything_once_the_pool_has_stop
   physics_finish(NULL, host);
   void *handle = enqueue(host, count_task, &ran);
   muster_pool_stop(pool);
-  physics_finish(handle, host); /* it was run, or dropped; nobody waits for ever */
+  physics_finish(handle, host); /* it was run, or dropped; finish never waits for ever */
   cr_assert_null(physics_enqueue(count_task, &ran, host));
   cr_assert_eq(physics_host_refusal(host), PHYSICS_STOPPED);
   cr_assert_leq(read_count(&ran), 1);
@@ -312,7 +312,7 @@ static void run_stage(struct engine *engine, uint32_t stage, uint64_t body) {
     engine->position[body] += engine->velocity[(body + 7) % BODIES];
 }
 
-/* Each member of the gang draws bodies of the stage, and then waits until all have done theirs. */
+/* Each member of the gang draws bodies of the stage, and then waits until all members are done with theirs. */
 static void solve(void *context) {
   struct engine *engine = context;
   for (uint32_t stage = 0; stage < SUBSTEPS * 2; stage++) {

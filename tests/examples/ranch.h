@@ -4,8 +4,8 @@
  *     updates come later, take more steps at once, and never more than steps_max
  *   - grass grows by a law that can be computed for any time at once: MUSTER_ELAPSED_ANALYTIC. Its atom is told one
  *     second at most; all before that is for the callback
- *   - cows are a herd, of which hundreds cost as much as one agent while nobody is near. A player who buys one takes it
- *     out of the herd: muster_herd_name makes it an agent of its own for good */
+ *   - cows are a herd, of which hundreds cost as much as one agent while no player is near. A player who buys one takes
+ *     it out of the herd: muster_herd_name makes it an agent of its own for good */
 #ifndef EXAMPLES_RANCH_H
 #define EXAMPLES_RANCH_H
 

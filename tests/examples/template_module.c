@@ -1,7 +1,7 @@
 /* template_module.c - a behaviour module to copy and change: walkers on a square. No other file is needed.
  *
  *     cc -shared -fPIC template_module.c -o walkers.so        (with -I DIR where <muster/module.h> is not installed)
- *     musterd --modules . --world main=walkers                (nobody but you may write the folder and the file) */
+ *     musterd --modules . --world main=walkers                (only you may write the folder and the file) */
 #include <muster/module.h>
 #include <stdlib.h>
 

@@ -294,8 +294,8 @@ static bool run_schedule(uint64_t seed, bool uniform) {
   return true;
 }
 
-/* The length of the case on average: what the strategies draw from. The same in every run, so that a seed is all that
- * a schedule needs. */
+/* The length of the case on average: the strategies draw from it. It is the same in every run, so that a seed is all
+ * that a schedule needs. */
 static void measure_length(void) {
   enum { TRIES = 64 };
   uint64_t sum = 0;
@@ -370,7 +370,7 @@ void explore_catch_signals(void) {
   for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) sigaction(crashes[i], &action, NULL);
   action.sa_handler = fail_on_standstill;
   sigaction(SIGALRM, &action, NULL);
-  /* Of the processor time of the process, so that a busy machine is no reason. */
+  /* The timer counts the process's CPU time, so that a busy machine does not set it off. */
   action.sa_flags |= SA_RESTART;
   sigaction(SIGVTALRM, &action, NULL);
   setitimer(ITIMER_VIRTUAL, &(struct itimerval){{2, 0}, {2, 0}}, NULL);

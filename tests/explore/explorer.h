@@ -3,11 +3,11 @@
  *
  * The product's sources are compiled as they are against stand-in headers (include/, first on the include path) in
  * which every atomic operation is a scheduling point. Two to four fibres in one thread run a small program over the
- * real code; at each point a seeded scheduler says who goes on. So a schedule is a number: what fails once fails again
- * with `explore --case NAME --seed S --trace`, which prints every operation in its order.
+ * real code; at each point a seeded scheduler says which fibre goes on. So a schedule is a number: what fails once
+ * fails again with `explore --case NAME --seed S --trace`, which prints every operation in its order.
  *
  *   explorer.c      fibres, points of choice, blocking and waking, what counts as a failure
- *   schedule.c      who goes on, and for how long: the strategies
+ *   schedule.c      which fibre goes on, and for how long: the strategies
  *   trace.c         what was done in which order, for the schedule that failed
  *   include/        stand-ins for pool/atomics.h, pool/park.h and base/assert.h
  *   standins.c      what else the product calls: clock, threads, memory, messages; entered.c: what is thread-local
@@ -19,7 +19,7 @@
  * ThreadSanitizer and review to find; a weak compare-and-swap does fail for no reason here now and then.
  *
  * A schedule fails when an assertion of the product or a case does, when memory that was given back is touched, when
- * all fibres that are left sleep (a lost wake), when it takes too many steps (nobody gets ahead), or when it crashes.
+ * all fibres that are left sleep (a lost wake), when it takes too many steps (no fibre gets ahead), or when it crashes.
  */
 #ifndef EXPLORE_EXPLORER_H
 #define EXPLORE_EXPLORER_H
@@ -64,13 +64,13 @@ uint32_t explore_fibre(void);
 /* A moment that passes inside a job: others may run. */
 void explore_moment(void);
 
-/* Lets somebody else run, if anybody can: inside a loop that waits for others. */
+/* Lets another fibre run, if any can: inside a loop that waits for others. */
 void explore_yield(void);
 
 /* Sleeps until every other fibre sleeps or has ended. */
 void explore_until_quiet(void);
 
-/* Virtual nanoseconds that a job takes. The clock moves by itself only while somebody spins. */
+/* Virtual nanoseconds that a job takes. The clock moves by itself only while a fibre spins. */
 void explore_spend(uint64_t ns);
 
 /* A number below `bound`, drawn from the schedule's seed. */
@@ -114,7 +114,7 @@ static inline void explore_after(void) {
   if (__builtin_expect(--explore_now.countdown <= 0, 0)) explore_choose(NULL, NULL);
 }
 
-/* A step of a spinning loop: the clock goes on, and after some of them somebody else. */
+/* A step of a spinning loop: the clock goes on, and after some of them another fibre. */
 void explore_pause(void);
 
 /* Sleeps until *word differs from `value`: explore_unblock says when to look. */

@@ -1,9 +1,9 @@
-/* schedule.h - the scheduler of the explorer: who goes on at a point of choice, and how many points until the next.
+/* schedule.h - the scheduler of the explorer: which fibre goes on at a point of choice, how many points to the next.
  *
  * A schedule's seed chooses one of three strategies, because each finds what the others hardly do:
  *
- *   uniform     anybody at every point: what needs many switches
- *   bursts      somebody for about 2 to 60 points: what needs few switches anywhere
+ *   uniform     any fibre at every point: what needs many switches
+ *   bursts      one fibre for about 2 to 60 points: what needs few switches anywhere
  *   priorities  the fibre with the highest priority, which falls to the lowest at up to five steps drawn beforehand
  * (the probabilistic concurrency testing of Burckhardt and others): what needs few switches at exact places
  *
@@ -23,7 +23,7 @@ struct schedule {
   uint32_t bits_left;
   schedule_strategy strategy;
   uint32_t burst;                           /* mean length */
-  uint32_t pauses_most;                     /* that a fibre spins before somebody else must run */
+  uint32_t pauses_most;                     /* that a fibre spins before another must run */
   int32_t lowest;                           /* priority given away so far */
   int32_t priorities[8];                    /* by fibre */
   uint32_t changes;                         /* left */

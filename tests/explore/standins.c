@@ -16,7 +16,7 @@ clock_source clock_calibrate(void) {
   return (clock_source){0};
 }
 
-/* Moves only while somebody spins (explore_pause) or a job takes its time (explore_spend). */
+/* Moves only while a fibre spins (explore_pause) or a job takes its time (explore_spend). */
 uint64_t clock_now(const clock_source *source) {
   (void)source;
   return explore_now.clock_ns;

@@ -20,7 +20,7 @@ typedef struct switch_context {
 /* Makes a context that begins with `entry`, which must not return. */
 void switch_prepare(switch_context *context, unsigned char *stack, size_t bytes, void (*entry)(void));
 
-/* Leaves `from` for `to`; returns when somebody comes back to `from`. */
+/* Leaves `from` for `to`; returns when another fibre switches back to `from`. */
 void switch_to(switch_context *from, switch_context *to);
 
 #endif

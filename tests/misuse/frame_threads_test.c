@@ -1,4 +1,4 @@
-/* Calls that belong between two frames, made while a frame runs: each is refused with a sentence, whoever makes it. */
+/* Calls that belong between two frames, made while a frame runs: each is refused with a sentence, on any thread. */
 #include "support/little_world.h"
 
 #include <muster/module.h>

@@ -127,7 +127,7 @@ Test(leaving, a_job_or_a_piece_that_is_left_aborts) {
 
 /* ----------------------------------------------------------------------------------------------- another worker */
 
-/* In a job of the frame's priority, so that a worker takes it whatever a frame would have made of its agents. */
+/* Leaves a job of the frame's priority: a worker takes it, whatever a frame would have made of its agents. */
 static void leave_on_worker(void) {
   muster_pool_def def = muster_default_pool_def();
   muster_group group;

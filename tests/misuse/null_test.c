@@ -392,11 +392,11 @@ Test(null, every_call_that_is_given_null_refuses_with_a_sentence) {
   cr_assert_gt(g.atoms, 0);
   cr_assert_null(failed, "inside an atom %s let a null pass, or said nothing", failed);
   const char *none = NULL;
-  muster_result (*fail)(muster_result, const char *, ...) = muster_module_fail; /* whose format compilers look at */
+  muster_result (*fail)(muster_result, const char *, ...) = muster_module_fail; /* compilers check its format */
   check_worlds(&g);
   check_agents(&g);
   check_herds(&g);
-  check_updates(&g); /* whose update is null now */
+  check_updates(&g); /* their update is null now */
   check_jobs(&g);
   OF_OTHERS(CHECK)
   cr_assert_null(failed, "%s let a null pass, or said nothing", failed);

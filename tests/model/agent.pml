@@ -15,8 +15,8 @@
  * Every read-modify-write of a word is one step, and so are the counter of hints and the two halves of a push to
  * their ring: setting a position aside, and publishing it.
  *
- * Abstracted: the team is a gate (frame.pml): whoever is inside keeps the frame from ending, nobody enters after the
- * close; claims are single entries; the ring of rests is a set; logs are bits; rings have room. The deadline may
+ * Abstracted: the team is a gate (frame.pml): a worker that is inside keeps the frame from ending, none enters after
+ * the close; claims are single entries; the ring of rests is a set; logs are bits; rings have room. The deadline may
  * pass at any reading of the clock, but not in the last three frames, which begin when the injectors have ended.
  *
  * Checked: one runner per agent; an agent is in a frame's batch once; in the end every event was followed by an
@@ -26,9 +26,9 @@
  *
  * Faults: NO_NOTIFIED (a wake of a running agent leaves the word alone), NOT_AGAIN (the commit makes IDLE of
  * NOTIFIED), PUSH_FIRST (the hint is pushed before the word says QUEUED), LOST_AT_CLOSE (hints that are left at the
- * close are dropped), REST_LOST (a rest that is left is dropped, and its agent with it), BEGIN_BLIND (whoever pops a
- * hint runs the agent), DEFER_DROPPED (a noted wake is dropped and the word stays QUEUED), ABSORBED (the rest of an
- * update that was preempted before counts as the run for a wake), SETTLE_LATE (the intake leaves the word QUEUED
+ * close are dropped), REST_LOST (a rest that is left is dropped, and its agent with it), BEGIN_BLIND (a worker that
+ * pops a hint runs the agent), DEFER_DROPPED (a noted wake is dropped and the word stays QUEUED), ABSORBED (the rest of
+ * an update that was preempted before counts as the run for a wake), SETTLE_LATE (the intake leaves the word QUEUED
  * until the commit). */
 
 #ifndef EVENTS
@@ -68,7 +68,7 @@ byte atom_next[AGENTS];     /* of an update that was preempted in an earlier fra
 byte result[AGENTS];        /* the same of this frame */
 bool in_batch[AGENTS];      /* has an entry, of the batch or behind it */
 bool woken[AGENTS];         /* the entry is behind the batch */
-bool unclaimed[AGENTS];     /* a claim of the batch that nobody took */
+bool unclaimed[AGENTS];     /* a claim of the batch that no worker took */
 bool rest[AGENTS];
 bool logged[AGENTS], deferred[AGENTS]; /* wakes */
 
@@ -287,7 +287,7 @@ inline intake() {
   od
 }
 
-/* Who is ready is admitted, and who waits for its period may be released. */
+/* A ready agent is admitted, and one that waits for its period may be released. */
 inline admit(which) {
   if
   :: status[which] == READY || atom_next[which] > 0 || (racing && which == 0) ->

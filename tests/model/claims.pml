@@ -20,7 +20,7 @@
  * step each; a full lane makes a producer wait; the bitmap and the idle set (parking.pml).
  *
  * Checked: each job runs once, with its own words; nothing is written to a slot that is not free; an outdated head
- * is never the present one; all slots are free in the end; nobody is left waiting, although
+ * is never the present one; all slots are free in the end; no process is left waiting, although
  *   - job 0 does not end before the Waiter has what it waits for: job 1, which may stand behind job 0 in one claim;
  *   - an urgent job that runs between two jobs of a claim waits for job 1, too.
  *

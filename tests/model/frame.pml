@@ -17,7 +17,7 @@
  * any reading.
  *
  * Checked: of each frame every claim runs at most once, and exactly once when the deadline did not pass; when wait
- * has returned nobody is inside, nobody comes, and the team's memory may be used again; the frame ends although the
+ * has returned no worker is inside, none comes, and the team's memory may be used again; the frame ends although the
  * other jobs are so long that they end only after all frames, so that there may be no free worker; all jobs run; a
  * stop ends every worker.
  *

@@ -1,5 +1,5 @@
-/* group.pml - a group's word { waited, count }, those who wait for it, and when its memory may go. No worker is idle:
- * what is pushed has to be run by those who wait.
+/* group.pml - a group's word { waited, count }, its waiters, and when its memory may go. No worker is idle: the waiters
+ * have to run what is pushed.
  *
  * process   models
  * Runner 0  a worker inside job 0 of group G
@@ -9,7 +9,7 @@
  *
  * inline        models                                                         in src/pool
  * complete_job  group_complete (load, compare-and-swap), then worker_ask       worker.c worker_complete, group.c
- * push, ask     publish; look who awaits that group or any, take out, wake     worker.c worker_push, worker_ask
+ * push, ask     publish; find waiters for that group or any, take out, wake    worker.c worker_push, worker_ask
  * await         ticket, what is awaited, enter the set, mark the group, a      worker.c sleep_for_group; group.c
  *               last look, park_wait                                           group_await
  *
@@ -19,14 +19,14 @@
  * Abstracted: the lane is a flag of job 2, taken in one step (claims.pml); a parking's count and the ticket drawn of
  * it are one bit (parking.pml); spinning.
  *
- * Checked: the word reaches zero once, when all jobs of the group ended; each job runs once; nobody touches a group's
- * memory once somebody could know it complete; nobody is left waiting.
+ * Checked: the word reaches zero once, when all jobs of the group ended; each job runs once; no process touches
+ * a group's memory once another could know it complete; none is left waiting.
  *
  * -DHELP  with the Helper.
  *
  * Faults: TWO_STEPS (the count goes to zero first, the waited bit is taken after), MARK_FIRST (a waiter marks the group
  * before it enters the set), AWAITS_LATE (it says what it awaits after that), TICKET_LATE, SILENT_PUSH (a push asks
- * nobody), HELPER_INSTEAD (when somebody may take any job, nobody after it is asked). */
+ * no waiter), HELPER_INSTEAD (when a waiter may take any job, none after it is asked). */
 
 #define G 0
 #define K 1
@@ -53,7 +53,7 @@ byte ended;                 /* jobs of G */
 
 inline touch(group) { assert(!freed[group]) }
 
-/* worker_ask: looks through the set, at what each awaits, takes out those whom it concerns, and wakes them. */
+/* worker_ask: looks through the set at what each waiter awaits, takes out those that it concerns, and wakes them. */
 inline ask(group) {
   seen = waiting;
   do

@@ -1,4 +1,4 @@
-/* parking.pml - who sleeps, who is woken, and the bitmap of lanes that have something.
+/* parking.pml - which workers sleep, which are woken, and the bitmap of lanes that have something.
  *
  * process / inline   models                                                  in src/pool
  * Producer           a thread that submits jobs                              jobs.c submit
@@ -28,8 +28,8 @@
  * Faults: NO_SECOND_LOOK, TICKET_LATE (drawn after the last look), WAKE_EARLY (before publishing), IDLE_LATE (enters
  * the set after the last look), STOP_SILENT, STOP_UNSEEN (a worker does not look at `stopping` before it sleeps),
  * PUSH_UNCHECKED (a push does not look at `stopping` after publishing), WAKE_KEPT (a worker that leaves the set by
- * itself does not pass on the wake that it may have got), SETTLE_MARKED with SETTLE_SILENT (who settles looks only
- * at lanes whose bits are set, and one that goes on with a job wakes nobody for what it found). */
+ * itself does not pass on the wake that it may have got), SETTLE_MARKED with SETTLE_SILENT (a settling worker
+ * looks only at lanes whose bits are set, and one that goes on with a job wakes none for what it found). */
 
 #ifndef WORKERS
 #define WORKERS 2

@@ -4,7 +4,7 @@
  * Opener    ticket_open of two batches, the second one shorter         ticket_open
  * Taker     ticket_take at any time, also across the change            ticket_take: a load, then a fetch-add
  *
- * The frame lets nobody take while it opens a batch (frame.pml), so this is a promise that the word keeps on its own:
+ * The frame lets no worker take while it opens a batch (frame.pml): this is a promise that the word keeps on its own,
  * each number of a batch is taken once, and none that the batch does not have.
  *
  * Fault: COUNT_OUTSIDE (the batch's length stands in a word of its own). */

@@ -1,4 +1,4 @@
-/* Activation planning: the book against a plain list, who is judged, what delays do to rates and peaks. */
+/* Activation planning: the book against a plain list, which agents are judged, what delays do to rates and peaks. */
 #include "base/random.h"
 #include "planner.h"
 
@@ -303,7 +303,7 @@ Test(activation, nobody_is_put_off_further_than_the_bound_even_where_frames_stay
   free(watched);
 }
 
-/* Of all who wait, what they have in the book is what the book has. */
+/* The sum of what waiting agents have reserved is the sum of what the book holds for its beats. */
 static void expect_sums(struct planner *planner) {
   activation_book *book = &planner->classes.activation;
   int64_t sum = 0, reserved = 0;

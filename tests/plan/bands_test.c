@@ -1,4 +1,4 @@
-/* Bands of importance: where they end, what classes count in them, and whose age a frame looks at. */
+/* Bands of importance: where they end, what classes count in them, and which agents' ages a frame looks at. */
 #include "plan/bands.h"
 #include "plan/crowd.h"
 
@@ -64,7 +64,7 @@ Test(bands, all_agents_are_looked_at_alike) {
   crowd_destroy(crowd);
 }
 
-/* A world of fewer: everybody, once in each frame. */
+/* A world of fewer agents than a frame looks at: every agent once in each frame. */
 Test(bands, a_frame_looks_at_nobody_twice) {
   struct crowd *crowd = crowd_create_plain(AGENTS, 1, 32.0f);
   told = (struct bands){0};

@@ -60,8 +60,8 @@ Test(costs, a_step_is_followed_within_a_frame_or_fifty_samples_and_back) {
   }
 }
 
-/* Those who matter cost four times as much as the others, and run when their turn comes: frames of the ones, and frames
- * of the others. */
+/* Agents that matter cost four times as much as the others, and run when their turn comes: a frame runs either these or
+ * the others. */
 Test(costs, what_goes_to_and_fro_with_whose_turn_it_is_is_averaged) {
   static const uint32_t samples[] = {100, 1000};
   for (int i = 0; i < 2; i++) {
@@ -79,7 +79,7 @@ Test(costs, what_goes_to_and_fro_with_whose_turn_it_is_is_averaged) {
   }
 }
 
-/* Ten seconds after they have stopped, a step is one again. */
+/* Ten seconds after costs have stopped going to and fro, a step is followed again. */
 Test(costs, a_step_is_followed_after_costs_went_to_and_fro) {
   little_costs costs;
   begin(&costs, 5000);
@@ -110,7 +110,7 @@ Test(costs, margin_is_what_the_high_percentile_is_above_the_mean) {
   cr_assert_float_eq((double)estimate->predicted_ns + (double)estimate->margin_ns, 19000.0, 1000.0);
 }
 
-/* What follows is nothing beside what three milliseconds in each frame would be. */
+/* The estimate hardly moves, compared with what three milliseconds in each frame would do to it. */
 Test(costs, one_offender_does_not_move_the_estimate_of_thousands) {
   little_costs costs;
   begin(&costs, 1000);

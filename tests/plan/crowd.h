@@ -1,4 +1,4 @@
-/* tests/plan/crowd.h - agents and observers for tests of the score stage, and a look at everybody to compare with. */
+/* tests/plan/crowd.h - agents and observers for tests of the score stage, and a look at every agent to compare with. */
 #ifndef CROWD_H
 #define CROWD_H
 
@@ -152,7 +152,7 @@ static inline float crowd_importance(const struct crowd *crowd, uint32_t index, 
   return best;
 }
 
-/* The worst error of anybody's importance. Well inside near_m and well outside far_m any error counts as 1. */
+/* The worst error of any agent's importance. Well inside near_m and well outside far_m any error counts as 1. */
 static inline float crowd_worst(const struct crowd *crowd, float tolerance) {
   float worst = 0.0f;
   for (uint32_t i = 0; (i = store_next_active(&crowd->store, i)) != UINT32_MAX; i++) {

@@ -31,7 +31,7 @@ static inline fit_kind eager_kind(muster_elastic elastic, const eager_agent *age
                     .elasticity = root ? sqrt(agent->elasticity / agent->cost_s) : agent->elasticity * agent->cost_s};
 }
 
-/* One frame in which everyone who is due runs. Returns what they cost, in seconds. */
+/* One frame in which every agent that is due runs. Returns what they cost, in seconds. */
 static inline double eager_frame(struct eager *eager, double elapsed_s, double desired) {
   fit_rule rule = eager->elastic == MUSTER_ELASTIC_SQUARE_ROOT ? FIT_SQUARE_ROOT : FIT_ELASTIC;
   double released_s = 0;

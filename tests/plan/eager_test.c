@@ -171,7 +171,7 @@ static void step_eager(step_record *record) {
   free(eager.kinds);
 }
 
-/* Of the cost that was released from what was desired. */
+/* The root mean square of released minus desired cost, in ms. */
 static double deviation_ms(const step_record *record, uint32_t from, uint32_t to) {
   double square = 0;
   for (uint32_t i = from; i < to; i++) square += pow(record->released_ms[i] - record->desired_ms[i], 2);
@@ -194,8 +194,8 @@ Test(class_clocks, settle_within_five_frames_of_a_load_step_and_do_not_oscillate
   cr_assert_leq(deviation_ms(&ours, STEP_FROM, STEP_FRAMES), 0.4);
   cr_assert_leq(largest_error_ms(&ours, STEP_FROM + SETTLED, STEP_TO), 0.8);
   cr_assert_leq(largest_error_ms(&ours, STEP_TO + SETTLED, STEP_FRAMES), 0.8);
-  /* The reference must show what this test is for: an echo of the first step that does not die away, everyone at once
-   * at the second. */
+  /* The reference must show what this test is for: an echo of the first step that does not die away, and all agents at
+   * once at the second step. */
   cr_assert_geq(deviation_ms(&theirs, STEP_FROM + 200, STEP_TO), 1.5);
   cr_assert_geq(largest_error_ms(&theirs, STEP_TO, STEP_FRAMES), 50);
 }

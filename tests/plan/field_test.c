@@ -1,4 +1,4 @@
-/* What observers change is found, wherever they go: against a look at everybody. */
+/* What observers change is found, wherever they go: against a look at every agent. */
 #include "plan/crowd.h"
 
 #include <string.h>
@@ -241,7 +241,8 @@ static void take_all(struct field *field, uint32_t list) {
   while ((plot = field_next(field, list)).tile != FIELD_NO_CELL) field_settle(field, &plot, low);
 }
 
-/* Every kilometre an observer looks around; what changed little at the hundredth waits until tiles are forgotten. */
+/* An observer looks around at every kilometre; what is listed as little changed at kilometre 100 waits until tiles are
+ * forgotten. */
 Test(field, what_is_listed_stays_where_it_is_when_other_tiles_are_forgotten) {
   enum { WAITS_KM = 100, FAR_M = 250 };
   struct arena arena;

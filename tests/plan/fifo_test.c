@@ -1,4 +1,4 @@
-/* The FIFO queue against a plain list of who stands in it. */
+/* The FIFO queue against a plain list of the agents that stand in it. */
 #include "plan/fifo.h"
 
 #include "base/random.h"
@@ -60,7 +60,7 @@ Test(line, keeps_the_order_of_arrival_whoever_leaves_and_comes_again) {
   for (uint32_t round = 0; round < ROUNDS; round++) {
     uint64_t random = random_at(1, round, 0, 0);
     uint32_t agent = (uint32_t)(random % AGENTS);
-    /* Now nearly everybody is queued, now hardly anybody. */
+    /* In turn nearly all agents are queued, then hardly any. */
     bool filling = (random >> 32) % 100 < (round / 2000 % 2 ? 90 : 10);
     if (fixture->stands[agent])
       leave(fixture, agent);

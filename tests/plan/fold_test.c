@@ -1,4 +1,4 @@
-/* Stage 3: who is near whom, and what a membrane wants. */
+/* Stage 3: which groups are near which observers, and what a membrane wants. */
 #include "plan/fold.h"
 
 #include "base/random.h"

@@ -1,5 +1,5 @@
-/* Nobody waits longer than the guarantee and one round of the population, whatever weights and progress do; and the
- * priority as it was published, where ageing is capped, does starve. */
+/* No agent waits longer than the guarantee and one round of the population, whatever weights and progress do; and the
+ * priority as it was published, where ageing is capped, does starve agents. */
 #include "ranking.h"
 
 #include "base/random.h"
@@ -17,7 +17,7 @@ struct game {
   uint64_t returns[AGENTS_MAX];  /* frame in which it becomes due again */
   uint32_t runs[AGENTS_MAX];
   uint64_t worst;          /* wait, in frames */
-  bool keeps_all_progress; /* whoever began before counts as almost done for ever */
+  bool keeps_all_progress; /* an agent that began before counts as almost done for ever */
 };
 
 static double draw(struct game *game) {
@@ -148,8 +148,8 @@ struct character {
   uint32_t count;
 };
 
-/* pri = i + s - rc + p with all weights 1. Published: s normalised to 0..1, so that whoever waits longer than S gains
- * nothing more by it. */
+/* pri = i + s - rc + p with all weights 1. Published: s normalised to 0..1, so that a character that waits longer than
+ * S gains nothing more by it. */
 static double priority_of(const struct character *character, uint64_t frame, bool capped) {
   double waited = (double)(frame - character->last) / SCALE;
   return character->importance + (capped ? fmin(waited, 1) : waited) - character->runs + character->progress;
@@ -164,8 +164,8 @@ static uint32_t pick(const struct character *characters, const bool *taken, uint
   return best;
 }
 
-/* Runs 40 characters of four roles, 4 in a frame; whoever has begun stays almost done. Returns how many
- * never ran. */
+/* Runs 40 characters of four roles, 4 in a frame; a character that has begun stays almost done. Returns how many never
+ * ran. */
 static uint32_t never_ran(bool capped, uint64_t frames) {
   struct character characters[CHARACTERS] = {0};
   for (uint32_t i = 0; i < CHARACTERS; i++) characters[i].importance = importance_of_role(i);
@@ -219,7 +219,7 @@ static uint64_t cost_of(const muster_cost_query *query, void *user) {
   return query->agent.index == DEAR ? DEAR_NS : CHEAP_NS;
 }
 
-/* The frame in which the dear one is admitted, with one that is woken before every frame; 0: never. */
+/* The frame in which the dear agent is admitted while another one is woken before every frame; 0: never. */
 static uint64_t frame_of_the_dear_one(bool planned) {
   muster_world_def def = papers_world_def();
   struct ranking ranking = {0};
@@ -231,7 +231,7 @@ static uint64_t frame_of_the_dear_one(bool planned) {
   ranking.limits.capacity_ns = ROOM_NS;
   ranking.limits.virtual = !planned;
   ranking.limits.planned = planned;
-  costs_guess(&ranking.costs, 0, planned ? ROOM_NS * 2 : CHEAP_NS); /* a host's are all too dear */
+  costs_guess(&ranking.costs, 0, planned ? ROOM_NS * 2 : CHEAP_NS); /* when planned, all agents are too dear */
   for (uint64_t frame = 1; frame <= 10 * WAIT_FRAMES && !found; frame++) {
     ranking_begin_frame(&ranking, now_ns += FRAME_NS);
     for (uint32_t i = 0; i < CAST; i++) {

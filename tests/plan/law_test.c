@@ -1,4 +1,4 @@
-/* The law of importance: what each period is at any load, who keeps a bound, and what becomes of the exempt. The
+/* The law of importance: what each period is at any load, which bands keep a bound, and what becomes of the exempt. The
  * periods are those of PAPERS' table, computed apart from this code. */
 #include "plan/fit.h"
 
@@ -30,7 +30,7 @@ static double period_s(const fit_kind *kind, double lambda) {
   return cost_s / fit_utilisation(FIT_SQUARE_ROOT, kind, lambda);
 }
 
-/* Above load a half the table has no upper bound, and the law's is never reached by it. */
+/* Above a load of a half the table has no upper bound on periods, and its periods never reach the law's bound. */
 Test(law, gives_the_periods_of_the_table_at_every_load) {
   static const struct {
     double share, load, periods_ms[BANDS];
@@ -53,7 +53,7 @@ Test(law, gives_the_periods_of_the_table_at_every_load) {
   }
 }
 
-/* Of the longest ones, which are the same for all. */
+/* Returns the load; *bound_s is the bound on the longest period, which is the same for all bands. */
 static double least_and_bound(double share, double *bound_s) {
   fit_kind kinds[BANDS];
   make_kinds(kinds);
@@ -75,7 +75,7 @@ Test(law, keeps_the_wish_up_to_half_a_load_and_stretches_it_no_faster_than_the_l
   cr_assert_float_eq(bound_s, longest_s * 4.0, 1e-12);
 }
 
-/* Twice the load: nobody more than about twice as slow. */
+/* Twice the load: no band becomes more than about twice as slow. */
 Test(law, has_no_cliff) {
   double before[BANDS] = {0};
   for (double load = 0.1; load < 30.0; load *= 1.1) {
@@ -105,7 +105,8 @@ Test(law, leaves_half_to_the_others_when_the_exempt_want_more_than_there_is) {
   cr_assert_float_eq(1000 * fit_utilisation(FIT_SQUARE_ROOT, &kinds[1], fit.lambda), 0.5, 1e-9);
 }
 
-/* Also where wishes may take less. Where they may take more, what is held has what they leave. */
+/* Exempt agents get half at most, also where wishes may take less than half. Where wishes may take more, the exempt get
+ * what these leave. */
 Test(law, leaves_the_exempt_half_at_most_whatever_wishes_may_take) {
   static const double parts[] = {0.1, 1.0 / 3.0, 0.5, 0.9}, held[] = {0.5, 0.5, 0.5, 0.1};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {

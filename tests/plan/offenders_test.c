@@ -108,7 +108,7 @@ Test(offenders, forgets_who_is_gone_and_nobody_else) {
   destroy(&fixture);
 }
 
-/* Two seconds were bad of the three that it takes: whoever forgets the type forgets them. */
+/* The type had two bad seconds of the three that quarantine takes: forgetting the type forgets them. */
 Test(offenders, a_type_that_is_forgotten_begins_anew) {
   struct fixture fixture;
   create(&fixture);

@@ -1,5 +1,5 @@
 /* The fit over classes: together they ask for what is desired, stretch in proportion to their elasticity, and the mean
- * stretch that is reported is that of agents. Types in quarantine, and classes that everybody has left, have no part.
+ * stretch that is reported is that of agents. Types in quarantine, and classes that all agents have left, have no part.
  */
 #include "plan/periods.h"
 #include "support/papers_rules.h"
@@ -109,7 +109,7 @@ Test(periods_fit, is_of_those_who_are_left) {
   arena_destroy(&fixture.arena);
 }
 
-/* What is only called asks for as much as it usually has, and never gives way. */
+/* A type that is only called asks for as much as its calls usually take, and never gives way. */
 Test(periods_fit, keeps_free_what_calls_usually_take) {
   struct fixture fixture;
   double nominal;
@@ -125,7 +125,7 @@ Test(periods_fit, keeps_free_what_calls_usually_take) {
   arena_destroy(&fixture.arena);
 }
 
-/* The longest period that a type may have, of the shortest. */
+/* The longest period that a type may have beside the shortest one. */
 Test(periods_fit, keeps_to_the_longest_period_however_long_that_is) {
   struct fixture fixture;
   double nominal;

@@ -1,4 +1,4 @@
-/* The release over all classes: a crowd that comes due at once is spread over frames, and nobody is forgotten. */
+/* The release over all classes: a crowd that comes due at once is spread over frames, and no agent is forgotten. */
 #include "plan/periods.h"
 
 #include "base/random.h"
@@ -46,7 +46,7 @@ static void hang(struct fixture *fixture, uint32_t agent, uint64_t due_ns) {
   wheel_insert(&fixture->classes, class, agent / CLASSES % WHEEL_SHARDS, &fixture->set->store, agent);
 }
 
-/* A frame's release; returns how many. Who is released runs at once. */
+/* A frame's release; returns how many. Released agents run at once. */
 static uint32_t release(struct fixture *fixture, uint64_t elapsed_ns, uint32_t most) {
   ready_fixture *set = fixture->set;
   begin_frame_at(set, set->now_ns + elapsed_ns);
@@ -98,7 +98,8 @@ Test(periods, classes_follow_one_another_wherever_the_room_of_a_frame_ends) {
   }
 }
 
-/* A slot of a period of a minute is half a second wide: who hangs in it and is not due must not use up every frame. */
+/* A slot of a period of a minute is half a second wide: agents that hang in it and are not due must not use up every
+ * frame. */
 Test(periods, a_crowd_that_is_not_due_yet_in_the_current_slot_delays_nobody_who_is) {
   enum { LONG_NS = 2000000000 };
   struct fixture *fixture = create(CROWD, 30ull * LONG_NS);

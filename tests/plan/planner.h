@@ -90,7 +90,7 @@ static inline void planner_set_elasticity(struct planner *planner, uint32_t inde
   score_tuned_agent(&planner->board, index);
 }
 
-/* Plans one frame in which everyone who is due runs; they are the entries of the batch. */
+/* Plans one frame in which every agent that is due runs; those agents are the entries of the batch. */
 static inline fit_result planner_frame(struct planner *planner, uint64_t elapsed_ns, double desired) {
   planner->now_ns += elapsed_ns;
   planner->frame++;

@@ -1,4 +1,4 @@
-/* Who comes first, and that nobody waits for ever. */
+/* Which agents come first, and that none waits for ever. */
 #include "ranking.h"
 
 #include "base/random.h"
@@ -215,8 +215,8 @@ Test(rank, sums_up_by_how_much_the_updates_of_a_claim_may_take_longer) {
   destroy(ranking);
 }
 
-/* Runs `frames` frames in which everyone is always due and x are run; returns the longest wait in frames. One agent in
- * four is important and gets all progress credit there is; `key` spreads the rest. */
+/* Runs `frames` frames in which every agent is always due and x are run; returns the longest wait in frames. One agent
+ * in four is important and gets all progress credit there is; `key` spreads the rest. */
 static uint64_t longest_wait(struct ranking *ranking, uint32_t x, uint32_t frames) {
   uint64_t released[AGENTS], worst = 0;
   ranking_begin_frame(ranking, 1000000000u);

@@ -57,7 +57,7 @@ static inline void ranking_begin_frame(struct ranking *ranking, uint64_t now_ns)
   ready_advance(&ranking->ready, &ranking->store, now_ns);
 }
 
-/* Who is admitted stands in the batch. */
+/* Admits agents; those admitted stand in the batch. */
 static inline void ranking_admit(struct ranking *ranking) {
   rank_result held = rank_held(&ranking->store, &ranking->types, &ranking->costs, &ranking->limits, &ranking->batch);
   rank_fill(&ranking->ready, &ranking->store, &ranking->types, &ranking->costs, &ranking->limits, held,

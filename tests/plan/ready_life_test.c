@@ -1,5 +1,5 @@
-/* Ready agents through many frames against plain lists: who is woken leads, first in, first out; who waits stands in
- * queue by release. */
+/* Ready agents through many frames against plain lists: woken agents lead, first in, first out; waiting agents stand in
+ * the queue by release. */
 #include "ready_set.h"
 #include "support/papers_rules.h"
 
@@ -147,7 +147,7 @@ static void live(muster_order order, uint32_t most) {
     uint64_t elapsed_ns = 1000000 + draw(&life, 0, 6) % 20000000;
     if (frame % 500 == 499) elapsed_ns = 30000000000u;
     begin_frame(&life, elapsed_ns);
-    run_frame(&life, frame / 100 % 4 == 3 ? AGENTS : most); /* now and then everyone catches up */
+    run_frame(&life, frame / 100 % 4 == 3 ? AGENTS : most); /* now and then every agent catches up */
   }
   cr_assert(life.woken_runs > FRAMES / 2 && life.preempted > FRAMES / 2 && life.removed > FRAMES / 2);
   cr_assert_leq(life.longest_woken, 2 * AGENTS + FIFO_SLACK + 1);

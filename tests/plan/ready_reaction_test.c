@@ -4,7 +4,7 @@
 
 enum { NOT_YET, HALF, LATE, WITHOUT, LONGER, AGENTS };
 
-/* Agents that wait alike; some are to react. The time of LONGER is twice as far away as that of HALF. */
+/* Agents that have waited alike; some must react by a time. LONGER was given twice as long to react as HALF. */
 static ready_fixture *waiting_fixture(void) {
   muster_world_def def = papers_world_def();
   ready_fixture *fixture = ready_fixture_create(&def, AGENTS);
@@ -35,7 +35,7 @@ Test(ready_reaction, leads_more_the_nearer_its_time_is) {
   ready_fixture_destroy(fixture);
 }
 
-/* More than importance, progress and a wait as long as what is guaranteed together. */
+/* A time that has come counts as much as importance, progress and a wait of the guarantee together, or more. */
 Test(ready_reaction, whose_time_has_come_leads_whoever_has_waited_for_what_is_guaranteed) {
   ready_fixture *fixture = waiting_fixture();
   const muster_world_def *def = &fixture->def;
@@ -53,7 +53,7 @@ Test(ready_reaction, is_walked_in_the_order_of_its_times) {
   ready_fixture_destroy(fixture);
 }
 
-/* The one that had just been asked has a nearer time than the one with the longer respite, and passes it. */
+/* NOT_YET, which had just been asked, has a nearer time than LONGER, and passes it. */
 Test(ready_reaction, moves_forward_in_the_ring_when_it_is_looked_at_again) {
   ready_fixture *fixture = waiting_fixture();
   ready_keep_fresh(&fixture->ready, &fixture->store);

@@ -83,8 +83,8 @@ static inline bool is_in_order(const ready_fixture *fixture, const agent_row *ea
   return (double)earlier->last_update_ns <= (double)later->last_update_ns + delays_ns;
 }
 
-/* Walks over all who are ready and not woken, and admits some: each is met once, in order when `sorted`. Returns how
- * many were met. `chance` of 256 is admitted. */
+/* Walks over all agents that are ready and not woken, and admits some: each is met once, in order when `sorted`.
+ * Returns how many were met. `chance` of 256 is admitted. */
 static inline uint32_t walk_all(ready_fixture *fixture, bool sorted, uint32_t chance) {
   uint32_t index, count = 0, expected = 0;
   agent_row last = {0}; /* of those met so far, the one that should have come last */

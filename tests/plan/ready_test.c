@@ -1,4 +1,4 @@
-/* The order of ready agents across fresh ones and the ring: everyone once, by the published keys. */
+/* The order of ready agents across fresh ones and the ring: every agent once, by the published keys. */
 #include "ready_set.h"
 #include "support/papers_rules.h"
 
@@ -62,7 +62,7 @@ Test(ready, the_weights_count_as_published) {
   check_order(&def, SECOND_NS / 20);
 }
 
-/* Agents wait in the ring when their order is turned around: nobody is lost, and the walk is in the new order. */
+/* Agents wait in the ring when their order is turned around: none is lost, and the walk is in the new order. */
 Test(ready, other_weights_put_those_who_wait_in_another_order) {
   enum { AGENTS = 5000 };
   muster_world_def def = world_of(MUSTER_ORDER_PRIORITY);
@@ -271,7 +271,7 @@ Test(ready, who_was_released_and_admitted_leaves_no_room_taken_among_the_fresh) 
   ready_fixture_destroy(fixture);
 }
 
-/* A quarter of a period for each weight as great as that of waiting: importance brings a turn forward by it, having run
+/* A weight as great as that of waiting moves a turn by a quarter of a period: importance brings it forward, having run
  * in every period puts it off. */
 Test(ready, a_turn_is_moved_by_importance_and_by_runs_as_their_weights_say) {
   muster_world_def def = muster_default_world_def();

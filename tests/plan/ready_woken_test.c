@@ -1,4 +1,4 @@
-/* In the order of deadlines those who are woken stand in the ring like all others: once. */
+/* In the order of deadlines woken agents stand in the ring like all others: once. */
 #include "plan/ready_set.h"
 
 enum { AGENTS = 4 };
@@ -11,8 +11,8 @@ static uint32_t filed(const ready_fixture *set) {
   return count;
 }
 
-/* Woken while a frame runs, an agent is released and admitted after the ranking, and put back when it found no time;
- * the next one is released before the frame that begins then has looked at those who are fresh. */
+/* An agent woken while a frame runs is released and admitted after the ranking, and put back when it found no time; the
+ * next woken agent is released before the following frame has looked at the fresh ones. */
 Test(ready_woken, who_was_put_back_after_the_ranking_is_filed_once) {
   muster_world_def def = muster_default_world_def();
   def.order = MUSTER_ORDER_DEADLINE;

@@ -1,4 +1,4 @@
-/* Importance of agents where nothing is hidden: levels, elasticity, bands, and who is looked at. */
+/* Importance of agents where nothing is hidden: levels, elasticity, bands, and which agents are looked at. */
 #include "plan/crowd.h"
 #include "plan/wheel.h"
 

@@ -1,12 +1,12 @@
-/* Who is to be lowered at a depth, without a world. */
+/* Which agents are to be lowered at a depth, without a world. */
 #include "plan/shedding.h"
 
 #include <criterion/criterion.h>
 
 enum { POPULATION = 1000, IMPORTANT = POPULATION / 10, LOW = 100 << 8, HIGH = 200 << 8 };
 
-/* Whoever is down stays down a little longer than whoever is not goes down, but for the most important tenth: as long
- * as others are not three levels down, nobody in it is down, whatever it was. */
+/* An agent that is down stays down at a depth at which one that is not does not yet go down. Not so in the most
+ * important tenth: as long as others are not three levels down, no agent in it is down, whatever its level was. */
 Test(shedding, nobody_of_the_most_important_tenth_stays_down_by_the_band) {
   static score_board board;
   board.importance[LOW >> 8] = POPULATION - IMPORTANT;

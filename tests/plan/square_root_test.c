@@ -231,7 +231,7 @@ Test(square_root, makes_periods_proportional_to_the_root_of_cost_times_elasticit
   cr_assert_float_eq(second / first, sqrt(16 * 64), 1e-9);
 }
 
-/* Where no root can be is as good a place to begin as any other where none can be. */
+/* A guess where no root can be costs as few rounds as any other such guess. */
 Test(square_root, a_guess_that_is_out_of_all_bounds_costs_no_rounds) {
   const fit_kind kinds[] = {{.members = 10, .nominal = 0.1, .minimum = 0.001, .elasticity = 3},
                             {.members = 4, .nominal = 0.2, .minimum = 0.01, .elasticity = 0.5}};

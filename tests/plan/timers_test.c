@@ -1,4 +1,5 @@
-/* The heap of times against a plain table: whatever is set, moved and taken back, who is due comes out in order. */
+/* The heap of times against a plain table: whatever is set, moved and taken back, the agents that are due come out in
+ * order. */
 #include "plan/timers.h"
 
 #include "base/random.h"

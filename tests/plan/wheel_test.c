@@ -43,7 +43,7 @@ static void destroy(struct fixture *fixture) {
   free(fixture);
 }
 
-/* Who hangs in slots that the clock has reached. */
+/* Takes the agents that hang in slots that the clock has reached. */
 static uint32_t take_reached(struct fixture *fixture, agent_class *class, uint32_t capacity) {
   uint32_t count = wheel_empty_passed(&fixture->classes, class, fixture->due, capacity);
   if (count < capacity) count += wheel_empty_current(&fixture->classes, class, fixture->due + count, capacity - count);
@@ -283,7 +283,7 @@ Test(classes, list_exactly_those_that_have_members) {
   destroy(fixture);
 }
 
-/* What is fetched ahead is of changes that there are: behind them stands an agent beyond all memory. */
+/* Only changes that exist are fetched ahead: the agent numbers behind them are beyond all memory. */
 Test(wheel, nothing_is_fetched_for_changes_behind_the_last) {
   enum { CHANGES = 20, ROOM = 2 * CHANGES };
   struct fixture *fixture = create(100000000, 1000000000);

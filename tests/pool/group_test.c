@@ -220,7 +220,7 @@ Test(group, jobs_wait_for_jobs_that_wait_for_jobs) {
   }
 }
 
-/* -------------------------------------------------------------------------------------------------- everybody wakes */
+/* ------------------------------------------------------------------------------------------------- all waiters wake */
 
 Test(group, all_who_wait_asleep_for_a_group_wake) {
   enum { WAITERS = 6 };
@@ -256,7 +256,7 @@ static void submit_late(void *argument, uint32_t worker) {
   await_count(late->ran, 1);
 }
 
-/* Nobody else could run it: the other waiter helps with more urgent jobs only. */
+/* No other thread could run it: the other waiter helps with more urgent jobs only. */
 Test(group, a_waiter_asleep_wakes_for_a_job_of_its_group_although_somebody_else_sleeps_who_helps_with_others) {
   muster_pool *pool = create_pool(3);
   muster_group held = new_group(pool), own = new_group(pool);

@@ -1,4 +1,5 @@
-/* Small sets that threads share, looked at by one: who was woken, who sleeps, who follows whom. */
+/* Small sets that threads share, looked at by one thread: which agents were woken, which workers sleep, which comes
+ * next. */
 #include "pool/group.h"
 #include "pool/idle.h"
 #include "run/wakes.h"

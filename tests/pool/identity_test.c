@@ -1,4 +1,4 @@
-/* Who holds an index: one at a time, and no id ever means somebody else. */
+/* An index has one holder at a time, and an id never means another holder. */
 #include "pool/identity.h"
 
 #include "base/random.h"
@@ -233,7 +233,7 @@ static void *close_and_give_back(void *argument) {
   }
 }
 
-/* When everybody has left, every index can be taken exactly once more. */
+/* When all indices are free again, each can be taken exactly once more. */
 static void check_all_there(struct identity *identity) {
   bool taken[MAXIMUM_MAX] = {false};
   for (uint32_t i = 0; i < identity->maximum; i++) {

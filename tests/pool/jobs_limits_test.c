@@ -202,7 +202,7 @@ Test(jobs_limits, jobs_max_is_rounded_up_to_a_power_of_two) {
   muster_pool_destroy(pool);
 }
 
-/* A job of somebody else stands in front and is not run by anybody: the places behind it are free once it is. */
+/* A job of another group stands in front and no thread runs it yet: places behind it are free once it has started. */
 Test(jobs_limits, places_of_jobs_that_ran_out_of_their_turn_are_free_when_the_oldest_has_started) {
   muster_pool *pool = create_small(1);
   muster_group group = new_group(pool), first = new_group(pool);

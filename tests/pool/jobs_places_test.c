@@ -1,9 +1,9 @@
-/* Who runs what where: guests and workers, each under an index of its own. */
+/* Which thread runs jobs under which index: guests and workers, each under an index of its own. */
 #include "pool/jobs_support.h"
 
 enum { INDICES_MAX = 512 };
 
-/* Who is inside under which index. */
+/* Which thread is inside under which index. */
 typedef struct register_of_indices {
   muster_pool *pool;
   shared_u64 holders[INDICES_MAX];

@@ -104,7 +104,7 @@ static void hold_both(struct hopeful *hopeful) {
   await_count(&hopeful->arrived, 2);
 }
 
-/* Asleep it runs nothing itself, and nobody else will. */
+/* The waiter is asleep and runs no job itself, and no other thread will run the jobs. */
 static void wait_in_vain(void *argument, uint32_t worker) {
   struct hopeful *hopeful = argument;
   muster_group group;
@@ -117,7 +117,8 @@ static void wait_in_vain(void *argument, uint32_t worker) {
   count_up(&hopeful->done);
 }
 
-/* It would help the sleeper, but that has started; what the sleeper waits for is of another group. */
+/* This waiter would run the sleeper's job, but that has started; the jobs that the sleeper waits for are of another
+ * group. */
 static void wait_for_the_sleeper(void *argument, uint32_t worker) {
   struct hopeful *hopeful = argument;
   (void)worker;
@@ -236,7 +237,7 @@ static void stop_a_busy_pool(uint32_t workers, uint32_t round) {
     pthread_join(hosts[i].thread, NULL);
     cr_assert_eq(hosts[i].half_done, 0, "a parallel-for said that it was done, and was not, in round %u", round);
   }
-  /* Of those that were accepted while the pool stopped some may have been dropped uncounted. */
+  /* Some of the jobs that were accepted while the pool stopped may have been dropped uncounted. */
   cr_assert_leq(read_count(&ran) + dropped, read_count(&accepted) + HOSTS * 8, "dropped %u", (unsigned)dropped);
   muster_pool_destroy(pool);
   cr_assert_leq(read_count(&ran), read_count(&accepted));
@@ -246,7 +247,7 @@ Test(jobs_stop, racing_with_submits_waits_and_ranges_leaves_nobody_waiting_and_n
   for (uint32_t round = 0; round < 100 / SLOWER; round++) stop_a_busy_pool(2 + round % 3, round);
 }
 
-/* As few as will have all workers called: most of the time goes into calling them. */
+/* The fewest pieces for which all workers are called: most of the time goes into calling them. */
 enum { PIECES = 32 };
 
 static void *range_until_refused(void *argument) {

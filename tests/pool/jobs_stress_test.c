@@ -1,5 +1,5 @@
 /* Everything at once, on far more threads than processors: whatever is interleaved, each job runs once or is counted as
- * dropped, groups complete, and everybody comes home. */
+ * dropped, groups complete, and every thread comes home. */
 #include "base/random.h"
 #include "pool/jobs_support.h"
 
@@ -29,7 +29,7 @@ static uint64_t own_number(void) {
   return (uint64_t)(uintptr_t)&own;
 }
 
-/* Notes who is inside under an index; a thread may find itself, further out. */
+/* Notes which thread is inside under an index; a thread may find itself, further out. */
 static void check_index(struct storm *storm, uint32_t worker) {
   uint64_t nobody = 0;
   if (compare_exchange_ordered_u64(&storm->holders[worker], &nobody, own_number()))
@@ -112,7 +112,7 @@ static void act(struct storm *storm, muster_group *groups, uint64_t random) {
   }
 }
 
-/* Each has groups of its own, on the heap: AddressSanitizer sees who touches them once they are gone. */
+/* Each thread has groups of its own, on the heap: AddressSanitizer sees an access to them once they are gone. */
 static void *rage(void *argument) {
   const storm_thread *thread = argument;
   struct storm *storm = thread->storm;
@@ -137,7 +137,7 @@ static void run_storm(const muster_pool_def *def, uint32_t threads, uint64_t see
     all[i].thread = start_thread(rage, &all[i]);
   }
   for (uint32_t i = 0; i < threads; i++) pthread_join(all[i].thread, NULL);
-  uint64_t dropped = muster_pool_stop(storm->pool); /* those of no group may still wait */
+  uint64_t dropped = muster_pool_stop(storm->pool); /* jobs without a group may still wait */
   cr_assert_eq(read_count(&storm->ran) + dropped, read_count(&storm->accepted), "%u ran and %u were dropped of %u",
                (unsigned)read_count(&storm->ran), (unsigned)dropped, (unsigned)read_count(&storm->accepted));
   cr_assert_eq(read_count(&storm->wrong_sums), 0, "a parallel-for visited too few or too many");

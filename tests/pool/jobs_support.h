@@ -1,5 +1,5 @@
 /* pool/jobs_support.h - what the tests of muster/jobs.h share: pools, threads, gates that hold workers, and notes of
- * who ran when. Nothing here waits for time to pass: threads wait for counts, and yield meanwhile.
+ * which job ran when. Nothing here waits for time to pass: threads wait for counts, and yield meanwhile.
  *
  * Checks that can end a test stand on the test's own thread; jobs and further threads count what is wrong. */
 #ifndef POOL_JOBS_SUPPORT_H
@@ -53,7 +53,7 @@ static inline void wait_for(muster_group *group) {
 
 /* --------------------------------------------------------------------------------------------------------- counting */
 
-/* Ordered: whoever sees the count may use again what was used before it was raised. */
+/* Ordered: a thread that sees the count may use again what was used before it was raised. */
 static inline uint64_t count_up(shared_u64 *value) {
   uint64_t seen = load_relaxed_u64(value);
   while (!compare_exchange_ordered_u64(value, &seen, seen + 1)) continue;
@@ -93,8 +93,8 @@ static inline uint64_t sleeps_of(const muster_pool *pool, uint32_t index) {
   return statistics.sleeps;
 }
 
-/* Until whoever has this index has gone to sleep so often. It is enlisted by then: whatever is done from here on has to
- * wake it. */
+/* Waits until the thread with this index has gone to sleep so often. It is enlisted by then: whatever is done from here
+ * on has to wake it. */
 static inline void await_sleep(const muster_pool *pool, uint32_t index, uint64_t least) {
   while (sleeps_of(pool, index) < least) sched_yield();
 }
@@ -158,7 +158,7 @@ static inline void hold_workers(muster_pool *pool, struct gate *gate, uint32_t c
 
 enum { NOTES_MAX = 4096 };
 
-/* Who ran, in the order in which they ran. */
+/* The jobs that ran, in the order in which they ran. */
 struct notes {
   shared_u64 count;
   shared_u32 ids[NOTES_MAX];

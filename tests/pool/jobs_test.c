@@ -24,7 +24,7 @@ Test(jobs, of_no_group_run_too) {
   cr_assert_eq(read_count(&ran), JOBS);
 }
 
-/* ---------------------------------------------------------------------------------------------- who runs, and where */
+/* --------------------------------------------------------------------------------------------------- where jobs run */
 
 struct place {
   const muster_pool *pool;
@@ -152,7 +152,7 @@ Test(jobs, what_the_submitter_wrote_is_visible_to_the_job_and_what_the_job_wrote
   muster_pool_destroy(pool);
 }
 
-/* The group lies on the heap, so that AddressSanitizer sees who touches it once it is gone. */
+/* The group lies on the heap, so that AddressSanitizer sees an access to it once it is gone. */
 Test(jobs, a_group_may_be_freed_as_soon_as_it_is_seen_complete) {
   enum { ROUNDS = 20000 / SLOWER };
   muster_pool *pool = create_pool(4);
@@ -264,8 +264,8 @@ Test(jobs, statistics_too_short_for_any_header_are_not_written) {
   muster_pool_destroy(pool);
 }
 
-/* Whoever claimed the gate with what stood behind it does not come to that: another has to take it. How much is claimed
- * is up to the clock, so that it may take some rounds until there is something to take. */
+/* The worker that claimed the gate together with jobs behind it stays at the gate: another has to take those jobs. How
+ * much is claimed is up to the clock, so that it may take some rounds until there is something to take. */
 Test(jobs, that_were_taken_from_what_another_had_claimed_are_counted_as_stolen) {
   enum { ROUNDS = 1000, JOBS = 30 };
   muster_pool *pool = create_pool(3);

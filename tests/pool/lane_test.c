@@ -1,4 +1,4 @@
-/* Lanes: first in, first out, and out of turn; every job is got by exactly one, whoever wants it. */
+/* Lanes: first in, first out, and out of turn; exactly one thread gets each job, however many want it. */
 #include "pool/jobs_support.h"
 #include "pool/lane.h"
 
@@ -157,7 +157,7 @@ Test(lane, a_sweep_frees_the_places_of_what_was_taken_out_at_the_head_and_nothin
   arena_destroy(&bench.arena);
 }
 
-/* ------------------------------------------------------------------------------------------------ everybody at once */
+/* --------------------------------------------------------------------------------------------- many threads at once */
 
 enum { JOBS = 60000 / SLOWER, PRODUCERS = 2, CLAIMERS = 2, TAKERS = 2, GROUPS = 3 };
 

@@ -1,4 +1,4 @@
-/* Partitions of some work: each taken once, by preference by whoever it belongs to. */
+/* Partitions of some work: each is taken once, by preference by the worker that it belongs to. */
 #include "pool/ticket.h"
 
 #include <criterion/criterion.h>
@@ -34,7 +34,7 @@ Test(partitions, who_has_none_of_its_own_takes_what_is_left) {
   work_partitions_open(&partitions, 3);
   uint32_t first = work_partitions_take(&partitions, PARTITIONS_MAX - 1);
   cr_assert_lt(first, 3);
-  uint32_t second = work_partitions_take(&partitions, first); /* it is somebody else's by now */
+  uint32_t second = work_partitions_take(&partitions, first); /* another worker has it by now */
   cr_assert(second < 3 && second != first);
   cr_assert_eq(work_partitions_take(&partitions, PARTITIONS_MAX - 1), 3 - first - second);
   cr_assert_eq(work_partitions_take(&partitions, PARTITIONS_MAX - 1), PARTITION_NONE);

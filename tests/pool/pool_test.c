@@ -1,4 +1,4 @@
-/* The workers of a pool: who runs what, who sees what, and that everybody is woken and comes home. */
+/* The workers of a pool: which worker runs what, which writes each sees, and that all are woken and come home. */
 #include "pool/team.h"
 #include "pool/threads.h"
 
@@ -42,7 +42,7 @@ typedef struct roll_call {
   uint64_t written[WORKERS_MAX]; /* plain: pool_run must make it visible */
 } roll_call;
 
-/* With wait_for_all nobody leaves before everybody has come: a worker that is not woken shows as a test without end. */
+/* With wait_for_all no worker leaves before all have come: a worker that is not woken shows as a test without end. */
 static void answer_roll_call(void *argument, uint32_t worker) {
   roll_call *roll = argument;
   if (worker >= roll->workers) {
@@ -144,7 +144,7 @@ enum { ITEMS = 4096 };
 
 struct harvest {
   shared_u64 next;
-  uint64_t field[ITEMS]; /* plain: each item belongs to whoever drew its number */
+  uint64_t field[ITEMS]; /* plain: each item belongs to the worker that drew its number */
   uint64_t seed;
 };
 
@@ -397,7 +397,7 @@ Test(pool, keeps_workers_off_the_callers_processor_wherever_the_caller_goes_and_
   muster_pool_destroy(pool);
 }
 
-/* ------------------------------------------------------------------------------------------------- without anybody */
+/* ------------------------------------------------------------------------------------------------- without workers */
 
 static void count_call(void *argument, uint32_t worker) {
   (void)worker;

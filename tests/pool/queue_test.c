@@ -1,4 +1,4 @@
-/* The queue: its bitmap never says that a lane is empty which is not, and fair parts are fair. */
+/* The queue: its bitmap never shows a lane as empty that is not, and fair parts are fair. */
 #include "pool/jobs_support.h"
 #include "pool/queue.h"
 
@@ -85,7 +85,7 @@ static void *settle_all_the_time(void *argument) {
   return NULL;
 }
 
-/* The producer takes what it pushed itself when nobody else has it, and then the bit must be there for everybody. */
+/* The producer takes the job that it pushed when no other thread has it; then every thread must see the bit. */
 Test(queue, no_bit_is_lost_between_those_who_push_and_those_who_settle) {
   enum { SETTLERS = 3, ROUNDS = 200000 / SLOWER };
   struct contest *contest = calloc(1, sizeof *contest);

@@ -1,4 +1,4 @@
-/* Commands of updates come to the commit in the order of entries and of their parts, whoever ran them. */
+/* Commands of updates come to the commit in the order of entries and of their parts, whichever workers ran them. */
 #include "run/runner.h"
 
 #include <criterion/criterion.h>
@@ -16,7 +16,7 @@ static void sort(uint32_t count) {
   runner_sort_log(&runner, &state);
 }
 
-/* Numbers are given in the order of the log, so that those of equals must still rise. */
+/* Indices are given in the order of the log, so that those of equal commands must still rise. */
 static void expect_order(uint32_t count) {
   for (uint32_t i = 1; i < count; i++) {
     cr_assert(!runner_logged_before(&log_of[i], &log_of[i - 1]), "%u of %u", i, count);

@@ -1,11 +1,11 @@
-/* What of a claim was late, without a frame: times are what the test says, but for the processor's own clock. */
+/* Which part of a claim was late, without a frame: the test gives the times, but for the thread's CPU clock. */
 #include "run/runner.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
-/* A claim of a million seconds ended now, by either clock; its last atom began so long ago by the wall clock, and just
- * now by the processor's: it was away from it in between. */
+/* A claim of a million seconds ended now, by either clock. Its last atom began `atom_began_ns` ago by the wall clock
+ * and, if `on_both_clocks`, just now by the thread's CPU clock: the thread was off the processor in between. */
 static uint64_t late_of(uint64_t atom_began_ns, bool on_both_clocks) {
   static worker_state state;
   static struct runner runner;

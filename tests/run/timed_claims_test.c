@@ -79,7 +79,7 @@ Test(timed_claims, one_that_may_be_late_is_left_between_two_updates) {
   little_world_destroy(&little);
 }
 
-/* Whose percentile lies in time, no clock is read: it costs as much as a small update. */
+/* When the percentile of a claim lies in time, no clock is read: reading one costs as much as a small update. */
 Test(timed_claims, one_that_should_be_in_time_is_not_looked_at) {
   static struct crowd crowd;
   uint32_t begun = 0;

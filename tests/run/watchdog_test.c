@@ -1,5 +1,5 @@
-/* The watchdog over heartbeats that the test writes: who moves on is never stuck, whatever the claim is. The test ends
- * when the one that does stand still was noticed. */
+/* The watchdog over heartbeats that the test writes: a worker that moves on is never stuck, whatever the claim is. The
+ * test ends when the watchdog has noticed the one that does stand still. */
 #include "run/watchdog.h"
 
 #include <criterion/criterion.h>

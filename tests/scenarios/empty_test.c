@@ -1,11 +1,11 @@
-/* Nobody for hours, and then somebody: nobody was forgotten, and the arrival is served at once. */
+/* No observer for hours, and then one: no agent was forgotten, and the arrival is served at once. */
 #include "scenarios/scenarios.h"
 #include "scenarios/scene.h"
 
 #define AGENTS      3000
 #define CAPACITY_NS 3000000u
 
-/* As a host that heeds skip_ns. */
+/* Runs frames like a host that heeds skip_ns. */
 static void run_skipping(struct scene *it, uint32_t frames) {
   for (uint32_t i = 0; i < frames; i++)
     scene_frame(it, SCENE_FRAME_NS + (it->frames ? it->module->skip_ns(it->instance, it->now_ns) : 0));

@@ -81,7 +81,7 @@ static double number(const square *it, const char *name) {
   return number.value;
 }
 
-/* What of the square lies in each of its SPREAD x SPREAD parts. */
+/* Counts the agents in each of the SPREAD x SPREAD parts of the square. */
 static void count_parts(const square *it, uint32_t parts[SPREAD][SPREAD]) {
   muster_agent_info info = muster_default_agent_info();
   for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);

@@ -3,7 +3,7 @@
 #include "scenarios/scene.h"
 #include "support/papers_rules.h"
 
-/* Of the scenario's own population, and of what two workers have for it, an eighth. */
+/* An eighth of the scenario's own population, and of what two workers have for it. */
 #define AGENTS      6250
 #define CAPACITY_NS 2500000u
 
@@ -56,7 +56,7 @@ Test(flashcrowd, costs_more_where_the_crowd_is) {
 Test(flashcrowd, the_guarantee_alone_bounds_every_wait) {
   muster_module_options options = scene_options(AGENTS, 6);
   muster_world_def rules = papers_world_def();
-  rules.weight_wait = 0.0f; /* nobody's priority rises with age */
+  rules.weight_wait = 0.0f; /* priorities do not rise with age */
   struct scene it = scene_open_with(muster_module_flashcrowd(), &options, 2, CAPACITY_NS, &rules);
   scene_frames(&it, 400);
   cr_assert_gt(it.longest_wait_ns, rules.guarantee_ns, "or nobody needed it");

@@ -80,7 +80,7 @@ Test(herd_flock, both_forms_of_looking_around_agree) {
   }
 }
 
-/* Somebody who stands for three counts as three who stand there. */
+/* A body that stands for three members counts as three bodies there. */
 Test(herd_flock, members_count) {
   struct arrays from;
   herd_flock_sense sense;

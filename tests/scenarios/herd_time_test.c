@@ -31,7 +31,7 @@ static struct outcome live(uint32_t observers, uint64_t frame_ns, uint64_t capac
   const herd_world *self = it.instance;
   double folded = scene_reported(&it, "herds_folded"), unfolded = scene_reported(&it, "herds_unfolded");
   double born = scene_reported(&it, "births") + scene_reported(&it, "fawns_waiting");
-  double lived_s = self->deer_s - owed_s(&it); /* by those who have been updated since */
+  double lived_s = self->deer_s - owed_s(&it); /* that updates have covered */
   double grazed_g = scene_reported(&it, "grazed_kg") * 1e3 + owed_s(&it) * (double)herd_grazing_g;
   struct outcome outcome = {.grazed_g = grazed_g / self->deer_s,
                             .births = (born + scene_reported(&it, "fawns_orphaned")) / lived_s,

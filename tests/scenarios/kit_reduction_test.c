@@ -154,7 +154,7 @@ Test(kit_reduction, a_goal_is_reached_when_its_time_has_passed_and_says_when_tha
   cr_assert_eq(achievement.end_ns, UINT64_MAX);
 }
 
-/* One who looks often and one who looks seldom reach as many goals in the same time. */
+/* An agent that looks often and one that looks seldom reach as many goals in the same time. */
 Test(kit_reduction, achievements_in_an_hour_do_not_depend_on_how_often_one_looks) {
   uint32_t counts[2] = {0};
   for (uint32_t run = 0; run < 2; run++) {

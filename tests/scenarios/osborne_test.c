@@ -25,7 +25,7 @@ Test(osborne, loops_begin_alike_and_differ_by_rounding) {
   osborne_loop_close(one);
 }
 
-/* 20 m/s at most, and nobody beyond the fence. */
+/* 20 m/s at most, and no animal beyond the fence. */
 Test(osborne, animals_of_a_loop_move_within_the_fence) {
   osborne_loop *loop = osborne_loop_open(&def, true);
   double moved_m = 0;
@@ -60,7 +60,7 @@ static muster_world *create_world(muster_herd_type *type, muster_position player
   return world;
 }
 
-/* Whoever is within 50 m of the player is one of its own, and all others are still represented. */
+/* Each animal within 50 m of the player is an individual of its own, and all others are still represented. */
 Test(osborne, a_world_represents_all_and_simulates_those_near) {
   muster_herd_type type;
   muster_world *world = create_world(&type, (muster_position){0, 0, 0});

@@ -13,7 +13,7 @@ static pathstorm_search search;
 static uint8_t ways[CELLS], other_ways[CELLS];
 static uint32_t reference[CELLS];
 
-/* Blocked cells at random: from open ground to where hardly anybody gets anywhere. */
+/* Blocked cells at random: from open ground to where hardly any way leads anywhere. */
 static void open_ground(uint64_t seed) {
   cr_assert(pathstorm_map_create(&map, SHIFT));
   float share = 0.1f + 0.06f * (float)(seed % 8);

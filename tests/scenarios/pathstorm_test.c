@@ -1,4 +1,4 @@
-/* Everybody asks for a way at once: all of them are answered rightly, whatever the searches are cut to. */
+/* All walkers ask for a way at once: all of them are answered rightly, whatever the searches are cut to. */
 #include "scenarios/pathstorm.h"
 #include "scenarios/scenarios.h"
 #include "scenarios/scene.h"
@@ -21,7 +21,8 @@ static void expect_all_is_right(const struct scene *it) {
   for (size_t i = 0; i < sizeof none / sizeof *none; i++) expect(it, none[i], 0);
 }
 
-/* What an order demands: of how many, to how many goals. Of those that cannot be reached, or of the others. */
+/* What an order demands: a way for how many walkers, to how many goals; counts either the goals that cannot be reached
+ * or the others. */
 typedef struct demand {
   uint32_t walkers, goals;
 } demand;
@@ -118,7 +119,7 @@ Test(pathstorm, remembers_for_a_while_what_cannot_be_reached) {
   scene_close(&it);
 }
 
-/* More of them than a solver's box holds ask in the same frame. */
+/* More walkers than a solver's box holds ask in the same frame. */
 Test(pathstorm, asks_again_when_a_request_was_lost) {
   enum { CROWD = 6000 };
   muster_module_options options = scene_options(CROWD, 1);
@@ -141,7 +142,7 @@ Test(pathstorm, ends_at_the_goals) {
   scene_close(&it);
 }
 
-/* The same answers, at the price of atoms as long as a search: all of them offend, and stalls are what it shows. */
+/* The same answers from atoms as long as a whole search: all of them offend, and the price is stalls. */
 Test(pathstorm, shows_what_slices_are_good_for) {
   muster_module_options options = scene_options(WALKERS, 1);
   struct scene sliced = scene_open(muster_module_pathstorm(), &options, 2, CAPACITY_NS);

@@ -1,4 +1,4 @@
-/* The population module: who plays what, bad files, and the shipped village under the virtual clock. */
+/* The population module: which agent plays what, bad files, and the shipped village under the virtual clock. */
 #include "scenarios/population_cast.h"
 #include "scenarios/population_csv.h"
 #include "scenarios/scaffold.h"
@@ -268,7 +268,7 @@ struct census {
   uint32_t agents, moved, important;
 };
 
-/* Agents are compared with their rows, in whose order they were spawned. */
+/* Agents are compared with their rows; they were spawned in the order of the rows. */
 static void take_census(const struct stage *stage, const population_rows *rows, struct census *partitions) {
   muster_agent_info info = muster_default_agent_info();
   muster_agent agent = {0};

@@ -178,7 +178,7 @@ static uint64_t fullest_frame_ns(uint32_t delay, uint64_t *sum_ns) {
   return most_ns;
 }
 
-/* With three phases to choose from no more than a factor of three is there to win. */
+/* With three phases to choose from, peaks can fall by a factor of three at most. */
 Test(pursuit, activation_delays_take_off_the_peaks) {
   uint64_t sums_ns[3];
   uint64_t without_ns = fullest_frame_ns(0, &sums_ns[0]), one_ns = fullest_frame_ns(1, &sums_ns[1]);

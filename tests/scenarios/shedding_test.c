@@ -1,6 +1,6 @@
-/* Levels that fall with pressure, seen by those who are watched: characters of Rankin, Acton & Katchabaw, at whom
- * nobody but themselves has a hand. What happens to a character at an update follows from the time; what it makes of
- * that, from its state and its level. */
+/* Levels that fall with pressure, and what they change for watched characters: those of Rankin, Acton & Katchabaw, each
+ * of which changes only itself. What happens to a character at an update follows from the time; what it makes of that,
+ * from its state and its level. */
 #include "scenarios/rankin.h"
 #include "support/little_world.h"
 
@@ -9,7 +9,7 @@
 
 enum { CHARACTERS = 10000, PLAYERS = 3, FRAMES = 1200, EVENTS_MAX = 256 };
 
-/* At level 0 all that is left where everybody is at the longest period. */
+/* All that is left at level 0 when every agent is at the longest period. */
 #define CAPACITY_NS 250000u
 #define SHORTEST_NS 90000000u
 #define LONGEST_NS  2400000000u
@@ -114,8 +114,8 @@ static bool same_life(const struct life *one, const struct life *other) {
          memcmp(one->minds, other->minds, one->updates * sizeof *one->minds) == 0;
 }
 
-/* What is seen of one character, with levels that fall and without. Those who fall live otherwise: so the comparison
- * can tell. Those who matter and have to give way as well have more of the time that the others leave. */
+/* What is seen of one character, with levels that fall and without. Characters that fall live otherwise, so the
+ * comparison can tell. Important ones that have to give way as well get more of the time that the others leave. */
 static void compare(const struct life *with, const struct life *without, uint32_t *watched, uint32_t *fallen) {
   if (with->importance >= 0.99f) {
     cr_assert(same_life(with, without), "%u updates with shedding, %u without", with->updates, without->updates);

@@ -17,7 +17,7 @@ static muster_module_options options_for(uint64_t seed) {
   return options;
 }
 
-/* Everybody in the order of ids. */
+/* All agents in the order of ids. */
 static uint32_t read_all(const struct scene *it, muster_agent_info *infos) {
   uint32_t count = 0;
   for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
@@ -61,7 +61,7 @@ static uint32_t band_of(float importance) {
 }
 
 /* Every update of the agents of a band, in parts of their period by the law, rounded up to a frame; and at the end the
- * ages of all of them, so that those count who did not run. */
+ * ages of all of them, so that agents that did not run count, too. */
 enum { CAPTAINS = 5, SHARES };
 
 struct shares {
@@ -88,7 +88,7 @@ static void watch(struct scene *it, struct shares *partitions, muster_agent_info
   }
 }
 
-/* The captains, who are exempt, keep their period. */
+/* The captains are exempt and keep their period. */
 Test(siege, shares_alike_within_each_band_of_importance) {
   muster_module_options options = options_for(1);
   struct scene it = scene_open(muster_module_siege(), &options, 2, CAPACITY_NS);
@@ -111,7 +111,7 @@ Test(siege, shares_alike_within_each_band_of_importance) {
 /* ------------------------------------------------------------------------------------------------------- what it says
  */
 
-/* What an update costs in a fight, in ns: 900 to see who is near, 180 for each look at a player, 150 to walk. */
+/* What an update costs in a fight, in ns: 900 to see its neighbours, 180 for each look at a player, 150 to walk. */
 static double cost_by_hand(const struct scene *it, const muster_agent_info *info) {
   static const uint32_t fighters[] = {24, 20, 16, 12}, townsmen[] = {24, 18, 12}, animals[] = {24, 12};
   const uint32_t *looks = is_named(it, info, "townsman") ? townsmen : is_named(it, info, "animal") ? animals : fighters;
@@ -122,8 +122,8 @@ static double period_by_hand(const struct scene *it, const muster_agent_info *in
   return is_named(it, info, "guard") ? 1e9 / 15.0 : is_named(it, info, "animal") ? 2e8 : 1e8;
 }
 
-/* By hand: what those above 3/4 cost at their wanted periods, in parts of the capacity. Fighters strike in some of
- * their updates, which takes 300 ns more. */
+/* The share of the capacity that agents of importance above 3/4 take at their wanted periods, computed by hand.
+ * Fighters strike in some of their updates, which takes 300 ns more. */
 Test(siege, says_what_the_important_alone_would_take) {
   muster_module_options options = options_for(4);
   struct scene it = scene_open(muster_module_siege(), &options, 2, CAPACITY_NS);
@@ -151,7 +151,7 @@ Test(siege, says_what_the_important_alone_would_take) {
 /* --------------------------------------------------------------------------------------------------------------- edge
  */
 
-/* Those whom no player sees: their wish is stretched, all by as much, and they are held by it. */
+/* Agents that no player sees: their wish is stretched, all by as much, and they are held by it. */
 Test(siege, holds_the_edge_of_the_crowd_by_the_stretched_wish) {
   muster_module_options options = options_for(5);
   struct scene it = scene_open(muster_module_siege(), &options, 2, CAPACITY_NS);
@@ -191,7 +191,7 @@ static uint32_t at_best_level(const struct scene *it, muster_agent_info *infos) 
   return best;
 }
 
-/* As each agent says itself. */
+/* Counts agents that say that they are lowered. */
 static uint32_t count_shed(const struct scene *it) {
   muster_agent_explanation why = muster_default_agent_explanation();
   uint32_t count = 0;
@@ -239,7 +239,7 @@ static uint64_t longest_period_ns(const struct scene *it, muster_agent_info *inf
   return longest_ns;
 }
 
-/* From release to start nobody waits longer than the longest period in force since its release, and the work that may
+/* From release to start no agent waits longer than the longest period in force since its release, and the work that may
  * go before: what waits, by the capacity, and a frame. The longest is taken over a time longer than any wait. */
 Test(siege, lets_nobody_wait_beyond_the_bound) {
   enum { LATELY = 150 };

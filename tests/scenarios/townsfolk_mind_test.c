@@ -12,8 +12,8 @@
 static struct folk scenario = {.base.seed = 1};
 static folk_town town = {.folk = &scenario, .people = FOLK_TOWN_PEOPLE};
 
-/* Somebody at the market who owes nothing, has coins and bread, loves one and dislikes another, and to whom all desires
- * mean the same. */
+/* A townsman at the market that owes nothing, has coins and bread, loves one other and dislikes another, and values all
+ * desires alike. */
 static folk_self somebody(void) {
   folk_self self;
   folk_face face;

@@ -1,10 +1,10 @@
-/* The planner of townsfolk, and the plans that everybody knows. */
+/* The planner of townsfolk, and the plans that every agent knows. */
 #include "scenarios/townsfolk_plan.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
-/* Somebody who minds nothing but time. */
+/* The problem of an agent that minds nothing but time. */
 static folk_problem problem_with(uint64_t facts) {
   folk_problem problem = {.facts = facts, .workplace = FOLK_FIELDS};
   for (uint32_t action = 0; action < FOLK_ACTIONS; action++)
@@ -21,7 +21,7 @@ static bool has_step(const folk_plan *plan, uint32_t action) {
   return memchr(plan->steps, (int)action, plan->count) != NULL;
 }
 
-/* Whether anybody who knows the prepared plans alone could reach the goal by one of them. */
+/* Whether an agent that knows the prepared plans alone could reach the goal by one of them. */
 static bool is_known(const folk_problem *problem, uint32_t goal, uint32_t but) {
   for (uint32_t i = 0; i < FOLK_PREPARED; i++) {
     folk_plan plan = folk_prepared_plan(i, problem->workplace);
@@ -69,7 +69,7 @@ Test(townsfolk_plan, a_search_finds_nine_steps_where_no_known_plan_leads) {
   cr_assert_geq(plan.count, 8);
 }
 
-/* Of the wishes that cost coins or bread, each can be had without, by plans of four steps and more. */
+/* Each wish that costs coins or bread can be had without them, by plans of four steps and more. */
 Test(townsfolk_plan, what_the_poor_cannot_have_by_known_plans_they_find_a_way_to) {
   static const uint32_t goals[] = {FOLK_WISH(FOLK_EATING), FOLK_WISH(FOLK_IDEALISM), FOLK_WISH(FOLK_SAVING)};
   folk_problem problem = problem_with(FOLK_AT(FOLK_FIELDS));

@@ -134,7 +134,7 @@ static double distance(muster_position a, muster_position b) {
   return hypot(a.x - b.x, a.y - b.y);
 }
 
-/* Of the agents in both looks: how many stand at least a metre from where they stood. */
+/* Of the agents in both looks: how many have moved by a metre at least. */
 static uint32_t count_moved(const desert *it, const sighting *before, const sighting *after) {
   uint32_t moved = 0;
   for (uint32_t i = 0; i < it->needs.agents_max; i++)
@@ -172,7 +172,7 @@ static bool populations_live(const watched *seen) {
   return changed && !extinct && population <= seen->agents_max && population >= AGENTS / 2;
 }
 
-/* Everybody who was born is there or died; nobody else is. */
+/* Every animal that was born is there or died; no other is there. */
 static bool books_balance(const watched *seen) {
   const numbers *last = &seen->last;
   double expected = number(&seen->first, "population") + number(last, "births") - number(last, "kills") -
@@ -269,8 +269,8 @@ static double relative_difference(double a, double b) {
   return fabs(a - b) / fmax(a, b);
 }
 
-/* Grazing is what time makes of it. How far animals go also depends on how often they look: who sees a bobcat later
- * runs later, and at times not at all. */
+/* Grazing is what time makes of it. How far animals go also depends on how often they look: an animal that sees a
+ * bobcat later runs later, and at times not at all. */
 Test(wildlife, a_throttled_minute_holds_as_much_grazing_as_a_full_one_and_nearly_as_much_running) {
   minute full = live_a_minute(3, AMPLE_NS), throttled = live_a_minute(3, SCARCE_NS);
   cr_assert_lt(throttled.updates, full.updates / 4);

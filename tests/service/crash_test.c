@@ -226,9 +226,9 @@ Test(crash, who_is_killed_from_outside_blames_nobody) {
   launch_and_live(&service, "none");
   assert_logged(&service, "was killed, or ended without a trace", true);
   assert_logged(&service, "crashed by", false);
-  assert_logged(&service, "no type is blamed", false); /* there was no signal that it could speak of */
+  assert_logged(&service, "no type is blamed", false); /* the kill left no signal to tell of */
   cr_assert_eq(count_of_bomb(&service), 0);
-  daemon_signal(&service, SIGSEGV); /* to the process, not by it */
+  daemon_signal(&service, SIGSEGV); /* sent to the process, not raised by it */
   cr_assert_eq(daemon_wait(&service), -SIGSEGV);
   launch_and_live(&service, "none");
   assert_logged(&service, "died of SIGSEGV", true);

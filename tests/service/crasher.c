@@ -1,10 +1,10 @@
 /* crasher.c - a module whose type 'bomb' brings the process down, beside a flock of innocents. Its file says how, and
  * where: "segv atom", "abort action", "overflow atom", "segv spawned", "segv module"; "none" for a world that lives;
- * "linger close" for one that ends when somebody removes FILE.victim, which it makes once its world is gone; "linger
- * populate" for one that begins when somebody removes it; "sleep atom" for one that lives, but sleeps there each time;
+ * "linger close" for one that ends when FILE.victim is removed, which it makes once its world is gone; "linger
+ * populate" for one that begins when it is removed; "sleep atom" for one that lives, but sleeps there each time;
  * "spin atom" for one that burns a lot there, once, in a world that puts it into quarantine for that.
- * In atoms it is the second of three bombs, in its second atom, from its tenth update on; who that is it writes to
- * FILE.victim. */
+ * In atoms it is the second of three bombs, in its second atom, from its tenth update on; that bomb writes its id
+ * to FILE.victim. */
 #include <muster/module.h>
 #include <signal.h>
 #include <stdio.h>
@@ -109,7 +109,7 @@ static void before_frame(void *instance, muster_world *world, uint64_t sim_now_n
     crash(crasher, &(muster_update){0});
 }
 
-/* Tells that it is there, and goes on when somebody removes what it told by. */
+/* Makes the file that tells that the module is here, and goes on when the file is removed. */
 static void linger(const struct crasher *crasher) {
   enum { TRY_US = 1000 };
   FILE *file = fopen(crasher->victim, "we");

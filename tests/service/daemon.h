@@ -60,7 +60,7 @@ char *daemon_log(const musterd *service);
 void daemon_await_log(musterd *service, const char *text);
 
 /* Asks over the unix socket; `body` may be null. The reply is filled by the caller's wish: give static or allocated
- * memory. Fails the test when nobody answers the connection. */
+ * memory. Fails the test when the connection is not answered. */
 void daemon_ask(const musterd *service, const char *method, const char *path, const char *body, daemon_reply *reply);
 
 /* The same with a body of bytes and its content type. */

@@ -296,7 +296,7 @@ Test(fields, of_json_have_the_same_ranges) {
 
 /* --------------------------------------------------------------------------------------------- settings and options */
 
-/* As people write it. */
+/* Writes a value as people write it. */
 static void write_value(const field_row *field, double value, char text[64]) {
   if (field->kind == FIELD_TIME)
     snprintf(text, 64, "%.3fus", value / 1e3);

@@ -230,7 +230,8 @@ Test(flight_file, counts_no_more_types_than_there_is_room_for) {
   cr_assert_eq(counts.count, FLIGHT_COUNTS_MAX);
 }
 
-/* The check value is of anybody who can write: only the names' own ends keep the reader inside them. */
+/* Any program that writes the file can make its check value right: only the names' own ends keep the reader inside
+ * them. */
 Test(flight_file, with_a_name_that_does_not_end_in_its_room_is_refused) {
   struct file file = write_file();
   flight_report report;

@@ -1,4 +1,4 @@
-/* A thousand requests that nobody should send: each is refused, none changes anything, and the service lives. */
+/* A thousand requests that no client should send: each is refused, none changes anything, and the service lives. */
 #include "control.h"
 
 #include <criterion/criterion.h>

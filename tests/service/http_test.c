@@ -1,4 +1,4 @@
-/* The HTTP server by itself: routes, limits, and who may ask. It runs on a loop of its own in a thread. */
+/* The HTTP server by itself: routes, limits, and which clients may ask. It runs on a loop of its own in a thread. */
 #include "service/http.h"
 
 #include <arpa/inet.h>
@@ -172,7 +172,7 @@ Test(http, other_methods_are_refused_with_those_that_are_allowed) {
   cr_expect(ask("HEAD /things/a/b", HOST, "") == 200);
 }
 
-/* --------------------------------------------------------------------------------------------------------- who */
+/* ----------------------------------------------------------------------------------------------- which clients */
 
 Test(http, changes_by_tcp_need_the_token) {
   cr_expect(ask("POST /echo", HOST TOKEN JSON, "{}") == 200);

@@ -105,7 +105,7 @@ Test(live, a_stream_tells_of_a_pause) {
   close(descriptor);
 }
 
-/* The promise: whoever does not read costs the frames nothing. Frames and other requests go on, by count. */
+/* The promise: a client that does not read costs the frames nothing. Frames and other requests go on, by count. */
 Test(live, streams_that_nobody_reads_hold_up_neither_frames_nor_requests) {
   enum { DEAF = 20, FRAMES = 30 };
   int deaf[DEAF];

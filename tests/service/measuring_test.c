@@ -70,7 +70,7 @@ Test(measuring, frames_that_are_stepped_are_counted_one_by_one) {
   daemon_stop(&service);
 }
 
-/* The same bands of importance to Prometheus and to who asks for the world. */
+/* Prometheus and a request for the world are told the same bands of importance. */
 Test(measuring, bands_of_importance_are_those_of_the_world) {
   static const char *const ends[] = {"0", "0.25", "0.5", "0.75", "1"};
   static const struct {

@@ -1,5 +1,5 @@
-/* musterd as root among files that are none, in a root of its own: nothing outside its folder changes, it answers
- * throughout, and it ends when it is told to. */
+/* musterd as root among paths that are no regular files, in a root of its own: nothing outside its folder changes, it
+ * answers throughout, and it ends when it is told to. */
 #include "daemon.h"
 
 #include <criterion/criterion.h>
@@ -102,7 +102,7 @@ static void expect_answers(void) {
   cr_expect_eq(reply.status, 200);
 }
 
-/* What it took is told, and not judged: it waits for processors as we do. */
+/* The time that it took is reported, not judged: musterd waits for processors as the test does. */
 static void expect_end(int status, const char *after) {
   struct timespec begin, end;
   clock_gettime(CLOCK_MONOTONIC, &begin);

@@ -53,8 +53,8 @@ static void await_all_in(const musterd *service) {
   }
 }
 
-/* Whatever reloads are still to come; ctest ends it when that does not. Each tells the service manager twice, and waits
- * while the manager takes nothing. */
+/* Waits until the world has this budget, whatever reloads come before; ctest ends the test when it never has. Each
+ * reload tells the service manager twice, and waits while the manager takes nothing. */
 static void await_budget(const musterd *service, json_int_t budget_ns) {
   char notice[256];
   for (bool in = false; !in;) {

@@ -22,7 +22,7 @@ static void path_of(const musterd *service, const char *name, char path[256]) {
   snprintf(path, 256, "%s/%s", service->folder, name);
 }
 
-/* While it is held, no process writes snapshots: one that the kill left behind has ended. */
+/* While the lock is held, no process writes snapshots: a writer that the kill left behind has ended. */
 static int take_lock(const musterd *service) {
   char path[256];
   path_of(service, "state.lock", path);
@@ -32,7 +32,7 @@ static int take_lock(const musterd *service) {
   return lock;
 }
 
-/* What the newest that is complete says of each world, as the log will say it. Returns its number. */
+/* What the newest complete file says of each world, as the log will say it. Returns its number. */
 static uint64_t describe_newest(const musterd *service, char lines[2][256]) {
   static const char *const names[] = {"main", "town"};
   char path[256];
@@ -40,7 +40,7 @@ static uint64_t describe_newest(const musterd *service, char lines[2][256]) {
   int lock = take_lock(service);
   path_of(service, "state", path);
   muster_result result = snapshot_file_open(&file, path);
-  cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error()); /* it is replaced as a whole */
+  cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error()); /* the file is replaced as a whole */
   for (int i = 0; i < 2; i++) {
     const snapshot_file_world *saved = snapshot_file_find(&file, names[i]);
     cr_assert_not_null(saved);
@@ -66,7 +66,7 @@ static void expect_restored(musterd *service, char lines[2][256]) {
   free(log);
 }
 
-/* Whether one was being written, which the next will overwrite. */
+/* Whether a snapshot was being written; removes its file, which the next one would overwrite. */
 static bool was_cut(const musterd *service) {
   char path[256];
   path_of(service, "state.new", path);
@@ -80,7 +80,8 @@ static uint64_t next_random(uint64_t *random) {
   return *random;
 }
 
-/* Asks for snapshots as fast as they are written, and kills it at some moment; `one` was completed before, then. */
+/* Asks for snapshots as fast as they are written, and kills the service at a random moment; with `one` a snapshot was
+ * completed before. */
 static void kill_at_some_moment(musterd *service, uint64_t *random, bool one) {
   if (one) {
     daemon_signal(service, SIGUSR1);

@@ -69,7 +69,7 @@ static void end(musterd *service) {
   cr_assert_eq(daemon_wait(service), 0);
 }
 
-/* One that has run and ended, and left two snapshots: one that was asked for, and the last. */
+/* A service that has run and ended, and left two snapshots: one that was asked for, and the last. */
 static void run_once(musterd *service) {
   daemon_start(service, flags);
   daemon_signal(service, SIGUSR1);
@@ -149,7 +149,7 @@ Test(snapshots, without_a_whole_one_worlds_begin_anew) {
   daemon_stop(&service);
 }
 
-/* One that went on from a snapshot, which another then refused, has lost its time with its agents. */
+/* A world that went on from a snapshot, which another world then refused, has lost its time with its agents. */
 Test(snapshots, worlds_that_begin_anew_begin_at_zero) {
   static daemon_reply reply;
   unsigned long long frames = 0, now_ns = 0, period_ns = 0;

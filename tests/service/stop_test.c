@@ -74,7 +74,7 @@ Test(stop, a_service_none_of_whose_worlds_can_be_opened_ends_with_the_reasons) {
   daemon_clear(&service);
 }
 
-/* The stream is about a world that is gone already, whose memory may be. */
+/* The stream is about a world that is gone already; the world's memory may be gone, too. */
 static void expect_streamed(const musterd *service, const char *says) {
   static const char asked[] = "GET /v1/worlds/main/stream HTTP/1.1\r\nHost: localhost\r\n\r\n";
   char text[16384] = "";

@@ -1,4 +1,4 @@
-/* The texts of streams: made once for all who look, and anew when there is something new. */
+/* The texts of streams: made once for all clients that look, and anew when there is something new. */
 #include "service/stream_texts.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 /* Clients that ask for large answers and take nothing: what lies there for them is bounded, and cut in the end; it
- * costs the frames nothing and keeps nobody else from small answers. */
+ * costs the frames nothing and keeps no other client from small answers. */
 #include "control.h"
 #include "service/http.h"
 
@@ -174,13 +174,13 @@ Test(unread, an_answer_that_was_taken_waits_no_more) {
 
 #define WORLD "/v1/worlds/main"
 
-/* So many answers of 12,000 agents, 32 bytes each, are more than the 128 MiB that may lie there. */
+/* DEAF answers of 12,000 agents, 32 bytes each, are more than the 128 MiB that may lie there. */
 enum { DEAF = 400, AT_ONCE = 50, FRAMES = 30 };
 
 static musterd service;
 static daemon_reply reply;
 
-/* A value out of /metrics, which no frame has a part in. */
+/* A value of /metrics, a request that no frame takes part in. */
 static double measured(const char *name) {
   char line[128];
   snprintf(line, sizeof line, "\n%s ", name);

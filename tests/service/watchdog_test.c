@@ -38,7 +38,7 @@ struct turns {
   int left, notices, signs;
 };
 
-/* Few notices fit before whoever sends one has to wait. */
+/* Few notices fit before the sender of one has to wait. */
 static void count_turn(uv_timer_t *timer) {
   struct turns *turns = timer->data;
   turns->signs += count_signs(turns->notices);

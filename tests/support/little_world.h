@@ -55,7 +55,7 @@ static inline void register_type(little_world *little, const muster_type_def *de
   cr_assert_neq(little->type.index, 0, "%s", muster_last_error());
 }
 
-/* An atom for agents of whom it does not matter what they do. */
+/* An atom for agents that need not do anything. */
 static inline muster_atom_result nothing(muster_update *update) {
   (void)update;
   return MUSTER_ATOM_NEXT;

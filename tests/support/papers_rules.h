@@ -1,6 +1,5 @@
-/* papers_rules.h - a world by the papers' rules, for tests of these: rates give way, nobody's period is longer than the
- * longest of its type, and beyond that who waited longer comes first. Levels follow importance
- * alone. */
+/* papers_rules.h - a world by the papers' rules, for tests of these: rates give way, no agent's period is longer than
+ * the longest of its type, and beyond that an agent that waited longer comes first. Levels follow importance alone. */
 #ifndef MUSTER_TESTS_PAPERS_RULES_H
 #define MUSTER_TESTS_PAPERS_RULES_H
 

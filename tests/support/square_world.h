@@ -1,5 +1,5 @@
-/* tests/support/square_world.h - a market square: more agents than a neighbour query looks at, who walk about, look at
- * one another, come and go. */
+/* tests/support/square_world.h - a market square: more agents than a neighbour query looks at; they walk about, look
+ * at one another, come and go. */
 #ifndef SQUARE_WORLD_H
 #define SQUARE_WORLD_H
 

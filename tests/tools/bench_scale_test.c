@@ -29,7 +29,7 @@ static void expect_plausible(json_t *row) {
   cr_expect_float_eq(program_number(row, "ns_per_frame"), median_ns * updates, fabs(median_ns * updates) * 1e-9 + 1e-9);
 }
 
-/* Everybody in every frame, or about 2,000 of them: periods are drawn at random, and 30 frames are few. */
+/* All agents in every frame, or about 2,000 of them: periods are drawn at random, and 30 frames are few. */
 static void expect_as_many_updates_as_are_due(json_t *row) {
   double agents = program_number(row, "agents"), updates = program_number(row, "updates_per_frame");
   double due = agents < 2000 ? agents : 2000;

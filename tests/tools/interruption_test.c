@@ -147,7 +147,7 @@ Test(interruption, in_the_warm_up_there_is_nothing_to_report) {
   cr_assert_eq(files(), 0);
 }
 
-/* Killed, so that nobody could have tidied up: results are begun when they are known. */
+/* The program is killed, so that it cannot have tidied up: results are begun when they are known. */
 Test(interruption, nothing_stays_where_results_were_to_be_written) {
   int ended = end(start("run tan-wong --virtual --frames 1000000 --json @/report.json --trace @/trace.json", 80,
                         "/dev/null", " of 1000000"),

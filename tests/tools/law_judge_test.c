@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Everybody exactly as the law says. */
+/* Every agent runs exactly as the law says. */
 static law_row lawful(void) {
   law_row row = {.world = "wildlife", .own_p99_most = law_own_p99_most, .load = 6, .seed = 3};
   row.cell = (law_cell){.own_p50 = 1, .own_p99 = 1, .wait_s = 1, .wait_bound_s = 2};
@@ -76,7 +76,7 @@ Test(law_judge, takes_no_noise_for_an_order) {
   cr_expect_eq(law_misses(&row), LAW_MISS_ORDER);
 }
 
-/* Between them nobody ran: the two around it are compared. */
+/* No agent ran in one band: the bands on both sides of it are compared. */
 Test(law_judge, passes_over_a_band_in_which_nobody_ran) {
   law_row row = lawful();
   row.cell.stays[2] = (law_stay){.p99_s = (double)NAN, .interval_s = (double)NAN};
@@ -116,7 +116,7 @@ Test(law_judge, counts_values_to_within_half_a_step) {
   free(tally);
 }
 
-/* Of one period every age up to it is as frequent; of two, the long ones alone are old. */
+/* With one period all ages up to it are equally frequent; with two, only agents of the long period are old. */
 Test(law_judge, knows_the_ages_that_periods_bring) {
   law_periods *periods = calloc(1, sizeof *periods);
   cr_expect(isnan(law_periods_age(periods, 0.5)));

@@ -17,7 +17,7 @@ static program_run *start(const char *format, const char *first, const char *sec
   return program_start(line);
 }
 
-/* All but what others took of the machine, which is the recorded run's alone. */
+/* All of a report but the shares of the CPU that other programs took, which belong to the recorded run alone. */
 static json_t *report_of(const program_run *run) {
   json_t *report = json_loads(run->output, JSON_REJECT_DUPLICATES, NULL);
   cr_assert_not_null(report, "%s", run->output);

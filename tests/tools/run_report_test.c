@@ -97,7 +97,8 @@ Test(run_report, shows_pressure_and_waiting_where_the_capacity_is_short) {
   json_decref(wide);
 }
 
-/* An observer sees all 100 animats, who want 0.373 ms every 33.3 ms: 1.119 processors. 10 ms of 33.3 are 0.3. */
+/* An observer sees all 100 animats, each of which wants 0.373 ms every 33.3 ms: 1.119 processors. 10 ms of 33.3 are
+ * 0.3. */
 Test(run_report, says_by_how_much_the_important_alone_do_not_fit) {
   static const char said[] = "important NPCs alone need";
   json_t *tight = program_json(SMALL " --observers 1"), *unseen = program_json(SMALL);

@@ -120,7 +120,7 @@ Test(trace, of_virtual_time_is_sound_and_holds_what_the_frames_report) {
   cr_assert_eq(sums.ends, 40);
   for (size_t i = 0; i < 3; i++) cr_assert_eq(sums.counters[i], 40);
   cr_assert_eq(sums.budget_ns, 150000);
-  /* Whose actions wait is completed by the next frame, or was begun by the one before. */
+  /* An update with waiting actions is completed by the next frame, or was begun by the one before. */
   uint64_t settled = sums.completed + sums.preempted;
   cr_assert(sums.updates + sums.waiting >= settled && sums.updates <= settled + sums.waiting);
   cr_assert_eq(sums.stopped, sums.preempted);

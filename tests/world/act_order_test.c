@@ -1,4 +1,5 @@
-/* Who acts when there is not time for all, what actions may reach, and what becomes of those that are removed. */
+/* Which agents act when there is no time for all, what actions may reach, and what becomes of agents that are removed.
+ */
 #include "support/little_world.h"
 #include "world/world.h"
 #include "world/world_acts.h"
@@ -47,11 +48,10 @@ static little_world create(uint32_t workers) {
   return create_by(papers_world_def(), workers);
 }
 
-/* ------------------------------------------------------------------------------------------------- who waits how long
- */
+/* ------------------------------------------------------------------------------------------ how long actions wait */
 
-/* Actions that take five times what there is, of agents that alone would fit: those who matter act as often as they
- * run, though the others have waited for longer, and have the lower numbers. */
+/* All actions together take five times the budget; those of the important agents alone would fit. The important agents
+ * act as often as they run, though the others have waited for longer and have the lower numbers. */
 static void act_by_deadline(muster_act act) {
   enum { FEW = 8, OTHERS = 240, FRAMES = 200 };
   const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000}, {count, MUSTER_ROLE_ACTION, 20000}};
@@ -83,8 +83,8 @@ Test(act_order, who_matters_acts_as_often_as_it_runs_though_most_actions_wait) {
   act_by_deadline(MUSTER_ACT_PARALLEL);
 }
 
-/* All have thought in the first two frames; then there is time for about ten actions in a frame. Who waits longest acts
- * first, of whatever kind: in the time in which all act once, each kind does. */
+/* All agents have thought in the first two frames; then there is time for about ten actions in a frame. The action that
+ * waits longest runs first, of whatever kind: in the time in which all agents act once, each kind acts. */
 Test(act_order, no_kind_of_action_waits_for_the_end_of_another) {
   const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000}, {count, MUSTER_ROLE_ACTION, 100000}};
   muster_agent agents[3][MANY];
@@ -106,8 +106,8 @@ Test(act_order, no_kind_of_action_waits_for_the_end_of_another) {
   little_world_destroy(&little);
 }
 
-/* One action takes longer than a frame has. Who acted is ready at once and thinks again, and is first in agent order.
- */
+/* One action takes longer than a frame. An agent that acted is ready at once and thinks again, and is first in agent
+ * order. */
 static void act_in_rounds(muster_act act) {
   const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000}, {count, MUSTER_ROLE_ACTION, 2000000}};
   muster_type_def def = type_of(act, atoms);
@@ -123,7 +123,7 @@ static void act_in_rounds(muster_act act) {
   little_world_destroy(&little);
 }
 
-/* All are woken and think in one frame; one acts in each, and the others should have had their turn. */
+/* All agents are woken and think in one frame; one acts in each frame, and the turn of the others has passed. */
 Test(act_order, who_waits_to_act_and_whose_turn_has_come_is_late) {
   enum { ACTORS = 8 };
   const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000}, {count, MUSTER_ROLE_ACTION, 2000000}};
@@ -148,8 +148,7 @@ Test(act_order, who_acted_waits_for_those_who_waited_longer) {
   act_in_rounds(MUSTER_ACT_PARALLEL);
 }
 
-/* ---------------------------------------------------------------------------------------------------- who reaches whom
- */
+/* ---------------------------------------------------------------------------------- which agents reach each other */
 
 enum { HUNTERS_NEAR = 3, HUNTERS_FAR = 3 };
 
@@ -160,7 +159,7 @@ struct hunt {
   uint64_t region, far_region;
 };
 
-/* Each says how it went in a place of its own. */
+/* Each hunter stores its results in places of its own. */
 static muster_atom_result kill(muster_update *update) {
   struct hunt *hunt = update->type_user;
   uint32_t number = update->agent.index - 1;
@@ -196,10 +195,10 @@ static struct hunt hunt_with(muster_act act) {
   for (uint32_t i = 0; i < hunt.hunters; i++) spawn_at(&little, i < HUNTERS_NEAR ? 1.0 + i : 995.0 + i);
   add_prey(&little, &hunt, act, &hunt.prey);
   cr_assert(hunt.other_prey.index == 0 && hunt.prey.index == hunt.hunters + 1);
-  run_frame(&little); /* in which nobody is due yet */
+  run_frame(&little); /* no agent is due yet */
   muster_frame_report report = run_frame(&little);
   cr_assert_eq(report.completed, hunt.hunters + 2);
-  struct hunt seen = hunt; /* from now on there is no prey */
+  struct hunt seen = hunt; /* the prey is removed in the next frame */
   cr_assert(muster_agent_exists(little.world, hunt.prey));
   run_frame(&little);
   cr_assert(!muster_agent_exists(little.world, hunt.prey) && !muster_agent_exists(little.world, hunt.other_prey));
@@ -256,7 +255,7 @@ static muster_atom_result look(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* Two in one cell, one in the next, one in the same cell of another partition. */
+/* Two agents in one cell, one in the next cell, one in the same cell of another partition. */
 static struct view look_with(muster_act act) {
   const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000}, {look, MUSTER_ROLE_ACTION, 1000}};
   static struct view view;
@@ -338,7 +337,7 @@ Test(act_order, in_a_planner_world_the_host_acts) {
 /* ------------------------------------------------------------------------------------------------------- long chains
  */
 
-/* Or whoever takes it last is waited for by all others. */
+/* If an agent of the longest chain were begun last, all other workers would wait for it. */
 Test(act_order, the_longest_chain_of_a_region_is_begun_first) {
   enum { CROWDED = 40 };
   static const muster_atom atoms[2] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 10}, {nothing, MUSTER_ROLE_ACTION, 10}};

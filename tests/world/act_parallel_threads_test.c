@@ -8,11 +8,11 @@
 enum { AGENTS = 300, FRAMES = 20, PATIENCE = 500000 };
 
 struct crowd {
-  atomic_uint acted[AGENTS]; /* by user number */
+  atomic_uint acted[AGENTS]; /* by order of spawning */
   atomic_uint inside, met, waited;
 };
 
-/* Two of them meet inside, or somebody waited in vain. */
+/* Waits until two agents are inside, or until one has waited in vain. */
 static muster_atom_result meet(muster_update *update) {
   struct crowd *crowd = update->type_user;
   atomic_fetch_add((atomic_uint *)update->user, 1);
@@ -65,7 +65,7 @@ static uint64_t own_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Takes twice as long as it may, of its own time. */
+/* Takes twice its type's limit, in CPU time of its own thread. */
 static muster_atom_result take_long(muster_update *update) {
   uint64_t end_ns = own_ns() + LONG_NS;
   atomic_fetch_add((atomic_uint *)update->user, 1);
@@ -94,7 +94,7 @@ static little_world create_slow(struct crowd *crowd, muster_act act) {
   return little;
 }
 
-/* How often who acted least did so, and how often all did together. */
+/* Returns the acts of the agent that acted least; *acts is the sum over all agents. */
 static uint32_t count_acts(struct crowd *crowd, uint32_t *acts) {
   uint32_t least = UINT32_MAX;
   *acts = 0;
@@ -106,7 +106,8 @@ static uint32_t count_acts(struct crowd *crowd, uint32_t *acts) {
   return least;
 }
 
-/* There is time for a few in each frame, or for none: the others wait, but nobody for ever, and acts are offences. */
+/* There is time for a few actions in each frame, or for none: the others wait, but no agent waits for ever, and acts
+ * are offences. */
 static void act_too_long(muster_act act, uint64_t budget_ns) {
   static struct crowd crowd;
   little_world little = create_slow(&crowd, act);
@@ -119,8 +120,8 @@ static void act_too_long(muster_act act, uint64_t budget_ns) {
   cr_assert_gt(waited, 0);
   muster_conduct conduct = muster_default_conduct();
   cr_assert_eq(muster_conduct_read(little.world, little.type, &conduct), MUSTER_OK);
-  /* What the kernel took of a worker counts in its favour: not each may be noted. What a host of virtual machines took
-   * does not: a thought may seem to take too long, too. */
+  /* What the kernel took of a worker counts in its favour, so some acts are not noted as offences. What a host of
+   * virtual machines took does not count, so a thought may seem to take too long, too. */
   cr_assert(conduct.offences <= acts + acts / 10 && conduct.offences >= acts / 2, "%lu offences in %u acts",
             (unsigned long)conduct.offences, acts);
   little_world_destroy(&little);

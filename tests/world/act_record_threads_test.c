@@ -1,5 +1,6 @@
-/* A run on the wall clock, in which it was a matter of time who acted beside whom and who found no time, is recorded
- * and replayed: the world is the same after every frame, on any number of workers. Runs under ThreadSanitizer, too. */
+/* A run on the wall clock, in which timing decides which agents act beside each other and which find no time, is
+ * recorded and replayed: the world is the same after every frame, on any number of workers. Runs under ThreadSanitizer,
+ * too. */
 #include "support/recording.h"
 
 enum { FRAMES = 24, AGENTS = 360, SPACING = 2 };
@@ -20,7 +21,7 @@ static muster_atom_result live(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* Parallel ones reach their neighbours through Muster alone. */
+/* Parallel actions reach their neighbours through Muster alone. */
 static muster_atom_result act(muster_update *update) {
   creature *self = update->state;
   muster_neighbour near[2];
@@ -51,7 +52,7 @@ static little_world create(uint32_t workers) {
   return little_world_create(workers, &def);
 }
 
-/* A type's user tells whether its actions may touch others. */
+/* The user pointer of a type tells whether its actions may touch other agents. */
 static void register_all(little_world *little) {
   const muster_atom atoms[] = {{live, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, 30000}};
   static bool yes = true;

@@ -8,7 +8,7 @@
 
 enum { CELLS = 24, AGENTS = 480, FRAMES = 30, PATIENCE = 200000 };
 
-/* What the host keeps for one region: touched by its agents alone, while nobody else of it acts. */
+/* What the host keeps for one region: only the region's agents touch it, while no other agent of the region acts. */
 struct cell {
   _Alignas(64) uint64_t region;
   uint64_t acts;
@@ -23,7 +23,7 @@ struct town {
   atomic_uint inside, met; /* met: two regions' agents acted at the same time */
 };
 
-/* Until two regions were seen beside each other, agents wait for another one, within bounds. */
+/* Until two regions were seen acting at the same time, agents wait for another one, within bounds. */
 static void meet(struct town *town) {
   atomic_fetch_add(&town->inside, 1);
   for (uint32_t i = 0; i < town->patience && !atomic_load(&town->met); i++) {
@@ -61,7 +61,7 @@ static void populate(little_world *little, struct town *town, muster_agent agent
   for (uint32_t i = 0; i < AGENTS; i++) agents[i] = spawn_at(little, i * 7 % CELLS * 10.0 + i % 9);
 }
 
-/* Each frame all of a region act: each once, in order, and the first of them has the seat. */
+/* In each frame all agents of a region act once each, in order, and the first of them has the seat. */
 static void check(struct town *town, const muster_agent agents[AGENTS], bool all) {
   for (uint32_t i = 0; i < CELLS; i++) {
     struct cell *cell = &town->cells[i];

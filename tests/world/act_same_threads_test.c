@@ -1,7 +1,7 @@
-/* With the virtual clock the same seed gives the same world on any number of workers also when actions run beside each
- * other. Those of this test do all that could make it depend on them: within their region they read and write each
- * other, and anywhere they move, spawn, kill, wake and send; there is not time for all of them in a frame. Runs under
- * ThreadSanitizer, too. */
+/* With the virtual clock the same seed gives the same world on any number of workers, also when actions run beside each
+ * other. The actions of this test do all that could make it depend on workers: within their region they read and write
+ * other agents, and anywhere they move, spawn, kill, wake and send; there is not time for all of them in a frame. Runs
+ * under ThreadSanitizer, too. */
 #include "support/little_world.h"
 
 typedef struct creature {
@@ -21,7 +21,7 @@ static muster_atom_result live(muster_update *update) {
   return self->energy > 0.5 ? MUSTER_ATOM_NEXT : MUSTER_ATOM_FINISH;
 }
 
-/* Takes from neighbours of its own region and kills one now and then, there or elsewhere. */
+/* Takes from neighbours of its own region, and now and then kills one there or elsewhere. */
 static void feed(muster_update *update, creature *self) {
   muster_neighbour near[4];
   uint32_t count = muster_update_nearby(update, 9.0f, (muster_type){0}, near, 4);
@@ -70,7 +70,7 @@ struct outcome {
   muster_statistics sums;
 };
 
-/* Half of the acting is a set of its own, which is active in every other update. */
+/* Half of the actions are a set of their own, which is active in every other update. */
 static void use_sets(muster_type_def *def, muster_set_def sets[3], const muster_atom atoms[2]) {
   for (uint32_t i = 0; i < 3; i++) {
     sets[i] = muster_default_set_def();
@@ -97,7 +97,7 @@ static void populate(little_world *little, bool with_sets) {
   def.messages_max = 4;
   def.message_bytes = sizeof(uint64_t);
   def.sends_max = 4;
-  def.limit_ns = 2000; /* each action is an offence; they are noted in the same order, too */
+  def.limit_ns = 2000; /* each action is an offence; offences are noted in the same order, too */
   def.strikes_demote = def.strikes_quarantine = 0;
   def.period_ns = 20000000;
   def.period_max_ns = 60000000;

@@ -1,5 +1,5 @@
 /* Serial actions run one at a time, in agent order, whatever else runs beside each other in the same world. So they may
- * do what nobody could who is not alone: here they move money between any two accounts, without atomics. Runs under
+ * do what only code that runs alone may: here they move money between any two accounts, without atomics. Runs under
  * ThreadSanitizer, too. */
 #include "support/little_world.h"
 
@@ -15,7 +15,7 @@ struct bank {
   atomic_uint others_inside, serial_inside, disturbed;
 };
 
-/* Others have time to come in between. */
+/* Yields in between, so that another thread has time to come in. */
 static muster_atom_result transfer(muster_update *update) {
   struct bank *bank = update->type_user;
   uint32_t from = (uint32_t)(muster_update_random(update) % CLERKS),
@@ -52,7 +52,7 @@ static void spawn_type(little_world *little, struct bank *bank, muster_act act,
   for (uint32_t i = 0; i < count; i++) spawn_at(little, i * 11.0);
 }
 
-/* Between two frames: the sum is what it was, and everyone acted once, in agent order. */
+/* Between two frames: the sum is what it was, and every agent acted once, in agent order. */
 static void check(struct bank *bank, uint32_t acted) {
   int64_t sum = 0;
   for (uint32_t i = 0; i < CLERKS; i++) sum += bank->accounts[i];

@@ -49,7 +49,7 @@ static uint64_t mixed(uint64_t hash, uint64_t value) {
   return (hash ^ value) * 0x100000001b3u;
 }
 
-/* Spawns, removes, tunes and wakes while frames run, and reads in the end what everyone has lived through. */
+/* Spawns, removes, tunes and wakes while frames run, and reads in the end what each agent has lived through. */
 static struct outcome run_world(uint32_t workers, uint32_t delay, uint64_t budget_ns) {
   muster_world_def def = muster_default_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
@@ -125,7 +125,7 @@ Test(activation_world, the_delay_is_checked) {
   cr_assert_not_null(strstr(muster_last_error(), "activation_delay 65"));
 }
 
-/* In every frame as many agents as any other have the update in which their second set is active. */
+/* In every frame the same number of agents has the update in which their second set is active. */
 Test(activation_world, agents_that_are_spawned_together_do_not_have_their_dear_updates_together) {
   enum { CROWD = 120, PERIOD = 4 };
   static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 1000}, dear = {live, MUSTER_ROLE_BEHAVIOUR, 9000};

@@ -1,5 +1,5 @@
 /* Activation is planned while several workers settle: on the wall clock every agent runs as often as its period says,
- * whoever reserved it. Runs under ThreadSanitizer, too. */
+ * whichever worker reserved it. Runs under ThreadSanitizer, too. */
 #include "support/little_world.h"
 
 enum { AGENTS = 3000, FRAMES = 120, PERIOD_FRAMES = 3, DELAY = 2 };
@@ -9,7 +9,7 @@ struct life {
   uint32_t runs;
 };
 
-/* By agent, in the end. */
+/* Indexed by agent, read in the end. */
 struct lives {
   struct life of[AGENTS];
 };
@@ -45,7 +45,7 @@ Test(activation_threads, everyone_runs_as_often_as_its_period_says) {
   type.user = &lives;
   register_type(&little, &type);
   for (uint32_t i = 0; i < AGENTS; i++) spawn_at(&little, i);
-  for (uint32_t i = 0; i < FRAMES; i++) run_frame_with(&little, 1000000000u); /* enough, whoever else is at work */
+  for (uint32_t i = 0; i < FRAMES; i++) run_frame_with(&little, 1000000000u); /* enough, whatever else is running */
   uint64_t now_ns = little.now_ns;
   little_world_destroy(&little);
   for (uint32_t i = 0; i < AGENTS; i++) {

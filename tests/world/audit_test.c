@@ -1,6 +1,6 @@
 /* With audit, a frame that is late by a known CPU time says so in every figure, wherever in the frame that time was
- * spent. What a test burns bounds a figure from below, what its process used of the processors during the call from
- * above: what else the machine does changes neither. */
+ * spent. Each figure has a lower bound, the time that the test burns, and an upper one, the processor time that its
+ * process used during the call. Other load of the machine changes neither. */
 #include "support/burn.h"
 #include "support/recording.h"
 
@@ -11,17 +11,17 @@ enum {
   FRAMES = 12,
   BUDGET_NS = 2000000,
   BURNT_NS = 8000000,
-  LITTLE_NS = 100000, /* two clocks that measure one thing may differ by so much */
+  LITTLE_NS = 100000, /* two clocks that measure the same may differ by so much */
   COMMANDS = 8400     /* more than a worker's log takes */
 };
 
 /* What the callbacks of a test share. */
 struct stage {
   pthread_t caller;
-  uint64_t burnt_ns; /* that they burn */
+  uint64_t burnt_ns; /* CPU time that they burn */
   atomic_uint burns; /* how often, in this frame */
-  atomic_uint left;  /* how often they may in this frame */
-  const char *line;  /* of the log, at which its sink burns */
+  atomic_uint left;  /* how often they still may in this frame */
+  const char *line;  /* words of the log line at which the sink burns */
   muster_agent other;
 };
 
@@ -70,7 +70,7 @@ static muster_type_def actor(struct stage *stage, const muster_atom *atoms, uint
   return def;
 }
 
-/* A world of one worker with one agent whose atom burns in each frame. */
+/* A world of one worker and one agent, which burns in each frame. */
 static little_world world_of_one(struct stage *stage, uint64_t burnt_ns) {
   static const muster_atom atom = {burn_here, MUSTER_ROLE_BEHAVIOUR, 1000};
   muster_world_def def = audited(stage);
@@ -82,7 +82,7 @@ static little_world world_of_one(struct stage *stage, uint64_t burnt_ns) {
   return little;
 }
 
-/* A frame in which so much may be burnt, and what its process had of the processors. */
+/* Runs a frame in which the callbacks may burn, and notes how much processor time the process had in it. */
 static muster_frame_report run_burning(little_world *little, struct stage *stage, uint64_t budget_ns,
                                        uint64_t *cpu_ns) {
   atomic_store(&stage->burns, 0);
@@ -93,7 +93,7 @@ static muster_frame_report run_burning(little_world *little, struct stage *stage
   return report;
 }
 
-/* Of a frame in which burnt_ns were burnt, and that was late by late_ns of them at least. */
+/* Checks the report of a frame in which burnt_ns were burnt, at least late_ns of them after its end. */
 static void check_late(const muster_frame_report *report, const struct stage *stage, uint64_t late_ns,
                        uint64_t cpu_ns) {
   uint64_t burnt_ns = stage->burnt_ns - LITTLE_NS;
@@ -111,11 +111,12 @@ static void check_late(const muster_frame_report *report, const struct stage *st
   cr_assert_leq(report->longest_atom_ns, cpu_ns, "nor an atom");
 }
 
-/* What a frame of a test burns in. */
+/* Where a test's frame burns. */
 enum place { IN_A_CLAIM, IN_AN_ACTION, OUTSIDE_OF_ATOMS };
 
-/* What is known of the longest atom and claim of frames that burnt. An atom's own time leaves out what the kernel may
- * have taken in it, or before it: so that only a frame in which it took nothing knows it. */
+/* Checks what is known of the longest atom and claim of frames that burnt. An atom's own time leaves out what the
+ * kernel may have taken in it or before it, so only a frame in which the kernel took nothing shows all of it: *atom_ns
+ * is the most that any frame showed. */
 static void check_longest(const muster_frame_report *report, const struct stage *stage, enum place place,
                           uint64_t *atom_ns) {
   if (place == IN_A_CLAIM) cr_assert_geq(report->longest_claim_ns, stage->burnt_ns - LITTLE_NS);
@@ -123,7 +124,7 @@ static void check_longest(const muster_frame_report *report, const struct stage 
   if (report->longest_atom_ns > *atom_ns) *atom_ns = report->longest_atom_ns;
 }
 
-/* Runs frames until something was burnt in so many of them, each of which must be late by it. */
+/* Runs frames until enough of them burnt something; each of these must be late by it. */
 static void expect_late(little_world *little, struct stage *stage, uint64_t late_ns, enum place place) {
   uint64_t atom_ns = 0;
   uint32_t late = 0;
@@ -143,7 +144,7 @@ static void expect_late(little_world *little, struct stage *stage, uint64_t late
 
 /* ------------------------------------------------------------------------------------------------------- in a claim */
 
-/* An atom that crosses the promised end counts whole. */
+/* An atom that crosses the promised end counts as a whole. */
 Test(audit, an_atom_that_crosses_the_end_is_late_as_a_whole) {
   static struct stage stage;
   little_world little = world_of_one(&stage, BURNT_NS);
@@ -151,7 +152,7 @@ Test(audit, an_atom_that_crosses_the_end_is_late_as_a_whole) {
   little_world_destroy(&little);
 }
 
-/* The least by which a frame can be late: a promised end that lies later must not pass. */
+/* The least by which a frame can be late: a promised end that lies too late would be found. */
 Test(audit, so_is_one_that_ends_soon_after_it) {
   static struct stage stage;
   little_world little = world_of_one(&stage, BUDGET_NS + BUDGET_NS / 4);
@@ -163,7 +164,7 @@ Test(audit, a_frame_that_had_time_for_it_is_not_late) {
   static struct stage stage;
   little_world little = world_of_one(&stage, BURNT_NS);
   for (uint32_t i = 0; i < FRAMES; i++) {
-    uint64_t cpu_ns, budget_ns = 10000000000u; /* nobody takes the processor away for so long */
+    uint64_t cpu_ns, budget_ns = 10000000000u; /* the processor is never taken away for so long */
     muster_frame_report report = run_burning(&little, &stage, budget_ns, &cpu_ns);
     cr_assert_eq(report.overrun_own_ns, 0);
     cr_assert_eq(report.overrun_wall_ns, 0);
@@ -180,7 +181,7 @@ static muster_atom_result burn_little(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* Atoms before the one that crosses the end are in time. What else the machine does may hide that in a frame. */
+/* Atoms before the one that crosses the end are in time. Other load of the machine may hide that in a single frame. */
 Test(audit, an_update_of_several_atoms_is_late_from_the_one_on_that_crosses_the_end) {
   static const muster_atom atoms[] = {{burn_little, MUSTER_ROLE_BEHAVIOUR, 1000},
                                       {burn_here, MUSTER_ROLE_BEHAVIOUR, 1000}};
@@ -195,7 +196,7 @@ Test(audit, an_update_of_several_atoms_is_late_from_the_one_on_that_crosses_the_
   for (uint32_t i = 0, late = 0; i < 1000 && late < FRAMES; i++) {
     uint64_t cpu_ns;
     muster_frame_report report = run_burning(&little, &stage, 2 * BUDGET_NS, &cpu_ns);
-    if (report.longest_claim_ns < BURNT_NS + BURNT_NS / 8 - LITTLE_NS) continue; /* it was cut in between */
+    if (report.longest_claim_ns < BURNT_NS + BURNT_NS / 8 - LITTLE_NS) continue; /* cut between its atoms */
     late++;
     cr_assert_geq(report.overrun_own_ns, BURNT_NS - LITTLE_NS);
     if (report.overrun_own_ns < least_ns) least_ns = report.overrun_own_ns;
@@ -297,8 +298,7 @@ Test(audit, an_action_of_another_worker_counts_as_one_of_the_caller) {
   little_world_destroy(&little);
 }
 
-/* -------------------------------------------------------------------------------------------- in what comes after it
- */
+/* ---------------------------------------------------------------------------------------------- after the actions */
 
 static muster_atom_result ask_too_much(muster_update *update) {
   const struct stage *stage = update->type_user;
@@ -329,7 +329,7 @@ static muster_atom_result offend(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* To enforce limits is the last thing that a commit does. */
+/* Enforcing limits is the last step of a commit. */
 Test(audit, the_serial_tail_is_late_by_what_it_computes_past_the_end) {
   static const muster_atom atom = {offend, MUSTER_ROLE_BEHAVIOUR, 1000};
   static struct stage stage;
@@ -365,7 +365,7 @@ static bool burn_and_write(const void *bytes, size_t count, void *user) {
   return recorded_write(bytes, count, run);
 }
 
-/* What a host does with the record of a frame is part of the frame, and a replay tells the same of it. */
+/* Writing the record of a frame is part of the frame, and a replay tells the same of it. */
 Test(audit, so_is_what_writing_the_record_computes) {
   static struct recorded run;
   static struct stage stage;
@@ -409,7 +409,7 @@ Test(audit, so_is_what_writing_the_record_computes) {
 /* ------------------------------------------------------------------------------------------------------- what is given
  */
 
-/* A frame that repays is late only after its whole budget: so that is what it was given. */
+/* A frame that repays a debt is late only after its whole budget, so the whole budget is reported as given. */
 Test(audit, a_frame_that_repays_was_given_all_of_its_budget) {
   static struct stage stage;
   static const muster_atom atom = {burn_here, MUSTER_ROLE_BEHAVIOUR, 1000};
@@ -435,7 +435,7 @@ Test(audit, a_frame_that_repays_was_given_all_of_its_budget) {
 
 /* ------------------------------------------------------------------------------------------------ in virtual time */
 
-/* A frame ends with an atom that crosses its end, at most; and knows which atom is the longest. */
+/* A virtual frame ends at the latest with the atom that crosses its end, and knows which atom is the longest. */
 Test(audit, a_virtual_frame_tells_of_its_longest_atom) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 100000},
                                       {nothing, MUSTER_ROLE_BEHAVIOUR, 300000},

@@ -1,4 +1,5 @@
-/* Own overrun is what a frame computes after its end: not the time for which the caller sleeps until others leave. */
+/* The frame's own overrun is what it computes after its end, without the time for which the caller sleeps until the
+ * other workers leave. */
 #include "support/burn.h"
 #include "support/little_world.h"
 
@@ -19,12 +20,12 @@ enum {
 
 struct crowd {
   pthread_t caller;
-  atomic_bool sleeps;          /* one of the others does, in this frame */
+  atomic_bool sleeps;          /* in this frame a worker other than the caller sleeps */
   atomic_uint computed, slept; /* actions of the caller, and of others */
 };
 
-/* Computes, and its frame's end is yet to come. But when another worker is to sleep, it sleeps until long after that.
- */
+/* Burns time, and the end of the frame is still to come. But when a worker other than the caller is to sleep, it sleeps
+ * until long after that end. */
 static muster_atom_result act(muster_update *update) {
   struct crowd *crowd = update->type_user;
   bool others = !pthread_equal(pthread_self(), crowd->caller);

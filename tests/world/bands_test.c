@@ -1,5 +1,5 @@
-/* Reports by bands of importance: figures of virtual worlds that can be worked out by hand, and the same ones whatever
- * the number of workers, and after a snapshot. */
+/* Reports by bands of importance: figures of virtual worlds that can be worked out by hand, and that are the same for
+ * every number of workers and after a snapshot. */
 #include "support/busy_worlds.h"
 #include "support/snapshots.h"
 
@@ -38,8 +38,8 @@ static void check_near(uint64_t found_ns, uint64_t expected_ns) {
             (unsigned long long)found_ns, (unsigned long long)expected_ns);
 }
 
-/* Ten of importance 1 that run every 100 ms. At 0.25, which is the end of its band, one that runs so and three who
- * would run in 1000 s. One at 0 without a period. Times: as many frames as make whole periods. */
+/* Ten agents of importance 1 run every 100 ms. At 0.25, the end of its band, one agent runs so, too, and three agents
+ * would run every 1000 s. One agent at 0 has no period. Window and warm-up are as many frames as make whole periods. */
 static little_world open_town(void) {
   little_world little = little_world_create(1, NULL);
   muster_type_def often = every(100000000u, 200000000u), seldom = every(1000000000000u, 1000000000000u),
@@ -83,8 +83,9 @@ Test(bands, tell_of_agents_periods_and_intervals_as_worked_out_by_hand) {
   little_world_destroy(&little);
 }
 
-/* Who runs every ten frames is 0, 10, 20 .. 90 ms old at the ends of frames. Three of four never ran: since their
- * spawn, one frame before the window, they get older by a frame in each of 400. */
+/* An agent that runs every ten frames is 0, 10, 20 .. 90 ms old at the ends of frames. Three of the four agents in the
+ * other band never ran: they were spawned one frame before the window and get older by a frame in each of its 400
+ * frames. */
 Test(bands, tell_of_ages_at_frame_ends_of_those_too_who_never_ran) {
   little_world little = open_town();
   muster_statistics statistics = statistics_of(&little);
@@ -93,7 +94,7 @@ Test(bands, tell_of_ages_at_frame_ends_of_those_too_who_never_ran) {
   check_near(most->age.p99_ns, 90000000u);
   check_ns(most->age.max_ns, 90000000u);
   check_ns(some->age.max_ns, (uint64_t)WINDOW * FRAME_NS);
-  /* Of 1600 looks 400 + 3 x saw an age of x frames at most. */
+  /* Of 1600 looks, 400 + 3 x saw an age of at most x frames. */
   check_near(some->age.p50_ns, 1340000000u);
   check_near(some->age.p99_ns, 3950000000u);
   muster_statistics_clear(little.world);
@@ -105,7 +106,8 @@ Test(bands, tell_of_ages_at_frame_ends_of_those_too_who_never_ran) {
   little_world_destroy(&little);
 }
 
-/* Overload: all would take 2.5 times what there is if each ran as seldom as it wishes at most. */
+/* Overload: all agents together would take 2.5 times the budget even at the longest period that their type wishes for.
+ */
 Test(bands, tell_who_is_beyond_its_wish_and_how_far) {
   little_world little = little_world_create(1, NULL);
   muster_type_def type = every(100000000u, 200000000u);
@@ -169,7 +171,7 @@ static int compare_ages(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* Everybody's age at the ends of all frames, beside those of the few that a frame looks at. */
+/* The ages of all agents at the ends of all frames, compared with those of the few that a frame looks at. */
 Test(bands, tell_of_ages_as_a_look_at_everybody_would) {
   enum { AGENTS = 2000, FRAMES = 400 };
   muster_world_def def = muster_default_world_def();
@@ -236,7 +238,8 @@ Test(bands, are_the_same_on_any_number_of_workers) {
   }
 }
 
-/* A world that was loaded knows who is in which band, and looks at the same agents as the one that went on. */
+/* A world that was loaded knows which agent is in which band, and looks at the same agents as the world that went on.
+ */
 Test(bands, go_on_after_a_snapshot) {
   for (uint32_t kind = 0; kind < BUSY_KINDS; kind++) {
     little_world whole = busy_world(&busy_kinds[kind], 1), loaded = busy_world(&busy_kinds[kind], 2);

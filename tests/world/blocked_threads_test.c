@@ -1,5 +1,5 @@
-/* Atoms that wait inside an update: the frames in which they do are late by that, everything else is as it would be.
- * Nothing is asserted of how fast this machine is: whoever sleeps is known by the test, and told by name. */
+/* Atoms that wait inside an update: the frames in which they wait are late by that, everything else is as it would be.
+ * Nothing is asserted of how fast this machine is: the test knows which agent sleeps, and the log names it. */
 #include "pool/atomics.h"
 #include "support/recording.h"
 
@@ -8,14 +8,14 @@
 
 enum { SLEEP_MS = 50, NAP_MS = 20, BUDGET_NS = 10000000, THOUSANDS = 4000, TRIES = 60, CLAIM_MOST = 64 };
 
-/* Above what the machine makes of an honest atom, below what the sleepers do. */
+/* More than the machine makes of an honest atom, less than a sleeper's atom takes. */
 static const uint64_t limit_ns = 5000000u;
 
 struct hall {
   little_world little;
   uint32_t sleeper, sleeps_ms; /* index of the agent that sleeps; UINT32_MAX = none does */
   uint32_t asleep_atom;
-  shared_u32 turns, slept_at, last_at; /* turns taken in this frame; the sleeper's, and the latest of the others */
+  shared_u32 turns, slept_at, last_at; /* turns of this frame; the sleeper's turn; the others' last turn */
   shared_u32 lines;
   char line[512];
 };
@@ -97,7 +97,7 @@ static muster_conduct conduct_of(const struct hall *hall) {
   return conduct;
 }
 
-/* Frames until an atom is told to have blocked. */
+/* Runs frames until the log tells that an atom blocked. */
 static void run_until_told(struct hall *hall) {
   for (uint32_t i = 0; i < TRIES && statistics_of(hall).atoms_blocked == 0; i++) run(hall);
   cr_assert_gt(statistics_of(hall).atoms_blocked, 0, "nobody was told of");
@@ -130,15 +130,15 @@ static void expect_named(const struct hall *hall, muster_agent sleeper, uint32_t
   cr_assert(strstr(hall->line, name), "%s", hall->line);
 }
 
-/* Thousands in frames of 10 ms, and one that sleeps for 50: it comes first, and yet the others have their turn in the
- * same frame: more than those that it had taken along, and all of them, where the machine runs them all without it. In
- * one of many at least, since it may run somebody else meanwhile. */
+/* Thousands of agents in frames of 10 ms, and one that sleeps for 50 ms. It comes first, and yet the others have their
+ * turn in the same frame: more than the agents of its own claim, and all of them if the machine runs them all without
+ * it. At least one of many frames must show this, since the machine may run other programs meanwhile. */
 static void expect_only_it_is_late(uint32_t workers) {
   struct hall hall;
   open_hall(&hall, workers, SLEEP_MS);
   muster_type_def type = type_of(&hall);
   muster_agent_def first = muster_default_agent_def();
-  type.period_ns = type.period_max_ns; /* a tenth of them in each frame, and the sleeper is woken for it */
+  type.period_ns = type.period_max_ns; /* a tenth of the agents in each frame; the sleeper is woken */
   register_type(&hall.little, &type);
   first.type = hall.little.type;
   first.importance_floor = 1.0f;
@@ -191,7 +191,7 @@ Test(blocked, time_that_an_atom_waits_is_no_cost_of_its_type) {
   little_world_destroy(&hall.little);
 }
 
-/* Not even where the host asked for quarantine: no CPU clock says that it did anything. */
+/* Not even where the host asked for quarantine: no CPU clock says that the agent computed. */
 Test(blocked, who_blocks_repeatedly_goes_down_its_levels_and_no_further) {
   struct hall hall;
   open_hall(&hall, 1, NAP_MS);
@@ -269,7 +269,7 @@ Test(blocked, a_storm_of_them_writes_one_line_for_a_while) {
   little_world_destroy(&hall.little);
 }
 
-/* Penalties follow from what clocks said, and so they are in the record. */
+/* Penalties follow from what clocks measured, so the record holds them. */
 Test(blocked, a_replay_without_anybody_asleep_comes_to_the_same_penalties) {
   struct recorded recorded;
   struct hall hall, again;

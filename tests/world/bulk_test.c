@@ -55,7 +55,7 @@ static void settle(struct fixture *fixture) {
   while (run_frame(&fixture->little).score_waiting) continue;
 }
 
-/* With an observer in the middle everybody's importance follows from where the array put them. */
+/* With an observer in the middle, the importance of each agent follows from the position that the array gave it. */
 static void check_importance(const struct fixture *fixture) {
   for (uint32_t i = 0; i < AGENTS; i++) {
     muster_position at = fixture->places[i];
@@ -79,7 +79,7 @@ Test(bulk, agents_are_where_the_array_says_at_once_and_importance_follows) {
     struct fixture *fixture = create(workers, nothing, NULL);
     observe_the_middle(fixture);
     for (uint32_t frame = 0; frame < 5; frame++) {
-      scatter(fixture, frame, 600); /* across the world, every frame */
+      scatter(fixture, frame, 600); /* positions across the world in every frame */
       cr_assert_eq(move(fixture, AGENTS), AGENTS);
       check_places(fixture);
       settle(fixture);

@@ -1,21 +1,21 @@
 /* On the wall clock: where runaways were seen, claims of their type are not started so shortly before the end of a
- * frame that one more would cross it. Nothing is asserted of how fast this machine is: what must not happen, does not
- * happen on any; what must, happens in one frame of many. */
+ * frame that one more runaway would cross it. Nothing is asserted of how fast this machine is: what must not happen is
+ * checked in every frame; what must happen needs only one frame of many. */
 #include "support/little_world.h"
 
 #include "base/clock.h"
 
-enum { ROUNDS = 10, HONEST_FRAMES = 200 }; /* rounds of 4 frames: less than types are watched for */
+enum { ROUNDS = 10, HONEST_FRAMES = 200 }; /* rounds of 4 frames: shorter than the time for which a type is watched */
 
 static const uint64_t budget_ns = 40000000u;
-static const uint64_t paced_ns = 37000000u;   /* of the frame, when the others have their turn */
-static const uint64_t runaway_ns = 12000000u; /* more than what is left then, also when the memory of it fades */
+static const uint64_t paced_ns = 37000000u;   /* since the begin of the frame, when the turn of the others comes */
+static const uint64_t runaway_ns = 12000000u; /* more than what is left then, even when the memory of it fades */
 
 struct part {
   uint64_t begin_ns; /* of the frame */
   uint64_t turns;    /* taken in all */
   bool paces, offends;
-  uint64_t paced, runaway, steady; /* turn of each in this frame; 0 = it did not run */
+  uint64_t paced, runaway, steady; /* turn of each agent in this frame; 0 = it did not run */
   clock_source clock;
 };
 
@@ -32,7 +32,7 @@ static muster_atom_result pace(muster_update *update) {
 
 static muster_atom_result run_away(muster_update *update) {
   struct part *part = update->type_user;
-  /* Its own time: what the kernel takes away is no offence. */
+  /* CPU time of its own: what the kernel takes away is no offence. */
   uint64_t end_ns = clock_thread_cpu() + runaway_ns;
   while (part->offends && clock_thread_cpu() < end_ns) continue;
   part->runaway = ++part->turns;
@@ -46,7 +46,7 @@ static muster_atom_result stay(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* One agent of a type of its own; the dearest claims are claims of one update each. */
+/* Spawns one agent of a type of its own, so that the type's dearest claim is one update. */
 static void cast(little_world *little, struct part *part, const muster_atom *atom, float floor, uint64_t limit_ns) {
   muster_type_def def = muster_default_type_def();
   muster_agent_def agent = muster_default_agent_def();
@@ -68,7 +68,7 @@ static void run(little_world *little, struct part *part) {
   run_frame_with(little, budget_ns);
 }
 
-/* In so many of the rounds who came after the pacer ran in its frame. */
+/* The number of rounds in which the runaway and the steady agent ran in the pacer's frame, after it. */
 struct seen {
   uint32_t runaway, steady;
 };
@@ -106,7 +106,7 @@ Test(conduct, types_with_runaways_start_nothing_shortly_before_the_end_until_the
   part.offends = false;
   muster_statistics_read(little.world, &statistics);
   cr_assert_gt(statistics.atoms_over_limit, 0);
-  for (uint32_t i = 0; i < 20; i++) run(&little, &part); /* the mean forgets */
+  for (uint32_t i = 0; i < 20; i++) run(&little, &part); /* until the mean forgets the runaways */
   struct seen seen = run_rounds(&little, &part);
   cr_assert_eq(seen.runaway, 0, "started %u times where another runaway would have crossed the end", seen.runaway);
   cr_assert_gt(seen.steady, 0, "the others waited with it");

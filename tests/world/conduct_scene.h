@@ -6,11 +6,11 @@
 
 enum { LIMIT_NS = 100000, HONEST_NS = 2000, OVER_NS = 150000, CROWD = 64 };
 
-/* What the model asks: who offends at which levels, and from which simulation time on. */
+/* What the cost model asks: which agents cost too much, and at which levels. */
 struct scene {
   little_world little;
-  uint32_t guilty[CROWD]; /* by agent's index: costs too much at levels below; 0 = never */
-  uint32_t lines;         /* warnings */
+  uint32_t guilty[CROWD]; /* by agent index: the agent costs too much at levels below this one; 0 = never */
+  uint32_t lines;         /* warnings in the log */
   char last[512];
 };
 
@@ -55,9 +55,9 @@ static inline muster_type_def type_of(struct scene *scene, uint32_t levels) {
   type.state_bytes = sizeof(struct state);
   type.period_ns = type.period_max_ns = FRAME_NS;
   type.limit_ns = LIMIT_NS;
-  type.strikes_quarantine = 3; /* by default nothing is put there */
+  type.strikes_quarantine = 3; /* by default no agent is quarantined */
   type.level_count = levels;
-  for (uint32_t i = 0; i + 1 < MUSTER_LEVELS; i++) type.level_importance[i] = 0.0f; /* level 0, left alone */
+  for (uint32_t i = 0; i + 1 < MUSTER_LEVELS; i++) type.level_importance[i] = 0.0f; /* level 0 unless demoted */
   type.model_cost_ns = cost_of;
   type.user = scene;
   return type;
@@ -85,7 +85,7 @@ static const struct state *state_of(const struct scene *scene, muster_agent agen
   return info_of(&scene->little, agent).state;
 }
 
-/* A frame in which the agent completes an update for certain: its first period begins at a random phase. */
+/* Runs frames until the agent has completed an update: its first period begins at a random phase. */
 static inline void settle_in(struct scene *scene, muster_agent agent) {
   while (state_of(scene, agent)->runs == 0) run_frame(&scene->little);
 }

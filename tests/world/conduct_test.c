@@ -1,4 +1,4 @@
-/* What becomes of agents whose atoms take longer than they may. */
+/* What becomes of agents that have atoms over their limit. */
 #include "world/conduct_scene.h"
 
 Test(conduct, three_strikes_per_level_and_three_more_bring_an_agent_into_quarantine) {
@@ -207,7 +207,8 @@ Test(conduct, agents_in_quarantine_can_be_moved_removed_and_followed_by_others_u
   close_scene(&scene); /* removes the three that are still in quarantine */
 }
 
-/* Preempted between two atoms, and waiting for its action atoms: both go on where they stopped. */
+/* An update that was preempted between two atoms, and one that waits for its action atoms: both go on where they
+ * stopped. */
 static muster_atom_result step(muster_update *update) {
   struct state *state = update->state;
   state->runs++;

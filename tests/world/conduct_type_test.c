@@ -1,13 +1,14 @@
-/* What becomes of types many of whose atoms take longer than they may. */
+/* What becomes of types that have many atoms over their limit. */
 #include "world/conduct_scene.h"
 
-/* Half of forty agents offend twice in a second, which is a fifth of all updates, until each is demoted. */
+/* Half of forty agents offend twice in a second, which is a fifth of all updates of their type, until each agent is
+ * demoted. */
 Test(conduct_type, a_type_goes_down_a_level_with_all_its_agents_and_comes_back) {
   struct scene scene;
   open_scene(&scene, 2);
   muster_type_def type = type_of(&scene, 2);
   type.strikes_demote = 2;
-  type.period_ns = type.period_max_ns = 200000000u; /* a second is five updates */
+  type.period_ns = type.period_max_ns = 200000000u; /* a second holds five updates */
   register_type(&scene.little, &type);
   muster_agent agents[40];
   for (uint32_t i = 0; i < 40; i++) agents[i] = spawn_at(&scene.little, i);
@@ -43,7 +44,8 @@ Test(conduct_type, a_type_in_quarantine_is_not_run_until_it_is_pardoned) {
   register_type(&scene.little, &type);
   for (uint32_t i = 0; i < 40; i++) agents[i] = spawn_at(&scene.little, i);
   for (uint32_t i = 0; i < 40; i++) scene.guilty[agents[i].index] = 0;
-  /* Each offends once in two seconds, so that no agent has three strikes before the type has its three seconds. */
+  /* Each agent offends once in two seconds, so that no agent has three strikes before the type has its three seconds.
+   */
   for (uint32_t frame = 0; frame < 3000 && !conduct_of(&scene).quarantined; frame++) {
     for (uint32_t i = 0; i < 40; i++) scene.guilty[agents[i].index] = MUSTER_LEVELS;
     muster_agent_pardon(scene.little.world, agents[frame % 40]);
@@ -76,7 +78,7 @@ Test(conduct_type, a_type_in_quarantine_is_not_run_until_it_is_pardoned) {
   close_scene(&scene);
 }
 
-/* Ten of sixty fit a frame, so most of the type is ready and waits when it goes into quarantine. */
+/* Ten of sixty agents fit a frame, so most agents of the type are ready and wait when it goes into quarantine. */
 Test(conduct_type, who_is_about_to_run_when_its_type_goes_into_quarantine_does_not) {
   struct scene scene;
   open_scene(&scene, 2);
@@ -88,7 +90,7 @@ Test(conduct_type, who_is_about_to_run_when_its_type_goes_into_quarantine_does_n
   for (uint32_t i = 0; i < 60; i++) agents[i] = spawn_at(&scene.little, i);
   run_frames(&scene.little, 10);
   for (uint32_t i = 0; i < 60; i++) scene.guilty[agents[i].index] = MUSTER_LEVELS;
-  /* Pardoned one by one, so that there are always some to offend. */
+  /* The agents are pardoned one by one, so that there are always some that offend. */
   muster_frame_report report = {0};
   for (uint32_t frame = 0; frame < 400 && !conduct_of(&scene).quarantined; frame++) {
     for (uint32_t i = 0; i < 60; i++) muster_agent_pardon(scene.little.world, agents[i]);

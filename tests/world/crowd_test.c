@@ -1,12 +1,13 @@
-/* Thousands of agents that come and go at once are spread over frames, and each of them hears of it once. */
+/* Thousands of agents that come and go at once are spread over frames, and each agent is told of it once. */
 #include "support/little_world.h"
 
 #include <stdlib.h>
 
-/* The intake takes what fits an eighth of the budget at 250 ns each, at least 256, and looks every 16. */
+/* The intake takes as many as fit an eighth of the budget at 250 ns each, at least 256, and checks that after every 16.
+ */
 enum { CROWD = 20000, PART_MIN = 256, PART_NS = 250, BUDGET_PART = 8, LOOKS = 16 };
 
-/* What an agent was told; its definition's user. */
+/* What an agent was told; the user pointer of its definition points to it. */
 struct fate {
   muster_agent agent;
   uint32_t spawned, removed, updates;
@@ -87,7 +88,8 @@ struct heard {
   uint32_t spawned, removed;
 };
 
-/* How many were told of their beginning and of their end; nobody twice or in the wrong order. */
+/* Counts the agents that were told of their begin and of their end. No agent may be told twice or in the wrong order.
+ */
 static struct heard count_heard(const struct crowd *crowd) {
   struct heard heard = {0};
   for (uint32_t i = 0; i < crowd->count; i++) {

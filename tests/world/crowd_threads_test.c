@@ -7,17 +7,17 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Most frames have time for everybody, also under ThreadSanitizer; in some, most are left waiting. */
+/* Most frames have time for every agent, also under ThreadSanitizer; in some, most agents are left waiting. */
 enum { TYPES = 4, PEOPLE = 4000, AGENTS_MAX = 8000, FRAMES = 120, BUDGET_NS = 12000000, SHORT_BUDGET_NS = 300000 };
 
-/* What agents that are gone had done. */
+/* What the agents that were removed had done. */
 struct ledger {
   uint64_t spawned, removed, updates, wrong;
 };
 
 struct person {
   uint64_t born_ns, lived_ns, updates, wrong;
-  double x; /* where it went last */
+  double x; /* the position that it moved to last */
   uint32_t alive, atoms;
 };
 
@@ -42,7 +42,7 @@ static void die(muster_update *update) {
   ledger->wrong += self->wrong;
 }
 
-/* Every kind of update ends with one of these. */
+/* Every kind of update ends with an atom that calls this. */
 static void live(muster_update *update) {
   struct person *self = update->state;
   expect(self, self->alive == 1);
@@ -66,7 +66,7 @@ static muster_atom_result look(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* Some of them far into another cell. */
+/* Some agents go far into another cell. */
 static muster_atom_result walk(muster_update *update) {
   struct person *self = update->state;
   muster_position to = update->position;
@@ -151,7 +151,7 @@ static struct scene *create(uint32_t people, uint32_t agents_max) {
   return scene;
 }
 
-/* What a host does between two frames: some come, go, are woken, moved and tuned; the observer walks on. */
+/* What a host does between two frames: some agents come, go, are woken, moved and tuned; the observer walks on. */
 static void disturb(struct scene *scene, uint32_t frame) {
   muster_world *world = scene->little.world;
   muster_agent agent = {0};
@@ -169,7 +169,7 @@ static void disturb(struct scene *scene, uint32_t frame) {
   }
 }
 
-/* What the reports say against what the agents say. Returns the updates of those who live. */
+/* Compares what the report says with what the agents say. Returns the updates of all agents that live. */
 static uint64_t check_agents(const struct scene *scene, const muster_frame_report *report) {
   uint32_t levels[MUSTER_LEVELS] = {0}, count = 0;
   uint64_t updates = 0;
@@ -198,7 +198,7 @@ static muster_frame_report run(struct scene *scene, uint64_t budget_ns) {
   return report;
 }
 
-/* Nothing comes any more, and there is time: until nobody waits. */
+/* Runs frames with plenty of time and without new commands until no agent waits. */
 static muster_frame_report settle(struct scene *scene) {
   muster_frame_report report;
   do report = run(scene, 2000000000u);
@@ -221,7 +221,7 @@ static void check_sums(const struct scene *scene, uint64_t updates, const muster
   cr_assert(sums.spawned > PEOPLE + FRAMES && sums.removed > FRAMES && sums.woken > FRAMES);
 }
 
-/* Who lives has lived from its birth to its last update. */
+/* Each agent that lives has lived from its birth to its last update. */
 static void check_times(const struct scene *scene) {
   muster_agent agent = {0};
   while (!muster_agent_is_null(agent = muster_agent_next(scene->little.world, agent))) {
@@ -259,7 +259,8 @@ struct producer {
   pthread_t thread;
 };
 
-/* Orders the removal of everyone three times, so that late commands name agents whose places others take. */
+/* Orders the removal of every agent three times, so that late commands name agents that are gone and have their places
+ * taken by others. */
 static void *spawn_and_remove(void *argument) {
   struct producer *producer = argument;
   muster_world *world = producer->scene->little.world;

@@ -3,7 +3,7 @@
 
 enum { BUDGET_NS = 5000000, UPDATE_NS = 50000, SPIKE_NS = 200000000 };
 
-/* What the cost model is told by the test. */
+/* What the test tells the cost model. */
 struct costs {
   bool spike;       /* the next update takes 200 ms */
   uint64_t next_ns; /* or so long, when not 0 */
@@ -69,7 +69,7 @@ Test(debt, an_overrun_is_repaid_a_third_of_a_budget_at_a_time_and_one_budget_at_
   little_world_destroy(&little);
 }
 
-/* It means to end after two thirds of the budget; but what the host was promised is the budget. */
+/* A frame that repays means to end after two thirds of the budget, but the host was promised the whole budget. */
 Test(debt, a_frame_that_repays_is_not_late_within_its_budget_and_owes_again_what_it_did_not_repay) {
   enum { LONG_NS = BUDGET_NS - 500000 };
   muster_world_def def = virtual_def(1.0f);

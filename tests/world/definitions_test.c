@@ -118,7 +118,7 @@ Test(definitions, an_older_and_shorter_definition_gets_the_defaults_of_what_it_d
   little_world little = little_world_create(1, NULL);
   const muster_atom atom = {pass, MUSTER_ROLE_BEHAVIOUR, 0};
   muster_type_def type = type_with(&atom, 1);
-  type.wake_gap_ns = UINT64_MAX; /* wrong, but beyond what this caller's struct has */
+  type.wake_gap_ns = UINT64_MAX; /* wrong, but past the end of this caller's struct */
   type.size = offsetof(muster_type_def, wake_gap_ns);
   register_type(&little, &type);
   muster_agent agent = spawn_at(&little, 0);

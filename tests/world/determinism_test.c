@@ -127,8 +127,9 @@ static muster_atom_result note_frame(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* When each of a few agents runs first, whose period is a hundred frames; the last took the number of one that was
- * removed. Seed, number and generation decide: figures and records of other machines and builds hold. */
+/* Checks in which frame each of a few agents runs first. Their period is a hundred frames; the last one took the number
+ * of an agent that was removed. Seed, number and generation decide, so figures and records of other machines and builds
+ * hold. */
 Test(determinism, where_in_its_period_an_agent_begins_is_the_same_everywhere) {
   enum { AGENTS = 5 };
   static const uint32_t frames[AGENTS] = {88, 22, 19, 95, 45};

@@ -1,5 +1,5 @@
-/* Throttling must not change the world: a hen that lays an egg every ten minutes lays as many of them when it is
- * updated four and twenty times less often than it wants, under each of the contracts that tell updates of time. */
+/* Throttling must not change the world: a hen that lays an egg every ten minutes lays as many eggs when it is updated
+ * four or twenty times less often than it wants, under each of the contracts that tell updates how much time passed. */
 #include "support/little_world.h"
 
 enum { HENS = 200, EGGS_EACH = 51, HEN_NS = 100000 };
@@ -7,7 +7,7 @@ enum { HENS = 200, EGGS_EACH = 51, HEN_NS = 100000 };
 static const uint64_t second_ns = 1000000000u, egg_ns = 600000000000u, period_ns = 10000000000u;
 
 struct hen {
-  uint64_t toward_ns; /* the next egg */
+  uint64_t toward_ns; /* towards the next egg */
   uint64_t eggs;
 };
 
@@ -29,7 +29,7 @@ static muster_atom_result lay_over_time(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* Knows fixed steps only, and one egg in a step at most. */
+/* Lays by fixed steps only, at most one egg in a step. */
 static muster_atom_result lay_in_steps(muster_update *update) {
   struct hen *hen = update->state;
   note(update);
@@ -60,14 +60,14 @@ static muster_atom_result lay_at_most_one(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* Has no period: asks for its next update itself. */
+/* For a type without a period: the update asks for the next one itself. */
 static muster_atom_result lay_and_ask(muster_update *update) {
   lay_over_time(update);
   muster_update_wake_at(update, update->agent, update->now_ns + period_ns);
   return MUSTER_ATOM_NEXT;
 }
 
-/* Its own share of a period ahead, as agents with a period begin. */
+/* Spreads the first updates over a period, as those of agents with a period are. */
 static void ask_for_first(muster_update *update) {
   muster_update_wake_at(update, update->agent, update->now_ns + (update->agent.index % 10 + 1) * second_ns);
 }
@@ -112,7 +112,7 @@ static uint64_t completed(const little_world *little) {
   return statistics.completed;
 }
 
-/* All eggs. Each hen must have laid what it should up to the time that it was brought to. */
+/* Returns the sum of all eggs. Each hen must have laid what is due up to its last update. */
 static uint64_t count_eggs(const little_world *little) {
   uint64_t eggs = 0;
   muster_agent agent = {0, 0};
@@ -126,7 +126,7 @@ static uint64_t count_eggs(const little_world *little) {
   return eggs;
 }
 
-/* Lets the hens live for EGGS_EACH eggs, at a capacity for one of `throttle` of the updates that they want. */
+/* Lets the hens live for EGGS_EACH eggs, with a capacity for one in `throttle` of the updates that they want. */
 static uint64_t eggs_under(muster_elapsed contract, uint32_t throttle, struct yard *yard) {
   muster_world_def def = muster_default_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
@@ -135,7 +135,7 @@ static uint64_t eggs_under(muster_elapsed contract, uint32_t throttle, struct ya
   register_type(&little, &type);
   for (uint32_t i = 0; i < HENS; i++) spawn_at(&little, i);
   uint64_t wanted_ns = HENS * (uint64_t)HEN_NS / 10, capacity_ns = throttle == 1 ? 2 * wanted_ns : wanted_ns / throttle;
-  run_seconds(&little, 1000, capacity_ns); /* spawned in the first; the fit settles */
+  run_seconds(&little, 1000, capacity_ns); /* spawned in the first second; then the fit settles */
   uint64_t before = completed(&little);
   const uint32_t seconds = EGGS_EACH * 600 - 1000;
   run_seconds(&little, seconds, capacity_ns);
@@ -143,7 +143,7 @@ static uint64_t eggs_under(muster_elapsed contract, uint32_t throttle, struct ya
   cr_assert(interval_s > 9.7 * throttle && interval_s < 10.3 * throttle, "a mean interval of %g s under %u x",
             interval_s, throttle);
   count_eggs(&little);
-  run_seconds(&little, 300, 10 * wanted_ns); /* the load falls: everyone is brought to now */
+  run_seconds(&little, 300, 10 * wanted_ns); /* the load falls: each hen is updated up to now */
   uint64_t eggs = count_eggs(&little);
   little_world_destroy(&little);
   return eggs;
@@ -183,7 +183,7 @@ Test(elapsed, hens_lay_the_same_when_they_ask_for_their_updates) {
   for (uint32_t i = 0; i < 3; i++) lay(MUSTER_ELAPSED_EVENTS, throttles[i]);
 }
 
-/* ---------------------------------------------------------------------------------- parts of updates are told alike */
+/* -------------------------------------------------------------------------- parts of one update are told the same */
 
 typedef struct telling {
   uint64_t now_ns, elapsed_ns, began_at_ns;
@@ -192,7 +192,7 @@ typedef struct telling {
 
 enum { IN_PARTS = 12 };
 
-/* What the cost model was asked, of each agent and atom: the same as the atom is told. */
+/* What the cost model was asked for each agent and atom: the atom must be told the same. */
 struct queries {
   muster_cost_query of[IN_PARTS][3];
 };

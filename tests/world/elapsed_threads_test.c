@@ -1,5 +1,6 @@
-/* On the wall clock, where several workers run and settle at a time: whatever the load and whoever was faster, what
- * updates are told adds up to the time that passed, under each contract; and times that were asked for are kept. */
+/* On the wall clock, where several workers run and settle at a time: whatever the load and whichever worker is faster,
+ * the time that updates are told adds up to the time that passed, under each contract; and times that were asked for
+ * are kept. */
 #include "support/little_world.h"
 
 enum { EACH = 1000, FRAMES_MAX = 3000 };
@@ -11,7 +12,7 @@ typedef struct life {
 static void begin(muster_update *update) {
   life *own = update->state;
   own->spawned_ns = update->now_ns;
-  if (update->agent.index < EACH) return; /* with the whole time: asks in its updates */
+  if (update->agent.index < EACH) return; /* an agent that is told the whole time asks in its updates */
   own->next_ns = update->now_ns + (update->agent.index % 20 + 1) * 1000000ull;
   muster_update_wake_at(update, update->agent, own->next_ns);
 }
@@ -49,7 +50,7 @@ static muster_atom_result live_and_ask(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* Asks in each update, by whatever it was released. */
+/* Asks in each update, whatever released it. */
 static muster_atom_result live_and_ask_always(muster_update *update) {
   live(update);
   muster_update_wake_at(update, update->agent, update->now_ns + 45000000);
@@ -102,12 +103,12 @@ Test(elapsed_threads, what_updates_are_told_adds_up_whoever_settles_it) {
   cr_assert_gt(statistics.wakes_delayed, 0);
   uint64_t steps = 0;
   muster_agent agent = {0, 0};
-  muster_agents_move(little.world, NULL, NULL, 0); /* what a late frame left over is settled before that */
+  muster_agents_move(little.world, NULL, NULL, 0); /* settles what a late frame left over */
   while (!muster_agent_is_null(agent = muster_agent_next(little.world, agent))) {
     muster_agent_info info = info_of(&little, agent);
     const life *own = info.state;
     steps += own->steps;
-    /* One that is released may be in the middle of an update, or not settled yet. */
+    /* An agent that was released may be in the middle of an update, or not settled yet. */
     if (info.delays == 0) cr_assert_eq(own->told_ns, info.last_update_ns - own->spawned_ns);
     cr_assert_eq(own->early, 0);
     bool has_run = info.last_update_ns > own->spawned_ns, is_released = info.delays > 0;

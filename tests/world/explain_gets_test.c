@@ -1,5 +1,5 @@
-/* What an explanation says an agent gets, beside what the rule says: ages, who never ran, who is late, and periods that
- * are longer than was wished for. */
+/* What an explanation says an agent gets, beside what the rule says: its age, that it never ran, that it is late, and a
+ * period that is longer than its type wishes. */
 #include "support/little_world.h"
 
 static char words[4096];
@@ -58,7 +58,7 @@ Test(explain_gets, how_long_ago_it_ran_and_how_often_by_the_rule) {
   little_world_destroy(&little);
 }
 
-/* Of two that matter alike one runs every 100 ms, and one never: 200 ms is what they got. */
+/* Of two agents of the same importance, one runs every 100 ms and one never: 200 ms is what such agents got. */
 Test(explain_gets, that_it_never_ran_and_what_its_like_got) {
   muster_world_def def = ruled(MUSTER_ELASTIC_IMPORTANCE, MUSTER_ORDER_DEADLINE);
   little_world little = little_world_create(1, &def);
@@ -80,7 +80,7 @@ Test(explain_gets, that_it_never_ran_and_what_its_like_got) {
   little_world_destroy(&little);
 }
 
-/* By a paper's rule in its order the longest period is none that is kept under overload. */
+/* A paper's rule, in its order, does not keep the longest period under overload. */
 Test(explain_gets, that_it_is_late_where_the_rule_is_not_kept) {
   muster_world_def def = ruled(MUSTER_ELASTIC_RATE, MUSTER_ORDER_PRIORITY);
   little_world little = little_world_create(1, &def);
@@ -96,7 +96,7 @@ Test(explain_gets, that_it_is_late_where_the_rule_is_not_kept) {
   little_world_destroy(&little);
 }
 
-/* The same under the law of importance: periods are longer than was wished for, kept, and known. */
+/* The same load under the law of importance: periods are longer than types wish, but they are kept, and known. */
 Test(explain_gets, that_its_period_is_beyond_its_wish) {
   muster_world_def def = ruled(MUSTER_ELASTIC_IMPORTANCE, MUSTER_ORDER_DEADLINE);
   little_world little = little_world_create(1, &def);
@@ -115,7 +115,7 @@ Test(explain_gets, that_its_period_is_beyond_its_wish) {
   little_world_destroy(&little);
 }
 
-/* Exempt agents that alone want all there is: they have half of it. */
+/* Exempt agents alone want the whole budget: they get half of it. */
 Test(explain_gets, that_exempt_agents_give_way_to_each_other_alone) {
   muster_world_def def = ruled(MUSTER_ELASTIC_IMPORTANCE, MUSTER_ORDER_DEADLINE);
   little_world little = little_world_create(1, &def);

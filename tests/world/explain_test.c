@@ -1,11 +1,11 @@
-/* Why an agent runs when and how it does: every value against a world made for it, every reason where it holds and
- * nowhere else, and the words. */
+/* Why an agent runs when and how it does: each value in a world made for it, each reason where it holds and nowhere
+ * else, and the words. */
 #include "support/little_world.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* 0.1 ms, every 20 ms to 100 ms, at three levels. */
+/* An update of 0.1 ms, every 20 ms to 100 ms, at three levels. */
 static muster_type_def hen_type(void) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 100000}};
   muster_type_def def = muster_default_type_def();
@@ -186,7 +186,7 @@ Test(explain, tells_of_models_floors_and_exemption) {
   cr_assert_float_eq(why.floor, 0.75f, 0.001);
   cr_assert_float_eq(why.importance, 0.75f, 0.001);
   check_words(&why, "it is exempt: its elasticity is 0, set for this agent");
-  check_words(&why, "ms, with importance 0.75."); /* nothing of levels, of which there is one */
+  check_words(&why, "ms, with importance 0.75."); /* no words on levels: there is only one */
   check_words(&why, "the designer's floor keeps it at 0.75");
   why = explain(&little, set);
   cr_assert_eq(why.reasons, alone);
@@ -218,7 +218,7 @@ Test(explain, foretells_the_frame_of_the_next_release) {
   little_world_destroy(&little);
 }
 
-/* So many hens under the virtual clock, of which 5 ms of every 10 ms may be taken. */
+/* Creates a world of so many hens under the virtual clock, with a budget of 5 ms in every 10 ms. */
 static little_world crowd(uint32_t agents, uint64_t guarantee_ns, muster_agent *first) {
   muster_world_def def = papers_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;

@@ -37,7 +37,7 @@ static void importance_is(const little_world *little, muster_agent agent, float 
   cr_assert_float_eq(importance, expected, 0.012, "importance is %g, not %g", (double)importance, (double)expected);
 }
 
-/* As it is explained: the agent's own, or where it has none, its type's. */
+/* The role as it is explained: the agent's own or, if it has none, its type's. */
 static void role_is(const little_world *little, muster_agent agent, float expected) {
   muster_agent_explanation why = muster_default_agent_explanation();
   cr_assert_eq(muster_agent_explain(little->world, agent, &why), MUSTER_OK, "%s", muster_last_error());
@@ -78,7 +78,7 @@ Test(factors, follow_their_weights_while_the_world_runs) {
   tuning.role = 0.0f;
   cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_E_ARGUMENT);
   cr_assert_not_null(strstr(muster_last_error(), "not all zero"), "%s", muster_last_error());
-  tuning.role = -1.0f; /* three of four */
+  tuning.role = -1.0f; /* with this, only three of the four are given */
   cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_E_ARGUMENT);
   little_world_destroy(&little);
 }
@@ -124,8 +124,8 @@ Test(company, lifts_the_less_important_and_ends) {
   cr_assert_eq(muster_agent_meet(little.world, page, king), MUSTER_OK);
   cr_assert_eq(muster_agent_meet(little.world, king, page), MUSTER_OK);
   run_frames(&little, 4);
-  importance_is(&little, page, (0.6f + 1.8f / 3) / 4); /* his own, and the king's as a share of what it can be */
-  importance_is(&little, king, 1.8f / 4);              /* a page lifts no king */
+  importance_is(&little, page, (0.6f + 1.8f / 3) / 4); /* its own, and a share of the king's */
+  importance_is(&little, king, 1.8f / 4);              /* a page does not lift a king */
   muster_agent_explanation why = muster_default_agent_explanation();
   cr_assert_eq(muster_agent_explain(little.world, page, &why), MUSTER_OK);
   cr_assert(why.reasons & MUSTER_REASON_COMPANY);
@@ -139,7 +139,7 @@ Test(company, lifts_the_less_important_and_ends) {
   muster_agent_remove(little.world, king);
   run_frames(&little, 4);
   importance_is(&little, page, 0.6f / 4);
-  bool follows = false; /* somebody else, as important, in the place of the one who is gone */
+  bool follows = false; /* another agent, as important, gets the index of the king that was removed */
   for (uint32_t i = 0; i < 15; i++) follows |= spawn(&little, 0, 0.9f, 0.9f).index == king.index;
   cr_assert(follows);
   run_frames(&little, 4);
@@ -147,7 +147,7 @@ Test(company, lifts_the_less_important_and_ends) {
   little_world_destroy(&little);
 }
 
-/* Everybody names the next, in a circle; whoever is lifted is lifted by one step and stays there. */
+/* Each agent names the next one, in a circle. An agent that is lifted is lifted by one step, and stays there. */
 Test(company, makes_no_chains_and_no_unrest_in_circles) {
   enum { CIRCLE = 12 };
   little_world little = factors_world(NULL);
@@ -181,7 +181,7 @@ Test(company, keeps_the_latest_four) {
     muster_agent_meet(little.world, page, kings[i]);
   }
   run_frames(&little, 4);
-  importance_is(&little, page, (0.1f + 1.6f / 3) / 4); /* the third is the first of the last four */
+  importance_is(&little, page, (0.1f + 1.6f / 3) / 4); /* kings[2] is the first of the last four */
   muster_agent_part(little.world, page, (muster_agent){0, 0});
   run_frames(&little, 3);
   importance_is(&little, page, 0.1f / 4);
@@ -204,7 +204,7 @@ Test(company, refuses_oneself_the_gone_and_other_worlds) {
   little_world_destroy(&little);
 }
 
-/* In a snapshot or record that was made up. */
+/* Such commands can only come from a forged snapshot or record. */
 Test(company, no_command_links_an_agent_to_none_or_to_itself) {
   little_world little = factors_world(NULL);
   static const struct {

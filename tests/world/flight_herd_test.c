@@ -13,7 +13,7 @@ typedef struct notes {
   uint32_t blocks, unfolds, folds;
 } notes;
 
-static notes noted; /* a test runs in a process of its own */
+static notes noted; /* each test runs in a process of its own */
 
 static muster_flight_entry read_only_entry(void) {
   muster_flight_entry entries[WORKERS_MOST];

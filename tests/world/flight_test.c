@@ -258,7 +258,8 @@ Test(flight_reader, tells_who_was_inside) {
   free(copy);
 }
 
-/* Where the reader of the sealed sections, and behind them that of the lines, finds that something is missing. */
+/* Words with which a cut recording is refused. The reader checks the sealed sections first, and behind them the lines.
+ */
 static const char *reason_of_cut(size_t cut, size_t bytes, size_t names_end, char words[128]) {
   enum { MAGIC = 8, HEAD = 16, CHUNK = 32 };
   size_t content = names_end - HEAD - CHUNK;
@@ -282,7 +283,7 @@ Test(flight_reader, refuses_every_truncation_with_its_reason) {
   size_t names_end = sizeof *header + (size_t)header->types_max * MUSTER_FLIGHT_NAME_BYTES;
   for (size_t cut = 0; cut < bytes; cut++) {
     uint32_t count = 77;
-    unsigned char *part = malloc(cut + 1); /* so that address sanitizer sees every read beyond */
+    unsigned char *part = malloc(cut + 1); /* a copy of its own, so that AddressSanitizer sees reads beyond it */
     memcpy(part, copy, cut);
     cr_assert_eq(read_copy(part, cut, &count), MUSTER_E_INPUT, "%zu bytes of %zu", cut, bytes);
     char words[128];
@@ -319,10 +320,10 @@ Test(flight_reader, refuses_memory_of_the_version_before_by_its_number) {
 
 Test(flight_reader, refuses_lines_that_nobody_writes) {
   static const muster_flight_line impossible[] = {
-      {.place = 200ull << 56 | 1ull << 32}, /* doing what? */
-      {.place = 1ull << 56 | 2ull << 32},   /* one type is registered */
-      {.place = 1ull << 56},                /* of no type */
-      {.place = 1ull << 32},                /* of a type, and doing nothing */
+      {.place = 200ull << 56 | 1ull << 32}, /* no callback has this number */
+      {.place = 1ull << 56 | 2ull << 32},   /* only one type is registered */
+      {.place = 1ull << 56},                /* a callback of no type */
+      {.place = 1ull << 32},                /* a type, but no callback */
       {.place = 1ull << 56 | 1ull << 32, .signal = 4096},
   };
   unsigned char *copy;

@@ -70,7 +70,7 @@ Test(frame, periods_stretch_so_that_demand_fits_and_never_beyond_the_longest) {
   register_type(&little, &def);
   muster_agent agent = spawn_at(&little, 0);
   for (int i = 1; i < 200; i++) spawn_at(&little, i);
-  for (int i = 0; i < 50; i++) run_frame_with(&little, 30000000); /* nothing waits, so nothing corrects the fit */
+  for (int i = 0; i < 50; i++) run_frame_with(&little, 30000000); /* no update waits, so the fit is not corrected */
   muster_frame_report report = run_frame_with(&little, 4000000);  /* 0.4 of the time; nominal 1.0, minimum 0.1 */
   cr_assert_float_eq(report.utilisation_nominal, 1.0, 1e-3);
   cr_assert_float_eq(report.utilisation_fitted, 0.4, 1e-3);

@@ -74,7 +74,7 @@ Test(herd_allocation, memory_is_made_ready_for_the_members_of_herds_and_for_no_o
   def.member = little.type;
   cr_assert_neq(muster_herd_type_register(little.world, &def).index, 0, "%s", muster_last_error());
   cr_assert_gt(resident_bytes() - registered, ALL_BYTES);
-  /* Slots of leaves that were folded are used one after another, until all of the ring was. */
+  /* Slots of leaves that were folded are used one after another, until the whole ring was used. */
   const struct ring *slots = &little.world->agents.slots[little.type.index - 1].given_back;
   static unsigned char pages[AGENTS * 16 / 4096];
   cr_assert_eq(sizeof pages * 4096, ((size_t)slots->mask + 1) * slots->slot_bytes);

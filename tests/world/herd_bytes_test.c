@@ -1,4 +1,5 @@
-/* What statistics say of the memory of herds: folded ones and unfolded ones apart, each herd as much as the next. */
+/* What statistics say of the memory of herds: folded and unfolded herds are counted apart, and each herd takes as much
+ * as the next. */
 #include "support/herd_world.h"
 
 enum { HERDS = 4, APART_M = 3000 };
@@ -13,7 +14,7 @@ static herd_bytes bytes_of(const herd_world *herds) {
   return (herd_bytes){statistics.bytes_folded, statistics.bytes_unfolded, statistics.bytes_scheduling};
 }
 
-/* Unfolds one herd after another; what they take after each. [0]: all are folded. */
+/* Unfolds one herd after another; bytes[n] is what herds take after the n-th one, [0] while all are folded. */
 static void unfold_all(bool retains, herd_bytes bytes[HERDS + 1]) {
   muster_herd_type_def def = muster_default_herd_type_def();
   muster_herd herd[HERDS];

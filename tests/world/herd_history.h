@@ -1,4 +1,4 @@
-/* tests/world/herd_history.h - worlds of herds in which nobody moves, and what can happen in them. */
+/* tests/world/herd_history.h - worlds of herds in which no member moves, and what can happen in them. */
 #ifndef HERD_HISTORY_H
 #define HERD_HISTORY_H
 
@@ -8,7 +8,7 @@
 
 enum { HERDS = 4, NAMED = 4, OBSERVERS = 2, FRAMES = 16, LEAVES = 64, TOTALS = 2 };
 
-/* As it begins, so do all published states. */
+/* The published state of each member begins with these. */
 struct face {
   float velocity_x, velocity_y;
   float totals[TOTALS];
@@ -18,7 +18,7 @@ typedef struct leaf_state {
   uint32_t members;
 } leaf_state;
 
-/* Of some members together. */
+/* Sums over some members. */
 struct sums {
   double members, x, y, velocity_x, velocity_y, totals[TOTALS];
 };
@@ -26,9 +26,9 @@ struct sums {
 /* What became of a herd. */
 struct ledger {
   muster_herd herd;
-  struct sums now, lost; /* in the tree and named; taken or removed, of which members and totals count */
-  bool shifted;          /* somebody was taken, or it was pushed: where the rest is on the average was unknown before */
-  bool touched;          /* somebody was taken in the last commit */
+  struct sums now, lost; /* in the tree and named; taken or removed (members and totals only) */
+  bool shifted;          /* a member was taken or the herd was pushed: the mean of the rest is not known beforehand */
+  bool touched;          /* a member was taken in the last commit */
   bool removed, gone;
   uint32_t named_count;
   muster_agent named[NAMED];
@@ -43,8 +43,8 @@ struct history {
   muster_herd_type_def def;
   muster_herd_type type;
   muster_type hunter_type;
-  uint32_t herd_count, failing; /* of 256 callbacks */
-  bool orders, ending;          /* the hunter has one; the world is being destroyed */
+  uint32_t herd_count, failing; /* of 256 callbacks, so many fail */
+  bool orders, ending;          /* the hunter has an order; the world is being destroyed */
   enum deed deed;
   uint32_t order_herd, order_count;
   struct ledger herds[HERDS];
@@ -73,11 +73,11 @@ static inline double place_in(struct history *history, double half_m) {
 /* --------------------------------------------------------------------------------------------------- what leaves do
  */
 
-/* Stands there, and knows for how many. */
+/* Does not move, and notes for how many members it stands. */
 static inline muster_atom_result stand(muster_update *update) {
   muster_flock flock;
   leaf_state *state = update->state;
-  if (!muster_update_flock(update, &flock)) { /* one who was named, and the herd is gone */
+  if (!muster_update_flock(update, &flock)) { /* a named member, and its herd is gone */
     cr_assert_eq(muster_herd_of(update->world, update->agent).generation, 0);
     return MUSTER_ATOM_FINISH;
   }
@@ -93,7 +93,8 @@ static inline muster_atom_result stand(muster_update *update) {
   return MUSTER_ATOM_FINISH;
 }
 
-/* Only whose removal was asked for stood for somebody: a leaf from which all were taken goes the same way. */
+/* A leaf stood for members only if its removal was asked for: a leaf from which all members were taken leaves here,
+ * too. */
 static inline void leave(muster_update *update) {
   struct history *history = update->type_user;
   const leaf_state *state = update->state;
@@ -109,7 +110,7 @@ static inline bool fails(const struct history *history, const muster_herd_change
   return (mix(change->now_ns + change->node * 977u + change->herd.index) & 255u) < history->failing;
 }
 
-/* What every change must look like. */
+/* What holds for every change. */
 static inline void check_change(const muster_herd_change *change) {
   struct history *history = change->user;
   uint32_t members = 0, branching = history->def.branching;
@@ -145,7 +146,7 @@ static inline muster_result fold(const muster_herd_change *change) {
   return MUSTER_OK;
 }
 
-/* Time passes, and that is all. */
+/* A block's update that changes nothing. */
 static inline void pass(muster_herd_block *block) {
   cr_assert_eq(block->count % 8, 0);
   cr_assert_eq((uintptr_t)block->x % 32, 0);

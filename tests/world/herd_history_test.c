@@ -1,7 +1,7 @@
-/* Random histories of herds: observers leap about, members are woken, named and taken, leaves and herds removed, pools
- * are tiny, callbacks fail. Nobody moves in these worlds. So after every frame each herd must have the members that it
- * began with, but for those that were taken; their centroid, momentum and totals must be what they were; and every
- * agent must stand for somebody, once. */
+/* Random histories of herds: observers leap about, members are woken, named and taken, leaves and herds are removed,
+ * pools are tiny, callbacks fail. No member moves in these worlds. So after every frame each herd must have the members
+ * that it began with, except those that were taken; their centroid, momentum and totals must be what they were; and
+ * every agent must stand for at least one member, and no member may be counted twice. */
 #include "world/herd_history.h"
 
 #include <sys/prctl.h>
@@ -9,7 +9,7 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { HISTORIES = 300 };
 #else
-enum { HISTORIES = 2500 }; /* of each of four tests */
+enum { HISTORIES = 2500 }; /* in each of four tests */
 #endif
 
 /* ------------------------------------------------------------------------------------------------------------ checks
@@ -25,7 +25,7 @@ static void add_agent(struct sums *sums, const muster_agent_info *info, double m
   for (uint32_t i = 0; i < TOTALS; i++) sums->totals[i] += (double)face->totals[i];
 }
 
-/* Of the tree by what the herd says of itself, and of the named by their agents. */
+/* Sums over the tree, from what the herd says, and over the named members, from their agents. */
 static struct sums sums_of(const struct history *history, const struct ledger *ledger, const muster_herd_info *herd) {
   double members = herd->members;
   struct sums sums = {.members = members,
@@ -45,7 +45,7 @@ static void check_close(double a, double b, double tolerance, const char *what, 
   cr_assert_leq(fabs(a - b), tolerance, "herd %u: %s was %.9g and is %.9g", ledger->herd.index, what, a, b);
 }
 
-/* Numbers exactly, the rest to the rounding of floats that some dozen changes leave. */
+/* Numbers of members must be exact; the rest may differ by the rounding of floats in some dozen changes. */
 static void check_kept(struct ledger *ledger, const struct sums *now) {
   const struct sums *then = &ledger->now;
   double members = then->members;
@@ -79,7 +79,7 @@ static bool is_above(uint32_t branching, uint32_t node, uint32_t below) {
   return below == node;
 }
 
-/* Each leaf is an agent of this herd, none stands above another, and together they are the herd. */
+/* Each leaf is an agent of this herd, no leaf stands above another, and together they are the whole herd. */
 static uint32_t check_leaves(const struct history *history, const struct ledger *ledger, const muster_herd_info *herd) {
   muster_agent agents[LEAVES];
   uint32_t nodes[LEAVES], count, members = 0;
@@ -117,7 +117,7 @@ static void check_named(const struct history *history, const struct ledger *ledg
   }
 }
 
-/* Whoever is of the member type stands for somebody. */
+/* Every agent of the member type is a leaf or a named member. */
 static void check_agents(const struct history *history, uint32_t leaves, uint32_t named) {
   uint32_t found = 0;
   muster_agent_info info = muster_default_agent_info();
@@ -130,7 +130,7 @@ static void check_agents(const struct history *history, uint32_t leaves, uint32_
   cr_assert_eq(found, leaves + named, "%u agents are %u leaves and %u named", found, leaves, named);
 }
 
-/* Returns how many leaves it has. */
+/* Returns the number of leaves of the herd. */
 static uint32_t check_herd(struct history *history, struct ledger *ledger, uint64_t *represented) {
   muster_herd_info info = muster_default_herd_info();
   check_named(history, ledger);
@@ -141,7 +141,7 @@ static uint32_t check_herd(struct history *history, struct ledger *ledger, uint6
     ledger->gone = true;
     return 0;
   }
-  if (result == MUSTER_E_STALE) { /* its last member was taken, or removed */
+  if (result == MUSTER_E_STALE) { /* its last member was taken or removed */
     cr_assert_eq(ledger->now.members - ledger->lost.members, ledger->named_count);
     ledger->gone = true;
     return 0;
@@ -291,7 +291,7 @@ static void note_events(const struct history *history, struct events *events) {
   }
 }
 
-/* Returns the hash of the world in the end. */
+/* Returns the hash of the world at the end. */
 static uint64_t live_through(uint64_t seed, muster_pool *pool, struct events *events) {
   struct history history = {0};
   begin(&history, seed, pool);
@@ -312,7 +312,7 @@ static uint64_t live_through(uint64_t seed, muster_pool *pool, struct events *ev
 static void live_histories(uint64_t first) {
   struct events events = {0};
   prctl(PR_SET_THP_DISABLE, 1, 0, 0,
-        0); /* little worlds by the thousand: zeroing huge pages is most of what they take */
+        0); /* thousands of little worlds: most of their time would go into zeroing huge pages */
   muster_pool_def def = muster_default_pool_def();
   def.workers = 1;
   muster_pool *pool = muster_pool_create(&def);
@@ -343,7 +343,7 @@ Test(herd_history, nobody_is_lost_or_doubled_4) {
   live_histories(3000000);
 }
 
-/* The same herd unfolds into the same children at the same time, whatever happened to others, and to it. */
+/* The same herd unfolds into the same children at the same time, whatever happened to other herds and to it before. */
 static void visit(struct history *history, double x) {
   muster_observer_move(history->little.world, history->observers[0], (muster_position){x, 0, 0});
 }

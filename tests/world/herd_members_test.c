@@ -35,7 +35,7 @@ Test(herd_members, that_are_woken_are_individuals_and_run_within_one_frame) {
   herd_world_destroy(&herds);
 }
 
-/* Whom something waits for is not taken away before it had it. */
+/* A leaf that was woken is not folded before its update ran. */
 Test(herd_members, that_are_woken_in_every_frame_are_not_folded_until_that_ends) {
   herd_world herds = herd_world_create(1, NULL, NULL);
   muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
@@ -85,7 +85,7 @@ static float designer_of(const herd_world *herds, muster_agent agent) {
   return why.designer;
 }
 
-/* What was said of one who stands for many holds for each of them. */
+/* What the designer said of a leaf that stands for many members holds for each of these members. */
 Test(herd_members, inherit_what_the_designer_says_of_who_stood_for_them) {
   muster_world_def world = muster_default_world_def();
   muster_agent agents[32];
@@ -197,8 +197,8 @@ struct hunt {
   muster_herd herd;
   uint32_t wanted, taken, found;
   float totals[MUSTER_HERD_TOTALS];
-  muster_result pushed, refused[2]; /* what no herd's velocity can be */
-  bool outside;                     /* take was refused in a parallel atom */
+  muster_result pushed, refused[2]; /* velocities that no herd can have */
+  bool outside;                     /* take succeeded in a parallel atom */
 };
 
 static muster_atom_result lurk(muster_update *update) {

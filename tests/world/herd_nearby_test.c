@@ -16,7 +16,7 @@ static double coordinate(uint32_t which, uint32_t axis) {
   return (double)(random_at(3, which, axis, 0) % (WIDTH_M * 16)) / 16.0 - WIDTH_M / 2.0;
 }
 
-/* Stand over two partitions, some at the same place; those near the observer are unfolded. */
+/* Spreads herds over two partitions, some at the same place; those near the observer are unfolded. */
 static herd_world scattered_herds(muster_herd herds[HERDS]) {
   muster_herd_type_def def = muster_default_herd_type_def();
   muster_world_def world = muster_default_world_def();

@@ -1,12 +1,13 @@
-/* Nobody pops: whoever can be seen is followed from frame to frame, by the id of the agent. Who is seen now was an
- * individual before and went no further than it can; who was seen before is still there, but for those that died. */
+/* No member pops into or out of sight: each visible agent is followed from frame to frame by its id. An agent that is
+ * seen now was an individual before, and went no further than it can; an agent that was seen before is still there,
+ * except those that died. */
 #include "scenarios/herd_scene.h"
 
 #include <stdlib.h>
 
 enum { FIRST_INDIVIDUAL = (1 << HERD_DEPTH) - 1, AGENTS = 65536, SETTLING = 60 };
 
-/* An individual as of the last frame it was one in. */
+/* An individual as it was in the last frame in which it was one. */
 typedef struct sighting {
   muster_position place;
   uint32_t generation;
@@ -21,7 +22,7 @@ struct watch {
   float visible_m;
   sighting *sightings; /* by index of the agent */
   uint32_t *seen, seen_count, *seen_before, seen_before_count;
-  uint64_t checked, crossings; /* individuals that were followed into the next frame, or came into sight in it */
+  uint64_t checked, crossings; /* individuals followed into the next frame, and those that came into sight in it */
   double dead;
 };
 
@@ -51,7 +52,7 @@ static void follow(struct watch *watch, muster_agent agent, const muster_agent_i
   if (visible) watch->seen[watch->seen_count++] = agent.index;
 }
 
-/* Leaves that stand for several have no business where members are visible. */
+/* Leaves that stand for several members must not be where members are visible. */
 static void look_at(struct watch *watch, muster_herd herd) {
   muster_agent agents[HERD_MEMBERS];
   uint32_t nodes[HERD_MEMBERS];

@@ -35,7 +35,7 @@ static void expect_counted(const struct muster_world *world, uint32_t *count, co
   expect_broken(world, count, &(uint32_t){*count + 1}, sizeof *count, words);
 }
 
-/* The first agent of a tie. */
+/* Returns the first agent of a tie. */
 static uint32_t find(const struct muster_world *world, herd_tie tie) {
   uint32_t i = 0;
   while ((i = store_next_active(&world->agents.store, i)) != UINT32_MAX && world->herds->table.links[i].tie != tie) i++;

@@ -1,5 +1,5 @@
-/* What herds keep: the time of members with sets, those who survived, numbers that are numbers, and room for herds of
- * other partitions. */
+/* What herds keep: the time of members with sets, survivors, totals although a leaf publishes NaN, and room for herds
+ * of other partitions. */
 #include "support/herd_world.h"
 
 #include <math.h>
@@ -93,7 +93,7 @@ Test(herd_survivors, leave_room_for_herds_of_other_partitions) {
 /* ------------------------------------------------------------------------------------------------------ publications
  */
 
-/* One leaf publishes what is no number. */
+/* One leaf publishes NaN. */
 static muster_atom_result publish_nonsense(muster_update *update) {
   muster_flock flock;
   struct deer *deer = update->published;

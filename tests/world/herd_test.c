@@ -77,7 +77,8 @@ Test(herds, do_not_fold_and_unfold_for_an_observer_that_sways_about_a_border) {
   herd_world_destroy(&herds);
 }
 
-/* Where a herd is, less the way that it went until its last update; and likewise of its total. */
+/* Checks where a herd is: its position less the way that it went up to its last update is where it began; likewise its
+ * total. */
 static void expect_on_its_way(const herd_world *herds, muster_herd herd) {
   muster_herd_info info = herd_info_of(herds, herd);
   double seconds = (double)info.last_update_ns * 1e-9, first_s = (double)FRAME_NS * 1e-9;
@@ -156,7 +157,7 @@ Test(herds, leave_and_enter_memory_as_reported) {
   herd_world_destroy(&herds);
 }
 
-/* Its block was told of the time before with the others. */
+/* A herd that is added to a block must not be told of the time before, of which the block's other herds were told. */
 Test(herds, that_come_to_a_block_are_told_of_the_time_since_then_alone) {
   muster_herd_type_def def = muster_default_herd_type_def();
   def.run_block = walk_block_on;

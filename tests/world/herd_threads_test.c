@@ -57,7 +57,7 @@ Test(herd_threads, keep_all_members_while_workers_run_and_another_thread_wakes_s
   herd_world_destroy(&herds);
 }
 
-/* 80 blocks, which workers look at together. */
+/* A world of 80 blocks, which several workers look at together. */
 static uint64_t hash_of_many(uint32_t workers) {
   enum { MANY = 80 * MUSTER_HERD_BLOCK };
   static muster_herd_def defs[MANY];

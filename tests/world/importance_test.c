@@ -85,7 +85,7 @@ Test(importance, has_no_factors_that_are_not_shares) {
 /* A model that halves what observers give, and checks what it is told. */
 struct model {
   uint32_t asked, largest, unobserved;
-  float answer; /* in place of its own, unless 2 */
+  float answer; /* the importance it gives; 2 = half of what observers give */
 };
 
 static void halve(const muster_importance_query *queries, float *importances, uint32_t count, void *user) {
@@ -118,7 +118,7 @@ static little_world modelled_world(struct model *model, muster_log_sink log) {
   return little;
 }
 
-/* They stand side by side, so that they are looked at together. */
+/* Agents of both types stand at one place, so that they are looked at together. */
 Test(importance, a_types_idea_is_of_its_own_agents_alone) {
   enum { EACH = 8 };
   struct model model = {.answer = 1.0f};

@@ -1,4 +1,4 @@
-/* What the important alone would take: by the frame's report, and summed up agent by agent. */
+/* The load that important agents alone would cause: the frame's report against a sum over the agents. */
 #include "support/little_world.h"
 #include "support/snapshots.h"
 
@@ -66,7 +66,7 @@ static uint32_t kind_of(const struct theatre *theatre, muster_type type) {
   return kind;
 }
 
-/* By hand, in processors; and how many there are. */
+/* Sums up, agent by agent, how many processors the important agents want; *count is their number. */
 static double wanted_by_important(const struct theatre *theatre, uint32_t *count) {
   const muster_world *world = theatre->little.world;
   double sum = 0;
@@ -90,7 +90,7 @@ static void expect_right(const struct theatre *theatre, const muster_frame_repor
                      "frame %llu", (unsigned long long)report->frame);
 }
 
-/* Somebody becomes important, or no longer is, by each of the ways there are. */
+/* Makes agents important, or no longer important, in each possible way. */
 static void stir(struct theatre *theatre) {
   const muster_world *world = theatre->little.world;
   muster_agent_tuning tuning = muster_default_agent_tuning();
@@ -132,7 +132,7 @@ static void expect_agents(const muster_frame_report *report, double agents) {
   cr_assert_float_eq((double)report->important_load, wanted, 1e-5 * wanted, "%g agents", agents);
 }
 
-/* Whoever offends is quarantined at once, and asks for nothing until it is pardoned. */
+/* An agent that offends is quarantined at once, and asks for nothing until it is pardoned. */
 Test(important_load, leaves_out_who_is_in_quarantine) {
   enum { ALL = 8 };
   little_world little = little_world_create(1, NULL);
@@ -158,7 +158,7 @@ Test(important_load, leaves_out_who_is_in_quarantine) {
   little_world_destroy(&little);
 }
 
-/* A snapshot does not say it: it follows. */
+/* The sum is not part of a snapshot: it follows from what is. */
 Test(important_load, is_the_same_after_a_snapshot) {
   struct theatre theatre = open_theatre(), other = {.random = 5};
   muster_world_def world = muster_default_world_def();

@@ -1,5 +1,5 @@
-/* The law of importance and the order of deadlines in worlds of their own time: nobody pays for a load but by what it
- * matters, and nobody is passed over for good. */
+/* The law of importance and the order of deadlines, under the virtual clock: under load an agent gives way by how
+ * little it matters, and no agent is passed over for good. */
 #include "support/little_world.h"
 
 #include <math.h>
@@ -11,12 +11,12 @@ enum { AGENTS = 10000, OBSERVERS = 10, WARM_UP = 400, COST_NS = 20000, BANDS = 5
 #define LONGEST_NS  2000000000u
 
 struct diary {
-  uint64_t last_ns, runs, longest_ns; /* the last run, and between two */
+  uint64_t last_ns, runs, longest_ns; /* time of the last run, number of runs, longest time between two */
   bool asked;
 };
 
 static const uint64_t *clock_of_test;
-static uint32_t reactions_left; /* that agents of no importance are still to ask for */
+static uint32_t reactions_left; /* so many agents of importance 0 are still to ask for a reaction */
 
 static muster_atom_result note(muster_update *update) {
   struct diary *diary = update->state;
@@ -62,7 +62,8 @@ static double draw(uint32_t *random) {
   return (double)(*random >> 8) / 0x1p24;
 }
 
-/* So many agents, whose wishes are `load` times what a frame of 10 ms holds, in a square with a few observers. */
+/* Spawns AGENTS agents in a square with a few observers. Together the agents wish for `load` times what a frame holds.
+ */
 static struct town *town_open(double load, const muster_world_def *world, const muster_type_def *type) {
   static const double side_m = 1400.0;
   struct town *town = calloc(1, sizeof *town);
@@ -101,10 +102,10 @@ static uint32_t band_of(float importance) {
 }
 
 struct band {
-  double agents, runs, period_s; /* of the law, mean of rates */
+  double agents, runs, period_s; /* period_s: by the law, from the mean of the rates */
 };
 
-/* A window of frames, band by band. */
+/* Runs a window of frames and sums up what the agents of each band did in it. */
 static void measure(struct town *town, uint32_t frames, struct band bands[BANDS]) {
   uint64_t *before = calloc(AGENTS, sizeof *before);
   for (uint32_t i = 0; i < AGENTS; i++) before[i] = diary_of(town, i)->runs;
@@ -124,8 +125,8 @@ static double interval_s(const struct band *band, uint32_t frames) {
   return band->agents * frames * FRAME_NS * 1e-9 / band->runs;
 }
 
-/* At loads from a half to twelve: each band runs as often as the law says, those included who never ran, and the less
- * important less often. */
+/* At loads from a half to twelve: each band runs as often as the law says, agents included that never ran, and less
+ * important bands run less often. */
 Test(law_of_importance, holds_for_each_band_at_every_load) {
   const double loads[] = {0.5, 1.0, 1.5, 3.0, 6.0, 12.0};
   for (uint32_t k = 0; k < sizeof loads / sizeof *loads; k++) {
@@ -148,7 +149,7 @@ Test(law_of_importance, holds_for_each_band_at_every_load) {
   }
 }
 
-/* The same loads in the papers' order and by their rule are a round robin: this is what the law is for. */
+/* In the papers' order and by their rule the same loads run round robin: the law is there to prevent that. */
 Test(law_of_importance, is_what_the_elastic_rule_does_not_keep) {
   muster_world_def world = lawful();
   muster_type_def type = noting();
@@ -162,8 +163,7 @@ Test(law_of_importance, is_what_the_elastic_rule_does_not_keep) {
   town_close(town);
 }
 
-/* Weights that make the important as greedy as they can be, and those who run often as modest: everybody runs within
- * its own period, and a quarter more for each weight. */
+/* With weight_wait halved, every agent still runs within 2.1 of its periods and ten frames. */
 Test(law_of_importance, lets_nobody_wait_for_much_longer_than_its_period) {
   muster_world_def world = lawful();
   muster_type_def type = noting();
@@ -181,7 +181,7 @@ Test(law_of_importance, lets_nobody_wait_for_much_longer_than_its_period) {
   town_close(town);
 }
 
-/* Exempt agents want three times what there is: they share half of it alike, and all others run. */
+/* Exempt agents want three times the budget: they share half of it alike, and all other agents run. */
 Test(law_of_importance, keeps_half_for_the_others_beside_too_many_exempt) {
   muster_world_def world = lawful();
   muster_type_def type = noting(), exempt = noting();
@@ -206,7 +206,7 @@ Test(law_of_importance, keeps_half_for_the_others_beside_too_many_exempt) {
   town_close(town);
 }
 
-/* A hundred frames of nearly nothing, and then as before: nobody is forgotten. */
+/* A hundred frames with nearly no budget, and then as before: no agent is forgotten. */
 Test(law_of_importance, recovers_from_frames_of_nearly_nothing) {
   muster_world_def world = lawful();
   muster_type_def type = noting();
@@ -219,7 +219,7 @@ Test(law_of_importance, recovers_from_frames_of_nearly_nothing) {
   town_close(town);
 }
 
-/* It waits for a period of many seconds; then a player comes. */
+/* An agent waits for a period of many seconds; then it is made important. */
 Test(law_of_importance, reaches_at_once_who_has_become_important) {
   muster_world_def world = lawful();
   muster_type_def type = noting();
@@ -254,8 +254,8 @@ Test(law_of_importance, keeps_times_to_react_by_under_load) {
   town_close(town);
 }
 
-/* More are woken in each frame than it holds; those who wait for their periods still run within twice that, and an
- * eighth. */
+/* More agents are woken in each frame than it holds. The agents that wait for their periods still run within 2.5
+ * periods and ten frames. */
 Test(law_of_importance, passes_nobody_over_for_the_woken) {
   enum { WOKEN = AGENTS / 2 };
   muster_world_def world = lawful();
@@ -271,14 +271,14 @@ Test(law_of_importance, passes_nobody_over_for_the_woken) {
     muster_agent_info info = info_of(&town->little, town->agents[i]);
     const struct diary *diary = info.state;
     cr_assert_gt(diary->runs, 2, "agent %u", i);
-    if (info.importance > 0.0f) continue; /* its period grew meanwhile */
+    if (info.importance > 0.0f) continue; /* its period may have grown meanwhile */
     cr_assert_lt((double)diary->longest_ns, 2.5 * (double)info.period_ns + 10.0 * FRAME_NS, "agent %u: %g of %g s", i,
                  (double)diary->longest_ns * 1e-9, (double)info.period_ns * 1e-9);
   }
   town_close(town);
 }
 
-/* k is turned while frames run: at 0 nobody matters more than others. */
+/* importance_octaves is tuned while frames run: at 0 an important agent has the same period as any other. */
 Test(law_of_importance, can_be_tuned) {
   muster_world_def world = lawful();
   muster_type_def type = noting();
@@ -305,7 +305,7 @@ Test(law_of_importance, can_be_tuned) {
   town_close(town);
 }
 
-/* What explain says of one who waits for longer than its type wishes. */
+/* What explain says of an agent that waits for longer than its type wishes. */
 Test(law_of_importance, is_explained) {
   muster_world_def world = lawful();
   muster_type_def type = noting();

@@ -17,7 +17,7 @@ struct reader {
   uint64_t last_sent_ns, last_value, count, wrong;
 };
 
-/* Whatever is read, over all frames, stands in order of frame, sender and number, and nothing stands twice. */
+/* The messages that are read, over all frames, come in order of frame, sender and number, and none comes twice. */
 static muster_atom_result read_in_order(muster_update *update) {
   static muster_message messages[1024];
   struct reader *self = update->state;
@@ -41,7 +41,7 @@ static uint64_t now_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Burns time until the moment that the host says. */
+/* Burns time until the moment that the host gave. */
 static muster_atom_result burn(muster_update *update) {
   const uint64_t *until_ns = update->type_user;
   while (now_ns() < *until_ns) continue;
@@ -54,8 +54,8 @@ static uint64_t total_sent(const little_world *little, const muster_agent *sende
   return sent;
 }
 
-/* The burner comes last, or first when other workers can run the rest; then it may end just before the deadline, so
- * that the commit begins in time and does not end in time. */
+/* The burner runs last or, if other workers can run the rest, first. In the latter case it may end just before the
+ * deadline, so that the commit begins in time and ends late. */
 static void check_late_commits(uint32_t workers) {
   enum { BUDGET_NS = 2000000, STEP_NS = 5000 };
   const muster_atom reads = {read_in_order, MUSTER_ROLE_BEHAVIOUR, 1000}, burns = {burn, MUSTER_ROLE_BEHAVIOUR, 1000};
@@ -122,7 +122,7 @@ Test(messages_order, a_delivery_that_runs_out_of_time_goes_on_with_the_next_send
   const box_table *boxes = &little.world->agents.types.types[row->type].boxes;
   uint32_t before = boxes->boxes[row->state_slot].count, passes = 0;
   cr_assert_eq(little.world->batch->count, SENDERS);
-  /* The same once more, a little at a time. */
+  /* The same once more, in small steps. */
   for (uint32_t i = 0; i < SENDERS; i++) messages_note_sender(little.world, i);
   cr_assert(!messages_deliver(little.world, 1));
   cr_assert_eq(little.world->links->mailbox.sender_count, SENDERS);
@@ -209,7 +209,7 @@ static muster_atom_result wake_friends(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* Two agents that only ever run because somebody wakes them while the frame runs: the ranking knew nothing of them. */
+/* Two agents run only because another agent wakes them while the frame runs, so the ranking does not know of them. */
 Test(messages_order, of_agents_woken_while_the_frame_runs_are_sent_as_far_as_places_are_left) {
   static const muster_atom wakes = {wake_friends, MUSTER_ROLE_BEHAVIOUR, 0};
   static const muster_atom writes = {correspond, MUSTER_ROLE_BEHAVIOUR, 0};
@@ -275,7 +275,7 @@ static muster_atom_result listen(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* Tells neighbours, most of them the same few: boxes overflow. */
+/* Tells neighbours; most agents tell the same few, so that boxes overflow. */
 static muster_atom_result spread(muster_update *update) {
   gossip *self = update->state;
   muster_neighbour near[6];
@@ -326,7 +326,7 @@ static struct outcome run_gossip(uint32_t workers, uint64_t seed) {
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.seed = seed;
   world.agents_max = 3000;
-  world.sends_per_frame = 300; /* not enough for everybody */
+  world.sends_per_frame = 300; /* too few for all agents */
   little_world little = little_world_create(workers, &world);
   muster_type_def def = type_with(atoms, 3);
   def.state_bytes = sizeof(gossip);
@@ -444,7 +444,7 @@ Test(messages_order, threads_of_the_host_send_while_frames_run_and_each_ones_ord
   def.atoms = &atom;
   def.atom_count = 1;
   def.state_bytes = sizeof(struct tally);
-  def.messages_max = 256; /* an update in every frame, and 64 in the queue: never full */
+  def.messages_max = 256; /* an update in every frame, and at most 64 in the queue: the box is never full */
   register_type(&little, &def);
   muster_agent receivers[RECEIVERS];
   for (uintptr_t i = 0; i < RECEIVERS; i++) receivers[i] = spawn_with(&little, (void *)i, 1);

@@ -8,7 +8,7 @@ struct attempt {
   muster_agent to;
   const void *bytes;
   uint32_t size;
-  const char *complaint; /* part of the message that is expected; null: none */
+  const char *complaint; /* part of the error text that is expected; NULL: no error */
   muster_result expected;
 };
 
@@ -30,7 +30,7 @@ static muster_atom_result try_all(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* One attempt after the other, in a parallel atom and in an action atom. */
+/* Makes one attempt after the other, in an atom of this role (parallel or action). */
 static void check_attempts(muster_role role) {
   const muster_atom atom = {try_all, role, 1000};
   const unsigned char bytes[300] = {1};
@@ -101,7 +101,7 @@ Test(messages_rules, the_host_is_told_what_is_wrong_with_its_message) {
   cr_assert_eq(muster_agent_send(little.world, receiver, NULL, 1), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_agent_send(little.world, (muster_agent){0, 0}, bytes, 1), MUSTER_E_STALE);
   cr_assert_eq(muster_agent_send(little.world, receiver, NULL, 0), MUSTER_OK);
-  /* Only at the intake is it known what box the receiver has: these are dropped there. */
+  /* Only the intake knows the receiver's box, so these messages are dropped there. */
   cr_assert_eq(muster_agent_send(little.world, receiver, bytes, 9), MUSTER_OK);
   cr_assert_eq(muster_agent_send(little.world, boxless, bytes, 8), MUSTER_OK);
   uint32_t accepted = 3;
@@ -223,7 +223,7 @@ Test(messages_rules, an_agent_that_wants_it_is_woken_once_by_what_is_delivered) 
 }
 
 static muster_atom_result count_step(muster_update *update) {
-  uint32_t *state = update->state; /* steps, messages seen by first steps */
+  uint32_t *state = update->state; /* updates' steps, and messages that first steps saw */
   if (state[0]++ % 3 == 0) state[1] += muster_update_messages(update, NULL, 0);
   return MUSTER_ATOM_NEXT;
 }

@@ -1,4 +1,5 @@
-/* Messages between agents: who reads what and when, in which order, and what becomes of those that find no room. */
+/* Messages between agents: which agent reads what and when, in which order, and what becomes of messages for which
+ * there is no room. */
 #include "support/diary.h"
 
 static void check_told(const little_world *little, muster_agent agent, uint32_t lost) {
@@ -12,7 +13,7 @@ static muster_atom_result note_run(muster_update *update) {
   return correspond(update);
 }
 
-/* Senders run in an order that is far from that of their indices. Returns whether the workers saw it so. */
+/* Senders run in an order far from that of their indices. Returns whether they ran in that order. */
 static bool check_order(uint32_t workers) {
   enum { SENDERS = 20 };
   const muster_atom noting = {note_run, MUSTER_ROLE_BEHAVIOUR, 30000}; /* long: each a claim of its own */
@@ -209,7 +210,7 @@ static muster_atom_result read_slowly(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* In every frame the host sends two; the receiver's update takes several frames. */
+/* The host sends two messages in every frame; the receiver's update takes several frames. */
 static void check_slow_reader(const muster_atom *atoms, uint64_t budget_ns, bool acts) {
   little_world little = little_world_create(2, NULL);
   muster_type_def def = type_with(atoms, 3);

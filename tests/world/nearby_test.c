@@ -1,4 +1,4 @@
-/* Neighbours of agents that stand close together: what a query tells when it does not look at all of them. */
+/* Neighbours of agents that stand close together: what a query finds when it does not look at all of them. */
 #include "support/snapshots.h"
 #include "support/square_world.h"
 

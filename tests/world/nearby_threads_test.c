@@ -1,4 +1,5 @@
-/* A crowd on several workers: the same world on any number of them, and no race between those who look and walk. */
+/* A crowd on several workers: the same world on any number of them, and no race between agents that look and agents
+ * that walk. */
 #include "support/square_world.h"
 
 struct outcome {
@@ -27,7 +28,8 @@ Test(nearby_threads, a_crowd_is_the_same_on_1_2_and_4_workers) {
   }
 }
 
-/* Steps inside a bin of the crowd are taken by several workers at once, the others by the frame's thread. */
+/* Steps inside a bin of the crowd are taken by several workers at once, steps into another bin by the thread of the
+ * frame. */
 Test(nearby_threads, a_crowd_walks_about_while_it_is_looked_at) {
   little_world little = square_world(4, MUSTER_CLOCK_WALL);
   square_populate(&little);

@@ -1,5 +1,5 @@
-/* What a frame on the wall clock learns of how much of its time updates use. The clocks' figures are given here, so
- * that the share that the controller comes to can be told beforehand. */
+/* What a frame on the wall clock learns of how much of its time updates use. The test gives the clocks' figures, so
+ * that the share that the controller finds is known beforehand. */
 #include "agents/batch.h"
 #include "frame/forecast.h"
 #include "support/little_world.h"
@@ -12,7 +12,7 @@
 
 enum { BUDGET_NS = 10000000, SHOWN = 400 };
 
-/* A world that no frame has run of, and in which work waits. */
+/* Creates a world in which no frame has run, and in which work waits. */
 static little_world waiting_world(uint32_t workers) {
   muster_world_def def = muster_default_world_def();
   little_world little = little_world_create(workers, &def);
@@ -21,7 +21,7 @@ static little_world waiting_world(uint32_t workers) {
   return little;
 }
 
-/* Shows it the same frame again and again; the share that it comes to. */
+/* Shows the same frame to the controller again and again. Returns the share that it learns. */
 static double learnt_share(const little_world *little, double used_ns) {
   little->world->sums->report.update_cpu_ns = (uint64_t)used_ns;
   for (uint32_t i = 0; i < SHOWN; i++) forecast_learn(little->world);
@@ -41,8 +41,8 @@ Test(offered_time, is_the_budget_of_every_worker) {
   }
 }
 
-/* Stages 1 to 6 run on one worker while the others wait, unless updates are held for them. What runs in stage 7 and
- * after it is no part of them. */
+/* Stages 1 to 6 run on one worker while the others wait, unless updates are held for them. Stage 7 and what follows do
+ * not count. */
 Test(offered_time, is_less_what_planning_takes_from_all_of_them) {
   little_world little = waiting_world(3);
   little.world->learnt->experience.holding = 0.0;
@@ -55,18 +55,18 @@ Test(offered_time, is_less_what_planning_takes_from_all_of_them) {
   little_world_destroy(&little);
 }
 
-/* What was held for the other workers, they run while the frame is planned: that much more is offered. */
+/* The other workers run held updates while the frame is planned: so much more time is offered. */
 Test(offered_time, is_more_by_what_others_run_while_a_frame_is_planned) {
   enum { PLAN_NS = 2500000 };
   little_world little = waiting_world(3);
   little.world->sums->report.stage_ns[MUSTER_STAGE_RANK] = PLAN_NS;
-  little.world->learnt->experience.holding = 0.5; /* of what could be held, half is */
+  little.world->learnt->experience.holding = 0.5; /* half of what could be held is held */
   double offered_ns = (BUDGET_NS - PLAN_NS) * 3 + 0.5 * PLAN_NS * 2;
   expect_share(learnt_share(&little, 0.8 * offered_ns), 0.8);
   little_world_destroy(&little);
 }
 
-/* A commit takes so much for each entry of the batch. */
+/* A commit takes a known time for each entry of the batch. */
 Test(offered_time, is_less_what_settling_the_batch_will_take) {
   little_world little = waiting_world(2);
   little.world->learnt->experience.settle.mean_ns = little.world->learnt->experience.settle.high_ns = 2000.0;
@@ -75,7 +75,7 @@ Test(offered_time, is_less_what_settling_the_batch_will_take) {
   little_world_destroy(&little);
 }
 
-/* There is nothing to learn from where nothing waits, and a share is not believed beyond its bounds. */
+/* Nothing is learnt where no work waits, and the share stays within its bounds. */
 Test(offered_time, teaches_only_where_work_waits) {
   little_world little = waiting_world(2);
   little.world->sums->report.carried = 0;
@@ -86,7 +86,7 @@ Test(offered_time, teaches_only_where_work_waits) {
   little_world_destroy(&little);
 }
 
-/* Lateness is what the wall clock shows beyond what the frame had. */
+/* A frame owes what the wall clock shows beyond its budget. */
 Test(offered_time, owes_what_it_overran) {
   enum { LATE_NS = 700000 };
   little_world little = waiting_world(2);

@@ -1,5 +1,5 @@
-/* What comes beside the updates that periods ask for: updates that wakes bring, and the actions in which updates end.
- * Periods make room for both, so that neither piles up. */
+/* Work beside the updates that periods ask for: updates that wakes bring, and the actions in which updates end. Periods
+ * make room for both, so that neither piles up. */
 #include "support/little_world.h"
 
 enum { AGENTS = 1000, WARM_UP = 1500, WINDOW = 1000, WOKEN = 12 };
@@ -34,7 +34,7 @@ struct crowd {
   uint64_t budget_ns;
 };
 
-/* All at the longest period would take twice what there is. */
+/* All agents at their longest period would take twice the budget. */
 static void open_crowd(struct crowd *crowd, const muster_atom *atoms, uint32_t count) {
   muster_world_def world = muster_default_world_def();
   muster_type_def type = muster_default_type_def();
@@ -62,7 +62,7 @@ static muster_frame_report frame_of(struct crowd *crowd, uint32_t woken) {
   return run_frame_with(&crowd->little, crowd->budget_ns);
 }
 
-/* Wakes bring two fifths of the updates that there is time for. A quarter of everybody may wait: more would be late. */
+/* Wakes bring nearly half of the updates that fit the budget. At most a quarter of all agents may wait. */
 Test(overload, periods_make_room_for_those_who_are_woken) {
   static const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000000}};
   struct crowd crowd;
@@ -80,7 +80,7 @@ Test(overload, periods_make_room_for_those_who_are_woken) {
   little_world_destroy(&crowd.little);
 }
 
-/* Thinking and acting take as long, and there is time for half of what all want. */
+/* Thinking takes as long as acting, and there is time for half of what all agents want. */
 Test(overload, who_has_thought_acts_soon) {
   static const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 500000}, {act, MUSTER_ROLE_ACTION, 500000}};
   struct crowd crowd;

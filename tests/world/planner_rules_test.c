@@ -1,5 +1,5 @@
-/* The planner's rules: what is refused, and that it changes nothing; budgets; updates that are continued; that nothing
- * is called and no thread is started. */
+/* The planner's rules: what is refused, and that a refusal changes nothing; budgets; updates that are continued; that
+ * no callback is called and no thread is started. */
 #include "support/papers_rules.h"
 #include "support/planned_world.h"
 
@@ -26,7 +26,7 @@ static planned_world *little_herd(uint32_t steps) {
   return planned;
 }
 
-/* A report of all entries with one mistake in the second result. */
+/* Reports all entries with one mistake in the second result, and expects the refusal. */
 #define REFUSED(FIELD, VALUE, TEXT)                                                                                    \
   do {                                                                                                                 \
     muster_plan_result good = planned->results[1];                                                                     \
@@ -60,7 +60,7 @@ Test(planner_rules, a_wrong_report_is_told_which_result_and_which_field_and_chan
   REFUSED(part_next, 0, "part_next");
   REFUSED(part_next, 4, "part_next");
   cr_assert_eq(muster_report(planned->little.world, NULL, 1), MUSTER_E_ARGUMENT);
-  /* The frame is still open, for a report that is right. */
+  /* The frame is still open and takes a correct report. */
   planned->results[1].part_next = 3;
   planned->results[1].cost_ns = 10000000000u;
   muster_frame_report right = report(planned, count);
@@ -116,7 +116,7 @@ Test(planner_rules, calls_at_the_wrong_moment_are_refused) {
   next = (muster_frame){planned->little.now_ns + FRAME_NS, 9999};
   cr_assert_eq(muster_plan(world, &next, planned->entries, 1, &summary), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_report(world, NULL, 0), MUSTER_E_STATE, "none of them opened a frame");
-  plan(planned); /* and left open: the world goes all the same */
+  plan(planned); /* the plan is left open: the world can be destroyed all the same */
   planned_world_destroy(planned);
 }
 
@@ -299,7 +299,7 @@ Test(planner_rules, what_is_asked_between_plan_and_report_is_queued_for_the_next
 
 /* ------------------------------------------------------------------------------------------------------ the budget */
 
-/* One update in ten takes 9 times as long: the mean is 18 ms, the high percentile 90. */
+/* One update in ten takes 9 times as long as the others: the mean is 18 ms, the high percentile 90 ms. */
 static uint64_t uneven_cost(uint64_t number) {
   return number % 10 ? 10000000u : 90000000u;
 }
@@ -358,7 +358,7 @@ Test(planner_rules, a_second_plan_at_the_same_time_has_those_who_did_not_fit) {
       }
       seconds += turn ? count : 0;
       report(planned, count);
-      planned->little.now_ns -= turn < 2 ? FRAME_NS : 0; /* once more at the same time */
+      planned->little.now_ns -= turn < 2 ? FRAME_NS : 0; /* the next turn is at the same time */
     }
   }
   cr_assert_gt(seconds, 300, "%u would have waited", seconds);
@@ -430,7 +430,7 @@ Test(planner_rules, a_host_without_a_pool_has_no_thread_but_its_own) {
   planned_world_destroy(planned);
 }
 
-/* A pool helps with scores. The host runs and reports on another thread than the one that plans. */
+/* A pool helps with scores. The host runs and reports on a thread other than the one that plans. */
 struct reporter {
   planned_world *planned;
   uint32_t count;
@@ -484,7 +484,7 @@ Test(planner_rules, a_world_with_a_pool_is_planned_and_reported_by_any_thread) {
 }
 
 Test(planner_rules, plans_of_several_worlds_may_be_open_at_once) {
-  planned_world *one = little_herd(1), *other = little_herd(1); /* both have a plan */
+  planned_world *one = little_herd(1), *other = little_herd(1); /* each has an open plan */
   uint32_t count = one->plan.count;
   for (uint32_t i = 0; i < count; i++) one->results[i] = result_as_planned(&one->entries[i], 1);
   cr_assert_eq(report(one, count).completed, count);

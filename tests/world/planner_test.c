@@ -1,13 +1,13 @@
-/* Planner and executor give the same schedule for the same virtual run: who runs in which frame, in which order, from
- * which step to which, after how much time and at which level. What a host leaves out is carried; the order of its
- * reports makes no difference. */
+/* Planner and executor give the same schedule for the same virtual run: which agents run in which frame, in which
+ * order, from which step to which, after how much time and at which level. What a host leaves out is carried; the order
+ * of its reports makes no difference. */
 #include "support/planned_world.h"
 
 enum { KINDS = 3, CROWD = 1500, FRAMES = 300, OBSERVERS = 3 };
 
 static const uint32_t parts_of[KINDS] = {3, 1, 5};
 
-/* What was run: one line for each run of an update. */
+/* One run of an update. */
 struct run {
   uint32_t agent, kind, level, first, end;
   uint64_t elapsed_ns;
@@ -18,9 +18,9 @@ struct record {
   struct run runs[ENTRIES_MAX];
 };
 
-static struct record executed; /* by one worker */
+static struct record executed; /* written by one worker */
 
-/* Anything will do that says the same to both hosts. */
+/* Any hash will do, as long as both hosts use the same one. */
 static uint64_t mix(uint64_t a, uint64_t b) {
   uint64_t x = (a + 1) * 0x9e3779b97f4a7c15u ^ (b + 1) * 0xc2b2ae3d27d4eb4fu;
   x ^= x >> 29;
@@ -55,7 +55,7 @@ static muster_atom_result execute_first(muster_update *update) {
   return execute(update);
 }
 
-/* The same types for both: with atoms that record, or with steps of which the host knows. */
+/* The same types for both worlds: with atoms that record, or with steps that the host runs. */
 static void register_kinds(muster_world *world, muster_type *types, bool atoms) {
   const muster_atom of_kind[] = {{execute_first, MUSTER_ROLE_PERCEPTION, 4000},
                                  {execute, MUSTER_ROLE_BEHAVIOUR, 4000},
@@ -104,7 +104,7 @@ static struct scene scene_create(muster_world *world, bool atoms) {
   return scene;
 }
 
-/* What players and the game do while frames go on. */
+/* What players and the game do from frame to frame. */
 static void disturb(struct scene *scene, uint32_t frame) {
   muster_agent_tuning tuning = muster_default_agent_tuning();
   for (uint32_t i = 0; i < OBSERVERS; i++)
@@ -125,7 +125,7 @@ static muster_world_def scene_world(muster_order order, uint32_t updates_per_fra
   def.order = order;
   def.agents_max = 4000;
   def.updates_per_frame = updates_per_frame;
-  def.capacity_ns = 1000000; /* half of what everybody would take at the longest periods */
+  def.capacity_ns = 1000000; /* half of what all agents would take at their longest periods */
   return def;
 }
 
@@ -144,9 +144,9 @@ static muster_plan_result run_entry(const muster_plan_entry *entry) {
   return result;
 }
 
-/* Reports the first `count` entries as run, in order or in none. */
+/* Reports the first `count` entries as run, in their order or in another one. */
 static muster_frame_report report_run(planned_world *planned, uint32_t count, bool shuffled) {
-  uint32_t stride = shuffled && count % 37 ? 37 : 1; /* every place once, as 37 is prime */
+  uint32_t stride = shuffled && count % 37 ? 37 : 1; /* visits every place once, since 37 is prime */
   for (uint32_t i = 0; i < count; i++) planned->results[i] = run_entry(&planned->entries[(uint64_t)i * stride % count]);
   return report(planned, count);
 }
@@ -164,7 +164,7 @@ static void compare_reports(const muster_frame_report *one, const muster_frame_r
   cr_assert(!memcmp(one->levels, other->levels, sizeof one->levels));
 }
 
-/* Atoms are not told their number: the executor's record knows how many ran, the planner's also which. */
+/* An atom is not told its number: the executor's record holds how many atoms ran, the planner's also which ones. */
 static void compare_records(const struct record *planned, const struct record *run, uint32_t frame) {
   cr_assert_eq(planned->count, run->count, "frame %u: %u planned, %u run", frame, planned->count, run->count);
   for (uint32_t i = 0; i < run->count; i++) {
@@ -194,7 +194,7 @@ static void compare_with_executor(muster_order order, uint32_t updates_per_frame
     muster_frame_report run = run_frame(&little);
     plan(planned);
     note_plan(planned, &planned_record);
-    if (frame % 2) disturb(&plan_scene, frame); /* before the report or after it: queued is queued */
+    if (frame % 2) disturb(&plan_scene, frame); /* before the report or after it: commands are queued anyway */
     muster_frame_report report = report_run(planned, planned->plan.count, false);
     compare_records(&planned_record, &executed, frame);
     compare_reports(&report, &run);
@@ -225,7 +225,7 @@ Test(planner, gives_it_in_the_papers_order_and_with_a_number_of_updates_for_each
   compare_with_executor(MUSTER_ORDER_PRIORITY, 60, 1);
 }
 
-/* Counts what each run of an agent is after the one before. */
+/* Returns a hash over all plans and over the world after each frame. The host runs share_of_256 / 256 of each plan. */
 static uint64_t run_scene_with(uint32_t share_of_256, bool shuffled) {
   muster_world_def def = scene_world(MUSTER_ORDER_PRIORITY, 0);
   planned_world *planned = planned_world_create(&def);
@@ -249,7 +249,7 @@ Test(planner, does_not_care_in_which_order_it_is_reported_to) {
   cr_assert_neq(run_scene_with(100, false), run_scene_with(256, false));
 }
 
-/* 400 agents of 50 us, of which the host finds time for 20 in a frame where 40 are planned: a turn takes 200 ms. */
+/* 400 agents of 50 us. A frame plans 40, of which the host finds time for 20, so a round of all agents takes 200 ms. */
 enum { HERD = 400, EACH_FRAME = 20, TURN_NS = HERD / EACH_FRAME * FRAME_NS, PATIENCE_NS = 50000000 };
 
 struct waiter {

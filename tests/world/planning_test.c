@@ -1,7 +1,8 @@
-/* A budget that planning alone uses up: work goes on, an atom at a time, and the host is told why so little happens. */
+/* A budget that planning alone uses up: work goes on, an atom at a time, and the host is told why so little runs. */
 #include "support/little_world.h"
 
-/* So many types that every frame plans for longer than the least budget: their periods are fitted one by one. */
+/* With so many types every frame plans for longer than the smaller budget: the periods of each type are fitted
+ * separately. */
 enum { TYPES = 1024, AGENTS = 20480, FRAMES = 150 };
 
 static muster_atom_result count_run(muster_update *update) {
@@ -17,7 +18,7 @@ static void count_lines(muster_log_level level, const char *message, void *user)
   cr_expect(strstr(message, " of 10 us)"), "it does not tell of the budget: %s", message);
 }
 
-/* Runs a world of 20,480 agents of 1,024 types on one thread; returns how many lines tell of planning. */
+/* Runs a world of 20,480 agents of 1,024 types on one thread. Returns how many log lines tell of planning. */
 static uint32_t lines_under(uint64_t budget_ns, uint32_t *runs) {
   uint32_t lines = 0;
   muster_world_def world = muster_default_world_def();

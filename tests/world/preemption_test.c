@@ -1,5 +1,5 @@
-/* What is more urgent than an update goes first between two of its atoms, and the update goes on where it stopped; who
- * is woken while a frame runs is run in it. On the wall clock, told apart by order and counts only. */
+/* What is more urgent than an update goes first between two of its atoms, and the update goes on where it stopped; an
+ * agent that is woken while a frame runs is run in that frame. On the wall clock, judged by order and counts only. */
 #include "base/clock.h"
 #include "pool/atomics.h"
 #include "support/little_world.h"
@@ -12,14 +12,14 @@ enum { ATOMS = 3, AGENTS = 8 };
 struct stage {
   muster_pool *pool;
   muster_agent agents[AGENTS];
-  char course[64]; /* what ran, in order; one worker at a time writes */
+  char course[64]; /* what ran, in order; only one worker at a time writes */
   shared_u32 length, next_atom_ran, urgent_ran, woken_runs;
   uint32_t priority;   /* of the job that atom 0 submits */
-  uint32_t submits;    /* how many times it does */
-  bool waits_for_atom; /* the job ends when the next atom ran: elsewhere */
+  uint32_t submits;    /* how many times atom 0 submits it */
+  bool waits_for_atom; /* the job ends only when the next atom ran on another worker */
   uint64_t job_ns;
   uint64_t randoms[ATOMS];
-  uint32_t wakes; /* the agent to wake */
+  uint32_t wakes; /* index in agents of the one to wake */
   bool waits_for_guard;
   shared_u32 guard_began, urgent_began;
 };
@@ -95,7 +95,7 @@ static little_world stage_world(struct stage *stage, uint32_t workers) {
   return little;
 }
 
-/* Frames until the agent has begun an update; the spawn has a random phase. */
+/* Runs frames until the agent has begun an update; its first period begins at a random phase. */
 static muster_frame_report run_until_update(little_world *little, struct stage *stage) {
   muster_frame_report report;
   do report = run_frame_with(little, 10000000000u);
@@ -154,8 +154,8 @@ static muster_atom_result guard(muster_update *update) {
 
 static const muster_atom guards[] = {{.run = guard, .model_ns = 1000000}};
 
-/* The job runs on the worker of the update, since the other is busy, and does not end before the next atom ran: on the
- * other worker. */
+/* The job runs on the worker of the update, since the other worker is busy, and does not end before the next atom ran.
+ * So that atom runs on the other worker. */
 Test(preemption, another_worker_goes_on_with_an_interrupted_update) {
   for (uint32_t run = 0; run < 50; run++) {
     struct stage stage = {.submits = 1, .waits_for_atom = true, .waits_for_guard = true};
@@ -167,7 +167,7 @@ Test(preemption, another_worker_goes_on_with_an_interrupted_update) {
     register_type(&little, &type);
     stage.agents[1] = spawn_at(&little, 0);
     for (uint32_t i = 0; i < 2; i++) cr_assert_eq(muster_agent_wake(little.world, stage.agents[i]), MUSTER_OK);
-    /* With time enough for the other worker to come, however busy the machine is. */
+    /* Enough time for the other worker to come, however busy the machine is. */
     cr_assert_eq(run_frame_with(&little, 10000000000u).completed, 2);
     cr_assert_str_eq(stage.course, "0u12");
     little_world_destroy(&little);
@@ -180,7 +180,7 @@ Test(preemption, an_update_whose_time_ran_out_meanwhile_goes_on_in_the_next_fram
   muster_frame_report report;
   do report = run_frame_with(&little, 10000000u);
   while (load_relaxed_u32(&stage.length) == 0);
-  /* Interrupted by the job or, on a slow day, by time before it. */
+  /* Interrupted by the job or, on a slow machine, by lack of time before it. */
   cr_assert(!strcmp(stage.course, "0u") || !strcmp(stage.course, "0"), "%s", stage.course);
   cr_assert_eq(report.preempted, 1);
   cr_assert_eq(report.completed, 0);
@@ -212,7 +212,7 @@ static muster_atom_result sleepy_atom(muster_update *update) {
 static const muster_atom waking[] = {{.run = wake_another}, {.run = third_atom}};
 static const muster_atom sleepy[] = {{.run = sleepy_atom}};
 
-/* A type whose agents wake agents[wakes] every frame, and one whose agents have a period of a minute. */
+/* A world of agents that have a period of a minute, which the agents of add_waker() wake in every frame. */
 static little_world waking_world(struct stage *stage, uint32_t workers, muster_clock clock, uint32_t spawns_max) {
   muster_world_def def = muster_default_world_def();
   def.clock = clock;
@@ -302,8 +302,8 @@ static void *ring_all(void *argument) {
   return NULL;
 }
 
-/* After the last wake every agent runs once more; no agent runs twice in a frame, or on two workers (each update would
- * see no time elapsed, which the frame report counts as a completion like any other: the sums tell). */
+/* After the last wake every agent runs once more; no agent runs twice in a frame or on two workers. (Such an update
+ * would see no time elapsed, but count as completed in the report, so the sums tell.) */
 Test(preemption, wakes_of_other_threads_are_all_followed_by_a_run) {
   struct stage stage = {0};
   little_world little = waking_world(&stage, 2, MUSTER_CLOCK_WALL, 0);

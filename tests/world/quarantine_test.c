@@ -1,4 +1,4 @@
-/* Quarantine of a type by the host's word. */
+/* Quarantine of a type by a call of the host. */
 #include "support/recording.h"
 #include "support/snapshots.h"
 #include "world/world_sound.h"
@@ -73,7 +73,7 @@ static uint64_t updates_of(const little_world *little, muster_agent agent) {
   return *(const uint64_t *)type_state(&world->agents.types.types[0], world->agents.store.rows[agent.index].state_slot);
 }
 
-/* Woken, but its type is put into quarantine by the same intake. */
+/* Spawns an agent and wakes it, but the same intake puts its type into quarantine. */
 static muster_agent spawn_diverted(little_world *little) {
   muster_agent agent = spawn_at(little, 0);
   run_frames(little, 2);

@@ -1,16 +1,16 @@
-/* Times by which agents must react: set by themselves, kept where a plain order comes too late. */
+/* Times by which agents must react: an agent sets its own, and it is kept where a plain order comes too late. */
 #include "support/little_world.h"
 
 enum { CROWD = 200, PER_FRAME = 4, REACTORS = 10, BY_NS = 30 * FRAME_NS };
 
-/* What the updates of a type share: serial in these worlds of one worker. */
+/* What the updates of a type share. They run one at a time, since these worlds have one worker. */
 struct script {
   bool reacts;    /* asks for a time */
   uint64_t by_ns; /* after the appraisal */
   uint32_t appraised;
   uint32_t in_time, late; /* updates after an appraisal */
   uint64_t longest_ns;    /* from an appraisal to its reaction */
-  uint64_t again_ns;      /* a second time, asked for in the same update; 0 = none */
+  uint64_t again_ns;      /* second time that the same update asks for; 0 = none */
 };
 
 struct witness {
@@ -47,7 +47,7 @@ static muster_type register_one(const little_world *little, const muster_atom *a
   return muster_type_register(little->world, &type);
 }
 
-/* An overloaded crowd of the important, and a few who are not and appraise something. */
+/* An overloaded crowd of important agents, and a few agents without importance that appraise something. */
 static little_world crowded_world(struct script *script, uint64_t period_ns, uint32_t crowd, muster_order order) {
   static const muster_atom plain = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, alive = {live, MUSTER_ROLE_BEHAVIOUR, 1000};
   muster_world_def def = muster_default_world_def();
@@ -95,7 +95,7 @@ Test(reactions, meet_times_that_a_plain_order_misses) {
   reactions_meet_times(MUSTER_ORDER_DELAYS);
 }
 
-/* Nobody else is there: the period alone would be too long. */
+/* There is no crowd, but the period alone would be too long. */
 Test(reactions, come_ahead_of_the_period) {
   struct script script = {.reacts = true, .by_ns = BY_NS};
   little_world little = crowded_world(&script, 300 * FRAME_NS, 0, MUSTER_ORDER_PRIORITY);
@@ -104,7 +104,7 @@ Test(reactions, come_ahead_of_the_period) {
   little_world_destroy(&little);
 }
 
-/* As long as there is time left, it does not press: it only moves forward among the others, frame by frame. */
+/* A reaction with time left does not press: it only moves forward among the others, frame by frame. */
 Test(reactions, move_forward_before_they_press) {
   struct script script = {.reacts = true, .by_ns = 64 * FRAME_NS};
   little_world little = crowded_world(&script, 2 * FRAME_NS, 150, MUSTER_ORDER_PRIORITY);
@@ -143,7 +143,7 @@ Test(reactions, refuse_times_beyond_all_worlds_and_can_be_taken_back) {
   little_world_destroy(&little);
 }
 
-/* Those that are removed, or in quarantine with their type, leave nothing behind. */
+/* Reactions of agents that are removed leave nothing behind. */
 Test(reactions, end_with_their_agents) {
   struct script script = {.reacts = true, .by_ns = 50 * FRAME_NS};
   little_world little = crowded_world(&script, 300 * FRAME_NS, 0, MUSTER_ORDER_PRIORITY);

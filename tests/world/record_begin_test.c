@@ -1,5 +1,4 @@
-/* Records that begin in the middle of a world's life: when that can be, what the record holds then, and what is
- * refused.
+/* Records that begin in the middle of a world's life: when a record can begin, what it then holds, and what is refused.
  */
 #include "support/counted_memory.h"
 #include "support/forged_record.h"
@@ -69,7 +68,7 @@ static void *user_of(muster_agent agent, uint64_t name, void *user) {
   return name ? user : NULL;
 }
 
-/* How a replay ends: MUSTER_E_STATE is its proper end. */
+/* Returns how a replay ends; MUSTER_E_STATE is the proper end. */
 static muster_result outcome_of(const struct recorded *run, size_t count, muster_clock clock, void *user) {
   muster_replay_def replay = muster_default_replay_def();
   muster_type_def type = type_def();
@@ -109,7 +108,7 @@ static uint64_t monotonic_ns(void) {
 
 static uint64_t until_ns;
 
-/* An update that lasts until the frame is over. */
+/* An update that lasts longer than its frame. */
 static muster_atom_result outlast(muster_update *update) {
   (void)update;
   while (monotonic_ns() < until_ns) continue;
@@ -126,7 +125,7 @@ static little_world crowd(void) {
   return little;
 }
 
-/* A frame that has no time left to complete the updates that it ran. */
+/* Runs frames until one has no time left to complete the updates that it ran. */
 static void run_late_frame(little_world *little) {
   enum { BUDGET_NS = 2000000, TRIES = 100 };
   for (int i = 0; i < TRIES && !little->world->commit->open; i++) {
@@ -180,7 +179,7 @@ Test(record_begin, a_record_that_is_damaged_or_cut_anywhere_is_refused) {
   recorded_forget(&run);
 }
 
-/* Their version stands behind the eight bytes that say what they are. */
+/* The version of a file stands behind the eight bytes that tell its kind. */
 Test(record_begin, files_of_the_formats_before_are_refused_by_name) {
   static struct recorded run;
   muster_record_info info = muster_default_record_info();
@@ -268,7 +267,7 @@ static bool sink_write(const void *bytes, size_t count, void *user) {
 
 static uint64_t name_by_index(muster_agent agent, void *agent_user, void *user) {
   (void)agent_user, (void)user;
-  return agent.index; /* of the first agent it is 0 */
+  return agent.index; /* 0 for the first agent */
 }
 
 Test(record_begin, an_attempt_that_fails_writes_nothing_and_the_next_one_is_whole) {
@@ -361,7 +360,7 @@ Test(record_begin, what_diverges_is_named_by_the_frame_of_the_world) {
   recorded_forget(&run);
 }
 
-/* Forges the last number of the head. */
+/* Forges the last number of the head, and expects the refusal `why`. */
 static void expect_forged_frames(const struct recorded *run, const char *why) {
   uint64_t head_bytes;
   muster_record_info info = muster_default_record_info();
@@ -389,7 +388,7 @@ Test(record_begin, frames_before_that_the_snapshot_does_not_know_are_refused) {
 
 /* -------------------------------------------------------------------------------------------------------- herds */
 
-/* A replay begins before there are types. */
+/* In a world that replays, the types are registered after the replay began. */
 static herd_world herds_of(const struct recorded *replayed) {
   static const muster_atom still = {.role = MUSTER_ROLE_BEHAVIOUR, .run = stand_still, .model_ns = 1000};
   muster_world_def def = muster_default_world_def();

@@ -38,14 +38,14 @@ static void register_it(muster_world *world) {
   muster_type_def def = type_with(atoms, 2);
   def.state_bytes = sizeof(creature);
   def.level_count = 3;
-  def.level_importance[0] = 0.1f; /* so that there are many whom pressure can lower */
+  def.level_importance[0] = 0.1f; /* so that pressure can lower many agents */
   def.level_importance[1] = 0.05f;
   def.period_ns = 10000000;
   def.period_max_ns = 80000000;
   cr_assert_eq(muster_type_register(world, &def).index, 1, "%s", muster_last_error());
 }
 
-static bool by_deadline; /* under the law of importance */
+static bool by_deadline; /* deadline order and the law of importance */
 
 static muster_world_def choices(muster_clock clock) {
   muster_world_def def = muster_default_world_def();
@@ -62,7 +62,7 @@ static muster_world_def choices(muster_clock clock) {
   return def;
 }
 
-/* From the host, as any thread may say it: ids of a replay are made up, and what is said there changes nothing. */
+/* The host tunes the world between recorded frames. */
 static void turn(muster_world *world, uint32_t frame) {
   muster_world_tuning tuning = muster_default_world_tuning();
   if (frame % 10 == 3) muster_world_tuning_policy(&tuning, (muster_policy)(frame / 10 % 4));
@@ -76,8 +76,8 @@ static void turn(muster_world *world, uint32_t frame) {
   cr_assert_eq(muster_world_tune(world, &tuning), MUSTER_OK, "%s", muster_last_error());
 }
 
-/* On the wall clock, of a machine of unknown speed, long frames, in which there is time for further cycles, follow
- * short ones, which build up pressure. */
+/* On the wall clock the machine's speed is unknown: short frames, which build up pressure, come first, and long ones
+ * with time for further cycles follow. */
 static uint64_t budget_of(muster_clock clock, uint32_t frame, uint64_t budget_ns) {
   return clock == MUSTER_CLOCK_VIRTUAL ? budget_ns : budget_ns >> (frame < 45 ? 6 : frame < 60 ? 3 : 0);
 }
@@ -141,7 +141,7 @@ static void check_all(uint32_t workers, muster_clock clock) {
   enum { FRAMES = 90 };
   static struct recorded run;
   bool all = false;
-  /* On a machine of unknown speed: with which budget there is pressure, and yet time for further cycles. */
+  /* The machine's speed is unknown: finds a budget with which there is pressure, and yet time for further cycles. */
   for (uint64_t budget_ns = 256000000; budget_ns > 500000 && !all; budget_ns /= 2) {
     recorded_forget(&run);
     record_run(&run, workers, clock, FRAMES, budget_ns);
@@ -169,7 +169,7 @@ Test(record_choices, are_replayed_in_the_order_of_deadlines) {
   by_deadline = false;
 }
 
-/* No worker makes a difference: recorded apart, the runs are the same. */
+/* The number of workers makes no difference: runs that are recorded separately are the same. */
 Test(record_choices, give_the_same_world_on_1_to_8_workers) {
   enum { FRAMES = 60 };
   static struct recorded one, many;
@@ -186,7 +186,8 @@ Test(record_choices, give_the_same_world_on_1_to_8_workers) {
 /* ------------------------------------------------------------------------------------------- what cannot be measured
  */
 
-/* Each time on its own: a record with one of them is refused, and the world goes on by what it had measured itself. */
+/* Each time separately: a record with such a time is refused, and the world goes on with the times that it measured
+ * itself. */
 Test(record_choices, times_that_no_clock_measures_are_not_taken_from_a_record) {
   little_world little = little_world_create(1, NULL);
   struct recorded run;

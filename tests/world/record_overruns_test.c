@@ -1,11 +1,11 @@
-/* A record of atoms that took too long: which ones did, only the clocks of the recorded run know. The replay's own
- * atoms are quick, and it comes to the same penalties, quarantines and pardons. */
+/* A record of atoms that took too long: only the clocks of the recorded run know which ones. The replay's own atoms are
+ * quick, and yet it comes to the same penalties, quarantines and pardons. */
 #include "support/burn.h"
 #include "support/recording.h"
 
 enum { AGENTS = 24, GUILTY = 5, FRAMES = 120, PARDON = 100, LIMIT_US = 50 };
 
-static bool replays; /* nothing burns */
+static bool replays; /* no atom burns in the replay */
 
 static muster_atom_result live(muster_update *update) {
   if (!replays && update->agent.index < GUILTY) burn(4 * LIMIT_US * 1000u);
@@ -32,7 +32,7 @@ static void register_it(little_world *little) {
   def.atoms = &atom;
   def.atom_count = 1;
   def.level_count = 2;
-  def.level_importance[0] = 0.0f; /* at the best level, left alone */
+  def.level_importance[0] = 0.0f; /* agents are at the best level unless they are demoted */
   def.period_ns = FRAME_NS;
   def.limit_ns = LIMIT_US * 1000u;
   def.strikes_quarantine = 3;
@@ -44,7 +44,7 @@ typedef struct penalties {
   bool quarantined[AGENTS];
 } penalties;
 
-/* What is told of them at the end. */
+/* Offences and conduct as they are told at the end. */
 struct told {
   muster_offence offences[MUSTER_OFFENCES_KEPT];
   uint32_t count;

@@ -1,5 +1,5 @@
-/* What a record is worth when it is damaged, forged, or of another world: an error that says what and where, never a
- * crash, never a replay that is wrong and says nothing. */
+/* What is done with a record that is damaged, forged, or of another world: an error tells what is wrong and where;
+ * never a crash, and never a replay that is silently wrong. */
 #include "support/forged_record.h"
 
 #include "run/intake_queues.h"
@@ -64,7 +64,7 @@ static void silence(muster_log_level level, const char *message, void *user) {
   ++*(uint32_t *)user;
 }
 
-/* A run of some frames with a bit of everything between them. */
+/* Runs some frames with a bit of everything between them. */
 static void drive(little_world *little, struct recorded *run, uint32_t frames) {
   muster_agent agents[AGENTS];
   muster_position places[AGENTS];
@@ -94,7 +94,7 @@ static void record_little(struct recorded *run, muster_clock clock) {
   little_world_destroy(&little);
 }
 
-/* One pool for all of them: a new one measures the clock first. */
+/* One pool for all worlds, since a new pool measures the clock first. */
 static muster_pool *shared_pool(void) {
   static muster_pool *pool;
   muster_pool_def def = muster_default_pool_def();
@@ -104,7 +104,7 @@ static muster_pool *shared_pool(void) {
   return pool;
 }
 
-/* How a replay of these bytes ends: MUSTER_E_STATE is its proper end. */
+/* Returns how a replay of these bytes ends; MUSTER_E_STATE is the proper end. */
 static muster_result outcome_of(const void *bytes, size_t count, muster_clock clock, bool accept_cut,
                                 uint32_t *frames) {
   muster_world_def def = world_def(clock);
@@ -167,7 +167,7 @@ Test(record_refusals, so_does_one_of_the_wall_clock) {
   check_forged(MUSTER_CLOCK_WALL);
 }
 
-/* Where the index of an observer that is added stands, as forge() counts bytes. */
+/* Returns where the index of an added observer stands, as forge() counts bytes. */
 static size_t find_added(const struct recorded *run, uint32_t index) {
   uint32_t layout;
   struct tape from;
@@ -208,7 +208,7 @@ Test(record_refusals, an_observer_gets_an_index_that_was_given_back_but_none_tha
   cr_assert_eq(outcome_of(run.bytes, run.count, MUSTER_CLOCK_VIRTUAL, false, &frames), MUSTER_E_STATE);
   cr_assert_eq(frames, 4, "%s", muster_last_error());
   unsigned char *forged = malloc(run.count);
-  size_t count = forge(&run, find_added(&run, 1), 1, forged); /* index 0, which the first one holds */
+  size_t count = forge(&run, find_added(&run, 1), 1, forged); /* index 0, at which the first observer is */
   cr_assert_eq(outcome_of(forged, count, MUSTER_CLOCK_VIRTUAL, false, &frames), MUSTER_E_INPUT);
   cr_assert_eq(frames, 1);
   cr_assert_not_null(strstr(muster_last_error(), "which cannot be"), "%s", muster_last_error());
@@ -285,7 +285,7 @@ Test(record_refusals, another_world_is_named_with_its_field) {
   recorded_forget(&run);
 }
 
-/* An update that does otherwise than it did is noticed by the hash of its frame. */
+/* An update that does something else than in the record is noticed by the hash of its frame. */
 Test(record_refusals, an_update_that_does_something_else_diverges_in_its_frame) {
   static struct recorded run;
   record_little(&run, MUSTER_CLOCK_VIRTUAL);
@@ -320,7 +320,7 @@ Test(record_refusals, a_world_that_replays_takes_no_frame_and_ignores_its_host) 
   recorded_forget(&run);
 }
 
-/* The first frames fit, one that moves too many does not. */
+/* The first frames fit into the buffer, one that moves too many agents does not. */
 Test(record_refusals, a_full_buffer_ends_the_recording_and_what_was_written_is_whole) {
   enum { WHOLE = 4, MANY = 4000 };
   static struct recorded run;

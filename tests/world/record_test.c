@@ -1,4 +1,4 @@
-/* A run on the wall clock, in which what ran when was a matter of time, is recorded and replayed: the world is the same
+/* A run on the wall clock, in which timing decides what runs when, is recorded and replayed: the world is the same
  * after every frame, on any number of workers. Its agents do all that could make it depend on threads: they move, send,
  * wake, breed and kill, their updates are cut and interrupted, and another thread wakes, moves and spawns beside them.
  */
@@ -125,7 +125,7 @@ static void register_both(muster_world *world) {
   def.message_bytes = 8;
   def.sends_max = 1;
   def.on_spawned = born;
-  def.limit_ns = 1000000000; /* slow machines have no runaways, which would not be started at the end of a frame */
+  def.limit_ns = 1000000000; /* no runaways on slow machines: their claims would not be started at the end of a frame */
   cr_assert_eq(muster_type_register(world, &def).index, 1, "%s", muster_last_error());
   def.name = "listener";
   def.atoms = many;
@@ -153,7 +153,7 @@ struct meddler {
   atomic_bool stop;
 };
 
-/* Another thread that never rests: it wakes, moves, tunes, sends and spawns while frames run. */
+/* Another thread wakes, moves, tunes, sends and spawns without pause while frames run. */
 static void *meddle(void *argument) {
   struct meddler *meddler = argument;
   muster_agent_tuning tuning = muster_default_agent_tuning();
@@ -189,7 +189,7 @@ static void populate(muster_world *world, struct meddler *meddler, muster_observ
   for (uint32_t i = 0; i < WATCHERS; i++) watchers[i] = muster_observer_add(world, &observer);
 }
 
-/* Between two frames: arrays. */
+/* Called between two frames: moves and tunes by arrays. */
 static void move_many(muster_world *world, const struct meddler *meddler, const muster_observer *watchers,
                       uint32_t frame) {
   muster_position places[LISTENERS];
@@ -204,15 +204,15 @@ static void move_many(muster_world *world, const struct meddler *meddler, const 
   muster_observers_move(world, watchers, places, WATCHERS);
 }
 
-/* On the wall clock, of a machine of unknown speed, long and short frames take turns: what the one leaves undone, or
- * cuts, the other runs. */
+/* On the wall clock the machine's speed is unknown, so long and short frames alternate: what a short frame leaves
+ * undone, or cuts, a long one runs. */
 static uint64_t budget_of(muster_clock clock, uint32_t frame, uint32_t times) {
   enum { LENGTHS = 7 };
   if (clock == MUSTER_CLOCK_VIRTUAL) return 900000u + frame % 3 * 400000;
   return times * (900000ull << frame * 3 % LENGTHS);
 }
 
-/* Frames with somebody who meddles; noted when `run` is given. */
+/* Runs frames while meddle() runs; notes them if `run` is given. */
 static void run_meddled(struct recorded *run, little_world *little, struct meddler *meddler,
                         const muster_observer *watchers, uint32_t first, uint32_t end, uint32_t times) {
   pthread_t thread;
@@ -269,7 +269,7 @@ static void replay_run(const struct recorded *run, uint32_t workers, muster_cloc
   little_world_destroy(&little);
 }
 
-/* Whether everything happened that shall be recorded. */
+/* Whether everything happened that the record must hold. */
 static bool has_all(const muster_statistics *sums, uint32_t before) {
   return sums->preempted && sums->carried && sums->woken && sums->spawned > (before ? 0 : CREATURES + LISTENERS) &&
          sums->removed && sums->messages_delivered;
@@ -319,8 +319,8 @@ static void crowd_register(little_world *little) {
   register_type(little, &def);
 }
 
-/* More are due than a frame releases, so the order in which agents hang in their wheels matters; and that follows from
- * who settled them beside whom. */
+/* More agents are due than a frame releases, so their order in the wheels matters; that order follows from which worker
+ * settled which agents beside which. */
 static void check_crowd(uint32_t workers) {
   static struct recorded run;
   little_world little = crowd_create(workers);

@@ -1,5 +1,5 @@
-/* A refusal makes no words until they are read, and what was refused can be told apart where nothing was returned. The
- * program is linked so that each snprintf() and vsnprintf() of the library comes by here. */
+/* A refusal forms no text until it is read, and refusals can be told apart where nothing was returned. The program is
+ * linked so that each snprintf() and vsnprintf() of the library passes through the wrappers here. */
 #include "support/little_world.h"
 
 #include <math.h>

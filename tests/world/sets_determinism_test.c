@@ -10,7 +10,7 @@ struct mind {
   uint32_t calls;
 };
 
-/* The agent goes, often with sets that are owed time, and another one comes. */
+/* Removes the agent, often with sets that are owed time, and spawns another one. */
 static void replace(muster_update *update) {
   muster_agent_def def = muster_default_agent_def();
   def.type = update->type;
@@ -19,7 +19,7 @@ static void replace(muster_update *update) {
   muster_update_spawn(update, &def);
 }
 
-/* Costs, results and what is told depend on the agent: all of it shows in its state. */
+/* Costs, results and the time told depend on the agent: its state shows all of them. */
 static muster_atom_result think(muster_update *update) {
   struct mind *mind = update->state;
   uint64_t random = muster_update_random(update);
@@ -94,7 +94,7 @@ static void populate(little_world *little) {
   }
 }
 
-/* Runs a frame; some of them are preceded by commands of the host. */
+/* Runs a frame, after commands of the host in some frames. */
 static muster_frame_report run_one(little_world *little, uint32_t frame) {
   muster_set_tuning tuning = muster_default_set_tuning();
   if (frame == 30) {
@@ -154,7 +154,7 @@ Test(sets_determinism, the_same_world_in_a_replay) {
   free(run.bytes);
 }
 
-/* In a record that was made up. */
+/* Such commands can only come from a forged record. */
 Test(sets_determinism, a_replay_takes_commands_for_types_and_none_for_herds_in_their_place) {
   little_world little = little_world_create(1, NULL);
   register_thinkers(&little);

@@ -1,4 +1,4 @@
-/* Types with sets: in which order they run, what becomes of one that is cut, and who is owed time. */
+/* Types with sets: in which order sets run, what becomes of a set that is cut, and which sets are owed time. */
 #include "support/set_world.h"
 
 static struct calls noted;
@@ -7,7 +7,7 @@ static void reset(void) {
   memset(&noted, 0, sizeof noted);
 }
 
-/* Runs frames until the agent has its first update; what that ran. */
+/* Runs frames until the agent has its first update. Returns what ran in it. */
 static const char *run_first(little_world *little) {
   for (int i = 0; i < 20; i++) {
     const char *text = run_and_tell(little, &noted);
@@ -52,7 +52,7 @@ Test(sets_modes, finish_ends_the_set_alone) {
   little_world_destroy(&little);
 }
 
-/* One set of eight atoms in a slice of three: what its first four updates run. */
+/* Checks what the first four updates run of one set of eight atoms in a slice of three. */
 static void check_mode(muster_mode mode, const char *const expected[4], uint64_t runs, uint64_t cuts) {
   muster_set_def set = set_of(8, mode, 50);
   muster_agent agent;
@@ -85,7 +85,7 @@ Test(sets_modes, a_sliceable_set_goes_on) {
   check_mode(MUSTER_MODE_SLICEABLE, (const char *const[]){"a0a1a2", "a3a4a5", "a6a7", "a0a1a2"}, 1, 3);
 }
 
-/* An agent with a long period, so that what runs in between is owed. */
+/* Gives the agent a long period, so that what runs before its next update is owed time. */
 static muster_type_def seldom(const muster_set_def *sets, uint32_t count, uint64_t slice_ns) {
   muster_type_def type = type_of_sets(sets, count, &noted);
   type.period_ns = type.period_max_ns = 10 * FRAME_NS;
@@ -132,7 +132,7 @@ Test(sets_modes, sets_without_time_go_on_behind_the_last_that_ran) {
   muster_set_def sets[4];
   muster_agent agent;
   for (uint32_t i = 0; i < 4; i++) sets[i] = set_of(2, MUSTER_MODE_RUN, 50);
-  muster_type_def type = seldom(sets, 4, 3 * ATOM_NS); /* two of them, as each runs whole */
+  muster_type_def type = seldom(sets, 4, 3 * ATOM_NS); /* room for two sets, as each runs whole */
   little_world little = create_sets(&type, &agent);
   cr_assert_str_eq(run_first(&little), "a0a1b0b1");
   cr_assert_str_eq(run_and_tell(&little, &noted), "c0c1d0d1");
@@ -184,7 +184,7 @@ Test(sets_modes, agents_without_a_period_are_owed_time_as_well) {
   little_world_destroy(&little);
 }
 
-/* One set whose third of four atoms is not done the first time: what the frame of that and the next one run. */
+/* One set of four atoms; the third one is not done at the first call. Checks what that frame and the next one run. */
 static void check_more(muster_mode mode, const char *first, const char *second) {
   muster_set_def set = set_of(4, mode, 50);
   muster_agent agent;
@@ -231,7 +231,7 @@ Test(sets_modes, unknown_answers_count_as_next) {
   sets[1].role = MUSTER_ROLE_ACTION;
   muster_type_def type = seldom(sets, 2, 0);
   noted.answers[0][0] = (muster_atom_result)7;
-  noted.answers[1][0] = MUSTER_ATOM_MORE; /* actions run whole */
+  noted.answers[1][0] = MUSTER_ATOM_MORE; /* refused, since actions run whole */
   little_world little = create_sets(&type, &agent);
   cr_assert_str_eq(run_first(&little), "a0a1b0b1");
   cr_assert_eq(statistics_of(&little).results_refused, 2);

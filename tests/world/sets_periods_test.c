@@ -10,7 +10,7 @@ static void reset(void) {
 
 TestSuite(sets_periods, .init = reset);
 
-/* The updates of a frame each in which the second set was active, of the first `updates` ones: '1' for those. */
+/* Returns, for each of the first `updates` updates, '1' if the second set was active in it, else '0'. */
 static const char *activity_of(const muster_set_def *set, uint32_t updates, char *text) {
   muster_set_def sets[2] = {set_of(1, MUSTER_MODE_RUN, 100), *set};
   muster_agent agent;
@@ -43,7 +43,7 @@ Test(sets_periods, what_continues_an_update_is_not_counted) {
   type.slice_ns = 5 * ATOM_NS;
   little_world little = create_sets(&type, &agent);
   while (noted.count == 0) run_frame(&little);
-  run_frames(&little, 29); /* two whole updates more, and what continues them */
+  run_frames(&little, 29); /* two further updates, and the frames that continue them */
   cr_assert_str_eq(text_of(&noted), "a0b0b1b2b3b4b5b6b7b0b1b2b3b4b5b6b7a0b0b1b2b3b4b5b6b7");
   little_world_destroy(&little);
 }
@@ -61,7 +61,7 @@ Test(sets_periods, in_simulation_time_from_the_spawn_on) {
   run_frames(&little, 40);
   uint32_t expected = 0;
   for (uint64_t due_ns = spawned_ns + set.delay_ns; due_ns <= little.now_ns; due_ns += set.period_ns) {
-    uint64_t frame_ns = (due_ns + FRAME_NS - 1) / FRAME_NS * FRAME_NS; /* the first update at or after it */
+    uint64_t frame_ns = (due_ns + FRAME_NS - 1) / FRAME_NS * FRAME_NS; /* the first update at or after due_ns */
     cr_assert_lt(expected, noted.count);
     cr_assert_eq(noted.calls[expected].now_ns, frame_ns, "run %u at %lu", expected, noted.calls[expected].now_ns);
     expected++;
@@ -85,7 +85,7 @@ Test(sets_periods, an_empty_set_is_never_active) {
 Test(sets_periods, a_set_is_there_at_its_levels) {
   muster_set_def sets[2] = {set_of(2, MUSTER_MODE_SLICEABLE, 100), set_of(1, MUSTER_MODE_RUN, 50)};
   muster_agent agent;
-  sets[0].levels = 1; /* the best alone: nobody sees the agent, so it is at the cheapest */
+  sets[0].levels = 1; /* the best level only; without an observer the agent is at the cheapest */
   sets[1].levels = 1 << 1;
   muster_type_def type = type_of_sets(sets, 2, &noted);
   type.level_count = 2;
@@ -97,8 +97,8 @@ Test(sets_periods, a_set_is_there_at_its_levels) {
   little_world_destroy(&little);
 }
 
-/* What the runs of each set were told adds up to the time that the agent lived: whatever is cut, begins anew or has no
- * time. A run that goes on is told the same as when it began. */
+/* What the runs of each set are told adds up to the time that the agent lived, even if a set is cut, begins anew or has
+ * no time. A run that goes on is told the same as when it began. */
 Test(sets_periods, no_time_is_lost_or_told_twice) {
   enum { SETS = 6, FRAMES = 3000 };
   muster_set_def sets[SETS] = {set_of(2, MUSTER_MODE_RUN, 20),         set_of(7, MUSTER_MODE_SLICEABLE, 50),
@@ -203,7 +203,7 @@ Test(sets_periods, progress_counts_in_the_priority_of_who_is_owed_time) {
   little_world_destroy(&little);
 }
 
-/* Eight atoms, one a frame, every five frames: the period passes while a run is under way. */
+/* Eight atoms, one per frame, and a period of five frames: the next period begins while a run is under way. */
 Test(sets_periods, a_run_that_takes_longer_than_its_period_keeps_its_phase) {
   muster_set_def set = set_of(8, MUSTER_MODE_SLICEABLE, 50);
   muster_agent agent;
@@ -221,7 +221,7 @@ Test(sets_periods, a_run_that_takes_longer_than_its_period_keeps_its_phase) {
   little_world_destroy(&little);
 }
 
-/* An agent without a period is cut, and goes into quarantine for its last atom. */
+/* An agent without a period is cut, and its last atom brings it into quarantine. */
 Test(sets_periods, who_is_owed_time_goes_on_after_a_pardon) {
   muster_set_def set = set_of(8, MUSTER_MODE_SLICEABLE, 50);
   muster_agent agent;

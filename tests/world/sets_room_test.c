@@ -1,4 +1,4 @@
-/* Types with sets: what an update that is not admitted leaves behind. */
+/* Types with sets: what remains of an update that is not admitted. */
 #include "support/set_world.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@ enum { GUARD_BYTES = 4096, GUARD = 0x5a, AGENTS = 8 };
 static struct calls noted;
 static uint32_t spoilt;
 
-/* Memory with a guard behind it. */
+/* Memory with guard bytes behind it. */
 static void *take(size_t bytes, size_t alignment, void *user) {
   size_t whole = (bytes + GUARD_BYTES + alignment - 1) / alignment * alignment;
   unsigned char *memory = aligned_alloc(alignment, whole);
@@ -26,13 +26,13 @@ static void give_back(void *memory, size_t bytes, void *user) {
   free(memory);
 }
 
-/* All sets but the last cost nothing, the last does not fit. */
+/* All sets but the last cost nothing; the last one does not fit. */
 static uint64_t last_is_dear(const muster_cost_query *query, void *user) {
   (void)user;
   return query->atom + 1 < MUSTER_SETS_MAX ? 0 : 100000000u;
 }
 
-/* Each is looked at several times in a frame: as one that was woken, as one that waits for long, and in its turn. */
+/* Each agent is considered several times in a frame: as woken, as waiting for long, and in its turn. */
 Test(sets_room, who_is_not_admitted_leaves_no_steps_behind) {
   muster_set_def sets[MUSTER_SETS_MAX];
   muster_world_def def = muster_default_world_def();
@@ -56,7 +56,7 @@ Test(sets_room, who_is_not_admitted_leaves_no_steps_behind) {
   cr_assert_eq(spoilt, 0, "%u bytes behind what was asked for were written", spoilt);
 }
 
-/* Each with everything that a type may have of its own. */
+/* Each type has everything that a type can have of its own. */
 Test(sets_room, as_many_types_as_there_may_be) {
   enum { TYPES = 1024 };
   muster_set_def sets[2] = {set_of(1, MUSTER_MODE_RUN, 50), set_of(1, MUSTER_MODE_RUN, 50)};

@@ -3,7 +3,7 @@
 
 static struct calls noted;
 
-/* Registers a type of one set after a change of either; the error. */
+/* Registers a type of one set after a change of either. Returns the error text. */
 static const char *refusal(void (*change)(muster_type_def *type, muster_set_def *set)) {
   muster_set_def set = set_of(2, MUSTER_MODE_SLICEABLE, 50);
   muster_type_def type = type_of_sets(&set, 1, &noted);
@@ -172,7 +172,7 @@ static uint64_t cost_of(const muster_cost_query *query, void *user) {
   return query->atom == 3 ? 2000000u : 1000u;
 }
 
-/* Atoms are known by their number in the type: those of perceptions, then of behaviours, then of actions. */
+/* Atoms are told by their number in the type: perceptions come first, then behaviours, then actions. */
 Test(sets_rules, an_atom_over_its_limit_is_named) {
   muster_set_def sets[2] = {set_of(2, MUSTER_MODE_SLICEABLE, 50), set_of(2, MUSTER_MODE_RUN, 50)};
   muster_offence offence;

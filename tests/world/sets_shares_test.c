@@ -7,7 +7,7 @@ static void reset(void) {
   memset(&noted, 0, sizeof noted);
 }
 
-/* What the first update of one agent runs. */
+/* Returns what the first update of one agent runs. */
 static const char *run_first(const muster_type_def *type) {
   muster_agent agent;
   little_world little = create_sets(type, &agent);
@@ -30,7 +30,7 @@ Test(sets_shares, what_one_does_not_use_goes_on_to_the_next) {
   muster_set_def sets[3] = {set_of(1, MUSTER_MODE_SLICEABLE, 50), set_of(8, MUSTER_MODE_SLICEABLE, 50),
                             set_of(8, MUSTER_MODE_SLICEABLE, 50)};
   muster_type_def type = type_of_sets(sets, 3, &noted);
-  type.slice_ns = 11 * ATOM_NS; /* one for the first, of the ten that are left five for each */
+  type.slice_ns = 11 * ATOM_NS; /* one atom for the first set; five of the ten that are left for each of the others */
   cr_assert_str_eq(run_first(&type), "a0b0b1b2b3b4c0c1c2c3c4");
 }
 
@@ -72,8 +72,8 @@ static muster_atom_result count_call(muster_update *update) {
 
 enum { LONG_SET = 1000 };
 
-/* Two types of one agent each, whose updates could fill a frame several times over; the calls of the first and of the
- * second in one frame. */
+/* Runs two types of one agent each; an update of either could fill a frame several times over. ran[] is the number of
+ * calls of each type in one frame. */
 static void run_two(uint32_t first, uint32_t second, uint64_t slice_ns, uint32_t ran[2]) {
   static muster_atom atoms[LONG_SET];
   static struct tally tally;

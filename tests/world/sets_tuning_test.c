@@ -34,7 +34,8 @@ Test(sets_tuning, a_new_priority_is_a_new_order) {
   little_world_destroy(&little);
 }
 
-/* One set of eight atoms in a slice of three that is cut in `before`, and then tuned; what the next frame runs. */
+/* One set of eight atoms in a slice of three is cut in `before`, then tuned to `after`. Returns what the next frame
+ * runs. */
 static const char *change_mode(muster_mode before, muster_mode after) {
   muster_set_def set = set_of(8, before, 50);
   muster_agent agent;
@@ -58,7 +59,7 @@ Test(sets_tuning, who_was_cut_goes_on_by_its_new_mode) {
   cr_assert_str_eq(change_mode(MUSTER_MODE_SUSPENDABLE, MUSTER_MODE_SLICEABLE), "a0a1a2");
 }
 
-/* Updates in which the only set is active, '1' for those: four before the change and eight after it. */
+/* Returns, for each update, '1' if the only set was active in it: four updates before the change and eight after it. */
 static const char *change_period(const muster_set_def *given, const muster_set_tuning *tuning, char text[13]) {
   muster_set_def sets[2] = {set_of(1, MUSTER_MODE_RUN, 100), *given};
   muster_agent agent;
@@ -98,7 +99,7 @@ Test(sets_tuning, periods_change) {
   cr_assert(first && first < text + 8 && first[3] == '1', "%s: its phase stands", text);
 }
 
-/* Two types whose sets never end: how many atoms each ran in a frame after its priority changed. */
+/* Two types have sets that never end; counts how many atoms of each ran after the priority of one was changed. */
 Test(sets_tuning, types_are_prioritised) {
   muster_set_def set = set_of(8, MUSTER_MODE_RUN, 50);
   muster_type types[2];
@@ -117,7 +118,7 @@ Test(sets_tuning, types_are_prioritised) {
   run_frames(&little, 10);
   for (uint32_t frame = 0; frame < 20; frame++) {
     noted.count = 0;
-    run_frame_with(&little, 1600000u); /* 160 atoms for 40 agents */
+    run_frame_with(&little, 1600000u); /* room for 160 atoms of 40 agents */
     for (uint32_t i = 0; i < noted.count; i++) ran[noted.calls[i].agent / 20]++;
   }
   cr_assert_gt(ran[0], 2 * ran[1], "%u and %u", ran[0], ran[1]);
@@ -125,7 +126,8 @@ Test(sets_tuning, types_are_prioritised) {
   little_world_destroy(&little);
 }
 
-/* A set that counts updates again after it had a period in ns: who comes later knows nothing of that. */
+/* A set counts updates again after it had a period in ns for a while. An agent that is spawned later must begin with
+ * the set's delay. */
 Test(sets_tuning, who_is_spawned_after_a_change_keeps_its_delays) {
   muster_set_def set = set_of(1, MUSTER_MODE_RUN, 50);
   muster_agent agent;

@@ -1,4 +1,4 @@
-/* Types with sets on the wall clock: where one worker yields to what is more urgent, and what it goes on with. */
+/* Types with sets on the wall clock: where a worker yields to what is more urgent, and what it goes on with. */
 #include "support/set_world.h"
 
 #include <time.h>
@@ -13,16 +13,16 @@ static uint64_t real_ns(void) {
 }
 
 static uint32_t asked;
-static uint64_t urgent_until_ns; /* what is urgent takes until then */
+static uint64_t urgent_until_ns; /* an urgent job takes until then */
 
-/* A call of nobody, in between. */
+/* Notes a call that belongs to no set, between the atoms. */
 static void be_urgent(void *argument, uint32_t worker) {
   (void)argument, (void)worker;
   noted.calls[noted.count++] = (struct call){.set = (uint32_t)'!' - 'a', .atom = (uint32_t)'!' - '0'};
   while (real_ns() < urgent_until_ns) continue;
 }
 
-/* The first time; the next time the atom is done. */
+/* Submits an urgent job in the first call; in the second call the atom is done. */
 static void ask_in_atom_2_of_the_first_set(muster_update *update, uint32_t atom) {
   if (update->set != 0 || atom != 2) return;
   if (asked++ == 0)
@@ -31,8 +31,8 @@ static void ask_in_atom_2_of_the_first_set(muster_update *update, uint32_t atom)
     noted.answers[0][2] = MUSTER_ATOM_NEXT;
 }
 
-/* What the first update runs when an urgent job comes in the third atom of its first set. The slice is long: only
- * urgency can stop anything. */
+/* Returns what the first update runs when an urgent job comes in the third atom of its first set. The slice is long, so
+ * only urgency can stop anything. */
 static const char *run_called_away(muster_mode mode, muster_atom_result answer, bool *owed) {
   muster_set_def sets[2] = {set_of(4, mode, 60), set_of(1, MUSTER_MODE_RUN, 50)};
   muster_world_def def = muster_default_world_def();
@@ -54,14 +54,14 @@ static const char *run_called_away(muster_mode mode, muster_atom_result answer, 
   return text_of(&noted);
 }
 
-/* No atom takes less than ten times the slice. */
+/* Each atom takes at least ten times the slice. */
 static void take_long(muster_update *update, uint32_t atom) {
   uint64_t end_ns = real_ns() + 10000u;
   (void)update, (void)atom;
   while (real_ns() < end_ns) continue;
 }
 
-/* What the frames run in which an agent has sets of three atoms whose slice is used up by each atom. */
+/* An agent has sets of three atoms, and each atom uses up the slice. Checks what each frame runs. */
 Test(sets_urgency, a_slice_that_is_used_up_cuts_on_the_wall_clock) {
   static const char *const expected[] = {"a0", "b0b1b2", "c0", "a1", "c0", "a2", "c0", "c0"};
   muster_set_def sets[3] = {set_of(3, MUSTER_MODE_SLICEABLE, 60), set_of(3, MUSTER_MODE_RUN, 50),
@@ -100,14 +100,15 @@ Test(sets_urgency, a_run_set_gives_way_when_it_is_done) {
   cr_assert_not(owed);
 }
 
-/* An atom that yields to urgency is called again in the same frame, as long as there is time. */
+/* An atom that yields to an urgent job is called again in the same frame while there is time. */
 Test(sets_urgency, who_yields_to_urgency_is_not_cut) {
   bool owed;
   cr_assert_str_eq(run_called_away(MUSTER_MODE_SLICEABLE, MUSTER_ATOM_MORE, &owed), "a0a1a2!!a2a3b0");
   cr_assert_not(owed);
 }
 
-/* What the frame after that runs when what is urgent outlasts the frame: nobody is left to go on with the update. */
+/* Returns what the next frame runs after an urgent job outlasted its frame, so that no worker was left for the update.
+ */
 static const char *run_into_the_end(muster_mode mode) {
   enum { BUDGET_NS = 200000000 };
   muster_set_def sets[2] = {set_of(4, mode, 60), set_of(1, MUSTER_MODE_RUN, 50)};

@@ -1,15 +1,15 @@
-/* Types with sets on the wall clock, with workers that are called away between atoms. Nothing here depends on how long
- * anything takes: what is checked holds of every schedule. */
+/* Types with sets on the wall clock, with workers that are called away between atoms. What is checked holds for every
+ * schedule, and does not depend on how long anything takes. */
 #include "support/little_world.h"
 
 enum { AGENTS = 400, SETS = 4, ATOMS = 8, FRAMES = 60 };
 
-/* What an agent knows of its own sets; only its own worker writes it. */
+/* What an agent knows of its own sets; written only by the worker that runs it. */
 struct mind {
   uint64_t told_ns[SETS]; /* of completed runs */
   uint64_t began_ns[SETS];
   uint32_t next[SETS]; /* the atom that must come next, when the set is sliceable */
-  uint32_t broken;     /* rules */
+  uint32_t broken;     /* number of rules that were broken */
   uint32_t runs[SETS];
   uint64_t spawned_ns;
 };
@@ -32,7 +32,7 @@ static muster_atom_result think(muster_update *update, uint32_t atom) {
   uint32_t set = update->set;
   uint64_t random = muster_update_random(update);
   spin((uint32_t)(random >> 40) % 3000);
-  if (set == 1 && mind->next[set] != atom) mind->broken++; /* sliceable: nothing is left out, nothing run twice */
+  if (set == 1 && mind->next[set] != atom) mind->broken++; /* sliceable: no atom is left out or run twice */
   if (set != 1 && atom != 0 && mind->next[set] != atom) mind->broken++;
   if (atom == 0) mind->began_ns[set] = update->now_ns;
   if (mind->began_ns[set] != update->now_ns) mind->broken++;
@@ -91,7 +91,8 @@ static void register_thinkers(little_world *little, uint64_t slice_ns) {
   register_type(little, &type);
 }
 
-/* Frames whose atoms ask for urgent jobs and wake each other; every agent is as it should be after each of them. */
+/* Runs frames with atoms that submit urgent jobs and wake agents. After each frame the state of every agent must be
+ * right. */
 static void run_world(uint64_t slice_ns, uint64_t budget_ns) {
   muster_world_def def = muster_default_world_def();
   little_world little = little_world_create(4, &def);

@@ -13,7 +13,7 @@ static uint64_t wall_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Takes so long at least, however busy the machine is. */
+/* Takes at least THOUGHT_NS, however busy the machine is. */
 static muster_atom_result think(muster_update *update) {
   uint64_t begin_ns = wall_ns();
   (void)update;
@@ -24,7 +24,7 @@ static muster_atom_result think(muster_update *update) {
 
 enum { FRAMES = 40, RARE = FRAMES / 4 /* a prediction may err on a busy machine */ };
 
-/* In how many frames more than `most` atoms ran, of updates of 16 in equal sets. */
+/* Returns in how many frames more than `most` atoms ran. An update has 16 atoms in `sets_each` equal sets. */
 static uint32_t frames_above(uint32_t most, uint32_t sets_each, uint64_t budget_ns) {
   muster_atom atoms[16];
   muster_set_def sets[2];
@@ -55,12 +55,12 @@ static uint32_t frames_above(uint32_t most, uint32_t sets_each, uint64_t budget_
   return above;
 }
 
-/* There is room for 30 atoms: not for a second update. */
+/* A frame has room for 30 atoms: not for a second update of 16. */
 Test(sets_whole, an_update_that_cannot_be_cut_is_not_begun) {
   cr_assert_leq(frames_above(16, 1, 30 * THOUGHT_NS), RARE);
 }
 
-/* And for 13: not for the second set. */
+/* A frame has room for 13 atoms: not for the second set of 8. */
 Test(sets_whole, nor_a_set) {
   cr_assert_leq(frames_above(8, 2, 13 * THOUGHT_NS), RARE);
 }

@@ -1,16 +1,17 @@
-/* Capability levels under pressure: who gives way first, nobody flaps, and state survives. */
+/* Capability levels under pressure: the least important agents give way first, no agent flaps between levels, and state
+ * survives. */
 #include "support/little_world.h"
 
 enum { CROWD = 500, LEVELS = 3 };
 
 struct life {
   uint64_t elapsed_ns;
-  uint32_t changes; /* of level */
+  uint32_t changes; /* changes of level */
   uint32_t level, runs;
 };
 
 static const uint32_t costs_ns[MUSTER_LEVELS] = {100000, 30000, 10000, 1};
-static uint32_t load; /* the model costs so many hundredths; one world at a time */
+static uint32_t load; /* percent of costs_ns that the model charges; shared, so one world at a time */
 
 static muster_atom_result live(muster_update *update) {
   struct life *life = update->state;
@@ -36,7 +37,7 @@ static little_world create(float level_pressure) {
   muster_type_def type = type_with(&atom, 1);
   type.state_bytes = sizeof(struct life);
   type.level_count = LEVELS;
-  type.level_importance[0] = type.level_importance[1] = 0.0f; /* by importance, all are at 0 */
+  type.level_importance[0] = type.level_importance[1] = 0.0f; /* by importance every agent is at level 0 */
   type.model_cost_ns = cost_of;
   type.limit_ns = 1000000000u;
   type.period_ns = 10 * FRAME_NS;
@@ -59,7 +60,7 @@ static const struct life *life_of(const little_world *little, muster_agent agent
   return info_of(little, agent).state;
 }
 
-/* 500 agents at 100 us every 10 frames are 5 ms a frame: all of the budget. Three times as much is not. */
+/* 500 agents at 100 us every 10 frames are 5 ms a frame: the whole budget. Six times as much does not fit. */
 Test(shedding, lowers_the_least_important_first_and_the_top_tenth_last) {
   little_world little = create(0.5f);
   muster_agent agents[CROWD];
@@ -77,7 +78,7 @@ Test(shedding, lowers_the_least_important_first_and_the_top_tenth_last) {
   muster_explanation_print(&why, words, sizeof words);
   cr_assert_not_null(strstr(words, "for the pressure"), "%s", words);
   uint32_t before = LEVELS * 25;
-  for (uint32_t i = 0; i + 25 <= CROWD; i += 25) { /* means of neighbours never rise again */
+  for (uint32_t i = 0; i + 25 <= CROWD; i += 25) { /* groups of 25: none is at lower levels than one before it */
     uint32_t sum = 0;
     for (uint32_t k = 0; k < 25; k++) sum += info_of(&little, agents[i + k]).level;
     if (i) cr_assert_leq(sum, before + 3, "agents from %u on are lower than those before", i);
@@ -105,7 +106,7 @@ Test(shedding, is_off_without_a_pressure_to_begin_at) {
   little_world_destroy(&little);
 }
 
-/* Under a steady load the levels come to rest, also where all are alike. */
+/* Under a steady load the levels come to rest, even if all agents are alike. */
 static void come_to_rest(bool alike) {
   little_world little = create(0.5f);
   muster_agent agents[CROWD];
@@ -135,8 +136,8 @@ static uint64_t huge_cost(const muster_cost_query *query, void *user) {
   return query->level ? 6000000 : 627000000;
 }
 
-/* One agent that is too much load, and next to none a level down: no depth fits. Each attempt to come up waits for
- * twice as long as the one before. */
+/* One agent is too much load, and nearly none a level lower: no depth fits. Each attempt to come up waits for twice as
+ * long as the one before. */
 Test(shedding, tries_ever_less_often_where_no_depth_fits) {
   static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 100000};
   enum { GIANTS = 1, FRAMES = 6000 };
@@ -193,7 +194,7 @@ Test(shedding, ends_with_the_load_and_state_survives) {
   little_world_destroy(&little);
 }
 
-/* The designer's exempt are not lowered; they stand at the end of the order of giving way. */
+/* Exempt agents are not lowered: they stand at the end of the order of giving way. */
 Test(shedding, spares_the_exempt) {
   little_world little = create(0.5f);
   muster_agent agents[CROWD], exempt[10];
@@ -211,7 +212,7 @@ Test(shedding, spares_the_exempt) {
   little_world_destroy(&little);
 }
 
-/* It can be turned on and off while the world runs, and follows removals. */
+/* Easing can be turned on and off while the world runs, and follows removals. */
 Test(shedding, is_turned_while_the_world_runs) {
   little_world little = create(0.0f);
   muster_agent agents[CROWD];

@@ -1,5 +1,5 @@
-/* Every struct that begins with its size, through the call that takes it: which sizes are refused, what of a longer one
- * is looked at or written, and that a call which returns no result leaves it in muster_last_result(). */
+/* Every struct that begins with its size, through the call that takes it: which sizes are refused, which part of a
+ * longer struct is read or written, and that a call which returns no result leaves it in muster_last_result(). */
 #include "base/sized.h"
 #include "support/recording.h"
 
@@ -9,8 +9,8 @@
 
 enum { TAIL_BYTES = 64, BYTES_MAX = 4096 };
 
-/* What calls need: a world with an agent, an observer, a herd and a type with a set; a new one; a planner's; and the
- * bytes of a record and a snapshot of a new world. */
+/* What the calls need: a world with an agent, an observer, a herd and a type with a set; a new world; a planner's
+ * world; and the bytes of a record and a snapshot of a new world. */
 struct scene {
   little_world little;
   muster_world *fresh, *planned;
@@ -99,10 +99,10 @@ static muster_result viewed(const struct scene *scene, const muster_view *view) 
   return made(muster_agents_view(scene->little.world, view, sights, 8, &cursor) == 1);
 }
 
-/* Of one struct: how it is set, and the call that takes it. */
+/* A struct: how it is set, and the call that takes it. */
 struct entry {
   const sized *kind;
-  bool is_read; /* by the library: a definition */
+  bool is_read; /* the library reads it: a definition */
   void (*prepare)(struct scene *scene, void *given);
   muster_result (*call)(struct scene *scene, void *given);
 };
@@ -175,7 +175,7 @@ static void prepare_pool_statistics(struct scene *scene, void *given) {
 #define WRITTEN(name)                                                                                                  \
   { SIZED(name), false, prepare_##name, call_##name }
 
-/* Hands every entry over in a scene of its own, with a struct that is set and followed by zeros. */
+/* Passes each entry to `expect`, in a scene of its own, with a struct that is set and followed by zeros. */
 static void each(void (*expect)(struct scene *scene, const struct entry *entry, void *given)) {
   const struct entry entries[] = {READ(world_def),
                                   READ(pool_def),

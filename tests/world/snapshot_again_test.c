@@ -1,9 +1,8 @@
-/* A world that was loaded saves the very bytes that it was loaded from: nothing that is kept is lost, or comes back as
- * something else. */
+/* A world that was loaded saves the same bytes that it was loaded from: no value that is kept gets lost or changes. */
 #include "support/busy_worlds.h"
 #include "support/snapshots.h"
 
-/* What is not there but for an incident: cuts, far times, marks that a host sets. */
+/* Adds what a busy world does not have by itself: wakes far ahead and values that a host tunes. */
 static void ask_for_more(const little_world *little, uint32_t frame) {
   muster_agent_tuning tuning = muster_default_agent_tuning();
   muster_agent one = busy_choose(little, frame, 4);

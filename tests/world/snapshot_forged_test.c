@@ -1,4 +1,4 @@
-/* Snapshots whose checksums are right and in which one value is what none can be: refused, and it is said which. */
+/* Snapshots with correct checksums and one impossible value: they are refused, and the error names the value. */
 #include "plan/shedding.h"
 #include "support/busy_worlds.h"
 #include "support/snapshot_parts.h"
@@ -18,7 +18,7 @@ enum {
   FRAMES = 30
 };
 
-static const float near_m = 12.5f, far_m = 345.25f; /* of the one observer: no other value is like these */
+static const float near_m = 12.5f, far_m = 345.25f; /* of the only observer; no other value equals these */
 static const muster_position stands = {123.0625, -77.3125, 5.5};
 
 static little_world new_world(void) {
@@ -39,7 +39,7 @@ static saved_world save_observed(void) {
   return saved;
 }
 
-/* The place number `which` in the section at which these bytes stand. */
+/* Returns occurrence number `which` of these bytes in the section, counted from 0; NULL if there are not so many. */
 static unsigned char *find(const struct parts *parts, uint32_t section, const void *bytes, size_t count,
                            uint32_t which) {
   for (size_t at = parts->begin[section]; at + count <= parts->begin[section + 1]; at++)
@@ -60,7 +60,7 @@ static muster_result load_parts(const struct parts *parts) {
   return result;
 }
 
-/* With the bytes at a place replaced. */
+/* Loads with the bytes at a place replaced: refused with `why`, or accepted if `why` is NULL. */
 static void expect_forged(const struct parts *parts, unsigned char *place, const void *bytes, size_t count,
                           const char *why) {
   unsigned char kept[64];
@@ -88,7 +88,8 @@ static void expect_place(const struct parts *parts, uint32_t which, muster_posit
   expect_forged(parts, place, &at, sizeof at, why);
 }
 
-/* Behind what is known of all observers it stands twice: as the world sees it, and as it is filed to be found. */
+/* After the values of all observers together, each observer stands twice: as the world sees it, and as it is filed to
+ * be found. */
 Test(snapshot_forged, observers_that_see_as_none_can) {
   static const char why[] = "observer 0 is what none can be";
   saved_world saved = save_observed();
@@ -121,7 +122,8 @@ Test(snapshot_forged, observers_that_stand_where_none_can) {
   free(saved.bytes);
 }
 
-/* Its section begins with what is known of all: typical and linked reach, shortest, near and far, ..., the buckets. */
+/* The section of observers begins with values of all of them: typical and linked reach, shortest, near and far, ...,
+ * the buckets. */
 Test(snapshot_forged, reaches_that_do_not_fit_each_other) {
   static const char why[] = "observers that see as none can";
   saved_world saved = save_observed();
@@ -167,7 +169,7 @@ Test(snapshot_forged, frames_and_times_that_no_world_comes_to) {
   free(saved.bytes);
 }
 
-/* Its section ends with two answers: whether levels that give way relapsed, and whether somebody gives way. */
+/* The section of scores ends with two flags: whether easing of levels relapsed, and whether any agent is eased. */
 Test(snapshot_forged, answers_that_are_neither_yes_nor_no) {
   static const char why[] = "levels that give way as none can";
   saved_world saved = save_observed();
@@ -179,7 +181,7 @@ Test(snapshot_forged, answers_that_are_neither_yes_nor_no) {
   free(saved.bytes);
 }
 
-/* Before those answers stands how far levels give way, and from which pressure on. */
+/* Before these flags stand how far levels are eased, and from which pressure on. */
 Test(snapshot_forged, levels_that_give_way_as_none_can) {
   static const char why[] = "levels that give way as none can";
   static const struct {
@@ -200,7 +202,7 @@ Test(snapshot_forged, levels_that_give_way_as_none_can) {
   free(saved.bytes);
 }
 
-/* A list of waiting agents begins with its number; a number that is no more than a sign ends them all. */
+/* A list of waiting agents begins with its number; UINT32_MAX instead of a number ends all lists. */
 Test(snapshot_forged, agents_in_wheels_that_there_are_not) {
   saved_world saved = save_observed();
   struct parts parts = take_apart(&saved);
@@ -211,7 +213,7 @@ Test(snapshot_forged, agents_in_wheels_that_there_are_not) {
   expect_forged(&parts, parts.bytes + parts.begin[SECTION_WHEELS], &beyond, sizeof beyond, "is none of the wheels");
   little_world little = new_world();
   cr_assert_eq(load_world(little.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
-  list = little.world->queues->classes.count * WHEEL_LISTS * WHEEL_SLOTS; /* the first behind the last */
+  list = little.world->queues->classes.count * WHEEL_LISTS * WHEEL_SLOTS; /* the first number beyond the last list */
   little_world_destroy(&little);
   expect_forged(&parts, parts.bytes + parts.begin[SECTION_WHEELS], &list, sizeof list, "is none of the wheels");
   free(parts.bytes);
@@ -256,7 +258,7 @@ Test(snapshot_forged, costs_of_actions_that_were_never_measured) {
   free(saved.bytes);
 }
 
-/* A beat that is behind the present one's end by more than half of a beat is another one. */
+/* A pace differs from its beat by at most half a beat: beyond that it would belong to another beat. */
 Test(snapshot_forged, paces_that_are_behind_by_more_than_half_a_beat) {
   static const double late[] = {-0.51, -0.5, 0.0, 0.5, 0.51};
   little_world little = busy_world(planned_kind(), 1);

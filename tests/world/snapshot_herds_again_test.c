@@ -1,4 +1,4 @@
-/* A world with herds that was loaded saves the very bytes that it was loaded from. */
+/* A world with herds that was loaded saves the same bytes that it was loaded from. */
 #include "support/herd_busy.h"
 #include "support/snapshots.h"
 

@@ -1,10 +1,11 @@
-/* Snapshots of worlds with herds that are damaged, or of other herds: refused with the reason, and the world is new. */
+/* Snapshots of worlds with herds that are damaged, or of other herds: they are refused with the reason, and the world
+ * is as new. */
 #include "support/herd_busy.h"
 #include "support/snapshot_parts.h"
 #include "world/world.h"
 #include "world/world_herds.h"
 
-enum { UNFOLDED = 40, HERDS = 16 /* and behind it the changes that wait */ };
+enum { UNFOLDED = 40, HERDS = 16 /* the section of herds; the changes that wait follow it */ };
 
 static saved_world save_busy(uint32_t frames) {
   herd_busy busy = herd_busy_driven(frames, UNFOLDED);
@@ -21,7 +22,7 @@ static void expect_refused(muster_world *world, const void *bytes, size_t count,
   cr_assert_eq(muster_herd_next(world, (muster_herd){0, 0}).generation, 0, "%s", why);
 }
 
-/* A world that refused is a new one: it takes what is whole, and goes on. */
+/* A world that refused a snapshot is still a new one: it loads the whole snapshot, and goes on. */
 static void expect_loaded(herd_busy *busy, const saved_world *saved) {
   cr_assert_eq(load_world(busy->little.world, saved->bytes, saved->count), MUSTER_OK, "%s", muster_last_error());
   cr_assert_eq(muster_world_hash(busy->little.world), look_at(saved).hash);
@@ -60,10 +61,9 @@ Test(snapshot_herds_refusals, two_thousand_flips_of_a_bit) {
   free(saved.bytes);
 }
 
-/* ------------------------------------------------------------------------------------------ with checksums made right
- */
+/* ----------------------------------------------------------------------------------------- with correct checksums */
 
-/* Writes something into the sections of herds; at times a small number, at times one that is none. */
+/* Changes the sections of herds: writes a special value of a random width, or flips one bit. */
 static void mutate(const struct parts *parts, uint64_t *random) {
   static const uint64_t values[] = {0, 1, 2, 7, 16, 1024, 65535, 0xfffffffe, UINT32_MAX, UINT64_MAX, 0x7f800000};
   size_t length = parts->begin[SECTIONS + 1] - parts->begin[HERDS], width = (size_t)1 << next_random(random) % 4;
@@ -76,7 +76,7 @@ static void mutate(const struct parts *parts, uint64_t *random) {
     *place ^= (unsigned char)(1u << (drawn >> 8) % 8);
 }
 
-/* Each is refused, or the world goes on with it. */
+/* Each changed snapshot is refused, or the world goes on with it. */
 Test(snapshot_herds_refusals, what_was_changed_and_sealed_again) {
   enum { MUTATIONS = 2000 };
   saved_world saved = save_busy(50);
@@ -142,7 +142,7 @@ Test(snapshot_herds_refusals, herd_types_that_differ) {
   def.retains = false;
   def.unfolded_max = 1;
   expect_differs(&saved, &def, "there is room for 1");
-  def.unfolded_max = 20; /* another size is no reason, nor how often one looks */
+  def.unfolded_max = 20; /* another size that suffices is accepted, and so is another look_ns */
   def.herds_max = 3;
   expect_differs(&saved, &def, "there is room for 3");
   def.herds_max = 5000;
@@ -155,7 +155,7 @@ Test(snapshot_herds_refusals, herd_types_that_differ) {
   free(saved.bytes);
 }
 
-/* Where herds are, and how many members they have, stands block by block as columns. */
+/* Positions of herds and numbers of their members stand block by block, as columns. */
 Test(snapshot_herds_refusals, folded_herds_that_are_where_none_can_be_or_too_many) {
   herd_busy busy = herd_busy_driven(50, UNFOLDED);
   const struct herd_type *type = &busy.little.world->herds->table.types[0];
@@ -189,7 +189,8 @@ Test(snapshot_herds_refusals, folded_herds_that_are_where_none_can_be_or_too_man
   free(saved.bytes);
 }
 
-/* How many partitions have herds, and for each its number and the block that its next herd is put into. */
+/* The section holds how many partitions have herds, and for each its number and the block into which its next herd is
+ * put. */
 Test(snapshot_herds_refusals, herds_of_partitions_that_there_are_not) {
   herd_busy busy = herd_busy_driven(50, UNFOLDED);
   const uint32_t is[] = {1, 0, busy.little.world->herds->table.types[0].open[0]};

@@ -1,8 +1,8 @@
-/* A world with herds that was saved and loaded goes on bit for bit like the one that was not. */
+/* A world with herds that was saved and loaded goes on bit for bit like the world that was not. */
 #include "support/herd_busy.h"
 #include "support/snapshots.h"
 
-/* What worlds were seen to hold when they were saved. */
+/* What worlds held when they were saved. */
 struct seen {
   uint32_t unfolded, folded, waiting, named, gone;
 };
@@ -108,7 +108,7 @@ Test(snapshot_herds, go_on_after_they_were_loaded_twice) {
   free(again.bytes);
 }
 
-/* Places of herds that are gone are taken again, and ids are those that would have been. */
+/* Places of herds that were removed are taken again, and the ids are the same as without the snapshot. */
 Test(snapshot_herds, homes_that_are_free) {
   static muster_herd_def defs[MUSTER_HERD_BLOCK];
   muster_herd_type_def def = muster_default_herd_type_def();

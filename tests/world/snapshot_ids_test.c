@@ -1,4 +1,4 @@
-/* What hosts see of a world that was loaded: ids, states, user pointers; and on the wall clock. */
+/* What hosts see of a world that was loaded: ids, states and user pointers; also on the wall clock. */
 #include "support/snapshots.h"
 
 static muster_atom_result count_up(muster_update *update) {
@@ -48,7 +48,7 @@ Test(snapshot_ids, stay_and_go_on) {
   free(saved.bytes);
 }
 
-/* Where a snapshot goes to, and whose pointers are named. */
+/* Where a snapshot is written, and the things to which the agents' user pointers point. */
 struct named {
   saved_world saved;
   int things[4];
@@ -107,11 +107,11 @@ Test(snapshot_ids, user_pointers_are_the_hosts_to_name_and_to_find) {
   free(named.saved.bytes);
 }
 
-/* On the wall clock nothing is repeated exactly, and nothing is lost either. */
+/* On the wall clock a run does not repeat exactly, but no agent is lost. */
 Test(snapshot_ids, a_world_on_the_wall_clock_goes_on) {
   little_world little = counting_world(MUSTER_CLOCK_WALL, 2), loaded = counting_world(MUSTER_CLOCK_WALL, 3);
   for (int i = 0; i < 2000; i++) spawn_at(&little, i);
-  for (int i = 0; i < 40; i++) run_frame_with(&little, 100000u); /* too little for all of them */
+  for (int i = 0; i < 40; i++) run_frame_with(&little, 100000u); /* too little time for all agents */
   cr_assert_eq(muster_world_settle(little.world), MUSTER_OK);
   saved_world saved = save_world(little.world);
   cr_assert_eq(load_world(loaded.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());

@@ -1,9 +1,9 @@
-/* What cannot be saved, and what is not loaded: refused with the reason, and nothing of the world is changed. */
+/* What cannot be saved, and what is not loaded: it is refused with the reason, and the world does not change. */
 #include "support/busy_worlds.h"
 #include "support/papers_rules.h"
 #include "support/snapshots.h"
 
-/* A small one with a bit of everything. */
+/* Saves a small world with a bit of everything. */
 static saved_world save_small(uint32_t frames) {
   const busy_kind *kind = &busy_kinds[1];
   little_world little = busy_world(kind, 1);
@@ -25,7 +25,7 @@ static void expect_refused(little_world *little, const void *bytes, size_t count
   cr_assert(muster_agent_is_null(muster_agent_next(little->world, (muster_agent){0, 0})));
 }
 
-/* The world that refused goes on as a new one: it still takes the whole snapshot. */
+/* A world that refused a snapshot goes on as a new one: it still loads the whole snapshot. */
 static void expect_loaded(little_world *little, const saved_world *saved) {
   cr_assert_eq(load_world(little->world, saved->bytes, saved->count), MUSTER_OK, "%s", muster_last_error());
   cr_assert_eq(muster_world_hash(little->world), look_at(saved).hash);
@@ -37,7 +37,7 @@ Test(snapshot_refusals, every_truncation) {
   saved_world saved = save_small(20);
   little_world little = busy_world(&busy_kinds[1], 1);
   for (size_t count = 0; count < saved.count; count++) {
-    unsigned char *cut = malloc(count + 1); /* so that a sanitizer sees what is read behind the end */
+    unsigned char *cut = malloc(count + 1); /* a copy of its own, so that a sanitizer sees reads beyond it */
     memcpy(cut, saved.bytes, count);
     expect_refused(&little, cut, count, "cut");
     free(cut);
@@ -81,7 +81,7 @@ Test(snapshot_refusals, what_comes_behind_the_end) {
   free(saved.bytes);
 }
 
-/* A world of another definition says what differs. */
+/* Expects that a world of another definition is told what differs. */
 static void expect_differs(const saved_world *saved, const muster_world_def *def, const char *what) {
   little_world little = little_world_create(1, def);
   expect_refused(&little, saved->bytes, saved->count, what);
@@ -141,7 +141,7 @@ Test(snapshot_refusals, types_that_differ_and_worlds_that_are_too_small) {
   expect_refused(&other, saved.bytes, saved.count, "room");
   cr_assert_not_null(strstr(muster_last_error(), "there is room for 99"), "%s", muster_last_error());
   little_world_destroy(&other);
-  def.agents_max = 200; /* another size is no reason */
+  def.agents_max = 200; /* another size that suffices is accepted */
   other = idle_world(&def, "hen", 8);
   expect_loaded(&other, &saved);
   little_world_destroy(&other);
@@ -155,7 +155,7 @@ static little_world ruled_world(const muster_type_def *type) {
   return little;
 }
 
-/* Another step of types with bounded steps. */
+/* Expects that another step is named, for a type with bounded steps. */
 static void expect_step_named(muster_type_def type) {
   type.elapsed = MUSTER_ELAPSED_STEPS;
   type.step_ns = FRAME_NS;
@@ -172,7 +172,7 @@ static void expect_step_named(muster_type_def type) {
   free(saved.bytes);
 }
 
-/* What a type is given, and an agent of it could not do without: each is compared and named. */
+/* Each rule of a type without which its agents could not go on is compared and named. */
 Test(snapshot_refusals, types_whose_rules_differ) {
   muster_type_def type = muster_default_type_def();
   type.name = "hen";

@@ -1,12 +1,13 @@
-/* What a snapshot says of one agent fits what it says of lists, of times and of counts; and what waits for an agent
- * that is not active yet is saved, too. */
+/* What a snapshot says of one agent must fit its lists, times and counts; and what waits for an agent that is not
+ * active yet is saved, too. */
 #include "support/busy_worlds.h"
 #include "support/snapshot_parts.h"
 #include "world/world_sound.h"
 
 enum { SECTION_AGENTS = 5, FRAMES = 40 };
 
-/* Where the row of the first agent stands in its section: behind the number of agents, its index and two more. */
+/* Offset of the first agent's row in its section: it follows the number of agents, the agent's index and two more
+ * values. */
 enum { FIRST_ROW = 4 + 4 + 2 + 2 };
 
 static const busy_kind *const kind = &busy_kinds[1];
@@ -32,7 +33,7 @@ static void expect_loaded(const struct parts *parts, const char *why) {
   free(saved.bytes);
 }
 
-/* With the first agent's row changed. */
+/* Loads with the first agent's row changed. */
 static void expect_row(const struct parts *parts, const agent_row *row, const char *why) {
   agent_row kept;
   unsigned char *place = parts->bytes + parts->begin[SECTION_AGENTS] + FIRST_ROW;
@@ -73,7 +74,7 @@ Test(snapshot_status, a_row_that_no_agent_of_its_status_has_is_refused) {
   free(parts.bytes);
 }
 
-/* More agents than an intake takes: the last of them is asked to run at a time while it is not active. */
+/* More agents than an intake takes: the last of them is asked to run at a time while it is not active yet. */
 Test(snapshot_status, a_time_that_an_agent_waits_for_before_it_is_active_is_kept) {
   static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 100};
   little_world worlds[2];

@@ -1,4 +1,4 @@
-/* A world that was saved and loaded goes on bit for bit like the one that was not. */
+/* A world that was saved and loaded goes on bit for bit like the world that was not. */
 #include "support/busy_worlds.h"
 #include "support/snapshots.h"
 
@@ -9,7 +9,7 @@ static void expect_same_hash(const little_world *one, const little_world *other,
                (unsigned long)loaded);
 }
 
-/* Loads what was saved into a world of the same kind. */
+/* Loads the saved bytes into a world of the same kind. */
 static little_world load_kind(const busy_kind *kind, const saved_world *saved, uint32_t workers, uint64_t now_ns) {
   little_world loaded = busy_world(kind, workers);
   loaded.now_ns = now_ns;
@@ -18,7 +18,8 @@ static little_world load_kind(const busy_kind *kind, const saved_world *saved, u
   return loaded;
 }
 
-/* Saves after so many frames, and once more with everything that the host asked for still waiting. */
+/* Saves after so many frames, while everything that the host asked for last still waits; then runs both worlds and
+ * saves again. */
 static void compare_kind(const busy_kind *kind, uint32_t before, uint32_t workers) {
   enum { AFTER = 60 };
   little_world whole = busy_world(kind, 1);

@@ -1,5 +1,5 @@
-/* A world that is driven by everything that can happen is sound after every frame, and each thing that is broken by
- * hand is named: which agent, which status, which list. */
+/* A world in which everything happens that can happen is sound after every frame, and each thing that is broken by hand
+ * is named: which agent, which status, which list. */
 #include "agents/agents_sound.h"
 #include "agents/batch.h"
 #include "support/busy_worlds.h"
@@ -42,7 +42,7 @@ static void expect_named(const struct muster_world *world, const char *words) {
   cr_assert_not_null(strstr(found.trouble, words), "expected: %s; found: %s", words, found.trouble);
 }
 
-/* With other bytes at a place, which are put back. */
+/* Expects `words` while other bytes are at a place; then puts the old ones back. */
 static void expect_broken(const struct muster_world *world, void *place, const void *bytes, size_t count,
                           const char *words) {
   unsigned char kept[256];
@@ -57,7 +57,7 @@ static void expect_counted(const struct muster_world *world, uint32_t *count, co
   expect_broken(world, count, &(uint32_t){*count + 1}, sizeof *count, words);
 }
 
-/* What is said of an agent. */
+/* Returns the words that name an agent. */
 static const char *of(uint32_t agent, const char *words) {
   static char text[128];
   snprintf(text, sizeof text, "agent %u is %s", agent, words);
@@ -74,7 +74,7 @@ static void expect_status(struct muster_world *world, uint32_t agent, agent_stat
   expect_row(world, agent, &row, of(agent, words));
 }
 
-/* The first agent of a status that is in a list, or in none. */
+/* Returns the first agent of a status that is in a list, or in none. */
 static uint32_t find(const struct muster_world *world, agent_status status, bool listed) {
   uint32_t i = 0;
   for (; (i = store_next_active(&world->agents.store, i)) != UINT32_MAX; i++) {
@@ -84,7 +84,7 @@ static uint32_t find(const struct muster_world *world, agent_status status, bool
   return i;
 }
 
-/* One of those who wait, are ready and act, if there is one. */
+/* Quarantines one waiting, one ready and one acting agent, as far as there are such agents. */
 static void quarantine_some(struct muster_world *world) {
   for (uint32_t status = AGENT_WAITING; status <= AGENT_ACTING; status++) {
     uint32_t agent = status == AGENT_ADMITTED ? UINT32_MAX : find(world, (agent_status)status, status != AGENT_ACTING);
@@ -94,7 +94,7 @@ static void quarantine_some(struct muster_world *world) {
   }
 }
 
-/* Some wait, some are in quarantine. */
+/* A world in which some agents wait and some are in quarantine. */
 static little_world driven_world(const busy_kind *kind) {
   little_world little = busy_world(kind, 1);
   busy_populate(&little);
@@ -231,7 +231,7 @@ Test(sound, company_that_is_listed_wrongly_is_named) {
   little_world_destroy(&little);
 }
 
-/* The frames that come after it show whether a pardon finds everybody where they were left. */
+/* The frames that follow show whether a pardon finds each agent where it was left. */
 Test(sound, a_world_stays_sound_through_quarantine_and_pardon) {
   for (uint32_t k = 0; k < BUSY_KINDS; k++) {
     little_world little = driven_world(&busy_kinds[k]);

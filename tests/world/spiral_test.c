@@ -1,13 +1,13 @@
-/* The papers' own warning: an update that costs more the longer ago its last was. Under twice the load that can end in
- * a spiral: later updates cost more, so all come later still. Bounded steps end it, and so does a cost that does not
- * grow from nothing; without either the spiral is there. */
+/* The papers' own warning: an update that costs more the longer ago its last one was. Under twice the load this can end
+ * in a spiral: later updates cost more, so all come later still. Bounded steps end the spiral, and so does a cost that
+ * does not grow from nothing; without either the spiral is there. */
 #include "support/little_world.h"
 
 enum { AGENTS = 2000, WINDOW = 500, WINDOWS = 12 };
 
 static const uint64_t step_ns = 10000000u;
 
-/* What an update costs: so much, and so much for each 10 ms that it is told of. */
+/* What an update costs: each_ns, and step_ns for each 10 ms of elapsed time. */
 struct price {
   uint64_t each_ns, step_ns;
 };
@@ -29,11 +29,11 @@ static muster_atom_result walk(muster_update *update) {
 
 static const muster_atom walk_only[] = {{.run = walk}};
 
-/* Updates of 100 ms, whose period may be stretched to a second, with frames of 10 ms and 5 ms for them. */
+/* Updates every 100 ms, with a period that may be stretched to a second, in frames of 10 ms with a budget of 5 ms. */
 static little_world build(muster_elapsed contract, const struct price *price) {
   little_world little = little_world_create(1, NULL);
   muster_type_def type = muster_default_type_def();
-  type.limit_ns = 1000000000u; /* nobody is put into quarantine */
+  type.limit_ns = 1000000000u; /* no agent is quarantined */
   type.atoms = walk_only;
   type.atom_count = 1;
   type.state_bytes = sizeof(walker);
@@ -50,7 +50,7 @@ static little_world build(muster_elapsed contract, const struct price *price) {
 }
 
 struct course {
-  uint64_t completed[WINDOWS]; /* in each window of frames */
+  uint64_t completed[WINDOWS]; /* updates in each window of frames */
   uint64_t stalest_ns[WINDOWS];
   float pressure;
 };
@@ -75,7 +75,7 @@ static struct course run(little_world *little) {
   return course;
 }
 
-/* The second half of the run is like the quarter before it. */
+/* Each window of the second half has as many updates as the last one of the first half, within a tenth. */
 static void settles(const struct course *course) {
   const uint32_t half = WINDOWS / 2;
   for (uint32_t window = half; window < WINDOWS; window++)
@@ -85,10 +85,10 @@ static void settles(const struct course *course) {
               (unsigned long long)course->completed[half - 1]);
 }
 
-/* 200 updates of 50 us are due in a frame of 5 ms. Nearly nothing of that is the update's own: who waits twice as long
- * costs twice as much. */
+/* 200 updates of 50 us are due in a frame of 5 ms. Nearly all of that grows with the time: an agent that waits twice as
+ * long costs twice as much. */
 static const struct price steep = {200, 5000};
-/* The same at 100 ms, but most of it is the update's own. */
+/* The same cost at 100 ms, but most of it is fixed. */
 static const struct price floored = {40000, 1000};
 
 Test(spiral, a_cost_that_grows_from_nothing_spirals_with_the_whole_time) {
@@ -96,7 +96,7 @@ Test(spiral, a_cost_that_grows_from_nothing_spirals_with_the_whole_time) {
   struct course course = run(&little);
   cr_assert_gt(course.pressure, 1.0f);
   cr_assert_lt(course.completed[WINDOWS - 1] * 10, course.completed[0]);
-  cr_assert_leq(course.completed[WINDOWS - 1], WINDOW * 11 / 10); /* the one that each frame runs whatever it costs */
+  cr_assert_leq(course.completed[WINDOWS - 1], WINDOW * 11 / 10); /* each frame runs one update, whatever it costs */
   for (uint32_t window = 1; window < WINDOWS / 3; window++)
     cr_assert_gt(course.stalest_ns[window], course.stalest_ns[window - 1] + 1000000000u);
   little_world_destroy(&little);
@@ -121,7 +121,7 @@ Test(spiral, bounded_steps_with_a_floor_keep_up) {
   little_world_destroy(&little);
 }
 
-/* Steps that no period can hold pile up, but updates go on as often as before; and none is lost. */
+/* Steps that no period can hold pile up, but updates go on as often as before; and no step is lost. */
 Test(spiral, bounded_steps_settle_where_the_whole_time_spirals_and_are_caught_up) {
   little_world little = build(MUSTER_ELAPSED_STEPS, &steep);
   struct course course = run(&little);
@@ -148,14 +148,14 @@ static muster_atom_result count_run(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* Nobody is released for less than a step, however late the run before it was; a wake is all the same. */
+/* No agent is released for less than a whole step, however late its last run was; a wake may run it for less. */
 Test(spiral, a_release_has_a_whole_step_to_tell) {
   enum { WALKERS = 100, HOGS = 8 };
   uint64_t counts[2] = {0};
   const muster_atom atoms[] = {{.run = count_run, .model_ns = 170000}}, hog_atoms[] = {{nothing, 0, 5000000}};
   little_world little = little_world_create(1, NULL);
   muster_type_def type = muster_default_type_def(), hog = muster_default_type_def();
-  type.limit_ns = hog.limit_ns = 1000000000u; /* nobody is put into quarantine */
+  type.limit_ns = hog.limit_ns = 1000000000u; /* no agent is quarantined */
   type.atoms = atoms;
   type.atom_count = 1;
   type.period_ns = 70000000;
@@ -174,7 +174,7 @@ Test(spiral, a_release_has_a_whole_step_to_tell) {
   for (uint32_t i = 0; i < HOGS; i++) hogs[i] = spawn_at(&little, i);
   uint64_t carried = 0;
   for (uint32_t i = 0; i < 3000; i++) {
-    for (uint32_t k = 0; k < HOGS && i % 40 == 0; k++) muster_agent_wake(little.world, hogs[k]); /* eight frames long */
+    for (uint32_t k = 0; k < HOGS && i % 40 == 0; k++) muster_agent_wake(little.world, hogs[k]); /* eight frames */
     carried += run_frame(&little).carried;
   }
   cr_assert_gt(carried, 10000);

@@ -1,5 +1,5 @@
-/* What whoever steers a world needs to know and to set: workers, the tuning in force, its observers, and explanations
- * for machines. */
+/* What a host that steers a world needs to know and to set: workers, the tuning in force, its observers, and
+ * explanations for machines. */
 #include "support/little_world.h"
 
 enum { CROWD = 400 };

@@ -109,7 +109,7 @@ static void *run_a_world(void *argument) {
   for (int i = 0; i < 300; i++) spawn_at(&little, i);
   run_frames(&little, 3);
   for (int i = 0; i < 60; i++) self->completed += run_frame(&little).completed;
-  self->completed += run_frame_with(&little, 5000000000u).completed; /* time enough to commit everything */
+  self->completed += run_frame_with(&little, 5000000000u).completed; /* time enough to commit all updates */
   self->sums_agree = true;
   for (muster_agent a = muster_agent_next(little.world, (muster_agent){0, 0}); !muster_agent_is_null(a);
        a = muster_agent_next(little.world, a)) {

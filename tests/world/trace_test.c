@@ -1,11 +1,11 @@
-/* What a world keeps of its last frames, and what it writes of it. Every event is a line of its own; that it is sound
- * JSON is asked in tools/trace. */
+/* What a world keeps of its last frames, and what it writes of them. Every event is a line of its own; tools/trace
+ * checks that the whole is sound JSON. */
 #include "support/little_world.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Three atoms, together 90 us, every 10 ms. */
+/* Three atoms, 90 us together, every 10 ms. */
 static muster_type_def sheep_type(void) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_PERCEPTION, 20000},
                                       {nothing, MUSTER_ROLE_BEHAVIOUR, 30000},
@@ -33,7 +33,7 @@ static little_world traced_world(uint32_t workers, muster_clock clock, uint32_t 
 struct text {
   char *bytes;
   size_t length, capacity, longest_part;
-  uint32_t parts, parts_taken; /* given, and how many of them are taken before one is refused */
+  uint32_t parts, parts_taken; /* parts given so far; parts that are taken before one is refused */
 };
 
 static bool take(const char *part, size_t length, void *user) {
@@ -58,7 +58,7 @@ static struct text write_trace(const little_world *little) {
   return text;
 }
 
-/* The number behind `"name":` in the line of an event. */
+/* Returns the number behind `"name":` in the line of an event. */
 static uint64_t number_in(const char *event, const char *name) {
   char key[64], line[1024];
   size_t length = 0;
@@ -71,8 +71,8 @@ static uint64_t number_in(const char *event, const char *name) {
   return strtoull(found + strlen(key), NULL, 10);
 }
 
-/* The next event of the category behind `from`; null at the end. Looks at beginnings of lines only: a sanitizer's
- * strstr measures all of the rest of the text each time. */
+/* Returns the next event of the category behind `from`; NULL at the end. Looks at beginnings of lines only: a
+ * sanitizer's strstr measures all of the rest of the text each time. */
 static const char *next_event(const char *from, const char *category) {
   char key[64];
   int length = snprintf(key, sizeof key, "{\"ph\":\"X\",\"cat\":\"%s\"", category);
@@ -162,7 +162,7 @@ Test(trace, keeps_the_last_frames_and_no_others) {
   little_world_destroy(&little);
 }
 
-/* 200 sheep want 18 ms of every 10, of which 5 are given: updates are cut between atoms in most frames. */
+/* 200 sheep want 18 ms in every 10 ms, of which 5 ms are given: updates are cut between atoms in most frames. */
 Test(trace, of_virtual_time_is_the_same_on_any_number_of_workers) {
   struct text texts[2];
   for (uint32_t i = 0; i < 2; i++) {
@@ -190,8 +190,8 @@ Test(trace, of_virtual_time_holds_what_the_reports_say) {
   little_world_destroy(&little);
 }
 
-/* On the wall clock, with others: who ran what may differ, but nothing is lost. The trace holds the last frames; as
- * many are run as a slow machine needs until they hold enough. */
+/* On the wall clock, with several workers: which worker ran which atom may differ, but nothing is lost. The trace holds
+ * the last frames; a slow machine runs more frames until the last ones hold enough updates. */
 Test(trace, of_many_workers_holds_what_the_reports_say) {
   enum { FRAMES = 30, FRAMES_MAX = 3000, ENOUGH = 3000 };
   uint64_t done[FRAMES] = {0}, completed = 0, updates = 0;
@@ -344,7 +344,7 @@ Test(trace, escapes_the_names_of_types) {
   little_world_destroy(&little);
 }
 
-/* The trace is no part of the world. */
+/* The trace is not part of the world. */
 Test(trace, changes_nothing) {
   uint64_t hashes[2];
   for (uint32_t i = 0; i < 2; i++) {

@@ -1,4 +1,4 @@
-/* Weights that are turned while the world runs, policies, x, and further cycles. */
+/* Weights that are tuned while the world runs, policies, updates per frame (x), and further cycles. */
 #include "support/little_world.h"
 
 #include <math.h>
@@ -79,7 +79,7 @@ Test(tune, turns_the_order_of_those_who_wait_already) {
   cr_assert_eq(low_then, 0, "the less important half ran %u times, the other %u", low_then, high_then);
   cr_assert_geq(high_then, 1590);
   tuning = muster_default_world_tuning();
-  tuning.guarantee_ns = 200000000u; /* alone keeps everybody from starving */
+  tuning.guarantee_ns = 200000000u; /* this alone keeps all agents from starving */
   cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_OK);
   run_frames(&little, 200);
   for (uint32_t i = 0; i < CROWD; i++) {
@@ -89,7 +89,7 @@ Test(tune, turns_the_order_of_those_who_wait_already) {
   little_world_destroy(&little);
 }
 
-/* Preempted updates go on first when progress counts. */
+/* Preempted updates go on first if progress counts. */
 Test(tune, least_slack_finishes_what_was_begun) {
   muster_world_tuning tuning = muster_default_world_tuning();
   muster_world_tuning_policy(&tuning, MUSTER_POLICY_LEAST_SLACK);
@@ -165,7 +165,7 @@ Test(tune, takes_any_x) {
   muster_world_tune(little.world, &tuning);
   run_frame(&little);
   cr_assert_eq(run_frame(&little).completed, CROWD);
-  tuning.updates_per_frame = 10 * CROWD; /* above the population: everybody */
+  tuning.updates_per_frame = 10 * CROWD; /* more than the population: all agents */
   muster_world_tune(little.world, &tuning);
   run_frame(&little);
   cr_assert_eq(run_frame(&little).completed, CROWD);
@@ -223,7 +223,7 @@ static muster_atom_result count_acts(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* The first cycle wants none. */
+/* The first cycle ends without the action; a further one wants it. */
 Test(tune, what_a_further_cycle_wants_to_do_is_done) {
   const muster_atom atoms[] = {{finish_the_first_cycle, MUSTER_ROLE_BEHAVIOUR, 1000},
                                {count_acts, MUSTER_ROLE_ACTION, 1000}};

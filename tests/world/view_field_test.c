@@ -1,4 +1,4 @@
-/* The cells of the observer grid, against all agents and all observers. */
+/* The cells of the observer grid, checked against all agents and all observers. */
 #include "support/little_world.h"
 
 #include <math.h>
@@ -13,10 +13,10 @@ static little_world little;
 static muster_observer observers[OBSERVERS];
 static muster_field_cell cells[CELLS_MAX];
 
-/* What is so in a cell, found without the grid; (column, row) from the rectangle's corner. */
+/* What holds for a cell, found without the grid; column and row count from the rectangle's corner. */
 typedef struct truth {
   uint32_t agents;
-  float least_given; /* by observers, to the least important agent in it */
+  float least_given; /* what observers give to the least important agent in it */
   float least_held;  /* the least importance that an agent in it has now */
   bool near;         /* an observer reaches far into it */
 } truth;
@@ -33,12 +33,12 @@ static muster_observer observe(double x, double y, float far_m) {
   return observer;
 }
 
-/* Frames until nothing of importance is left to do. */
+/* Runs frames until no importance is left to compute. */
 static void settle(void) {
   while (run_frame(&little).score_waiting > 0) continue;
 }
 
-/* Agents scattered over +-400 m, with a hole in the middle of it; every tenth in partition 1. */
+/* Scatters agents over +-400 m, with a hole in the middle; every tenth one is in partition 1. */
 static void create(void) {
   muster_world_def def = muster_default_world_def();
   muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
@@ -100,7 +100,7 @@ static void add_agent(const muster_agent_info *info, const muster_observer_def *
   here->agents++;
 }
 
-/* Fills the truths of a square whose corner is a cell's. */
+/* Fills the truths of a square. Its corner is a corner of a cell. */
 static void find_truths(double x0, double edge_m, uint32_t partition) {
   muster_observer_def eyes[OBSERVERS];
   memset(truths, 0, sizeof truths);
@@ -121,7 +121,7 @@ static void find_truths(double x0, double edge_m, uint32_t partition) {
       }
 }
 
-/* All cells of partition 0, and what is so in them, on the same columns and rows. */
+/* Sees all cells of partition 0, and fills truths for the same columns and rows. Returns the number of cells. */
 static uint32_t see_and_find(void) {
   double edge_m = muster_field_edge_m(little.world), x0 = -ACROSS / 2 * edge_m;
   muster_view view = around(ACROSS / 2 * edge_m);
@@ -129,7 +129,7 @@ static uint32_t see_and_find(void) {
   return see(&view, CELLS_MAX);
 }
 
-/* Of a cell that see_and_find() saw. */
+/* Returns the truth of a cell that see_and_find() saw. */
 static const truth *truth_of(const muster_field_cell *cell) {
   double edge_m = muster_field_edge_m(little.world), column = cell->x / edge_m + ACROSS / 2,
          row = cell->y / edge_m + ACROSS / 2;
@@ -191,7 +191,7 @@ Test(view_field, says_where_nobody_is) {
   cr_assert_gt(empty, 100);
 }
 
-/* A leap, and so little time that its cells are looked at over several frames. */
+/* An observer leaps, and there is so little time that its cells are looked at over several frames. */
 Test(view_field, lists_cells_when_an_observer_moves_until_they_were_looked_at) {
   muster_observer_move(little.world, observers[0], (muster_position){-150, 220, 0});
   uint32_t frames = 0, waiting, most = 0;
@@ -259,7 +259,7 @@ Test(view_field, looks_at_no_more_tiles_than_it_may) {
   view.looks_max = 3;
   cr_assert_eq(muster_field_view(little.world, &view, cells, CELLS_MAX, &cursor), 3 * 64);
   cr_assert_neq(cursor, MUSTER_VIEW_END);
-  cursor = MUSTER_VIEW_END - 1; /* one that no call gave */
+  cursor = MUSTER_VIEW_END - 1; /* a cursor that no call returned */
   cr_assert_eq(muster_field_view(little.world, &view, cells, CELLS_MAX, &cursor), 0);
   cr_assert_eq(cursor, MUSTER_VIEW_END);
 }

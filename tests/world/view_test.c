@@ -9,7 +9,7 @@ enum { AGENTS = 3000, SIDE = 50 };
 static little_world little;
 static muster_sight sights[AGENTS];
 
-/* AGENTS on a grid of SIDE columns, a metre apart, every tenth in partition 1. */
+/* Spawns AGENTS agents on a grid of SIDE columns, a metre apart; every tenth one is in partition 1. */
 static void create(void) {
   muster_world_def def = muster_default_world_def();
   muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
@@ -66,7 +66,7 @@ Test(view, shows_of_each_agent_what_reading_it_tells) {
 Test(view, has_those_in_the_rectangle_and_no_others) {
   muster_view view = muster_default_view();
   view.x0 = 10;
-  view.x1 = 20; /* ten columns, the last excluded */
+  view.x1 = 20; /* ten columns, the last one excluded */
   view.y0 = -20;
   view.y1 = -15;
   cr_expect_eq(see(&view, AGENTS), 9 * 5);
@@ -106,7 +106,7 @@ Test(view, tells_who_is_due_and_who_was_woken) {
     cr_expect(!(sights[i].flags & MUSTER_SIGHT_WOKEN));
     muster_agent_wake(little.world, (muster_agent){sights[i].index, sights[i].generation});
   }
-  run_frame_with(&little, 10000); /* too little for all of them */
+  run_frame_with(&little, 10000); /* too little time for all agents */
   see(&view, AGENTS);
   for (uint32_t i = 0; i < count; i++) {
     bool due = info_of(&little, (muster_agent){sights[i].index, sights[i].generation}).delays > 0;
@@ -151,7 +151,7 @@ static muster_raster_cell cell_of(const muster_sight *of, uint32_t count) {
   return cell;
 }
 
-/* One agent at a player's feet among many that nobody sees. */
+/* One agent at a player's feet among many that no player sees. */
 Test(view, one_that_runs_often_is_what_a_cell_shows_of_many) {
   enum { MANY = 200 };
   muster_sight crowd[MANY] = {0};

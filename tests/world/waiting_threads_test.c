@@ -1,5 +1,5 @@
-/* Agents that had to wait and then all run in one frame, on two workers: each worker settles those whom it ran, and all
- * of them have left the queue of those who wait. */
+/* Agents that had to wait and then all run in one frame, on two workers: each worker settles the agents that it ran,
+ * and all of them must have left the queue of waiting agents. */
 #include "support/little_world.h"
 
 enum { AGENTS = 2000, ROUNDS = 12, HUNGRY_FRAMES = 5, LITTLE_NS = 10000 };
@@ -24,7 +24,7 @@ Test(waiting_threads, who_waited_for_frames_and_is_settled_beside_others_leaves_
   register_type(&little, &type);
   for (int i = 0; i < AGENTS; i++) spawn_at(&little, i % 50);
   for (int i = 0; i < 3; i++) run_frame_with(&little, 10000000000u);
-  /* The queue has room for each agent twice: who did not leave it properly fills it within some rounds. */
+  /* The queue has room for each agent twice: agents that do not leave it properly fill it within some rounds. */
   for (int round = 0; round < ROUNDS; round++) {
     muster_frame_report report;
     for (int i = 0; i < HUNGRY_FRAMES; i++) report = run_frame_with(&little, LITTLE_NS);

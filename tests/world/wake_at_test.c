@@ -27,7 +27,7 @@ static const muster_atom note_only[] = {{.run = note_run, .model_ns = 1000}};
 static muster_type_def sleeper_type(void) {
   muster_type_def type = muster_default_type_def();
   type.name = "sleeper";
-  type.limit_ns = 1000000000u; /* nobody is put into quarantine */
+  type.limit_ns = 1000000000u; /* no agent is quarantined */
   type.atoms = note_only;
   type.atom_count = 1;
   type.state_bytes = sizeof(sleeper);
@@ -64,7 +64,7 @@ static muster_atom_result work_hard(muster_update *update) {
 
 static const muster_atom hard_work[] = {{.run = work_hard, .model_ns = 500000}};
 
-/* A crowd that wants twenty times as much as a frame of 5 ms has. */
+/* A crowd that wants twenty times the 5 ms of a frame. */
 static void add_crowd(little_world *little) {
   muster_type_def crowd = muster_default_type_def();
   muster_type sleepers = little->type;
@@ -80,7 +80,7 @@ static void add_crowd(little_world *little) {
 
 enum { SLEEPERS = 200, TIMES = 20, APART_NS = 13000001 };
 
-/* Soon after each run the next: none of them has waited long, as the crowd has. */
+/* After each run, asks for the next one soon: unlike the crowd, these agents have never waited for long. */
 static muster_atom_result ask_again(muster_update *update) {
   const sleeper *own = update->state;
   note_run(update);
@@ -100,7 +100,7 @@ Test(wake_at, a_time_is_kept_to_the_frame_under_twenty_times_the_load) {
   for (uint32_t i = 0; i < SLEEPERS; i++) ask(&little, agents[i], little.now_ns + 7000001ull * (i * 37 % 199 + 3));
   float pressure = 0;
   for (uint32_t frame = 0; frame < 250; frame++) pressure = run_frame(&little).pressure;
-  cr_assert_gt(pressure, 9.0f, "%g", (double)pressure); /* at their longest periods, still ten times too much */
+  cr_assert_gt(pressure, 9.0f, "%g", (double)pressure); /* ten times too much even at their longest periods */
   for (uint32_t i = 0; i < SLEEPERS; i++) {
     const sleeper *own = state_of(&little, agents[i]);
     cr_assert_eq(own->runs, TIMES);
@@ -123,7 +123,7 @@ Test(wake_at, an_agent_with_a_period_keeps_its_times_too) {
   ask(&little, agent, little.now_ns + 1500000001);
   run_frames(&little, 400);
   const sleeper *own = state_of(&little, agent);
-  cr_assert_eq(own->runs, 5); /* four periods, and the time */
+  cr_assert_eq(own->runs, 5); /* four by period, one by time */
   uint32_t timed = 0;
   uint64_t first_ns = own->now_ns[0];
   for (uint32_t i = 0; i < own->runs; i++) {
@@ -167,7 +167,7 @@ Test(wake_at, the_earliest_time_stands_until_it_is_taken_back) {
   run_frames(&little, 1);
   cr_assert_eq(info_of(&little, agent).wake_at_ns, 10 * FRAME_NS);
   run_frames(&little, 5);
-  cr_assert_eq(muster_agent_wake(little.world, agent), MUSTER_OK); /* another run leaves it as it is */
+  cr_assert_eq(muster_agent_wake(little.world, agent), MUSTER_OK); /* a run by a wake leaves the time as it is */
   run_frames(&little, 40);
   cr_assert_eq(state_of(&little, agent)->runs, 2);
   cr_assert_eq(state_of(&little, agent)->now_ns[1], 10 * FRAME_NS);
@@ -193,7 +193,7 @@ static muster_atom_result ask_for_a_later_time(muster_update *update) {
   return note_run(update);
 }
 
-/* It runs before the time that was asked for it, and asks for a later one itself. */
+/* The agent runs before the time that was asked for it, and asks for a later one itself. */
 Test(wake_at, an_agents_own_later_time_takes_no_earlier_one_back) {
   const muster_atom atom = {.run = ask_for_a_later_time, .model_ns = 1000};
   muster_type_def type = sleeper_type();
@@ -227,7 +227,7 @@ Test(wake_at, a_time_that_is_past_is_the_next_frame) {
   run_frames(&little, 1);
   cr_assert_eq(state_of(&little, agent)->runs, 2);
   cr_assert_eq(state_of(&little, agent)->wake_at_ns[1], 3 * FRAME_NS);
-  ask(&little, agent, little.now_ns + FRAME_NS); /* the next frame exactly */
+  ask(&little, agent, little.now_ns + FRAME_NS); /* exactly the next frame */
   run_frames(&little, 1);
   cr_assert_eq(state_of(&little, agent)->runs, 3);
   little_world_destroy(&little);
@@ -246,7 +246,7 @@ Test(wake_at, an_agent_that_is_gone_or_a_time_that_never_comes_is_refused) {
   muster_agent_remove(little.world, agent);
   run_frames(&little, 1);
   cr_assert_eq(muster_agent_wake_at(little.world, agent, 50 * FRAME_NS), MUSTER_E_STALE);
-  muster_agent next = spawn_at(&little, 0); /* has its index, and nothing of it else */
+  muster_agent next = spawn_at(&little, 0); /* it has the same index, but none of the times of the old agent */
   cr_assert_eq(next.index, agent.index);
   run_frames(&little, 20);
   cr_assert_eq(state_of(&little, next)->runs, 0);
@@ -275,11 +275,11 @@ enum { RING = 50 };
 
 struct relay {
   muster_agent agents[RING];
-  uint64_t passed_ns; /* when the last was asked for */
+  uint64_t passed_ns; /* the time that was asked for last */
   uint32_t passes;
 };
 
-/* Each asks the one after it for 25 ms later. */
+/* Each agent asks the next one to run 25 ms later. */
 static muster_atom_result pass_on(muster_update *update) {
   struct relay *relay = update->type_user;
   note_run(update);
@@ -318,7 +318,8 @@ Test(wake_at, action_atoms_ask_for_others) {
   run_relay(MUSTER_ROLE_ACTION, 2);
 }
 
-/* Asks for itself: a later time, an earlier one, another later one, in the end or after taking back. */
+/* Asks for itself: a later time, an earlier one, and another later one at the end, in odd runs after taking the others
+ * back. */
 static muster_atom_result ask_oneself(muster_update *update) {
   note_run(update);
   const sleeper *own = update->state;
@@ -340,7 +341,7 @@ Test(wake_at, more_agents_than_a_log_holds_ask_for_themselves) {
   muster_agent agent = {0, 0};
   while (!muster_agent_is_null(agent = muster_agent_next(little.world, agent))) {
     const sleeper *own = state_of(&little, agent);
-    cr_assert_eq(own->runs, 5); /* frames 10, or 11 for the last; then seven, four, seven and four later */
+    cr_assert_eq(own->runs, 5); /* in frame 10 or 11; then 7, 4, 7 and 4 frames later */
     for (uint32_t i = 1; i < own->runs; i++)
       cr_assert_leq(own->now_ns[i] - own->now_ns[i - 1] - (i % 2 ? 7 : 4) * FRAME_NS, FRAME_NS);
   }
@@ -396,7 +397,7 @@ Test(wake_at, a_time_that_comes_during_an_update_is_answered_by_the_next) {
   run_frames(&little, 1);
   ask(&little, agent, 10 * FRAME_NS);
   run_frames(&little, 9);
-  cr_assert_eq(info_of(&little, agent).atoms_done, 1); /* 5 ms a frame: three frames */
+  cr_assert_eq(info_of(&little, agent).atoms_done, 1); /* 12 ms at 5 ms a frame: three frames */
   ask(&little, agent, 11 * FRAME_NS);
   run_frames(&little, 10);
   const sleeper *own = state_of(&little, agent);
@@ -407,7 +408,7 @@ Test(wake_at, a_time_that_comes_during_an_update_is_answered_by_the_next) {
   little_world_destroy(&little);
 }
 
-/* Asks for every second frame. */
+/* Asks to run in every second frame. */
 static muster_atom_result come_again(muster_update *update) {
   note_run(update);
   muster_update_wake_at(update, update->agent, update->now_ns + 2 * FRAME_NS);
@@ -424,13 +425,13 @@ Test(wake_at, periods_make_room_for_those_who_have_none) {
   crowd.atoms = hard_work;
   crowd.atom_count = 1;
   register_type(&little, &crowd);
-  for (uint32_t i = 0; i < 70; i++) spawn_at(&little, i); /* 3.5 ms in a frame, if nothing stretches */
+  for (uint32_t i = 0; i < 70; i++) spawn_at(&little, i); /* 3.5 ms a frame, if no period is stretched */
   run_frames(&little, 200);
   for (uint32_t i = 0; i < 200; i++) {
     muster_frame_report report = run_frame(&little);
     cr_assert_gt(report.utilisation_nominal, 1.2f * report.utilisation_desired);
     cr_assert_float_eq(report.utilisation_fitted, report.utilisation_desired, 0.05f * report.utilisation_desired);
-    cr_assert_leq(report.longest_wait_ns, 20 * FRAME_NS); /* a period: it is not the queue that makes the room */
+    cr_assert_leq(report.longest_wait_ns, 20 * FRAME_NS); /* one period: periods make the room, not the queue */
   }
   little_world_destroy(&little);
 }

@@ -1,5 +1,5 @@
-/* Who is woken runs in that frame or the next, by whatever path the wake comes and whatever the load, as long as what
- * is woken fits a frame; and a gap between wakes keeps their runs apart without losing one. */
+/* An agent that is woken runs in that frame or the next, by whatever path the wake comes and whatever the load, as long
+ * as the woken agents fit a frame; and a gap between wakes keeps their runs apart without losing one. */
 #include "base/clock.h"
 #include "pool/atomics.h"
 #include "support/little_world.h"
@@ -7,7 +7,7 @@
 enum { CROWD = 400, SENTRIES = 30, GAP = 5 };
 
 struct sentry {
-  uint64_t woken_ns; /* when the wake that is not answered yet was sent; 0 = none waits */
+  uint64_t woken_ns; /* when the wake that is not answered yet was sent; 0 = none */
   uint64_t ran_ns;
   uint64_t runs, wakes, worst_ns, least_gap_ns;
 };
@@ -15,8 +15,8 @@ struct sentry {
 struct fort {
   struct sentry sentries[SENTRIES];
   muster_agent agents[SENTRIES];
-  uint64_t calls; /* how many times an update of the crowd has called a sentry */
-  bool sends;     /* by message */
+  uint64_t calls; /* number of updates of the crowd that called a sentry */
+  bool sends;     /* calls by message instead of by wake */
 };
 
 static void note_wake(struct sentry *sentry, uint64_t now_ns) {
@@ -24,7 +24,7 @@ static void note_wake(struct sentry *sentry, uint64_t now_ns) {
   if (!sentry->woken_ns) sentry->woken_ns = now_ns;
 }
 
-/* The sentry's period is far longer than the test: whatever it runs for is a wake. */
+/* The sentry's period is far longer than the test, so only wakes make it run. */
 static muster_atom_result answer(muster_update *update) {
   struct sentry *own = update->user;
   cr_assert_neq(own->woken_ns, 0, "it ran and nobody had woken it");
@@ -37,8 +37,8 @@ static muster_atom_result answer(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* One of the crowd calls a sentry in one of its updates of sixteen. An action atom, so that the test's own notes are
- * written by one at a time. */
+/* An agent of the crowd calls a sentry in one of sixteen updates. An action atom, so that one worker at a time writes
+ * the test's notes. */
 static muster_atom_result call(muster_update *update) {
   struct fort *fort = update->type_user;
   uint64_t random = muster_update_random(update);
@@ -62,7 +62,7 @@ static const muster_atom crowd_atoms[] = {{.run = work, .model_ns = 50000},
                                           {.run = call, .role = MUSTER_ROLE_ACTION, .model_ns = 100}};
 static const muster_atom sentry_atoms[] = {{.run = answer, .model_ns = 100000}};
 
-/* 400 of the crowd want 20 ms in each frame of 10 ms: twice what there is. */
+/* The 400 agents of the crowd want 20 ms in each frame of 10 ms: twice the budget. */
 static little_world build(struct fort *fort, uint32_t workers, uint64_t gap_ns) {
   little_world little = little_world_create(workers, NULL);
   muster_type_def crowd = muster_default_type_def(), sentry = muster_default_type_def();
@@ -100,7 +100,7 @@ static muster_frame_report run_at_full_load(little_world *little) {
   return run_frame_with(little, 10000000);
 }
 
-/* The host wakes some in each frame, too, each of them twice. */
+/* The host also wakes some sentries in each frame, each of them twice. */
 static void run_with_wakes(little_world *little, struct fort *fort, uint32_t frames) {
   for (uint32_t frame = 0; frame < frames; frame++) {
     for (uint32_t i = frame % 7; i < SENTRIES; i += 7) {
@@ -148,7 +148,7 @@ Test(wake_gap, a_gap_keeps_runs_apart_and_no_wake_is_lost) {
       cr_assert_gt(own->runs, 50);
       cr_assert_leq(own->runs, 500 / GAP + 1);
       cr_assert_geq(own->least_gap_ns, GAP * FRAME_NS);
-      /* Answered when the gap has passed, at the latest; by an update's wake a frame later. */
+      /* Answered at the latest when the gap has passed; a wake from an update, a frame later. */
       cr_assert_leq(own->worst_ns, (GAP + 1) * (uint64_t)FRAME_NS);
     }
     uint64_t delayed = statistics_of(&little).wakes_delayed;
@@ -161,7 +161,7 @@ Test(wake_gap, a_gap_keeps_runs_apart_and_no_wake_is_lost) {
     for (uint32_t i = 0; i < SENTRIES; i++) cr_assert_eq(fort.sentries[i].woken_ns, 0, "a wake of %u was lost", i);
     uint64_t runs = sum_of_runs(&fort);
     run_frames(&little, 100);
-    cr_assert_eq(sum_of_runs(&fort), runs); /* and each was one run */
+    cr_assert_eq(sum_of_runs(&fort), runs); /* and each wake was one run */
     little_world_destroy(&little);
   }
 }
@@ -221,7 +221,7 @@ Test(wake_gap, a_run_by_period_answers_a_wake_that_waits) {
   run_frames(&little, 20);
   const uint64_t *times_ns = info_of(&little, agent).state;
   cr_assert_eq(times_ns[0], 2);
-  muster_agent_wake(little.world, agent); /* heard at once, and again only in forty frames */
+  muster_agent_wake(little.world, agent); /* runs at once; the next wake counts only forty frames later */
   run_frames(&little, 1);
   uint64_t before = times_ns[0];
   muster_agent_wake(little.world, agent);

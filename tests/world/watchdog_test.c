@@ -1,6 +1,6 @@
-/* Workers that are stuck in an atom, and offenders on the wall clock: told apart by counts and order only. An atom that
- * is stuck waits for a gate, which the log sink opens when it hears what the test is about. On a laden machine a worker
- * that gets no processor is told of, too; so what is counted is counted by type. */
+/* Workers that are stuck in an atom, and offenders on the wall clock: judged by counts and order only. An atom that is
+ * stuck waits for a gate, which the log sink opens when it hears the line that the test expects. On a busy machine a
+ * worker that gets no processor is reported, too, so counts are taken per type. */
 #include "base/clock.h"
 #include "pool/atomics.h"
 #include "support/little_world.h"
@@ -15,11 +15,11 @@ struct stage {
   little_world little;
   muster_type sticky, other;
   shared_u32 others_done, gate, stuck_lines, back_lines;
-  shared_u32 done_when_told; /* others that had run when the sink opened the gate */
-  uint32_t wanted;           /* others that must have run before it opens */
-  const char *opens;         /* which words open it */
+  shared_u32 done_when_told; /* other agents that had run when the sink opened the gate */
+  uint32_t wanted;           /* other agents that must have run before it opens */
+  const char *opens;         /* words of the line that opens it */
   uint32_t sticky_runs;
-  uint32_t guilty; /* the agent whose atom takes a millisecond of CPU; UINT32_MAX = nobody's */
+  uint32_t guilty; /* index of the agent that takes 1 ms of CPU; UINT32_MAX = none */
 };
 
 static void hear(muster_log_level level, const char *message, void *user) {
@@ -75,7 +75,7 @@ static muster_world_def watched(void) {
   return def;
 }
 
-/* Long updates by their first guess, so that each has a claim of its own. One strike is enough. */
+/* The first guess of their cost makes updates long, so that each has a claim of its own. One strike is enough. */
 static muster_type register_as(struct stage *stage, const char *name, const muster_atom *atoms, uint32_t count) {
   muster_type_def type = muster_default_type_def();
   type.name = name;
@@ -114,7 +114,7 @@ static uint64_t stuck_of(const struct stage *stage, muster_type type) {
   return conduct.stuck;
 }
 
-/* The offence that an agent was found in, of the latest. */
+/* Returns the latest offence of an agent. */
 static muster_offence offence_of(const struct stage *stage, muster_agent agent) {
   muster_offence offences[16];
   uint32_t count = muster_offences_read(stage->little.world, offences, 16);
@@ -189,7 +189,7 @@ static muster_type register_parallel(struct stage *stage, const char *name,
   return stage->little.type;
 }
 
-/* The few that share a claim with it must wait for it. */
+/* The few agents that share a claim with the stuck one must wait for it. */
 Test(watchdog, the_others_act_while_one_is_stuck_in_its_action) {
   struct stage stage;
   muster_world_def def = watched();
@@ -220,7 +220,7 @@ Test(watchdog, under_the_virtual_clock_nobody_is_punished) {
   little_world_destroy(&stage.little);
 }
 
-/* By default. */
+/* With the default numbers of strikes. */
 Test(watchdog, an_agent_that_computes_for_so_long_goes_down_a_level) {
   static const muster_atom atoms[] = {{.run = wait_at_gate}};
   struct stage stage;
@@ -240,7 +240,7 @@ Test(watchdog, an_agent_that_computes_for_so_long_goes_down_a_level) {
   little_world_destroy(&stage.little);
 }
 
-/* An atom that waits is told of as well; but no clock says that it does anything. */
+/* An atom that waits is reported as well, but no clock says that it computes. */
 Test(watchdog, nobody_is_punished_for_wall_time_alone) {
   static const muster_atom atoms[] = {{.run = doze_at_gate, .model_ns = 30000}};
   struct stage stage;
@@ -259,7 +259,7 @@ Test(watchdog, nobody_is_punished_for_wall_time_alone) {
   little_world_destroy(&stage.little);
 }
 
-/* Without the line this test never ends. */
+/* The watchdog's line opens the gate: without it this test never ends. */
 static void expect_told_alone(muster_pool *pool) {
   static const muster_atom atoms[] = {{.run = wait_at_gate, .model_ns = 30000}};
   struct stage stage = {.guilty = UINT32_MAX, .opens = "computing"};
@@ -294,7 +294,7 @@ static muster_atom_result sleep_a_while(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* Time that an atom slept is not its own: no CPU time over the limit. And nobody watches here. */
+/* Time that an atom slept is no CPU time of its own, so it is not over its limit. And no watchdog runs here. */
 Test(watchdog, a_world_without_one_says_nothing) {
   static const muster_atom atoms[] = {{.run = sleep_a_while, .model_ns = 30000}};
   struct stage stage;
@@ -328,8 +328,8 @@ Test(watchdog, ends_with_its_world_at_any_time) {
   }
 }
 
-/* One of many short updates, of which few are timed: its claim takes suspiciously long, so its type is watched from
- * then on, and three strikes later it is out. */
+/* The offender is one of many short updates, of which few are timed. Its claim takes suspiciously long, so its type is
+ * watched from then on, and three strikes later it is quarantined. */
 Test(watchdog, an_offender_among_short_updates_is_found_within_a_few_frames) {
   static const muster_atom atoms[] = {{.run = run_other}};
   struct stage stage;

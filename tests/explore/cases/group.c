@@ -52,7 +52,7 @@ static void run_completer(struct state *state, uint32_t fibre) {
   complete(state, 1);
 }
 
-/* The owner frees the group as soon as it sees it complete; nobody may touch it then. */
+/* The owner frees the group as soon as it sees it complete; no other fibre may touch it then. */
 static void run_free(void *argument, uint32_t fibre) {
   struct state *state = argument;
   if (fibre > 1) {

@@ -54,7 +54,7 @@ static void check_one_holder(void *argument) {
   EXPLORE_CHECK(identity_take(&state->identity) == IDENTITY_NONE);
 }
 
-/* Somebody looks whether an id is live, while it is closed and its index opened again. */
+/* A fibre looks whether an id is live, while another closes it and its index is opened again. */
 static void run_stale(void *argument, uint32_t fibre) {
   struct state *state = argument;
   if (fibre == 0) {

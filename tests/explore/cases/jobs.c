@@ -28,7 +28,7 @@ static void check(void *argument) {
   little_pool_check_empty(state->pool);
 }
 
-/* Somebody submits and waits while the pool stops: what was accepted runs or is dropped, and the wait ends. */
+/* Fibres submit and wait while the pool stops: what was accepted runs or is dropped, and the wait ends. */
 static void run_stop(void *argument, uint32_t fibre) {
   struct state *state = argument;
   if (fibre == 0) {

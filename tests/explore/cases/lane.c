@@ -1,4 +1,4 @@
-/* Cases of pool/lane.h: every job gets to exactly one, in order, whatever claims, starts and takings-out meet. */
+/* Cases of pool/lane.h: exactly one fibre gets each job, in order, whatever claims, starts and takings-out meet. */
 #include "cases.h"
 
 #include "pool/lane.h"
@@ -154,7 +154,7 @@ static void check_take_out(void *argument) {
   check_reusable(argument);
 }
 
-/* Nobody claims: what was taken out is swept away by whoever wants to push. */
+/* No fibre claims: what was taken out is swept away by the fibre that wants to push. */
 static void run_sweep(void *argument, uint32_t fibre) {
   struct state *state = argument;
   if (fibre > 0) {

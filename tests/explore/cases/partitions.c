@@ -1,4 +1,4 @@
-/* Cases of pool/ticket.h: each partition is taken once, and nobody leaves while there is one that nobody has. */
+/* Cases of pool/ticket.h: each partition is taken once, and no taker leaves while there is one that none has. */
 #include "cases.h"
 
 #include "pool/ticket.h"

@@ -1,4 +1,4 @@
-/* Cases of pool/queue.h: when nobody moves any more, no job stands in a lane whose bit is clear. */
+/* Cases of pool/queue.h: when nothing moves any more, no job stands in a lane whose bit is clear. */
 #include "cases.h"
 
 #include "pool/queue.h"
@@ -83,7 +83,7 @@ static void check_two_settlers(void *argument) {
   for (uint32_t i = 0; i < JOBS; i++) EXPLORE_CHECK(state->ran[i]);
 }
 
-/* A job waits: whoever settles, sees it, also while another does. */
+/* A job waits: each fibre that settles sees it, also while another settles. */
 static void begin_last_look(void *argument) {
   push(argument, 3, 0);
 }

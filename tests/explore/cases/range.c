@@ -114,7 +114,8 @@ static void run_submitted(void *argument, uint32_t fibre) {
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
 }
 
-/* The pool stops: the range is dropped as one when it had not started, else whoever works on it does all of it. */
+/* The pool stops: the range is dropped as a whole when it had not started, else the thread that works on it does all of
+ * it. */
 static void run_stopped(void *argument, uint32_t fibre) {
   struct state *state = argument;
   if (fibre > 0) {

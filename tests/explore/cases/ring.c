@@ -87,7 +87,8 @@ static void check_refused(void *argument) {
   check(state);
 }
 
-/* Two values that go round among three who each pop one and push it back: there is always room, sooner or later. */
+/* Two values that go round among three fibres that each pop one and push it back: there is always room, sooner or
+ * later. */
 static void begin_sure(void *argument) {
   push(argument, 0);
   push(argument, 1);
@@ -101,7 +102,7 @@ static void run_sure(void *argument, uint32_t fibre) {
     if (!ring_pop(&state->ring, &value)) continue;
     EXPLORE_CHECK(value.number < 2 && value.twice == 2 * value.number);
     EXPLORE_CHECK(!state->got[value.number]);
-    state->got[value.number] = 1; /* nobody else has it */
+    state->got[value.number] = 1; /* no other fibre has it */
     explore_moment();
     state->got[value.number] = 0;
     ring_push_sure(&state->ring, &value);

@@ -1,5 +1,5 @@
 /* Cases of sleeping and waking (pool/idle.h, pool/park.h, worker_sleep, worker_push): no wake is lost, and one job
- * wakes one sleeper. The fibres are a submitter, who is no part of the pool, and workers. */
+ * wakes one sleeper. The fibres are a submitter, which is no part of the pool, and workers. */
 #include "cases.h"
 
 #include "little_pool.h"
@@ -115,7 +115,7 @@ static void run_gang_of_three(void *argument, uint32_t fibre) {
   run_gang_of(argument, fibre, 3);
 }
 
-/* The same when all sleep and one of them is woken for all three: each who gets one wakes the next. */
+/* The same when all sleep and one of them is woken for all three: each that gets one wakes the next. */
 static void run_gang_by_one_wake(void *argument, uint32_t fibre) {
   struct state *state = argument;
   const struct job job = {meet, state, NULL};
@@ -142,7 +142,7 @@ static void run_spinning(void *argument, uint32_t fibre) {
   stop_quiet(state);
 }
 
-/* A stop at any moment: everybody leaves, and what was submitted has run or was dropped. */
+/* A stop at any moment: every worker leaves, and what was submitted has run or was dropped. */
 static void run_stop(void *argument, uint32_t fibre) {
   struct state *state = argument;
   if (fibre > 0) {

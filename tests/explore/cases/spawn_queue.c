@@ -38,7 +38,7 @@ static void run(void *argument, uint32_t fibre) {
   }
 }
 
-/* Whoever came too late for the intake waits for the next. */
+/* An agent that came too late for the intake waits for the next. */
 static void check(void *argument) {
   struct state *state = argument;
   take(state, AGENTS);

@@ -1,4 +1,4 @@
-/* Cases of pool/team.h: all the work is done, who was called comes or need not, and nobody is inside after the wait. */
+/* Cases of pool/team.h: all the work is done, a called worker comes or need not, and none is inside after the wait. */
 #include "cases.h"
 
 #include "little_pool.h"
@@ -13,9 +13,9 @@ struct state {
   uint32_t items;    /* so far; a team's work may add some */
   uint8_t done[8];   /* by item */
   uint32_t inside;   /* the team's work */
-  bool may_come;     /* the team is open, or somebody who came is not known to have left */
-  uint32_t helped;   /* times that somebody else than the caller worked */
-  bool one_worker;   /* is all that comes */
+  bool may_come;     /* the team is open, or a worker that came is not known to have left */
+  uint32_t helped;   /* times that another fibre than the caller worked */
+  bool one_worker;   /* only one worker comes */
   bool closed;       /* then: team_close has returned... */
   bool left;         /* ...before that worker left */
   struct parking came;
@@ -29,7 +29,7 @@ static void *prepare_three(void) {
   return little_pool_state(sizeof(struct state), 3, 2);
 }
 
-/* What everybody does in a team: takes items until there are none. Item 0 adds one more and calls for help. */
+/* The work of each fibre in a team: takes items until there are none. Item 0 adds one more and calls for help. */
 static void work(void *argument, uint32_t worker) {
   struct state *state = argument;
   EXPLORE_CHECK(state->may_come);
@@ -167,7 +167,7 @@ static void run_busy(void *argument, uint32_t fibre) {
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0 && state->helped == 0);
 }
 
-/* A call that comes when the team closes: the only one who comes does not come again after it left a closed team. */
+/* A call that comes when the team closes: the only worker does not come again after it has left a closed team. */
 static void begin_late_call(void *argument) {
   struct state *state = argument;
   state->one_worker = true;

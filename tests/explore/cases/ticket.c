@@ -1,4 +1,4 @@
-/* Cases of pool/ticket.h: each index of a batch is claimed once, also by those who come from the batch before. */
+/* Cases of pool/ticket.h: each index of a batch is claimed once, also by fibres that come from the batch before. */
 #include "cases.h"
 
 #include "pool/ticket.h"
@@ -51,9 +51,9 @@ static void check_second(void *argument) {
   for (uint32_t i = 0; i < SECOND; i++) EXPLORE_CHECK(state->claimed[1][i]);
 }
 
-/* A batch of one claim and then one of three, while two who may have come too late for the first go on taking. The
- * opening is a store, so nobody is asked to know the batch: an index that only the second has is claimed once, the
- * other at most twice. */
+/* A batch of one claim and then one of three, while two fibres that may have come too late for the first go on taking.
+ * The opening is a store, and no taker is asked to know the batch: an index that only the second batch has is claimed
+ * once, the other at most twice. */
 static void run_two_batches(void *argument, uint32_t fibre) {
   struct state *state = argument;
   if (fibre == 0) ticket_open(&state->ticket, SECOND);

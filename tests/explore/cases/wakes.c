@@ -53,7 +53,7 @@ static void run_word(void *argument, uint32_t fibre) {
   }
 }
 
-/* What is left is the next intake's. */
+/* What is left is for the next intake. */
 static void check_word(void *argument) {
   struct state *state = argument;
   for (uint32_t agent; wakes_pop(&state->wakes, &agent);)

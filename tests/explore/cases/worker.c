@@ -41,7 +41,7 @@ static void submit_plain(struct state *state, uint32_t number, uint32_t group) {
   submit(state, 4, little_job, &state->ran[number], group);
 }
 
-/* The same for a job that its group counts already, so that somebody may wait for it before it is there. */
+/* The same for a job that its group counts already, so that a fibre may wait for the group before the job is there. */
 static void push_counted(struct state *state, uint32_t number, uint32_t group) {
   struct job job = {little_job, &state->ran[number], (struct group *)(void *)state->groups[group]};
   EXPLORE_CHECK(worker_push(state->pool, NULL, 4, &job));
@@ -194,8 +194,8 @@ static void run_own_claim(void *argument, uint32_t fibre) {
   EXPLORE_CHECK(muster_pool_stop(state->pool) == 0);
 }
 
-/* A chain: a job waits for a job that waits for a job. Whoever sleeps at the first link must come when the last one
- * stands behind the middle one in somebody's claim. */
+/* A chain: a job waits for a job that waits for a job. The worker that sleeps at the first link must come when the last
+ * job stands behind the middle one in another worker's claim. */
 static void wait_for_middle(void *argument, uint32_t worker) {
   struct state *state = argument;
   (void)worker;
@@ -223,8 +223,7 @@ static void run_chain(void *argument, uint32_t fibre) {
 /* -------------------------------------------------------------------------------------------------- out of one's sight
  */
 
-/* Two jobs wait, and a worker may claim both at any moment; the first lasts until somebody has looked for the second.
- */
+/* Two jobs wait, and a worker may claim both at any moment; the first lasts until fibre 0 has looked for the second. */
 static void begin_sight(void *argument) {
   struct state *state = argument;
   begin(state);
@@ -249,7 +248,7 @@ static void run_sight(void *argument, uint32_t fibre) {
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0 && state->ran[0]);
 }
 
-/* So does whoever takes out all of the group. */
+/* A fibre that takes out all jobs of the group finds it, too. */
 static void run_sight_take_out(void *argument, uint32_t fibre) {
   struct state *state = argument;
   if (fibre > 0) {
@@ -327,7 +326,7 @@ static void run_inversion_again(void *argument, uint32_t fibre) {
 
 /* ------------------------------------------------------------------------------------------------- helping a waiter */
 
-/* The group's job waits for a job of no group: somebody must run that, the helping waiter if nobody else. */
+/* The group's job waits for a job without a group: some fibre must run that, the helping waiter if no other does. */
 static void run_helping(void *argument, uint32_t fibre) {
   struct state *state = argument;
   if (fibre == 1) {
@@ -342,7 +341,7 @@ static void run_helping(void *argument, uint32_t fibre) {
   }
 }
 
-/* A waiter that does not help leaves alone what is not of its group. */
+/* A waiter that does not help leaves jobs alone that are not of its group. */
 static void not_on_the_guest(void *argument, uint32_t worker) {
   struct state *state = argument;
   (void)worker;
@@ -394,14 +393,14 @@ static void sit_alone(void *argument, uint32_t worker) {
   state->inside[worker] = 0;
 }
 
-/* Three guests for two seats, and no workers: everybody gets one in time, and none is shared. */
+/* Three guests for two seats, and no workers: every guest gets a seat in time, and none is shared. */
 static void run_seats(void *argument, uint32_t fibre) {
   struct state *state = argument;
   submit(state, 4, sit_alone, state, fibre);
   wait_and_free(state, fibre);
 }
 
-/* What was taken out stays in the way until somebody claims; nobody is left to. */
+/* Checks the seats only: a job that was taken out stays in its lane until a claim, and no fibre is left to claim. */
 static void check_seats(void *argument) {
   const struct state *state = argument;
   EXPLORE_CHECK(load_relaxed_u64(&state->pool->free_guests) == pool_all_guests(state->pool));
