@@ -11,8 +11,8 @@ struct state {
   struct group *group; /* of the schedule */
   idle_set waiting;
   struct parking parkings[WAITERS];
-  uint8_t ended[4];                       /* completers that are done with their job */
-  uint32_t ends;                          /* completions that uncovered a waiter */
+  uint8_t ended[4]; /* completers that are done with their job */
+  uint32_t ends;    /* completions that uncovered a waiter */
 };
 
 static void *prepare(void) {
