@@ -26,7 +26,7 @@ static inline void note_completion(const struct muster_world *world, settle_part
   /* Buckets are far apart in memory: quantiles use one completion in four, the maximum sees all. */
   if (((index ^ world->frames) & 3) == 0) histogram_add(&band->staleness, elapsed_ns);
   if (elapsed_ns > band->staleness.maximum) band->staleness.maximum = elapsed_ns;
-  part->interval_deviation_sum_ns += (int64_t)(elapsed_ns - class->nominal_ns);
+  part->interval_deviation_sum_ns += elapsed_ns - class->nominal_ns;
 }
 
 /* How an update left the sets of its agent. */

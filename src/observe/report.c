@@ -109,7 +109,7 @@ muster_result muster_statistics_read(const muster_world *world, muster_statistic
   muster_statistics whole = world->sums->statistics;
   double deviation_ns = 0;
   for (uint32_t part = 0; part < WHEEL_SHARDS; part++) {
-    deviation_ns += (double)world->sums->parts[part].interval_deviation_sum_ns;
+    deviation_ns += (double)(int64_t)world->sums->parts[part].interval_deviation_sum_ns;
     if (world->sums->parts[part].steps_behind_max > whole.steps_behind_max)
       whole.steps_behind_max = world->sums->parts[part].steps_behind_max;
   }

@@ -15,8 +15,8 @@ typedef struct settled_band {
 
 /* What the completed updates of a share of the batch add up to. Different workers settle different shares at a time. */
 typedef struct settle_part {
-  _Alignas(64) uint64_t completed; /* in this frame */
-  int64_t interval_deviation_sum_ns;
+  _Alignas(64) uint64_t completed;    /* in this frame */
+  uint64_t interval_deviation_sum_ns; /* of signed values: sums of absurd times wrap */
   uint64_t steps_behind_max;
   uint64_t longest_wait_ns; /* in this frame, of agents that had waited in line */
   uint32_t forgotten;       /* how many agents left the line */
