@@ -42,7 +42,7 @@ typedef struct set_pass {
   uint16_t progress; /* the least of all sets that are owed time, in 65535ths */
   uint8_t last[2];   /* 1 + the perception and the behaviour that ran last: those owed time begin behind it */
   uint8_t current;   /* 1 + the set in which the pass gave way to something more urgent; 0 = between two */
-  bool continues;    /* the pass, or the last one, ran sets that were owed time alone */
+  uint8_t continues; /* not 0: the pass, or the last one, ran sets that were owed time alone */
 } set_pass;
 
 _Static_assert(sizeof(set_state) == 32 && sizeof(set_pass) == 16, "what is kept of an agent is a part of cache lines");

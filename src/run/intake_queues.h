@@ -88,8 +88,8 @@ struct command {
     muster_agent other;       /* meet, part */
   };
   float first, second; /* tune: importance floor, elasticity; observer: near_m, far_m */
-  bool derive;         /* tune */
-  bool rated;          /* tune: the next two are given, each RATING_OF_TYPE when it is not */
+  uint8_t derive;      /* tune; it and the next hold with any value but 0: files have them */
+  uint8_t rated;       /* tune: the next two are given, each RATING_OF_TYPE when it is not */
   uint8_t designer, role;
   uint32_t unused; /* 0 */
 };
