@@ -138,13 +138,14 @@ static bool has_all(const struct recorded *run) {
 }
 
 static void check_all(uint32_t workers, muster_clock clock) {
-  enum { FRAMES = 90 };
+  enum { FRAMES = 90, BUDGETS = 9, TRIES = 3 };
   static struct recorded run;
   bool all = false;
-  /* The machine's speed is unknown: finds a budget with which there is pressure, and yet time for further cycles. */
-  for (uint64_t budget_ns = 256000000; budget_ns > 500000 && !all; budget_ns /= 2) {
+  /* The machine's speed is unknown, and other programs may take it away: finds a budget with which there is pressure,
+   * and yet time for further cycles. */
+  for (uint32_t i = 0; i < TRIES * BUDGETS && !all; i++) {
     recorded_forget(&run);
-    record_run(&run, workers, clock, FRAMES, budget_ns);
+    record_run(&run, workers, clock, FRAMES, 256000000u >> i % BUDGETS);
     all = has_all(&run);
   }
   cr_assert(all, "no budget with pressure, further cycles and reactions");
