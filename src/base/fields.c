@@ -36,7 +36,7 @@ union number {
   uint32_t count;
   uint64_t number;
   float single;
-  bool truth;
+  uint8_t truth; /* any byte, where it was read from a file */
 };
 
 static union number number_at(const field_row *field, const void *place) {
