@@ -1,5 +1,6 @@
 /* record_api.c - muster/record.h: begins and ends recordings, and replays frame by frame. */
 #include "agents/mailbox.h"
+#include "base/bits.h"
 #include "base/sized.h"
 #include "frame/frame.h"
 #include "observe/report.h"
@@ -307,8 +308,8 @@ muster_result muster_replay_begin(muster_world *world, const muster_replay_def *
   struct recorder *recorder = reserve(world);
   if (!recorder) return MUSTER_E_MEMORY;
   recorder->claims = arena_reserve(&world->arena, world->def.agents_max, sizeof *recorder->claims);
-  uint64_t *agents = arena_reserve(&world->arena, (world->def.agents_max + 63) / 64, sizeof *agents);
-  uint64_t *observers = arena_reserve(&world->arena, (world->def.observers_max + 63) / 64, sizeof *observers);
+  uint64_t *agents = arena_reserve(&world->arena, bits_words(world->def.agents_max), sizeof *agents);
+  uint64_t *observers = arena_reserve(&world->arena, bits_words(world->def.observers_max), sizeof *observers);
   /* One worker may have to take in what all workers of the recorded run did. */
   if (!world->arena.failed) runner_widen_logs(world->runner, RUNNER_LOG_MAX * (uint32_t)head.states, &world->arena);
   if (world->arena.failed) {

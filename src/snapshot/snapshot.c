@@ -2,6 +2,7 @@
 #include "snapshot/snapshot.h"
 
 #include "base/assert.h"
+#include "base/bits.h"
 #include "base/sized.h"
 #include "frame/frame.h"
 #include "herds/herds.h"
@@ -323,11 +324,11 @@ static void reserve_herds(struct snapshot *snapshot, struct arena *arena) {
   for (uint32_t i = 0; i < table->count; i++) {
     const struct herd_type *type = &table->types[i];
     snapshot_herd_pool *pool = &snapshot->pools[i];
-    pool->homes = arena_reserve(arena, (size_t)type->blocks_max * MUSTER_HERD_BLOCK, sizeof *pool->homes);
-    pool->claims = arena_reserve(arena, type->def.unfolded_max, sizeof *pool->claims);
-    pool->entries = arena_reserve(arena, type->def.unfolded_max, sizeof *pool->entries);
-    pool->nexts = arena_reserve(arena, type->def.unfolded_max, sizeof *pool->nexts);
-    pool->firsts = arena_reserve(arena, type->blocks_max, sizeof *pool->firsts);
+    ARENA_ARRAY(arena, pool->homes, (size_t)type->blocks_max * MUSTER_HERD_BLOCK);
+    ARENA_ARRAY(arena, pool->claims, type->def.unfolded_max);
+    ARENA_ARRAY(arena, pool->entries, type->def.unfolded_max);
+    ARENA_ARRAY(arena, pool->nexts, type->def.unfolded_max);
+    ARENA_ARRAY(arena, pool->firsts, type->blocks_max);
   }
 }
 
@@ -335,14 +336,14 @@ static void reserve_herds(struct snapshot *snapshot, struct arena *arena) {
 static bool snapshot_reserve(struct snapshot *snapshot, struct arena *arena) {
   const muster_world_def *def = &snapshot->world->def;
   if (arena_create(arena, &def->allocator)) return false;
-  snapshot->rows = arena_reserve(arena, def->agents_max, sizeof *snapshot->rows);
-  snapshot->indices = arena_reserve(arena, def->agents_max, sizeof *snapshot->indices);
-  snapshot->marks = arena_reserve(arena, def->agents_max, sizeof *snapshot->marks);
-  snapshot->types = arena_reserve(arena, UINT16_MAX, sizeof *snapshot->types);
-  snapshot->members = arena_reserve(arena, UINT16_MAX, sizeof *snapshot->members);
-  snapshot->observers = arena_reserve(arena, def->observers_max, sizeof *snapshot->observers);
+  ARENA_ARRAY(arena, snapshot->rows, def->agents_max);
+  ARENA_ARRAY(arena, snapshot->indices, def->agents_max);
+  ARENA_ARRAY(arena, snapshot->marks, def->agents_max);
+  ARENA_ARRAY(arena, snapshot->types, UINT16_MAX);
+  ARENA_ARRAY(arena, snapshot->members, UINT16_MAX);
+  ARENA_ARRAY(arena, snapshot->observers, def->observers_max);
   uint32_t keys = def->types_max * MUSTER_LEVELS * ELASTICITY_STEPS;
-  snapshot->seen = arena_reserve(arena, (keys + 63) / 64, sizeof *snapshot->seen);
+  ARENA_ARRAY(arena, snapshot->seen, bits_words(keys));
   reserve_herds(snapshot, arena);
   return !arena->failed;
 }

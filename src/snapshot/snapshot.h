@@ -124,6 +124,9 @@ uint32_t snapshot_number(struct snapshot *snapshot, uint32_t number);
 void snapshot_expect(struct snapshot *snapshot, bool holds, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same where nothing is expected but that the columns before it were in their ranges. */
+#define snapshot_expect_columns(snapshot, ...) snapshot_expect(snapshot, true, __VA_ARGS__)
+
 /* A count that may be at most `most`. */
 uint32_t snapshot_count(struct snapshot *snapshot, uint32_t count, uint32_t most, const char *what);
 

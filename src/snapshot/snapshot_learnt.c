@@ -44,7 +44,7 @@ static void exchange_conduct_of_type(struct snapshot *snapshot, uint32_t number)
   ASSERT(number < snapshot->world->agents.types.count);
   type_conduct *own = &snapshot->world->conduct->offenders.types[number], checked;
   snapshot_columns(snapshot, columns, snapshot_object(snapshot, own, &checked));
-  snapshot_expect(snapshot, true, "type %u is demoted as none can be", number + 1);
+  snapshot_expect_columns(snapshot, "type %u is demoted as none can be", number + 1);
 }
 
 void snapshot_conduct(struct snapshot *snapshot) {
@@ -71,7 +71,7 @@ static void exchange_experience(struct snapshot *snapshot) {
   snapshot_exchange(snapshot, &saved, sizeof saved);
   snapshot_expect(snapshot, experience_is_possible(&saved), "measured times that cannot be");
   snapshot_columns(snapshot, columns, periods);
-  snapshot_expect(snapshot, true, "periods that cannot be");
+  snapshot_expect_columns(snapshot, "periods that cannot be");
   if (!snapshot_loads(snapshot)) return;
   saved.controller.debt_budgets = world->learnt->experience.controller.debt_budgets;
   world->learnt->experience = saved;

@@ -33,7 +33,7 @@ static void exchange_observers(struct snapshot *snapshot) {
     snapshot_columns(snapshot, source_columns, source);
     if (snapshot_loads(snapshot)) identity_assign(&observers->ids, i, generation);
     if (!snapshot_checks(snapshot)) continue;
-    snapshot_expect(snapshot, true, "observer %u is what none can be", i); /* before answers are read as such */
+    snapshot_expect_columns(snapshot, "observer %u is what none can be", i); /* before answers are read as such */
     bool fits = (!row->present || ((generation & 1) && is_sight(row->position, row->near_m, row->far_m))) &&
                 (!source->written || is_sight(source->position, source->near_m, source->far_m));
     snapshot_expect(snapshot, fits, "observer %u is what none can be", i);

@@ -202,7 +202,7 @@ static fold_watcher exchange_watcher(struct snapshot *snapshot, const fold_watch
   fold_watcher saved = {0};
   if (watcher->present) saved = *watcher;
   snapshot_columns(snapshot, watcher_columns, &saved);
-  snapshot_expect(snapshot, true, "an observer was where none can be");
+  snapshot_expect_columns(snapshot, "an observer was where none can be");
   saved.next = 0;
   return saved;
 }

@@ -1,5 +1,6 @@
 /* snapshot_types.c - what a snapshot says of types and of the classes of their agents. */
 #include "base/assert.h"
+#include "base/bits.h"
 #include "snapshot/snapshot.h"
 #include "world/conduct_state.h"
 #include "world/world_learnt.h"
@@ -93,7 +94,7 @@ static void exchange_costs(struct snapshot *snapshot, uint32_t number) {
   }
   cost_actions checked, *actions = snapshot_object(snapshot, &costs->actions[number], &checked);
   snapshot_columns(snapshot, columns, actions);
-  snapshot_expect(snapshot, true, "type %u cannot act so often", number + 1);
+  snapshot_expect_columns(snapshot, "type %u cannot act so often", number + 1);
 }
 
 void snapshot_types(struct snapshot *snapshot) {
@@ -143,8 +144,8 @@ static bool is_class(const struct snapshot *snapshot, const class_key *key) {
 /* Whether a class was not read before: none may appear twice, whatever is read. */
 static bool is_new_class(const class_key *key, uint64_t *seen) {
   uint32_t number = ((uint32_t)key->type * MUSTER_LEVELS + key->level) * ELASTICITY_STEPS + key->step;
-  if (seen[number / 64] >> (number % 64) & 1) return false;
-  seen[number / 64] |= 1ull << (number % 64);
+  if (bits_has(seen, number)) return false;
+  bits_set(seen, number);
   return true;
 }
 

@@ -1,6 +1,7 @@
 /* snapshot_waiting.c - what a snapshot says of agents that wait, and for what: a period, a worker, the commit, a time,
  * the next intake. */
 #include "base/assert.h"
+#include "base/bits.h"
 #include "base/error.h"
 #include "snapshot/snapshot.h"
 #include "world/guard.h"
@@ -262,7 +263,7 @@ static void exchange_mailbox(struct snapshot *snapshot) {
   struct mailbox *mailbox = &snapshot->world->links->mailbox;
   uint32_t most = mailbox->places ? snapshot->high : 0, count = mailbox->wake_count, owed = mailbox->owed_count;
   for (uint32_t i = 0, index = 0; i < count; index++)
-    if (mailbox->to_wake[index / 64] >> (index % 64) & 1) snapshot->indices[i++] = index;
+    if (bits_has(mailbox->to_wake, index)) snapshot->indices[i++] = index;
   count = snapshot_indices(snapshot, count, most, &to_wake);
   for (uint32_t i = 0; i < count && snapshot_loads(snapshot); i++) mailbox_wake(mailbox, snapshot->indices[i]);
   for (uint32_t i = 0, index = 0; i < owed; index++)
