@@ -128,7 +128,10 @@ muster_result muster_statistics_read(const muster_world *world, muster_statistic
 void muster_statistics_clear(muster_world *world) {
   if (guard_between(world, "statistics")) return;
   world->sums->statistics = muster_default_statistics();
-  memset(world->sums->parts, 0, WHEEL_SHARDS * sizeof *world->sums->parts);
+  for (uint32_t part = 0; part < WHEEL_SHARDS; part++) {
+    uint64_t unreported = world->sums->parts[part].completed; /* the next frame's report counts them */
+    world->sums->parts[part] = (settle_part){.completed = unreported};
+  }
   memset(&world->plan->bands, 0, sizeof world->plan->bands);
 }
 
