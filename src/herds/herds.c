@@ -16,10 +16,11 @@
 #include "world/world_sums.h"
 #include "world/world_teams.h"
 
-/* What a change of a membrane costs for each agent that appears or goes: what an intake does is counted, not timed, so
- * that the world does not depend on a clock. */
+/* What a change of a membrane costs for each agent that appears or goes. Changes are counted, so that a world in
+ * virtual time does not depend on a clock; on the wall clock they also end when their share of the frame is over, since
+ * in cold caches they take up to three times as long. */
 enum { CHANGE_NS = 500, CHANGES_MIN = 64, CHANGES_BUDGET_PART = 8 };
-enum { BLOCK_LOOK_NS = 2000, ENTRY_LOOK_NS = 1000, LOOKS_MIN = 256, BLOCKS_EACH = 16, BLOCKS_TO_SHARE = 64 };
+enum { BLOCK_LOOK_NS = 2000, ENTRY_LOOK_NS = 1000, LOOKS_MIN = 64, BLOCKS_EACH = 16, BLOCKS_TO_SHARE = 64 };
 
 static uint64_t budget_of(const struct muster_world *world) {
   return world_is_virtual(world) ? world->frame->capacity_ns : world->frame->budget_ns;
@@ -90,12 +91,23 @@ void herds_apply(struct muster_world *world, const struct command *command) {
 /* ---------------------------------------------------------------------------------------------------------- changes */
 
 struct allowance {
-  uint64_t left_ns;
+  uint64_t left_ns;  /* counted */
+  uint64_t timed_ns; /* when so much is left or less, the clock is asked, too: before, too little was done */
+  uint64_t end_ns;   /* UINT64_MAX: in virtual time */
 };
 
-static bool herds_take(struct allowance *allowance, uint32_t agents) {
+static struct allowance herds_allow(const struct muster_world *world) {
+  uint64_t least_ns = (uint64_t)CHANGES_MIN * CHANGE_NS, share_ns = budget_of(world) / CHANGES_BUDGET_PART;
+  struct allowance allowance = {.left_ns = share_ns > least_ns ? share_ns : least_ns, .end_ns = UINT64_MAX};
+  allowance.timed_ns = allowance.left_ns - least_ns;
+  if (!world_is_virtual(world)) allowance.end_ns = clock_now(world->clock) + 2 * share_ns;
+  return allowance;
+}
+
+static bool herds_take(struct muster_world *world, struct allowance *allowance, uint32_t agents) {
   uint64_t cost_ns = (uint64_t)agents * CHANGE_NS;
   if (allowance->left_ns < cost_ns) return false;
+  if (allowance->left_ns <= allowance->timed_ns && serial_is_over(world, allowance->end_ns)) return false;
   allowance->left_ns -= cost_ns;
   return true;
 }
@@ -120,7 +132,7 @@ static bool change_unfolded(struct muster_world *world, struct herd_type *type, 
     fold_near near = fold_measure(board, type, &lanes);
     siblings = fold_next_folding(board, type, &lanes, &near, from, world->frame->now_ns);
     if (!siblings.count) break;
-    if (!herds_take(allowance, siblings.count + 1)) return false;
+    if (!herds_take(world, allowance, siblings.count + 1)) return false;
     if (herds_fold_lanes(world, type, number, siblings.first, siblings.count)) from = siblings.first + siblings.count;
   }
   number = herds_open_entry(type, herd);
@@ -128,7 +140,7 @@ static bool change_unfolded(struct muster_world *world, struct herd_type *type, 
     herd_lanes lanes = herds_lanes(type, number);
     if (!measured) fold_measure(board, type, &lanes);
     if ((lane = fold_next_unfolding(board, type, &lanes)) == HERD_NONE || !herds_has_room(world, type, false)) break;
-    if (!herds_take(allowance, agents)) return false;
+    if (!herds_take(world, allowance, agents)) return false;
     measured = herds_unfold_lane(world, type, number, lane) != MUSTER_OK;
     if (measured) board->distances[lane] = FOLD_FAR; /* it is busy, or was refused: go on with the others */
   }
@@ -143,7 +155,7 @@ static bool change(struct muster_world *world, const fold_item *item, struct all
   if (herds_open_entry(type, item->herd) == HERD_NONE) {
     if (!fold_unfolds(type, 0, fold_herd_distance(&world->fold->board, type, home))) return true;
     if (!herds_has_room(world, type, herds_entry_of_folded(type, item->herd) == HERD_NONE)) return true;
-    if (!herds_take(allowance, type->tree.branching)) return false;
+    if (!herds_take(world, allowance, type->tree.branching)) return false;
     if (herds_unfold_root(world, type, item->herd)) return true;
   }
   return change_unfolded(world, type, item->herd, allowance);
@@ -152,8 +164,7 @@ static bool change(struct muster_world *world, const fold_item *item, struct all
 static void change_listed(struct muster_world *world) {
   fold_board *board = &world->fold->board;
   if (!board->item_count) return;
-  uint64_t least_ns = (uint64_t)CHANGES_MIN * CHANGE_NS, share_ns = budget_of(world) / CHANGES_BUDGET_PART;
-  struct allowance allowance = {share_ns > least_ns ? share_ns : least_ns};
+  struct allowance allowance = herds_allow(world);
   fold_sort(board);
   uint32_t done = 0;
   while (done < board->item_count && change(world, &board->items[done], &allowance)) done++;
