@@ -171,9 +171,13 @@ void settle_count_refused(struct muster_world *world) {
 }
 
 /* Fetches what settling an entry touches. */
-PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i, uint32_t end) {
-  enum { AHEAD = 16 };
+PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i, uint32_t end, uint32_t share) {
+  enum { AHEAD = 16, HANG_AHEAD = 6 };
   const struct batch *batch = world->batch;
+  if (i + HANG_AHEAD < end) {
+    const agent_row *row = world_row(world, batch->entries[i + HANG_AHEAD].agent);
+    wheel_prefetch(&world->queues->classes, &world->queues->classes.classes[row->class], share, row);
+  }
   if (i + AHEAD >= end) return;
   uint32_t agent = batch->entries[i + AHEAD].agent;
   __builtin_prefetch(world_row(world, agent), 1);
@@ -238,7 +242,7 @@ static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t
 static void settle_claim(struct muster_world *world, const batch_claim *claim, uint32_t partition) {
   ASSERT(claim->first < claim->end && claim->end <= world->batch->count && partition < WHEEL_SHARDS);
   for (uint32_t i = claim->first; i < claim->end; i++) {
-    prefetch_settled(world, i, claim->end);
+    prefetch_settled(world, i, claim->end, partition);
     settle_plain(world, i, partition);
   }
 }
@@ -392,7 +396,7 @@ bool settle_entries(struct muster_world *world, uint64_t end_ns) {
     uint32_t end = progress->settled + SETTLE_BETWEEN_LOOKS < batch->count ? progress->settled + SETTLE_BETWEEN_LOOKS
                                                                            : batch->count;
     for (; progress->settled < end; progress->settled++) {
-      prefetch_settled(world, progress->settled, batch->count);
+      prefetch_settled(world, progress->settled, batch->count, 0);
       /* An agent in the line leaves it at once, in settle_whole(): no close_queue() comes afterwards. */
       if (simple && !row_of(world, progress->settled)->queued) settle_plain(world, progress->settled, 0);
       settle_whole(world, progress->settled);

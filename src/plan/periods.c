@@ -208,7 +208,7 @@ static void advance(class_table *classes, uint64_t elapsed_ns) {
 
 uint32_t periods_release(struct periods *periods, class_table *classes, agent_store *store, ready_set *ready,
                          uint64_t elapsed_ns, uint32_t most, uint64_t now_ns, uint64_t frame) {
-  enum { AHEAD = 12 };
+  enum { AHEAD = 24 };
   uint32_t active = classes->active_count, due = 0;
   advance(classes, elapsed_ns);
   periods->next = periods->next + 1 < active ? periods->next + 1 : 0;

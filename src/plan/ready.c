@@ -266,9 +266,19 @@ void ready_release_aside(ready_set *ready, agent_store *store, uint32_t index) {
   ready->aside[ready->aside_count++] = index;
 }
 
+/* Fetches what keeping a fresh agent touches: its row, and its stamp in the queue by release. */
+PREFETCH_FUNCTION prefetch_kept(const ready_set *ready, const agent_store *store, uint32_t i) {
+  enum { AHEAD = 12 };
+  if (i + AHEAD >= ready->fresh_count) return;
+  uint32_t index = (uint32_t)(ready->fresh[i + AHEAD] & READY_AGENT_MASK);
+  __builtin_prefetch(&store->rows[index], 1);
+  __builtin_prefetch(&ready->waiting.stamps[index], 1);
+}
+
 void ready_keep_fresh(ready_set *ready, agent_store *store) {
   if (ready->fresh_left == 0) ready->fresh_count = 0;
   for (uint32_t i = 0; i < ready->fresh_count; i++) {
+    prefetch_kept(ready, store, i);
     uint32_t index = (uint32_t)(ready->fresh[i] & READY_AGENT_MASK);
     agent_row *row = &store->rows[index];
     if (row->status != AGENT_READY) continue;

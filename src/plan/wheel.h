@@ -8,6 +8,7 @@
 #ifndef PLAN_WHEEL_H
 #define PLAN_WHEEL_H
 
+#include "base/prefetch.h"
 #include "plan/classes.h"
 
 /* Which list of the wheels a block is part of. */
@@ -38,6 +39,14 @@ static inline void wheel_insert(class_table *classes, agent_class *class, uint32
   int64_t ahead = (int64_t)((row->virtual_due_ns >> class->slot_shift) - class->cursor);
   ahead = ahead < 0 ? 0 : ahead < WHEEL_SLOTS ? ahead : WHEEL_SLOTS - 1;
   wheel_hang(classes, class, shard, (uint32_t)(class->cursor + (uint64_t)ahead) % WHEEL_SLOTS, store, index);
+}
+
+/* Fetches the block into which an agent that is due now will be hung for its next period, where it misses none. */
+PREFETCH_FUNCTION wheel_prefetch(const class_table *classes, const agent_class *class, uint32_t shard,
+                                 const agent_row *row) {
+  uint64_t due_ns = row->virtual_due_ns + (row->virtual_due_ns <= class->clock_ns ? class->nominal_ns : 0);
+  uint32_t slot = (uint32_t)(due_ns >> class->slot_shift) % WHEEL_SLOTS;
+  __builtin_prefetch(lists_last(&classes->lists, class->slots[shard][slot]), 1);
 }
 
 /* The list that a waiting agent's spot is in. */
