@@ -111,6 +111,14 @@ typedef struct muster_frame_report {
    * (utilisation_desired). Above 1 even they do not fit, and share the capacity. Agents without a period do not
    * count. */
   float important_load;
+
+  /* What no number of workers makes faster: serial_ns is the time of the frame's thread in which no other worker of the
+   * world may run anything. That is planning, the commit and the end of the frame, but not while other workers are
+   * called to help in a stage, nor while agents held from the last batch are left for them, or run by them, during
+   * planning. work_ns is the time of all workers in the frame, this one's stages included. With audit both are thread
+   * CPU time (work_ns is used_cpu_ns); else wall time of stages and claims, in which a worker may also have waited. In
+   * a planner world work_ns leaves out what the host's workers run. Virtual: 0, and the cost of the updates. */
+  uint64_t serial_ns, work_ns;
 } muster_frame_report;
 
 static inline muster_frame_report muster_default_frame_report(void) {
@@ -216,6 +224,12 @@ typedef struct muster_statistics {
   uint64_t atoms_blocked; /* sum of the frame reports */
 
   muster_band bands[MUSTER_BANDS]; /* by importance, the least first */
+
+  /* Sums of the frame reports; and serial_ns / work_ns, 0..1, 0 when nothing was measured or under the virtual clock.
+   * By Amdahl's law no number of workers runs more than 1 / serial_share times the updates of one, where it was
+   * measured with two or more: one worker alone does by itself also what others would help with. */
+  uint64_t serial_ns, work_ns;
+  float serial_share;
 } muster_statistics;
 
 /* 128 ns, twice that, and so on; UINT64_MAX for the last bucket, which has no bound. */

@@ -12,7 +12,7 @@ void audit_begin(struct muster_world *world) {
   frame->deadline_ns = frame->begin_ns + frame->budget_ns;
   world->runner->promised_ns = frame->deadline_ns + world->sums->report.repaid_ns;
   if (!world->timed) frame->deadline_ns = UINT64_MAX / 2; /* nothing is decided by the clock */
-  if (world->def.audit) frame->mark_cpu_ns = clock_thread_cpu();
+  frame->mark_own_ns = world->def.audit ? clock_thread_cpu() : frame->mark_ns;
 }
 
 uint64_t audit_blocked(struct muster_world *world) {
@@ -29,12 +29,13 @@ uint64_t audit_blocked(struct muster_world *world) {
 
 /* The caller waited for the last worker to leave the batch. CPU time that it burnt for that after the promised end is
  * own overrun, but none of it was useful. */
-static void take_wait(struct muster_world *world) {
-  if (!serial_is_audited(world)) return;
+static void take_wait(struct muster_world *world, uint64_t now_ns) {
   uint64_t wall_ns;
-  world->frame->mark_ns = runner_caller(world->runner)->audit.end_ns;
-  world->frame->mark_cpu_ns = runner_caller(world->runner)->audit.end_cpu_ns;
-  serial_take_interval(world, &wall_ns);
+  if (serial_is_audited(world)) {
+    world->frame->mark_ns = runner_caller(world->runner)->audit.end_ns;
+    world->frame->mark_own_ns = runner_caller(world->runner)->audit.end_cpu_ns;
+  }
+  serial_take_interval(world, now_ns, &wall_ns);
 }
 
 /* Time of the workers that was neither inside atoms nor idle. Inside claims only samples can tell the two apart. */
@@ -55,7 +56,7 @@ static void sum_up_own(struct muster_world *world) {
   const frame_state *frame = world->frame;
   muster_frame_report *report = &world->sums->report;
   uint64_t worst_ns = 0, stolen_ns = frame->stolen_ns;
-  report->used_cpu_ns = frame->serial_cpu_ns;
+  report->used_cpu_ns = frame->serial_ns;
   for (uint32_t i = 0; i < world->runner->state_count; i++) {
     const worker_audit *audit = &world->runner->states[i].audit;
     if (audit->overrun_ns > worst_ns) worst_ns = audit->overrun_ns;
@@ -74,7 +75,7 @@ static void sum_up_own(struct muster_world *world) {
 static void end_virtual(struct muster_world *world) {
   const frame_state *frame = world->frame;
   muster_frame_report *report = &world->sums->report;
-  report->wall_ns = report->used_cpu_ns = report->update_cpu_ns = frame->spent_ns;
+  report->wall_ns = report->used_cpu_ns = report->update_cpu_ns = report->work_ns = frame->spent_ns;
   report->stage_ns[MUSTER_STAGE_RUN] = frame->spent_ns - frame->act_ns;
   report->stage_ns[MUSTER_STAGE_COMMIT] = frame->act_ns;
   uint64_t promised_ns = frame->capacity_ns + report->repaid_ns;
@@ -87,13 +88,25 @@ static void end_virtual(struct muster_world *world) {
   report->overrun_wall_ns = report->overrun_own_ns;
 }
 
+/* What all workers spent on the frame: CPU time where it is known, else wall time. */
+static uint64_t work_of_all(const struct muster_world *world) {
+  if (world->def.audit) return world->sums->report.used_cpu_ns;
+  uint64_t work_ns = world->frame->serial_ns;
+  for (uint32_t i = 0; i < world->runner->state_count; i++)
+    work_ns += world->runner->states[i].claim_ns + world->runner->states[i].loop_ns;
+  return work_ns;
+}
+
 /* Sums up what the frame took until now. */
 static void sum_up(struct muster_world *world) {
   muster_frame_report *report = &world->sums->report;
-  serial_mark(world);
-  report->wall_ns = clock_now(world->clock) - world->frame->begin_ns;
+  uint64_t now_ns = clock_now(world->clock);
+  serial_mark_at(world, now_ns);
+  report->wall_ns = now_ns - world->frame->begin_ns;
   report->overrun_wall_ns = report->wall_ns > report->budget_ns ? report->wall_ns - report->budget_ns : 0;
   if (world->def.audit) sum_up_own(world);
+  report->serial_ns = serial_alone_ns(world);
+  report->work_ns = work_of_all(world);
 }
 
 /* The stages are over. */
@@ -116,9 +129,9 @@ void audit_stage(struct muster_world *world, muster_stage stage) {
   world->sums->report.stage_ns[stage] = now_ns - world->frame->stage_ns;
   world->frame->stage_ns = now_ns;
   if (stage == MUSTER_STAGE_RUN)
-    take_wait(world);
+    take_wait(world, now_ns);
   else
-    serial_mark(world);
+    serial_mark_at(world, now_ns);
   if (stage == MUSTER_STAGE_COMMIT) close_stages(world);
 }
 

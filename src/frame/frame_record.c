@@ -323,8 +323,9 @@ static bool take_times(struct recorder *recorder) {
 void frame_record_times(struct muster_world *world) {
   struct recorder *recorder = world->recorder;
   muster_frame_report *report = &world->sums->report;
-  uint64_t *const times[FRAME_TIMES] = {&report->wall_ns, &report->overrun_wall_ns, &report->overrun_own_ns,
-                                        &report->used_cpu_ns, &report->given_cpu_ns};
+  uint64_t *const times[FRAME_TIMES] = {&report->wall_ns,     &report->overrun_wall_ns, &report->overrun_own_ns,
+                                        &report->used_cpu_ns, &report->given_cpu_ns,    &report->serial_ns,
+                                        &report->work_ns};
   if (recorder_records(recorder)) {
     for (uint32_t i = 0; i < FRAME_TIMES; i++) recorder->times[i] = *times[i];
     recorder_put_times(recorder);

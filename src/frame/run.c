@@ -41,7 +41,9 @@ void run_early(struct muster_world *world) {
   runner_open_early(runner);
   team_orders orders = orders_for(world, runner_work_early);
   world->teams->early_open = world->batch->early_claims > 0 && world->timed;
-  if (world->teams->early_open) team_open(&world->teams->early, world->teams->seat, &orders, TEAM_ALL);
+  if (!world->teams->early_open) return;
+  serial_open_early(world);
+  team_open(&world->teams->early, world->teams->seat, &orders, TEAM_ALL);
 }
 
 void run_by_workers(struct muster_world *world) {
@@ -51,9 +53,13 @@ void run_by_workers(struct muster_world *world) {
   runner_open(world->runner);
   if (world->teams->early_open) team_close(&world->teams->early, world->teams->seat);
   serial_mark(world);
+  bool left = world->teams->early_open && serial_early_are_left(world);
   world->teams->helpers = world->batch->claim_count > 1 ? serial_helpers_for(world, world->sums->admitted_ns) : 0;
   team_run(&world->teams->run, world->teams->seat, &orders, world->teams->helpers);
-  if (world->teams->early_open) team_wait(&world->teams->early, world->teams->seat);
+  if (world->teams->early_open) {
+    team_wait(&world->teams->early, world->teams->seat);
+    serial_count_early(world, left);
+  }
   runner_close(world->runner);
   audit_blocked(world);
   frame_record_outcomes(world);

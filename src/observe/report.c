@@ -115,6 +115,7 @@ muster_result muster_statistics_read(const muster_world *world, muster_statistic
   }
   if (whole.completed) whole.interval_deviation_ns = deviation_ns / (double)whole.completed;
   for (uint32_t i = 0; i < MUSTER_BANDS; i++) whole.bands[i] = band_read(world, i);
+  if (whole.work_ns) whole.serial_share = (float)((double)whole.serial_ns / (double)whole.work_ns);
   whole.bytes_scheduling = bytes_scheduling(world);
   herds_bytes(world, &whole.bytes_folded, &whole.bytes_unfolded);
   whole.bytes_scheduling += whole.bytes_folded + whole.bytes_unfolded;

@@ -22,6 +22,13 @@ static inline void ticket_open(shared_u64 *ticket, uint32_t count) {
   store_release_u64(ticket, epoch << (2 * TICKET_BITS) | (uint64_t)count << TICKET_BITS);
 }
 
+/* Whether every claim was taken. */
+static inline bool ticket_is_spent(const shared_u64 *ticket) {
+  const uint64_t mask = (1u << TICKET_BITS) - 1;
+  uint64_t seen = load_relaxed_u64(ticket);
+  return (seen & mask) >= (seen >> TICKET_BITS & mask);
+}
+
 /* The number of the next claim, or TICKET_NONE. Relaxed: the taker has entered through the gate (acquire). */
 static inline uint32_t ticket_take(shared_u64 *ticket) {
   const uint64_t mask = (1u << TICKET_BITS) - 1;

@@ -423,6 +423,7 @@ static void runner_work_off(worker_state *state, struct runner *runner, bool ear
   state->audit.stolen_ns += wall_ns > spent_cpu_ns ? wall_ns - spent_cpu_ns : 0;
   state->audit.end_ns = clock_ns;
   state->audit.end_cpu_ns = cpu_ns;
+  if (early_only) state->early_end_ns = clock_ns;
 }
 
 static CALLS_OUT void run_runner_work(struct runner *runner, uint32_t worker, bool early_only) {

@@ -109,6 +109,7 @@ typedef struct worker_state {
   cost_sample *samples;                          /* SAMPLES_MAX */
   uint64_t claim_ns;                             /* wall time inside claims */
   uint64_t loop_ns;                              /* wall time in stage 7 outside claims */
+  uint64_t early_end_ns;                         /* wall: when it left the early claims last; 0 = it never came */
   uint64_t sampled_overhead_ns, sampled_updates; /* time in sampled claims outside atoms */
   uint64_t jobs_ns;                              /* wall time of more urgent jobs that it ran in between */
   uint64_t woken_ns, others_ns; /* rationed: in claims of agents that were woken while the frame ran, and in others */

@@ -21,20 +21,24 @@ static void write_world(json_writer *writer, hosted_world *world) {
   world_read_published(world, &published);
   json_print(writer,
              "world=%s module=%s paused=%d failed=%d steps_left=%u frames=%lu frames_late=%lu sim_now_ns=%lu "
-             "budget_ns=%lu period_ns=%lu hz=%g agents=%u spawns_waiting=%u pressure=%f important_load=%f share=%f",
+             "budget_ns=%lu period_ns=%lu hz=%g agents=%u spawns_waiting=%u pressure=%f important_load=%f share=%f "
+             "serial_share=%f",
              world->name, world->settings.module, published.paused, published.failed, published.steps_left,
              published.frames, published.frames_late, published.sim_now_ns, published.budget_ns, published.period_ns,
              published.period_ns ? round(1e12 / (double)published.period_ns) / 1e3 : 0.0, report->agents,
-             report->spawns_waiting, report->pressure, report->important_load, report->share);
+             report->spawns_waiting, report->pressure, report->important_load, report->share,
+             published.statistics.serial_share);
   write_levels(writer, report);
   json_print(writer,
              "agents_quarantined=%u types_quarantined=%u bytes_used=%lu frame{ number=%lu wall_ns=%lu "
              "overrun_wall_ns=%lu released=%u completed=%u carried=%u preempted=%u woken=%u commands_waiting=%u "
-             "utilisation_desired=%f utilisation_nominal=%f utilisation_fitted=%f debt_ns=%lu }",
+             "utilisation_desired=%f utilisation_nominal=%f utilisation_fitted=%f debt_ns=%lu "
+             "serial_ns=%lu work_ns=%lu }",
              report->agents_quarantined, report->types_quarantined, published.statistics.bytes_used, report->frame,
              report->wall_ns, report->overrun_wall_ns, report->released, report->completed, report->carried,
              report->preempted, report->woken, report->commands_waiting, report->utilisation_desired,
-             report->utilisation_nominal, report->utilisation_fitted, report->debt_ns);
+             report->utilisation_nominal, report->utilisation_fitted, report->debt_ns, report->serial_ns,
+             report->work_ns);
   bands_json(writer, &published.statistics);
 }
 

@@ -114,6 +114,10 @@ static const struct field fields[] = {
     STATS(quarantines, "muster_quarantines_total", "Agents and types put into quarantine."),
     STATS(pardons, "muster_pardons_total", "Agents and types pardoned."),
     STATS(stuck, "muster_stuck_total", "Times that a worker was stuck in an atom."),
+    STATS(serial_share, "muster_serial_share",
+          "Part of the workers' time in which only the frame's thread may work: 1 / it is the most that workers give."),
+    STATS(serial_ns, "muster_serial_seconds_total", "Time of the frame's thread in which no other worker may work."),
+    STATS(work_ns, "muster_work_seconds_total", "Time of all workers in frames: updates and stages."),
     STATS(bytes_used, "muster_memory_used_bytes", "All stores of the world, as far as in use."),
     STATS(bytes_scheduling, "muster_memory_scheduling_bytes", "Of these, what is not the types' own state."),
 

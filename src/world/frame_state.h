@@ -28,12 +28,15 @@ typedef struct frame_state {
   uint64_t capacity_ns;           /* virtual clock: what this frame can run, its actions included */
   uint64_t spent_ns;              /* virtual clock: modelled cost so far */
   uint64_t stage_ns;              /* wall clock at the end of the last stage */
-  uint64_t mark_ns, mark_cpu_ns;  /* audit: the last look at both clocks */
+  uint64_t mark_ns, mark_own_ns;  /* the last look at both clocks: wall, and the caller's own (world/serial.h) */
   uint64_t late_cpu_ns;           /* audit: the caller's thread CPU after the promised end, outside stage 7 */
-  uint64_t serial_cpu_ns;         /* audit: the caller's thread CPU outside stage 7 */
-  uint64_t stolen_ns;             /* audit: wall time of the caller outside stage 7 that the kernel gave to others */
-  bool slept;                     /* audit: the caller slept until the last worker left a team of a serial stage */
-  uint64_t act_ns;                /* spent in action atoms */
+  uint64_t serial_ns;             /* own time of the caller outside stage 7 */
+  uint64_t helped_ns;             /* of it, while other workers might work, too */
+  uint64_t early_ns, early_own_ns; /* both clocks when the early claims were opened, */
+  uint64_t early_helped_ns;        /* and helped_ns */
+  uint64_t stolen_ns;              /* audit: wall time of the caller outside stage 7 that the kernel gave to others */
+  bool slept;                      /* audit: the caller slept until the last worker left a team of a serial stage */
+  uint64_t act_ns;                 /* spent in action atoms */
   frame_forecast forecast;
   uint64_t commit_ns;  /* what the commit will take: known when the batch is known */
   double everybody_ns; /* what one update of every agent with a period takes */

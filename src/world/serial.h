@@ -1,7 +1,12 @@
 /* serial.h - the serial stages of a frame: how their time is measured, and workers that are called to help in one.
  *
- * With audit, the caller's CPU time after the end that was promised to the host is own overrun, but no more than the
- * wall time past that end. Everything here is called on the frame's thread. */
+ * The caller's own time is its thread CPU time with audit, else wall time. With audit, what lies after the end that was
+ * promised to the host is own overrun, but no more than the wall time past that end. Own time in which another worker
+ * might work is told apart: while a team is called to help in a stage, and during planning from when the early claims
+ * are open until they are all taken and the last worker has left them. What planning took before and after that moment
+ * is estimated by wall time, so that workers need no clock read for it. Everything here is called on the frame's
+ * thread.
+ */
 #ifndef SERIAL_H
 #define SERIAL_H
 
@@ -32,10 +37,26 @@ bool serial_is_over(const struct muster_world *world, uint64_t end_ns);
 /* Whether the caller's time is measured: with audit, on the wall clock. */
 bool serial_is_audited(const struct muster_world *world);
 
-/* With audit: the serial work since the last mark is over. */
+/* The serial work since the last mark is over. Nothing under the virtual clock. */
 void serial_mark(struct muster_world *world);
 
-/* CPU time since the last mark, which is set anew; the part after the promised end is noted as late. */
-uint64_t serial_take_interval(struct muster_world *world, uint64_t *wall_ns);
+/* The same, on the wall clock, which reads `now_ns`. */
+void serial_mark_at(struct muster_world *world, uint64_t now_ns);
+
+/* Own time since the last mark, which is set anew; the part after the promised end is noted as late. */
+uint64_t serial_take_interval(struct muster_world *world, uint64_t now_ns, uint64_t *wall_ns);
+
+/* Workers may begin with the early claims from now on. On the wall clock. */
+void serial_open_early(struct muster_world *world);
+
+/* Whether other workers may still take early claims. On the wall clock. */
+bool serial_early_are_left(const struct muster_world *world);
+
+/* All workers have left the early claims: tells what of planning, which ended at the last mark, other workers might
+ * work in. `left` is what serial_early_are_left() said at that mark. */
+void serial_count_early(struct muster_world *world, bool left);
+
+/* Own time of the frame so far in which no other worker might work; 0 under the virtual clock. */
+uint64_t serial_alone_ns(const struct muster_world *world);
 
 #endif

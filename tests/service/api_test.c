@@ -49,6 +49,8 @@ Test(api, a_paused_world_runs_exactly_the_frames_that_it_is_told_to) {
   cr_expect_eq(control_count(after, "frames"), control_count(before, "frames") + 5);
   cr_expect_eq(control_count(after, "sim_now_ns") - control_count(before, "sim_now_ns"),
                5 * control_count(after, "period_ns"));
+  cr_expect(control_number(after, "serial_share") >= 0.0 && control_number(after, "serial_share") <= 1.0);
+  cr_expect(control_count(after, "frame.serial_ns") <= control_count(after, "frame.work_ns"));
   json_decref(before);
   json_decref(after);
 }

@@ -36,6 +36,9 @@ static void fill_world(metrics_world *world, const char *name) {
   published->report.herds_folded = 12;
   published->statistics = muster_default_statistics();
   published->statistics.completed = (1ull << 53) + 1;
+  published->statistics.serial_ns = 500000000;
+  published->statistics.work_ns = 2000000000;
+  published->statistics.serial_share = 0.25f;
   published->statistics.bands[4] = (muster_band){.agents = 20,
                                                  .agents_beyond_wish = 3,
                                                  .wanted_ns = 100000000,
@@ -116,6 +119,9 @@ Test(metrics, say_what_the_worlds_published) {
   assert_line(text, "muster_longest_turn_seconds{world=\"main\"} 1.5");
   assert_line(text, "muster_agents_late{world=\"main\"} 31");
   assert_line(text, "muster_level_agents{world=\"main\",level=\"2\"} 77");
+  assert_line(text, "muster_serial_share{world=\"main\"} 0.25");
+  assert_line(text, "muster_serial_seconds_total{world=\"main\"} 0.5");
+  assert_line(text, "muster_work_seconds_total{world=\"main\"} 2");
   assert_line(text, "muster_herds_folded{world=\"main\"} 12");
   assert_line(text, "muster_updates_completed_total{world=\"main\"} 9007199254740993");
   assert_line(text, "muster_band_agents{world=\"main\",band=\"1\"} 20");

@@ -37,6 +37,8 @@ Test(run_report, has_every_member_of_its_schema) {
                                         "overhead.ns_per_update",
                                         "overhead.ns_per_frame",
                                         "overhead.budget_share",
+                                        "serial.ns_per_frame",
+                                        "serial.share",
                                         "period.mean_deviation_ns",
                                         "utilisation.desired",
                                         "utilisation.achieved",
@@ -134,6 +136,30 @@ Test(run_report, measures_the_promise_unless_told_not_to) {
   cr_assert_gt(program_number(audited, "overhead.ns_per_frame"), 0);
   json_decref(plain);
   json_decref(audited);
+}
+
+/* Both clocks of a frame's thread give a part of the work; in virtual time there is none. */
+Test(run_report, says_what_part_no_other_worker_can_take) {
+  static const char said[] = " of the work is done while no other worker may work: any number of workers gives at most",
+                    said_of_one[] = " of the work is stages of the frame; more workers would share some of it";
+  json_t *virtual = program_json(SMALL), *plain = program_json("run tan-wong --no-pace --frames 5 --no-audit --json -");
+  cr_assert_eq(program_number(virtual, "serial.share"), 0);
+  cr_assert_eq(program_number(virtual, "serial.ns_per_frame"), 0);
+  cr_assert_gt(program_number(plain, "serial.ns_per_frame"), 0);
+  cr_assert(program_number(plain, "serial.share") > 0 && program_number(plain, "serial.share") < 1);
+  program_run *run = program_start("run tan-wong --no-pace --frames 5 --workers 2");
+  program_words(run->output);
+  cr_assert_not_null(strstr(run->output, said), "%s", run->output);
+  free(run);
+  run = program_start("run tan-wong --no-pace --frames 5 --workers 1");
+  program_words(run->output);
+  cr_assert(strstr(run->output, said_of_one) && !strstr(run->output, said), "%s", run->output);
+  free(run);
+  run = program_start("run tan-wong --virtual --frames 5");
+  cr_assert_null(strstr(run->output, "\nSerial "), "%s", run->output);
+  free(run);
+  json_decref(virtual);
+  json_decref(plain);
 }
 
 Test(run_report, tells_what_the_machine_alone_would_have_kept_where_it_was_watched) {

@@ -401,6 +401,8 @@ Test(audit, so_is_what_writing_the_record_computes) {
     cr_assert_eq(report.wall_ns, run.reports[i].wall_ns);
     cr_assert_eq(report.used_cpu_ns, run.reports[i].used_cpu_ns);
     cr_assert_eq(report.given_cpu_ns, run.reports[i].given_cpu_ns);
+    cr_assert_eq(report.serial_ns, run.reports[i].serial_ns);
+    cr_assert_eq(report.work_ns, run.reports[i].work_ns);
   }
   little_world_destroy(&little);
   recorded_forget(&run);

@@ -104,6 +104,19 @@ static void print_overhead(FILE *stream, const run_summary *summary) {
     fprintf(stream, "%s of the budget\n", text_share(summary->overhead_share));
 }
 
+/* By Amdahl's law. What one worker does alone may be work that others would share. */
+static void print_serial(FILE *stream, const run_summary *summary) {
+  if (!(summary->serial_share > 0)) return; /* not measured, or in virtual time */
+  if (summary->options->workers > 1)
+    fprintf(stream,
+            "Serial    %s of the work is done while no other worker may work: any number of workers gives at most %s "
+            "times the updates of one\n",
+            text_share(summary->serial_share), text_times(1 / summary->serial_share));
+  else
+    fprintf(stream, "Serial    %s of the work is stages of the frame; more workers would share some of it\n",
+            text_share(summary->serial_share));
+}
+
 static void print_updates(FILE *stream, const run_summary *summary) {
   const muster_statistics *statistics = &summary->statistics;
   fprintf(stream, "Updates   %s (%s per frame); carried over %s times, preempted %s times\n",
@@ -113,6 +126,7 @@ static void print_updates(FILE *stream, const run_summary *summary) {
     fprintf(stream, "          %s neighbour queries were cut: too many agents in one place\n",
             text_count(statistics->nearby_cut));
   print_overhead(stream, summary);
+  print_serial(stream, summary);
 }
 
 /* Where not even important agents fit, only more budget or fewer of them restores their periods. */
