@@ -14,7 +14,9 @@ enum {
   FRAMES_QUICK = 3,
   IDLE_FRAMES = 100,
   SETTLING_FRAMES = 60,
-  SETTLING_STEPS = 40,
+  SETTLING_STEPS = 20, /* with warm caches, and then as many with cold ones */
+  ROUND_STEPS = 2,
+  WARMING_FRAMES = 10,
   STEP_FRAMES = 10,
   BURST_FRAMES_MAX = 100000,
   IDLE_FRAMES_MOST = 20 /* times as many as are wanted: some are not idle */
@@ -23,7 +25,7 @@ enum {
 static const uint64_t day_ns = 86400000000000u, wish_ns = 100000000u, wish_most_ns = 1000000000u;
 static const double budget_least_ns = 20000, budget_most_ns = 1e9;
 
-typedef enum stages_kind { STEADY = 0, PRESSED, BURST, IDLE } stages_kind;
+typedef enum stages_kind { STEADY = 0, PRESSED, BACKLOG, BURST, IDLE } stages_kind;
 
 /* A row of the table. Agents: of a million in all; a shared world is that of the row before. */
 typedef struct stages_plan {
@@ -36,9 +38,10 @@ typedef struct stages_plan {
 
 static const stages_plan plans[STAGES_ROWS] = {
     {"tenth-fits", 100000, STEADY, STAGES_PACED, false},   {"all-fit", 1000000, STEADY, STAGES_PACED, false},
-    {"pressure-4", 1000000, PRESSED, STAGES_PACED, false}, {"burst", 500000, BURST, STAGES_COLD, false},
-    {"idle-few", 1000, IDLE, STAGES_AT_ONCE, false},       {"idle-few-cold", 1000, IDLE, STAGES_COLD, true},
-    {"idle", 1000000, IDLE, STAGES_AT_ONCE, false},        {"idle-cold", 1000000, IDLE, STAGES_COLD, true},
+    {"pressure-4", 1000000, PRESSED, STAGES_PACED, false}, {"backlog-4", 1000000, BACKLOG, STAGES_PACED, false},
+    {"burst", 500000, BURST, STAGES_COLD, false},          {"idle-few", 1000, IDLE, STAGES_AT_ONCE, false},
+    {"idle-few-cold", 1000, IDLE, STAGES_COLD, true},      {"idle", 1000000, IDLE, STAGES_AT_ONCE, false},
+    {"idle-cold", 1000000, IDLE, STAGES_COLD, true},
 };
 
 /* A measurement under way. */
@@ -61,7 +64,12 @@ static struct stages_world *world_of(stages_run *run, uint32_t row) {
 /* --------------------------------------------------------------------------------------------------------- preparing
  */
 
-/* Under the rule by rates, periods end at their longest: what does not fit then waits, which makes the backlog. */
+static bool is_pressed(const stages_plan *plan) {
+  return plan->kind == PRESSED || plan->kind == BACKLOG;
+}
+
+/* By the rule of importance, periods stretch until all fit. By that of rates they end at their longest: what does not
+ * fit then waits, which makes the backlog. */
 static stages_world_def def_of(const stages_run *run, uint32_t row) {
   stages_world_def def = {.agents = agents_of(run, row), .elastic = MUSTER_ELASTIC_IMPORTANCE};
   if (plans[row].kind == STEADY) {
@@ -69,13 +77,13 @@ static stages_world_def def_of(const stages_run *run, uint32_t row) {
     if (def.period_ns < STAGES_FRAME_NS) def.period_ns = STAGES_FRAME_NS;
     def.period_max_ns = 10 * def.period_ns < day_ns ? 10 * def.period_ns : day_ns;
   }
-  if (plans[row].kind == PRESSED) {
-    def.elastic = MUSTER_ELASTIC_RATE;
+  if (plans[row].kind == BACKLOG) def.elastic = MUSTER_ELASTIC_RATE;
+  if (is_pressed(&plans[row])) {
     def.period_ns = wish_ns;
     def.period_max_ns = wish_most_ns;
   }
   if (plans[row].kind == IDLE) def.period_ns = def.period_max_ns = day_ns;
-  def.walking = plans[row].kind == STEADY || plans[row].kind == PRESSED;
+  def.walking = plans[row].kind == STEADY || is_pressed(&plans[row]);
   return def;
 }
 
@@ -91,19 +99,22 @@ static bool run_burst(struct stages_world *world, stages_pace pace, void (*take)
   return completed >= world->def.agents;
 }
 
-/* Pressure is about in inverse proportion to the budget. Small steps, because the library learns meanwhile what updates
- * cost and how long its own stages take. */
-static bool settle_pressure(struct stages_world *world, const stages_setup *setup, stages_pace pace) {
-  uint32_t steps = setup->quick ? 3 : SETTLING_STEPS;
-  for (uint32_t i = 0; i < steps; i++) {
-    /* Until half of the steps are done, caches are warm: agents begin to wait sooner. */
-    if (!stages_world_frames(world, i < steps / 2 ? STAGES_AT_ONCE : pace, STEP_FRAMES)) return false;
-    double times = sqrt((double)world->report.pressure / stages_pressure);
-    times = times < 0.5 ? 0.5 : times > 2.0 ? 2.0 : times;
-    double budget_ns = (double)world->budget_ns * times;
-    budget_ns = budget_ns < budget_least_ns ? budget_least_ns : budget_ns > budget_most_ns ? budget_most_ns : budget_ns;
-    world->budget_ns = (uint64_t)budget_ns;
+/* A step towards the budget that makes the pressure wanted, which is about in inverse proportion to it. It is a small
+ * one, because the library learns meanwhile what updates cost and how long its own stages take. */
+static bool settle_step(struct stages_world *world, stages_pace pace) {
+  double pressure = 0;
+  for (uint32_t i = 0; i < STEP_FRAMES; i++) {
+    if (!stages_world_frame(world, pace)) return false;
+    pressure += (double)world->report.pressure / STEP_FRAMES;
   }
+  double times = fmin(fmax(sqrt(pressure / stages_pressure), 0.5), 2.0);
+  world->budget_ns = (uint64_t)fmin(fmax((double)world->budget_ns * times, budget_least_ns), budget_most_ns);
+  return true;
+}
+
+static bool settle_pressure(struct stages_world *world, stages_pace pace, uint32_t steps) {
+  for (uint32_t i = 0; i < steps; i++)
+    if (!settle_step(world, pace)) return false;
   return true;
 }
 
@@ -111,12 +122,14 @@ static bool settle_pressure(struct stages_world *world, const stages_setup *setu
 static bool prepare(stages_run *run, uint32_t row) {
   struct stages_world *world = world_of(run, row);
   stages_world_def def = def_of(run, row);
+  uint32_t steps = run->setup->quick ? ROUND_STEPS : SETTLING_STEPS;
   if (!stages_world_open(world, &run->shared, &def)) return false;
   switch (plans[row].kind) {
   case STEADY:
     return stages_world_frames(world, STAGES_AT_ONCE, def.agents / STAGES_UPDATES_PER_FRAME + SETTLING_FRAMES);
   case PRESSED:
-    return settle_pressure(world, run->setup, STAGES_COLD);
+  case BACKLOG:
+    return settle_pressure(world, STAGES_AT_ONCE, steps) && settle_pressure(world, STAGES_COLD, steps);
   case BURST:
     return run_burst(world, STAGES_AT_ONCE, NULL, NULL);
   case IDLE:
@@ -185,8 +198,15 @@ static bool conclude(const stages_tally *tally, stages_row *row, uint32_t round)
   row->rounds[STAGES_UPDATES][round] = (double)tally->updates / frames;
   row->rounds[STAGES_CARRIED][round] = (double)tally->carried / frames;
   row->rounds[STAGES_PRESSURE][round] = tally->pressure / frames;
+  row->rounds[STAGES_BUDGET][round] = (double)tally->world->budget_ns;
   row->rounds[STAGES_FRAMES][round] = frames;
   return true;
+}
+
+/* Before a round: the other rows have emptied the caches, and the pressure may have drifted. */
+static bool settle_round(struct stages_world *world, const stages_plan *plan) {
+  if (is_pressed(plan)) return settle_pressure(world, STAGES_COLD, ROUND_STEPS);
+  return plan->pace != STAGES_AT_ONCE || stages_world_frames(world, STAGES_AT_ONCE, WARMING_FRAMES);
 }
 
 static const char *measure_round(stages_run *run, uint32_t row, uint32_t round) {
@@ -194,6 +214,7 @@ static const char *measure_round(stages_run *run, uint32_t row, uint32_t round) 
   struct stages_world *world = world_of(run, row);
   stages_tally tally = {.world = world};
   uint32_t frames = run->setup->quick ? FRAMES_QUICK : plan->pace == STAGES_AT_ONCE ? IDLE_FRAMES : FRAMES;
+  if (!settle_round(world, plan)) return "frames failed";
   uint64_t begin_ns = clock_system(), begin_frame = world->report.frame;
   bool done = plan->kind == BURST  ? run_burst(world, plan->pace, take_frame, &tally)
               : plan->kind == IDLE ? measure_idle_frames(world, plan->pace, frames, &tally)
@@ -212,7 +233,6 @@ static void sum_up(stages_run *run, uint32_t index) {
   for (uint32_t i = 0; i < STAGES_FIGURES; i++) row->figures[i] = rounds_median(row->rounds[i], rounds);
   row->sum_lowest_ns = row->rounds[STAGES_SUM][0]; /* they are in order now */
   row->sum_highest_ns = row->rounds[STAGES_SUM][rounds - 1];
-  row->budget_ns = world->budget_ns;
   row->bytes_per_agent = stages_world_bytes(world);
 }
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 enum {
-  STAGES_ROWS = 8,
+  STAGES_ROWS = 9,
   STAGES_ROUNDS_MAX = 64,
   STAGES_AGENTS = 1000000, /* of the large worlds by default; the others have a part of it */
   STAGES_AGENTS_QUICK = 10000,
@@ -31,6 +31,7 @@ typedef enum stages_figure {
   STAGES_UPDATES,                 /* completed in a frame */
   STAGES_CARRIED,                 /* agents that a frame left waiting */
   STAGES_PRESSURE,                /* mean of the frames */
+  STAGES_BUDGET,                  /* of a frame, in ns */
   STAGES_FRAMES,                  /* that the round measured */
   STAGES_APART,                   /* time from one frame's begin to the next on the wall, mean, in ns */
   STAGES_FIGURES
@@ -41,7 +42,6 @@ typedef struct stages_row {
   uint32_t agents;
   bool per_frame; /* times are of a frame; else of a completed update */
   bool paced, cold;
-  uint64_t budget_ns;
   double bytes_per_agent;               /* of scheduling, as the world counts them */
   double figures[STAGES_FIGURES];       /* medians of the rounds; times in ns */
   double sum_lowest_ns, sum_highest_ns; /* of the rounds */

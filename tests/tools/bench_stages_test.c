@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { ROWS = 8 };
+enum { ROWS = 9 };
 
 /* With 5,000 agents asked for. */
 static const struct {
@@ -12,9 +12,10 @@ static const struct {
   double agents;
   bool paced, cold;
 } expected[ROWS] = {{"tenth-fits", "update", 500, true, true},  {"all-fit", "update", 5000, true, true},
-                    {"pressure-4", "update", 5000, true, true}, {"burst", "update", 2500, false, true},
-                    {"idle-few", "frame", 5, false, false},     {"idle-few-cold", "frame", 5, false, true},
-                    {"idle", "frame", 5000, false, false},      {"idle-cold", "frame", 5000, false, true}};
+                    {"pressure-4", "update", 5000, true, true}, {"backlog-4", "update", 5000, true, true},
+                    {"burst", "update", 2500, false, true},     {"idle-few", "frame", 5, false, false},
+                    {"idle-few-cold", "frame", 5, false, true}, {"idle", "frame", 5000, false, false},
+                    {"idle-cold", "frame", 5000, false, true}};
 
 static const char *const parts[] = {"intake_ns",  "score_ns", "fold_ns",   "fit_ns",
                                     "release_ns", "rank_ns",  "commit_ns", "helpers_ns"};

@@ -24,9 +24,9 @@ static void show_rows(FILE *stream) {
         "The rows, with the default of --agents\n"
         "  tenth-fits     100,000 agents of which 5,000 are due in a frame; the budget holds them; paced and cold\n"
         "  all-fit        the same with 1,000,000 agents\n"
-        "  pressure-4     1,000,000 agents with periods from 100 ms to 1 s by the rule of rates, whose periods end "
-        "there; the budget is first changed until the pressure is about 4, so that agents wait in a backlog; paced and "
-        "cold\n"
+        "  pressure-4     1,000,000 agents with periods from 100 ms to 1 s, and further under pressure; the budget is "
+        "changed before each round so that the pressure is about 4; paced and cold\n"
+        "  backlog-4      the same by the rule of rates, whose periods end at 1 s: most agents wait in a backlog\n"
         "  burst          500,000 agents that run when they are woken, all woken between two frames; all frames until "
         "each has run; cold\n"
         "  idle-few       frames of 1,000 agents of which none is due, back to back; idle-few-cold: cold\n"
@@ -47,7 +47,7 @@ static void show_method(FILE *stream) {
       "stages and the helpers.\n"
       "  An update is one atom of about %u us on 16 bytes of state. Agents stand all over a square of 10 km x 10 km, "
       "%u observers walk there at 1.4 m/s, and in the burst and the idle frames they stand. A frame brings 1/30 s of "
-      "simulation. The budget is 25 ms but for pressure-4.\n"
+      "simulation. The budget is 25 ms but for pressure-4 and backlog-4.\n"
       "  Cold: before each frame the caller reads and writes every line of a buffer of an eighth more than the "
       "last-level cache, 64 MiB at least, or of --evict. Caches of other workers' processors lose what the shared "
       "cache makes them lose. Paced: it then sleeps until the frame is due, 30 of them in a second, at least 1 ms. "
@@ -131,7 +131,7 @@ static void print_times(const stages_row *row) {
 static void print_frames(const stages_row *row) {
   printf("%-14s %10s %10s %9s %9s %10s %8.2f %8.1f\n", row->name, text_whole(row->figures[STAGES_UPDATES]),
          text_whole(row->figures[STAGES_CARRIED]), text_whole(row->figures[STAGES_FRAMES]),
-         text_duration(row->figures[STAGES_APART]), text_duration((double)row->budget_ns),
+         text_duration(row->figures[STAGES_APART]), text_duration(row->figures[STAGES_BUDGET]),
          row->figures[STAGES_PRESSURE], row->bytes_per_agent);
 }
 
@@ -168,10 +168,10 @@ static void write(const void *user, json_writer *writer) {
                figures[MUSTER_STAGE_COMMIT], figures[STAGES_HELPERS], figures[STAGES_SUM], row->sum_lowest_ns,
                row->sum_highest_ns, figures[MUSTER_STAGE_RUN]);
     json_print(writer,
-               "updates_per_frame=%g carried_per_frame=%g frames_per_round=%g frames_apart_ns=%g budget_ns=%lu "
+               "updates_per_frame=%g carried_per_frame=%g frames_per_round=%g frames_apart_ns=%g budget_ns=%g "
                "pressure=%g bytes_per_agent=%g }",
                figures[STAGES_UPDATES], figures[STAGES_CARRIED], figures[STAGES_FRAMES], figures[STAGES_APART],
-               row->budget_ns, figures[STAGES_PRESSURE], row->bytes_per_agent);
+               figures[STAGES_BUDGET], figures[STAGES_PRESSURE], row->bytes_per_agent);
   }
   json_end_array(writer);
 }
