@@ -45,7 +45,7 @@ typedef struct bench_def {
 } bench_def;
 
 extern const bench_def bench_activation, bench_control, bench_law, bench_machine, bench_pool, bench_quality,
-    bench_scale, bench_sets, bench_sweep;
+    bench_scale, bench_sets, bench_stages, bench_sweep;
 
 /* Those that have options of their own, by name; ended by a null. */
 extern const bench_def *const benches[];
