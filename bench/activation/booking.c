@@ -5,6 +5,7 @@
 #include "base/prefetch.h"
 #include "base/random.h"
 #include "plan/periods.h"
+#include "plan/ready_walk.h"
 #include "rounds.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "plan/charge.h"
+#include "plan/ready_walk.h"
 
 /* How many agents that do not fit are passed over, in the hope that shorter ones behind them do. */
 enum { PASSED_OVER_MAX = 256, SAMPLED_ONE_IN = 16, LEARNING_SAMPLES = 64 };

@@ -30,7 +30,6 @@
 #include "agents/store.h"
 #include "agents/types.h"
 #include "base/assert.h"
-#include "base/prefetch.h"
 #include "plan/classes.h"
 #include "plan/fifo.h"
 
@@ -267,30 +266,6 @@ static inline void ready_forget_beside(ready_set *ready, agent_store *store, uin
 
 static inline void ready_forgot(ready_set *ready, uint32_t count) {
   fifo_left(&ready->waiting, count);
-}
-
-/* Begins a walk over the ready agents in order, without those in the queue of the woken. */
-void ready_begin_walk(ready_set *ready);
-
-/* The slow part of ready_next: merges fresh agents and those of the ring. */
-uint32_t ready_next_merged(ready_set *ready, const agent_store *store);
-
-/* Fetches the row of a fresh agent whose turn comes soon: a large release has left the cache by now. */
-PREFETCH_FUNCTION ready_prefetch_fresh(const ready_run *fresh, const agent_store *store) {
-  enum { AHEAD = 12 };
-  if (fresh->next + AHEAD >= fresh->end) return;
-  __builtin_prefetch(&store->rows[fresh->keys[fresh->next + AHEAD] & READY_AGENT_MASK], 1);
-}
-
-/* The next agent in order; UINT32_MAX when there are no more. The caller may admit it before the next call. */
-static inline uint32_t ready_next(ready_set *ready, const agent_store *store) {
-  ready_run *fresh = &ready->fresh_run;
-  ready_prefetch_fresh(fresh, store);
-  while (ready->ring_done && fresh->next < fresh->end) {
-    uint32_t index = (uint32_t)(fresh->keys[fresh->next++] & READY_AGENT_MASK);
-    if (store->rows[index].status == AGENT_READY) return index;
-  }
-  return ready_next_merged(ready, store);
 }
 
 /* The first woken agent at or after *place, which is moved past it; UINT32_MAX when there are no more. Begin with

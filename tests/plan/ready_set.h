@@ -2,7 +2,7 @@
 #ifndef READY_SET_H
 #define READY_SET_H
 
-#include "plan/ready.h"
+#include "plan/ready_walk.h"
 
 #include "base/random.h"
 
