@@ -55,6 +55,9 @@ static void show_method(FILE *stream) {
       "  Each row has a world of its own; those of a kind share one. In each round every row is measured in turn: 30 "
       "frames, 100 where they are back to back. Medians of rounds are shown, each figure's own; the range is that of "
       "the sum.\n"
+      "  Frames in which the kernel gave the caller's processor to another thread do not count, unless there are no "
+      "others; up to three times as many frames are run for them. In the burst all count, so measure it on a quiet "
+      "machine.\n"
       "  carried: agents that a frame left waiting, mean. bytes: what the world's statistics call scheduling, per "
       "agent.\n",
       STAGES_ATOM_NS / 1000, STAGES_OBSERVERS);
