@@ -153,11 +153,12 @@ double stages_world_bytes(const struct stages_world *world) {
 /* ------------------------------------------------------------------------------------------------------------ frames
  */
 
-/* Observers walk to and fro, so that they stay where they are after all. */
+/* Observers walk to and fro, so that they stay where they are after all. Each has a speed of its own: else all steps
+ * that are worth noticing would come in the same frames. */
 static void walk(struct stages_world *world) {
   enum { STEPS = 2000 };
   double way_m = world->now_ns / STAGES_FRAME_NS / STEPS % 2 ? -step_m : step_m;
-  for (uint32_t i = 0; i < STAGES_OBSERVERS; i++) world->places[i].x += way_m;
+  for (uint32_t i = 0; i < STAGES_OBSERVERS; i++) world->places[i].x += way_m * (0.5 + (double)i / STAGES_OBSERVERS);
   muster_observers_move(world->world, world->observers, world->places, STAGES_OBSERVERS);
 }
 
