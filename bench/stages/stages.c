@@ -19,6 +19,7 @@ enum {
   WARMING_FRAMES = 10,
   STEP_FRAMES = 10,
   BURST_FRAMES_MAX = 100000,
+  FRAMES_MOST = 3,      /* times as many as are wanted: some are disturbed, */
   IDLE_FRAMES_MOST = 20 /* times as many as are wanted: some are not idle */
 };
 
@@ -161,20 +162,18 @@ static void take_frame(void *user) {
   tally->frames++;
 }
 
-static bool measure_frames(struct stages_world *world, stages_pace pace, uint32_t frames, stages_tally *tally) {
-  for (uint32_t i = 0; i < frames; i++) {
-    if (!stages_world_frame(world, pace)) return false;
-    take_frame(tally);
+/* The report's times are those of the wall. So frames in which the kernel gave the caller's processor to another thread
+ * do not count, unless there are no others. Even with a period of a day one of many agents is due now and then; frames
+ * that are not idle do not count as idle. */
+static bool measure_frames(struct stages_world *world, const stages_plan *plan, uint32_t frames, stages_tally *tally) {
+  stages_tally disturbed = *tally;
+  uint32_t most = frames * (plan->kind == IDLE ? IDLE_FRAMES_MOST : FRAMES_MOST);
+  for (uint32_t i = 0; i < most && tally->frames < frames; i++) {
+    if (!stages_world_frame(world, plan->pace)) return false;
+    bool busy = world->report.completed > 0 || world->report.released > 0;
+    if (plan->kind != IDLE || !busy) take_frame(world->disturbed ? &disturbed : tally);
   }
-  return true;
-}
-
-/* Even with a period of a day one of many agents is due now and then; such frames do not count. */
-static bool measure_idle_frames(struct stages_world *world, stages_pace pace, uint32_t frames, stages_tally *tally) {
-  for (uint32_t i = 0; i < IDLE_FRAMES_MOST * frames && tally->frames < frames; i++) {
-    if (!stages_world_frame(world, pace)) return false;
-    if (world->report.completed == 0 && world->report.released == 0) take_frame(tally);
-  }
+  if (tally->frames == 0) *tally = disturbed;
   return true;
 }
 
@@ -216,9 +215,8 @@ static const char *measure_round(stages_run *run, uint32_t row, uint32_t round) 
   uint32_t frames = run->setup->quick ? FRAMES_QUICK : plan->pace == STAGES_AT_ONCE ? IDLE_FRAMES : FRAMES;
   if (!settle_round(world, plan)) return "frames failed";
   uint64_t begin_ns = clock_system(), begin_frame = world->report.frame;
-  bool done = plan->kind == BURST  ? run_burst(world, plan->pace, take_frame, &tally)
-              : plan->kind == IDLE ? measure_idle_frames(world, plan->pace, frames, &tally)
-                                   : measure_frames(world, plan->pace, frames, &tally);
+  bool done = plan->kind == BURST ? run_burst(world, plan->pace, take_frame, &tally)
+                                  : measure_frames(world, plan, frames, &tally);
   if (!done) return "frames failed";
   uint64_t passed_ns = clock_system() - begin_ns;
   if (!conclude(&tally, &run->rows[row], round)) return plan->kind == IDLE ? "no frame was idle" : "no update ran";

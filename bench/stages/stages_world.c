@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { INTAKE_FRAMES_MAX = 100000, LINE_BYTES = 64, SLEEP_NS = 1000000, COMMANDS = 1 << 17 };
@@ -152,11 +153,12 @@ double stages_world_bytes(const struct stages_world *world) {
 /* ------------------------------------------------------------------------------------------------------------ frames
  */
 
-/* Observers walk to and fro, so that they stay where they are after all. */
+/* Observers walk to and fro, so that they stay where they are after all. Each has a speed of its own: else all steps
+ * that are worth noticing would come in the same frames. */
 static void walk(struct stages_world *world) {
   enum { STEPS = 2000 };
   double way_m = world->now_ns / STAGES_FRAME_NS / STEPS % 2 ? -step_m : step_m;
-  for (uint32_t i = 0; i < STAGES_OBSERVERS; i++) world->places[i].x += way_m;
+  for (uint32_t i = 0; i < STAGES_OBSERVERS; i++) world->places[i].x += way_m * (0.5 + (double)i / STAGES_OBSERVERS);
   muster_observers_move(world->world, world->observers, world->places, STAGES_OBSERVERS);
 }
 
@@ -179,12 +181,21 @@ static uint64_t others_cpu(const stages_shared *shared) {
   return all_ns > own_ns ? all_ns - own_ns : 0;
 }
 
+/* How often the kernel gave the calling thread's processor to another thread. */
+static long preemptions(void) {
+  struct rusage usage = {0};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nivcsw;
+}
+
 bool stages_world_frame(struct stages_world *world, stages_pace pace) {
   wait_for_frame(world, pace);
   if (world->def.walking) walk(world);
   world->now_ns += STAGES_FRAME_NS;
   uint64_t begin_ns = others_cpu(world->shared);
+  long preempted = preemptions();
   if (muster_frame_run(world->world, &(muster_frame){world->now_ns, world->budget_ns}) != MUSTER_OK) return false;
+  world->disturbed = preemptions() != preempted;
   uint64_t end_ns = others_cpu(world->shared);
   world->others_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
   world->report = muster_default_frame_report();

@@ -36,6 +36,7 @@ struct stages_world {
   uint64_t now_ns;    /* simulation time */
   uint64_t next_ns;   /* when the next frame is due on the wall */
   uint64_t others_ns; /* CPU of the other workers in the last frame */
+  bool disturbed;     /* another thread had the caller's processor during the last frame */
   muster_frame_report report;
 };
 

@@ -46,7 +46,8 @@ static void show_method(FILE *stream) {
       "caller's run stage. That is an estimate, with their search for work in it, and 0 with one worker. sum: the "
       "stages and the helpers.\n"
       "  An update is one atom of about %u us on 16 bytes of state. Agents stand all over a square of 10 km x 10 km, "
-      "%u observers walk there at 1.4 m/s, and in the burst and the idle frames they stand. A frame brings 1/30 s of "
+      "%u observers walk there at 0.7 to 2.1 m/s, and in the burst and the idle frames they stand. A frame brings 1/30 "
+      "s of "
       "simulation. The budget is 25 ms but for pressure-4 and backlog-4.\n"
       "  Cold: before each frame the caller reads and writes every line of a buffer of an eighth more than the "
       "last-level cache, 64 MiB at least, or of --evict. Caches of other workers' processors lose what the shared "
@@ -55,6 +56,9 @@ static void show_method(FILE *stream) {
       "  Each row has a world of its own; those of a kind share one. In each round every row is measured in turn: 30 "
       "frames, 100 where they are back to back. Medians of rounds are shown, each figure's own; the range is that of "
       "the sum.\n"
+      "  Frames in which the kernel gave the caller's processor to another thread do not count, unless there are no "
+      "others; up to three times as many frames are run for them. In the burst all count, so measure it on a quiet "
+      "machine.\n"
       "  carried: agents that a frame left waiting, mean. bytes: what the world's statistics call scheduling, per "
       "agent.\n",
       STAGES_ATOM_NS / 1000, STAGES_OBSERVERS);
