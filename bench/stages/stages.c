@@ -58,6 +58,20 @@ static uint32_t agents_of(const stages_run *run, uint32_t row) {
   return agents ? (uint32_t)agents : 1;
 }
 
+const char *stages_name(uint32_t row) {
+  return row < STAGES_ROWS ? plans[row].name : NULL;
+}
+
+static bool is_wanted(const stages_run *run, uint32_t row) {
+  return run->setup->wanted >> row & 1;
+}
+
+/* Whether a row needs a world of its own, for itself or for the next row. */
+static bool opens_world(const stages_run *run, uint32_t row) {
+  if (plans[row].shares_world) return false;
+  return is_wanted(run, row) || (row + 1 < STAGES_ROWS && plans[row + 1].shares_world && is_wanted(run, row + 1));
+}
+
 static struct stages_world *world_of(stages_run *run, uint32_t row) {
   return &run->worlds[plans[row].shares_world ? row - 1 : row];
 }
@@ -253,19 +267,23 @@ static const char *measure_rows(stages_run *run) {
     const stages_plan *plan = &plans[i];
     run->rows[i] = (stages_row){.name = plan->name,
                                 .agents = agents_of(run, i),
+                                .measured = is_wanted(run, i),
                                 .per_frame = plan->kind == IDLE,
                                 .paced = plan->pace == STAGES_PACED,
                                 .cold = plan->pace != STAGES_AT_ONCE};
+    if (!opens_world(run, i)) continue;
     show(run, i, "preparing");
-    if (!plan->shares_world && !prepare(run, i)) return wrong_of("out of memory: ask for fewer agents");
+    if (!prepare(run, i)) return wrong_of("out of memory: ask for fewer agents");
   }
   for (uint32_t round = 0; round < run->setup->rounds; round++)
     for (uint32_t i = 0; i < STAGES_ROWS; i++) {
+      if (!is_wanted(run, i)) continue;
       show(run, i, "measuring");
       const char *wrong = measure_round(run, i, round);
       if (wrong) return wrong_of(wrong);
     }
-  for (uint32_t i = 0; i < STAGES_ROWS; i++) sum_up(run, i);
+  for (uint32_t i = 0; i < STAGES_ROWS; i++)
+    if (is_wanted(run, i)) sum_up(run, i);
   return NULL;
 }
 

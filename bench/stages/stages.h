@@ -40,6 +40,7 @@ typedef enum stages_figure {
 typedef struct stages_row {
   const char *name;
   uint32_t agents;
+  bool measured;  /* it was wanted */
   bool per_frame; /* times are of a frame; else of a completed update */
   bool paced, cold;
   double bytes_per_agent;               /* of scheduling, as the world counts them */
@@ -51,12 +52,16 @@ typedef struct stages_row {
 typedef struct stages_setup {
   uint32_t agents, workers, rounds;
   uint64_t evicted_bytes; /* written between two frames where caches are to be cold */
+  uint32_t wanted;        /* a bit for each row to be measured */
   bool quick;             /* a few frames, to see that it works */
   void (*show)(const char *row, const char *doing, void *user); /* called before each step */
   void *user;
 } stages_setup;
 
-/* Measures all rows; their rounds are interleaved. Null, or what went wrong (valid until the next call). */
+/* The name of a row; null beyond the last. */
+const char *stages_name(uint32_t row);
+
+/* Measures the wanted rows; their rounds are interleaved. Null, or what went wrong (valid until the next call). */
 const char *stages_measure(const stages_setup *setup, stages_row rows[STAGES_ROWS]);
 
 /* Size of the machine's last-level cache, 0 where the system does not tell; and how much is to be written so that

@@ -90,6 +90,16 @@ Test(bench_stages, takes_medians_of_as_many_runs_as_asked_for_and_any_number_of_
   json_decref(json);
 }
 
+Test(bench_stages, measures_the_wanted_rows_alone) {
+  json_t *json = program_json("bench stages --quick --agents 1000 --evict 1 --only idle-cold,burst --json -");
+  json_t *rows = program_member(json, "rows");
+  cr_assert_eq(json_array_size(rows), 2);
+  cr_expect_str_eq(json_string_value(program_member(json_array_get(rows, 0), "name")), "burst");
+  cr_expect_str_eq(json_string_value(program_member(json_array_get(rows, 1), "name")), "idle-cold");
+  for (size_t i = 0; i < 2; i++) cr_expect_gt(number_in(json_array_get(rows, i), "sum_ns"), 0);
+  json_decref(json);
+}
+
 Test(bench_stages, prints_tables) {
   program_run *run = program_start("bench stages --quick --agents 1000 --evict 1");
   cr_assert_eq(run->status, 0, "%s", run->errors);
@@ -116,6 +126,7 @@ Test(bench_stages, explains_itself) {
 Test(bench_stages, refuses_what_it_does_not_know_in_one_line) {
   PROGRAM_EXPECT_REFUSALS(
       {"bench stages scale", 2, "'scale' is too many"}, {"bench stages --speed", 2, "unknown option --speed"},
+      {"bench stages --only burst,idler", 2, "unknown row 'idler'"},
       {"bench stages --agents 999", 2, "--agents is '999'; give a whole number from 1000 to"},
       {"bench stages --agents 16000000", 2, "--agents is '16000000'"},
       {"bench stages --workers 0", 2, "--workers is '0'"}, {"bench stages --workers 257", 2, "from 1 to 256"},

@@ -9,12 +9,15 @@
 #include <muster/jobs.h>
 
 #include <math.h>
+#include <string.h>
 
 enum { ROUNDS = 5, ROUNDS_QUICK = 1, WORKERS_MAX = 256, EVICT_MAX_MIB = 16384 };
 
 typedef struct stages_work {
   bench_work common;
   uint32_t agents, workers, evict_mib; /* 0 = the default */
+  const char *only;                    /* names of rows; null: all */
+  uint32_t wanted;
   uint64_t evicted_bytes;
   stages_row rows[STAGES_ROWS];
 } stages_work;
@@ -73,6 +76,7 @@ static void show_help(FILE *stream) {
           "  --agents N     of the large worlds, from %d on (default %d); the others have a part of it\n"
           "  --workers W    the calling thread included (default 1)\n"
           "  --evict MIB    how much memory is written before a frame where caches are to be cold\n"
+          "  --only ROW,... measures these rows alone\n"
           "  --runs R       rounds that medians are of (default %d)\n"
           "  --quick        one round, few frames, %d agents unless --agents says otherwise, 64 MiB unless --evict "
           "does: shows that it works, not how fast\n"
@@ -83,6 +87,19 @@ static void show_help(FILE *stream) {
   show_method(stream);
 }
 
+/* A bit for each row whose name stands in the list; all rows without one. */
+static int take_rows(const char *list, uint32_t *wanted) {
+  char name[OPTION_WORD_BYTES];
+  if (!list) *wanted = (1u << STAGES_ROWS) - 1;
+  while (options_list_next(&list, name)) {
+    uint32_t row = 0;
+    while (stages_name(row) && strcmp(stages_name(row), name) != 0) row++;
+    if (!stages_name(row)) return complain_usage("unknown row '%s'; muster bench stages --help names them all", name);
+    *wanted |= 1u << row;
+  }
+  return STATUS_OK;
+}
+
 static int check(void *user) {
   stages_work *work = user;
   bool quick = work->common.quick;
@@ -90,7 +107,7 @@ static int check(void *user) {
   if (!work->workers) work->workers = 1;
   if (!work->evict_mib && quick) work->evict_mib = 64;
   work->evicted_bytes = work->evict_mib ? (uint64_t)work->evict_mib << 20 : stages_evicted_bytes();
-  return STATUS_OK;
+  return take_rows(work->only, &work->wanted);
 }
 
 static void show_step(const char *row, const char *doing, void *user) {
@@ -103,6 +120,7 @@ static const char *measure(void *user) {
                         .workers = work->workers,
                         .rounds = work->common.rounds,
                         .evicted_bytes = work->evicted_bytes,
+                        .wanted = work->wanted,
                         .quick = work->common.quick,
                         .show = show_step,
                         .user = &work->common.line};
@@ -149,10 +167,12 @@ static void print(const void *user) {
          work->common.quick ? "; quick: figures mean little" : "");
   puts("row                agents per         intake    score     fold      fit  release     rank   commit  helpers"
        "      sum  rounds");
-  for (uint32_t i = 0; i < STAGES_ROWS; i++) print_times(&work->rows[i]);
+  for (uint32_t i = 0; i < STAGES_ROWS; i++)
+    if (work->rows[i].measured) print_times(&work->rows[i]);
   puts("\nrow               updates    carried    frames     apart     budget pressure    bytes\n"
        "                per frame  per frame per round                               per agent");
-  for (uint32_t i = 0; i < STAGES_ROWS; i++) print_frames(&work->rows[i]);
+  for (uint32_t i = 0; i < STAGES_ROWS; i++)
+    if (work->rows[i].measured) print_frames(&work->rows[i]);
 }
 
 static void write(const void *user, json_writer *writer) {
@@ -162,6 +182,7 @@ static void write(const void *user, json_writer *writer) {
              stages_cache_bytes(), work->evicted_bytes);
   for (const stages_row *row = work->rows; row < work->rows + STAGES_ROWS; row++) {
     const double *figures = row->figures;
+    if (!row->measured) continue;
     json_print(writer,
                "{ name=%s agents=%u per=%s paced=%d cold=%d intake_ns=%g score_ns=%g fold_ns=%g fit_ns=%g "
                "release_ns=%g rank_ns=%g commit_ns=%g helpers_ns=%g sum_ns=%g sum_ns_lowest_round=%g "
@@ -184,6 +205,7 @@ static const option_def options[] = {
     OPTION_WITHIN("agents", COUNT32, stages_work, agents, STAGES_AGENTS_MIN, STAGES_AGENTS_MAX),
     OPTION_WITHIN("workers", COUNT32, stages_work, workers, 1, WORKERS_MAX),
     OPTION_WITHIN("evict", COUNT32, stages_work, evict_mib, 1, EVICT_MAX_MIB),
+    OPTION("only", TEXT, stages_work, only),
     OPTION_WITHIN("runs", COUNT32, bench_work, rounds, 1, STAGES_ROUNDS_MAX),
     BENCH_QUICK,
     BENCH_JSON,
