@@ -43,7 +43,6 @@ static uint32_t lists_take_block(list_store *lists, list_pool *pool) {
   }
   pool->free = lists->blocks[number].previous;
   pool->free_count--;
-  __builtin_prefetch(&lists->blocks[pool->free], 1); /* the next to be taken */
   return number;
 }
 

@@ -9,7 +9,6 @@
 #define AGENTS_SPACE_H
 
 #include "agents/crowds.h"
-#include "base/prefetch.h"
 #include "agents/spot.h"
 #include "agents/store.h"
 #include "base/random.h"
@@ -98,32 +97,6 @@ static inline uint32_t space_crowd(const struct space *space, int32_t cell_x, in
   uint32_t bucket = space_bucket_of(space, cell_x, cell_y, partition);
   if (!space->buckets[bucket].crowded) return 0;
   return crowds_find(&space->crowds, space->first_crowds[bucket], cell_x, cell_y, partition);
-}
-
-/* Fetches what a move to another cell will touch, in three steps, each of which needs what the step before has fetched:
- * the buckets and the agent's block; the blocks at the ends of both lists; the place of the agent that fills the gap.
- */
-typedef enum space_fetch { SPACE_FETCH_BUCKETS, SPACE_FETCH_BLOCKS, SPACE_FETCH_FILLING } space_fetch;
-
-PREFETCH_FUNCTION space_prefetch_move(const struct space *space, const agent_store *store, const agent_place *place,
-                                      space_spot to, space_fetch step) {
-  if (place->depth || (to.cell_x == place->cell_x && to.cell_y == place->cell_y)) return;
-  const space_bucket *from = space_cell(space, place->cell_x, place->cell_y, place->partition);
-  const space_bucket *into = space_cell(space, to.cell_x, to.cell_y, place->partition);
-  const list_block *last = lists_last(&space->members, from->list);
-  switch (step) {
-  case SPACE_FETCH_BUCKETS:
-    __builtin_prefetch(from, 1);
-    __builtin_prefetch(into, 1);
-    __builtin_prefetch(lists_block_of(&space->members, place->spot), 1);
-    break;
-  case SPACE_FETCH_BLOCKS:
-    __builtin_prefetch(last, 1);
-    __builtin_prefetch(lists_last(&space->members, into->list), 1);
-    break;
-  case SPACE_FETCH_FILLING:
-    if (last->count) __builtin_prefetch(&store->places[last->agents[last->count - 1]], 1);
-  }
 }
 
 /* A walk over the blocks of a cell's agents: first those of its bucket, which may hold agents of other cells, too, then

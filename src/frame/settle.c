@@ -170,21 +170,10 @@ void settle_count_refused(struct muster_world *world) {
             (unsigned long long)world->frames, (unsigned long long)dropped, RUNNER_LOG_MAX);
 }
 
-/* Fetches what the move of an entry touches, if it has moved. */
-PREFETCH_FUNCTION prefetch_move(const struct muster_world *world, uint32_t i, uint32_t end, space_fetch step) {
-  const struct batch *batch = world->batch;
-  if (i >= end || !batch->results[i].moved) return;
-  space_prefetch_move(&world->agents.space, &world->agents.store, &world->agents.store.places[batch->entries[i].agent],
-                      batch->results[i].moved_to, step);
-}
-
 /* Fetches what settling an entry touches. */
 PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i, uint32_t end, uint32_t share) {
-  enum { AHEAD = 16, BUCKETS_AHEAD = 11, HANG_AHEAD = 6, FILLING_AHEAD = 3 };
+  enum { AHEAD = 16, HANG_AHEAD = 6 };
   const struct batch *batch = world->batch;
-  prefetch_move(world, i + BUCKETS_AHEAD, end, SPACE_FETCH_BUCKETS);
-  prefetch_move(world, i + HANG_AHEAD, end, SPACE_FETCH_BLOCKS);
-  prefetch_move(world, i + FILLING_AHEAD, end, SPACE_FETCH_FILLING);
   if (i + HANG_AHEAD < end) {
     const agent_row *row = world_row(world, batch->entries[i + HANG_AHEAD].agent);
     wheel_prefetch(&world->queues->classes, &world->queues->classes.classes[row->class], share, row);
