@@ -64,7 +64,7 @@ static uint64_t bytes_scheduling(const muster_world *world) {
   return world->bytes + agents * each + bits + world->score->board.field.tile_count * sizeof(field_tile) +
          buckets * sizeof(space_bucket) + world->sums->batch_high * batch +
          world->queues->classes.count * sizeof(agent_class) + parts * sizeof(settle_part) +
-         lists_bytes(&world->queues->classes.lists) + lists_bytes(&world->queues->ready.members) +
+         lists_bytes(&world->queues->classes.lists) + ready_ring_bytes(&world->queues->ready.ring) +
          lists_bytes(&world->agents.space.members) + bytes_of_types(world, false) +
          world->queues->timers.high *
              (sizeof(struct timer) + sizeof(*world->queues->timers.places) + sizeof(agent_alarm));

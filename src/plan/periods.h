@@ -94,8 +94,8 @@ static inline void periods_unplan(activation_book *book, uint32_t shard, agent_r
   row->virtual_due_ns -= delay_ns < row->virtual_due_ns ? delay_ns : row->virtual_due_ns;
 }
 
-/* Where an agent waits whose contract is not plain. Without a period it waits nowhere. With whole steps it waits a
- * period more when none would be due at the next release, so that it is not released for nothing. */
+/* Where an agent waits whose contract is not plain. Without a period it waits nowhere. With whole steps it waits
+ * for the first due time at which one is due, so that it is not released for nothing. */
 static inline void periods_wait(class_table *classes, agent_class *class, uint32_t shard, agent_store *store,
                                 const ready_set *ready, uint32_t index) {
   agent_row *row = &store->rows[index];
@@ -108,8 +108,8 @@ static inline void periods_wait(class_table *classes, agent_class *class, uint32
   if (planned) periods_unplan(&classes->activation, shard, row, index);
   wheel_set_next(class, row);
   /* Class time is never faster than simulation time: the release comes no sooner. */
-  uint64_t ahead_ns = row->virtual_due_ns - class->clock_ns;
-  if (ready->now_ns + ahead_ns - row->last_update_ns < class->step_ns) row->virtual_due_ns += class->nominal_ns;
+  while (ready->now_ns + wheel_remaining_ns(class, row) - row->last_update_ns < class->step_ns)
+    row->virtual_due_ns += class->nominal_ns;
   if (planned) periods_plan(&classes->activation, class, shard, row, index);
   wheel_insert(classes, class, shard, store, index);
 }

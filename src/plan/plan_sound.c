@@ -1,5 +1,7 @@
 #include "plan/plan_sound.h"
 
+#include <string.h>
+
 /* ---------------------------------------------------------------------------------------------------------- classes */
 
 /* Finds the class that has not as many members as it says, after the sums have shown that there is one. */
@@ -120,6 +122,34 @@ bool line_is_sound(const struct fifo *fifo, const agent_store *store, const char
                fifo->standing);
 }
 
+/* What a look at all entries of the ring is for. */
+typedef struct ring_look {
+  const agent_store *store;
+  soundness *found;
+  uint64_t *named; /* a bit for each agent that has an entry that its row knows */
+  uint32_t entries;
+} ring_look;
+
+static void look_at_filed(uint64_t entry, void *user) {
+  ring_look *look = user;
+  uint32_t agent = ring_agent(entry);
+  look->entries++;
+  if (!SOUND(look->found, agent < look->store->maximum, "agent %u of %u is in the ring", agent, look->store->maximum))
+    return;
+  if (!store_is_active(look->store, agent) || look->store->rows[agent].status != AGENT_READY) return;
+  if (look->store->rows[agent].filed == ring_mark(entry)) bits_set(look->named, agent);
+}
+
+/* Marks the agents that have an entry in the ring that their rows know. Between two walks there is room for the marks.
+ */
+static const uint64_t *mark_entries(const ready_set *ready, const agent_store *store, soundness *found) {
+  ring_look look = {store, found, ready->ring.other, 0};
+  memset(look.named, 0, bits_words(store->maximum) * sizeof *look.named);
+  ready_ring_visit(&ready->ring, look_at_filed, &look);
+  SOUND_EQUAL(found, look.entries, ready->ring.entries, "the ring holds %u entries, counted as %u");
+  return look.named;
+}
+
 /* What a walk over the agents counted. */
 typedef struct ready_counts {
   uint32_t ready, begun, in_ring, woken, fresh, queued;
@@ -138,8 +168,8 @@ static void count_in_queue(const ready_set *ready, const agent_row *row, uint32_
         agent, agent_status_name(row->status));
 }
 
-static void plan_sound_count_ready(const ready_set *ready, const agent_row *row, uint32_t agent, ready_counts *counts,
-                                   soundness *found) {
+static void plan_sound_count_ready(const ready_set *ready, const uint64_t *in_ring, const agent_row *row,
+                                   uint32_t agent, ready_counts *counts, soundness *found) {
   bool woken = ready->woken.stamps[agent] != 0;
   counts->ready++;
   counts->begun += (row->atom_next | row->owes) > 0;
@@ -147,34 +177,13 @@ static void plan_sound_count_ready(const ready_set *ready, const agent_row *row,
   SOUND(found, woken == (row->woken && !ready_by_deadline(ready)), "agent %u is READY and %s in the line of the woken",
         agent, woken ? "wrongly" : "not");
   counts->woken += woken;
-  if (!row->spot) {
+  if (!row->filed) {
     counts->fresh += !woken;
     return;
   }
   counts->in_ring++;
-  if (!SOUND(found, !woken, "agent %u is READY, in the ring and in the line of the woken", agent) ||
-      !SOUND(found, list_spot_is_sound(&ready->members, row->spot, agent),
-             "agent %u is READY and not in the ring where it is filed", agent))
-    return;
-  uint32_t bucket = lists_block_of(&ready->members, row->spot)->owner;
-  SOUND(found, bucket < READY_LISTS && ready->lists[bucket], "agent %u is READY and in list %u of the ring", agent,
-        bucket);
-}
-
-static uint32_t count_bucket(const list_look *look, const ready_set *ready, uint32_t bucket, soundness *found) {
-  uint32_t count = list_is_sound(look, ready->lists[bucket], bucket, found);
-  SOUND_EQUAL(found, count, ready->counts[bucket], "bucket %u of the ring has %u agents, counted as %u", bucket);
-  SOUND(found, count || bucket == READY_OLDER, "bucket %u of the ring is empty and not marked so", bucket);
-  return count;
-}
-
-static void check_ring(const ready_set *ready, const agent_store *store, uint32_t in_ring, soundness *found) {
-  list_look look = {.lists = &ready->members, .store = store, .name = "the ring", .status = AGENT_READY};
-  uint32_t count = count_bucket(&look, ready, READY_OLDER, found);
-  for (uint32_t word = 0; word < READY_BUCKETS / 64; word++)
-    for (uint64_t left = ready->occupied[word]; left && !found->broken; left &= left - 1)
-      count += count_bucket(&look, ready, word * 64 + (uint32_t)__builtin_ctzll(left), found);
-  SOUND_EQUAL(found, in_ring, count, "%u agents are READY in the ring, which holds %u");
+  SOUND(found, !woken, "agent %u is READY, in the ring and in the line of the woken", agent);
+  SOUND(found, bits_has(in_ring, agent), "agent %u is READY and not in the ring where it is filed", agent);
 }
 
 /* Every fresh agent is among the keys of the fresh. Keys may also name agents that have been admitted or are gone. */
@@ -183,9 +192,9 @@ static void check_fresh(const ready_set *ready, const agent_store *store, uint32
   SOUND(found, ready->fresh_left <= ready->fresh_count && ready->fresh_count <= READY_FRESH_MAX,
         "%u of %u fresh agents are left", ready->fresh_left, ready->fresh_count);
   for (uint32_t i = 0; i < ready->fresh_count && fresh; i++) {
-    uint32_t agent = (uint32_t)(ready->fresh[i] & READY_AGENT_MASK);
+    uint32_t agent = ring_agent(ready->fresh[i]);
     if (!store_is_active(store, agent) || ready->woken.stamps[agent]) continue;
-    named += store->rows[agent].status == AGENT_READY && !store->rows[agent].spot;
+    named += store->rows[agent].status == AGENT_READY && !store->rows[agent].filed;
   }
   SOUND(found, fresh <= named && fresh <= ready->fresh_left, "%u agents are READY in no list, and %u of them fresh",
         fresh, named);
@@ -194,10 +203,11 @@ static void check_fresh(const ready_set *ready, const agent_store *store, uint32
 bool ready_is_sound(const ready_set *ready, const agent_store *store, soundness *found) {
   ready_counts counts = {0};
   struct tally types = {0};
+  const uint64_t *in_ring = mark_entries(ready, store, found);
   for (uint32_t i = 0; store_finds(store, &i) && !found->broken; i++) {
     const agent_row *row = &store->rows[i];
     count_in_queue(ready, row, i, &counts, found);
-    if (row->status == AGENT_READY) plan_sound_count_ready(ready, row, i, &counts, found);
+    if (row->status == AGENT_READY) plan_sound_count_ready(ready, in_ring, row, i, &counts, found);
   }
   if (found->broken) return false;
   for (uint32_t i = 0; i < ready->types->count; i++) tally_add_times(&types, i, ready->counts_of[i]);
@@ -211,7 +221,7 @@ bool ready_is_sound(const ready_set *ready, const agent_store *store, soundness 
   SOUND(found, counts.woken == ready->woken.standing && counts.queued == ready->waiting.standing,
         "%u agents are in the line of the woken, and %u in that by release, counted as %u and %u", counts.woken,
         counts.queued, ready->woken.standing, ready->waiting.standing);
-  check_ring(ready, store, counts.in_ring, found);
+  SOUND_EQUAL(found, counts.in_ring, ready->in_ring, "%u agents are READY in the ring, counted as %u");
   check_fresh(ready, store, counts.fresh, found);
   return !found->broken;
 }

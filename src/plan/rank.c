@@ -238,6 +238,7 @@ static void admit_ranked(struct filling *filling) {
   ready_begin_walk(filling->ready);
   while (!rank_is_full(filling) && (index = ready_next(filling->ready, filling->store)) != UINT32_MAX)
     admit(filling, index);
+  ready_end_walk(filling->ready, filling->store);
 }
 
 /* ------------------------------------------------------------------------------------------- the order of deadlines */
@@ -259,6 +260,7 @@ static void admit_by_deadline(struct filling *filling) {
     filling->result.guarded |= late && !woken;
     first = false;
   }
+  ready_end_walk(filling->ready, filling->store);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- both */

@@ -21,9 +21,9 @@ static uint32_t plan_ready_widen(const ready_set *ready, uint32_t shift) {
   if (ready->weights.order == MUSTER_ORDER_DELAYS) return shift;
   if (ready_by_deadline(ready)) {
     covered_ns = fmin((double)ready->longest_ns * stretch, most_ns);
-    buckets = READY_BUCKETS - READY_LATE_BUCKETS;
+    buckets = RING_BUCKETS - READY_LATE_BUCKETS;
   }
-  while (ldexp(buckets, (int)shift) < covered_ns) shift++;
+  while (shift < READY_WIDTH_SHIFT_MAX && ldexp(buckets, (int)shift) < covered_ns) shift++;
   return shift;
 }
 
@@ -32,7 +32,7 @@ static uint32_t width_for(const ready_set *ready, const muster_world_def *def, d
   double share_ns = ready->weights.guarantee_ns / wait / 256.0;
   uint64_t width_ns = def->order == MUSTER_ORDER_PRIORITY ? (uint64_t)fmin(share_ns, 1e15) : 1000000u;
   uint32_t shift = 64u - (uint32_t)__builtin_clzll(width_ns | 1u);
-  return plan_ready_widen(ready, shift);
+  return plan_ready_widen(ready, shift > READY_KEY_SHIFT ? shift : READY_KEY_SHIFT);
 }
 
 /* Limited from below: a tiny weight of waiting would make the other terms longer than keys are (2^48 ns are 78 hours).
@@ -60,12 +60,28 @@ static void ready_weigh(ready_set *ready, const muster_world_def *def) {
   ready->width_shift = width_for(ready, def, wait);
 }
 
+/* How far behind the frame's time keys begin. */
+static int64_t epoch_behind_ns(const ready_set *ready) {
+  bool delays = ready->weights.order == MUSTER_ORDER_DELAYS;
+  return delays ? 1ll << (RING_KEY_BITS - READY_ELAPSED_BITS + READY_DELAYS_SHIFT - 1)
+                : 1ll << (RING_KEY_BITS + READY_KEY_SHIFT - 1);
+}
+
+void ready_place_ring(ready_set *ready) {
+  bool delays = ready->weights.order == MUSTER_ORDER_DELAYS;
+  int32_t key_shift = delays ? READY_DELAYS_SHIFT - READY_ELAPSED_BITS : READY_KEY_SHIFT;
+  uint32_t past = ready_by_deadline(ready) ? READY_LATE_BUCKETS : READY_PAST_BUCKETS;
+  uint32_t shift = (uint32_t)((int32_t)ready->width_shift - key_shift);
+  ready_ring_place(&ready->ring, shift, (ready_key_of_time(ready, (int64_t)ready->now_ns) >> shift) - past);
+}
+
 void ready_create(ready_set *ready, const muster_world_def *def, const type_table *types, const agent_class *classes,
                   struct arena *arena) {
   *ready = (ready_set){.types = types, .classes = classes};
   ready_weigh(ready, def);
-  ready->low = ready_first_low(ready);
-  lists_create(&ready->members, 1, def->agents_max, arena);
+  ready->epoch_ns = -epoch_behind_ns(ready);
+  ready_ring_create(&ready->ring, def->agents_max, arena);
+  ready_place_ring(ready);
   fifo_create(&ready->woken, def->agents_max, arena);
   fifo_create(&ready->waiting, def->agents_max, arena);
   ARENA_ARRAY(arena, ready->fresh, READY_FRESH_MAX);
@@ -73,8 +89,6 @@ void ready_create(ready_set *ready, const muster_world_def *def, const type_tabl
   ARENA_ARRAY(arena, ready->counts_of, types->maximum);
   ARENA_ARRAY(arena, ready->released_of, types->maximum);
   ARENA_ARRAY(arena, ready->aside, def->agents_max);
-  ARENA_ARRAY(arena, ready->sorted, READY_SORTED_MAX);
-  ARENA_ARRAY(arena, ready->sorted_too, READY_SORTED_MAX);
 }
 
 int64_t ready_progress_lead_ns(const ready_set *ready, const agent_row *row) {
@@ -116,11 +130,10 @@ ready_terms ready_explain(const ready_set *ready, const agent_row *row) {
   return terms;
 }
 
-uint64_t ready_delays_key(const ready_set *ready, const agent_row *row, uint32_t agent) {
-  const uint64_t most = (1u << 20) - 1;
-  uint64_t waited = (ready->now_ns - row->first_due_ns) >> 16, elapsed = (ready->now_ns - row->last_update_ns) >> 16;
-  uint64_t late = most - (waited < most ? waited : most), long_ago = most - (elapsed < most ? elapsed : most);
-  return (late << 20 | long_ago) << READY_AGENT_BITS | agent;
+uint64_t ready_delays_key(const ready_set *ready, const agent_row *row) {
+  const uint64_t most = (1u << READY_ELAPSED_BITS) - 1;
+  uint64_t elapsed = (row->first_due_ns - row->last_update_ns) >> READY_ELAPSED_SHIFT;
+  return ready_key_of_time(ready, (int64_t)row->first_due_ns) + (elapsed < most ? most - elapsed : 0);
 }
 
 /* The part of its update that a preempted agent has behind it; or the progress of a set that is owed time. */
@@ -145,27 +158,55 @@ int64_t ready_deadline(const ready_set *ready, const agent_row *row) {
   return react_by < deadline ? react_by : deadline;
 }
 
-static int64_t primary_key(const ready_set *ready, const agent_row *row) {
-  if (ready_by_deadline(ready)) return ready_deadline(ready, row);
-  return ready->weights.order == MUSTER_ORDER_DELAYS ? (int64_t)row->first_due_ns : ready_priority_key(ready, row);
+/* Whether an entry is still its agent's. The row of an agent that is not active may be in the hands of a thread that
+ * spawns. */
+static bool is_live(const agent_store *store, uint64_t entry) {
+  uint32_t agent = ring_agent(entry);
+  if (!store_is_active(store, agent)) return false;
+  const agent_row *row = &store->rows[agent];
+  return row->status == AGENT_READY && row->filed == ring_mark(entry);
 }
 
-static uint32_t bucket_of(const ready_set *ready, int64_t number) {
-  if (number < ready->low) return READY_OLDER;
-  if (number > ready->low + READY_BUCKETS - 1) number = ready->low + READY_BUCKETS - 1;
-  return (uint32_t)((uint64_t)number % READY_BUCKETS);
+uint32_t ready_keep_live(const agent_store *store, uint64_t *entries, uint32_t count) {
+  enum { AHEAD = 12 };
+  uint32_t live = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (i + AHEAD < count) __builtin_prefetch(&store->rows[ring_agent(entries[i + AHEAD])]);
+    if (is_live(store, entries[i])) entries[live++] = entries[i];
+  }
+  return live;
 }
 
-static void bucket_add(ready_set *ready, agent_store *store, uint32_t bucket, uint32_t index) {
-  store->rows[index].spot = lists_add(&ready->members, 0, &ready->lists[bucket], bucket, index);
-  ready->counts[bucket]++;
-  if (bucket < READY_BUCKETS) bits_set(ready->occupied, bucket);
+uint32_t ready_drop_twins(uint64_t *entries, uint32_t count) {
+  uint32_t kept = count > 0;
+  for (uint32_t i = 1; i < count; i++)
+    if (entries[i] != entries[i - 1]) entries[kept++] = entries[i];
+  return kept;
 }
 
-/* Puts an agent into the ring. */
+const uint64_t *ready_entries(ready_set *ready, const agent_store *store, uint32_t *count) {
+  ready_ring *ring = &ready->ring;
+  uint32_t all = ready_ring_take_all(ring), live = ready_keep_live(store, ring->sorted, all);
+  ready_ring_sort(&ring->sorted, &ring->other, live);
+  *count = ready_drop_twins(ring->sorted, live);
+  for (uint32_t i = 0; i < *count; i++) ready_ring_add(ring, ring->sorted[i]);
+  return ring->sorted;
+}
+
+/* Puts an agent into the ring, in which it has no entry, or gives it another one. */
+void ready_file(ready_set *ready, agent_store *store, uint64_t entry) {
+  agent_row *row = &store->rows[ring_agent(entry)];
+  uint32_t mark = ring_mark(entry);
+  if (row->filed == mark) return;
+  ready->in_ring += row->filed == 0;
+  row->filed = mark;
+  ready_ring_add(&ready->ring, entry);
+  uint32_t count;
+  if (ready_ring_is_full(&ready->ring, ready->in_ring)) ready_entries(ready, store, &count);
+}
+
 static void file(ready_set *ready, agent_store *store, uint32_t index) {
-  int64_t number = primary_key(ready, &store->rows[index]) >> ready->width_shift;
-  bucket_add(ready, store, bucket_of(ready, number), index);
+  ready_file(ready, store, ready_entry(ready, &store->rows[index], index));
 }
 
 static void count_in(ready_set *ready, agent_row *row) {
@@ -175,26 +216,30 @@ static void count_in(ready_set *ready, agent_row *row) {
   ready->begun += (row->atom_next | row->owes) > 0;
 }
 
-/* Files the agents of a list anew, and gives the list back. */
-static void refile_list(ready_set *ready, agent_store *store, agent_list list) {
-  while (list) {
-    const list_block *block = lists_last(&ready->members, list);
-    for (uint32_t i = 0; i < block->count; i++) file(ready, store, block->agents[i]);
-    lists_drop_last(&ready->members, 0, &list);
+/* Files every agent of the ring anew. */
+static void refile_all(ready_set *ready, agent_store *store) {
+  uint32_t count = ready_ring_take_all(&ready->ring);
+  uint32_t live = ready_keep_live(store, ready->ring.sorted, count);
+  ready_place_ring(ready);
+  for (uint32_t i = 0; i < live; i++) {
+    uint32_t agent = ring_agent(ready->ring.sorted[i]);
+    uint64_t entry = ready_entry(ready, &store->rows[agent], agent);
+    store->rows[agent].filed = ring_mark(entry);
+    ready_ring_add(&ready->ring, entry);
   }
 }
 
-/* Empties a bucket; its agents are filed anew. */
-static void refile(ready_set *ready, agent_store *store, uint32_t bucket) {
-  agent_list list = ready->lists[bucket];
-  ready->lists[bucket] = 0;
-  ready->counts[bucket] = 0;
-  if (bucket < READY_BUCKETS) bits_clear(ready->occupied, bucket);
-  refile_list(ready, store, list);
+bool ready_epoch_is_possible(const ready_set *ready) {
+  int64_t behind_ns = epoch_behind_ns(ready), now_ns = (int64_t)ready->now_ns;
+  return ready->epoch_ns <= now_ns - behind_ns / 2 && ready->epoch_ns > now_ns - 2 * behind_ns;
 }
 
-static int64_t window_low(const ready_set *ready) {
-  return ((int64_t)ready->now_ns >> ready->width_shift) + ready_first_low(ready);
+/* Time goes on, and keys have an end: they begin anew before they reach it. */
+static void move_epoch(ready_set *ready, agent_store *store) {
+  int64_t behind_ns = epoch_behind_ns(ready), now_ns = (int64_t)ready->now_ns;
+  if (now_ns - ready->epoch_ns < behind_ns + behind_ns / 2) return;
+  ready->epoch_ns = now_ns / (behind_ns / 4) * (behind_ns / 4) - behind_ns;
+  refile_all(ready, store);
 }
 
 void ready_advance(ready_set *ready, agent_store *store, uint64_t now_ns) {
@@ -202,25 +247,9 @@ void ready_advance(ready_set *ready, agent_store *store, uint64_t now_ns) {
   ready->now_ns = now_ns;
   fifo_settle(&ready->woken, UINT32_MAX);
   fifo_settle(&ready->waiting, UINT32_MAX);
-  int64_t from = ready->low, low = window_low(ready);
-  if (low <= from) return;
-  int64_t end = low < from + READY_BUCKETS ? low : from + READY_BUCKETS;
-  ready->low = low;
-  for (int64_t number = from; number < end; number++) {
-    uint32_t bucket = (uint32_t)((uint64_t)number % READY_BUCKETS);
-    if (ready->lists[bucket]) refile(ready, store, bucket);
-  }
-}
-
-/* Files every agent of the ring anew. */
-static void refile_all(ready_set *ready, agent_store *store) {
-  ready->low = window_low(ready);
-  agent_list lists[READY_LISTS];
-  memcpy(lists, ready->lists, sizeof lists);
-  memset(ready->lists, 0, sizeof ready->lists);
-  memset(ready->counts, 0, sizeof ready->counts);
-  memset(ready->occupied, 0, sizeof ready->occupied);
-  for (uint32_t bucket = 0; bucket < READY_LISTS; bucket++) refile_list(ready, store, lists[bucket]);
+  move_epoch(ready, store);
+  uint32_t past = ready_by_deadline(ready) ? READY_LATE_BUCKETS : READY_PAST_BUCKETS;
+  ready_ring_advance(&ready->ring, (ready_key_of_time(ready, (int64_t)now_ns) >> ready->ring.shift) - past);
 }
 
 void ready_widen(ready_set *ready, agent_store *store, uint64_t longest_ns) {
@@ -246,15 +275,13 @@ void ready_follow_periods(ready_set *ready, agent_store *store, double lambda) {
 }
 
 uint32_t ready_count_late(const ready_set *ready) {
-  uint32_t late = ready->counts[READY_OLDER];
-  int64_t now = (int64_t)ready->now_ns >> ready->width_shift;
-  for (int64_t number = ready->low; number < now; number++) late += ready->counts[(uint64_t)number % READY_BUCKETS];
-  return late;
+  return ready_ring_count_before(&ready->ring, ready_key_of_time(ready, (int64_t)ready->now_ns));
 }
 
 void ready_reweigh(ready_set *ready, agent_store *store, const muster_world_def *def) {
   ready_keep_fresh(ready, store);
   ready_weigh(ready, def);
+  ready->epoch_ns = (int64_t)ready->now_ns - epoch_behind_ns(ready); /* another order has other keys */
   refile_all(ready, store);
 }
 
@@ -271,20 +298,21 @@ void ready_release_aside(ready_set *ready, agent_store *store, uint32_t index) {
 PREFETCH_FUNCTION prefetch_kept(const ready_set *ready, const agent_store *store, uint32_t i) {
   enum { AHEAD = 12 };
   if (i + AHEAD >= ready->fresh_count) return;
-  uint32_t index = (uint32_t)(ready->fresh[i + AHEAD] & READY_AGENT_MASK);
+  uint32_t index = ring_agent(ready->fresh[i + AHEAD]);
   __builtin_prefetch(&store->rows[index], 1);
   __builtin_prefetch(&ready->waiting.stamps[index], 1);
 }
 
 void ready_keep_fresh(ready_set *ready, agent_store *store) {
+  ASSERT(!ready->walks);
   if (ready->fresh_left == 0) ready->fresh_count = 0;
   for (uint32_t i = 0; i < ready->fresh_count; i++) {
     prefetch_kept(ready, store, i);
-    uint32_t index = (uint32_t)(ready->fresh[i] & READY_AGENT_MASK);
-    agent_row *row = &store->rows[index];
+    uint32_t index = ring_agent(ready->fresh[i]);
+    const agent_row *row = &store->rows[index];
     if (row->status != AGENT_READY) continue;
     /* An agent that was put back after the ranking is in the ring already. */
-    if (!row->spot && !ready_stands_apart(ready, row)) file(ready, store, index);
+    if (!row->filed && !ready_stands_apart(ready, row)) ready_file(ready, store, ready->fresh[i]);
     ready_queue(ready, store, index);
   }
   for (uint32_t i = 0; i < ready->aside_count; i++)
@@ -299,29 +327,22 @@ void ready_queue(ready_set *ready, agent_store *store, uint32_t index) {
   fifo_join(&ready->waiting, index);
 }
 
-/* Takes an agent out of the ring; does nothing for an agent that is in none of its lists. */
-static void leave_ring(ready_set *ready, agent_store *store, uint32_t index) {
-  agent_row *row = &store->rows[index];
-  if (!row->spot) return;
-  uint32_t bucket = lists_block_of(&ready->members, row->spot)->owner;
-  uint32_t moved = lists_take_out(&ready->members, 0, &ready->lists[bucket], row->spot);
-  if (moved != UINT32_MAX) store->rows[moved].spot = row->spot;
-  row->spot = 0;
-  ready->counts[bucket]--;
-  if (bucket < READY_BUCKETS && !ready->lists[bucket]) bits_clear(ready->occupied, bucket);
+/* Takes an agent out of the ring, if it is there. Its entry is dropped when its turn comes. */
+static void leave_ring(ready_set *ready, agent_row *row) {
+  ready->in_ring -= row->filed != 0;
+  row->filed = 0;
 }
 
 void ready_leave(ready_set *ready, agent_store *store, uint32_t index) {
-  if (store->rows[index].spot)
-    leave_ring(ready, store, index);
+  agent_row *row = &store->rows[index];
+  if (row->filed)
+    leave_ring(ready, row);
   else
     fifo_leave(&ready->woken, index);
 }
 
 void ready_refresh(ready_set *ready, agent_store *store, uint32_t index) {
-  if (!store->rows[index].spot) return;
-  leave_ring(ready, store, index);
-  file(ready, store, index);
+  if (store->rows[index].filed) file(ready, store, index);
 }
 
 void ready_put_back(ready_set *ready, agent_store *store, uint32_t index) {
@@ -337,13 +358,15 @@ void ready_put_back(ready_set *ready, agent_store *store, uint32_t index) {
 
 void ready_wake(ready_set *ready, agent_store *store, uint32_t index) {
   ASSERT(store->rows[index].status == AGENT_READY && !store->rows[index].woken);
-  bool fresh = !store->rows[index].spot;
-  leave_ring(ready, store, index);
-  store->rows[index].woken = 1;
-  if (!ready_by_deadline(ready))
+  agent_row *row = &store->rows[index];
+  bool fresh = !row->filed;
+  row->woken = 1;
+  if (!ready_by_deadline(ready)) {
+    leave_ring(ready, row);
     fifo_join(&ready->woken, index);
-  else if (!fresh)
+  } else if (!fresh) {
     file(ready, store, index);
+  }
 }
 
 uint32_t ready_next_woken(const ready_set *ready, uint32_t *place) {

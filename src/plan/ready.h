@@ -10,11 +10,10 @@
  * descending, then elapsed descending) is the key "released in", then t_last.
  *
  * Most agents run in the frame of their release, so fresh ones are only noted, and sorted when their turn comes. Agents
- * that were not admitted go where waiting costs nothing: by key into a ring of buckets, with one more bucket for all
- * that is older than the ring. A bucket is sorted when its turn comes, 2,048 agents at a time, so that no frame has to
- * sort a whole backlog. Beside the ring stand two FIFO queues: the woken, which lead, and all that wait,
- * by release: an agent that has waited longer than S leads the ring, first in, first out, so that none starves whatever
- * the weights.
+ * that were not admitted go where waiting costs nothing: by key into a ring of buckets (plan/ready_ring.h). Agents of
+ * equal keys are in order of their indices, so that the order is the same however the agents came. Beside the ring
+ * stand two FIFO queues: the woken, which lead, and all that wait, by release: an agent that has waited longer than S
+ * leads the ring, first in, first out, so that none starves whatever the weights.
  *
  * In the order of deadlines, one ring holds all waiting agents, the woken among them, and the queue by release is only
  * for reports:
@@ -32,17 +31,15 @@
 #include "base/assert.h"
 #include "plan/classes.h"
 #include "plan/fifo.h"
+#include "plan/ready_ring.h"
 
 #include <math.h>
 
 enum {
-  READY_BUCKETS = 4096,
   READY_PAST_BUCKETS = 3072, /* in the orders of the papers; the next is for deadlines, which lie ahead */
   READY_LATE_BUCKETS = 1024,
-  READY_OLDER = READY_BUCKETS,
-  READY_LISTS,
-  READY_SORTED_MAX = 2048,
-  READY_FRESH_MAX = 16384 /* further ones go into the ring at once */
+  READY_WIDTH_SHIFT_MAX = 36, /* of a bucket: keys reach no further than 4,096 of these */
+  READY_FRESH_MAX = 16384     /* further ones go into the ring at once */
 };
 
 typedef struct ready_weights {
@@ -54,7 +51,7 @@ typedef struct ready_weights {
   float importance_share, runs_share, progress_share;
 } ready_weights;
 
-/* Agents in order, each as its key and its index in one number. */
+/* Entries in order (ready_ring.h), of which the walk has read some. */
 typedef struct ready_run {
   uint64_t *keys;
   uint32_t next, end;
@@ -73,26 +70,22 @@ typedef struct ready_set {
   uint64_t longest_ns;         /* longest time between two runs of any agent */
   uint64_t now_ns;             /* simulation time of the frame */
   uint32_t width_shift;        /* a bucket is 2^width_shift ns wide */
-  int64_t low;                 /* number of the ring's first bucket */
+  int64_t epoch_ns;            /* keys are times from here on */
   uint32_t count;              /* ready agents */
   uint32_t begun;              /* of these, agents whose update was preempted, or whose sets are owed time */
   uint32_t *counts_of;         /* of these, agents of each type */
   uint32_t *released_of;       /* of each type, in this frame */
   struct fifo woken, waiting;
-  uint64_t occupied[READY_BUCKETS / 64];
-  agent_list lists[READY_LISTS];
-  uint32_t counts[READY_LISTS];
-  list_store members;
+  ready_ring ring;
+  uint32_t in_ring;            /* ready agents that have an entry there */
   uint64_t *fresh, *fresh_too; /* READY_FRESH_MAX: keys of agents released in this frame */
   uint32_t fresh_count;
-  uint32_t fresh_left;           /* of these, agents that were not admitted */
-  uint32_t *aside, aside_count;  /* agents released into the ring at once in this frame; in no line yet */
-  uint64_t *sorted, *sorted_too; /* READY_SORTED_MAX: keys of the buckets whose turn it is */
+  uint32_t fresh_left;          /* of these, agents that were not admitted */
+  uint32_t *aside, aside_count; /* agents released into the ring at once in this frame; in no line yet */
   ready_run fresh_run, ring_run;
-  bool ring_done;        /* the walk has seen all of the ring */
-  uint32_t walk_bucket;  /* 0 = the list of older keys, then the ring in order */
-  uint32_t walk_listed;  /* of a bucket that is read in parts: how many agents were read so far, */
-  uint32_t walk_counted; /* and how many it had */
+  bool walks;     /* a walk is under way, */
+  bool ring_done; /* and has seen all of the ring */
+  uint64_t met;   /* the entry of the ring that the walk has met last; 0 = none */
 } ready_set;
 
 /* Reserves an empty set for the world's weights. */
@@ -101,6 +94,21 @@ void ready_create(ready_set *ready, const muster_world_def *def, const type_tabl
 
 /* Other weights: files all waiting agents in the new order. Between the stages of two frames. O(ready agents). */
 void ready_reweigh(ready_set *ready, agent_store *store, const muster_world_def *def);
+
+/* The entries of the agents in the ring, in order, each once; valid until the ring changes. Between frames. O(entries).
+ */
+const uint64_t *ready_entries(ready_set *ready, const agent_store *store, uint32_t *count);
+
+/* Keeps the entries, in any order, that their agents' rows know; and of sorted entries, one of those that are equal: an
+ * agent that was filed anew and back again has two. Return how many. */
+uint32_t ready_keep_live(const agent_store *store, uint64_t *entries, uint32_t count);
+uint32_t ready_drop_twins(uint64_t *entries, uint32_t count);
+
+/* For a world that is loaded: whether its keys can begin where they do at its time; lays out the empty ring by what was
+ * loaded; puts an agent into the ring. */
+bool ready_epoch_is_possible(const ready_set *ready);
+void ready_place_ring(ready_set *ready);
+void ready_file(ready_set *ready, agent_store *store, uint64_t entry);
 
 /* Files anew a ready agent of the ring whose key has changed: it must react, or has another period. O(1). */
 void ready_refresh(ready_set *ready, agent_store *store, uint32_t index);
@@ -112,9 +120,9 @@ void ready_widen(ready_set *ready, agent_store *store, uint64_t longest_ns);
  * anything else. */
 void ready_advance(ready_set *ready, agent_store *store, uint64_t now_ns);
 
-/* A key orders agents: 40 bits for microseconds (of 1,024 ns) around the frame's time, and 24 for the agent. */
-enum { READY_AGENT_BITS = 24, READY_KEY_BITS = 40, READY_KEY_SHIFT = 10 };
-#define READY_AGENT_MASK ((1ull << READY_AGENT_BITS) - 1)
+/* Keys count microseconds (of 1,024 ns); in the order of delays, steps of 2^18 ns until the release, and then of 2^16
+ * ns for the elapsed time. */
+enum { READY_KEY_SHIFT = 10, READY_DELAYS_SHIFT = 18, READY_ELAPSED_SHIFT = 16, READY_ELAPSED_BITS = 20 };
 
 /* What the part of its update that a preempted agent has behind it is worth; or the progress of a set that is owed
  * time. */
@@ -154,20 +162,25 @@ static inline int64_t ready_turn(const ready_set *ready, const agent_row *row) {
   return ready_by_deadline(ready) ? ready_deadline(ready, row) : (int64_t)row->first_due_ns;
 }
 
-/* The number of the ring's first bucket at time 0. */
-static inline int64_t ready_first_low(const ready_set *ready) {
-  return ready_by_deadline(ready) ? -READY_LATE_BUCKETS : -READY_PAST_BUCKETS;
-}
-
-/* How many agents have waited beyond their deadlines, about; without those of this frame's release. O(buckets). */
+/* How many agents have waited beyond their deadlines, about; without those of this frame's release. Agents that have
+ * left, or have another deadline now, may count until their old turn comes. O(buckets). */
 uint32_t ready_count_late(const ready_set *ready);
 
 /* Deadlines: files all waiting agents anew when the fit has changed periods by more than a factor of two since they
  * were last filed. Once per frame, after the fit. */
 void ready_follow_periods(ready_set *ready, agent_store *store, double lambda);
 
-/* The key in the paper's order: the frame of release, then the elapsed time, in steps of 64 us. */
-uint64_t ready_delays_key(const ready_set *ready, const agent_row *row, uint32_t agent);
+/* The key of a time. */
+static inline uint64_t ready_key_of_time(const ready_set *ready, int64_t time_ns) {
+  bool delays = ready->weights.order == MUSTER_ORDER_DELAYS;
+  uint64_t most = delays ? RING_KEY_MAX >> READY_ELAPSED_BITS : RING_KEY_MAX;
+  int64_t steps = (time_ns - ready->epoch_ns) >> (delays ? READY_DELAYS_SHIFT : READY_KEY_SHIFT);
+  uint64_t key = steps < 0 ? 0 : (uint64_t)steps < most ? (uint64_t)steps : most;
+  return delays ? key << READY_ELAPSED_BITS : key;
+}
+
+/* The key in the paper's order: the release, then the time elapsed until then. */
+uint64_t ready_delays_key(const ready_set *ready, const agent_row *row);
 
 /* Rankin's virtual deadline. */
 static inline int64_t ready_priority_key(const ready_set *ready, const agent_row *row) {
@@ -187,13 +200,11 @@ typedef struct ready_terms {
 /* The terms of an agent as of this frame. */
 ready_terms ready_explain(const ready_set *ready, const agent_row *row);
 
-static inline uint64_t ready_key(const ready_set *ready, const agent_row *row, uint32_t agent) {
-  if (ready->weights.order == MUSTER_ORDER_DELAYS) return ready_delays_key(ready, row, agent);
-  const int64_t most = (1ll << READY_KEY_BITS) - 1, now = (int64_t)(ready->now_ns >> READY_KEY_SHIFT);
+/* An agent's place in the order, as long as nothing that its key is made of changes. */
+static inline uint64_t ready_entry(const ready_set *ready, const agent_row *row, uint32_t agent) {
+  if (ready->weights.order == MUSTER_ORDER_DELAYS) return ring_entry(ready_delays_key(ready, row), agent);
   int64_t key_ns = ready_by_deadline(ready) ? ready_deadline(ready, row) : ready_priority_key(ready, row);
-  int64_t offset = (key_ns >> READY_KEY_SHIFT) - now + (1ll << (READY_KEY_BITS - 1));
-  offset = offset < 0 ? 0 : offset < most ? offset : most;
-  return (uint64_t)offset << READY_AGENT_BITS | agent;
+  return ring_entry(ready_key_of_time(ready, key_ns), agent);
 }
 
 /* The slow part of ready_release: into the woken queue, or into the ring. */
@@ -205,7 +216,7 @@ static inline void ready_release(ready_set *ready, agent_store *store, uint32_t 
   agent_row *row = &store->rows[index];
   row->first_due_ns = now_ns;
   row->released_frame = (uint8_t)frame;
-  row->spot = 0;
+  row->filed = 0;
   row->status = AGENT_READY;
   ready->count++;
   ready->counts_of[row->type]++;
@@ -215,7 +226,7 @@ static inline void ready_release(ready_set *ready, agent_store *store, uint32_t 
     ready_release_aside(ready, store, index);
     return;
   }
-  ready->fresh[ready->fresh_count++] = ready_key(ready, row, index);
+  ready->fresh[ready->fresh_count++] = ready_entry(ready, row, index);
   ready->fresh_left++;
 }
 
@@ -233,7 +244,7 @@ void ready_leave(ready_set *ready, agent_store *store, uint32_t index);
 static inline void ready_admit(ready_set *ready, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
   ASSERT(row->status == AGENT_READY && ready->count > 0);
-  if (row->spot || ready_stands_apart(ready, row))
+  if (row->filed || ready_stands_apart(ready, row))
     ready_leave(ready, store, index);
   else
     ready->fresh_left--;

@@ -13,21 +13,25 @@ void ready_begin_walk(ready_set *ready);
 uint32_t ready_next_merged(ready_set *ready, const agent_store *store);
 
 /* Fetches the row of a fresh agent whose turn comes soon: a large release has left the cache by now. */
-PREFETCH_FUNCTION ready_prefetch_fresh(const ready_run *fresh, const agent_store *store) {
+PREFETCH_FUNCTION ready_prefetch_fresh(const ready_run *run, const agent_store *store) {
   enum { AHEAD = 12 };
-  if (fresh->next + AHEAD >= fresh->end) return;
-  __builtin_prefetch(&store->rows[fresh->keys[fresh->next + AHEAD] & READY_AGENT_MASK], 1);
+  uint32_t at = run->next + AHEAD;
+  if (at < run->end) __builtin_prefetch(&store->rows[ring_agent(run->keys[at])], 1);
 }
 
-/* The next agent in order; UINT32_MAX when there are no more. The caller may admit it before the next call. */
+/* The next agent in order; UINT32_MAX when there are no more. The caller may admit it before the next call; any other
+ * agent stays as it is until the walk ends. */
 static inline uint32_t ready_next(ready_set *ready, const agent_store *store) {
   ready_run *fresh = &ready->fresh_run;
-  ready_prefetch_fresh(fresh, store);
-  while (ready->ring_done && fresh->next < fresh->end) {
-    uint32_t index = (uint32_t)(fresh->keys[fresh->next++] & READY_AGENT_MASK);
+  while (ready->ring_done && !ready->met && fresh->next < fresh->end) {
+    uint32_t index = ring_agent(fresh->keys[fresh->next++]);
+    ready_prefetch_fresh(fresh, store);
     if (store->rows[index].status == AGENT_READY) return index;
   }
   return ready_next_merged(ready, store);
 }
+
+/* Ends the walk: agents of the ring that were not admitted are in it again. */
+void ready_end_walk(ready_set *ready, const agent_store *store);
 
 #endif

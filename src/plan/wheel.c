@@ -16,7 +16,7 @@ void wheel_remove(class_table *classes, agent_class *class, agent_store *store, 
 
 void wheel_skip_missed(const agent_class *class, agent_row *row) {
   uint64_t missed = (class->clock_ns - row->virtual_due_ns + class->nominal_ns - 1) / class->nominal_ns;
-  row->virtual_due_ns += missed * class->nominal_ns;
+  if (missed > 1) row->virtual_due_ns += missed * class->nominal_ns;
 }
 
 void wheel_transfer(class_table *classes, agent_class *from, agent_class *to, agent_store *store, uint32_t index) {

@@ -64,10 +64,12 @@ static inline uint64_t wheel_remaining_ns(const agent_class *class, const agent_
 /* Takes an agent out. O(1). */
 void wheel_remove(class_table *classes, agent_class *class, agent_store *store, uint32_t index);
 
-/* Moves on the due time of an agent that missed a whole period: to the next one in its phase. */
+/* Moves on the due time of an agent that has missed more than one: to the next one in its phase. */
 void wheel_skip_missed(const agent_class *class, agent_row *row);
 
-/* When an agent is due after an update: one period after its last due time, whole missed periods skipped. */
+/* When an agent is due after an update: one period after its last due time, which may have passed already. One that was
+ * missed by less than a period still counts: in a standing queue an agent's turn comes about a period after its
+ * release, and half of those that come a little later would run at half of the rate of the others. */
 static inline void wheel_set_next(const agent_class *class, agent_row *row) {
   /* A woken agent ran ahead of its time: that time still stands. */
   if (row->virtual_due_ns <= class->clock_ns) row->virtual_due_ns += class->nominal_ns;

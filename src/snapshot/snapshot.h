@@ -15,7 +15,7 @@
 #include <muster/snapshot.h>
 #include <setjmp.h>
 
-enum { SNAPSHOT_VERSION = 7 };
+enum { SNAPSHOT_VERSION = 8 };
 
 struct outgoing;
 

@@ -84,24 +84,6 @@ void snapshot_wheels(struct snapshot *snapshot) {
                  (snapshot_checks(snapshot) ? snapshot->classes : table->count) * CLASS_LISTS);
 }
 
-static agent_list list_of_ring(const struct world_queues *queues, uint32_t number) {
-  return queues->ready.lists[number];
-}
-
-static bool fits_ring(const struct world_queues *queues, uint32_t number, const agent_row *row) {
-  (void)number;
-  return ready_by_deadline(&queues->ready) || !row->woken;
-}
-
-static void file_in_ring(struct muster_world *world, uint32_t bucket, uint32_t index) {
-  ASSERT(bucket < READY_LISTS && world->agents.store.rows[index].status == AGENT_READY &&
-         !world->agents.store.rows[index].spot);
-  ready_set *ready = &world->queues->ready;
-  world->agents.store.rows[index].spot = lists_add(&ready->members, 0, &ready->lists[bucket], bucket, index);
-  ready->counts[bucket]++;
-  if (bucket < READY_BUCKETS) ready->occupied[bucket / 64] |= 1ull << (bucket % 64);
-}
-
 /* ------------------------------------------------------------------------------------------------------------ ready
  */
 
@@ -137,23 +119,36 @@ static void exchange_held(struct snapshot *snapshot) {
   snapshot_exchange_own(snapshot, &batch->held_ns, sizeof batch->held_ns);
 }
 
+/* The agents in the ring with their keys, in order; their buckets follow from the keys. */
+static void exchange_ring(struct snapshot *snapshot, ready_set *ready) {
+  static const snapshot_listing listing = {"agents in the ring", "the ring of ready agents", SNAPSHOT_LISTED,
+                                           1u << AGENT_READY};
+  struct muster_world *world = snapshot->world;
+  uint32_t count = 0;
+  const uint64_t *entries = snapshot_saves(snapshot) ? ready_entries(ready, &world->agents.store, &count) : NULL;
+  for (uint32_t i = 0; i < count; i++) snapshot->indices[i] = ring_agent(entries[i]);
+  count = snapshot_indices(snapshot, count, snapshot->high, &listing);
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t index = snapshot->indices[i];
+    uint64_t key = entries ? entries[i] >> RING_AGENT_BITS : 0;
+    snapshot_exchange(snapshot, &key, sizeof key);
+    snapshot_expect(snapshot, key <= RING_KEY_MAX, "agent %u has the key %llu", index, (unsigned long long)key);
+    snapshot_expect(snapshot, ready_by_deadline(ready) || !snapshot->rows[index].woken,
+                    "agent %u is in the ring, woken", index);
+    if (snapshot_loads(snapshot)) ready_file(ready, &world->agents.store, ring_entry(key, index));
+  }
+}
+
 void snapshot_ready(struct snapshot *snapshot) {
-  static const numbered_lists ring = {
-      {"agents in a bucket", "the ring of ready agents", SNAPSHOT_LISTED, 1u << AGENT_READY},
-      "the ring of ready agents",
-      list_of_ring,
-      fits_ring,
-      file_in_ring};
-  static const snapshot_column columns[] = {ANY(ready_set, low), DOUBLE(ready_set, filed_lambda, 0.0, INFINITY),
-                                            PAST(ready_set, now_ns), COUNT(ready_set, width_shift, 60), COLUMNS_END};
+  static const snapshot_column columns[] = {ANY(ready_set, epoch_ns), DOUBLE(ready_set, filed_lambda, 0.0, INFINITY),
+                                            PAST(ready_set, now_ns), COLUMNS_END};
   struct world_queues *queues = snapshot->world->queues;
-  ready_set substitute = queues->ready, *ready = snapshot_object(snapshot, &queues->ready, &substitute);
+  ready_set substitute = {.weights = queues->ready.weights};
+  ready_set *ready = snapshot_object(snapshot, &queues->ready, &substitute);
   snapshot_columns(snapshot, columns, ready);
-  const long long low = ready->low;
-  snapshot_expect(snapshot, low >= ready_first_low(ready), "a ring that begins at %lld", low);
-  /* the width is known to be one here */
-  snapshot_expect(snapshot, low <= (int64_t)(ready->now_ns >> ready->width_shift), "a ring that begins at %lld", low);
-  exchange_lists(snapshot, &ring, &queues->ready.members, READY_LISTS);
+  snapshot_expect(snapshot, ready_epoch_is_possible(ready), "keys that begin at %lld", (long long)ready->epoch_ns);
+  if (snapshot_loads(snapshot)) ready_place_ring(ready);
+  exchange_ring(snapshot, ready);
   exchange_fifo(snapshot, &queues->ready.woken, true);
   exchange_fifo(snapshot, &queues->ready.waiting, false);
   exchange_held(snapshot);

@@ -25,8 +25,7 @@ static bool waiting_is_sound(const struct muster_world *world, const agent_row *
 
 /* For an agent that is in no list of the wheels or the ring. */
 static bool is_in_none(const agent_row *row, uint32_t index, soundness *found) {
-  return SOUND(found, !row->spot, "agent %u is %s and in a list (block %u)", index, agent_status_name(row->status),
-               row->spot >> 4);
+  return SOUND(found, !row->spot, "agent %u is %s and in a list", index, agent_status_name(row->status));
 }
 
 static bool quarantined_is_sound(const agent_row *row, uint32_t index, soundness *found) {

@@ -38,6 +38,7 @@ static inline void ranking_create(struct ranking *ranking, const muster_world_de
   ranking->def = *def;
   arena_create(&ranking->arena, &allocator);
   store_create(&ranking->store, def->agents_max, &ranking->arena);
+  for (uint32_t i = 0; i < def->agents_max; i++) bits_set(ranking->store.active, i);
   types_create(&ranking->types, 1, &ranking->arena);
   costs_create(&ranking->costs, 1, &ranking->arena);
   batch_create(&ranking->batch, def->agents_max, &ranking->arena);

@@ -108,7 +108,7 @@ static void settle(struct life *life, uint32_t agent) {
     row->status = AGENT_FREE;
     row->woken = 0;
     row->atom_next = 0;
-    row->spot = 0;
+    row->filed = 0;
     row->last_update_ns = fixture->now_ns;
     ready_forget(&fixture->ready, &fixture->store, agent);
     return;
@@ -135,6 +135,7 @@ static void run_frame(struct life *life, uint32_t most) {
     ready_admit(&fixture->ready, &fixture->store, index);
     admitted[count++] = index;
   }
+  ready_end_walk(&fixture->ready, &fixture->store);
   ready_keep_fresh(&fixture->ready, &fixture->store);
   for (uint32_t i = 0; i < count; i++) settle(life, admitted[i]);
 }

@@ -50,6 +50,7 @@ Test(ready_reaction, is_walked_in_the_order_of_its_times) {
   ready_begin_walk(&fixture->ready);
   for (uint32_t i = 0; i < AGENTS; i++) cr_assert_eq(ready_next(&fixture->ready, &fixture->store), order[i], "%u", i);
   cr_assert_eq(ready_next(&fixture->ready, &fixture->store), UINT32_MAX);
+  ready_end_walk(&fixture->ready, &fixture->store);
   ready_fixture_destroy(fixture);
 }
 
@@ -63,6 +64,7 @@ Test(ready_reaction, moves_forward_in_the_ring_when_it_is_looked_at_again) {
   const uint32_t order[AGENTS] = {LATE, HALF, NOT_YET, LONGER, WITHOUT};
   ready_begin_walk(&fixture->ready);
   for (uint32_t i = 0; i < AGENTS; i++) cr_assert_eq(ready_next(&fixture->ready, &fixture->store), order[i], "%u", i);
+  ready_end_walk(&fixture->ready, &fixture->store);
   ready_fixture_destroy(fixture);
 }
 

@@ -41,6 +41,7 @@ static inline ready_fixture *ready_fixture_create(const muster_world_def *def, u
   fixture->met = calloc(agents, 1);
   arena_create(&fixture->arena, &allocator);
   store_create(&fixture->store, agents, &fixture->arena);
+  for (uint32_t i = 0; i < agents; i++) bits_set(fixture->store.active, i);
   types_create(&fixture->types, 1, &fixture->arena);
   cr_assert_eq(types_register(&fixture->types, &type, agents, &fixture->arena), 0);
   ready_create(&fixture->ready, &fixture->def, &fixture->types, NULL, &fixture->arena);
@@ -102,6 +103,7 @@ static inline uint32_t walk_all(ready_fixture *fixture, bool sorted, uint32_t ch
     count++;
     if (random_at(fixture->frame, index, 7, 0) % 256 < chance) ready_admit(&fixture->ready, &fixture->store, index);
   }
+  ready_end_walk(&fixture->ready, &fixture->store);
   cr_assert_eq(count, expected, "%u of %u were met", count, expected);
   return count;
 }

@@ -38,9 +38,8 @@ static void check_order(const muster_world_def *def, uint64_t span_ns) {
   begin_frame_at(fixture, now_ns + SET_FRAME_NS);
   uint32_t left = walk_all(fixture, true, 256);
   cr_assert(left > AGENTS / 2 && fixture->ready.count == 0 && fixture->ready.begun == 0);
-  for (uint32_t bucket = 0; bucket < READY_LISTS; bucket++)
-    cr_assert(fixture->ready.lists[bucket] == 0 && fixture->ready.counts[bucket] == 0);
-  for (uint32_t word = 0; word < READY_BUCKETS / 64; word++) cr_assert_eq(fixture->ready.occupied[word], 0);
+  cr_assert_eq(fixture->ready.in_ring, 0);
+  cr_assert_eq(fixture->ready.ring.entries, 0, "all entries were taken out");
   ready_fixture_destroy(fixture);
 }
 
@@ -90,6 +89,7 @@ Test(ready, other_weights_put_those_who_wait_in_another_order) {
     before = row->last_update_ns;
     walked++;
   }
+  ready_end_walk(&fixture->ready, &fixture->store);
   cr_assert_eq(walked, AGENTS);
   ready_fixture_destroy(fixture);
 }
@@ -104,7 +104,7 @@ Test(ready, fresh_agents_and_the_ring_are_one_order_by_delays_and_then_elapsed_t
 
 /* Thousands of one bucket, with others before and behind it and fresh ones among them. */
 static void check_large_bucket(muster_order order, uint64_t age_ns, uint32_t chance) {
-  enum { AGENTS = 4 * READY_SORTED_MAX, OTHERS = 300 };
+  enum { AGENTS = 4 * RING_SORTED_MAX, OTHERS = 300 };
   muster_world_def def = world_of(order);
   ready_fixture *fixture = ready_fixture_create(&def, AGENTS);
   uint64_t now_ns = 1000ull * SECOND_NS;
@@ -126,7 +126,7 @@ static void check_large_bucket(muster_order order, uint64_t age_ns, uint32_t cha
   ready_fixture_destroy(fixture);
 }
 
-Test(ready, everyone_of_a_bucket_that_is_read_in_parts_is_met_once_whoever_is_admitted_between_the_parts) {
+Test(ready, every_agent_of_a_bucket_that_is_read_in_parts_is_met_once_whichever_are_admitted_between_the_parts) {
   for (uint32_t order = MUSTER_ORDER_PRIORITY; order <= MUSTER_ORDER_DELAYS; order++)
     for (uint32_t chance = 0; chance <= 256; chance += 64) {
       check_large_bucket((muster_order)order, 100000000u, chance);
@@ -136,7 +136,7 @@ Test(ready, everyone_of_a_bucket_that_is_read_in_parts_is_met_once_whoever_is_ad
 
 /* Admitting stops in the middle of a part, and the next frame begins anew. */
 Test(ready, a_walk_that_ends_in_the_middle_of_a_part_leaves_everyone_else_in_place) {
-  enum { AGENTS = 3 * READY_SORTED_MAX, EACH = 700 };
+  enum { AGENTS = 3 * RING_SORTED_MAX, EACH = 700 };
   muster_world_def def = world_of(MUSTER_ORDER_PRIORITY);
   ready_fixture *fixture = ready_fixture_create(&def, AGENTS);
   uint8_t *admitted = calloc(AGENTS, 1);
@@ -152,6 +152,7 @@ Test(ready, a_walk_that_ends_in_the_middle_of_a_part_leaves_everyone_else_in_pla
       cr_assert_eq(admitted[index]++, 0);
       ready_admit(&fixture->ready, &fixture->store, index);
     }
+    ready_end_walk(&fixture->ready, &fixture->store);
     cr_assert_eq(fixture->ready.count, left);
   }
   free(admitted);
@@ -185,13 +186,13 @@ Test(ready, widening_the_ring_keeps_everyone_in_order) {
   begin_frame_at(fixture, 4000ull * SECOND_NS);
   release_some(fixture, 0, AGENTS, 600ull * SECOND_NS);
   ready_keep_fresh(&fixture->ready, &fixture->store);
-  cr_assert_gt(fixture->ready.counts[READY_OLDER], READY_SORTED_MAX);
+  cr_assert_gt(fixture->ready.ring.lists[RING_OLDER].count, RING_SORTED_MAX);
   uint32_t shift = fixture->ready.width_shift;
   ready_widen(&fixture->ready, &fixture->store, SECOND_NS);
   cr_assert_eq(fixture->ready.width_shift, shift, "it was wide enough");
   ready_widen(&fixture->ready, &fixture->store, 600ull * SECOND_NS);
   cr_assert_gt(fixture->ready.width_shift, shift);
-  cr_assert_eq(fixture->ready.counts[READY_OLDER], 0);
+  cr_assert_eq(fixture->ready.ring.lists[RING_OLDER].count, 0);
   walk_all(fixture, true, 128);
   begin_frame_at(fixture, fixture->now_ns + SET_FRAME_NS);
   ready_widen(&fixture->ready, &fixture->store, 3000ull * SECOND_NS);
@@ -298,7 +299,7 @@ Test(ready, who_has_waited_longest_leads_by_delays_however_long_that_is) {
   begin_frame_at(fixture, now_ns);
   for (uint64_t seconds = 65; seconds > 0; seconds--) {
     agent_row row = {.first_due_ns = now_ns - seconds * SECOND_NS, .last_update_ns = now_ns - seconds * SECOND_NS};
-    uint64_t key = ready_delays_key(&fixture->ready, &row, 0);
+    uint64_t key = ready_delays_key(&fixture->ready, &row);
     cr_assert_gt(key, before, "who waited for %lu s stands before who did for longer", (unsigned long)seconds);
     before = key;
   }

@@ -79,7 +79,9 @@ static uint32_t find(const struct muster_world *world, agent_status status, bool
   uint32_t i = 0;
   for (; (i = store_next_active(&world->agents.store, i)) != UINT32_MAX; i++) {
     const agent_row *row = &world->agents.store.rows[i];
-    if (row->status == status && listed == (row->spot != 0) && !row->atom_next && !row->owes && !row->woken) break;
+    if (row->status == status && listed == (row->spot != 0) && !row->atom_next && !row->owes && !row->woken &&
+        !row->acts)
+      break;
   }
   return i;
 }
@@ -119,7 +121,7 @@ Test(sound, an_agent_whose_status_is_changed_and_no_more_is_named_with_its_list)
   expect_status(little.world, called, AGENT_ADMITTED, "ADMITTED and 0 times in the batch or held");
   agent_row row = little.world->agents.store.rows[called];
   row.status = AGENT_QUARANTINED;
-  expect_row(little.world, called, &row, "has 0 members, counted as 1");
+  expect_row(little.world, called, &row, "members, counted as");
   expect_status(little.world, ready, AGENT_WAITING, "WAITING and not in the wheel");
   expect_status(little.world, ready, AGENT_ADMITTED, "ADMITTED and in a list");
   expect_status(little.world, acting, AGENT_WAITING, "WAITING and among the acting agents");
@@ -152,8 +154,10 @@ Test(sound, an_agent_whose_row_tells_another_story_is_named) {
   row.acts = 1;
   expect_row(world, waiting, &row, of(waiting, "WAITING, and its actions wait for a pardon"));
   row = world->agents.store.rows[ready];
-  row.spot = 0;
-  expect_row(world, ready, &row, "of the ring and does not know it");
+  row.filed = 0;
+  expect_row(world, ready, &row, "agents are READY in the ring, counted as");
+  row.filed = world->agents.store.rows[ready].filed ^ 1u;
+  expect_row(world, ready, &row, of(ready, "READY and not in the ring where it is filed"));
   little_world_destroy(&little);
 }
 
@@ -167,7 +171,8 @@ Test(sound, counts_of_agents_that_are_wrong_are_told) {
   expect_counted(world, &world->queues->ready.begun, "agents are READY");
   expect_counted(world, &world->queues->ready.counts_of[0], "of the types that are counted");
   expect_counted(world, &world->queues->ready.waiting.standing, "in the line of waiting agents, by release");
-  expect_counted(world, &world->queues->ready.counts[READY_OLDER], "bucket");
+  expect_counted(world, &world->queues->ready.in_ring, "agents are READY in the ring, counted as");
+  expect_counted(world, &world->queues->ready.ring.entries, "entries, counted as");
   expect_counted(world, &world->score->board.importance[7], "bins of importance");
   expect_counted(world, &world->score->shedding.shed, "lowered by pressure");
   expect_counted(world, &world->conduct->agents_demoted, "are demoted, counted");
