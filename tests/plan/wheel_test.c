@@ -114,6 +114,23 @@ Test(wheel, skips_missed_periods_but_keeps_the_phase) {
   destroy(fixture);
 }
 
+/* Its turn came a little more than a period late, as turns do in a standing queue: it is due at once, not a period
+ * later.
+ */
+Test(wheel, a_due_time_that_was_missed_by_less_than_a_period_counts) {
+  struct fixture *fixture = create(10000000, 10000000);
+  agent_class *class = class_of(fixture, 5);
+  fixture->store.rows[0].virtual_due_ns = 3000000;
+  wheel_insert(&fixture->classes, class, 0, &fixture->store, 0);
+  cr_assert_eq(advance(fixture, class, 15000000), 1);
+  wheel_insert_next(&fixture->classes, class, 0, &fixture->store, 0);
+  cr_assert_eq(fixture->store.rows[0].virtual_due_ns, 13000000);
+  cr_assert_eq(advance(fixture, class, 1), 1);
+  wheel_insert_next(&fixture->classes, class, 0, &fixture->store, 0);
+  cr_assert_eq(fixture->store.rows[0].virtual_due_ns, 23000000);
+  destroy(fixture);
+}
+
 Test(wheel, runs_slower_at_a_lower_rate_and_retimes_those_that_wait) {
   struct fixture *fixture = create(100000000, 1000000000);
   agent_class *class = class_of(fixture, 5);
