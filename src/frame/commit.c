@@ -78,21 +78,17 @@ static void settle_batch(struct muster_world *world, uint64_t end_ns) {
   if (progress->all_settled) progress->open = !messages_deliver(world, end_ns);
 }
 
-/* The agent that waits longest stands near the head of the list by release; agents before it have started. Each place
- * looked at may be a cache miss, and the deadline may be past: when many places at the head have been left, the search
- * goes on in later frames. */
+/* Notes how long agents wait that have not started. Each place of a queue that is looked at may be a cache miss, and
+ * the deadline may be past: when many places at the head have been left, the search goes on in later frames. */
 static void note_waiting(struct muster_world *world) {
-  enum { LOOKS = 8, PLACES_MOST = 32 };
+  enum { PLACES_MOST = 32 };
   ready_set *ready = &world->queues->ready;
-  uint32_t most = world_is_virtual(world) ? UINT32_MAX : PLACES_MOST, place = 0, index;
+  uint32_t most = world_is_virtual(world) ? UINT32_MAX : PLACES_MOST;
   ready_pass_over(ready, most);
-  for (uint32_t i = 0; i < LOOKS; i++) {
-    if ((index = ready_next_among_first(ready, &place, most)) == UINT32_MAX) break;
-    const agent_row *row = world_row(world, index);
-    if ((row->status != AGENT_READY && row->status != AGENT_ADMITTED) || row->atom_next || row->owes) continue;
-    settle_note_start(world, row);
-    break;
-  }
+  uint64_t oldest_ns = ready_oldest_ns(ready, &world->agents.store, most);
+  if (oldest_ns != UINT64_MAX) settle_note_wait(world, oldest_ns);
+  for (uint32_t i = 0; i < world->batch->held_count; i++)
+    settle_note_wait(world, world_row(world, world->batch->held[i])->first_due_ns);
   world->sums->report.carried = ready->count - ready->begun + world->batch->held_count;
   ASSERT(ready->begun <= ready->count && world->batch->held_count <= HELD_MAX);
 }

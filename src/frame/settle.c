@@ -86,7 +86,7 @@ static void settle_not_run(struct muster_world *world, const batch_entry *entry)
 static void settle_start(struct muster_world *world, uint32_t index, batch_outcome outcome) {
   const agent_row *row = world_row(world, index);
   if (row->atom_next) return;
-  if (!row->owes) settle_note_start(world, row);
+  if (!row->owes) settle_note_wait(world, row->first_due_ns);
   if (outcome != OUTCOME_FINISHED) messages_begin(world, index);
 }
 
@@ -200,11 +200,13 @@ static inline bool is_plain(const struct muster_world *world, const batch_entry 
   return space_stays(&world->agents.space, &world->agents.store.places[entry->agent], result->moved_to);
 }
 
-/* An agent that was released in an earlier frame leaves the line. */
+/* Notes how long an agent waited; it leaves the line, if it is there. */
 static inline void leave_queue(struct muster_world *world, settle_part *part, uint32_t index) {
-  uint64_t waited_ns = world->batch->now_ns - world_row(world, index)->first_due_ns;
-  ASSERT(world_row(world, index)->queued && world_row(world, index)->first_due_ns <= world->batch->now_ns);
+  const agent_row *row = world_row(world, index);
+  uint64_t waited_ns = world->batch->now_ns - row->first_due_ns;
+  ASSERT(row->first_due_ns <= world->batch->now_ns);
   if (waited_ns > part->longest_wait_ns) part->longest_wait_ns = waited_ns;
+  if (!row->queued) return;
   part->forgotten++;
   ready_forget_beside(&world->queues->ready, &world->agents.store, index);
 }
@@ -233,7 +235,7 @@ static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t
   bool noticed =
       result->moved && score_notices(&world->score->board, &world->agents.store.places[entry->agent], result->moved_to);
   if (result->moved) space_move(&world->agents.space, &world->agents.store, entry->agent, result->moved_to);
-  if (world_row(world, entry->agent)->queued) leave_queue(world, &world->sums->parts[partition], entry->agent);
+  leave_queue(world, &world->sums->parts[partition], entry->agent);
   update_complete(world, partition, entry->agent, batch->now_ns);
   batch->outcomes[i] = noticed ? OUTCOME_NOTICED : OUTCOME_SETTLED;
   return true;
@@ -381,10 +383,6 @@ static void adopt_woken(struct muster_world *world, uint32_t most) {
   }
 }
 
-static const agent_row *row_of(const struct muster_world *world, uint32_t entry) {
-  return world_row(world, world->batch->entries[entry].agent);
-}
-
 bool settle_entries(struct muster_world *world, uint64_t end_ns) {
   struct batch *batch = world->batch;
   commit_progress *progress = world->commit;
@@ -397,10 +395,10 @@ bool settle_entries(struct muster_world *world, uint64_t end_ns) {
                                                                            : batch->count;
     for (; progress->settled < end; progress->settled++) {
       prefetch_settled(world, progress->settled, batch->count, 0);
-      /* An agent in the line leaves it at once, in settle_whole(): no close_queue() comes afterwards. */
-      if (simple && !row_of(world, progress->settled)->queued) settle_plain(world, progress->settled, 0);
+      if (simple) settle_plain(world, progress->settled, 0);
       settle_whole(world, progress->settled);
     }
+    close_queue(world);
     /* Here, little by little, rather than after the deadline, when the report looks for the agent that waits
      * longest. */
     ready_pass_over(&world->queues->ready, 4 * SETTLE_BETWEEN_LOOKS);

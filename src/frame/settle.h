@@ -36,9 +36,9 @@ void settle_close_gap(struct muster_world *world, uint32_t kept, uint32_t seen);
 /* Adds what workers counted of refused positions, spawns and commands since the last time to the statistics. */
 void settle_count_refused(struct muster_world *world);
 
-/* An update begins, or would have begun: notes how long its agent waited. */
-static inline void settle_note_start(struct muster_world *world, const agent_row *row) {
-  uint64_t waited_ns = world->batch->now_ns - row->first_due_ns;
+/* An update begins, or would have begun: notes how long its agent waited since its release. */
+static inline void settle_note_wait(struct muster_world *world, uint64_t released_ns) {
+  uint64_t waited_ns = world->batch->now_ns - released_ns;
   if (waited_ns > world->sums->report.longest_wait_ns) world->sums->report.longest_wait_ns = waited_ns;
 }
 

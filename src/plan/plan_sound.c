@@ -160,7 +160,7 @@ static void count_in_queue(const ready_set *ready, const agent_row *row, uint32_
                            soundness *found) {
   bool waits = row->status == AGENT_READY || row->status == AGENT_ADMITTED || row->status == AGENT_ACTING;
   counts->queued += row->queued;
-  SOUND(found, row->queued == (ready->waiting.stamps[agent] != 0),
+  SOUND(found, ready_by_deadline(ready) || row->queued == (ready->waiting.stamps[agent] != 0),
         "agent %u is %sin the line by release and does not know it", agent, row->queued ? "not " : "");
   SOUND(found, waits || !row->queued, "agent %u is %s and in the line by release", agent,
         agent_status_name(row->status));
@@ -218,9 +218,9 @@ bool ready_is_sound(const ready_set *ready, const agent_store *store, soundness 
         counts.ready);
   line_is_sound(&ready->woken, store, "the woken", found);
   line_is_sound(&ready->waiting, store, "waiting agents, by release", found);
-  SOUND(found, counts.woken == ready->woken.standing && counts.queued == ready->waiting.standing,
+  SOUND(found, counts.woken == ready->woken.standing && counts.queued == ready->waiting.standing + ready->waits.agents,
         "%u agents are in the line of the woken, and %u in that by release, counted as %u and %u", counts.woken,
-        counts.queued, ready->woken.standing, ready->waiting.standing);
+        counts.queued, ready->woken.standing, ready->waiting.standing + ready->waits.agents);
   SOUND_EQUAL(found, counts.in_ring, ready->in_ring, "%u agents are READY in the ring, counted as %u");
   check_fresh(ready, store, counts.fresh, found);
   return !found->broken;

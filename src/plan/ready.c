@@ -84,6 +84,7 @@ void ready_create(ready_set *ready, const muster_world_def *def, const type_tabl
   ready_place_ring(ready);
   fifo_create(&ready->woken, def->agents_max, arena);
   fifo_create(&ready->waiting, def->agents_max, arena);
+  waits_create(&ready->waits, arena);
   ARENA_ARRAY(arena, ready->fresh, READY_FRESH_MAX);
   ARENA_ARRAY(arena, ready->fresh_too, READY_FRESH_MAX);
   ARENA_ARRAY(arena, ready->counts_of, types->maximum);
@@ -323,8 +324,13 @@ void ready_keep_fresh(ready_set *ready, agent_store *store) {
 void ready_queue(ready_set *ready, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
   if (row->queued) return;
+  if (!ready_by_deadline(ready)) {
+    fifo_join(&ready->waiting, index);
+  } else {
+    if (row->status != AGENT_READY || (row->atom_next | row->owes)) return; /* held, or begun: reports look at these */
+    waits_enter(&ready->waits, row->first_due_ns);
+  }
   row->queued = 1;
-  fifo_join(&ready->waiting, index);
 }
 
 /* Takes an agent out of the ring, if it is there. Its entry is dropped when its turn comes. */
@@ -381,8 +387,16 @@ uint32_t ready_next_waiting(const ready_set *ready, uint32_t *place) {
   return fifo_next(&ready->waiting, place);
 }
 
-uint32_t ready_next_among_first(const ready_set *ready, uint32_t *place, uint32_t most) {
+/* The agent that waits longest stands near the head of the queue by release; agents before it have started. */
+uint64_t ready_oldest_ns(const ready_set *ready, const agent_store *store, uint32_t most) {
+  enum { LOOKS = 8 };
   const struct fifo *fifo = &ready->waiting;
-  if (*place < fifo->head) *place = fifo->head;
-  return fifo_next_before(fifo, place, fifo_end_of_first(fifo, most));
+  uint32_t place = fifo->head, end = fifo_end_of_first(fifo, most), index;
+  if (ready_by_deadline(ready)) return waits_oldest_ns(&ready->waits);
+  for (uint32_t i = 0; i < LOOKS && (index = fifo_next_before(fifo, &place, end)) != UINT32_MAX; i++) {
+    const agent_row *row = &store->rows[index];
+    bool waits = row->status == AGENT_READY || row->status == AGENT_ADMITTED;
+    if (waits && !(row->atom_next | row->owes)) return row->first_due_ns;
+  }
+  return UINT64_MAX;
 }

@@ -32,6 +32,7 @@
 #include "plan/classes.h"
 #include "plan/fifo.h"
 #include "plan/ready_ring.h"
+#include "plan/waits.h"
 
 #include <math.h>
 
@@ -75,7 +76,8 @@ typedef struct ready_set {
   uint32_t begun;              /* of these, agents whose update was preempted, or whose sets are owed time */
   uint32_t *counts_of;         /* of these, agents of each type */
   uint32_t *released_of;       /* of each type, in this frame */
-  struct fifo woken, waiting;
+  struct fifo woken, waiting;  /* in the orders of the papers */
+  wait_book waits;             /* in the order of deadlines, what `waiting` is for in the others */
   ready_ring ring;
   uint32_t in_ring;            /* ready agents that have an entry there */
   uint64_t *fresh, *fresh_too; /* READY_FRESH_MAX: keys of agents released in this frame */
@@ -240,10 +242,17 @@ void ready_queue(ready_set *ready, agent_store *store, uint32_t index);
 /* The slow part of ready_admit: out of the ring, or the woken queue. */
 void ready_leave(ready_set *ready, agent_store *store, uint32_t index);
 
+/* In the order of deadlines: an agent that was counted among those that wait does so no longer. */
+static inline void ready_wait_ends(ready_set *ready, agent_row *row) {
+  row->queued = 0;
+  waits_leave(&ready->waits, row->first_due_ns);
+}
+
 /* Takes an agent out: it is admitted, or removed. It stays in the queue by release when it is there. */
 static inline void ready_admit(ready_set *ready, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
   ASSERT(row->status == AGENT_READY && ready->count > 0);
+  if (row->queued && ready_by_deadline(ready)) ready_wait_ends(ready, row);
   if (row->filed || ready_stands_apart(ready, row))
     ready_leave(ready, store, index);
   else
@@ -286,10 +295,11 @@ uint32_t ready_next_woken(const ready_set *ready, uint32_t *place);
 /* Passes over places at the head of the queue by release that agents have left, `most` places at a time. */
 void ready_pass_over(ready_set *ready, uint32_t most);
 
+/* When the agent was released that waits longest for its start; UINT64_MAX when none is known. In the orders of the
+ * papers it is looked for among the first `most` places of the queue by release. */
+uint64_t ready_oldest_ns(const ready_set *ready, const agent_store *store, uint32_t most);
+
 /* The same as ready_next_woken() for all waiting agents, by release. Begin with waiting.head. */
 uint32_t ready_next_waiting(const ready_set *ready, uint32_t *place);
-
-/* The same among the first `most` places of that queue; agents may have left some. Begin with 0. */
-uint32_t ready_next_among_first(const ready_set *ready, uint32_t *place, uint32_t most);
 
 #endif

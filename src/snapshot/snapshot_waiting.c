@@ -13,6 +13,7 @@
 #include "world/world_plan.h"
 #include "world/world_queues.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* -------------------------------------------------------------------------------------------------- wheels and ring
@@ -97,8 +98,7 @@ static void exchange_fifo(struct snapshot *snapshot, struct fifo *fifo, bool wok
   if (snapshot_saves(snapshot)) fifo_compact(fifo); /* as it will be once it is loaded: reports look at places */
   for (uint32_t i = 0, place = fifo->head; i < fifo->standing; i++) snapshot->indices[i] = fifo_next(fifo, &place);
   uint32_t count = snapshot_indices(snapshot, fifo->standing, snapshot->high, &listings[woken]);
-  if (woken)
-    snapshot_expect(snapshot, !count || !ready_by_deadline(&world->queues->ready), "no agent is woken ahead of others");
+  snapshot_expect(snapshot, !count || !ready_by_deadline(&world->queues->ready), "no agent stands in a line");
   for (uint32_t i = 0; i < count && !snapshot_saves(snapshot); i++) {
     uint32_t index = snapshot->indices[i];
     snapshot_expect(snapshot, !woken || snapshot->rows[index].woken, "agent %u was not woken", index);
@@ -106,6 +106,22 @@ static void exchange_fifo(struct snapshot *snapshot, struct fifo *fifo, bool wok
     fifo_join(fifo, index);
     if (!woken) world->agents.store.rows[index].queued = 1;
   }
+}
+
+static int by_release(const void *one, const void *other, void *rows) {
+  uint64_t a = ((const agent_row *)rows)[*(const uint32_t *)one].first_due_ns;
+  uint64_t b = ((const agent_row *)rows)[*(const uint32_t *)other].first_due_ns;
+  return (a > b) - (a < b);
+}
+
+/* In the order of deadlines no agent has a place in the line: all that are ready wait, in order of their releases. */
+static void wait_again(struct snapshot *snapshot, ready_set *ready) {
+  agent_store *store = &snapshot->world->agents.store;
+  uint32_t count = 0;
+  for (uint32_t i = 0; store_finds(store, &i); i++)
+    if (store->rows[i].status == AGENT_READY) snapshot->indices[count++] = i;
+  qsort_r(snapshot->indices, count, sizeof *snapshot->indices, by_release, store->rows);
+  for (uint32_t i = 0; i < count; i++) ready_queue(ready, store, snapshot->indices[i]);
 }
 
 /* The agents that are held for the next frame. */
@@ -151,6 +167,7 @@ void snapshot_ready(struct snapshot *snapshot) {
   exchange_ring(snapshot, ready);
   exchange_fifo(snapshot, &queues->ready.woken, true);
   exchange_fifo(snapshot, &queues->ready.waiting, false);
+  if (snapshot_loads(snapshot) && ready_by_deadline(ready)) wait_again(snapshot, ready);
   exchange_held(snapshot);
   snapshot_count_own(snapshot, &snapshot->world->acts->first, ACT_KINDS - 1, "kinds of actions");
 }
