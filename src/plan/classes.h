@@ -1,7 +1,6 @@
 /* plan/classes.h - agents that stretch alike: the unit in which periods are planned.
  *
  * A class is (type, level, elasticity step): its members share cost, period bounds and elasticity, so one number, the
- * rate, describes the periods of all of them. Elasticity is taken in steps of an eighth of an octave, which makes the
  * rate, describes the periods of all of them. Elasticity is taken in steps of an eighth of an octave: so classes are
  * few, and what holds for the class holds exactly for each member.
  * Each class has a virtual clock that runs at `rate` = T_io / T_i (1 with no pressure, slower under pressure) and a
