@@ -334,6 +334,7 @@ Test(audit, the_serial_tail_is_late_by_what_it_computes_past_the_end) {
   static const muster_atom atom = {offend, MUSTER_ROLE_BEHAVIOUR, 1000};
   static struct stage stage;
   muster_world_def def = audited(&stage);
+  def.level_pressure = 0.0f; /* else pressure takes the level first that a penalty would take */
   stage = (struct stage){.burnt_ns = BURNT_NS, .line = "down to level"};
   little_world little = little_world_create(1, &def);
   muster_type_def type = actor(&stage, &atom, 1);
@@ -343,13 +344,14 @@ Test(audit, the_serial_tail_is_late_by_what_it_computes_past_the_end) {
   type.level_count = 2;
   type.level_importance[0] = 0.0f;
   register_type(&little, &type);
-  muster_agent agent = spawn_at(&little, 0);
+  spawn_at(&little, 0);
   uint32_t late = 0;
   for (uint32_t i = 0; i < 1000 && late < FRAMES; i++) {
     uint64_t cpu_ns;
     muster_frame_report report = run_burning(&little, &stage, BUDGET_NS, &cpu_ns);
     little.now_ns += 1000000000u; /* a second may tell of so many */
-    cr_assert_eq(muster_agent_pardon(little.world, agent), MUSTER_OK);
+    /* In enough frames the whole type is demoted, too. */
+    cr_assert_eq(muster_type_pardon(little.world, little.type), MUSTER_OK);
     if (!atomic_load(&stage.burns)) continue;
     late++;
     check_late(&report, &stage, BURNT_NS - BUDGET_NS, cpu_ns);
