@@ -94,7 +94,7 @@ typedef struct agent_row {
   uint8_t level : 4;
   uint8_t reacts : 1;              /* it must react by a time: alarm.react_by_ns */
   uint8_t level_floor : 2;         /* set for its own conduct: no level below it */
-  uint8_t queued : 1;              /* in the queue by release; not next to `front`, which workers read during ranking */
+  uint8_t queued : 1;              /* it waits (ready_queue); not next to `front`, which workers read during ranking */
   uint8_t released_frame;          /* lower bits of the frame's number: delays are counted from it */
   uint8_t elasticity_step;         /* as the designer set it, or ELASTICITY_DERIVED */
   uint8_t status;                  /* agent_status */

@@ -87,8 +87,10 @@ static void note_waiting(struct muster_world *world) {
   ready_pass_over(ready, most);
   uint64_t oldest_ns = ready_oldest_ns(ready, &world->agents.store, most);
   if (oldest_ns != UINT64_MAX) settle_note_wait(world, oldest_ns);
-  for (uint32_t i = 0; i < world->batch->held_count; i++)
-    settle_note_wait(world, world_row(world, world->batch->held[i])->first_due_ns);
+  for (uint32_t i = 0; i < world->batch->held_count; i++) {
+    const agent_row *row = world_row(world, world->batch->held[i]);
+    if (!(row->atom_next | row->owes)) settle_note_wait(world, row->first_due_ns);
+  }
   world->sums->report.carried = ready->count - ready->begun + world->batch->held_count;
   ASSERT(ready->begun <= ready->count && world->batch->held_count <= HELD_MAX);
 }

@@ -295,13 +295,13 @@ void ready_release_aside(ready_set *ready, agent_store *store, uint32_t index) {
   ready->aside[ready->aside_count++] = index;
 }
 
-/* Fetches what keeping a fresh agent touches: its row, and its stamp in the queue by release. */
+/* Fetches what keeping a fresh agent touches: its row, and its stamp in the queue by release, where there is one. */
 PREFETCH_FUNCTION prefetch_kept(const ready_set *ready, const agent_store *store, uint32_t i) {
   enum { AHEAD = 12 };
   if (i + AHEAD >= ready->fresh_count) return;
   uint32_t index = ring_agent(ready->fresh[i + AHEAD]);
   __builtin_prefetch(&store->rows[index], 1);
-  __builtin_prefetch(&ready->waiting.stamps[index], 1);
+  if (!ready_by_deadline(ready)) __builtin_prefetch(&ready->waiting.stamps[index], 1);
 }
 
 void ready_keep_fresh(ready_set *ready, agent_store *store) {

@@ -15,8 +15,8 @@
  * stand two FIFO queues: the woken, which lead, and all that wait, by release: an agent that has waited longer than S
  * leads the ring, first in, first out, so that none starves whatever the weights.
  *
- * In the order of deadlines, one ring holds all waiting agents, the woken among them, and the queue by release is only
- * for reports:
+ * In the order of deadlines, one ring holds all waiting agents, the woken among them. No agent leads by its release, so
+ * these are only counted by it, for reports (plan/waits.h):
  *
  *     key = release + T_i (1 - (eps i + theta p - eta rc) / 4 zeta), between T_i / 8 and 5/4 T_i;
  *           release + T_i / 8 for the woken, S / 64 at most;  at most the time by which an agent must react
@@ -233,10 +233,11 @@ static inline void ready_release(ready_set *ready, agent_store *store, uint32_t 
 }
 
 /* Agents released in this frame that were not admitted begin to wait: puts them into the ring, if they are not in it
- * already, and into the queue by release. At the end of stage 6. */
+ * already. At the end of stage 6. */
 void ready_keep_fresh(ready_set *ready, agent_store *store);
 
-/* A ready agent begins to wait: it becomes the last in the queue by release. Does nothing when it is in the line. */
+/* A ready agent begins to wait: it becomes the last in the queue by release, or is counted by its release in the order
+ * of deadlines, until it is admitted. Does nothing when it waits already. */
 void ready_queue(ready_set *ready, agent_store *store, uint32_t index);
 
 /* The slow part of ready_admit: out of the ring, or the woken queue. */
