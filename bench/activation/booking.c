@@ -35,7 +35,7 @@ static bool create(struct side *side, uint32_t agents, uint32_t delay) {
   if (arena_create(&side->arena, &allocator)) return false;
   store_create(&side->store, agents, &side->arena);
   types_create(&side->types, KINDS, &side->arena);
-  classes_create(&side->classes, KINDS, agents, &side->arena);
+  classes_create(&side->classes, KINDS, agents, 0, &side->arena);
   activation_create(&side->classes.activation, delay, agents, &side->arena);
   costs_create(&side->costs, KINDS, &side->arena);
   periods_create(&side->periods, &side->classes, &def, &side->arena);
@@ -93,6 +93,7 @@ static bool populate(struct side *side, uint32_t agents) {
     row->type = (uint16_t)(i % KINDS);
     row->class = of_kind[i % KINDS]->number;
     classes_join(&side->classes, of_kind[i % KINDS], 0);
+    store_activate(&side->store, i);
     periods_begin(&side->classes, &side->store, i, random_at(1, i, 0, 0));
   }
   return true;

@@ -21,13 +21,8 @@ static bool is_at_home(const list_look *look, uint32_t agent, list_spot spot, ui
       !SOUND(found, store_is_active(store, agent), "agent %u is in list %u of %s and not active", agent, owner,
              look->name))
     return false;
-  const agent_row *row = &store->rows[agent];
-  if (look->grid)
-    return SOUND(found, store->places[agent].spot == spot, "agent %u is in list %u of %s and does not know it", agent,
-                 owner, look->name);
-  return SOUND(found, row->status == look->status, "agent %u is %s and in list %u of %s", agent,
-               agent_status_name(row->status), owner, look->name) &&
-         SOUND(found, row->spot == spot, "agent %u is in list %u of %s and does not know it", agent, owner, look->name);
+  return SOUND(found, store->places[agent].spot == spot, "agent %u is in list %u of %s and does not know it", agent,
+               owner, look->name);
 }
 
 uint32_t list_is_sound(const list_look *look, agent_list list, uint32_t owner, soundness *found) {
@@ -102,7 +97,7 @@ static uint32_t count_crowd(const list_look *look, const struct space *space, ui
 }
 
 bool space_is_sound(const struct space *space, const agent_store *store, soundness *found) {
-  list_look look = {.lists = &space->members, .store = store, .name = "the grid", .grid = true};
+  list_look look = {.lists = &space->members, .store = store, .name = "the grid"};
   uint32_t count = 0;
   for (uint32_t i = 0; store_finds(store, &i) && !found->broken; i++) {
     const agent_place *place = &store->places[i];

@@ -13,13 +13,11 @@
 #include "agents/store.h"
 #include "base/sound.h"
 
-/* The lists that agents of a status are in, or the grid's, in which all active agents are. */
+/* The lists of the grid, in which all active agents are. */
 typedef struct list_look {
   const list_store *lists;
   const agent_store *store;
   const char *name; /* what the lists are part of */
-  bool grid;        /* spots are those of places; else those of rows, */
-  uint8_t status;   /* and this is the agents' status */
 } list_look;
 
 /* The name of a status. */

@@ -15,8 +15,7 @@
 
 enum { CLAIM_NS = 20000, CLAIM_UPDATES_MAX = 64 };
 
-#define NO_PLACES  UINT32_MAX
-#define CLAIM_LEFT UINT16_MAX
+#define NO_PLACES UINT32_MAX
 
 typedef struct batch_entry {
   uint64_t model_ns; /* virtual clock: what the atoms run in this frame cost */
@@ -85,7 +84,6 @@ typedef struct batch_claim {
   uint32_t risk_ns;   /* how much longer it may take, by what the types of its agents did of late */
   bool timed;         /* read the clock after each atom: a long update, which may stop in between, or a sample */
   bool sure;          /* runs whatever it costs, like the first */
-  uint16_t ran_by;    /* index of the worker that took it; CLAIM_LEFT when none did */
 } batch_claim;
 
 /* Entries that could not be run in a frame but came first among the rest: held back from the ready set, they lead the

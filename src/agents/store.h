@@ -7,7 +7,7 @@
  *   active               intake                         every stage, muster_agent_next
  *   row.importance       score (intake at activation)   rank, run
  *   row.level, .class    score (intake at activation)   fit, release, rank, run
- *   row.spot, .filed     the holder of the agent: wheel (waiting) or ready (released)
+ *   row.hung, .filed     the holder of the agent: wheel (waiting) or ready (released)
  *   row.queued           ready                          rank
  *   row.first_due_ns,
  *      .released_frame   release (ready)                rank
@@ -82,7 +82,7 @@ typedef struct agent_row {
   uint32_t generation; /* of the agent's id; written by pool/identity alone, since any thread may read it */
   uint32_t state_slot;
   union {
-    list_spot spot; /* WAITING: in the list of the wheel; 0 = in none */
+    uint32_t hung;  /* WAITING: 1 = until its class's clock comes to virtual_due_ns (plan/wheel.h); 0 = for no time */
     uint32_t filed; /* READY: what it is known by in the ready ring (ring_mark); 0 = it is not there */
   };
   uint16_t class;

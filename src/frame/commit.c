@@ -22,6 +22,7 @@
 #include "world/world_queues.h"
 #include "world/world_record.h"
 #include "world/world_sums.h"
+#include "world/world_teams.h"
 
 enum { ENTRIES_TO_LEARN_FROM = 64 };
 
@@ -128,7 +129,7 @@ void frame_settle_between(struct muster_world *world) {
 
 /* Adds up what the parts completed, into the report. */
 static void gather_parts(struct muster_world *world) {
-  for (uint32_t i = 0; i < WHEEL_SHARDS; i++) {
+  for (uint32_t i = 0; i < SETTLE_SHARES; i++) {
     world->sums->report.completed += (uint32_t)world->sums->parts[i].completed;
     world->sums->parts[i].completed = 0;
   }

@@ -48,7 +48,7 @@ static inline void schedule_next(struct muster_world *world, agent_class *class,
     periods_owing(&world->queues->classes, &world->agents.store, &world->queues->ready, index, reached_ns,
                   sets.continued, world->frame->number);
   else if (sets.continued)
-    periods_continued(&world->queues->classes, class, share, &world->agents.store, &world->queues->ready, index);
+    periods_continued(&world->queues->classes, class, &world->agents.store, &world->queues->ready, index);
   else
     periods_completed(&world->queues->classes, class, share, &world->agents.store, &world->queues->ready, index,
                       reached_ns);

@@ -96,11 +96,6 @@ bool frame_record_partitions(struct muster_world *world, bool any) {
   if (!any || !recorder_mark(recorder, TAG_SHARES)) return false;
   for (uint32_t i = 0; i < SETTLE_SHARES; i++)
     recorder_exchange(recorder, TAG_SHARES, &world->teams->settle_looked_at[i], sizeof *world->teams->settle_looked_at);
-  for (uint32_t i = 0; recorder_tape(recorder) && i < world->batch->claim_count; i++) {
-    uint16_t *ran_by = &world->batch->claims[i].ran_by;
-    uint64_t number = tape_exchange_number(&recorder->tape, *ran_by == CLAIM_LEFT ? 0 : *ran_by + 1u);
-    *ran_by = number == 0 || number > CLAIM_LEFT ? CLAIM_LEFT : (uint16_t)(number - 1);
-  }
   return !recorder_replays(recorder) || !recorder->trouble[0];
 }
 

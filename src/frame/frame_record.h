@@ -28,7 +28,7 @@ void frame_record_cycles(struct muster_world *world);
 void frame_record_acted(struct muster_world *world);
 void frame_record_choose_acted(struct muster_world *world);
 
-/* Whether claims were settled beside each other, and which: by share, the number of claims it looked at. */
+/* Whether entries were settled beside each other, and which: by partition, the number of entries it looked at. */
 bool frame_record_partitions(struct muster_world *world, bool any);
 
 /* The next of a list of offences by worker, of types with a suspiciously long claim, and of incidents of the watchdog:

@@ -204,27 +204,17 @@ PREFETCH_FUNCTION prefetch_agents(const struct muster_world *world, const uint32
   }
 }
 
-/* Whether an agent hangs in a wheel. */
-static bool hangs(const agent_row *row) {
-  return row->status == AGENT_WAITING && row->spot;
-}
-
-/* Fetches what taking agents out of the wheel and the grid touches: their blocks, then the ends of the lists that the
- * blocks are part of. */
+/* Fetches what taking agents out of the grid touches: their blocks, then the ends of the lists that the blocks are part
+ * of. */
 PREFETCH_FUNCTION prefetch_lists(struct muster_world *world, const uint32_t *agents, uint32_t count) {
   const agent_store *store = &world->agents.store;
-  list_store *waiting = &world->queues->classes.lists, *placed = &world->agents.space.members;
-  for (uint32_t i = 0; i < count; i++) {
-    if (hangs(&store->rows[agents[i]])) __builtin_prefetch(lists_block_of(waiting, store->rows[agents[i]].spot), 1);
-    __builtin_prefetch(lists_block_of(placed, store->places[agents[i]].spot), 1);
-  }
+  list_store *placed = &world->agents.space.members;
+  for (uint32_t i = 0; i < count; i++) __builtin_prefetch(lists_block_of(placed, store->places[agents[i]].spot), 1);
   for (uint32_t i = 0; i < count; i++)
     if (store->places[agents[i]].depth == 0)
       __builtin_prefetch(&world->agents.space.buckets[lists_block_of(placed, store->places[agents[i]].spot)->owner], 1);
   for (uint32_t i = 0; i < count; i++) {
     const agent_place *place = &store->places[agents[i]];
-    if (hangs(&store->rows[agents[i]]))
-      __builtin_prefetch(lists_last(waiting, *wheel_list_of(&world->queues->classes, store->rows[agents[i]].spot)), 1);
     uint32_t bucket = place->depth ? 0 : lists_block_of(placed, place->spot)->owner;
     __builtin_prefetch(lists_last(placed, world->agents.space.buckets[bucket].list), 1);
   }

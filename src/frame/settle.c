@@ -24,8 +24,6 @@
 
 #include <string.h>
 
-_Static_assert((int)SETTLE_SHARES == (int)WHEEL_SHARDS, "a share hangs its agents into a shard of its own");
-
 /* Learns what a model or the host says that an update cost, with the parts that ran in earlier frames. */
 static void learn_told_cost(struct muster_world *world, const batch_entry *entry, batch_outcome outcome) {
   const agent_row *row = world_row(world, entry->agent);
@@ -105,7 +103,7 @@ static void settle_preempted(struct muster_world *world, const batch_entry *entr
 static void settle_acting(struct muster_world *world, uint32_t index) {
   agent_row *row = world_row(world, index);
   row->status = AGENT_ACTING;
-  ASSERT(!row->spot && !bits_has(world->queues->acting, index));
+  ASSERT(!row->hung && !bits_has(world->queues->acting, index));
   world->learnt->costs.actions[row->type].begun++;
   bits_set(world->queues->acting, index);
   world->queues->acting_count++;
@@ -171,26 +169,27 @@ void settle_count_refused(struct muster_world *world) {
 }
 
 /* Fetches what settling an entry touches. */
-PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i, uint32_t end, uint32_t share) {
-  enum { AHEAD = 16, HANG_AHEAD = 6 };
+PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i, uint32_t end) {
+  enum { AHEAD = 16, LINE_AHEAD = 6 };
   const struct batch *batch = world->batch;
-  if (i + HANG_AHEAD < end) {
-    const agent_row *row = world_row(world, batch->entries[i + HANG_AHEAD].agent);
-    wheel_prefetch(&world->queues->classes, &world->queues->classes.classes[row->class], share, row);
+  if (i + LINE_AHEAD < end) {
+    uint32_t later = batch->entries[i + LINE_AHEAD].agent;
+    wheel_prefetch_line(&world->queues->classes, world_row(world, later), later);
   }
   if (i + AHEAD >= end) return;
   uint32_t agent = batch->entries[i + AHEAD].agent;
   __builtin_prefetch(world_row(world, agent), 1);
   __builtin_prefetch(&world->agents.store.places[agent], 1);
   __builtin_prefetch(&batch->results[i + AHEAD]);
+  wheel_prefetch(&world->queues->classes, agent);
   activation_prefetch(&world->queues->classes.activation, agent);
   if (!world->herds->table.links) return;
   __builtin_prefetch(&world->herds->table.links[agent]);
   herds_prefetch(&world->herds->table, batch->entries[i + AHEAD / 2].agent, true);
 }
 
-/* Whether an entry can be settled beside others: it touches no list but its shard of a wheel, and changes no list of
- * the grid. */
+/* Whether an entry can be settled beside others: it touches no list but those of its shard's wheels, and changes no
+ * list of the grid. */
 static inline bool is_plain(const struct muster_world *world, const batch_entry *entry, const batch_result *result) {
   const agent_row *row = world_row(world, entry->agent);
   if (row->atom_next || row->owes || row->reacts || result->asks || result->owes ||
@@ -214,7 +213,7 @@ static inline void leave_queue(struct muster_world *world, settle_part *part, ui
 /* Adds up afterwards what the shares noted in leave_queue(). */
 static void close_queue(struct muster_world *world) {
   uint32_t forgotten = 0;
-  for (uint32_t i = 0; i < WHEEL_SHARDS; i++) {
+  for (uint32_t i = 0; i < SETTLE_SHARES; i++) {
     settle_part *part = &world->sums->parts[i];
     if (part->longest_wait_ns > world->sums->report.longest_wait_ns)
       world->sums->report.longest_wait_ns = part->longest_wait_ns;
@@ -225,7 +224,7 @@ static void close_queue(struct muster_world *world) {
   ready_forgot(&world->queues->ready, forgotten);
 }
 
-/* Settles an entry into a partition's shard, if it is plain; close_queue() comes afterwards. */
+/* Settles an entry of a partition, if it is plain; close_queue() comes afterwards. */
 static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t partition) {
   struct batch *batch = world->batch;
   const batch_entry *entry = &batch->entries[i];
@@ -241,85 +240,79 @@ static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t
   return true;
 }
 
-static void settle_claim(struct muster_world *world, const batch_claim *claim, uint32_t partition) {
-  ASSERT(claim->first < claim->end && claim->end <= world->batch->count && partition < WHEEL_SHARDS);
-  for (uint32_t i = claim->first; i < claim->end; i++) {
-    prefetch_settled(world, i, claim->end, partition);
-    settle_plain(world, i, partition);
-  }
+/* A partition has the agents of every fourth shard: whoever settles it, only these shards are touched. */
+static inline uint32_t partition_of(const struct muster_world *world, uint32_t entry) {
+  const shard_map *map = &world->queues->classes.looks.map;
+  return shards_owner(map, world->batch->entries[entry].agent) % SETTLE_SHARES;
 }
 
-/* Fetches everything that a short later claim needs; a long claim fetches for itself. */
-PREFETCH_FUNCTION prefetch_claim(const struct muster_world *world, const batch_claim *claim) {
-  enum { SHORT = 16 };
-  for (uint32_t i = claim->first; i < claim->end && i < claim->first + SHORT; i++) {
-    __builtin_prefetch(world_row(world, world->batch->entries[i].agent), 1);
-    __builtin_prefetch(&world->batch->results[i]);
-  }
-}
-
-static uint32_t partition_of_claim(const batch_claim *claim) {
-  return claim->ran_by % WHEEL_SHARDS;
-}
-
-/* Settles what the workers of a share ran, as long as there is time. */
-static void settle_partition(struct muster_world *world, uint32_t partition) {
-  enum { AHEAD = 8 };
-  const struct batch *batch = world->batch;
-  uint64_t end_ns = forecast_end_ns(world);
-  for (uint32_t i = 0; i < batch->claim_count; i++) {
-    const batch_claim *claim = &batch->claims[i], *later = claim + AHEAD;
-    if (i + AHEAD < batch->claim_count && later->ran_by != CLAIM_LEFT && partition_of_claim(later) == partition)
-      prefetch_claim(world, later);
-    if (claim->ran_by == CLAIM_LEFT || partition_of_claim(claim) != partition) continue;
-    if (clock_now(world->clock) >= end_ns) {
-      world->teams->settle_looked_at[partition] = i;
-      return;
+/* Settles what is the partition's of a few entries. */
+static void settle_some(struct muster_world *world, uint32_t first, uint32_t end, uint32_t partition) {
+  enum { AHEAD = 64 };
+  uint32_t count = world->batch->count;
+  for (uint32_t i = first; i < end; i++) {
+    if (i + AHEAD < count && partition_of(world, i + AHEAD) == partition) {
+      __builtin_prefetch(world_row(world, world->batch->entries[i + AHEAD].agent), 1);
+      __builtin_prefetch(&world->agents.store.places[world->batch->entries[i + AHEAD].agent], 1);
+      wheel_prefetch(&world->queues->classes, world->batch->entries[i + AHEAD].agent);
     }
-    settle_claim(world, claim, partition);
+    if (partition_of(world, i) == partition) settle_plain(world, i, partition);
   }
-  world->teams->settle_looked_at[partition] = batch->claim_count;
 }
 
-/* A team's work: takes partitions until there are none. A worker begins with the agents that it ran itself: they are in
- * its cache. */
+/* Settles a partition, as long as there is time. */
+static void settle_partition(struct muster_world *world, uint32_t partition) {
+  enum { BETWEEN_LOOKS = 256 };
+  uint32_t count = world->batch->count, *looked_at = &world->teams->settle_looked_at[partition];
+  uint64_t end_ns = forecast_end_ns(world);
+  for (*looked_at = 0; *looked_at < count && clock_now(world->clock) < end_ns;) {
+    uint32_t end = *looked_at + BETWEEN_LOOKS < count ? *looked_at + BETWEEN_LOOKS : count;
+    settle_some(world, *looked_at, end, partition);
+    *looked_at = end;
+  }
+}
+
+/* A team's work: takes partitions until there are none. */
 static void settle_partitions(void *argument, uint32_t worker) {
   struct muster_world *world = argument;
   uint32_t partition;
   serial_help help = serial_begin_help(world, worker);
-  while ((partition = work_partitions_take(&world->teams->settle_partitions, worker % WHEEL_SHARDS)) != PARTITION_NONE)
+  while ((partition = work_partitions_take(&world->teams->settle_partitions, worker % SETTLE_SHARES)) != PARTITION_NONE)
     settle_partition(world, partition);
   serial_end_help(world, worker, &help);
 }
 
-/* Each share puts agents into a shard of its own; its pool must not ask for more memory while other shares settle. */
-static void stock_pools(struct muster_world *world) {
-  uint32_t wanted[WHEEL_SHARDS] = {0};
-  const struct batch *batch = world->batch;
-  for (uint32_t i = 0; i < batch->claim_count; i++)
-    if (batch->claims[i].ran_by != CLAIM_LEFT)
-      wanted[partition_of_claim(&batch->claims[i])] += batch->claims[i].end - batch->claims[i].first;
-  lists_stock(&world->queues->classes.lists, wanted);
+/* How many partitions have shards. */
+static uint32_t count_partitions(const struct muster_world *world) {
+  uint32_t shards = world->queues->classes.looks.map.count;
+  return shards < SETTLE_SHARES ? shards : SETTLE_SHARES;
+}
+
+/* Those who book at the same time are told how many they are. */
+static void share_out(struct muster_world *world) {
+  uint32_t wanted[SETTLE_SHARES] = {0};
+  for (uint32_t i = 0; i < count_partitions(world); i++) wanted[i] = 1;
   activation_share_out(&world->queues->classes.activation, wanted);
 }
 
-/* Settles the same claims into the same shards as in the recorded run. */
+/* Settles the same entries as in the recorded run. */
 static void settle_as_recorded(struct muster_world *world) {
-  stock_pools(world);
-  for (uint32_t i = 0; i < world->batch->claim_count; i++) {
-    const batch_claim *claim = &world->batch->claims[i];
-    if (claim->ran_by != CLAIM_LEFT && i < world->teams->settle_looked_at[partition_of_claim(claim)])
-      settle_claim(world, claim, partition_of_claim(claim));
+  share_out(world);
+  for (uint32_t i = 0; i < SETTLE_SHARES; i++) {
+    uint32_t looked_at = world->teams->settle_looked_at[i];
+    settle_some(world, 0, looked_at < world->batch->count ? looked_at : world->batch->count, i);
   }
 }
 
 void settle_beside(struct muster_world *world) {
   enum { WORTH_WAKING = 512 }; /* of workers that have just run the batch, and are still awake */
-  bool settles = world->timed && world->teams->helpers > 0 && world->batch->count >= WORTH_WAKING;
+  bool settles =
+      world->timed && world->teams->helpers > 0 && world->batch->count >= WORTH_WAKING && count_partitions(world) > 1;
   ASSERT(world->commit->open && world->commit->settled == 0);
   if (settles) {
-    stock_pools(world);
-    work_partitions_open(&world->teams->settle_partitions, WHEEL_SHARDS);
+    share_out(world);
+    memset(world->teams->settle_looked_at, 0, sizeof world->teams->settle_looked_at);
+    work_partitions_open(&world->teams->settle_partitions, count_partitions(world));
     serial_run_team(world, &world->teams->settle, settle_partitions, world->teams->helpers);
   }
   bool settled = frame_record_partitions(world, settles);
@@ -394,7 +387,7 @@ bool settle_entries(struct muster_world *world, uint64_t end_ns) {
     uint32_t end = progress->settled + SETTLE_BETWEEN_LOOKS < batch->count ? progress->settled + SETTLE_BETWEEN_LOOKS
                                                                            : batch->count;
     for (; progress->settled < end; progress->settled++) {
-      prefetch_settled(world, progress->settled, batch->count, 0);
+      prefetch_settled(world, progress->settled, batch->count);
       if (simple) settle_plain(world, progress->settled, 0);
       settle_whole(world, progress->settled);
     }

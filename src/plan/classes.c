@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-void classes_create(class_table *table, uint32_t types_max, uint32_t agents_max, struct arena *arena) {
+void classes_create(class_table *table, uint32_t types_max, uint32_t agents_max, uint32_t shards, struct arena *arena) {
   uint32_t keys = types_max * MUSTER_LEVELS * ELASTICITY_STEPS;
   uint32_t usual = types_max * 64 + 1024; /* derived elasticities of all levels, and some that designers set */
   *table = (class_table){.maximum = keys < usual ? keys : usual < UINT16_MAX ? usual : UINT16_MAX};
@@ -13,7 +13,8 @@ void classes_create(class_table *table, uint32_t types_max, uint32_t agents_max,
   ARENA_ARRAY(arena, table->active, table->maximum);
   ARENA_ARRAY(arena, table->lookup, keys);
   ARENA_ARRAY(arena, table->frozen, types_max);
-  lists_create(&table->lists, WHEEL_SHARDS, agents_max, arena);
+  for (uint32_t i = 0; i < CLASS_PACES; i++) table->band_of[i] = (uint8_t)i;
+  looks_create(&table->looks, agents_max, shards, arena);
 }
 
 /* For a full table, which takes more than a hundred types of all levels and elasticities: searches the type's classes.
@@ -27,6 +28,11 @@ static agent_class *nearest_class(class_table *table, uint32_t type_index, uint3
   }
   ASSERT(nearest);
   return nearest;
+}
+
+void classes_set_rate(agent_class *class, double rate) {
+  class->rate = rate;
+  class->period_ns = (float)((double)class->nominal_ns / rate);
 }
 
 void classes_reserve(class_table *table, const muster_type_def *type, uint32_t type_index) {
@@ -49,13 +55,101 @@ agent_class *classes_get(class_table *table, const muster_type_def *type, uint32
   class->longest_ns = type->period_max_ns;
   class->hard = type->period_max_hard;
   class->elasticity = elasticity_of_step(step);
-  class->rate = 1.0;
-  class->period_ns = (float)class->nominal_ns;
-  class->slot_shift = 64u - (uint32_t)__builtin_clzll(class->nominal_ns / WHEEL_SLOTS_PER_PERIOD);
+  classes_set_rate(class, 1.0);
   class->per_nominal = 1.0f / (float)class->nominal_ns;
   class->elapsed = (uint8_t)type->elapsed;
   class->step_ns = type->elapsed == MUSTER_ELAPSED_STEPS ? type->step_ns : 0;
   return class;
+}
+
+/* Rates of four octaves are of a kind, and 1 is by itself: agents that stretch need not be looked at because others do
+ * not stretch any more. */
+static uint32_t kind_of_rate(double rate) {
+  int exponent;
+  frexp(rate, &exponent); /* 1 for 1, 0 from a half on */
+  uint32_t kind = exponent < 1 ? 1 + (uint32_t)-exponent / 4 : 0;
+  return kind < CLASS_PACES ? kind : CLASS_PACES - 1;
+}
+
+/* Where the clock of a band has come to run at another pace than when it came into use, its slots have another width:
+ * members are put in by a band that is free, and the other one is left to those that it has. */
+static void choose_bands(class_table *table) {
+  for (uint32_t kind = 0; kind < CLASS_PACES; kind++) {
+    double pace = table->looks.pace[table->band_of[kind]];
+    if (!(table->looks.bands >> table->band_of[kind] & 1) || (pace >= 0.5 && pace <= 2.0)) continue;
+    uint32_t taken = table->looks.bands;
+    for (uint32_t i = 0; i < CLASS_PACES; i++) taken |= 1u << table->band_of[i];
+    uint32_t band = (uint32_t)__builtin_ctz(~taken);
+    if (band < LOOK_BANDS) table->band_of[kind] = (uint8_t)band;
+  }
+}
+
+/* The pace of a band goes up and down with the rates of its classes, together: as the sum of what their members run.
+ * Most rates change in the same proportion, since all follow from one scalar. */
+static void follow_paces(class_table *table) {
+  const double most = 1e6;
+  double before[LOOK_BANDS] = {0}, now[LOOK_BANDS] = {0};
+  uint32_t bands = 0;
+  for (uint32_t i = 0; i < table->active_count; i++) {
+    const agent_class *class = &table->classes[table->active[i]];
+    bands |= class->bands;
+    if (table->frozen[class->type]) continue;
+    for (uint32_t left = class->bands; left; left &= left - 1) {
+      uint32_t band = (uint32_t)__builtin_ctz(left);
+      before[band] += (double)class->members * class->rate_before;
+      now[band] += (double)class->members * class->rate;
+    }
+  }
+  table->looks.bands = bands;
+  for (uint32_t left = bands; left; left &= left - 1) {
+    uint32_t band = (uint32_t)__builtin_ctz(left);
+    if (!(before[band] > 0.0)) continue;
+    double pace = table->looks.pace[band] * (now[band] / before[band]);
+    table->looks.pace[band] = pace > 1.0 / most ? pace < most ? pace : most : 1.0 / most;
+  }
+  choose_bands(table);
+}
+
+void classes_find_speeds(class_table *table, double speeds[LOOK_BANDS]) {
+  follow_paces(table);
+  for (uint32_t i = 0; i < table->active_count; i++) {
+    const agent_class *class = &table->classes[table->active[i]];
+    if (table->frozen[class->type]) continue;
+    for (uint32_t left = class->bands; left; left &= left - 1) {
+      uint32_t band = (uint32_t)__builtin_ctz(left);
+      const class_stay *stay = &class->stays[band];
+      double speed = class->rate / (stay->rate < stay->old_rate ? stay->rate : stay->old_rate);
+      if (speed > speeds[band]) speeds[band] = speed;
+    }
+  }
+}
+
+/* Forgets members that were put in so long ago that all of them were looked at since. */
+static void forget_stays(const struct looks *looks, agent_class *class) {
+  for (uint32_t left = class->bands; left; left &= left - 1) {
+    uint32_t band = (uint32_t)__builtin_ctz(left);
+    class_stay *stay = &class->stays[band];
+    if (looks->clock_ns[band] < stay->old_end_ns + (2u << LOOK_FINE_SHIFT)) continue;
+    *stay = (class_stay){stay->rate, INFINITY, stay->end_ns, 0};
+    if (stay->old_end_ns == 0) class->bands &= (uint16_t) ~(1u << band);
+  }
+}
+
+void classes_follow_rate(class_table *table, agent_class *class) {
+  const double reach_max_ns = (double)LOOK_REACH * (double)(1ull << LOOK_COARSE_SHIFT);
+  struct looks *looks = &table->looks;
+  forget_stays(looks, class);
+  uint32_t band = class->band = table->band_of[kind_of_rate(class->rate)];
+  class_stay *stay = &class->stays[band];
+  if (!(class->bands >> band & 1)) *stay = (class_stay){INFINITY, INFINITY, 0, 0};
+  class->bands |= (uint16_t)(1u << band);
+  looks_use_band(looks, band);
+  double rate = class->rate / looks->pace[band], ahead_ns = (double)class->nominal_ns / rate;
+  class->look_ahead = 1.0 / rate;
+  class->rate_before = class->rate;
+  class->furthest_ns = looks->clock_ns[band] + (uint64_t)(ahead_ns < reach_max_ns ? ahead_ns : reach_max_ns);
+  if (rate < stay->rate) stay->rate = rate;
+  if (class->furthest_ns > stay->end_ns) stay->end_ns = class->furthest_ns;
 }
 
 void classes_freeze(class_table *table, uint32_t type, bool frozen) {
@@ -74,6 +168,7 @@ void classes_join(class_table *table, agent_class *class, uint16_t importance) {
   if (class->members++ > 0) return;
   class->active_position = table->active_count;
   table->active[table->active_count++] = class->number;
+  classes_follow_rate(table, class);
 }
 
 void classes_leave(class_table *table, agent_class *class, uint16_t importance) {
@@ -81,6 +176,7 @@ void classes_leave(class_table *table, agent_class *class, uint16_t importance) 
   classes_count_band(table, class, band_of(importance), -1);
   if (--class->members > 0) return;
   class->pace = (activation_pace){0};
+  class->bands = 0;
   uint16_t last = table->active[--table->active_count];
   table->active[class->active_position] = last;
   table->classes[last].active_position = class->active_position;

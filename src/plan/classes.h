@@ -3,26 +3,28 @@
  * A class is (type, level, elasticity step): its members share cost, period bounds and elasticity, so one number, the
  * rate, describes the periods of all of them. Elasticity is taken in steps of an eighth of an octave: so classes are
  * few, and what holds for the class holds exactly for each member.
- * Each class has a virtual clock that runs at `rate` = T_io / T_i (1 with no pressure, slower under pressure) and a
- * timing wheel over it. A member is due every T_io of that clock. So re-timing every waiting agent when the pressure
- * changes costs one step per class, and an agent that changes class takes its remaining fraction along.
+ * Each class has a virtual clock that runs at `rate` = T_io / T_i (1 with no pressure, slower under pressure). A member
+ * is due every T_io of that clock. So re-timing every waiting agent when the pressure changes costs one step per class,
+ * and an agent that changes class takes its remaining fraction along. The clocks are the truth about who is due;
+ * others only say when to look (plan/wheel.h).
  * (PAPERS: elastic periods of Tan & Wong; the class clocks are Muster's own.) */
 #ifndef PLAN_CLASSES_H
 #define PLAN_CLASSES_H
 
 #include "agents/store.h"
 #include "plan/activation.h"
+#include "plan/looks.h"
 
-enum {
-  WHEEL_SLOTS = 256,
-  WHEEL_FINE_BITS = 8, /* the fine wheel has as many slots */
-  WHEEL_SLOTS_PER_PERIOD = 128,
-  WHEEL_SHARDS = 4,          /* agents may be hung into different shards of a wheel at the same time */
-  WHEEL_FINE = WHEEL_SHARDS, /* the wheel over the current slot stands behind them */
-  WHEEL_LISTS
-};
+/* The members that are looked at by the clock of a band, as far as the band's clock must know them: the lowest rate, in
+ * parts of the band's pace, at which they were put in, and how far on that clock the furthest lies. In two generations,
+ * so that what has passed is forgotten. */
+typedef struct class_stay {
+  double old_rate, rate; /* INFINITY: none */
+  uint64_t old_end_ns, end_ns;
+} class_stay;
 
-/* The first two lines are what each frame's fit and clock need of a class, the last what its wheel is made of. */
+/* The first two lines are what each frame's fit and clock need of a class, the last what looking at its members needs.
+ */
 typedef struct agent_class {
   _Alignas(64) uint16_t type;
   uint8_t level, step;
@@ -39,21 +41,24 @@ typedef struct agent_class {
   float per_nominal;              /* 1 / T_io */
   uint64_t clock_ns;              /* virtual time, */
   float clock_part;               /* and of the next nanosecond */
-  uint32_t slot_shift;            /* a wheel slot is 2^slot_shift ns wide */
-  uint64_t cursor;                /* clock_ns >> slot_shift of the last visit; less if that was cut short */
-  uint64_t fine_cursor;           /* clock_ns >> (slot_shift - WHEEL_FINE_BITS), likewise */
+  uint16_t band;                  /* by whose clock members are looked at that are put in now, */
+  uint16_t bands;                 /* and a bit for each that some may be looked at by */
+  double look_ahead;              /* how far on the band's clock a nanosecond of its own clock is */
   double events_per_ns;           /* runs that are usually asked for ahead of any period, */
   uint32_t events;                /* and how many were since the last release */
   uint32_t cost_ns;               /* what an update is predicted to cost */
   uint32_t active_position;       /* in class_table.active */
+  uint64_t furthest_ns;           /* on the clock of the band: members are put in no further ahead */
   uint64_t step_ns;               /* bounded steps: the type's; else 0 */
   activation_pace pace;           /* of its clock */
-  uint64_t occupied[WHEEL_LISTS][WHEEL_SLOTS / 64];
-  agent_list slots[WHEEL_LISTS][WHEEL_SLOTS];
+  double rate_before;             /* as the band's pace knows it */
+  class_stay stays[LOOK_BANDS];
 } agent_class;
 
 _Static_assert(offsetof(agent_class, rate) + sizeof(double) == 64 && offsetof(agent_class, step_ns) == 128,
                "what each frame needs of a class is two cache lines");
+
+enum { CLASS_PACES = 4 /* kinds of classes by their rates, whose members are looked at by the clock of one band */ };
 
 typedef struct class_table {
   uint32_t maximum, count;
@@ -61,14 +66,16 @@ typedef struct class_table {
   uint16_t *lookup; /* [type][level][step] -> class + 1 */
   uint32_t active_count;
   uint16_t *active;               /* classes with members */
-  list_store lists;               /* of the wheels; a pool for each shard */
+  struct looks looks;             /* when waiting members are to be looked at */
+  uint8_t band_of[CLASS_PACES];   /* by which clocks they are put in now */
   bool *frozen;                   /* by type: no time passes for its classes, and they need none */
   uint32_t in_band[MUSTER_BANDS]; /* members of the classes that are in bands, by importance */
   activation_book activation;
 } class_table;
 
-/* Reserves the table for `types_max` types, and wheels for `agents_max` agents. */
-void classes_create(class_table *table, uint32_t types_max, uint32_t agents_max, struct arena *arena);
+/* Reserves the table for `types_max` types, and looks for `agents_max` agents in `shards` shards (0 = as many as
+ * agents_max asks for). */
+void classes_create(class_table *table, uint32_t types_max, uint32_t agents_max, uint32_t shards, struct arena *arena);
 
 /* Makes the class that agents of a type fall back to when no more classes can be made. */
 void classes_reserve(class_table *table, const muster_type_def *type, uint32_t type_index);
@@ -82,6 +89,9 @@ agent_class *classes_get(class_table *table, const muster_type_def *type, uint32
 static inline uint64_t classes_real_ns(const agent_class *class, uint64_t virtual_ns) {
   return (uint64_t)((double)virtual_ns / class->rate);
 }
+
+/* Sets the rate of a class's clock, and the period that follows. */
+void classes_set_rate(agent_class *class, double rate);
 
 /* Whether T_i is longer than T_imax, by more than rounding. */
 static inline bool classes_beyond_wish(const agent_class *class) {
@@ -98,6 +108,14 @@ static inline void classes_count_band(class_table *table, agent_class *class, ui
   class->in_band[band] += (uint32_t)change;
   if (classes_in_bands(table, class)) table->in_band[band] += (uint32_t)change;
 }
+
+/* The clocks of the bands are about to go on: finds the bands' paces, and how fast the clock of each must go, so that
+ * no member is looked at late, however rates have changed since it was put in. O(classes). */
+void classes_find_speeds(class_table *table, double speeds[LOOK_BANDS]);
+
+/* Members of a class are put in by its present rate from now on. For each class with members, after its rate
+ * was set and the clocks have gone on, and before another member is put in. */
+void classes_follow_rate(class_table *table, agent_class *class);
 
 /* Freezes the classes of a type, or lets time pass for them again. */
 void classes_freeze(class_table *table, uint32_t type, bool frozen);

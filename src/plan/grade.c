@@ -132,31 +132,13 @@ static void change_class(class_table *classes, agent_class *from, agent_class *t
     row->class = to->number;
     return;
   }
-  if (row->status == AGENT_WAITING && row->spot)
+  classes_join(classes, to, row->importance);
+  if (row->status == AGENT_WAITING && row->hung)
     wheel_transfer(classes, from, to, store, index);
   else
     rebase_due(row, from, to);
   classes_leave(classes, from, row->importance);
-  classes_join(classes, to, row->importance);
   row->class = to->number;
-}
-
-/* The list that a waiting agent is in; null when it is in none. */
-static const agent_list *list_of(class_table *classes, const agent_row *row) {
-  return row->status == AGENT_WAITING && row->spot ? wheel_list_of(classes, row->spot) : NULL;
-}
-
-void grade_prefetch(class_table *classes, const agent_store *store, const grade_change *changes, uint32_t coming) {
-  enum { ROW = 16, BLOCK = 12, SLOT = 9, LAST = 6, MOVED = 3 };
-  const agent_list *list;
-  if (coming > ROW) __builtin_prefetch(&store->rows[changes[ROW].agent], 1);
-  if (coming > BLOCK) __builtin_prefetch(lists_block_of(&classes->lists, store->rows[changes[BLOCK].agent].spot), 1);
-  if (coming > SLOT && (list = list_of(classes, &store->rows[changes[SLOT].agent]))) __builtin_prefetch(list, 1);
-  if (coming > LAST && (list = list_of(classes, &store->rows[changes[LAST].agent])))
-    __builtin_prefetch(lists_last(&classes->lists, *list), 1);
-  if (coming <= MOVED || !(list = list_of(classes, &store->rows[changes[MOVED].agent]))) return;
-  const list_block *last = lists_last(&classes->lists, *list);
-  if (last->count) __builtin_prefetch(&store->rows[last->agents[last->count - 1]], 1);
 }
 
 void grade_move_band(class_table *classes, const agent_store *store, const grade_change *change) {

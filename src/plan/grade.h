@@ -68,11 +68,6 @@ bool grade_decide(const struct class_table *classes, const grade_type *type, str
 bool grade_shed(const struct class_table *classes, const grade_type *type, struct agent_store *store, uint32_t index,
                 uint8_t shed, grade_change *change);
 
-/* Fetches what grade_apply will touch for the `coming` changes that follow changes[0]: the way from a row to the list
- * that its agent is in has several steps, each of which must have arrived before the next. */
-void grade_prefetch(struct class_table *classes, const struct agent_store *store, const grade_change *changes,
-                    uint32_t coming);
-
 /* Counts the agent in the band of its new importance, still in its old class. Frame's thread, before grade_apply. */
 void grade_move_band(struct class_table *classes, const struct agent_store *store, const grade_change *change);
 

@@ -9,7 +9,8 @@ void periods_create(struct periods *periods, const class_table *classes, const m
                     struct arena *arena) {
   *periods = (struct periods){.elastic = def->elastic, .wish_part = (double)def->wish_part};
   ARENA_ARRAY(arena, periods->kinds, classes->maximum);
-  ARENA_ARRAY(arena, periods->due, def->agents_max + LIST_BLOCK_AGENTS);
+  ARENA_ARRAY(arena, periods->indices, def->agents_max);
+  ARENA_ARRAY(arena, periods->lines, 2 * classes->looks.lines * classes->looks.map.count);
 }
 
 static fit_rule rule_of(const struct periods *periods) {
@@ -112,8 +113,7 @@ static void set_rate(agent_class *class, fit_rule rule, const fit_kind *kind, do
   double rate = fit_rate(rule, kind, lambda) * (kind->elasticity > 0.0 ? 1.0 : held_rate);
   double longest = (double)class->nominal_ns / (double)class->longest_ns;
   double least = longest < PERIODS_RATE_LEAST ? longest : PERIODS_RATE_LEAST;
-  class->rate = rate > least ? rate : least;
-  class->period_ns = (float)((double)class->nominal_ns / class->rate);
+  classes_set_rate(class, rate > least ? rate : least);
 }
 
 /* What each frame needs of a class. */
@@ -152,31 +152,6 @@ periods_told periods_fit(struct periods *periods, class_table *classes, const co
   return told;
 }
 
-/* Fetches the part of the wheel that is visited next. */
-PREFETCH_FUNCTION prefetch_slots(const agent_class *class) {
-  __builtin_prefetch(&class->occupied[0]);
-  __builtin_prefetch(&class->occupied[WHEEL_SHARDS / 2]);
-  __builtin_prefetch(&class->occupied[WHEEL_FINE]);
-  __builtin_prefetch(&class->slots[0][class->cursor % WHEEL_SLOTS]);
-}
-
-typedef uint32_t (*empty_wheel)(class_table *classes, agent_class *class, uint32_t *out, uint32_t capacity);
-
-/* Takes agents of all classes, beginning with another one in each frame; returns how many there are in periods.due now.
- */
-static uint32_t take_agents(struct periods *periods, class_table *classes, empty_wheel empty, uint32_t count,
-                            uint32_t most) {
-  uint32_t active = classes->active_count, position = periods->next;
-  for (uint32_t visited = 0; visited < active && count < most; visited++) {
-    agent_class *class = &classes->classes[classes->active[position]];
-    position = position + 1 < active ? position + 1 : 0;
-    prefetch_slots(&classes->classes[classes->active[position]]);
-    if (classes->frozen[class->type]) continue;
-    count += empty(classes, class, periods->due + count, most - count);
-  }
-  return count;
-}
-
 /* Learns events_per_ns as a mean over about sixteen frames. */
 static void learn_events(agent_class *class, uint64_t elapsed_ns) {
   if (elapsed_ns == 0 || (class->events == 0 && class->events_per_ns <= 0.0)) return;
@@ -191,10 +166,11 @@ static void advance(class_table *classes, uint64_t elapsed_ns) {
   bool planned = book->delay_max > 0;
   uint32_t beats = planned ? activation_turn(book, elapsed_ns) : 0;
   double load_ns = 0;
+  wheel_advance_bands(classes, elapsed_ns);
   for (uint32_t i = 0; i < classes->active_count; i++) {
     agent_class *class = &classes->classes[classes->active[i]];
     uint64_t before_ns = class->clock_ns;
-    if (!classes->frozen[class->type]) wheel_advance(class, elapsed_ns);
+    wheel_advance(classes, class, elapsed_ns);
     learn_events(class, elapsed_ns);
     if (!planned || class->elapsed == MUSTER_ELAPSED_EVENTS || class->clock_ns == before_ns) continue;
     if (class->pace.beat_ns > 0)
@@ -206,30 +182,66 @@ static void advance(class_table *classes, uint64_t elapsed_ns) {
   if (planned && elapsed_ns) book->mean_ns = (int64_t)load_ns;
 }
 
-uint32_t periods_release(struct periods *periods, class_table *classes, agent_store *store, ready_set *ready,
-                         uint64_t elapsed_ns, uint32_t most, uint64_t now_ns, uint64_t frame) {
+/* A frame's release. */
+typedef struct releasing {
+  class_table *classes;
+  agent_store *store;
+  ready_set *ready;
+  uint64_t now_ns, frame;
+} releasing;
+
+static inline uint32_t release_if_due(const releasing *release, uint32_t index) {
+  if (!wheel_is_due(release->classes, release->store, index)) return 0;
+  ready_release(release->ready, release->store, index, release->now_ns, release->frame);
+  return 1;
+}
+
+/* Looks at a few agents; returns how many are due. */
+static uint32_t release_few(const releasing *release, const uint32_t *agents, uint32_t count) {
   enum { AHEAD = 24 };
-  uint32_t active = classes->active_count, due = 0;
-  advance(classes, elapsed_ns);
-  periods->next = periods->next + 1 < active ? periods->next + 1 : 0;
-  /* Agents that are due for certain come before a slot of agents of which most are not due yet. */
-  uint32_t count = take_agents(periods, classes, wheel_empty_passed, 0, most);
-  count = take_agents(periods, classes, wheel_empty_current, count, most);
+  const agent_row *rows = release->store->rows;
+  uint32_t due = 0;
+  for (uint32_t i = 0; i < AHEAD && i < count; i++) __builtin_prefetch(&rows[agents[i]], 1);
   for (uint32_t i = 0; i < count; i++) {
-    if (i + AHEAD < count) __builtin_prefetch(&store->rows[periods->due[i + AHEAD]], 1);
-    if (wheel_keeps(classes, store, periods->due[i])) continue;
-    ready_release(ready, store, periods->due[i], now_ns, frame);
-    due++;
+    if (i + AHEAD < count) __builtin_prefetch(&rows[agents[i + AHEAD]], 1);
+    due += release_if_due(release, agents[i]);
   }
   return due;
+}
+
+/* Looks at all agents whose turn has come, line by line. A crowd that comes due at once is spread over frames: what
+ * finds no place in this one leads the next. Which agents those are depends on nothing but who is due. */
+static uint32_t release_lines(struct periods *periods, const releasing *release, uint32_t most) {
+  enum { AHEAD = 12, TOGETHER = 1024 };
+  struct looks *looks = &release->classes->looks;
+  uint32_t *lines = periods->lines, agents[TOGETHER + LOOK_AGENTS], due = 0, i = 0;
+  uint32_t count = looks_find(looks, periods->next, lines);
+  while (i < count && due < most) {
+    uint32_t few = 0, room = most - due < TOGETHER ? most - due : TOGETHER;
+    for (; i < count && few < room; i++) {
+      if (i + AHEAD < count) __builtin_prefetch(looks_slots_of(looks, lines[i + AHEAD]), 1);
+      for (uint32_t left = looks_take(looks, lines[i]); left; left &= left - 1)
+        agents[few++] = lines[i] * LOOK_AGENTS + (uint32_t)__builtin_ctz(left);
+    }
+    due += release_few(release, agents, few);
+  }
+  looks->left = i < count;
+  if (looks->left) periods->next = lines[i];
+  return due;
+}
+
+uint32_t periods_release(struct periods *periods, class_table *classes, agent_store *store, ready_set *ready,
+                         uint64_t elapsed_ns, uint32_t most, uint64_t now_ns, uint64_t frame) {
+  releasing release = {classes, store, ready, now_ns, frame};
+  advance(classes, elapsed_ns);
+  looks_pass(&classes->looks);
+  return release_lines(periods, &release, most);
 }
 
 void periods_release_early(class_table *classes, agent_store *store, ready_set *ready, uint32_t index, uint64_t now_ns,
                            uint64_t frame) {
   agent_class *class = &classes->classes[store->rows[index].class];
   class->events++;
-  /* An agent without a period is in a wheel, too, when its type was quarantined as the agent was about to run. */
-  if (store->rows[index].spot) wheel_remove(classes, class, store, index);
   ready_release(ready, store, index, now_ns, frame);
 }
 
@@ -240,7 +252,7 @@ static inline uint32_t round_up(double x) {
   return whole + ((double)whole < x);
 }
 
-void periods_plan(activation_book *book, const agent_class *class, uint32_t shard, agent_row *row, uint32_t index) {
+void periods_plan(activation_book *book, const agent_class *class, uint32_t share, agent_row *row, uint32_t index) {
   const activation_pace *pace = &class->pace;
   if (!(pace->beat_ns > 0)) return;
   double ahead = (double)wheel_remaining_ns(class, row) * pace->beats_per_ns + pace->late;
@@ -250,11 +262,11 @@ void periods_plan(activation_book *book, const agent_class *class, uint32_t shar
   if (first == 0) first = 1; /* due soon: the next frame releases it */
   most = most > first ? most - first : 0;
   if (most > book->delay_max) most = book->delay_max;
-  uint32_t delay = activation_choose(book, shard, first, most, class->cost_ns);
+  uint32_t delay = activation_choose(book, share, first, most, class->cost_ns);
   /* Whole beats keep dues as far apart as they were: clusters would fall into one frame when frames are irregular. */
   uint64_t delay_ns = (uint64_t)((double)delay * pace->beat_ns);
   row->virtual_due_ns += delay_ns;
-  activation_enter(book, shard, index, first + delay, class->cost_ns, delay_ns);
+  activation_enter(book, share, index, first + delay, class->cost_ns, delay_ns);
 }
 
 uint32_t periods_first_update(const class_table *classes, uint32_t class, uint32_t index) {
@@ -300,5 +312,5 @@ void periods_begin(class_table *classes, agent_store *store, uint32_t index, uin
     return;
   }
   if (classes->activation.delay_max) periods_plan(&classes->activation, class, 0, row, index);
-  wheel_insert(classes, class, 0, store, index);
+  wheel_insert(classes, class, store, index);
 }

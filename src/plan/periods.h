@@ -13,11 +13,12 @@ enum { RELEASES_MIN = 8192, RELEASE_NS = 40, RELEASE_BUDGET_PART = 8 };
 
 struct periods {
   muster_elastic elastic;
-  double wish_part; /* the part of the desired utilisation that T_imax as a wish may take */
-  double lambda;    /* of the last frame: where Newton starts */
-  fit_kind *kinds;  /* room for every class */
-  uint32_t *due;    /* room for every agent */
-  uint32_t next;    /* position among the active classes where the release goes on */
+  double wish_part;  /* the part of the desired utilisation that T_imax as a wish may take */
+  double lambda;     /* of the last frame: where Newton starts */
+  fit_kind *kinds;   /* room for every class */
+  uint32_t *lines;   /* room for every line of agents twice */
+  uint32_t *indices; /* room for every agent: for whoever lists agents between frames */
+  uint32_t next;     /* the line of agents at which a release goes on that was cut short */
 };
 
 /* Reserves the scratch arrays. */
@@ -47,8 +48,9 @@ static inline uint32_t periods_most(uint64_t budget_ns) {
   return most > RELEASES_MIN ? (uint32_t)most : RELEASES_MIN;
 }
 
-/* Stage 5: advances every class by `elapsed_ns` and hands due agents to the ready set, about `most` at most; the others
- * are released in the next frames. Returns how many. O(classes + released). */
+/* Stage 5: advances every class by `elapsed_ns` and hands due agents to the ready set, `most` at most and
+ * a few; the others are released in the next frames, in the order of agents. Returns how many. O(classes + lines +
+ * released). */
 uint32_t periods_release(struct periods *periods, class_table *classes, agent_store *store, ready_set *ready,
                          uint64_t elapsed_ns, uint32_t most, uint64_t now_ns, uint64_t frame);
 
@@ -59,7 +61,7 @@ void periods_begin(class_table *classes, agent_store *store, uint32_t index, uin
 /* The agent is to run in one of the frames after the one in which its period has passed: moves its virtual_due_ns from
  * there into the chosen frame, and reserves it. The delay never reaches the next due time, so that no period is missed.
  * Several shards may do so at the same time. */
-void periods_plan(activation_book *book, const agent_class *class, uint32_t shard, agent_row *row, uint32_t index);
+void periods_plan(activation_book *book, const agent_class *class, uint32_t share, agent_row *row, uint32_t index);
 
 /* When a new agent's first update comes, counted in updates of its class at its nominal period. Ask after
  * periods_begin(). 0 where activation is not planned. */
@@ -89,53 +91,53 @@ static inline uint16_t periods_run_counter(const agent_row *row, float per_nomin
 }
 
 /* Sets an agent back to the due time of its period, and takes it out of the book. */
-static inline void periods_unplan(activation_book *book, uint32_t shard, agent_row *row, uint32_t index) {
-  uint64_t delay_ns = activation_take_back(book, shard, index);
+static inline void periods_unplan(activation_book *book, uint32_t share, agent_row *row, uint32_t index) {
+  uint64_t delay_ns = activation_take_back(book, share, index);
   row->virtual_due_ns -= delay_ns < row->virtual_due_ns ? delay_ns : row->virtual_due_ns;
 }
 
 /* Where an agent waits whose contract is not plain. Without a period it waits nowhere. With whole steps it waits
  * for the first due time at which one is due, so that it is not released for nothing. */
-static inline void periods_wait(class_table *classes, agent_class *class, uint32_t shard, agent_store *store,
+static inline void periods_wait(class_table *classes, agent_class *class, uint32_t share, agent_store *store,
                                 const ready_set *ready, uint32_t index) {
   agent_row *row = &store->rows[index];
   if (class->elapsed == MUSTER_ELAPSED_EVENTS) {
     row->status = AGENT_WAITING;
-    row->spot = 0;
+    row->hung = 0;
     return;
   }
   bool planned = classes->activation.delay_max > 0;
-  if (planned) periods_unplan(&classes->activation, shard, row, index);
+  if (planned) periods_unplan(&classes->activation, share, row, index);
   wheel_set_next(class, row);
   /* Class time is never faster than simulation time: the release comes no sooner. */
   while (ready->now_ns + wheel_remaining_ns(class, row) - row->last_update_ns < class->step_ns)
     row->virtual_due_ns += class->nominal_ns;
-  if (planned) periods_plan(&classes->activation, class, shard, row, index);
-  wheel_insert(classes, class, shard, store, index);
+  if (planned) periods_plan(&classes->activation, class, share, row, index);
+  wheel_insert(classes, class, store, index);
 }
 
 /* When an agent with a plain contract is due after an update: by its period, and then by plan. */
-static inline void periods_set_next(class_table *classes, const agent_class *class, uint32_t shard, agent_row *row,
+static inline void periods_set_next(class_table *classes, const agent_class *class, uint32_t share, agent_row *row,
                                     uint32_t index) {
   bool planned = classes->activation.delay_max > 0;
-  if (planned) periods_unplan(&classes->activation, shard, row, index);
+  if (planned) periods_unplan(&classes->activation, share, row, index);
   wheel_set_next(class, row);
-  if (planned) periods_plan(&classes->activation, class, shard, row, index);
+  if (planned) periods_plan(&classes->activation, class, share, row, index);
 }
 
 /* A pass over only those sets that were owed time is no update: the agent goes on waiting for the time at which it is
  * due, which may have come. */
-static inline void periods_continued(class_table *classes, agent_class *class, uint32_t shard, agent_store *store,
+static inline void periods_continued(class_table *classes, const agent_class *class, agent_store *store,
                                      ready_set *ready, uint32_t index) {
   agent_row *row = &store->rows[index];
   row->owes = 0;
   ready_forget(ready, store, index);
   if (class->elapsed != MUSTER_ELAPSED_EVENTS) {
-    wheel_insert(classes, class, shard, store, index);
+    wheel_insert(classes, class, store, index);
     return;
   }
   row->status = AGENT_WAITING;
-  row->spot = 0;
+  row->hung = 0;
 }
 
 /* Sets of an agent are owed time after its update, or after a pass that continued one: the agent is ready again at
@@ -157,7 +159,7 @@ void periods_release_early(class_table *classes, agent_store *store, ready_set *
 /* After a completed update: the run counter, the next due time by phase, back into the wheel. `reached_ns` is the
  * simulation time to which the update brought the agent. Agents may be completed into different shards at the same
  * time, when they are in no line, or were taken out of it before. */
-static inline void periods_completed(class_table *classes, agent_class *class, uint32_t shard, agent_store *store,
+static inline void periods_completed(class_table *classes, agent_class *class, uint32_t share, agent_store *store,
                                      ready_set *ready, uint32_t index, uint64_t reached_ns) {
   agent_row *row = &store->rows[index];
   ASSERT(reached_ns >= row->last_update_ns);
@@ -169,11 +171,11 @@ static inline void periods_completed(class_table *classes, agent_class *class, u
   row->owes = 0;
   ready_forget(ready, store, index);
   if (class->elapsed != MUSTER_ELAPSED_DELTA && class->elapsed != MUSTER_ELAPSED_ANALYTIC) {
-    periods_wait(classes, class, shard, store, ready, index);
+    periods_wait(classes, class, share, store, ready, index);
     return;
   }
-  periods_set_next(classes, class, shard, row, index);
-  wheel_insert(classes, class, shard, store, index);
+  periods_set_next(classes, class, share, row, index);
+  wheel_insert(classes, class, store, index);
 }
 
 #endif

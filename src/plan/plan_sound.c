@@ -67,42 +67,23 @@ bool classes_are_sound(const class_table *classes, const agent_store *store, sou
 
 /* ----------------------------------------------------------------------------------------------------------- wheels */
 
-static bool hangs_right(const class_table *classes, const agent_row *row, uint32_t agent, soundness *found) {
-  if (!SOUND(found, list_spot_is_sound(&classes->lists, row->spot, agent),
-             "agent %u is WAITING and not in the wheel where it hangs", agent))
+/* An agent that hangs has a slot of a clock in use, and its line knows of one there that is not later. */
+static bool hangs_right(const struct looks *looks, uint32_t agent, soundness *found) {
+  uint16_t slot = *looks_slot_of(looks, agent);
+  if (!SOUND(found, slot >> LOOK_NUMBER_BITS > 0 && looks->clocks >> ((slot >> LOOK_NUMBER_BITS) - 1) & 1,
+             "agent %u is WAITING and not in the wheel: its slot is %x", agent, slot))
     return false;
-  uint32_t owner = lists_block_of(&classes->lists, row->spot)->owner, slot = owner % WHEEL_SLOTS;
-  uint32_t number = owner / (WHEEL_LISTS * WHEEL_SLOTS), shard = owner / WHEEL_SLOTS % WHEEL_LISTS;
-  return SOUND_EQUAL(found, row->class, number, "agent %u is of class %u and in a wheel of class %u", agent) &&
-         SOUND(found, bits_has(classes->classes[number].occupied[shard], slot),
-               "agent %u is in slot %u of class %u, which is marked as empty", agent, slot, number);
-}
-
-static uint32_t count_wheel(const list_look *look, const agent_class *class, soundness *found) {
-  enum { WORDS = WHEEL_SLOTS / 64 };
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < WHEEL_LISTS * WORDS; i++)
-    for (uint64_t left = class->occupied[i / WORDS][i % WORDS]; left && !found->broken; left &= left - 1) {
-      uint32_t shard = i / WORDS, slot = i % WORDS * 64 + (uint32_t)__builtin_ctzll(left);
-      agent_list list = class->slots[shard][slot];
-      SOUND(found, list != 0, "slot %u of class %u is empty and not marked so", slot, class->number);
-      count += list_is_sound(look, list, wheel_owner(class, shard, slot), found);
-    }
-  return count;
+  uint32_t clock = (slot >> LOOK_NUMBER_BITS) - 1u;
+  uint16_t first = *looks_first_of(looks, clock, agent / LOOK_AGENTS);
+  return SOUND(found, first && looks_ahead(first, slot) <= 0,
+               "agent %u is to be looked at in slot %u of clock %u, before the first one of its line", agent,
+               slot & LOOK_NUMBERS, clock);
 }
 
 bool wheels_are_sound(const class_table *classes, const agent_store *store, soundness *found) {
-  list_look look = {.lists = &classes->lists, .store = store, .name = "the wheels", .status = AGENT_WAITING};
-  uint32_t waiting = 0, hanging = 0;
-  for (uint32_t i = 0; store_finds(store, &i) && !found->broken; i++) {
-    const agent_row *row = &store->rows[i];
-    if (row->status != AGENT_WAITING || !row->spot) continue;
-    hangs_right(classes, row, i, found);
-    waiting++;
-  }
-  for (uint32_t i = 0; i < classes->count && !found->broken; i++)
-    hanging += count_wheel(&look, &classes->classes[i], found);
-  return SOUND_EQUAL(found, waiting, hanging, "%u agents wait in wheels that hold %u");
+  for (uint32_t i = 0; store_finds(store, &i) && !found->broken; i++)
+    if (store->rows[i].status == AGENT_WAITING && store->rows[i].hung) hangs_right(&classes->looks, i, found);
+  return !found->broken;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ ready */

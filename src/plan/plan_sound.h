@@ -14,8 +14,8 @@
 /* Whether classes have the members and bands that are counted, and classes with members are listed. */
 bool classes_are_sound(const class_table *classes, const agent_store *store, soundness *found);
 
-/* Whether every waiting agent with a spot is in a wheel of its own class, in a slot that is marked, and no other agent
- * is in any wheel. */
+/* Whether every waiting agent that hangs is looked at by a clock that is in use, and not before the first of its line.
+ */
 bool wheels_are_sound(const class_table *classes, const agent_store *store, soundness *found);
 
 /* Whether the agents that stand in a line are active and as many as are counted. `name` is the line's. */

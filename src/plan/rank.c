@@ -89,8 +89,7 @@ static inline void claim_for(struct filling *filling, const cost_estimate *estim
   batch_claim *claim = &batch->claims[batch->claim_count];
   if (filling->closed || alone || claim[-1].predicted_ns + entry->predicted_ns > CLAIM_NS ||
       claim[-1].end - claim[-1].first == CLAIM_UPDATES_MAX) {
-    *claim = (batch_claim){
-        .first = batch->count, .timed = alone || batch->claim_count % SAMPLED_ONE_IN == 0, .ran_by = CLAIM_LEFT};
+    *claim = (batch_claim){.first = batch->count, .timed = alone || batch->claim_count % SAMPLED_ONE_IN == 0};
     claim->predicted_ns = estimate->margin_ns; /* so that a claim rarely takes longer than was expected */
     batch->claim_count++;
     filling->closed = alone;
@@ -135,7 +134,7 @@ static void divert(const struct filling *filling, uint32_t index) {
   ASSERT(classes);
   ready_admit(filling->ready, filling->store, index);
   ready_forget(filling->ready, filling->store, index);
-  wheel_insert(classes, &classes->classes[filling->store->rows[index].class], 0, filling->store, index);
+  wheel_insert(classes, &classes->classes[filling->store->rows[index].class], filling->store, index);
 }
 
 static inline void admit(struct filling *filling, uint32_t index) {

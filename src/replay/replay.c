@@ -191,7 +191,7 @@ static void replay_claim(struct muster_world *world, uint32_t entry, uint32_t *c
   if (last && last->end == entry && last->end - last->first < EACH)
     last->end++;
   else
-    claims[(*count)++] = (batch_claim){.first = entry, .end = entry + 1, .ran_by = CLAIM_LEFT};
+    claims[(*count)++] = (batch_claim){.first = entry, .end = entry + 1};
 }
 
 /* How an entry ended: 0 = not run, 1 = whole, else cut before the atom `how` - 2. */

@@ -101,10 +101,7 @@ bool taking_next(worker_state *state, struct runner *runner, bool early_only, ui
     *claim = runner->batch->claims[number];
     claim->sure |= number == 0;
     __builtin_prefetch(&runner->batch->claims[number + AHEAD], 1);
-    if (!wall || claim->sure || fits(state, runner, claim, clock_ns)) {
-      runner->batch->claims[number].ran_by = (uint16_t)state->context.public.worker;
-      return true;
-    }
+    if (!wall || claim->sure || fits(state, runner, claim, clock_ns)) return true;
     if (late) break;
   }
   return false;

@@ -15,12 +15,12 @@
 #include <muster/snapshot.h>
 #include <setjmp.h>
 
-enum { SNAPSHOT_VERSION = 8 };
+enum { SNAPSHOT_VERSION = 9 };
 
 struct outgoing;
 
 /* Sections by number; src/snapshot/snapshot.c has them in order. */
-enum { SNAPSHOT_HEAD = 1, SNAPSHOT_SECTIONS = 18 };
+enum { SNAPSHOT_HEAD = 1, SNAPSHOT_SECTIONS = 17 };
 
 typedef enum snapshot_mode { SNAPSHOT_SAVES = 0, SNAPSHOT_CHECKS, SNAPSHOT_LOADS } snapshot_mode;
 
@@ -223,7 +223,7 @@ uint32_t snapshot_array(struct snapshot *snapshot, uint32_t *own, uint32_t *own_
 typedef void snapshot_part(struct snapshot *snapshot);
 snapshot_part snapshot_types, snapshot_classes;                                  /* src/snapshot/snapshot_types.c */
 snapshot_part snapshot_ids, snapshot_agents, snapshot_grid, snapshot_companions; /* src/snapshot/snapshot_agents.c */
-snapshot_part snapshot_wheels, snapshot_ready, snapshot_timers, snapshot_queues; /* src/snapshot/snapshot_waiting.c */
+snapshot_part snapshot_ready, snapshot_timers, snapshot_queues;                  /* src/snapshot/snapshot_waiting.c */
 snapshot_part snapshot_observers, snapshot_score;                                /* src/snapshot/snapshot_plan.c */
 snapshot_part snapshot_conduct, snapshot_learnt;                                 /* src/snapshot/snapshot_learnt.c */
 snapshot_part snapshot_herds;                                                    /* src/snapshot/snapshot_herds.c */

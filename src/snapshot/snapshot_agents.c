@@ -83,9 +83,11 @@ static void exchange_saved(struct snapshot *snapshot, uint32_t index, saved_agen
       snapshot_exchange(snapshot, (unsigned char *)saved + saved_columns[i].offset, saved_columns[i].bytes);
 }
 
-/* Where an agent stands in lists is not saved: code that takes it out of a list relies on that place. */
+/* Where an agent stands in lists is not saved: code that takes it out of a list relies on that place. Of one that waits
+ * only whether it hangs in a wheel is. */
 static bool is_in_no_list(const saved_agent *saved) {
-  return !saved->row.spot && !saved->row.queued && !saved->row.state_slot && !saved->place.spot;
+  return saved->row.hung <= (saved->row.status == AGENT_WAITING) && !saved->row.queued && !saved->row.state_slot &&
+         !saved->place.spot;
 }
 
 /* What only agents with certain statuses can have. */
@@ -181,6 +183,7 @@ static void snapshot_agents_take_agent(struct snapshot *snapshot, const saved_ag
   ASSERT(row->class < world->queues->classes.count && class->type == row->type);
   class->members++;
   classes_count_band(&world->queues->classes, class, band_of(row->importance), 1);
+  if (row->hung) wheel_insert(&world->queues->classes, class, &world->agents.store, index);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- states

@@ -8,6 +8,7 @@
 #include "world/world_plan.h"
 #include "world/world_queues.h"
 #include "world/world_sums.h"
+#include "world/world_teams.h"
 
 #include <string.h>
 
@@ -63,7 +64,7 @@ void snapshot_conduct(struct snapshot *snapshot) {
 
 /* How much debt may grow is the world's own. */
 static void exchange_experience(struct snapshot *snapshot) {
-  static const snapshot_column columns[] = {DOUBLE(struct periods, lambda, 0.0, INFINITY), ANY(struct periods, next),
+  static const snapshot_column columns[] = {DOUBLE(struct periods, lambda, 0.0, INFINITY), INDEX(struct periods, next),
                                             COLUMNS_END};
   struct muster_world *world = snapshot->world;
   frame_experience saved = world->learnt->experience;
@@ -130,7 +131,7 @@ static void exchange_slices(struct snapshot *snapshot) {
 static void exchange_unreported(struct snapshot *snapshot) {
   settle_part *parts = snapshot->world->sums->parts;
   uint64_t completed = 0;
-  for (uint32_t i = 0; snapshot_saves(snapshot) && i < WHEEL_SHARDS; i++) completed += parts[i].completed;
+  for (uint32_t i = 0; snapshot_saves(snapshot) && i < SETTLE_SHARES; i++) completed += parts[i].completed;
   completed = snapshot_number(snapshot, (uint32_t)completed);
   if (snapshot_loads(snapshot)) parts[0].completed = completed;
 }

@@ -115,7 +115,6 @@ void snapshot_types(struct snapshot *snapshot) {
 
 static const snapshot_column class_columns[] = {COUNT(agent_class, clock_ns, (uint64_t)INT64_MAX / 2 - 1),
                                                 FLOAT(agent_class, clock_part, 0.0, 1.0),
-                                                SPAN(agent_class, cursor, fine_cursor),
                                                 DOUBLE(agent_class, rate, 1e-12, 1.0),
                                                 DOUBLE(agent_class, events_per_ns, 0.0, 1e9),
                                                 SPAN(agent_class, events, cost_ns),
@@ -164,13 +163,10 @@ static void exchange_class(struct snapshot *snapshot, uint32_t number) {
     class =
         classes_get(&world->queues->classes, &world->agents.types.types[key.type].def, key.type, key.level, key.step);
   snapshot_columns(snapshot, class_columns, class);
-  snapshot_expect(snapshot,
-                  class->cursor <= class->clock_ns && class->fine_cursor <= class->clock_ns &&
-                      activation_pace_is_possible(&class->pace),
-                  "class %u is what none can be", number);
+  snapshot_expect(snapshot, activation_pace_is_possible(&class->pace), "class %u is what none can be", number);
   if (!snapshot_loads(snapshot)) return;
   ASSERT(class->members == 0 && class->number == number);
-  class->period_ns = (float)((double)class->nominal_ns / class->rate);
+  classes_set_rate(class, class->rate);
 }
 
 void snapshot_classes(struct snapshot *snapshot) {
@@ -191,5 +187,6 @@ void snapshot_classes(struct snapshot *snapshot) {
     table->classes[number].active_position = i;
     ASSERT(table->active_count == i);
     table->active[table->active_count++] = (uint16_t)number;
+    classes_follow_rate(table, &table->classes[number]);
   }
 }

@@ -16,75 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -------------------------------------------------------------------------------------------------- wheels and ring
- */
-
-/* Lists by number, such as the wheels. */
-typedef struct numbered_lists {
-  snapshot_listing agents;
-  const char *name; /* in "list 7 is none of the wheels" */
-  agent_list (*list)(const struct world_queues *queues, uint32_t number);
-  bool (*fits)(const struct world_queues *queues, uint32_t number, const agent_row *row); /* any agent of its status */
-  void (*hang)(struct muster_world *world, uint32_t number, uint32_t index);
-} numbered_lists;
-
-static void exchange_list(struct snapshot *snapshot, const numbered_lists *lists, uint32_t number, uint32_t count) {
-  struct muster_world *world = snapshot->world;
-  count = snapshot_indices(snapshot, count, snapshot->high, &lists->agents);
-  snapshot_expect(snapshot, count > 0, "an empty list");
-  for (uint32_t i = 0; i < count && !snapshot_saves(snapshot); i++) {
-    uint32_t index = snapshot->indices[i];
-    if (snapshot_checks(snapshot))
-      snapshot_expect(snapshot, lists->fits(world->queues, number, &snapshot->rows[index]),
-                      "agent %u is in list %u of %s", index, number, lists->name);
-    else
-      lists->hang(world, number, index);
-  }
-}
-
-/* The lists that are not empty, and behind them UINT32_MAX. */
-static void exchange_lists(struct snapshot *snapshot, const numbered_lists *lists, const list_store *store,
-                           uint32_t high) {
-  for (uint32_t number = 0, count = 0;; number++, count = 0) {
-    for (; snapshot_saves(snapshot) && number < high; number++)
-      if ((count = snapshot_list(snapshot, store, lists->list(snapshot->world->queues, number), 0))) break;
-    number = snapshot_number(snapshot, number < high ? number : UINT32_MAX);
-    if (number == UINT32_MAX) return;
-    snapshot_expect(snapshot, number < high, "list %u is none of %s", number, lists->name);
-    exchange_list(snapshot, lists, number, count);
-  }
-}
-
-enum { CLASS_LISTS = WHEEL_LISTS * WHEEL_SLOTS };
-
-static agent_list list_of_wheel(const struct world_queues *queues, uint32_t number) {
-  const agent_class *class = &queues->classes.classes[number / CLASS_LISTS];
-  return class->slots[number / WHEEL_SLOTS % WHEEL_LISTS][number % WHEEL_SLOTS];
-}
-
-static bool fits_wheel(const struct world_queues *queues, uint32_t number, const agent_row *row) {
-  (void)queues;
-  return row->class == number / CLASS_LISTS;
-}
-
-static void hang_in_wheel(struct muster_world *world, uint32_t number, uint32_t index) {
-  class_table *table = &world->queues->classes;
-  ASSERT(number / CLASS_LISTS < table->count);
-  wheel_hang(table, &table->classes[number / CLASS_LISTS], number / WHEEL_SLOTS % WHEEL_LISTS, number % WHEEL_SLOTS,
-             &world->agents.store, index);
-}
-
-void snapshot_wheels(struct snapshot *snapshot) {
-  static const numbered_lists wheels = {{"agents in a wheel", "a wheel", SNAPSHOT_LISTED, 1u << AGENT_WAITING},
-                                        "the wheels",
-                                        list_of_wheel,
-                                        fits_wheel,
-                                        hang_in_wheel};
-  const class_table *table = &snapshot->world->queues->classes;
-  exchange_lists(snapshot, &wheels, &table->lists,
-                 (snapshot_checks(snapshot) ? snapshot->classes : table->count) * CLASS_LISTS);
-}
-
 /* ------------------------------------------------------------------------------------------------------------ ready
  */
 
@@ -299,7 +230,7 @@ static void check_lists(struct snapshot *snapshot) {
     bool events = snapshot->world->agents.types.types[row->type].elapsed == MUSTER_ELAPSED_EVENTS;
     bool none = row->status == AGENT_PENDING || row->status == AGENT_ACTING || row->status == AGENT_QUARANTINED;
     bool either = row->status == AGENT_WAITING && events;
-    bool listed = snapshot->marks[i] & SNAPSHOT_LISTED, placed = snapshot->marks[i] & SNAPSHOT_IN_GRID;
+    bool listed = snapshot->marks[i] & SNAPSHOT_LISTED || row->hung, placed = snapshot->marks[i] & SNAPSHOT_IN_GRID;
     snapshot_expect(snapshot, either || listed != none, "agent %u is in %s list", i, listed ? "a" : "no");
     snapshot_expect(snapshot, placed == (row->status != AGENT_PENDING), "agent %u is %sin the grid", i,
                     placed ? "" : "not ");

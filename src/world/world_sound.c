@@ -20,12 +20,12 @@
  * run. */
 static bool waiting_is_sound(const struct muster_world *world, const agent_row *row, uint32_t index, soundness *found) {
   bool events = world_type(world, row->type)->elapsed == MUSTER_ELAPSED_EVENTS;
-  return SOUND(found, events || row->spot, "agent %u is WAITING for a period and in no wheel", index);
+  return SOUND(found, events || row->hung, "agent %u is WAITING for a period and in no wheel", index);
 }
 
 /* For an agent that is in no list of the wheels or the ring. */
 static bool is_in_none(const agent_row *row, uint32_t index, soundness *found) {
-  return SOUND(found, !row->spot, "agent %u is %s and in a list", index, agent_status_name(row->status));
+  return SOUND(found, !row->hung, "agent %u is %s and in a list", index, agent_status_name(row->status));
 }
 
 static bool quarantined_is_sound(const agent_row *row, uint32_t index, soundness *found) {

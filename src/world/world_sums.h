@@ -26,7 +26,7 @@ typedef struct settle_part {
 struct world_sums {
   muster_frame_report report;
   muster_statistics statistics; /* the quantiles are filled when it is read */
-  settle_part *parts;           /* WHEEL_SHARDS: what completed updates add up to */
+  settle_part *parts;           /* SETTLE_SHARES: what completed updates add up to */
   uint32_t batch_high;
   uint64_t admitted_ns; /* predicted cost of the last batch */
   uint64_t prepaid_ns;  /* what calls between frames took: the next budget is less by it */

@@ -7,7 +7,7 @@
 
 struct update_context;
 
-enum { SETTLE_SHARES = 4 }; /* shares of a batch: as many as a wheel has shards */
+enum { SETTLE_SHARES = 4 }; /* partitions in which a batch is settled beside each other, by shard */
 
 struct world_teams {
   struct team early; /* runs agents held from the last frame while the caller plans */
@@ -20,7 +20,7 @@ struct world_teams {
   const struct update_context *outer; /* callbacks of another world that the thread was running before; null: none */
   uint32_t helpers;                   /* workers that were called to run the last batch */
   struct work_partitions settle_partitions;
-  uint32_t settle_looked_at[SETTLE_SHARES]; /* claims, by the share that looked at them */
+  uint32_t settle_looked_at[SETTLE_SHARES]; /* entries, by the partition that looked at them */
 };
 
 #endif

@@ -10,7 +10,7 @@ Test(classes, a_full_table_gives_the_nearest_class_of_the_type_itself) {
   struct arena arena;
   muster_type_def type = muster_default_type_def();
   cr_assert_eq(arena_create(&arena, &(muster_allocator){0}), MUSTER_OK);
-  classes_create(&table, TYPES, 64, &arena);
+  classes_create(&table, TYPES, 64, 1, &arena);
   cr_assert_not(arena.failed);
   for (uint32_t i = 0; i < TYPES; i++) classes_reserve(&table, &type, i);
   for (uint32_t i = 0; table.count < table.maximum; i++) {

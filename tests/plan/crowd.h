@@ -59,7 +59,7 @@ static inline struct crowd *crowd_create(uint32_t agents_max, uint32_t observers
   types_create(&crowd->types, crowd->def.types_max, &crowd->arena);
   space_create(&crowd->space, agents_max, (double)cell_m, &crowd->arena);
   observers_create(&crowd->observers, observers_max, &crowd->arena);
-  classes_create(&crowd->classes, crowd->def.types_max, agents_max, &crowd->arena);
+  classes_create(&crowd->classes, crowd->def.types_max, agents_max, 0, &crowd->arena);
   score_create(&crowd->board, &crowd->def, &crowd->arena);
   cr_assert_not(crowd->arena.failed);
   crowd->board.inputs =
@@ -99,7 +99,7 @@ static inline agent_row *crowd_spawn(struct crowd *crowd, uint32_t index, muster
   score_new_agent(&crowd->board, index);
   store_activate(store, index);
   store->rows[index].virtual_due_ns = 1000;
-  wheel_insert(&crowd->classes, &crowd->classes.classes[store->rows[index].class], 0, store, index);
+  wheel_insert(&crowd->classes, &crowd->classes.classes[store->rows[index].class], store, index);
   return &store->rows[index];
 }
 

@@ -127,7 +127,7 @@ Test(field, the_number_of_parts_of_the_work_makes_no_difference) {
     for (uint32_t i = 0; i < AGENTS; i++)
       cr_assert(one->store.rows[i].importance == other->store.rows[i].importance &&
                 one->store.rows[i].class == other->store.rows[i].class &&
-                one->store.rows[i].spot == other->store.rows[i].spot);
+                one->store.rows[i].virtual_due_ns == other->store.rows[i].virtual_due_ns);
   }
   crowd_destroy(one);
   crowd_destroy(other);

@@ -21,7 +21,7 @@ static void create(struct fixture *fixture) {
   muster_world_def def = papers_world_def();
   muster_allocator allocator = {0};
   arena_create(&fixture->arena, &allocator);
-  classes_create(&fixture->classes, 2, 100, &fixture->arena);
+  classes_create(&fixture->classes, 2, 100, 1, &fixture->arena);
   costs_create(&fixture->costs, 2, &fixture->arena);
   periods_create(&fixture->periods, &fixture->classes, &def, &fixture->arena);
   for (uint32_t type = 0; type < 2; type++) {

@@ -16,7 +16,7 @@ struct fixture {
   uint8_t *released; /* by agent */
 };
 
-static struct fixture *create(uint32_t agents, uint64_t period_ns) {
+static struct fixture *create_in(uint32_t agents, uint64_t period_ns, uint32_t shards) {
   struct fixture *fixture = calloc(1, sizeof *fixture);
   muster_world_def def = papers_world_def();
   fixture->set = ready_fixture_create(&def, agents);
@@ -24,11 +24,15 @@ static struct fixture *create(uint32_t agents, uint64_t period_ns) {
   fixture->type.period_ns = period_ns;
   fixture->type.period_max_ns = 10 * period_ns;
   fixture->released = calloc(agents, 1);
-  classes_create(&fixture->classes, 1, agents, &fixture->set->arena);
+  classes_create(&fixture->classes, 1, agents, shards, &fixture->set->arena);
   periods_create(&fixture->periods, &fixture->classes, &fixture->set->def, &fixture->set->arena);
   for (uint32_t i = 0; i < CLASSES; i++)
     fixture->of[i] = classes_get(&fixture->classes, &fixture->type, 0, i % MUSTER_LEVELS, 10 + i);
   return fixture;
+}
+
+static struct fixture *create(uint32_t agents, uint64_t period_ns) {
+  return create_in(agents, period_ns, 0);
 }
 
 static void destroy(struct fixture *fixture) {
@@ -43,7 +47,7 @@ static void hang(struct fixture *fixture, uint32_t agent, uint64_t due_ns) {
   row->class = class->number;
   row->virtual_due_ns = due_ns;
   classes_join(&fixture->classes, class, 0);
-  wheel_insert(&fixture->classes, class, agent / CLASSES % WHEEL_SHARDS, &fixture->set->store, agent);
+  wheel_insert(&fixture->classes, class, &fixture->set->store, agent);
 }
 
 /* A frame's release; returns how many. Released agents run at once. */
@@ -53,7 +57,7 @@ static uint32_t release(struct fixture *fixture, uint64_t elapsed_ns, uint32_t m
   uint32_t due = periods_release(&fixture->periods, &fixture->classes, &set->store, &set->ready, elapsed_ns, most,
                                  set->now_ns, set->frame);
   cr_assert_eq(set->ready.count, due);
-  cr_assert_lt(due, most + LIST_BLOCK_AGENTS);
+  cr_assert_lt(due, most + LOOK_AGENTS);
   for (uint32_t i = 0; i < set->agents; i++) {
     agent_row *row = &set->store.rows[i];
     if (row->status != AGENT_READY) continue;
@@ -84,9 +88,9 @@ Test(periods, a_crowd_that_is_due_at_once_is_released_over_frames_each_bounded_a
   destroy(fixture);
 }
 
-/* The room of a frame ends exactly where a class does, and in every other place. */
-Test(periods, classes_follow_one_another_wherever_the_room_of_a_frame_ends) {
-  enum { EACH = 5 * LIST_BLOCK_AGENTS, AGENTS = CLASSES * EACH };
+/* The room of a frame ends exactly where a line of agents does, and in every other place. */
+Test(periods, agents_follow_one_another_wherever_the_room_of_a_frame_ends) {
+  enum { EACH = 64, AGENTS = CLASSES * EACH };
   for (uint32_t room = 1; room <= AGENTS + 1; room += room < 3 * EACH ? 1 : EACH) {
     struct fixture *fixture = create(AGENTS, PERIOD_NS);
     for (uint32_t i = 0; i < AGENTS; i++) hang(fixture, i, 1 + i % 3 * (PERIOD_NS / 3));
@@ -98,26 +102,41 @@ Test(periods, classes_follow_one_another_wherever_the_room_of_a_frame_ends) {
   }
 }
 
-/* A slot of a period of a minute is half a second wide: agents that hang in it and are not due must not use up every
- * frame. */
+/* Agents that are looked at and are not due yet must not use up the room of a frame. */
 Test(periods, a_crowd_that_is_not_due_yet_in_the_current_slot_delays_nobody_who_is) {
-  enum { LONG_NS = 2000000000 };
-  struct fixture *fixture = create(CROWD, 30ull * LONG_NS);
-  for (uint32_t i = 0; i < CROWD; i++) hang(fixture, i, LONG_NS / 8 + i);
-  uint64_t slot_ns = 1ull << fixture->of[0]->slot_shift;
-  cr_assert_gt(slot_ns, LONG_NS / 8 + CROWD, "all of them hang in the first slot");
-  for (uint32_t frame = 0; frame < 2 + CROWD / 1000; frame++) cr_assert_eq(release(fixture, 10000, 1000), 0);
+  struct fixture *fixture = create(CROWD, 60000000000u);
+  for (uint32_t i = 0; i < CROWD; i++) hang(fixture, i, 3000000 + i);
+  for (uint32_t frame = 0; frame < 60; frame++) cr_assert_eq(release(fixture, 10000, 1000), 0);
   agent_row *row = &fixture->set->store.rows[CROWD - 1];
-  wheel_remove(&fixture->classes, fixture->of[(CROWD - 1) % CLASSES], &fixture->set->store, CROWD - 1);
-  row->virtual_due_ns = fixture->of[(CROWD - 1) % CLASSES]->clock_ns + 5000;
-  wheel_insert(&fixture->classes, fixture->of[(CROWD - 1) % CLASSES], 1, &fixture->set->store, CROWD - 1);
+  const agent_class *class = fixture->of[(CROWD - 1) % CLASSES];
+  wheel_remove(&fixture->set->store, CROWD - 1);
+  row->virtual_due_ns = class->clock_ns + 5000;
+  wheel_insert(&fixture->classes, class, &fixture->set->store, CROWD - 1);
   cr_assert_eq(release(fixture, 10000, 1000), 1);
   cr_assert_eq(fixture->released[CROWD - 1], 1);
   uint32_t total = 1;
   for (uint32_t frame = 0; total < CROWD && frame < 60 + CROWD / 1000; frame++)
-    total += release(fixture, LONG_NS / 8, 1000);
+    total += release(fixture, 3000000, 1000);
   cr_assert_eq(total, CROWD);
   destroy(fixture);
+}
+
+/* Which agents a frame without room for all leaves to the next depends on the due times and on nothing else. */
+Test(periods, shards_do_not_change_who_is_released_when) {
+  enum { AGENTS = 5000, FRAMES = 60, SOME = 300 };
+  static uint8_t when[3][AGENTS];
+  static const uint32_t shards[3] = {1, 4, 64};
+  for (uint32_t k = 0; k < 3; k++) {
+    struct fixture *fixture = create_in(AGENTS, PERIOD_NS, shards[k]);
+    for (uint32_t i = 0; i < AGENTS; i++) hang(fixture, i, random_at(3, i, 0, 0) % PERIOD_NS);
+    for (uint32_t frame = 1; frame < FRAMES; frame++) {
+      release(fixture, PERIOD_NS / 30, SOME);
+      for (uint32_t i = 0; i < AGENTS; i++)
+        if (fixture->released[i] && !when[k][i]) when[k][i] = (uint8_t)frame;
+    }
+    for (uint32_t i = 0; i < AGENTS; i++) cr_assert_eq(when[k][i], when[0][i], "agent %u, %u shards", i, shards[k]);
+    destroy(fixture);
+  }
 }
 
 /* ------------------------------------------------------------------------------------------------- the run counter */

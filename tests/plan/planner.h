@@ -44,7 +44,7 @@ static inline struct planner *planner_create(muster_elastic elastic, uint32_t ag
   types_create(&planner->types, types_max, &planner->arena);
   space_create(&planner->space, agents_max, 32.0, &planner->arena);
   observers_create(&planner->observers, 8, &planner->arena);
-  classes_create(&planner->classes, types_max, agents_max, &planner->arena);
+  classes_create(&planner->classes, types_max, agents_max, 0, &planner->arena);
   costs_create(&planner->costs, types_max, &planner->arena);
   periods_create(&planner->periods, &planner->classes, &planner->def, &planner->arena);
   ready_create(&planner->ready, &planner->def, &planner->types, planner->classes.classes, &planner->arena);

@@ -44,7 +44,7 @@ static uint32_t run_batch(const little_world *little, struct crowd *crowd, uint3
   struct batch *batch = little->world->batch;
   memset(batch->outcomes, OUTCOME_NOT_RUN, AGENTS);
   for (uint32_t i = 0; i < AGENTS; i++) batch->entries[i].predicted_ns = BURNT_NS / 4;
-  batch->claims[0] = (batch_claim){.first = 0, .end = 1, .ran_by = CLAIM_LEFT};
+  batch->claims[0] = (batch_claim){.first = 0, .end = 1};
   batch->claims[1] = (batch_claim){.first = 1, .end = AGENTS, .predicted_ns = BURNT_NS, .margin_ns = margin_ns};
   batch->claim_count = 2;
   batch->early_claims = 0;

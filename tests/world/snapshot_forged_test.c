@@ -8,15 +8,7 @@
 
 #include <math.h>
 
-enum {
-  SECTION_HEAD = 1,
-  SECTION_CLASSES = 3,
-  SECTION_WHEELS = 7,
-  SECTION_OBSERVERS = 10,
-  SECTION_SCORE,
-  SECTION_LEARNT = 15,
-  FRAMES = 30
-};
+enum { SECTION_HEAD = 1, SECTION_CLASSES = 3, SECTION_OBSERVERS = 9, SECTION_SCORE, SECTION_LEARNT = 14, FRAMES = 30 };
 
 static const float near_m = 12.5f, far_m = 345.25f; /* of the only observer; no other value equals these */
 static const muster_position stands = {123.0625, -77.3125, 5.5};
@@ -198,24 +190,6 @@ Test(snapshot_forged, levels_that_give_way_as_none_can) {
     expect_forged(&parts, begin + fields[i].offset, &fields[i].good, sizeof(double), NULL);
     expect_forged(&parts, begin + fields[i].offset, &fields[i].bad, sizeof(double), why);
   }
-  free(parts.bytes);
-  free(saved.bytes);
-}
-
-/* A list of waiting agents begins with its number; UINT32_MAX instead of a number ends all lists. */
-Test(snapshot_forged, agents_in_wheels_that_there_are_not) {
-  saved_world saved = save_observed();
-  struct parts parts = take_apart(&saved);
-  const uint32_t beyond = UINT32_MAX - 1;
-  uint32_t list;
-  memcpy(&list, parts.bytes + parts.begin[SECTION_WHEELS], sizeof list);
-  cr_assert_neq(list, UINT32_MAX, "somebody waits");
-  expect_forged(&parts, parts.bytes + parts.begin[SECTION_WHEELS], &beyond, sizeof beyond, "is none of the wheels");
-  little_world little = new_world();
-  cr_assert_eq(load_world(little.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
-  list = little.world->queues->classes.count * WHEEL_LISTS * WHEEL_SLOTS; /* the first number beyond the last list */
-  little_world_destroy(&little);
-  expect_forged(&parts, parts.bytes + parts.begin[SECTION_WHEELS], &list, sizeof list, "is none of the wheels");
   free(parts.bytes);
   free(saved.bytes);
 }

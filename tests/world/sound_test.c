@@ -79,7 +79,7 @@ static uint32_t find(const struct muster_world *world, agent_status status, bool
   uint32_t i = 0;
   for (; (i = store_next_active(&world->agents.store, i)) != UINT32_MAX; i++) {
     const agent_row *row = &world->agents.store.rows[i];
-    if (row->status == status && listed == (row->spot != 0) && !row->atom_next && !row->owes && !row->woken &&
+    if (row->status == status && listed == (row->hung != 0) && !row->atom_next && !row->owes && !row->woken &&
         !row->acts)
       break;
   }
@@ -114,7 +114,7 @@ Test(sound, an_agent_whose_status_is_changed_and_no_more_is_named_with_its_list)
   cr_assert(waiting != UINT32_MAX && ready != UINT32_MAX && acting != UINT32_MAX && out != UINT32_MAX);
   cr_assert_neq(called, UINT32_MAX);
   expect_status(little.world, waiting, AGENT_PENDING, "active and PENDING");
-  expect_status(little.world, waiting, AGENT_READY, "READY and in list");
+  expect_status(little.world, waiting, AGENT_READY, "READY and not in the ring where it is filed");
   expect_status(little.world, waiting, AGENT_ADMITTED, "ADMITTED and in a list");
   expect_status(little.world, waiting, AGENT_ACTING, "ACTING and not among the acting agents");
   expect_status(little.world, waiting, AGENT_QUARANTINED, "QUARANTINED and in a list");
@@ -122,7 +122,7 @@ Test(sound, an_agent_whose_status_is_changed_and_no_more_is_named_with_its_list)
   agent_row row = little.world->agents.store.rows[called];
   row.status = AGENT_QUARANTINED;
   expect_row(little.world, called, &row, "members, counted as");
-  expect_status(little.world, ready, AGENT_WAITING, "WAITING and not in the wheel");
+  expect_status(little.world, ready, AGENT_WAITING, "WAITING and not in the wheel: its slot is 0");
   expect_status(little.world, ready, AGENT_ADMITTED, "ADMITTED and in a list");
   expect_status(little.world, acting, AGENT_WAITING, "WAITING and among the acting agents");
   expect_status(little.world, acting, AGENT_QUARANTINED, "QUARANTINED and among the acting agents");
@@ -138,9 +138,6 @@ Test(sound, an_agent_whose_row_tells_another_story_is_named) {
   agent_row row = world->agents.store.rows[waiting];
   row.queued = 1;
   expect_row(world, waiting, &row, of(waiting, "not in the line by release"));
-  row = world->agents.store.rows[waiting];
-  row.spot = world->agents.store.rows[ready].spot;
-  expect_row(world, waiting, &row, of(waiting, "WAITING and not in the wheel"));
   row = world->agents.store.rows[waiting];
   row.class ++;
   expect_row(world, waiting, &row, "class");
@@ -201,11 +198,10 @@ Test(sound, lists_that_hold_somebody_wrongly_are_named) {
   place.spot = 0;
   expect_broken(world, &world->agents.store.places[waiting], &place, sizeof place,
                 of(waiting, "active and not in the grid"));
-  list_block *block = lists_block_of(&world->queues->classes.lists, world->agents.store.rows[waiting].spot);
-  expect_broken(world, &block->owner, &(uint32_t){block->owner + WHEEL_SLOTS * WHEEL_LISTS}, 4,
-                of(waiting, "of class"));
-  uint32_t at = world->agents.store.rows[waiting].spot & 15;
-  expect_broken(world, &block->agents[at], &acting, 4, of(waiting, "WAITING and not in the wheel where it hangs"));
+  uint16_t *slot = looks_slot_of(&world->queues->classes.looks, waiting);
+  expect_broken(world, slot, &(uint16_t){0}, sizeof *slot, of(waiting, "WAITING and not in the wheel: its slot is 0"));
+  uint16_t earlier = (uint16_t)((*slot & ~LOOK_NUMBERS) | ((*slot - 1000) & LOOK_NUMBERS));
+  expect_broken(world, slot, &earlier, sizeof *slot, "before the first one of its line");
   uint64_t bits = world->queues->acting[acting / 64] & ~(1ull << acting % 64);
   expect_broken(world, &world->queues->acting[acting / 64], &bits, 8,
                 of(acting, "ACTING and not among the acting agents"));

@@ -1,0 +1,215 @@
+#include "plan/looks.h"
+
+#include "base/assert.h"
+#include "base/bits.h"
+
+#include <string.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+void looks_create(struct looks *looks, uint32_t agents_max, uint32_t shards, struct arena *arena) {
+  *looks = (struct looks){.map = shards_of(agents_max, shards)};
+  const shard_map *map = &looks->map;
+  looks->lines = map->words * 64 / LOOK_AGENTS;
+  uint32_t stride = (looks->lines + 31) / 32 * 32; /* whole cache lines */
+  size_t slots = (size_t)looks->lines * LOOK_AGENTS;
+  looks->span = stride * map->count;
+  looks->words = bits_words(looks->lines * map->count);
+  uint16_t *all_slots = arena_reserve(arena, slots * map->count, sizeof *all_slots);
+  uint16_t *firsts = arena_reserve(arena, (size_t)looks->span * LOOK_CLOCKS, sizeof *firsts);
+  ARENA_ARRAY(arena, looks->shards, map->count);
+  ARENA_ARRAY(arena, looks->marked, (size_t)looks->words * LOOK_CLOCKS);
+  if (arena->failed) return;
+  for (uint32_t i = 0; i < map->count; i++)
+    looks->shards[i] = (look_shard){all_slots + slots * i, firsts + (size_t)stride * i, {0}};
+}
+
+/* ------------------------------------------------------------------------------------------------------------ lines
+ */
+
+static bool has_passed(uint16_t first, uint32_t now) {
+  return first && looks_ahead(first, now) <= 0;
+}
+
+#ifdef __SSE2__
+/* The least of eight numbers. */
+static inline uint32_t looks_least(__m128i numbers) {
+  numbers = _mm_min_epi16(numbers, _mm_srli_si128(numbers, 8));
+  numbers = _mm_min_epi16(numbers, _mm_srli_si128(numbers, 4));
+  numbers = _mm_min_epi16(numbers, _mm_srli_si128(numbers, 2));
+  return (uint32_t)_mm_extract_epi16(numbers, 0);
+}
+#endif
+
+/* Takes those slots of a line that are of a clock and have passed, and finds how far the first of the others of this
+ * clock lies ahead; LOOK_REACH when there is none. */
+static uint32_t take_passed(uint16_t *slots, uint32_t clock, uint32_t now, uint32_t *ahead) {
+  const uint16_t present = looks_entry(clock, now);
+  uint32_t taken = 0;
+#ifdef __SSE2__
+  const __m128i all = _mm_set1_epi16((short)present), zero = _mm_setzero_si128();
+  const __m128i number = _mm_set1_epi16(LOOK_NUMBERS), reach = _mm_set1_epi16(LOOK_REACH);
+  __m128i least = reach;
+  for (uint32_t i = 0; i < LOOK_AGENTS; i += 16) {
+    __m128i found[2];
+    for (uint32_t k = 0; k < 2; k++) {
+      __m128i *place = (__m128i *)(void *)(slots + i + 8 * k), some = _mm_load_si128(place);
+      __m128i alike = _mm_cmpeq_epi16(_mm_andnot_si128(number, _mm_xor_si128(some, all)), zero);
+      __m128i behind = _mm_cmpeq_epi16(_mm_and_si128(_mm_sub_epi16(all, some), reach), zero);
+      __m128i distance = _mm_and_si128(_mm_sub_epi16(some, all), number);
+      found[k] = _mm_and_si128(alike, behind);
+      __m128i others = _mm_andnot_si128(found[k], alike);
+      least = _mm_min_epi16(least, _mm_or_si128(_mm_and_si128(others, distance), _mm_andnot_si128(others, reach)));
+      _mm_store_si128(place, _mm_andnot_si128(found[k], some));
+    }
+    taken |= (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(found[0], found[1])) << i;
+  }
+  *ahead = looks_least(least);
+#else
+  *ahead = LOOK_REACH;
+  for (uint32_t i = 0; i < LOOK_AGENTS; i++) {
+    if ((slots[i] ^ present) & 0xffff & ~LOOK_NUMBERS) continue;
+    int32_t distance = looks_ahead(slots[i], now);
+    if (distance <= 0) {
+      taken |= 1u << i;
+      slots[i] = 0;
+    } else if ((uint32_t)distance < *ahead) {
+      *ahead = (uint32_t)distance;
+    }
+  }
+#endif
+  return taken;
+}
+
+uint32_t looks_take(struct looks *looks, uint32_t line) {
+  uint16_t *slots = looks_slots_of(looks, line);
+  look_shard *shard = looks_shard_of(looks, line);
+  uint32_t taken = 0;
+  for (uint32_t left = looks->passed; left; left &= left - 1) {
+    uint32_t clock = (uint32_t)__builtin_ctz(left), now = (uint32_t)looks->numbers[clock], ahead;
+    if (!bits_has(looks->marked + clock * looks->words, line)) continue;
+    uint16_t *first = looks_first_of(looks, clock, line);
+    taken |= take_passed(slots, clock, now, &ahead);
+    *first = 0;
+    if (ahead == LOOK_REACH) continue;
+    looks_lead(first, now + ahead);
+    looks_lead(&shard->earliest[clock], now + ahead);
+  }
+  return taken;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- passing
+ */
+
+/* A number that has passed, or passes now, as the present one. */
+static void tidy_first(uint16_t *first, uint64_t before, uint64_t now) {
+  if (*first && looks_ahead(*first, (uint32_t)before) <= (int64_t)(now - before))
+    *first = (uint16_t)(LOOK_FIRST | (now & LOOK_NUMBERS));
+}
+
+/* Brings slots that have passed, or pass now, to the present one: so that none is left too far behind. */
+static void tidy_line(struct looks *looks, uint32_t clock, uint32_t line, uint64_t before, uint64_t now) {
+  uint16_t *slots = looks_slots_of(looks, line), *first = looks_first_of(looks, clock, line);
+  int64_t passed = (int64_t)(now - before);
+  if (!*first || looks_ahead(*first, (uint32_t)before) > passed) return;
+  for (uint32_t i = 0; i < LOOK_AGENTS; i++)
+    if (slots[i] >> LOOK_NUMBER_BITS == clock + 1 && looks_ahead(slots[i], (uint32_t)before) <= passed)
+      slots[i] = looks_entry(clock, (uint32_t)now);
+  tidy_first(first, before, now);
+}
+
+static void pass_clock(struct looks *looks, uint32_t clock, uint64_t now) {
+  uint64_t before = looks->numbers[clock];
+  bool leaps = now - before >= LOOK_REACH / 2;
+  looks->numbers[clock] = now;
+  if (!looks->left && !leaps) looks->tidied[clock] = now;
+  if (!leaps && now - looks->tidied[clock] < LOOK_REACH / 2) return;
+  looks->tidied[clock] = now;
+  for (uint32_t line = 0; line < looks->lines * looks->map.count; line++) tidy_line(looks, clock, line, before, now);
+  for (uint32_t i = 0; i < looks->map.count; i++) tidy_first(&looks->shards[i].earliest[clock], before, now);
+}
+
+void looks_pass(struct looks *looks) {
+  for (uint32_t left = looks->bands; left; left &= left - 1) {
+    uint32_t band = (uint32_t)__builtin_ctz(left);
+    pass_clock(looks, 2 * band, looks->clock_ns[band] >> LOOK_FINE_SHIFT);
+    pass_clock(looks, 2 * band + 1, looks->clock_ns[band] >> LOOK_COARSE_SHIFT);
+  }
+}
+
+/* Marks the lines of a shard in which slots of a clock have passed, and finds the earliest slot of the others. Behind
+ * the last line there are none, up to a whole cache line. */
+static void mark_passed(struct looks *looks, uint32_t shard, uint32_t clock) {
+  const uint16_t *firsts = looks->shards[shard].firsts + clock * looks->span;
+  uint64_t *marked = looks->marked + clock * looks->words;
+  const uint32_t now = (uint32_t)looks->numbers[clock];
+  uint16_t earliest = 0;
+  uint32_t i = 0;
+#ifdef __SSE2__
+  const __m128i zero = _mm_setzero_si128(), present = _mm_set1_epi16((short)(LOOK_FIRST | (now & LOOK_NUMBERS)));
+  const __m128i number = _mm_set1_epi16(LOOK_NUMBERS), reach = _mm_set1_epi16(LOOK_REACH);
+  __m128i least = reach;
+  for (; i < looks->lines; i += 8) {
+    __m128i some = _mm_load_si128((const __m128i *)(const void *)(firsts + i)), none = _mm_cmpeq_epi16(some, zero);
+    __m128i behind = _mm_cmpeq_epi16(_mm_and_si128(_mm_sub_epi16(present, some), reach), zero);
+    __m128i passed = _mm_andnot_si128(none, behind), distance = _mm_and_si128(_mm_sub_epi16(some, present), number);
+    __m128i left_out = _mm_or_si128(none, passed);
+    least = _mm_min_epi16(least, _mm_or_si128(_mm_andnot_si128(left_out, distance), _mm_and_si128(left_out, reach)));
+    for (uint32_t bits = (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(passed, zero)); bits; bits &= bits - 1)
+      bits_set(marked, looks_line(looks, shard, i + (uint32_t)__builtin_ctz(bits)));
+  }
+  uint32_t ahead = looks_least(least);
+  if (ahead < LOOK_REACH) looks_lead(&earliest, now + ahead);
+#else
+  for (; i < looks->lines; i++) {
+    if (has_passed(firsts[i], now))
+      bits_set(marked, looks_line(looks, shard, i));
+    else if (firsts[i])
+      looks_lead(&earliest, firsts[i]);
+  }
+#endif
+  looks->shards[shard].earliest[clock] = earliest;
+}
+
+/* Marks the lines of all shards in which slots of a clock have passed; false when there are none. */
+static bool mark_clock(struct looks *looks, uint32_t clock) {
+  bool any = false;
+  for (uint32_t shard = 0; shard < looks->map.count; shard++) {
+    if (!looks->left && !has_passed(looks->shards[shard].earliest[clock], (uint32_t)looks->numbers[clock])) continue;
+    mark_passed(looks, shard, clock);
+    any = true;
+  }
+  return any;
+}
+
+uint32_t looks_find(struct looks *looks, uint32_t from, uint32_t *lines) {
+  uint32_t count = 0, before = 0;
+  for (uint32_t left = looks->passed; left; left &= left - 1) /* what they were for was taken, or is marked again */
+    memset(looks->marked + (uint32_t)__builtin_ctz(left) * looks->words, 0, looks->words * sizeof *looks->marked);
+  looks->passed = 0;
+  for (uint32_t left = looks->clocks; left; left &= left - 1) {
+    uint32_t clock = (uint32_t)__builtin_ctz(left);
+    looks->passed |= (uint32_t)mark_clock(looks, clock) << clock;
+  }
+  for (uint32_t i = 0; i < looks->words; i++) {
+    uint64_t marked = 0;
+    for (uint32_t left = looks->passed; left; left &= left - 1)
+      marked |= looks->marked[(uint32_t)__builtin_ctz(left) * looks->words + i];
+    for (; marked; marked &= marked - 1) {
+      lines[count++] = i * 64 + (uint32_t)__builtin_ctzll(marked);
+      before += lines[count - 1] < from;
+    }
+  }
+  /* Those before `from` go to the end: there is room for every line twice. */
+  memcpy(lines + count, lines, before * sizeof *lines);
+  memmove(lines, lines + before, count * sizeof *lines);
+  return count;
+}
+
+uint64_t looks_bytes(const struct looks *looks, uint32_t agents) {
+  uint64_t clocks = (uint64_t)__builtin_popcount(looks->clocks), lines = (agents + LOOK_AGENTS - 1) / LOOK_AGENTS;
+  return looks->map.count * sizeof(look_shard) +
+         (lines * (LOOK_AGENTS + clocks) * 8 * sizeof(uint16_t) + lines * clocks) / 8;
+}
