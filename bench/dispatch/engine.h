@@ -6,6 +6,8 @@
 
 #include "system.h"
 
+#include <limits.h>
+
 enum { BENCH_SERIES_MAX = 3, BENCH_SAMPLES_MAX = 8192, BENCH_SYSTEMS_MAX = 16, BENCH_LIMIT_SECONDS = 60 };
 
 /* What a measure brings: one row per system. */
@@ -69,6 +71,9 @@ typedef struct bench_systems {
   bench_absence absent[BENCH_SYSTEMS_MAX];
   uint32_t absent_count;
 } bench_systems;
+
+/* The folder "bench" beside the program, where libraries for benches lie. False: it cannot be told. */
+bool bench_own_folder(char folder[PATH_MAX]);
 
 /* Finds the systems: those built in, and the peers' libraries in `folder`; null: the folder "bench" beside the
  * program. */

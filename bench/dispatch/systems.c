@@ -4,7 +4,6 @@
 #include "engine.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,7 +35,7 @@ static const struct entry entries[] = {
 enum { ENTRIES = sizeof entries / sizeof *entries };
 _Static_assert((int)ENTRIES <= (int)BENCH_SYSTEMS_MAX, "every system has room");
 
-static bool own_folder(char folder[PATH_MAX]) {
+bool bench_own_folder(char folder[PATH_MAX]) {
   ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - sizeof "/bench");
   if (length <= 0) return false;
   folder[length] = '\0';
@@ -97,7 +96,7 @@ static void add_peer(bench_systems *systems, const struct entry *entry, const ch
 void bench_systems_find(bench_systems *systems, const char *folder) {
   char own[PATH_MAX] = "";
   *systems = (bench_systems){0};
-  if (!folder) folder = own_folder(own) ? own : ".";
+  if (!folder) folder = bench_own_folder(own) ? own : ".";
   for (uint32_t i = 0; i < ENTRIES; i++)
     if (entries[i].builtin)
       add(systems, entries[i].builtin);
