@@ -201,6 +201,9 @@ typedef struct muster_world_def {
                                  may take before these stretch; default 0.5; 0.1 .. 0.9. A smaller value keeps important
                                  agents fresher where they are many, and makes the others wait for longer: `muster bench
                                  quality` measures both */
+  uint32_t shards;            /* parts into which the agents are cut for planning: a power of two, 1 .. 256. Default 0:
+                                 near agents_max / 4096, at most 128. Under the virtual clock the result is the same
+                                 whatever it is. Not saved: a snapshot can be loaded into other shards */
 } muster_world_def;
 
 static inline muster_world_def muster_default_world_def(void) {

@@ -39,7 +39,7 @@ static void create_agents(struct muster_world *world) {
 
 static void create_plan(struct muster_world *world) {
   const muster_world_def *def = &world->def;
-  classes_create(&world->queues->classes, def->types_max, def->agents_max, 0, &world->arena);
+  classes_create(&world->queues->classes, def->types_max, def->agents_max, def->shards, &world->arena);
   activation_create(&world->queues->classes.activation, def->activation_delay, def->agents_max, &world->arena);
   phases_create(&world->plan->phases, def->activation_delay, def->types_max, def->agents_max, &world->arena);
   costs_create(&world->learnt->costs, def->types_max, &world->arena);

@@ -55,6 +55,7 @@ const field_row fields_world[] = {
     LIVE(cycles_importance, FLOAT, 0, 1, 0),
     LIVE(importance_octaves, FLOAT, 0, 16, FIELD_WEIGHS),
     LIVE(wish_part, FLOAT, 0.1, 0.9, 0),
+    WORLD(shards, COUNT, 0, 256, FIELD_LOCAL),
     {0},
 };
 

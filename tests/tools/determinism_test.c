@@ -11,14 +11,49 @@ static void cut_line(char *document, const char *member) {
   memmove(found, next + 1, strlen(next));
 }
 
-/* The report of a run on so many workers, without the line that says how many. */
-static program_run *report_of(const char *scenario, int workers, int seed) {
+/* Cuts a member with all of its lines out of a document. */
+static void cut_object(char *document, const char *member) {
+  char *found = strstr(document, member), *end = found ? strchr(found, '}') : NULL;
+  cr_assert(found && end, "there is no %s", member);
+  memmove(found, end + 1, strlen(end));
+}
+
+/* The report of a run, with what stands in `options`, on so many workers, without the line that says how many. */
+static program_run *report_with(const char *scenario, const char *options, int workers, int seed) {
   char line[256];
-  snprintf(line, sizeof line, "run %s --virtual --seed %d --workers %d --json -", scenario, seed, workers);
+  snprintf(line, sizeof line, "run %s --virtual --seed %d --workers %d %s --json -", scenario, seed, workers, options);
   program_run *run = program_start(line);
   cr_assert_eq(run->status, 0, "muster %s: %s", line, run->errors);
   cut_line(run->output, "\"workers\"");
   return run;
+}
+
+static program_run *report_of(const char *scenario, int workers, int seed) {
+  return report_with(scenario, "", workers, seed);
+}
+
+/* Memory follows from the number of shards; nothing else does. */
+static void expect_same_in_all_shards(const char *scenario) {
+  static const char *const options[] = {"", "--shards 1", "--shards 2", "--shards 16", "--shards 256"};
+  program_run *usual = report_with(scenario, options[0], 1, 5);
+  cut_object(usual->output, "\"memory\"");
+  for (size_t i = 1; i < sizeof options / sizeof *options; i++) {
+    program_run *other = report_with(scenario, options[i], i % 2 ? 1 : 4, 5);
+    cut_object(other->output, "\"memory\"");
+    cr_assert_str_eq(other->output, usual->output, "%s of %s changes it", options[i], scenario);
+    free(other);
+  }
+  free(usual);
+}
+
+Test(determinism, every_scenario_is_the_same_in_any_number_of_shards) {
+  static const char *const scenarios[] = {
+      "wildlife --agents 3000 --frames 100 --capacity 0.5ms", "hostile --agents 2000 --frames 100 --capacity 2ms",
+      "flashcrowd --agents 2000 --frames 60 --capacity 1ms",  "herd --agents 4096 --frames 60 --capacity 1ms",
+      "townsfolk --agents 1000 --frames 60 --capacity 2ms",   "siege --agents 2000 --frames 60 --capacity 2ms",
+      "fixed --agents 5000 --frames 100 --capacity 0.3ms",    "pathstorm --agents 300 --frames 40 --capacity 2ms",
+      "tan-wong --agents 400 --frames 60",                    "empty --agents 2000 --frames 30"};
+  for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) expect_same_in_all_shards(scenarios[i]);
 }
 
 static void expect_same_on_all_workers(const char *scenario) {

@@ -26,6 +26,7 @@ static host_setup setup_of(const run_options *options) {
   setup.world.clock = options->virtual_clock ? MUSTER_CLOCK_VIRTUAL : MUSTER_CLOCK_WALL;
   setup.world.capacity_ns = options->capacity_ns;
   setup.world.audit = options->audit;
+  setup.world.shards = options->shards;
   setup.world.elastic = options->elastic;
   if (options->elastic != MUSTER_ELASTIC_IMPORTANCE) {
     setup.world.order = MUSTER_ORDER_PRIORITY;

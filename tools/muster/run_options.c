@@ -31,6 +31,7 @@ static const char help_of_options[] =
     "last two none is longer than the longest, and beyond that load agents that waited longer come first\n"
     "  --activation-delay N\n"
     "                     frames by which an update may be put off so that none has a peak (default 0)\n"
+    "  --shards N         parts into which the agents are cut: 1, 2, 4 .. 256 (default: by their number)\n"
     "  --no-pace          run frames back to back instead of at --hz on the wall clock\n"
     "Clock:\n"
     "  --virtual          virtual time: costs come from the scenario's cost model; the same seed gives the same "
@@ -147,6 +148,7 @@ static const option_def known[] = {RUN("agent", TEXT, agent),
                                    RUN_WITHIN("capacity", DURATION, capacity_ns, BUDGET_LEAST_NS, BUDGET_MOST_NS),
                                    OPTION_BY("fit", read_fit),
                                    RUN_WITHIN("activation-delay", COUNT32, activation_delay, 0, ACTIVATION_DELAY_MAX),
+                                   RUN_WITHIN("shards", COUNT32, shards, 1, 256),
                                    RUN("audit", ON, audit),
                                    RUN("no-audit", OFF, audit),
                                    RUN("machine", ON, machine),

@@ -16,6 +16,7 @@ typedef struct run_options {
   const char *watch;           /* the name of the agent to watch; null = none */
   uint32_t agents, observers;  /* 0 = the scenario's own */
   uint32_t workers;
+  uint32_t shards; /* 0 = by the number of agents */
   uint64_t budget_ns, capacity_ns;
   uint64_t cost_ns; /* of an update; 0 = the scenario's own */
   uint64_t rate;    /* frames per 1000 seconds */
