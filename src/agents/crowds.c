@@ -50,14 +50,14 @@ static void give_node_back(struct crowds *crowds, uint32_t number) {
 
 static void put_into_bin(struct crowds *crowds, agent_store *store, uint32_t number, uint32_t depth, uint32_t index) {
   agent_place *place = &store->places[index];
-  place->spot = lists_add(crowds->lists, 0, &crowds_slot(crowds, number)->to, number, index);
+  place->spot = lists_add(crowds->lists, &crowds_slot(crowds, number)->to, number, index);
   place->depth = (uint8_t)depth;
 }
 
 /* Appends the agents of a bin, oldest first, and gives its list back. */
 static uint32_t empty_bin(struct crowds *crowds, crowd_slot *bin, uint32_t *agents, uint32_t count) {
   uint32_t end = count + bin->count;
-  for (uint32_t at = end; bin->to; lists_drop_last(crowds->lists, 0, &bin->to)) {
+  for (uint32_t at = end; bin->to; lists_drop_last(crowds->lists, &bin->to)) {
     const list_block *block = lists_last(crowds->lists, bin->to);
     at -= block->count;
     for (uint32_t i = 0; i < block->count; i++) agents[at + i] = block->agents[i];
@@ -147,7 +147,7 @@ static void join_part(struct crowds *crowds, agent_store *store, uint32_t number
 /* Takes an agent out of a bin below a node, and leaves what is above that node as it is. */
 static void take_out_below(struct crowds *crowds, agent_store *store, uint32_t node, list_spot spot) {
   uint32_t number = lists_block_of(crowds->lists, spot)->owner, small = CROWD_ROOT;
-  uint32_t moved = lists_take_out(crowds->lists, 0, &crowds_slot(crowds, number)->to, spot);
+  uint32_t moved = lists_take_out(crowds->lists, &crowds_slot(crowds, number)->to, spot);
   if (moved != UINT32_MAX) store->places[moved].spot = spot;
   for (;; number = crowds->nodes[number >> 2].parent) {
     crowd_slot *slot = crowds_slot(crowds, number);

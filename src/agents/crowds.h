@@ -59,7 +59,7 @@ static inline crowd_slot *crowds_slot(const struct crowds *crowds, uint32_t numb
   return &crowds->nodes[number >> 2].slots[number & 3];
 }
 
-/* Reserves crowds for `agents_max` agents. Their lists are taken from `lists`, pool 0. */
+/* Reserves crowds for `agents_max` agents. The blocks of their lists are taken from `lists`. */
 void crowds_create(struct crowds *crowds, uint32_t agents_max, double cell_m, list_store *lists, struct arena *arena);
 
 /* The crowd of a cell; `first` is the first crowd of the cell's bucket. 0 when the cell is no crowd. */

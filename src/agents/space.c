@@ -10,7 +10,7 @@ void space_create(struct space *space, uint32_t agents_max, double cell_m, struc
   *space = (struct space){.cell_m = cell_m, .mask = buckets - 1};
   ARENA_ARRAY(arena, space->buckets, buckets);
   ARENA_ARRAY(arena, space->first_crowds, buckets);
-  lists_create(&space->members, 1, agents_max, arena);
+  lists_create(&space->members, agents_max, arena);
   crowds_create(&space->crowds, agents_max, cell_m, &space->members, arena);
 }
 
@@ -46,7 +46,7 @@ static bool is_of_cell(const agent_place *place, const agent_place *cell) {
 
 static void link_plain(struct space *space, agent_store *store, uint32_t bucket, uint32_t index) {
   agent_place *place = &store->places[index];
-  place->spot = lists_add(&space->members, 0, &space->buckets[bucket].list, bucket, index);
+  place->spot = lists_add(&space->members, &space->buckets[bucket].list, bucket, index);
   place->depth = 0;
   space->buckets[bucket].count++;
 }
@@ -54,7 +54,7 @@ static void link_plain(struct space *space, agent_store *store, uint32_t bucket,
 static void unlink_plain(struct space *space, agent_store *store, uint32_t index) {
   list_spot spot = store->places[index].spot;
   uint32_t bucket = lists_block_of(&space->members, spot)->owner;
-  uint32_t moved = lists_take_out(&space->members, 0, &space->buckets[bucket].list, spot);
+  uint32_t moved = lists_take_out(&space->members, &space->buckets[bucket].list, spot);
   if (moved != UINT32_MAX) store->places[moved].spot = spot;
   space->buckets[bucket].count--;
 }
