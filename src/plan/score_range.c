@@ -6,19 +6,40 @@
 
 #include <string.h>
 
-/* Agents of the items follow each other in one array: fetched so far ahead, they have arrived when it is their turn. */
-PREFETCH_FUNCTION prefetch_coming(const score_board *board, uint32_t at) {
-  enum { PLACE_AHEAD = 32, ROW_AHEAD = 16 };
-  if (at + PLACE_AHEAD >= board->agent_count) return;
-  __builtin_prefetch(&board->inputs.store->places[board->agents[at + PLACE_AHEAD]]);
-  __builtin_prefetch(&board->inputs.store->rows[board->agents[at + ROW_AHEAD]], 1);
+/* Items are done several at a time: first their agents are found by their places, then these agents are looked at.
+ * Places, and then rows, are fetched for all of them in one go: that costs a part of what each costs alone, and no row
+ * is fetched of an agent that only shares a list. More items at a time would not fit the first cache. */
+enum { LOADED_MAX = 8 };
+
+/* An item's agents; for those of a plot, which cell of it each is in. */
+typedef struct loaded_item {
+  importance_batch batch;
+  uint8_t cells[IMPORTANCE_BATCH_MAX];
+} loaded_item;
+
+/* How many items are done together with the one at `begin`. */
+static uint32_t loaded_count(uint32_t begin, uint32_t end) {
+  return end - begin < LOADED_MAX ? end - begin : LOADED_MAX;
+}
+
+/* The agents of items follow each other. */
+PREFETCH_FUNCTION prefetch_places(const score_board *board, uint32_t begin, uint32_t end) {
+  if (begin >= end) return;
+  const score_item *first = &board->items[begin], *last = first + loaded_count(begin, end) - 1;
+  for (uint32_t i = first->begin; i < last->begin + last->count; i++)
+    __builtin_prefetch(&board->inputs.store->places[board->agents[i]]);
+}
+
+PREFETCH_FUNCTION prefetch_rows(const score_board *board, const importance_batch *batch) {
+  for (uint32_t i = 0; i < batch->count; i++) __builtin_prefetch(&board->inputs.store->rows[batch->agents[i]], 1);
 }
 
 /* Takes the agents in a plot's cells into a batch. Some may be in other cells of the neighbour grid's, or only share
  * their bucket. */
-static void load_plot(const score_board *board, const score_item *item, importance_batch *batch, uint8_t *cells) {
+static void load_plot(const score_board *board, const score_item *item, loaded_item *loaded) {
   const struct field *field = &board->field;
   const field_plot *plot = &item->plot;
+  importance_batch *batch = &loaded->batch;
   int32_t across = TILE_EDGE >> field->halved << field->doubled;
   int32_t corner_x = plot->x * across, corner_y = plot->y * across;
   float cell_m = (float)board->inputs.space->cell_m;
@@ -27,10 +48,9 @@ static void load_plot(const score_board *board, const score_item *item, importan
     uint32_t index = board->agents[item->begin + i];
     const agent_place *place = &board->inputs.store->places[index];
     int32_t x, y;
-    prefetch_coming(board, item->begin + i);
     uint32_t cell = field_cell_in_tile(field, place, &x, &y);
     if (x != plot->x || y != plot->y || place->partition != plot->partition || !(plot->cells >> cell & 1)) continue;
-    cells[count] = (uint8_t)field_cell_in_plot(field, cell);
+    loaded->cells[count] = (uint8_t)field_cell_in_plot(field, cell);
     batch->agents[count] = index;
     batch->x[count] = (float)(place->cell_x - corner_x) * cell_m + place->x;
     batch->y[count] = (float)(place->cell_y - corner_y) * cell_m + place->y;
@@ -39,45 +59,53 @@ static void load_plot(const score_board *board, const score_item *item, importan
   batch->count = count;
 }
 
-static void score_plot(const score_board *board, importance_area *area, score_item *item, importance_batch *batch) {
-  uint8_t cells[IMPORTANCE_BATCH_MAX];
+static void load_item(const score_board *board, const score_item *item, loaded_item *loaded) {
+  if (item->plot.tile != FIELD_NO_CELL) {
+    load_plot(board, item, loaded);
+  } else {
+    loaded->batch.count = item->count;
+    memcpy(loaded->batch.agents, &board->agents[item->begin], item->count * sizeof *board->agents);
+  }
+}
+
+static void score_plot(const score_board *board, importance_area *area, score_item *item, loaded_item *loaded) {
+  importance_batch *batch = &loaded->batch;
   memset(item->low, FIELD_EMPTY, sizeof item->low);
-  load_plot(board, item, batch, cells);
   if (!batch->count) return;
   importance_together(&board->inputs, area, batch);
   for (uint32_t i = 0; i < batch->count; i++) {
     uint8_t low = field_low_of(batch->by_distance[i]);
-    if (low < item->low[cells[i]]) item->low[cells[i]] = low;
+    if (low < item->low[loaded->cells[i]]) item->low[loaded->cells[i]] = low;
   }
   item->looks = batch->looks;
 }
 
 static void score_agents(const score_board *board, const score_item *item, importance_batch *batch) {
-  batch->count = item->count;
-  memcpy(batch->agents, &board->agents[item->begin], item->count * sizeof *batch->agents);
   importance_apart(&board->inputs, batch);
   for (uint32_t i = 0; i < item->count; i++) board->lows[item->begin + i] = field_low_of(batch->by_distance[i]);
 }
 
-static void do_item(const score_board *board, importance_area *area, score_item *item) {
-  importance_batch batch;
-  batch.count = 0;
-  if (item->plot.tile != FIELD_NO_CELL)
-    score_plot(board, area, item, &batch);
-  else
-    score_agents(board, item, &batch);
-  item->judged = (uint16_t)batch.count;
-  if (!batch.count) return;
-  importance_finish(&board->inputs, &batch);
-  item->refused = (uint16_t)batch.refused;
-  item->refused_type = (uint16_t)batch.refused_type;
+/* Gives the agents of an item their importance. */
+static void grade_item(const score_board *board, score_item *item, importance_batch *batch) {
+  importance_finish(&board->inputs, batch);
+  item->refused = (uint16_t)batch->refused;
+  item->refused_type = (uint16_t)batch->refused_type;
   grade_change *changes = &board->changes[item->begin];
-  for (uint32_t i = 0; i < batch.count; i++) {
-    const grade_type *type = &board->types[board->inputs.store->rows[batch.agents[i]].type];
-    if (grade_decide(board->inputs.classes, type, board->inputs.store, batch.agents[i], batch.importance[i], false,
+  for (uint32_t i = 0; i < batch->count; i++) {
+    const grade_type *type = &board->types[board->inputs.store->rows[batch->agents[i]].type];
+    if (grade_decide(board->inputs.classes, type, board->inputs.store, batch->agents[i], batch->importance[i], false,
                      &changes[item->changes]))
       item->changes++;
   }
+}
+
+static void do_item(const score_board *board, importance_area *area, score_item *item, loaded_item *loaded) {
+  if (item->plot.tile != FIELD_NO_CELL)
+    score_plot(board, area, item, loaded);
+  else
+    score_agents(board, item, &loaded->batch);
+  item->judged = (uint16_t)loaded->batch.count;
+  if (item->judged) grade_item(board, item, &loaded->batch);
 }
 
 /* Items of one tile mostly follow each other as a run: the observers that matter in it are found once for the run.
@@ -109,15 +137,33 @@ static void enter_run(const score_board *board, importance_area *area, uint32_t 
       .partition = plot->partition};
 }
 
+/* Up to where a range goes that was to end before `end`: to the end of the last run that begins in it. */
+static uint32_t end_of_runs(const score_board *board, uint32_t end) {
+  while (end < board->item_count && !begins_run(board, end)) end++;
+  return end;
+}
+
+static void do_items(const score_board *board, importance_area *area, loaded_item *loaded, uint32_t begin,
+                     uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (begins_run(board, begin + i)) enter_run(board, area, begin + i);
+    do_item(board, area, &board->items[begin + i], &loaded[i]);
+  }
+}
+
 void score_range(const score_board *board, uint32_t begin, uint32_t end) {
   ASSERT(begin <= end && end <= board->item_count);
+  loaded_item loaded[LOADED_MAX];
   importance_area area;
   while (begin < end && !begins_run(board, begin)) begin++;
   if (begin == end) return;
-  for (uint32_t i = begin; i < board->item_count; i++) {
-    bool begins = begins_run(board, i);
-    if (begins && i >= end) break;
-    if (begins) enter_run(board, &area, i);
-    do_item(board, &area, &board->items[i]);
+  end = end_of_runs(board, end);
+  prefetch_places(board, begin, end);
+  for (uint32_t count; begin < end; begin += count) {
+    count = loaded_count(begin, end);
+    for (uint32_t i = 0; i < count; i++) load_item(board, &board->items[begin + i], &loaded[i]);
+    for (uint32_t i = 0; i < count; i++) prefetch_rows(board, &loaded[i].batch);
+    prefetch_places(board, begin + count, end); /* meanwhile the rows arrive */
+    do_items(board, &area, loaded, begin, count);
   }
 }
