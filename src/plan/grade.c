@@ -102,7 +102,8 @@ bool grade_decide(const class_table *classes, const grade_type *type, agent_stor
   change->after = row->importance;
   const agent_class *class = &classes->classes[row->class];
   float now = share_value(row->importance);
-  uint32_t shed = store->shed[index], level = shed_level_for(type, row, now, shed, shed);
+  /* Pressure cannot lower a type of one level: what is known of that is in a line of its own, and is left there. */
+  uint32_t shed = type->level_count > 1 ? store->shed[index] : 0, level = shed_level_for(type, row, now, shed, shed);
   uint32_t step = grade_step_for(type, row, now, class->step);
   bool stays = level == row->level && step == class->step;
   change->level = (uint8_t)(stays ? GRADE_STAYS : level);
