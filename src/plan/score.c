@@ -274,6 +274,7 @@ static void take_noted(score_board *board, uint32_t limit) {
     if (board->noted_count > AHEAD) {
       uint32_t coming = board->noted[((uint64_t)board->noted_head + AHEAD) % board->noted_max];
       __builtin_prefetch(&board->inputs.store->places[coming]);
+      __builtin_prefetch(&board->inputs.store->rows[coming]);
     }
     board->noted_head = (board->noted_head + 1) % board->noted_max;
     board->noted_count--;
