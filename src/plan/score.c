@@ -19,6 +19,9 @@ enum {
   LEAPS_PART = 2
 };
 
+/* How much is fetched from memory at once. */
+enum { PLOTS_TOGETHER = 8 };
+
 void score_create(score_board *board, const muster_world_def *def, struct arena *arena) {
   *board = (score_board){.rule = grade_rule_of(def), .noted_max = def->agents_max};
   /* Each list of plots may pass its limit by a crowd. */
@@ -178,16 +181,38 @@ static void write_observers(score_board *board, uint32_t which, uint32_t limit) 
   }
 }
 
-/* Lists of agents are two steps away in memory: fetches one step ahead of the other. */
-PREFETCH_FUNCTION prefetch_lists(const score_board *board, uint32_t list) {
-  enum { BUCKET_AHEAD = 12, BLOCK_AHEAD = 6 };
-  if (board->field.doubled) return;
-  field_plot far = field_peek(&board->field, list, BUCKET_AHEAD), near = field_peek(&board->field, list, BLOCK_AHEAD);
-  if (far.tile != FIELD_NO_CELL)
-    __builtin_prefetch(space_cell(board->inputs.space, far.grid_x, far.grid_y, far.partition));
-  if (near.tile == FIELD_NO_CELL) return;
-  agent_list agents = space_cell(board->inputs.space, near.grid_x, near.grid_y, near.partition)->list;
-  if (agents) __builtin_prefetch(lists_last(&board->inputs.space->members, agents));
+/* The last block of the list of the plot that comes after `ahead` others; null when there is none. */
+static inline const list_block *coming_block(const score_board *board, uint32_t list, uint32_t ahead) {
+  field_plot plot = field_peek(&board->field, list, ahead);
+  if (plot.tile == FIELD_NO_CELL) return NULL;
+  agent_list agents = space_cell(board->inputs.space, plot.grid_x, plot.grid_y, plot.partition)->list;
+  return agents ? lists_last(&board->inputs.space->members, agents) : NULL;
+}
+
+/* A plot's agents are three steps away in memory: its bucket, the last block of its list, the block before. Each step
+ * is taken for a group of plots at once, and for the group before while the next one is fetched. The group that needs
+ * its last step begins `at` after the next plot, or would: the first groups have been on their way from before it. */
+PREFETCH_FUNCTION prefetch_lists(const score_board *board, uint32_t list, int32_t at) {
+  enum { EACH = PLOTS_TOGETHER };
+  const struct space *space = board->inputs.space;
+  const list_block *block;
+  for (int32_t i = at + 2 * EACH; i < at + 3 * EACH; i++) {
+    field_plot plot = field_peek(&board->field, list, (uint32_t)i);
+    if (plot.tile == FIELD_NO_CELL) break;
+    __builtin_prefetch(space_cell(space, plot.grid_x, plot.grid_y, plot.partition));
+  }
+  for (int32_t i = at + EACH; i >= 0 && i < at + 2 * EACH; i++)
+    if ((block = coming_block(board, list, (uint32_t)i))) __builtin_prefetch(block);
+  for (int32_t i = at; i >= 0 && i < at + EACH; i++)
+    if ((block = coming_block(board, list, (uint32_t)i)) && block->previous)
+      __builtin_prefetch(lists_last(&space->members, block->previous));
+}
+
+/* Fetches for the groups to come when the one before is done: `taken` plots were. */
+static void fetch_lists(const score_board *board, uint32_t list, uint32_t taken) {
+  enum { EACH = PLOTS_TOGETHER };
+  if (board->field.doubled || taken % EACH) return;
+  for (int32_t at = taken ? EACH : -2 * EACH; at <= EACH; at += EACH) prefetch_lists(board, list, at);
 }
 
 /* Appends the agents of one cell of the neighbour grid. When a plot has several such cells, they may share a bucket, so
@@ -230,27 +255,30 @@ static void settle_all(score_board *board, const field_plot *plot, uint8_t low) 
   field_settle(&board->field, plot, lows);
 }
 
+static void take_plot(score_board *board, const field_plot *plot) {
+  uint32_t begin = board->agent_count;
+  if (!append_plot(board, plot)) { /* a crowd is not worked off as one: a round over all agents instead */
+    board->agent_count = begin;
+    board->units += SCORE_CROWD / LIST_BLOCK_AGENTS;
+    settle_all(board, plot, 0);
+    score_everybody(board);
+  } else if (board->agent_count == begin) {
+    board->units++;
+    settle_all(board, plot, FIELD_EMPTY);
+  } else {
+    add_items(board, plot, begin, IMPORTANCE_BATCH_MAX);
+    board->summary.plots++;
+    board->units += PLOT_UNITS + board->looks_each / LOOKS_PER_UNIT + board->agent_count - begin;
+  }
+}
+
 /* Takes plots in which something changed, with all their agents. */
 static void take_plots(score_board *board, uint32_t list, uint32_t limit) {
-  while (board->units < limit) {
-    prefetch_lists(board, list);
+  for (uint32_t taken = 0; board->units < limit; taken++) {
+    fetch_lists(board, list, taken);
     field_plot plot = field_next(&board->field, list);
-    uint32_t begin = board->agent_count;
     if (plot.tile == FIELD_NO_CELL) return;
-    if (!plot.cells) continue;        /* looked at already, when it was on the other list */
-    if (!append_plot(board, &plot)) { /* a crowd is not worked off as one: a round over all agents instead */
-      board->agent_count = begin;
-      board->units += SCORE_CROWD / LIST_BLOCK_AGENTS;
-      settle_all(board, &plot, 0);
-      score_everybody(board);
-    } else if (board->agent_count == begin) {
-      board->units++;
-      settle_all(board, &plot, FIELD_EMPTY);
-    } else {
-      add_items(board, &plot, begin, IMPORTANCE_BATCH_MAX);
-      board->summary.plots++;
-      board->units += PLOT_UNITS + board->looks_each / LOOKS_PER_UNIT + board->agent_count - begin;
-    }
+    if (plot.cells) take_plot(board, &plot); /* else it was looked at already, when it was on the other list */
   }
 }
 
