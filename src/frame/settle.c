@@ -168,24 +168,27 @@ void settle_count_refused(struct muster_world *world) {
             (unsigned long long)world->frames, (unsigned long long)dropped, RUNNER_LOG_MAX);
 }
 
-/* Fetches what settling an entry touches. */
-PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i, uint32_t end) {
-  enum { AHEAD = 16, LINE_AHEAD = 6 };
+enum { FETCHED_TOGETHER = 16 };
+
+/* Fetches what settling the group of entries behind the next one touches, and of the next one what is known of lines.
+ * Fetches that miss the cache overlap when they follow one another without other work between them. */
+PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i, uint32_t count) {
   const struct batch *batch = world->batch;
-  if (i + LINE_AHEAD < end) {
-    uint32_t later = batch->entries[i + LINE_AHEAD].agent;
-    wheel_prefetch_line(&world->queues->classes, world_row(world, later), later);
+  const class_table *classes = &world->queues->classes;
+  if (i % FETCHED_TOGETHER != 0) return;
+  uint32_t next = i + FETCHED_TOGETHER, end = next + FETCHED_TOGETHER < count ? next + FETCHED_TOGETHER : count;
+  for (uint32_t k = next; k < end; k++) __builtin_prefetch(world_row(world, batch->entries[k].agent), 1);
+  for (uint32_t k = next; k < end; k++) wheel_prefetch(classes, batch->entries[k].agent);
+  for (uint32_t k = next; k < end; k++) __builtin_prefetch(&batch->results[k]);
+  for (uint32_t k = next; k < end; k++) activation_prefetch(&classes->activation, batch->entries[k].agent);
+  for (uint32_t k = i; k < next && k < count; k++) {
+    uint32_t agent = batch->entries[k].agent;
+    wheel_prefetch_line(classes, world_row(world, agent), agent);
+    if (batch->results[k].moved) __builtin_prefetch(&world->agents.store.places[agent], 1);
   }
-  if (i + AHEAD >= end) return;
-  uint32_t agent = batch->entries[i + AHEAD].agent;
-  __builtin_prefetch(world_row(world, agent), 1);
-  __builtin_prefetch(&world->agents.store.places[agent], 1);
-  __builtin_prefetch(&batch->results[i + AHEAD]);
-  wheel_prefetch(&world->queues->classes, agent);
-  activation_prefetch(&world->queues->classes.activation, agent);
   if (!world->herds->table.links) return;
-  __builtin_prefetch(&world->herds->table.links[agent]);
-  herds_prefetch(&world->herds->table, batch->entries[i + AHEAD / 2].agent, true);
+  for (uint32_t k = next; k < end; k++) __builtin_prefetch(&world->herds->table.links[batch->entries[k].agent]);
+  for (uint32_t k = i; k < next && k < count; k++) herds_prefetch(&world->herds->table, batch->entries[k].agent, true);
 }
 
 /* Whether an entry can be settled beside others: it touches no list but those of its shard's wheels, and changes no

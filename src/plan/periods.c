@@ -196,14 +196,20 @@ static inline uint32_t release_if_due(const releasing *release, uint32_t index) 
   return 1;
 }
 
+/* Fetches the rows of a group of agents. Fetches that miss the cache overlap when they follow one another without other
+ * work between them. */
+PREFETCH_FUNCTION prefetch_rows(const agent_store *store, const uint32_t *agents, uint32_t first, uint32_t end,
+                                uint32_t count) {
+  for (uint32_t i = first; i < end && i < count; i++) __builtin_prefetch(&store->rows[agents[i]], 1);
+}
+
 /* Looks at a few agents; returns how many are due. */
 static uint32_t release_few(const releasing *release, const uint32_t *agents, uint32_t count) {
-  enum { AHEAD = 24 };
-  const agent_row *rows = release->store->rows;
+  enum { TOGETHER = 16 };
   uint32_t due = 0;
-  for (uint32_t i = 0; i < AHEAD && i < count; i++) __builtin_prefetch(&rows[agents[i]], 1);
+  prefetch_rows(release->store, agents, 0, TOGETHER, count);
   for (uint32_t i = 0; i < count; i++) {
-    if (i + AHEAD < count) __builtin_prefetch(&rows[agents[i + AHEAD]], 1);
+    if (i % TOGETHER == 0) prefetch_rows(release->store, agents, i + TOGETHER, i + 2 * TOGETHER, count);
     due += release_if_due(release, agents[i]);
   }
   return due;
@@ -212,14 +218,15 @@ static uint32_t release_few(const releasing *release, const uint32_t *agents, ui
 /* Looks at all agents whose turn has come, line by line. A crowd that comes due at once is spread over frames: what
  * finds no place in this one leads the next. Which agents those are depends on nothing but who is due. */
 static uint32_t release_lines(struct periods *periods, const releasing *release, uint32_t most) {
-  enum { AHEAD = 12, TOGETHER = 1024 };
+  enum { AHEAD = 16, TOGETHER = 1024 };
   struct looks *looks = &release->classes->looks;
   uint32_t *lines = periods->lines, agents[TOGETHER + LOOK_AGENTS], due = 0, i = 0;
   uint32_t count = looks_find(looks, periods->next, lines);
   while (i < count && due < most) {
     uint32_t few = 0, room = most - due < TOGETHER ? most - due : TOGETHER;
     for (; i < count && few < room; i++) {
-      if (i + AHEAD < count) __builtin_prefetch(looks_slots_of(looks, lines[i + AHEAD]), 1);
+      for (uint32_t k = i % AHEAD ? count : i + AHEAD; k < i + 2 * AHEAD && k < count; k++)
+        __builtin_prefetch(looks_slots_of(looks, lines[k]), 1);
       for (uint32_t left = looks_take(looks, lines[i]); left; left &= left - 1)
         agents[few++] = lines[i] * LOOK_AGENTS + (uint32_t)__builtin_ctz(left);
     }

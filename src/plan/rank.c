@@ -252,7 +252,8 @@ static void admit_by_deadline(struct filling *filling) {
   uint32_t index;
   ready_begin_walk(filling->ready);
   while (!rank_is_full(filling) && (index = ready_next(filling->ready, filling->store)) != UINT32_MAX) {
-    bool woken = filling->store->rows[index].woken, late = is_late(filling, index);
+    bool woken = filling->store->rows[index].woken;
+    bool late = (first || !(woken || filling->result.guarded)) && is_late(filling, index); /* else nothing asks */
     uint64_t before_ns = filling_taken_ns(filling);
     (first && late ? admit_surely : admit)(filling, index);
     if (woken) filling->result.woken_ns += filling_taken_ns(filling) - before_ns;

@@ -169,10 +169,11 @@ static bool is_live(const agent_store *store, uint64_t entry) {
 }
 
 uint32_t ready_keep_live(const agent_store *store, uint64_t *entries, uint32_t count) {
-  enum { AHEAD = 12 };
+  enum { TOGETHER = 16 };
   uint32_t live = 0;
   for (uint32_t i = 0; i < count; i++) {
-    if (i + AHEAD < count) __builtin_prefetch(&store->rows[ring_agent(entries[i + AHEAD])]);
+    for (uint32_t k = i % TOGETHER ? count : i + TOGETHER; k < i + 2 * TOGETHER && k < count; k++)
+      __builtin_prefetch(&store->rows[ring_agent(entries[k])]);
     if (is_live(store, entries[i])) entries[live++] = entries[i];
   }
   return live;
@@ -219,10 +220,12 @@ static void count_in(ready_set *ready, agent_row *row) {
 
 /* Files every agent of the ring anew. */
 static void refile_all(ready_set *ready, agent_store *store) {
+  enum { AHEAD = 12 };
   uint32_t count = ready_ring_take_all(&ready->ring);
   uint32_t live = ready_keep_live(store, ready->ring.sorted, count);
   ready_place_ring(ready);
   for (uint32_t i = 0; i < live; i++) {
+    if (i + AHEAD < live) __builtin_prefetch(&store->rows[ring_agent(ready->ring.sorted[i + AHEAD])], 1);
     uint32_t agent = ring_agent(ready->ring.sorted[i]);
     uint64_t entry = ready_entry(ready, &store->rows[agent], agent);
     store->rows[agent].filed = ring_mark(entry);

@@ -365,13 +365,29 @@ static void sort_few(uint64_t *entries, uint32_t count) {
   }
 }
 
-/* Radix sort over the bits in which not all agree. It allocates nothing, unlike the C library's qsort. The result is in
- * *entries. */
-static void sort_many(uint64_t **entries, uint64_t **other, uint32_t count) {
+/* Puts entries of equal keys, which stand together, into the order of their agents. False when so many are not that it
+ * is better done in another way. */
+static bool sort_equals(uint64_t *entries, uint32_t count) {
+  uint32_t moves_left = count;
+  for (uint32_t i = 1; i < count; i++) {
+    uint64_t entry = entries[i];
+    uint32_t slot = i;
+    if (entry > entries[i - 1]) continue;
+    for (; slot > 0 && entry < entries[slot - 1]; slot--) entries[slot] = entries[slot - 1];
+    entries[slot] = entry;
+    if (i - slot > moves_left) return false;
+    moves_left -= i - slot;
+  }
+  return true;
+}
+
+/* Radix sort over those of the `wanted` bits in which not all agree. */
+static void sort_wanted(uint64_t **entries, uint64_t **other, uint32_t count, uint64_t wanted) {
   enum { MANY = 1024 };
   uint64_t differs = 0;
   uint32_t bits = count > MANY ? 11 : 8;
   for (uint32_t i = 1; i < count; i++) differs |= (*entries)[i] ^ (*entries)[0];
+  differs &= wanted;
   for (uint32_t shift = 0; shift < 64 && differs >> shift; shift += bits) {
     shift += (uint32_t)__builtin_ctzll(differs >> shift);
     sort_by_bits(*entries, *other, count, shift, bits);
@@ -379,6 +395,13 @@ static void sort_many(uint64_t **entries, uint64_t **other, uint32_t count) {
     *entries = *other;
     *other = swap;
   }
+}
+
+/* It allocates nothing, unlike the C library's qsort. Most keys are there once, and those that are not often come in the
+ * order of agents; so the keys are sorted first, and what is left is mended. */
+static void sort_many(uint64_t **entries, uint64_t **other, uint32_t count) {
+  sort_wanted(entries, other, count, ~RING_AGENT_MASK);
+  if (!sort_equals(*entries, count)) sort_wanted(entries, other, count, UINT64_MAX);
 }
 
 void ready_ring_sort(uint64_t **entries, uint64_t **other, uint32_t count) {

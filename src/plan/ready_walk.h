@@ -12,11 +12,12 @@ void ready_begin_walk(ready_set *ready);
 /* The slow part of ready_next: merges fresh agents and those of the ring. */
 uint32_t ready_next_merged(ready_set *ready, const agent_store *store);
 
-/* Fetches the row of a fresh agent whose turn comes soon: a large release has left the cache by now. */
+/* Fetches the rows of a group of fresh agents whose turn comes soon: a large release has left the cache by now. */
 PREFETCH_FUNCTION ready_prefetch_fresh(const ready_run *run, const agent_store *store) {
-  enum { AHEAD = 12 };
-  uint32_t at = run->next + AHEAD;
-  if (at < run->end) __builtin_prefetch(&store->rows[ring_agent(run->keys[at])], 1);
+  enum { TOGETHER = 16 };
+  if (run->next % TOGETHER != 0) return;
+  for (uint32_t at = run->next + TOGETHER; at < run->next + 2 * TOGETHER && at < run->end; at++)
+    __builtin_prefetch(&store->rows[ring_agent(run->keys[at])], 1);
 }
 
 /* The next agent in order; UINT32_MAX when there are no more. The caller may admit it before the next call; any other
