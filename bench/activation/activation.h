@@ -2,8 +2,8 @@
  *
  * Peaks are measured in virtual time, the same on any machine: the fullest frame over the mean, and the coefficient of
  * variation of all, with and without planning; for whole worlds by what their frames released, and for plans of a whole
- * population ahead by the ring that they fill. Booking is measured in CPU time: putting an agent that ran back into its
- * wheel, with and without planning, in turn. */
+ * population ahead by the ring that they fill. Booking is measured in CPU time: letting an agent that ran wait again,
+ * with and without planning, in turn. */
 #ifndef BENCH_ACTIVATION_H
 #define BENCH_ACTIVATION_H
 

@@ -1,4 +1,4 @@
-/* The cost of putting an agent back into its wheel after an update, with and without planning. */
+/* The cost of letting an agent wait again after an update, with and without planning. */
 #include "activation.h"
 
 #include "base/clock.h"
@@ -15,7 +15,7 @@ enum { KINDS = 3, ROUND_INSERTIONS = 200000, FRAME_NS = 33333333 };
 
 static const uint32_t periods_of_kinds[KINDS] = {4, 6, 8};
 
-/* The wheels of one side, with or without planning, and the agents that are due. */
+/* The waiting agents of one side, with or without planning, and the agents that are due. */
 struct side {
   struct arena arena;
   agent_store store;

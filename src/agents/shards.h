@@ -1,7 +1,7 @@
 /* agents/shards.h - which shard an agent belongs to.
  *
- * A world's agents are cut into shards, each with wheels, a ring and sums of its own, so that a stage can be a pass
- * over shards. How many there are follows from agents_max, and never from the number of workers: so results do not
+ * A world's agents are cut into shards, each with the slots at which its agents are looked at, so that a stage can be a
+ * pass over shards. How many there are follows from agents_max, and never from the number of workers: so results do not
  * either. Each 64 neighbouring indices belong to one shard, and the next 64 to the next: so shards fill alike while the
  * world fills, and what lies in columns by index is cut at cache lines. */
 #ifndef AGENTS_SHARDS_H

@@ -7,11 +7,12 @@
  *   active               intake                         every stage, muster_agent_next
  *   row.importance       score (intake at activation)   rank, run
  *   row.level, .class    score (intake at activation)   fit, release, rank, run
- *   row.hung, .filed     the holder of the agent: wheel (waiting) or ready (released)
+ *   row.scheduled        intake, commit                 release
+ *   row.filed            ready                          rank
  *   row.queued           ready                          rank
  *   row.first_due_ns,
  *      .released_frame   release (ready)                rank
- *   row.virtual_due_ns   wheel                          release, rank
+ *   row.virtual_due_ns   due                            release, rank
  *   row.last_update_ns, .runs,
  *      .atom_next, .owes commit                         release, rank, run
  *   row.generation       pool/identity                  any thread, atomically
@@ -82,8 +83,8 @@ typedef struct agent_row {
   uint32_t generation; /* of the agent's id; written by pool/identity alone, since any thread may read it */
   uint32_t state_slot;
   union {
-    uint32_t hung;  /* WAITING: 1 = until its class's clock comes to virtual_due_ns (plan/wheel.h); 0 = for no time */
-    uint32_t filed; /* READY: what it is known by in the ready ring (ring_mark); 0 = it is not there */
+    uint32_t scheduled; /* WAITING: 1 = until its class's clock comes to virtual_due_ns (plan/due.h); 0 = for no time */
+    uint32_t filed;     /* READY: what it is known by in the ready ring (ring_mark); 0 = it is not there */
   };
   uint16_t class;
   uint16_t type;

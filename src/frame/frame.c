@@ -15,11 +15,11 @@
  *   2 score    rescore.c          agents and observers that moved          importance, level, class (plan/score.c)
  *   3 fold     herds/herds.c      herds, observers                         the list of herds to change (plan/fold.c)
  *   4 fit      here               classes, their costs, the forecast       a period for each class (plan/periods.c)
- *   5 release  here               the wheels of the classes                agents that are due (plan/ready.c)
+ *   5 release  here               the clocks of the classes (plan/due.h)   agents that are due (plan/ready.c)
  *   6 rank     here               the ready set, what fits                 the batch: entries, claims (plan/rank.c)
  *   7 run      run.c              the batch                                outcomes, results, logs (run/runner.c)
  *   8 commit   commit.c           these                                    agents that wait anew; what was learnt:
- *              settle.c             each entry's outcome                   ready set, wheels
+ *              settle.c             each entry's outcome                   ready set, due times
  *              complete.h           an update that is complete             all that follows from it, line by line
  *              act.c                agents with waiting actions            complete updates
  *              runaways.c           atoms that took too long               agents to demote, or put into quarantine

@@ -103,7 +103,7 @@ static void settle_preempted(struct muster_world *world, const batch_entry *entr
 static void settle_acting(struct muster_world *world, uint32_t index) {
   agent_row *row = world_row(world, index);
   row->status = AGENT_ACTING;
-  ASSERT(!row->hung && !bits_has(world->queues->acting, index));
+  ASSERT(!row->scheduled && !bits_has(world->queues->acting, index));
   world->learnt->costs.actions[row->type].begun++;
   bits_set(world->queues->acting, index);
   world->queues->acting_count++;
@@ -178,12 +178,12 @@ PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i,
   if (i % FETCHED_TOGETHER != 0) return;
   uint32_t next = i + FETCHED_TOGETHER, end = next + FETCHED_TOGETHER < count ? next + FETCHED_TOGETHER : count;
   for (uint32_t k = next; k < end; k++) __builtin_prefetch(world_row(world, batch->entries[k].agent), 1);
-  for (uint32_t k = next; k < end; k++) wheel_prefetch(classes, batch->entries[k].agent);
+  for (uint32_t k = next; k < end; k++) due_prefetch(classes, batch->entries[k].agent);
   for (uint32_t k = next; k < end; k++) __builtin_prefetch(&batch->results[k]);
   for (uint32_t k = next; k < end; k++) activation_prefetch(&classes->activation, batch->entries[k].agent);
   for (uint32_t k = i; k < next && k < count; k++) {
     uint32_t agent = batch->entries[k].agent;
-    wheel_prefetch_line(classes, world_row(world, agent), agent);
+    due_prefetch_line(classes, world_row(world, agent), agent);
     if (batch->results[k].moved) __builtin_prefetch(&world->agents.store.places[agent], 1);
   }
   if (!world->herds->table.links) return;
@@ -191,8 +191,8 @@ PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i,
   for (uint32_t k = i; k < next && k < count; k++) herds_prefetch(&world->herds->table, batch->entries[k].agent, true);
 }
 
-/* Whether an entry can be settled beside others: it touches no list but those of its shard's wheels, and changes no
- * list of the grid. */
+/* Whether an entry can be settled beside others: it touches nothing of other shards, and changes no list of the
+ * grid. */
 static inline bool is_plain(const struct muster_world *world, const batch_entry *entry, const batch_result *result) {
   const agent_row *row = world_row(world, entry->agent);
   if (row->atom_next || row->owes || row->reacts || result->asks || result->owes ||
@@ -257,7 +257,7 @@ static void settle_some(struct muster_world *world, uint32_t first, uint32_t end
     if (i + AHEAD < count && partition_of(world, i + AHEAD) == partition) {
       __builtin_prefetch(world_row(world, world->batch->entries[i + AHEAD].agent), 1);
       __builtin_prefetch(&world->agents.store.places[world->batch->entries[i + AHEAD].agent], 1);
-      wheel_prefetch(&world->queues->classes, world->batch->entries[i + AHEAD].agent);
+      due_prefetch(&world->queues->classes, world->batch->entries[i + AHEAD].agent);
     }
     if (partition_of(world, i) == partition) settle_plain(world, i, partition);
   }

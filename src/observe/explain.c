@@ -2,8 +2,8 @@
  * in explain_words.c. */
 #include "base/sized.h"
 #include "observe/report.h"
+#include "plan/due.h"
 #include "plan/importance.h"
-#include "plan/wheel.h"
 #include "world/guard.h"
 #include "world/world_commands.h"
 #include "world/world_herds.h"
@@ -128,7 +128,7 @@ static void explain_turn(const muster_world *world, uint32_t index, muster_agent
   if (row->status == AGENT_WAITING) {
     whole->reasons |= MUSTER_REASON_ASLEEP;
     if (class->elapsed != MUSTER_ELAPSED_EVENTS)
-      whole->due_ns = world->last_now_ns + classes_real_ns(class, wheel_remaining_ns(class, row));
+      whole->due_ns = world->last_now_ns + classes_real_ns(class, due_remaining_ns(class, row));
     uint64_t asked_ns = whole->wake_at_ns;
     if (asked_ns && (!whole->due_ns || asked_ns < whole->due_ns)) whole->due_ns = asked_ns;
     return;

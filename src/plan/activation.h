@@ -4,7 +4,7 @@
  * frames by what is reserved in the frames that it will use. Here the load is predicted cost instead of a count of
  * processes.
  *
- * While the world runs, an agent chooses anew whenever it goes back into its wheel, for the one frame in which it falls
+ * While the world runs, an agent chooses anew whenever it begins to wait, for the one frame in which it falls
  * due next. The book holds what every frame of the future is to run, as far as that is known by then: an agent with a
  * long period books early and finds its frame almost empty, an agent with a short one books last and fills what is
  * left. So it takes the first frame among the D + 1 that stays within the mean of all frames; else the emptiest. Most

@@ -6,7 +6,7 @@
  * Each class has a virtual clock that runs at `rate` = T_io / T_i (1 with no pressure, slower under pressure). A member
  * is due every T_io of that clock. So re-timing every waiting agent when the pressure changes costs one step per class,
  * and an agent that changes class takes its remaining fraction along. The clocks are the truth about who is due;
- * others only say when to look (plan/wheel.h).
+ * others only say when to look (plan/due.h).
  * (PAPERS: elastic periods of Tan & Wong; the class clocks are Muster's own.) */
 #ifndef PLAN_CLASSES_H
 #define PLAN_CLASSES_H

@@ -4,8 +4,8 @@
 #include "agents/types.h"
 #include "base/assert.h"
 #include "plan/classes.h"
+#include "plan/due.h"
 #include "plan/ready.h"
-#include "plan/wheel.h"
 
 #include <math.h>
 
@@ -120,7 +120,7 @@ bool grade_shed(const class_table *classes, const grade_type *type, agent_store 
   return level != row->level;
 }
 
-/* For an agent that is not in a wheel: it takes its lateness along instead of the rest of its period. */
+/* For an agent that is not scheduled: it takes its lateness along instead of the rest of its period. */
 static void rebase_due(agent_row *row, const agent_class *from, const agent_class *to) {
   int64_t ahead = (int64_t)(row->virtual_due_ns - from->clock_ns);
   int64_t due = (int64_t)to->clock_ns + ahead;
@@ -134,8 +134,8 @@ static void change_class(class_table *classes, agent_class *from, agent_class *t
     return;
   }
   classes_join(classes, to, row->importance);
-  if (row->status == AGENT_WAITING && row->hung)
-    wheel_transfer(classes, from, to, store, index);
+  if (row->status == AGENT_WAITING && row->scheduled)
+    due_transfer(classes, from, to, store, index);
   else
     rebase_due(row, from, to);
   classes_leave(classes, from, row->importance);

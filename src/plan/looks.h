@@ -5,7 +5,7 @@
  * and the lines in which an agent is to be looked at; to put an agent in is to write its two bytes; and one that leaves
  * is not looked for, since its row says that it does not wait when its slot comes.
  *
- * There are LOOK_BANDS clocks, which plan/wheel.h drives, each with fine slots for what is near and coarse ones for
+ * There are LOOK_BANDS clocks, which plan/due.h drives, each with fine slots for what is near and coarse ones for
  * what is not. A slot is told by the lower bits of its number; no slot that is not empty is further than LOOK_REACH
  * from the present one, to either side. What is taken is nothing but a set: which agents are to be looked at, in the
  * order of their indices. */

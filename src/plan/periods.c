@@ -166,11 +166,11 @@ static void advance(class_table *classes, uint64_t elapsed_ns) {
   bool planned = book->delay_max > 0;
   uint32_t beats = planned ? activation_turn(book, elapsed_ns) : 0;
   double load_ns = 0;
-  wheel_advance_bands(classes, elapsed_ns);
+  due_advance_bands(classes, elapsed_ns);
   for (uint32_t i = 0; i < classes->active_count; i++) {
     agent_class *class = &classes->classes[classes->active[i]];
     uint64_t before_ns = class->clock_ns;
-    wheel_advance(classes, class, elapsed_ns);
+    due_advance(classes, class, elapsed_ns);
     learn_events(class, elapsed_ns);
     if (!planned || class->elapsed == MUSTER_ELAPSED_EVENTS || class->clock_ns == before_ns) continue;
     if (class->pace.beat_ns > 0)
@@ -191,7 +191,7 @@ typedef struct releasing {
 } releasing;
 
 static inline uint32_t release_if_due(const releasing *release, uint32_t index) {
-  if (!wheel_is_due(release->classes, release->store, index)) return 0;
+  if (!due_has_come(release->classes, release->store, index)) return 0;
   ready_release(release->ready, release->store, index, release->now_ns, release->frame);
   return 1;
 }
@@ -262,7 +262,7 @@ static inline uint32_t round_up(double x) {
 void periods_plan(activation_book *book, const agent_class *class, uint32_t share, agent_row *row, uint32_t index) {
   const activation_pace *pace = &class->pace;
   if (!(pace->beat_ns > 0)) return;
-  double ahead = (double)wheel_remaining_ns(class, row) * pace->beats_per_ns + pace->late;
+  double ahead = (double)due_remaining_ns(class, row) * pace->beats_per_ns + pace->late;
   double next = ahead + (double)class->nominal_ns * pace->beats_per_ns;
   if (!(next < ACTIVATION_BEATS)) return;
   uint32_t first = round_up(ahead), most = round_up(next) - 1;
@@ -319,5 +319,5 @@ void periods_begin(class_table *classes, agent_store *store, uint32_t index, uin
     return;
   }
   if (classes->activation.delay_max) periods_plan(&classes->activation, class, 0, row, index);
-  wheel_insert(classes, class, store, index);
+  due_insert(classes, class, store, index);
 }

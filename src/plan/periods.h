@@ -3,9 +3,9 @@
 #define PLAN_PERIODS_H
 
 #include "plan/costs.h"
+#include "plan/due.h"
 #include "plan/fit.h"
 #include "plan/ready.h"
-#include "plan/wheel.h"
 
 /* How many agents a frame releases at most: RELEASES_MIN, or as many as take an eighth of the budget at RELEASE_NS
  * each. So a crowd that comes due at once, after a pause of the host, is spread over frames. */
@@ -55,7 +55,7 @@ uint32_t periods_release(struct periods *periods, class_table *classes, agent_st
                          uint64_t elapsed_ns, uint32_t most, uint64_t now_ns, uint64_t frame);
 
 /* The first due time of a new agent: a random part of its period ahead, so that a crowd spawned at once does not run
- * at once, and then by plan. Hangs it into its wheel, if it has a period. */
+ * at once, and then by plan. Schedules it, if it has a period. */
 void periods_begin(class_table *classes, agent_store *store, uint32_t index, uint64_t random);
 
 /* The agent is to run in one of the frames after the one in which its period has passed: moves its virtual_due_ns from
@@ -103,17 +103,17 @@ static inline void periods_wait(class_table *classes, agent_class *class, uint32
   agent_row *row = &store->rows[index];
   if (class->elapsed == MUSTER_ELAPSED_EVENTS) {
     row->status = AGENT_WAITING;
-    row->hung = 0;
+    row->scheduled = 0;
     return;
   }
   bool planned = classes->activation.delay_max > 0;
   if (planned) periods_unplan(&classes->activation, share, row, index);
-  wheel_set_next(class, row);
+  due_set_next(class, row);
   /* Class time is never faster than simulation time: the release comes no sooner. */
-  while (ready->now_ns + wheel_remaining_ns(class, row) - row->last_update_ns < class->step_ns)
+  while (ready->now_ns + due_remaining_ns(class, row) - row->last_update_ns < class->step_ns)
     row->virtual_due_ns += class->nominal_ns;
   if (planned) periods_plan(&classes->activation, class, share, row, index);
-  wheel_insert(classes, class, store, index);
+  due_insert(classes, class, store, index);
 }
 
 /* When an agent with a plain contract is due after an update: by its period, and then by plan. */
@@ -121,7 +121,7 @@ static inline void periods_set_next(class_table *classes, const agent_class *cla
                                     uint32_t index) {
   bool planned = classes->activation.delay_max > 0;
   if (planned) periods_unplan(&classes->activation, share, row, index);
-  wheel_set_next(class, row);
+  due_set_next(class, row);
   if (planned) periods_plan(&classes->activation, class, share, row, index);
 }
 
@@ -133,11 +133,11 @@ static inline void periods_continued(class_table *classes, const agent_class *cl
   row->owes = 0;
   ready_forget(ready, store, index);
   if (class->elapsed != MUSTER_ELAPSED_EVENTS) {
-    wheel_insert(classes, class, store, index);
+    due_insert(classes, class, store, index);
     return;
   }
   row->status = AGENT_WAITING;
-  row->hung = 0;
+  row->scheduled = 0;
 }
 
 /* Sets of an agent are owed time after its update, or after a pass that continued one: the agent is ready again at
@@ -156,7 +156,7 @@ static inline bool periods_continues(const class_table *classes, const agent_row
 void periods_release_early(class_table *classes, agent_store *store, ready_set *ready, uint32_t index, uint64_t now_ns,
                            uint64_t frame);
 
-/* After a completed update: the run counter, the next due time by phase, back into the wheel. `reached_ns` is the
+/* After a completed update: the run counter, the next due time by phase; it waits again. `reached_ns` is the
  * simulation time to which the update brought the agent. Agents may be completed into different shards at the same
  * time, when they are in no line, or were taken out of it before. */
 static inline void periods_completed(class_table *classes, agent_class *class, uint32_t share, agent_store *store,
@@ -175,7 +175,7 @@ static inline void periods_completed(class_table *classes, agent_class *class, u
     return;
   }
   periods_set_next(classes, class, share, row, index);
-  wheel_insert(classes, class, store, index);
+  due_insert(classes, class, store, index);
 }
 
 #endif

@@ -65,13 +65,13 @@ bool classes_are_sound(const class_table *classes, const agent_store *store, sou
   return !found->broken;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- wheels */
+/* ------------------------------------------------------------------------------------------------------------ looks */
 
-/* An agent that hangs has a slot of a clock in use, and its line knows of one there that is not later. */
-static bool hangs_right(const struct looks *looks, uint32_t agent, soundness *found) {
+/* A scheduled agent has a slot of a clock in use, and its line knows of one there that is not later. */
+static bool looks_right(const struct looks *looks, uint32_t agent, soundness *found) {
   uint16_t slot = *looks_slot_of(looks, agent);
   if (!SOUND(found, slot >> LOOK_NUMBER_BITS > 0 && looks->clocks >> ((slot >> LOOK_NUMBER_BITS) - 1) & 1,
-             "agent %u is WAITING and not in the wheel: its slot is %x", agent, slot))
+             "agent %u is WAITING and not to be looked at: its slot is %x", agent, slot))
     return false;
   uint32_t clock = (slot >> LOOK_NUMBER_BITS) - 1u;
   uint16_t first = *looks_first_of(looks, clock, agent / LOOK_AGENTS);
@@ -80,9 +80,9 @@ static bool hangs_right(const struct looks *looks, uint32_t agent, soundness *fo
                slot & LOOK_NUMBERS, clock);
 }
 
-bool wheels_are_sound(const class_table *classes, const agent_store *store, soundness *found) {
+bool looks_are_sound(const class_table *classes, const agent_store *store, soundness *found) {
   for (uint32_t i = 0; store_finds(store, &i) && !found->broken; i++)
-    if (store->rows[i].status == AGENT_WAITING && store->rows[i].hung) hangs_right(&classes->looks, i, found);
+    if (store->rows[i].status == AGENT_WAITING && store->rows[i].scheduled) looks_right(&classes->looks, i, found);
   return !found->broken;
 }
 

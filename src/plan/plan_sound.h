@@ -1,22 +1,22 @@
-/* plan/plan_sound.h - whether what planning keeps of agents is sound: classes and their wheels, the ready set and its
- * queues, times, importance, offenders. See base/sound.h and agents/agents_sound.h. */
+/* plan/plan_sound.h - whether what planning keeps of agents is sound: classes, when agents are looked at, the ready set
+ * and its queues, times, importance, offenders. See base/sound.h and agents/agents_sound.h. */
 #ifndef PLAN_SOUND_H
 #define PLAN_SOUND_H
 
 #include "agents/agents_sound.h"
+#include "plan/due.h"
 #include "plan/offenders.h"
 #include "plan/ready.h"
 #include "plan/score.h"
 #include "plan/shedding.h"
 #include "plan/timers.h"
-#include "plan/wheel.h"
 
 /* Whether classes have the members and bands that are counted, and classes with members are listed. */
 bool classes_are_sound(const class_table *classes, const agent_store *store, soundness *found);
 
-/* Whether every waiting agent that hangs is looked at by a clock that is in use, and not before the first of its line.
+/* Whether every scheduled agent is looked at by a clock that is in use, and not before the first of its line.
  */
-bool wheels_are_sound(const class_table *classes, const agent_store *store, soundness *found);
+bool looks_are_sound(const class_table *classes, const agent_store *store, soundness *found);
 
 /* Whether the agents that stand in a line are active and as many as are counted. `name` is the line's. */
 bool line_is_sound(const struct fifo *fifo, const agent_store *store, const char *name, soundness *found);

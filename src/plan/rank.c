@@ -128,13 +128,13 @@ static inline batch_entry *rank_begin_entry(const struct batch *batch, uint32_t 
   return entry;
 }
 
-/* An agent of a type in quarantine goes to a wheel of a frozen class, where no time passes. */
+/* An agent of a type in quarantine waits in a frozen class, where no time passes. */
 static void divert(const struct filling *filling, uint32_t index) {
   class_table *classes = filling->limits->classes;
   ASSERT(classes);
   ready_admit(filling->ready, filling->store, index);
   ready_forget(filling->ready, filling->store, index);
-  wheel_insert(classes, &classes->classes[filling->store->rows[index].class], filling->store, index);
+  due_insert(classes, &classes->classes[filling->store->rows[index].class], filling->store, index);
 }
 
 static inline void admit(struct filling *filling, uint32_t index) {

@@ -15,8 +15,8 @@
 #include "agents/batch.h"
 #include "agents/types.h"
 #include "plan/costs.h"
+#include "plan/due.h"
 #include "plan/ready.h"
-#include "plan/wheel.h"
 
 typedef struct rank_limits {
   uint64_t now_ns;      /* simulation time */

@@ -397,8 +397,8 @@ static void sort_wanted(uint64_t **entries, uint64_t **other, uint32_t count, ui
   }
 }
 
-/* It allocates nothing, unlike the C library's qsort. Most keys are there once, and those that are not often come in the
- * order of agents; so the keys are sorted first, and what is left is mended. */
+/* It allocates nothing, unlike the C library's qsort. Most keys are there once, and the others often come in the order
+ * of agents; so the keys are sorted first, and what is left is mended. */
 static void sort_many(uint64_t **entries, uint64_t **other, uint32_t count) {
   sort_wanted(entries, other, count, ~RING_AGENT_MASK);
   if (!sort_equals(*entries, count)) sort_wanted(entries, other, count, UINT64_MAX);

@@ -84,9 +84,9 @@ static void exchange_saved(struct snapshot *snapshot, uint32_t index, saved_agen
 }
 
 /* Where an agent stands in lists is not saved: code that takes it out of a list relies on that place. Of one that waits
- * only whether it hangs in a wheel is. */
+ * only whether it is scheduled is. */
 static bool is_in_no_list(const saved_agent *saved) {
-  return saved->row.hung <= (saved->row.status == AGENT_WAITING) && !saved->row.queued && !saved->row.state_slot &&
+  return saved->row.scheduled <= (saved->row.status == AGENT_WAITING) && !saved->row.queued && !saved->row.state_slot &&
          !saved->place.spot;
 }
 
@@ -183,7 +183,7 @@ static void snapshot_agents_take_agent(struct snapshot *snapshot, const saved_ag
   ASSERT(row->class < world->queues->classes.count && class->type == row->type);
   class->members++;
   classes_count_band(&world->queues->classes, class, band_of(row->importance), 1);
-  if (row->hung) wheel_insert(&world->queues->classes, class, &world->agents.store, index);
+  if (row->scheduled) due_insert(&world->queues->classes, class, &world->agents.store, index);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- states

@@ -230,7 +230,8 @@ static void check_lists(struct snapshot *snapshot) {
     bool events = snapshot->world->agents.types.types[row->type].elapsed == MUSTER_ELAPSED_EVENTS;
     bool none = row->status == AGENT_PENDING || row->status == AGENT_ACTING || row->status == AGENT_QUARANTINED;
     bool either = row->status == AGENT_WAITING && events;
-    bool listed = snapshot->marks[i] & SNAPSHOT_LISTED || row->hung, placed = snapshot->marks[i] & SNAPSHOT_IN_GRID;
+    bool listed = snapshot->marks[i] & SNAPSHOT_LISTED || row->scheduled,
+         placed = snapshot->marks[i] & SNAPSHOT_IN_GRID;
     snapshot_expect(snapshot, either || listed != none, "agent %u is in %s list", i, listed ? "a" : "no");
     snapshot_expect(snapshot, placed == (row->status != AGENT_PENDING), "agent %u is %sin the grid", i,
                     placed ? "" : "not ");

@@ -37,7 +37,7 @@ void conduct_quarantine_agent(struct muster_world *world, const muster_offence *
   ASSERT(world_is_active(world, index) && row->status != AGENT_QUARANTINED);
   lifecycle_unschedule(world, index);
   row->status = AGENT_QUARANTINED;
-  ASSERT(!row->hung && !row->queued);
+  ASSERT(!row->scheduled && !row->queued);
   row->woken = 0;
   classes_leave(&world->queues->classes, &world->queues->classes.classes[row->class], row->importance);
   world->conduct->agents_quarantined++;
@@ -103,12 +103,12 @@ static void freeze_type(struct muster_world *world, uint32_t number) {
 
 /* --------------------------------------------------------------------------------------------------------- pardons */
 
-/* Puts an agent back into its class and into a list: into the wheel, due at once; or among the agents that are ready,
+/* Puts an agent back into its class, and schedules it, due at once; or puts it among the agents that are ready,
  * or that wait for their action atoms. */
 static void release_from_quarantine(struct muster_world *world, uint32_t index) {
   agent_row *row = world_row(world, index);
   agent_class *class = &world->queues->classes.classes[row->class];
-  ASSERT(row->status == AGENT_QUARANTINED && !row->hung);
+  ASSERT(row->status == AGENT_QUARANTINED && !row->scheduled);
   if (row->acts) {
     row->acts = 0;
     row->status = AGENT_ACTING;
@@ -125,7 +125,7 @@ static void release_from_quarantine(struct muster_world *world, uint32_t index) 
     return;
   }
   row->virtual_due_ns = class->clock_ns;
-  wheel_insert(&world->queues->classes, class, &world->agents.store, index);
+  due_insert(&world->queues->classes, class, &world->agents.store, index);
 }
 
 void conduct_pardon(struct muster_world *world, uint32_t index) {
@@ -147,7 +147,7 @@ void conduct_pardon_type(struct muster_world *world, uint32_t number) {
   world->conduct->types_quarantined -= type->quarantined;
   type->quarantined = false;
   classes_freeze(&world->queues->classes, number, false);
-  wheel_thaw(&world->queues->classes, &world->agents.store, number);
+  due_thaw(&world->queues->classes, &world->agents.store, number);
   offenders_forget_type(&world->conduct->offenders, number);
   if (conduct->level_floor) {
     conduct->level_floor = 0;

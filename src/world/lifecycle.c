@@ -60,7 +60,7 @@ void lifecycle_enter(struct muster_world *world, uint32_t index, uint64_t last_u
   agent_row *row = world_row(world, index);
   uint32_t generation = identity_generation(&world->agents.ids, index);
   row->last_update_ns = last_update_ns;
-  ASSERT(row->status == AGENT_PENDING && !row->hung && (generation & 1));
+  ASSERT(row->status == AGENT_PENDING && !row->scheduled && (generation & 1));
   if (world_type(world, row->type)->has_sets)
     sets_begin(&world_type(world, row->type)->sets, row->state_slot, last_update_ns);
   space_link(&world->agents.space, &world->agents.store, index);
@@ -119,7 +119,7 @@ void lifecycle_unschedule(struct muster_world *world, uint32_t index) {
   agent_row *row = world_row(world, index);
   if (world->queues->classes.activation.delay_max) activation_take_back(&world->queues->classes.activation, 0, index);
   if (row->status == AGENT_WAITING) {
-    if (row->hung) wheel_remove(&world->agents.store, index);
+    if (row->scheduled) due_remove(&world->agents.store, index);
   } else {
     if (row->status == AGENT_ADMITTED) forget_held(world, index);
     if (row->status == AGENT_READY) ready_admit(&world->queues->ready, &world->agents.store, index);
@@ -147,7 +147,7 @@ void lifecycle_forgive(struct muster_world *world, uint32_t index) {
 void lifecycle_leave(struct muster_world *world, uint32_t index) {
   agent_row *row = world_row(world, index);
   lifecycle_unschedule(world, index);
-  ASSERT(!row->hung && !row->queued);
+  ASSERT(!row->scheduled && !row->queued);
   phases_leave(&world->plan->phases, row->type, index);
   lifecycle_forgive(world, index);
   shedding_forget(&world->score->shedding, &world->agents.store, index);

@@ -53,7 +53,7 @@ void saved_agent_describe(const struct muster_world *world, uint32_t index, save
   saved->row = store->rows[index];
   saved->place = store->places[index];
   saved->row.generation = saved->row.state_slot = saved->row.queued = 0;
-  saved->row.hung = saved->row.status == AGENT_WAITING && saved->row.hung; /* its due time says where */
+  saved->row.scheduled = saved->row.status == AGENT_WAITING && saved->row.scheduled; /* its due time says where */
   saved->place.spot = saved->place.depth = 0;
   for (uint32_t i = 0; i < SAVED_COLUMNS; i++) {
     const saved_column *column = &saved_columns[i];

@@ -41,8 +41,8 @@ muster_result tune_check_def(const muster_world_def *def) {
     return error_set(MUSTER_E_ARGUMENT, "world: agents_ready %u must be at most agents_max %u", def->agents_ready,
                      def->agents_max);
   if (def->shards & (def->shards - 1))
-    return error_set(MUSTER_E_ARGUMENT, "world: shards %u must be a power of two, or 0 for as many as agents_max asks for",
-                     def->shards);
+    return error_set(MUSTER_E_ARGUMENT,
+                     "world: shards %u must be a power of two, or 0 for as many as there are by default", def->shards);
   if (def->planner_workers && def->cycles_max > 1)
     return error_set(MUSTER_E_ARGUMENT, "world: cycles_max %u must be 1 with planner_workers: the host runs updates",
                      def->cycles_max);

@@ -1,4 +1,4 @@
-/* world_queues.h - which agents wait for what: members of classes on their wheels, released agents, timers, action
+/* world_queues.h - which agents wait for what: members of classes until they are due, released agents, timers, action
  * atoms. With shards, all of this belongs to shards except the clocks of the classes. */
 #ifndef WORLD_QUEUES_H
 #define WORLD_QUEUES_H

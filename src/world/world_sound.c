@@ -16,16 +16,16 @@
 
 /* ------------------------------------------------------------------------------------------------------- statuses */
 
-/* A waiting agent without a period hangs in a wheel only when its type was put into quarantine as it was about to
+/* A waiting agent without a period is scheduled only when its type was put into quarantine as it was about to
  * run. */
 static bool waiting_is_sound(const struct muster_world *world, const agent_row *row, uint32_t index, soundness *found) {
   bool events = world_type(world, row->type)->elapsed == MUSTER_ELAPSED_EVENTS;
-  return SOUND(found, events || row->hung, "agent %u is WAITING for a period and in no wheel", index);
+  return SOUND(found, events || row->scheduled, "agent %u is WAITING for a period and not scheduled", index);
 }
 
-/* For an agent that is in no list of the wheels or the ring. */
+/* For an agent that is neither scheduled nor in the ring. */
 static bool is_in_none(const agent_row *row, uint32_t index, soundness *found) {
-  return SOUND(found, !row->hung, "agent %u is %s and in a list", index, agent_status_name(row->status));
+  return SOUND(found, !row->scheduled, "agent %u is %s and in a list", index, agent_status_name(row->status));
 }
 
 static bool quarantined_is_sound(const agent_row *row, uint32_t index, soundness *found) {
@@ -199,7 +199,7 @@ bool world_is_sound(const struct muster_world *world, world_moment moment, sound
   return store_is_sound(store, found) && statuses_are_sound(world, moment, found) &&
          space_is_sound(&world->agents.space, store, found) &&
          classes_are_sound(&world->queues->classes, store, found) &&
-         wheels_are_sound(&world->queues->classes, store, found) &&
+         looks_are_sound(&world->queues->classes, store, found) &&
          ready_is_sound(&world->queues->ready, store, found) &&
          timers_are_sound(&world->queues->timers, high, "the agents that wait for a time", found) &&
          timers_are_sound(&world->queues->reactions, high, "the agents that must react", found) &&

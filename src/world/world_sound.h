@@ -14,7 +14,7 @@ typedef enum world_moment {
 
 /* Whether one active agent is what its status says:
  *
- *   WAITING      in a wheel, or in no list when its type has no period
+ *   WAITING      scheduled, unless its type has no period
  *   READY        where plan/ready.h says; begun when it is in the middle of an update
  *   ADMITTED     in the batch or held, and in no list but the queue by release
  *   ACTING       its bit is set among the acting agents, and it is in no list but the queue by release

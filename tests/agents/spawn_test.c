@@ -164,7 +164,7 @@ Test(spawn, writes_a_pending_agent_over_whatever_was_there) {
   cr_assert_eq(row->status, AGENT_PENDING);
   cr_assert(row->type == 0 && row->state_slot == slot && row->atom_next == 0);
   cr_assert(row->woken == 0 && row->removal_pending == 0 && row->front == 0);
-  cr_assert(row->hung == 0 && row->queued == 0);
+  cr_assert(row->scheduled == 0 && row->queued == 0);
   cr_assert(row->runs == 0 && row->last_update_ns == 0);
   const agent_place *place = &fixture.store.places[index];
   muster_position position = space_position(&fixture.space, place);

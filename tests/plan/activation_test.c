@@ -211,7 +211,7 @@ Test(activation, beats_follow_frames_that_come_early_late_and_at_another_rate) {
   arena_destroy(&arena);
 }
 
-/* --------------------------------------------------------------------------------------------------- agents in wheels
+/* --------------------------------------------------------------------------------------------------- agents that wait
  */
 
 enum { AGENTS = 5000, FRAMES = 1200, WARM_UP = 200 };

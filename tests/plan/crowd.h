@@ -5,8 +5,8 @@
 #include "agents/types.h"
 #include "base/random.h"
 #include "plan/classes.h"
+#include "plan/due.h"
 #include "plan/score.h"
-#include "plan/wheel.h"
 #include "support/papers_rules.h"
 
 #include <criterion/criterion.h>
@@ -99,7 +99,7 @@ static inline agent_row *crowd_spawn(struct crowd *crowd, uint32_t index, muster
   score_new_agent(&crowd->board, index);
   store_activate(store, index);
   store->rows[index].virtual_due_ns = 1000;
-  wheel_insert(&crowd->classes, &crowd->classes.classes[store->rows[index].class], store, index);
+  due_insert(&crowd->classes, &crowd->classes.classes[store->rows[index].class], store, index);
   return &store->rows[index];
 }
 

@@ -41,13 +41,13 @@ static void destroy(struct fixture *fixture) {
   free(fixture);
 }
 
-static void hang(struct fixture *fixture, uint32_t agent, uint64_t due_ns) {
+static void schedule(struct fixture *fixture, uint32_t agent, uint64_t due_ns) {
   agent_class *class = fixture->of[agent % CLASSES];
   agent_row *row = &fixture->set->store.rows[agent];
   row->class = class->number;
   row->virtual_due_ns = due_ns;
   classes_join(&fixture->classes, class, 0);
-  wheel_insert(&fixture->classes, class, &fixture->set->store, agent);
+  due_insert(&fixture->classes, class, &fixture->set->store, agent);
 }
 
 /* A frame's release; returns how many. Released agents run at once. */
@@ -73,7 +73,7 @@ static uint32_t release(struct fixture *fixture, uint64_t elapsed_ns, uint32_t m
 
 Test(periods, a_crowd_that_is_due_at_once_is_released_over_frames_each_bounded_and_nobody_twice) {
   struct fixture *fixture = create(CROWD, PERIOD_NS);
-  for (uint32_t i = 0; i < CROWD; i++) hang(fixture, i, random_at(1, i, 0, 0) % PERIOD_NS);
+  for (uint32_t i = 0; i < CROWD; i++) schedule(fixture, i, random_at(1, i, 0, 0) % PERIOD_NS);
   uint32_t total = release(fixture, 2ull * PERIOD_NS, MOST), frames = 1;
   cr_assert_geq(total, MOST);
   for (; total < CROWD; frames++) {
@@ -93,7 +93,7 @@ Test(periods, agents_follow_one_another_wherever_the_room_of_a_frame_ends) {
   enum { EACH = 64, AGENTS = CLASSES * EACH };
   for (uint32_t room = 1; room <= AGENTS + 1; room += room < 3 * EACH ? 1 : EACH) {
     struct fixture *fixture = create(AGENTS, PERIOD_NS);
-    for (uint32_t i = 0; i < AGENTS; i++) hang(fixture, i, 1 + i % 3 * (PERIOD_NS / 3));
+    for (uint32_t i = 0; i < AGENTS; i++) schedule(fixture, i, 1 + i % 3 * (PERIOD_NS / 3));
     uint32_t total = 0, frames = 0;
     for (; total < AGENTS && frames <= AGENTS; frames++) total += release(fixture, PERIOD_NS, room);
     cr_assert_leq(frames, (AGENTS + room - 1) / room, "room for %u: %u frames", room, frames);
@@ -105,13 +105,13 @@ Test(periods, agents_follow_one_another_wherever_the_room_of_a_frame_ends) {
 /* Agents that are looked at and are not due yet must not use up the room of a frame. */
 Test(periods, a_crowd_that_is_not_due_yet_in_the_current_slot_delays_nobody_who_is) {
   struct fixture *fixture = create(CROWD, 60000000000u);
-  for (uint32_t i = 0; i < CROWD; i++) hang(fixture, i, 3000000 + i);
+  for (uint32_t i = 0; i < CROWD; i++) schedule(fixture, i, 3000000 + i);
   for (uint32_t frame = 0; frame < 60; frame++) cr_assert_eq(release(fixture, 10000, 1000), 0);
   agent_row *row = &fixture->set->store.rows[CROWD - 1];
   const agent_class *class = fixture->of[(CROWD - 1) % CLASSES];
-  wheel_remove(&fixture->set->store, CROWD - 1);
+  due_remove(&fixture->set->store, CROWD - 1);
   row->virtual_due_ns = class->clock_ns + 5000;
-  wheel_insert(&fixture->classes, class, &fixture->set->store, CROWD - 1);
+  due_insert(&fixture->classes, class, &fixture->set->store, CROWD - 1);
   cr_assert_eq(release(fixture, 10000, 1000), 1);
   cr_assert_eq(fixture->released[CROWD - 1], 1);
   uint32_t total = 1;
@@ -128,7 +128,7 @@ Test(periods, shards_do_not_change_who_is_released_when) {
   static const uint32_t shards[3] = {1, 4, 64};
   for (uint32_t k = 0; k < 3; k++) {
     struct fixture *fixture = create_in(AGENTS, PERIOD_NS, shards[k]);
-    for (uint32_t i = 0; i < AGENTS; i++) hang(fixture, i, random_at(3, i, 0, 0) % PERIOD_NS);
+    for (uint32_t i = 0; i < AGENTS; i++) schedule(fixture, i, random_at(3, i, 0, 0) % PERIOD_NS);
     for (uint32_t frame = 1; frame < FRAMES; frame++) {
       release(fixture, PERIOD_NS / 30, SOME);
       for (uint32_t i = 0; i < AGENTS; i++)

@@ -1,6 +1,6 @@
 /* Importance of agents where nothing is hidden: levels, elasticity, bands, and which agents are looked at. */
 #include "plan/crowd.h"
-#include "plan/wheel.h"
+#include "plan/due.h"
 
 #include <string.h>
 
@@ -119,7 +119,7 @@ Test(score, where_nothing_changed_nobody_is_looked_at) {
 Test(score, leaves_an_admitted_agent_alone_and_comes_back_to_it) {
   struct crowd *crowd = create();
   agent_row *row = crowd_spawn(crowd, 0, at(0), 0, 0);
-  wheel_remove(&crowd->store, 0);
+  due_remove(&crowd->store, 0);
   row->status = AGENT_ADMITTED;
   crowd_observe(crowd, 0, at(0), 0, 25, 250);
   for (int i = 0; i < 3; i++) {
@@ -182,7 +182,7 @@ Test(score, forgetting_an_agent_leaves_no_trace) {
   crowd_frame(crowd, SCORE_UNITS_MAX, 1);
   crowd_spawn(crowd, 0, at(0), 0, 0);
   score_note(&crowd->board, 0);
-  wheel_remove(&crowd->store, 0);
+  due_remove(&crowd->store, 0);
   score_forget_agent(&crowd->board, 0);
   space_unlink(&crowd->space, &crowd->store, 0);
   store_deactivate(&crowd->store, 0);

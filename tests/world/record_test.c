@@ -319,8 +319,7 @@ static void crowd_register(little_world *little) {
   register_type(little, &def);
 }
 
-/* More agents are due than a frame releases, so their order in the wheels matters; that order follows from which worker
- * settled which agents beside which. */
+/* More agents are due than a frame releases: which of them lead is the same in the replay. */
 static void check_crowd(uint32_t workers) {
   static struct recorded run;
   little_world little = crowd_create(workers);

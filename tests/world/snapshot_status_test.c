@@ -54,7 +54,7 @@ Test(snapshot_status, a_row_that_no_agent_of_its_status_has_is_refused) {
   agent_row row = first_row(&parts);
   cr_assert(row.status >= AGENT_WAITING && !row.reacts && !row.delayed, "the first agent is not plain");
   expect_row(&parts, &row, NULL);
-  row.hung = 17;
+  row.scheduled = 17;
   expect_row(&parts, &row, "agent 0 stands in lists before any is read");
   row = first_row(&parts);
   row.queued = 1;

@@ -79,7 +79,7 @@ static uint32_t find(const struct muster_world *world, agent_status status, bool
   uint32_t i = 0;
   for (; (i = store_next_active(&world->agents.store, i)) != UINT32_MAX; i++) {
     const agent_row *row = &world->agents.store.rows[i];
-    if (row->status == status && listed == (row->hung != 0) && !row->atom_next && !row->owes && !row->woken &&
+    if (row->status == status && listed == (row->scheduled != 0) && !row->atom_next && !row->owes && !row->woken &&
         !row->acts)
       break;
   }
@@ -122,11 +122,11 @@ Test(sound, an_agent_whose_status_is_changed_and_no_more_is_named_with_its_list)
   agent_row row = little.world->agents.store.rows[called];
   row.status = AGENT_QUARANTINED;
   expect_row(little.world, called, &row, "members, counted as");
-  expect_status(little.world, ready, AGENT_WAITING, "WAITING and not in the wheel: its slot is 0");
+  expect_status(little.world, ready, AGENT_WAITING, "WAITING and not to be looked at: its slot is 0");
   expect_status(little.world, ready, AGENT_ADMITTED, "ADMITTED and in a list");
   expect_status(little.world, acting, AGENT_WAITING, "WAITING and among the acting agents");
   expect_status(little.world, acting, AGENT_QUARANTINED, "QUARANTINED and among the acting agents");
-  expect_status(little.world, out, AGENT_WAITING, "WAITING for a period and in no wheel");
+  expect_status(little.world, out, AGENT_WAITING, "WAITING for a period and not scheduled");
   expect_status(little.world, out, AGENT_ADMITTED, "ADMITTED and 0 times in the batch or held");
   little_world_destroy(&little);
 }
@@ -199,7 +199,8 @@ Test(sound, lists_that_hold_somebody_wrongly_are_named) {
   expect_broken(world, &world->agents.store.places[waiting], &place, sizeof place,
                 of(waiting, "active and not in the grid"));
   uint16_t *slot = looks_slot_of(&world->queues->classes.looks, waiting);
-  expect_broken(world, slot, &(uint16_t){0}, sizeof *slot, of(waiting, "WAITING and not in the wheel: its slot is 0"));
+  expect_broken(world, slot, &(uint16_t){0}, sizeof *slot,
+                of(waiting, "WAITING and not to be looked at: its slot is 0"));
   uint16_t earlier = (uint16_t)((*slot & ~LOOK_NUMBERS) | ((*slot - 1000) & LOOK_NUMBERS));
   expect_broken(world, slot, &earlier, sizeof *slot, "before the first one of its line");
   uint64_t bits = world->queues->acting[acting / 64] & ~(1ull << acting % 64);

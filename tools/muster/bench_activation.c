@@ -38,7 +38,7 @@ static void show_help(FILE *stream) {
           "periods. The same figures on any machine.\n"
           "  Rings: 5,000 agents, costs from one to five, that all begin in frame 0; planned ahead for the whole "
           "cycle with delays of at most %d frames, or of any part of the period.\n"
-          "  Booking: CPU of the calling thread for hanging agents back into their wheels after an update, from the "
+          "  Booking: CPU of the calling thread for letting agents wait again after an update, from the "
           "same code with and without planning; rounds of at least 200,000 insertions take turns, medians.\n"
           "\n"
           "Ends with status 1 when a peak is above its bound. Booking is to take less than %d ns; as it is measured on "

@@ -26,8 +26,8 @@ static const char *const activation[] = {
     "67 agents with periods of 4, 6 and 8 frames: highest frame over the mean\n",
     "{=activation worlds.composite-67.plain.peak|.2} without and ",
     "{=activation worlds.composite-67.planned.peak|.2} with it; 5,000 agents\n",
-    "{=activation worlds.composite.plain.peak|.2} and {=activation worlds.composite.planned.peak|.4}. Hanging an ",
-    "agent back into its wheel takes\n{activation booking[].plain_ns} ns without and ",
+    "{=activation worlds.composite.plain.peak|.2} and {=activation worlds.composite.planned.peak|.4}. Letting an ",
+    "agent wait again takes\n{activation booking[].plain_ns} ns without and ",
     "{activation booking[].planned_ns} ns with it, from 1,000 agents to a million.\n",
     NULL};
 

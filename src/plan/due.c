@@ -1,21 +1,21 @@
-#include "plan/wheel.h"
+#include "plan/due.h"
 
 #include <math.h>
 
-void wheel_skip_missed(const agent_class *class, agent_row *row) {
+void due_skip_missed(const agent_class *class, agent_row *row) {
   uint64_t missed = (class->clock_ns - row->virtual_due_ns + class->nominal_ns - 1) / class->nominal_ns;
   if (missed > 1) row->virtual_due_ns += missed * class->nominal_ns;
 }
 
-void wheel_transfer(class_table *classes, const agent_class *from, const agent_class *to, agent_store *store,
-                    uint32_t index) {
+void due_transfer(class_table *classes, const agent_class *from, const agent_class *to, agent_store *store,
+                  uint32_t index) {
   agent_row *row = &store->rows[index];
-  wheel_remove(store, index);
-  row->virtual_due_ns = to->clock_ns + wheel_remaining_ns(from, row);
-  wheel_insert(classes, to, store, index);
+  due_remove(store, index);
+  row->virtual_due_ns = to->clock_ns + due_remaining_ns(from, row);
+  due_insert(classes, to, store, index);
 }
 
-void wheel_advance_bands(class_table *classes, uint64_t elapsed_ns) {
+void due_advance_bands(class_table *classes, uint64_t elapsed_ns) {
   double speeds[LOOK_BANDS] = {0};
   if (elapsed_ns == 0) return;
   classes_find_speeds(classes, speeds);
@@ -25,7 +25,7 @@ void wheel_advance_bands(class_table *classes, uint64_t elapsed_ns) {
   }
 }
 
-void wheel_advance(class_table *classes, agent_class *class, uint64_t elapsed_ns) {
+void due_advance(class_table *classes, agent_class *class, uint64_t elapsed_ns) {
   if (classes->frozen[class->type]) {
     /* No time passes for it. */
   } else if (class->rate >= 1.0) {
@@ -40,10 +40,10 @@ void wheel_advance(class_table *classes, agent_class *class, uint64_t elapsed_ns
   classes_follow_rate(classes, class);
 }
 
-void wheel_thaw(class_table *classes, agent_store *store, uint32_t type) {
+void due_thaw(class_table *classes, agent_store *store, uint32_t type) {
   for (uint32_t i = 0; store_finds(store, &i); i++) {
     const agent_row *row = &store->rows[i];
-    if (row->type != type || row->status != AGENT_WAITING || !row->hung) continue;
-    wheel_insert(classes, &classes->classes[row->class], store, i);
+    if (row->type != type || row->status != AGENT_WAITING || !row->scheduled) continue;
+    due_insert(classes, &classes->classes[row->class], store, i);
   }
 }

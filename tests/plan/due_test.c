@@ -1,6 +1,6 @@
 /* Looks at waiting agents against a plain list of due times: whatever rates do, an agent is due in the first frame in
  * which its class's clock has come to its time. */
-#include "plan/wheel.h"
+#include "plan/due.h"
 
 #include "base/random.h"
 #include "plan/costs.h"
@@ -53,43 +53,43 @@ static uint32_t advance(struct fixture *fixture, uint64_t elapsed_ns) {
   class_table *classes = &fixture->classes;
   struct looks *looks = &classes->looks;
   uint32_t due = 0;
-  wheel_advance_bands(classes, elapsed_ns);
+  due_advance_bands(classes, elapsed_ns);
   for (uint32_t i = 0; i < classes->active_count; i++)
-    wheel_advance(classes, &classes->classes[classes->active[i]], elapsed_ns);
+    due_advance(classes, &classes->classes[classes->active[i]], elapsed_ns);
   looks_pass(looks);
   uint32_t count = looks_find(looks, 0, fixture->lines);
   for (uint32_t i = 0; i < count; i++)
     for (uint32_t left = looks_take(looks, fixture->lines[i]); left; left &= left - 1) {
       uint32_t agent = fixture->lines[i] * LOOK_AGENTS + (uint32_t)__builtin_ctz(left);
       fixture->looks++;
-      if (wheel_is_due(classes, &fixture->store, agent)) fixture->due[due++] = agent;
+      if (due_has_come(classes, &fixture->store, agent)) fixture->due[due++] = agent;
     }
   return due;
 }
 
-static void hang(struct fixture *fixture, const agent_class *class, uint32_t agent, uint64_t due_ns) {
+static void schedule(struct fixture *fixture, const agent_class *class, uint32_t agent, uint64_t due_ns) {
   fixture->store.rows[agent].virtual_due_ns = due_ns;
   fixture->store.rows[agent].class = class->number;
-  wheel_insert(&fixture->classes, class, &fixture->store, agent);
+  due_insert(&fixture->classes, class, &fixture->store, agent);
 }
 
-/* Hangs an agent in again after an update. */
-static void hang_next(struct fixture *fixture, const agent_class *class, uint32_t agent) {
-  wheel_set_next(class, &fixture->store.rows[agent]);
-  wheel_insert(&fixture->classes, class, &fixture->store, agent);
+/* Schedules an agent again after an update. */
+static void schedule_next(struct fixture *fixture, const agent_class *class, uint32_t agent) {
+  due_set_next(class, &fixture->store.rows[agent]);
+  due_insert(&fixture->classes, class, &fixture->store, agent);
 }
 
 /* An agent that is due does not wait any more. */
 static void take_out(struct fixture *fixture, uint32_t agent) {
   fixture->store.rows[agent].status = AGENT_READY;
-  fixture->store.rows[agent].hung = 0;
+  fixture->store.rows[agent].scheduled = 0;
 }
 
-Test(wheel, releases_exactly_those_whose_time_has_come_at_every_step) {
+Test(due, releases_exactly_those_whose_time_has_come_at_every_step) {
   struct fixture *fixture = create(100000000, 1000000000);
   agent_class *class = class_of(fixture, 5);
   uint64_t due[AGENTS], now = 0;
-  for (uint32_t i = 0; i < AGENTS; i++) hang(fixture, class, i, due[i] = random_at(1, i, 0, 0) % 200000000u);
+  for (uint32_t i = 0; i < AGENTS; i++) schedule(fixture, class, i, due[i] = random_at(1, i, 0, 0) % 200000000u);
   for (uint32_t step = 0; now < 250000000; step++) {
     uint64_t elapsed = random_at(2, step, 0, 0) % 20000000u;
     uint32_t count = advance(fixture, elapsed), expected = 0;
@@ -104,28 +104,28 @@ Test(wheel, releases_exactly_those_whose_time_has_come_at_every_step) {
   destroy(fixture);
 }
 
-Test(wheel, keeps_phase_over_ten_thousand_periods_of_an_odd_length_against_the_frame) {
+Test(due, keeps_phase_over_ten_thousand_periods_of_an_odd_length_against_the_frame) {
   struct fixture *fixture = create(33333333, 33333333);
   agent_class *class = class_of(fixture, 5);
   uint64_t now = 0, runs = 0;
-  hang(fixture, class, 0, 1000);
+  schedule(fixture, class, 0, 1000);
   while (runs < 10000) {
     now += 16666667;
     uint32_t count = advance(fixture, 16666667);
     runs += count;
-    if (count) hang_next(fixture, class, 0);
+    if (count) schedule_next(fixture, class, 0);
   }
   cr_assert_eq(fixture->store.rows[0].virtual_due_ns, 1000 + 10000 * 33333333ull);
   cr_assert_leq(now, 1000 + 9999 * 33333333ull + 16666667);
   destroy(fixture);
 }
 
-Test(wheel, skips_missed_periods_but_keeps_the_phase) {
+Test(due, skips_missed_periods_but_keeps_the_phase) {
   struct fixture *fixture = create(10000000, 10000000);
   agent_class *class = class_of(fixture, 5);
-  hang(fixture, class, 0, 3000000);
+  schedule(fixture, class, 0, 3000000);
   cr_assert_eq(advance(fixture, 95000000), 1);
-  hang_next(fixture, class, 0);
+  schedule_next(fixture, class, 0);
   cr_assert_eq(fixture->store.rows[0].virtual_due_ns, 103000000);
   destroy(fixture);
 }
@@ -133,23 +133,23 @@ Test(wheel, skips_missed_periods_but_keeps_the_phase) {
 /* Its turn came a little more than a period late, as turns do in a standing queue: it is due at once, not a period
  * later.
  */
-Test(wheel, a_due_time_that_was_missed_by_less_than_a_period_counts) {
+Test(due, a_due_time_that_was_missed_by_less_than_a_period_counts) {
   struct fixture *fixture = create(10000000, 10000000);
   agent_class *class = class_of(fixture, 5);
-  hang(fixture, class, 0, 3000000);
+  schedule(fixture, class, 0, 3000000);
   cr_assert_eq(advance(fixture, 15000000), 1);
-  hang_next(fixture, class, 0);
+  schedule_next(fixture, class, 0);
   cr_assert_eq(fixture->store.rows[0].virtual_due_ns, 13000000);
   cr_assert_eq(advance(fixture, 1), 1);
-  hang_next(fixture, class, 0);
+  schedule_next(fixture, class, 0);
   cr_assert_eq(fixture->store.rows[0].virtual_due_ns, 23000000);
   destroy(fixture);
 }
 
-Test(wheel, runs_slower_at_a_lower_rate_and_retimes_those_that_wait) {
+Test(due, runs_slower_at_a_lower_rate_and_retimes_those_that_wait) {
   struct fixture *fixture = create(100000000, 1000000000);
   agent_class *class = class_of(fixture, 5);
-  hang(fixture, class, 0, 100000000);
+  schedule(fixture, class, 0, 100000000);
   advance(fixture, 50000000);
   classes_set_rate(class, 0.25); /* half the period is left: at a quarter of the rate it takes 200 ms */
   uint64_t waited = 0;
@@ -158,14 +158,14 @@ Test(wheel, runs_slower_at_a_lower_rate_and_retimes_those_that_wait) {
   destroy(fixture);
 }
 
-Test(wheel, moves_an_agent_between_classes_with_what_remains_of_its_period) {
+Test(due, moves_an_agent_between_classes_with_what_remains_of_its_period) {
   struct fixture *fixture = create(100000000, 1000000000);
   agent_class *to = class_of(fixture, 9);
   advance(fixture, 777000000);
   agent_class *from = class_of(fixture, 5);
-  hang(fixture, from, 0, 100000000);
+  schedule(fixture, from, 0, 100000000);
   advance(fixture, 40000000);
-  wheel_transfer(&fixture->classes, from, to, &fixture->store, 0);
+  due_transfer(&fixture->classes, from, to, &fixture->store, 0);
   fixture->store.rows[0].class = to->number;
   cr_assert_eq(fixture->store.rows[0].virtual_due_ns, 817000000 + 60000000);
   cr_assert_eq(advance(fixture, 59000000), 0);
@@ -173,12 +173,12 @@ Test(wheel, moves_an_agent_between_classes_with_what_remains_of_its_period) {
   destroy(fixture);
 }
 
-Test(wheel, an_agent_that_has_left_is_passed_over_and_may_come_back) {
+Test(due, an_agent_that_has_left_is_passed_over_and_may_come_back) {
   struct fixture *fixture = create(100000000, 1000000000);
   agent_class *class = class_of(fixture, 5);
-  for (uint32_t i = 0; i < 9; i++) hang(fixture, class, i, 50000000);
-  for (uint32_t i = 0; i < 9; i += 2) wheel_remove(&fixture->store, i);
-  hang(fixture, class, 4, 80000000);
+  for (uint32_t i = 0; i < 9; i++) schedule(fixture, class, i, 50000000);
+  for (uint32_t i = 0; i < 9; i += 2) due_remove(&fixture->store, i);
+  schedule(fixture, class, 4, 80000000);
   cr_assert_eq(advance(fixture, 60000000), 4);
   for (uint32_t i = 0; i < 4; i++) cr_assert_eq(fixture->due[i] % 2, 1);
   store_deactivate(&fixture->store, 4);
@@ -204,7 +204,8 @@ static void expect_exact(uint32_t how, uint32_t shards, uint64_t frame_ns) {
   agent_class *classes[CLASSES];
   uint64_t seed = how * 3 + shards;
   for (uint32_t i = 0; i < CLASSES; i++) classes[i] = class_of(fixture, 3 * i);
-  for (uint32_t i = 0; i < AGENTS; i++) hang(fixture, classes[i % CLASSES], i, random_at(seed, i, 1, 0) % 70000000u);
+  for (uint32_t i = 0; i < AGENTS; i++)
+    schedule(fixture, classes[i % CLASSES], i, random_at(seed, i, 1, 0) % 70000000u);
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
     uint8_t is_due[AGENTS] = {0};
     for (uint32_t i = 0; i < CLASSES; i++) classes_set_rate(classes[i], rate_in(how, i, frame));
@@ -216,38 +217,38 @@ static void expect_exact(uint32_t how, uint32_t shards, uint64_t frame_ns) {
       agent_class *class = &fixture->classes.classes[row->class];
       cr_assert_eq(is_due[i], row->virtual_due_ns <= class->clock_ns, "frame %u, agent %u, %u times", frame, i,
                    is_due[i]);
-      if (is_due[i]) hang_next(fixture, class, i);
+      if (is_due[i]) schedule_next(fixture, class, i);
       if (random_at(seed, frame, i, 3) % 50 > 0) continue;
       agent_class *other = classes[random_at(seed, frame, i, 4) % CLASSES];
-      wheel_transfer(&fixture->classes, class, other, &fixture->store, i);
+      due_transfer(&fixture->classes, class, other, &fixture->store, i);
       row->class = other->number;
     }
   }
   destroy(fixture);
 }
 
-Test(wheel, no_look_is_late_while_all_rates_swing_together) {
+Test(due, no_look_is_late_while_all_rates_swing_together) {
   expect_exact(0, 1, 5000000);
   expect_exact(0, 4, 33000000);
 }
 
-Test(wheel, no_look_is_late_while_each_rate_changes_by_itself) {
+Test(due, no_look_is_late_while_each_rate_changes_by_itself) {
   expect_exact(1, 1, 5000000);
   expect_exact(1, 2, 33000000);
 }
 
-Test(wheel, no_look_is_late_while_rates_leap_up_and_down) {
+Test(due, no_look_is_late_while_rates_leap_up_and_down) {
   expect_exact(2, 1, 1000000);
   expect_exact(2, 8, 33000000);
 }
 
 /* When all periods are stretched by what another frame's budget asks for, each agent is looked at about once for each
  * update. */
-Test(wheel, agents_are_looked_at_once_where_rates_change_together) {
+Test(due, agents_are_looked_at_once_where_rates_change_together) {
   struct fixture *fixture = create(200000000, 10000000000u);
   agent_class *classes[2] = {class_of(fixture, 5), class_of(fixture, 50)};
   uint32_t runs = 0;
-  for (uint32_t i = 0; i < AGENTS; i++) hang(fixture, classes[i % 2], i, random_at(11, i, 0, 0) % 200000000u);
+  for (uint32_t i = 0; i < AGENTS; i++) schedule(fixture, classes[i % 2], i, random_at(11, i, 0, 0) % 200000000u);
   for (uint32_t frame = 0; frame < 3000; frame++) {
     double swing = 0.3 + 0.15 * sin(frame / 11.0);
     classes_set_rate(classes[0], swing);
@@ -255,34 +256,34 @@ Test(wheel, agents_are_looked_at_once_where_rates_change_together) {
     uint32_t count = advance(fixture, 33000000);
     runs += count;
     for (uint32_t i = 0; i < count; i++)
-      hang_next(fixture, &fixture->classes.classes[fixture->store.rows[fixture->due[i]].class], fixture->due[i]);
+      schedule_next(fixture, &fixture->classes.classes[fixture->store.rows[fixture->due[i]].class], fixture->due[i]);
   }
   cr_assert_gt(runs, 30000);
   cr_assert_lt(fixture->looks, runs + runs / 3, "%u looks for %u updates", fixture->looks, runs);
   destroy(fixture);
 }
 
-Test(wheel, a_frozen_type_is_not_due_until_it_is_thawed_and_then_at_once) {
+Test(due, a_frozen_type_is_not_due_until_it_is_thawed_and_then_at_once) {
   struct fixture *fixture = create(100000000, 1000000000);
   agent_class *class = class_of(fixture, 5);
-  for (uint32_t i = 0; i < AGENTS; i++) hang(fixture, class, i, 40000000 + i);
+  for (uint32_t i = 0; i < AGENTS; i++) schedule(fixture, class, i, 40000000 + i);
   cr_assert_eq(advance(fixture, 30000000), 0);
   classes_freeze(&fixture->classes, 0, true);
   for (uint32_t i = 0; i < 1000; i++) cr_assert_eq(advance(fixture, 33000000), 0);
   classes_freeze(&fixture->classes, 0, false);
-  wheel_thaw(&fixture->classes, &fixture->store, 0);
+  due_thaw(&fixture->classes, &fixture->store, 0);
   cr_assert_eq(advance(fixture, 10000000), 1);
   cr_assert_eq(advance(fixture, AGENTS), AGENTS - 1, "all but that one");
   destroy(fixture);
 }
 
 /* Periods of a day: an agent is looked at now and then until its time comes, not all of them at once. */
-Test(wheel, agents_that_wait_for_a_day_are_looked_at_seldom_and_in_turn) {
+Test(due, agents_that_wait_for_a_day_are_looked_at_seldom_and_in_turn) {
   const uint64_t day_ns = 86400000000000u, frame_ns = 1000000000;
   struct fixture *fixture = create(day_ns, day_ns);
   agent_class *class = class_of(fixture, 5);
   uint32_t most = 0, total = 0;
-  for (uint32_t i = 0; i < AGENTS; i++) hang(fixture, class, i, day_ns - i * 1000);
+  for (uint32_t i = 0; i < AGENTS; i++) schedule(fixture, class, i, day_ns - i * 1000);
   for (uint64_t now = 0; now < day_ns - 3 * frame_ns; now += frame_ns) {
     uint32_t before = fixture->looks;
     cr_assert_eq(advance(fixture, frame_ns), 0);

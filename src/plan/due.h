@@ -1,4 +1,4 @@
-/* plan/wheel.h - stage 5: which agents' periods have elapsed?
+/* plan/due.h - stage 5: which agents' periods have elapsed?
  *
  * An agent is due when the virtual clock of its class has come to the agent's due time. Such clocks are many, and speed
  * up and slow down; so agents are looked at (plan/looks.h) by a few clocks, those of bands, of which each runs fast
@@ -16,88 +16,89 @@
  * So exactly the agents whose time has come are released, whenever they are looked at. Release preserves phase: the
  * next due time is the last due time plus the period (PAPERS: T_last := T_next, T_next += T_i), and whole periods that
  * were missed are skipped, not caught up: the update is told the time that really passed. */
-#ifndef PLAN_WHEEL_H
-#define PLAN_WHEEL_H
+#ifndef PLAN_DUE_H
+#define PLAN_DUE_H
 
 #include "base/assert.h"
 #include "base/prefetch.h"
 #include "plan/classes.h"
 
 /* What is left of a waiting agent's period, on the clock of its class. */
-static inline uint64_t wheel_remaining_ns(const agent_class *class, const agent_row *row) {
+static inline uint64_t due_remaining_ns(const agent_class *class, const agent_row *row) {
   return row->virtual_due_ns > class->clock_ns ? row->virtual_due_ns - class->clock_ns : 0;
 }
 
 /* When an agent with this rest of its period is to be looked at, on the clock of its class's band. Clocks are whole
  * nanoseconds, so that one may be up to a nanosecond ahead of what it tells; and rates are rounded. */
-static inline uint64_t wheel_look_ns(const class_table *classes, const agent_class *class, uint64_t left_ns) {
+static inline uint64_t due_look_ns(const class_table *classes, const agent_class *class, uint64_t left_ns) {
   enum { ROUNDED_NS = 2 };
   double ahead_ns = left_ns > ROUNDED_NS ? (double)(left_ns - ROUNDED_NS) * class->look_ahead : 0.0;
   uint64_t now_ns = classes->looks.clock_ns[class->band], most_ns = class->furthest_ns - now_ns;
   return now_ns + (ahead_ns < (double)most_ns ? (uint64_t)ahead_ns : most_ns);
 }
 
-/* Hangs an agent in by its row's virtual_due_ns. Agents of different shards may be hung in at the same time. O(1). */
-static inline void wheel_insert(class_table *classes, const agent_class *class, agent_store *store, uint32_t index) {
+/* An agent waits until its row's virtual_due_ns. Agents of different shards may begin to wait at the same time. O(1).
+ */
+static inline void due_insert(class_table *classes, const agent_class *class, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
   ASSERT(class->bands >> class->band & 1);
   row->status = AGENT_WAITING;
-  row->hung = 1;
-  looks_put(&classes->looks, class->band, wheel_look_ns(classes, class, wheel_remaining_ns(class, row)), index);
+  row->scheduled = 1;
+  looks_put(&classes->looks, class->band, due_look_ns(classes, class, due_remaining_ns(class, row)), index);
 }
 
-/* Fetches what hanging an agent in touches: its slot; then, once its row is there, what is known of its line. */
-PREFETCH_FUNCTION wheel_prefetch(const class_table *classes, uint32_t index) {
+/* Fetches what putting an agent in touches: its slot; then, once its row is there, what is known of its line. */
+PREFETCH_FUNCTION due_prefetch(const class_table *classes, uint32_t index) {
   __builtin_prefetch(looks_slot_of(&classes->looks, index), 1);
 }
 
-PREFETCH_FUNCTION wheel_prefetch_line(const class_table *classes, const agent_row *row, uint32_t index) {
+PREFETCH_FUNCTION due_prefetch_line(const class_table *classes, const agent_row *row, uint32_t index) {
   uint32_t clock = 2u * classes->classes[row->class].band;
   __builtin_prefetch(looks_first_of(&classes->looks, clock, index / LOOK_AGENTS), 1);
 }
 
 /* Takes an agent out. O(1). */
-static inline void wheel_remove(agent_store *store, uint32_t index) {
+static inline void due_remove(agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
-  ASSERT(row->status == AGENT_WAITING && row->hung);
-  row->hung = 0;
+  ASSERT(row->status == AGENT_WAITING && row->scheduled);
+  row->scheduled = 0;
 }
 
 /* Moves on the due time of an agent that has missed more than one: to the next one in its phase. */
-void wheel_skip_missed(const agent_class *class, agent_row *row);
+void due_skip_missed(const agent_class *class, agent_row *row);
 
 /* When an agent is due after an update: one period after its last due time, which may have passed already. One that was
  * missed by less than a period still counts: in a standing queue an agent's turn comes about a period after its
  * release, and half of those that come a little later would run at half of the rate of the others. */
-static inline void wheel_set_next(const agent_class *class, agent_row *row) {
+static inline void due_set_next(const agent_class *class, agent_row *row) {
   /* A woken agent ran ahead of its time: that time still stands. */
   if (row->virtual_due_ns <= class->clock_ns) row->virtual_due_ns += class->nominal_ns;
-  if (row->virtual_due_ns < class->clock_ns) wheel_skip_missed(class, row);
+  if (row->virtual_due_ns < class->clock_ns) due_skip_missed(class, row);
 }
 
 /* Moves a waiting agent to another class of the same type, which it has joined, with what remains of its period. */
-void wheel_transfer(class_table *classes, const agent_class *from, const agent_class *to, agent_store *store,
-                    uint32_t index);
+void due_transfer(class_table *classes, const agent_class *from, const agent_class *to, agent_store *store,
+                  uint32_t index);
 
 /* Advances the clocks of the bands by `elapsed_ns` of simulation time, by the rates of all classes; then those of each
  * class at its own. */
-void wheel_advance_bands(class_table *classes, uint64_t elapsed_ns);
-void wheel_advance(class_table *classes, agent_class *class, uint64_t elapsed_ns);
+void due_advance_bands(class_table *classes, uint64_t elapsed_ns);
+void due_advance(class_table *classes, agent_class *class, uint64_t elapsed_ns);
 
 /* A type that was frozen is so no longer: its waiting agents are looked at in time again. O(agents). */
-void wheel_thaw(class_table *classes, agent_store *store, uint32_t type);
+void due_thaw(class_table *classes, agent_store *store, uint32_t type);
 
-/* Looks at an agent whose turn has come: true when its time has. Else it hangs in again, unless it has left. Agents of
+/* Looks at an agent whose turn has come: true when its time has. Else it is put in again, unless it has left. Agents of
  * different shards may be looked at at the same time. */
-static inline bool wheel_is_due(class_table *classes, agent_store *store, uint32_t index) {
+static inline bool due_has_come(class_table *classes, agent_store *store, uint32_t index) {
   if (!store_is_active(store, index)) return false; /* its row may be in the hands of a thread that spawns */
   agent_row *row = &store->rows[index];
-  if (row->status != AGENT_WAITING || !row->hung) return false;
+  if (row->status != AGENT_WAITING || !row->scheduled) return false;
   const agent_class *class = &classes->classes[row->class];
   bool frozen = classes->frozen[class->type];
   if (row->virtual_due_ns <= class->clock_ns && !frozen) return true;
-  uint64_t left_ns = frozen ? class->nominal_ns : wheel_remaining_ns(class, row);
-  looks_put(&classes->looks, class->band, wheel_look_ns(classes, class, left_ns), index);
+  uint64_t left_ns = frozen ? class->nominal_ns : due_remaining_ns(class, row);
+  looks_put(&classes->looks, class->band, due_look_ns(classes, class, left_ns), index);
   return false;
 }
 
