@@ -64,6 +64,12 @@ static inline void due_remove(agent_store *store, uint32_t index) {
   row->scheduled = 0;
 }
 
+/* An agent is about to be gone, scheduled or not: it is not looked at any more, since its row may be in the hands of a
+ * thread that spawns. O(1). */
+static inline void due_forget(class_table *classes, uint32_t index) {
+  *looks_slot_of(&classes->looks, index) = 0;
+}
+
 /* Moves on the due time of an agent that has missed more than one: to the next one in its phase. */
 void due_skip_missed(const agent_class *class, agent_row *row);
 
@@ -91,8 +97,8 @@ void due_thaw(class_table *classes, agent_store *store, uint32_t type);
 /* Looks at an agent whose turn has come: true when its time has. Else it is put in again, unless it has left. Agents of
  * different shards may be looked at at the same time. */
 static inline bool due_has_come(class_table *classes, agent_store *store, uint32_t index) {
-  if (!store_is_active(store, index)) return false; /* its row may be in the hands of a thread that spawns */
   agent_row *row = &store->rows[index];
+  ASSERT(store_is_active(store, index));
   if (row->status != AGENT_WAITING || !row->scheduled) return false;
   const agent_class *class = &classes->classes[row->class];
   bool frozen = classes->frozen[class->type];

@@ -148,6 +148,7 @@ void lifecycle_leave(struct muster_world *world, uint32_t index) {
   agent_row *row = world_row(world, index);
   lifecycle_unschedule(world, index);
   ASSERT(!row->scheduled && !row->queued);
+  due_forget(&world->queues->classes, index);
   phases_leave(&world->plan->phases, row->type, index);
   lifecycle_forgive(world, index);
   shedding_forget(&world->score->shedding, &world->agents.store, index);

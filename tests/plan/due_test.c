@@ -181,6 +181,7 @@ Test(due, an_agent_that_has_left_is_passed_over_and_may_come_back) {
   schedule(fixture, class, 4, 80000000);
   cr_assert_eq(advance(fixture, 60000000), 4);
   for (uint32_t i = 0; i < 4; i++) cr_assert_eq(fixture->due[i] % 2, 1);
+  due_forget(&fixture->classes, 4);
   store_deactivate(&fixture->store, 4);
   cr_assert_eq(advance(fixture, 60000000), 0, "its row may be another's");
   destroy(fixture);
