@@ -381,12 +381,8 @@ static uint32_t settle_items(score_board *board) {
 }
 
 void score_apply(score_board *board) {
-  enum { AHEAD = 12 };
   uint32_t count = settle_items(board);
-  for (uint32_t i = 0; i < count; i++) {
-    if (count - i > AHEAD) __builtin_prefetch(&board->inputs.store->rows[board->changes[i + AHEAD].agent], 1);
-    score_apply_change(board, &board->changes[i]);
-  }
+  for (uint32_t i = 0; i < count; i++) score_apply_change(board, &board->changes[i]);
   board->summary.waiting = observers_waiting(board->inputs.observers) + field_waiting(&board->field) +
                            board->noted_count + board->cursor_left;
   board->item_count = board->agent_count = 0;
