@@ -10,8 +10,9 @@
 #include <stdint.h>
 
 enum {
-  SHARDS_MAX = 256,
   SHARDS_USUAL_MAX = 128,
+  SHARDS_FEW = 4,           /* as many as workers settle beside each other */
+  SHARDS_FEW_FROM = 1024,   /* agents */
   SHARD_AGENTS_USUAL = 4096 /* fewer would make the fixed costs of a shard show */
 };
 
@@ -25,7 +26,9 @@ typedef struct shard_map {
 /* The map of `agents_max` agents over `count` shards: a power of two, or 0 for as many as agents_max asks for. */
 static inline shard_map shards_of(uint32_t agents_max, uint32_t count) {
   if (!count)
-    for (count = 1; count < SHARDS_USUAL_MAX && agents_max / SHARD_AGENTS_USUAL >= 2 * count;) count *= 2;
+    for (count = agents_max < SHARDS_FEW_FROM ? 1 : SHARDS_FEW;
+         count < SHARDS_USUAL_MAX && agents_max / SHARD_AGENTS_USUAL >= 2 * count;)
+      count *= 2;
   uint32_t words = (agents_max + 63) / 64;
   return (shard_map){count, (uint32_t)__builtin_ctz(count), (words + count - 1) / count};
 }
@@ -37,11 +40,6 @@ static inline uint32_t shards_owner(const shard_map *map, uint32_t agent) {
 
 static inline uint32_t shards_word(const shard_map *map, uint32_t agent) {
   return agent / 64 >> map->shift;
-}
-
-/* The first agent of a shard's word. */
-static inline uint32_t shards_first(const shard_map *map, uint32_t shard, uint32_t word) {
-  return (word << map->shift | shard) * 64;
 }
 
 #endif

@@ -54,7 +54,7 @@ static inline void schedule_next(struct muster_world *world, agent_class *class,
                       reached_ns);
 }
 
-/* Completes an update that began at `began_ns`, into the shard and the sums of a share: 0 on the frame's thread.
+/* Completes an update that began at `began_ns`, into the book and the sums of a share: 0 on the frame's thread.
  * Different workers may complete different shares at a time, for agents that is_plain() in settle.c accepts. */
 static inline void update_complete(struct muster_world *world, uint32_t share, uint32_t index, uint64_t began_ns) {
   agent_row *row = world_row(world, index);

@@ -243,10 +243,12 @@ static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t
   return true;
 }
 
-/* A partition has the agents of every fourth shard: whoever settles it, only these shards are touched. */
+_Static_assert((int)SETTLE_SHARES == (int)ACTIVATION_SHARES, "each partition books by itself");
+
+/* A partition has the agents of every fourth shard: whoever settles it, only these shards are touched. It does not
+ * depend on how many shards there are, so that a record may be replayed in others. */
 static inline uint32_t partition_of(const struct muster_world *world, uint32_t entry) {
-  const shard_map *map = &world->queues->classes.looks.map;
-  return shards_owner(map, world->batch->entries[entry].agent) % SETTLE_SHARES;
+  return world->batch->entries[entry].agent / 64 % SETTLE_SHARES;
 }
 
 /* Settles what is the partition's of a few entries. */
@@ -285,16 +287,9 @@ static void settle_partitions(void *argument, uint32_t worker) {
   serial_end_help(world, worker, &help);
 }
 
-/* How many partitions have shards. */
-static uint32_t count_partitions(const struct muster_world *world) {
-  uint32_t shards = world->queues->classes.looks.map.count;
-  return shards < SETTLE_SHARES ? shards : SETTLE_SHARES;
-}
-
 /* Those who book at the same time are told how many they are. */
 static void share_out(struct muster_world *world) {
-  uint32_t wanted[SETTLE_SHARES] = {0};
-  for (uint32_t i = 0; i < count_partitions(world); i++) wanted[i] = 1;
+  static const uint32_t wanted[SETTLE_SHARES] = {1, 1, 1, 1};
   activation_share_out(&world->queues->classes.activation, wanted);
 }
 
@@ -309,13 +304,13 @@ static void settle_as_recorded(struct muster_world *world) {
 
 void settle_beside(struct muster_world *world) {
   enum { WORTH_WAKING = 512 }; /* of workers that have just run the batch, and are still awake */
-  bool settles =
-      world->timed && world->teams->helpers > 0 && world->batch->count >= WORTH_WAKING && count_partitions(world) > 1;
+  bool settles = world->timed && world->teams->helpers > 0 && world->batch->count >= WORTH_WAKING &&
+                 world->queues->classes.looks.map.count >= SETTLE_SHARES;
   ASSERT(world->commit->open && world->commit->settled == 0);
   if (settles) {
     share_out(world);
     memset(world->teams->settle_looked_at, 0, sizeof world->teams->settle_looked_at);
-    work_partitions_open(&world->teams->settle_partitions, count_partitions(world));
+    work_partitions_open(&world->teams->settle_partitions, SETTLE_SHARES);
     serial_run_team(world, &world->teams->settle, settle_partitions, world->teams->helpers);
   }
   bool settled = frame_record_partitions(world, settles);

@@ -8,9 +8,9 @@ void activation_create(activation_book *book, uint32_t delay_max, uint32_t agent
   *book = (activation_book){.delay_max = delay_max, .sharers = 1};
   if (!delay_max) return;
   ARENA_ARRAY(arena, book->reserved_ns, ACTIVATION_BEATS);
-  ARENA_ARRAY(arena, book->shares, ACTIVATION_SHARDS);
+  ARENA_ARRAY(arena, book->shares, ACTIVATION_SHARES);
   ARENA_ARRAY(arena, book->reservations, agents_max);
-  for (uint32_t i = 0; book->shares && i < ACTIVATION_SHARDS; i++) book->shares[i].first = ACTIVATION_BEATS;
+  for (uint32_t i = 0; book->shares && i < ACTIVATION_SHARES; i++) book->shares[i].first = ACTIVATION_BEATS;
 }
 
 /* Moves what a share has added into the book. */
@@ -52,7 +52,7 @@ void activation_pace_on(activation_pace *pace, uint64_t elapsed_ns, uint32_t bea
 }
 
 uint32_t activation_turn(activation_book *book, uint64_t elapsed_ns) {
-  for (uint32_t i = 0; i < ACTIVATION_SHARDS; i++) fold_in(book, &book->shares[i]);
+  for (uint32_t i = 0; i < ACTIVATION_SHARES; i++) fold_in(book, &book->shares[i]);
   book->sharers = 1;
   if (elapsed_ns == 0) return 0;
   if (book->pace.beat_ns == 0) book->pace = activation_pace_of((double)elapsed_ns, 0.0);
@@ -63,14 +63,14 @@ uint32_t activation_turn(activation_book *book, uint64_t elapsed_ns) {
   return beats;
 }
 
-void activation_share_out(activation_book *book, const uint32_t wanted[ACTIVATION_SHARDS]) {
+void activation_share_out(activation_book *book, const uint32_t wanted[ACTIVATION_SHARES]) {
   book->sharers = 0;
-  for (uint32_t i = 0; i < ACTIVATION_SHARDS; i++) book->sharers += wanted[i] > 0;
+  for (uint32_t i = 0; i < ACTIVATION_SHARES; i++) book->sharers += wanted[i] > 0;
 }
 
 int64_t activation_reserved_ns(const activation_book *book, uint32_t beat) {
   int64_t reserved_ns = book->reserved_ns[beat % ACTIVATION_BEATS];
-  for (uint32_t i = 0; i < ACTIVATION_SHARDS; i++) reserved_ns += book->shares[i].reserved_ns[beat % ACTIVATION_BEATS];
+  for (uint32_t i = 0; i < ACTIVATION_SHARES; i++) reserved_ns += book->shares[i].reserved_ns[beat % ACTIVATION_BEATS];
   return reserved_ns;
 }
 

@@ -28,7 +28,7 @@
 
 enum {
   ACTIVATION_BEATS = 1024, /* how far the book reaches; an agent that falls due later is not planned */
-  ACTIVATION_SHARDS = 4,   /* how many threads may reserve at the same time */
+  ACTIVATION_SHARES = 4,   /* how many threads may reserve at the same time */
   ACTIVATION_HORIZON_MAX = 1 << 20
 };
 
@@ -80,8 +80,8 @@ activation_pace activation_pace_of(double beat_ns, double late);
 /* A clock has gone on by `elapsed_ns` in `beats` beats. */
 void activation_pace_on(activation_pace *pace, uint64_t elapsed_ns, uint32_t beats);
 
-/* Until the next turn several shards book at the same time: those with `wanted` above 0. */
-void activation_share_out(activation_book *book, const uint32_t wanted[ACTIVATION_SHARDS]);
+/* Until the next turn several shares book at the same time: those with `wanted` above 0. */
+void activation_share_out(activation_book *book, const uint32_t wanted[ACTIVATION_SHARES]);
 
 /* Fetches what reserving for an agent touches. */
 PREFETCH_FUNCTION activation_prefetch(const activation_book *book, uint32_t agent) {
@@ -104,12 +104,12 @@ static inline void activation_add(activation_book *book, activation_share *share
 }
 
 /* Takes back an agent's reservation, if its beat is still to come, and returns its delay. */
-static inline uint64_t activation_take_back(activation_book *book, uint32_t shard, uint32_t agent) {
+static inline uint64_t activation_take_back(activation_book *book, uint32_t share, uint32_t agent) {
   activation_reservation *reservation = &book->reservations[agent];
   int32_t ahead = (int32_t)(reservation->beat - book->beat);
   uint64_t delay_ns = reservation->delay_ns;
   if (reservation->cost_ns && ahead > 0)
-    activation_add(book, &book->shares[shard], (uint32_t)ahead, -(int64_t)reservation->cost_ns);
+    activation_add(book, &book->shares[share], (uint32_t)ahead, -(int64_t)reservation->cost_ns);
   reservation->cost_ns = 0;
   reservation->delay_ns = 0;
   return delay_ns;
@@ -117,13 +117,13 @@ static inline uint64_t activation_take_back(activation_book *book, uint32_t shar
 
 /* Chooses among the beat that is `ahead` of the present one and the `most` after it, all within ACTIVATION_BEATS;
  * returns the delay in beats. */
-static inline uint32_t activation_choose(const activation_book *book, uint32_t shard, uint32_t ahead, uint32_t most,
+static inline uint32_t activation_choose(const activation_book *book, uint32_t share, uint32_t ahead, uint32_t most,
                                          uint32_t cost_ns) {
-  const activation_share *share = &book->shares[shard];
+  const activation_share *own = &book->shares[share];
   int64_t room_ns = book->mean_ns - cost_ns / 2, least_ns = INT64_MAX;
   uint32_t best = 0;
   for (uint32_t delay = 0; delay <= most; delay++) {
-    int64_t seen_ns = activation_seen_ns(book, share, book->beat + ahead + delay);
+    int64_t seen_ns = activation_seen_ns(book, own, book->beat + ahead + delay);
     if (seen_ns <= room_ns) return delay;
     if (seen_ns >= least_ns) continue;
     least_ns = seen_ns;
@@ -133,10 +133,10 @@ static inline uint32_t activation_choose(const activation_book *book, uint32_t s
 }
 
 /* Books an agent that is not reserved. */
-static inline void activation_enter(activation_book *book, uint32_t shard, uint32_t agent, uint32_t ahead,
+static inline void activation_enter(activation_book *book, uint32_t share, uint32_t agent, uint32_t ahead,
                                     uint32_t cost_ns, uint64_t delay_ns) {
   book->reservations[agent] = (activation_reservation){delay_ns, book->beat + ahead, cost_ns};
-  activation_add(book, &book->shares[shard], ahead, cost_ns);
+  activation_add(book, &book->shares[share], ahead, cost_ns);
 }
 
 /* ------------------------------------------------------------------------------------- whole populations, for tools */

@@ -13,7 +13,7 @@ void classes_create(class_table *table, uint32_t types_max, uint32_t agents_max,
   ARENA_ARRAY(arena, table->active, table->maximum);
   ARENA_ARRAY(arena, table->lookup, keys);
   ARENA_ARRAY(arena, table->frozen, types_max);
-  for (uint32_t i = 0; i < CLASS_PACES; i++) table->band_of[i] = (uint8_t)i;
+  for (uint32_t i = 0; i < CLASS_PACES; i++) table->look_band_of[i] = (uint8_t)i;
   looks_create(&table->looks, agents_max, shards, arena);
 }
 
@@ -75,12 +75,12 @@ static uint32_t kind_of_rate(double rate) {
  * members are put in by a band that is free, and the other one is left to those that it has. */
 static void choose_bands(class_table *table) {
   for (uint32_t kind = 0; kind < CLASS_PACES; kind++) {
-    double pace = table->looks.pace[table->band_of[kind]];
-    if (!(table->looks.bands >> table->band_of[kind] & 1) || (pace >= 0.5 && pace <= 2.0)) continue;
+    double pace = table->looks.pace[table->look_band_of[kind]];
+    if (!(table->looks.bands >> table->look_band_of[kind] & 1) || (pace >= 0.5 && pace <= 2.0)) continue;
     uint32_t taken = table->looks.bands;
-    for (uint32_t i = 0; i < CLASS_PACES; i++) taken |= 1u << table->band_of[i];
+    for (uint32_t i = 0; i < CLASS_PACES; i++) taken |= 1u << table->look_band_of[i];
     uint32_t band = (uint32_t)__builtin_ctz(~taken);
-    if (band < LOOK_BANDS) table->band_of[kind] = (uint8_t)band;
+    if (band < LOOK_BANDS) table->look_band_of[kind] = (uint8_t)band;
   }
 }
 
@@ -92,9 +92,9 @@ static void follow_paces(class_table *table) {
   uint32_t bands = 0;
   for (uint32_t i = 0; i < table->active_count; i++) {
     const agent_class *class = &table->classes[table->active[i]];
-    bands |= class->bands;
-    if (table->frozen[class->type]) continue;
-    for (uint32_t left = class->bands; left; left &= left - 1) {
+    bands |= class->look_bands;
+    if (!classes_in_bands(table, class)) continue;
+    for (uint32_t left = class->look_bands; left; left &= left - 1) {
       uint32_t band = (uint32_t)__builtin_ctz(left);
       before[band] += (double)class->members * class->rate_before;
       now[band] += (double)class->members * class->rate;
@@ -115,7 +115,7 @@ void classes_find_speeds(class_table *table, double speeds[LOOK_BANDS]) {
   for (uint32_t i = 0; i < table->active_count; i++) {
     const agent_class *class = &table->classes[table->active[i]];
     if (table->frozen[class->type]) continue;
-    for (uint32_t left = class->bands; left; left &= left - 1) {
+    for (uint32_t left = class->look_bands; left; left &= left - 1) {
       uint32_t band = (uint32_t)__builtin_ctz(left);
       const class_stay *stay = &class->stays[band];
       double speed = class->rate / (stay->rate < stay->old_rate ? stay->rate : stay->old_rate);
@@ -126,12 +126,12 @@ void classes_find_speeds(class_table *table, double speeds[LOOK_BANDS]) {
 
 /* Forgets members that were put in so long ago that all of them were looked at since. */
 static void forget_stays(const struct looks *looks, agent_class *class) {
-  for (uint32_t left = class->bands; left; left &= left - 1) {
+  for (uint32_t left = class->look_bands; left; left &= left - 1) {
     uint32_t band = (uint32_t)__builtin_ctz(left);
     class_stay *stay = &class->stays[band];
     if (looks->clock_ns[band] < stay->old_end_ns + (2u << LOOK_FINE_SHIFT)) continue;
     *stay = (class_stay){stay->rate, INFINITY, stay->end_ns, 0};
-    if (stay->old_end_ns == 0) class->bands &= (uint16_t) ~(1u << band);
+    if (stay->old_end_ns == 0) class->look_bands &= (uint16_t) ~(1u << band);
   }
 }
 
@@ -139,10 +139,10 @@ void classes_follow_rate(class_table *table, agent_class *class) {
   const double reach_max_ns = (double)LOOK_REACH * (double)(1ull << LOOK_COARSE_SHIFT);
   struct looks *looks = &table->looks;
   forget_stays(looks, class);
-  uint32_t band = class->band = table->band_of[kind_of_rate(class->rate)];
+  uint32_t band = class->look_band = table->look_band_of[kind_of_rate(class->rate)];
   class_stay *stay = &class->stays[band];
-  if (!(class->bands >> band & 1)) *stay = (class_stay){INFINITY, INFINITY, 0, 0};
-  class->bands |= (uint16_t)(1u << band);
+  if (!(class->look_bands >> band & 1)) *stay = (class_stay){INFINITY, INFINITY, 0, 0};
+  class->look_bands |= (uint16_t)(1u << band);
   looks_use_band(looks, band);
   double rate = class->rate / looks->pace[band], ahead_ns = (double)class->nominal_ns / rate;
   class->look_ahead = 1.0 / rate;
@@ -176,7 +176,7 @@ void classes_leave(class_table *table, agent_class *class, uint16_t importance) 
   classes_count_band(table, class, band_of(importance), -1);
   if (--class->members > 0) return;
   class->pace = (activation_pace){0};
-  class->bands = 0;
+  class->look_bands = 0;
   uint16_t last = table->active[--table->active_count];
   table->active[class->active_position] = last;
   table->classes[last].active_position = class->active_position;

@@ -41,8 +41,8 @@ typedef struct agent_class {
   float per_nominal;              /* 1 / T_io */
   uint64_t clock_ns;              /* virtual time, */
   float clock_part;               /* and of the next nanosecond */
-  uint16_t band;                  /* by whose clock members are looked at that are put in now, */
-  uint16_t bands;                 /* and a bit for each that some may be looked at by */
+  uint16_t look_band;             /* by whose clock members are looked at that are put in now, */
+  uint16_t look_bands;            /* and a bit for each that some may be looked at by */
   double look_ahead;              /* how far on the band's clock a nanosecond of its own clock is */
   double events_per_ns;           /* runs that are usually asked for ahead of any period, */
   uint32_t events;                /* and how many were since the last release */
@@ -65,11 +65,11 @@ typedef struct class_table {
   agent_class *classes;
   uint16_t *lookup; /* [type][level][step] -> class + 1 */
   uint32_t active_count;
-  uint16_t *active;               /* classes with members */
-  struct looks looks;             /* when waiting members are to be looked at */
-  uint8_t band_of[CLASS_PACES];   /* by which clocks they are put in now */
-  bool *frozen;                   /* by type: no time passes for its classes, and they need none */
-  uint32_t in_band[MUSTER_BANDS]; /* members of the classes that are in bands, by importance */
+  uint16_t *active;                  /* classes with members */
+  struct looks looks;                /* when waiting members are to be looked at */
+  uint8_t look_band_of[CLASS_PACES]; /* by which clocks they are put in now */
+  bool *frozen;                      /* by type: no time passes for its classes, and they need none */
+  uint32_t in_band[MUSTER_BANDS];    /* members of the classes that are in bands, by importance */
   activation_book activation;
 } class_table;
 

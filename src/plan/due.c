@@ -17,11 +17,13 @@ void due_transfer(class_table *classes, const agent_class *from, const agent_cla
 
 void due_advance_bands(class_table *classes, uint64_t elapsed_ns) {
   double speeds[LOOK_BANDS] = {0};
-  if (elapsed_ns == 0) return;
+  const double step_max_ns = 2.0 * LOOK_REACH * (double)(1ull << LOOK_COARSE_SHIFT); /* no slot lies further ahead */
   classes_find_speeds(classes, speeds);
+  if (elapsed_ns == 0) return;
   for (uint32_t left = classes->looks.bands; left; left &= left - 1) {
     uint32_t band = (uint32_t)__builtin_ctz(left);
-    if (speeds[band] > 0.0) classes->looks.clock_ns[band] += (uint64_t)((double)elapsed_ns * speeds[band]) + 1;
+    double step_ns = (double)elapsed_ns * speeds[band];
+    if (step_ns > 0.0) classes->looks.clock_ns[band] += (uint64_t)(step_ns < step_max_ns ? step_ns : step_max_ns) + 1;
   }
 }
 

@@ -33,7 +33,7 @@ static inline uint64_t due_remaining_ns(const agent_class *class, const agent_ro
 static inline uint64_t due_look_ns(const class_table *classes, const agent_class *class, uint64_t left_ns) {
   enum { ROUNDED_NS = 2 };
   double ahead_ns = left_ns > ROUNDED_NS ? (double)(left_ns - ROUNDED_NS) * class->look_ahead : 0.0;
-  uint64_t now_ns = classes->looks.clock_ns[class->band], most_ns = class->furthest_ns - now_ns;
+  uint64_t now_ns = classes->looks.clock_ns[class->look_band], most_ns = class->furthest_ns - now_ns;
   return now_ns + (ahead_ns < (double)most_ns ? (uint64_t)ahead_ns : most_ns);
 }
 
@@ -41,10 +41,10 @@ static inline uint64_t due_look_ns(const class_table *classes, const agent_class
  */
 static inline void due_insert(class_table *classes, const agent_class *class, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
-  ASSERT(class->bands >> class->band & 1);
+  ASSERT(class->look_bands >> class->look_band & 1);
   row->status = AGENT_WAITING;
   row->scheduled = 1;
-  looks_put(&classes->looks, class->band, due_look_ns(classes, class, due_remaining_ns(class, row)), index);
+  looks_put(&classes->looks, class->look_band, due_look_ns(classes, class, due_remaining_ns(class, row)), index);
 }
 
 /* Fetches what putting an agent in touches: its slot; then, once its row is there, what is known of its line. */
@@ -53,7 +53,7 @@ PREFETCH_FUNCTION due_prefetch(const class_table *classes, uint32_t index) {
 }
 
 PREFETCH_FUNCTION due_prefetch_line(const class_table *classes, const agent_row *row, uint32_t index) {
-  uint32_t clock = 2u * classes->classes[row->class].band;
+  uint32_t clock = 2u * classes->classes[row->class].look_band;
   __builtin_prefetch(looks_first_of(&classes->looks, clock, index / LOOK_AGENTS), 1);
 }
 
@@ -104,7 +104,7 @@ static inline bool due_has_come(class_table *classes, agent_store *store, uint32
   bool frozen = classes->frozen[class->type];
   if (row->virtual_due_ns <= class->clock_ns && !frozen) return true;
   uint64_t left_ns = frozen ? class->nominal_ns : due_remaining_ns(class, row);
-  looks_put(&classes->looks, class->band, due_look_ns(classes, class, left_ns), index);
+  looks_put(&classes->looks, class->look_band, due_look_ns(classes, class, left_ns), index);
   return false;
 }
 

@@ -23,7 +23,7 @@ void looks_create(struct looks *looks, uint32_t agents_max, uint32_t shards, str
   ARENA_ARRAY(arena, looks->marked, (size_t)looks->words * LOOK_CLOCKS);
   if (arena->failed) return;
   for (uint32_t i = 0; i < map->count; i++)
-    looks->shards[i] = (look_shard){all_slots + slots * i, firsts + (size_t)stride * i, {0}};
+    looks->shards[i] = (look_shard){.slots = all_slots + slots * i, .firsts = firsts + (size_t)stride * i};
 }
 
 /* ------------------------------------------------------------------------------------------------------------ lines
@@ -94,8 +94,8 @@ uint32_t looks_take(struct looks *looks, uint32_t line) {
     taken |= take_passed(slots, clock, now, &ahead);
     *first = 0;
     if (ahead == LOOK_REACH) continue;
-    looks_lead(first, now + ahead);
-    looks_lead(&shard->earliest[clock], now + ahead);
+    looks_lead(first, now + ahead, now);
+    looks_lead(&shard->earliest[clock], now + ahead, now);
   }
   return taken;
 }
@@ -161,13 +161,13 @@ static void mark_passed(struct looks *looks, uint32_t shard, uint32_t clock) {
       bits_set(marked, looks_line(looks, shard, i + (uint32_t)__builtin_ctz(bits)));
   }
   uint32_t ahead = looks_least(least);
-  if (ahead < LOOK_REACH) looks_lead(&earliest, now + ahead);
+  if (ahead < LOOK_REACH) looks_lead(&earliest, now + ahead, now);
 #else
   for (; i < looks->lines; i++) {
     if (has_passed(firsts[i], now))
       bits_set(marked, looks_line(looks, shard, i));
     else if (firsts[i])
-      looks_lead(&earliest, firsts[i]);
+      looks_lead(&earliest, firsts[i], now);
   }
 #endif
   looks->shards[shard].earliest[clock] = earliest;

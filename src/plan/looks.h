@@ -29,7 +29,7 @@ enum {
 
 /* The agents of a shard. */
 typedef struct look_shard {
-  uint16_t *slots;  /* [line][agent]: clock + 1 and number; 0 = the agent is not to be looked at */
+  _Alignas(64) uint16_t *slots; /* [line][agent]: clock + 1 and number; 0 = the agent is not to be looked at */
   uint16_t *firsts; /* of the lines on clock 0, and a `span` further on on the next: the number of the first, and
                        LOOK_FIRST; 0 = none */
   uint16_t earliest[LOOK_CLOCKS]; /* no line has an earlier one, unless it is to be taken; likewise */
@@ -99,9 +99,11 @@ static inline void looks_use_band(struct looks *looks, uint32_t band) {
   looks->pace[band] = 1.0;
 }
 
-/* There is a slot of this number: it may be the first. */
-static inline void looks_lead(uint16_t *first, uint32_t number) {
-  if (!*first || looks_ahead(number, *first) < 0) *first = (uint16_t)(LOOK_FIRST | (number & LOOK_NUMBERS));
+/* There is a slot of this number: it may be the first. Seen from the present one, since of two numbers one may have
+ * passed long ago and the other lie far ahead. */
+static inline void looks_lead(uint16_t *first, uint32_t number, uint64_t now) {
+  if (!*first || looks_ahead(number, (uint32_t)now) < looks_ahead(*first, (uint32_t)now))
+    *first = (uint16_t)(LOOK_FIRST | (number & LOOK_NUMBERS));
 }
 
 /* An agent is to be looked at when its band's clock comes to `at_ns`, or before. Agents of different shards may be put
@@ -117,8 +119,8 @@ static inline void looks_put(struct looks *looks, uint32_t band, uint64_t at_ns,
     if (number - now >= LOOK_REACH) number = now + LOOK_REACH / 2 + agent * 2654435769u % (LOOK_REACH / 2);
   }
   *looks_slot_of(looks, agent) = looks_entry(clock, (uint32_t)number);
-  looks_lead(looks_first_of(looks, clock, agent / LOOK_AGENTS), (uint32_t)number);
-  looks_lead(&looks_shard_of(looks, agent / LOOK_AGENTS)->earliest[clock], (uint32_t)number);
+  looks_lead(looks_first_of(looks, clock, agent / LOOK_AGENTS), (uint32_t)number, now);
+  looks_lead(&looks_shard_of(looks, agent / LOOK_AGENTS)->earliest[clock], (uint32_t)number, now);
 }
 
 /* The clocks have gone on: from now on the slots that they have reached have passed. O(lines) when a clock has gone on

@@ -233,7 +233,7 @@ static uint32_t release_lines(struct periods *periods, const releasing *release,
     due += release_few(release, agents, few);
   }
   looks->left = i < count;
-  if (looks->left) periods->next = lines[i];
+  if (due >= most && i > 0) periods->next = lines[i - 1] + 1; /* which lines are marked besides decides nothing */
   return due;
 }
 

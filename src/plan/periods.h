@@ -157,7 +157,7 @@ void periods_release_early(class_table *classes, agent_store *store, ready_set *
                            uint64_t frame);
 
 /* After a completed update: the run counter, the next due time by phase; it waits again. `reached_ns` is the
- * simulation time to which the update brought the agent. Agents may be completed into different shards at the same
+ * simulation time to which the update brought the agent. Agents may be completed into different shares at the same
  * time, when they are in no line, or were taken out of it before. */
 static inline void periods_completed(class_table *classes, agent_class *class, uint32_t share, agent_store *store,
                                      ready_set *ready, uint32_t index, uint64_t reached_ns) {

@@ -75,14 +75,27 @@ static bool looks_right(const struct looks *looks, uint32_t agent, soundness *fo
     return false;
   uint32_t clock = (slot >> LOOK_NUMBER_BITS) - 1u;
   uint16_t first = *looks_first_of(looks, clock, agent / LOOK_AGENTS);
-  return SOUND(found, first && looks_ahead(first, slot) <= 0,
+  uint32_t now = (uint32_t)looks->numbers[clock];
+  return SOUND(found, first && looks_ahead(first, now) <= looks_ahead(slot, now),
                "agent %u is to be looked at in slot %u of clock %u, before the first one of its line", agent,
                slot & LOOK_NUMBERS, clock);
 }
 
+/* An agent that is due was not looked at yet only because a release was cut short. */
+static bool due_is_looked_at(const class_table *classes, const agent_row *row, uint32_t agent, soundness *found) {
+  const agent_class *class = &classes->classes[row->class];
+  uint16_t slot = *looks_slot_of(&classes->looks, agent);
+  uint32_t now = (uint32_t)classes->looks.numbers[(slot >> LOOK_NUMBER_BITS) - 1];
+  if (classes->frozen[class->type] || row->virtual_due_ns > class->clock_ns) return true;
+  return SOUND(found, looks_ahead(slot, now) <= 0, "agent %u is due, and looked at later", agent);
+}
+
 bool looks_are_sound(const class_table *classes, const agent_store *store, soundness *found) {
-  for (uint32_t i = 0; store_finds(store, &i) && !found->broken; i++)
-    if (store->rows[i].status == AGENT_WAITING && store->rows[i].scheduled) looks_right(&classes->looks, i, found);
+  for (uint32_t i = 0; store_finds(store, &i) && !found->broken; i++) {
+    const agent_row *row = &store->rows[i];
+    if (row->status != AGENT_WAITING || !row->scheduled) continue;
+    if (looks_right(&classes->looks, i, found)) due_is_looked_at(classes, row, i, found);
+  }
   return !found->broken;
 }
 

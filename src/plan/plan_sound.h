@@ -14,7 +14,8 @@
 /* Whether classes have the members and bands that are counted, and classes with members are listed. */
 bool classes_are_sound(const class_table *classes, const agent_store *store, soundness *found);
 
-/* Whether every scheduled agent is looked at by a clock that is in use, and not before the first of its line.
+/* Whether every scheduled agent is looked at by a clock that is in use, no earlier than the first of its line, and in
+ * time.
  */
 bool looks_are_sound(const class_table *classes, const agent_store *store, soundness *found);
 

@@ -90,7 +90,7 @@ static void forget_beyond(struct snapshot *snapshot) {
 /* Bookings for future beats. */
 static void exchange_book(struct snapshot *snapshot) {
   static const snapshot_column columns[] = {ANY(activation_book, beat),
-                                            COUNT(activation_book, sharers, ACTIVATION_SHARDS),
+                                            COUNT(activation_book, sharers, ACTIVATION_SHARES),
                                             SPAN(activation_book, pace, mean_ns), COLUMNS_END};
   activation_book *own = &snapshot->world->queues->classes.activation, checked;
   if (!own->delay_max) return;
@@ -98,7 +98,7 @@ static void exchange_book(struct snapshot *snapshot) {
   snapshot_columns(snapshot, columns, book);
   snapshot_expect(snapshot, activation_pace_is_possible(&book->pace), "a book that cannot be");
   snapshot_exchange_own(snapshot, own->reserved_ns, ACTIVATION_BEATS * sizeof *own->reserved_ns);
-  for (uint32_t i = 0; i < ACTIVATION_SHARDS; i++) {
+  for (uint32_t i = 0; i < ACTIVATION_SHARES; i++) {
     activation_share substitute, *share = snapshot_object(snapshot, &own->shares[i], &substitute);
     snapshot_exchange(snapshot, share, sizeof *share);
     snapshot_expect(snapshot, share->first <= ACTIVATION_BEATS && share->end <= ACTIVATION_BEATS,

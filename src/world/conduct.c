@@ -145,9 +145,9 @@ void conduct_pardon_type(struct muster_world *world, uint32_t number) {
   type_conduct *conduct = &world->conduct->offenders.types[number];
   world->sums->statistics.pardons += type->quarantined || conduct->level_floor;
   world->conduct->types_quarantined -= type->quarantined;
-  type->quarantined = false;
   classes_freeze(&world->queues->classes, number, false);
-  due_thaw(&world->queues->classes, &world->agents.store, number);
+  if (type->quarantined) due_thaw(&world->queues->classes, &world->agents.store, number);
+  type->quarantined = false;
   offenders_forget_type(&world->conduct->offenders, number);
   if (conduct->level_floor) {
     conduct->level_floor = 0;

@@ -122,7 +122,7 @@ Test(activation, what_is_reserved_is_taken_back_and_passes_whatever_shard_it_cam
   plain_book plain = {0};
   for (uint32_t step = 0; step < 40000; step++) {
     uint64_t random = random_at(5, step, 0, 0);
-    uint32_t agent = (uint32_t)(random % RESERVED), shard = (uint32_t)(random >> 20) % ACTIVATION_SHARDS;
+    uint32_t agent = (uint32_t)(random % RESERVED), shard = (uint32_t)(random >> 20) % ACTIVATION_SHARES;
     if ((random >> 60) == 0) { /* one frame in sixteen steps; some of them long, a few a pause */
       uint64_t frames = (random >> 40) % 16 ? 1 : (random >> 44) % 64 ? 2 : 5000;
       uint32_t beat = book.beat, beats = activation_turn(&book, frames * FRAME_NS);
@@ -146,7 +146,7 @@ Test(activation, what_is_reserved_is_taken_back_and_passes_whatever_shard_it_cam
     uint32_t looked_at = book.beat + 1 + step % (ACTIVATION_BEATS - 1);
     cr_assert_eq(activation_reserved_ns(&book, looked_at), plain_sum(&plain, looked_at), "step %u", step);
   }
-  for (uint32_t i = 0; i < RESERVED; i++) activation_take_back(&book, i % ACTIVATION_SHARDS, i);
+  for (uint32_t i = 0; i < RESERVED; i++) activation_take_back(&book, i % ACTIVATION_SHARES, i);
   for (uint32_t i = 1; i < ACTIVATION_BEATS; i++) cr_assert_eq(activation_reserved_ns(&book, book.beat + i), 0);
   arena_destroy(&arena);
 }
@@ -175,12 +175,12 @@ Test(activation, shards_see_what_they_add_themselves_for_all_until_the_next_turn
   struct arena arena;
   activation_book book = book_of(&arena, DELAY);
   activation_turn(&book, FRAME_NS);
-  activation_share_out(&book, (uint32_t[ACTIVATION_SHARDS]){5, 0, 7, 0});
+  activation_share_out(&book, (uint32_t[ACTIVATION_SHARES]){5, 0, 7, 0});
   activation_enter(&book, 0, 0, 4, 100, 0);
   cr_assert_eq(activation_seen_ns(&book, &book.shares[0], book.beat + 4), 200);
   cr_assert_eq(activation_seen_ns(&book, &book.shares[2], book.beat + 4), 0);
   activation_turn(&book, FRAME_NS);
-  for (uint32_t i = 0; i < ACTIVATION_SHARDS; i++)
+  for (uint32_t i = 0; i < ACTIVATION_SHARES; i++)
     cr_assert_eq(activation_seen_ns(&book, &book.shares[i], book.beat + 3), 100);
   arena_destroy(&arena);
 }

@@ -167,3 +167,76 @@ Test(periods, the_run_counter_of_who_is_woken_all_the_time_never_falls) {
   }
   cr_assert_gt(last, 1.0);
 }
+
+/* --------------------------------------------------------------------------------------------- cut short, and loaded
+ */
+
+enum { SLOW = 3000, SLOW_SOME = 25 };
+static const uint64_t slow_ns = 8000000000u;
+
+/* A frame of agents that run at once and wait again, with long periods, pauses of the host and little room. */
+static uint32_t live_slowly(struct fixture *fixture, uint32_t frame) {
+  ready_fixture *set = fixture->set;
+  uint64_t elapsed_ns = 33000000 + (random_at(21, frame, 0, 0) % 40 ? 0 : random_at(21, frame, 1, 0) % 3000000000u);
+  for (uint32_t i = 0; i < CLASSES; i++)
+    classes_set_rate(fixture->of[i], frame / 100 % 2 ? ldexp(1.0, -(int)(random_at(21, frame / 30, i, 2) % 3)) : 1.0);
+  begin_frame_at(set, set->now_ns + elapsed_ns);
+  uint32_t due = periods_release(&fixture->periods, &fixture->classes, &set->store, &set->ready, elapsed_ns, SLOW_SOME,
+                                 set->now_ns, set->frame);
+  for (uint32_t i = 0; i < set->agents; i++) {
+    agent_row *row = &set->store.rows[i];
+    const agent_class *class = &fixture->classes.classes[row->class];
+    cr_assert(due >= SLOW_SOME || row->status != AGENT_WAITING || row->virtual_due_ns > class->clock_ns,
+              "frame %u: agent %u is due, and not released", frame, i);
+    if (row->status != AGENT_READY) continue;
+    fixture->released[i] = (uint8_t)frame;
+    ready_admit(&set->ready, &set->store, i);
+    due_set_next(class, row);
+    due_insert(&fixture->classes, class, &set->store, i);
+  }
+  ready_keep_fresh(&set->ready, &set->store);
+  for (uint32_t k = 0; k < 20; k++) { /* woken agents have run, too, whether they were due or not */
+    uint32_t i = (uint32_t)(random_at(21, frame, k, 4) % SLOW);
+    const agent_class *class = &fixture->classes.classes[set->store.rows[i].class];
+    due_set_next(class, &set->store.rows[i]);
+    due_insert(&fixture->classes, class, &set->store, i);
+  }
+  return due;
+}
+
+/* Another fixture that goes on where one is: all that is known of waiting agents are their due times. */
+static struct fixture *load_slowly(const struct fixture *from, uint32_t shards) {
+  struct fixture *fixture = create_in(SLOW, slow_ns, shards);
+  fixture->set->now_ns = from->set->now_ns;
+  fixture->set->frame = from->set->frame;
+  fixture->periods.next = from->periods.next;
+  for (uint32_t i = 0; i < CLASSES; i++) {
+    fixture->of[i]->clock_ns = from->of[i]->clock_ns;
+    fixture->of[i]->clock_part = from->of[i]->clock_part;
+    classes_set_rate(fixture->of[i], from->of[i]->rate);
+  }
+  for (uint32_t i = 0; i < SLOW; i++) schedule(fixture, i, from->set->store.rows[i].virtual_due_ns);
+  return fixture;
+}
+
+Test(periods, a_release_that_is_cut_short_forgets_nobody_and_goes_on_the_same_once_it_is_loaded) {
+  enum { FRAMES = 900 };
+  struct fixture *fixture = create_in(SLOW, slow_ns, 4), *loaded = NULL;
+  uint32_t cut = 0;
+  for (uint32_t i = 0; i < SLOW; i++) schedule(fixture, i, random_at(22, i, 0, 0) % (slow_ns));
+  for (uint32_t frame = 0; frame < FRAMES; frame++) {
+    uint32_t due = live_slowly(fixture, frame);
+    cut += due >= SLOW_SOME;
+    if (loaded) {
+      cr_assert_eq(live_slowly(loaded, frame), due, "frame %u", frame);
+      cr_assert_arr_eq(loaded->released, fixture->released, SLOW, "frame %u", frame);
+    }
+    if (frame % 60 != 59) continue;
+    if (loaded) destroy(loaded);
+    loaded = load_slowly(fixture, frame % 120 == 59 ? 1 : 64);
+    memcpy(loaded->released, fixture->released, SLOW);
+  }
+  cr_assert(cut > FRAMES / 8 && cut < FRAMES, "%u frames of %u were cut short", cut, FRAMES);
+  destroy(loaded);
+  destroy(fixture);
+}

@@ -103,7 +103,7 @@ Test(bench_lines, prints_a_table_of_each_wanted_row) {
   cr_expect(strstr(run->output, "tenth-fits") == NULL && strstr(run->output, "pressure-4") == NULL);
   cr_expect(strstr(run->output, "quick: figures mean little") != NULL);
   cr_expect(strstr(run->output, "commit   around  all but run") != NULL);
-  cr_expect(strstr(run->output, "agents/lists.c blocks, classes_create") != NULL, "lists of two kinds: %s",
+  cr_expect(strstr(run->output, "plan/looks.c all_slots") != NULL, "what agents are looked at by: %s",
             run->output);
   free(run);
 }
