@@ -202,8 +202,9 @@ typedef struct muster_world_def {
                                  agents fresher where they are many, and makes the others wait for longer: `muster bench
                                  quality` measures both */
   uint32_t shards;            /* parts into which the agents are cut for planning: a power of two, 1 .. 256. Default 0:
-                                 near agents_max / 4096, at most 128. Under the virtual clock the result is the same
-                                 whatever it is. Not saved: a snapshot can be loaded into other shards */
+                                 near agents_max / 4096, at most 128, and at least 4 from 1,024 agents on. Under the
+                                 virtual clock the result is the same whatever it is. Not saved: a snapshot can be
+                                 loaded into other shards */
 } muster_world_def;
 
 static inline muster_world_def muster_default_world_def(void) {

@@ -1,9 +1,10 @@
 /* agents/shards.h - which shard an agent belongs to.
  *
  * A world's agents are cut into shards, each with the slots at which its agents are looked at, so that a stage can be a
- * pass over shards. How many there are follows from agents_max, and never from the number of workers: so results do not
- * either. Each 64 neighbouring indices belong to one shard, and the next 64 to the next: so shards fill alike while the
- * world fills, and what lies in columns by index is cut at cache lines. */
+ * pass over shards. How many there are follows from agents_max, or is what the host says, and never follows from the
+ * number of workers; nothing that a world does depends on it. Each 64 neighbouring indices belong to one shard, and the
+ * next 64 to the next: so shards fill alike while the world fills, and what lies in columns by index is cut at cache
+ * lines. */
 #ifndef AGENTS_SHARDS_H
 #define AGENTS_SHARDS_H
 
@@ -33,13 +34,9 @@ static inline shard_map shards_of(uint32_t agents_max, uint32_t count) {
   return (shard_map){count, (uint32_t)__builtin_ctz(count), (words + count - 1) / count};
 }
 
-/* The shard of an agent, and the number of its word there. */
+/* The shard of an agent. */
 static inline uint32_t shards_owner(const shard_map *map, uint32_t agent) {
   return agent / 64 & (map->count - 1);
-}
-
-static inline uint32_t shards_word(const shard_map *map, uint32_t agent) {
-  return agent / 64 >> map->shift;
 }
 
 #endif
