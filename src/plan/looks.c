@@ -210,6 +210,6 @@ uint32_t looks_find(struct looks *looks, uint32_t from, uint32_t *lines) {
 
 uint64_t looks_bytes(const struct looks *looks, uint32_t agents) {
   uint64_t clocks = (uint64_t)__builtin_popcount(looks->clocks), lines = (agents + LOOK_AGENTS - 1) / LOOK_AGENTS;
-  return looks->map.count * sizeof(look_shard) +
-         (lines * (LOOK_AGENTS + clocks) * 8 * sizeof(uint16_t) + lines * clocks) / 8;
+  uint64_t marks = lines * clocks / 8, slots = lines * LOOK_AGENTS, firsts = lines * clocks;
+  return looks->map.count * sizeof(look_shard) + (slots + firsts) * sizeof(uint16_t) + marks;
 }

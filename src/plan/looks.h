@@ -7,8 +7,8 @@
  *
  * There are LOOK_BANDS clocks, which plan/due.h drives, each with fine slots for what is near and coarse ones for
  * what is not. A slot is told by the lower bits of its number; no slot that is not empty is further than LOOK_REACH
- * from the present one, to either side. What is taken is nothing but a set: which agents are to be looked at, in the
- * order of their indices. */
+ * from the present one, to either side; so two numbers are compared as they are seen from there. What is taken is
+ * nothing but a set: which agents are to be looked at, in the order of their indices. */
 #ifndef PLAN_LOOKS_H
 #define PLAN_LOOKS_H
 
@@ -128,7 +128,7 @@ static inline void looks_put(struct looks *looks, uint32_t band, uint64_t at_ns,
 void looks_pass(struct looks *looks);
 
 /* Writes the lines in which agents are to be looked at, in ascending order, from line `from` on and then from 0.
- * Returns how many. O(shards, and lines of those in which there are any). */
+ * Returns how many. O(shards + lines / 64, and the lines of shards in which there are any). */
 uint32_t looks_find(struct looks *looks, uint32_t from, uint32_t *lines);
 
 /* Takes the agents of a line that are to be looked at, a bit for each: they are put in again, or are not waiting. */

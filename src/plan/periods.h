@@ -17,7 +17,7 @@ struct periods {
   double lambda;     /* of the last frame: where Newton starts */
   fit_kind *kinds;   /* room for every class */
   uint32_t *lines;   /* room for every line of agents twice */
-  uint32_t *indices; /* room for every agent: for whoever lists agents between frames */
+  uint32_t *indices; /* room for every agent: snapshots list agents here, between frames */
   uint32_t next;     /* the line of agents at which a release goes on that was cut short */
 };
 
