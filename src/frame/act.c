@@ -203,7 +203,7 @@ static void run_list(struct muster_world *world) {
   acts_open(acts);
   uint32_t helpers = helpers_for(world);
   if (helpers)
-    serial_run_team(world, &world->teams->act, act_together, helpers);
+    serial_run_team(world, act_together, helpers);
   else
     acts_run_in_order(acts);
   if (!acts->timed) return;

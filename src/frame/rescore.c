@@ -2,11 +2,10 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "frame/stages.h"
-#include "pool/ticket.h"
 #include "run/runner.h"
 #include "world/frame_state.h"
 #include "world/lifecycle.h"
-#include "world/serial.h"
+#include "world/section.h"
 #include "world/tune.h"
 #include "world/world_score.h"
 #include "world/world_sums.h"
@@ -15,17 +14,13 @@
 enum { AGENT_NS = 60, ITEMS_EACH = 16, SCORE_UNIT_NS = 160, SCORE_BUDGET_PART = 20 };
 enum { SHEDDING_LOOK_NS = 20, SHEDDING_LOOKS_MIN = 2048 };
 
-/* A team's work: takes items until there are none. */
-static void rescore_work(void *argument, uint32_t worker) {
-  struct muster_world *world = argument;
-  serial_help help = serial_begin_help(world, worker);
-  uint32_t number, items = world->score->board.item_count;
-  while ((number = ticket_take(&world->teams->score_ticket)) != TICKET_NONE) {
-    uint32_t first = number * ITEMS_EACH, end = first + ITEMS_EACH;
-    ASSERT(first < items);
-    score_range(&world->score->board, first, end < items ? end : items);
-  }
-  serial_end_help(world, worker, &help);
+/* A part of the section: a few items. */
+static void rescore_part(struct muster_world *world, uint32_t part, uint32_t worker) {
+  uint32_t items = world->score->board.item_count, each = section_items_each(items, ITEMS_EACH);
+  uint32_t first = part * each, end = first + each;
+  (void)worker;
+  ASSERT(first < items);
+  score_range(&world->score->board, first, end < items ? end : items);
 }
 
 /* Warns of models with answers that had to be clamped, once for each type. */
@@ -51,13 +46,8 @@ static uint32_t units_of(uint64_t budget_ns, uint64_t each_ns, uint64_t least) {
 void rescore_run(struct muster_world *world) {
   score_board *board = &world->score->board;
   uint32_t items = score_prepare(board, units_of(world->frame->budget_ns, SCORE_UNIT_NS, 0));
-  uint32_t helpers = serial_helpers_for(world, (uint64_t)board->agent_count * AGENT_NS);
-  if (helpers > 0) {
-    ticket_open(&world->teams->score_ticket, (items + ITEMS_EACH - 1) / ITEMS_EACH);
-    serial_run_team(world, &world->teams->score, rescore_work, helpers);
-  } else {
-    score_range(board, 0, items);
-  }
+  uint32_t each = section_items_each(items, ITEMS_EACH);
+  section_run(world, rescore_part, (items + each - 1) / each, (uint64_t)board->agent_count * AGENT_NS);
   score_apply(board);
   tune_look_at_companions(world);
   shedding_run(&world->score->shedding, board, units_of(world->frame->budget_ns, SHEDDING_LOOK_NS, SHEDDING_LOOKS_MIN));

@@ -12,6 +12,7 @@
 #include "run/runner.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
+#include "world/section.h"
 #include "world/serial.h"
 #include "world/timing.h"
 #include "world/world_commands.h"
@@ -266,25 +267,16 @@ static void settle_some(struct muster_world *world, uint32_t first, uint32_t end
 }
 
 /* Settles a partition, as long as there is time. */
-static void settle_partition(struct muster_world *world, uint32_t partition) {
+static void settle_partition(struct muster_world *world, uint32_t partition, uint32_t worker) {
   enum { BETWEEN_LOOKS = 256 };
   uint32_t count = world->batch->count, *looked_at = &world->teams->settle_looked_at[partition];
   uint64_t end_ns = forecast_end_ns(world);
+  (void)worker;
   for (*looked_at = 0; *looked_at < count && clock_now(world->clock) < end_ns;) {
     uint32_t end = *looked_at + BETWEEN_LOOKS < count ? *looked_at + BETWEEN_LOOKS : count;
     settle_some(world, *looked_at, end, partition);
     *looked_at = end;
   }
-}
-
-/* A team's work: takes partitions until there are none. */
-static void settle_partitions(void *argument, uint32_t worker) {
-  struct muster_world *world = argument;
-  uint32_t partition;
-  serial_help help = serial_begin_help(world, worker);
-  while ((partition = work_partitions_take(&world->teams->settle_partitions, worker % SETTLE_SHARES)) != PARTITION_NONE)
-    settle_partition(world, partition);
-  serial_end_help(world, worker, &help);
 }
 
 /* Those who book at the same time are told how many they are. */
@@ -303,15 +295,14 @@ static void settle_as_recorded(struct muster_world *world) {
 }
 
 void settle_beside(struct muster_world *world) {
-  enum { WORTH_WAKING = 512 }; /* of workers that have just run the batch, and are still awake */
+  enum { WORTH_WAKING = 512, SETTLE_NS = 40 }; /* of workers that have just run the batch, and are still awake */
   bool settles = world->timed && world->teams->helpers > 0 && world->batch->count >= WORTH_WAKING &&
                  world->queues->classes.looks.map.count >= SETTLE_SHARES;
   ASSERT(world->commit->open && world->commit->settled == 0);
   if (settles) {
     share_out(world);
     memset(world->teams->settle_looked_at, 0, sizeof world->teams->settle_looked_at);
-    work_partitions_open(&world->teams->settle_partitions, SETTLE_SHARES);
-    serial_run_team(world, &world->teams->settle, settle_partitions, world->teams->helpers);
+    section_run(world, settle_partition, SETTLE_SHARES, (uint64_t)world->batch->count * SETTLE_NS);
   }
   bool settled = frame_record_partitions(world, settles);
   if (settled && !settles) settle_as_recorded(world);

@@ -3,11 +3,11 @@
 
 #include "base/assert.h"
 #include "base/error.h"
-#include "pool/ticket.h"
 #include "run/runner.h"
 #include "world/frame_state.h"
 #include "world/herd_links.h"
 #include "world/lifecycle.h"
+#include "world/section.h"
 #include "world/serial.h"
 #include "world/world_fold.h"
 #include "world/world_herds.h"
@@ -20,7 +20,7 @@
  * virtual time does not depend on a clock; on the wall clock they also end when their share of the frame is over, since
  * in cold caches they take up to three times as long. */
 enum { CHANGE_NS = 500, CHANGES_MIN = 64, CHANGES_BUDGET_PART = 8 };
-enum { BLOCK_LOOK_NS = 2000, ENTRY_LOOK_NS = 1000, LOOKS_MIN = 64, BLOCKS_EACH = 16, BLOCKS_TO_SHARE = 64 };
+enum { BLOCK_LOOK_NS = 2000, ENTRY_LOOK_NS = 1000, LOOKS_MIN = 64, BLOCKS_EACH = 16 };
 
 static uint64_t budget_of(const struct muster_world *world) {
   return world_is_virtual(world) ? world->frame->capacity_ns : world->frame->budget_ns;
@@ -269,29 +269,18 @@ static void note_named(struct muster_world *world) {
   }
 }
 
-/* A team's work: blocks, several at a time. */
-static void look_at_blocks(void *argument, uint32_t worker) {
-  struct muster_world *world = argument;
+/* A part of the section: a few blocks. */
+static void look_at_blocks(struct muster_world *world, uint32_t part, uint32_t worker) {
   const struct fold_blocks *blocks = &world->fold->blocks;
-  serial_help help = serial_begin_help(world, worker);
-  uint32_t number;
-  while ((number = ticket_take(&world->teams->fold_ticket)) != TICKET_NONE) {
-    uint32_t first = number * BLOCKS_EACH, end = first + BLOCKS_EACH;
-    ASSERT(first < blocks->count);
-    fold_look(&world->fold->board, blocks, first, end < blocks->count ? end : blocks->count, worker);
-  }
-  serial_end_help(world, worker, &help);
+  uint32_t each = section_items_each(blocks->count, BLOCKS_EACH), first = part * each, end = first + each;
+  ASSERT(first < blocks->count);
+  fold_look(&world->fold->board, blocks, first, end < blocks->count ? end : blocks->count, worker);
 }
 
 static void look_together(struct muster_world *world) {
-  struct fold_blocks *blocks = &world->fold->blocks;
-  uint32_t helpers = serial_helpers_for(world, (uint64_t)blocks->count * BLOCK_LOOK_NS);
-  if (blocks->count < BLOCKS_TO_SHARE || !helpers) {
-    fold_look(&world->fold->board, blocks, 0, blocks->count, 0);
-    return;
-  }
-  ticket_open(&world->teams->fold_ticket, (blocks->count + BLOCKS_EACH - 1) / BLOCKS_EACH);
-  serial_run_team(world, &world->teams->fold, look_at_blocks, helpers);
+  const struct fold_blocks *blocks = &world->fold->blocks;
+  uint32_t each = section_items_each(blocks->count, BLOCKS_EACH);
+  section_run(world, look_at_blocks, (blocks->count + each - 1) / each, (uint64_t)blocks->count * BLOCK_LOOK_NS);
 }
 
 /* How much of a round the frame has time for: by count, so that the world does not depend on a clock. */

@@ -41,25 +41,42 @@ static inline uint32_t ticket_take(shared_u64 *ticket) {
 
 /* ----------------------------------------------------------------------------------------------------- partitions */
 
-/* A few partitions of some work, each taken once, by its owner if it can. What a taker does is seen by others after the
- * team has left, so nothing else is ordered here. */
-enum { PARTITIONS_MAX = 32, PARTITION_NONE = PARTITIONS_MAX };
+/* Partitions of some work, each taken once, and by preference by the worker that took it the last time. What a taker
+ * does is seen by others after the team has left, so nothing else is ordered here. */
+enum { PARTITIONS_MAX = 256, PARTITION_NONE = PARTITIONS_MAX, PARTITION_WORDS = PARTITIONS_MAX / 64 };
 
 struct work_partitions {
-  shared_u32 left; /* a bit for each partition that is not taken */
+  shared_u64 left[PARTITION_WORDS]; /* a bit for each partition that is not taken */
 };
 
-/* Opens `count` partitions, at most PARTITIONS_MAX - 1. Before the team comes. */
+/* Opens `count` partitions, at most PARTITIONS_MAX. Before the team comes. */
 static inline void work_partitions_open(struct work_partitions *partitions, uint32_t count) {
-  store_relaxed_u32(&partitions->left, (1u << count) - 1u);
+  ASSERT(count <= PARTITIONS_MAX);
+  for (uint32_t word = 0; word < PARTITION_WORDS; word++) {
+    uint32_t before = word * 64, some = count > before ? count - before : 0;
+    store_relaxed_u64(&partitions->left[word], some >= 64 ? UINT64_MAX : (1ull << some) - 1);
+  }
 }
 
-/* Takes the partition `own` when it is not taken, else any; PARTITION_NONE when none is left. */
+/* Takes the first partition of a word that is not taken, of those in `among`; PARTITION_NONE when there is none. */
+static inline uint32_t work_partitions_take_of(struct work_partitions *partitions, uint32_t word, uint64_t among) {
+  uint64_t left;
+  while ((left = load_relaxed_u64(&partitions->left[word]) & among)) {
+    uint64_t bit = left & -left;
+    if (fetch_and_ordered_u64(&partitions->left[word], ~bit) & bit) return word * 64 + (uint32_t)__builtin_ctzll(bit);
+  }
+  return PARTITION_NONE;
+}
+
+/* Takes the first partition that is not taken at `own` or after it, or else before it; PARTITION_NONE when none is
+ * left. */
 static inline uint32_t work_partitions_take(struct work_partitions *partitions, uint32_t own) {
-  uint32_t left;
-  while ((left = load_relaxed_u32(&partitions->left))) {
-    uint32_t partition = left >> own & 1u ? own : (uint32_t)__builtin_ctz(left);
-    if (fetch_and_ordered_u32(&partitions->left, ~(1u << partition)) >> partition & 1u) return partition;
+  ASSERT(own < PARTITIONS_MAX);
+  uint64_t ahead = UINT64_MAX << own % 64;
+  for (uint32_t i = 0; i <= PARTITION_WORDS; i++) {
+    uint64_t among = i == 0 ? ahead : i == PARTITION_WORDS ? ~ahead : UINT64_MAX;
+    uint32_t partition = work_partitions_take_of(partitions, (own / 64 + i) % PARTITION_WORDS, among);
+    if (partition != PARTITION_NONE) return partition;
   }
   return PARTITION_NONE;
 }

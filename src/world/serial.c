@@ -16,7 +16,7 @@ static uint32_t others_of(const struct muster_world *world) {
 }
 
 uint32_t serial_helpers_for(const struct muster_world *world, uint64_t work_ns) {
-  enum { WORTH_CALLING_NS = 500000 };
+  enum { WORTH_CALLING_NS = 50000 };
   uint32_t most = others_of(world);
   if (!world->timed) return most;
   uint64_t now_ns = clock_now(world->clock), end_ns = world->frame->deadline_ns;
@@ -115,7 +115,7 @@ static void mark_before_sleep(void *argument) {
   world->frame->slept = true;
 }
 
-void serial_run_team(struct muster_world *world, struct team *team, team_work work, uint32_t helpers) {
+void serial_run_team(struct muster_world *world, team_work work, uint32_t helpers) {
   ASSERT(helpers > 0 && helpers < muster_pool_workers(world->pool));
   team_orders orders = {.work = work,
                         .argument = world,
@@ -123,7 +123,7 @@ void serial_run_team(struct muster_world *world, struct team *team, team_work wo
                         .before_sleep = serial_is_audited(world) ? mark_before_sleep : NULL};
   uint64_t wall_ns, own_ns = own_clock(world);
   world->frame->slept = false;
-  team_run(team, world->teams->seat, &orders, helpers);
+  team_run(&world->teams->beside, world->teams->seat, &orders, helpers);
   world->frame->helped_ns += own_clock(world) - own_ns;
   if (world->frame->slept) world->frame->serial_ns += serial_take_interval(world, clock_now(world->clock), &wall_ns);
 }

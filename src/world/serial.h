@@ -19,7 +19,7 @@ uint32_t serial_helpers_for(const struct muster_world *world, uint64_t work_ns);
 
 /* Runs a team beside the caller in a serial stage; `work` takes the world. With audit, the time for which the caller
  * sleeps until the last worker leaves is told apart from the caller's own time, and from what the kernel takes. */
-void serial_run_team(struct muster_world *world, struct team *team, team_work work, uint32_t helpers);
+void serial_run_team(struct muster_world *world, team_work work, uint32_t helpers);
 
 /* What a worker that helps in a serial stage takes: the caller's time is the stage's, and measured there. */
 typedef struct serial_help {

@@ -9,17 +9,23 @@ struct update_context;
 
 enum { SETTLE_SHARES = 4 }; /* partitions in which a batch is settled beside each other, by shard */
 
+/* The section that workers are in (section.h). */
+struct section {
+  void (*work)(struct muster_world *world, uint32_t part, uint32_t worker);
+  uint32_t count, workers;
+  struct work_partitions parts;
+};
+
 struct world_teams {
   struct team early; /* runs agents held from the last frame while the caller plans */
-  struct team run, settle, act, score, fold;
-  shared_u64 score_ticket; /* items of the score stage that no worker has taken yet, several at a time */
-  shared_u64 fold_ticket;  /* the same for blocks of herds of stage 3 */
+  struct team run;
+  struct team beside; /* works along in a stage: one at a time */
+  struct section section;
   bool early_open;
   struct pool_entry entered; /* of the thread that runs the frame, and its seat */
   struct seat *seat;
   const struct update_context *outer; /* callbacks of another world that the thread was running before; null: none */
   uint32_t helpers;                   /* workers that were called to run the last batch */
-  struct work_partitions settle_partitions;
   uint32_t settle_looked_at[SETTLE_SHARES]; /* entries, by the partition that looked at them */
 };
 

@@ -44,7 +44,7 @@ static void run(void *argument, uint32_t fibre) {
     state->taken[partition] = 1;
     explore_moment();
   }
-  EXPLORE_CHECK(load_relaxed_u32(&state->partitions.left) == 0);
+  EXPLORE_CHECK(load_relaxed_u64(&state->partitions.left[0]) == 0);
 }
 
 static void check(void *argument) {
