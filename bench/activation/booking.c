@@ -50,8 +50,8 @@ static void release(struct side *side) {
   side->now_ns += FRAME_NS;
   periods_fit(&side->periods, &side->classes, &side->costs, INFINITY);
   ready_advance(&side->ready, &side->store, side->now_ns);
-  periods_release(&side->periods, &side->classes, &side->store, &side->ready, FRAME_NS, UINT32_MAX, side->now_ns,
-                  side->frame);
+  const release_frame frame = {side->now_ns, FRAME_NS, side->frame, UINT32_MAX};
+  periods_release(&side->periods, &side->classes, &side->store, &side->ready, &frame, NULL);
   side->due_count = 0;
   ready_begin_walk(&side->ready);
   for (uint32_t agent; (agent = ready_next(&side->ready, &side->store)) != UINT32_MAX;) {

@@ -63,6 +63,7 @@
 #include "world/conduct_state.h"
 #include "world/frame_state.h"
 #include "world/guard.h"
+#include "world/section.h"
 #include "world/trace.h"
 #include "world/world_learnt.h"
 #include "world/world_plan.h"
@@ -119,9 +120,10 @@ static void stage_fit(struct muster_world *world) {
 static void stage_release(struct muster_world *world) {
   const frame_state *frame = world->frame;
   ready_advance(&world->queues->ready, &world->agents.store, frame->now_ns);
-  world->sums->report.released =
-      periods_release(&world->plan->periods, &world->queues->classes, &world->agents.store, &world->queues->ready,
-                      frame->elapsed_ns, periods_most(frame->budget_ns), frame->now_ns, frame->number);
+  release_frame release = {frame->now_ns, frame->elapsed_ns, frame->number, periods_most(frame->budget_ns)};
+  struct parts parts = section_parts(world);
+  world->sums->report.released = periods_release(&world->plan->periods, &world->queues->classes, &world->agents.store,
+                                                 &world->queues->ready, &release, &parts);
 }
 
 /* While an agent waits longer than S, woken agents have half of the frame: those of the batch, and those to come. */

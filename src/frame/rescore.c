@@ -15,8 +15,9 @@ enum { AGENT_NS = 60, ITEMS_EACH = 16, SCORE_UNIT_NS = 160, SCORE_BUDGET_PART = 
 enum { SHEDDING_LOOK_NS = 20, SHEDDING_LOOKS_MIN = 2048 };
 
 /* A part of the section: a few items. */
-static void rescore_part(struct muster_world *world, uint32_t part, uint32_t worker) {
-  uint32_t items = world->score->board.item_count, each = section_items_each(items, ITEMS_EACH);
+static void rescore_part(void *argument, uint32_t part, uint32_t worker) {
+  struct muster_world *world = argument;
+  uint32_t items = world->score->board.item_count, each = parts_items_each(items, ITEMS_EACH);
   uint32_t first = part * each, end = first + each;
   (void)worker;
   ASSERT(first < items);
@@ -46,7 +47,7 @@ static uint32_t units_of(uint64_t budget_ns, uint64_t each_ns, uint64_t least) {
 void rescore_run(struct muster_world *world) {
   score_board *board = &world->score->board;
   uint32_t items = score_prepare(board, units_of(world->frame->budget_ns, SCORE_UNIT_NS, 0));
-  uint32_t each = section_items_each(items, ITEMS_EACH);
+  uint32_t each = parts_items_each(items, ITEMS_EACH);
   section_run(world, rescore_part, (items + each - 1) / each, (uint64_t)board->agent_count * AGENT_NS);
   score_apply(board);
   tune_look_at_companions(world);

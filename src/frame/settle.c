@@ -267,7 +267,8 @@ static void settle_some(struct muster_world *world, uint32_t first, uint32_t end
 }
 
 /* Settles a partition, as long as there is time. */
-static void settle_partition(struct muster_world *world, uint32_t partition, uint32_t worker) {
+static void settle_partition(void *argument, uint32_t partition, uint32_t worker) {
+  struct muster_world *world = argument;
   enum { BETWEEN_LOOKS = 256 };
   uint32_t count = world->batch->count, *looked_at = &world->teams->settle_looked_at[partition];
   uint64_t end_ns = forecast_end_ns(world);

@@ -270,16 +270,17 @@ static void note_named(struct muster_world *world) {
 }
 
 /* A part of the section: a few blocks. */
-static void look_at_blocks(struct muster_world *world, uint32_t part, uint32_t worker) {
+static void look_at_blocks(void *argument, uint32_t part, uint32_t worker) {
+  struct muster_world *world = argument;
   const struct fold_blocks *blocks = &world->fold->blocks;
-  uint32_t each = section_items_each(blocks->count, BLOCKS_EACH), first = part * each, end = first + each;
+  uint32_t each = parts_items_each(blocks->count, BLOCKS_EACH), first = part * each, end = first + each;
   ASSERT(first < blocks->count);
   fold_look(&world->fold->board, blocks, first, end < blocks->count ? end : blocks->count, worker);
 }
 
 static void look_together(struct muster_world *world) {
   const struct fold_blocks *blocks = &world->fold->blocks;
-  uint32_t each = section_items_each(blocks->count, BLOCKS_EACH);
+  uint32_t each = parts_items_each(blocks->count, BLOCKS_EACH);
   section_run(world, look_at_blocks, (blocks->count + each - 1) / each, (uint64_t)blocks->count * BLOCK_LOOK_NS);
 }
 

@@ -1,9 +1,6 @@
 #include "plan/looks.h"
 
 #include "base/assert.h"
-#include "base/bits.h"
-
-#include <string.h>
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -16,14 +13,14 @@ void looks_create(struct looks *looks, uint32_t agents_max, uint32_t shards, str
   uint32_t stride = (looks->lines + 31) / 32 * 32; /* whole cache lines */
   size_t slots = (size_t)looks->lines * LOOK_AGENTS;
   looks->span = stride * map->count;
-  looks->words = bits_words(looks->lines * map->count);
   uint16_t *all_slots = arena_reserve(arena, slots * map->count, sizeof *all_slots);
   uint16_t *firsts = arena_reserve(arena, (size_t)looks->span * LOOK_CLOCKS, sizeof *firsts);
+  uint32_t *passed = arena_reserve(arena, (size_t)stride * map->count, sizeof *passed);
   ARENA_ARRAY(arena, looks->shards, map->count);
-  ARENA_ARRAY(arena, looks->marked, (size_t)looks->words * LOOK_CLOCKS);
   if (arena->failed) return;
   for (uint32_t i = 0; i < map->count; i++)
-    looks->shards[i] = (look_shard){.slots = all_slots + slots * i, .firsts = firsts + (size_t)stride * i};
+    looks->shards[i] = (look_shard){
+        .slots = all_slots + slots * i, .firsts = firsts + (size_t)stride * i, .passed = passed + (size_t)stride * i};
 }
 
 /* ------------------------------------------------------------------------------------------------------------ lines
@@ -83,19 +80,24 @@ static uint32_t take_passed(uint16_t *slots, uint32_t clock, uint32_t now, uint3
   return taken;
 }
 
-uint32_t looks_take(struct looks *looks, uint32_t line) {
-  uint16_t *slots = looks_slots_of(looks, line);
-  look_shard *shard = looks_shard_of(looks, line);
+/* Takes what has passed of a line on a clock: a bit for each agent. */
+static uint32_t looks_take_place(struct looks *looks, look_shard *shard, uint32_t place, uint32_t clock) {
+  uint32_t now = (uint32_t)looks->numbers[clock], ahead;
+  uint16_t *first = &shard->firsts[clock * looks->span + place];
+  uint32_t taken = take_passed(&shard->slots[place * LOOK_AGENTS], clock, now, &ahead);
+  *first = 0;
+  if (ahead == LOOK_REACH) return taken;
+  looks_lead(first, now + ahead, now);
+  looks_lead(&shard->earliest[clock], now + ahead, now);
+  return taken;
+}
+
+uint32_t looks_take_line(struct looks *looks, uint32_t line) {
   uint32_t taken = 0;
-  for (uint32_t left = looks->passed; left; left &= left - 1) {
-    uint32_t clock = (uint32_t)__builtin_ctz(left), now = (uint32_t)looks->numbers[clock], ahead;
-    if (!bits_has(looks->marked + clock * looks->words, line)) continue;
-    uint16_t *first = looks_first_of(looks, clock, line);
-    taken |= take_passed(slots, clock, now, &ahead);
-    *first = 0;
-    if (ahead == LOOK_REACH) continue;
-    looks_lead(first, now + ahead, now);
-    looks_lead(&shard->earliest[clock], now + ahead, now);
+  for (uint32_t left = looks->clocks; left; left &= left - 1) {
+    uint32_t clock = (uint32_t)__builtin_ctz(left);
+    if (!has_passed(*looks_first_of(looks, clock, line), (uint32_t)looks->numbers[clock])) continue;
+    taken |= looks_take_place(looks, looks_shard_of(looks, line), looks_place(looks, line), clock);
   }
   return taken;
 }
@@ -139,14 +141,13 @@ void looks_pass(struct looks *looks) {
   }
 }
 
-/* Marks the lines of a shard in which slots of a clock have passed, and finds the earliest slot of the others. Behind
- * the last line there are none, up to a whole cache line. */
-static void mark_passed(struct looks *looks, uint32_t shard, uint32_t clock) {
-  const uint16_t *firsts = looks->shards[shard].firsts + clock * looks->span;
-  uint64_t *marked = looks->marked + clock * looks->words;
+/* Finds the lines of a shard in which slots of a clock have passed, and the earliest slot of the others. Behind the
+ * last line there are none, up to a whole cache line. Returns how many lines. */
+static uint32_t find_passed(const struct looks *looks, look_shard *shard, uint32_t clock) {
+  const uint16_t *firsts = shard->firsts + clock * looks->span;
   const uint32_t now = (uint32_t)looks->numbers[clock];
   uint16_t earliest = 0;
-  uint32_t i = 0;
+  uint32_t i = 0, count = 0;
 #ifdef __SSE2__
   const __m128i zero = _mm_setzero_si128(), present = _mm_set1_epi16((short)(LOOK_FIRST | (now & LOOK_NUMBERS)));
   const __m128i number = _mm_set1_epi16(LOOK_NUMBERS), reach = _mm_set1_epi16(LOOK_REACH);
@@ -158,58 +159,52 @@ static void mark_passed(struct looks *looks, uint32_t shard, uint32_t clock) {
     __m128i left_out = _mm_or_si128(none, passed);
     least = _mm_min_epi16(least, _mm_or_si128(_mm_andnot_si128(left_out, distance), _mm_and_si128(left_out, reach)));
     for (uint32_t bits = (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(passed, zero)); bits; bits &= bits - 1)
-      bits_set(marked, looks_line(looks, shard, i + (uint32_t)__builtin_ctz(bits)));
+      shard->passed[count++] = i + (uint32_t)__builtin_ctz(bits);
   }
   uint32_t ahead = looks_least(least);
   if (ahead < LOOK_REACH) looks_lead(&earliest, now + ahead, now);
 #else
   for (; i < looks->lines; i++) {
     if (has_passed(firsts[i], now))
-      bits_set(marked, looks_line(looks, shard, i));
+      shard->passed[count++] = i;
     else if (firsts[i])
       looks_lead(&earliest, firsts[i], now);
   }
 #endif
-  looks->shards[shard].earliest[clock] = earliest;
+  shard->earliest[clock] = earliest;
+  return count;
 }
 
-/* Marks the lines of all shards in which slots of a clock have passed; false when there are none. */
-static bool mark_clock(struct looks *looks, uint32_t clock) {
-  bool any = false;
-  for (uint32_t shard = 0; shard < looks->map.count; shard++) {
-    if (!looks->left && !has_passed(looks->shards[shard].earliest[clock], (uint32_t)looks->numbers[clock])) continue;
-    mark_passed(looks, shard, clock);
-    any = true;
+/* Takes the agents of a shard that are to be looked at by one clock. Fetches that miss the cache overlap when they
+ * follow one another without other work between them. */
+static uint32_t take_by_clock(struct looks *looks, uint32_t number, uint32_t clock, uint32_t *agents) {
+  enum { TOGETHER = 16 };
+  look_shard *shard = &looks->shards[number];
+  uint32_t lines = find_passed(looks, shard, clock), count = 0;
+  for (uint32_t i = 0; i < lines && i < TOGETHER; i++)
+    __builtin_prefetch(&shard->slots[shard->passed[i] * LOOK_AGENTS], 1);
+  for (uint32_t i = 0; i < lines; i++) {
+    for (uint32_t k = i % TOGETHER ? lines : i + TOGETHER; k < i + 2 * TOGETHER && k < lines; k++)
+      __builtin_prefetch(&shard->slots[shard->passed[k] * LOOK_AGENTS], 1);
+    uint32_t first = looks_line(looks, number, shard->passed[i]) * LOOK_AGENTS;
+    for (uint32_t left = looks_take_place(looks, shard, shard->passed[i], clock); left; left &= left - 1)
+      agents[count++] = first + (uint32_t)__builtin_ctz(left);
   }
-  return any;
+  return count;
 }
 
-uint32_t looks_find(struct looks *looks, uint32_t from, uint32_t *lines) {
-  uint32_t count = 0, before = 0;
-  for (uint32_t left = looks->passed; left; left &= left - 1) /* what they were for was taken, or is marked again */
-    memset(looks->marked + (uint32_t)__builtin_ctz(left) * looks->words, 0, looks->words * sizeof *looks->marked);
-  looks->passed = 0;
+uint32_t looks_take(struct looks *looks, uint32_t shard, uint32_t *agents) {
+  uint32_t count = 0;
   for (uint32_t left = looks->clocks; left; left &= left - 1) {
-    uint32_t clock = (uint32_t)__builtin_ctz(left);
-    looks->passed |= (uint32_t)mark_clock(looks, clock) << clock;
+    uint32_t clock = (uint32_t)__builtin_ctz(left), now = (uint32_t)looks->numbers[clock];
+    if (looks->left || has_passed(looks->shards[shard].earliest[clock], now))
+      count += take_by_clock(looks, shard, clock, agents + count);
   }
-  for (uint32_t i = 0; i < looks->words; i++) {
-    uint64_t marked = 0;
-    for (uint32_t left = looks->passed; left; left &= left - 1)
-      marked |= looks->marked[(uint32_t)__builtin_ctz(left) * looks->words + i];
-    for (; marked; marked &= marked - 1) {
-      lines[count++] = i * 64 + (uint32_t)__builtin_ctzll(marked);
-      before += lines[count - 1] < from;
-    }
-  }
-  /* Those before `from` go to the end: there is room for every line twice. */
-  memcpy(lines + count, lines, before * sizeof *lines);
-  memmove(lines, lines + before, count * sizeof *lines);
   return count;
 }
 
 uint64_t looks_bytes(const struct looks *looks, uint32_t agents) {
   uint64_t clocks = (uint64_t)__builtin_popcount(looks->clocks), lines = (agents + LOOK_AGENTS - 1) / LOOK_AGENTS;
-  uint64_t marks = lines * clocks / 8, slots = lines * LOOK_AGENTS, firsts = lines * clocks;
-  return looks->map.count * sizeof(look_shard) + (slots + firsts) * sizeof(uint16_t) + marks;
+  uint64_t passed = lines * sizeof(uint32_t), slots = lines * LOOK_AGENTS, firsts = lines * clocks;
+  return looks->map.count * sizeof(look_shard) + (slots + firsts) * sizeof(uint16_t) + passed;
 }

@@ -9,8 +9,12 @@ void periods_create(struct periods *periods, const class_table *classes, const m
                     struct arena *arena) {
   *periods = (struct periods){.elastic = def->elastic, .wish_part = (double)def->wish_part};
   ARENA_ARRAY(arena, periods->kinds, classes->maximum);
-  ARENA_ARRAY(arena, periods->indices, def->agents_max);
-  ARENA_ARRAY(arena, periods->lines, 2 * classes->looks.lines * classes->looks.map.count);
+  const shard_map *map = &classes->looks.map;
+  uint32_t types = (def->types_max + 15) / 16 * 16; /* whole cache lines */
+  uint32_t *of_types = arena_reserve(arena, (size_t)types * map->count, sizeof *of_types);
+  ARENA_ARRAY(arena, periods->agents, (size_t)looks_lines(&classes->looks) * LOOK_AGENTS);
+  ARENA_ARRAY(arena, periods->parts, map->count);
+  for (uint32_t i = 0; i < map->count && !arena->failed; i++) periods->parts[i].sums.of_type = of_types + types * i;
 }
 
 static fit_rule rule_of(const struct periods *periods) {
@@ -182,13 +186,121 @@ static void advance(class_table *classes, uint64_t elapsed_ns) {
   if (planned && elapsed_ns) book->mean_ns = (int64_t)load_ns;
 }
 
+/* ---------------------------------------------------------------------------------------------------------- release
+ */
+
 /* A frame's release. */
 typedef struct releasing {
+  struct periods *periods;
   class_table *classes;
   agent_store *store;
   ready_set *ready;
   uint64_t now_ns, frame;
 } releasing;
+
+/* Fetches the rows of a group of agents. Fetches that miss the cache overlap when they follow one another without other
+ * work between them. */
+PREFETCH_FUNCTION prefetch_rows(const agent_store *store, const uint32_t *agents, uint32_t i, uint32_t count) {
+  enum { TOGETHER = 16 };
+  if (i % TOGETHER) return;
+  for (uint32_t k = i ? i + TOGETHER : 0; k < i + 2 * TOGETHER && k < count; k++)
+    __builtin_prefetch(&store->rows[agents[k]], 1);
+}
+
+/* Where the agents of a shard are listed. */
+static uint32_t *periods_listed(const releasing *release, uint32_t shard) {
+  return release->periods->agents + (size_t)shard * release->classes->looks.map.words * 64;
+}
+
+/* Part of a section: looks at the agents of a shard whose turn has come, and lists those that are due. */
+static void periods_look(void *argument, uint32_t shard, uint32_t worker) {
+  const releasing *release = argument;
+  uint32_t *agents = periods_listed(release, shard), due = 0;
+  uint32_t count = looks_take(&release->classes->looks, shard, agents);
+  (void)worker;
+  for (uint32_t i = 0; i < count; i++) {
+    prefetch_rows(release->store, agents, i, count);
+    if (due_has_come(release->classes, release->store, agents[i])) agents[due++] = agents[i];
+  }
+  release->periods->parts[shard].due = due;
+}
+
+/* Part of a section: releases the agents that are listed. */
+static void periods_hand_over(void *argument, uint32_t shard, uint32_t worker) {
+  const releasing *release = argument;
+  const uint32_t *agents = periods_listed(release, shard);
+  release_part *part = &release->periods->parts[shard];
+  uint64_t *fresh = release->ready->fresh + part->place;
+  (void)worker;
+  for (uint32_t i = 0; i < part->due; i++) {
+    agent_row *row = &release->store->rows[agents[i]];
+    prefetch_rows(release->store, agents, i, part->due);
+    ready_release_row(row, release->now_ns, release->frame, &part->sums);
+    fresh[i] = ready_entry(release->ready, row, agents[i]);
+  }
+}
+
+/* Finds where the entries of each shard go. Returns how many agents are due. */
+static uint32_t periods_place(const releasing *release) {
+  uint32_t shards = release->classes->looks.map.count, due = 0;
+  for (uint32_t i = 0; i < shards; i++) {
+    release->periods->parts[i].place = release->ready->fresh_count + due;
+    due += release->periods->parts[i].due;
+  }
+  return due;
+}
+
+/* Not all that are due are released: they are to be looked at again. */
+static void periods_put_back(const releasing *release) {
+  struct looks *looks = &release->classes->looks;
+  for (uint32_t shard = 0; shard < looks->map.count; shard++) {
+    const uint32_t *agents = periods_listed(release, shard);
+    for (uint32_t i = 0; i < release->periods->parts[shard].due; i++) {
+      uint32_t band = release->classes->classes[release->store->rows[agents[i]].class].look_band;
+      looks_put(looks, band, looks->clock_ns[band], agents[i]);
+    }
+  }
+}
+
+/* In the orders of the papers woken agents stand in a queue of their own: in the order of agents, whatever the shards.
+ */
+static void hand_over_in_turn(const releasing *release) {
+  ready_ring *ring = &release->ready->ring;
+  uint32_t woken = 0;
+  for (uint32_t shard = 0; shard < release->classes->looks.map.count; shard++) {
+    const uint32_t *agents = periods_listed(release, shard);
+    for (uint32_t i = 0; i < release->periods->parts[shard].due; i++) {
+      if (release->store->rows[agents[i]].woken)
+        ring->sorted[woken++] = agents[i];
+      else
+        ready_release(release->ready, release->store, agents[i], release->now_ns, release->frame);
+    }
+  }
+  ready_ring_sort(&ring->sorted, &ring->other, woken);
+  for (uint32_t i = 0; i < woken; i++)
+    ready_release(release->ready, release->store, (uint32_t)ring->sorted[i], release->now_ns, release->frame);
+}
+
+/* Releases all agents that are due, shard by shard beside each other; false, and none, when they are more than `most`.
+ */
+static bool release_all(const releasing *release, const struct parts *parts, uint32_t most, uint32_t *due) {
+  struct periods *periods = release->periods;
+  uint32_t shards = release->classes->looks.map.count, room = release->ready->fresh_max - release->ready->fresh_count;
+  uint64_t work_ns = (uint64_t)periods->released * RELEASE_NS;
+  void *argument = (void *)(uintptr_t)release;
+  parts_run(parts, periods_look, argument, shards, work_ns);
+  *due = periods_place(release);
+  if (*due > most || *due > room) {
+    periods_put_back(release);
+    return false;
+  }
+  if (!ready_by_deadline(release->ready))
+    hand_over_in_turn(release);
+  else if (*due)
+    parts_run(parts, periods_hand_over, argument, shards, work_ns / 4);
+  for (uint32_t i = 0; i < shards; i++) ready_release_sums(release->ready, &periods->parts[i].sums);
+  return true;
+}
 
 static inline uint32_t release_if_due(const releasing *release, uint32_t index) {
   if (!due_has_come(release->classes, release->store, index)) return 0;
@@ -196,53 +308,44 @@ static inline uint32_t release_if_due(const releasing *release, uint32_t index) 
   return 1;
 }
 
-/* Fetches the rows of a group of agents. Fetches that miss the cache overlap when they follow one another without other
- * work between them. */
-PREFETCH_FUNCTION prefetch_rows(const agent_store *store, const uint32_t *agents, uint32_t first, uint32_t end,
-                                uint32_t count) {
-  for (uint32_t i = first; i < end && i < count; i++) __builtin_prefetch(&store->rows[agents[i]], 1);
-}
-
-/* Looks at a few agents; returns how many are due. */
 static uint32_t release_few(const releasing *release, const uint32_t *agents, uint32_t count) {
-  enum { TOGETHER = 16 };
   uint32_t due = 0;
-  prefetch_rows(release->store, agents, 0, TOGETHER, count);
   for (uint32_t i = 0; i < count; i++) {
-    if (i % TOGETHER == 0) prefetch_rows(release->store, agents, i + TOGETHER, i + 2 * TOGETHER, count);
+    prefetch_rows(release->store, agents, i, count);
     due += release_if_due(release, agents[i]);
   }
   return due;
 }
 
-/* Looks at all agents whose turn has come, line by line. A crowd that comes due at once is spread over frames: what
+/* Releases agents line by line, until they are enough: a crowd that comes due at once is spread over frames, and what
  * finds no place in this one leads the next. Which agents those are depends on nothing but who is due. */
-static uint32_t release_lines(struct periods *periods, const releasing *release, uint32_t most) {
-  enum { AHEAD = 16, TOGETHER = 1024 };
+static uint32_t release_in_order(const releasing *release, uint32_t most) {
+  enum { TOGETHER = 1024 };
+  struct periods *periods = release->periods;
   struct looks *looks = &release->classes->looks;
-  uint32_t *lines = periods->lines, agents[TOGETHER + LOOK_AGENTS], due = 0, i = 0;
-  uint32_t count = looks_find(looks, periods->next, lines);
-  while (i < count && due < most) {
+  uint32_t agents[TOGETHER + LOOK_AGENTS], due = 0, lines = looks_lines(looks), line = periods->next % lines;
+  uint32_t seen = 0;
+  while (seen < lines && due < most) {
     uint32_t few = 0, room = most - due < TOGETHER ? most - due : TOGETHER;
-    for (; i < count && few < room; i++) {
-      for (uint32_t k = i % AHEAD ? count : i + AHEAD; k < i + 2 * AHEAD && k < count; k++)
-        __builtin_prefetch(looks_slots_of(looks, lines[k]), 1);
-      for (uint32_t left = looks_take(looks, lines[i]); left; left &= left - 1)
-        agents[few++] = lines[i] * LOOK_AGENTS + (uint32_t)__builtin_ctz(left);
-    }
+    for (; seen < lines && few < room; seen++, line = line + 1 < lines ? line + 1 : 0)
+      for (uint32_t left = looks_take_line(looks, line); left; left &= left - 1)
+        agents[few++] = line * LOOK_AGENTS + (uint32_t)__builtin_ctz(left);
     due += release_few(release, agents, few);
   }
-  looks->left = i < count;
-  if (due >= most && i > 0) periods->next = lines[i - 1] + 1; /* which lines are marked besides decides nothing */
+  looks->left = seen < lines;
+  periods->next = line;
   return due;
 }
 
 uint32_t periods_release(struct periods *periods, class_table *classes, agent_store *store, ready_set *ready,
-                         uint64_t elapsed_ns, uint32_t most, uint64_t now_ns, uint64_t frame) {
-  releasing release = {classes, store, ready, now_ns, frame};
-  advance(classes, elapsed_ns);
+                         const release_frame *frame, const struct parts *parts) {
+  const releasing release = {periods, classes, store, ready, frame->now_ns, frame->number};
+  uint32_t due;
+  advance(classes, frame->elapsed_ns);
   looks_pass(&classes->looks);
-  return release_lines(periods, &release, most);
+  if (classes->looks.left || !release_all(&release, parts, frame->most, &due))
+    due = release_in_order(&release, frame->most);
+  return periods->released = due;
 }
 
 void periods_release_early(class_table *classes, agent_store *store, ready_set *ready, uint32_t index, uint64_t now_ns,

@@ -2,6 +2,7 @@
 #ifndef PLAN_PERIODS_H
 #define PLAN_PERIODS_H
 
+#include "base/parts.h"
 #include "plan/costs.h"
 #include "plan/due.h"
 #include "plan/fit.h"
@@ -11,14 +12,22 @@
  * each. So a crowd that comes due at once, after a pause of the host, is spread over frames. */
 enum { RELEASES_MIN = 8192, RELEASE_NS = 40, RELEASE_BUDGET_PART = 8 };
 
+/* What a shard releases. */
+typedef struct release_part {
+  _Alignas(64) uint32_t due; /* agents, */
+  uint32_t place;            /* and where the first of them goes among the fresh */
+  ready_sums sums;
+} release_part;
+
 struct periods {
   muster_elastic elastic;
-  double wish_part;  /* the part of the desired utilisation that T_imax as a wish may take */
-  double lambda;     /* of the last frame: where Newton starts */
-  fit_kind *kinds;   /* room for every class */
-  uint32_t *lines;   /* room for every line of agents twice */
-  uint32_t *indices; /* room for every agent: snapshots list agents here, between frames */
-  uint32_t next;     /* the line of agents at which a release goes on that was cut short */
+  double wish_part;    /* the part of the desired utilisation that T_imax as a wish may take */
+  double lambda;       /* of the last frame: where Newton starts */
+  fit_kind *kinds;     /* room for every class */
+  uint32_t *agents;    /* room for every agent, by shard: who is due. Between frames snapshots list agents here */
+  release_part *parts; /* by shard */
+  uint32_t released;   /* agents, in the last frame */
+  uint32_t next;       /* the line of agents at which a release goes on that was cut short */
 };
 
 /* Reserves the scratch arrays. */
@@ -48,11 +57,16 @@ static inline uint32_t periods_most(uint64_t budget_ns) {
   return most > RELEASES_MIN ? (uint32_t)most : RELEASES_MIN;
 }
 
-/* Stage 5: advances every class by `elapsed_ns` and hands due agents to the ready set, `most` at most and
- * a few; the others are released in the next frames, in the order of agents. Returns how many. O(classes + lines +
- * released). */
+typedef struct release_frame {
+  uint64_t now_ns, elapsed_ns, number;
+  uint32_t most; /* agents that are released at most, and a few */
+} release_frame;
+
+/* Stage 5: advances every class by the time that has passed, and hands due agents to the ready set, shard by shard in
+ * `parts`. When they are too many, the others are released in the next frames, in the order of agents. Returns how
+ * many. O(classes + lines + released). */
 uint32_t periods_release(struct periods *periods, class_table *classes, agent_store *store, ready_set *ready,
-                         uint64_t elapsed_ns, uint32_t most, uint64_t now_ns, uint64_t frame);
+                         const release_frame *frame, const struct parts *parts);
 
 /* The first due time of a new agent: a random part of its period ahead, so that a crowd spawned at once does not run
  * at once, and then by plan. Schedules it, if it has a period. */

@@ -183,7 +183,7 @@ static void plan_sound_count_ready(const ready_set *ready, const uint64_t *in_ri
 /* Every fresh agent is among the keys of the fresh. Keys may also name agents that have been admitted or are gone. */
 static void check_fresh(const ready_set *ready, const agent_store *store, uint32_t fresh, soundness *found) {
   uint32_t named = 0;
-  SOUND(found, ready->fresh_left <= ready->fresh_count && ready->fresh_count <= READY_FRESH_MAX,
+  SOUND(found, ready->fresh_left <= ready->fresh_count && ready->fresh_count <= ready->fresh_max,
         "%u of %u fresh agents are left", ready->fresh_left, ready->fresh_count);
   for (uint32_t i = 0; i < ready->fresh_count && fresh; i++) {
     uint32_t agent = ring_agent(ready->fresh[i]);

@@ -85,11 +85,11 @@ void ready_create(ready_set *ready, const muster_world_def *def, const type_tabl
   fifo_create(&ready->woken, def->agents_max, arena);
   fifo_create(&ready->waiting, def->agents_max, arena);
   waits_create(&ready->waits, arena);
-  ARENA_ARRAY(arena, ready->fresh, READY_FRESH_MAX);
-  ARENA_ARRAY(arena, ready->fresh_too, READY_FRESH_MAX);
+  ready->fresh_max = def->agents_max;
+  ARENA_ARRAY(arena, ready->fresh, def->agents_max);
+  ARENA_ARRAY(arena, ready->fresh_too, def->agents_max);
   ARENA_ARRAY(arena, ready->counts_of, types->maximum);
   ARENA_ARRAY(arena, ready->released_of, types->maximum);
-  ARENA_ARRAY(arena, ready->aside, def->agents_max);
 }
 
 int64_t ready_progress_lead_ns(const ready_set *ready, const agent_row *row) {
@@ -295,7 +295,21 @@ void ready_release_aside(ready_set *ready, agent_store *store, uint32_t index) {
     return;
   }
   file(ready, store, index);
-  ready->aside[ready->aside_count++] = index;
+  ready_queue(ready, store, index);
+}
+
+void ready_release_sums(ready_set *ready, ready_sums *sums) {
+  ready->count += sums->count;
+  ready->begun += sums->begun;
+  ready->fresh_count += sums->count;
+  ready->fresh_left += sums->count;
+  ASSERT(ready->fresh_count <= ready->fresh_max);
+  for (uint32_t i = 0; i < ready->types->count && sums->count; i++) {
+    ready->counts_of[i] += sums->of_type[i];
+    ready->released_of[i] += sums->of_type[i];
+    sums->of_type[i] = 0;
+  }
+  sums->count = sums->begun = 0;
 }
 
 /* Fetches what keeping a fresh agent touches: its row, and its stamp in the queue by release, where there is one. */
@@ -319,9 +333,7 @@ void ready_keep_fresh(ready_set *ready, agent_store *store) {
     if (!row->filed && !ready_stands_apart(ready, row)) ready_file(ready, store, ready->fresh[i]);
     ready_queue(ready, store, index);
   }
-  for (uint32_t i = 0; i < ready->aside_count; i++)
-    if (store->rows[ready->aside[i]].status == AGENT_READY) ready_queue(ready, store, ready->aside[i]);
-  ready->fresh_count = ready->fresh_left = ready->aside_count = 0;
+  ready->fresh_count = ready->fresh_left = 0;
 }
 
 void ready_queue(ready_set *ready, agent_store *store, uint32_t index) {

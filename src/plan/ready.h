@@ -39,8 +39,7 @@
 enum {
   READY_PAST_BUCKETS = 3072, /* in the orders of the papers; the next is for deadlines, which lie ahead */
   READY_LATE_BUCKETS = 1024,
-  READY_WIDTH_SHIFT_MAX = 36, /* of a bucket: keys reach no further than 4,096 of these */
-  READY_FRESH_MAX = 16384     /* further ones go into the ring at once */
+  READY_WIDTH_SHIFT_MAX = 36 /* of a bucket: keys reach no further than 4,096 of these */
 };
 
 typedef struct ready_weights {
@@ -80,10 +79,9 @@ typedef struct ready_set {
   wait_book waits;             /* in the order of deadlines, what `waiting` is for in the others */
   ready_ring ring;
   uint32_t in_ring;            /* ready agents that have an entry there */
-  uint64_t *fresh, *fresh_too; /* READY_FRESH_MAX: keys of agents released in this frame */
-  uint32_t fresh_count;
-  uint32_t fresh_left;          /* of these, agents that were not admitted */
-  uint32_t *aside, aside_count; /* agents released into the ring at once in this frame; in no line yet */
+  uint64_t *fresh, *fresh_too; /* keys of agents released in this frame */
+  uint32_t fresh_count, fresh_max;
+  uint32_t fresh_left; /* of these, agents that were not admitted */
   ready_run fresh_run, ring_run;
   bool walks;     /* a walk is under way, */
   bool ring_done; /* and has seen all of the ring */
@@ -209,6 +207,26 @@ static inline uint64_t ready_entry(const ready_set *ready, const agent_row *row,
   return ring_entry(ready_key_of_time(ready, key_ns), agent);
 }
 
+/* What agents that are released beside each other add up to. */
+typedef struct ready_sums {
+  uint32_t count, begun;
+  uint32_t *of_type;
+} ready_sums;
+
+/* A due agent becomes ready, and is counted there. */
+static inline void ready_release_row(agent_row *row, uint64_t now_ns, uint64_t frame, ready_sums *sums) {
+  row->first_due_ns = now_ns;
+  row->released_frame = (uint8_t)frame;
+  row->filed = 0;
+  row->status = AGENT_READY;
+  sums->count++;
+  sums->of_type[row->type]++;
+  sums->begun += (row->atom_next | row->owes) > 0;
+}
+
+/* Adds up what was counted of agents that are among the fresh now, and clears it. */
+void ready_release_sums(ready_set *ready, ready_sums *sums);
+
 /* The slow part of ready_release: into the woken queue, or into the ring. */
 void ready_release_aside(ready_set *ready, agent_store *store, uint32_t index);
 
@@ -216,15 +234,12 @@ void ready_release_aside(ready_set *ready, agent_store *store, uint32_t index);
 static inline void ready_release(ready_set *ready, agent_store *store, uint32_t index, uint64_t now_ns,
                                  uint64_t frame) {
   agent_row *row = &store->rows[index];
-  row->first_due_ns = now_ns;
-  row->released_frame = (uint8_t)frame;
-  row->filed = 0;
-  row->status = AGENT_READY;
-  ready->count++;
-  ready->counts_of[row->type]++;
+  ready_sums sums = {ready->count, ready->begun, ready->counts_of};
+  ready_release_row(row, now_ns, frame, &sums);
+  ready->count = sums.count;
+  ready->begun = sums.begun;
   ready->released_of[row->type]++;
-  ready->begun += (row->atom_next | row->owes) > 0;
-  if (ready_stands_apart(ready, row) || ready->fresh_count == READY_FRESH_MAX) {
+  if (ready_stands_apart(ready, row) || ready->fresh_count == ready->fresh_max) {
     ready_release_aside(ready, store, index);
     return;
   }

@@ -283,7 +283,7 @@ muster_result muster_world_save(muster_world *world, const muster_save_def *give
   unsigned char buffer[BUFFER_BYTES];
   const chunks_format format = snapshot_format_of();
   struct snapshot snapshot = {.world = world, .mode = SNAPSHOT_SAVES, .save = &def, .rows = world->agents.store.rows};
-  snapshot.indices = world->plan->periods.indices;
+  snapshot.indices = world->plan->periods.agents;
   snapshot.high = identity_high(&world->agents.ids);
   snapshot_describe(world, &snapshot.info);
   enum occupation before = guard_hold(world);

@@ -2,6 +2,7 @@
 #ifndef WORLD_TEAMS_H
 #define WORLD_TEAMS_H
 
+#include "base/parts.h"
 #include "pool/team.h"
 #include "pool/ticket.h"
 
@@ -11,7 +12,8 @@ enum { SETTLE_SHARES = 4 }; /* partitions in which a batch is settled beside eac
 
 /* The section that workers are in (section.h). */
 struct section {
-  void (*work)(struct muster_world *world, uint32_t part, uint32_t worker);
+  part_work work;
+  void *argument;
   uint32_t count, workers;
   struct work_partitions parts;
 };

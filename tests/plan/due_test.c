@@ -16,7 +16,7 @@ struct fixture {
   agent_store store;
   class_table classes;
   muster_type_def type;
-  uint32_t lines[2 * AGENTS], due[AGENTS], looks;
+  uint32_t seen[AGENTS], due[AGENTS], looks;
 };
 
 static struct fixture *create_with(uint64_t period_ns, uint64_t longest_ns, uint32_t shards) {
@@ -57,13 +57,12 @@ static uint32_t advance(struct fixture *fixture, uint64_t elapsed_ns) {
   for (uint32_t i = 0; i < classes->active_count; i++)
     due_advance(classes, &classes->classes[classes->active[i]], elapsed_ns);
   looks_pass(looks);
-  uint32_t count = looks_find(looks, 0, fixture->lines);
-  for (uint32_t i = 0; i < count; i++)
-    for (uint32_t left = looks_take(looks, fixture->lines[i]); left; left &= left - 1) {
-      uint32_t agent = fixture->lines[i] * LOOK_AGENTS + (uint32_t)__builtin_ctz(left);
-      fixture->looks++;
-      if (due_has_come(classes, &fixture->store, agent)) fixture->due[due++] = agent;
-    }
+  for (uint32_t shard = 0; shard < looks->map.count; shard++) {
+    uint32_t count = looks_take(looks, shard, fixture->seen);
+    fixture->looks += count;
+    for (uint32_t i = 0; i < count; i++)
+      if (due_has_come(classes, &fixture->store, fixture->seen[i])) fixture->due[due++] = fixture->seen[i];
+  }
   return due;
 }
 

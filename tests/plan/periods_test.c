@@ -54,8 +54,8 @@ static void schedule(struct fixture *fixture, uint32_t agent, uint64_t due_ns) {
 static uint32_t release(struct fixture *fixture, uint64_t elapsed_ns, uint32_t most) {
   ready_fixture *set = fixture->set;
   begin_frame_at(set, set->now_ns + elapsed_ns);
-  uint32_t due = periods_release(&fixture->periods, &fixture->classes, &set->store, &set->ready, elapsed_ns, most,
-                                 set->now_ns, set->frame);
+  const release_frame frame = {set->now_ns, elapsed_ns, set->frame, most};
+  uint32_t due = periods_release(&fixture->periods, &fixture->classes, &set->store, &set->ready, &frame, NULL);
   cr_assert_eq(set->ready.count, due);
   cr_assert_lt(due, most + LOOK_AGENTS);
   for (uint32_t i = 0; i < set->agents; i++) {
@@ -181,8 +181,8 @@ static uint32_t live_slowly(struct fixture *fixture, uint32_t frame) {
   for (uint32_t i = 0; i < CLASSES; i++)
     classes_set_rate(fixture->of[i], frame / 100 % 2 ? ldexp(1.0, -(int)(random_at(21, frame / 30, i, 2) % 3)) : 1.0);
   begin_frame_at(set, set->now_ns + elapsed_ns);
-  uint32_t due = periods_release(&fixture->periods, &fixture->classes, &set->store, &set->ready, elapsed_ns, SLOW_SOME,
-                                 set->now_ns, set->frame);
+  const release_frame passing = {set->now_ns, elapsed_ns, set->frame, SLOW_SOME};
+  uint32_t due = periods_release(&fixture->periods, &fixture->classes, &set->store, &set->ready, &passing, NULL);
   for (uint32_t i = 0; i < set->agents; i++) {
     agent_row *row = &set->store.rows[i];
     const agent_class *class = &fixture->classes.classes[row->class];

@@ -97,8 +97,8 @@ static inline fit_result planner_frame(struct planner *planner, uint64_t elapsed
   rank_limits limits = {.now_ns = planner->now_ns, .capacity_ns = UINT64_MAX, .updates_max = UINT32_MAX};
   fit_result fit = periods_fit(&planner->periods, &planner->classes, &planner->costs, desired).fit;
   ready_advance(&planner->ready, &planner->store, planner->now_ns);
-  periods_release(&planner->periods, &planner->classes, &planner->store, &planner->ready, elapsed_ns, UINT32_MAX,
-                  planner->now_ns, planner->frame);
+  const release_frame release = {planner->now_ns, elapsed_ns, planner->frame, UINT32_MAX};
+  periods_release(&planner->periods, &planner->classes, &planner->store, &planner->ready, &release, NULL);
   rank_result held = rank_held(&planner->store, &planner->types, &planner->costs, &limits, &planner->batch);
   rank_fill(&planner->ready, &planner->store, &planner->types, &planner->costs, &limits, held, &planner->batch);
   cr_assert_eq(planner->ready.count, 0);
