@@ -11,17 +11,13 @@
 #include "world/world_sums.h"
 #include "world/world_teams.h"
 
-enum { AGENT_NS = 60, ITEMS_EACH = 16, SCORE_UNIT_NS = 160, SCORE_BUDGET_PART = 20 };
+enum { AGENT_NS = 60, SCORE_UNIT_NS = 160, SCORE_BUDGET_PART = 20 };
 enum { SHEDDING_LOOK_NS = 20, SHEDDING_LOOKS_MIN = 2048 };
 
-/* A part of the section: a few items. */
-static void rescore_part(void *argument, uint32_t part, uint32_t worker) {
-  struct muster_world *world = argument;
-  uint32_t items = world->score->board.item_count, each = parts_items_each(items, ITEMS_EACH);
-  uint32_t first = part * each, end = first + each;
+static void rescore_items(void *argument, uint32_t first, uint32_t end, uint32_t worker) {
+  const struct muster_world *world = argument;
   (void)worker;
-  ASSERT(first < items);
-  score_range(&world->score->board, first, end < items ? end : items);
+  score_range(&world->score->board, first, end);
 }
 
 /* Warns of models with answers that had to be clamped, once for each type. */
@@ -47,8 +43,7 @@ static uint32_t units_of(uint64_t budget_ns, uint64_t each_ns, uint64_t least) {
 void rescore_run(struct muster_world *world) {
   score_board *board = &world->score->board;
   uint32_t items = score_prepare(board, units_of(world->frame->budget_ns, SCORE_UNIT_NS, 0));
-  uint32_t each = parts_items_each(items, ITEMS_EACH);
-  section_run(world, rescore_part, (items + each - 1) / each, (uint64_t)board->agent_count * AGENT_NS);
+  section_run(world, rescore_items, items, (uint64_t)board->agent_count * AGENT_NS);
   score_apply(board);
   tune_look_at_companions(world);
   shedding_run(&world->score->shedding, board, units_of(world->frame->budget_ns, SHEDDING_LOOK_NS, SHEDDING_LOOKS_MIN));

@@ -267,17 +267,20 @@ static void settle_some(struct muster_world *world, uint32_t first, uint32_t end
 }
 
 /* Settles a partition, as long as there is time. */
-static void settle_partition(void *argument, uint32_t partition, uint32_t worker) {
-  struct muster_world *world = argument;
+static void settle_partition(struct muster_world *world, uint32_t partition) {
   enum { BETWEEN_LOOKS = 256 };
   uint32_t count = world->batch->count, *looked_at = &world->teams->settle_looked_at[partition];
   uint64_t end_ns = forecast_end_ns(world);
-  (void)worker;
   for (*looked_at = 0; *looked_at < count && clock_now(world->clock) < end_ns;) {
     uint32_t end = *looked_at + BETWEEN_LOOKS < count ? *looked_at + BETWEEN_LOOKS : count;
     settle_some(world, *looked_at, end, partition);
     *looked_at = end;
   }
+}
+
+static void settle_partitions(void *argument, uint32_t first, uint32_t end, uint32_t worker) {
+  (void)worker;
+  for (uint32_t partition = first; partition < end; partition++) settle_partition(argument, partition);
 }
 
 /* Those who book at the same time are told how many they are. */
@@ -303,7 +306,7 @@ void settle_beside(struct muster_world *world) {
   if (settles) {
     share_out(world);
     memset(world->teams->settle_looked_at, 0, sizeof world->teams->settle_looked_at);
-    section_run(world, settle_partition, SETTLE_SHARES, (uint64_t)world->batch->count * SETTLE_NS);
+    section_run(world, settle_partitions, SETTLE_SHARES, (uint64_t)world->batch->count * SETTLE_NS);
   }
   bool settled = frame_record_partitions(world, settles);
   if (settled && !settles) settle_as_recorded(world);

@@ -20,7 +20,7 @@
  * virtual time does not depend on a clock; on the wall clock they also end when their share of the frame is over, since
  * in cold caches they take up to three times as long. */
 enum { CHANGE_NS = 500, CHANGES_MIN = 64, CHANGES_BUDGET_PART = 8 };
-enum { BLOCK_LOOK_NS = 2000, ENTRY_LOOK_NS = 1000, LOOKS_MIN = 64, BLOCKS_EACH = 16 };
+enum { BLOCK_LOOK_NS = 2000, ENTRY_LOOK_NS = 1000, LOOKS_MIN = 64 };
 
 static uint64_t budget_of(const struct muster_world *world) {
   return world_is_virtual(world) ? world->frame->capacity_ns : world->frame->budget_ns;
@@ -269,19 +269,14 @@ static void note_named(struct muster_world *world) {
   }
 }
 
-/* A part of the section: a few blocks. */
-static void look_at_blocks(void *argument, uint32_t part, uint32_t worker) {
+static void look_at_blocks(void *argument, uint32_t first, uint32_t end, uint32_t worker) {
   struct muster_world *world = argument;
-  const struct fold_blocks *blocks = &world->fold->blocks;
-  uint32_t each = parts_items_each(blocks->count, BLOCKS_EACH), first = part * each, end = first + each;
-  ASSERT(first < blocks->count);
-  fold_look(&world->fold->board, blocks, first, end < blocks->count ? end : blocks->count, worker);
+  fold_look(&world->fold->board, &world->fold->blocks, first, end, worker);
 }
 
 static void look_together(struct muster_world *world) {
-  const struct fold_blocks *blocks = &world->fold->blocks;
-  uint32_t each = parts_items_each(blocks->count, BLOCKS_EACH);
-  section_run(world, look_at_blocks, (blocks->count + each - 1) / each, (uint64_t)blocks->count * BLOCK_LOOK_NS);
+  uint32_t blocks = world->fold->blocks.count;
+  section_run(world, look_at_blocks, blocks, (uint64_t)blocks * BLOCK_LOOK_NS);
 }
 
 /* How much of a round the frame has time for: by count, so that the world does not depend on a clock. */

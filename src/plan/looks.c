@@ -1,6 +1,7 @@
 #include "plan/looks.h"
 
 #include "base/assert.h"
+#include "base/prefetch.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -15,12 +16,11 @@ void looks_create(struct looks *looks, uint32_t agents_max, uint32_t shards, str
   looks->span = stride * map->count;
   uint16_t *all_slots = arena_reserve(arena, slots * map->count, sizeof *all_slots);
   uint16_t *firsts = arena_reserve(arena, (size_t)looks->span * LOOK_CLOCKS, sizeof *firsts);
-  uint32_t *passed = arena_reserve(arena, (size_t)stride * map->count, sizeof *passed);
+  ARENA_ARRAY(arena, looks->passed, (size_t)looks->lines * map->count);
   ARENA_ARRAY(arena, looks->shards, map->count);
   if (arena->failed) return;
   for (uint32_t i = 0; i < map->count; i++)
-    looks->shards[i] = (look_shard){
-        .slots = all_slots + slots * i, .firsts = firsts + (size_t)stride * i, .passed = passed + (size_t)stride * i};
+    looks->shards[i] = (look_shard){.slots = all_slots + slots * i, .firsts = firsts + (size_t)stride * i};
 }
 
 /* ------------------------------------------------------------------------------------------------------------ lines
@@ -81,14 +81,14 @@ static uint32_t take_passed(uint16_t *slots, uint32_t clock, uint32_t now, uint3
 }
 
 /* Takes what has passed of a line on a clock: a bit for each agent. */
-static uint32_t looks_take_place(struct looks *looks, look_shard *shard, uint32_t place, uint32_t clock) {
+static uint32_t take_of_clock(struct looks *looks, uint32_t line, uint32_t clock) {
   uint32_t now = (uint32_t)looks->numbers[clock], ahead;
-  uint16_t *first = &shard->firsts[clock * looks->span + place];
-  uint32_t taken = take_passed(&shard->slots[place * LOOK_AGENTS], clock, now, &ahead);
+  uint16_t *first = looks_first_of(looks, clock, line);
+  uint32_t taken = take_passed(looks_slots_of(looks, line), clock, now, &ahead);
   *first = 0;
   if (ahead == LOOK_REACH) return taken;
   looks_lead(first, now + ahead, now);
-  looks_lead(&shard->earliest[clock], now + ahead, now);
+  looks_lead(&looks_shard_of(looks, line)->earliest[clock], now + ahead, now);
   return taken;
 }
 
@@ -96,8 +96,8 @@ uint32_t looks_take_line(struct looks *looks, uint32_t line) {
   uint32_t taken = 0;
   for (uint32_t left = looks->clocks; left; left &= left - 1) {
     uint32_t clock = (uint32_t)__builtin_ctz(left);
-    if (!has_passed(*looks_first_of(looks, clock, line), (uint32_t)looks->numbers[clock])) continue;
-    taken |= looks_take_place(looks, looks_shard_of(looks, line), looks_place(looks, line), clock);
+    if (has_passed(*looks_first_of(looks, clock, line), (uint32_t)looks->numbers[clock]))
+      taken |= take_of_clock(looks, line, clock);
   }
   return taken;
 }
@@ -141,10 +141,11 @@ void looks_pass(struct looks *looks) {
   }
 }
 
-/* Finds the lines of a shard in which slots of a clock have passed, and the earliest slot of the others. Behind the
- * last line there are none, up to a whole cache line. Returns how many lines. */
-static uint32_t find_passed(const struct looks *looks, look_shard *shard, uint32_t clock) {
-  const uint16_t *firsts = shard->firsts + clock * looks->span;
+/* Lists the lines of a shard in which slots of a clock have passed, and finds the earliest slot of the others. Behind
+ * the last line there are none, up to a whole cache line. Returns how many lines. */
+static uint32_t find_passed(const struct looks *looks, uint32_t shard, uint32_t clock, uint32_t *lines) {
+  look_shard *own = &looks->shards[shard];
+  const uint16_t *firsts = own->firsts + clock * looks->span;
   const uint32_t now = (uint32_t)looks->numbers[clock];
   uint16_t earliest = 0;
   uint32_t i = 0, count = 0;
@@ -159,47 +160,49 @@ static uint32_t find_passed(const struct looks *looks, look_shard *shard, uint32
     __m128i left_out = _mm_or_si128(none, passed);
     least = _mm_min_epi16(least, _mm_or_si128(_mm_andnot_si128(left_out, distance), _mm_and_si128(left_out, reach)));
     for (uint32_t bits = (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(passed, zero)); bits; bits &= bits - 1)
-      shard->passed[count++] = i + (uint32_t)__builtin_ctz(bits);
+      lines[count++] = looks_line(looks, shard, i + (uint32_t)__builtin_ctz(bits));
   }
   uint32_t ahead = looks_least(least);
   if (ahead < LOOK_REACH) looks_lead(&earliest, now + ahead, now);
 #else
   for (; i < looks->lines; i++) {
     if (has_passed(firsts[i], now))
-      shard->passed[count++] = i;
+      lines[count++] = looks_line(looks, shard, i);
     else if (firsts[i])
       looks_lead(&earliest, firsts[i], now);
   }
 #endif
-  shard->earliest[clock] = earliest;
+  own->earliest[clock] = earliest;
   return count;
 }
 
-/* Takes the agents of a shard that are to be looked at by one clock. Fetches that miss the cache overlap when they
- * follow one another without other work between them. */
-static uint32_t take_by_clock(struct looks *looks, uint32_t number, uint32_t clock, uint32_t *agents) {
+/* Fetches the slots of a group of lines. Fetches that miss the cache overlap when they follow one another without other
+ * work between them. */
+PREFETCH_FUNCTION prefetch_slots(const struct looks *looks, const uint32_t *lines, uint32_t i, uint32_t count) {
   enum { TOGETHER = 16 };
-  look_shard *shard = &looks->shards[number];
-  uint32_t lines = find_passed(looks, shard, clock), count = 0;
-  for (uint32_t i = 0; i < lines && i < TOGETHER; i++)
-    __builtin_prefetch(&shard->slots[shard->passed[i] * LOOK_AGENTS], 1);
-  for (uint32_t i = 0; i < lines; i++) {
-    for (uint32_t k = i % TOGETHER ? lines : i + TOGETHER; k < i + 2 * TOGETHER && k < lines; k++)
-      __builtin_prefetch(&shard->slots[shard->passed[k] * LOOK_AGENTS], 1);
-    uint32_t first = looks_line(looks, number, shard->passed[i]) * LOOK_AGENTS;
-    for (uint32_t left = looks_take_place(looks, shard, shard->passed[i], clock); left; left &= left - 1)
-      agents[count++] = first + (uint32_t)__builtin_ctz(left);
-  }
-  return count;
+  if (i % TOGETHER) return;
+  for (uint32_t k = i ? i + TOGETHER : 0; k < i + 2 * TOGETHER && k < count; k++)
+    __builtin_prefetch(looks_slots_of(looks, lines[k]), 1);
 }
 
-uint32_t looks_take(struct looks *looks, uint32_t shard, uint32_t *agents) {
-  uint32_t count = 0;
-  for (uint32_t left = looks->clocks; left; left &= left - 1) {
-    uint32_t clock = (uint32_t)__builtin_ctz(left), now = (uint32_t)looks->numbers[clock];
-    if (looks->left || has_passed(looks->shards[shard].earliest[clock], now))
-      count += take_by_clock(looks, shard, clock, agents + count);
+/* Takes the agents that are to be looked at by one clock. */
+static uint32_t take_by_clock(struct looks *looks, uint32_t first, uint32_t end, uint32_t clock, uint32_t *agents) {
+  uint32_t *lines = looks->passed + (size_t)first * looks->lines, count = 0, taken = 0;
+  for (uint32_t shard = first; shard < end; shard++)
+    if (looks->left || has_passed(looks->shards[shard].earliest[clock], (uint32_t)looks->numbers[clock]))
+      count += find_passed(looks, shard, clock, lines + count);
+  for (uint32_t i = 0; i < count; i++) {
+    prefetch_slots(looks, lines, i, count);
+    for (uint32_t left = take_of_clock(looks, lines[i], clock); left; left &= left - 1)
+      agents[taken++] = lines[i] * LOOK_AGENTS + (uint32_t)__builtin_ctz(left);
   }
+  return taken;
+}
+
+uint32_t looks_take(struct looks *looks, uint32_t first, uint32_t end, uint32_t *agents) {
+  uint32_t count = 0;
+  for (uint32_t left = looks->clocks; left; left &= left - 1)
+    count += take_by_clock(looks, first, end, (uint32_t)__builtin_ctz(left), agents + count);
   return count;
 }
 

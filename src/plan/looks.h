@@ -32,7 +32,6 @@ typedef struct look_shard {
   _Alignas(64) uint16_t *slots; /* [line][agent]: clock + 1 and number; 0 = the agent is not to be looked at */
   uint16_t *firsts; /* of the lines on clock 0, and a `span` further on on the next: the number of the first, and
                        LOOK_FIRST; 0 = none */
-  uint32_t *passed; /* room for each line */
   uint16_t earliest[LOOK_CLOCKS]; /* no line has an earlier one, unless it is to be taken; likewise */
 } look_shard;
 
@@ -48,6 +47,7 @@ struct looks {
   bool left;                     /* not all slots that have passed were taken */
   double pace[LOOK_BANDS];       /* how the rates of a band's classes have changed since it came into use */
   look_shard *shards;
+  uint32_t *passed; /* by shard: room for each line */
 };
 
 /* Reserves looks for `agents_max` agents in `shards` shards (0 = as many as agents_max asks for). */
@@ -125,10 +125,10 @@ static inline void looks_put(struct looks *looks, uint32_t band, uint64_t at_ns,
  * by half of its reach since the last time. */
 void looks_pass(struct looks *looks);
 
-/* Takes the agents of a shard that are to be looked at, in no order: they are put in again, or are not waiting. Returns
- * how many; there is room for all of the shard. Different shards may be taken at the same time. O(1 + agents), and
- * O(lines) when there are any. */
-uint32_t looks_take(struct looks *looks, uint32_t shard, uint32_t *agents);
+/* Takes the agents of some shards that are to be looked at, in no order: they are put in again, or are not waiting.
+ * Returns how many; there is room for all of these shards. Different shards may be taken at the same time. O(shards +
+ * agents), and O(lines) for shards where there are any. */
+uint32_t looks_take(struct looks *looks, uint32_t first, uint32_t end, uint32_t *agents);
 
 /* Takes those of a line alone: a bit for each. */
 uint32_t looks_take_line(struct looks *looks, uint32_t line);

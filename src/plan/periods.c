@@ -212,32 +212,35 @@ static uint32_t *periods_listed(const releasing *release, uint32_t shard) {
   return release->periods->agents + (size_t)shard * release->classes->looks.map.words * 64;
 }
 
-/* Part of a section: looks at the agents of a shard whose turn has come, and lists those that are due. */
-static void periods_look(void *argument, uint32_t shard, uint32_t worker) {
+/* Looks at the agents of shards whose turn has come, and lists those that are due as the first one's. */
+static void periods_look(void *argument, uint32_t first, uint32_t end, uint32_t worker) {
   const releasing *release = argument;
-  uint32_t *agents = periods_listed(release, shard), due = 0;
-  uint32_t count = looks_take(&release->classes->looks, shard, agents);
+  uint32_t *agents = periods_listed(release, first), due = 0;
+  uint32_t count = looks_take(&release->classes->looks, first, end, agents);
   (void)worker;
   for (uint32_t i = 0; i < count; i++) {
     prefetch_rows(release->store, agents, i, count);
     if (due_has_come(release->classes, release->store, agents[i])) agents[due++] = agents[i];
   }
-  release->periods->parts[shard].due = due;
+  for (uint32_t shard = first; shard < end; shard++) release->periods->parts[shard].due = shard == first ? due : 0;
 }
 
-/* Part of a section: releases the agents that are listed. */
-static void periods_hand_over(void *argument, uint32_t shard, uint32_t worker) {
-  const releasing *release = argument;
+/* Releases the agents that are listed for a shard. */
+static void hand_over_listed(const releasing *release, uint32_t shard) {
   const uint32_t *agents = periods_listed(release, shard);
   release_part *part = &release->periods->parts[shard];
   uint64_t *fresh = release->ready->fresh + part->place;
-  (void)worker;
   for (uint32_t i = 0; i < part->due; i++) {
     agent_row *row = &release->store->rows[agents[i]];
     prefetch_rows(release->store, agents, i, part->due);
     ready_release_row(row, release->now_ns, release->frame, &part->sums);
     fresh[i] = ready_entry(release->ready, row, agents[i]);
   }
+}
+
+static void periods_hand_over(void *argument, uint32_t first, uint32_t end, uint32_t worker) {
+  (void)worker;
+  for (uint32_t shard = first; shard < end; shard++) hand_over_listed(argument, shard);
 }
 
 /* Finds where the entries of each shard go. Returns how many agents are due. */

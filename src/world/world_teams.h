@@ -14,8 +14,8 @@ enum { SETTLE_SHARES = 4 }; /* partitions in which a batch is settled beside eac
 struct section {
   part_work work;
   void *argument;
-  uint32_t count, workers;
-  struct work_partitions parts;
+  uint32_t items, runs, workers;
+  struct work_partitions partitions; /* the runs */
 };
 
 struct world_teams {

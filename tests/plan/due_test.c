@@ -57,12 +57,10 @@ static uint32_t advance(struct fixture *fixture, uint64_t elapsed_ns) {
   for (uint32_t i = 0; i < classes->active_count; i++)
     due_advance(classes, &classes->classes[classes->active[i]], elapsed_ns);
   looks_pass(looks);
-  for (uint32_t shard = 0; shard < looks->map.count; shard++) {
-    uint32_t count = looks_take(looks, shard, fixture->seen);
-    fixture->looks += count;
-    for (uint32_t i = 0; i < count; i++)
-      if (due_has_come(classes, &fixture->store, fixture->seen[i])) fixture->due[due++] = fixture->seen[i];
-  }
+  uint32_t count = looks_take(looks, 0, looks->map.count, fixture->seen);
+  fixture->looks += count;
+  for (uint32_t i = 0; i < count; i++)
+    if (due_has_come(classes, &fixture->store, fixture->seen[i])) fixture->due[due++] = fixture->seen[i];
   return due;
 }
 
