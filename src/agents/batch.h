@@ -88,17 +88,16 @@ typedef struct batch_claim {
 
 /* Entries that could not be run in a frame but came first among the rest: held back from the ready set, they lead the
  * next batch, so that other workers have something to do while the caller plans. */
-enum { HELD_MAX = 512 };
+enum { HELD_MAX = 4096 };
 
 struct batch {
   uint64_t now_ns; /* simulation time of its frame */
   uint32_t count, claim_count;
   uint32_t woken_count;               /* entries behind `count`, until the commit makes them its own */
-  uint32_t early_count, early_claims; /* of these, the ones that were held */
   uint32_t places, places_max;        /* for messages: set aside in this frame, and all there are */
   uint32_t held_count;
   uint64_t held_ns;        /* predicted cost of those held for the next frame */
-  uint32_t held[HELD_MAX]; /* agents, in order */
+  uint32_t *held; /* HELD_MAX agents, in order */
   batch_entry *entries;
   uint8_t *outcomes; /* batch_outcome; cleared by rank, so that the results need not be */
   batch_result *results;
@@ -117,6 +116,7 @@ static inline void batch_create(struct batch *batch, uint32_t agents_max, struct
   ARENA_ARRAY(arena, batch->outcomes, agents_max);
   ARENA_ARRAY(arena, batch->results, agents_max);
   ARENA_ARRAY(arena, batch->claims, agents_max);
+  ARENA_ARRAY(arena, batch->held, HELD_MAX);
 }
 
 /* The first type with sets is registered: reserves room for passes. */

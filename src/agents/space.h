@@ -11,6 +11,7 @@
 #include "agents/crowds.h"
 #include "agents/spot.h"
 #include "agents/store.h"
+#include "base/prefetch.h"
 #include "base/random.h"
 
 /* What hashes to a bucket: the agents of plain cells, and crowds. */
@@ -90,6 +91,21 @@ static inline uint32_t space_bucket_of(const struct space *space, int32_t cell_x
 static inline const space_bucket *space_cell(const struct space *space, int32_t cell_x, int32_t cell_y,
                                              uint32_t partition) {
   return &space->buckets[space_bucket_of(space, cell_x, cell_y, partition)];
+}
+
+/* Fetches what moving an agent to another cell touches: both buckets, and the blocks where it is and where it comes to;
+ * later, once these are there, the last block of the list that it leaves. Nothing when it stays in its cell. */
+PREFETCH_FUNCTION space_prefetch_move(const struct space *space, const agent_place *place, space_spot to, bool left) {
+  if (to.cell_x == place->cell_x && to.cell_y == place->cell_y) return;
+  const space_bucket *from = space_cell(space, place->cell_x, place->cell_y, place->partition);
+  if (left) {
+    __builtin_prefetch(lists_last(&space->members, from->list), 1);
+    __builtin_prefetch(lists_last(&space->members, space_cell(space, to.cell_x, to.cell_y, place->partition)->list), 1);
+    return;
+  }
+  __builtin_prefetch(from, 1);
+  __builtin_prefetch(space_cell(space, to.cell_x, to.cell_y, place->partition), 1);
+  if (!place->depth) __builtin_prefetch(lists_block_of(&space->members, place->spot), 1);
 }
 
 /* The crowd of a cell; 0 when the cell is no crowd. */

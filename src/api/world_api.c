@@ -97,7 +97,7 @@ static void connect_runner(struct muster_world *world) {
   world->timed = !runner->virtual;
   if (world->def.planner_workers) world->def.audit = false; /* what it measures would be the host's work */
   runner->audit = world->def.audit && !runner->virtual;
-  runner_open_early(runner);
+  runner_open(runner);
 }
 
 /* The updates of a planner world are run by the host, so it has no watchdog. */

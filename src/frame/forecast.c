@@ -63,10 +63,15 @@ static uint32_t predicted_entries_most(const struct muster_world *world) {
   return (uint32_t)fmin(fmax(entries, ENTRIES_LEAST), (double)(UINT32_MAX / 2));
 }
 
-/* What other workers run of held entries while the caller plans: time that the caller's own part does not count. */
+/* What other workers run of held entries until the caller ranks: time that the caller's own part does not count. */
 static double predicted_early_ns(const struct muster_world *world) {
   if (world->costs_told) return 0.0; /* no agent is held */
-  return world->learnt->experience.plan.mean_ns * (world_workers(world) - 1) * world->learnt->experience.holding;
+  return world->learnt->experience.prepare.mean_ns * (world_workers(world) - 1) * world->learnt->experience.holding;
+}
+
+/* How many workers run updates while the caller ranks, with itself. */
+static double workers_beside_ranking(const struct muster_world *world) {
+  return world_is_virtual(world) || world_is_planned(world) ? 1.0 : (double)world_workers(world);
 }
 
 /* What updates can have of this frame, on all workers: what the rest of the budget runs, with as many entries as it can
@@ -100,9 +105,9 @@ static double predicted_actions(struct muster_world *world) {
   return world->learnt->experience.act.mean_ns * alone;
 }
 
-/* Time of the other workers while the caller plans a frame, and a little more, so that they do not run dry. */
+/* Time of the other workers until the caller ranks, and a little more, so that they do not run dry. */
 double forecast_gap_ns(const struct muster_world *world) {
-  return 1.3 * world->learnt->experience.plan.mean_ns * (world_own_workers(world) - 1);
+  return 1.3 * world->learnt->experience.prepare.mean_ns * (world_own_workers(world) - 1);
 }
 
 /* What is missing in the queue that keeps workers busy until a frame ends, and while the next is planned. Where costs
@@ -125,9 +130,9 @@ static double predicted_utilisation(struct muster_world *world, const frame_fore
 
 void forecast_frame(struct muster_world *world) {
   frame_forecast forecast = predicted_commit(world);
-  /* In this time no worker runs anything. */
-  forecast.entry_ns =
-      fmin(world->learnt->experience.rank.mean_ns, rank_most_ns) + fmin(forecast.settle_ns, settle_most_ns);
+  /* In this time no worker runs anything: while one ranks, the others do. */
+  forecast.entry_ns = fmin(world->learnt->experience.rank.mean_ns, rank_most_ns) / workers_beside_ranking(world) +
+                      fmin(forecast.settle_ns, settle_most_ns);
   forecast.entries_most = predicted_entries_most(world);
   forecast.gap_ns = forecast_gap_ns(world);
   forecast.utilisation = predicted_utilisation(world, &forecast);
@@ -222,7 +227,9 @@ static controller_sample sample_frame(const struct muster_world *world, uint64_t
   frame_forecast known = predicted_commit(world); /* includes what the commit has shown by now */
   uint64_t serial_ns = plan_ns + forecast_commit_ns(&known, world->batch->count);
   sample.used_ns = (double)report->update_cpu_ns;
-  sample.offered_ns = ((double)frame->budget_ns - (double)serial_ns) * world_workers(world) + predicted_early_ns(world);
+  sample.offered_ns = ((double)frame->budget_ns - (double)serial_ns) * world_workers(world) +
+                      predicted_early_ns(world) +
+                      (double)report->stage_ns[MUSTER_STAGE_RANK] * (workers_beside_ranking(world) - 1.0);
   if (report->pressure > 1.0f) sample.lacks_ns = lacking_ns(world, sample.offered_ns);
   uint64_t end_ns = frame->budget_ns + report->blocked_ns; /* no plan can make up for what atoms waited for */
   sample.overrun_ns = report->wall_ns > end_ns ? report->wall_ns - end_ns : 0;

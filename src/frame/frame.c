@@ -140,6 +140,7 @@ static void stage_rank(struct muster_world *world) {
   recorder_exchange(world->recorder, TAG_CAPACITY, &limits.capacity_ns, sizeof limits.capacity_ns);
   report->updates_max = forecast_x(world, &limits);
   if (report->updates_max && report->updates_max < limits.updates_max) limits.updates_max = report->updates_max;
+  run_beside_ranking(world, &limits);
   rank_result result = rank_fill(&world->queues->ready, &world->agents.store, &world->agents.types,
                                  &world->learnt->costs, &limits, world->plan->held, world->batch);
   world->sums->admitted_ns = result.predicted_ns;

@@ -9,12 +9,15 @@
 #include "run/runner.h"
 #include "world/frame_state.h"
 #include "world/serial.h"
+#include "world/workers.h"
 #include "world/world_commands.h"
 #include "world/world_learnt.h"
 #include "world/world_plan.h"
 #include "world/world_queues.h"
 #include "world/world_sums.h"
 #include "world/world_teams.h"
+
+enum { WORTH_CALLING_NS = 500000 }; /* of updates: a worker that comes has cold caches */
 
 static team_orders orders_for(struct muster_world *world, team_work work) {
   struct runner *runner = world->runner;
@@ -23,6 +26,15 @@ static team_orders orders_for(struct muster_world *world, team_work work) {
                        .patience_ns = runner->virtual ? UINT64_MAX : runner->deadline_ns,
                        .before_sleep = runner->audit ? runner_before_sleep : NULL,
                        .workers = runner->workers};
+}
+
+/* Opens the early team, without calling anyone. */
+static void open_early_team(struct muster_world *world) {
+  team_orders orders = orders_for(world, runner_work_early);
+  world->teams->early_open = true;
+  world->teams->early_called = 0;
+  serial_open_early(world);
+  team_open(&world->teams->early, world->teams->seat, &orders, 0);
 }
 
 void run_early(struct muster_world *world) {
@@ -34,27 +46,45 @@ void run_early(struct muster_world *world) {
   world->plan->held =
       rank_held(&world->agents.store, &world->agents.types, &world->learnt->costs, &limits, world->batch);
   runner->deadline_ns = world->frame->deadline_ns;
-  ASSERT(world->batch->held_count == 0 && world->batch->early_count == world->batch->count);
+  ASSERT(world->batch->held_count == 0);
   runner->risk_most_ns = world->frame->budget_ns / 4;
-  runner->stop_ns =
-      world->frame->deadline_ns - forecast_commit_ns(&world->frame->forecast, world->learnt->experience.entries);
-  runner_open_early(runner);
-  team_orders orders = orders_for(world, runner_work_early);
-  world->teams->early_open = world->batch->early_claims > 0 && world->timed;
-  if (!world->teams->early_open) return;
-  serial_open_early(world);
-  team_open(&world->teams->early, world->teams->seat, &orders, TEAM_ALL);
+  runner_set_stop(runner, world->frame->deadline_ns -
+                              forecast_commit_ns(&world->frame->forecast, world->learnt->experience.entries));
+  runner_open(runner);
+  world->teams->early_open = false;
+  if (!world->batch->claim_count || !world->timed) return;
+  open_early_team(world);
+  runner_publish(runner, world->batch->claim_count);
+  for (uint32_t i = 1; i < world_own_workers(world); i++) team_call(&world->teams->early, world->teams->seat);
+}
+
+/* Ranking has claims for the workers: calls one more for each half of a millisecond of work. */
+static void publish_claims(void *owner, uint32_t claims, uint64_t predicted_ns) {
+  struct muster_world *world = owner;
+  ASSERT(world->timed && claims <= world->batch->claim_count);
+  if (!world->teams->early_open) open_early_team(world);
+  runner_publish(world->runner, claims);
+  if (predicted_ns / WORTH_CALLING_NS <= world->teams->early_called) return;
+  world->teams->early_called++;
+  team_call(&world->teams->early, world->teams->seat);
+}
+
+void run_beside_ranking(struct muster_world *world, rank_limits *limits) {
+  if (!world->timed || world_is_planned(world) || world_own_workers(world) < 2) return;
+  if (world->teams->early_open) serial_note_dry(world, world->plan->held.predicted_ns);
+  limits->publish = publish_claims;
+  limits->owner = world;
 }
 
 void run_by_workers(struct muster_world *world) {
   team_orders orders = orders_for(world, runner_work);
-  if (!world->teams->early_open) /* otherwise workers may be reading it */
-    world->runner->stop_ns = world->frame->deadline_ns - world->frame->commit_ns;
-  runner_open(world->runner);
+  runner_set_stop(world->runner, world->frame->deadline_ns - world->frame->commit_ns);
+  runner_publish_all(world->runner);
   if (world->teams->early_open) team_close(&world->teams->early, world->teams->seat);
   serial_mark(world);
   bool left = world->teams->early_open && serial_early_are_left(world);
-  world->teams->helpers = world->batch->claim_count > 1 ? serial_helpers_for(world, world->sums->admitted_ns) : 0;
+  world->teams->helpers =
+      world->batch->claim_count > 1 ? serial_helpers_worth(world, world->sums->admitted_ns, WORTH_CALLING_NS) : 0;
   team_run(&world->teams->run, world->teams->seat, &orders, world->teams->helpers);
   if (world->teams->early_open) {
     team_wait(&world->teams->early, world->teams->seat);

@@ -169,27 +169,48 @@ void settle_count_refused(struct muster_world *world) {
             (unsigned long long)world->frames, (unsigned long long)dropped, RUNNER_LOG_MAX);
 }
 
+/* What settling an entry touches is fetched for a group of entries at once, since fetches that miss the cache overlap
+ * when they follow one another without other work between them. What is known only from what was fetched before is
+ * fetched a group later. */
 enum { FETCHED_TOGETHER = 16 };
 
-/* Fetches what settling the group of entries behind the next one touches, and of the next one what is known of lines.
- * Fetches that miss the cache overlap when they follow one another without other work between them. */
-PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i, uint32_t count) {
-  const struct batch *batch = world->batch;
+/* What follows from the entry alone. */
+PREFETCH_FUNCTION prefetch_entry(const struct muster_world *world, uint32_t entry) {
   const class_table *classes = &world->queues->classes;
-  if (i % FETCHED_TOGETHER != 0) return;
-  uint32_t next = i + FETCHED_TOGETHER, end = next + FETCHED_TOGETHER < count ? next + FETCHED_TOGETHER : count;
-  for (uint32_t k = next; k < end; k++) __builtin_prefetch(world_row(world, batch->entries[k].agent), 1);
-  for (uint32_t k = next; k < end; k++) due_prefetch(classes, batch->entries[k].agent);
-  for (uint32_t k = next; k < end; k++) __builtin_prefetch(&batch->results[k]);
-  for (uint32_t k = next; k < end; k++) activation_prefetch(&classes->activation, batch->entries[k].agent);
-  for (uint32_t k = i; k < next && k < count; k++) {
-    uint32_t agent = batch->entries[k].agent;
-    due_prefetch_line(classes, world_row(world, agent), agent);
-    if (batch->results[k].moved) __builtin_prefetch(&world->agents.store.places[agent], 1);
-  }
-  if (!world->herds->table.links) return;
-  for (uint32_t k = next; k < end; k++) __builtin_prefetch(&world->herds->table.links[batch->entries[k].agent]);
-  for (uint32_t k = i; k < next && k < count; k++) herds_prefetch(&world->herds->table, batch->entries[k].agent, true);
+  uint32_t agent = world->batch->entries[entry].agent;
+  __builtin_prefetch(world_row(world, agent), 1);
+  due_prefetch(classes, agent);
+  __builtin_prefetch(&world->batch->results[entry]);
+  activation_prefetch(&classes->activation, agent);
+  if (world->herds->table.links) __builtin_prefetch(&world->herds->table.links[agent]);
+}
+
+/* What its agent's row and its result tell. */
+PREFETCH_FUNCTION prefetch_effects(const struct muster_world *world, uint32_t entry) {
+  uint32_t agent = world->batch->entries[entry].agent;
+  const batch_result *result = &world->batch->results[entry];
+  due_prefetch_line(&world->queues->classes, world_row(world, agent), agent);
+  if (world->herds->table.links) herds_prefetch(&world->herds->table, agent, true);
+  if (!result->moved || world->batch->outcomes[entry] == OUTCOME_NOT_RUN) return;
+  __builtin_prefetch(&world->agents.store.places[agent], 1);
+}
+
+/* The grid's lists, where the agent moves from one to another; and the last block of the one that it leaves. */
+PREFETCH_FUNCTION prefetch_lists(const struct muster_world *world, uint32_t entry, bool left) {
+  uint32_t agent = world->batch->entries[entry].agent;
+  const batch_result *result = &world->batch->results[entry];
+  if (!result->moved || world->batch->outcomes[entry] == OUTCOME_NOT_RUN) return;
+  space_prefetch_move(&world->agents.space, &world->agents.store.places[agent], result->moved_to, left);
+}
+
+/* Fetches for the groups behind the one that begins with entry `i`. */
+PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i, uint32_t count) {
+  enum { EACH = FETCHED_TOGETHER };
+  if (i % EACH) return;
+  for (uint32_t k = i ? i + 3 * EACH : 0; k < i + 4 * EACH && k < count; k++) prefetch_entry(world, k);
+  for (uint32_t k = i ? i + 2 * EACH : 0; k < i + 3 * EACH && k < count; k++) prefetch_effects(world, k);
+  for (uint32_t k = i ? i + EACH : 0; k < i + 2 * EACH && k < count; k++) prefetch_lists(world, k, false);
+  for (uint32_t k = i; k < i + EACH && k < count; k++) prefetch_lists(world, k, true);
 }
 
 /* Whether an entry can be settled beside others: it touches nothing of other shards, and changes no list of the

@@ -3,6 +3,7 @@
 #ifndef STAGES_H
 #define STAGES_H
 
+#include "plan/rank.h"
 #include "world/world.h"
 
 /* Stage 1: applies what was queued since the last frame. */
@@ -13,6 +14,9 @@ void rescore_run(struct muster_world *world);
 
 /* Before stage 2: while the caller plans, the other workers begin with the agents that were held for them. */
 void run_early(struct muster_world *world);
+
+/* Before stage 6: on the wall clock the other workers run what is ranked while the caller goes on ranking. */
+void run_beside_ranking(struct muster_world *world, rank_limits *limits);
 
 /* Stage 8: settles the batch, runs action atoms, learns, and keeps the statistics. */
 void commit_run(struct muster_world *world);

@@ -14,6 +14,7 @@ struct filling {
   struct batch *batch;
   rank_result result;
   uint32_t passed_over;
+  uint32_t published; /* claims */
   bool closed;     /* the last claim takes no more */
   uint64_t weight; /* sum of the priorities of ready agents of types that have one */
 };

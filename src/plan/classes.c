@@ -13,7 +13,7 @@ void classes_create(class_table *table, uint32_t types_max, uint32_t agents_max,
   ARENA_ARRAY(arena, table->active, table->maximum);
   ARENA_ARRAY(arena, table->lookup, keys);
   ARENA_ARRAY(arena, table->frozen, types_max);
-  for (uint32_t i = 0; i < CLASS_PACES; i++) table->look_band_of[i] = (uint8_t)i;
+  for (uint32_t i = 0; i < CLASS_KINDS; i++) table->look_band_of[i] = (uint8_t)i;
   looks_create(&table->looks, agents_max, shards, arena);
 }
 
@@ -68,17 +68,23 @@ static uint32_t kind_of_rate(double rate) {
   int exponent;
   frexp(rate, &exponent); /* 1 for 1, 0 from a half on */
   uint32_t kind = exponent < 1 ? 1 + (uint32_t)-exponent / 4 : 0;
-  return kind < CLASS_PACES ? kind : CLASS_PACES - 1;
+  return kind < CLASS_RATES ? kind : CLASS_RATES - 1;
+}
+
+/* Of many classes a small one always has risen since some member was put in: all others would be looked at too early
+ * for it. */
+static uint32_t kind_of_class(const class_table *table, const agent_class *class) {
+  return class->members < table->few ? (uint32_t)CLASS_OF_FEW : kind_of_rate(class->rate);
 }
 
 /* Where the clock of a band has come to run at another pace than when it came into use, its slots have another width:
  * members are put in by a band that is free, and the other one is left to those that it has. */
 static void choose_bands(class_table *table) {
-  for (uint32_t kind = 0; kind < CLASS_PACES; kind++) {
+  for (uint32_t kind = 0; kind < CLASS_KINDS; kind++) {
     double pace = table->looks.pace[table->look_band_of[kind]];
     if (!(table->looks.bands >> table->look_band_of[kind] & 1) || (pace >= 0.5 && pace <= 2.0)) continue;
     uint32_t taken = table->looks.bands;
-    for (uint32_t i = 0; i < CLASS_PACES; i++) taken |= 1u << table->look_band_of[i];
+    for (uint32_t i = 0; i < CLASS_KINDS; i++) taken |= 1u << table->look_band_of[i];
     uint32_t band = (uint32_t)__builtin_ctz(~taken);
     if (band < LOOK_BANDS) table->look_band_of[kind] = (uint8_t)band;
   }
@@ -90,8 +96,10 @@ static void follow_paces(class_table *table) {
   const double most = 1e6;
   double before[LOOK_BANDS] = {0}, now[LOOK_BANDS] = {0};
   uint32_t bands = 0;
+  uint64_t members = 0;
   for (uint32_t i = 0; i < table->active_count; i++) {
     const agent_class *class = &table->classes[table->active[i]];
+    members += class->members;
     bands |= class->look_bands;
     if (!classes_in_bands(table, class)) continue;
     for (uint32_t left = class->look_bands; left; left &= left - 1) {
@@ -100,6 +108,7 @@ static void follow_paces(class_table *table) {
       now[band] += (double)class->members * class->rate;
     }
   }
+  table->few = (uint32_t)(members / CLASS_FEW_PART);
   table->looks.bands = bands;
   for (uint32_t left = bands; left; left &= left - 1) {
     uint32_t band = (uint32_t)__builtin_ctz(left);
@@ -139,7 +148,7 @@ void classes_follow_rate(class_table *table, agent_class *class) {
   const double reach_max_ns = (double)LOOK_REACH * (double)(1ull << LOOK_COARSE_SHIFT);
   struct looks *looks = &table->looks;
   forget_stays(looks, class);
-  uint32_t band = class->look_band = table->look_band_of[kind_of_rate(class->rate)];
+  uint32_t band = class->look_band = table->look_band_of[kind_of_class(table, class)];
   class_stay *stay = &class->stays[band];
   if (!(class->look_bands >> band & 1)) *stay = (class_stay){INFINITY, INFINITY, 0, 0};
   class->look_bands |= (uint16_t)(1u << band);

@@ -58,7 +58,9 @@ typedef struct agent_class {
 _Static_assert(offsetof(agent_class, rate) + sizeof(double) == 64 && offsetof(agent_class, step_ns) == 128,
                "what each frame needs of a class is two cache lines");
 
-enum { CLASS_PACES = 4 /* kinds of classes by their rates, whose members are looked at by the clock of one band */ };
+/* Kinds of classes by their rates, and one more of classes with few members: those of a kind are looked at by the clock
+ * of one band, which goes as fast as any of them asks for. */
+enum { CLASS_RATES = 4, CLASS_OF_FEW = CLASS_RATES, CLASS_KINDS, CLASS_FEW_PART = 4096 };
 
 typedef struct class_table {
   uint32_t maximum, count;
@@ -67,7 +69,8 @@ typedef struct class_table {
   uint32_t active_count;
   uint16_t *active;                  /* classes with members */
   struct looks looks;                /* when waiting members are to be looked at */
-  uint8_t look_band_of[CLASS_PACES]; /* by which clocks they are put in now */
+  uint8_t look_band_of[CLASS_KINDS]; /* by which clocks they are put in now */
+  uint32_t few;                      /* a class has few members when it has fewer than these */
   bool *frozen;                      /* by type: no time passes for its classes, and they need none */
   uint32_t in_band[MUSTER_BANDS];    /* members of the classes that are in bands, by importance */
   activation_book activation;

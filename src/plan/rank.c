@@ -128,6 +128,16 @@ static inline batch_entry *rank_begin_entry(const struct batch *batch, uint32_t 
   return entry;
 }
 
+/* Hands on claims while others are cut; the last one may still grow. */
+static inline void rank_publish(struct filling *filling) {
+  enum { TOGETHER = 4 };
+  const rank_limits *limits = filling->limits;
+  uint32_t cut = filling->batch->claim_count - 1;
+  if (!limits->publish || cut < filling->published + TOGETHER) return;
+  filling->published = cut;
+  limits->publish(limits->owner, cut, filling->result.predicted_ns);
+}
+
 /* An agent of a type in quarantine waits in a frozen class, where no time passes. */
 static void divert(const struct filling *filling, uint32_t index) {
   class_table *classes = filling->limits->classes;
@@ -154,6 +164,7 @@ static inline void admit(struct filling *filling, uint32_t index) {
   ready_admit(filling->ready, filling->store, index);
   filling->weight -= type->def.priority;
   append(filling, estimate, type, entry);
+  rank_publish(filling);
 }
 
 /* The next agent in the queue by release that waits to be admitted and has waited `least_ns` or longer. */
@@ -267,7 +278,8 @@ static void admit_by_deadline(struct filling *filling) {
 
 rank_result rank_held(agent_store *store, const type_table *types, const cost_table *costs, const rank_limits *limits,
                       struct batch *batch) {
-  struct filling filling = {NULL, store, types, costs, limits, batch, {0}, 0, true, 0};
+  struct filling filling = {
+      .store = store, .types = types, .costs = costs, .limits = limits, .batch = batch, .closed = true};
   ASSERT(!limits->virtual || batch->held_count == 0);
   batch->count = batch->claim_count = batch->places = batch->step_count = 0;
   batch->now_ns = limits->now_ns;
@@ -281,8 +293,6 @@ rank_result rank_held(agent_store *store, const type_table *types, const cost_ta
     if (type->has_sets) charge_slice(&filling, entry);
     append(&filling, estimate, type, entry);
   }
-  batch->early_count = batch->count;
-  batch->early_claims = batch->claim_count;
   batch->held_count = 0;
   batch->held_ns = 0;
   return filling.result;
@@ -290,7 +300,15 @@ rank_result rank_held(agent_store *store, const type_table *types, const cost_ta
 
 rank_result rank_fill(ready_set *ready, agent_store *store, const type_table *types, const cost_table *costs,
                       const rank_limits *limits, rank_result held, struct batch *batch) {
-  struct filling filling = {ready, store, types, costs, limits, batch, held, 0, true, 0};
+  struct filling filling = {.ready = ready,
+                            .store = store,
+                            .types = types,
+                            .costs = costs,
+                            .limits = limits,
+                            .batch = batch,
+                            .result = held,
+                            .published = batch->claim_count,
+                            .closed = true};
   charge_weigh(&filling);
   if (ready_by_deadline(ready)) {
     admit_by_deadline(&filling);

@@ -30,6 +30,10 @@ typedef struct rank_limits {
   uint32_t cycles_max;  /* above 1: the most important agents have several cycles, */
   float cycles_from;    /* namely those of this importance or above */
   class_table *classes; /* where agents of types in quarantine go; null when there are none */
+  /* Called now and then, while ranking goes on: the first `claims` of the batch are as they will be, and so are their
+   * entries, which take so long with those behind. Null where no worker runs them before ranking ends. */
+  void (*publish)(void *owner, uint32_t claims, uint64_t predicted_ns);
+  void *owner;
 } rank_limits;
 
 typedef struct rank_result {

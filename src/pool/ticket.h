@@ -8,18 +8,23 @@
 
 /* -------------------------------------------------------------------------------------------------------- tickets */
 
-/* The claims of a batch, taken in order: {epoch:16, count:24, next:24} in one 64-bit word. Opening a batch is one store
- * and taking a claim one fetch-add, so that a claim can never be taken against the count of another batch. `next` may
- * pass `count` by one per worker and batch. */
-enum { TICKET_BITS = 24, TICKET_CLAIMS_MAX = (1 << TICKET_BITS) - 1 - 256 };
+/* The claims of a batch, taken in order: {epoch:16, count:24, next:24} in one 64-bit word, so that a claim can never be
+ * taken against the count of another batch. A batch may grow while claims are taken: so a claim is taken by a swap, and
+ * not by an addition, which would take a number that comes into being later. */
+enum { TICKET_BITS = 24, TICKET_CLAIMS_MAX = (1 << TICKET_BITS) - 1 };
 #define TICKET_NONE UINT32_MAX
 
-/* Opens a batch of `count` claims (at most TICKET_CLAIMS_MAX, which leaves room for every worker to come too late);
- * forgets the batch before. Release: the team's gate publishes it. */
+/* Opens a batch of `count` claims; forgets the batch before. Release: the team's gate publishes it. */
 static inline void ticket_open(shared_u64 *ticket, uint32_t count) {
   ASSERT(count <= TICKET_CLAIMS_MAX);
   uint64_t epoch = (load_relaxed_u64(ticket) >> (2 * TICKET_BITS)) + 1;
   store_release_u64(ticket, epoch << (2 * TICKET_BITS) | (uint64_t)count << TICKET_BITS);
+}
+
+/* The batch has `more` claims. By the thread that opened it. Release: pairs with ticket_take(), which sees what the
+ * claims are. */
+static inline void ticket_grow(shared_u64 *ticket, uint32_t more) {
+  fetch_add_release_u64(ticket, (uint64_t)more << TICKET_BITS);
 }
 
 /* Whether every claim was taken. */
@@ -29,14 +34,15 @@ static inline bool ticket_is_spent(const shared_u64 *ticket) {
   return (seen & mask) >= (seen >> TICKET_BITS & mask);
 }
 
-/* The number of the next claim, or TICKET_NONE. Relaxed: the taker has entered through the gate (acquire). */
+/* The number of the next claim, or TICKET_NONE. Acquire: pairs with ticket_grow(), whether the number that is seen is
+ * its own or that of another taker after it. */
 static inline uint32_t ticket_take(shared_u64 *ticket) {
   const uint64_t mask = (1u << TICKET_BITS) - 1;
-  uint64_t seen = load_relaxed_u64(ticket);
-  if ((seen & mask) >= (seen >> TICKET_BITS & mask)) return TICKET_NONE;
-  seen = fetch_add_relaxed_u64(ticket, 1);
-  uint64_t next = seen & mask;
-  return next < (seen >> TICKET_BITS & mask) ? (uint32_t)next : TICKET_NONE;
+  for (;;) {
+    uint64_t seen = load_acquire_u64(ticket), next = seen & mask;
+    if (next >= (seen >> TICKET_BITS & mask)) return TICKET_NONE;
+    if (compare_exchange_relaxed_u64(ticket, &seen, seen + 1)) return (uint32_t)next;
+  }
 }
 
 /* ----------------------------------------------------------------------------------------------------- partitions */

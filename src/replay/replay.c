@@ -275,10 +275,9 @@ void replay_run(struct muster_world *world) {
   frame_record_cycles(world);
   batch->claims = world->recorder->claims;
   batch->claim_count = count;
-  batch->early_claims = 0;
   runner->virtual = true; /* no worker looks at a clock, or looks for woken agents */
-  runner_open_early(runner);
   runner_open(runner);
+  runner_publish_all(runner);
   team_orders orders = {.work = runner_work, .argument = runner, .patience_ns = UINT64_MAX};
   team_run(&world->teams->run, world->teams->seat, &orders, count > 1 ? serial_helpers_for(world, 0) : 0);
   runner_close(runner);

@@ -19,7 +19,7 @@ static inline struct fetching fetching_for(const worker_state *state, const stru
   const struct batch *batch = runner->batch;
   uint32_t ahead = (claim->end - claim->first) * runner->workers;
   ahead = ahead < AHEAD_LEAST ? AHEAD_LEAST : ahead < AHEAD_MOST ? ahead : AHEAD_MOST;
-  return (struct fetching){ahead, state->early ? batch->early_count : batch->count};
+  return (struct fetching){ahead, state->early ? claim->end : batch->count};
 }
 
 PREFETCH_FUNCTION prefetch_row(const struct runner *runner, uint32_t entry_index) {

@@ -44,7 +44,7 @@ void runner_count_sets(struct runner *runner, uint32_t types_max, struct arena *
   for (uint32_t i = 0; counts && i < runner->state_count; i++) runner->states[i].set_counts = counts + i * each;
 }
 
-void runner_open_early(struct runner *runner) {
+void runner_open(struct runner *runner) {
   for (uint32_t i = 0; i < runner->state_count; i++) {
     worker_state *state = &runner->states[i];
     *state = (worker_state){.log = state->log,
@@ -60,13 +60,21 @@ void runner_open_early(struct runner *runner) {
     state->context.runner = runner;
     state->context.worker = state;
   }
-  ticket_open(&runner->early_ticket, runner->batch->early_claims);
   ticket_open(&runner->ticket, 0);
+  runner->published = 0;
+  store_relaxed_u32(&runner->planning, 1);
   store_relaxed_u32(&runner->woken_count, 0);
 }
 
-void runner_open(struct runner *runner) {
-  ticket_open(&runner->ticket, runner->batch->claim_count - runner->batch->early_claims);
+void runner_publish(struct runner *runner, uint32_t claims) {
+  ASSERT(claims >= runner->published && claims <= runner->batch->claim_count);
+  ticket_grow(&runner->ticket, claims - runner->published);
+  runner->published = claims;
+}
+
+void runner_publish_all(struct runner *runner) {
+  runner_publish(runner, runner->batch->claim_count);
+  store_relaxed_u32(&runner->planning, 0);
 }
 
 void runner_close(struct runner *runner) {

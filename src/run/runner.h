@@ -171,15 +171,17 @@ struct runner {
   /* set for each frame */
   uint64_t frame; /* its number */
   uint64_t now_ns;
-  uint64_t stop_ns, deadline_ns;        /* wall */
-  uint64_t promised_ns;                 /* wall: the deadline if the frame owed nothing; a later end is late */
-  uint64_t risk_most_ns;                /* how much of the frame's end at most is closed to claims with runaways */
-  bool rations_woken;                   /* agents that are woken while the frame runs have no more than */
-  double woken_part;                    /* this part of the time that a worker spends on others */
-  _Alignas(64) shared_u64 early_ticket; /* claims of the held entries */
-  _Alignas(64) shared_u64 ticket;       /* claims of the rest */
-  _Alignas(64) shared_u32 woken_count;  /* entries of woken agents, behind those of the batch */
-  struct ring rests;                    /* batch_claim: what interrupted workers left */
+  shared_u64 stop_ns;                  /* wall */
+  uint64_t deadline_ns;                /* wall */
+  uint64_t promised_ns;                /* wall: the deadline if the frame owed nothing; a later end is late */
+  uint64_t risk_most_ns;               /* how much of the frame's end at most is closed to claims with runaways */
+  bool rations_woken;                  /* agents that are woken while the frame runs have no more than */
+  double woken_part;                   /* this part of the time that a worker spends on others */
+  _Alignas(64) shared_u64 ticket;      /* claims */
+  uint32_t published;                  /* how many there are, */
+  shared_u32 planning;                 /* and whether there will be more: workers take no woken agents yet */
+  _Alignas(64) shared_u32 woken_count; /* entries of woken agents, behind those of the batch */
+  struct ring rests;                   /* batch_claim: what interrupted workers left */
 };
 
 /* Reserves the workers' states. The other pointers are set by the world. */
@@ -217,20 +219,24 @@ void runner_merge_logs(struct runner *runner, log_merge *merge);
 /* The next command; null at the end. */
 const logged_command *runner_merge_next(log_merge *merge);
 
-/* Clears what the workers counted in the last frame and opens the early claims of the batch. Frame's thread. */
-void runner_open_early(struct runner *runner);
-
-/* Opens the rest of the claims. Frame's thread. */
+/* Clears what the workers counted in the last frame, and opens a batch without claims, which the frame's thread plans
+ * from now on. Frame's thread. */
 void runner_open(struct runner *runner);
+
+/* The first `claims` of the batch may be taken: nothing changes them any more. Frame's thread, while workers take. */
+void runner_publish(struct runner *runner, uint32_t claims);
+
+/* All claims of the batch are planned, and may be taken. Frame's thread. */
+void runner_publish_all(struct runner *runner);
 
 /* All workers have left: leaves nothing to be taken, notes in the batch how many woken agents ran. Frame's thread. */
 void runner_close(struct runner *runner);
 
-/* What a team's worker runs: takes early claims until there are none or time is up. `argument` is the runner. */
+/* What a team's worker runs while the frame is planned: takes claims until there are none, time is up or the planning
+ * is over. `argument` is the runner. */
 void runner_work_early(void *argument, uint32_t worker);
 
-/* What a team's worker runs: takes claims, early ones first, until there are none or time is up. `argument` is the
- * runner. */
+/* What a team's worker runs: takes claims until there are none or time is up. `argument` is the runner. */
 void runner_work(void *argument, uint32_t worker);
 
 /* There is more to do, for one more worker if one has time. Inside runner_work. */
@@ -238,7 +244,12 @@ void runner_call(const worker_state *state);
 
 /* Until when a worker begins something; extended by time in which its atoms waited, which costs the others nothing. */
 static inline uint64_t runner_stop_ns(const struct runner *runner, const worker_state *state) {
-  return runner->stop_ns + state->blocked_ns;
+  return load_relaxed_u64(&runner->stop_ns) + state->blocked_ns;
+}
+
+/* Sets it, while workers may be running. Frame's thread. */
+static inline void runner_set_stop(struct runner *runner, uint64_t stop_ns) {
+  store_relaxed_u64(&runner->stop_ns, stop_ns);
 }
 
 /* The longest that a worker's atoms waited since the last call; the frame ends later by as much. Frame's thread, when

@@ -82,22 +82,15 @@ static bool fits(const worker_state *state, const struct runner *runner, const b
   return atoms > 1 && clock_ns + claim->predicted_ns / atoms <= stop_ns;
 }
 
-/* The number of the next claim that this call may run, early ones first; TICKET_NONE when there is none. */
-static uint32_t take_claim(struct runner *runner, bool early_only) {
-  uint32_t number = ticket_take(&runner->early_ticket);
-  if (number != TICKET_NONE || early_only) return number;
-  number = ticket_take(&runner->ticket);
-  return number == TICKET_NONE ? number : runner->batch->early_claims + number;
-}
-
 bool taking_next(worker_state *state, struct runner *runner, bool early_only, uint64_t clock_ns, batch_claim *claim) {
   enum { AHEAD = 8 };
   bool wall = !runner->virtual, late = wall && clock_ns >= runner_stop_ns(runner, state);
   uint32_t number;
+  if (early_only && !load_relaxed_u32(&runner->planning)) return false; /* what comes now also asks for the woken */
   if (!late && taking_take_woken(state, runner, claim)) return true;
   while (!late && ring_pop(&runner->rests, claim))
     if (fits(state, runner, claim, clock_ns)) return true;
-  while ((number = take_claim(runner, early_only)) != TICKET_NONE) {
+  while ((number = ticket_take(&runner->ticket)) != TICKET_NONE) {
     *claim = runner->batch->claims[number];
     claim->sure |= number == 0;
     __builtin_prefetch(&runner->batch->claims[number + AHEAD], 1);

@@ -34,6 +34,7 @@ typedef struct frame_state {
   uint64_t helped_ns;             /* of it, while other workers might work, too */
   uint64_t early_ns, early_own_ns; /* both clocks when the early claims were opened, */
   uint64_t early_helped_ns;        /* and helped_ns */
+  uint64_t early_dry_ns;           /* how long no claims were left for others until ranking began */
   uint64_t stolen_ns;              /* audit: wall time of the caller outside stage 7 that the kernel gave to others */
   bool slept;                      /* audit: the caller slept until the last worker left a team of a serial stage */
   uint64_t act_ns;                 /* spent in action atoms */

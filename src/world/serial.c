@@ -16,12 +16,15 @@ static uint32_t others_of(const struct muster_world *world) {
 }
 
 uint32_t serial_helpers_for(const struct muster_world *world, uint64_t work_ns) {
-  enum { WORTH_CALLING_NS = 50000 };
+  return serial_helpers_worth(world, work_ns, 50000);
+}
+
+uint32_t serial_helpers_worth(const struct muster_world *world, uint64_t work_ns, uint64_t worth_ns) {
   uint32_t most = others_of(world);
   if (!world->timed) return most;
   uint64_t now_ns = clock_now(world->clock), end_ns = world->frame->deadline_ns;
   uint64_t left_ns = end_ns > now_ns ? end_ns - now_ns : 1;
-  uint64_t helpers = work_ns / WORTH_CALLING_NS, needed = work_ns * 2 / left_ns; /* half of the time left must do */
+  uint64_t helpers = work_ns / worth_ns, needed = work_ns * 2 / left_ns; /* half of the time left must do */
   if (needed > helpers) helpers = needed;
   return helpers < most ? (uint32_t)helpers : most;
 }
@@ -85,10 +88,19 @@ void serial_open_early(struct muster_world *world) {
   frame->early_ns = clock_now(world->clock);
   frame->early_own_ns = world->def.audit ? clock_thread_cpu() : frame->early_ns;
   frame->early_helped_ns = frame->helped_ns;
+  frame->early_dry_ns = 0;
+}
+
+void serial_note_dry(struct muster_world *world, uint64_t held_ns) {
+  frame_state *frame = world->frame;
+  ASSERT(world->timed && others_of(world) > 0);
+  if (serial_early_are_left(world)) return;
+  uint64_t now_ns = clock_now(world->clock), dry_from_ns = frame->early_ns + held_ns / others_of(world);
+  frame->early_dry_ns = now_ns > dry_from_ns ? now_ns - dry_from_ns : 0;
 }
 
 bool serial_early_are_left(const struct muster_world *world) {
-  return others_of(world) > 0 && !ticket_is_spent(&world->runner->early_ticket);
+  return others_of(world) > 0 && !ticket_is_spent(&world->runner->ticket);
 }
 
 void serial_count_early(struct muster_world *world, bool left) {
@@ -100,7 +112,9 @@ void serial_count_early(struct muster_world *world, bool left) {
   if (left_ns > frame->mark_ns) left_ns = frame->mark_ns;
   if (left_ns <= frame->early_ns) return;
   uint64_t helped_ns = frame->helped_ns - frame->early_helped_ns; /* by teams, which are told apart already */
-  double part = (double)(left_ns - frame->early_ns) / (double)(frame->mark_ns - frame->early_ns);
+  uint64_t beside_ns = left_ns - frame->early_ns,
+           dry_ns = frame->early_dry_ns < beside_ns ? frame->early_dry_ns : beside_ns;
+  double part = (double)(beside_ns - dry_ns) / (double)(frame->mark_ns - frame->early_ns);
   if (own_ns > helped_ns) frame->helped_ns += (uint64_t)((double)(own_ns - helped_ns) * part);
 }
 

@@ -16,6 +16,7 @@
 /* How many workers to call for so much work: a sleeping worker takes a while to come and begins with cold caches, so
  * the work must be worth it, or the help must be needed. */
 uint32_t serial_helpers_for(const struct muster_world *world, uint64_t work_ns);
+uint32_t serial_helpers_worth(const struct muster_world *world, uint64_t work_ns, uint64_t worth_ns);
 
 /* Runs a team beside the caller in a serial stage; `work` takes the world. With audit, the time for which the caller
  * sleeps until the last worker leaves is told apart from the caller's own time, and from what the kernel takes. */
@@ -48,6 +49,10 @@ uint64_t serial_take_interval(struct muster_world *world, uint64_t now_ns, uint6
 
 /* Workers may begin with the early claims from now on. On the wall clock. */
 void serial_open_early(struct muster_world *world);
+
+/* Ranking begins, whose claims others may take: where no claim is left of those that were held and take `held_ns`, no
+ * other worker has had any for a while. On the wall clock, with other workers. */
+void serial_note_dry(struct muster_world *world, uint64_t held_ns);
 
 /* Whether other workers may still take early claims. On the wall clock. */
 bool serial_early_are_left(const struct muster_world *world);

@@ -24,6 +24,7 @@ struct world_teams {
   struct team beside; /* works along in a stage: one at a time */
   struct section section;
   bool early_open;
+  uint32_t early_called; /* by ranking */
   struct pool_entry entered; /* of the thread that runs the frame, and its seat */
   struct seat *seat;
   const struct update_context *outer; /* callbacks of another world that the thread was running before; null: none */

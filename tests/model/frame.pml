@@ -69,8 +69,9 @@ byte jobs;              /* others that wait */
 byte jobs_pushed, jobs_ran;
 
 /* Tickets, of the run team and of the early one: each one word. */
-byte ticket_count[2], ticket_next[2];
-byte ran[2 * CLAIMS];   /* of this frame, claims of either ticket */
+byte ticket_count, ticket_next;
+bool planning;          /* workers of the early team take only now */
+byte ran[CLAIMS];       /* of this frame */
 bool late;              /* the clock reads more than the deadline */
 
 byte idle;
@@ -141,16 +142,13 @@ inline call(team) {
   fi
 }
 
-/* One claim, the early ones first, at once run; one that is not the first is run only before the deadline. */
+/* One claim, at once run, by the early team only while the frame is planned; one that is not the first is run only
+ * before the deadline. */
 inline take_and_run(team) {
   d_step {
     if
-    :: ticket_next[1] < ticket_count[1] -> number = CLAIMS + ticket_next[1]; ticket_next[1] = ticket_next[1] + 1
-    :: else ->
-      if
-      :: team == 0 && ticket_next[0] < ticket_count[0] -> number = ticket_next[0]; ticket_next[0] = number + 1
-      :: else
-      fi
+    :: (team == 0 || planning) && ticket_next < ticket_count -> number = ticket_next; ticket_next = number + 1
+    :: else
     fi;
     if
     :: number != NONE && number != 0 && late -> number = NONE
@@ -329,15 +327,17 @@ proctype Caller() {
   do
   :: frames == FRAMES -> break
   :: else ->
-     d_step { late = false; ticket_next[0] = 0; ticket_next[1] = 0; ticket_count[0] = 0; ticket_count[1] = 0 };
+     d_step { late = false; ticket_next = 0; ticket_count = 0 };
 #ifdef EARLY
-     ticket_count[1] = 1;
+     planning = true;
+     ticket_count = 1;
      open_team(1);
-     /* plans */
-     ticket_count[0] = 1;
+     /* plans, and publishes */
+     ticket_count = CLAIMS;
+     planning = false;
      close(1);
 #else
-     ticket_count[0] = CLAIMS;
+     ticket_count = CLAIMS;
 #endif
      open_team(0);
      work(0);
@@ -348,12 +348,8 @@ proctype Caller() {
 #endif
      atomic { /* commit */
        assert(inside[0] + inside[1] == 0);
-#ifdef EARLY
-       assert(late || (ran[0] == 1 && ran[CLAIMS] == 1));
-#else
        assert(late || (ran[0] == 1 && ran[CLAIMS - 1] == 1));
-#endif
-       ran[0] = 0; ran[CLAIMS - 1] = 0; ran[CLAIMS] = 0
+       ran[0] = 0; ran[CLAIMS - 1] = 0
      };
      frames++
   od;

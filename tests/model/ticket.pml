@@ -1,13 +1,14 @@
 /* ticket.pml - claims by number from { epoch, count, next } in one word, without any gate before it.
  *
  * process   models                                                     in src/pool/ticket.h
- * Opener    ticket_open of two batches, the second one shorter         ticket_open
- * Taker     ticket_take at any time, also across the change            ticket_take: a load, then a fetch-add
+ * Opener    ticket_open of two batches, the second one shorter; each   ticket_open, ticket_grow
+ *           begins without its last claim and grows
+ * Taker     ticket_take at any time, also across the change            ticket_take: a load, then a swap
  *
  * The frame lets no worker take while it opens a batch (frame.pml): this is a promise that the word keeps on its own,
- * each number of a batch is taken once, and none that the batch does not have.
+ * each number of a batch is taken once, and none that the batch does not have; and no number is lost when it grows.
  *
- * Fault: COUNT_OUTSIDE (the batch's length stands in a word of its own). */
+ * Faults: COUNT_OUTSIDE (the batch's length stands in a word of its own), ADDED (a claim is taken by an addition). */
 
 #define BATCHES 2
 #define TAKES   3
@@ -25,7 +26,8 @@ proctype Opener() {
      d_step { epoch = batch; next = 0 };
      count = count_of(batch);
 #else
-     d_step { epoch = batch; count = count_of(batch); next = 0 };
+     d_step { epoch = batch; count = count_of(batch) - 1; next = 0 };
+     count++; /* grows */
 #endif
      batch++
   od
@@ -36,13 +38,23 @@ proctype Taker() {
   do
   :: takes == TAKES -> break
   :: else ->
-     d_step { takes++; seen_count = count; number = next };
+     d_step { takes++; seen_epoch = epoch; seen_count = count; number = next };
      if
      :: number >= seen_count
      :: else ->
-        d_step { seen_epoch = epoch; number = next; next++; seen_count = count };
-#ifdef COUNT_OUTSIDE
+#if defined(COUNT_OUTSIDE)
+        d_step { seen_epoch = epoch; number = next; next++ };
         seen_count = count;
+#elif defined(ADDED)
+        d_step { seen_epoch = epoch; number = next; next++; seen_count = count };
+        assert(number < seen_count || epoch != seen_epoch || seen_count == count_of(epoch)); /* else it is lost */
+#else
+        d_step {
+          if
+          :: epoch == seen_epoch && count == seen_count && next == number -> next++
+          :: else -> number = 255
+          fi
+        };
 #endif
         if
         :: number >= seen_count

@@ -47,12 +47,12 @@ static uint32_t run_batch(const little_world *little, struct crowd *crowd, uint3
   batch->claims[0] = (batch_claim){.first = 0, .end = 1};
   batch->claims[1] = (batch_claim){.first = 1, .end = AGENTS, .predicted_ns = BURNT_NS, .margin_ns = margin_ns};
   batch->claim_count = 2;
-  batch->early_claims = 0;
   crowd->ran = 0;
   crowd->burns = true;
-  runner_open_early(runner);
   runner_open(runner);
-  runner->stop_ns = runner->promised_ns = clock_now(&runner->clock) + ROOM_NS;
+  runner_publish_all(runner);
+  runner->promised_ns = clock_now(&runner->clock) + ROOM_NS;
+  runner_set_stop(runner, runner->promised_ns);
   runner_work(runner, runner->caller);
   runner_close(runner);
   crowd->burns = false;

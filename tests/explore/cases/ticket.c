@@ -51,12 +51,12 @@ static void check_second(void *argument) {
   for (uint32_t i = 0; i < SECOND; i++) EXPLORE_CHECK(state->claimed[1][i]);
 }
 
-/* A batch of one claim and then one of three, while two fibres that may have come too late for the first go on taking.
- * The opening is a store, and no taker is asked to know the batch: an index that only the second batch has is claimed
- * once, the other at most twice. */
+/* A batch of three claims and then one of one, while two fibres that may have come too late for the first go on taking.
+ * The opening is a store, and no taker is asked to know the batch: an index that only the first batch has is claimed at
+ * most once, the other at most twice. */
 static void run_two_batches(void *argument, uint32_t fibre) {
   struct state *state = argument;
-  if (fibre == 0) ticket_open(&state->ticket, SECOND);
+  if (fibre == 0) ticket_open(&state->ticket, FIRST);
   for (uint32_t takes = 0; takes < 3; takes++) {
     uint32_t index = ticket_take(&state->ticket);
     if (index == TICKET_NONE) continue;
@@ -69,11 +69,29 @@ static void check_two_batches(void *argument) {
   struct state *state = argument;
   for (uint32_t index; (index = ticket_take(&state->ticket)) != TICKET_NONE;) state->claimed[0][index]++;
   for (uint32_t i = 0; i < SECOND; i++)
-    EXPLORE_CHECK(state->claimed[0][i] == 1 || (i < FIRST && state->claimed[0][i] == 2));
+    EXPLORE_CHECK(i < FIRST ? state->claimed[0][i] == 1 || state->claimed[0][i] == 2 : state->claimed[0][i] <= 1);
+}
+
+/* A batch of one claim grows to three while two fibres take: no claim is lost, and none is taken before it is there. */
+static void run_growing(void *argument, uint32_t fibre) {
+  struct state *state = argument;
+  if (fibre == 0) {
+    state->batch = 1; /* the claims are there, and are published then */
+    ticket_grow(&state->ticket, SECOND - FIRST);
+    return;
+  }
+  for (uint32_t takes = 0; takes < 2; takes++) {
+    uint32_t index = ticket_take(&state->ticket);
+    if (index == TICKET_NONE) continue;
+    EXPLORE_CHECK(index < (state->batch ? SECOND : FIRST));
+    EXPLORE_CHECK(!state->claimed[1][index]);
+    state->claimed[1][index] = 1;
+  }
 }
 
 const explore_case ticket_cases[] = {
+    {"ticket/growing", 3, prepare, begin_first, run_growing, check_second, 0},
     {"ticket/one_batch", 3, prepare, begin_one_batch, run_one_batch, check_second, 0},
-    {"ticket/two_batches", 3, prepare, begin_first, run_two_batches, check_two_batches, 0},
+    {"ticket/two_batches", 3, prepare, begin_one_batch, run_two_batches, check_two_batches, 0},
     {0},
 };

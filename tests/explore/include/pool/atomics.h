@@ -123,6 +123,7 @@ EXPLORE_DEFINE(64)
 #define fetch_add_relaxed_u64(s, value) explore_add_64(EXPLORE_SITE("fetch_add_relaxed_u64", #s, 8), s, value)
 #define fetch_sub_relaxed_u32(s, value)                                                                                \
   explore_add_32(EXPLORE_SITE("fetch_sub_relaxed_u32", #s, 4), s, -(uint32_t)(value))
+#define fetch_add_release_u64(s, value) explore_add_64(EXPLORE_SITE("fetch_add_release_u64", #s, 8), s, value)
 #define fetch_sub_release_u64(s, value)                                                                                \
   explore_add_64(EXPLORE_SITE("fetch_sub_release_u64", #s, 8), s, -(uint64_t)(value))
 
