@@ -72,7 +72,10 @@ static void create_exec(struct muster_world *world) {
   ARENA_ARRAY(&world->arena, world->acts->now, bits_words(def->agents_max));
   ARENA_ARRAY(&world->arena, world->agents.marks, def->agents_max);
   ARENA_ARRAY(&world->arena, world->agents.seen, bits_words(def->agents_max));
-  ARENA_ARRAY(&world->arena, world->sums->parts, SETTLE_SHARES);
+  world->sums->part_count = muster_pool_indices(world->pool);
+  ARENA_ARRAY(&world->arena, world->sums->parts, world->sums->part_count);
+  ARENA_ARRAY(&world->arena, world->teams->lots.entries, def->agents_max);
+  ARENA_ARRAY(&world->arena, world->teams->lots.left_entries, def->agents_max);
   planner_create(world);
 }
 

@@ -81,7 +81,7 @@ static void act_act(struct muster_world *world, uint32_t index) {
     settle_effects(world, index, &result);
     world->frame->spent_ns += cost_ns;
   }
-  update_complete(world, 0, index, began_ns);
+  update_complete(world, world->sums->parts, 0, index, began_ns);
 }
 
 /* Runs the serial agents of a bitmap in agent order while there is time. False when time ran out: their bits stay. */
@@ -286,7 +286,7 @@ static uint32_t settle_list(struct muster_world *world, uint64_t *bits) {
     settle_effects(world, entry->agent, &acts->results[i]);
     if (acts->results[i].sends) act_post(world, entry, &acts->results[i]);
     if (entry->late_atoms) note_offences(world, entry);
-    update_complete(world, 0, entry->agent, world->agents.store.begun[entry->agent].started_ns);
+    update_complete(world, world->sums->parts, 0, entry->agent, world->agents.store.begun[entry->agent].started_ns);
   }
   return ran;
 }

@@ -127,9 +127,9 @@ void frame_settle_between(struct muster_world *world) {
   pool_leave(&entered);
 }
 
-/* Adds up what the parts completed, into the report. */
+/* Adds up what the workers completed, into the report. */
 static void gather_parts(struct muster_world *world) {
-  for (uint32_t i = 0; i < SETTLE_SHARES; i++) {
+  for (uint32_t i = 0; i < world->sums->part_count; i++) {
     world->sums->report.completed += (uint32_t)world->sums->parts[i].completed;
     world->sums->parts[i].completed = 0;
   }

@@ -54,13 +54,14 @@ static inline void schedule_next(struct muster_world *world, agent_class *class,
                       reached_ns);
 }
 
-/* Completes an update that began at `began_ns`, into the book and the sums of a share: 0 on the frame's thread.
- * Different workers may complete different shares at a time, for agents that is_plain() in settle.c accepts. */
-static inline void update_complete(struct muster_world *world, uint32_t share, uint32_t index, uint64_t began_ns) {
+/* Completes an update that began at `began_ns`, into the sums of a worker and a share of the book: the first of both on
+ * the frame's thread. Different workers may complete different shares at a time, for agents that is_plain() in settle.c
+ * accepts. */
+static inline void update_complete(struct muster_world *world, settle_part *part, uint32_t share, uint32_t index,
+                                   uint64_t began_ns) {
   agent_row *row = world_row(world, index);
   agent_class *class = &world->queues->classes.classes[row->class];
   const agent_type *type = world_type(world, row->type);
-  settle_part *part = &world->sums->parts[share];
   sets_left sets = sets_left_by(type, row);
   ASSERT(row->status == AGENT_ADMITTED || row->status == AGENT_ACTING);
   uint64_t reached_ns = began_ns;

@@ -90,12 +90,20 @@ void frame_record_outcomes(struct muster_world *world) {
   frame_record_cycles(world);
 }
 
-bool frame_record_partitions(struct muster_world *world, bool any) {
+bool frame_record_lots(struct muster_world *world, bool any) {
   struct recorder *recorder = world->recorder;
-  any = recorder_choose(recorder, any);
-  if (!any || !recorder_mark(recorder, TAG_SHARES)) return false;
-  for (uint32_t i = 0; i < SETTLE_SHARES; i++)
-    recorder_exchange(recorder, TAG_SHARES, &world->teams->settle_looked_at[i], sizeof *world->teams->settle_looked_at);
+  struct settle_lots *lots = &world->teams->lots;
+  if (!recorder) return any;
+  if (!recorder_choose(recorder, any)) return false;
+  uint32_t left = any ? lots->left : 0, i = 0;
+  for (uint32_t entry;; lots->left_entries[i++] = entry) {
+    entry = i < left ? lots->left_entries[i] : 0;
+    if (!recorder_exchange_one(recorder, TAG_LOTS, i < left, &entry, sizeof entry)) break;
+    if (entry < world->batch->count && (!i || entry > lots->left_entries[i - 1])) continue;
+    recorder_diverges(recorder, "its record left entry %u, which cannot be", entry);
+    return false;
+  }
+  lots->left = i;
   return !recorder_replays(recorder) || !recorder->trouble[0];
 }
 

@@ -28,8 +28,8 @@ void frame_record_cycles(struct muster_world *world);
 void frame_record_acted(struct muster_world *world);
 void frame_record_choose_acted(struct muster_world *world);
 
-/* Whether entries were settled beside each other, and which: by partition, the number of entries it looked at. */
-bool frame_record_partitions(struct muster_world *world, bool any);
+/* Whether entries were settled beside each other, and which of them were not looked at. */
+bool frame_record_lots(struct muster_world *world, bool any);
 
 /* The next of a list of offences by worker, of types with a suspiciously long claim, and of incidents of the watchdog:
  * whether there is one, and which one. */

@@ -5,6 +5,7 @@
 #include "frame/forecast.h"
 #include "frame/frame.h"
 #include "frame/frame_record.h"
+#include "frame/settle.h"
 #include "frame/stages.h"
 #include "run/runner.h"
 #include "world/frame_state.h"
@@ -76,6 +77,18 @@ void run_beside_ranking(struct muster_world *world, rank_limits *limits) {
   limits->owner = world;
 }
 
+/* While other workers begin, the caller prepares the settling, when that is worth doing beside each other. */
+static void run_batch(struct muster_world *world, const team_orders *orders) {
+  enum { WORTH_CUTTING = 512 };
+  struct team *team = &world->teams->run;
+  team_open(team, world->teams->seat, orders, world->teams->helpers);
+  world->teams->lots.count = 0; /* the last commit may have had no time to begin */
+  if (world->teams->helpers && world->timed && world->batch->count >= WORTH_CUTTING) settle_cut_lots(world);
+  runner_work(world->runner, world->runner->caller);
+  team_close(team, world->teams->seat);
+  team_wait(team, world->teams->seat);
+}
+
 void run_by_workers(struct muster_world *world) {
   team_orders orders = orders_for(world, runner_work);
   runner_set_stop(world->runner, world->frame->deadline_ns - world->frame->commit_ns);
@@ -85,7 +98,7 @@ void run_by_workers(struct muster_world *world) {
   bool left = world->teams->early_open && serial_early_are_left(world);
   world->teams->helpers =
       world->batch->claim_count > 1 ? serial_helpers_worth(world, world->sums->admitted_ns, WORTH_CALLING_NS) : 0;
-  team_run(&world->teams->run, world->teams->seat, &orders, world->teams->helpers);
+  run_batch(world, &orders);
   if (world->teams->early_open) {
     team_wait(&world->teams->early, world->teams->seat);
     serial_count_early(world, left);

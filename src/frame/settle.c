@@ -23,6 +23,7 @@
 #include "world/world_sums.h"
 #include "world/world_teams.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Learns what a model or the host says that an update cost, with the parts that ran in earlier frames. */
@@ -127,7 +128,7 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
   settle_effects(world, index, result);
   if (world->costs_told) learn_told_cost(world, entry, outcome);
   if (outcome != OUTCOME_FINISHED) begun->started_ns = began_ns;
-  if (outcome == OUTCOME_FINISHED) update_complete(world, 0, index, began_ns);
+  if (outcome == OUTCOME_FINISHED) update_complete(world, world->sums->parts, 0, index, began_ns);
   if (outcome == OUTCOME_PREEMPTED) settle_preempted(world, entry, result);
   if (outcome == OUTCOME_ACT) settle_acting(world, index);
 }
@@ -203,14 +204,16 @@ PREFETCH_FUNCTION prefetch_lists(const struct muster_world *world, uint32_t entr
   space_prefetch_move(&world->agents.space, &world->agents.store.places[agent], result->moved_to, left);
 }
 
-/* Fetches for the groups behind the one that begins with entry `i`. */
-PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i, uint32_t count) {
+/* Fetches for the groups behind the one that begins with the i-th of some entries: of a list, or of all. */
+PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, const uint32_t *list, uint32_t i, uint32_t count) {
   enum { EACH = FETCHED_TOGETHER };
   if (i % EACH) return;
-  for (uint32_t k = i ? i + 3 * EACH : 0; k < i + 4 * EACH && k < count; k++) prefetch_entry(world, k);
-  for (uint32_t k = i ? i + 2 * EACH : 0; k < i + 3 * EACH && k < count; k++) prefetch_effects(world, k);
-  for (uint32_t k = i ? i + EACH : 0; k < i + 2 * EACH && k < count; k++) prefetch_lists(world, k, false);
-  for (uint32_t k = i; k < i + EACH && k < count; k++) prefetch_lists(world, k, true);
+  for (uint32_t k = i ? i + 3 * EACH : 0; k < i + 4 * EACH && k < count; k++) prefetch_entry(world, list ? list[k] : k);
+  for (uint32_t k = i ? i + 2 * EACH : 0; k < i + 3 * EACH && k < count; k++)
+    prefetch_effects(world, list ? list[k] : k);
+  for (uint32_t k = i ? i + EACH : 0; k < i + 2 * EACH && k < count; k++)
+    prefetch_lists(world, list ? list[k] : k, false);
+  for (uint32_t k = i; k < i + EACH && k < count; k++) prefetch_lists(world, list ? list[k] : k, true);
 }
 
 /* Whether an entry can be settled beside others: it touches nothing of other shards, and changes no list of the
@@ -235,10 +238,10 @@ static inline void leave_queue(struct muster_world *world, settle_part *part, ui
   ready_forget_beside(&world->queues->ready, &world->agents.store, index);
 }
 
-/* Adds up afterwards what the shares noted in leave_queue(). */
-static void close_queue(struct muster_world *world) {
+/* Adds up afterwards what the first workers noted in leave_queue(). */
+static void close_queue(struct muster_world *world, uint32_t workers) {
   uint32_t forgotten = 0;
-  for (uint32_t i = 0; i < SETTLE_SHARES; i++) {
+  for (uint32_t i = 0; i < workers; i++) {
     settle_part *part = &world->sums->parts[i];
     if (part->longest_wait_ns > world->sums->report.longest_wait_ns)
       world->sums->report.longest_wait_ns = part->longest_wait_ns;
@@ -249,8 +252,9 @@ static void close_queue(struct muster_world *world) {
   ready_forgot(&world->queues->ready, forgotten);
 }
 
-/* Settles an entry of a partition, if it is plain; close_queue() comes afterwards. */
-static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t partition) {
+/* Settles an entry, if it is plain, into the sums of a worker and a share of the book; close_queue() comes afterwards.
+ */
+static inline bool settle_plain(struct muster_world *world, uint32_t i, settle_part *part, uint32_t share) {
   struct batch *batch = world->batch;
   const batch_entry *entry = &batch->entries[i];
   const batch_result *result = &batch->results[i];
@@ -259,79 +263,110 @@ static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t
   bool noticed =
       result->moved && score_notices(&world->score->board, &world->agents.store.places[entry->agent], result->moved_to);
   if (result->moved) space_move(&world->agents.space, &world->agents.store, entry->agent, result->moved_to);
-  leave_queue(world, &world->sums->parts[partition], entry->agent);
-  update_complete(world, partition, entry->agent, batch->now_ns);
+  leave_queue(world, part, entry->agent);
+  update_complete(world, part, share, entry->agent, batch->now_ns);
   batch->outcomes[i] = noticed ? OUTCOME_NOTICED : OUTCOME_SETTLED;
   return true;
 }
 
-_Static_assert((int)SETTLE_SHARES == (int)ACTIVATION_SHARES, "each partition books by itself");
+/* ------------------------------------------------------------------------------------------------------------- lots
+ */
 
-/* A partition has the agents of every fourth shard: whoever settles it, only these shards are touched. It does not
- * depend on how many shards there are, so that a record may be replayed in others. */
-static inline uint32_t partition_of(const struct muster_world *world, uint32_t entry) {
-  return world->batch->entries[entry].agent / 64 % SETTLE_SHARES;
+/* How many lots there are: one for each shard. Where activation is planned, as many as can book beside each other, and
+ * which agents these are does not depend on how many shards there are. */
+static uint32_t lots_of(const struct muster_world *world) {
+  const class_table *classes = &world->queues->classes;
+  if (classes->looks.map.count < ACTIVATION_SHARES) return 1;
+  return classes->activation.delay_max ? (uint32_t)ACTIVATION_SHARES : classes->looks.map.count;
 }
 
-/* Settles what is the partition's of a few entries. */
-static void settle_some(struct muster_world *world, uint32_t first, uint32_t end, uint32_t partition) {
-  enum { AHEAD = 64 };
-  uint32_t count = world->batch->count;
-  for (uint32_t i = first; i < end; i++) {
-    if (i + AHEAD < count && partition_of(world, i + AHEAD) == partition) {
-      __builtin_prefetch(world_row(world, world->batch->entries[i + AHEAD].agent), 1);
-      __builtin_prefetch(&world->agents.store.places[world->batch->entries[i + AHEAD].agent], 1);
-      due_prefetch(&world->queues->classes, world->batch->entries[i + AHEAD].agent);
-    }
-    if (partition_of(world, i) == partition) settle_plain(world, i, partition);
+void settle_cut_lots(struct muster_world *world) {
+  struct settle_lots *lots = &world->teams->lots;
+  const struct batch *batch = world->batch;
+  uint32_t count = lots_of(world), sum = 0;
+  memset(lots->ends, 0, count * sizeof *lots->ends);
+  for (uint32_t i = 0; i < batch->count; i++) lots->ends[batch->entries[i].agent / 64 & (count - 1)]++;
+  for (uint32_t lot = 0; lot < count; lot++) {
+    uint32_t entries = lots->ends[lot];
+    lots->ends[lot] = sum;
+    sum += entries;
   }
+  for (uint32_t i = 0; i < batch->count; i++)
+    lots->entries[lots->ends[batch->entries[i].agent / 64 & (count - 1)]++] = i;
+  lots->count = count;
+  ASSERT(sum == batch->count && count <= SETTLE_LOTS_MAX);
 }
 
-/* Settles a partition, as long as there is time. */
-static void settle_partition(struct muster_world *world, uint32_t partition) {
+static uint32_t lot_begin(const struct settle_lots *lots, uint32_t lot) {
+  return lot ? lots->ends[lot - 1] : 0;
+}
+
+/* Settles a lot's plain entries, as long as there is time. */
+static void settle_lot(struct muster_world *world, uint32_t lot, uint32_t worker, uint64_t end_ns) {
   enum { BETWEEN_LOOKS = 256 };
-  uint32_t count = world->batch->count, *looked_at = &world->teams->settle_looked_at[partition];
-  uint64_t end_ns = forecast_end_ns(world);
-  for (*looked_at = 0; *looked_at < count && clock_now(world->clock) < end_ns;) {
-    uint32_t end = *looked_at + BETWEEN_LOOKS < count ? *looked_at + BETWEEN_LOOKS : count;
-    settle_some(world, *looked_at, end, partition);
-    *looked_at = end;
+  struct settle_lots *lots = &world->teams->lots;
+  const uint32_t *entries = lots->entries + lot_begin(lots, lot);
+  uint32_t count = lots->ends[lot] - lot_begin(lots, lot), i = 0;
+  for (; i < count && (i % BETWEEN_LOOKS || clock_now(world->clock) < end_ns); i++) {
+    prefetch_settled(world, entries, i, count);
+    settle_plain(world, entries[i], &world->sums->parts[worker], lot % ACTIVATION_SHARES);
   }
+  lots->done[lot] = i;
 }
 
-static void settle_partitions(void *argument, uint32_t first, uint32_t end, uint32_t worker) {
-  (void)worker;
-  for (uint32_t partition = first; partition < end; partition++) settle_partition(argument, partition);
+static void settle_some_lots(void *argument, uint32_t first, uint32_t end, uint32_t worker) {
+  struct muster_world *world = argument;
+  uint64_t end_ns = forecast_end_ns(world);
+  for (uint32_t lot = first; lot < end; lot++) settle_lot(world, lot, worker, end_ns);
 }
 
 /* Those who book at the same time are told how many they are. */
-static void share_out(struct muster_world *world) {
-  static const uint32_t wanted[SETTLE_SHARES] = {1, 1, 1, 1};
+static void settle_share_out(struct muster_world *world) {
+  static const uint32_t wanted[ACTIVATION_SHARES] = {1, 1, 1, 1};
   activation_share_out(&world->queues->classes.activation, wanted);
+}
+
+static int by_entry(const void *one, const void *other) {
+  uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
+  return (a > b) - (a < b);
+}
+
+/* Lists the entries for which there was no time: seldom any. */
+static void list_left(struct settle_lots *lots) {
+  lots->left = 0;
+  for (uint32_t lot = 0; lot < lots->count; lot++)
+    for (uint32_t i = lot_begin(lots, lot) + lots->done[lot]; i < lots->ends[lot]; i++)
+      lots->left_entries[lots->left++] = lots->entries[i];
+  if (lots->left > 1) qsort(lots->left_entries, lots->left, sizeof *lots->left_entries, by_entry);
 }
 
 /* Settles the same entries as in the recorded run. */
 static void settle_as_recorded(struct muster_world *world) {
-  share_out(world);
-  for (uint32_t i = 0; i < SETTLE_SHARES; i++) {
-    uint32_t looked_at = world->teams->settle_looked_at[i];
-    settle_some(world, 0, looked_at < world->batch->count ? looked_at : world->batch->count, i);
-  }
+  struct settle_lots *lots = &world->teams->lots;
+  settle_cut_lots(world);
+  settle_share_out(world);
+  for (uint32_t lot = 0; lot < lots->count; lot++)
+    for (uint32_t i = lot_begin(lots, lot); i < lots->ends[lot]; i++) {
+      uint32_t entry = lots->entries[i];
+      if (bsearch(&entry, lots->left_entries, lots->left, sizeof entry, by_entry)) continue;
+      settle_plain(world, entry, world->sums->parts, lot % ACTIVATION_SHARES);
+    }
 }
 
 void settle_beside(struct muster_world *world) {
-  enum { WORTH_WAKING = 512, SETTLE_NS = 40 }; /* of workers that have just run the batch, and are still awake */
-  bool settles = world->timed && world->teams->helpers > 0 && world->batch->count >= WORTH_WAKING &&
-                 world->queues->classes.looks.map.count >= SETTLE_SHARES;
+  enum { SETTLE_NS = 40 };
+  struct settle_lots *lots = &world->teams->lots;
+  bool settles = lots->count > 1 && world->batch->count > 0;
   ASSERT(world->commit->open && world->commit->settled == 0);
   if (settles) {
-    share_out(world);
-    memset(world->teams->settle_looked_at, 0, sizeof world->teams->settle_looked_at);
-    section_run(world, settle_partitions, SETTLE_SHARES, (uint64_t)world->batch->count * SETTLE_NS);
+    settle_share_out(world);
+    section_run(world, settle_some_lots, lots->count, (uint64_t)world->batch->count * SETTLE_NS);
+    list_left(lots);
   }
-  bool settled = frame_record_partitions(world, settles);
+  bool settled = frame_record_lots(world, settles);
   if (settled && !settles) settle_as_recorded(world);
-  if (settled) close_queue(world);
+  if (settled) close_queue(world, world->sums->part_count);
+  lots->count = 0;
 }
 
 /* Whether entries only need to be settled: no ids to sort out, no senders to note, no cost to learn. */
@@ -401,11 +436,11 @@ bool settle_entries(struct muster_world *world, uint64_t end_ns) {
     uint32_t end = progress->settled + SETTLE_BETWEEN_LOOKS < batch->count ? progress->settled + SETTLE_BETWEEN_LOOKS
                                                                            : batch->count;
     for (; progress->settled < end; progress->settled++) {
-      prefetch_settled(world, progress->settled, batch->count);
-      if (simple) settle_plain(world, progress->settled, 0);
+      prefetch_settled(world, NULL, progress->settled, batch->count);
+      if (simple) settle_plain(world, progress->settled, world->sums->parts, 0);
       settle_whole(world, progress->settled);
     }
-    close_queue(world);
+    close_queue(world, 1);
     /* Here, little by little, rather than after the deadline, when the report looks for the agent that waits
      * longest. */
     ready_pass_over(&world->queues->ready, 4 * SETTLE_BETWEEN_LOOKS);

@@ -17,6 +17,9 @@ static inline void settle_effects(struct muster_world *world, uint32_t index, co
   if (result->asks) timing_ask_own(&world->agents, world->queues, world->frame->now_ns, index, result);
 }
 
+/* Cuts the batch into lots that may be settled beside each other: while other workers run it. */
+void settle_cut_lots(struct muster_world *world);
+
 /* On the wall clock most entries are settled by the workers that ran them. The rest, and everything under the virtual
  * clock, is settled in the order of the batch, by settle_entries(). */
 void settle_beside(struct muster_world *world);

@@ -56,15 +56,13 @@ static uint64_t bytes_scheduling(const muster_world *world) {
   uint64_t each =
       sizeof(agent_row) + sizeof(agent_place) + sizeof(uint8_t) /* wake word */ + (parted ? sizeof(agent_begun) : 0);
   if (world->planner->numbers) each += sizeof *world->planner->numbers;
-  uint32_t parts = world_is_virtual(world) || world_own_workers(world) == 1 ? 1 : world_own_workers(world);
-  if (parts > SETTLE_SHARES) parts = SETTLE_SHARES;
   uint64_t buckets = world->agents.space.mask + 1 < agents ? world->agents.space.mask + 1 : agents;
   uint64_t batch = sizeof(batch_entry) + sizeof(batch_result) + sizeof(batch_claim);
   if (world->batch->passes) batch += sizeof(batch_pass);
   uint64_t bits = agents / 8 * 3 /* active, pending, noted for the score */;
   return world->bytes + agents * each + bits + world->score->board.field.tile_count * sizeof(field_tile) +
          buckets * sizeof(space_bucket) + world->sums->batch_high * batch +
-         world->queues->classes.count * sizeof(agent_class) + parts * sizeof(settle_part) +
+         world->queues->classes.count * sizeof(agent_class) + sizeof(settle_part) +
          looks_bytes(&world->queues->classes.looks, (uint32_t)agents) + ready_ring_bytes(&world->queues->ready.ring) +
          lists_bytes(&world->agents.space.members) + bytes_of_types(world, false) +
          world->queues->timers.high *
@@ -78,7 +76,8 @@ static muster_quantiles quantiles_of(const struct histogram *histogram) {
 
 static uint64_t completed_in(const muster_world *world, uint32_t band) {
   uint64_t completed = 0;
-  for (uint32_t part = 0; part < SETTLE_SHARES; part++) completed += world->sums->parts[part].bands[band].completed;
+  for (uint32_t part = 0; part < world->sums->part_count; part++)
+    completed += world->sums->parts[part].bands[band].completed;
   return completed;
 }
 
@@ -94,7 +93,7 @@ static muster_band band_read(const muster_world *world, uint32_t number) {
                       .age = quantiles_of(&world->plan->bands.ages[number])};
   struct histogram all = {0};
   bands_count(&world->queues->classes, number, &band);
-  for (uint32_t part = 0; part < SETTLE_SHARES; part++) {
+  for (uint32_t part = 0; part < world->sums->part_count; part++) {
     const struct histogram *one = &world->sums->parts[part].bands[number].staleness;
     all.total += one->total;
     if (one->maximum > all.maximum) all.maximum = one->maximum;
@@ -109,7 +108,7 @@ muster_result muster_statistics_read(const muster_world *world, muster_statistic
   if (result) return result;
   muster_statistics whole = world->sums->statistics;
   double deviation_ns = 0;
-  for (uint32_t part = 0; part < SETTLE_SHARES; part++) {
+  for (uint32_t part = 0; part < world->sums->part_count; part++) {
     deviation_ns += (double)(int64_t)world->sums->parts[part].interval_deviation_sum_ns;
     if (world->sums->parts[part].steps_behind_max > whole.steps_behind_max)
       whole.steps_behind_max = world->sums->parts[part].steps_behind_max;
@@ -130,7 +129,7 @@ muster_result muster_statistics_read(const muster_world *world, muster_statistic
 void muster_statistics_clear(muster_world *world) {
   if (guard_between(world, "statistics")) return;
   world->sums->statistics = muster_default_statistics();
-  for (uint32_t part = 0; part < SETTLE_SHARES; part++) {
+  for (uint32_t part = 0; part < world->sums->part_count; part++) {
     uint64_t unreported = world->sums->parts[part].completed; /* the next frame's report counts them */
     world->sums->parts[part] = (settle_part){.completed = unreported};
   }

@@ -37,7 +37,7 @@ typedef enum recorder_tag {
   TAG_CAPACITY,
   TAG_OUTCOMES,
   TAG_ACTED,
-  TAG_SHARES,
+  TAG_LOTS,
   TAG_COSTS,
   TAG_OFFENCES,
   TAG_SUSPECT,

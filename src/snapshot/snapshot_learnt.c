@@ -131,7 +131,8 @@ static void exchange_slices(struct snapshot *snapshot) {
 static void exchange_unreported(struct snapshot *snapshot) {
   settle_part *parts = snapshot->world->sums->parts;
   uint64_t completed = 0;
-  for (uint32_t i = 0; snapshot_saves(snapshot) && i < SETTLE_SHARES; i++) completed += parts[i].completed;
+  for (uint32_t i = 0; snapshot_saves(snapshot) && i < snapshot->world->sums->part_count; i++)
+    completed += parts[i].completed;
   completed = snapshot_number(snapshot, (uint32_t)completed);
   if (snapshot_loads(snapshot)) parts[0].completed = completed;
 }

@@ -1,5 +1,4 @@
-/* world_sums.h - what frames add up to: the report, the statistics, and sums by share. With shards, each shard has its
- * sums, and the report is made of them. */
+/* world_sums.h - what frames add up to: the report, the statistics, and sums by worker. */
 #ifndef WORLD_SUMS_H
 #define WORLD_SUMS_H
 
@@ -13,7 +12,7 @@ typedef struct settled_band {
   struct histogram staleness;
 } settled_band;
 
-/* What the completed updates of a share of the batch add up to. Different workers settle different shares at a time. */
+/* What the updates add up to that a worker completes. */
 typedef struct settle_part {
   _Alignas(64) uint64_t completed;    /* in this frame */
   uint64_t interval_deviation_sum_ns; /* of signed values: sums of absurd times wrap */
@@ -26,7 +25,8 @@ typedef struct settle_part {
 struct world_sums {
   muster_frame_report report;
   muster_statistics statistics; /* the quantiles are filled when it is read */
-  settle_part *parts;           /* SETTLE_SHARES: what completed updates add up to */
+  uint32_t part_count;
+  settle_part *parts; /* by worker: what completed updates add up to; the frame's thread alone adds to the first one */
   uint32_t batch_high;
   uint64_t admitted_ns; /* predicted cost of the last batch */
   uint64_t prepaid_ns;  /* what calls between frames took: the next budget is less by it */

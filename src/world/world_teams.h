@@ -8,7 +8,7 @@
 
 struct update_context;
 
-enum { SETTLE_SHARES = 4 }; /* partitions in which a batch is settled beside each other, by shard */
+enum { SETTLE_LOTS_MAX = 256 };
 
 /* The section that workers are in (section.h). */
 struct section {
@@ -18,18 +18,29 @@ struct section {
   struct work_partitions partitions; /* the runs */
 };
 
+/* The entries of a batch by the lots in which they are settled beside each other: a lot has the agents of a shard, or
+ * of every so many of them. */
+struct settle_lots {
+  uint32_t count;                 /* 0 = the batch is not cut into lots */
+  uint32_t *entries;              /* lot by lot, in the order of the batch */
+  uint32_t ends[SETTLE_LOTS_MAX]; /* where each lot ends, */
+  uint32_t done[SETTLE_LOTS_MAX]; /* and how many of its entries were looked at */
+  uint32_t left;                  /* entries that were not looked at, */
+  uint32_t *left_entries;         /* in ascending order */
+};
+
 struct world_teams {
   struct team early; /* runs agents held from the last frame while the caller plans */
   struct team run;
   struct team beside; /* works along in a stage: one at a time */
   struct section section;
   bool early_open;
-  uint32_t early_called; /* by ranking */
+  uint32_t early_called;     /* by ranking */
   struct pool_entry entered; /* of the thread that runs the frame, and its seat */
   struct seat *seat;
   const struct update_context *outer; /* callbacks of another world that the thread was running before; null: none */
   uint32_t helpers;                   /* workers that were called to run the last batch */
-  uint32_t settle_looked_at[SETTLE_SHARES]; /* entries, by the partition that looked at them */
+  struct settle_lots lots;
 };
 
 #endif

@@ -41,8 +41,8 @@ Test(offered_time, is_the_budget_of_every_worker) {
   }
 }
 
-/* Stages 1 to 6 run on one worker while the others wait, unless updates are held for them. Stage 7 and what follows do
- * not count. */
+/* Stages 1 to 5 run on one worker while the others wait, unless updates are held for them; stage 6 while the others run
+ * what is ranked. Stage 7 and what follows do not count. */
 Test(offered_time, is_less_what_planning_takes_from_all_of_them) {
   little_world little = waiting_world(3);
   little.world->learnt->experience.holding = 0.0;
@@ -50,8 +50,8 @@ Test(offered_time, is_less_what_planning_takes_from_all_of_them) {
   little.world->sums->report.stage_ns[MUSTER_STAGE_RANK] = 1500000;
   little.world->sums->report.stage_ns[MUSTER_STAGE_RUN] = 7000000;
   little.world->sums->report.stage_ns[MUSTER_STAGE_COMMIT] = 500000;
-  expect_share(learnt_share(&little, 0.5 * (BUDGET_NS - 2500000) * 3), 0.5);
-  expect_share(learnt_share(&little, 0.8 * (BUDGET_NS - 2500000) * 3), 0.8);
+  expect_share(learnt_share(&little, 0.5 * ((BUDGET_NS - 1000000) * 3 - 1500000)), 0.5);
+  expect_share(learnt_share(&little, 0.8 * ((BUDGET_NS - 1000000) * 3 - 1500000)), 0.8);
   little_world_destroy(&little);
 }
 
@@ -59,7 +59,7 @@ Test(offered_time, is_less_what_planning_takes_from_all_of_them) {
 Test(offered_time, is_more_by_what_others_run_while_a_frame_is_planned) {
   enum { PLAN_NS = 2500000 };
   little_world little = waiting_world(3);
-  little.world->sums->report.stage_ns[MUSTER_STAGE_RANK] = PLAN_NS;
+  little.world->sums->report.stage_ns[MUSTER_STAGE_SCORE] = PLAN_NS;
   little.world->learnt->experience.holding = 0.5; /* half of what could be held is held */
   double offered_ns = (BUDGET_NS - PLAN_NS) * 3 + 0.5 * PLAN_NS * 2;
   expect_share(learnt_share(&little, 0.8 * offered_ns), 0.8);
