@@ -4,6 +4,7 @@
 #include "complaint.h"
 #include "noise.h"
 #include "options.h"
+#include "processor.h"
 
 #include <errno.h>
 #include <muster/jobs.h>
@@ -147,19 +148,10 @@ static bool measure_step(const all_options *options, const all_step *step, json_
   return good;
 }
 
-static void read_model(char out[128]) {
-  char line[256];
-  FILE *file = fopen("/proc/cpuinfo", "re");
-  snprintf(out, 128, "unknown");
-  while (file && fgets(line, sizeof line, file))
-    if (sscanf(line, "model name : %127[^\n]", out) == 1) break;
-  if (file) fclose(file);
-}
-
 static json_t *describe_machine(const all_options *options) {
-  char model[128], date[DATE_BYTES];
+  char model[PROCESSOR_BYTES], date[DATE_BYTES];
   struct utsname system;
-  read_model(model);
+  processor_model(model);
   uname(&system);
   return json_pack("{s:s, s:s, s:I, s:s, s:s, s:b}", "date", today(date), "processor", model, "processors",
                    (json_int_t)muster_available_processors(), "kernel", system.release, "version", muster_version(),
