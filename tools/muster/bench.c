@@ -62,11 +62,9 @@ static int check(const bench_def *bench, bench_work *work) {
   return complain_failure("cannot read '%s': %s", work->spawns, strerror(errno));
 }
 
-static int read_and_run(const bench_def *bench, bench_work *work, int count, char **arguments) {
-  char command[64] = "bench";
+static int read_and_run(const char *command, const bench_def *bench, bench_work *work, int count, char **arguments) {
   struct output json;
   int status;
-  if (bench->name) snprintf(command, sizeof command, "bench %s", bench->name);
   option_reader reader = {command, bench->options, bench->show_help};
   if (!options_read(&reader, work, count, arguments, &status)) return status;
   work->rest = arguments + optind;
@@ -77,13 +75,19 @@ static int read_and_run(const bench_def *bench, bench_work *work, int count, cha
   return status;
 }
 
-static int run(const bench_def *bench, int count, char **arguments) {
+int bench_run(const char *command, const bench_def *bench, int count, char **arguments) {
   bench_work *work = calloc(1, bench->bytes);
   if (!work) return complain_failure("out of memory");
   work->seed = 1;
-  int status = read_and_run(bench, work, count, arguments);
+  int status = read_and_run(command, bench, work, count, arguments);
   free(work);
   return status;
+}
+
+static int run(const bench_def *bench, int count, char **arguments) {
+  char command[64];
+  snprintf(command, sizeof command, "bench %s", bench->name);
+  return bench_run(command, bench, count, arguments);
 }
 
 int bench_command(int count, char **arguments) {
@@ -92,7 +96,7 @@ int bench_command(int count, char **arguments) {
 #endif
   for (size_t i = 0; count > 1 && benches[i]; i++)
     if (strcmp(arguments[1], benches[i]->name) == 0) return run(benches[i], count - 1, arguments + 1);
-  return run(&bench_pool, count, arguments);
+  return bench_run("bench", &bench_pool, count, arguments);
 }
 
 static void show_suites(FILE *stream) {

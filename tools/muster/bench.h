@@ -1,6 +1,6 @@
 /* bench.h - what every bench is: a row of one registry, with a table of its options, what it measures and what it makes
- * of that. bench_run_all() in bench.c reads the options, opens the results, measures, prints, draws, writes and judges,
- * for all of them alike. */
+ * of that. bench_run() reads the options, opens the results, measures, prints, draws, writes and judges, for all of
+ * them alike, and for `muster stress`. */
 #ifndef TOOLS_BENCH_H
 #define TOOLS_BENCH_H
 
@@ -49,6 +49,9 @@ extern const bench_def bench_activation, bench_control, bench_law, bench_lines, 
 
 /* Those that have options of their own, by name; ended by a null. */
 extern const bench_def *const benches[];
+
+/* Runs one: `command` is what it is called by, as in `muster COMMAND --help`. Returns the exit status. */
+int bench_run(const char *command, const bench_def *bench, int count, char **arguments);
 
 /* `muster bench --help`. */
 void bench_show_help(FILE *stream);
