@@ -8,6 +8,7 @@ int replay_command(int count, char **arguments);
 int repro_command(int count, char **arguments);
 int ctl_command(int count, char **arguments);
 int top_command(int count, char **arguments);
+int stress_command(int count, char **arguments);
 int bench_command(int count, char **arguments);
 int bench_all_command(int count, char **arguments); /* of bench_command; arguments[0] is "all" */
 

@@ -24,6 +24,8 @@ static const command commands[] = {
     {"ctl", "ask a running musterd, and tell it what to do", ctl_command},
     {"top", "a running musterd at a glance, at a terminal", top_command},
 #endif
+    {"stress", "raise agents, observers, messages, spawns, wakes and workers until something gives way",
+     stress_command},
     {"bench", "measure the worker pool beside others, and what scheduling costs", bench_command},
 };
 
