@@ -55,7 +55,10 @@ typedef enum batch_outcome {
   OUTCOME_ACT,         /* parallel atoms done, action atoms to run at the commit */
   OUTCOME_PREEMPTED,   /* stopped before atom_next */
   OUTCOME_SETTLED,     /* the commit is done with it */
-  OUTCOME_NOTICED      /* the same, but the score is still to be told of its move */
+  /* Settled beside others: what is left to be done in the order of the batch, before anything else. */
+  OUTCOME_NOTICED, /* the score is to be told of its move */
+  OUTCOME_CROSSED, /* its agent is still in the grid's list of the cell that it has left */
+  OUTCOME_CROSSED_NOTICED
 } batch_outcome;
 
 /* Whether sets of an update are owed time, and why: the update used up its own time, or the frame ended. */
@@ -93,11 +96,11 @@ enum { HELD_MAX = 4096 };
 struct batch {
   uint64_t now_ns; /* simulation time of its frame */
   uint32_t count, claim_count;
-  uint32_t woken_count;               /* entries behind `count`, until the commit makes them its own */
-  uint32_t places, places_max;        /* for messages: set aside in this frame, and all there are */
+  uint32_t woken_count;        /* entries behind `count`, until the commit makes them its own */
+  uint32_t places, places_max; /* for messages: set aside in this frame, and all there are */
   uint32_t held_count;
-  uint64_t held_ns;        /* predicted cost of those held for the next frame */
-  uint32_t *held; /* HELD_MAX agents, in order */
+  uint64_t held_ns; /* predicted cost of those held for the next frame */
+  uint32_t *held;   /* HELD_MAX agents, in order */
   batch_entry *entries;
   uint8_t *outcomes; /* batch_outcome; cleared by rank, so that the results need not be */
   batch_result *results;

@@ -135,6 +135,16 @@ void space_unlink(struct space *space, agent_store *store, uint32_t index) {
   place->depth = 0;
 }
 
+void space_set_place(agent_store *store, uint32_t index, space_spot spot) {
+  ASSERT(!store->places[index].depth);
+  set_spot(&store->places[index], spot);
+}
+
+void space_relink(struct space *space, agent_store *store, uint32_t index) {
+  space_unlink(space, store, index);
+  space_link(space, store, index);
+}
+
 void space_move(struct space *space, agent_store *store, uint32_t index, space_spot spot) {
   agent_place *place = &store->places[index];
   bool same_cell = spot.cell_x == place->cell_x && spot.cell_y == place->cell_y;

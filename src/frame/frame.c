@@ -1,7 +1,7 @@
 /* frame.c - START HERE. What a frame is, which stage hands what to which, and where each thing is decided.
  *
  * The host asks for a frame by muster_frame_run(), with a time of the simulation and a budget. It is eight stages in a
- * fixed order, on the thread that asked; stages 2, 3, 7 and 8 call workers of the pool to help. Planning (1 to 6)
+ * fixed order, on the thread that asked; stages 2, 3, 5, 7 and 8 call workers of the pool to help. Planning (1 to 6)
  * decides which agents run, when and how well. Stage 7 runs the updates. The commit (8) makes them true: where an
  * update moved its agent, what it published and what it asked for takes effect there. What other threads ask for waits
  * in queues for the next stage 1. agents/store.h describes the data.
@@ -16,7 +16,8 @@
  *   3 fold     herds/herds.c      herds, observers                         the list of herds to change (plan/fold.c)
  *   4 fit      here               classes, their costs, the forecast       a period for each class (plan/periods.c)
  *   5 release  here               the clocks of the classes (plan/due.h)   agents that are due (plan/ready.c)
- *   6 rank     here               the ready set, what fits                 the batch: entries, claims (plan/rank.c)
+ *   6 rank     here               the ready set, what fits                 the batch: entries, claims (plan/rank.c);
+ *              run.c (beside)     claims as they are cut                   workers go on with them while it ranks
  *   7 run      run.c              the batch                                outcomes, results, logs (run/runner.c)
  *   8 commit   commit.c           these                                    agents that wait anew; what was learnt:
  *              settle.c             each entry's outcome                   ready set, due times

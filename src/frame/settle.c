@@ -4,10 +4,10 @@
 #include "agents/passes.h"
 #include "base/assert.h"
 #include "base/error.h"
-#include "base/prefetch.h"
 #include "frame/complete.h"
 #include "frame/forecast.h"
 #include "frame/frame_record.h"
+#include "frame/settle_fetching.h"
 #include "record/recorder.h"
 #include "run/runner.h"
 #include "world/lifecycle.h"
@@ -16,7 +16,6 @@
 #include "world/serial.h"
 #include "world/timing.h"
 #include "world/world_commands.h"
-#include "world/world_herds.h"
 #include "world/world_learnt.h"
 #include "world/world_queues.h"
 #include "world/world_score.h"
@@ -170,61 +169,16 @@ void settle_count_refused(struct muster_world *world) {
             (unsigned long long)world->frames, (unsigned long long)dropped, RUNNER_LOG_MAX);
 }
 
-/* What settling an entry touches is fetched for a group of entries at once, since fetches that miss the cache overlap
- * when they follow one another without other work between them. What is known only from what was fetched before is
- * fetched a group later. */
-enum { FETCHED_TOGETHER = 16 };
-
-/* What follows from the entry alone. */
-PREFETCH_FUNCTION prefetch_entry(const struct muster_world *world, uint32_t entry) {
-  const class_table *classes = &world->queues->classes;
-  uint32_t agent = world->batch->entries[entry].agent;
-  __builtin_prefetch(world_row(world, agent), 1);
-  due_prefetch(classes, agent);
-  __builtin_prefetch(&world->batch->results[entry]);
-  activation_prefetch(&classes->activation, agent);
-  if (world->herds->table.links) __builtin_prefetch(&world->herds->table.links[agent]);
-}
-
-/* What its agent's row and its result tell. */
-PREFETCH_FUNCTION prefetch_effects(const struct muster_world *world, uint32_t entry) {
-  uint32_t agent = world->batch->entries[entry].agent;
-  const batch_result *result = &world->batch->results[entry];
-  due_prefetch_line(&world->queues->classes, world_row(world, agent), agent);
-  if (world->herds->table.links) herds_prefetch(&world->herds->table, agent, true);
-  if (!result->moved || world->batch->outcomes[entry] == OUTCOME_NOT_RUN) return;
-  __builtin_prefetch(&world->agents.store.places[agent], 1);
-}
-
-/* The grid's lists, where the agent moves from one to another; and the last block of the one that it leaves. */
-PREFETCH_FUNCTION prefetch_lists(const struct muster_world *world, uint32_t entry, bool left) {
-  uint32_t agent = world->batch->entries[entry].agent;
-  const batch_result *result = &world->batch->results[entry];
-  if (!result->moved || world->batch->outcomes[entry] == OUTCOME_NOT_RUN) return;
-  space_prefetch_move(&world->agents.space, &world->agents.store.places[agent], result->moved_to, left);
-}
-
-/* Fetches for the groups behind the one that begins with the i-th of some entries: of a list, or of all. */
-PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, const uint32_t *list, uint32_t i, uint32_t count) {
-  enum { EACH = FETCHED_TOGETHER };
-  if (i % EACH) return;
-  for (uint32_t k = i ? i + 3 * EACH : 0; k < i + 4 * EACH && k < count; k++) prefetch_entry(world, list ? list[k] : k);
-  for (uint32_t k = i ? i + 2 * EACH : 0; k < i + 3 * EACH && k < count; k++)
-    prefetch_effects(world, list ? list[k] : k);
-  for (uint32_t k = i ? i + EACH : 0; k < i + 2 * EACH && k < count; k++)
-    prefetch_lists(world, list ? list[k] : k, false);
-  for (uint32_t k = i; k < i + EACH && k < count; k++) prefetch_lists(world, list ? list[k] : k, true);
-}
-
-/* Whether an entry can be settled beside others: it touches nothing of other shards, and changes no list of the
- * grid. */
+/* Whether an entry can be settled beside others: it touches nothing of other shards, but maybe the lists of two cells.
+ */
 static inline bool is_plain(const struct muster_world *world, const batch_entry *entry, const batch_result *result) {
   const agent_row *row = world_row(world, entry->agent);
   if (row->atom_next || row->owes || row->reacts || result->asks || result->owes ||
       messages_are_owed(world, entry->agent))
     return false;
   if (!result->moved) return true;
-  return space_stays(&world->agents.space, &world->agents.store.places[entry->agent], result->moved_to);
+  const agent_place *place = &world->agents.store.places[entry->agent];
+  return !place->depth || space_stays(&world->agents.space, place, result->moved_to);
 }
 
 /* Notes how long an agent waited; it leaves the line, if it is there. */
@@ -252,20 +206,37 @@ static void close_queue(struct muster_world *world, uint32_t workers) {
   ready_forgot(&world->queues->ready, forgotten);
 }
 
-/* Settles an entry, if it is plain, into the sums of a worker and a share of the book; close_queue() comes afterwards.
- */
-static inline bool settle_plain(struct muster_world *world, uint32_t i, settle_part *part, uint32_t share) {
+/* Moves the agent of an entry beside others: its place alone, where it comes to another cell. Returns what is left to
+ * settle_rest(). */
+static inline batch_outcome settle_move(struct muster_world *world, uint32_t index, space_spot to) {
+  const agent_place *place = &world->agents.store.places[index];
+  bool noticed = score_notices(&world->score->board, place, to) && score_mark(&world->score->board, index);
+  bool crosses = !space_stays(&world->agents.space, place, to);
+  if (crosses)
+    space_set_place(&world->agents.store, index, to);
+  else
+    space_move(&world->agents.space, &world->agents.store, index, to);
+  if (crosses) return noticed ? OUTCOME_CROSSED_NOTICED : OUTCOME_CROSSED;
+  return noticed ? OUTCOME_NOTICED : OUTCOME_SETTLED;
+}
+
+/* Settles an entry, if it is plain, into the sums of a worker and a share of the book; close_queue() comes afterwards,
+ * and beside others settle_rest(). */
+static inline bool settle_plain(struct muster_world *world, uint32_t i, settle_part *part, uint32_t share,
+                                bool beside) {
   struct batch *batch = world->batch;
   const batch_entry *entry = &batch->entries[i];
   const batch_result *result = &batch->results[i];
   if (batch->outcomes[i] != OUTCOME_FINISHED || !is_plain(world, entry, result)) return false;
   ASSERT(world_row(world, entry->agent)->status == AGENT_ADMITTED);
-  bool noticed =
-      result->moved && score_notices(&world->score->board, &world->agents.store.places[entry->agent], result->moved_to);
-  if (result->moved) space_move(&world->agents.space, &world->agents.store, entry->agent, result->moved_to);
+  batch_outcome outcome = OUTCOME_SETTLED;
+  if (result->moved && beside)
+    outcome = settle_move(world, entry->agent, result->moved_to);
+  else if (result->moved)
+    lifecycle_move(world, entry->agent, result->moved_to);
   leave_queue(world, part, entry->agent);
   update_complete(world, part, share, entry->agent, batch->now_ns);
-  batch->outcomes[i] = noticed ? OUTCOME_NOTICED : OUTCOME_SETTLED;
+  batch->outcomes[i] = (uint8_t)outcome;
   return true;
 }
 
@@ -309,7 +280,7 @@ static void settle_lot(struct muster_world *world, uint32_t lot, uint32_t worker
   uint32_t count = lots->ends[lot] - lot_begin(lots, lot), i = 0;
   for (; i < count && (i % BETWEEN_LOOKS || clock_now(world->clock) < end_ns); i++) {
     prefetch_settled(world, entries, i, count);
-    settle_plain(world, entries[i], &world->sums->parts[worker], lot % ACTIVATION_SHARES);
+    settle_plain(world, entries[i], &world->sums->parts[worker], lot % ACTIVATION_SHARES, true);
   }
   lots->done[lot] = i;
 }
@@ -349,8 +320,31 @@ static void settle_as_recorded(struct muster_world *world) {
     for (uint32_t i = lot_begin(lots, lot); i < lots->ends[lot]; i++) {
       uint32_t entry = lots->entries[i];
       if (bsearch(&entry, lots->left_entries, lots->left, sizeof entry, by_entry)) continue;
-      settle_plain(world, entry, world->sums->parts, lot % ACTIVATION_SHARES);
+      settle_plain(world, entry, world->sums->parts, lot % ACTIVATION_SHARES, true);
     }
+}
+
+/* What agents that were settled beside others leave to be done in the order of the batch, so that lists are in the same
+ * order whatever the lots: the score is told of moves, and who has come to another cell goes from list to list. */
+static void settle_rest(struct muster_world *world) {
+  enum { EACH = FETCHED_TOGETHER };
+  struct batch *batch = world->batch;
+  struct space *space = &world->agents.space;
+  const agent_place *places = world->agents.store.places;
+  uint32_t *agents = world->teams->lots.entries, count = 0;
+  for (uint32_t i = 0; i < batch->count; i++) {
+    uint32_t outcome = batch->outcomes[i], agent = batch->entries[i].agent;
+    if (outcome < OUTCOME_NOTICED) continue;
+    if (outcome != OUTCOME_CROSSED) score_note_marked(&world->score->board, agent);
+    if (outcome != OUTCOME_NOTICED) agents[count++] = agent;
+    batch->outcomes[i] = OUTCOME_SETTLED;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t step = 0; step < 3 && i % EACH == 0; step++)
+      for (uint32_t k = i ? i + (3 - step) * EACH : 0; k < i + (4 - step) * EACH && k < count; k++)
+        space_prefetch_relink(space, &places[agents[k]], step);
+    space_relink(space, &world->agents.store, agents[i]);
+  }
 }
 
 void settle_beside(struct muster_world *world) {
@@ -365,6 +359,7 @@ void settle_beside(struct muster_world *world) {
   }
   bool settled = frame_record_lots(world, settles);
   if (settled && !settles) settle_as_recorded(world);
+  if (settled) settle_rest(world);
   if (settled) close_queue(world, world->sums->part_count);
   lots->count = 0;
 }
@@ -391,17 +386,14 @@ static void settle_whole(struct muster_world *world, uint32_t i) {
   commit_progress *progress = world->commit;
   const batch_entry *entry = &batch->entries[i];
   batch_outcome outcome = (batch_outcome)batch->outcomes[i];
-  ASSERT(i < batch->count && outcome <= OUTCOME_NOTICED);
+  ASSERT(i < batch->count && outcome <= OUTCOME_SETTLED);
   if (entry->spawn_limit) {
     uint32_t spawned = outcome == OUTCOME_NOT_RUN ? 0 : batch->results[i].spawned;
     progress->ids_kept = settle_keep_ids(world, entry->spawn_base, entry->spawn_limit, spawned, progress->ids_kept);
     progress->ids_seen += entry->spawn_limit;
   }
   if (batch->places_max && outcome != OUTCOME_NOT_RUN) messages_note_sender(world, i);
-  if (outcome == OUTCOME_NOTICED)
-    score_note(&world->score->board, entry->agent);
-  else if (outcome != OUTCOME_SETTLED)
-    settle_entry(world, entry, &batch->results[i], outcome);
+  if (outcome != OUTCOME_SETTLED) settle_entry(world, entry, &batch->results[i], outcome);
 }
 
 /* Agents that were woken and run while the frame ran become part of the batch, as if they had been woken before it:
@@ -437,7 +429,7 @@ bool settle_entries(struct muster_world *world, uint64_t end_ns) {
                                                                            : batch->count;
     for (; progress->settled < end; progress->settled++) {
       prefetch_settled(world, NULL, progress->settled, batch->count);
-      if (simple) settle_plain(world, progress->settled, world->sums->parts, 0);
+      if (simple) settle_plain(world, progress->settled, world->sums->parts, 0, false);
       settle_whole(world, progress->settled);
     }
     close_queue(world, 1);

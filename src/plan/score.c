@@ -107,10 +107,19 @@ static void forget_note(score_board *board, uint32_t index) {
   bits_clear(board->noted_bits, index);
 }
 
-void score_note(score_board *board, uint32_t index) {
+bool score_mark(score_board *board, uint32_t index) {
   ASSERT(index < board->noted_max);
-  if (is_noted(board, index)) return;
+  if (is_noted(board, index)) return false;
   bits_set(board->noted_bits, index);
+  return true;
+}
+
+void score_note(score_board *board, uint32_t index) {
+  if (score_mark(board, index)) score_note_marked(board, index);
+}
+
+void score_note_marked(score_board *board, uint32_t index) {
+  ASSERT(is_noted(board, index));
   uint64_t at = (uint64_t)board->noted_head + board->noted_count++;
   board->noted[at % board->noted_max] = index;
 }

@@ -111,6 +111,11 @@ static inline bool score_notices(const score_board *board, const agent_place *pl
 /* An active agent is to be looked at, since it moved. Noted once, however often it is called. Frame's thread. O(1). */
 void score_note(score_board *board, uint32_t index);
 
+/* The same in two steps: whether it is to be noted, which agents of different shards may ask at the same time; and
+ * then, on the frame's thread, when it is. */
+bool score_mark(score_board *board, uint32_t index);
+void score_note_marked(score_board *board, uint32_t index);
+
 /* All agents are to be looked at, over the next frames: what importance is made of was changed. */
 void score_everybody(score_board *board);
 

@@ -95,7 +95,7 @@ static void add_admitted(const struct muster_world *world, uint32_t agent, const
 static bool is_unsettled(const struct muster_world *world, uint32_t entry, world_moment moment) {
   if (moment == WORLD_RANKED) return true;
   if (!world->commit->open || entry < world->commit->settled) return false;
-  return world->batch->outcomes[entry] != OUTCOME_SETTLED && world->batch->outcomes[entry] != OUTCOME_NOTICED;
+  return world->batch->outcomes[entry] != OUTCOME_SETTLED;
 }
 
 static struct tally tally_batch(const struct muster_world *world, world_moment moment, soundness *found) {

@@ -285,3 +285,44 @@ Test(ready, keeps_every_agent_through_jumps_of_time_and_extreme_keys) {
   cr_assert_eq(ranking->ready.count, 0);
   destroy(ranking);
 }
+
+/* --------------------------------------------------------------------------------------- handed on while it is ranked
+ */
+
+struct listener {
+  const struct ranking *ranking;
+  batch_claim claims[AGENTS];
+  batch_entry entries[AGENTS];
+  uint32_t count, calls;
+};
+
+static void listen(void *owner, uint32_t claims, uint64_t predicted_ns) {
+  struct listener *listener = owner;
+  const struct batch *batch = &listener->ranking->batch;
+  cr_assert(claims > listener->count && claims <= batch->claim_count);
+  cr_assert_geq(predicted_ns, 3000ull * batch->claims[claims - 1].end);
+  for (uint32_t i = listener->count; i < claims; i++) listener->claims[i] = batch->claims[i];
+  for (uint32_t i = 0; i < batch->claims[claims - 1].end; i++) listener->entries[i] = batch->entries[i];
+  listener->count = claims;
+  listener->calls++;
+}
+
+Test(rank, hands_on_claims_that_stay_as_they_are_while_it_goes_on) {
+  struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  struct listener listener = {.ranking = ranking};
+  ranking_begin_frame(ranking, 1000000000u);
+  ranking->limits.publish = listen;
+  ranking->limits.owner = &listener;
+  for (uint32_t i = 0; i < AGENTS; i++) release(ranking, i, 900000000u + i, 0.5f);
+  ranking_admit(ranking);
+  cr_assert_eq(ranking->batch.count, AGENTS);
+  cr_assert_gt(listener.calls, 1);
+  cr_assert_lt(listener.count, ranking->batch.claim_count, "the last claim may still grow");
+  for (uint32_t i = 0; i < listener.count; i++) {
+    const batch_claim *claim = &ranking->batch.claims[i];
+    cr_assert_arr_eq(&listener.claims[i], claim, sizeof *claim, "claim %u has changed", i);
+    for (uint32_t k = claim->first; k < claim->end; k++)
+      cr_assert_arr_eq(&listener.entries[k], &ranking->batch.entries[k], sizeof *listener.entries);
+  }
+  destroy(ranking);
+}
