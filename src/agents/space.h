@@ -114,17 +114,11 @@ static inline const space_bucket *space_cell(const struct space *space, int32_t 
   return &space->buckets[space_bucket_of(space, cell_x, cell_y, partition)];
 }
 
-/* Fetches what moving an agent to another cell touches: both buckets, and the blocks where it is and where it comes to;
- * later, once these are there, the last block of the list that it leaves. Nothing when it stays in its cell. */
-PREFETCH_FUNCTION space_prefetch_move(const struct space *space, const agent_place *place, space_spot to, bool left) {
+/* Fetches what moving an agent to another cell touches: both buckets, and the block where it is. Nothing when it stays
+ * in its cell. */
+PREFETCH_FUNCTION space_prefetch_move(const struct space *space, const agent_place *place, space_spot to) {
   if (to.cell_x == place->cell_x && to.cell_y == place->cell_y) return;
-  const space_bucket *from = space_cell(space, place->cell_x, place->cell_y, place->partition);
-  if (left) {
-    __builtin_prefetch(lists_last(&space->members, from->list), 1);
-    __builtin_prefetch(lists_last(&space->members, space_cell(space, to.cell_x, to.cell_y, place->partition)->list), 1);
-    return;
-  }
-  __builtin_prefetch(from, 1);
+  __builtin_prefetch(space_cell(space, place->cell_x, place->cell_y, place->partition), 1);
   __builtin_prefetch(space_cell(space, to.cell_x, to.cell_y, place->partition), 1);
   if (!place->depth) __builtin_prefetch(lists_block_of(&space->members, place->spot), 1);
 }

@@ -339,6 +339,7 @@ static void settle_rest(struct muster_world *world) {
     if (outcome != OUTCOME_NOTICED) agents[count++] = agent;
     batch->outcomes[i] = OUTCOME_SETTLED;
   }
+  ASSERT(count <= batch->count);
   for (uint32_t i = 0; i < count; i++) {
     for (uint32_t step = 0; step < 3 && i % EACH == 0; step++)
       for (uint32_t k = i ? i + (3 - step) * EACH : 0; k < i + (4 - step) * EACH && k < count; k++)

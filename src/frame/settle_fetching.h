@@ -44,24 +44,21 @@ PREFETCH_FUNCTION prefetch_effects(const struct muster_world *world, uint32_t en
   __builtin_prefetch(&world->agents.store.places[agent], 1);
 }
 
-/* The grid's lists, where the agent moves from one to another; and the last block of the one that it leaves. */
-PREFETCH_FUNCTION prefetch_lists(const struct muster_world *world, uint32_t entry, bool left) {
-  uint32_t agent = world->batch->entries[entry].agent;
+/* The grid's lists, where the agent moves from one to another. */
+PREFETCH_FUNCTION prefetch_lists(const struct muster_world *world, uint32_t entry) {
   const batch_result *result = &world->batch->results[entry];
-  if (is_settled(world, entry) || !result->moved || world->batch->outcomes[entry] == OUTCOME_NOT_RUN) return;
-  space_prefetch_move(&world->agents.space, &world->agents.store.places[agent], result->moved_to, left);
+  if (!result->moved || is_settled(world, entry) || world->batch->outcomes[entry] == OUTCOME_NOT_RUN) return;
+  const agent_place *place = &world->agents.store.places[world->batch->entries[entry].agent];
+  space_prefetch_move(&world->agents.space, place, result->moved_to);
 }
 
 /* Fetches for the groups behind the one that begins with the i-th of some entries: of a list, or of all. */
 PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, const uint32_t *list, uint32_t i, uint32_t count) {
   enum { EACH = FETCHED_TOGETHER };
   if (i % EACH) return;
-  for (uint32_t k = i ? i + 3 * EACH : 0; k < i + 4 * EACH && k < count; k++) prefetch_entry(world, list ? list[k] : k);
-  for (uint32_t k = i ? i + 2 * EACH : 0; k < i + 3 * EACH && k < count; k++)
-    prefetch_effects(world, list ? list[k] : k);
-  for (uint32_t k = i ? i + EACH : 0; k < i + 2 * EACH && k < count; k++)
-    prefetch_lists(world, list ? list[k] : k, false);
-  for (uint32_t k = i; k < i + EACH && k < count; k++) prefetch_lists(world, list ? list[k] : k, true);
+  for (uint32_t k = i ? i + 2 * EACH : 0; k < i + 3 * EACH && k < count; k++) prefetch_entry(world, list ? list[k] : k);
+  for (uint32_t k = i ? i + EACH : 0; k < i + 2 * EACH && k < count; k++) prefetch_effects(world, list ? list[k] : k);
+  for (uint32_t k = i; k < i + EACH && k < count; k++) prefetch_lists(world, list ? list[k] : k);
 }
 
 #endif

@@ -1,6 +1,7 @@
 #include "plan/looks.h"
 
 #include "base/assert.h"
+#include "base/bits.h"
 #include "base/prefetch.h"
 
 #ifdef __SSE2__
@@ -16,7 +17,8 @@ void looks_create(struct looks *looks, uint32_t agents_max, uint32_t shards, str
   looks->span = stride * map->count;
   uint16_t *all_slots = arena_reserve(arena, slots * map->count, sizeof *all_slots);
   uint16_t *firsts = arena_reserve(arena, (size_t)looks->span * LOOK_CLOCKS, sizeof *firsts);
-  ARENA_ARRAY(arena, looks->passed, (size_t)looks->lines * map->count);
+  ARENA_ARRAY(arena, looks->passed, looks_lines(looks));
+  ARENA_ARRAY(arena, looks->order, bits_words(looks_lines(looks)));
   ARENA_ARRAY(arena, looks->shards, map->count);
   if (arena->failed) return;
   for (uint32_t i = 0; i < map->count; i++)
@@ -185,12 +187,25 @@ PREFETCH_FUNCTION prefetch_slots(const struct looks *looks, const uint32_t *line
     __builtin_prefetch(looks_slots_of(looks, lines[k]), 1);
 }
 
+/* Puts all lines that were found into the order of agents: what follows meets memory in that order, and entries of
+ * equal keys need not be sorted. It takes a bit for each line, which is more than one of several runs has to do. */
+static void order_lines(const struct looks *looks, uint32_t *lines, uint32_t count) {
+  uint32_t words = bits_words(looks_lines(looks)), ordered = 0;
+  for (uint32_t i = 0; i < count; i++) bits_set(looks->order, lines[i]);
+  for (uint32_t word = 0; word < words && ordered < count; word++) {
+    for (uint64_t left = looks->order[word]; left; left &= left - 1)
+      lines[ordered++] = word * 64 + (uint32_t)__builtin_ctzll(left);
+    looks->order[word] = 0;
+  }
+}
+
 /* Takes the agents that are to be looked at by one clock. */
 static uint32_t take_by_clock(struct looks *looks, uint32_t first, uint32_t end, uint32_t clock, uint32_t *agents) {
   uint32_t *lines = looks->passed + (size_t)first * looks->lines, count = 0, taken = 0;
   for (uint32_t shard = first; shard < end; shard++)
     if (looks->left || has_passed(looks->shards[shard].earliest[clock], (uint32_t)looks->numbers[clock]))
       count += find_passed(looks, shard, clock, lines + count);
+  if (end - first == looks->map.count && count > 0) order_lines(looks, lines, count);
   for (uint32_t i = 0; i < count; i++) {
     prefetch_slots(looks, lines, i, count);
     for (uint32_t left = take_of_clock(looks, lines[i], clock); left; left &= left - 1)

@@ -47,7 +47,8 @@ struct looks {
   bool left;                     /* not all slots that have passed were taken */
   double pace[LOOK_BANDS];       /* how the rates of a band's classes have changed since it came into use */
   look_shard *shards;
-  uint32_t *passed; /* by shard: room for each line */
+  uint32_t *passed; /* by shard: room for each line; */
+  uint64_t *order;  /* and a bit for each, all clear between two uses */
 };
 
 /* Reserves looks for `agents_max` agents in `shards` shards (0 = as many as agents_max asks for). */

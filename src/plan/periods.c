@@ -196,6 +196,8 @@ typedef struct releasing {
   agent_store *store;
   ready_set *ready;
   uint64_t now_ns, frame;
+  uint32_t most; /* agents that there is room for */
+  bool done;     /* all were released when they were looked at */
 } releasing;
 
 /* Fetches the rows of a group of agents. Fetches that miss the cache overlap when they follow one another without other
@@ -212,12 +214,34 @@ static uint32_t *periods_listed(const releasing *release, uint32_t shard) {
   return release->periods->agents + (size_t)shard * release->classes->looks.map.words * 64;
 }
 
-/* Looks at the agents of shards whose turn has come, and lists those that are due as the first one's. */
+static inline void hand_over(const releasing *release, uint32_t index, ready_sums *sums, uint64_t *fresh) {
+  agent_row *row = &release->store->rows[index];
+  ready_release_row(row, release->now_ns, release->frame, sums);
+  *fresh = ready_entry(release->ready, row, index);
+}
+
+/* Releases those agents that are due of some that are not too many to be released all. */
+static void release_now(releasing *release, const uint32_t *agents, uint32_t count, ready_sums *sums) {
+  uint64_t *fresh = release->ready->fresh + release->ready->fresh_count;
+  for (uint32_t i = 0; i < count; i++) {
+    prefetch_rows(release->store, agents, i, count);
+    if (due_has_come(release->classes, release->store, agents[i]))
+      hand_over(release, agents[i], sums, fresh + sums->count);
+  }
+  release->done = true;
+}
+
+/* Looks at the agents of shards whose turn has come, and lists those that are due as the first one's. Where these are
+ * all shards, and there is no question whether all are released, that is done at once. */
 static void periods_look(void *argument, uint32_t first, uint32_t end, uint32_t worker) {
-  const releasing *release = argument;
+  releasing *release = argument;
   uint32_t *agents = periods_listed(release, first), due = 0;
   uint32_t count = looks_take(&release->classes->looks, first, end, agents);
   (void)worker;
+  if (end - first == release->classes->looks.map.count && count <= release->most && ready_by_deadline(release->ready)) {
+    release_now(release, agents, count, &release->periods->parts[first].sums);
+    return;
+  }
   for (uint32_t i = 0; i < count; i++) {
     prefetch_rows(release->store, agents, i, count);
     if (due_has_come(release->classes, release->store, agents[i])) agents[due++] = agents[i];
@@ -231,10 +255,8 @@ static void hand_over_listed(const releasing *release, uint32_t shard) {
   release_part *part = &release->periods->parts[shard];
   uint64_t *fresh = release->ready->fresh + part->place;
   for (uint32_t i = 0; i < part->due; i++) {
-    agent_row *row = &release->store->rows[agents[i]];
     prefetch_rows(release->store, agents, i, part->due);
-    ready_release_row(row, release->now_ns, release->frame, &part->sums);
-    fresh[i] = ready_entry(release->ready, row, agents[i]);
+    hand_over(release, agents[i], &part->sums, fresh + i);
   }
 }
 
@@ -284,24 +306,27 @@ static void hand_over_in_turn(const releasing *release) {
     ready_release(release->ready, release->store, (uint32_t)ring->sorted[i], release->now_ns, release->frame);
 }
 
-/* Releases all agents that are due, shard by shard beside each other; false, and none, when they are more than `most`.
+/* Releases all agents that are due, shard by shard beside each other; false, and none, when there is no room for them.
  */
-static bool release_all(const releasing *release, const struct parts *parts, uint32_t most, uint32_t *due) {
+static bool release_all(releasing *release, const struct parts *parts) {
   struct periods *periods = release->periods;
-  uint32_t shards = release->classes->looks.map.count, room = release->ready->fresh_max - release->ready->fresh_count;
+  uint32_t shards = release->classes->looks.map.count;
   uint64_t work_ns = (uint64_t)periods->released * RELEASE_NS;
-  void *argument = (void *)(uintptr_t)release;
-  parts_run(parts, periods_look, argument, shards, work_ns);
-  *due = periods_place(release);
-  if (*due > most || *due > room) {
+  parts_run(parts, periods_look, release, shards, work_ns);
+  uint32_t due = release->done ? 0 : periods_place(release);
+  if (due > release->most) {
     periods_put_back(release);
     return false;
   }
-  if (!ready_by_deadline(release->ready))
+  if (due && ready_by_deadline(release->ready))
+    parts_run(parts, periods_hand_over, release, shards, work_ns / 4);
+  else if (due)
     hand_over_in_turn(release);
-  else if (*due)
-    parts_run(parts, periods_hand_over, argument, shards, work_ns / 4);
-  for (uint32_t i = 0; i < shards; i++) ready_release_sums(release->ready, &periods->parts[i].sums);
+  periods->released = ready_by_deadline(release->ready) ? 0 : due;
+  for (uint32_t i = 0; i < shards; i++) {
+    periods->released += periods->parts[i].sums.count;
+    ready_release_sums(release->ready, &periods->parts[i].sums);
+  }
   return true;
 }
 
@@ -342,13 +367,18 @@ static uint32_t release_in_order(const releasing *release, uint32_t most) {
 
 uint32_t periods_release(struct periods *periods, class_table *classes, agent_store *store, ready_set *ready,
                          const release_frame *frame, const struct parts *parts) {
-  const releasing release = {periods, classes, store, ready, frame->now_ns, frame->number};
-  uint32_t due;
+  uint32_t room = ready->fresh_max - ready->fresh_count;
+  releasing release = {.periods = periods,
+                       .classes = classes,
+                       .store = store,
+                       .ready = ready,
+                       .now_ns = frame->now_ns,
+                       .frame = frame->number,
+                       .most = frame->most < room ? frame->most : room};
   advance(classes, frame->elapsed_ns);
   looks_pass(&classes->looks);
-  if (classes->looks.left || !release_all(&release, parts, frame->most, &due))
-    due = release_in_order(&release, frame->most);
-  return periods->released = due;
+  if (classes->looks.left || !release_all(&release, parts)) periods->released = release_in_order(&release, frame->most);
+  return periods->released;
 }
 
 void periods_release_early(class_table *classes, agent_store *store, ready_set *ready, uint32_t index, uint64_t now_ns,
