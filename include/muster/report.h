@@ -114,10 +114,11 @@ typedef struct muster_frame_report {
 
   /* What no number of workers makes faster: serial_ns is the time of the frame's thread in which no other worker of the
    * world may run anything. That is planning, the commit and the end of the frame, but not while other workers are
-   * called to help in a stage, nor while agents held from the last batch are left for them, or run by them, during
-   * planning. work_ns is the time of all workers in the frame, this one's stages included. With audit both are thread
-   * CPU time (work_ns is used_cpu_ns); else wall time of stages and claims, in which a worker may also have waited. In
-   * a planner world work_ns leaves out what the host's workers run. Virtual: 0, and the cost of the updates. */
+   * called to help in a stage, nor while agents that were held from the last batch, or ranked for this one, are left
+   * for them, or run by them, during planning. work_ns is the time of all workers in the frame, this one's stages
+   * included. With audit both are thread CPU time (work_ns is used_cpu_ns); else wall time of stages and claims, in
+   * which a worker may also have waited. In a planner world work_ns leaves out what the host's workers run. Virtual: 0,
+   * and the cost of the updates. */
   uint64_t serial_ns, work_ns;
 } muster_frame_report;
 
