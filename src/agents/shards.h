@@ -12,7 +12,7 @@
 
 enum {
   SHARDS_USUAL_MAX = 128,
-  SHARDS_FEW = 4,           /* as many as workers settle beside each other */
+  SHARDS_FEW = 4,           /* so that several workers can settle beside each other */
   SHARDS_FEW_FROM = 1024,   /* agents */
   SHARD_AGENTS_USUAL = 4096 /* fewer would make the fixed costs of a shard show */
 };

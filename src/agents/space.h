@@ -84,22 +84,6 @@ static inline bool space_stays(const struct space *space, const agent_place *pla
 void space_set_place(agent_store *store, uint32_t index, space_spot spot);
 void space_relink(struct space *space, agent_store *store, uint32_t index);
 
-/* Fetches what the second step touches, in three steps, each once what the one before fetched is there. */
-PREFETCH_FUNCTION space_prefetch_relink(const struct space *space, const agent_place *place, uint32_t step) {
-  const space_bucket *to =
-      &space->buckets[(uint32_t)space_mix(place->cell_x, place->cell_y, place->partition) & space->mask];
-  const list_block *from = lists_block_of(&space->members, place->spot);
-  if (step == 0) {
-    __builtin_prefetch(to, 1);
-    __builtin_prefetch(from, 1);
-  } else if (step == 1) {
-    __builtin_prefetch(lists_last(&space->members, to->list), 1);
-    __builtin_prefetch(&space->buckets[from->owner], 1);
-  } else {
-    __builtin_prefetch(lists_last(&space->members, space->buckets[from->owner].list), 1);
-  }
-}
-
 /* Moves a linked agent; relinks it only when it does not stay in its list. */
 void space_move(struct space *space, agent_store *store, uint32_t index, space_spot spot);
 
@@ -121,6 +105,23 @@ PREFETCH_FUNCTION space_prefetch_move(const struct space *space, const agent_pla
   __builtin_prefetch(space_cell(space, place->cell_x, place->cell_y, place->partition), 1);
   __builtin_prefetch(space_cell(space, to.cell_x, to.cell_y, place->partition), 1);
   if (!place->depth) __builtin_prefetch(lists_block_of(&space->members, place->spot), 1);
+}
+
+/* Fetches what space_relink() touches, in three steps, each once what the one before fetched is there. Nothing for an
+ * agent that the relinking of another one has put into a crowd. */
+PREFETCH_FUNCTION space_prefetch_relink(const struct space *space, const agent_place *place, uint32_t step) {
+  const space_bucket *to = space_cell(space, place->cell_x, place->cell_y, place->partition);
+  const list_block *from = lists_block_of(&space->members, place->spot);
+  if (place->depth) return;
+  if (step == 0) {
+    __builtin_prefetch(to, 1);
+    __builtin_prefetch(from, 1);
+  } else if (step == 1) {
+    __builtin_prefetch(lists_last(&space->members, to->list), 1);
+    __builtin_prefetch(&space->buckets[from->owner], 1);
+  } else {
+    __builtin_prefetch(lists_last(&space->members, space->buckets[from->owner].list), 1);
+  }
 }
 
 /* The crowd of a cell; 0 when the cell is no crowd. */

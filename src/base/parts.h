@@ -1,9 +1,9 @@
 /* base/parts.h - work on numbered items, which may be done beside each other.
  *
- * Those who know threads say how items are shared out (world/section.h), and those who plan say what is done with them:
- * so planning needs no thread. Items are done in runs of neighbours. How they are cut into runs, and which worker does
- * a run, decides nothing: an item writes what belongs to it, or what belongs to its worker and can be added up. All
- * items are done when parts_run() returns. */
+ * Planning says what is done with an item and knows no thread; world/section.h knows threads and shares items out.
+ * Items are done in runs of neighbours. How they are cut into runs, and which worker does a run, decides nothing: an
+ * item writes what belongs to it, or what belongs to its worker and can be added up. All items are done when
+ * parts_run() returns. */
 #ifndef BASE_PARTS_H
 #define BASE_PARTS_H
 

@@ -29,13 +29,13 @@ static team_orders orders_for(struct muster_world *world, team_work work) {
                        .workers = runner->workers};
 }
 
-/* Opens the early team, without calling anyone. */
-static void open_early_team(struct muster_world *world) {
+/* There are claims for the early team: opens it. */
+static void open_early_team(struct muster_world *world, uint32_t helpers) {
   team_orders orders = orders_for(world, runner_work_early);
   world->teams->early_open = true;
   world->teams->early_called = 0;
   serial_open_early(world);
-  team_open(&world->teams->early, world->teams->seat, &orders, 0);
+  team_open(&world->teams->early, world->teams->seat, &orders, helpers);
 }
 
 void run_early(struct muster_world *world) {
@@ -54,17 +54,16 @@ void run_early(struct muster_world *world) {
   runner_open(runner);
   world->teams->early_open = false;
   if (!world->batch->claim_count || !world->timed) return;
-  open_early_team(world);
   runner_publish(runner, world->batch->claim_count);
-  for (uint32_t i = 1; i < world_own_workers(world); i++) team_call(&world->teams->early, world->teams->seat);
+  open_early_team(world, TEAM_ALL);
 }
 
 /* Ranking has claims for the workers: calls one more for each half of a millisecond of work. */
 static void publish_claims(void *owner, uint32_t claims, uint64_t predicted_ns) {
   struct muster_world *world = owner;
   ASSERT(world->timed && claims <= world->batch->claim_count);
-  if (!world->teams->early_open) open_early_team(world);
   runner_publish(world->runner, claims);
+  if (!world->teams->early_open) open_early_team(world, 0);
   if (predicted_ns / WORTH_CALLING_NS <= world->teams->early_called) return;
   world->teams->early_called++;
   team_call(&world->teams->early, world->teams->seat);

@@ -244,11 +244,15 @@ static inline bool settle_plain(struct muster_world *world, uint32_t i, settle_p
  */
 
 /* How many lots there are: one for each shard. Where activation is planned, as many as can book beside each other, and
- * which agents these are does not depend on how many shards there are. */
+ * which agents these are does not depend on how many shards there are: a record is replayed in others. */
 static uint32_t lots_of(const struct muster_world *world) {
   const class_table *classes = &world->queues->classes;
-  if (classes->looks.map.count < ACTIVATION_SHARES) return 1;
   return classes->activation.delay_max ? (uint32_t)ACTIVATION_SHARES : classes->looks.map.count;
+}
+
+/* Whether lots may be settled beside each other: no two of them have agents of the same shard. */
+static bool lots_are_apart(const struct muster_world *world, const struct settle_lots *lots) {
+  return lots->count > 1 && lots->count <= world->queues->classes.looks.map.count;
 }
 
 void settle_cut_lots(struct muster_world *world) {
@@ -325,7 +329,8 @@ static void settle_as_recorded(struct muster_world *world) {
 }
 
 /* What agents that were settled beside others leave to be done in the order of the batch, so that lists are in the same
- * order whatever the lots: the score is told of moves, and who has come to another cell goes from list to list. */
+ * order whatever the lots: the score is told of moves, and agents that have come to another cell go from list to list.
+ */
 static void settle_rest(struct muster_world *world) {
   enum { EACH = FETCHED_TOGETHER };
   struct batch *batch = world->batch;
@@ -351,7 +356,7 @@ static void settle_rest(struct muster_world *world) {
 void settle_beside(struct muster_world *world) {
   enum { SETTLE_NS = 40 };
   struct settle_lots *lots = &world->teams->lots;
-  bool settles = lots->count > 1 && world->batch->count > 0;
+  bool settles = lots_are_apart(world, lots);
   ASSERT(world->commit->open && world->commit->settled == 0);
   if (settles) {
     settle_share_out(world);

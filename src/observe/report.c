@@ -95,6 +95,7 @@ static muster_band band_read(const muster_world *world, uint32_t number) {
   bands_count(&world->queues->classes, number, &band);
   for (uint32_t part = 0; part < world->sums->part_count; part++) {
     const struct histogram *one = &world->sums->parts[part].bands[number].staleness;
+    if (!one->total && !one->maximum) continue; /* most workers of a large pool completed nothing */
     all.total += one->total;
     if (one->maximum > all.maximum) all.maximum = one->maximum;
     for (uint32_t bucket = 0; bucket < HISTOGRAM_BUCKETS; bucket++) all.counts[bucket] += one->counts[bucket];
@@ -130,8 +131,10 @@ void muster_statistics_clear(muster_world *world) {
   if (guard_between(world, "statistics")) return;
   world->sums->statistics = muster_default_statistics();
   for (uint32_t part = 0; part < world->sums->part_count; part++) {
-    uint64_t unreported = world->sums->parts[part].completed; /* the next frame's report counts them */
-    world->sums->parts[part] = (settle_part){.completed = unreported};
+    settle_part *own = &world->sums->parts[part];
+    uint64_t used = own->completed, unreported = used; /* the next frame's report counts them */
+    for (uint32_t band = 0; band < MUSTER_BANDS; band++) used += own->bands[band].completed;
+    if (used) *own = (settle_part){.completed = unreported};
   }
   memset(&world->plan->bands, 0, sizeof world->plan->bands);
 }

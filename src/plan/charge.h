@@ -15,8 +15,8 @@ struct filling {
   rank_result result;
   uint32_t passed_over;
   uint32_t published; /* claims */
-  bool closed;     /* the last claim takes no more */
-  uint64_t weight; /* sum of the priorities of ready agents of types that have one */
+  bool closed;        /* the last claim takes no more */
+  uint64_t weight;    /* sum of the priorities of ready agents of types that have one */
 };
 
 /* How much of the capacity the batch takes. */

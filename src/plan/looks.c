@@ -188,7 +188,8 @@ PREFETCH_FUNCTION prefetch_slots(const struct looks *looks, const uint32_t *line
 }
 
 /* Puts all lines that were found into the order of agents: what follows meets memory in that order, and entries of
- * equal keys need not be sorted. It takes a bit for each line, which is more than one of several runs has to do. */
+ * equal keys need not be sorted. It walks over a bit for each line of all shards: too much for each of several
+ * runs. */
 static void order_lines(const struct looks *looks, uint32_t *lines, uint32_t count) {
   uint32_t words = bits_words(looks_lines(looks)), ordered = 0;
   for (uint32_t i = 0; i < count; i++) bits_set(looks->order, lines[i]);

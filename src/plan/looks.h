@@ -126,7 +126,8 @@ static inline void looks_put(struct looks *looks, uint32_t band, uint64_t at_ns,
  * by half of its reach since the last time. */
 void looks_pass(struct looks *looks);
 
-/* Takes the agents of some shards that are to be looked at, in no order: they are put in again, or are not waiting.
+/* Takes the agents of some shards that are to be looked at, in the order of agents on each clock where these are all
+ * shards: they are put in again, or are not waiting.
  * Returns how many; there is room for all of these shards. Different shards may be taken at the same time. O(shards +
  * agents), and O(lines) for shards where there are any. */
 uint32_t looks_take(struct looks *looks, uint32_t first, uint32_t end, uint32_t *agents);

@@ -31,7 +31,8 @@ typedef struct rank_limits {
   float cycles_from;    /* namely those of this importance or above */
   class_table *classes; /* where agents of types in quarantine go; null when there are none */
   /* Called now and then, while ranking goes on: the first `claims` of the batch are as they will be, and so are their
-   * entries, which take so long with those behind. Null where no worker runs them before ranking ends. */
+   * entries. All entries so far are predicted to take `predicted_ns`. Null where no worker runs claims before ranking
+   * ends. */
   void (*publish)(void *owner, uint32_t claims, uint64_t predicted_ns);
   void *owner;
 } rank_limits;

@@ -304,36 +304,39 @@ static muster_atom_result stroll(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static little_world crowd_create(uint32_t workers) {
+static little_world crowd_create(uint32_t workers, uint32_t shards, uint32_t delay) {
   muster_world_def def = muster_default_world_def();
   def.agents_max = CROWD;
+  def.shards = shards;
+  def.activation_delay = delay;
   return little_world_create(workers, &def);
 }
 
-static void crowd_register(little_world *little) {
+static void crowd_register(little_world *little, uint32_t period_frames) {
   const muster_atom atom = {stroll, MUSTER_ROLE_BEHAVIOUR, 300};
   muster_type_def def = type_with(&atom, 1);
   def.state_bytes = 8;
-  def.period_ns = FRAME_NS;
-  def.period_max_ns = 4 * FRAME_NS;
+  def.period_ns = period_frames * (uint64_t)FRAME_NS;
+  def.period_max_ns = 4 * def.period_ns;
   register_type(little, &def);
 }
 
-/* More agents are due than a frame releases: which of them lead is the same in the replay. */
-static void check_crowd(uint32_t workers) {
+/* More agents are due than a frame releases: which of them lead is the same in the replay, in other shards as well. */
+static void check_crowd(uint32_t workers, uint32_t delay) {
   static struct recorded run;
-  little_world little = crowd_create(workers);
+  uint32_t period_frames = delay ? 2 * delay : 1; /* there is something to choose from */
+  little_world little = crowd_create(workers, 16, delay);
   recorded_begin(&run, little.world);
-  crowd_register(&little);
+  crowd_register(&little, period_frames);
   for (int i = 0; i < CROWD; i++) spawn_at(&little, i * 0.3);
   for (int i = 0; i < CROWD_FRAMES; i++) recorded_note(&run, &little, run_frame_with(&little, 8000000));
   recorded_end(&run, little.world);
   little_world_destroy(&little);
   cr_assert_gt(run.sums.completed, 0);
   for (uint32_t others = 1; others <= 4; others *= 4) {
-    little = crowd_create(others);
+    little = crowd_create(others, others * others, delay);
     recorded_replay(&run, little.world);
-    crowd_register(&little);
+    crowd_register(&little, period_frames);
     for (int i = 0; i < CROWD_FRAMES; i++) {
       cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%u workers: %s", others, muster_last_error());
       cr_assert_eq(muster_world_hash(little.world), run.hashes[i], "%u workers, frame %d", others, i + 1);
@@ -344,8 +347,14 @@ static void check_crowd(uint32_t workers) {
 }
 
 Test(record, a_crowd_that_several_workers_settle_beside_each_other_is_replayed) {
-  check_crowd(2);
-  check_crowd(4);
+  check_crowd(2, 0);
+  check_crowd(4, 0);
+}
+
+/* Bookings depend on who books together. */
+Test(record, so_is_one_whose_activation_is_planned) {
+  check_crowd(2, 3);
+  check_crowd(4, 3);
 }
 
 Test(record, a_run_of_four_workers_on_the_wall_clock_is_replayed_bit_for_bit_on_any_number) {
