@@ -157,7 +157,7 @@ static muster_type_def type_of(stress_world *world, uint32_t kind) {
   return def;
 }
 
-/* Without messages nobody has boxes, which take memory for each of agents_max. */
+/* Without messages there are no boxes, which take memory for each of agents_max. */
 static bool register_types(stress_world *world) {
   for (uint32_t kind = 0; kind < STRESS_TYPES; kind++) {
     if (kind == COURIER && world->courier_count == 0) continue;

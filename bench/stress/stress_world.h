@@ -1,10 +1,10 @@
 /* stress_world.h - the world that `muster stress` raises: a square of 4 km, on the public headers alone.
  *
  *     walker     looks for its 8 nearest neighbours, works, and walks around its home
- *     planner    one agent in 16; its update costs more, and it looks at nobody
- *     courier    is exempt: it runs in each frame, and sends STRESS_LETTERS messages to other couriers; as many
- * couriers as messages need visitor    is spawned by the host, and removed after a second sleeper    runs when the host
- * wakes it, in each frame
+ *     planner    one agent in 16; its update costs more, and it looks at no other agent
+ *     courier    is exempt: it runs in each frame, and sends STRESS_LETTERS messages to other couriers
+ *     visitor    is spawned by the host, and removed after a second
+ *     sleeper    runs when the host wakes it, in each frame
  *
  * Walkers and planners are the agents of a load; the others come with messages, spawns and wakes. Observers walk to and
  * fro. In a crowd all of them stand in one cell of the ground. */

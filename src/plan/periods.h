@@ -21,10 +21,10 @@ typedef struct release_part {
 
 struct periods {
   muster_elastic elastic;
-  double wish_part;    /* the part of the desired utilisation that T_imax as a wish may take */
-  double lambda;       /* of the last frame: where Newton starts */
-  fit_kind *kinds;     /* room for every class */
-  uint32_t *agents;    /* room for every agent, by shard: who is due. Between frames snapshots list agents here */
+  double wish_part; /* the part of the desired utilisation that T_imax as a wish may take */
+  double lambda;    /* of the last frame: where Newton starts */
+  fit_kind *kinds;  /* room for every class */
+  uint32_t *agents; /* room for every agent, by shard: those that are due. Between frames snapshots list agents here */
   release_part *parts; /* by shard */
   uint32_t released;   /* agents, in the last frame */
   uint32_t next;       /* the line of agents at which a release goes on that was cut short */
