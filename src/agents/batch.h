@@ -54,12 +54,16 @@ typedef enum batch_outcome {
   OUTCOME_FINISHED,    /* complete, no action wanted */
   OUTCOME_ACT,         /* parallel atoms done, action atoms to run at the commit */
   OUTCOME_PREEMPTED,   /* stopped before atom_next */
-  OUTCOME_SETTLED,     /* the commit is done with it */
-  /* Settled beside others: what is left to be done in the order of the batch, before anything else. */
-  OUTCOME_NOTICED, /* the score is to be told of its move */
-  OUTCOME_CROSSED, /* its agent is still in the grid's list of the cell that it has left */
-  OUTCOME_CROSSED_NOTICED
+  OUTCOME_SETTLED = 8  /* the commit is done with it, but for what was left */
 } batch_outcome;
+
+/* What an entry that was settled beside others leaves to be done in the order of the batch, before anything else. Added
+ * to OUTCOME_SETTLED. */
+typedef enum batch_left {
+  LEFT_NOTICE = 1, /* the score is to be told of its move */
+  LEFT_LISTS = 2,  /* its agent is still in the grid's list of the cell that it has left */
+  LEFT_SENDER = 4  /* it sent messages */
+} batch_left;
 
 /* Whether sets of an update are owed time, and why: the update used up its own time, or the frame ended. */
 typedef enum batch_owing { OWES_NOTHING = 0, OWES_BY_SHARE, OWES_BY_FRAME } batch_owing;

@@ -234,14 +234,11 @@ static void send_asked(struct muster_world *world) {
 /* Agents that they spawned wait for the intake; ids that they did not use stay set aside. */
 static void keep_ids(struct muster_world *world) {
   const struct acts *acts = &world->acts->beside;
-  uint32_t kept = 0, seen = 0;
-  for (uint32_t i = 0; i < acts->count; i++) {
-    const act_entry *entry = &acts->entries[i];
-    uint32_t spawned = entry->ran ? acts->results[i].spawned : 0;
-    kept = settle_keep_ids(world, seen, entry->spawn_limit, spawned, kept);
-    seen += entry->spawn_limit;
-  }
-  settle_close_gap(world, kept, seen);
+  spawn_ids ids = {0};
+  for (uint32_t i = 0; i < acts->count; i++)
+    if (acts->entries[i].ran && acts->results[i].spawned)
+      settle_spawned(world, &ids, acts->entries[i].spawn_base, acts->results[i].spawned);
+  settle_close_ids(world, &ids);
 }
 
 static void act_post(struct muster_world *world, const act_entry *entry, const batch_result *result) {

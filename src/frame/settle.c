@@ -132,22 +132,20 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
   if (outcome == OUTCOME_ACT) settle_acting(world, index);
 }
 
-uint32_t settle_keep_ids(struct muster_world *world, uint32_t first, uint32_t limit, uint32_t spawned, uint32_t kept) {
-  uint32_t *ids = world->commands->spawn_ids;
-  ASSERT(spawned <= limit && kept <= first && first + limit <= world->commands->spawn_id_count);
-  for (uint32_t i = first; i < first + limit; i++)
-    if (i < first + spawned)
-      spawn_queue_add(&world->commands->queues.spawns, ids[i]);
-    else
-      ids[kept++] = ids[i];
-  return kept;
+void settle_spawned(struct muster_world *world, spawn_ids *ids, uint32_t first, uint32_t count) {
+  uint32_t *all = world->commands->spawn_ids, unused = first - ids->seen;
+  ASSERT(ids->seen <= first && first + count <= world->commands->spawn_id_count);
+  if (ids->seen > ids->kept) memmove(all + ids->kept, all + ids->seen, unused * sizeof *all);
+  for (uint32_t i = first; i < first + count; i++) spawn_queue_add(&world->commands->queues.spawns, all[i]);
+  ids->kept += unused;
+  ids->seen = first + count;
 }
 
-void settle_close_gap(struct muster_world *world, uint32_t kept, uint32_t seen) {
-  uint32_t *ids = world->commands->spawn_ids, left = world->commands->spawn_id_count - seen;
-  ASSERT(kept <= seen && seen <= world->commands->spawn_id_count);
-  if (seen > kept) memmove(ids + kept, ids + seen, left * sizeof *ids);
-  world->commands->spawn_id_count = kept + left;
+void settle_close_ids(struct muster_world *world, const spawn_ids *ids) {
+  uint32_t *all = world->commands->spawn_ids, left = world->commands->spawn_id_count - ids->seen;
+  ASSERT(ids->kept <= ids->seen && ids->seen <= world->commands->spawn_id_count);
+  if (ids->seen > ids->kept) memmove(all + ids->kept, all + ids->seen, left * sizeof *all);
+  world->commands->spawn_id_count = ids->kept + left;
 }
 
 void settle_count_refused(struct muster_world *world) {
@@ -173,7 +171,7 @@ void settle_count_refused(struct muster_world *world) {
  */
 static inline bool is_plain(const struct muster_world *world, const batch_entry *entry, const batch_result *result) {
   const agent_row *row = world_row(world, entry->agent);
-  if (row->atom_next || row->owes || row->reacts || result->asks || result->owes ||
+  if (row->atom_next || row->owes || row->reacts || result->asks || result->owes || result->spawned ||
       messages_are_owed(world, entry->agent))
     return false;
   if (!result->moved) return true;
@@ -208,7 +206,7 @@ static void close_queue(struct muster_world *world, uint32_t workers) {
 
 /* Moves the agent of an entry beside others: its place alone, where it comes to another cell. Returns what is left to
  * settle_rest(). */
-static inline batch_outcome settle_move(struct muster_world *world, uint32_t index, space_spot to) {
+static inline uint32_t settle_move(struct muster_world *world, uint32_t index, space_spot to) {
   const agent_place *place = &world->agents.store.places[index];
   bool noticed = score_notices(&world->score->board, place, to) && score_mark(&world->score->board, index);
   bool crosses = !space_stays(&world->agents.space, place, to);
@@ -216,12 +214,11 @@ static inline batch_outcome settle_move(struct muster_world *world, uint32_t ind
     space_set_place(&world->agents.store, index, to);
   else
     space_move(&world->agents.space, &world->agents.store, index, to);
-  if (crosses) return noticed ? OUTCOME_CROSSED_NOTICED : OUTCOME_CROSSED;
-  return noticed ? OUTCOME_NOTICED : OUTCOME_SETTLED;
+  return (noticed ? LEFT_NOTICE : 0) | (crosses ? LEFT_LISTS : 0);
 }
 
 /* Settles an entry, if it is plain, into the sums of a worker and a share of the book; close_queue() comes afterwards,
- * and beside others settle_rest(). */
+ * and settle_rest() when it was done beside others. */
 static inline bool settle_plain(struct muster_world *world, uint32_t i, settle_part *part, uint32_t share,
                                 bool beside) {
   struct batch *batch = world->batch;
@@ -229,14 +226,14 @@ static inline bool settle_plain(struct muster_world *world, uint32_t i, settle_p
   const batch_result *result = &batch->results[i];
   if (batch->outcomes[i] != OUTCOME_FINISHED || !is_plain(world, entry, result)) return false;
   ASSERT(world_row(world, entry->agent)->status == AGENT_ADMITTED);
-  batch_outcome outcome = OUTCOME_SETTLED;
+  uint32_t left = result->sends ? LEFT_SENDER : 0;
   if (result->moved && beside)
-    outcome = settle_move(world, entry->agent, result->moved_to);
+    left |= settle_move(world, entry->agent, result->moved_to);
   else if (result->moved)
     lifecycle_move(world, entry->agent, result->moved_to);
   leave_queue(world, part, entry->agent);
   update_complete(world, part, share, entry->agent, batch->now_ns);
-  batch->outcomes[i] = (uint8_t)outcome;
+  batch->outcomes[i] = (uint8_t)(OUTCOME_SETTLED | left);
   return true;
 }
 
@@ -338,10 +335,12 @@ static void settle_rest(struct muster_world *world) {
   const agent_place *places = world->agents.store.places;
   uint32_t *agents = world->teams->lots.entries, count = 0;
   for (uint32_t i = 0; i < batch->count; i++) {
-    uint32_t outcome = batch->outcomes[i], agent = batch->entries[i].agent;
-    if (outcome < OUTCOME_NOTICED) continue;
-    if (outcome != OUTCOME_CROSSED) score_note_marked(&world->score->board, agent);
-    if (outcome != OUTCOME_NOTICED) agents[count++] = agent;
+    uint32_t outcome = batch->outcomes[i];
+    if (outcome <= OUTCOME_SETTLED) continue;
+    uint32_t agent = batch->entries[i].agent;
+    if (outcome & LEFT_NOTICE) score_note_marked(&world->score->board, agent);
+    if (outcome & LEFT_LISTS) agents[count++] = agent;
+    if (outcome & LEFT_SENDER) messages_note_sender(world, i);
     batch->outcomes[i] = OUTCOME_SETTLED;
   }
   ASSERT(count <= batch->count);
@@ -370,11 +369,6 @@ void settle_beside(struct muster_world *world) {
   lots->count = 0;
 }
 
-/* Whether entries only need to be settled: no ids to sort out, no senders to note, no cost to learn. */
-static bool is_simple(const struct muster_world *world) {
-  return !world->costs_told && !world->batch->places_max && !world->commands->spawn_id_count;
-}
-
 /* How many entries from `first` on are settled already. */
 static uint32_t count_settled(const struct batch *batch, uint32_t first) {
   const uint64_t all_settled = 0x0101010101010101u * OUTCOME_SETTLED;
@@ -386,20 +380,18 @@ static uint32_t count_settled(const struct batch *batch, uint32_t first) {
   return i - first;
 }
 
-/* Does everything that an entry may need. */
+/* Settles an entry that was not settled beside others. */
 static void settle_whole(struct muster_world *world, uint32_t i) {
   struct batch *batch = world->batch;
-  commit_progress *progress = world->commit;
   const batch_entry *entry = &batch->entries[i];
+  const batch_result *result = &batch->results[i];
   batch_outcome outcome = (batch_outcome)batch->outcomes[i];
-  ASSERT(i < batch->count && outcome <= OUTCOME_SETTLED);
-  if (entry->spawn_limit) {
-    uint32_t spawned = outcome == OUTCOME_NOT_RUN ? 0 : batch->results[i].spawned;
-    progress->ids_kept = settle_keep_ids(world, entry->spawn_base, entry->spawn_limit, spawned, progress->ids_kept);
-    progress->ids_seen += entry->spawn_limit;
-  }
-  if (batch->places_max && outcome != OUTCOME_NOT_RUN) messages_note_sender(world, i);
-  if (outcome != OUTCOME_SETTLED) settle_entry(world, entry, &batch->results[i], outcome);
+  ASSERT(i < batch->count && outcome < OUTCOME_SETTLED);
+  if (outcome != OUTCOME_NOT_RUN && result->spawned)
+    settle_spawned(world, &world->commit->ids, entry->spawn_base, result->spawned);
+  if (outcome != OUTCOME_NOT_RUN && result->sends) messages_note_sender(world, i);
+  if (world->costs_told || !settle_plain(world, i, world->sums->parts, 0, false))
+    settle_entry(world, entry, result, outcome);
 }
 
 /* Agents that were woken and run while the frame ran become part of the batch, as if they had been woken before it:
@@ -426,17 +418,15 @@ static void adopt_woken(struct muster_world *world, uint32_t most) {
 bool settle_entries(struct muster_world *world, uint64_t end_ns) {
   struct batch *batch = world->batch;
   commit_progress *progress = world->commit;
-  bool simple = is_simple(world);
   ASSERT(progress->open && progress->settled <= batch->count);
   while (progress->settled < batch->count || batch->woken_count > 0) {
     if (progress->settled == batch->count) adopt_woken(world, SETTLE_BETWEEN_LOOKS);
-    if (simple) progress->settled += count_settled(batch, progress->settled);
+    progress->settled += count_settled(batch, progress->settled);
     uint32_t end = progress->settled + SETTLE_BETWEEN_LOOKS < batch->count ? progress->settled + SETTLE_BETWEEN_LOOKS
                                                                            : batch->count;
     for (; progress->settled < end; progress->settled++) {
       prefetch_settled(world, NULL, progress->settled, batch->count);
-      if (simple) settle_plain(world, progress->settled, world->sums->parts, 0, false);
-      settle_whole(world, progress->settled);
+      if (batch->outcomes[progress->settled] != OUTCOME_SETTLED) settle_whole(world, progress->settled);
     }
     close_queue(world, 1);
     /* Here, little by little, rather than after the deadline, when the report looks for the agent that waits
@@ -445,6 +435,6 @@ bool settle_entries(struct muster_world *world, uint64_t end_ns) {
     if (serial_is_over(world, end_ns)) break;
   }
   if (progress->settled < batch->count || batch->woken_count > 0) return false;
-  settle_close_gap(world, progress->ids_kept, progress->ids_seen);
+  settle_close_ids(world, &progress->ids);
   return true;
 }

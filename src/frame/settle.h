@@ -28,13 +28,12 @@ void settle_beside(struct muster_world *world);
  * none is left. Goes on where it stopped before. */
 bool settle_entries(struct muster_world *world, uint64_t end_ns);
 
-/* An update or an action has spawned the first `spawned` of the `limit` ids from `first` on, in the order in which they
- * were set aside: makes these agents known to the next intake. The other ids stay set aside behind the `kept` ones;
- * returns how many these are then. */
-uint32_t settle_keep_ids(struct muster_world *world, uint32_t first, uint32_t limit, uint32_t spawned, uint32_t kept);
+/* An update or an action has spawned `count` agents, with the ids from `first` on: makes these agents known to the next
+ * intake. Called in the order in which the ids were set aside. */
+void settle_spawned(struct muster_world *world, spawn_ids *ids, uint32_t first, uint32_t count);
 
-/* Of the first `seen` ids that were set aside, `kept` are left: the others close up. */
-void settle_close_gap(struct muster_world *world, uint32_t kept, uint32_t seen);
+/* All that spawned were told: the ids that are left close up. */
+void settle_close_ids(struct muster_world *world, const spawn_ids *ids);
 
 /* Adds what workers counted of refused positions, spawns and commands since the last time to the statistics. */
 void settle_count_refused(struct muster_world *world);

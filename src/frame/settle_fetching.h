@@ -13,7 +13,6 @@
  * fetched a group later. */
 enum { FETCHED_TOGETHER = 16 };
 
-/* Of an entry that was settled beside others only ids are left to sort out. */
 static inline bool is_settled(const struct muster_world *world, uint32_t entry) {
   return world->batch->outcomes[entry] >= OUTCOME_SETTLED;
 }
@@ -22,10 +21,7 @@ static inline bool is_settled(const struct muster_world *world, uint32_t entry) 
 PREFETCH_FUNCTION prefetch_entry(const struct muster_world *world, uint32_t entry) {
   const class_table *classes = &world->queues->classes;
   uint32_t agent = world->batch->entries[entry].agent;
-  if (is_settled(world, entry)) {
-    if (world->batch->entries[entry].spawn_limit) __builtin_prefetch(&world->batch->results[entry]);
-    return;
-  }
+  if (is_settled(world, entry)) return;
   __builtin_prefetch(world_row(world, agent), 1);
   due_prefetch(classes, agent);
   __builtin_prefetch(&world->batch->results[entry]);

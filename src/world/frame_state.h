@@ -46,13 +46,19 @@ typedef struct frame_state {
 } frame_state;
 
 /* How far the commit of the last batch got: what found no time is left to the next frame. */
+/* How far the ids that were set aside for spawns are sorted out. */
+typedef struct spawn_ids {
+  uint32_t seen; /* so many were looked at; */
+  uint32_t kept; /* of these, those that were not used have moved to the front */
+} spawn_ids;
+
 typedef struct commit_progress {
   bool open;
-  bool begun;                  /* false: the deadline had passed, and all of it is left */
-  bool all_settled;            /* only messages are left to deliver */
-  uint32_t settled;            /* entries settled so far */
-  uint64_t unheld_ns;          /* predicted cost of the entries that did not run and are never held */
-  uint32_t ids_seen, ids_kept; /* of the ids set aside for spawns */
+  bool begun;         /* false: the deadline had passed, and all of it is left */
+  bool all_settled;   /* only messages are left to deliver */
+  uint32_t settled;   /* entries settled so far */
+  uint64_t unheld_ns; /* predicted cost of the entries that did not run and are never held */
+  spawn_ids ids;
 } commit_progress;
 
 #endif

@@ -90,7 +90,7 @@ void messages_take(struct muster_world *world) {
 void messages_note_sender(struct muster_world *world, uint32_t number) {
   const batch_entry *entry = &world->batch->entries[number];
   uint32_t sends = world->batch->results[number].sends;
-  if (sends == 0) return;
+  if (sends == 0 || world->batch->places_max == 0) return;
   ASSERT(number < world->batch->count && world_row(world, entry->agent)->status > AGENT_PENDING);
   if (sends > entry->send_limit) world->sums->statistics.messages_refused += sends - entry->send_limit;
   if (entry->send_limit) mailbox_add_sender(&world->links->mailbox, entry->agent, number);
