@@ -9,7 +9,7 @@ const char *agent_status_name(uint32_t status) {
 
 bool list_spot_is_sound(const list_store *lists, list_spot spot, uint32_t agent) {
   uint32_t number = spot >> 4, place = spot & 15;
-  if (number == 0 || number >= lists->fresh || place >= LIST_BLOCK_AGENTS) return false;
+  if (number == 0 || number >= lists->common->fresh || place >= LIST_BLOCK_AGENTS) return false;
   const list_block *block = &lists->blocks[number];
   return place < block->count && block->agents[place] == agent;
 }
@@ -29,8 +29,8 @@ uint32_t list_is_sound(const list_look *look, agent_list list, uint32_t owner, s
   const list_store *lists = look->lists;
   uint32_t count = 0, blocks = 0;
   for (bool last = true; list && !found->broken; last = false) {
-    if (!SOUND(found, list < lists->fresh && blocks++ < lists->maximum, "list %u of %s goes on with block %u", owner,
-               look->name, list))
+    if (!SOUND(found, list < lists->common->fresh && blocks++ < lists->common->maximum,
+               "list %u of %s goes on with block %u", owner, look->name, list))
       break;
     const list_block *block = lists_last(lists, list);
     bool filled = block->count == LIST_BLOCK_AGENTS || (last && block->count > 0 && block->count < LIST_BLOCK_AGENTS);
@@ -69,7 +69,7 @@ bool store_is_sound(const agent_store *store, soundness *found) {
 
 /* Whether an agent is in the list that its place asks for: its cell's bucket, or a bin of its cell's crowd. */
 static bool is_in_its_cell(const struct space *space, const agent_place *place, uint32_t agent, soundness *found) {
-  uint32_t owner = lists_block_of(&space->members, place->spot)->owner;
+  uint32_t owner = lists_block_of(space->stores, place->spot)->owner;
   uint32_t crowd = space_crowd(space, place->cell_x, place->cell_y, place->partition);
   if (!place->depth) {
     uint32_t bucket = space_bucket_of(space, place->cell_x, place->cell_y, place->partition);
@@ -97,11 +97,11 @@ static uint32_t count_crowd(const list_look *look, const struct space *space, ui
 }
 
 bool space_is_sound(const struct space *space, const agent_store *store, soundness *found) {
-  list_look look = {.lists = &space->members, .store = store, .name = "the grid"};
+  list_look look = {.lists = space->stores, .store = store, .name = "the grid"};
   uint32_t count = 0;
   for (uint32_t i = 0; store_finds(store, &i) && !found->broken; i++) {
     const agent_place *place = &store->places[i];
-    if (SOUND(found, list_spot_is_sound(&space->members, place->spot, i), "agent %u is active and not in the grid", i))
+    if (SOUND(found, list_spot_is_sound(space->stores, place->spot, i), "agent %u is active and not in the grid", i))
       is_in_its_cell(space, place, i, found);
   }
   for (uint32_t i = 0; i <= space->mask && !found->broken; i++) {

@@ -7,7 +7,9 @@
  * The code that puts an agent in keeps the spot that it got, which it needs to take the agent out again. Taking out
  * moves the list's last agent into the gap; that agent's spot changes and must be kept anew.
  *
- * All lists of a store take their blocks from it and give them back to it, so one thread at a time may change them. */
+ * A list takes its blocks from a store and gives them back to the same one, so one thread at a time may change the
+ * lists of a store. Several stores may share one array of blocks: each takes a few of the blocks that were never used
+ * at a time, when it has none. */
 #ifndef AGENTS_LISTS_H
 #define AGENTS_LISTS_H
 
@@ -29,14 +31,28 @@ _Static_assert(sizeof(list_block) == 64, "a block is one cache line");
 
 typedef struct list_store {
   list_block *blocks;
-  uint32_t maximum;
-  uint32_t free;  /* the block that was given back last; 0 = none */
-  uint32_t fresh; /* blocks from here on were never used */
+  struct list_blocks *common;
+  uint32_t free, free_count; /* the block that was given back last, 0 = none; and how many there are */
+  uint32_t fresh, end;       /* blocks of its own that were never used */
 } list_store;
 
-/* Reserves blocks for `agents_max` agents, each in at most one list at a time; but one of them may be in two while it
- * moves from one to the other. */
-void lists_create(list_store *lists, uint32_t agents_max, struct arena *arena);
+/* The blocks of some stores. */
+typedef struct list_blocks {
+  list_block *blocks;
+  uint32_t maximum;
+  uint32_t fresh; /* blocks from here on are in no store */
+  list_store *stores;
+  uint32_t store_count;
+} list_blocks;
+
+/* Reserves blocks for `agents_max` agents in the lists of all stores, each in at most one list at a time; but one of
+ * them may be in two while it moves from one to the other. The stores are empty. */
+void lists_create(list_blocks *common, list_store *stores, uint32_t store_count, uint32_t agents_max,
+                  struct arena *arena);
+
+/* Sees to it that a store has `count` blocks to give, so that it needs none of those that stores share. False when so
+ * many are not to be had without those of other stores. While no other thread uses a store of these blocks. */
+bool lists_stock(list_store *lists, uint32_t count);
 
 /* Puts an empty block at the end of a list. */
 list_block *lists_grow(list_store *lists, agent_list *list, uint32_t owner);
@@ -67,8 +83,6 @@ static inline list_block *lists_last(const list_store *lists, agent_list list) {
 }
 
 /* Bytes of blocks that were ever in use. */
-static inline uint64_t lists_bytes(const list_store *lists) {
-  return (uint64_t)lists->fresh * sizeof(list_block);
-}
+uint64_t lists_bytes(const list_blocks *common);
 
 #endif

@@ -74,7 +74,7 @@ PREFETCH_FUNCTION prefetch_block(const struct search *search, const list_block *
 }
 
 static inline void look_at_cell(struct search *search, const searched_cell *cell) {
-  const list_store *lists = &search->space->members;
+  const list_store *lists = search->space->stores;
   for (agent_list list = cell->list; list;) {
     const list_block *block = lists_last(lists, list);
     list = block->previous;
@@ -95,7 +95,7 @@ static void look_at_cells(struct search *search) {
   for (uint32_t first = 0; first < search->cell_count; first += TOGETHER) {
     uint32_t end = first + TOGETHER < search->cell_count ? first + TOGETHER : search->cell_count;
     for (uint32_t i = first; i < end; i++)
-      prefetch_block(search, lists_last(&search->space->members, search->cells[i].list));
+      prefetch_block(search, lists_last(search->space->stores, search->cells[i].list));
     for (uint32_t i = first; i < end; i++) look_at_cell(search, &search->cells[i]);
   }
 }
@@ -128,7 +128,7 @@ static bool gather_cells(struct search *search) {
       if (bucket->count == 0 && !bucket->crowded) continue;
       agents += bucket->count;
       if (bucket->crowded || agents > NEARBY_LOOKS) return false;
-      __builtin_prefetch(lists_last(&search->space->members, bucket->list));
+      __builtin_prefetch(lists_last(search->space->stores, bucket->list));
       search->cells[cells] = cell_at(search, dx, dy);
       search->cells[cells++].list = bucket->list;
     }
@@ -157,7 +157,7 @@ static bool is_in_reach(const struct search *search, struct square square) {
 }
 
 static bool look_at_bin(struct search *search, const crowd_slot *bin) {
-  const list_store *lists = &search->space->members;
+  const list_store *lists = search->space->stores;
   if (!may_look_at(search, bin->count)) return false;
   search->looks.looked += bin->count;
   for (agent_list list = bin->to; list; list = lists_last(lists, list)->previous)
@@ -258,7 +258,7 @@ static bool look_from_bin(struct search *search) {
 static uint32_t count_members(const struct search *search, const searched_cell *cell) {
   uint32_t count = 0;
   for (agent_list list = cell->list; list;) {
-    const list_block *block = lists_last(&search->space->members, list);
+    const list_block *block = lists_last(search->space->stores, list);
     list = block->previous;
     for (uint32_t i = 0; i < block->count; i++) count += is_in(search, cell, &search->store->places[block->agents[i]]);
   }

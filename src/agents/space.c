@@ -7,11 +7,13 @@
 void space_create(struct space *space, uint32_t agents_max, double cell_m, struct arena *arena) {
   ASSERT(cell_m > 0);
   uint32_t buckets = round_up_to_power_of_two(agents_max / 4 + 1); /* a few share the block of a list */
-  *space = (struct space){.cell_m = cell_m, .mask = buckets - 1};
+  *space = (struct space){.cell_m = cell_m, .mask = buckets - 1, .part_shift = (uint32_t)__builtin_ctz(buckets)};
+  while (space_parts(space) < SPACE_PARTS_MAX && 2u * SPACE_PART_BUCKETS <= 1u << space->part_shift)
+    space->part_shift--;
   ARENA_ARRAY(arena, space->buckets, buckets);
   ARENA_ARRAY(arena, space->first_crowds, buckets);
-  lists_create(&space->members, agents_max, arena);
-  crowds_create(&space->crowds, agents_max, cell_m, &space->members, arena);
+  lists_create(&space->blocks, space->stores, 1 + space_parts(space), agents_max, arena);
+  crowds_create(&space->crowds, agents_max, cell_m, space->stores, arena);
 }
 
 bool space_accepts(muster_position position) {
@@ -44,17 +46,22 @@ static bool is_of_cell(const agent_place *place, const agent_place *cell) {
   return place->cell_x == cell->cell_x && place->cell_y == cell->cell_y && place->partition == cell->partition;
 }
 
-static void link_plain(struct space *space, agent_store *store, uint32_t bucket, uint32_t index) {
+/* The store of a bucket's list. */
+static list_store *store_of(struct space *space, uint32_t bucket) {
+  return &space->stores[1 + space_part_of(space, bucket)];
+}
+
+void space_link_plain(struct space *space, agent_store *store, uint32_t bucket, uint32_t index) {
   agent_place *place = &store->places[index];
-  place->spot = lists_add(&space->members, &space->buckets[bucket].list, bucket, index);
+  place->spot = lists_add(store_of(space, bucket), &space->buckets[bucket].list, bucket, index);
   place->depth = 0;
   space->buckets[bucket].count++;
 }
 
-static void unlink_plain(struct space *space, agent_store *store, uint32_t index) {
+void space_unlink_plain(struct space *space, agent_store *store, uint32_t index) {
   list_spot spot = store->places[index].spot;
-  uint32_t bucket = lists_block_of(&space->members, spot)->owner;
-  uint32_t moved = lists_take_out(&space->members, &space->buckets[bucket].list, spot);
+  uint32_t bucket = lists_block_of(space->stores, spot)->owner;
+  uint32_t moved = lists_take_out(store_of(space, bucket), &space->buckets[bucket].list, spot);
   if (moved != UINT32_MAX) store->places[moved].spot = spot;
   space->buckets[bucket].count--;
 }
@@ -65,7 +72,7 @@ static uint32_t find_members(const struct space *space, const agent_store *store
   uint32_t found = 0;
   const list_block *block;
   for (agent_list list = space->buckets[bucket].list; list; list = block->previous) {
-    block = lists_last(&space->members, list);
+    block = lists_last(space->stores, list);
     for (uint32_t i = block->count; i > 0 && found <= CROWD_AGENTS; i--)
       if (is_of_cell(&store->places[block->agents[i - 1]], cell)) agents[found++] = block->agents[i - 1];
   }
@@ -84,14 +91,19 @@ static uint32_t *link_to(struct space *space, uint32_t bucket, uint32_t crowd) {
   return link;
 }
 
-/* A bucket has got so many agents that the cell of the newest may be a crowd. */
-static void open_crowd(struct space *space, agent_store *store, uint32_t bucket, uint32_t newest) {
+void space_open_crowd(struct space *space, agent_store *store, uint32_t bucket, uint32_t index) {
   uint32_t agents[CROWD_AGENTS + 1];
-  uint32_t count = find_members(space, store, bucket, &store->places[newest], agents);
+  uint32_t count = find_members(space, store, bucket, &store->places[index], agents);
   if (count <= CROWD_AGENTS) return;
-  for (uint32_t i = 0; i < count; i++) unlink_plain(space, store, agents[i]);
-  *link_to(space, bucket, 0) = crowds_open(&space->crowds, store, agents, count);
+  for (uint32_t i = 0; i < count; i++) space_unlink_plain(space, store, agents[i]);
+  uint32_t crowd = crowds_open(&space->crowds, store, agents, count);
+  *link_to(space, bucket, 0) = crowd;
   space->buckets[bucket].crowded = true;
+  while ((count = find_members(space, store, bucket, &store->places[index], agents)) > 0) /* many came at once */
+    for (uint32_t i = 0; i < count; i++) {
+      space_unlink_plain(space, store, agents[i]);
+      crowds_add(&space->crowds, store, crowd, agents[i]);
+    }
 }
 
 /* A crowd has become so small that it ends. */
@@ -102,7 +114,7 @@ static void close_crowd(struct space *space, agent_store *store, uint32_t number
   *link_to(space, bucket, number) = crowd->next;
   space->buckets[bucket].crowded = space->first_crowds[bucket] != 0;
   crowds_close(&space->crowds, number, agents);
-  for (uint32_t i = 0; i < CROWD_AGENTS; i++) link_plain(space, store, bucket, agents[i]);
+  for (uint32_t i = 0; i < CROWD_AGENTS; i++) space_link_plain(space, store, bucket, agents[i]);
 }
 
 static void leave_crowd(struct space *space, agent_store *store, list_spot spot) {
@@ -121,8 +133,8 @@ void space_link(struct space *space, agent_store *store, uint32_t index) {
     crowds_add(&space->crowds, store, crowd, index);
     return;
   }
-  link_plain(space, store, bucket, index);
-  if (space->buckets[bucket].count > CROWD_AGENTS) open_crowd(space, store, bucket, index);
+  space_link_plain(space, store, bucket, index);
+  if (space->buckets[bucket].count > CROWD_AGENTS) space_open_crowd(space, store, bucket, index);
 }
 
 void space_unlink(struct space *space, agent_store *store, uint32_t index) {
@@ -130,7 +142,7 @@ void space_unlink(struct space *space, agent_store *store, uint32_t index) {
   if (place->depth)
     leave_crowd(space, store, place->spot);
   else
-    unlink_plain(space, store, index);
+    space_unlink_plain(space, store, index);
   place->spot = 0;
   place->depth = 0;
 }
@@ -138,11 +150,6 @@ void space_unlink(struct space *space, agent_store *store, uint32_t index) {
 void space_set_place(agent_store *store, uint32_t index, space_spot spot) {
   ASSERT(!store->places[index].depth);
   set_spot(&store->places[index], spot);
-}
-
-void space_relink(struct space *space, agent_store *store, uint32_t index) {
-  space_unlink(space, store, index);
-  space_link(space, store, index);
 }
 
 void space_move(struct space *space, agent_store *store, uint32_t index, space_spot spot) {

@@ -14,6 +14,9 @@
 #include "base/prefetch.h"
 #include "base/random.h"
 
+/* The buckets are cut into parts, so that the lists of different parts can be changed beside each other. */
+enum { SPACE_PARTS_MAX = 64, SPACE_PART_BUCKETS = 512 };
+
 /* What hashes to a bucket: the agents of plain cells, and crowds. */
 typedef struct space_bucket {
   agent_list list;
@@ -26,7 +29,9 @@ struct space {
   space_bucket *buckets;
   uint32_t *first_crowds; /* of a bucket that is crowded; crowd.next leads on */
   uint32_t mask;          /* buckets - 1 */
-  list_store members;
+  uint32_t part_shift;    /* a part is 2^part_shift neighbouring buckets */
+  list_blocks blocks;
+  list_store stores[1 + SPACE_PARTS_MAX]; /* of the crowds' lists, and of those of each part */
   struct crowds crowds;
 };
 
@@ -79,10 +84,16 @@ static inline bool space_stays(const struct space *space, const agent_place *pla
   return place->depth == 0 || crowds_stays(&space->crowds, place, to.x, to.y);
 }
 
-/* Moves an agent to another cell in two steps: first its place, which touches nothing else; then, one agent at a time,
- * the lists. It must not be in a crowd, and in between nothing asks for the agents of a cell. */
+/* Moves an agent to another cell in two steps: first its place, which touches nothing else; then the lists
+ * (agents/space_moves.h). It must not be in a crowd, and in between nothing asks for the agents of a cell. */
 void space_set_place(agent_store *store, uint32_t index, space_spot spot);
-void space_relink(struct space *space, agent_store *store, uint32_t index);
+
+/* The steps of space_link() and space_unlink() for an agent of a plain cell. They change lists of the bucket's part
+ * alone, so different threads may call them for different parts. Between these calls a bucket may have more agents than
+ * it should: space_open_crowd() then makes a crowd of the cell of one of them, if they are enough. */
+void space_link_plain(struct space *space, agent_store *store, uint32_t bucket, uint32_t index);
+void space_unlink_plain(struct space *space, agent_store *store, uint32_t index);
+void space_open_crowd(struct space *space, agent_store *store, uint32_t bucket, uint32_t index);
 
 /* Moves a linked agent; relinks it only when it does not stay in its list. */
 void space_move(struct space *space, agent_store *store, uint32_t index, space_spot spot);
@@ -90,6 +101,14 @@ void space_move(struct space *space, agent_store *store, uint32_t index, space_s
 /* The bucket of a cell. O(1). */
 static inline uint32_t space_bucket_of(const struct space *space, int32_t cell_x, int32_t cell_y, uint32_t partition) {
   return (uint32_t)space_mix(cell_x, cell_y, partition) & space->mask;
+}
+
+/* The part of a bucket. */
+static inline uint32_t space_part_of(const struct space *space, uint32_t bucket) {
+  return bucket >> space->part_shift;
+}
+static inline uint32_t space_parts(const struct space *space) {
+  return (space->mask >> space->part_shift) + 1;
 }
 
 /* The bucket that holds the agents of a cell, and maybe of others. O(1). */
@@ -104,24 +123,7 @@ PREFETCH_FUNCTION space_prefetch_move(const struct space *space, const agent_pla
   if (to.cell_x == place->cell_x && to.cell_y == place->cell_y) return;
   __builtin_prefetch(space_cell(space, place->cell_x, place->cell_y, place->partition), 1);
   __builtin_prefetch(space_cell(space, to.cell_x, to.cell_y, place->partition), 1);
-  if (!place->depth) __builtin_prefetch(lists_block_of(&space->members, place->spot), 1);
-}
-
-/* Fetches what space_relink() touches, in three steps, each once what the one before fetched is there. Nothing for an
- * agent that the relinking of another one has put into a crowd. */
-PREFETCH_FUNCTION space_prefetch_relink(const struct space *space, const agent_place *place, uint32_t step) {
-  const space_bucket *to = space_cell(space, place->cell_x, place->cell_y, place->partition);
-  const list_block *from = lists_block_of(&space->members, place->spot);
-  if (place->depth) return;
-  if (step == 0) {
-    __builtin_prefetch(to, 1);
-    __builtin_prefetch(from, 1);
-  } else if (step == 1) {
-    __builtin_prefetch(lists_last(&space->members, to->list), 1);
-    __builtin_prefetch(&space->buckets[from->owner], 1);
-  } else {
-    __builtin_prefetch(lists_last(&space->members, space->buckets[from->owner].list), 1);
-  }
+  if (!place->depth) __builtin_prefetch(lists_block_of(space->stores, place->spot), 1);
 }
 
 /* The crowd of a cell; 0 when the cell is no crowd. */
@@ -147,9 +149,9 @@ static inline space_walk space_walk_of(const struct space *space, int32_t cell_x
 static inline const list_block *space_next_block(const struct space *space, space_walk *walk) {
   if (!walk->list && walk->crowd) walk->list = crowds_next_list(&space->crowds, walk->crowd, &walk->slot);
   if (!walk->list) return NULL;
-  const list_block *block = lists_last(&space->members, walk->list);
+  const list_block *block = lists_last(space->stores, walk->list);
   walk->list = block->previous;
-  if (walk->list) __builtin_prefetch(lists_last(&space->members, walk->list));
+  if (walk->list) __builtin_prefetch(lists_last(space->stores, walk->list));
   return block;
 }
 

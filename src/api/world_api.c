@@ -34,6 +34,7 @@ static void create_agents(struct muster_world *world) {
   types_create(&world->agents.types, def->types_max, &world->arena);
   world->agents.types.planned = def->planner_workers > 0;
   space_create(&world->agents.space, def->agents_max, (double)def->cell_m, &world->arena);
+  space_moves_create(&world->agents.moves, &world->agents.space, &world->agents.store, def->agents_max, &world->arena);
   observers_create(&world->observers->table, def->observers_max, &world->arena);
 }
 

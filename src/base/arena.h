@@ -12,7 +12,7 @@ typedef struct arena_block {
   size_t bytes;
 } arena_block;
 
-enum { ARENA_BLOCKS_MAX = 128 + 10 * 1024 /* a world's own, and those of each type */ };
+enum { ARENA_BLOCKS_MAX = 160 + 10 * 1024 /* a world's own, and those of each type */ };
 
 struct arena {
   muster_allocator allocator;

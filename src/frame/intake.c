@@ -208,7 +208,7 @@ PREFETCH_FUNCTION prefetch_agents(const struct muster_world *world, const uint32
  * of. */
 PREFETCH_FUNCTION prefetch_lists(struct muster_world *world, const uint32_t *agents, uint32_t count) {
   const agent_store *store = &world->agents.store;
-  list_store *placed = &world->agents.space.members;
+  list_store *placed = world->agents.space.stores;
   for (uint32_t i = 0; i < count; i++) __builtin_prefetch(lists_block_of(placed, store->places[agents[i]].spot), 1);
   for (uint32_t i = 0; i < count; i++)
     if (store->places[agents[i]].depth == 0)

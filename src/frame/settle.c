@@ -325,31 +325,23 @@ static void settle_as_recorded(struct muster_world *world) {
     }
 }
 
-/* What agents that were settled beside others leave to be done in the order of the batch, so that lists are in the same
- * order whatever the lots: the score is told of moves, and agents that have come to another cell go from list to list.
- */
+/* What agents that were settled beside others leave to be done in the order of the batch: the score is told of moves,
+ * and senders are noted. Agents that have come to another cell go from list to list, whatever the lots. */
 static void settle_rest(struct muster_world *world) {
-  enum { EACH = FETCHED_TOGETHER };
   struct batch *batch = world->batch;
-  struct space *space = &world->agents.space;
-  const agent_place *places = world->agents.store.places;
-  uint32_t *agents = world->teams->lots.entries, count = 0;
+  struct parts parts = section_parts(world);
+  uint32_t *crossed = world->teams->lots.entries, count = 0;
   for (uint32_t i = 0; i < batch->count; i++) {
     uint32_t outcome = batch->outcomes[i];
     if (outcome <= OUTCOME_SETTLED) continue;
     uint32_t agent = batch->entries[i].agent;
     if (outcome & LEFT_NOTICE) score_note_marked(&world->score->board, agent);
-    if (outcome & LEFT_LISTS) agents[count++] = agent;
+    if (outcome & LEFT_LISTS) crossed[count++] = agent;
     if (outcome & LEFT_SENDER) messages_note_sender(world, i);
     batch->outcomes[i] = OUTCOME_SETTLED;
   }
   ASSERT(count <= batch->count);
-  for (uint32_t i = 0; i < count; i++) {
-    for (uint32_t step = 0; step < 3 && i % EACH == 0; step++)
-      for (uint32_t k = i ? i + (3 - step) * EACH : 0; k < i + (4 - step) * EACH && k < count; k++)
-        space_prefetch_relink(space, &places[agents[k]], step);
-    space_relink(space, &world->agents.store, agents[i]);
-  }
+  space_moves_run(&world->agents.moves, crossed, count, &parts);
 }
 
 void settle_beside(struct muster_world *world) {

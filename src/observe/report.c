@@ -64,7 +64,7 @@ static uint64_t bytes_scheduling(const muster_world *world) {
          buckets * sizeof(space_bucket) + world->sums->batch_high * batch +
          world->queues->classes.count * sizeof(agent_class) + sizeof(settle_part) +
          looks_bytes(&world->queues->classes.looks, (uint32_t)agents) + ready_ring_bytes(&world->queues->ready.ring) +
-         lists_bytes(&world->agents.space.members) + bytes_of_types(world, false) +
+         lists_bytes(&world->agents.space.blocks) + bytes_of_types(world, false) +
          world->queues->timers.high *
              (sizeof(struct timer) + sizeof(*world->queues->timers.places) + sizeof(agent_alarm));
 }

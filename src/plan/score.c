@@ -195,7 +195,7 @@ static inline const list_block *coming_block(const score_board *board, uint32_t 
   field_plot plot = field_peek(&board->field, list, ahead);
   if (plot.tile == FIELD_NO_CELL) return NULL;
   agent_list agents = space_cell(board->inputs.space, plot.grid_x, plot.grid_y, plot.partition)->list;
-  return agents ? lists_last(&board->inputs.space->members, agents) : NULL;
+  return agents ? lists_last(board->inputs.space->stores, agents) : NULL;
 }
 
 /* A plot's agents are three steps away in memory: its bucket, the last block of its list, the block before. Each step
@@ -214,7 +214,7 @@ PREFETCH_FUNCTION prefetch_lists(const score_board *board, uint32_t list, int32_
     if ((block = coming_block(board, list, (uint32_t)i))) __builtin_prefetch(block);
   for (int32_t i = at; i >= 0 && i < at + EACH; i++)
     if ((block = coming_block(board, list, (uint32_t)i)) && block->previous)
-      __builtin_prefetch(lists_last(&space->members, block->previous));
+      __builtin_prefetch(lists_last(space->stores, block->previous));
 }
 
 /* Fetches for the groups to come when the one before is done: `taken` plots were. */

@@ -295,9 +295,9 @@ static uint32_t list_bucket(struct snapshot *snapshot, uint32_t bucket, uint32_t
   for (uint32_t crowd = space->first_crowds[bucket]; crowd; crowd = space->crowds.cells[crowd].next) {
     uint32_t slot = 0;
     for (agent_list list; (list = crowds_next_list(&space->crowds, crowd, &slot));)
-      count = snapshot_list(snapshot, &space->members, list, count);
+      count = snapshot_list(snapshot, space->stores, list, count);
   }
-  return snapshot_list(snapshot, &space->members, space->buckets[bucket].list, count);
+  return snapshot_list(snapshot, space->stores, space->buckets[bucket].list, count);
 }
 
 void snapshot_grid(struct snapshot *snapshot) {

@@ -3,7 +3,7 @@
 #ifndef WORLD_AGENTS_H
 #define WORLD_AGENTS_H
 
-#include "agents/space.h"
+#include "agents/space_moves.h"
 #include "agents/store.h"
 #include "agents/types.h"
 #include "pool/identity.h"
@@ -12,6 +12,7 @@ struct world_agents {
   agent_store store;
   type_table types;
   struct space space;
+  space_moves moves; /* that a commit makes at once */
   struct identity ids;
   struct identity *slots; /* by type */
   uint8_t *marks;         /* agents_max: what became of the positions of an array */

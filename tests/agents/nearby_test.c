@@ -140,7 +140,7 @@ Test(nearby, does_not_depend_on_the_order_in_which_agents_came_nor_on_the_number
 
 Test(nearby, crowds_that_form_and_scatter_again_leave_the_grid_as_it_was) {
   struct fixture *fixture = create_crowd(0x1p-7);
-  uint32_t blocks = fixture->space.members.fresh;
+  uint32_t blocks = fixture->space.blocks.fresh;
   for (uint32_t round = 0; round < 6; round++) {
     double step_m = round % 2 ? 0x1p-13 : 4;
     for (uint32_t i = 0; i < CROWD; i++) move_to(fixture, i, draw_position(fixture, step_m));
@@ -152,7 +152,7 @@ Test(nearby, crowds_that_form_and_scatter_again_leave_the_grid_as_it_was) {
     cr_assert_eq(fixture->space.buckets[i].count, 0);
     cr_assert_not(fixture->space.buckets[i].crowded);
   }
-  cr_assert_leq(fixture->space.members.fresh, blocks + CROWD);
+  cr_assert_leq(fixture->space.blocks.fresh, blocks + CROWD);
   uint32_t nodes = 1, crowds = 1;
   for (uint32_t at = fixture->space.crowds.free_node; at; at = fixture->space.crowds.nodes[at].parent) nodes++;
   for (uint32_t at = fixture->space.crowds.free_crowd; at; at = fixture->space.crowds.cells[at].next) crowds++;

@@ -195,13 +195,13 @@ static void make_good(struct buffer *good) {
 }
 
 /* Its sections, one after the other. */
-struct parts {
+struct snapshot_parts {
   chunks_format format;
   unsigned char bytes[BYTES_MAX];
   size_t begin[SNAPSHOT_SECTIONS + 1];
 };
 
-static void take_apart(const struct buffer *good, struct parts *parts) {
+static void take_apart(const struct buffer *good, struct snapshot_parts *parts) {
   chunk_reader reader;
   size_t at = 0;
   memcpy(parts->format.magic, good->bytes, sizeof parts->format.magic);
@@ -217,7 +217,7 @@ static void take_apart(const struct buffer *good, struct parts *parts) {
   parts->begin[SNAPSHOT_SECTIONS] = at;
 }
 
-static void change(const struct parts *parts, unsigned char *bytes, const uint8_t change[CHANGE_BYTES]) {
+static void change(const struct snapshot_parts *parts, unsigned char *bytes, const uint8_t change[CHANGE_BYTES]) {
   uint32_t section = SNAPSHOT_HEAD + change[0] % (SNAPSHOT_SECTIONS - SNAPSHOT_HEAD), width = 1u << change[1] % 4;
   size_t length = parts->begin[section + 1] - parts->begin[section], at = (size_t)change[2] << 8 | change[3];
   unsigned char value[8] = {change[4], change[5], change[6], change[7]};
@@ -252,7 +252,7 @@ static void load(const void *bytes, size_t count, bool sure) {
   muster_world_destroy(world);
 }
 
-static void load_changed(const struct parts *parts, const uint8_t *changes, size_t count) {
+static void load_changed(const struct snapshot_parts *parts, const uint8_t *changes, size_t count) {
   static unsigned char changed[BYTES_MAX], space[4096];
   static struct buffer sealed;
   chunk_writer writer;
@@ -277,7 +277,7 @@ static void read_file(const uint8_t *data, size_t bytes) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
   static struct buffer good;
-  static struct parts parts;
+  static struct snapshot_parts parts;
   if (!good.count) {
     make_good(&good);
     take_apart(&good, &parts);

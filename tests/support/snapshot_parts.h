@@ -8,14 +8,14 @@
 enum { SECTIONS = 16 };
 
 /* The bytes of its sections one after another; the caller frees them. */
-struct parts {
+struct snapshot_parts {
   chunks_format format;
   unsigned char *bytes;
   size_t begin[SECTIONS + 2];
 };
 
-static inline struct parts take_apart(const saved_world *saved) {
-  struct parts parts = {.format.name = "snapshot", .bytes = malloc(saved->count)};
+static inline struct snapshot_parts take_apart(const saved_world *saved) {
+  struct snapshot_parts parts = {.format.name = "snapshot", .bytes = malloc(saved->count)};
   chunk_reader reader;
   size_t at = 0;
   memcpy(parts.format.magic, saved->bytes, sizeof parts.format.magic);
@@ -32,7 +32,7 @@ static inline struct parts take_apart(const saved_world *saved) {
 }
 
 /* The same with its checksums made right. The caller frees its bytes. */
-static inline saved_world put_together(const struct parts *parts) {
+static inline saved_world put_together(const struct snapshot_parts *parts) {
   static unsigned char buffer[65536];
   saved_world saved = {0};
   chunk_writer writer;

@@ -32,14 +32,14 @@ static saved_world save_observed(void) {
 }
 
 /* Returns occurrence number `which` of these bytes in the section, counted from 0; NULL if there are not so many. */
-static unsigned char *find(const struct parts *parts, uint32_t section, const void *bytes, size_t count,
+static unsigned char *find(const struct snapshot_parts *parts, uint32_t section, const void *bytes, size_t count,
                            uint32_t which) {
   for (size_t at = parts->begin[section]; at + count <= parts->begin[section + 1]; at++)
     if (memcmp(parts->bytes + at, bytes, count) == 0 && which-- == 0) return parts->bytes + at;
   return NULL;
 }
 
-static muster_result load_parts(const struct parts *parts) {
+static muster_result load_parts(const struct snapshot_parts *parts) {
   little_world little = new_world();
   saved_world saved = put_together(parts);
   muster_result result = load_world(little.world, saved.bytes, saved.count);
@@ -53,7 +53,7 @@ static muster_result load_parts(const struct parts *parts) {
 }
 
 /* Loads with the bytes at a place replaced: refused with `why`, or accepted if `why` is NULL. */
-static void expect_forged(const struct parts *parts, unsigned char *place, const void *bytes, size_t count,
+static void expect_forged(const struct snapshot_parts *parts, unsigned char *place, const void *bytes, size_t count,
                           const char *why) {
   unsigned char kept[64];
   memcpy(kept, place, count);
@@ -67,14 +67,15 @@ static void expect_forged(const struct parts *parts, unsigned char *place, const
   memcpy(place, kept, count);
 }
 
-static void expect_sight(const struct parts *parts, uint32_t which, float from_m, float to_m, const char *why) {
+static void expect_sight(const struct snapshot_parts *parts, uint32_t which, float from_m, float to_m,
+                         const char *why) {
   const float was[2] = {near_m, far_m}, is[2] = {from_m, to_m};
   unsigned char *place = find(parts, SECTION_OBSERVERS, was, sizeof was, which);
   cr_assert_not_null(place, "the snapshot has no such observer");
   expect_forged(parts, place, is, sizeof is, why);
 }
 
-static void expect_place(const struct parts *parts, uint32_t which, muster_position at, const char *why) {
+static void expect_place(const struct snapshot_parts *parts, uint32_t which, muster_position at, const char *why) {
   unsigned char *place = find(parts, SECTION_OBSERVERS, &stands, sizeof stands, which);
   cr_assert_not_null(place, "the snapshot has no such observer");
   expect_forged(parts, place, &at, sizeof at, why);
@@ -85,7 +86,7 @@ static void expect_place(const struct parts *parts, uint32_t which, muster_posit
 Test(snapshot_forged, observers_that_see_as_none_can) {
   static const char why[] = "observer 0 is what none can be";
   saved_world saved = save_observed();
-  struct parts parts = take_apart(&saved);
+  struct snapshot_parts parts = take_apart(&saved);
   cr_assert_eq(load_parts(&parts), MUSTER_OK, "%s", muster_last_error());
   for (uint32_t which = 1; which <= 2; which++) {
     expect_sight(&parts, which, -0.001f, far_m, why);
@@ -103,7 +104,7 @@ Test(snapshot_forged, observers_that_see_as_none_can) {
 Test(snapshot_forged, observers_that_stand_where_none_can) {
   static const char why[] = "observer 0 is what none can be";
   saved_world saved = save_observed();
-  struct parts parts = take_apart(&saved);
+  struct snapshot_parts parts = take_apart(&saved);
   for (uint32_t which = 0; which < 2; which++) {
     expect_place(&parts, which, (muster_position){1.0000001e9, 0, 0}, why);
     expect_place(&parts, which, (muster_position){0, -1.0000001e9, 0}, why);
@@ -119,7 +120,7 @@ Test(snapshot_forged, observers_that_stand_where_none_can) {
 Test(snapshot_forged, reaches_that_do_not_fit_each_other) {
   static const char why[] = "observers that see as none can";
   saved_world saved = save_observed();
-  struct parts parts = take_apart(&saved);
+  struct snapshot_parts parts = take_apart(&saved);
   float *sight = (float *)(void *)(parts.bytes + parts.begin[SECTION_OBSERVERS]), values[5];
   memcpy(values, sight, sizeof values);
   enum { TYPICAL, LINKED, SHORTEST, NEAR, FAR };
@@ -144,7 +145,7 @@ Test(snapshot_forged, reaches_that_do_not_fit_each_other) {
 Test(snapshot_forged, frames_and_times_that_no_world_comes_to) {
   static const char why[] = "no world has run";
   saved_world saved = save_observed();
-  struct parts parts = take_apart(&saved);
+  struct snapshot_parts parts = take_apart(&saved);
   unsigned char *head = parts.bytes + parts.begin[SECTION_HEAD];
   unsigned char *frames = head + offsetof(muster_snapshot_info, frames);
   unsigned char *now_ns = head + offsetof(muster_snapshot_info, sim_now_ns);
@@ -165,7 +166,7 @@ Test(snapshot_forged, frames_and_times_that_no_world_comes_to) {
 Test(snapshot_forged, answers_that_are_neither_yes_nor_no) {
   static const char why[] = "levels that give way as none can";
   saved_world saved = save_observed();
-  struct parts parts = take_apart(&saved);
+  struct snapshot_parts parts = take_apart(&saved);
   for (size_t i = 1; i <= 2; i++)
     for (unsigned char value = 0; value <= 2; value++)
       expect_forged(&parts, parts.bytes + parts.begin[SECTION_SCORE + 1] - i, &value, 1, value < 2 ? NULL : why);
@@ -184,7 +185,7 @@ Test(snapshot_forged, levels_that_give_way_as_none_can) {
                 {offsetof(struct shedding, pressure), 0.0, -0.001}, {offsetof(struct shedding, depth), 1.5, 1.501},
                 {offsetof(struct shedding, depth), 0.0, -0.001}};
   saved_world saved = save_observed();
-  struct parts parts = take_apart(&saved);
+  struct snapshot_parts parts = take_apart(&saved);
   unsigned char *begin = parts.bytes + parts.begin[SECTION_SCORE + 1] - 2 - offsetof(struct shedding, relapsed);
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
     expect_forged(&parts, begin + fields[i].offset, &fields[i].good, sizeof(double), NULL);
@@ -200,7 +201,7 @@ static const busy_kind *planned_kind(void) {
   return kind;
 }
 
-static muster_result load_planned(const struct parts *parts) {
+static muster_result load_planned(const struct snapshot_parts *parts) {
   little_world little = busy_world(planned_kind(), 1);
   saved_world saved = put_together(parts);
   muster_result result = load_world(little.world, saved.bytes, saved.count);
@@ -215,7 +216,7 @@ Test(snapshot_forged, costs_of_actions_that_were_never_measured) {
   for (uint32_t frame = 0; frame < FRAMES; frame++) busy_frame(&little, planned_kind(), frame);
   const frame_experience learnt = little.world->learnt->experience;
   saved_world saved = save_world(little.world);
-  struct parts parts = take_apart(&saved);
+  struct snapshot_parts parts = take_apart(&saved);
   unsigned char *place = find(&parts, SECTION_LEARNT, &learnt, sizeof learnt, 0);
   cr_assert_not_null(place);
   for (uint32_t kind = 0; kind < ACT_KINDS; kind++) {
@@ -243,7 +244,7 @@ Test(snapshot_forged, paces_that_are_behind_by_more_than_half_a_beat) {
   for (uint32_t i = 0; i < table->count; i++)
     if (table->classes[i].pace.beat_ns > 0) paces[1] = table->classes[i].pace;
   saved_world saved = save_world(little.world);
-  struct parts parts = take_apart(&saved);
+  struct snapshot_parts parts = take_apart(&saved);
   for (uint32_t which = 0; which < 2; which++) {
     activation_pace pace = paces[which];
     unsigned char *place = find(&parts, which ? SECTION_CLASSES : SECTION_LEARNT, &pace, sizeof pace, 0);

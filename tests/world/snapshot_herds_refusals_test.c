@@ -64,7 +64,7 @@ Test(snapshot_herds_refusals, two_thousand_flips_of_a_bit) {
 /* ----------------------------------------------------------------------------------------- with correct checksums */
 
 /* Changes the sections of herds: writes a special value of a random width, or flips one bit. */
-static void mutate(const struct parts *parts, uint64_t *random) {
+static void mutate(const struct snapshot_parts *parts, uint64_t *random) {
   static const uint64_t values[] = {0, 1, 2, 7, 16, 1024, 65535, 0xfffffffe, UINT32_MAX, UINT64_MAX, 0x7f800000};
   size_t length = parts->begin[SECTIONS + 1] - parts->begin[HERDS], width = (size_t)1 << next_random(random) % 4;
   size_t at = next_random(random) % (length - width) / width * width;
@@ -80,7 +80,7 @@ static void mutate(const struct parts *parts, uint64_t *random) {
 Test(snapshot_herds_refusals, what_was_changed_and_sealed_again) {
   enum { MUTATIONS = 2000 };
   saved_world saved = save_busy(50);
-  struct parts parts = take_apart(&saved);
+  struct snapshot_parts parts = take_apart(&saved);
   herd_busy busy = herd_busy_world(1, UNFOLDED);
   uint64_t random = 1234567u, now_ns = look_at(&saved).sim_now_ns;
   uint32_t refused = 0;
@@ -163,7 +163,7 @@ Test(snapshot_herds_refusals, folded_herds_that_are_where_none_can_be_or_too_man
   while (!type->members[slot]) slot++;
   cr_assert_lt(slot, count);
   saved_world saved = save_world(busy.little.world);
-  struct parts parts = take_apart(&saved);
+  struct snapshot_parts parts = take_apart(&saved);
   struct {
     const void *column;
     size_t each;
@@ -195,7 +195,7 @@ Test(snapshot_herds_refusals, herds_of_partitions_that_there_are_not) {
   herd_busy busy = herd_busy_driven(50, UNFOLDED);
   const uint32_t is[] = {1, 0, busy.little.world->herds->table.types[0].open[0]};
   saved_world saved = save_world(busy.little.world);
-  struct parts parts = take_apart(&saved);
+  struct snapshot_parts parts = take_apart(&saved);
   size_t at = parts.begin[HERDS], found = 0, places = 0;
   for (; at + sizeof is <= parts.begin[SECTIONS + 1]; at++)
     if (memcmp(parts.bytes + at, is, sizeof is) == 0) found = at, places++;
@@ -221,7 +221,7 @@ Test(snapshot_herds_refusals, what_stands_in_a_free_place_of_a_name_is_no_reason
   add_herd(&herds, 0, 0, 8);
   run_frames(&herds.little, 5);
   saved_world saved = save_world(herds.little.world);
-  struct parts parts = take_apart(&saved);
+  struct snapshot_parts parts = take_apart(&saved);
   const double far = 1e300;
   const uint32_t one = 1, none = UINT32_MAX, dying = 2;
   unsigned char place[sizeof(herd_named) + sizeof(uint32_t)] = {0};

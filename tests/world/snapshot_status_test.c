@@ -12,18 +12,18 @@ enum { FIRST_ROW = 4 + 4 + 2 + 2 };
 
 static const busy_kind *const kind = &busy_kinds[1];
 
-static struct parts driven_parts(void) {
+static struct snapshot_parts driven_parts(void) {
   little_world little = busy_world(kind, 1);
   busy_populate(&little);
   for (uint32_t frame = 0; frame < FRAMES; frame++) busy_frame(&little, kind, frame);
   saved_world saved = save_world(little.world);
-  struct parts parts = take_apart(&saved);
+  struct snapshot_parts parts = take_apart(&saved);
   little_world_destroy(&little);
   free(saved.bytes);
   return parts;
 }
 
-static void expect_loaded(const struct parts *parts, const char *why) {
+static void expect_loaded(const struct snapshot_parts *parts, const char *why) {
   little_world little = busy_world(kind, 1);
   saved_world saved = put_together(parts);
   muster_result result = load_world(little.world, saved.bytes, saved.count);
@@ -34,7 +34,7 @@ static void expect_loaded(const struct parts *parts, const char *why) {
 }
 
 /* Loads with the first agent's row changed. */
-static void expect_row(const struct parts *parts, const agent_row *row, const char *why) {
+static void expect_row(const struct snapshot_parts *parts, const agent_row *row, const char *why) {
   agent_row kept;
   unsigned char *place = parts->bytes + parts->begin[SECTION_AGENTS] + FIRST_ROW;
   memcpy(&kept, place, sizeof kept);
@@ -43,14 +43,14 @@ static void expect_row(const struct parts *parts, const agent_row *row, const ch
   memcpy(place, &kept, sizeof kept);
 }
 
-static agent_row first_row(const struct parts *parts) {
+static agent_row first_row(const struct snapshot_parts *parts) {
   agent_row row;
   memcpy(&row, parts->bytes + parts->begin[SECTION_AGENTS] + FIRST_ROW, sizeof row);
   return row;
 }
 
 Test(snapshot_status, a_row_that_no_agent_of_its_status_has_is_refused) {
-  struct parts parts = driven_parts();
+  struct snapshot_parts parts = driven_parts();
   agent_row row = first_row(&parts);
   cr_assert(row.status >= AGENT_WAITING && !row.reacts && !row.delayed, "the first agent is not plain");
   expect_row(&parts, &row, NULL);
