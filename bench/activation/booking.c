@@ -53,7 +53,7 @@ static void release(struct side *side) {
   const release_frame frame = {side->now_ns, FRAME_NS, side->frame, UINT32_MAX};
   periods_release(&side->periods, &side->classes, &side->store, &side->ready, &frame, NULL);
   side->due_count = 0;
-  ready_begin_walk(&side->ready);
+  ready_begin_walk(&side->ready, NULL);
   for (uint32_t agent; (agent = ready_next(&side->ready, &side->store)) != UINT32_MAX;) {
     ready_admit(&side->ready, &side->store, agent);
     side->due[side->due_count++] = agent;

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 
 enum {
+  MOVES_CHUNK = 1024,
   MOVES_TOGETHER = 16, /* agents for which fetches are begun at once */
   NOTE_NS = 20,
   LINK_NS = 40
@@ -17,7 +18,7 @@ void space_moves_create(space_moves *moves, struct space *space, agent_store *st
   for (uint32_t i = 0; i < 2; i++) {
     sides[i]->parts = arena_reserve_for_frames(arena, agents_max, sizeof *sides[i]->parts);
     sides[i]->agents = arena_reserve_for_frames(arena, agents_max, sizeof *sides[i]->agents);
-    counting_create(&sides[i]->sort, agents_max, space_parts(space), arena);
+    counting_create(&sides[i]->sort, agents_max, space_parts(space), MOVES_CHUNK, arena);
   }
 }
 
@@ -36,20 +37,20 @@ static void note_side(space_side *side, uint32_t chunk, uint32_t i, uint32_t par
 }
 
 /* Fetches places for the group of agents behind the one that begins with the i-th, and for that one their blocks. */
-PREFETCH_FUNCTION prefetch_noting(const space_moves *moves, uint32_t chunk, uint32_t i, uint32_t end) {
+PREFETCH_FUNCTION prefetch_noting(const space_moves *moves, bool goes_on, uint32_t i, uint32_t end) {
   const agent_place *places = moves->store->places;
-  uint32_t next = i > chunk * COUNTING_CHUNK ? i + MOVES_TOGETHER : i;
+  uint32_t next = goes_on ? i + MOVES_TOGETHER : i;
   for (uint32_t k = next; k < i + 2 * MOVES_TOGETHER && k < end; k++) __builtin_prefetch(&places[moves->agents[k]], 1);
   for (uint32_t k = i; k < i + MOVES_TOGETHER && k < end; k++)
     __builtin_prefetch(lists_block_of(moves->space->stores, places[moves->agents[k]].spot), 1);
 }
 
 static void note_chunk(space_moves *moves, uint32_t chunk) {
-  uint32_t end = counting_end(chunk, moves->count);
+  uint32_t first = counting_start(&moves->to.sort, chunk), end = counting_end(&moves->to.sort, chunk, moves->count);
   counting_begin(&moves->from.sort, chunk);
   counting_begin(&moves->to.sort, chunk);
-  for (uint32_t i = chunk * COUNTING_CHUNK; i < end; i++) {
-    if (i % MOVES_TOGETHER == 0) prefetch_noting(moves, chunk, i, end);
+  for (uint32_t i = first; i < end; i++) {
+    if (i % MOVES_TOGETHER == 0) prefetch_noting(moves, i > first, i, end);
     ASSERT(!moves->store->places[moves->agents[i]].depth);
     note_side(&moves->from, chunk, i, space_part_of(moves->space, bucket_from(moves, moves->agents[i])));
     note_side(&moves->to, chunk, i, space_part_of(moves->space, bucket_to(moves, moves->agents[i])));
@@ -62,7 +63,7 @@ static void moves_note(void *argument, uint32_t first, uint32_t end, uint32_t wo
 }
 
 static void sort_side(const space_moves *moves, const space_side *side, uint32_t chunk) {
-  for (uint32_t i = chunk * COUNTING_CHUNK; i < counting_end(chunk, moves->count); i++)
+  for (uint32_t i = counting_start(&side->sort, chunk); i < counting_end(&side->sort, chunk, moves->count); i++)
     side->agents[counting_place(&side->sort, chunk, side->parts[i])] = moves->agents[i];
 }
 
@@ -77,10 +78,10 @@ static void moves_sort(void *argument, uint32_t first, uint32_t end, uint32_t wo
 
 /* Where the agents of a part are listed. */
 static uint32_t first_of(const space_moves *moves, const space_side *side, uint32_t part) {
-  return counting_first(&side->sort, counting_chunks(moves->count), part);
+  return counting_first(&side->sort, counting_chunks(&side->sort, moves->count), part);
 }
 static uint32_t last_of(const space_moves *moves, const space_side *side, uint32_t part) {
-  return counting_last(&side->sort, counting_chunks(moves->count), part);
+  return counting_last(&side->sort, counting_chunks(&side->sort, moves->count), part);
 }
 
 /* Fetches what taking agents out touches, in three steps, each once what the one before fetched is there. */
@@ -174,7 +175,7 @@ static bool stock_parts(const space_moves *moves) {
 }
 
 void space_moves_run(space_moves *moves, const uint32_t *agents, uint32_t count, const struct parts *parts) {
-  uint32_t chunks = counting_chunks(count), all = space_parts(moves->space);
+  uint32_t chunks = counting_chunks(&moves->to.sort, count), all = space_parts(moves->space);
   if (count == 0) return;
   moves->agents = agents;
   moves->count = count;

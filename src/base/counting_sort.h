@@ -4,7 +4,7 @@
  *     once:                        counting_sum
  *     chunks, beside each other:   counting_place for each item, in the same order
  *
- * A chunk is COUNTING_CHUNK neighbours. The result does not depend on who does which chunk. */
+ * A chunk is so many neighbours. The result does not depend on who does which chunk. */
 #ifndef BASE_COUNTING_SORT_H
 #define BASE_COUNTING_SORT_H
 
@@ -12,27 +12,31 @@
 
 #include <string.h>
 
-enum { COUNTING_CHUNK = 1024 };
-
 typedef struct counting_sort {
   uint32_t keys;
+  uint32_t chunk; /* items in a chunk */
   uint32_t *ends; /* by chunk, and then by key: how many items; then where the next one goes */
 } counting_sort;
 
-static inline uint32_t counting_chunks(uint32_t items) {
-  return (items + COUNTING_CHUNK - 1) / COUNTING_CHUNK;
+/* How many chunks so many items are. */
+static inline uint32_t counting_chunks(const counting_sort *sort, uint32_t items) {
+  return (items + sort->chunk - 1) / sort->chunk;
 }
 
-/* Where a chunk ends, of so many items. */
-static inline uint32_t counting_end(uint32_t chunk, uint32_t items) {
-  uint32_t end = (chunk + 1) * COUNTING_CHUNK;
+/* Where a chunk begins, and where it ends, of so many items. */
+static inline uint32_t counting_start(const counting_sort *sort, uint32_t chunk) {
+  return chunk * sort->chunk;
+}
+static inline uint32_t counting_end(const counting_sort *sort, uint32_t chunk, uint32_t items) {
+  uint32_t end = (chunk + 1) * sort->chunk;
   return end < items ? end : items;
 }
 
-/* Reserves a sort of `items_max` items by keys below `keys`. */
-static inline void counting_create(counting_sort *sort, uint32_t items_max, uint32_t keys, struct arena *arena) {
-  sort->keys = keys;
-  ARENA_ARRAY(arena, sort->ends, (size_t)counting_chunks(items_max) * keys);
+/* Reserves a sort of `items_max` items by keys below `keys`, in chunks of `chunk`. */
+static inline void counting_create(counting_sort *sort, uint32_t items_max, uint32_t keys, uint32_t chunk,
+                                   struct arena *arena) {
+  *sort = (counting_sort){.keys = keys, .chunk = chunk};
+  ARENA_ARRAY(arena, sort->ends, (size_t)counting_chunks(sort, items_max) * keys);
 }
 
 static inline uint32_t *counting_row(const counting_sort *sort, uint32_t chunk) {

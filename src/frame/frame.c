@@ -138,6 +138,8 @@ static void ration_woken(struct muster_world *world, const rank_limits *limits, 
 static void stage_rank(struct muster_world *world) {
   muster_frame_report *report = &world->sums->report;
   rank_limits limits = forecast_limits(world);
+  struct parts parts = section_parts(world);
+  limits.parts = &parts;
   recorder_exchange(world->recorder, TAG_CAPACITY, &limits.capacity_ns, sizeof limits.capacity_ns);
   report->updates_max = forecast_x(world, &limits);
   if (report->updates_max && report->updates_max < limits.updates_max) limits.updates_max = report->updates_max;

@@ -245,7 +245,7 @@ static void admit_first(struct filling *filling) {
 
 static void admit_ranked(struct filling *filling) {
   uint32_t index;
-  ready_begin_walk(filling->ready);
+  ready_begin_walk(filling->ready, filling->limits->parts);
   while (!rank_is_full(filling) && (index = ready_next(filling->ready, filling->store)) != UINT32_MAX)
     admit(filling, index);
   ready_end_walk(filling->ready, filling->store);
@@ -261,7 +261,7 @@ static bool is_late(const struct filling *filling, uint32_t index) {
 static void admit_by_deadline(struct filling *filling) {
   bool first = true;
   uint32_t index;
-  ready_begin_walk(filling->ready);
+  ready_begin_walk(filling->ready, filling->limits->parts);
   while (!rank_is_full(filling) && (index = ready_next(filling->ready, filling->store)) != UINT32_MAX) {
     bool woken = filling->store->rows[index].woken;
     bool late = (first || !(woken || filling->result.guarded)) && is_late(filling, index); /* else nothing asks */

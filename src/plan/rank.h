@@ -27,9 +27,10 @@ typedef struct rank_limits {
   bool virtual;
   bool planned; /* the host runs what is admitted: on the wall clock the sum of high percentiles must fit */
   uint64_t seed;
-  uint32_t cycles_max;  /* above 1: the most important agents have several cycles, */
-  float cycles_from;    /* namely those of this importance or above */
-  class_table *classes; /* where agents of types in quarantine go; null when there are none */
+  uint32_t cycles_max;       /* above 1: the most important agents have several cycles, */
+  float cycles_from;         /* namely those of this importance or above */
+  class_table *classes;      /* where agents of types in quarantine go; null when there are none */
+  const struct parts *parts; /* how released agents are sorted beside each other; null: they are not */
   /* Called now and then, while ranking goes on: the first `claims` of the batch are as they will be, and so are their
    * entries. All entries so far are predicted to take `predicted_ns`. Null where no worker runs claims before ranking
    * ends. */

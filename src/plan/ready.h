@@ -29,6 +29,7 @@
 #include "agents/store.h"
 #include "agents/types.h"
 #include "base/assert.h"
+#include "base/counting_sort.h"
 #include "plan/classes.h"
 #include "plan/fifo.h"
 #include "plan/ready_ring.h"
@@ -80,6 +81,7 @@ typedef struct ready_set {
   ready_ring ring;
   uint32_t in_ring;            /* ready agents that have an entry there */
   uint64_t *fresh, *fresh_too; /* keys of agents released in this frame */
+  counting_sort fresh_sort;    /* by how far ahead their turns are */
   uint32_t fresh_count, fresh_max;
   uint32_t fresh_left; /* of these, agents that were not admitted */
   ready_run fresh_run, ring_run;

@@ -1,10 +1,11 @@
 #include "plan/ready_walk.h"
 
 #include "base/assert.h"
+#include "plan/ready_fresh.h"
 
-void ready_begin_walk(ready_set *ready) {
+void ready_begin_walk(ready_set *ready, const struct parts *parts) {
   ASSERT(!ready->walks);
-  ready_ring_sort(&ready->fresh, &ready->fresh_too, ready->fresh_count);
+  ready_sort_fresh(ready, parts);
   ready->fresh_run = (ready_run){ready->fresh, 0, ready->fresh_count};
   ready->ring_run = (ready_run){0};
   ready->ring_done = false;

@@ -3,11 +3,13 @@
 #ifndef PLAN_READY_WALK_H
 #define PLAN_READY_WALK_H
 
+#include "base/parts.h"
 #include "base/prefetch.h"
 #include "plan/ready.h"
 
-/* Begins a walk over the ready agents in order, without those in the queue of the woken. */
-void ready_begin_walk(ready_set *ready);
+/* Begins a walk over the ready agents in order, without those in the queue of the woken. Sorts the fresh; many of them
+ * beside each other (base/parts.h). */
+void ready_begin_walk(ready_set *ready, const struct parts *parts);
 
 /* The slow part of ready_next: merges fresh agents and those of the ring. */
 uint32_t ready_next_merged(ready_set *ready, const agent_store *store);

@@ -129,7 +129,7 @@ static void run_frame(struct life *life, uint32_t most) {
     admitted[count++] = index;
     life->woken_runs++;
   }
-  ready_begin_walk(&fixture->ready);
+  ready_begin_walk(&fixture->ready, NULL);
   while (count < most && (index = ready_next(&fixture->ready, &fixture->store)) != UINT32_MAX) {
     cr_assert(row_of(life, index)->status == AGENT_READY && !row_of(life, index)->woken);
     ready_admit(&fixture->ready, &fixture->store, index);

@@ -47,7 +47,7 @@ Test(ready_reaction, whose_time_has_come_leads_whoever_has_waited_for_what_is_gu
 Test(ready_reaction, is_walked_in_the_order_of_its_times) {
   ready_fixture *fixture = waiting_fixture();
   const uint32_t order[AGENTS] = {LATE, HALF, LONGER, NOT_YET, WITHOUT};
-  ready_begin_walk(&fixture->ready);
+  ready_begin_walk(&fixture->ready, NULL);
   for (uint32_t i = 0; i < AGENTS; i++) cr_assert_eq(ready_next(&fixture->ready, &fixture->store), order[i], "%u", i);
   cr_assert_eq(ready_next(&fixture->ready, &fixture->store), UINT32_MAX);
   ready_end_walk(&fixture->ready, &fixture->store);
@@ -62,7 +62,7 @@ Test(ready_reaction, moves_forward_in_the_ring_when_it_is_looked_at_again) {
   ready_refresh(&fixture->ready, &fixture->store, NOT_YET);
   ready_refresh(&fixture->ready, &fixture->store, HALF);
   const uint32_t order[AGENTS] = {LATE, HALF, NOT_YET, LONGER, WITHOUT};
-  ready_begin_walk(&fixture->ready);
+  ready_begin_walk(&fixture->ready, NULL);
   for (uint32_t i = 0; i < AGENTS; i++) cr_assert_eq(ready_next(&fixture->ready, &fixture->store), order[i], "%u", i);
   ready_end_walk(&fixture->ready, &fixture->store);
   ready_fixture_destroy(fixture);

@@ -1,6 +1,7 @@
 /* The ring of ready agents against a plain sorted array, whatever its keys look like; and the walk over a backlog
  * against a sort of all agents that wait, in every frame. */
 #include "ready_set.h"
+#include "support/backwards.h"
 
 typedef struct ring_fixture {
   struct arena arena;
@@ -173,7 +174,7 @@ static void check_cut(uint32_t agents, uint32_t frames) {
       ready_refresh(&fixture->ready, &fixture->store, i);
     }
     uint32_t count = sort_all(fixture, entries), wanted = count / 3;
-    ready_begin_walk(&fixture->ready);
+    ready_begin_walk(&fixture->ready, frame % 2 ? &backwards : NULL);
     for (uint32_t i = 0; i < wanted; i++) {
       uint32_t index = ready_next(&fixture->ready, &fixture->store);
       cr_assert_eq(index, ring_agent(entries[i]), "frame %u: agent %u of %u is another one than by a global sort",

@@ -92,7 +92,7 @@ static inline uint32_t walk_all(ready_fixture *fixture, bool sorted, uint32_t ch
   memset(fixture->met, 0, fixture->agents);
   for (uint32_t i = 0; i < fixture->agents; i++)
     expected += fixture->store.rows[i].status == AGENT_READY && !fixture->store.rows[i].woken;
-  ready_begin_walk(&fixture->ready);
+  ready_begin_walk(&fixture->ready, NULL);
   while ((index = ready_next(&fixture->ready, &fixture->store)) != UINT32_MAX) {
     const agent_row *row = &fixture->store.rows[index];
     cr_assert_lt(index, fixture->agents);

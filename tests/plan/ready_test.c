@@ -78,7 +78,7 @@ Test(ready, other_weights_put_those_who_wait_in_another_order) {
   def.guarantee_ns = 3000ull * SECOND_NS; /* a level is worth 1,000 s: more than any age here */
   ready_reweigh(&fixture->ready, &fixture->store, &def);
   begin_frame_at(fixture, now_ns + SET_FRAME_NS);
-  ready_begin_walk(&fixture->ready);
+  ready_begin_walk(&fixture->ready, NULL);
   uint32_t walked = 0, level_before = 3, index;
   while ((index = ready_next(&fixture->ready, &fixture->store)) != UINT32_MAX) {
     const agent_row *row = &fixture->store.rows[index];
@@ -145,7 +145,7 @@ Test(ready, a_walk_that_ends_in_the_middle_of_a_part_leaves_everyone_else_in_pla
   ready_keep_fresh(&fixture->ready, &fixture->store);
   for (uint32_t left = AGENTS; left > 0;) {
     begin_frame_at(fixture, fixture->now_ns + SET_FRAME_NS);
-    ready_begin_walk(&fixture->ready);
+    ready_begin_walk(&fixture->ready, NULL);
     for (uint32_t i = 0; i < EACH && left > 0; i++, left--) {
       uint32_t index = ready_next(&fixture->ready, &fixture->store);
       cr_assert_lt(index, AGENTS);
