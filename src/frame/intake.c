@@ -204,12 +204,13 @@ PREFETCH_FUNCTION prefetch_agents(const struct muster_world *world, const uint32
   }
 }
 
-/* Fetches what taking agents out of the grid touches: their blocks, then the ends of the lists that the blocks are part
- * of. */
+/* Fetches what taking agents out touches: their slots, their blocks in the grid, then the ends of the lists that the
+ * blocks are part of. */
 PREFETCH_FUNCTION prefetch_lists(struct muster_world *world, const uint32_t *agents, uint32_t count) {
   const agent_store *store = &world->agents.store;
-  list_store *placed = world->agents.space.stores;
+  const list_store *placed = world->agents.space.stores;
   for (uint32_t i = 0; i < count; i++) __builtin_prefetch(lists_block_of(placed, store->places[agents[i]].spot), 1);
+  for (uint32_t i = 0; i < count; i++) due_prefetch(&world->queues->classes, agents[i]);
   for (uint32_t i = 0; i < count; i++)
     if (store->places[agents[i]].depth == 0)
       __builtin_prefetch(&world->agents.space.buckets[lists_block_of(placed, store->places[agents[i]].spot)->owner], 1);
@@ -220,30 +221,35 @@ PREFETCH_FUNCTION prefetch_lists(struct muster_world *world, const uint32_t *age
   }
 }
 
-/* Lists the agents of commands that exist: the rows of other agents may be in use by threads that spawn. */
-static uint32_t list_existing(const struct muster_world *world, const struct command *commands, uint32_t count,
-                              uint32_t *agents) {
+/* Lists the agents that some commands are about; `existing` leaves those out that are not live: the rows of other
+ * agents may be in use by threads that spawn. Returns how many. */
+static uint32_t list_agents(const struct muster_world *world, const struct command *commands, uint32_t count,
+                            bool existing, uint32_t *agents) {
   uint32_t listed = 0;
   for (uint32_t i = 0; i < count; i++)
     if (commands[i].kind < COMMAND_OBSERVER_ADD &&
-        world_is_live(world, (muster_agent){commands[i].index, commands[i].generation}))
+        (!existing || world_is_live(world, (muster_agent){commands[i].index, commands[i].generation})))
       agents[listed++] = commands[i].index;
   return listed;
+}
+
+/* Applies a few commands: the agents of all of them are fetched before any of them is dealt with. */
+static void apply_group(struct muster_world *world, const struct command *commands, uint32_t count) {
+  uint32_t agents[TOGETHER], removals = 0;
+  ASSERT(count <= TOGETHER);
+  for (uint32_t i = 0; i < count; i++) removals += commands[i].kind == COMMAND_REMOVE;
+  prefetch_agents(world, agents, list_agents(world, commands, count, false, agents));
+  if (removals) prefetch_lists(world, agents, list_agents(world, commands, count, true, agents));
+  for (uint32_t i = 0; i < count; i++) intake_apply(world, &commands[i]);
 }
 
 /* Takes a few commands of other threads; returns how many. */
 static uint32_t apply_few(struct muster_world *world, uint32_t most) {
   struct command commands[TOGETHER];
-  uint32_t agents[TOGETHER], count = 0, agent_count = 0, removals = 0;
+  uint32_t count = 0;
   while (count < TOGETHER && count < most && ring_pop(&world->commands->queues.commands, &commands[count])) count++;
   count = world_record_commands(world, commands, count, TOGETHER);
-  for (uint32_t i = 0; i < count; i++) {
-    if (commands[i].kind < COMMAND_OBSERVER_ADD) agents[agent_count++] = commands[i].index;
-    removals += commands[i].kind == COMMAND_REMOVE;
-  }
-  prefetch_agents(world, agents, agent_count);
-  if (removals) prefetch_lists(world, agents, list_existing(world, commands, count, agents));
-  for (uint32_t i = 0; i < count; i++) intake_apply(world, &commands[i]);
+  apply_group(world, commands, count);
   return count;
 }
 
@@ -256,7 +262,8 @@ static void apply_commands(struct muster_world *world) {
   world->commands->deferred = world->commands->deferred_before; /* callbacks may defer anew */
   world->commands->deferred_before = deferred;
   world->commands->deferred_count = 0;
-  for (uint32_t i = 0; i < count; i++) intake_apply(world, &deferred[i]);
+  for (uint32_t i = 0; i < count; i += TOGETHER)
+    apply_group(world, deferred + i, count - i < TOGETHER ? count - i : TOGETHER);
   apply_wakes(world);
   intake_share share = begin_share(world);
   uint32_t left = ring_count(&world->commands->queues.commands);
@@ -285,14 +292,27 @@ static void activate(struct muster_world *world, uint32_t index) {
   }
 }
 
+/* Fetches what putting agents into the grid touches: their buckets and slots; then the ends of the buckets' lists. */
+PREFETCH_FUNCTION prefetch_homes(const struct muster_world *world, const uint32_t *agents, uint32_t count,
+                                 uint32_t step) {
+  const struct space *space = &world->agents.space;
+  for (uint32_t i = 0; i < count; i++) {
+    const agent_place *place = &world->agents.store.places[agents[i]];
+    const space_bucket *bucket = space_cell(space, place->cell_x, place->cell_y, place->partition);
+    if (step == 0) {
+      __builtin_prefetch(bucket, 1);
+      due_prefetch(&world->queues->classes, agents[i]);
+    } else {
+      __builtin_prefetch(lists_last(space->stores, bucket->list), 1);
+    }
+  }
+}
+
 /* Activates a few of the spawned agents; returns how many. */
 static uint32_t activate_few(struct muster_world *world) {
   uint32_t agents[TOGETHER], count = world_record_take_spawns(world, agents, TOGETHER);
   prefetch_agents(world, agents, count);
-  for (uint32_t i = 0; i < count; i++) {
-    const agent_place *place = &world->agents.store.places[agents[i]];
-    __builtin_prefetch(space_cell(&world->agents.space, place->cell_x, place->cell_y, place->partition), 1);
-  }
+  for (uint32_t step = 0; step < 2; step++) prefetch_homes(world, agents, count, step);
   for (uint32_t i = 0; i < count; i++) activate(world, agents[i]);
   return count;
 }
