@@ -148,7 +148,6 @@ void space_unlink(struct space *space, agent_store *store, uint32_t index) {
 }
 
 void space_set_place(agent_store *store, uint32_t index, space_spot spot) {
-  ASSERT(!store->places[index].depth);
   set_spot(&store->places[index], spot);
 }
 

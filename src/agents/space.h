@@ -85,7 +85,7 @@ static inline bool space_stays(const struct space *space, const agent_place *pla
 }
 
 /* Moves an agent to another cell in two steps: first its place, which touches nothing else; then the lists
- * (agents/space_moves.h). It must not be in a crowd, and in between nothing asks for the agents of a cell. */
+ * (agents/space_moves.h). In between nothing asks for the agents of a cell. */
 void space_set_place(agent_store *store, uint32_t index, space_spot spot);
 
 /* The steps of space_link() and space_unlink() for an agent of a plain cell. They change lists of the bucket's part

@@ -9,6 +9,7 @@ enum {
   LINK_NS = 40
 };
 
+/* Marks agents that are left to the caller. */
 #define SPACE_MOVES_LATER 0x80000000u
 
 void space_moves_create(space_moves *moves, struct space *space, agent_store *store, uint32_t agents_max,
@@ -18,7 +19,7 @@ void space_moves_create(space_moves *moves, struct space *space, agent_store *st
   for (uint32_t i = 0; i < 2; i++) {
     sides[i]->parts = arena_reserve_for_frames(arena, agents_max, sizeof *sides[i]->parts);
     sides[i]->agents = arena_reserve_for_frames(arena, agents_max, sizeof *sides[i]->agents);
-    counting_create(&sides[i]->sort, agents_max, space_parts(space), MOVES_CHUNK, arena);
+    counting_create(&sides[i]->sort, agents_max, space_parts(space) + 1, MOVES_CHUNK, arena);
   }
 }
 
@@ -29,6 +30,12 @@ static uint32_t bucket_to(const space_moves *moves, uint32_t agent) {
 
 static uint32_t bucket_from(const space_moves *moves, uint32_t agent) {
   return lists_block_of(moves->space->stores, moves->store->places[agent].spot)->owner;
+}
+
+/* The part that an agent leaves. */
+static uint32_t part_from(const space_moves *moves, uint32_t agent) {
+  if (moves->store->places[agent].depth) return space_parts(moves->space);
+  return space_part_of(moves->space, bucket_from(moves, agent));
 }
 
 static void note_side(space_side *side, uint32_t chunk, uint32_t i, uint32_t part) {
@@ -51,8 +58,7 @@ static void note_chunk(space_moves *moves, uint32_t chunk) {
   counting_begin(&moves->to.sort, chunk);
   for (uint32_t i = first; i < end; i++) {
     if (i % MOVES_TOGETHER == 0) prefetch_noting(moves, i > first, i, end);
-    ASSERT(!moves->store->places[moves->agents[i]].depth);
-    note_side(&moves->from, chunk, i, space_part_of(moves->space, bucket_from(moves, moves->agents[i])));
+    note_side(&moves->from, chunk, i, part_from(moves, moves->agents[i]));
     note_side(&moves->to, chunk, i, space_part_of(moves->space, bucket_to(moves, moves->agents[i])));
   }
 }
@@ -151,6 +157,12 @@ static void moves_enter(void *argument, uint32_t first, uint32_t end, uint32_t w
   for (uint32_t part = first; part < end; part++) enter_part(argument, part);
 }
 
+static void leave_crowds(const space_moves *moves) {
+  uint32_t crowds = space_parts(moves->space), end = last_of(moves, &moves->from, crowds);
+  for (uint32_t i = first_of(moves, &moves->from, crowds); i < end; i++)
+    space_unlink(moves->space, moves->store, moves->from.agents[i]);
+}
+
 /* Agents whose cell is a crowd enter it; cells that may have become crowds are looked at. */
 static void enter_crowds(const space_moves *moves, uint32_t part) {
   struct space *space = moves->space;
@@ -184,6 +196,7 @@ void space_moves_run(space_moves *moves, const uint32_t *agents, uint32_t count,
   counting_sum(&moves->to.sort, chunks);
   parts_run(parts, moves_sort, moves, chunks, (uint64_t)count * NOTE_NS / 4);
   parts_run(parts, moves_leave, moves, all, (uint64_t)count * LINK_NS);
+  leave_crowds(moves);
   parts_run(stock_parts(moves) ? parts : NULL, moves_enter, moves, all, (uint64_t)count * LINK_NS);
   for (uint32_t part = 0; part < all; part++)
     if (moves->later[part]) enter_crowds(moves, part);

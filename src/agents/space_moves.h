@@ -5,8 +5,9 @@
  *     note    chunks of agents   from which part of the grid does each agent come, and to which does it go?
  *     sort    chunks of agents   agents by the part that they come from; and by the one that they go to
  *     leave   parts              agents are taken out of the part's lists
- *     enter   parts              agents are put into the part's lists, in the order in which they were given
- *     -       the caller         what concerns crowds (agents/crowds.h), in the order of the parts
+ *     -       the caller         agents are taken out of crowds (agents/crowds.h), in the order in which they were
+ * given enter   parts              agents are put into the part's lists, in that order
+ *     -       the caller         agents enter crowds, and cells become crowds, in the order of the parts
  *
  * So the lists are the same, whatever the threads. */
 #ifndef AGENTS_SPACE_MOVES_H
@@ -18,8 +19,8 @@
 
 /* One side of the moves: from where, or to where. */
 typedef struct space_side {
-  uint8_t *parts;   /* by agent, as given */
-  uint32_t *agents; /* by part; SPACE_MOVES_LATER marks those that are left to the caller */
+  uint8_t *parts;   /* by agent, as given; those that come from a crowd have a number behind all parts */
+  uint32_t *agents; /* by part */
   counting_sort sort;
 } space_side;
 

@@ -18,7 +18,7 @@
 #include "world/world_sums.h"
 #include "world/world_teams.h"
 
-enum { WORTH_CALLING_NS = 500000 }; /* of updates: a worker that comes has cold caches */
+enum { WORTH_CALLING_NS = 100000 }; /* of updates: a worker that comes has cold caches */
 
 static team_orders orders_for(struct muster_world *world, team_work work) {
   struct runner *runner = world->runner;
@@ -58,7 +58,7 @@ void run_early(struct muster_world *world) {
   open_early_team(world, TEAM_ALL);
 }
 
-/* Ranking has claims for the workers: calls one more for each half of a millisecond of work. */
+/* Ranking has claims for the workers: calls one more for each WORTH_CALLING_NS of work. */
 static void publish_claims(void *owner, uint32_t claims, uint64_t predicted_ns) {
   struct muster_world *world = owner;
   ASSERT(world->timed && claims <= world->batch->claim_count);

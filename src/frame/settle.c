@@ -167,16 +167,11 @@ void settle_count_refused(struct muster_world *world) {
             (unsigned long long)world->frames, (unsigned long long)dropped, RUNNER_LOG_MAX);
 }
 
-/* Whether an entry can be settled beside others: it touches nothing of other shards, but maybe the lists of two cells.
- */
+/* Whether an entry can be settled beside others: it touches nothing of other shards, but maybe lists of the grid. */
 static inline bool is_plain(const struct muster_world *world, const batch_entry *entry, const batch_result *result) {
   const agent_row *row = world_row(world, entry->agent);
-  if (row->atom_next || row->owes || row->reacts || result->asks || result->owes || result->spawned ||
-      messages_are_owed(world, entry->agent))
-    return false;
-  if (!result->moved) return true;
-  const agent_place *place = &world->agents.store.places[entry->agent];
-  return !place->depth || space_stays(&world->agents.space, place, result->moved_to);
+  return !(row->atom_next || row->owes || row->reacts || result->asks || result->owes || result->spawned ||
+           messages_are_owed(world, entry->agent));
 }
 
 /* Notes how long an agent waited; it leaves the line, if it is there. */
@@ -204,7 +199,7 @@ static void close_queue(struct muster_world *world, uint32_t workers) {
   ready_forgot(&world->queues->ready, forgotten);
 }
 
-/* Moves the agent of an entry beside others: its place alone, where it comes to another cell. Returns what is left to
+/* Moves the agent of an entry beside others: its place alone, where it comes to another list. Returns what is left to
  * settle_rest(). */
 static inline uint32_t settle_move(struct muster_world *world, uint32_t index, space_spot to) {
   const agent_place *place = &world->agents.store.places[index];

@@ -27,7 +27,7 @@ static void destroy_moving(struct movers *moving) {
   free(moving);
 }
 
-/* Sets places of agents that come to other cells; moves the others. Agents of crowds move one by one. */
+/* Sets places of agents that come to other lists; moves the others. */
 static uint32_t set_places(struct movers *moving, uint32_t round, double span_m) {
   struct fixture *fixture = moving->fixture;
   uint32_t count = 0;
@@ -38,8 +38,7 @@ static uint32_t set_places(struct movers *moving, uint32_t round, double span_m)
     muster_position to = {(double)(random >> 8 & 0xffff) / 65536.0 * gathers_m,
                           (double)(random >> 24 & 0xffff) / 65536.0 * (gathers_m < 100 ? 20.0 : gathers_m), 0};
     space_spot spot = space_spot_of(&fixture->space, to);
-    const agent_place *place = &fixture->store.places[i];
-    if (place->depth || space_stays(&fixture->space, place, spot)) {
+    if (space_stays(&fixture->space, &fixture->store.places[i], spot)) {
       space_move(&fixture->space, &fixture->store, i, spot);
     } else {
       space_set_place(&fixture->store, i, spot);
