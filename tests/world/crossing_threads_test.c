@@ -1,0 +1,67 @@
+/* Agents that all come to other cells in each frame, some to a crowd, on the wall clock: whatever workers settle them,
+ * agents are where one worker would have put them, and the grid finds them. Runs under ThreadSanitizer, too. */
+#include "support/little_world.h"
+
+#include "world/world.h"
+#include "world/world_sound.h"
+
+enum { AGENTS = 24000, CROSSING_FRAMES = 8 };
+
+static const uint64_t plenty_ns = 10000000000;
+
+typedef struct wanderer {
+  uint64_t updates, met;
+} wanderer;
+
+static muster_atom_result look_around(muster_update *update) {
+  wanderer *self = update->state;
+  muster_neighbour near[2];
+  bool looks = update->agent.index % 16 == 0;
+  uint32_t count = looks ? muster_update_nearby(update, 60.0f, (muster_type){0}, near, 2) : 0;
+  for (uint32_t i = 0; i < count; i++) self->met = self->met * 31 + near[i].agent.index;
+  self->updates++;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* Anywhere; in each second frame one in eight to the same two cells, which become crowds and cease to be. */
+static muster_atom_result leap(muster_update *update) {
+  bool gathers = update->agent.index % 8 == 0 && update->now_ns / FRAME_NS % 2;
+  double span_m = gathers ? 60.0 : 8000.0;
+  muster_position to = {(double)muster_update_random_share(update) * span_m,
+                        (double)muster_update_random_share(update) * (gathers ? 20.0 : span_m), 0};
+  muster_update_move(update, to);
+  return MUSTER_ATOM_NEXT;
+}
+
+/* The hash of the world after some frames in which all agents run. */
+static uint64_t wander(uint32_t workers) {
+  static const muster_atom atoms[] = {{look_around, MUSTER_ROLE_PERCEPTION, 0}, {leap, MUSTER_ROLE_BEHAVIOUR, 0}};
+  muster_world_def world = papers_world_def();
+  muster_statistics sums = muster_default_statistics();
+  world.agents_max = AGENTS;
+  little_world little = little_world_create(workers, &world);
+  muster_type_def def = type_with(atoms, 2);
+  def.state_bytes = sizeof(wanderer);
+  def.period_ns = def.period_max_ns = FRAME_NS;
+  def.elasticity = 0;
+  register_type(&little, &def);
+  for (uint32_t i = 0; i < AGENTS; i++) spawn_in(&little, (muster_position){i % 160 * 50.0, i / 160 * 50.0, 0}, 0);
+  for (uint32_t frame = 0; frame < CROSSING_FRAMES; frame++) {
+    muster_frame_report report = run_frame_with(&little, plenty_ns);
+    cr_assert_eq(report.carried + report.preempted + report.spawns_waiting, 0, "%u of %u ran", report.completed,
+                 report.released);
+  }
+  muster_statistics_read(little.world, &sums);
+  cr_assert_geq(sums.completed, (uint64_t)AGENTS * (CROSSING_FRAMES - 1));
+  soundness found = {0};
+  cr_assert(world_is_sound(little.world, WORLD_RESTS, &found), "%s", found.trouble);
+  uint64_t hash = muster_world_hash(little.world);
+  little_world_destroy(&little);
+  return hash;
+}
+
+Test(crossing_threads, agents_are_where_one_worker_would_have_put_them) {
+  uint64_t alone = wander(1);
+  cr_assert_eq(wander(4), alone);
+  cr_assert_eq(wander(64), alone);
+}
