@@ -20,6 +20,7 @@
 #include "record/recorder.h"
 #include "run/conduct.h"
 #include "run/passes.h"
+#include "run/timeline.h"
 #include "world/frame_state.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
@@ -197,6 +198,15 @@ static void act_together(void *argument, uint32_t worker) {
   acts_work(&world->acts->beside, worker);
 }
 
+/* The caller runs the list claim by claim, as a team would; to which it calls fewer helpers than there are claims. */
+static void act_alone(struct muster_world *world) {
+  struct acts *acts = &world->acts->beside;
+  uint64_t work_ns = (uint64_t)(each_ns_of(world) * acts->count), most_ns = acts->claim_count * (uint64_t)HELP_WORTH_NS;
+  if (work_ns >= most_ns) work_ns = most_ns ? most_ns - 1 : 0;
+  timeline_offer(world->runner->timeline, acts->claim_count, work_ns, HELP_WORTH_NS);
+  acts_work(acts, world->runner->caller);
+}
+
 /* Runs the list. */
 static void run_list(struct muster_world *world) {
   struct acts *acts = &world->acts->beside;
@@ -204,6 +214,8 @@ static void run_list(struct muster_world *world) {
   uint32_t helpers = helpers_for(world);
   if (helpers)
     serial_run_team(world, act_together, helpers);
+  else if (world->runner->timeline)
+    act_alone(world);
   else
     acts_run_in_order(acts);
   if (!acts->timed) return;

@@ -1,6 +1,7 @@
 #include "frame/audit.h"
 
 #include "run/runner.h"
+#include "run/timeline.h"
 #include "world/frame_state.h"
 #include "world/serial.h"
 #include "world/world_sums.h"
@@ -13,6 +14,7 @@ void audit_begin(struct muster_world *world) {
   world->runner->promised_ns = frame->deadline_ns + world->sums->report.repaid_ns;
   if (!world->timed) frame->deadline_ns = UINT64_MAX / 2; /* nothing is decided by the clock */
   frame->mark_own_ns = world->def.audit ? clock_thread_cpu() : frame->mark_ns;
+  timeline_begin_frame(world->runner->timeline);
 }
 
 uint64_t audit_blocked(struct muster_world *world) {
@@ -133,8 +135,10 @@ void audit_stage(struct muster_world *world, muster_stage stage) {
   else
     serial_mark_at(world, now_ns);
   if (stage == MUSTER_STAGE_COMMIT) close_stages(world);
+  timeline_end_stage(world->runner->timeline, stage);
 }
 
 void audit_end(struct muster_world *world) {
   if (world->timed) sum_up(world);
+  timeline_end_frame(world->runner->timeline);
 }

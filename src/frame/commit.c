@@ -14,6 +14,7 @@
 #include "frame/settle.h"
 #include "frame/stages.h"
 #include "run/runner.h"
+#include "run/timeline.h"
 #include "world/frame_state.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
@@ -139,8 +140,11 @@ static void begin_settling(struct muster_world *world, uint64_t end_ns) {
   ASSERT(world->commit->open && !world->commit->begun && world->commit->settled == 0);
   world->commit->begun = true;
   merge_logs(world);
+  timeline_alone(world->runner->timeline, "merge_logs");
   settle_beside(world);
+  timeline_alone(world->runner->timeline, "settle_beside");
   settle_batch(world, end_ns);
+  timeline_alone(world->runner->timeline, "settle_batch");
 }
 
 void commit_run(struct muster_world *world) {
@@ -158,6 +162,7 @@ void commit_run(struct muster_world *world) {
     estimate_add_clipped(&world->learnt->experience.settle,
                          (double)(clock_now(world->clock) - begin_ns) / world->commit->settled, 100.0);
   if (!world->commit->open) act_run(world);
+  timeline_alone(world->runner->timeline, "act_run");
   if (!world->commit->open) runaways_enforce(world);
   note_waiting(world);
   gather_parts(world);

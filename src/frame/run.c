@@ -8,6 +8,7 @@
 #include "frame/settle.h"
 #include "frame/stages.h"
 #include "run/runner.h"
+#include "run/timeline.h"
 #include "world/frame_state.h"
 #include "world/serial.h"
 #include "world/workers.h"
@@ -63,6 +64,7 @@ static void publish_claims(void *owner, uint32_t claims, uint64_t predicted_ns) 
   struct muster_world *world = owner;
   ASSERT(world->timed && claims <= world->batch->claim_count);
   runner_publish(world->runner, claims);
+  timeline_offer(world->runner->timeline, claims, predicted_ns, WORTH_CALLING_NS);
   if (!world->teams->early_open) open_early_team(world, 0);
   if (predicted_ns / WORTH_CALLING_NS <= world->teams->early_called) return;
   world->teams->early_called++;
@@ -70,8 +72,9 @@ static void publish_claims(void *owner, uint32_t claims, uint64_t predicted_ns) 
 }
 
 void run_beside_ranking(struct muster_world *world, rank_limits *limits) {
-  if (!world->timed || world_is_planned(world) || world_own_workers(world) < 2) return;
-  if (world->teams->early_open) serial_note_dry(world, world->plan->held.predicted_ns);
+  bool shared = world_own_workers(world) > 1 || world->runner->timeline;
+  if (!world->timed || world_is_planned(world) || !shared) return;
+  if (world->teams->early_open && world_own_workers(world) > 1) serial_note_dry(world, world->plan->held.predicted_ns);
   limits->publish = publish_claims;
   limits->owner = world;
 }
@@ -82,7 +85,9 @@ static void run_batch(struct muster_world *world, const team_orders *orders) {
   struct team *team = &world->teams->run;
   team_open(team, world->teams->seat, orders, world->teams->helpers);
   world->teams->lots.count = 0; /* the last commit may have had no time to begin */
-  if (world->teams->helpers && world->timed && world->batch->count >= WORTH_CUTTING) settle_cut_lots(world);
+  bool shared = world->teams->helpers > 0 || world->runner->timeline;
+  timeline_offer(world->runner->timeline, world->batch->claim_count, world->sums->admitted_ns, WORTH_CALLING_NS);
+  if (shared && world->timed && world->batch->count >= WORTH_CUTTING) settle_cut_lots(world);
   runner_work(world->runner, world->runner->caller);
   team_close(team, world->teams->seat);
   team_wait(team, world->teams->seat);

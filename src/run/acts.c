@@ -6,6 +6,7 @@
 #include "run/conduct.h"
 #include "run/flight.h"
 #include "run/passes.h"
+#include "run/timeline.h"
 #include "run/watchdog.h"
 
 void acts_create(struct acts *acts, struct runner *runner, uint32_t agents_max, struct arena *arena) {
@@ -27,10 +28,15 @@ static uint32_t list_of(const struct acts *acts, uint32_t agent) {
   return space_list_of(runner->space, space_region(&runner->store->places[agent]));
 }
 
+/* How many workers may share the list: all that there can be, where a timeline is to tell what many would take. */
+static uint32_t acts_sharers(const struct acts *acts) {
+  return acts->runner->timeline ? MUSTER_WORKERS_MAX : acts->runner->workers;
+}
+
 /* Puts long chains first: a long chain that is taken last would keep the other workers waiting. */
 static void put_long_first(struct acts *acts) {
   enum { PARTS_EACH = 4 };
-  uint32_t least = acts->count / (acts->runner->workers * PARTS_EACH) + 2, front = 0;
+  uint32_t least = acts->count / (acts_sharers(acts) * PARTS_EACH) + 2, front = 0;
   for (uint32_t i = 0; i < acts->claim_count; i++) {
     if (acts->lengths[i] < least) continue;
     uint32_t first = acts->chains[front];
@@ -62,7 +68,7 @@ static void chain(struct acts *acts) {
 /* Chooses claims small enough that the workers end together, and large enough that few tickets are taken. */
 static void acts_cut(struct acts *acts) {
   enum { CLAIMS_EACH = 16, ENTRIES_MOST = 64 };
-  uint32_t entries = acts->count / (acts->runner->workers * CLAIMS_EACH) + 1;
+  uint32_t entries = acts->count / (acts_sharers(acts) * CLAIMS_EACH) + 1;
   acts->claim_entries = entries < ENTRIES_MOST ? entries : ENTRIES_MOST;
   acts->claim_count = (acts->count + acts->claim_entries - 1) / acts->claim_entries;
 }
@@ -147,8 +153,10 @@ static bool acts_run_claim(struct acts *acts, worker_state *state, uint32_t clai
 
 static void run_claims(struct acts *acts, worker_state *state, uint64_t *clock_ns) {
   uint32_t claim;
-  while ((claim = ticket_take(&acts->ticket)) != TICKET_NONE)
+  while ((claim = ticket_take(&acts->ticket)) != TICKET_NONE) {
     if (!acts_run_claim(acts, state, claim, clock_ns)) return;
+    timeline_claim(acts->runner->timeline);
+  }
 }
 
 /* One worker's part from its beginning to its end; `run` is what it does in between. */

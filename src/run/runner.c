@@ -11,6 +11,7 @@
 #include "run/flight.h"
 #include "run/passes.h"
 #include "run/taking.h"
+#include "run/timeline.h"
 #include "run/track.h"
 #include "run/watchdog.h"
 
@@ -418,6 +419,7 @@ static void runner_work_off(worker_state *state, struct runner *runner, bool ear
     claims_ns += took_ns;
     if (wall && !early_only && runner->rations_woken) ration_woken(state, runner, &claim, took_ns);
     if (state->track) track_claim(state, runner, &claim, clock_ns, end_ns);
+    timeline_claim(runner->timeline);
     if (runner->audit) runner_audit_claim(state, runner, &cpu_ns, end_ns);
     clock_ns = runner_clock(runner);
     if (wall && clock_ns >= runner_stop_ns(runner, state)) break;

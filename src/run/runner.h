@@ -71,6 +71,7 @@ struct set_counts {
 
 struct runner;
 struct herd_table;
+struct timeline;
 struct watch_heartbeat;
 struct flight_line;
 
@@ -161,6 +162,7 @@ struct runner {
   uint32_t state_count;
   worker_state *states;               /* one per worker index */
   struct track *tracks;               /* likewise; null without a trace */
+  struct timeline *timeline;          /* of frames on one worker; null = none is kept */
   struct watch_heartbeat *heartbeats; /* likewise */
   void *flight_memory;                /* the host's memory for the flight recorder; null without one */
   struct flight_line *flight_lines;   /* in it; one per worker index */

@@ -16,7 +16,7 @@ static uint32_t others_of(const struct muster_world *world) {
 }
 
 uint32_t serial_helpers_for(const struct muster_world *world, uint64_t work_ns) {
-  return serial_helpers_worth(world, work_ns, 50000);
+  return serial_helpers_worth(world, work_ns, HELP_WORTH_NS);
 }
 
 uint32_t serial_helpers_worth(const struct muster_world *world, uint64_t work_ns, uint64_t worth_ns) {
@@ -24,9 +24,9 @@ uint32_t serial_helpers_worth(const struct muster_world *world, uint64_t work_ns
   if (!world->timed) return most;
   uint64_t now_ns = clock_now(world->clock), end_ns = world->frame->deadline_ns;
   uint64_t left_ns = end_ns > now_ns ? end_ns - now_ns : 1;
-  uint64_t helpers = work_ns / worth_ns, needed = work_ns * 2 / left_ns; /* half of the time left must do */
-  if (needed > helpers) helpers = needed;
-  return helpers < most ? (uint32_t)helpers : most;
+  uint64_t needed = work_ns * 2 / left_ns; /* half of the time left must do */
+  uint32_t helpers = serial_worth(work_ns, worth_ns, most);
+  return needed <= helpers ? helpers : needed < most ? (uint32_t)needed : most;
 }
 
 serial_help serial_begin_help(const struct muster_world *world, uint32_t worker) {

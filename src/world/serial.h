@@ -13,6 +13,15 @@
 #include "pool/team.h"
 #include "world/world.h"
 
+/* Work that is worth calling a worker for. */
+enum { HELP_WORTH_NS = 50000 };
+
+/* How many of `most` workers are worth calling for so much work, when each has to be worth that. */
+static inline uint32_t serial_worth(uint64_t work_ns, uint64_t worth_ns, uint32_t most) {
+  uint64_t helpers = work_ns / worth_ns;
+  return helpers < most ? (uint32_t)helpers : most;
+}
+
 /* How many workers to call for so much work: a sleeping worker takes a while to come and begins with cold caches, so
  * the work must be worth it, or the help must be needed. */
 uint32_t serial_helpers_for(const struct muster_world *world, uint64_t work_ns);

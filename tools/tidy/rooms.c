@@ -30,7 +30,7 @@ static const struct room rooms[] = {
     {"run",
      {"base", "agents", "pool"},
      {"runner.h", "acts.h", "callback.h", "conduct.h", "flight.h", "herd_ids.h", "intake_queues.h", "occupancy.h",
-      "passes.h", "spawn_log.h", "track.h", "wakes.h", "watchdog.h"}},
+      "passes.h", "spawn_log.h", "timeline.h", "track.h", "wakes.h", "watchdog.h"}},
     {"record", {"base", "agents", "pool", "run"}, {"recorder.h", "recorder_fields.h"}},
     {"world",
      {"base", "agents", "plan", "pool", "run", "record"},
