@@ -1,0 +1,158 @@
+/* What `muster bench cores` records of a world's frames on one worker. */
+#include "cores.h"
+
+#include "support/square_world.h"
+
+enum { FRAMES = 30 };
+
+static const cores_costs nothing_costs = {.planning = 1};
+
+static void run_some(little_world *little, uint32_t frames) {
+  for (uint32_t i = 0; i < frames; i++) {
+    muster_frame frame = {little->now_ns += FRAME_NS, 10 * FRAME_NS};
+    cr_assert_eq(muster_frame_run(little->world, &frame), MUSTER_OK, "%s", muster_last_error());
+  }
+}
+
+static little_world populated(muster_clock clock) {
+  little_world little = square_world(1, clock);
+  square_populate(&little);
+  run_some(&little, 2);
+  return little;
+}
+
+static muster_atom_result wander(muster_update *update) {
+  muster_position to = update->position;
+  to.x += muster_update_random_share(update) < 0.5f ? 40 : -40;
+  muster_update_move(update, to);
+  return MUSTER_ATOM_NEXT;
+}
+
+/* Agents that act region by region. */
+static little_world regional(muster_clock clock) {
+  static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 500}, {wander, MUSTER_ROLE_ACTION, 500}};
+  muster_world_def world = muster_default_world_def();
+  world.clock = clock;
+  world.agents_max = SQUARE_AGENTS;
+  little_world little = little_world_create(1, &world);
+  muster_type_def def = type_with(atoms, 2);
+  def.act = MUSTER_ACT_REGION;
+  register_type(&little, &def);
+  for (uint32_t i = 0; i < SQUARE_AGENTS; i++) spawn_in(&little, (muster_position){50.0 * (i % 30), 0, 0}, 0);
+  run_some(&little, 2);
+  return little;
+}
+
+/* The finest cut comes to the same as no cut. */
+static void expect_same(little_world (*create)(muster_clock clock)) {
+  uint64_t hashes[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    little_world little = create(MUSTER_CLOCK_VIRTUAL);
+    cores_recording *recording = cores_recording_create();
+    cr_assert_not_null(recording);
+    if (i) cores_record(recording, little.world);
+    run_some(&little, FRAMES);
+    hashes[i] = muster_world_hash(little.world);
+    cores_freeze(recording, little.world);
+    cores_recording_destroy(recording);
+    little_world_destroy(&little);
+  }
+  cr_expect_eq(hashes[0], hashes[1]);
+}
+
+Test(cores_recording, changes_no_world) {
+  expect_same(populated);
+  expect_same(regional);
+}
+
+/* A world that was recorded for some frames. */
+static cores_recording *record_of(little_world *little, little_world (*create)(muster_clock clock)) {
+  cores_recording *recording = cores_recording_create();
+  cr_assert_not_null(recording);
+  *little = create(MUSTER_CLOCK_WALL);
+  cores_record(recording, little->world);
+  run_some(little, FRAMES);
+  cores_freeze(recording, little->world);
+  run_some(little, 3);
+  return recording;
+}
+
+static cores_recording *record(little_world *little) {
+  return record_of(little, populated);
+}
+
+Test(cores_recording, has_the_frames_until_it_is_frozen_and_without_those_that_are_dropped) {
+  little_world little;
+  cores_recording *recording = record(&little);
+  cr_expect_eq(cores_recorded_frames(recording), FRAMES);
+  cores_drop_frame(recording);
+  cores_drop_frame(recording);
+  cr_expect_eq(cores_recorded_frames(recording), FRAMES - 2);
+  cores_record(recording, little.world);
+  cores_freeze(recording, little.world);
+  cr_expect_eq(cores_recorded_frames(recording), 0);
+  cores_recording_destroy(recording);
+  little_world_destroy(&little);
+}
+
+/* All of a frame is in some stretch, and with one worker all takes what was recorded. */
+Test(cores_recording, adds_up) {
+  little_world little;
+  cores_recording *recording = record(&little);
+  cores_frame frames[FRAMES];
+  cores_stretch stretches[CORES_STRETCHES_MAX];
+  double whole = 0, recorded = 0, alone = 0, shared = 0;
+  cores_predict(recording, &nothing_costs, 1, frames);
+  for (uint32_t i = 0; i < FRAMES; i++) {
+    whole += frames[i].whole / FRAMES;
+    cr_expect_float_eq(frames[i].whole, frames[i].alone + frames[i].sections + frames[i].claims, 1e-3);
+  }
+  uint32_t count = cores_stretches(recording, &nothing_costs, 1, stretches);
+  for (uint32_t i = 0; i < count; i++) {
+    recorded += stretches[i].recorded;
+    *(stretches[i].shared ? &shared : &alone) += stretches[i].wall;
+  }
+  cr_expect_float_eq(recorded, whole, whole * 1e-9, "%g and %g ns", recorded, whole);
+  cr_expect_float_eq(alone + shared, whole, whole * 1e-9);
+  cores_recording_destroy(recording);
+  little_world_destroy(&little);
+}
+
+static const cores_stretch *find(const cores_stretch *stretches, uint32_t count, const char *name, bool shared) {
+  for (uint32_t i = 0; i < count; i++)
+    if (stretches[i].name && strcmp(stretches[i].name, name) == 0 && stretches[i].shared == shared)
+      return &stretches[i];
+  return NULL;
+}
+
+Test(cores_recording, names_what_is_shared_and_what_is_not) {
+  little_world little;
+  cores_recording *recording = record(&little);
+  cores_stretch stretches[CORES_STRETCHES_MAX];
+  uint32_t count = cores_stretches(recording, &nothing_costs, 2, stretches);
+  const cores_stretch *claims = find(stretches, count, "claims", true),
+                      *look = find(stretches, count, "periods_look", true);
+  const cores_stretch *act = find(stretches, count, "act_run", false);
+  cr_assert(claims && look && act);
+  cr_expect_eq(claims->stage, MUSTER_STAGE_RUN);
+  cr_expect_eq(look->stage, MUSTER_STAGE_RELEASE);
+  cr_expect_eq(act->stage, MUSTER_STAGE_COMMIT);
+  cr_expect_gt(claims->pieces, 1);
+  cr_expect_gt(look->pieces, 1, "one piece for each shard");
+  cr_expect_gt(act->alone, 0);
+  cores_recording_destroy(recording);
+  little_world_destroy(&little);
+}
+
+Test(cores_recording, has_actions_that_regions_share) {
+  little_world little;
+  cores_recording *recording = record_of(&little, regional);
+  cores_stretch stretches[CORES_STRETCHES_MAX];
+  uint32_t count = cores_stretches(recording, &nothing_costs, 2, stretches), kinds = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (stretches[i].shared && stretches[i].name && strcmp(stretches[i].name, "claims") == 0)
+      kinds |= 1u << stretches[i].stage;
+  cr_expect_eq(kinds, 1u << MUSTER_STAGE_RUN | 1u << MUSTER_STAGE_COMMIT, "%x", kinds);
+  cores_recording_destroy(recording);
+  little_world_destroy(&little);
+}
