@@ -44,7 +44,7 @@ typedef struct bench_def {
   int (*judge)(const void *work);                       /* returns the exit status, after a complaint */
 } bench_def;
 
-extern const bench_def bench_activation, bench_control, bench_law, bench_lines, bench_machine, bench_pool,
+extern const bench_def bench_activation, bench_control, bench_cores, bench_law, bench_lines, bench_machine, bench_pool,
     bench_quality, bench_scale, bench_sets, bench_stages, bench_sweep;
 
 /* Those that have options of their own, by name; ended by a null. */
