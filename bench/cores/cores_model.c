@@ -1,6 +1,7 @@
 #include "cores_model.h"
 
 #include "pool/ticket.h"
+#include "pool/worker.h"
 #include "world/section.h"
 #include "world/serial.h"
 
@@ -62,31 +63,35 @@ static taker *model_next_helper(model *run) {
   return sleeper;
 }
 
-/* The caller calls helpers, one after the other. A helper that was woken wakes the next one that is wanted. */
+/* Wakes the helpers that were called and sleep: the caller wakes the first of them, and each that is awake as many of
+ * the next. */
+static void model_wake_up(model *run, taker **sleepers, uint32_t count) {
+  const cores_costs *costs = run->costs;
+  double from = run->now;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t turn = i % WORKER_WAKES + 1;
+    if (i >= WORKER_WAKES && turn == 1) from = sleepers[i / WORKER_WAKES - 1]->at;
+    model_wake(sleepers[i], from);
+    sleepers[i]->at = from + turn * costs->call_sleeping_ns + costs->wake_ns;
+    if (i < WORKER_WAKES) run->now += costs->call_sleeping_ns - costs->call_ns;
+  }
+}
+
+/* The caller calls helpers. */
 static void model_call(model *run, uint32_t count) {
   const cores_costs *costs = run->costs;
-  double woken[CORES_WORKERS_MAX];
-  uint32_t woken_count = 0, passed_on = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    taker *helper = model_next_helper(run);
-    if (!helper) return;
+  taker *sleepers[CORES_WORKERS_MAX], *helper;
+  uint32_t sleeping = 0;
+  for (uint32_t i = 0; i < count && (helper = model_next_helper(run)); i++) {
     helper->in = true;
     helper->took = false;
-    if (!model_sleeps(helper, run->now)) {
-      run->now += costs->call_ns;
+    run->now += costs->call_ns;
+    if (model_sleeps(helper, run->now))
+      sleepers[sleeping++] = helper;
+    else
       helper->at = run->now + costs->begin_ns;
-      continue;
-    }
-    model_wake(helper, run->now);
-    if (passed_on < woken_count && woken[passed_on] <= run->now) {
-      helper->at = woken[passed_on++] + costs->call_sleeping_ns + costs->wake_ns;
-      run->now += costs->call_ns;
-    } else {
-      run->now += costs->call_sleeping_ns;
-      helper->at = run->now + costs->wake_ns;
-    }
-    woken[woken_count++] = helper->at;
   }
+  model_wake_up(run, sleepers, sleeping);
 }
 
 /* A worker finds nothing left to take. Whoever has left says so, one after the other. */
@@ -240,7 +245,7 @@ static uint32_t model_helpers_in(const model *run) {
   return in;
 }
 
-/* While claims are being cut, helpers are called one by one; when all are, also those that had left. */
+/* While claims are being cut, helpers are called now and then; when all are, also those that had left. */
 static void model_offer(model *run, uint32_t number) {
   const timeline_step *step = &run->timeline->steps[number];
   if (!run->claims && !model_begin_claims(run, number)) return;
@@ -252,8 +257,9 @@ static void model_offer(model *run, uint32_t number) {
     if (wanted > in) model_call(run, wanted - in);
   } else {
     if (step->count > run->offered) run->offered = step->count < run->claims ? step->count : run->claims;
-    if (wanted > run->calls) model_call(run, 1);
-    run->calls += wanted > run->calls;
+    if (!serial_calls_now(wanted, run->calls)) return;
+    model_call(run, wanted - run->calls);
+    run->calls = wanted;
   }
 }
 

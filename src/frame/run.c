@@ -59,16 +59,19 @@ void run_early(struct muster_world *world) {
   open_early_team(world, TEAM_ALL);
 }
 
-/* Ranking has claims for the workers: calls one more for each WORTH_CALLING_NS of work. */
+/* Ranking has claims for the workers: calls one for each WORTH_CALLING_NS of work, as many as came before at a time, so
+ * that few calls take the caller's time. */
 static void publish_claims(void *owner, uint32_t claims, uint64_t predicted_ns) {
   struct muster_world *world = owner;
   ASSERT(world->timed && claims <= world->batch->claim_count);
   runner_publish(world->runner, claims);
   timeline_offer(world->runner->timeline, claims, predicted_ns, WORTH_CALLING_NS);
   if (!world->teams->early_open) open_early_team(world, 0);
-  if (predicted_ns / WORTH_CALLING_NS <= world->teams->early_called) return;
-  world->teams->early_called++;
-  team_call(&world->teams->early, world->teams->seat);
+  uint32_t called = world->teams->early_called,
+           wanted = serial_worth(predicted_ns, WORTH_CALLING_NS, MUSTER_WORKERS_MAX);
+  if (!serial_calls_now(wanted, called)) return;
+  world->teams->early_called = wanted;
+  team_call(&world->teams->early, world->teams->seat, wanted - called);
 }
 
 void run_beside_ranking(struct muster_world *world, rank_limits *limits) {

@@ -16,14 +16,23 @@ static uint32_t most_of(const struct team *team, const struct muster_pool *pool)
   return most && most < pool->workers ? most : pool->workers;
 }
 
-void team_call(struct team *team, struct seat *seat) {
+/* Calls a worker and wakes none; false when no more may come. */
+static bool call_quietly(struct team *team, struct seat *seat) {
   struct muster_pool *pool = seat->pool;
-  if (group_count(&team->group) + 1 >= most_of(team, pool) || !load_ordered_u32(&team->open)) return;
+  if (group_count(&team->group) + 1 >= most_of(team, pool) || !load_ordered_u32(&team->open)) return false;
   group_add(&team->group, 1, MUSTER_PRIORITY_FRAME);
-  /* The lane is full: the members that are inside do the work. */
-  if (!worker_push(pool, seat, MUSTER_PRIORITY_FRAME, &(struct job){join, team, &team->group}))
-    worker_complete(pool, seat, &team->group, 1);
-  else if (!load_ordered_u32(&team->open))
+  if (worker_push_quietly(pool, MUSTER_PRIORITY_FRAME, &(struct job){join, team, &team->group})) return true;
+  worker_complete(pool, seat, &team->group, 1); /* the lane is full: the members that are inside do the work */
+  return false;
+}
+
+void team_call(struct team *team, struct seat *seat, uint32_t count) {
+  struct muster_pool *pool = seat->pool;
+  uint32_t called = 0;
+  while (called < count && call_quietly(team, seat)) called++;
+  if (called > 0) worker_wake(pool, seat, &team->group);
+  for (uint32_t i = 1; i < called && i < WORKER_WAKES; i++) worker_wake_one(pool, seat);
+  if (called > 0 && !load_ordered_u32(&team->open))
     worker_take_out_all(pool, seat, &team->group); /* closed meanwhile: its caller may have looked too early */
 }
 
@@ -31,7 +40,7 @@ void team_open(struct team *team, struct seat *seat, const team_orders *orders, 
   group_prepare(&team->group, seat->pool);
   team->orders = *orders;
   store_ordered_u32(&team->open, 1);
-  for (uint32_t i = 1; i < seat->pool->workers && i <= helpers; i++) team_call(team, seat);
+  team_call(team, seat, helpers);
 }
 
 void team_close(struct team *team, struct seat *seat) {

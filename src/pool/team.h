@@ -38,9 +38,11 @@ void team_wake(struct muster_pool *pool);
 /* Opens a team and calls up to `helpers` workers. The caller, which sits at `seat`, goes on. */
 void team_open(struct team *team, struct seat *seat, const team_orders *orders, uint32_t helpers);
 
-/* Lets one more worker come, because there is more to do; does nothing when as many as there are came or were called.
- * To be called by any member inside the team, and by the team's caller while it is open. */
-void team_call(struct team *team, struct seat *seat);
+/* Lets `count` more workers come, because there is more to do; does nothing when as many as there are came or were
+ * called. It wakes WORKER_WAKES of them, and each of these as many again while workers are wanted, so calling many
+ * takes hardly longer than calling a few. To be called by any member inside the team, and by the team's caller while it
+ * is open. */
+void team_call(struct team *team, struct seat *seat, uint32_t count);
 
 /* Lets no further worker in. To be called by the team's caller. */
 void team_close(struct team *team, struct seat *seat);

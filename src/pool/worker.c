@@ -30,16 +30,19 @@ void worker_wake(struct muster_pool *pool, struct seat *seat, const struct group
   if (!worker_wake_one(pool, seat)) worker_ask(pool, seat, group);
 }
 
-bool worker_push(struct muster_pool *pool, struct seat *seat, uint32_t lane, const struct job *job) {
-  static const struct group none; /* among waiters, only those that take any job may run it */
-  const struct group *group = job->group ? job->group : &none;
+bool worker_push_quietly(struct muster_pool *pool, uint32_t lane, const struct job *job) {
   if (!queue_push(&pool->queue, lane, job) &&
       !(lane_sweep(&pool->queue.lanes[lane]) && queue_push(&pool->queue, lane, job)))
     return false;
-  if (pool_is_stopping(pool))
-    worker_drop(pool, lane); /* too late: it may be that no worker comes any more */
-  else
-    worker_wake(pool, seat, group);
+  if (pool_is_stopping(pool)) worker_drop(pool, lane); /* too late: it may be that no worker comes any more */
+  return true;
+}
+
+bool worker_push(struct muster_pool *pool, struct seat *seat, uint32_t lane, const struct job *job) {
+  static const struct group none; /* among waiters, only those that take any job may run it */
+  const struct group *group = job->group ? job->group : &none;
+  if (!worker_push_quietly(pool, lane, job)) return false;
+  if (!pool_is_stopping(pool)) worker_wake(pool, seat, group);
   return true;
 }
 
@@ -74,12 +77,14 @@ static void count_out(struct seat *seat, struct ended *ended) {
   ended->count = 0;
 }
 
-/* A worker that slept, or was about to, was woken for one job: when there is more, it wakes the next. */
+/* A worker that slept, or was about to, was woken for one job: when there is more, it wakes the next, and one more
+ * while some is left. So many workers are awake in as many steps as their number has bits. */
 static void pass_on_wake(struct seat *seat, bool more) {
   struct muster_pool *pool = seat->pool;
   if (!seat->woken) return;
   seat->woken = false;
   if (more || queue_has_work(&pool->queue, QUEUE_ALL)) worker_wake(pool, seat, NULL);
+  for (uint32_t i = 1; i < WORKER_WAKES && queue_has_work(&pool->queue, QUEUE_ALL); i++) worker_wake_one(pool, seat);
 }
 
 static void run_stolen(struct seat *seat, const struct job *job) {

@@ -18,9 +18,15 @@
  * job shorter than CLAIM_TINY_NS pauses, so that more jobs come. */
 enum { CLAIM_JOBS_MAX = 8, JOB_CLAIM_NS = 8000, CLAIM_UNFAIR_NS = 400, CLAIM_TINY_NS = 150 };
 
+/* How many others a worker that was woken wakes, while there is work. */
+enum { WORKER_WAKES = 2 };
+
 /* Pushes a job that its group counts already, and wakes a thread for it. False when the lane is full. The group may be
  * complete and gone when this returns. Any thread; `seat` is null or the thread's own. */
 bool worker_push(struct muster_pool *pool, struct seat *seat, uint32_t lane, const struct job *job);
+
+/* The same without waking any thread: the caller calls worker_wake() afterwards. Any thread. */
+bool worker_push_quietly(struct muster_pool *pool, uint32_t lane, const struct job *job);
 
 /* There is work of a group (null: of any): wakes one worker that sleeps, else every waiter that may run it. */
 void worker_wake(struct muster_pool *pool, struct seat *seat, const struct group *group);

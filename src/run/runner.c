@@ -134,7 +134,7 @@ static void begin_published(const agent_type *type, const agent_row *row) {
 
 void runner_call(const worker_state *state) {
   const struct runner *runner = state->context.runner;
-  team_call(state->early ? runner->early_team : runner->team, seat_of(state));
+  team_call(state->early ? runner->early_team : runner->team, seat_of(state), 1);
 }
 
 /* Whether an update is to stop before its next atom, and why. */

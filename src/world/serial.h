@@ -22,6 +22,11 @@ static inline uint32_t serial_worth(uint64_t work_ns, uint64_t worth_ns, uint32_
   return helpers < most ? (uint32_t)helpers : most;
 }
 
+/* While work grows: whether to call workers now, when so many are wanted and were called. */
+static inline bool serial_calls_now(uint32_t wanted, uint32_t called) {
+  return wanted > called && wanted >= 2 * called;
+}
+
 /* How many workers to call for so much work: a sleeping worker takes a while to come and begins with cold caches, so
  * the work must be worth it, or the help must be needed. */
 uint32_t serial_helpers_for(const struct muster_world *world, uint64_t work_ns);

@@ -6,7 +6,8 @@
  * wake_one           idle_take (a load, a fetch-and for each try), park_wake worker.c worker_wake_one, idle.h, park.h
  * Worker             a worker thread's life                                  worker.c worker_run, worker_sleep
  * serve              the lanes whose bits are set, a claim from one of them  worker.c worker_serve, claim
- * has_work           whether to pass on the wake                             worker.c pass_on_wake, queue_has_work
+ * has_work           whether to pass on the wake (the second one that is
+ *                    passed on is left out: it only wakes more)              worker.c pass_on_wake, queue_has_work
  * settle             clear a lane's bit, look at the lane, set the bit       queue.c queue_settle
  * Monitor            wakes all, drops what waits, joins, drops again         pool.c muster_pool_stop
  *
@@ -23,11 +24,12 @@
  * -DGANG   the job that starts first does not end before all others have run: no worker may sleep beside visible work.
  * -DSTOP   the pool is stopped at any moment.
  * -DAPART  each of two jobs has a lane of its own; else they share one.
+ * -DQUIET  one producer wakes once behind all jobs, as a call of several workers does (team.c team_call).
  * -DYIELD  a worker may settle just before it runs a job, as a worker that yields does (worker.c note_fruitless).
  *
  * Faults: NO_SECOND_LOOK, TICKET_LATE (drawn after the last look), WAKE_EARLY (before publishing), IDLE_LATE (enters
  * the set after the last look), STOP_SILENT, STOP_UNSEEN (a worker does not look at `stopping` before it sleeps),
- * PUSH_UNCHECKED (a push does not look at `stopping` after publishing), WAKE_KEPT (a worker that leaves the set by
+ * QUIET_ALL (no wake follows), PUSH_UNCHECKED (a push does not look at `stopping` after publishing), WAKE_KEPT (a worker that leaves the set by
  * itself does not pass on the wake that it may have got), SETTLE_MARKED with SETTLE_SILENT (a settling worker
  * looks only at lanes whose bits are set, and one that goes on with a job wakes none for what it found). */
 
@@ -45,6 +47,11 @@
 #define lane_of(job) ((job) >> 1)
 #endif
 #define NONE  255
+#ifdef QUIET
+#define PRODUCERS 1
+#else
+#define PRODUCERS 2
+#endif
 
 #define at(lane, position)    ((lane) * JOBS + (position))
 #define bit_of(index)         (1 << (index))
@@ -101,6 +108,20 @@ inline drop() {
   position = 0
 }
 
+/* With QUIET, only the last push of a producer is followed by a wake. */
+inline wake(job) {
+#if defined(QUIET_ALL)
+  skip
+#elif defined(QUIET)
+  if
+  :: job + PRODUCERS >= JOBS -> wake_one()
+  :: else
+  fi
+#else
+  wake_one()
+#endif
+}
+
 inline push(job) {
   d_step { position = tail[lane_of(job)]; tail[lane_of(job)] = position + 1 };
 #ifdef WAKE_EARLY
@@ -112,20 +133,20 @@ inline push(job) {
 #ifndef PUSH_UNCHECKED
   if
   :: stopping -> position = 0; drop()
-  :: else -> wake_one()
+  :: else -> wake(job)
   fi
 #endif
 #elif !defined(WAKE_EARLY)
-  wake_one()
+  wake(job)
 #endif
 }
 
-/* One pushes jobs 0 and 2, the other job 1. */
+/* One pushes jobs 0 and 2, the other job 1; with QUIET, one pushes all. */
 proctype Producer(byte first) {
   byte job = first, position, seen, index = NONE;
   do
   :: job >= JOBS -> break
-  :: else -> push(job); job = job + 2
+  :: else -> push(job); job = job + PRODUCERS
   od
 }
 
@@ -302,7 +323,7 @@ init {
     od;
     i = 0;
     do
-    :: i == 2 -> break
+    :: i == PRODUCERS -> break
     :: else -> run Producer(i); i++
     od;
     run Monitor();

@@ -45,7 +45,7 @@ static void work(void *argument, uint32_t worker) {
     state->done[item] = 1;
     if (item == 0) {
       state->items++;
-      team_call(state->team, &state->pool->seats[worker]);
+      team_call(state->team, &state->pool->seats[worker], 1);
     }
   }
   EXPLORE_CHECK(state->may_come);
