@@ -11,7 +11,12 @@
 #include "world/world_sums.h"
 #include "world/world_teams.h"
 
-enum { AGENT_NS = 60, SCORE_UNIT_NS = 160, SCORE_BUDGET_PART = 20 };
+enum {
+  AGENT_NS = 60,
+  APART_NS = 180 /* of an agent that is of no plot */,
+  SCORE_UNIT_NS = 160,
+  SCORE_BUDGET_PART = 20
+};
 enum { SHEDDING_LOOK_NS = 20, SHEDDING_LOOKS_MIN = 2048 };
 
 static void rescore_items(void *argument, uint32_t first, uint32_t end, uint32_t worker) {
@@ -43,7 +48,8 @@ static uint32_t units_of(uint64_t budget_ns, uint64_t each_ns, uint64_t least) {
 void rescore_run(struct muster_world *world) {
   score_board *board = &world->score->board;
   uint32_t items = score_prepare(board, units_of(world->frame->budget_ns, SCORE_UNIT_NS, 0));
-  section_run(world, rescore_items, items, (uint64_t)board->agent_count * AGENT_NS);
+  uint64_t of_plots = board->agent_count - board->apart_count;
+  section_run(world, rescore_items, items, of_plots * AGENT_NS + (uint64_t)board->apart_count * APART_NS);
   score_apply(board);
   tune_look_at_companions(world);
   shedding_run(&world->score->shedding, board, units_of(world->frame->budget_ns, SHEDDING_LOOK_NS, SHEDDING_LOOKS_MIN));

@@ -354,6 +354,7 @@ uint32_t score_prepare(score_board *board, uint32_t units) {
   begin = board->agent_count;
   take_noted(board, board->cursor_left ? used + units / 8 * 7 : limit);
   take_round(board, limit);
+  board->apart_count = board->agent_count - begin;
   add_items(board, &(field_plot){.tile = FIELD_NO_CELL}, begin, APART_MAX);
   return board->item_count;
 }

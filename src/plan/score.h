@@ -73,7 +73,8 @@ typedef struct score_board {
   uint32_t *cells;       /* of agents from anywhere: FIELD_NO_CELL when the field does not know the cell */
   uint8_t *lows;         /* of agents from anywhere: importance by distance */
   grade_change *changes; /* of the items */
-  uint32_t agent_count;
+  uint32_t agent_count;  /* the last `apart_count` of them are from anywhere */
+  uint32_t apart_count;
   uint32_t units;      /* used */
   uint32_t looks_each; /* how many looks a plot took of late */
   score_summary summary;
