@@ -114,14 +114,19 @@ bool score_mark(score_board *board, uint32_t index) {
   return true;
 }
 
+/* Where the noted agent stands that comes after `ahead` others. Without a division, which takes as long as all else. */
+static inline uint32_t *noted_at(const score_board *board, uint32_t ahead) {
+  uint32_t to_end = board->noted_max - board->noted_head;
+  return &board->noted[ahead < to_end ? board->noted_head + ahead : ahead - to_end];
+}
+
 void score_note(score_board *board, uint32_t index) {
   if (score_mark(board, index)) score_note_marked(board, index);
 }
 
 void score_note_marked(score_board *board, uint32_t index) {
   ASSERT(is_noted(board, index));
-  uint64_t at = (uint64_t)board->noted_head + board->noted_count++;
-  board->noted[at % board->noted_max] = index;
+  *noted_at(board, board->noted_count++) = index;
 }
 
 /* ----------------------------------------------------------------------------------------------- what is to be done */
@@ -309,11 +314,11 @@ static void take_noted(score_board *board, uint32_t limit) {
   while (board->units < limit && board->noted_count) {
     uint32_t index = board->noted[board->noted_head];
     if (board->noted_count > AHEAD) {
-      uint32_t coming = board->noted[((uint64_t)board->noted_head + AHEAD) % board->noted_max];
+      uint32_t coming = *noted_at(board, AHEAD);
       __builtin_prefetch(&board->inputs.store->places[coming]);
       __builtin_prefetch(&board->inputs.store->rows[coming]);
     }
-    board->noted_head = (board->noted_head + 1) % board->noted_max;
+    board->noted_head = board->noted_head + 1 < board->noted_max ? board->noted_head + 1 : 0;
     board->noted_count--;
     /* The note stays until the work is done, so that no agent is worked on twice. */
     if (!store_is_active(board->inputs.store, index) || !score_take_agent(board, index)) forget_note(board, index);
