@@ -32,6 +32,36 @@ static bool make_array(void *instance, const scaffold_array *array) {
   return *array_at;
 }
 
+/* Any thread that runs a frame has a seat in the pool, and is the worker of that seat. */
+enum { TALLIES = MUSTER_WORKERS_MAX + MUSTER_GUESTS_MAX };
+
+/* From one worker's tally to the next: they share no cache line. */
+static size_t tally_stride(const scaffold_plan *plan) {
+  return (plan->tally_bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+}
+
+static bool make_tallies(scaffold *base) {
+  size_t bytes = TALLIES * tally_stride(base->plan);
+  if (!bytes) return true;
+  if ((base->tallies = aligned_alloc(CACHE_LINE, bytes))) memset(base->tallies, 0, bytes);
+  return base->tallies;
+}
+
+void *scaffold_tally(const scaffold *base, const muster_update *update) {
+  return (char *)base->tallies + update->worker * tally_stride(base->plan);
+}
+
+/* Adds what the workers counted to the tally of the instance. */
+static void add_tallies(scaffold *base) {
+  const scaffold_plan *plan = base->plan;
+  uint64_t *sums = (uint64_t *)(void *)((char *)base + plan->tally_at);
+  for (uint32_t worker = 0; worker < TALLIES && base->tallies; worker++) {
+    uint64_t *tally = (uint64_t *)(void *)((char *)base->tallies + worker * tally_stride(plan));
+    for (size_t i = 0; i < plan->tally_bytes / sizeof *tally; i++) sums[i] += tally[i];
+    memset(tally, 0, plan->tally_bytes);
+  }
+}
+
 static bool make_arrays(void *instance, const scaffold_array *arrays) {
   for (; arrays && arrays->bytes; arrays++)
     if (!make_array(instance, arrays)) return false;
@@ -50,6 +80,7 @@ void scaffold_close(void *instance) {
   if (plan->release) plan->release(instance);
   free_arrays(instance, plan->arrays);
   free_arrays(instance, of_observers);
+  free(((scaffold *)instance)->tallies);
   free(instance);
 }
 
@@ -79,7 +110,7 @@ static muster_result make_all(void *instance) {
   const scaffold_plan *plan = base->plan;
   muster_result result = plan->prepare ? plan->prepare(instance) : MUSTER_OK;
   if (result) return result;
-  if (!make_arrays(instance, of_observers) || !make_arrays(instance, plan->arrays))
+  if (!make_arrays(instance, of_observers) || !make_arrays(instance, plan->arrays) || !make_tallies(base))
     return refuse_memory(plan, base->options);
   return plan->build ? plan->build(instance) : MUSTER_OK;
 }
@@ -243,6 +274,7 @@ muster_result scaffold_save(void *instance, const muster_world *world, muster_mo
   const scaffold_plan *plan = ((const scaffold *)instance)->plan;
   scaffold_stream stream = {.write = write, .write_user = write_user};
   if (plan->settle) plan->settle(instance, world);
+  add_tallies(instance);
   if (keep_all(instance, &stream)) return MUSTER_OK;
   return muster_module_fail(MUSTER_E_SYSTEM, "%s: a write of the snapshot was refused", plan->name);
 }
@@ -302,6 +334,7 @@ void scaffold_report(void *instance, const muster_world *world, muster_module_em
   const scaffold_line *lines = plan->lines;
   double of_states[LINES_MAX] = {0};
   _Alignas(16) unsigned char sums[SCAFFOLD_SUMS_BYTES] = {0};
+  add_tallies(instance);
   scaffold_look look = {.instance = instance, .world = world, .info = muster_default_agent_info(), .sums = sums};
   for (muster_agent agent = {0, 0}; !muster_agent_is_null(agent = muster_agent_next(world, agent));) {
     if (muster_agent_read(world, agent, &look.info) != MUSTER_OK) continue;

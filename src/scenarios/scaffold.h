@@ -4,15 +4,16 @@
  *     open       options checked -> check -> prepare -> arrays -> build
  *     populate   join -> spawn -> observers at their places
  *     frame      clock -> observers walk to their places; or `frame` in place of that
- *     save       settle -> the kept fields, what `keep` exchanges, the kept elements of the arrays
+ *     save       settle -> tallies -> the kept fields, what `keep` exchanges, the kept elements of the arrays
  *     resume     join -> the same read back, and refused when it does not fit -> resumed
- *     report     one walk over the agents -> conclude -> the lines, in the plan's order
+ *     report     tallies -> one walk over the agents -> conclude -> the lines, in the plan's order
  *     close      release -> arrays
  *
  * Every callback may be null: then there is nothing to do. All run on the thread of the frames. */
 #ifndef SCENARIOS_SCAFFOLD_H
 #define SCENARIOS_SCAFFOLD_H
 
+#include <muster/jobs.h>
 #include <muster/module.h>
 #include <muster/random.h>
 
@@ -34,6 +35,7 @@ typedef struct scaffold {
   double turns_per_ns;        /* of busy work, where the plan works */
   muster_observer *observers; /* one for each observer */
   muster_position *places;    /* of the observers; they change between frames alone */
+  void *tallies;              /* one for each worker, where the plan has a tally */
 } scaffold;
 
 /* ------------------------------------------------------------------------------------------------------- arrays */
@@ -51,6 +53,27 @@ typedef struct scaffold_array {
 #define SCAFFOLD_ARRAY(type, pointer, count)      SCAFFOLD_ROOM(type, pointer, count, count, false)
 #define SCAFFOLD_KEPT_ARRAY(type, pointer, count) SCAFFOLD_ROOM(type, pointer, count, count, true)
 #define SCAFFOLD_KEPT_OBSERVERS                   SCAFFOLD_KEPT_ARRAY(scaffold, observers, observer_count)
+
+/* ------------------------------------------------------------------------------------------------------- tallies */
+
+/* The tally of an instance: numbers of type uint64_t, and nothing else. Updates add to the tally of their own worker,
+ * beside each other, and the instance's own has the sums when it is saved or reported: of whole numbers, which come to
+ * the same in whatever order workers add. */
+#define SCAFFOLD_TALLY(type, member)                                                                                   \
+  .tally_at = offsetof(type, member),                                                                                  \
+  .tally_bytes = sizeof(((type *)0)->member) + 0 * sizeof(char[sizeof(((type *)0)->member) % 8 ? -1 : 1])
+
+/* The tally of the worker that runs an update. Any atom, and on_removed. */
+void *scaffold_tally(const scaffold *base, const muster_update *update);
+
+/* A number that is not whole, and not below 0, as a tally keeps it, to a millionth; and back. */
+#define SCAFFOLD_TALLY_UNIT 0x1p20
+static inline uint64_t scaffold_tallied(double number) {
+  return (uint64_t)(number * SCAFFOLD_TALLY_UNIT + 0.5);
+}
+static inline double scaffold_untallied(uint64_t sum) {
+  return (double)sum / SCAFFOLD_TALLY_UNIT;
+}
 
 /* -------------------------------------------------------------------------------------------------------- fields */
 
@@ -154,13 +177,14 @@ struct scaffold_plan {
   const char *name;
   size_t bytes; /* of the instance */
   uint32_t agents_default, agents_max, observers_default, observers_max;
-  float cell_m;         /* as in muster_module_needs */
-  float near_m, far_m;  /* of its observers; 0 = the library's */
-  bool takes_file;      /* `check` looks at the path */
-  bool works;           /* busy work is measured when it is opened */
-  bool still;           /* observers do not walk */
-  bool one_by_one;      /* observers are moved with a call for each */
-  bool observers_first; /* and the agents are spawned after them */
+  size_t tally_at, tally_bytes; /* SCAFFOLD_TALLY, where updates on several workers add to it; else 0 */
+  float cell_m;                 /* as in muster_module_needs */
+  float near_m, far_m;          /* of its observers; 0 = the library's */
+  bool takes_file;              /* `check` looks at the path */
+  bool works;                   /* busy work is measured when it is opened */
+  bool still;                   /* observers do not walk */
+  bool one_by_one;              /* observers are moved with a call for each */
+  bool observers_first;         /* and the agents are spawned after them */
   /* Each ends with an entry of zeros. */
   const scaffold_array *arrays;
   const scaffold_field *kept;

@@ -139,11 +139,11 @@ static void wildlife_conclude(const scaffold_look *look) {
   sums->side_m = 2.0 * desert->half_m;
   for (uint32_t species = 0; species < WILDLIFE_SPECIES; species++) {
     sums->births += (double)tally->births[species];
-    sums->grazed += tally->grazed[species] + sums->grazed_of[species];
+    sums->grazed += scaffold_untallied(tally->grazed[species]) + sums->grazed_of[species];
     for (uint32_t fate = 0; fate < WILDLIFE_FATES; fate++) sums->deaths[fate] += (double)tally->deaths[species][fate];
   }
-  sums->eaten += tally->eaten;
-  sums->distance_m += tally->distance_m;
+  sums->eaten += scaffold_untallied(tally->eaten);
+  sums->distance_m += scaffold_untallied(tally->distance_m);
   sums->speed_mps *= each;
   sums->energy *= each;
   for (uint32_t mood = 0; mood < WILDLIFE_MOODS; mood++) sums->mood_shares[mood] = sums->moods[mood] * each;
@@ -206,6 +206,7 @@ static const scaffold_plan plan = {.name = "wildlife",
                                    .near_m = 20.0f,
                                    .far_m = 160.0f,
                                    .one_by_one = true,
+                                   SCAFFOLD_TALLY(wildlife, tally),
                                    .arrays = arrays,
                                    .kept = kept,
                                    .lines = lines,

@@ -130,13 +130,13 @@ typedef struct wildlife_kind {
   muster_type type;
 } wildlife_kind;
 
-/* Counted in action atoms only, which run one after another. */
+/* Counted in action atoms, which run region by region: a tally of the scaffold. */
 typedef struct wildlife_tally {
   uint64_t births[WILDLIFE_SPECIES];
   uint64_t births_refused; /* the world was full */
   uint64_t deaths[WILDLIFE_SPECIES][WILDLIFE_FATES];
   uint64_t strikes;
-  double grazed[WILDLIFE_SPECIES], eaten, distance_m; /* of the dead, in all their lives */
+  uint64_t grazed[WILDLIFE_SPECIES], eaten, distance_m; /* of the dead, in all their lives: see scaffold_tallied() */
 } wildlife_tally;
 
 /* One opened scenario; its observers are cameras. */

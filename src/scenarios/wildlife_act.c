@@ -1,29 +1,35 @@
+/* Action: what changes others. Animals act by region: those of one region one at a time, beside those of others. */
 #include "scenarios/wildlife.h"
 
 static const float reach_m = 3.0f; /* of a strike: the quarry had a moment to move on */
 
-static void bury(wildlife *desert, wildlife_species species, const wildlife_animal *dead, wildlife_fate fate) {
-  wildlife_tally *tally = &desert->tally;
-  tally->deaths[species][fate]++;
-  tally->grazed[species] += dead->grazed;
-  tally->eaten += dead->eaten;
-  tally->distance_m += dead->distance_m;
+static wildlife_tally *tally_of(const wildlife_turn *turn) {
+  return scaffold_tally(&turn->kind->desert->base, turn->update);
 }
 
-/* The first of several bobcats to strike gets the prey: only its removal succeeds. */
+static void bury(const wildlife_turn *turn, wildlife_species species, const wildlife_animal *dead, wildlife_fate fate) {
+  wildlife_tally *tally = tally_of(turn);
+  tally->deaths[species][fate]++;
+  tally->grazed[species] += scaffold_tallied(dead->grazed);
+  tally->eaten += scaffold_tallied(dead->eaten);
+  tally->distance_m += scaffold_tallied(dead->distance_m);
+}
+
+/* The first of several bobcats to strike gets the prey: only its removal succeeds. That holds among animals of one
+ * region. So a bobcat whose quarry is over the border runs on, and strikes in a later update, when it is there, too. */
 static void wildlife_act_strike(const wildlife_turn *turn) {
   wildlife_animal *self = turn->self;
-  wildlife *desert = turn->kind->desert;
   muster_position there; /* as of this commit */
   const wildlife_face *quarry = wildlife_quarry(turn, &there);
   if (!quarry || !wildlife_within(turn->update->position, there, reach_m)) return;
-  desert->tally.strikes++;
-  wildlife_species species = (wildlife_species)quarry->species;
   const wildlife_animal *victim = muster_update_state_of(turn->update, self->quarry);
-  if (victim && muster_update_random_share(turn->update) < wildlife_odds(quarry) &&
+  if (!victim) return; /* over the border */
+  tally_of(turn)->strikes++;
+  wildlife_species species = (wildlife_species)quarry->species;
+  if (muster_update_random_share(turn->update) < wildlife_odds(quarry) &&
       muster_update_remove(turn->update, self->quarry) == MUSTER_OK) {
     float meal = fminf(wildlife_profiles[species].meal, 1.0f - self->energy);
-    bury(desert, species, victim, WILDLIFE_KILLED);
+    bury(turn, species, victim, WILDLIFE_KILLED);
     self->energy += meal;
     self->eaten += (double)meal;
     wildlife_take_mood(self, WILDLIFE_FEED, 5.0f);
@@ -58,7 +64,7 @@ static bool bear_one(const wildlife_turn *turn) {
 static void bear(const wildlife_turn *turn) {
   wildlife_animal *self = turn->self;
   const wildlife_profile *profile = turn->kind->profile;
-  wildlife_tally *tally = &turn->kind->desert->tally;
+  wildlife_tally *tally = tally_of(turn);
   self->gestation = 0.0f;
   for (uint32_t i = 0; i < profile->litter; i++) {
     if (!bear_one(turn)) {
@@ -73,7 +79,7 @@ static void bear(const wildlife_turn *turn) {
 static void die(const wildlife_turn *turn) {
   wildlife_fate fate = turn->self->energy <= 0.0f ? WILDLIFE_STARVED : WILDLIFE_AGED;
   if (muster_update_remove(turn->update, turn->update->agent) != MUSTER_OK) return;
-  bury(turn->kind->desert, turn->kind->species, turn->self, fate);
+  bury(turn, turn->kind->species, turn->self, fate);
 }
 
 muster_atom_result wildlife_act(muster_update *update) {

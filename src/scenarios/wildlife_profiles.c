@@ -162,6 +162,7 @@ muster_result wildlife_register(void *instance, muster_world *world, uint32_t sp
   def.level_importance[0] = 0.5f;
   def.level_importance[1] = 0.2f;
   def.spawns_max = profile->litter;
+  def.act = MUSTER_ACT_REGION;
   def.user = kind;
   def.model_cost_ns = wildlife_profiles_model_cost;
   return scaffold_register(world, &def, &kind->type);

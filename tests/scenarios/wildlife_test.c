@@ -348,10 +348,13 @@ static uint64_t hash_after(uint64_t seed, uint32_t workers, numbers *report) {
 Test(wildlife, the_same_seed_gives_the_same_world_on_any_number_of_workers) {
   numbers alone, report;
   uint64_t hash = hash_after(7, 1, &alone);
-  for (uint32_t workers = 2; workers <= 4; workers += 2) {
-    cr_assert_eq(hash_after(7, workers, &report), hash, "%u workers", workers);
-    cr_assert_eq(memcmp(&report, &alone, sizeof report), 0, "%u workers", workers);
+  static const uint32_t workers[] = {2, 8, 64};
+  for (uint32_t i = 0; i < sizeof workers / sizeof *workers; i++) {
+    cr_assert_eq(hash_after(7, workers[i], &report), hash, "%u workers", workers[i]);
+    cr_assert_eq(memcmp(&report, &alone, sizeof report), 0, "%u workers", workers[i]);
   }
+  cr_assert_gt(number(&alone, "births"), 0.0, "no animal acted");
+  cr_assert_gt(number(&alone, "kills"), 0.0, "no animal acted on another");
 }
 
 Test(wildlife, another_seed_gives_another_world) {
