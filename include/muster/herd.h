@@ -298,8 +298,9 @@ MUSTER_API uint32_t muster_update_herds_nearby(const muster_update *update, floa
 
 /* Takes up to `members` out of a herd, dead or carried off: out of a folded herd, or out of the leaf that is nearest to
  * the acting agent; a leaf or a herd without members is removed. Their share of the totals goes with them, into
- * `totals` (may be null). Takes effect at once; returns how many were taken. Serial action atoms only; 0 with a message
- * elsewhere. */
+ * `totals` (may be null). Returns how many were taken. In a serial action it takes effect at once. In other actions a
+ * leaf may take members of its own herd, and out of itself alone: its published totals are less at once, and it stands
+ * for fewer when all have acted. 0 with a message elsewhere. */
 MUSTER_API uint32_t muster_update_herd_take(muster_update *update, muster_herd herd, uint32_t members, float *totals);
 
 /* Adds to the velocity of a folded herd: it was scared. MUSTER_E_STATE when it is unfolded (its leaves react

@@ -1,9 +1,10 @@
-/* herds_act.c - what serial actions, and the host between frames, do with herds: search, take, scare, wake, remove. */
+/* herds_act.c - what actions, and the host between frames, do with herds: search, take, scare, wake, remove. */
 #include "api/calls.h"
 #include "herds/herds.h"
 #include "run/callback.h"
 #include "world/guard.h"
 #include "world/lifecycle.h"
+#include "world/world_acts.h"
 #include "world/world_commands.h"
 #include "world/world_herds.h"
 
@@ -157,14 +158,42 @@ static uint32_t take_from_leaf(struct muster_world *world, struct herd_type *typ
   return taken;
 }
 
+/* Beside other actions: out of the acting leaf itself. Others read its lane meanwhile: it stands for fewer when all
+ * have acted, and what it publishes becomes its lane's totals. */
+static uint32_t take_from_self(muster_update *update, const struct herd_type *type, muster_herd herd, uint32_t wanted,
+                               float *totals) {
+  struct muster_world *world = update->world;
+  const update_context *context = (const update_context *)(const void *)update;
+  const herd_link *link = &world->herds->table.links[update->agent.index];
+  act_entry *entry = &world->acts->beside.entries[context->entry];
+  if (link->tie != HERD_TIE_LEAF || herds_lanes(type, link->entry).entry->herd != herd.index) {
+    error_set(MUSTER_E_STATE, "herd take: beside other actions a leaf takes out of itself alone");
+    return 0;
+  }
+  herd_lanes lanes = herds_lanes(type, link->entry);
+  uint32_t all = lanes.members[link->lane], have = all - entry->taken, taken = wanted < have ? wanted : have;
+  if (!taken || (taken == have && muster_update_remove(update, update->agent) != MUSTER_OK)) return 0;
+  muster_herd_body *body = update->published;
+  for (uint32_t t = 0; t < type->def.totals; t++) {
+    float total = lanes.totals[t][link->lane], each = total / (float)all;
+    totals[t] = taken == have ? total - each * (float)entry->taken : each * (float)taken;
+    body->totals[t] -= totals[t];
+  }
+  entry->taken = (uint16_t)(entry->taken + taken);
+  return taken;
+}
+
 uint32_t muster_update_herd_take(muster_update *update, muster_herd herd, uint32_t members, float *out) {
   float unwanted[MUSTER_HERD_TOTALS], *totals = out ? out : unwanted;
-  if (check_serial(update, "herd take")) return 0;
+  if (callback_check(update, "herd take")) return 0;
+  bool beside = acts_beside((const update_context *)(const void *)update);
+  if (!beside && check_serial(update, "herd take")) return 0;
   struct muster_world *world = update->world;
   struct herd_type *type = herds_find(world, herd);
   if (!type) return 0;
   for (uint32_t t = 0; t < type->def.totals; t++) totals[t] = 0.0f;
   if (!members) return 0;
+  if (beside) return take_from_self(update, type, herd, members, totals);
   uint32_t number = herds_open_entry(type, herd.index);
   if (number == HERD_NONE) return take_from_folded(world, type, herd.index, members, totals);
   herd_lanes lanes = herds_lanes(type, number);

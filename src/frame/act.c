@@ -22,6 +22,7 @@
 #include "run/passes.h"
 #include "run/timeline.h"
 #include "world/frame_state.h"
+#include "world/herd_links.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
 #include "world/serial.h"
@@ -295,6 +296,7 @@ static uint32_t settle_list(struct muster_world *world, uint64_t *bits) {
     settle_effects(world, entry->agent, &acts->results[i]);
     if (acts->results[i].sends) act_post(world, entry, &acts->results[i]);
     if (entry->late_atoms) note_offences(world, entry);
+    if (entry->taken) herds_taken(world, entry->agent, entry->taken);
     update_complete(world, world->sums->parts, 0, entry->agent, world->agents.store.begun[entry->agent].started_ns);
   }
   return ran;

@@ -22,10 +22,13 @@ typedef struct act_entry {
   uint32_t spawn_base; /* as in batch_entry */
   uint32_t send_base;
   uint16_t spawn_limit, send_limit;
-  bool sure;     /* runs whatever it costs */
-  bool left_out; /* in a replay: it found no time in the recorded run */
-  bool ran;
+  uint16_t taken;    /* of a leaf of a herd: members that it took out of itself */
+  bool sure : 1;     /* runs whatever it costs */
+  bool left_out : 1; /* in a replay: it found no time in the recorded run */
+  bool ran : 1;
 } act_entry;
+
+_Static_assert(sizeof(act_entry) == 32, "two entries share a cache line");
 
 /* Counts of one worker. */
 typedef struct act_part {

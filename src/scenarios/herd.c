@@ -178,7 +178,7 @@ static void herd_frame(void *instance, muster_world *world) {
 /* Sums over herds, and over what was counted. */
 typedef struct census {
   uint64_t herds, folded, unfolded, leaves, deer, represented;
-  double grazed_g, grazed_kg, grazed_kg_per_deer_hour, fawns, speed_mps;
+  double grazed_g, grazed_kg, grazed_kg_per_deer_hour, fawns, orphans, speed_mps;
   uint64_t births, deaths;
   muster_statistics statistics;
 } census;
@@ -202,13 +202,14 @@ static void count_herds(const muster_world *world, census *sums) {
 static void herd_conclude(const scaffold_look *look) {
   const herd_world *self = look->instance;
   census *sums = look->sums;
-  double by_dead_g = self->tally.grazed_by_dead_g;
+  double by_dead_g = scaffold_untallied(self->tally.grazed_by_dead_g);
   muster_frame_report frame = muster_default_frame_report();
   muster_frame_report_read(look->world, &frame);
   sums->represented = frame.represented;
   sums->statistics = muster_default_statistics();
   muster_statistics_read(look->world, &sums->statistics);
   sums->deaths = self->tally.deaths;
+  sums->orphans = scaffold_untallied(self->tally.orphans);
   for (uint32_t i = 0; i < self->block_count; i++) {
     sums->births += self->blocks[i].births;
     sums->deaths += self->blocks[i].deaths;
@@ -234,7 +235,7 @@ static const scaffold_line lines[] = {SCAFFOLD_FOUND("represented", census, repr
                                       SCAFFOLD_SECONDS("simulated_s"),
                                       SCAFFOLD_FOUND("births", census, births),
                                       SCAFFOLD_FOUND("fawns_waiting", census, fawns),
-                                      SCAFFOLD_OWN("fawns_orphaned", herd_world, tally.orphans),
+                                      SCAFFOLD_FOUND("fawns_orphaned", census, orphans),
                                       SCAFFOLD_FOUND("deaths", census, deaths),
                                       SCAFFOLD_OWN("killed", herd_world, tally.killed),
                                       SCAFFOLD_OWN("killed_folded", herd_world, tally.killed_folded),
@@ -277,6 +278,7 @@ static const scaffold_plan plan = {.name = "herd",
                                    .observers_default = 1,
                                    .observers_max = 65536,
                                    .cell_m = 32.0f,
+                                   SCAFFOLD_TALLY(herd_world, tally),
                                    .arrays = arrays,
                                    .kept = kept,
                                    .lines = lines,

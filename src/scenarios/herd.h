@@ -61,10 +61,10 @@ typedef struct herd_block_tally {
   double grazed_by_dead_g;
 } herd_block_tally;
 
-/* Counted on the frame's thread: in serial actions and at intakes. */
+/* Counted in actions and at intakes: a tally of the scaffold. */
 typedef struct herd_tally {
   uint64_t deaths, killed, killed_folded, scares;
-  double grazed_by_dead_g, orphans; /* fawns of dead leaves that had not joined */
+  uint64_t grazed_by_dead_g, orphans; /* fawns of dead leaves that had not joined; both as scaffold_tallied() has it */
 } herd_tally;
 
 /* One opened scenario; its agents are the deer that are wanted. */
@@ -94,10 +94,16 @@ muster_result herd_register_wolves(herd_world *self, muster_world *world);
 muster_result herd_unfold_deer(const muster_herd_change *change);
 muster_result herd_fold_deer(const muster_herd_change *change);
 
+/* The tally to which an update adds. */
+static inline herd_tally *herd_tally_of(const muster_update *update) {
+  const herd_world *self = update->type_user;
+  return scaffold_tally(&self->base, update);
+}
+
 /* Notes what dead members had, from the totals that were removed with them. */
 static inline void herd_tally_dead(herd_tally *tally, const float *totals) {
-  tally->grazed_by_dead_g += (double)totals[HERD_GRAZED];
-  tally->orphans += (double)totals[HERD_FAWNS];
+  tally->grazed_by_dead_g += scaffold_tallied((double)totals[HERD_GRAZED]);
+  tally->orphans += scaffold_tallied((double)totals[HERD_FAWNS]);
 }
 
 /* How many of `deer` an event happens to in elapsed_s, on the average, when it happens to each of them `rate` times per

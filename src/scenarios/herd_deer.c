@@ -1,4 +1,5 @@
-/* Near herds: a leaf of a membrane, which stands for one deer or for several. */
+/* Near herds: a leaf of a membrane, which stands for one deer or for several. What it does in its action it does to
+ * itself, so leaves act by region. */
 #include "scenarios/herd.h"
 
 static const uint64_t period_ns = 500000000u, period_max_ns = 4000000000u;
@@ -60,20 +61,20 @@ static muster_atom_result herd_deer_live(muster_update *update) {
   return deer->dying ? MUSTER_ATOM_NEXT : MUSTER_ATOM_FINISH;
 }
 
-/* The nearest leaf to this leaf's own place is itself. When it has no member left, this update is never published, so
- * what it grazed in this update is noted here. */
+/* When a leaf has no member left, this update is never published, so what it grazed in this update is noted here. */
 static muster_atom_result herd_deer_die(muster_update *update) {
-  herd_world *self = update->type_user;
+  const herd_world *self = update->type_user;
+  herd_tally *tally = herd_tally_of(update);
   herd_deer *deer = update->state;
   float totals[MUSTER_HERD_TOTALS] = {0};
   herd_face *face = update->published;
   uint32_t dead = muster_update_herd_take(update, deer->herd, deer->dying, totals);
   double waited_s = (double)(self->base.now_ns - update->now_ns) * 1e-9; /* for a commit with time for this action */
-  self->tally.deaths += dead;
-  self->tally.grazed_by_dead_g += (double)herd_grazing_g * dead * waited_s;
-  herd_tally_dead(&self->tally, totals);
+  tally->deaths += dead;
+  tally->grazed_by_dead_g += scaffold_tallied((double)herd_grazing_g * dead * waited_s);
+  herd_tally_dead(tally, totals);
   if (dead > 0 && dead == deer->members) {
-    herd_tally_dead(&self->tally, face->totals);
+    herd_tally_dead(tally, face->totals);
     face->totals[HERD_GRAZED] = face->totals[HERD_FAWNS] = 0.0f;
   }
   deer->dying = 0;
@@ -82,9 +83,8 @@ static muster_atom_result herd_deer_die(muster_update *update) {
 
 /* What it grazed stays in the sums. */
 static void leave(muster_update *update) {
-  herd_world *self = update->type_user;
   const herd_face *face = update->published;
-  herd_tally_dead(&self->tally, face->totals);
+  herd_tally_dead(herd_tally_of(update), face->totals);
 }
 
 muster_result herd_unfold_deer(const muster_herd_change *change) {
@@ -119,6 +119,7 @@ muster_result herd_register_deer(herd_world *self, muster_world *world) {
   muster_type_def def = scaffold_type("deer", SCAFFOLD_ATOMS(atoms), sizeof(herd_deer), period_ns, period_max_ns);
   def.published_bytes = sizeof(herd_face);
   def.on_removed = leave;
+  def.act = MUSTER_ACT_REGION;
   def.user = self;
   return scaffold_register(world, &def, &self->deer_type);
 }

@@ -1,5 +1,7 @@
 /* Wolves: ordinary agents that cross herds at every level of detail. Of a far herd they take a deer and scare the rest;
- * of a near one likewise, leaf by leaf; and where deer are individuals they run after one. */
+ * of a near one likewise, leaf by leaf; and where deer are individuals they run after one. Wolves act one after
+ * another: they look for herds 400 m around, and take deer of far ones, which stand in no region; there is one for
+ * 8,192 deer. */
 #include "scenarios/herd.h"
 
 enum { NEAR_MAX = 12, HERDS_MAX = 4 };
@@ -40,7 +42,7 @@ static void eat(herd_wolf *wolf) {
 }
 
 /* Leaves in sight run away from the wolf, faster the nearer they are, but not faster than the wolf can run. */
-static void scare_leaves(muster_update *update, herd_world *self, const muster_neighbour *near, uint32_t count) {
+static void scare_leaves(muster_update *update, const muster_neighbour *near, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     herd_deer *deer = muster_update_state_of(update, near[i].agent);
     const herd_face *face = near[i].published;
@@ -52,32 +54,33 @@ static void scare_leaves(muster_update *update, herd_world *self, const muster_n
     if (wanted <= 0.0f) continue;
     deer->scare_x = x * wanted;
     deer->scare_y = y * wanted;
-    self->tally.scares++;
+    herd_tally_of(update)->scares++;
   }
 }
 
 /* Takes one deer of a herd, folded or not; false when there was none to take. */
-static bool take_one(muster_update *update, herd_world *self, muster_herd herd) {
+static bool take_one(muster_update *update, muster_herd herd) {
+  herd_tally *tally = herd_tally_of(update);
   float totals[MUSTER_HERD_TOTALS] = {0};
   uint32_t taken = muster_update_herd_take(update, herd, 1, totals);
-  self->tally.killed += taken;
-  herd_tally_dead(&self->tally, totals);
+  tally->killed += taken;
+  herd_tally_dead(tally, totals);
   return taken > 0;
 }
 
 /* An individual deer is removed like any agent; from a leaf that stands for several, one deer is taken. */
-static bool herd_wolf_strike(muster_update *update, herd_world *self, const muster_neighbour *prey) {
+static bool herd_wolf_strike(muster_update *update, const muster_neighbour *prey) {
   const herd_deer *deer = muster_update_state_of(update, prey->agent);
   if (!deer) return false;
-  if (deer->members != 1) return take_one(update, self, deer->herd);
+  if (deer->members != 1) return take_one(update, deer->herd);
   if (muster_update_remove(update, prey->agent) != MUSTER_OK) return false;
-  self->tally.killed++;
+  herd_tally_of(update)->killed++;
   return true;
 }
 
 /* With no leaf in sight the wolf goes to the nearest herd. If that is folded and within reach, the wolf takes a deer of
  * it and scares the rest. */
-static void seek_herd(muster_update *update, herd_world *self, herd_wolf *wolf) {
+static void seek_herd(muster_update *update, herd_wolf *wolf) {
   muster_herd_near near[HERDS_MAX];
   uint32_t count = muster_update_herds_nearby(update, smell_m, near, HERDS_MAX);
   wolf->runs = 0;
@@ -87,26 +90,26 @@ static void seek_herd(muster_update *update, herd_world *self, herd_wolf *wolf) 
   if (near[0].leaves > 0 || near[0].distance_m > herd_reach_m) return;
   float x = (float)(near[0].position.x - update->position.x), y = (float)(near[0].position.y - update->position.y);
   float part = flight_mps / fmaxf(near[0].distance_m, 0.5f);
-  if (!take_one(update, self, near[0].herd)) return;
-  self->tally.killed_folded++;
-  if (muster_update_herd_push(update, near[0].herd, x * part, y * part) == MUSTER_OK) self->tally.scares++;
+  if (!take_one(update, near[0].herd)) return;
+  herd_tally_of(update)->killed_folded++;
+  if (muster_update_herd_push(update, near[0].herd, x * part, y * part) == MUSTER_OK) herd_tally_of(update)->scares++;
   eat(wolf);
 }
 
 static muster_atom_result hunt(muster_update *update) {
-  herd_world *self = update->type_user;
+  const herd_world *self = update->type_user;
   herd_wolf *wolf = update->state;
   muster_neighbour near[NEAR_MAX];
   uint32_t count = muster_update_nearby(update, sight_m, self->deer_type, near, NEAR_MAX);
   if (count == 0) {
-    seek_herd(update, self, wolf);
+    seek_herd(update, wolf);
     return MUSTER_ATOM_NEXT;
   }
-  scare_leaves(update, self, near, count);
+  scare_leaves(update, near, count);
   wolf->runs = 1;
   wolf->aim_x = near[0].position.x;
   wolf->aim_y = near[0].position.y;
-  if (near[0].distance_m <= strike_m && herd_wolf_strike(update, self, &near[0])) eat(wolf);
+  if (near[0].distance_m <= strike_m && herd_wolf_strike(update, &near[0])) eat(wolf);
   return MUSTER_ATOM_NEXT;
 }
 

@@ -66,13 +66,13 @@ typedef struct scaffold_array {
 /* The tally of the worker that runs an update. Any atom, and on_removed. */
 void *scaffold_tally(const scaffold *base, const muster_update *update);
 
-/* A number that is not whole, and not below 0, as a tally keeps it, to a millionth; and back. */
+/* A number that is not whole, as a tally keeps it, to a millionth, modulo 2^64; and a sum of such numbers. */
 #define SCAFFOLD_TALLY_UNIT 0x1p20
 static inline uint64_t scaffold_tallied(double number) {
-  return (uint64_t)(number * SCAFFOLD_TALLY_UNIT + 0.5);
+  return (uint64_t)llrint(number * SCAFFOLD_TALLY_UNIT);
 }
 static inline double scaffold_untallied(uint64_t sum) {
-  return (double)sum / SCAFFOLD_TALLY_UNIT;
+  return (double)(int64_t)sum / SCAFFOLD_TALLY_UNIT;
 }
 
 /* -------------------------------------------------------------------------------------------------------- fields */

@@ -24,6 +24,26 @@ static void forget_leaf(struct muster_world *world, const herd_link *link) {
   herds_close_home(world, type, herd);
 }
 
+void herds_taken(struct muster_world *world, uint32_t index, uint32_t members) {
+  herd_table *table = &world->herds->table;
+  const herd_link *link = &table->links[index];
+  const struct herd_type *type = &table->types[link->type];
+  const agent_row *row = world_row(world, index);
+  herd_lanes lanes = herds_lanes(type, link->entry);
+  uint32_t have = lanes.members[link->lane];
+  ASSERT(link->tie == HERD_TIE_LEAF && members > 0 && members <= have);
+  if (members == have && !row->removal_pending) return;
+  muster_herd_body *front = type_published(world_type(world, row->type), row->state_slot, row->front);
+  for (uint32_t t = 0; t < type->def.totals; t++) {
+    float *total = &lanes.totals[t][link->lane];
+    float gone = members == have ? *total : *total / (float)have * (float)members;
+    *total -= gone;
+    front->totals[t] -= gone;
+  }
+  lanes.members[link->lane] = (uint16_t)(have - members);
+  table->members -= members;
+}
+
 void herds_forget(struct muster_world *world, uint32_t index) {
   herd_table *table = &world->herds->table;
   herd_link link = table->links[index];

@@ -16,6 +16,10 @@ static inline void herds_note(struct muster_world *world, uint32_t index) {
   herds_note_leaf(&world->herds->table, &world->agents.space, &world->agents.store, &world->agents.types, index);
 }
 
+/* A leaf took members out of itself, beside other actions. Its removal is queued already when none is left; where that
+ * was dropped, for want of room, it keeps them. Frame's thread. */
+void herds_taken(struct muster_world *world, uint32_t index, uint32_t members);
+
 /* Whether an agent stands for a block of herds. */
 static inline bool herds_is_block(const struct muster_world *world, uint32_t index) {
   return world->herds->table.count && world->herds->table.links[index].tie == HERD_TIE_BLOCK;
