@@ -4,7 +4,10 @@
 
 #include <math.h>
 
-static const double town_apart_m = 220.0;
+/* The land of a town is a square of this size and a cell of the grid: its people act by region, and settle with its
+ * hall one at a time. */
+enum { TOWN_APART_M = 220 };
+
 static const double stay_s = 150.0, ride_s = 30.0; /* an observer stays in a town, and then rides to another */
 static const double stroll_m = 16.0, stroll_s = 60.0;
 
@@ -32,8 +35,8 @@ static muster_result lay_out(void *instance) {
     *town = (folk_town){.folk = folk,
                         .number = i,
                         .people = here - 1,
-                        .x = town_apart_m * (i % folk->across),
-                        .y = town_apart_m * (double)(i / folk->across)};
+                        .x = TOWN_APART_M * (i % folk->across + 0.5),
+                        .y = TOWN_APART_M * (i / folk->across + 0.5)};
   }
   return MUSTER_OK;
 }
@@ -113,7 +116,7 @@ static const scaffold_plan plan = {.name = "townsfolk",
                                    .agents_max = 4000000,
                                    .observers_default = 2,
                                    .observers_max = 65536,
-                                   .cell_m = 8.0f,
+                                   .cell_m = TOWN_APART_M,
                                    .one_by_one = true,
                                    .arrays = arrays,
                                    .kept = kept,

@@ -1,5 +1,6 @@
-/* Action: settles with the hall what a character took, gave and made since its last update, and hands over gifts. The
- * character has counted on these already: purses and stores may fall below zero for a moment, and nothing is lost. */
+/* Action: settles with the hall what a character took, gave and made since its last update, and hands over gifts. A
+ * town lies in one region, so its people act one at a time, beside those of other towns. The character has counted on
+ * these already: purses and stores may fall below zero for a moment, and nothing is lost. */
 #include "scenarios/townsfolk.h"
 
 static void townsfolk_act_hand_over(folk_mind *mind) {

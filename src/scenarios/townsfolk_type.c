@@ -49,6 +49,7 @@ static muster_result register_people(struct folk *folk, muster_world *world) {
   def.sends_max = 4;
   def.wake_on_message = true;
   def.wake_gap_ns = 250000000u;
+  def.act = MUSTER_ACT_REGION;
   def.user = folk;
   return scaffold_register(world, &def, &folk->people);
 }

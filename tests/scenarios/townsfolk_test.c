@@ -49,6 +49,7 @@ static void conserves(uint32_t agents, uint64_t capacity_ns) {
   }
   cr_assert_gt(figure(&it, "meals_eaten"), agents);
   cr_assert_gt(figure(&it, "wages_paid"), agents);
+  cr_assert_gt(figure(&it, "bread_taken"), 0.0, "the people do not reach their hall");
   scene_close(&it);
 }
 
