@@ -46,7 +46,8 @@ typedef struct act_turn {
 } act_turn;
 
 void act_reserve(struct muster_world *world, const agent_type *type) {
-  if (world->arena.failed) return;
+  bool acts = type->parallel_atoms < type->atom_count || type->sets.actions;
+  if (world->arena.failed || !acts) return;
   ASSERT((unsigned)type->def.act < ACT_KINDS);
   if (type->def.act != MUSTER_ACT_SERIAL && !world->acts->beside.entries)
     acts_create(&world->acts->beside, world->runner, world->def.agents_max, &world->arena);

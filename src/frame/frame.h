@@ -44,8 +44,8 @@ uint64_t frame_time_to_run(const struct muster_world *world);
  * world that records on the wall clock, what ran is written down. In run.c. */
 void run_by_workers(struct muster_world *world);
 
-/* A type is registered: reserves what agents need to act beside others, when it is the first type that says so;
- * arena->failed tells of refusal. In act.c. */
+/* A type is registered: reserves what agents need to act beside others, when it is the first type with actions that
+ * says so; arena->failed tells of refusal. In act.c. */
 void act_reserve(struct muster_world *world, const agent_type *type);
 
 #endif
