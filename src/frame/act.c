@@ -6,8 +6,7 @@
  * waits for ever.
  *
  * Serial actions take effect one by one. For the other kinds it is settled before they run which agents act (under the
- * virtual clock, and in a replay), and what they did takes effect afterwards, in agent order whatever worker was
- * faster. */
+ * virtual clock, and in a replay), and what they did takes effect afterwards (act_settle.c). */
 #include "agents/batch.h"
 #include "base/assert.h"
 #include "frame/audit.h"
@@ -22,7 +21,6 @@
 #include "run/passes.h"
 #include "run/timeline.h"
 #include "world/frame_state.h"
-#include "world/herd_links.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
 #include "world/serial.h"
@@ -36,6 +34,7 @@
 #include "world/world_teams.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { ACT_URGENCIES = 512 };
 
@@ -49,9 +48,13 @@ void act_reserve(struct muster_world *world, const agent_type *type) {
   bool acts = type->parallel_atoms < type->atom_count || type->sets.actions;
   if (world->arena.failed || !acts) return;
   ASSERT((unsigned)type->def.act < ACT_KINDS);
+  uint32_t **listed = &world->acts->listed[type->def.act];
+  if (!*listed) ARENA_ARRAY(&world->arena, *listed, world->def.agents_max);
   if (type->def.act != MUSTER_ACT_SERIAL && !world->acts->beside.entries)
     acts_create(&world->acts->beside, world->runner, world->def.agents_max, &world->arena);
-  if (!world->arena.failed) world->acts->kinds |= 1u << type->def.act;
+  if (world->arena.failed) return;
+  world->acts->kinds |= 1u << type->def.act;
+  world->acts->asks = world->acts->asks || type->spawns_max || type->sends_max;
 }
 
 /* Of an agent with waiting actions. */
@@ -65,9 +68,28 @@ static uint64_t act_clock(const struct muster_world *world) {
   return world_is_virtual(world) ? world->frame->spent_ns : clock_now(world->clock);
 }
 
-/* Whether all actions are serial. */
-static bool all_are_serial(const struct muster_world *world) {
-  return world->acts->kinds == 1u << MUSTER_ACT_SERIAL;
+/* Takes the agents of a bitmap out of it, and lists them kind by kind, in agent order. */
+static void take_agents(struct muster_world *world, uint64_t *bits) {
+  struct world_acts *acts = world->acts;
+  uint32_t words = bits_words(world->agents.store.high), kind = (uint32_t)__builtin_ctz(acts->kinds);
+  bool mixed = acts->kinds & (acts->kinds - 1);
+  memset(acts->counts, 0, sizeof acts->counts);
+  for (uint32_t word = 0; word < words; word++) {
+    if (!bits[word]) continue;
+    for (uint64_t left = bits[word]; left; left &= left - 1) {
+      uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(left);
+      if (mixed) kind = world_type_of(world, index)->def.act;
+      ASSERT(acts->kinds >> world_type_of(world, index)->def.act & 1);
+      acts->listed[kind][acts->counts[kind]++] = index;
+    }
+    bits[word] = 0;
+  }
+}
+
+/* Agents of a kind's list that found no time wait on: all from `first` on. */
+static void wait_on(struct muster_world *world, muster_act kind, uint32_t first) {
+  for (uint32_t i = first; i < world->acts->counts[kind]; i++)
+    bits_set(world->queues->acting, world->acts->listed[kind][i]);
 }
 
 /* ------------------------------------------------------------------------------------------------------ one by one */
@@ -87,42 +109,36 @@ static void act_act(struct muster_world *world, uint32_t index) {
   update_complete(world, world->sums->parts, 0, index, began_ns);
 }
 
-/* Runs the serial agents of a bitmap in agent order while there is time. False when time ran out: their bits stay. */
-static bool act_serially(struct muster_world *world, uint64_t *bits, act_turn *turn) {
+/* Runs the serial agents of the list in agent order while there is time. False when time ran out. */
+static bool act_serially(struct muster_world *world, act_turn *turn) {
   cost_estimate *each = &world->learnt->experience.act_each[MUSTER_ACT_SERIAL];
-  uint32_t words = bits_words(world->agents.store.high);
+  const uint32_t *agents = world->acts->listed[MUSTER_ACT_SERIAL];
   /* Few frames may be late: on the wall clock the action is expected to be one of the long ones. */
   uint64_t each_ns = (uint64_t)(world_is_virtual(world) ? each->mean_ns : each->high_ns);
-  bool all = all_are_serial(world);
-  for (uint32_t word = 0; word < words; word++)
-    for (uint64_t left = bits[word]; left; left &= left - 1) {
-      uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(left);
-      if (!all && world_type_of(world, index)->def.act != MUSTER_ACT_SERIAL) continue;
-      uint64_t begin_ns = act_clock(world);
-      if (recorder_choose(world->recorder, !turn->first && begin_ns + each_ns > turn->end_ns)) return false;
-      turn->first = false;
-      bits[word] &= ~(left & -left);
-      act_act(world, index);
-      uint64_t blocked_ns = runner_caller(world->runner)->blocked_ns ? audit_blocked(world) : 0;
-      turn->end_ns += blocked_ns;
-      estimate_add_clipped(each, (double)(act_clock(world) - begin_ns - blocked_ns), 5e3);
+  for (uint32_t i = 0; i < world->acts->counts[MUSTER_ACT_SERIAL]; i++) {
+    uint64_t begin_ns = act_clock(world);
+    if (recorder_choose(world->recorder, !turn->first && begin_ns + each_ns > turn->end_ns)) {
+      wait_on(world, MUSTER_ACT_SERIAL, i);
+      return false;
     }
+    turn->first = false;
+    act_act(world, agents[i]);
+    uint64_t blocked_ns = runner_caller(world->runner)->blocked_ns ? audit_blocked(world) : 0;
+    turn->end_ns += blocked_ns;
+    estimate_add_clipped(each, (double)(act_clock(world) - begin_ns - blocked_ns), 5e3);
+  }
   return true;
 }
 
 /* ---------------------------------------------------------------------------------------------- beside each other */
 
-/* Lists the agents of one kind in a bitmap, in agent order. */
-static void list_waiting(struct muster_world *world, const uint64_t *bits, muster_act kind) {
+/* Opens the list of a kind. */
+static void open_list(struct muster_world *world, muster_act kind) {
   struct acts *acts = &world->acts->beside;
-  uint32_t words = bits_words(world->agents.store.high);
+  const uint32_t *agents = world->acts->listed[kind];
   acts->kind = kind;
-  acts->count = 0;
-  for (uint32_t word = 0; word < words; word++)
-    for (uint64_t left = bits[word]; left; left &= left - 1) {
-      uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(left);
-      if (world_type_of(world, index)->def.act == kind) acts->entries[acts->count++] = (act_entry){.agent = index};
-    }
+  acts->count = world->acts->counts[kind];
+  for (uint32_t i = 0; i < acts->count; i++) acts->entries[i] = (act_entry){.agent = agents[i]};
 }
 
 /* What an agent of the list is expected to take; before any was measured, as its type guesses. */
@@ -231,94 +247,31 @@ static void run_list(struct muster_world *world) {
                          5e3);
 }
 
-/* What the actions asked of other agents waits for the next intake. */
-static void send_asked(struct muster_world *world) {
-  log_merge merge;
-  const logged_command *logged;
-  runner_merge_logs(world->runner, &merge);
-  while ((logged = runner_merge_next(&merge))) {
-    const struct command *command = &logged->command;
-    bool removes = command->kind == COMMAND_REMOVE;
-    ASSERT(command->kind < COMMAND_KINDS);
-    if (removes) world->acts->beside.removed[command->index] = 0;
-    if (lifecycle_defer(world, command) && removes) world_row(world, command->index)->removal_pending = 1;
-  }
-}
-
-/* Agents that they spawned wait for the intake; ids that they did not use stay set aside. */
-static void keep_ids(struct muster_world *world) {
+/* Those that found no time in the list wait on: they are the last ones, or else have not run. */
+static void wait_on_unless_ran(struct muster_world *world) {
   const struct acts *acts = &world->acts->beside;
-  spawn_ids ids = {0};
   for (uint32_t i = 0; i < acts->count; i++)
-    if (acts->entries[i].ran && acts->results[i].spawned)
-      settle_spawned(world, &ids, acts->entries[i].spawn_base, acts->results[i].spawned);
-  settle_close_ids(world, &ids);
+    if (!acts->entries[i].ran) bits_set(world->queues->acting, acts->entries[i].agent);
+  wait_on(world, acts->kind, acts->count);
 }
 
-static void act_post(struct muster_world *world, const act_entry *entry, const batch_result *result) {
-  muster_agent sender = {entry->agent, world_row(world, entry->agent)->generation};
-  uint32_t sends = result->sends < entry->send_limit ? result->sends : entry->send_limit;
-  ASSERT(entry->send_base + entry->send_limit <= world->batch->places_max);
-  world->sums->statistics.messages_refused += result->sends - sends;
-  for (uint32_t i = 0; i < sends; i++) {
-    const outgoing *message = &world->links->mailbox.places[entry->send_base + i];
-    messages_post(world, sender, &message->head, message->bytes);
-  }
-}
-
-/* Virtual clock: notes the atoms with a model over their limit. */
-static void note_offences(struct muster_world *world, const act_entry *entry) {
-  const agent_row *row = world_row(world, entry->agent);
-  const agent_type *type = world_type(world, row->type);
-  for (uint64_t left = entry->late_atoms; left; left &= left - 1) {
-    uint32_t atom = type->parallel_atoms + (uint32_t)__builtin_ctzll(left);
-    offences_add(&runner_caller(world->runner)->offences, &(struct offence){.duration_ns = type->atoms[atom].model_ns,
-                                                                            .agent = entry->agent,
-                                                                            .generation = row->generation,
-                                                                            .type = row->type,
-                                                                            .atom = (uint16_t)atom,
-                                                                            .level = row->level});
-  }
-}
-
-/* Settles the agents that acted, in agent order. Returns how many there are. */
-static uint32_t settle_list(struct muster_world *world, uint64_t *bits) {
+/* Runs the agents of one kind beside each other, while there is time. False when time ran out. */
+static bool act_beside(struct muster_world *world, muster_act kind, act_turn *turn) {
   const struct acts *acts = &world->acts->beside;
-  uint32_t ran = 0;
-  send_asked(world);
-  keep_ids(world);
-  for (uint32_t i = 0; i < acts->count; i++) {
-    const act_entry *entry = &acts->entries[i];
-    if (!entry->ran) continue;
-    ASSERT(world->queues->acting_count > 0 && bits_has(bits, entry->agent));
-    ran++;
-    bits_clear(bits, entry->agent);
-    world->queues->acting_count--;
-    settle_effects(world, entry->agent, &acts->results[i]);
-    if (acts->results[i].sends) act_post(world, entry, &acts->results[i]);
-    if (entry->late_atoms) note_offences(world, entry);
-    if (entry->taken) herds_taken(world, entry->agent, entry->taken);
-    update_complete(world, world->sums->parts, 0, entry->agent, world->agents.store.begun[entry->agent].started_ns);
-  }
-  return ran;
-}
-
-/* Runs the agents of one kind in a bitmap beside each other, while there is time. False when time ran out. */
-static bool act_beside(struct muster_world *world, uint64_t *bits, muster_act kind, act_turn *turn) {
-  const struct acts *acts = &world->acts->beside;
-  list_waiting(world, bits, kind);
-  uint32_t listed = acts->count;
+  uint32_t listed = world->acts->counts[kind];
   if (listed == 0) return true;
+  open_list(world, kind);
   act_choose(world, turn);
-  act_set_aside(world);
+  if (world->acts->asks) act_set_aside(world);
   run_list(world);
   if (acts->timed) {
     turn->end_ns += audit_blocked(world);
     frame_record_acted(world);
   }
   uint64_t begin_ns = acts->timed ? clock_now(world->clock) : 0;
-  uint32_t ran = settle_list(world, bits);
+  uint32_t ran = settle_acted(world);
   ASSERT(ran <= listed);
+  if (ran < listed) wait_on_unless_ran(world);
   if (acts->timed && ran)
     estimate_add_clipped(&world->learnt->experience.act_settle,
                          (double)(clock_now(world->clock) - begin_ns) / (double)ran, 500.0);
@@ -328,15 +281,18 @@ static bool act_beside(struct muster_world *world, uint64_t *bits, muster_act ki
 /* --------------------------------------------------------------------------------------------------------- a frame's
  */
 
-/* Runs the agents of a bitmap, kind by kind. False when time ran out. */
+/* Runs the agents of a bitmap, kind by kind. False when time ran out: the others wait on. */
 static bool act_all(struct muster_world *world, uint64_t *bits, act_turn *turn) {
+  bool time_left = true;
+  take_agents(world, bits);
   for (uint32_t i = 0; i < ACT_KINDS; i++) {
     muster_act kind = (muster_act)((world->acts->first + i) % ACT_KINDS);
-    if (!(world->acts->kinds >> kind & 1)) continue;
-    if (!(kind == MUSTER_ACT_SERIAL ? act_serially(world, bits, turn) : act_beside(world, bits, kind, turn)))
-      return false;
+    if (!time_left)
+      wait_on(world, kind, 0);
+    else
+      time_left = kind == MUSTER_ACT_SERIAL ? act_serially(world, turn) : act_beside(world, kind, turn);
   }
-  return true;
+  return time_left;
 }
 
 /* About the most that the actions of any agent are expected to take: few frames have more to do than they can. */
@@ -395,10 +351,10 @@ static act_choice choose_end(const struct muster_world *world, double left_ns) {
   return choice;
 }
 
-/* When not all waiting agents find time, takes the most urgent out of the others, to act now. They act in agent order,
- * but agents with high numbers shall not wait for ever, nor important agents for the rest. O(waiting agents), and only
- * then. */
-static void choose_urgent(struct muster_world *world, const act_turn *turn) {
+/* When not all waiting agents find time, takes the most urgent out of the others, to act now; false: all act. They act
+ * in agent order, but agents with high numbers shall not wait for ever, nor important agents for the rest. O(waiting
+ * agents), and only then. */
+static bool choose_urgent(struct muster_world *world, const act_turn *turn) {
   uint64_t now_ns = act_clock(world);
   double left_ns = turn->end_ns > now_ns ? (double)(turn->end_ns - now_ns) : 0.0;
   bool fits = world->queues->acting_count * dearest_ns(world) <= left_ns;
@@ -411,7 +367,7 @@ static void choose_urgent(struct muster_world *world, const act_turn *turn) {
     uint64_t *all = world->queues->acting;
     world->queues->acting = world->acts->now;
     world->acts->now = all;
-    return;
+    return false;
   }
   for (uint32_t word = 0; word < bits_words(world->agents.store.high); word++) {
     uint64_t chosen = world->queues->acting[word];
@@ -420,15 +376,7 @@ static void choose_urgent(struct muster_world *world, const act_turn *turn) {
     world->acts->now[word] = chosen;
     world->queues->acting[word] &= ~chosen;
   }
-}
-
-/* Agents that were chosen and found no time wait on. */
-static void keep_waiting(struct muster_world *world) {
-  for (uint32_t word = 0; word < bits_words(world->agents.store.high); word++) {
-    ASSERT(!(world->queues->acting[word] & world->acts->now[word]));
-    world->queues->acting[word] |= world->acts->now[word];
-    world->acts->now[word] = 0;
-  }
+  return true;
 }
 
 /* The next kind that some type has. */
@@ -445,9 +393,10 @@ void act_run(struct muster_world *world) {
     act_turn turn = {.end_ns = world_is_virtual(world) ? world->frame->capacity_ns : forecast_end_ns(world),
                      .first = true};
     if (!world_is_virtual(world)) conduct_begin(runner_caller(world->runner), begin_ns);
-    choose_urgent(world, &turn);
-    if (!act_all(world, world->acts->now, &turn) || !act_all(world, world->queues->acting, &turn)) turn_first(world);
-    keep_waiting(world);
+    bool others = choose_urgent(world, &turn);
+    bool time_left = act_all(world, world->acts->now, &turn);
+    if (time_left && others) time_left = act_all(world, world->queues->acting, &turn);
+    if (!time_left) turn_first(world);
     settle_count_refused(world);
   }
   world->frame->act_ns = act_clock(world) - begin_ns;

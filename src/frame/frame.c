@@ -22,7 +22,8 @@
  *   8 commit   commit.c           these                                    agents that wait anew; what was learnt:
  *              settle.c             each entry's outcome                   ready set, due times
  *              complete.h           an update that is complete             all that follows from it, line by line
- *              act.c                agents with waiting actions            complete updates
+ *              act.c                agents with waiting actions            results, logs (run/acts.c)
+ *              act_settle.c         these                                  complete updates
  *              runaways.c           atoms that took too long               agents to demote, or put into quarantine
  *
  * Around them: audit.c measures; frame_record.c writes down what a frame cannot know by itself, or reads it instead in

@@ -141,10 +141,12 @@ void settle_spawned(struct muster_world *world, spawn_ids *ids, uint32_t first, 
   ids->seen = first + count;
 }
 
+/* The last ids fill the gap: there may be half as many ids as agents, and few of them were used. */
 void settle_close_ids(struct muster_world *world, const spawn_ids *ids) {
   uint32_t *all = world->commands->spawn_ids, left = world->commands->spawn_id_count - ids->seen;
+  uint32_t gap = ids->seen - ids->kept, moved = gap < left ? gap : left;
   ASSERT(ids->kept <= ids->seen && ids->seen <= world->commands->spawn_id_count);
-  if (ids->seen > ids->kept) memmove(all + ids->kept, all + ids->seen, left * sizeof *all);
+  if (moved) memcpy(all + ids->kept, all + world->commands->spawn_id_count - moved, moved * sizeof *all);
   world->commands->spawn_id_count = ids->kept + left;
 }
 
@@ -180,13 +182,10 @@ static inline void leave_queue(struct muster_world *world, settle_part *part, ui
   uint64_t waited_ns = world->batch->now_ns - row->first_due_ns;
   ASSERT(row->first_due_ns <= world->batch->now_ns);
   if (waited_ns > part->longest_wait_ns) part->longest_wait_ns = waited_ns;
-  if (!row->queued) return;
-  part->forgotten++;
-  ready_forget_beside(&world->queues->ready, &world->agents.store, index);
+  settle_forget_queued(world, part, index);
 }
 
-/* Adds up afterwards what the first workers noted in leave_queue(). */
-static void close_queue(struct muster_world *world, uint32_t workers) {
+void settle_close_queue(struct muster_world *world, uint32_t workers) {
   uint32_t forgotten = 0;
   for (uint32_t i = 0; i < workers; i++) {
     settle_part *part = &world->sums->parts[i];
@@ -212,8 +211,8 @@ static inline uint32_t settle_move(struct muster_world *world, uint32_t index, s
   return (noticed ? LEFT_NOTICE : 0) | (crosses ? LEFT_LISTS : 0);
 }
 
-/* Settles an entry, if it is plain, into the sums of a worker and a share of the book; close_queue() comes afterwards,
- * and settle_rest() when it was done beside others. */
+/* Settles an entry, if it is plain, into the sums of a worker and a share of the book; settle_close_queue() comes
+ * afterwards, and settle_rest() when it was done beside others. */
 static inline bool settle_plain(struct muster_world *world, uint32_t i, settle_part *part, uint32_t share,
                                 bool beside) {
   struct batch *batch = world->batch;
@@ -247,33 +246,35 @@ static bool lots_are_apart(const struct muster_world *world, const struct settle
   return lots->count > 1 && lots->count <= world->queues->classes.looks.map.count;
 }
 
-void settle_cut_lots(struct muster_world *world) {
+static inline uint32_t lot_of(const uint32_t *agents, size_t apart, uint32_t i, uint32_t count) {
+  return *(const uint32_t *)(const void *)((const char *)agents + i * apart) / 64 & (count - 1);
+}
+
+void settle_cut(struct muster_world *world, const uint32_t *agents, size_t apart, uint32_t number) {
   struct settle_lots *lots = &world->teams->lots;
-  const struct batch *batch = world->batch;
   uint32_t count = lots_of(world), sum = 0;
   memset(lots->ends, 0, count * sizeof *lots->ends);
-  for (uint32_t i = 0; i < batch->count; i++) lots->ends[batch->entries[i].agent / 64 & (count - 1)]++;
+  for (uint32_t i = 0; i < number; i++) lots->ends[lot_of(agents, apart, i, count)]++;
   for (uint32_t lot = 0; lot < count; lot++) {
     uint32_t entries = lots->ends[lot];
     lots->ends[lot] = sum;
     sum += entries;
   }
-  for (uint32_t i = 0; i < batch->count; i++)
-    lots->entries[lots->ends[batch->entries[i].agent / 64 & (count - 1)]++] = i;
+  for (uint32_t i = 0; i < number; i++) lots->entries[lots->ends[lot_of(agents, apart, i, count)]++] = i;
   lots->count = count;
-  ASSERT(sum == batch->count && count <= SETTLE_LOTS_MAX);
+  ASSERT(sum == number && count <= SETTLE_LOTS_MAX);
 }
 
-static uint32_t lot_begin(const struct settle_lots *lots, uint32_t lot) {
-  return lot ? lots->ends[lot - 1] : 0;
+void settle_cut_lots(struct muster_world *world) {
+  settle_cut(world, &world->batch->entries->agent, sizeof *world->batch->entries, world->batch->count);
 }
 
 /* Settles a lot's plain entries, as long as there is time. */
 static void settle_lot(struct muster_world *world, uint32_t lot, uint32_t worker, uint64_t end_ns) {
   enum { BETWEEN_LOOKS = 256 };
   struct settle_lots *lots = &world->teams->lots;
-  const uint32_t *entries = lots->entries + lot_begin(lots, lot);
-  uint32_t count = lots->ends[lot] - lot_begin(lots, lot), i = 0;
+  const uint32_t *entries = lots->entries + settle_lot_begin(lots, lot);
+  uint32_t count = lots->ends[lot] - settle_lot_begin(lots, lot), i = 0;
   for (; i < count && (i % BETWEEN_LOOKS || clock_now(world->clock) < end_ns); i++) {
     prefetch_settled(world, entries, i, count);
     settle_plain(world, entries[i], &world->sums->parts[worker], lot % ACTIVATION_SHARES, true);
@@ -302,7 +303,7 @@ static int by_entry(const void *one, const void *other) {
 static void list_left(struct settle_lots *lots) {
   lots->left = 0;
   for (uint32_t lot = 0; lot < lots->count; lot++)
-    for (uint32_t i = lot_begin(lots, lot) + lots->done[lot]; i < lots->ends[lot]; i++)
+    for (uint32_t i = settle_lot_begin(lots, lot) + lots->done[lot]; i < lots->ends[lot]; i++)
       lots->left_entries[lots->left++] = lots->entries[i];
   if (lots->left > 1) qsort(lots->left_entries, lots->left, sizeof *lots->left_entries, by_entry);
 }
@@ -313,7 +314,7 @@ static void settle_as_recorded(struct muster_world *world) {
   settle_cut_lots(world);
   settle_share_out(world);
   for (uint32_t lot = 0; lot < lots->count; lot++)
-    for (uint32_t i = lot_begin(lots, lot); i < lots->ends[lot]; i++) {
+    for (uint32_t i = settle_lot_begin(lots, lot); i < lots->ends[lot]; i++) {
       uint32_t entry = lots->entries[i];
       if (bsearch(&entry, lots->left_entries, lots->left, sizeof entry, by_entry)) continue;
       settle_plain(world, entry, world->sums->parts, lot % ACTIVATION_SHARES, true);
@@ -352,7 +353,7 @@ void settle_beside(struct muster_world *world) {
   bool settled = frame_record_lots(world, settles);
   if (settled && !settles) settle_as_recorded(world);
   if (settled) settle_rest(world);
-  if (settled) close_queue(world, world->sums->part_count);
+  if (settled) settle_close_queue(world, world->sums->part_count);
   lots->count = 0;
 }
 
@@ -415,7 +416,7 @@ bool settle_entries(struct muster_world *world, uint64_t end_ns) {
       prefetch_settled(world, NULL, progress->settled, batch->count);
       if (batch->outcomes[progress->settled] != OUTCOME_SETTLED) settle_whole(world, progress->settled);
     }
-    close_queue(world, 1);
+    settle_close_queue(world, 1);
     /* Here, little by little, rather than after the deadline, when the report looks for the agent that waits
      * longest. */
     ready_pass_over(&world->queues->ready, 4 * SETTLE_BETWEEN_LOOKS);

@@ -9,23 +9,18 @@
 #include "run/timeline.h"
 #include "run/watchdog.h"
 
+#include <string.h>
+
 void acts_create(struct acts *acts, struct runner *runner, uint32_t agents_max, struct arena *arena) {
   struct acts fresh = {.runner = runner};
-  uint32_t lists = space_list_count(runner->space);
   ARENA_ARRAY(arena, fresh.entries, agents_max);
   ARENA_ARRAY(arena, fresh.results, agents_max);
   ARENA_ARRAY(arena, fresh.removed, agents_max);
-  ARENA_ARRAY(arena, fresh.chains, agents_max);
-  ARENA_ARRAY(arena, fresh.last_of_chain, agents_max);
-  ARENA_ARRAY(arena, fresh.lengths, agents_max);
-  ARENA_ARRAY(arena, fresh.chain_of_list, lists);
+  ARENA_ARRAY(arena, fresh.chains, ACT_CHAINS_MAX);
+  ARENA_ARRAY(arena, fresh.last_of_chain, ACT_CHAINS_MAX);
+  ARENA_ARRAY(arena, fresh.lengths, ACT_CHAINS_MAX);
   ARENA_ARRAY(arena, fresh.parts, runner->state_count);
   if (!arena->failed) *acts = fresh;
-}
-
-static uint32_t list_of(const struct acts *acts, uint32_t agent) {
-  const struct runner *runner = acts->runner;
-  return space_list_of(runner->space, space_region(&runner->store->places[agent]));
 }
 
 /* How many workers may share the list: all that there can be, where a timeline is to tell what many would take. */
@@ -45,23 +40,34 @@ static void put_long_first(struct acts *acts) {
   }
 }
 
-/* Forms the chains. The entries are in agent order, and so are those of each chain. */
+/* A power of two: few enough that the chains' ends are in the caches, and more than the workers need. */
+static uint32_t chains_for(uint32_t workers) {
+  uint32_t count = ACT_CHAINS_EACH;
+  while (count < ACT_CHAINS_MAX && count < workers * ACT_CHAINS_EACH) count *= 2;
+  return count;
+}
+
+/* Forms the chains. The entries are in agent order, and so are those of each chain. A region's number is a hash. */
 static void chain(struct acts *acts) {
-  acts->claim_count = 0;
+  enum { AHEAD = 16 };
+  const agent_place *places = acts->runner->store->places;
+  uint32_t count = chains_for(acts_sharers(acts));
+  memset(acts->lengths, 0, count * sizeof *acts->lengths);
   for (uint32_t i = 0; i < acts->count; i++) {
-    uint32_t *chain = &acts->chain_of_list[list_of(acts, acts->entries[i].agent)];
-    if (*chain == 0) {
-      acts->lengths[acts->claim_count] = 0;
-      acts->chains[acts->claim_count++] = i;
-      *chain = acts->claim_count;
-    } else {
-      acts->entries[acts->last_of_chain[*chain - 1]].next = i;
-    }
-    acts->last_of_chain[*chain - 1] = i;
-    acts->lengths[*chain - 1]++;
+    if (i + AHEAD < acts->count) __builtin_prefetch(&places[acts->entries[i + AHEAD].agent]);
+    uint32_t chain = (uint32_t)space_region(&places[acts->entries[i].agent]) & (count - 1);
+    if (acts->lengths[chain]++ == 0)
+      acts->chains[chain] = i;
+    else
+      acts->entries[acts->last_of_chain[chain]].next = i;
+    acts->last_of_chain[chain] = i;
   }
-  for (uint32_t i = 0; i < acts->claim_count; i++)
-    acts->chain_of_list[list_of(acts, acts->entries[acts->chains[i]].agent)] = 0;
+  acts->claim_count = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (acts->lengths[i] == 0) continue;
+    acts->chains[acts->claim_count] = acts->chains[i];
+    acts->lengths[acts->claim_count++] = acts->lengths[i];
+  }
   put_long_first(acts);
 }
 
@@ -129,7 +135,9 @@ static bool run_entry(struct acts *acts, worker_state *state, uint32_t number, u
     run_actions(state);
     state->context.late_atoms = NULL;
   }
-  acts->parts[state->context.public.worker].acted++;
+  act_part *part = &acts->parts[state->context.public.worker];
+  part->acted++;
+  part->spawned += result->spawned;
   if (acts->timed) *clock_ns = clock_now(&acts->runner->clock);
   return true;
 }

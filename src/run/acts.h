@@ -5,7 +5,7 @@
  * to its own agent stands in its result; what it asks of others goes to the worker's log, tagged with the entry; ids
  * for its spawns and places for its messages are set aside before.
  *
- *   regions    one claim is one list of the grid, hence whole regions: its agents form a chain, in agent order
+ *   regions    one claim is a chain of agents, in agent order: all of some regions, several for each worker
  *   parallel   a claim is a few entries
  *
  * A worker reads the clock after each agent, and starts an agent only if it is expected to end before `stop_ns`. */
@@ -26,6 +26,7 @@ typedef struct act_entry {
   bool sure : 1;     /* runs whatever it costs */
   bool left_out : 1; /* in a replay: it found no time in the recorded run */
   bool ran : 1;
+  bool left : 1; /* it was not settled beside others */
 } act_entry;
 
 _Static_assert(sizeof(act_entry) == 32, "two entries share a cache line");
@@ -33,8 +34,12 @@ _Static_assert(sizeof(act_entry) == 32, "two entries share a cache line");
 /* Counts of one worker. */
 typedef struct act_part {
   _Alignas(64) uint64_t spent_ns;
-  uint64_t acted;
+  uint32_t acted;
+  uint32_t spawned; /* by its agents */
+  uint32_t left;    /* agents that are not settled beside others */
 } act_part;
+
+enum { ACT_CHAINS_MAX = 4096, ACT_CHAINS_EACH = 16 /* for each worker */ };
 
 struct acts {
   struct runner *runner;
@@ -48,10 +53,9 @@ struct acts {
   uint64_t stop_ns;      /* wall */
   uint64_t each_ns;      /* what one entry is expected to take */
   uint32_t claim_count, claim_entries;
-  uint32_t *chains;               /* of regions: the first entry of each claim */
-  uint32_t *lengths;              /* of the chains, in the order in which they were found */
-  uint32_t *chain_of_list;        /* by list of the grid: the chain's number + 1; clear between lists of entries */
-  uint32_t *last_of_chain;        /* the last entry so far */
+  uint32_t *chains;               /* of regions: the first entry of each claim, ACT_CHAINS_MAX at most, */
+  uint32_t *lengths;              /* how many it has, */
+  uint32_t *last_of_chain;        /* and the last so far */
   act_part *parts;                /* by worker */
   _Alignas(64) shared_u64 ticket; /* claims that are not taken yet */
 };

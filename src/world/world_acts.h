@@ -5,9 +5,12 @@
 #include "run/acts.h"
 
 struct world_acts {
-  uint64_t *now;      /* bitmap: agents that act now, of those with waiting action atoms; only in the stage */
-  uint32_t kinds;     /* bitmap of muster_act: the kinds that some type has */
-  uint32_t first;     /* the kind that acts first */
+  uint64_t *now;               /* bitmap: agents that act now, of those with waiting action atoms; only in the stage */
+  uint32_t kinds;              /* bitmap of muster_act: the kinds that some type with actions has */
+  uint32_t first;              /* the kind that acts first */
+  bool asks;                   /* some type with actions may spawn agents or send messages */
+  uint32_t *listed[ACT_KINDS]; /* the agents of each kind that act, in agent order; of kinds that some type has */
+  uint32_t counts[ACT_KINDS];
   struct acts beside; /* agents that act beside each other; reserved with the first type that says so */
 };
 
