@@ -70,7 +70,6 @@ static void create_exec(struct muster_world *world) {
   ARENA_ARRAY(&world->arena, world->commands->deferred, def->commands_max);
   ARENA_ARRAY(&world->arena, world->commands->deferred_before, def->commands_max);
   ARENA_ARRAY(&world->arena, world->queues->acting, bits_words(def->agents_max));
-  ARENA_ARRAY(&world->arena, world->acts->now, bits_words(def->agents_max));
   ARENA_ARRAY(&world->arena, world->agents.marks, def->agents_max);
   ARENA_ARRAY(&world->arena, world->agents.seen, bits_words(def->agents_max));
   world->sums->part_count = muster_pool_indices(world->pool);

@@ -50,6 +50,7 @@ void act_reserve(struct muster_world *world, const agent_type *type) {
   ASSERT((unsigned)type->def.act < ACT_KINDS);
   uint32_t **listed = &world->acts->listed[type->def.act];
   if (!*listed) ARENA_ARRAY(&world->arena, *listed, world->def.agents_max);
+  if (!world->acts->waiting) ARENA_ARRAY(&world->arena, world->acts->waiting, world->def.agents_max);
   if (type->def.act != MUSTER_ACT_SERIAL && !world->acts->beside.entries)
     acts_create(&world->acts->beside, world->runner, world->def.agents_max, &world->arena);
   if (world->arena.failed) return;
@@ -68,22 +69,22 @@ static uint64_t act_clock(const struct muster_world *world) {
   return world_is_virtual(world) ? world->frame->spent_ns : clock_now(world->clock);
 }
 
-/* Takes the agents of a bitmap out of it, and lists them kind by kind, in agent order. */
-static void take_agents(struct muster_world *world, uint64_t *bits) {
-  struct world_acts *acts = world->acts;
-  uint32_t words = bits_words(world->agents.store.high), kind = (uint32_t)__builtin_ctz(acts->kinds);
-  bool mixed = acts->kinds & (acts->kinds - 1);
-  memset(acts->counts, 0, sizeof acts->counts);
+/* Takes all agents out of the bitmap, in agent order. */
+static void take_waiting(struct muster_world *world) {
+  enum { AT_ONCE = 8 };
+  uint64_t *bits = world->queues->acting;
+  uint32_t words = bits_words(world->agents.store.high), count = 0;
   for (uint32_t word = 0; word < words; word++) {
+    while (word + AT_ONCE < words && !(bits[word] | bits[word + 1] | bits[word + 2] | bits[word + 3] | bits[word + 4] |
+                                       bits[word + 5] | bits[word + 6] | bits[word + 7]))
+      word += AT_ONCE;
     if (!bits[word]) continue;
-    for (uint64_t left = bits[word]; left; left &= left - 1) {
-      uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(left);
-      if (mixed) kind = world_type_of(world, index)->def.act;
-      ASSERT(acts->kinds >> world_type_of(world, index)->def.act & 1);
-      acts->listed[kind][acts->counts[kind]++] = index;
-    }
+    for (uint64_t left = bits[word]; left; left &= left - 1)
+      world->acts->waiting[count++] = word * 64 + (uint32_t)__builtin_ctzll(left);
     bits[word] = 0;
   }
+  ASSERT(count == world->queues->acting_count);
+  world->acts->count = count;
 }
 
 /* Agents of a kind's list that found no time wait on: all from `first` on. */
@@ -281,25 +282,17 @@ static bool act_beside(struct muster_world *world, muster_act kind, act_turn *tu
 /* --------------------------------------------------------------------------------------------------------- a frame's
  */
 
-/* Runs the agents of a bitmap, kind by kind. False when time ran out: the others wait on. */
-static bool act_all(struct muster_world *world, uint64_t *bits, act_turn *turn) {
-  bool time_left = true;
-  take_agents(world, bits);
-  for (uint32_t i = 0; i < ACT_KINDS; i++) {
-    muster_act kind = (muster_act)((world->acts->first + i) % ACT_KINDS);
-    if (!time_left)
-      wait_on(world, kind, 0);
-    else
-      time_left = kind == MUSTER_ACT_SERIAL ? act_serially(world, turn) : act_beside(world, kind, turn);
-  }
-  return time_left;
+/* How many agents of a kind act at a time. */
+static double at_a_time(const struct muster_world *world, muster_act kind) {
+  return kind == MUSTER_ACT_SERIAL || world_is_virtual(world) ? 1.0 : (double)world_workers(world);
 }
 
-/* About the most that the actions of any agent are expected to take: few frames have more to do than they can. */
+/* About the most that the actions of any agent are expected to take of this frame: few frames have more to do than they
+ * can. */
 static double dearest_ns(const struct muster_world *world) {
   double most_ns = 0.0;
-  for (uint32_t kind = 0; kind < ACT_KINDS; kind++)
-    most_ns = fmax(most_ns, world->learnt->experience.act_each[kind].high_ns);
+  for (uint32_t i = 0; i < ACT_KINDS; i++)
+    most_ns = fmax(most_ns, world->learnt->experience.act_each[i].high_ns / at_a_time(world, (muster_act)i));
   return most_ns > 0.0 ? most_ns : (double)INFINITY; /* not known yet */
 }
 
@@ -307,8 +300,7 @@ static double dearest_ns(const struct muster_world *world) {
 static double expected_of(const struct muster_world *world, uint32_t index) {
   muster_act kind = world_type_of(world, index)->def.act;
   if (world_is_virtual(world)) return (double)modelled_act_cost(world, index);
-  double each_ns = world->learnt->experience.act_each[kind].mean_ns;
-  return kind == MUSTER_ACT_SERIAL ? each_ns : each_ns / world_workers(world);
+  return world->learnt->experience.act_each[kind].mean_ns / at_a_time(world, kind);
 }
 
 /* How urgent an agent's turn is; 0 is the most urgent. By how long ago or ahead it is, in eight steps for each doubling
@@ -335,15 +327,13 @@ typedef struct act_choice {
 /* The most urgent go first: as many steps as find time, and at least the first one that holds agents. */
 static act_choice choose_end(const struct muster_world *world, double left_ns) {
   double expected_ns[ACT_URGENCIES] = {0}, sum_ns = 0.0;
-  uint32_t words = bits_words(world->agents.store.high);
   act_choice choice = {0};
-  for (uint32_t word = 0; word < words; word++)
-    for (uint64_t left = world->queues->acting[word]; left; left &= left - 1) {
-      uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(left), urgency = urgency_of(world, index);
-      ASSERT(urgency < ACT_URGENCIES && world_row(world, index)->status == AGENT_ACTING);
-      expected_ns[urgency] += expected_of(world, index);
-      choice.late += urgency < ACT_URGENCIES / 2;
-    }
+  for (uint32_t i = 0; i < world->acts->count; i++) {
+    uint32_t index = world->acts->waiting[i], urgency = urgency_of(world, index);
+    ASSERT(urgency < ACT_URGENCIES && world_row(world, index)->status == AGENT_ACTING);
+    expected_ns[urgency] += expected_of(world, index);
+    choice.late += urgency < ACT_URGENCIES / 2;
+  }
   for (uint32_t i = 0; i < ACT_URGENCIES / 2; i++) choice.late_ns += expected_ns[i];
   while (choice.end < ACT_URGENCIES && (sum_ns == 0.0 || sum_ns + expected_ns[choice.end] <= left_ns))
     sum_ns += expected_ns[choice.end++];
@@ -351,32 +341,63 @@ static act_choice choose_end(const struct muster_world *world, double left_ns) {
   return choice;
 }
 
-/* When not all waiting agents find time, takes the most urgent out of the others, to act now; false: all act. They act
- * in agent order, but agents with high numbers shall not wait for ever, nor important agents for the rest. O(waiting
- * agents), and only then. */
-static bool choose_urgent(struct muster_world *world, const act_turn *turn) {
+/* How urgent an agent must be to act first, ACT_URGENCIES where all find time. Agents act in agent order, but those
+ * with high numbers shall not wait for ever, nor important ones for the rest. */
+static uint32_t choose_urgent(struct muster_world *world, const act_turn *turn) {
   uint64_t now_ns = act_clock(world);
   double left_ns = turn->end_ns > now_ns ? (double)(turn->end_ns - now_ns) : 0.0;
-  bool fits = world->queues->acting_count * dearest_ns(world) <= left_ns;
+  bool fits = world->acts->count * dearest_ns(world) <= left_ns;
   act_choice choice = fits ? (act_choice){.end = ACT_URGENCIES} : choose_end(world, left_ns);
   recorder_exchange(world->recorder, TAG_URGENCY, &choice, sizeof choice);
   world->frame->acts_late = choice.late;
   world->frame->acts_late_ns = fmin(fmax(choice.late_ns, 0.0), 1e18); /* a record may be made up */
   world->learnt->experience.acts_left_ns = fmin(fmax(choice.left_ns, 0.0), 1e18);
-  if (choice.end >= ACT_URGENCIES) { /* all agents act: the other bitmap is empty */
-    uint64_t *all = world->queues->acting;
-    world->queues->acting = world->acts->now;
-    world->acts->now = all;
-    return false;
+  return choice.end;
+}
+
+/* Lists the waiting agents of lower urgency numbers than `end`, kind by kind; the others stay. */
+static void list_kinds(struct muster_world *world, uint32_t end) {
+  struct world_acts *acts = world->acts;
+  uint32_t kind = (uint32_t)__builtin_ctz(acts->kinds), stay = 0;
+  bool mixed = acts->kinds & (acts->kinds - 1);
+  memset(acts->counts, 0, sizeof acts->counts);
+  for (uint32_t i = 0; i < acts->count; i++) {
+    uint32_t index = acts->waiting[i];
+    if (end < ACT_URGENCIES && urgency_of(world, index) >= end) {
+      acts->waiting[stay++] = index;
+      continue;
+    }
+    if (mixed) kind = world_type_of(world, index)->def.act;
+    ASSERT(acts->kinds >> world_type_of(world, index)->def.act & 1);
+    acts->listed[kind][acts->counts[kind]++] = index;
   }
-  for (uint32_t word = 0; word < bits_words(world->agents.store.high); word++) {
-    uint64_t chosen = world->queues->acting[word];
-    for (uint64_t left = chosen; left; left &= left - 1)
-      if (urgency_of(world, word * 64 + (uint32_t)__builtin_ctzll(left)) >= choice.end) chosen &= ~(left & -left);
-    world->acts->now[word] = chosen;
-    world->queues->acting[word] &= ~chosen;
+  acts->count = stay;
+}
+
+/* Runs the agents that are listed, kind by kind. False when time ran out: the rest of them wait on. */
+static bool act_all(struct muster_world *world, act_turn *turn) {
+  bool time_left = true;
+  for (uint32_t i = 0; i < ACT_KINDS; i++) {
+    muster_act kind = (muster_act)((world->acts->first + i) % ACT_KINDS);
+    if (!time_left)
+      wait_on(world, kind, 0);
+    else
+      time_left = kind == MUSTER_ACT_SERIAL ? act_serially(world, turn) : act_beside(world, kind, turn);
   }
-  return true;
+  return time_left;
+}
+
+/* Runs the most urgent agents, and then the others. False when time ran out. */
+static bool act_by_urgency(struct muster_world *world, act_turn *turn) {
+  take_waiting(world);
+  list_kinds(world, choose_urgent(world, turn));
+  bool time_left = act_all(world, turn);
+  if (time_left && world->acts->count) {
+    list_kinds(world, ACT_URGENCIES);
+    return act_all(world, turn);
+  }
+  for (uint32_t i = 0; i < world->acts->count; i++) bits_set(world->queues->acting, world->acts->waiting[i]);
+  return time_left;
 }
 
 /* The next kind that some type has. */
@@ -393,10 +414,7 @@ void act_run(struct muster_world *world) {
     act_turn turn = {.end_ns = world_is_virtual(world) ? world->frame->capacity_ns : forecast_end_ns(world),
                      .first = true};
     if (!world_is_virtual(world)) conduct_begin(runner_caller(world->runner), begin_ns);
-    bool others = choose_urgent(world, &turn);
-    bool time_left = act_all(world, world->acts->now, &turn);
-    if (time_left && others) time_left = act_all(world, world->queues->acting, &turn);
-    if (!time_left) turn_first(world);
+    if (!act_by_urgency(world, &turn)) turn_first(world);
     settle_count_refused(world);
   }
   world->frame->act_ns = act_clock(world) - begin_ns;

@@ -5,7 +5,8 @@
 #include "run/acts.h"
 
 struct world_acts {
-  uint64_t *now;               /* bitmap: agents that act now, of those with waiting action atoms; only in the stage */
+  uint32_t *waiting;           /* only in the stage: agents with waiting action atoms, in agent order, */
+  uint32_t count;              /* and how many they are */
   uint32_t kinds;              /* bitmap of muster_act: the kinds that some type with actions has */
   uint32_t first;              /* the kind that acts first */
   bool asks;                   /* some type with actions may spawn agents or send messages */
