@@ -120,6 +120,12 @@ typedef struct muster_frame_report {
    * which a worker may also have waited. In a planner world work_ns leaves out what the host's workers run. Virtual: 0,
    * and the cost of the updates. */
   uint64_t serial_ns, work_ns;
+
+  /* Time in actions of agents that act one after another (MUSTER_ACT_SERIAL), with what follows from each; a part of
+   * serial_ns that the host can change. By Amdahl's law they alone keep any number of workers from running more than
+   * work_ns / acts_serial_ns times the updates of one. Wall time, less time for which atoms blocked. Virtual: the cost
+   * of these actions. */
+  uint64_t acts_serial_ns;
 } muster_frame_report;
 
 static inline muster_frame_report muster_default_frame_report(void) {

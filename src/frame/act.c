@@ -126,7 +126,9 @@ static bool act_serially(struct muster_world *world, act_turn *turn) {
     act_act(world, agents[i]);
     uint64_t blocked_ns = runner_caller(world->runner)->blocked_ns ? audit_blocked(world) : 0;
     turn->end_ns += blocked_ns;
-    estimate_add_clipped(each, (double)(act_clock(world) - begin_ns - blocked_ns), 5e3);
+    uint64_t spent_ns = act_clock(world) - begin_ns - blocked_ns;
+    world->sums->report.acts_serial_ns += spent_ns;
+    estimate_add_clipped(each, (double)spent_ns, 5e3);
   }
   return true;
 }

@@ -328,7 +328,7 @@ void frame_record_times(struct muster_world *world) {
   muster_frame_report *report = &world->sums->report;
   uint64_t *const times[FRAME_TIMES] = {&report->wall_ns,     &report->overrun_wall_ns, &report->overrun_own_ns,
                                         &report->used_cpu_ns, &report->given_cpu_ns,    &report->serial_ns,
-                                        &report->work_ns};
+                                        &report->work_ns,     &report->acts_serial_ns};
   if (recorder_records(recorder)) {
     for (uint32_t i = 0; i < FRAME_TIMES; i++) recorder->times[i] = *times[i];
     recorder_put_times(recorder);

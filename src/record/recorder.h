@@ -50,7 +50,7 @@ typedef enum recorder_tag {
   TAG_URGENCY
 } recorder_tag;
 
-enum { FRAME_TIMES = 7 };
+enum { FRAME_TIMES = 8 };
 
 /* Asides of a record, which may stand before any tag: a type to compare, and an agent that the host spawned in the
  * recorded run and that is spawned at the same point of the replay. The replay hands over the functions that take

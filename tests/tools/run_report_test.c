@@ -39,6 +39,8 @@ Test(run_report, has_every_member_of_its_schema) {
                                         "overhead.budget_share",
                                         "serial.ns_per_frame",
                                         "serial.share",
+                                        "serial.actions.ns_per_frame",
+                                        "serial.actions.share",
                                         "period.mean_deviation_ns",
                                         "utilisation.desired",
                                         "utilisation.achieved",
@@ -160,6 +162,29 @@ Test(run_report, says_what_part_no_other_worker_can_take) {
   free(run);
   json_decref(virtual);
   json_decref(plain);
+}
+
+/* Wolves act one after another, deer by region, and animats not at all. */
+Test(run_report, says_what_limit_actions_have_that_run_one_after_another) {
+  static const char said[] = " of the work is actions that run one after another: they alone limit any number of";
+  json_t *herd = program_json("run herd --virtual --agents 20000 --observers 9 --frames 60 --json -");
+  json_t *none = program_json(SMALL);
+  double share = program_number(herd, "serial.actions.share");
+  cr_assert(share > 0 && share < 1, "%g", share);
+  cr_assert_float_eq(program_number(herd, "serial.actions.speedup_max") * share, 1.0, 1e-6);
+  cr_assert_gt(program_number(herd, "serial.actions.ns_per_frame"), 0);
+  cr_assert_eq(program_number(none, "serial.actions.share"), 0);
+  cr_assert(json_is_null(program_member(none, "serial.actions.speedup_max")));
+  program_run *run = program_start("run herd --virtual --agents 20000 --observers 9 --frames 60");
+  program_words(run->output);
+  cr_assert_not_null(strstr(run->output, said), "%s", run->output);
+  free(run);
+  run = program_start("run wildlife --virtual --agents 2000 --frames 60");
+  program_words(run->output);
+  cr_assert_null(strstr(run->output, said), "%s", run->output);
+  free(run);
+  json_decref(herd);
+  json_decref(none);
 }
 
 Test(run_report, tells_what_the_machine_alone_would_have_kept_where_it_was_watched) {

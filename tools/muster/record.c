@@ -67,6 +67,7 @@ void record_add(run_record *record, const muster_frame_report *report) {
   record->update_ns += report->update_cpu_ns;
   record->overhead_ns += report->overhead_ns;
   record->serial_ns += report->serial_ns;
+  record->acts_serial_ns += report->acts_serial_ns;
   record->work_ns += report->work_ns;
   record->sim_ns += report->frame_period_ns;
   if (report->frame_period_ns > record->frame_period_max_ns) record->frame_period_max_ns = report->frame_period_ns;

@@ -17,7 +17,8 @@ typedef struct run_record {
   uint64_t longest_claim_ns;
   uint64_t waiting_frames; /* frames at whose end work waited (carried or preempted), and the CPU of these: */
   uint64_t waiting_used_ns, waiting_given_ns;
-  uint64_t used_ns, update_ns, overhead_ns, serial_ns, work_ns, sim_ns, budget_ns; /* sums over all frames */
+  uint64_t used_ns, update_ns, overhead_ns, serial_ns, acts_serial_ns, work_ns, sim_ns,
+      budget_ns; /* sums over all frames */
   uint64_t stage_ns[MUSTER_STAGES];
   double deviation_ns, desired, pressure; /* sums over all frames, of what is finite */
   double pressure_max;

@@ -42,10 +42,13 @@ static void write_work(json_writer *writer, const run_summary *summary) {
   json_print(
       writer,
       "updates{ released=%lu completed=%lu carried=%lu preempted=%lu nearby_cut=%lu } overhead{ ns_per_update=%g "
-      "ns_per_frame=%g budget_share=%g } serial{ ns_per_frame=%g share=%g } period{ mean_deviation_ns=%g }",
+      "ns_per_frame=%g budget_share=%g } serial{ ns_per_frame=%g share=%g actions{ ns_per_frame=%g share=%g "
+      "speedup_max=%g } } period{ mean_deviation_ns=%g }",
       statistics->released, statistics->completed, statistics->carried, statistics->preempted, statistics->nearby_cut,
       summary->overhead_per_update_ns, summary->overhead_per_frame_ns, summary->overhead_share,
-      summary->serial_per_frame_ns, summary->serial_share, summary->period_deviation_ns);
+      summary->serial_per_frame_ns, summary->serial_share, summary->acts_serial_per_frame_ns,
+      summary->acts_serial_share, known(summary->acts_serial_share > 0, 1 / summary->acts_serial_share),
+      summary->period_deviation_ns);
   bands_json(writer, statistics);
   json_print(writer, "wait{ longest_ns=%lu bound_ns=%g within=%d }", statistics->longest_wait_ns,
              summary->wait_bound_ns, summary->wait_within);

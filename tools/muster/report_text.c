@@ -117,6 +117,16 @@ static void print_serial(FILE *stream, const run_summary *summary) {
             text_share(summary->serial_share));
 }
 
+/* Actions that run one after another have a limit of their own, which the host can lift. */
+static void print_serial_acts(FILE *stream, const run_summary *summary) {
+  if (!(summary->acts_serial_share > 0)) return;
+  fprintf(
+      stream,
+      "Acts      %s of the work is actions that run one after another: they alone limit any number of workers to %s "
+      "times the updates of one (act = MUSTER_ACT_REGION does not)\n",
+      text_share(summary->acts_serial_share), text_times(1 / summary->acts_serial_share));
+}
+
 static void print_updates(FILE *stream, const run_summary *summary) {
   const muster_statistics *statistics = &summary->statistics;
   fprintf(stream, "Updates   %s (%s per frame); carried over %s times, preempted %s times\n",
@@ -127,6 +137,7 @@ static void print_updates(FILE *stream, const run_summary *summary) {
             text_count(statistics->nearby_cut));
   print_overhead(stream, summary);
   print_serial(stream, summary);
+  print_serial_acts(stream, summary);
 }
 
 /* Where not even important agents fit, only more budget or fewer of them restores their periods. */

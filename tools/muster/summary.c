@@ -67,6 +67,8 @@ static void sum_up_work(run_summary *summary, const run_options *options, const 
   summary->overhead_share = ratio((double)record->overhead_ns, capacity_of(options, record));
   summary->serial_per_frame_ns = (double)record->serial_ns / frames;
   summary->serial_share = ratio((double)record->serial_ns, (double)record->work_ns);
+  summary->acts_serial_per_frame_ns = (double)record->acts_serial_ns / frames;
+  summary->acts_serial_share = ratio((double)record->acts_serial_ns, (double)record->work_ns);
   summary->period_deviation_ns = record->deviation_ns / frames;
   summary->utilisation_desired = record->desired / frames;
   summary->utilisation_achieved = ratio((double)record->update_ns, (double)record->sim_ns);

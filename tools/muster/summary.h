@@ -35,6 +35,7 @@ typedef struct run_summary {
   struct runaways runaways;
   double overhead_per_update_ns, overhead_per_frame_ns, overhead_share;
   double serial_per_frame_ns, serial_share; /* as muster_statistics.serial_share, of the counted frames; or NaN */
+  double acts_serial_per_frame_ns, acts_serial_share; /* of actions one after another; 0 = no type acts so, or NaN */
   double period_deviation_ns;
   double utilisation_desired, utilisation_achieved;
   double pressure_mean;
