@@ -12,14 +12,13 @@ typedef struct fresh_sorting {
   uint32_t chunks;
 } fresh_sorting;
 
-/* The pile of an entry: the further ahead its turn, the wider the pile. */
+/* The pile of an entry: the first has all turns of the next 2 ms and the last those more than a minute ahead. */
 static inline uint32_t pile_of(const fresh_sorting *sorting, uint64_t entry) {
-  uint64_t key = entry >> RING_AGENT_BITS;
-  if (key <= sorting->now) return 0;
-  uint64_t ahead = key - sorting->now;
-  if (ahead < 8) return (uint32_t)ahead;
+  enum { FIRST_OCTAVE = 11, STEPS = 16 };
+  uint64_t key = entry >> RING_AGENT_BITS, ahead = key > sorting->now ? key - sorting->now : 0;
+  if (!(ahead >> FIRST_OCTAVE)) return 0;
   uint32_t octave = 63 - (uint32_t)__builtin_clzll(ahead);
-  uint32_t pile = (octave - 2) * 8 + (uint32_t)(ahead >> (octave - 3) & 7);
+  uint32_t pile = 1 + (octave - FIRST_OCTAVE) * STEPS + (uint32_t)(ahead >> (octave - 4)) % STEPS;
   return pile < FRESH_KEYS ? pile : FRESH_KEYS - 1;
 }
 

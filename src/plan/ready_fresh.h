@@ -1,6 +1,6 @@
 /* plan/ready_fresh.h - the agents released in a frame, in order.
  *
- * Many of them are sorted beside each other: first by how far ahead of now their turns are, in eight steps for each
+ * Many of them are sorted beside each other: first by how far ahead of now their turns are, in sixteen steps for each
  * doubling; then each of these piles by itself. */
 #ifndef PLAN_READY_FRESH_H
 #define PLAN_READY_FRESH_H
