@@ -19,7 +19,7 @@
 #include "world/world_sums.h"
 #include "world/world_teams.h"
 
-enum { WORTH_CALLING_NS = 100000 }; /* of updates: a worker that comes has cold caches */
+enum { WORTH_CALLING_NS = 500000 }; /* of updates: a worker that comes has cold caches */
 
 static team_orders orders_for(struct muster_world *world, team_work work) {
   struct runner *runner = world->runner;

@@ -14,7 +14,7 @@
 #include "world/world.h"
 
 /* Work that is worth calling a worker for. */
-enum { HELP_WORTH_NS = 25000 };
+enum { HELP_WORTH_NS = 50000 };
 
 /* How many of `most` workers are worth calling for so much work, when each has to be worth that. */
 static inline uint32_t serial_worth(uint64_t work_ns, uint64_t worth_ns, uint32_t most) {
