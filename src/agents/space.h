@@ -61,14 +61,6 @@ static inline uint64_t space_region(const agent_place *place) {
   return space_mix(place->cell_x, place->cell_y, place->partition);
 }
 
-/* The number of a region's list, below space_list_count(); different regions may have the same one. */
-static inline uint32_t space_list_of(const struct space *space, uint64_t region) {
-  return (uint32_t)region & space->mask;
-}
-static inline uint32_t space_list_count(const struct space *space) {
-  return space->mask + 1;
-}
-
 /* Enters an agent's place into the grid, or takes it out. Frame's thread, while no thread reads. O(1); for a crowd see
  * agents/crowds.h. */
 void space_link(struct space *space, agent_store *store, uint32_t index);

@@ -176,7 +176,8 @@ static void enter_crowds(const space_moves *moves, uint32_t part) {
   }
 }
 
-/* Sees to it that each part has the blocks that agents who come may need. False when these are not to be had. */
+/* Sees to it that each part has the blocks that agents may need which come there. False when these are not to be had.
+ */
 static bool stock_parts(const space_moves *moves) {
   bool stocked = true;
   for (uint32_t part = 0; part < space_parts(moves->space) && stocked; part++) {
