@@ -17,12 +17,18 @@ enum {
   SCORE_UNIT_NS = 160,
   SCORE_BUDGET_PART = 20
 };
-enum { SHEDDING_LOOK_NS = 20, SHEDDING_LOOKS_MIN = 2048 };
+enum { SHEDDING_AGENT_NS = 5, SHEDDING_LOOK_NS = 20, SHEDDING_LOOKS_MIN = 2048 };
 
 static void rescore_items(void *argument, uint32_t first, uint32_t end, uint32_t worker) {
   const struct muster_world *world = argument;
   (void)worker;
   score_range(&world->score->board, first, end);
+}
+
+static void shed_items(void *argument, uint32_t first, uint32_t end, uint32_t worker) {
+  const struct muster_world *world = argument;
+  (void)worker;
+  shedding_range(&world->score->board, &world->score->shedding_looks, first, end);
 }
 
 /* Warns of models with answers that had to be clamped, once for each type. */
@@ -45,6 +51,14 @@ static uint32_t units_of(uint64_t budget_ns, uint64_t each_ns, uint64_t least) {
   return units < SCORE_UNITS_MAX ? (uint32_t)units : SCORE_UNITS_MAX;
 }
 
+static void shed(struct muster_world *world) {
+  struct world_score *score = world->score;
+  uint32_t looks = units_of(world->frame->budget_ns, SHEDDING_LOOK_NS, SHEDDING_LOOKS_MIN);
+  uint32_t items = shedding_prepare(&score->shedding, &score->board, looks, &score->shedding_looks);
+  section_run(world, shed_items, items, (uint64_t)items * SHEDDING_ITEM_AGENTS * SHEDDING_AGENT_NS);
+  shedding_apply(&score->shedding, &score->board, &score->shedding_looks);
+}
+
 void rescore_run(struct muster_world *world) {
   score_board *board = &world->score->board;
   uint32_t items = score_prepare(board, units_of(world->frame->budget_ns, SCORE_UNIT_NS, 0));
@@ -52,7 +66,7 @@ void rescore_run(struct muster_world *world) {
   section_run(world, rescore_items, items, of_plots * AGENT_NS + (uint64_t)board->apart_count * APART_NS);
   score_apply(board);
   tune_look_at_companions(world);
-  shedding_run(&world->score->shedding, board, units_of(world->frame->budget_ns, SHEDDING_LOOK_NS, SHEDDING_LOOKS_MIN));
+  shed(world);
   world->sums->report.scored = board->summary.agents;
   world->sums->report.score_cells = board->summary.plots;
   world->sums->report.score_waiting = board->summary.waiting;

@@ -12,7 +12,7 @@
 enum {
   PLOT_UNITS = 4,
   LOOKS_PER_UNIT = 8,
-  APART_UNITS = 4,
+  APART_UNITS = 2,
   OBSERVER_UNITS = 4,
   CELLS_PER_UNIT = 32,
   APART_MAX = 32,
@@ -296,32 +296,17 @@ static void take_plots(score_board *board, uint32_t list, uint32_t limit) {
   }
 }
 
-/* Takes an agent from anywhere, unless its cell is worked on anyway. */
-static bool score_take_agent(score_board *board, uint32_t index) {
-  uint32_t cell = field_find(&board->field, &board->inputs.store->places[index]);
-  if (cell != FIELD_NO_CELL && field_is_working(&board->field, cell)) return false;
-  bool nothing_to_find = !score_checks(board, index) && importance_is_out_of_sight(&board->inputs, index);
-  if (nothing_to_find && cell != FIELD_NO_CELL) field_lower(&board->field, cell, 0);
-  board->units += nothing_to_find ? 1 : APART_UNITS;
-  if (nothing_to_find) return false;
-  board->cells[board->agent_count] = cell;
+/* Takes an agent from anywhere. Whether there is anything to find out about it, the work on it says. */
+static void take_agent(score_board *board, uint32_t index) {
   board->agents[board->agent_count++] = index;
-  return true;
+  board->units += APART_UNITS;
 }
 
+/* The notes stay until the work is done, so that no agent is worked on twice. */
 static void take_noted(score_board *board, uint32_t limit) {
-  enum { AHEAD = 8 };
-  while (board->units < limit && board->noted_count) {
-    uint32_t index = board->noted[board->noted_head];
-    if (board->noted_count > AHEAD) {
-      uint32_t coming = *noted_at(board, AHEAD);
-      __builtin_prefetch(&board->inputs.store->places[coming]);
-      __builtin_prefetch(&board->inputs.store->rows[coming]);
-    }
+  for (; board->units < limit && board->noted_count; board->noted_count--) {
+    take_agent(board, board->noted[board->noted_head]);
     board->noted_head = board->noted_head + 1 < board->noted_max ? board->noted_head + 1 : 0;
-    board->noted_count--;
-    /* The note stays until the work is done, so that no agent is worked on twice. */
-    if (!store_is_active(board->inputs.store, index) || !score_take_agent(board, index)) forget_note(board, index);
   }
 }
 
@@ -334,7 +319,7 @@ static void take_round(score_board *board, uint32_t limit) {
     uint32_t next = index == UINT32_MAX ? store->high : index + 1, passed = next - board->cursor;
     board->cursor = next;
     board->cursor_left = board->cursor_left > passed ? board->cursor_left - passed : 0;
-    if (index != UINT32_MAX && !is_noted(board, index)) score_take_agent(board, index);
+    if (index != UINT32_MAX && !is_noted(board, index)) take_agent(board, index);
   }
 }
 
@@ -368,11 +353,14 @@ uint32_t score_prepare(score_board *board, uint32_t units) {
 
 /* Enters what the work on an item found about its plot, or about the cells of its agents. */
 static void settle_item(score_board *board, const score_item *item) {
+  enum { AHEAD = 8 };
   if (item->plot.tile != FIELD_NO_CELL) {
     field_settle(&board->field, &item->plot, item->low);
     return;
   }
   for (uint32_t i = item->begin; i < item->begin + item->count; i++) {
+    if (i + AHEAD < board->agent_count && board->cells[i + AHEAD] != FIELD_NO_CELL)
+      field_prefetch(&board->field, board->cells[i + AHEAD]);
     forget_note(board, board->agents[i]);
     if (board->cells[i] != FIELD_NO_CELL) field_lower(&board->field, board->cells[i], board->lows[i]);
   }

@@ -59,13 +59,32 @@ static void load_plot(const score_board *board, const score_item *item, loaded_i
   batch->count = count;
 }
 
-static void load_item(const score_board *board, const score_item *item, loaded_item *loaded) {
-  if (item->plot.tile != FIELD_NO_CELL) {
-    load_plot(board, item, loaded);
-  } else {
-    loaded->batch.count = item->count;
-    memcpy(loaded->batch.agents, &board->agents[item->begin], item->count * sizeof *board->agents);
+/* Whether an agent from anywhere is to be judged. It is not when its cell is worked on anyway, nor when there is
+ * nothing to find out. Tells its cell in the latter case, too. */
+static bool is_to_judge(const score_board *board, uint32_t index, uint32_t *cell) {
+  *cell = FIELD_NO_CELL;
+  if (!store_is_active(board->inputs.store, index)) return false;
+  uint32_t found = field_find(&board->field, &board->inputs.store->places[index]);
+  if (found != FIELD_NO_CELL && field_is_working(&board->field, found)) return false;
+  *cell = found;
+  return score_checks(board, index) || !importance_is_out_of_sight(&board->inputs, index);
+}
+
+static void load_apart(const score_board *board, const score_item *item, importance_batch *batch) {
+  batch->count = 0;
+  for (uint32_t i = item->begin; i < item->begin + item->count; i++)
+    __builtin_prefetch(&board->inputs.store->rows[board->agents[i]], 1);
+  for (uint32_t i = item->begin; i < item->begin + item->count; i++) {
+    board->lows[i] = 0;
+    if (is_to_judge(board, board->agents[i], &board->cells[i])) batch->agents[batch->count++] = board->agents[i];
   }
+}
+
+static void load_item(const score_board *board, const score_item *item, loaded_item *loaded) {
+  if (item->plot.tile != FIELD_NO_CELL)
+    load_plot(board, item, loaded);
+  else
+    load_apart(board, item, &loaded->batch);
 }
 
 static void score_plot(const score_board *board, importance_area *area, score_item *item, loaded_item *loaded) {
@@ -82,7 +101,8 @@ static void score_plot(const score_board *board, importance_area *area, score_it
 
 static void score_agents(const score_board *board, const score_item *item, importance_batch *batch) {
   importance_apart(&board->inputs, batch);
-  for (uint32_t i = 0; i < item->count; i++) board->lows[item->begin + i] = field_low_of(batch->by_distance[i]);
+  for (uint32_t i = item->begin, judged = 0; judged < batch->count; i++)
+    if (board->agents[i] == batch->agents[judged]) board->lows[i] = field_low_of(batch->by_distance[judged++]);
 }
 
 /* Gives the agents of an item their importance. */

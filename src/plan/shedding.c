@@ -1,17 +1,10 @@
 #include "plan/shedding.h"
 
 #include "agents/types.h"
+#include "base/assert.h"
 #include "plan/classes.h"
 
 #include <math.h>
-
-/* Where the lines between the steps lie, in agents from the least important on: an agent whose rank is below one is
- * down so far. And how many agents lie below each bin. */
-typedef struct shedding_lines {
-  double down[SHEDDING_STEPS];
-  double stays_down[SHEDDING_STEPS];
-  double below[IMPORTANCE_BINS];
-} shedding_lines;
 
 static const double step_apart = 0.25, top = 0.9;
 static const double calm_part = 0.5; /* of the pressure from which levels fall */
@@ -128,46 +121,76 @@ static void step(struct shedding *shedding) {
 /* -------------------------------------------------------------------------------------------------------- the agents
  */
 
-static void shedding_look_at(struct shedding *shedding, const score_board *board, const shedding_lines *lines,
-                             uint32_t index) {
-  agent_store *store = board->inputs.store;
+/* How many levels an agent should be down; as many as it is when it cannot, or need not, change. */
+static uint32_t wanted_of(const score_board *board, const shedding_lines *lines, uint32_t index) {
+  const agent_store *store = board->inputs.store;
   const agent_row *row = &store->rows[index];
-  const grade_type *type = &board->types[row->type];
-  uint32_t bin = row->importance >> 8, now = store->shed[index];
-  if (type->level_count < 2 || row->status == AGENT_ADMITTED) return; /* the latter may be running */
-  uint32_t wanted = row->elasticity_step == 0 ? 0 : steps_below(lines, board, bin, index, now);
-  if (wanted > now && board->inputs.classes->classes[row->class].rate >= nearly) return; /* it has its wanted period */
-  if (wanted > now && row->level + 1u == type->level_count) return;                      /* there is nothing cheaper */
-  if (wanted == now) return;
+  uint32_t now = store->shed[index], level_count = board->types[row->type].level_count;
+  if (level_count < 2 || row->status == AGENT_ADMITTED) return now; /* the latter may be running */
+  uint32_t wanted = row->elasticity_step == 0 ? 0 : steps_below(lines, board, row->importance >> 8, index, now);
+  if (wanted > now && board->inputs.classes->classes[row->class].rate >= nearly) return now; /* has its wanted period */
+  if (wanted > now && row->level + 1u == level_count) return now;                            /* nothing is cheaper */
+  return wanted;
+}
+
+static void change_level(struct shedding *shedding, const score_board *board, uint32_t index, uint32_t wanted) {
+  agent_store *store = board->inputs.store;
+  const grade_type *type = &board->types[store->rows[index].type];
   grade_change change;
-  shedding->shed += (wanted > 0) - (now > 0);
+  ASSERT(wanted != store->shed[index]);
+  shedding->shed += (wanted > 0) - (store->shed[index] > 0);
   shedding->changes++;
   if (grade_shed(board->inputs.classes, type, store, index, (uint8_t)wanted, &change))
     grade_apply(board->inputs.classes, board->inputs.types, store, board->inputs.ready, &change);
 }
 
-void shedding_run(struct shedding *shedding, score_board *board, uint32_t looks) {
-  enum { SETTLING_FRAMES = 30, AHEAD = 24 };
+uint32_t shedding_prepare(struct shedding *shedding, const score_board *board, uint32_t looks, shedding_looks *list) {
+  enum { SETTLING_FRAMES = 30 };
+  ASSERT(looks <= SCORE_UNITS_MAX && board->agent_count == 0);
   const agent_store *store = board->inputs.store;
-  if (!(shedding->from > 0.0 && is_pressed(shedding)) && shedding->depth == 0.0 && shedding->shed == 0) return;
-  if (!board->inputs.types->has_levels) return; /* looks at agents would find nothing */
+  list->begin = list->end = 0;
+  if (!(shedding->from > 0.0 && is_pressed(shedding)) && shedding->depth == 0.0 && shedding->shed == 0) return 0;
+  if (!board->inputs.types->has_levels) return 0; /* looks at agents would find nothing */
   shedding->frames++;
   if (shedding->left == 0) {
     if (shedding->frames >= SETTLING_FRAMES) step(shedding);
     begin_round(shedding, store);
     shedding->cursor = 0;
   }
-  shedding_lines lines;
-  draw_lines(shedding, board, store->active_count, &lines);
-  for (uint32_t looked = 0; shedding->left > 0 && looked < looks; looked++) {
-    uint32_t index = store_next_active(store, shedding->cursor);
-    if (index == UINT32_MAX || index - shedding->cursor >= shedding->left) {
-      shedding->left = 0;
-      break;
+  draw_lines(shedding, board, store->active_count, &list->lines);
+  uint32_t count = looks < shedding->left ? looks : shedding->left;
+  list->begin = shedding->cursor;
+  list->end = shedding->cursor += count;
+  shedding->left -= count;
+  return (count + SHEDDING_ITEM_AGENTS - 1) / SHEDDING_ITEM_AGENTS;
+}
+
+/* Where the agents of an item begin. */
+static uint32_t begin_of(const shedding_looks *list, uint32_t item) {
+  uint32_t begin = list->begin + item * SHEDDING_ITEM_AGENTS;
+  return begin < list->end ? begin : list->end;
+}
+
+void shedding_range(const score_board *board, shedding_looks *list, uint32_t begin, uint32_t end) {
+  enum { AHEAD = 24 };
+  const agent_store *store = board->inputs.store;
+  for (uint32_t item = begin; item < end; item++) {
+    uint32_t *found = &board->agents[item * SHEDDING_ITEM_AGENTS], count = 0;
+    for (uint32_t i = begin_of(list, item); i < begin_of(list, item + 1); i++) {
+      i = store_next_active(store, i);
+      if (i >= begin_of(list, item + 1)) break;
+      __builtin_prefetch(&store->rows[i + AHEAD]);
+      if (wanted_of(board, &list->lines, i) != store->shed[i]) found[count++] = i;
     }
-    shedding->left -= index - shedding->cursor + 1;
-    shedding->cursor = index + 1;
-    __builtin_prefetch(&store->rows[index + AHEAD]);
-    shedding_look_at(shedding, board, &lines, index);
+    list->found[item] = count;
+  }
+}
+
+void shedding_apply(struct shedding *shedding, const score_board *board, const shedding_looks *list) {
+  for (uint32_t item = 0; begin_of(list, item) < list->end; item++) {
+    for (uint32_t k = 0; k < list->found[item]; k++) {
+      uint32_t index = board->agents[item * SHEDDING_ITEM_AGENTS + k];
+      change_level(shedding, board, index, wanted_of(board, &list->lines, index));
+    }
   }
 }

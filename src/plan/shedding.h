@@ -11,6 +11,9 @@
  * its wanted period never goes down. Coming up is slow, and each time that it proves too early the next attempt waits
  * twice as long: so nothing flaps where no level fits.
  *
+ * A frame: shedding_prepare cuts the agents that it looks at into items; shedding_range does these, on several threads
+ * if that pays, and lists the few agents that may change; shedding_apply changes them, in the order of their indices.
+ *
  * Pure: no clock, no threads. */
 #ifndef PLAN_SHEDDING_H
 #define PLAN_SHEDDING_H
@@ -21,7 +24,23 @@
 #define SHEDDING_DEEPEST 1.5
 #define SHEDDING_BAND    0.02
 
-enum { SHEDDING_STEPS = MUSTER_LEVELS - 1 };
+enum { SHEDDING_STEPS = MUSTER_LEVELS - 1, SHEDDING_ITEM_AGENTS = 1024 };
+enum { SHEDDING_ITEMS_MAX = SCORE_UNITS_MAX / SHEDDING_ITEM_AGENTS };
+
+/* Where the lines between the steps lie, in agents from the least important on: an agent whose rank is below one is
+ * down so far. And how many agents lie below each bin. */
+typedef struct shedding_lines {
+  double down[SHEDDING_STEPS];
+  double stays_down[SHEDDING_STEPS];
+  double below[IMPORTANCE_BINS];
+} shedding_lines;
+
+/* The looks of a frame. Those who may change stand in score_board.agents, where the score's work needs no room now. */
+typedef struct shedding_looks {
+  shedding_lines lines;
+  uint32_t begin, end; /* indices */
+  uint32_t found[SHEDDING_ITEMS_MAX];
+} shedding_looks;
 
 struct shedding {
   double from;     /* pressure; 0 = levels follow importance alone */
@@ -44,9 +63,15 @@ void shedding_create(struct shedding *shedding, double from);
 /* After the fit: the pressure that it found, and whether any agent's period is longer than its wish. */
 void shedding_note(struct shedding *shedding, double pressure, bool gives_way);
 
-/* One frame: moves the depth when its time has come, and looks at about `looks` agents; changes their levels. O(looks),
- * and O(1) when no agent is down and there is no pressure. */
-void shedding_run(struct shedding *shedding, score_board *board, uint32_t looks);
+/* One frame: moves the depth when its time has come, and lists work on about `looks` agents (SCORE_UNITS_MAX at most),
+ * after score_apply(). Returns how many items there are; none when no agent is down and there is no pressure. O(1). */
+uint32_t shedding_prepare(struct shedding *shedding, const score_board *board, uint32_t looks, shedding_looks *list);
+
+/* Looks at the agents of the items [begin, end). Several threads at once, on different items. O(looks). */
+void shedding_range(const score_board *board, shedding_looks *list, uint32_t begin, uint32_t end);
+
+/* Changes the levels of agents that the items found. Frame's thread. */
+void shedding_apply(struct shedding *shedding, const score_board *board, const shedding_looks *list);
 
 /* How many levels an agent of this importance should be down; `down` is how many it is down now. For tests. */
 uint32_t shedding_wanted(const struct shedding *shedding, const score_board *board, uint32_t population,

@@ -10,6 +10,7 @@
 struct world_score {
   score_board board;
   struct shedding shedding;
+  shedding_looks shedding_looks;
   importance_weights factor_weights;
   const importance_weights *factors; /* null: importance is a product */
 };
