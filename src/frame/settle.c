@@ -321,23 +321,54 @@ static void settle_as_recorded(struct muster_world *world) {
     }
 }
 
-/* What agents that were settled beside others leave to be done in the order of the batch: the score is told of moves,
- * and senders are noted. Agents that have come to another cell go from list to list, whatever the lots. */
-static void settle_rest(struct muster_world *world) {
+static uint32_t stretch_begin(const struct batch *batch, uint32_t stretch) {
+  return (uint32_t)((uint64_t)stretch * batch->count / SETTLE_STRETCHES);
+}
+
+/* Lists the entries of stretches of the batch that leave something. A stretch has room for all its entries. */
+static void settle_find_rest(void *argument, uint32_t first, uint32_t end, uint32_t worker) {
+  struct muster_world *world = argument;
+  const struct batch *batch = world->batch;
+  struct settle_lots *lots = &world->teams->lots;
+  (void)worker;
+  for (uint32_t stretch = first; stretch < end; stretch++) {
+    uint32_t begin = stretch_begin(batch, stretch), count = begin;
+    for (uint32_t i = begin; i < stretch_begin(batch, stretch + 1); i++) {
+      lots->left_entries[count] = i;
+      count += batch->outcomes[i] > OUTCOME_SETTLED;
+    }
+    lots->rests[stretch] = count - begin;
+  }
+}
+
+static uint32_t settle_rest_of(struct muster_world *world, const uint32_t *entries, uint32_t count, uint32_t crossing) {
+  enum { AHEAD = 8 };
   struct batch *batch = world->batch;
-  struct parts parts = section_parts(world);
-  uint32_t *crossed = world->teams->lots.entries, count = 0;
-  for (uint32_t i = 0; i < batch->count; i++) {
-    uint32_t outcome = batch->outcomes[i];
-    if (outcome <= OUTCOME_SETTLED) continue;
-    uint32_t agent = batch->entries[i].agent;
+  uint32_t *crossed = world->teams->lots.entries;
+  for (uint32_t k = 0; k < count; k++) {
+    if (k + AHEAD < count) __builtin_prefetch(&batch->entries[entries[k + AHEAD]]);
+    uint32_t i = entries[k], outcome = batch->outcomes[i], agent = batch->entries[i].agent;
     if (outcome & LEFT_NOTICE) score_note_marked(&world->score->board, agent);
-    if (outcome & LEFT_LISTS) crossed[count++] = agent;
+    if (outcome & LEFT_LISTS) crossed[crossing++] = agent;
     if (outcome & LEFT_SENDER) messages_note_sender(world, i);
     batch->outcomes[i] = OUTCOME_SETTLED;
   }
-  ASSERT(count <= batch->count);
-  space_moves_run(&world->agents.moves, crossed, count, &parts);
+  return crossing;
+}
+
+/* What agents that were settled beside others leave to be done in the order of the batch: the score is told of moves,
+ * and senders are noted. Agents that have come to another cell go from list to list, whatever the lots. */
+static void settle_rest(struct muster_world *world) {
+  enum { LOOK_NS = 1 };
+  const struct batch *batch = world->batch;
+  struct settle_lots *lots = &world->teams->lots;
+  struct parts parts = section_parts(world);
+  uint32_t crossing = 0;
+  section_run(world, settle_find_rest, SETTLE_STRETCHES, (uint64_t)batch->count * LOOK_NS);
+  for (uint32_t i = 0; i < SETTLE_STRETCHES; i++)
+    crossing = settle_rest_of(world, lots->left_entries + stretch_begin(batch, i), lots->rests[i], crossing);
+  ASSERT(crossing <= batch->count);
+  space_moves_run(&world->agents.moves, lots->entries, crossing, &parts);
 }
 
 void settle_beside(struct muster_world *world) {

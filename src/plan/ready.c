@@ -89,6 +89,7 @@ void ready_create(ready_set *ready, const muster_world_def *def, const type_tabl
   ready->fresh_max = def->agents_max;
   ARENA_ARRAY(arena, ready->fresh, def->agents_max);
   ARENA_ARRAY(arena, ready->fresh_too, def->agents_max);
+  ARENA_ARRAY(arena, ready->fresh_piles, def->agents_max);
   counting_create(&ready->fresh_sort, def->agents_max, FRESH_KEYS, FRESH_CHUNK, arena);
   ARENA_ARRAY(arena, ready->counts_of, types->maximum);
   ARENA_ARRAY(arena, ready->released_of, types->maximum);

@@ -81,7 +81,8 @@ typedef struct ready_set {
   ready_ring ring;
   uint32_t in_ring;            /* ready agents that have an entry there */
   uint64_t *fresh, *fresh_too; /* keys of agents released in this frame */
-  counting_sort fresh_sort;    /* by how far ahead their turns are */
+  uint8_t *fresh_piles;        /* by entry of `fresh`, */
+  counting_sort fresh_sort;    /* and these piles */
   uint32_t fresh_count, fresh_max;
   uint32_t fresh_left; /* of these, agents that were not admitted */
   ready_run fresh_run, ring_run;

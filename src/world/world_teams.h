@@ -8,7 +8,7 @@
 
 struct update_context;
 
-enum { SETTLE_LOTS_MAX = 256 };
+enum { SETTLE_LOTS_MAX = 256, SETTLE_STRETCHES = 64 };
 
 /* The section that workers are in (section.h). */
 struct section {
@@ -21,12 +21,13 @@ struct section {
 /* The entries of a batch by the lots in which they are settled beside each other: a lot has the agents of a shard, or
  * of every so many of them. */
 struct settle_lots {
-  uint32_t count;                 /* 0 = the batch is not cut into lots */
-  uint32_t *entries;              /* lot by lot, in the order of the batch */
-  uint32_t ends[SETTLE_LOTS_MAX]; /* where each lot ends, */
-  uint32_t done[SETTLE_LOTS_MAX]; /* and how many of its entries were looked at */
-  uint32_t left;                  /* entries that were not looked at, */
-  uint32_t *left_entries;         /* in ascending order */
+  uint32_t count;                   /* 0 = the batch is not cut into lots */
+  uint32_t *entries;                /* lot by lot, in the order of the batch */
+  uint32_t ends[SETTLE_LOTS_MAX];   /* where each lot ends, */
+  uint32_t done[SETTLE_LOTS_MAX];   /* and how many of its entries were looked at */
+  uint32_t left;                    /* entries that were not looked at, */
+  uint32_t *left_entries;           /* in ascending order; later those of each stretch that leave something, */
+  uint32_t rests[SETTLE_STRETCHES]; /* and how many these are */
 };
 
 struct world_teams {
