@@ -60,15 +60,15 @@ void run_early(struct muster_world *world) {
 }
 
 /* Ranking has claims for the workers: calls one for each WORTH_CALLING_NS of work, as many as came before at a time, so
- * that few calls take the caller's time. */
+ * that few calls take the caller's time. Workers take a while to come, so as much is expected as the last frame had. */
 static void publish_claims(void *owner, uint32_t claims, uint64_t predicted_ns) {
   struct muster_world *world = owner;
   ASSERT(world->timed && claims <= world->batch->claim_count);
   runner_publish(world->runner, claims);
-  timeline_offer(world->runner->timeline, claims, predicted_ns, WORTH_CALLING_NS);
+  uint64_t last_ns = world->sums->admitted_ns, work_ns = predicted_ns > last_ns ? predicted_ns : last_ns;
+  timeline_offer(world->runner->timeline, claims, work_ns, WORTH_CALLING_NS);
   if (!world->teams->early_open) open_early_team(world, 0);
-  uint32_t called = world->teams->early_called,
-           wanted = serial_worth(predicted_ns, WORTH_CALLING_NS, MUSTER_WORKERS_MAX);
+  uint32_t called = world->teams->early_called, wanted = serial_worth(work_ns, WORTH_CALLING_NS, MUSTER_WORKERS_MAX);
   if (!serial_calls_now(wanted, called)) return;
   world->teams->early_called = wanted;
   team_call(&world->teams->early, world->teams->seat, wanted - called);
