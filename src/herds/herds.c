@@ -21,6 +21,7 @@
  * in cold caches they take up to three times as long. */
 enum { CHANGE_NS = 500, CHANGES_MIN = 64, CHANGES_BUDGET_PART = 8 };
 enum { BLOCK_LOOK_NS = 2000, ENTRY_LOOK_NS = 1000, LOOKS_MIN = 64 };
+enum { BLOCK_HELP_NS = 500 }; /* what a block takes of a worker: most are near no observer */
 
 static uint64_t budget_of(const struct muster_world *world) {
   return world_is_virtual(world) ? world->frame->capacity_ns : world->frame->budget_ns;
@@ -276,7 +277,7 @@ static void look_at_blocks(void *argument, uint32_t first, uint32_t end, uint32_
 
 static void look_together(struct muster_world *world) {
   uint32_t blocks = world->fold->blocks.count;
-  section_run(world, look_at_blocks, blocks, (uint64_t)blocks * BLOCK_LOOK_NS);
+  section_run(world, look_at_blocks, blocks, (uint64_t)blocks * BLOCK_HELP_NS);
 }
 
 /* How much of a round the frame has time for: by count, so that the world does not depend on a clock. */
