@@ -222,9 +222,10 @@ static void act_together(void *argument, uint32_t worker) {
 /* The caller runs the list claim by claim, as a team would; to which it calls fewer helpers than there are claims. */
 static void act_alone(struct muster_world *world) {
   struct acts *acts = &world->acts->beside;
-  uint64_t work_ns = (uint64_t)(each_ns_of(world) * acts->count), most_ns = acts->claim_count * (uint64_t)HELP_WORTH_NS;
+  uint64_t worth_ns = serial_help_worth_ns(world), most_ns = acts->claim_count * worth_ns;
+  uint64_t work_ns = (uint64_t)(each_ns_of(world) * acts->count);
   if (work_ns >= most_ns) work_ns = most_ns ? most_ns - 1 : 0;
-  timeline_offer(world->runner->timeline, acts->claim_count, work_ns, HELP_WORTH_NS);
+  timeline_offer(world->runner->timeline, acts->claim_count, work_ns, worth_ns);
   acts_work(acts, world->runner->caller);
 }
 

@@ -304,6 +304,7 @@ void frame_end(struct muster_world *world) {
   watchdog_frame_ends(world->watchdog);
   audit_end(world); /* only what keeps its result comes afterwards */
   frame_record_times(world);
+  run_note_frame(world);
   sums->serial_ns += report->serial_ns;
   sums->work_ns += report->work_ns;
   trace_end(world->trace, &world->sums->report, world_is_virtual(world));

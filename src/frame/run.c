@@ -19,7 +19,10 @@
 #include "world/world_sums.h"
 #include "world/world_teams.h"
 
-enum { WORTH_CALLING_NS = 500000 }; /* of updates: a worker that comes has cold caches */
+/* Updates that are worth calling a worker for. */
+static uint64_t worth_calling_ns(const struct muster_world *world) {
+  return calling_worth_ns(&world->teams->calling, CALLING_RUN_NS);
+}
 
 static team_orders orders_for(struct muster_world *world, team_work work) {
   struct runner *runner = world->runner;
@@ -59,16 +62,18 @@ void run_early(struct muster_world *world) {
   open_early_team(world, TEAM_ALL);
 }
 
-/* Ranking has claims for the workers: calls one for each WORTH_CALLING_NS of work, as many as came before at a time, so
- * that few calls take the caller's time. Workers take a while to come, so as much is expected as the last frame had. */
+/* Ranking has claims for the workers: calls one for each worth_calling_ns() of work, as many as came before at a time,
+ * so that few calls take the caller's time. Workers take a while to come, so as much is expected as the last frame had.
+ */
 static void publish_claims(void *owner, uint32_t claims, uint64_t predicted_ns) {
   struct muster_world *world = owner;
   ASSERT(world->timed && claims <= world->batch->claim_count);
   runner_publish(world->runner, claims);
   uint64_t last_ns = world->sums->admitted_ns, work_ns = predicted_ns > last_ns ? predicted_ns : last_ns;
-  timeline_offer(world->runner->timeline, claims, work_ns, WORTH_CALLING_NS);
+  uint64_t worth_ns = worth_calling_ns(world);
+  timeline_offer(world->runner->timeline, claims, work_ns, worth_ns);
   if (!world->teams->early_open) open_early_team(world, 0);
-  uint32_t called = world->teams->early_called, wanted = serial_worth(work_ns, WORTH_CALLING_NS, MUSTER_WORKERS_MAX);
+  uint32_t called = world->teams->early_called, wanted = serial_worth(work_ns, worth_ns, MUSTER_WORKERS_MAX);
   if (!serial_calls_now(wanted, called)) return;
   world->teams->early_called = wanted;
   team_call(&world->teams->early, world->teams->seat, wanted - called);
@@ -89,7 +94,7 @@ static void run_batch(struct muster_world *world, const team_orders *orders) {
   team_open(team, world->teams->seat, orders, world->teams->helpers);
   world->teams->lots.count = 0; /* the last commit may have had no time to begin */
   bool shared = world->teams->helpers > 0 || world->runner->timeline;
-  timeline_offer(world->runner->timeline, world->batch->claim_count, world->sums->admitted_ns, WORTH_CALLING_NS);
+  timeline_offer(world->runner->timeline, world->batch->claim_count, world->sums->admitted_ns, worth_calling_ns(world));
   if (shared && world->timed && world->batch->count >= WORTH_CUTTING) settle_cut_lots(world);
   runner_work(world->runner, world->runner->caller);
   team_close(team, world->teams->seat);
@@ -103,8 +108,9 @@ void run_by_workers(struct muster_world *world) {
   if (world->teams->early_open) team_close(&world->teams->early, world->teams->seat);
   serial_mark(world);
   bool left = world->teams->early_open && serial_early_are_left(world);
-  world->teams->helpers =
-      world->batch->claim_count > 1 ? serial_helpers_worth(world, world->sums->admitted_ns, WORTH_CALLING_NS) : 0;
+  world->teams->helpers = world->batch->claim_count > 1
+                              ? serial_helpers_worth(world, world->sums->admitted_ns, worth_calling_ns(world))
+                              : 0;
   run_batch(world, &orders);
   if (world->teams->early_open) {
     team_wait(&world->teams->early, world->teams->seat);
@@ -113,6 +119,13 @@ void run_by_workers(struct muster_world *world) {
   runner_close(world->runner);
   audit_blocked(world);
   frame_record_outcomes(world);
+}
+
+void run_note_frame(struct muster_world *world) {
+  const muster_frame_report *report = &world->sums->report;
+  uint32_t others = world_own_workers(world) - 1;
+  if (!world->timed || world_is_planned(world) || others == 0) return;
+  calling_note(&world->teams->calling, world->sums->admitted_ns, others, report->wall_ns, report->completed);
 }
 
 uint64_t frame_time_to_run(const struct muster_world *world) {

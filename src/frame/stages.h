@@ -18,6 +18,9 @@ void run_early(struct muster_world *world);
 /* Before stage 6: on the wall clock the other workers run what is ranked while the caller goes on ranking. */
 void run_beside_ranking(struct muster_world *world, rank_limits *limits);
 
+/* End of the frame: learns from what it took for how little work workers are worth calling. */
+void run_note_frame(struct muster_world *world);
+
 /* Stage 8: settles the batch, runs action atoms, learns, and keeps the statistics. */
 void commit_run(struct muster_world *world);
 

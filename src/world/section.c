@@ -27,7 +27,7 @@ static void section_alone(struct muster_world *world, part_work work, void *argu
   struct section *section = &world->teams->section;
   ASSERT(world->runner->timeline && world->runner->workers == 1);
   *section = (struct section){work, argument, items, section_runs(items, PARTITIONS_MAX), 1, section->partitions};
-  timeline_section(world->runner->timeline, work, work_ns, HELP_WORTH_NS);
+  timeline_section(world->runner->timeline, work, work_ns, serial_help_worth_ns(world));
   for (uint32_t run = 0; run < section->runs; run++) {
     do_run(section, run, world->runner->caller);
     timeline_run(world->runner->timeline);

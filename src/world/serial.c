@@ -15,8 +15,12 @@ static uint32_t others_of(const struct muster_world *world) {
   return (world->runner->workers < workers ? world->runner->workers : workers) - 1;
 }
 
+uint64_t serial_help_worth_ns(const struct muster_world *world) {
+  return calling_worth_ns(&world->teams->calling, CALLING_HELP_NS);
+}
+
 uint32_t serial_helpers_for(const struct muster_world *world, uint64_t work_ns) {
-  return serial_helpers_worth(world, work_ns, HELP_WORTH_NS);
+  return serial_helpers_worth(world, work_ns, serial_help_worth_ns(world));
 }
 
 uint32_t serial_helpers_worth(const struct muster_world *world, uint64_t work_ns, uint64_t worth_ns) {

@@ -13,8 +13,8 @@
 #include "pool/team.h"
 #include "world/world.h"
 
-/* Work that is worth calling a worker for. */
-enum { HELP_WORTH_NS = 50000 };
+/* Work of a serial stage that is worth calling a worker for. */
+uint64_t serial_help_worth_ns(const struct muster_world *world);
 
 /* How many of `most` workers are worth calling for so much work, when each has to be worth that. */
 static inline uint32_t serial_worth(uint64_t work_ns, uint64_t worth_ns, uint32_t most) {

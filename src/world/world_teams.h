@@ -3,6 +3,7 @@
 #define WORLD_TEAMS_H
 
 #include "base/parts.h"
+#include "plan/calling.h"
 #include "pool/team.h"
 #include "pool/ticket.h"
 
@@ -42,6 +43,7 @@ struct world_teams {
   const struct update_context *outer; /* callbacks of another world that the thread was running before; null: none */
   uint32_t helpers;                   /* workers that were called to run the last batch */
   struct settle_lots lots;
+  struct calling calling; /* how little work they are called for */
 };
 
 #endif
