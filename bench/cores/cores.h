@@ -2,7 +2,8 @@
  * worker, what calling helpers costs is measured, and both are put together by list scheduling.
  *
  *   frames on one worker ---> cores_recording: pieces of work, by step (run/timeline.h) ---+
- *   empty teams on this machine ---> cores_costs ------------------------------------------+---> cores_predict()
+ *   frames on one worker that goes to and fro between two processors ---+                  |
+ *   empty teams on this machine ----------------------------------------+-> cores_costs ---+---> cores_predict()
  *
  * Not in it: memory bandwidth, and that processors run slower when all are busy. */
 #ifndef BENCH_CORES_H
@@ -13,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CORES_WORKERS_MAX = 256 };
+enum { CORES_WORKERS_MAX = 256, CORES_STAGES = MUSTER_STAGES + 1, CORES_KINDS = 5 };
 
 /* What workers cost beside their work, in ns. A call is made by the caller for each helper. */
 typedef struct cores_costs {
@@ -24,6 +25,9 @@ typedef struct cores_costs {
   double take_ns;    /* of a run or a claim, or leaving: what it keeps others from doing the same */
   double barrier_ns; /* closing a team, and seeing that all have left */
   double planning;   /* by how much the caller's work alone and sections take longer than recorded; 1 = as recorded */
+  /* By what part steps take longer where half of what they touch was touched by another processor last, as with two
+   * workers; less than 0: two processors have more cache. By stage, MUSTER_STAGES = behind all, and timeline_kind. */
+  double moved[CORES_STAGES][CORES_KINDS];
 } cores_costs;
 
 /* Measures them with one helper; false with the reason in muster_last_error(). On one processor they are not to be
@@ -40,8 +44,9 @@ typedef struct cores_recording cores_recording;
 cores_recording *cores_recording_create(void);
 void cores_recording_destroy(cores_recording *recording);
 
-/* Frames of a world that has one worker are recorded from now on, in the place of what was; and no more. */
-void cores_record(cores_recording *recording, muster_world *world);
+/* Frames of a world that has one worker are recorded from now on, in the place of what was; and no more. moving: its
+ * thread, the caller, does those pieces on another processor that a second worker would do. */
+void cores_record(cores_recording *recording, muster_world *world, bool moving);
 void cores_freeze(cores_recording *recording, muster_world *world);
 
 /* Forgets the last frame. */
@@ -62,11 +67,8 @@ typedef struct cores_frame {
 /* Predicts `frames` frames with so many workers, 1 to CORES_WORKERS_MAX; with one, what was recorded adds up. */
 void cores_predict(const cores_recording *recording, const cores_costs *costs, uint32_t workers, cores_frame *frames);
 
-/* What the caller's work alone, the sections and the recorded updates take, of all frames: their recorded times. */
-typedef struct cores_sums {
-  double alone, sections, claims;
-} cores_sums;
-cores_sums cores_recorded_sums(const cores_recording *recording);
+/* Finds what it costs that lines of memory move: from as many frames of the same world, recorded with and without. */
+void cores_charge_moves(cores_costs *costs, const cores_recording *moving, const cores_recording *still);
 
 enum { CORES_STRETCHES_MAX = 96 };
 

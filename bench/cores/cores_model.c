@@ -32,11 +32,27 @@ typedef struct model {
   uint32_t claims, offered, taken;
   uint32_t calls;      /* of helpers, before all claims were offered */
   uint32_t last_offer; /* the step with all of them */
+  double claims_longer;
   double ticket_free;
   double alone, covered, busy_until; /* the caller's work since the first offer; of it, beside claims; until when some
                                         claim runs */
   uint32_t first_offer;              /* the step */
 } model;
+
+_Static_assert(CORES_KINDS == TIMELINE_CLAIMS + 1, "moves are known of each kind of step");
+
+/* How many times as long as recorded a step takes, since processors touch what others touched last: one line in two
+ * with two workers, nearly all with many. That it takes less, since two have more cache, says nothing of many. */
+static double model_longer(const model *run, const timeline_step *step) {
+  double others = 1 - 1.0 / run->workers, recorded_others = 0.5;
+  double moved = run->costs->moved[step->stage][step->kind];
+  return 1 + (moved > 0 ? moved * others / recorded_others : moved);
+}
+
+/* Of the caller's work alone and sections. */
+static double model_plans(const model *run, const timeline_step *step) {
+  return run->costs->planning * model_longer(run, step);
+}
 
 /* ------------------------------------------------------------------------------------------------------------ helpers
  */
@@ -142,6 +158,7 @@ static taker *model_next_taker(model *run, double until) {
 typedef struct model_section {
   const uint32_t *pieces_ns;
   uint32_t pieces, runs;
+  double longer;
   bool taken[PARTITIONS_MAX];
   double free[PARTITION_WORDS]; /* when the word with a run's bit may be written next */
 } model_section;
@@ -156,12 +173,12 @@ static uint32_t model_take_run(model_section *section, uint32_t own) {
   return PARTITION_NONE;
 }
 
-static double model_run_ns(const model *run, const model_section *section, uint32_t number) {
+static double model_run_ns(const model_section *section, uint32_t number) {
   uint32_t first = number ? section_end_of_run(section->pieces, section->runs, number - 1) : 0;
   double sum = 0;
   for (uint32_t i = first; i < section_end_of_run(section->pieces, section->runs, number); i++)
     sum += section->pieces_ns[i];
-  return sum * run->costs->planning;
+  return sum * section->longer;
 }
 
 /* All take runs until none is left; the caller closes the section then. */
@@ -177,17 +194,18 @@ static void model_share(model *run, model_section *section) {
     }
     double *free = &section->free[number / 64];
     *free = fmax(*free, next->at) + run->costs->take_ns;
-    next->at = *free + model_run_ns(run, section, number);
+    next->at = *free + model_run_ns(section, number);
     next->took = true;
   }
   model_wait(run);
 }
 
 static void model_do_section(model *run, const timeline_step *step) {
-  model_section section = {.pieces_ns = run->timeline->pieces_ns + step->first, .pieces = step->count};
+  model_section section = {
+      .pieces_ns = run->timeline->pieces_ns + step->first, .pieces = step->count, .longer = model_plans(run, step)};
   uint32_t helpers = step->count > 1 ? serial_worth(step->work_ns, step->worth_ns, run->workers - 1) : 0;
   if (!helpers) {
-    run->now += (double)step->ns * run->costs->planning;
+    run->now += (double)step->ns * section.longer;
     return;
   }
   section.runs = section_runs(step->count, helpers);
@@ -214,7 +232,7 @@ static void model_take_claims(model *run, double until) {
       continue;
     }
     run->ticket_free = fmax(run->ticket_free, next->at) + run->costs->take_ns;
-    next->at = run->ticket_free + run->claims_ns[run->taken++];
+    next->at = run->ticket_free + run->claims_ns[run->taken++] * run->claims_longer;
     next->took = true;
     model_cover(run, run->ticket_free, next->at);
   }
@@ -230,6 +248,7 @@ static bool model_begin_claims(model *run, uint32_t offer) {
     if (step->kind != TIMELINE_CLAIMS) continue;
     run->claims_ns = timeline->pieces_ns + step->first;
     run->claims = step->count;
+    run->claims_longer = model_longer(run, step);
     run->offered = run->taken = run->calls = 0;
     run->ticket_free = run->left_at = run->alone = run->covered = run->busy_until = 0;
     run->closed = INFINITY;
@@ -297,7 +316,7 @@ static void model_do(model *run, uint32_t number) {
     model_begin_frame(run);
     break;
   case TIMELINE_ALONE:
-    run->now += (double)step->ns * run->costs->planning;
+    run->now += (double)step->ns * model_plans(run, step);
     break;
   case TIMELINE_SECTION:
     run->left_at = 0;

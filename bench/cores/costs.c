@@ -115,11 +115,13 @@ bool cores_measure_costs(cores_costs *costs) {
 }
 
 cores_costs cores_pessimistic(const cores_costs *measured) {
-  return (cores_costs){.call_ns = fmax(measured->call_ns, hop_ns),
-                       .begin_ns = fmax(measured->begin_ns, hop_ns),
-                       .call_sleeping_ns = fmax(measured->call_sleeping_ns, hop_ns),
-                       .wake_ns = fmax(measured->wake_ns, slow_wake_ns),
-                       .take_ns = fmax(measured->take_ns, hop_ns),
-                       .barrier_ns = fmax(measured->barrier_ns, hop_ns),
-                       .planning = slow_planning};
+  cores_costs costs = *measured;
+  costs.call_ns = fmax(costs.call_ns, hop_ns);
+  costs.begin_ns = fmax(costs.begin_ns, hop_ns);
+  costs.call_sleeping_ns = fmax(costs.call_sleeping_ns, hop_ns);
+  costs.wake_ns = fmax(costs.wake_ns, slow_wake_ns);
+  costs.take_ns = fmax(costs.take_ns, hop_ns);
+  costs.barrier_ns = fmax(costs.barrier_ns, hop_ns);
+  costs.planning = slow_planning;
+  return costs;
 }

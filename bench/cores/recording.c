@@ -7,6 +7,7 @@
 
 #include <muster/report.h>
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,8 @@ enum { STEPS_MAX = 1 << 18, PIECES_MAX = 1 << 20 };
 struct cores_recording {
   struct timeline timeline;
   cores_step *steps; /* of a prediction */
+  cpu_set_t allowed; /* to the caller, where it is to move; */
+  int home;          /* and where it was when recording began */
 };
 
 /* Memory is touched here, so that frames need not. */
@@ -44,17 +47,36 @@ void cores_recording_destroy(cores_recording *recording) {
   free(recording);
 }
 
-void cores_record(cores_recording *recording, muster_world *world) {
+/* Takes the caller to the first allowed processor that is not its own, or home. It stays where there is none. */
+static void recording_move(void *mover, bool away) {
+  const cores_recording *recording = mover;
+  cpu_set_t one;
+  int to = away ? 0 : recording->home;
+  while (away && to < CPU_SETSIZE && (to == recording->home || !CPU_ISSET(to, &recording->allowed))) to++;
+  if (to == CPU_SETSIZE) return;
+  CPU_ZERO(&one);
+  CPU_SET(to, &one);
+  sched_setaffinity(0, sizeof one, &one);
+}
+
+static bool recording_finds_home(cores_recording *recording) {
+  recording->home = sched_getcpu();
+  return recording->home >= 0 && sched_getaffinity(0, sizeof recording->allowed, &recording->allowed) == 0;
+}
+
+void cores_record(cores_recording *recording, muster_world *world, bool moving) {
   struct timeline *timeline = &recording->timeline;
   timeline->clock = world->clock;
   timeline->step_count = timeline->piece_count = timeline->stage_first = 0;
-  timeline->full = false;
+  timeline->full = timeline->away = false;
+  timeline->move = moving && recording_finds_home(recording) ? recording_move : NULL;
+  timeline->mover = recording;
   world->runner->timeline = timeline;
 }
 
 void cores_freeze(cores_recording *recording, muster_world *world) {
-  (void)recording;
   world->runner->timeline = NULL;
+  if (recording->timeline.move) sched_setaffinity(0, sizeof recording->allowed, &recording->allowed);
 }
 
 void cores_drop_frame(cores_recording *recording) {
@@ -90,6 +112,26 @@ void cores_predict(const cores_recording *recording, const cores_costs *costs, u
     double *part = cores_part_of(frame, timeline->steps[i].kind);
     if (part) *part += step->wall;
   }
+}
+
+/* --------------------------------------------------------------------------------------------------------------- moves
+ */
+
+typedef double recorded_sums[CORES_STAGES][CORES_KINDS];
+
+static void recording_sum(const cores_recording *recording, recorded_sums sums) {
+  const struct timeline *timeline = &recording->timeline;
+  for (uint32_t i = 0; i < timeline->step_count; i++)
+    sums[timeline->steps[i].stage][timeline->steps[i].kind] += (double)timeline->steps[i].ns;
+}
+
+void cores_charge_moves(cores_costs *costs, const cores_recording *moving, const cores_recording *still) {
+  recorded_sums moved = {{0}}, stayed = {{0}};
+  recording_sum(moving, moved);
+  recording_sum(still, stayed);
+  for (uint32_t stage = 0; stage < CORES_STAGES; stage++)
+    for (uint32_t kind = 0; kind < CORES_KINDS; kind++)
+      costs->moved[stage][kind] = stayed[stage][kind] > 0 ? moved[stage][kind] / stayed[stage][kind] - 1 : 0;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- stretches

@@ -165,6 +165,7 @@ static void run_claims(struct acts *acts, worker_state *state, uint64_t *clock_n
     if (!acts_run_claim(acts, state, claim, clock_ns)) return;
     timeline_claim(acts->runner->timeline);
   }
+  timeline_place(acts->runner->timeline, false);
 }
 
 /* One worker's part from its beginning to its end; `run` is what it does in between. */

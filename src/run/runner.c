@@ -424,6 +424,7 @@ static void runner_work_off(worker_state *state, struct runner *runner, bool ear
     clock_ns = runner_clock(runner);
     if (wall && clock_ns >= runner_stop_ns(runner, state)) break;
   }
+  timeline_place(runner->timeline, false);
   uint64_t wall_ns = clock_ns - begin_ns - (state->blocked_ns - blocked_before_ns);
   uint64_t spent_cpu_ns = cpu_ns - begin_cpu_ns;
   state->claim_ns += claims_ns;

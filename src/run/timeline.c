@@ -63,6 +63,7 @@ void timeline_section(struct timeline *timeline, part_work work, uint64_t work_n
 void timeline_offer(struct timeline *timeline, uint32_t claims, uint64_t work_ns, uint64_t worth_ns) {
   if (!timeline) return;
   timeline_note(timeline, NULL);
+  timeline->offered = claims;
   timeline_add(timeline,
                (timeline_step){.kind = TIMELINE_OFFER, .count = claims, .work_ns = work_ns, .worth_ns = worth_ns});
 }
@@ -71,9 +72,26 @@ void timeline_run(struct timeline *timeline) {
   timeline_add_piece(timeline);
 }
 
+/* Claims are done in turns, here and there. Few turns: what the kernel does to move a thread leaves caches cold. */
+static void timeline_take_turns(struct timeline *timeline) {
+  enum { TURNS = 16 };
+  if (timeline->full || !timeline->offered) return;
+  uint64_t done = timeline->steps[timeline->step_count - 1].count;
+  timeline_place(timeline, done * TURNS / timeline->offered % 2);
+}
+
 void timeline_claim(struct timeline *timeline) {
   if (!timeline) return;
   if (!timeline->step_count || timeline->steps[timeline->step_count - 1].kind != TIMELINE_CLAIMS)
     timeline_add(timeline, (timeline_step){.kind = TIMELINE_CLAIMS});
   timeline_add_piece(timeline);
+  timeline_take_turns(timeline);
+}
+
+void timeline_place(struct timeline *timeline, bool away) {
+  if (!timeline || !timeline->move || timeline->away == away) return;
+  uint64_t begin_ns = clock_now(timeline->clock);
+  timeline->move(timeline->mover, away);
+  timeline->away = away;
+  timeline->last_ns += clock_now(timeline->clock) - begin_ns;
 }

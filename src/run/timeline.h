@@ -37,8 +37,12 @@ struct timeline {
   timeline_step *steps;
   uint32_t *pieces_ns;
   uint32_t step_count, steps_max, piece_count, pieces_max;
-  uint32_t stage_first; /* the first step of the stage */
-  bool full;            /* there was no room for a step or a piece */
+  uint32_t stage_first;                 /* the first step of the stage */
+  bool full;                            /* there was no room for a step or a piece */
+  uint32_t offered;                     /* claims, by the last offer */
+  void (*move)(void *mover, bool away); /* takes the caller to another processor, or home; null: it stays */
+  void *mover;
+  bool away;
 };
 
 /* A frame begins, and ends. */
@@ -60,5 +64,9 @@ void timeline_offer(struct timeline *timeline, uint32_t claims, uint64_t work_ns
 /* The caller has done a run of the section; it has run a claim. */
 void timeline_run(struct timeline *timeline);
 void timeline_claim(struct timeline *timeline);
+
+/* Takes the caller to another processor for pieces that a second worker would do, and home behind them, where the
+ * timeline has a way to. So lines of memory go to and fro as among two workers; going there is not noted. */
+void timeline_place(struct timeline *timeline, bool away);
 
 #endif

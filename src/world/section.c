@@ -27,11 +27,15 @@ static void section_alone(struct muster_world *world, part_work work, void *argu
   struct section *section = &world->teams->section;
   ASSERT(world->runner->timeline && world->runner->workers == 1);
   *section = (struct section){work, argument, items, section_runs(items, PARTITIONS_MAX), 1, section->partitions};
-  timeline_section(world->runner->timeline, work, work_ns, serial_help_worth_ns(world));
+  uint64_t worth_ns = serial_help_worth_ns(world);
+  timeline_section(world->runner->timeline, work, work_ns, worth_ns);
+  bool shared = serial_worth(work_ns, worth_ns, 1) > 0; /* a second worker would begin in their middle */
   for (uint32_t run = 0; run < section->runs; run++) {
+    timeline_place(world->runner->timeline, shared && 2 * run >= section->runs);
     do_run(section, run, world->runner->caller);
     timeline_run(world->runner->timeline);
   }
+  timeline_place(world->runner->timeline, false);
 }
 
 static void section_share_out(void *owner, part_work work, void *argument, uint32_t items, uint64_t work_ns) {

@@ -163,6 +163,35 @@ Test(cores_model, makes_planning_slower_and_no_claims) {
   EXPECT_NS(whole(&slow, 2), 3 * 101000 + 7000);
 }
 
+/* Moving makes each kind of step longer by a part of its own: with two workers by that, with four by half as much
+ * again, and with one not at all. A gain stays as it is with two. */
+Test(cores_model, charges_for_lines_that_move_the_more_the_more_workers_there_are) {
+  cores_costs costs = nothing;
+  costs.moved[0][TIMELINE_ALONE] = 0.1;
+  costs.moved[0][TIMELINE_SECTION] = 0.5;
+  costs.moved[0][TIMELINE_CLAIMS] = -0.2;
+  costs.moved[1][TIMELINE_ALONE] = costs.moved[1][TIMELINE_SECTION] = 9; /* of a stage that is not there */
+  alone(1000);
+  section(4, 100000);
+  section(1, 20000); /* nobody is called to it, but others may have written what it reads */
+  offer(4, 2000000);
+  claims(4, 7000);
+  EXPECT_NS(whole(&costs, 1), 1000 + 400000 + 20000 + 28000);
+  EXPECT_NS(whole(&costs, 2), 1100 + 300000 + 30000 + 11200);
+  EXPECT_NS(whole(&costs, 4), 1150 + 175000 + 35000 + 5600);
+  EXPECT_NS(serial(&costs, 4), 1150);
+}
+
+Test(cores_model, charges_for_moves_in_the_stage_of_the_claims) {
+  cores_costs costs = nothing;
+  costs.moved[6][TIMELINE_CLAIMS] = 1;
+  offer(2, 1000000);
+  claims(2, 7000);
+  EXPECT_NS(whole(&costs, 2), 7000);
+  recorded[2].stage = 6;
+  EXPECT_NS(whole(&costs, 2), 14000);
+}
+
 /* -------------------------------------------------------------------------------------------------------------- claims
  */
 

@@ -3,6 +3,13 @@
 
 #include "support/square_world.h"
 
+#include "run/runner.h"
+#include "run/timeline.h"
+#include "world/section.h"
+#include "world/world.h"
+
+#include <sched.h>
+
 enum { FRAMES = 30 };
 
 static const cores_costs nothing_costs = {.planning = 1};
@@ -45,12 +52,12 @@ static little_world regional(muster_clock clock) {
 
 /* The finest cut comes to the same as no cut. */
 static void expect_same(little_world (*create)(muster_clock clock)) {
-  uint64_t hashes[2];
-  for (uint32_t i = 0; i < 2; i++) {
+  uint64_t hashes[3];
+  for (uint32_t i = 0; i < 3; i++) {
     little_world little = create(MUSTER_CLOCK_VIRTUAL);
     cores_recording *recording = cores_recording_create();
     cr_assert_not_null(recording);
-    if (i) cores_record(recording, little.world);
+    if (i) cores_record(recording, little.world, i == 2);
     run_some(&little, FRAMES);
     hashes[i] = muster_world_hash(little.world);
     cores_freeze(recording, little.world);
@@ -58,6 +65,7 @@ static void expect_same(little_world (*create)(muster_clock clock)) {
     little_world_destroy(&little);
   }
   cr_expect_eq(hashes[0], hashes[1]);
+  cr_expect_eq(hashes[0], hashes[2], "it does where its caller moves");
 }
 
 Test(cores_recording, changes_no_world) {
@@ -70,7 +78,7 @@ static cores_recording *record_of(little_world *little, little_world (*create)(m
   cores_recording *recording = cores_recording_create();
   cr_assert_not_null(recording);
   *little = create(MUSTER_CLOCK_WALL);
-  cores_record(recording, little->world);
+  cores_record(recording, little->world, false);
   run_some(little, FRAMES);
   cores_freeze(recording, little->world);
   run_some(little, 3);
@@ -88,7 +96,7 @@ Test(cores_recording, has_the_frames_until_it_is_frozen_and_without_those_that_a
   cores_drop_frame(recording);
   cores_drop_frame(recording);
   cr_expect_eq(cores_recorded_frames(recording), FRAMES - 2);
-  cores_record(recording, little.world);
+  cores_record(recording, little.world, false);
   cores_freeze(recording, little.world);
   cr_expect_eq(cores_recorded_frames(recording), 0);
   cores_recording_destroy(recording);
@@ -154,5 +162,136 @@ Test(cores_recording, has_actions_that_regions_share) {
       kinds |= 1u << stretches[i].stage;
   cr_expect_eq(kinds, 1u << MUSTER_STAGE_RUN | 1u << MUSTER_STAGE_COMMIT, "%x", kinds);
   cores_recording_destroy(recording);
+  little_world_destroy(&little);
+}
+
+/* --------------------------------------------------------------------------------------------------------------- moves
+ */
+
+enum { MOVES_STEPS = 1 << 14, MOVES_PIECES = 1 << 16 };
+
+/* Where a caller goes that moves nowhere, and how many pieces it has done away from home. */
+typedef struct traveller {
+  struct timeline timeline;
+  timeline_step steps[MOVES_STEPS];
+  uint32_t pieces_ns[MOVES_PIECES];
+  uint32_t left_at, pieces_away, journeys;
+} traveller;
+
+static void travel(void *mover, bool away) {
+  traveller *self = mover;
+  cr_expect_neq(self->timeline.away, away, "it goes where it is");
+  if (away) self->left_at = self->timeline.piece_count;
+  if (!away) self->pieces_away += self->timeline.piece_count - self->left_at;
+  self->journeys += away;
+}
+
+static traveller caller;
+
+static void keep_timeline(little_world *little) {
+  caller = (traveller){.timeline = {.clock = little->world->clock,
+                                    .steps = caller.steps,
+                                    .pieces_ns = caller.pieces_ns,
+                                    .steps_max = MOVES_STEPS,
+                                    .pieces_max = MOVES_PIECES,
+                                    .move = travel,
+                                    .mover = &caller}};
+  little->world->runner->timeline = &caller.timeline;
+}
+
+static void expect_halves(little_world (*create)(muster_clock clock)) {
+  little_world little = create(MUSTER_CLOCK_WALL);
+  keep_timeline(&little);
+  for (uint32_t i = 0; i < FRAMES; i++) {
+    run_some(&little, 1);
+    cr_assert(!caller.timeline.away, "frame %u ends away from home", i);
+  }
+  little.world->runner->timeline = NULL;
+  cr_assert(!caller.timeline.full);
+  uint32_t claims = 0;
+  for (uint32_t i = 0; i < caller.timeline.step_count; i++)
+    if (caller.steps[i].kind == TIMELINE_CLAIMS) claims += caller.steps[i].count;
+  cr_expect_geq(caller.pieces_away, claims / 3, "%u of %u claims", caller.pieces_away, claims);
+  cr_expect_leq(caller.pieces_away, claims / 3 * 2, "%u of %u claims", caller.pieces_away, claims);
+  little_world_destroy(&little);
+}
+
+Test(cores_recording, takes_its_caller_away_for_half_of_the_claims_and_home) {
+  expect_halves(populated);
+  expect_halves(regional);
+}
+
+/* A part of a section whose items are runs. */
+static void expect_second_half_away(void *world, uint32_t first, uint32_t end, uint32_t worker) {
+  (void)world, (void)end, (void)worker;
+  cr_expect_eq(caller.timeline.away, caller.pieces_away && first >= 32, "item %u", first);
+}
+
+Test(cores_recording, takes_its_caller_away_for_half_of_a_section_that_is_worth_a_helper_and_home) {
+  enum { ITEMS = 64 };
+  little_world little = populated(MUSTER_CLOCK_WALL);
+  keep_timeline(&little);
+  section_run(little.world, expect_second_half_away, ITEMS, 1000);
+  cr_expect_eq(caller.journeys, 0);
+  caller.pieces_away = 1; /* from now on */
+  section_run(little.world, expect_second_half_away, ITEMS, 1000000);
+  cr_expect_eq(caller.journeys, 1);
+  cr_expect(!caller.timeline.away, "what follows the section is away from home");
+  cr_expect_eq(caller.pieces_away, 1 + ITEMS / 2);
+  section_run(little.world, expect_second_half_away, 1, 1000000);
+  cr_expect_eq(caller.journeys, 1, "one run has no second half");
+  little.world->runner->timeline = NULL;
+  little_world_destroy(&little);
+}
+
+Test(cores_recording, leaves_its_caller_free_to_run_where_it_was) {
+  cpu_set_t before, after;
+  little_world little = populated(MUSTER_CLOCK_WALL);
+  cores_recording *recording = cores_recording_create();
+  cr_assert_not_null(recording);
+  cr_assert_eq(sched_getaffinity(0, sizeof before, &before), 0);
+  cores_record(recording, little.world, true);
+  run_some(&little, 3);
+  cores_freeze(recording, little.world);
+  cr_assert_eq(sched_getaffinity(0, sizeof after, &after), 0);
+  cr_expect(CPU_EQUAL(&before, &after));
+  cr_expect_eq(cores_recorded_frames(recording), 3);
+  cores_recording_destroy(recording);
+  little_world_destroy(&little);
+}
+
+Test(cores_recording, charges_nothing_for_moves_when_none_made_a_difference) {
+  little_world little;
+  cores_recording *recording = record(&little);
+  cores_costs costs = {.planning = 1};
+  costs.moved[0][0] = 7; /* of another round */
+  cores_charge_moves(&costs, recording, recording);
+  for (uint32_t stage = 0; stage < CORES_STAGES; stage++)
+    for (uint32_t kind = 0; kind < CORES_KINDS; kind++) cr_expect_eq(costs.moved[stage][kind], 0);
+  cores_recording_destroy(recording);
+  little_world_destroy(&little);
+}
+
+/* A recording of more frames stands for one in which all takes longer; the caller fits alone. */
+Test(cores_recording, charges_for_moves_by_stage_what_they_make_longer) {
+  little_world little;
+  cores_recording *moving = record(&little), *still = cores_recording_create();
+  cores_frame frames[FRAMES];
+  cores_costs costs = {.planning = 1};
+  cr_assert_not_null(still);
+  cores_record(still, little.world, false);
+  run_some(&little, 5);
+  cores_freeze(still, little.world);
+  double fit_ns[2] = {0};
+  for (uint32_t i = 0; i < 2; i++) {
+    uint32_t count = cores_recorded_frames(i ? still : moving);
+    cores_predict(i ? still : moving, &nothing_costs, 1, frames);
+    for (uint32_t j = 0; j < count; j++) fit_ns[i] += frames[j].stages[MUSTER_STAGE_FIT];
+  }
+  cores_charge_moves(&costs, moving, still);
+  cr_assert_gt(fit_ns[1], 0);
+  cr_expect_float_eq(costs.moved[MUSTER_STAGE_FIT][TIMELINE_ALONE], fit_ns[0] / fit_ns[1] - 1, 1e-6);
+  cores_recording_destroy(moving);
+  cores_recording_destroy(still);
   little_world_destroy(&little);
 }

@@ -50,6 +50,7 @@ Test(bench_cores, has_a_prediction_for_each_number_of_workers_and_says_where_tim
   json_array_foreach(rows, i, row) {
     cr_expect_str_eq(json_string_value(program_member(row, "name")), names[i]);
     cr_expect_gt(number_in(row, "updates_per_frame"), 0);
+    cr_expect_eq(json_object_get(row, "moved_ns_per_update") != NULL, processors > 1);
     cr_expect_eq(program_number(row, "target_workers"), 64);
     cr_expect_eq(json_array_size(program_member(row, "stages")), 8);
     number_in(row, "serial_ns");
@@ -65,6 +66,7 @@ Test(bench_cores, has_a_prediction_for_each_number_of_workers_and_says_where_tim
 Test(bench_cores, prints_tables_and_verdicts) {
   static const char *const words[] = {"quick: figures mean little",
                                       "times as fast",
+                                      "moved",
                                       "memory bandwidth",
                                       "2, model",
                                       "by 1, in",

@@ -34,7 +34,8 @@ typedef struct cores_row {
   bool measured;
   uint32_t agents, frames;                        /* frames: of a round */
   double updates;                                 /* of a frame */
-  double recorded;                                /* with one worker, while it is recorded */
+  double recorded;                                /* with one worker, while it is recorded; */
+  double moved;                                   /* and goes to and fro between two processors; 0: not measured */
   double wall[CORES_COUNTS];                      /* measured by 1 << i workers; 0: they are more than processors */
   double model[CORES_COUNTS], slow[CORES_COUNTS]; /* predicted; slow: with pessimistic costs */
   double off[CORES_COUNTS];                       /* by how much model exceeds wall, as a part of it; rounds in pairs */

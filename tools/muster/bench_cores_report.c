@@ -39,14 +39,15 @@ static void print_costs(const cores_work *work) {
 }
 
 static void print_checks(const cores_work *work) {
-  printf("\n%-14s %9s %8s %7s %10s %9s   model and measured, by workers\n", "row", "agents", "updates", "frames",
-         "1 worker", "recorded");
+  printf("\n%-14s %9s %8s %7s %10s %10s %10s   model and measured, by workers\n", "row", "agents", "updates", "frames",
+         "1 worker", "recorded", "moved");
   for (uint32_t i = 0; i < CORES_ROWS; i++) {
     const cores_row *row = &work->rows[i];
     if (!row->measured) continue;
     printf("%-14s %9s %8s %7u %10s %+8.1f %%", cores_plans[i].name, text_count(row->agents),
            text_count((uint64_t)llround(row->updates)), row->frames, text_duration(row->wall[0] * row->updates),
            (row->recorded / row->wall[0] - 1) * 100);
+    printf(" %10s", row->moved > 0 ? text_of("%+.1f %%", (row->moved / row->recorded - 1) * 100) : "");
     for (uint32_t count = 1; is_checked(work, count) && count < CORES_COUNTS; count++)
       printf("   %u: %s, %s, %+.1f %%", 1u << count, text_duration(row->model[count] * row->updates),
              text_duration(row->wall[count] * row->updates), row->off[count] * 100);
@@ -195,6 +196,7 @@ static void write_row(const cores_work *work, uint32_t number, json_writer *writ
              plan->name, row->agents, row->updates, row->frames, row->recorded, CORES_TARGET_WORKERS, plan->target,
              row->speedup[target] >= plan->target, row->alone_ns, cores_alone_most_ns,
              row->alone_ns <= cores_alone_most_ns);
+  if (row->moved > 0) json_print(writer, "moved_ns_per_update=%g", row->moved);
   write_counts(work, row, writer);
   json_print(writer, "stages[");
   for (uint32_t stage = 0; stage < MUSTER_STAGES; stage++) {

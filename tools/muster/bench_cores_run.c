@@ -30,9 +30,18 @@ typedef struct cores_world {
   muster_frame_report report;
 } cores_world;
 
+/* A row that is being measured. */
+typedef struct cores_measuring {
+  const cores_work *work;
+  cores_recording *still, *moving; /* of one worker */
+  cores_costs costs;               /* of the round */
+  cores_world world;
+} cores_measuring;
+
 /* What the rounds of a row found: one figure each. */
 typedef struct cores_rounds {
-  double updates[CORES_ROUNDS_MAX], recorded[CORES_ROUNDS_MAX], alone[CORES_ROUNDS_MAX];
+  double updates[CORES_ROUNDS_MAX], recorded[CORES_ROUNDS_MAX], moved[CORES_ROUNDS_MAX];
+  double alone[CORES_ROUNDS_MAX];
   double wall[CORES_COUNTS][CORES_ROUNDS_MAX], model[CORES_COUNTS][CORES_ROUNDS_MAX];
   double slow[CORES_COUNTS][CORES_ROUNDS_MAX], off[CORES_COUNTS][CORES_ROUNDS_MAX];
   double speedup[CORES_COUNTS][CORES_ROUNDS_MAX], slow_speedup[CORES_COUNTS][CORES_ROUNDS_MAX];
@@ -128,11 +137,20 @@ static long preemptions(void) {
   return usage.ru_nivcsw;
 }
 
+/* Who records a block. */
+typedef struct cores_recorder {
+  cores_recording *recording; /* null: nobody */
+  bool moving;
+} cores_recorder;
+
+static const cores_recorder nobody = {NULL, false};
+
 /* Frames that lost a processor meanwhile do not count, as long as there may be others. */
-static bool run_block(cores_world *world, uint32_t workers, cores_recording *recording, cores_block *block) {
+static bool run_block(cores_world *world, uint32_t workers, cores_recorder recorder, cores_block *block) {
+  cores_recording *recording = recorder.recording;
   bool ran = muster_world_set_workers(world->host.world, workers) == MUSTER_OK && run_frame(world, ample_ns);
   uint32_t spare = FRAMES_SPARE * world->frames;
-  if (ran && recording) cores_record(recording, world->host.world);
+  if (ran && recording) cores_record(recording, world->host.world, recorder.moving);
   for (uint32_t i = 0; i < world->frames && ran;) {
     long before = preemptions();
     ran = run_frame(world, ample_ns);
@@ -174,49 +192,65 @@ static double predict(const cores_recording *recording, const cores_costs *costs
 }
 
 /* How long the stages are predicted to take with two workers; and the serial rest with many. */
-static void predict_parts(const cores_work *work, const cores_recording *recording, uint32_t frames,
+static void predict_parts(const cores_costs *costs, const cores_recording *recording, uint32_t frames,
                           cores_rounds *found, uint32_t round) {
   cores_frame predicted[CORES_FRAMES_MAX];
   cores_block block;
   double alone[CORES_FRAMES_MAX];
-  cores_predict(recording, &work->costs, 2, predicted);
+  cores_predict(recording, costs, 2, predicted);
   for (uint32_t i = 0; i < frames; i++)
     for (uint32_t stage = 0; stage < MUSTER_STAGES; stage++) block.stages[stage][i] = predicted[i].stages[stage];
   note_stages(&block, frames, found->stages[CORES_MODEL], round);
-  cores_predict(recording, &work->costs, CORES_TARGET_WORKERS, predicted);
+  cores_predict(recording, costs, CORES_TARGET_WORKERS, predicted);
   for (uint32_t i = 0; i < frames; i++) alone[i] = predicted[i].alone;
   found->alone[round] = rounds_median(alone, frames);
 }
 
 /* What is known of frames on one worker, and what follows from it: before any frame is run by more. */
-static void predict_all(const cores_work *work, const cores_recording *recording, const cores_block *block,
+static void predict_all(const cores_costs *costs, const cores_recording *recording, const cores_block *block,
                         uint32_t frames, cores_rounds *found, uint32_t round) {
-  cores_costs slow = cores_pessimistic(&work->costs);
+  cores_costs slow = cores_pessimistic(costs);
   double base = found->wall[0][round], slow_base = predict(recording, &slow, 1, block, frames);
   found->recorded[round] = median_of(block->each, frames);
   found->updates[round] = median_of(block->updates, frames);
   for (uint32_t i = 0; i < CORES_COUNTS; i++) {
-    found->model[i][round] = predict(recording, &work->costs, 1u << i, block, frames);
+    found->model[i][round] = predict(recording, costs, 1u << i, block, frames);
     found->slow[i][round] = predict(recording, &slow, 1u << i, block, frames);
     found->speedup[i][round] = base / found->model[i][round];
     found->slow_speedup[i][round] = slow_base / found->slow[i][round];
   }
-  predict_parts(work, recording, frames, found, round);
+  predict_parts(costs, recording, frames, found, round);
+}
+
+/* Records one worker, twice on a machine with two processors, and finds what lines that move cost just now. */
+static const char *record_round(cores_measuring *row, cores_rounds *found, uint32_t round) {
+  cores_world *world = &row->world;
+  cores_block block;
+  bool moves = row->work->processors > 1;
+  if (moves && !run_block(world, 1, (cores_recorder){row->moving, true}, &block)) return "frames failed";
+  if (moves) found->moved[round] = predict(row->moving, &row->costs, 1, &block, world->frames);
+  if (!run_block(world, 1, (cores_recorder){row->still, false}, &block)) return "frames failed";
+  if (cores_recorded_frames(row->still) != world->frames ||
+      (moves && cores_recorded_frames(row->moving) != world->frames))
+    return "no room for all that was recorded";
+  if (moves) cores_charge_moves(&row->costs, row->moving, row->still);
+  note_stages(&block, world->frames, found->stages[CORES_RECORDED], round);
+  predict_all(&row->costs, row->still, &block, world->frames, found, round);
+  return NULL;
 }
 
 /* One worker, one that is recorded, and then as many as there are processors for, in turns. */
-static const char *measure_round(const cores_work *work, cores_world *world, cores_recording *recording,
-                                 cores_rounds *found, uint32_t round) {
+static const char *measure_round(cores_measuring *row, cores_rounds *found, uint32_t round) {
+  const cores_work *work = row->work;
+  cores_world *world = &row->world;
   cores_block block;
-  if (!run_block(world, 1, NULL, &block)) return "frames failed";
+  if (!run_block(world, 1, nobody, &block)) return "frames failed";
   found->wall[0][round] = median_of(block.each, world->frames);
   note_stages(&block, world->frames, found->stages[CORES_ONE], round);
-  if (!run_block(world, 1, recording, &block)) return "frames failed";
-  if (cores_recorded_frames(recording) != world->frames) return "no room for all that was recorded";
-  note_stages(&block, world->frames, found->stages[CORES_RECORDED], round);
-  predict_all(work, recording, &block, world->frames, found, round);
+  const char *wrong = record_round(row, found, round);
+  if (wrong) return wrong;
   for (uint32_t i = 1; i < CORES_COUNTS && 1u << i <= work->processors; i++) {
-    if (!run_block(world, 1u << i, NULL, &block)) return "frames failed";
+    if (!run_block(world, 1u << i, nobody, &block)) return "frames failed";
     found->wall[i][round] = median_of(block.each, world->frames);
     if (i == 1) note_stages(&block, world->frames, found->stages[CORES_TWO], round);
     found->off[i][round] = found->model[i][round] / found->wall[i][round] - 1;
@@ -229,6 +263,7 @@ static void sum_up(const cores_work *work, cores_rounds *found, cores_row *row) 
   row->measured = true;
   row->updates = rounds_median(found->updates, rounds);
   row->recorded = rounds_median(found->recorded, rounds);
+  row->moved = rounds_median(found->moved, rounds);
   row->alone_ns = rounds_median(found->alone, rounds);
   for (uint32_t view = 0; view < CORES_VIEWS; view++)
     for (uint32_t stage = 0; stage < MUSTER_STAGES; stage++)
@@ -243,25 +278,26 @@ static void sum_up(const cores_work *work, cores_rounds *found, cores_row *row) 
   }
 }
 
-static const char *measure_row(cores_work *work, uint32_t number, cores_recording *recording) {
+static const char *measure_row(cores_work *work, uint32_t number, cores_recording *still, cores_recording *moving) {
   const cores_plan *plan = &cores_plans[number];
   cores_row *row = &work->rows[number];
   cores_rounds *found = calloc(1, sizeof *found);
-  cores_world world = {0};
+  cores_measuring measuring = {.work = work, .still = still, .moving = moving, .costs = work->costs};
+  cores_world *world = &measuring.world;
   const char *wrong = found ? NULL : "out of memory";
   progress_step(&work->common.line, "%s: letting %u agents in", plan->name, agents_of(work, plan));
-  if (!wrong && !open_world(work, plan, &world)) wrong = muster_last_error();
+  if (!wrong && !open_world(work, plan, world)) wrong = muster_last_error();
   for (uint32_t round = 0; round < work->common.rounds && !wrong; round++) {
     progress_step(&work->common.line, "%s: round %u of %u", plan->name, round + 1, work->common.rounds);
-    wrong = measure_round(work, &world, recording, found, round);
+    wrong = measure_round(&measuring, found, round);
   }
   if (!wrong) {
-    row->agents = world.report.agents;
-    row->frames = world.frames;
-    row->stretch_count = cores_stretches(recording, &work->costs, CORES_TARGET_WORKERS, row->stretches);
+    row->agents = world->report.agents;
+    row->frames = world->frames;
+    row->stretch_count = cores_stretches(still, &measuring.costs, CORES_TARGET_WORKERS, row->stretches);
     sum_up(work, found, row);
   }
-  if (found) host_close(&world.host);
+  if (found) host_close(&world->host);
   free(found);
   return wrong;
 }
@@ -301,12 +337,13 @@ const char *cores_measure(void *user) {
       if (work->wanted >> i & 1) wrong = check_row(work, i);
     return wrong;
   }
-  cores_recording *recording = cores_recording_create();
-  if (!recording) return "out of memory";
+  cores_recording *still = cores_recording_create(), *moving = cores_recording_create();
+  if (!still || !moving) wrong = "out of memory";
   progress_step(&work->common.line, "calling helpers to nothing");
-  if (!cores_measure_costs(&work->costs)) wrong = muster_last_error();
+  if (!wrong && !cores_measure_costs(&work->costs)) wrong = muster_last_error();
   for (uint32_t i = 0; i < CORES_ROWS && !wrong; i++)
-    if (work->wanted >> i & 1) wrong = measure_row(work, i, recording);
-  cores_recording_destroy(recording);
+    if (work->wanted >> i & 1) wrong = measure_row(work, i, still, moving);
+  cores_recording_destroy(still);
+  cores_recording_destroy(moving);
   return wrong;
 }
