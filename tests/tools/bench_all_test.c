@@ -65,8 +65,8 @@ static json_t *read_figures(const char *folder) {
 }
 
 Test(bench_all, readme_has_the_tables_of_the_figures_that_are_kept_and_nothing_else) {
-  static const char *const sections[] = {"machine", "control", "activation", "wright",  "quality", "sweep",   "slices",
-                                         "rankin",  "osborne", "scale",      "promise", "costs",   "dispatch"};
+  static const char *const sections[] = {"machine", "control", "activation", "wright", "quality", "sweep", "slices",
+                                         "rankin",  "osborne", "scale",      "cores",  "promise", "costs", "dispatch"};
   char folder[FOLDER_BYTES], line[LINE_BYTES];
   make_folder(folder);
   copy_file(MUSTER_SOURCE_DIR "/bench/figures/figures.json", folder, "figures.json");
@@ -163,6 +163,33 @@ Test(bench_all, measures_some_steps_anew_and_keeps_the_figures_of_the_others) {
   json_decref(kept);
   json_decref(spoilt);
   json_decref(anew);
+  remove_folder(folder);
+}
+
+/* Nobody shall take figures of two machines for those of one. */
+Test(bench_all, names_steps_that_were_measured_on_another_machine) {
+  char folder[FOLDER_BYTES], line[LINE_BYTES], path[PATH_BYTES];
+  make_folder(folder);
+  json_t *kept = read_figures(MUSTER_SOURCE_DIR "/bench/figures"), *step;
+  const char *name;
+  json_object_foreach(program_member(kept, "steps"), name, step) {
+    json_object_set(step, "processor", program_member(kept, "machine.processor"));
+  }
+  for (int i = 0; i < 2; i++) {
+    if (i) json_object_set_new(program_member(kept, "steps.scale"), "processor", json_pack("s", "Abacus"));
+    snprintf(path, sizeof path, "%s/figures.json", folder);
+    cr_assert_eq(json_dump_file(kept, path, JSON_REAL_PRECISION(17)), 0);
+    snprintf(line, sizeof line, "bench all --again --report %s", folder);
+    program_run *run = program_start(line);
+    cr_assert_eq(run->status, 0, "%s", run->errors);
+    free(run);
+    snprintf(path, sizeof path, "%s/report.md", folder);
+    char *report = read_text(path);
+    cr_expect_eq(strstr(report, "\nOn another machine: scale (Abacus, 20") != NULL, i == 1, "run %d", i);
+    cr_expect_eq(strstr(report, "On another machine") != NULL, i == 1);
+    free(report);
+  }
+  json_decref(kept);
   remove_folder(folder);
 }
 

@@ -23,7 +23,7 @@ static void show_help(FILE *stream) {
         "  --quick            a short run of everything: shows that it works, not how fast\n"
         "  --help\n"
         "\n"
-        "Runs the other benches, and `muster run`, each in a process of its own; less than a quarter of an hour. A "
+        "Runs the other benches, and `muster run`, each in a process of its own; about a quarter of an hour. A "
         "figure is the lowest and the highest of all runs of its step. Steps of promises run with real-time "
         "priority where that is allowed (root, or RLIMIT_RTPRIO), and the report says which did. Job systems that are "
         "not installed are left out: see tools/setup --peers.\n"

@@ -124,10 +124,12 @@ static const char *today(char out[DATE_BYTES]) {
 }
 
 static json_t *describe(const all_step *step, uint32_t runs, const all_conditions *conditions) {
-  char date[DATE_BYTES];
-  return json_pack("{s:s, s:s, s:I, s:b, s:b, s:f, s:f}", "command", step->command, "date", today(date), "runs",
-                   (json_int_t)runs, "real_time", conditions->real_time, "held", conditions->held, "others_cpu_share",
-                   conditions->others_share, "stolen_cpu_share", conditions->stolen_share);
+  char model[PROCESSOR_BYTES], date[DATE_BYTES];
+  processor_model(model);
+  return json_pack("{s:s, s:s, s:s, s:I, s:b, s:b, s:f, s:f}", "command", step->command, "date", today(date),
+                   "processor", model, "runs", (json_int_t)runs, "real_time", conditions->real_time, "held",
+                   conditions->held, "others_cpu_share", conditions->others_share, "stolen_cpu_share",
+                   conditions->stolen_share);
 }
 
 static bool measure_step(const all_options *options, const all_step *step, json_t *document, all_progress *progress) {

@@ -161,6 +161,26 @@ static const char *const scale[] = {
     "{scale spawning[].remove_ns|*1e-3} us, in shares of each frame's budget.\n",
     NULL};
 
+#define CORES(what)          " {cores rows[name=$2]." what "}"
+#define WORKERS(count, what) CORES("workers[workers=" count "]." what) " |"
+#define MODEL_OFF            CORES("workers[workers=2].model_off_by|*100|.1|large") " % |"
+#define SPEEDUPS             WORKERS("8", "speedup|.1") WORKERS("64", "speedup|.1") WORKERS("256", "speedup|.1")
+#define PESSIMISTIC          WORKERS("64", "pessimistic_speedup|.1")
+#define MEASURED             WORKERS("1", "measured_ns_per_update") WORKERS("2", "measured_ns_per_update|large")
+
+static const char *const cores[] = {
+    "| a frame of | one worker, ns per update | two, measured | the model is off by | times as fast with 8 workers | ",
+    "64 | 256 | 64, pessimistic | serial with 64, us |\n",
+    "|---|---|---|---|---|---|---|---|---|\n",
+    "=| $1 |" MEASURED MODEL_OFF SPEEDUPS PESSIMISTIC CORES("serial_ns|*1e-3|.0") " |\n",
+    "+`fixed`, 7,000 updates of 1 us@fixed-1us-7k",
+    "+`fixed`, 60,000 of 1 us@fixed-1us-60k",
+    "+`fixed`, 7,000 of 5 us@fixed-5us-7k",
+    "+`fixed`, 60,000 of 5 us@fixed-5us-60k",
+    "+`wildlife`, 7,000@wildlife-7k",
+    "+`wildlife`, 60,000@wildlife-60k",
+    NULL};
+
 static const char *const promise[] = {
     "| `muster run`, two workers | frames within the promise | CPU given that was used while work waited | ",
     "overhead, of the budget | longest wait from release to start | its bound |\n",
@@ -251,6 +271,7 @@ const all_section all_sections[] = {
     {"rankin", "Rankin, Acton & Katchabaw: CPU of 200 ticks of 4 characters", rankin, NULL},
     {"osborne", "Osborne & Dickinson's herds", osborne, NULL},
     {"scale", "What scheduling costs", scale, "scale"},
+    {"cores", "More processors than there are", cores, "cores"},
     {"promise", "The promise", promise, NULL},
     {"costs", "What else costs", costs, NULL},
     {"dispatch", "The worker pool beside others", dispatch, NULL},

@@ -85,6 +85,19 @@ static void write_real_time(FILE *stream, json_t *steps) {
   fputs(*before == ',' ? ".\n" : "No step had real-time priority.\n", stream);
 }
 
+/* Steps that were measured anew (--only) on another machine than the rest. */
+static void write_elsewhere(FILE *stream, json_t *document) {
+  const char *name, *here = word(json_object_get(document, "machine"), "processor"), *before = "On another machine: ";
+  json_t *step;
+  json_object_foreach(json_object_get(document, "steps"), name, step) {
+    const char *there = json_string_value(json_object_get(step, "processor"));
+    if (!there || strcmp(there, here) == 0) continue;
+    fprintf(stream, "%s%s (%s, %s)", before, name, there, word(step, "date"));
+    before = ", ";
+  }
+  if (*before == ',') fputs(".\n", stream);
+}
+
 /* Where it was measured, when, and what else there was to do. */
 static void write_machine(FILE *stream, json_t *document) {
   json_t *machine = json_object_get(document, "machine"), *step;
@@ -99,6 +112,7 @@ static void write_machine(FILE *stream, json_t *document) {
           word(machine, "kernel"), json_is_true(json_object_get(machine, "quick")) ? ", quick: they mean little" : "");
   fprintf(stream, "In the loudest step other programs took %s of the processors and the host %s%s.\n",
           text_share(others), text_share(stolen), noise_is_loud(others, stolen) ? ": **not quiet**" : "");
+  write_elsewhere(stream, document);
   write_real_time(stream, json_object_get(document, "steps"));
 }
 
