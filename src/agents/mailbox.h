@@ -29,7 +29,7 @@ struct loss {
 };
 
 /* Many senders' messages are sorted by parts of the receivers: words of 64 agents, every so many of them. */
-enum { DELIVERIES_PARTS = 64, DELIVERIES_SENDERS = 4096 /* at once */, DELIVERIES_CHUNK = 64 };
+enum { DELIVERIES_PARTS = 64, DELIVERIES_SENDERS = 4096 /* at once, at most */, DELIVERIES_CHUNK = 64 };
 
 /* A message on its way: its place in the mailbox. */
 typedef struct delivery {

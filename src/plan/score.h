@@ -70,7 +70,7 @@ typedef struct score_board {
   score_item *items;
   uint32_t item_count;
   uint32_t *agents;      /* of the items */
-  uint32_t *cells;       /* of agents from anywhere: FIELD_NO_CELL when the field does not know the cell */
+  uint32_t *cells;       /* of agents from anywhere: FIELD_NO_CELL when the cell is not known, or worked on anyway */
   uint8_t *lows;         /* of agents from anywhere: importance by distance */
   grade_change *changes; /* of the items */
   uint32_t agent_count;  /* the last `apart_count` of them are from anywhere */

@@ -128,8 +128,8 @@ static uint32_t wanted_of(const score_board *board, const shedding_lines *lines,
   uint32_t now = store->shed[index], level_count = board->types[row->type].level_count;
   if (level_count < 2 || row->status == AGENT_ADMITTED) return now; /* the latter may be running */
   uint32_t wanted = row->elasticity_step == 0 ? 0 : steps_below(lines, board, row->importance >> 8, index, now);
-  if (wanted > now && board->inputs.classes->classes[row->class].rate >= nearly) return now; /* has its wanted period */
-  if (wanted > now && row->level + 1u == level_count) return now;                            /* nothing is cheaper */
+  if (wanted > now && board->inputs.classes->classes[row->class].rate >= nearly) return now; /* it has its period */
+  if (wanted > now && row->level + 1u == level_count) return now;                            /* no level is cheaper */
   return wanted;
 }
 

@@ -35,7 +35,7 @@ typedef struct shedding_lines {
   double below[IMPORTANCE_BINS];
 } shedding_lines;
 
-/* The looks of a frame. Those who may change stand in score_board.agents, where the score's work needs no room now. */
+/* The looks of a frame. The agents that may change stand in score_board.agents: the score is done with it then. */
 typedef struct shedding_looks {
   shedding_lines lines;
   uint32_t begin, end; /* indices */

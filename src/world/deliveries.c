@@ -176,13 +176,21 @@ static void count_parts(struct muster_world *world) {
   }
 }
 
-/* Delivers what many senders sent, from `index` on; no fewer, and no more at once. */
+/* How many senders are done at once: the clock is not read meanwhile, so no more than keep all workers busy for a short
+ * time. */
+static uint32_t senders_at_once(const struct muster_world *world) {
+  enum { EACH = 512 };
+  uint32_t most = world->runner->timeline ? DELIVERIES_SENDERS : EACH * world_own_workers(world);
+  return most < DELIVERIES_SENDERS ? most : DELIVERIES_SENDERS;
+}
+
+/* Delivers what the next senders sent, likewise. */
 static uint32_t deliver_beside(struct muster_world *world, uint32_t index) {
   enum { LOOK_NS = 30, PUT_NS = 100 };
   struct deliveries *deliveries = &world->links->mailbox.deliveries;
   struct mailbox *mailbox = &world->links->mailbox;
-  uint32_t count = 0;
-  for (; count < DELIVERIES_SENDERS && mailbox->sender_count; index++)
+  uint32_t count = 0, most = senders_at_once(world);
+  for (; count < most && mailbox->sender_count; index++)
     deliveries->senders[count++] = index = mailbox_take_sender(mailbox, index);
   deliveries->sender_count = count;
   ASSERT(count > 0);
@@ -195,7 +203,7 @@ static uint32_t deliver_beside(struct muster_world *world, uint32_t index) {
   return index;
 }
 
-/* Whether so much waits that it is worth sorting; where there is nobody to help, it never is. */
+/* Whether so much waits that it is worth sorting; it never is for one worker. */
 static bool is_much(const struct muster_world *world) {
   enum { MUCH = 1024 };
   bool shared = world_own_workers(world) > 1 || world->runner->timeline;

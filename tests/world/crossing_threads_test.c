@@ -1,13 +1,8 @@
 /* Agents that all come to other cells in each frame, some to a crowd, on the wall clock: whatever workers settle them,
  * agents are where one worker would have put them, and the grid finds them. Runs under ThreadSanitizer, too. */
-#include "support/little_world.h"
-
-#include "world/world.h"
-#include "world/world_sound.h"
+#include "support/whole_frames.h"
 
 enum { AGENTS = 24000, CROSSING_FRAMES = 8 };
-
-static const uint64_t plenty_ns = 10000000000;
 
 typedef struct wanderer {
   uint64_t updates, met;
@@ -37,7 +32,6 @@ static muster_atom_result leap(muster_update *update) {
 static uint64_t wander(uint32_t workers) {
   static const muster_atom atoms[] = {{look_around, MUSTER_ROLE_PERCEPTION, 0}, {leap, MUSTER_ROLE_BEHAVIOUR, 0}};
   muster_world_def world = papers_world_def();
-  muster_statistics sums = muster_default_statistics();
   world.agents_max = AGENTS;
   little_world little = little_world_create(workers, &world);
   muster_type_def def = type_with(atoms, 2);
@@ -46,18 +40,9 @@ static uint64_t wander(uint32_t workers) {
   def.elasticity = 0;
   register_type(&little, &def);
   for (uint32_t i = 0; i < AGENTS; i++) spawn_in(&little, (muster_position){i % 160 * 50.0, i / 160 * 50.0, 0}, 0);
-  for (uint32_t frame = 0; frame < CROSSING_FRAMES; frame++) {
-    muster_frame_report report = run_frame_with(&little, plenty_ns);
-    cr_assert_eq(report.carried + report.preempted + report.spawns_waiting, 0, "%u of %u ran", report.completed,
-                 report.released);
-  }
-  muster_statistics_read(little.world, &sums);
+  muster_statistics sums = run_whole_frames(&little, CROSSING_FRAMES);
   cr_assert_geq(sums.completed, (uint64_t)AGENTS * (CROSSING_FRAMES - 1));
-  soundness found = {0};
-  cr_assert(world_is_sound(little.world, WORLD_RESTS, &found), "%s", found.trouble);
-  uint64_t hash = muster_world_hash(little.world);
-  little_world_destroy(&little);
-  return hash;
+  return end_sound(&little);
 }
 
 Test(crossing_threads, agents_are_where_one_worker_would_have_put_them) {

@@ -1,14 +1,9 @@
 /* Thousands of agents that send to each other in every frame, on the wall clock, more than some boxes hold: whatever
  * workers deliver, each agent reads the same messages in the same order, and learns of the same losses. Runs under
  * ThreadSanitizer, too. */
-#include "support/little_world.h"
-
-#include "world/world.h"
-#include "world/world_sound.h"
+#include "support/whole_frames.h"
 
 enum { AGENTS = 6000, SLEEPERS = 64, TALKING_FRAMES = 8 };
-
-static const uint64_t plenty_ns = 10000000000;
 
 typedef struct talker {
   uint64_t heard, lost, updates;
@@ -67,18 +62,8 @@ static uint64_t talk_with(uint32_t workers, muster_statistics *sums) {
   for (uint32_t i = 0; i < SLEEPERS; i++) all[i] = spawn_in(&little, (muster_position){i, 0, 0}, 0);
   register_type(&little, &def);
   for (uint32_t i = SLEEPERS; i < AGENTS; i++) all[i] = spawn_in(&little, (muster_position){i, 10, 0}, 0);
-  for (uint32_t frame = 0; frame < TALKING_FRAMES; frame++) {
-    muster_frame_report report = run_frame_with(&little, plenty_ns);
-    cr_assert_eq(report.carried + report.preempted + report.spawns_waiting, 0, "%u of %u ran", report.completed,
-                 report.released);
-  }
-  *sums = muster_default_statistics();
-  muster_statistics_read(little.world, sums);
-  soundness found = {0};
-  cr_assert(world_is_sound(little.world, WORLD_RESTS, &found), "%s", found.trouble);
-  uint64_t hash = muster_world_hash(little.world);
-  little_world_destroy(&little);
-  return hash;
+  *sums = run_whole_frames(&little, TALKING_FRAMES);
+  return end_sound(&little);
 }
 
 Test(deliveries_threads, each_agent_hears_what_it_would_hear_with_one_worker) {

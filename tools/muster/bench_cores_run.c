@@ -137,13 +137,13 @@ static long preemptions(void) {
   return usage.ru_nivcsw;
 }
 
-/* Who records a block. */
+/* How a block is recorded. */
 typedef struct cores_recorder {
-  cores_recording *recording; /* null: nobody */
+  cores_recording *recording; /* null: not at all */
   bool moving;
 } cores_recorder;
 
-static const cores_recorder nobody = {NULL, false};
+static const cores_recorder not_recorded = {NULL, false};
 
 /* Frames that lost a processor meanwhile do not count, as long as there may be others. */
 static bool run_block(cores_world *world, uint32_t workers, cores_recorder recorder, cores_block *block) {
@@ -244,13 +244,13 @@ static const char *measure_round(cores_measuring *row, cores_rounds *found, uint
   const cores_work *work = row->work;
   cores_world *world = &row->world;
   cores_block block;
-  if (!run_block(world, 1, nobody, &block)) return "frames failed";
+  if (!run_block(world, 1, not_recorded, &block)) return "frames failed";
   found->wall[0][round] = median_of(block.each, world->frames);
   note_stages(&block, world->frames, found->stages[CORES_ONE], round);
   const char *wrong = record_round(row, found, round);
   if (wrong) return wrong;
   for (uint32_t i = 1; i < CORES_COUNTS && 1u << i <= work->processors; i++) {
-    if (!run_block(world, 1u << i, nobody, &block)) return "frames failed";
+    if (!run_block(world, 1u << i, not_recorded, &block)) return "frames failed";
     found->wall[i][round] = median_of(block.each, world->frames);
     if (i == 1) note_stages(&block, world->frames, found->stages[CORES_TWO], round);
     found->off[i][round] = found->model[i][round] / found->wall[i][round] - 1;
