@@ -25,8 +25,6 @@ void mailbox_create(struct mailbox *mailbox, uint32_t agents_max, uint32_t sends
   ARENA_ARRAY(arena, fresh.to_wake, words);
   ARENA_ARRAY(arena, fresh.losses, agents_max);
   fresh.places = arena_reserve_for_frames(arena, sends_per_frame, sizeof *fresh.places);
-  fresh.deliveries.sorted = arena_reserve_for_frames(arena, sends_per_frame, sizeof *fresh.deliveries.sorted);
-  counting_create(&fresh.deliveries.sort, DELIVERIES_SENDERS, DELIVERIES_PARTS, DELIVERIES_CHUNK, arena);
   if (!arena->failed) *mailbox = fresh;
 }
 
@@ -40,14 +38,8 @@ uint32_t mailbox_take_sender(struct mailbox *mailbox, uint32_t from) {
   return mailbox_take(mailbox->senders, &mailbox->sender_count, from);
 }
 
-bool mailbox_mark_wake(struct mailbox *mailbox, uint32_t agent) {
-  if (bits_has(mailbox->to_wake, agent)) return false;
-  bits_set(mailbox->to_wake, agent);
-  return true;
-}
-
 void mailbox_wake(struct mailbox *mailbox, uint32_t agent) {
-  mailbox->wake_count += mailbox_mark_wake(mailbox, agent);
+  put(mailbox->to_wake, &mailbox->wake_count, agent, true);
 }
 
 uint32_t mailbox_take_wake(struct mailbox *mailbox, uint32_t from) {

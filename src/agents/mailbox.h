@@ -12,7 +12,6 @@
 #define AGENTS_MAILBOX_H
 
 #include "agents/boxes.h"
-#include "base/counting_sort.h"
 
 #include <muster/muster.h>
 
@@ -28,27 +27,6 @@ struct loss {
   uint32_t count, begun;
 };
 
-/* Many senders' messages are sorted by parts of the receivers: words of 64 agents, every so many of them. */
-enum { DELIVERIES_PARTS = 64, DELIVERIES_SENDERS = 4096 /* at once, at most */, DELIVERIES_CHUNK = 64 };
-
-/* A message on its way: its place in the mailbox. */
-typedef struct delivery {
-  uint32_t place, sender;
-} delivery;
-
-/* What became of the messages of a part. */
-typedef struct delivery_sums {
-  uint32_t delivered, dropped, woken;
-} delivery_sums;
-
-struct deliveries {
-  uint32_t senders[DELIVERIES_SENDERS];
-  uint32_t sender_count;
-  counting_sort sort; /* by part */
-  delivery *sorted;
-  delivery_sums sums[DELIVERIES_PARTS];
-};
-
 struct mailbox {
   outgoing *places;      /* null until a type is registered that sends or has boxes */
   uint32_t places_high;  /* so many were ever in use */
@@ -59,7 +37,6 @@ struct mailbox {
   uint64_t *to_wake;     /* bitmap: agents that a message wakes at the next intake */
   uint32_t owed_count;   /* agents with losses */
   struct loss *losses;   /* by agent */
-  struct deliveries deliveries;
 };
 
 /* Reserves everything. When memory is refused, arena->failed is set and the mailbox is as it was. */
@@ -73,10 +50,6 @@ uint32_t mailbox_take_sender(struct mailbox *mailbox, uint32_t from);
 
 /* Wakes an agent at the next intake, once however often this is called. */
 void mailbox_wake(struct mailbox *mailbox, uint32_t agent);
-
-/* The same without counting it: true when it is to be counted in wake_count. Threads may do this beside each other for
- * agents of different 64 neighbours. */
-bool mailbox_mark_wake(struct mailbox *mailbox, uint32_t agent);
 
 /* Takes out the first agent to wake at or after `from`, of which there must be one. */
 uint32_t mailbox_take_wake(struct mailbox *mailbox, uint32_t from);

@@ -15,7 +15,6 @@
 #include "frame/stages.h"
 #include "run/runner.h"
 #include "run/timeline.h"
-#include "world/deliveries.h"
 #include "world/frame_state.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
@@ -78,7 +77,7 @@ static void settle_batch(struct muster_world *world, uint64_t end_ns) {
     learn(world);
     progress->all_settled = true;
   }
-  if (progress->all_settled) progress->open = !deliveries_run(world, end_ns);
+  if (progress->all_settled) progress->open = !messages_deliver(world, end_ns);
 }
 
 /* Notes how long agents wait that have not started. Each place of a queue that is looked at may be a cache miss, and

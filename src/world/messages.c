@@ -1,10 +1,15 @@
-/* messages.c - messages between agents: queued by other threads or left in places by updates, put into boxes at intake
- * and commit (deliveries.c). */
+/* messages.c - messages between agents: queued by other threads or left in places by updates, delivered at intake and
+ * commit.
+ *
+ * Each message is delivered once and in order, even when a commit runs out of time: a sender's bit is cleared before
+ * its messages are put into boxes, the batch and the places stay as they are until the next frame's ranking, and the
+ * next intake begins with what is left. No update starts and no agent is removed before that. */
 #include "world/messages.h"
 
 #include "agents/batch.h"
 #include "base/assert.h"
 #include "world/frame_state.h"
+#include "world/serial.h"
 #include "world/world_commands.h"
 #include "world/world_links.h"
 #include "world/world_record.h"
@@ -26,8 +31,8 @@ static bool is_under_way(const agent_row *row) {
   return row->atom_next || row->status == AGENT_ACTING;
 }
 
-bool messages_put(struct muster_world *world, muster_agent sender, const struct message_head *head, const void *bytes,
-                  bool *wakes) {
+static bool put_into_box(struct muster_world *world, muster_agent sender, const struct message_head *head,
+                         const void *bytes) {
   muster_agent to = head->peer;
   ASSERT(head->size <= MUSTER_MESSAGE_BYTES_MAX);
   if (!world_is_live(world, to)) return false;
@@ -36,22 +41,19 @@ bool messages_put(struct muster_world *world, muster_agent sender, const struct 
   struct message_head message = {sender, head->sent_ns, head->size};
   if (!type->boxes.capacity || head->size > type->boxes.message_bytes) return false;
   if (!boxes_put(&type->boxes, row->state_slot, &message, bytes)) return false;
-  *wakes = type->def.wake_on_message && !is_under_way(row);
+  if (type->def.wake_on_message && !is_under_way(row)) mailbox_wake(&world->links->mailbox, to.index);
   return true;
 }
 
 void messages_post(struct muster_world *world, muster_agent sender, const struct message_head *head,
                    const void *bytes) {
-  struct mailbox *mailbox = &world->links->mailbox;
-  bool wakes = false;
   world->sums->statistics.messages_sent++;
-  if (messages_put(world, sender, head, bytes, &wakes)) {
+  if (put_into_box(world, sender, head, bytes)) {
     world->sums->statistics.messages_delivered++;
-    if (wakes) mailbox_wake(mailbox, head->peer.index);
     return;
   }
   world->sums->statistics.messages_dropped++;
-  if (!muster_agent_is_null(sender)) mailbox_lose(mailbox, sender.index);
+  if (!muster_agent_is_null(sender)) mailbox_lose(&world->links->mailbox, sender.index);
 }
 
 void messages_set_aside_late(struct muster_world *world, batch_entry *entry) {
@@ -92,6 +94,85 @@ void messages_note_sender(struct muster_world *world, uint32_t number) {
   ASSERT(number < world->batch->count && world_row(world, entry->agent)->status > AGENT_PENDING);
   if (sends > entry->send_limit) world->sums->statistics.messages_refused += sends - entry->send_limit;
   if (entry->send_limit) mailbox_add_sender(&world->links->mailbox, entry->agent, number);
+}
+
+typedef struct sendings {
+  const outgoing *first;
+  uint32_t count;
+} sendings;
+
+static sendings sendings_of(const struct muster_world *world, uint32_t sender) {
+  uint32_t number = world->links->mailbox.entries[sender];
+  const batch_entry *entry = &world->batch->entries[number];
+  uint32_t sends = world->batch->results[number].sends;
+  ASSERT(entry->agent == sender);
+  ASSERT(entry->send_base + entry->send_limit <= world->batch->places_max);
+  return (sendings){&world->links->mailbox.places[entry->send_base],
+                    sends < entry->send_limit ? sends : entry->send_limit};
+}
+
+static void fetch_message(const struct muster_world *world, const outgoing *message) {
+  (void)world;
+  __builtin_prefetch(message);
+}
+
+static void fetch_receiver(const struct muster_world *world, const outgoing *message) {
+  __builtin_prefetch(world_row(world, message->head.peer.index));
+  __builtin_prefetch(identity_generation_of(&world->agents.ids, message->head.peer.index));
+}
+
+static void fetch_box(const struct muster_world *world, const outgoing *message) {
+  const agent_row *row = world_row(world, message->head.peer.index);
+  const box_table *boxes = &world_type(world, row->type)->boxes;
+  if (boxes->capacity) __builtin_prefetch(&boxes->boxes[row->state_slot], 1);
+}
+
+static void fetch_end(const struct muster_world *world, const outgoing *message) {
+  const agent_row *row = world_row(world, message->head.peer.index);
+  const box_table *boxes = &world_type(world, row->type)->boxes;
+  if (boxes->capacity) __builtin_prefetch(boxes_end(boxes, row->state_slot), 1);
+}
+
+enum { ROUND = 16 };
+
+/* Receivers lie in memory in no order: what several deliveries touch is fetched for all of them, step by step. */
+static void fetch_ahead(const struct muster_world *world, const sendings *round, uint32_t count) {
+  static void (*const steps[])(const struct muster_world *, const outgoing *) = {fetch_message, fetch_receiver,
+                                                                                 fetch_box, fetch_end};
+  enum { STEPS = sizeof steps / sizeof *steps, MESSAGES = 4 };
+  for (uint32_t step = 0; step < STEPS; step++)
+    for (uint32_t i = 0; i < count; i++)
+      for (uint32_t k = 0; k < round[i].count && k < MESSAGES; k++) steps[step](world, round[i].first + k);
+}
+
+/* Delivers what the next senders sent, in agent order, from `index` on. Returns where the remaining senders begin. */
+static uint32_t deliver_round(struct muster_world *world, uint32_t index) {
+  struct mailbox *mailbox = &world->links->mailbox;
+  uint32_t senders[ROUND], count = 0;
+  sendings round[ROUND];
+  for (; count < ROUND && mailbox->sender_count; index++) {
+    index = mailbox_take_sender(mailbox, index);
+    senders[count] = index;
+    round[count++] = sendings_of(world, index);
+  }
+  fetch_ahead(world, round, count);
+  for (uint32_t i = 0; i < count; i++) {
+    muster_agent sender = {senders[i], world_row(world, senders[i])->generation};
+    for (uint32_t k = 0; k < round[i].count; k++)
+      messages_post(world, sender, &round[i].first[k].head, round[i].first[k].bytes);
+  }
+  return index;
+}
+
+bool messages_deliver(struct muster_world *world, uint64_t end_ns) {
+  struct mailbox *mailbox = &world->links->mailbox;
+  uint32_t places = world->batch->places + index_counter_taken(&world->links->places_late);
+  if (places > mailbox->places_high) mailbox->places_high = places;
+  for (uint32_t index = 0; mailbox->sender_count;) {
+    if (serial_is_over(world, end_ns)) return false;
+    index = deliver_round(world, index);
+  }
+  return true;
 }
 
 void messages_begin(struct muster_world *world, uint32_t index) {

@@ -16,11 +16,6 @@ void messages_reserve(struct muster_world *world, const agent_type *type);
  * message's peer. */
 void messages_post(struct muster_world *world, muster_agent sender, const struct message_head *head, const void *bytes);
 
-/* Puts one message into the box of its receiver; *wakes tells whether the receiver is to be woken. False when it is
- * dropped. Workers may do this beside each other for receivers of different 64 neighbours, in the commit. */
-bool messages_put(struct muster_world *world, muster_agent sender, const struct message_head *head, const void *bytes,
-                  bool *wakes);
-
 /* Intake: delivers what other threads have sent. */
 void messages_take(struct muster_world *world);
 
@@ -30,6 +25,10 @@ void messages_set_aside_late(struct muster_world *world, struct batch_entry *ent
 
 /* Commit: an entry ran; what it sent will be delivered. */
 void messages_note_sender(struct muster_world *world, uint32_t entry);
+
+/* Commit: delivers what the senders sent, in agent order, until the clock passes `end_ns`. True when nothing is left.
+ */
+bool messages_deliver(struct muster_world *world, uint64_t end_ns);
 
 /* Commit: an update of the agent has begun in this frame and goes on later. */
 void messages_begin(struct muster_world *world, uint32_t index);

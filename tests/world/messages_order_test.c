@@ -2,7 +2,6 @@
 #include "agents/batch.h"
 #include "run/runner.h"
 #include "support/diary.h"
-#include "world/deliveries.h"
 #include "world/messages.h"
 #include "world/world_links.h"
 
@@ -125,9 +124,9 @@ Test(messages_order, a_delivery_that_runs_out_of_time_goes_on_with_the_next_send
   cr_assert_eq(little.world->batch->count, SENDERS);
   /* The same once more, in small steps. */
   for (uint32_t i = 0; i < SENDERS; i++) messages_note_sender(little.world, i);
-  cr_assert(!deliveries_run(little.world, 1));
+  cr_assert(!messages_deliver(little.world, 1));
   cr_assert_eq(little.world->links->mailbox.sender_count, SENDERS);
-  while (!deliveries_run(little.world, clock_now(&little.world->runner->clock) + 500))
+  while (!messages_deliver(little.world, clock_now(&little.world->runner->clock) + 500))
     passes += little.world->links->mailbox.sender_count < SENDERS;
   cr_assert_gt(passes, 1);
   cr_assert_eq(boxes->boxes[row->state_slot].count, before + SENDERS);

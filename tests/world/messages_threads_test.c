@@ -1,6 +1,6 @@
 /* Thousands of agents that send to each other in every frame, on the wall clock, more than some boxes hold: whatever
- * workers deliver, each agent reads the same messages in the same order, and learns of the same losses. Runs under
- * ThreadSanitizer, too. */
+ * workers run and settle them, each agent reads the same messages in the same order, and learns of the same losses.
+ * Runs under ThreadSanitizer, too. */
 #include "support/whole_frames.h"
 
 enum { AGENTS = 6000, SLEEPERS = 64, TALKING_FRAMES = 8 };
@@ -66,7 +66,7 @@ static uint64_t talk_with(uint32_t workers, muster_statistics *sums) {
   return end_sound(&little);
 }
 
-Test(deliveries_threads, each_agent_hears_what_it_would_hear_with_one_worker) {
+Test(messages_threads, each_agent_hears_what_it_would_hear_with_one_worker) {
   muster_statistics one, many;
   uint64_t alone = talk_with(1, &one);
   cr_assert(one.messages_delivered > 2 * AGENTS * (TALKING_FRAMES - 2) && one.messages_dropped > AGENTS, "%lu, %lu",
