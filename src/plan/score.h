@@ -126,7 +126,7 @@ static inline bool score_checks(const score_board *board, uint32_t index) {
 }
 
 /* Lists work for about `units`, and twice as much again for observers that came, went or leapt (an agent of a cell is
- * one unit, one from anywhere two; SCORE_UNITS_MIN..SCORE_UNITS_MAX). Returns how many items there are. */
+ * one unit, one from anywhere three; SCORE_UNITS_MIN..SCORE_UNITS_MAX). Returns how many items there are. */
 uint32_t score_prepare(score_board *board, uint32_t units);
 
 /* Does the items [begin, end), but neighbours that belong together are all done with the first of them. Writes
