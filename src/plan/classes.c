@@ -77,19 +77,6 @@ static uint32_t kind_of_class(const class_table *table, const agent_class *class
   return class->members < table->few ? (uint32_t)CLASS_OF_FEW : kind_of_rate(class->rate);
 }
 
-/* Where the clock of a band has come to run at another pace than when it came into use, its slots have another width:
- * members are put in by a band that is free, and the other one is left to those that it has. */
-static void choose_bands(class_table *table) {
-  for (uint32_t kind = 0; kind < CLASS_KINDS; kind++) {
-    double pace = table->looks.pace[table->look_band_of[kind]];
-    if (!(table->looks.bands >> table->look_band_of[kind] & 1) || (pace >= 0.5 && pace <= 2.0)) continue;
-    uint32_t taken = table->looks.bands;
-    for (uint32_t i = 0; i < CLASS_KINDS; i++) taken |= 1u << table->look_band_of[i];
-    uint32_t band = (uint32_t)__builtin_ctz(~taken);
-    if (band < LOOK_BANDS) table->look_band_of[kind] = (uint8_t)band;
-  }
-}
-
 /* The pace of a band goes up and down with the rates of its classes, together: as the sum of what their members run.
  * Most rates change in the same proportion, since all follow from one scalar. */
 static void follow_paces(class_table *table) {
@@ -108,6 +95,7 @@ static void follow_paces(class_table *table) {
       now[band] += (double)class->members * class->rate;
     }
   }
+  table->all = members;
   table->few = (uint32_t)(members / CLASS_FEW_PART);
   table->looks.bands = bands;
   for (uint32_t left = bands; left; left &= left - 1) {
@@ -116,7 +104,64 @@ static void follow_paces(class_table *table) {
     double pace = table->looks.pace[band] * (now[band] / before[band]);
     table->looks.pace[band] = pace > 1.0 / most ? pace < most ? pace : most : 1.0 / most;
   }
-  choose_bands(table);
+}
+
+/* The bands by which agents are put in now: a bit for each. */
+static uint32_t bands_in_use(const class_table *table) {
+  uint32_t bands = 0;
+  for (uint32_t kind = 0; kind < CLASS_KINDS; kind++) bands |= 1u << table->look_band_of[kind];
+  return bands;
+}
+
+/* Where the clock of a band has come to run at another pace than when it came into use, its slots have another width.
+ */
+static bool has_pace_of_old(const class_table *table, uint32_t band) {
+  double pace = table->looks.pace[band];
+  return pace < 0.5 || pace > 2.0;
+}
+
+/* Where a band's clock must go faster than its pace, for members that were put in at a lower rate, it looks at all
+ * others too early. */
+static bool hurries(const class_table *table, uint32_t band, double speed) {
+  static const double hurry_least = 1.01;
+  return speed > table->looks.pace[band] * hurry_least;
+}
+
+/* Members are put in by another band, which is free, where their band has another pace than when it came into use; and
+ * where it hurries, once looks in vain have come to cost as much as it costs to sweep all members into another one. */
+static void choose_bands(class_table *table, const double speeds[LOOK_BANDS]) {
+  struct looks *looks = &table->looks;
+  bool costly = looks->vain > table->all, all_found = true;
+  for (uint32_t kind = 0; kind < CLASS_KINDS; kind++) {
+    uint32_t band = table->look_band_of[kind];
+    if (!(looks->bands >> band & 1)) continue;
+    if (!has_pace_of_old(table, band) && !(costly && hurries(table, band, speeds[band]))) continue;
+    uint32_t free = ~(looks->bands | looks->swept | bands_in_use(table)) & ((1u << LOOK_BANDS) - 1);
+    if (free)
+      table->look_band_of[kind] = (uint8_t)__builtin_ctz(free);
+    else
+      all_found = false;
+  }
+  if (costly && all_found) looks->vain = 0;
+}
+
+/* A sweep has put all members in anew that its bands had. */
+static void end_sweep(class_table *table) {
+  for (uint32_t i = 0; i < table->active_count; i++)
+    table->classes[table->active[i]].look_bands &= (uint16_t)~table->looks.swept;
+  table->looks.bands &= ~table->looks.swept;
+  table->looks.swept = 0;
+}
+
+/* A band by which agents are not put in any more goes on until it has looked at the last one, which may be a whole long
+ * period ahead. It is swept, so that it is soon free, and the others that it has are not looked at too early until
+ * then. */
+static void sweep_bands(class_table *table) {
+  struct looks *looks = &table->looks;
+  if (looks->swept && looks->sweep_line == looks_lines(looks)) end_sweep(table);
+  if (looks->swept) return;
+  looks->swept = looks->bands & ~bands_in_use(table);
+  looks->sweep_line = 0;
 }
 
 void classes_find_speeds(class_table *table, double speeds[LOOK_BANDS]) {
@@ -131,6 +176,8 @@ void classes_find_speeds(class_table *table, double speeds[LOOK_BANDS]) {
       if (speed > speeds[band]) speeds[band] = speed;
     }
   }
+  choose_bands(table, speeds);
+  sweep_bands(table);
 }
 
 /* Forgets members that were put in so long ago that all of them were looked at since. */

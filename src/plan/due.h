@@ -13,6 +13,11 @@
  * is moved when rates change. Classes with about the same rate share a band, so that the members of others need not be
  * looked at when rates rise in one.
  *
+ * One small class whose r has risen makes a clock hurry, and the members of all others be looked at early again and
+ * again, until the last member that was put in at the lower r has been looked at: that may be a long period. So when
+ * looks in vain have become as many as there are agents, members are put in by a clock that is free, and a sweep puts
+ * those of the old one in anew, some in each frame.
+ *
  * So exactly the agents whose time has come are released, whenever they are looked at. Release preserves phase: the
  * next due time is the last due time plus the period (PAPERS: T_last := T_next, T_next += T_i), and whole periods that
  * were missed are skipped, not caught up: the update is told the time that really passed. */
@@ -55,6 +60,15 @@ PREFETCH_FUNCTION due_prefetch(const class_table *classes, uint32_t index) {
 PREFETCH_FUNCTION due_prefetch_line(const class_table *classes, const agent_row *row, uint32_t index) {
   uint32_t clock = 2u * classes->classes[row->class].look_band;
   __builtin_prefetch(looks_first_of(&classes->looks, clock, index / LOOK_AGENTS), 1);
+}
+
+/* Fetches the rows of a group of agents. Fetches that miss the cache overlap when they follow one another without other
+ * work between them. */
+PREFETCH_FUNCTION due_prefetch_rows(const agent_store *store, const uint32_t *agents, uint32_t i, uint32_t count) {
+  enum { TOGETHER = 16 };
+  if (i % TOGETHER) return;
+  for (uint32_t k = i ? i + TOGETHER : 0; k < i + 2 * TOGETHER && k < count; k++)
+    __builtin_prefetch(&store->rows[agents[k]], 1);
 }
 
 /* Takes an agent out. O(1). */
@@ -107,5 +121,15 @@ static inline bool due_has_come(class_table *classes, agent_store *store, uint32
   looks_put(&classes->looks, class->look_band, due_look_ns(classes, class, left_ns), index);
   return false;
 }
+
+/* An agent that is due is to be looked at again, at once. */
+static inline void due_put_back(class_table *classes, const agent_store *store, uint32_t index) {
+  uint32_t band = classes->classes[store->rows[index].class].look_band;
+  looks_put(&classes->looks, band, classes->looks.clock_ns[band], index);
+}
+
+/* Goes on with the sweep: puts agents in anew that a band holds which is to be emptied. After the clocks have gone on,
+ * and before agents are looked at; there is room for all in `agents`. */
+void due_sweep(class_table *classes, agent_store *store, uint32_t *agents);
 
 #endif

@@ -222,6 +222,32 @@ uint32_t looks_take(struct looks *looks, uint32_t first, uint32_t end, uint32_t 
   return count;
 }
 
+/* Takes those slots of a line that are of some bands. */
+static uint32_t take_of_bands(struct looks *looks, uint32_t line, uint32_t bands) {
+  uint16_t *slots = looks_slots_of(looks, line), any = 0;
+  uint32_t taken = 0, clocks = 0;
+  for (uint32_t left = bands; left; left &= left - 1) {
+    uint32_t clock = 2u * (uint32_t)__builtin_ctz(left);
+    any |= *looks_first_of(looks, clock, line) | *looks_first_of(looks, clock + 1, line);
+    *looks_first_of(looks, clock, line) = *looks_first_of(looks, clock + 1, line) = 0;
+    clocks |= 3u << clock;
+  }
+  for (uint32_t i = 0; any && i < LOOK_AGENTS; i++) {
+    if (!(clocks << 1 >> (slots[i] >> LOOK_NUMBER_BITS) & 1)) continue;
+    taken |= 1u << i;
+    slots[i] = 0;
+  }
+  return taken;
+}
+
+uint32_t looks_sweep(struct looks *looks, uint32_t *agents) {
+  uint32_t lines = looks_lines(looks), end = looks->sweep_line + lines / LOOK_SWEEP_FRAMES + 1, count = 0;
+  for (; looks->swept && looks->sweep_line < end && looks->sweep_line < lines; looks->sweep_line++)
+    for (uint32_t left = take_of_bands(looks, looks->sweep_line, looks->swept); left; left &= left - 1)
+      agents[count++] = looks->sweep_line * LOOK_AGENTS + (uint32_t)__builtin_ctz(left);
+  return count;
+}
+
 uint64_t looks_bytes(const struct looks *looks, uint32_t agents) {
   uint64_t clocks = (uint64_t)__builtin_popcount(looks->clocks), lines = (agents + LOOK_AGENTS - 1) / LOOK_AGENTS;
   uint64_t passed = lines * sizeof(uint32_t), slots = lines * LOOK_AGENTS, firsts = lines * clocks;

@@ -24,7 +24,8 @@ enum {
   LOOK_NUMBERS = (1 << LOOK_NUMBER_BITS) - 1,
   LOOK_CLOCKS = 2 * LOOK_BANDS, /* fine, and then coarse, for each band */
   LOOK_FIRST = 1 << 15,         /* a line has a first slot; 0 = none */
-  LOOK_AGENTS = 32              /* of a line */
+  LOOK_AGENTS = 32,             /* of a line */
+  LOOK_SWEEP_FRAMES = 64        /* a sweep goes through all lines in so many frames */
 };
 
 /* The agents of a shard. */
@@ -45,6 +46,9 @@ struct looks {
   uint64_t numbers[LOOK_CLOCKS]; /* of the present slots; */
   uint64_t tidied[LOOK_CLOCKS];  /* when slots that had passed were last brought to the present, or there were none */
   bool left;                     /* not all slots that have passed were taken */
+  uint64_t vain;                 /* looks at agents that were not due, since bands were last chosen anew for these */
+  uint32_t swept;                /* a bit for each band that a sweep empties, */
+  uint32_t sweep_line;           /* and the line that it has come to */
   double pace[LOOK_BANDS];       /* how the rates of a band's classes have changed since it came into use */
   look_shard *shards;
   uint32_t *passed; /* by shard: room for each line; */
@@ -131,6 +135,10 @@ void looks_pass(struct looks *looks);
  * Returns how many; there is room for all of these shards. Different shards may be taken at the same time. O(shards +
  * agents), and O(lines) for shards where there are any. */
 uint32_t looks_take(struct looks *looks, uint32_t first, uint32_t end, uint32_t *agents);
+
+/* Goes on with the sweep by some lines: takes all agents that were put in by the bands that it empties, in the order of
+ * agents, whether their slots have passed or not. Returns how many; there is room for all. */
+uint32_t looks_sweep(struct looks *looks, uint32_t *agents);
 
 /* Takes those of a line alone: a bit for each. */
 uint32_t looks_take_line(struct looks *looks, uint32_t line);

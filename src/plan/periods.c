@@ -200,15 +200,6 @@ typedef struct releasing {
   bool done;     /* all were released when they were looked at */
 } releasing;
 
-/* Fetches the rows of a group of agents. Fetches that miss the cache overlap when they follow one another without other
- * work between them. */
-PREFETCH_FUNCTION prefetch_rows(const agent_store *store, const uint32_t *agents, uint32_t i, uint32_t count) {
-  enum { TOGETHER = 16 };
-  if (i % TOGETHER) return;
-  for (uint32_t k = i ? i + TOGETHER : 0; k < i + 2 * TOGETHER && k < count; k++)
-    __builtin_prefetch(&store->rows[agents[k]], 1);
-}
-
 /* Where the agents of a shard are listed. */
 static uint32_t *periods_listed(const releasing *release, uint32_t shard) {
   return release->periods->agents + (size_t)shard * release->classes->looks.map.words * 64;
@@ -224,7 +215,7 @@ static inline void hand_over(const releasing *release, uint32_t index, ready_sum
 static void release_now(releasing *release, const uint32_t *agents, uint32_t count, ready_sums *sums) {
   uint64_t *fresh = release->ready->fresh + release->ready->fresh_count;
   for (uint32_t i = 0; i < count; i++) {
-    prefetch_rows(release->store, agents, i, count);
+    due_prefetch_rows(release->store, agents, i, count);
     if (due_has_come(release->classes, release->store, agents[i]))
       hand_over(release, agents[i], sums, fresh + sums->count);
   }
@@ -239,14 +230,17 @@ static void periods_look(void *argument, uint32_t first, uint32_t end, uint32_t 
   uint32_t count = looks_take(&release->classes->looks, first, end, agents);
   (void)worker;
   if (end - first == release->classes->looks.map.count && count <= release->most && ready_by_deadline(release->ready)) {
-    release_now(release, agents, count, &release->periods->parts[first].sums);
+    ready_sums *sums = &release->periods->parts[first].sums;
+    release_now(release, agents, count, sums);
+    release->periods->parts[first].vain = count - sums->count;
     return;
   }
   for (uint32_t i = 0; i < count; i++) {
-    prefetch_rows(release->store, agents, i, count);
+    due_prefetch_rows(release->store, agents, i, count);
     if (due_has_come(release->classes, release->store, agents[i])) agents[due++] = agents[i];
   }
   for (uint32_t shard = first; shard < end; shard++) release->periods->parts[shard].due = shard == first ? due : 0;
+  release->periods->parts[first].vain = count - due;
 }
 
 /* Releases the agents that are listed for a shard. */
@@ -255,7 +249,7 @@ static void hand_over_listed(const releasing *release, uint32_t shard) {
   release_part *part = &release->periods->parts[shard];
   uint64_t *fresh = release->ready->fresh + part->place;
   for (uint32_t i = 0; i < part->due; i++) {
-    prefetch_rows(release->store, agents, i, part->due);
+    due_prefetch_rows(release->store, agents, i, part->due);
     hand_over(release, agents[i], &part->sums, fresh + i);
   }
 }
@@ -280,10 +274,8 @@ static void periods_put_back(const releasing *release) {
   struct looks *looks = &release->classes->looks;
   for (uint32_t shard = 0; shard < looks->map.count; shard++) {
     const uint32_t *agents = periods_listed(release, shard);
-    for (uint32_t i = 0; i < release->periods->parts[shard].due; i++) {
-      uint32_t band = release->classes->classes[release->store->rows[agents[i]].class].look_band;
-      looks_put(looks, band, looks->clock_ns[band], agents[i]);
-    }
+    for (uint32_t i = 0; i < release->periods->parts[shard].due; i++)
+      due_put_back(release->classes, release->store, agents[i]);
   }
 }
 
@@ -313,6 +305,10 @@ static bool release_all(releasing *release, const struct parts *parts) {
   uint32_t shards = release->classes->looks.map.count;
   uint64_t work_ns = (uint64_t)periods->released * RELEASE_NS;
   parts_run(parts, periods_look, release, shards, work_ns);
+  for (uint32_t i = 0; i < shards; i++) {
+    release->classes->looks.vain += periods->parts[i].vain;
+    periods->parts[i].vain = 0;
+  }
   uint32_t due = release->done ? 0 : periods_place(release);
   if (due > release->most) {
     periods_put_back(release);
@@ -339,7 +335,7 @@ static inline uint32_t release_if_due(const releasing *release, uint32_t index) 
 static uint32_t release_few(const releasing *release, const uint32_t *agents, uint32_t count) {
   uint32_t due = 0;
   for (uint32_t i = 0; i < count; i++) {
-    prefetch_rows(release->store, agents, i, count);
+    due_prefetch_rows(release->store, agents, i, count);
     due += release_if_due(release, agents[i]);
   }
   return due;
@@ -377,6 +373,7 @@ uint32_t periods_release(struct periods *periods, class_table *classes, agent_st
                        .most = frame->most < room ? frame->most : room};
   advance(classes, frame->elapsed_ns);
   looks_pass(&classes->looks);
+  due_sweep(classes, store, periods->agents);
   if (classes->looks.left || !release_all(&release, parts)) periods->released = release_in_order(&release, frame->most);
   return periods->released;
 }

@@ -15,7 +15,8 @@ enum { RELEASES_MIN = 8192, RELEASE_NS = 40, RELEASE_BUDGET_PART = 8 };
 /* What a shard releases. */
 typedef struct release_part {
   _Alignas(64) uint32_t due; /* agents, */
-  uint32_t place;            /* and where the first of them goes among the fresh */
+  uint32_t place;            /* and where the first of them goes among the fresh; */
+  uint32_t vain;             /* and how many were looked at and not due */
   ready_sums sums;
 } release_part;
 

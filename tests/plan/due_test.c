@@ -57,10 +57,12 @@ static uint32_t advance(struct fixture *fixture, uint64_t elapsed_ns) {
   for (uint32_t i = 0; i < classes->active_count; i++)
     due_advance(classes, &classes->classes[classes->active[i]], elapsed_ns);
   looks_pass(looks);
+  due_sweep(classes, &fixture->store, fixture->seen);
   uint32_t count = looks_take(looks, 0, looks->map.count, fixture->seen);
   fixture->looks += count;
   for (uint32_t i = 0; i < count; i++)
     if (due_has_come(classes, &fixture->store, fixture->seen[i])) fixture->due[due++] = fixture->seen[i];
+  looks->vain += count - due;
   return due;
 }
 
@@ -258,6 +260,28 @@ Test(due, agents_are_looked_at_once_where_rates_change_together) {
   }
   cr_assert_gt(runs, 30000);
   cr_assert_lt(fixture->looks, runs + runs / 3, "%u looks for %u updates", fixture->looks, runs);
+  destroy(fixture);
+}
+
+/* As many agents come in, rates fall by a hundred, those of some classes no further than their longest period. That
+ * some members were put in when the others' rates were much higher does not make the others be looked at early for
+ * long. */
+Test(due, agents_are_looked_at_seldom_while_rates_fall_and_after) {
+  enum { CLASSES = 24, FALLING = 450, FRAMES = 1500 };
+  struct fixture *fixture = create(100000000, 60000000000u);
+  agent_class *classes[CLASSES];
+  uint32_t runs = 0;
+  for (uint32_t i = 0; i < CLASSES; i++) classes[i] = class_of(fixture, 3 * i);
+  for (uint32_t i = 0; i < AGENTS; i++) schedule(fixture, classes[i % CLASSES], i, random_at(12, i, 0, 0) % 100000000u);
+  for (uint32_t frame = 0; frame < FRAMES; frame++) {
+    double fallen = exp(-5.0 * (frame < FALLING ? frame : FALLING) / FALLING);
+    for (uint32_t i = 0; i < CLASSES; i++) classes_set_rate(classes[i], fmax(fallen / (1.0 + i), 0.005));
+    uint32_t count = advance(fixture, 33000000);
+    runs += count;
+    for (uint32_t i = 0; i < count; i++)
+      schedule_next(fixture, &fixture->classes.classes[fixture->store.rows[fixture->due[i]].class], fixture->due[i]);
+  }
+  cr_assert_lt(fixture->looks, 2 * runs, "%u looks for %u updates", fixture->looks, runs);
   destroy(fixture);
 }
 
