@@ -70,7 +70,7 @@ typedef struct class_table {
   uint16_t *active;                  /* classes with members */
   struct looks looks;                /* when waiting members are to be looked at */
   uint8_t look_band_of[CLASS_KINDS]; /* by which clocks they are put in now */
-  uint64_t all;                      /* members; */
+  uint64_t all;                      /* members of all classes */
   uint32_t few;                      /* a class has few members when it has fewer than these */
   bool *frozen;                      /* by type: no time passes for its classes, and they need none */
   uint32_t in_band[MUSTER_BANDS];    /* members of the classes that are in bands, by importance */
