@@ -29,7 +29,7 @@ struct side {
 };
 
 static bool create(struct side *side, uint32_t agents, uint32_t delay) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   muster_allocator allocator = {0};
   def.agents_max = agents;
   if (arena_create(&side->arena, &allocator)) return false;
@@ -79,7 +79,7 @@ static void complete(struct side *side) {
 }
 
 static bool populate(struct side *side, uint32_t agents) {
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   agent_class *of_kind[KINDS];
   side->types.planned = true; /* nothing is run */
   for (uint32_t i = 0; i < KINDS; i++) {

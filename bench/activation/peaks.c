@@ -44,7 +44,7 @@ static muster_type register_sets(muster_world *world, const activation_case *row
   muster_set_def sets[KINDS + 1];
   muster_type_def def = scaffold_type(NULL, NULL, 0, 0, (uint64_t)frame_ns, (uint64_t)frame_ns);
   for (uint32_t i = 0; i <= KINDS; i++) {
-    sets[i] = muster_default_set_def();
+    sets[i] = muster_set_def_default();
     sets[i].role = i < KINDS ? MUSTER_ROLE_BEHAVIOUR : MUSTER_ROLE_PERCEPTION;
     sets[i].atoms = atoms;
     sets[i].atom_count = i < KINDS ? KINDS : 1;
@@ -68,7 +68,7 @@ static bool populate(muster_world *world, const activation_case *row) {
   for (uint32_t i = 0; i < KINDS; i++)
     if (!(types[i] = register_kind(world, row, i)).index) return false;
   for (uint32_t i = 0; i < row->agents; i++) {
-    muster_agent_def def = muster_default_agent_def();
+    muster_agent_def def = muster_agent_def_default();
     def.type = types[row->sets ? 0 : i % KINDS];
     def.elasticity = row->share < 1 ? 1.0f : 0.0f;
     if (muster_agent_is_null(muster_agent_spawn(world, &def))) return false;
@@ -97,7 +97,7 @@ static activation_load load_of(const double *frames, uint32_t count) {
 static bool run_frames(muster_world *world, const activation_case *row, activation_load *load) {
   double loads[FRAMES], carried = 0;
   uint64_t budget_ns = (uint64_t)(row->share * wanted(row) * UPDATE_NS);
-  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report report = muster_frame_report_default();
   for (uint32_t i = 0; i < FRAMES; i++) {
     if (muster_frame_run(world, &(muster_frame){(uint64_t)((i + 1) * frame_ns), budget_ns})) return false;
     muster_frame_report_read(world, &report);
@@ -110,7 +110,7 @@ static bool run_frames(muster_world *world, const activation_case *row, activati
 }
 
 static const char *run_world(uint64_t seed, const activation_case *row, uint32_t delay, activation_load *load) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.agents_max = row->agents;
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.seed = seed;

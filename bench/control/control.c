@@ -84,7 +84,7 @@ static bool populate(muster_world *world, struct run *run, struct kind kinds[2])
     types[i] = muster_type_register(world, &def);
   }
   for (uint32_t i = 0; i < agents; i++) {
-    muster_agent_def def = muster_default_agent_def();
+    muster_agent_def def = muster_agent_def_default();
     def.type = types[i % 2];
     def.importance_floor = (float)(i % 16) / 16.0f;
     if (muster_agent_is_null(muster_agent_spawn(world, &def))) return false;
@@ -93,7 +93,7 @@ static bool populate(muster_world *world, struct run *run, struct kind kinds[2])
 }
 
 static bool run_frames(muster_world *world, struct run *run, control_trace *trace) {
-  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report report = muster_frame_report_default();
   for (run->frame = 0; run->frame < CONTROL_FRAMES; run->frame++) {
     uint32_t i = run->frame;
     double budget_ns = i < CHANGE ? BUDGET_NS : BUDGET_NS * run->script->budget;
@@ -179,7 +179,7 @@ static void judge(const struct script *script, control_response *response) {
 static const char *respond(const struct script *script, uint64_t seed, control_response *response) {
   struct run run = {.script = script};
   struct kind kinds[2];
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.agents_max = AGENTS;
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.seed = seed;

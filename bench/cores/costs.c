@@ -93,7 +93,7 @@ static void probe_measure(probe *self, cores_costs *costs) {
 }
 
 bool cores_measure_costs(cores_costs *costs) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   static probe self;
   *costs = (cores_costs){.planning = 1};
   def.workers = muster_available_processors();

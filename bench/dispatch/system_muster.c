@@ -19,7 +19,7 @@ static void die(void) {
 }
 
 static void *create_pool(const bench_wishes *wishes, muster_affinity affinity) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = wishes->workers;
   def.affinity = affinity;
   if (def.jobs_max < wishes->jobs_max) def.jobs_max = wishes->jobs_max;
@@ -73,7 +73,7 @@ static void submit_range_at(void *pool, uint32_t level, uint64_t count, uint64_t
 
 static void count_claims(void *pool, uint64_t *jobs, uint64_t *claims) {
   struct adaptor *adaptor = pool;
-  muster_pool_statistics statistics = muster_default_pool_statistics();
+  muster_pool_statistics statistics = muster_pool_statistics_default();
   if (muster_pool_get_statistics(adaptor->pool, UINT32_MAX, &statistics) != MUSTER_OK) die();
   *jobs = statistics.jobs;
   *claims = statistics.claims;

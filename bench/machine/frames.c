@@ -36,7 +36,7 @@ static void watch_pieces(void *argument, uint64_t begin, uint64_t end, uint32_t 
 }
 
 machine_crew *machine_crew_create(uint32_t workers, const char **wrong) {
-  muster_pool_def pool = muster_default_pool_def();
+  muster_pool_def pool = muster_pool_def_default();
   machine_crew *crew = calloc(1, sizeof *crew);
   *wrong = "out of memory";
   if (!crew) return NULL;

@@ -36,7 +36,7 @@ static bool populate(muster_world *world, struct crowd *crowd) {
   muster_type types[CROWD_TYPES_MAX];
   if (!register_types(world, crowd, types)) return false;
   for (uint32_t i = 0; i < crowd->observer_count; i++) {
-    muster_observer_def def = muster_default_observer_def();
+    muster_observer_def def = muster_observer_def_default();
     def.position = crowd->observers[i].position;
     def.partition = crowd->observers[i].partition;
     if (muster_observer_add(world, &def).generation == 0) return false;
@@ -60,7 +60,7 @@ static bool run_frames(muster_world *world, struct crowd *crowd, uint64_t budget
 }
 
 bool rule_muster(struct crowd *crowd, const rule_muster_def *rule, double part, double cpu_s, rule_span span) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   uint64_t capacity_ns = (uint64_t)llround(cpu_s * 1e9);
   uint64_t budget_ns = capacity_ns > BUDGET_LEAST_NS ? capacity_ns : BUDGET_LEAST_NS; /* the capacity is what counts */
   def.agents_max = crowd->count;

@@ -96,7 +96,7 @@ static bool measure_walking(struct square *square, const scale_setup *setup, sca
 
 static bool populate_and_weigh(struct square *square, const scale_setup *setup, scale_row *row) {
   square_def def = def_of(setup, square_period(setup->agents), ample_ns);
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   double before = (double)scale_bytes_resident(), states = (double)setup->agents * sizeof(creature);
   if (!square_open(square, &def) || !square_populate(square, setup->agents)) return false;
   if (!square_frames(square, RESIDENT_FRAMES)) return false;

@@ -59,7 +59,7 @@ static bool add_walkers(struct square *square, uint32_t count) {
   square->places = calloc(count + 1, sizeof *square->places);
   if (!square->walkers || !square->observers || !square->places) return false;
   for (; square->walker_count < count; square->walker_count++) {
-    muster_observer_def def = muster_default_observer_def();
+    muster_observer_def def = muster_observer_def_default();
     def.position = random_place(square);
     double heading_rad = random_share(square) * turn_rad;
     square->walkers[square->walker_count] =
@@ -72,8 +72,8 @@ static bool add_walkers(struct square *square, uint32_t count) {
 }
 
 bool square_open(struct square *square, const square_def *def) {
-  muster_pool_def pool = muster_default_pool_def();
-  muster_world_def world = muster_default_world_def();
+  muster_pool_def pool = muster_pool_def_default();
+  muster_world_def world = muster_world_def_default();
   *square = (struct square){.budget_ns = def->budget_ns, .random = 1};
   pool.workers = def->workers;
   square->pool = muster_pool_create(&pool);
@@ -117,7 +117,7 @@ bool square_populate(struct square *square, uint32_t agents) {
 
 bool square_frame(struct square *square) {
   square->now_ns += SQUARE_FRAME_NS;
-  square->report = muster_default_frame_report();
+  square->report = muster_frame_report_default();
   return muster_frame_run(square->world, &(muster_frame){square->now_ns, square->budget_ns}) == MUSTER_OK &&
          muster_frame_report_read(square->world, &square->report) == MUSTER_OK;
 }

@@ -3,11 +3,11 @@
 #include "base/clock.h"
 
 bool everyone_open(struct everyone *everyone, const muster_type_def *type, uint32_t agents) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.agents_max = agents;
   *everyone = (struct everyone){.world = muster_world_create(&def)};
   if (!everyone->world) return false;
-  muster_agent_def agent = muster_default_agent_def();
+  muster_agent_def agent = muster_agent_def_default();
   agent.type = muster_type_register(everyone->world, type);
   agent.elasticity = 0.0f;
   while (agent.type.index && agents && !muster_agent_is_null(muster_agent_spawn(everyone->world, &agent))) agents--;
@@ -19,7 +19,7 @@ void everyone_close(struct everyone *everyone) {
 }
 
 bool everyone_run(struct everyone *everyone, uint32_t frames, double *update_ns) {
-  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report report = muster_frame_report_default();
   uint64_t cpu_ns = 0, completed = 0;
   for (uint32_t i = 0; i < frames; i++) {
     muster_frame frame = {.sim_now_ns = everyone->now_ns += EVERYONE_FRAME_NS, .budget_ns = 10000000000u};

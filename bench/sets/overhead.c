@@ -29,7 +29,7 @@ static bool open_pair(struct pair *pair, const sets_overhead *row) {
       scaffold_type(NULL, pair->atoms, row->sets * row->atoms, sizeof(uint64_t), EVERYONE_FRAME_NS, EVERYONE_FRAME_NS);
   for (uint32_t i = 0; i < type.atom_count; i++) pair->atoms[i] = (muster_atom){count_up, MUSTER_ROLE_BEHAVIOUR, 20};
   for (uint32_t i = 0; i < row->sets; i++) {
-    pair->sets[i] = muster_default_set_def();
+    pair->sets[i] = muster_set_def_default();
     pair->sets[i].atoms = pair->atoms;
     pair->sets[i].atom_count = row->atoms;
   }

@@ -61,7 +61,7 @@ static bool open_schedule(struct schedule *schedule, const sets_schedule *row, s
     muster_set_def *set = &schedule->sets[i];
     for (uint32_t k = 0; k < plan[i].atoms; k++)
       schedule->atoms[i][k] = (muster_atom){work, plan[i].role, row->atom_ns};
-    *set = muster_default_set_def();
+    *set = muster_set_def_default();
     set->role = plan[i].role;
     if (set->role != MUSTER_ROLE_ACTION) set->mode = MUSTER_MODE_SLICEABLE;
     set->atoms = schedule->atoms[i];

@@ -51,7 +51,7 @@ static void evict(const stages_shared *shared) {
 }
 
 bool stages_shared_open(stages_shared *shared, const stages_setup *setup) {
-  muster_pool_def pool = muster_default_pool_def();
+  muster_pool_def pool = muster_pool_def_default();
   *shared = (stages_shared){
       .workers = setup->workers, .turns = work_turns(STAGES_ATOM_NS), .evicted_bytes = setup->evicted_bytes};
   pool.workers = setup->workers;
@@ -84,7 +84,7 @@ static muster_position next_place(struct stages_world *world) {
 
 static bool register_type(struct stages_world *world) {
   static const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, STAGES_ATOM_NS}};
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.atoms = atoms;
   type.atom_count = 1;
   type.state_bytes = sizeof(stages_mind);
@@ -101,7 +101,7 @@ static bool register_type(struct stages_world *world) {
 
 static bool add_observers(struct stages_world *world) {
   for (uint32_t i = 0; i < STAGES_OBSERVERS; i++) {
-    muster_observer_def def = muster_default_observer_def();
+    muster_observer_def def = muster_observer_def_default();
     def.position = world->places[i] = next_place(world);
     world->observers[i] = muster_observer_add(world->world, &def);
     if (world->observers[i].generation == 0) return false;
@@ -114,7 +114,7 @@ static bool populate(struct stages_world *world) {
   world->agents = calloc(count, sizeof *world->agents);
   if (!world->agents) return false;
   for (uint32_t i = 0; i < count; i++) {
-    muster_agent_def agent = muster_default_agent_def();
+    muster_agent_def agent = muster_agent_def_default();
     agent.type = world->type;
     agent.position = next_place(world);
     world->agents[i] = muster_agent_spawn(world->world, &agent);
@@ -127,7 +127,7 @@ static bool populate(struct stages_world *world) {
 
 /* Without the watchdog, which has a thread of its own. */
 bool stages_world_open(struct stages_world *world, const stages_shared *shared, const stages_world_def *def) {
-  muster_world_def world_def = muster_default_world_def();
+  muster_world_def world_def = muster_world_def_default();
   *world = (struct stages_world){.shared = shared, .def = *def, .random = 1, .budget_ns = usual_budget_ns};
   world_def.pool = shared->pool;
   world_def.agents_max = def->agents;
@@ -145,7 +145,7 @@ void stages_world_close(struct stages_world *world) {
 }
 
 double stages_world_bytes(const struct stages_world *world) {
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   if (muster_statistics_read(world->world, &statistics) != MUSTER_OK) return 0;
   return (double)statistics.bytes_scheduling / world->def.agents;
 }
@@ -198,7 +198,7 @@ bool stages_world_frame(struct stages_world *world, stages_pace pace) {
   world->disturbed = preemptions() != preempted;
   uint64_t end_ns = others_cpu(world->shared);
   world->others_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
-  world->report = muster_default_frame_report();
+  world->report = muster_frame_report_default();
   return muster_frame_report_read(world->world, &world->report) == MUSTER_OK;
 }
 

@@ -137,7 +137,7 @@ static const struct {
 
 /* Penalties would change the load. */
 static muster_type_def type_of(stress_world *world, uint32_t kind) {
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   uint64_t frame_ns = world->def.frame_ns;
   def.name = kinds[kind].name;
   def.atoms = kinds[kind].atoms;
@@ -186,7 +186,7 @@ static muster_position next_place(stress_world *world) {
 }
 
 static muster_agent spawn(stress_world *world, uint32_t kind, uint32_t number) {
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   stress_mind mind = {.number = number};
   def.type = world->types[kind];
   def.position = next_place(world);
@@ -207,7 +207,7 @@ static bool spawn_row(stress_world *world, uint32_t kind, muster_agent *out, uin
 
 static bool add_observers(stress_world *world) {
   for (uint32_t i = 0; i < load_of(world, STRESS_OBSERVERS); i++) {
-    muster_observer_def def = muster_default_observer_def();
+    muster_observer_def def = muster_observer_def_default();
     def.position = world->starts[i] = next_place(world);
     world->observers[i] = muster_observer_add(world->world, &def);
     if (world->observers[i].generation == 0) return false;
@@ -260,7 +260,7 @@ static bool make_arrays(stress_world *world) {
  * free again some frames after it was asked to go. */
 static bool make_world(stress_world *world) {
   const stress_load *load = &world->def.load;
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   uint32_t visitors = (uint32_t)stress_visitors(load, world->def.frame_ns);
   uint32_t events = 2 * load->knobs[STRESS_SPAWNS] + load->knobs[STRESS_WAKES];
   def.pool = world->pool;
@@ -277,7 +277,7 @@ static bool make_world(stress_world *world) {
 }
 
 stress_world *stress_world_create(const stress_world_def *def) {
-  muster_pool_def pool = muster_default_pool_def();
+  muster_pool_def pool = muster_pool_def_default();
   stress_world *world = calloc(1, sizeof *world);
   if (!world) return NULL;
   world->def = *def;
@@ -342,7 +342,7 @@ static void wake_sleepers(stress_world *world) {
 
 static bool run_frame(stress_world *world, muster_frame_report *report) {
   muster_frame frame = {.sim_now_ns = world->now_ns, .budget_ns = world->def.budget_ns};
-  *report = muster_default_frame_report();
+  *report = muster_frame_report_default();
   return muster_frame_run(world->world, &frame) == MUSTER_OK &&
          muster_frame_report_read(world->world, report) == MUSTER_OK;
 }
@@ -379,7 +379,7 @@ static void read_type(const stress_world *world, uint32_t kind, stress_type_figu
   *figures = (stress_type_figures){.name = kinds[kind].name};
   for (uint32_t i = 0; i < world->tally_count; i++) figures->updates_share += (double)world->tallies[i].updates[kind];
   for (uint32_t level = 0; level < MUSTER_LEVELS; level++) {
-    muster_type_cost cost = muster_default_type_cost();
+    muster_type_cost cost = muster_type_cost_default();
     if (!world->types[kind].index || !muster_type_cost_read(world->world, world->types[kind], level, &cost)) break;
     figures->agents += cost.agents;
     cost_ns += (double)cost.mean_ns * (double)cost.samples;
@@ -405,7 +405,7 @@ static void read_types(const stress_world *world, stress_type_figures types[STRE
 /* Agents of the fullest cell, of all. A crowd's cell begins at the origin; homes are in the square, and walks lead a
  * little out of it. */
 static double fullest_cell(const stress_world *world) {
-  muster_view view = muster_default_view();
+  muster_view view = muster_view_default();
   view.x0 = view.y0 = -cell_m;
   view.x1 = view.y1 = side_m + cell_m;
   uint32_t agents = 0, fullest = 0;
@@ -419,7 +419,7 @@ static double fullest_cell(const stress_world *world) {
 }
 
 bool stress_world_read(const stress_world *world, muster_statistics *statistics, stress_figures *figures) {
-  *statistics = muster_default_statistics();
+  *statistics = muster_statistics_default();
   figures->load = world->def.load;
   figures->budget_ns = world->def.budget_ns;
   figures->spawns_refused = world->spawns_refused;

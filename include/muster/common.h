@@ -3,7 +3,7 @@
  * Conventions of the whole public interface:
  *   - Durations and points in time are unsigned 64-bit nanoseconds and end in _ns, lengths are metres and end
  *     in _m, shares are 0..1 floats, sizes end in _bytes.
- *   - A definition is a struct that begins with its own size. Fill it with its muster_default_...() function
+ *   - A definition is a struct that begins with its own size. Fill it with its muster_..._default() function
  *     first, then change what you need. So do structs that the library fills, such as reports. The size says which
  *     header the program was built with, and a struct grows only at its end:
  *       a smaller size   the program is older than the library. Fields that it does not know have their defaults, and
@@ -52,14 +52,29 @@ extern "C" {
  * built with. They may differ: see the sizes of structs above. Any thread. */
 MUSTER_API const char *muster_version(void);
 
-/* A struct with every field zero, in both languages. */
+/* A struct with every field zero, and an assertion, in both languages. */
 #ifdef __cplusplus
+#define MUSTER_STATIC_ASSERT static_assert
 #define MUSTER_ZERO                                                                                                    \
   {}
 #else
+#define MUSTER_STATIC_ASSERT _Static_assert
 #define MUSTER_ZERO                                                                                                    \
   { 0 }
 #endif
+
+/* Declares the default function of a struct that begins with its size, such as muster_world_def_default(); and the
+ * exported function behind it, for languages that cannot call inline ones: muster_world_def_init(&def, bytes) sets all
+ * `bytes` bytes of the struct, as the caller knows it, to their defaults. They are those of the library that runs.
+ * Fewer than 4 bytes or null: nothing is set. Any thread. */
+#define MUSTER_DEFAULTS(type)                                                                                          \
+  MUSTER_API void type##_init(type *given, size_t bytes);                                                              \
+  static inline type type##_default(void) {                                                                            \
+    type given;                                                                                                        \
+    type##_init(&given, sizeof given);                                                                                 \
+    return given;                                                                                                      \
+  }                                                                                                                    \
+  MUSTER_STATIC_ASSERT(sizeof(type) < 65536, "a size that is no mistake")
 
 typedef enum muster_result {
   MUSTER_OK = 0,

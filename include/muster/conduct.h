@@ -110,11 +110,7 @@ typedef struct muster_conduct {
   uint32_t worst_blocked_atom;
 } muster_conduct;
 
-static inline muster_conduct muster_default_conduct(void) {
-  muster_conduct conduct = MUSTER_ZERO;
-  conduct.size = (uint32_t)sizeof conduct;
-  return conduct;
-}
+MUSTER_DEFAULTS(muster_conduct);
 
 /* Reads how a type behaved. MUSTER_E_ARGUMENT for a type that is not registered. O(1). Thread of the frames, between
  * frames. */

@@ -127,11 +127,7 @@ typedef struct muster_agent_explanation {
   bool longest_is_wish; /* the rule may stretch longest_ns: the type is not period_max_hard */
 } muster_agent_explanation;
 
-static inline muster_agent_explanation muster_default_agent_explanation(void) {
-  muster_agent_explanation explanation = MUSTER_ZERO;
-  explanation.size = (uint32_t)sizeof explanation;
-  return explanation;
-}
+MUSTER_DEFAULTS(muster_agent_explanation);
 
 /* Explains an agent. Asks the importance model of its type, if it has one. MUSTER_E_STALE when the id is gone,
  * MUSTER_E_STATE inside a frame, MUSTER_E_NOT_INITIALISED when the explanation was not set by its default function.

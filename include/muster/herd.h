@@ -145,27 +145,7 @@ typedef struct muster_herd_type_def {
   void *user;
 } muster_herd_type_def;
 
-static inline muster_herd_type_def muster_default_herd_type_def(void) {
-  muster_herd_type_def def = MUSTER_ZERO;
-  def.size = (uint32_t)sizeof def;
-  def.name = "herd";
-  def.branching = 2;
-  def.depth = 5;
-  for (uint32_t k = 0; k < MUSTER_HERD_DEPTHS; k++) def.zone_m[k] = 50.0f * (float)(k + 1);
-  def.hysteresis = 0.15f;
-  def.visible_m = 35.0f;
-  def.spread_m = 10.0f;
-  def.spread_mps = 2.0f;
-  def.herds_max = 1024;
-  def.unfolded_max = 1024;
-  def.period_ns = 500000000u;
-  def.period_max_ns = 2000000000u;
-  def.limit_ns = 500000u;
-  def.model_ns = 5000u;
-  def.look_ns = 200000000u;
-  def.hold_ns = 2000000000u;
-  return def;
-}
+MUSTER_DEFAULTS(muster_herd_type_def);
 
 /* Registers a herd type, and the agent type of its blocks (one of types_max). The null type with a message when a field
  * is out of range, the member type is unknown or publishes too little, the world is planned or recorded, or
@@ -223,11 +203,7 @@ typedef struct muster_herd_info {
   uint64_t last_update_ns; /* simulation time that it was brought to; of several leaves the mean by members */
 } muster_herd_info;
 
-static inline muster_herd_info muster_default_herd_info(void) {
-  muster_herd_info info = MUSTER_ZERO;
-  info.size = (uint32_t)sizeof info;
-  return info;
-}
+MUSTER_DEFAULTS(muster_herd_info);
 
 /* Reads a herd as of the last commit. MUSTER_E_STALE when it is gone. Thread of the frames, between frames. O(leaves).
  */

@@ -70,14 +70,7 @@ typedef struct muster_pool_def {
                           of other pools included) for jobs that wait for each other; 1..MUSTER_GUESTS_MAX; default 8 */
 } muster_pool_def;
 
-static inline muster_pool_def muster_default_pool_def(void) {
-  muster_pool_def def = MUSTER_ZERO;
-  def.size = (uint32_t)sizeof def;
-  def.name = "muster";
-  def.jobs_max = 131072;
-  def.guests_max = 8;
-  return def;
-}
+MUSTER_DEFAULTS(muster_pool_def);
 
 /* Creates a pool and starts its threads. Returns null with a message when a field is out of range
  * (MUSTER_E_ARGUMENT), memory is refused or a thread cannot be started; nothing is left behind then. The caller
@@ -189,11 +182,7 @@ typedef struct muster_pool_statistics {
   uint64_t idle_looks;  /* for work, without finding any */
 } muster_pool_statistics;
 
-static inline muster_pool_statistics muster_default_pool_statistics(void) {
-  muster_pool_statistics statistics = MUSTER_ZERO;
-  statistics.size = (uint32_t)sizeof statistics;
-  return statistics;
-}
+MUSTER_DEFAULTS(muster_pool_statistics);
 
 /* Reads the sums of one worker index, or of all with UINT32_MAX; they may be a moment old. MUSTER_E_ARGUMENT when there
  * is no such index. Any thread. */

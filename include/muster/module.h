@@ -39,13 +39,7 @@ typedef struct muster_module_options {
   uint64_t cost_ns; /* cost of one update, if the module takes_cost; 0 = the module's own */
 } muster_module_options;
 
-static inline muster_module_options muster_default_module_options(void) {
-  muster_module_options options = MUSTER_ZERO;
-  options.size = (uint32_t)sizeof options;
-  options.seed = 1;
-  options.up_axis = 'y';
-  return options;
-}
+MUSTER_DEFAULTS(muster_module_options);
 
 /* What the host program must know of the module before it creates the world. */
 typedef struct muster_module_needs {

@@ -207,34 +207,7 @@ typedef struct muster_world_def {
                                  loaded into other shards */
 } muster_world_def;
 
-static inline muster_world_def muster_default_world_def(void) {
-  muster_world_def def = MUSTER_ZERO;
-  def.size = (uint32_t)sizeof def;
-  def.agents_max = 65536;
-  def.types_max = 64;
-  def.observers_max = 1024;
-  def.commands_max = 16384;
-  def.seed = 1;
-  def.order = MUSTER_ORDER_DEADLINE;
-  def.elastic = MUSTER_ELASTIC_IMPORTANCE;
-  def.weight_importance = 1.0f;
-  def.weight_wait = 1.0f;
-  def.weight_runs = 1.0f;
-  def.weight_progress = 1.0f;
-  def.guarantee_ns = 500000000u;
-  def.cell_m = 32.0f;
-  def.sends_per_frame = 65536;
-  def.debt_budgets = 1.0f;
-  def.trace_spans = 2048;
-  def.stuck_ns = 500000000u;
-  def.level_pressure = 0.5f;
-  def.focus = def.designer = def.role = def.company = 1.0f;
-  def.cycles_max = 1;
-  def.cycles_importance = 0.9f;
-  def.importance_octaves = 12.0f;
-  def.wish_part = 0.5f;
-  return def;
-}
+MUSTER_DEFAULTS(muster_world_def);
 
 /* Creates a world. Returns null with a message when a field is out of range, the definition is not initialised, the
  * pool was destroyed already or memory is refused. The caller owns the world. Reserves address space for the maxima;
@@ -279,16 +252,7 @@ struct muster_agent_def {
   float role;               /* and r, its role; default -1 = the type's importance; up to 1; kept in 254ths */
 };
 
-static inline muster_agent_def muster_default_agent_def(void) {
-  muster_agent_def def = MUSTER_ZERO;
-  def.size = (uint32_t)sizeof def;
-  def.elasticity = -1.0f;
-  def.visibility = 1.0f;
-  def.bulk = 1.0f;
-  def.interactivity = 1.0f;
-  def.role = -1.0f;
-  return def;
-}
+MUSTER_DEFAULTS(muster_agent_def);
 
 /* Queues a new agent. The id is valid at once; the agent becomes active at one of the next intakes (large spawns are
  * spread over frames; muster_frame_report.spawns_waiting tells). Null with a message when a field is out of range,
@@ -354,18 +318,7 @@ typedef struct muster_agent_tuning {
   float role;             /* 0..1 */
 } muster_agent_tuning;
 
-static inline muster_agent_tuning muster_default_agent_tuning(void) {
-  muster_agent_tuning tuning = MUSTER_ZERO;
-  tuning.size = (uint32_t)sizeof tuning;
-  tuning.importance_floor = -1.0f;
-  tuning.elasticity = -1.0f;
-  tuning.visibility = -1.0f;
-  tuning.bulk = -1.0f;
-  tuning.interactivity = -1.0f;
-  tuning.designer = -1.0f;
-  tuning.role = -1.0f;
-  return tuning;
-}
+MUSTER_DEFAULTS(muster_agent_tuning);
 
 /* Queues new values. Any thread. */
 MUSTER_API muster_result muster_agent_tune(muster_world *world, muster_agent agent, const muster_agent_tuning *tuning);
@@ -397,11 +350,7 @@ typedef struct muster_agent_info {
   uint32_t penalty;      /* because of that conduct it is at this level or a cheaper one */
 } muster_agent_info;
 
-static inline muster_agent_info muster_default_agent_info(void) {
-  muster_agent_info info = MUSTER_ZERO;
-  info.size = (uint32_t)sizeof info;
-  return info;
-}
+MUSTER_DEFAULTS(muster_agent_info);
 
 /* Reads an agent. MUSTER_E_STALE when the id is gone. Thread of the frames, between frames. */
 MUSTER_API muster_result muster_agent_read(const muster_world *world, muster_agent agent, muster_agent_info *info);
@@ -420,13 +369,7 @@ typedef struct muster_observer_def {
   float far_m;              /* from this distance on this observer gives it none; default 250; > near_m */
 } muster_observer_def;
 
-static inline muster_observer_def muster_default_observer_def(void) {
-  muster_observer_def def = MUSTER_ZERO;
-  def.size = (uint32_t)sizeof def;
-  def.near_m = 25.0f;
-  def.far_m = 250.0f;
-  return def;
-}
+MUSTER_DEFAULTS(muster_observer_def);
 
 /* An observer is a player or a camera: what makes agents near it important. An agent's importance is the maximum
  * over the observers of its partition. Queued as the agent calls are. Any thread. */

@@ -5,12 +5,12 @@
  * host does; nothing is called back, no thread is started, and everything that goes in or out is an array of structs
  * without pointers, laid out the same for every language.
  *
- *     muster_world_def def = muster_default_world_def();
+ *     muster_world_def def = muster_world_def_default();
  *     def.planner_workers = 1;                                  // the host runs updates on one thread
  *     ...                                                       // a type needs no atoms: name, period, levels
  *
  *     each frame of the host's loop:
- *       muster_plan_summary plan = muster_default_plan_summary();
+ *       muster_plan_summary plan = muster_plan_summary_default();
  *       muster_plan(world, &(muster_frame){now_ns, budget_ns}, entries, CAPACITY, &plan);
  *       for (i = 0; i < plan.count && there is time: plan.run_ns since the call; i++) {
  *         bot *bot = bots[entries[i].user];                     // whatever the agent was spawned with
@@ -105,11 +105,7 @@ typedef struct muster_plan_summary {
   uint64_t slices_ns; /* sum of slice_ns over the entries */
 } muster_plan_summary;
 
-static inline muster_plan_summary muster_default_plan_summary(void) {
-  muster_plan_summary summary = MUSTER_ZERO;
-  summary.size = (uint32_t)sizeof summary;
-  return summary;
-}
+MUSTER_DEFAULTS(muster_plan_summary);
 
 /* Plans one frame: intake, score, fold, fit, release and rank. Writes at most `capacity` entries (1 or more; the rest
  * stays due), in the order in which they are best run, and opens the frame, which lasts until muster_report(). Errors

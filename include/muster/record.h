@@ -42,13 +42,7 @@ typedef struct muster_record_def {
                                begins is asked for twice. Default null = 1 */
 } muster_record_def;
 
-static inline muster_record_def muster_default_record_def(void) {
-  muster_record_def def = MUSTER_ZERO;
-  def.size = (uint32_t)sizeof def;
-  def.buffer_bytes = (size_t)256 << 20;
-  def.hash_every = 60;
-  return def;
-}
+MUSTER_DEFAULTS(muster_record_def);
 
 /* Begins to record: in a new world, or at any time, but once. The record of a world that is not new begins with a
  * snapshot of it (muster/snapshot.h), which is written at once, and which the replay loads; no other thread calls into
@@ -76,11 +70,7 @@ typedef struct muster_record_status {
   char ended_by[128]; /* why it ended by itself; "" when it did not */
 } muster_record_status;
 
-static inline muster_record_status muster_default_record_status(void) {
-  muster_record_status status = MUSTER_ZERO;
-  status.size = (uint32_t)sizeof status;
-  return status;
-}
+MUSTER_DEFAULTS(muster_record_status);
 
 /* The state of the recording, or of the replay, of a world. Thread of the frames, between frames. */
 MUSTER_API muster_result muster_record_status_read(const muster_world *world, muster_record_status *status);
@@ -96,11 +86,7 @@ typedef struct muster_record_info {
   uint64_t frames_before; /* that the world had run when the recording began */
 } muster_record_info;
 
-static inline muster_record_info muster_default_record_info(void) {
-  muster_record_info info = MUSTER_ZERO;
-  info.size = (uint32_t)sizeof info;
-  return info;
-}
+MUSTER_DEFAULTS(muster_record_info);
 
 /* Reads and checks a whole record of `count` bytes: every checksum. MUSTER_E_INPUT with the offset and the reason when
  * it is damaged or no record. When `world`, set by its default function, is not null, it becomes the definition of the
@@ -118,11 +104,7 @@ typedef struct muster_replay_def {
   void *user;                                                      /* handed to user_of */
 } muster_replay_def;
 
-static inline muster_replay_def muster_default_replay_def(void) {
-  muster_replay_def def = MUSTER_ZERO;
-  def.size = (uint32_t)sizeof def;
-  return def;
-}
+MUSTER_DEFAULTS(muster_replay_def);
 
 /* Turns a new world into a replay. It must be defined as the recorded world was (see muster_record_look). Register the
  * same types between the same frames, then call muster_replay_frame() for each frame: first those that were registered

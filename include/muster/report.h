@@ -128,11 +128,7 @@ typedef struct muster_frame_report {
   uint64_t acts_serial_ns;
 } muster_frame_report;
 
-static inline muster_frame_report muster_default_frame_report(void) {
-  muster_frame_report report = MUSTER_ZERO;
-  report.size = (uint32_t)sizeof report;
-  return report;
-}
+MUSTER_DEFAULTS(muster_frame_report);
 
 /* How much a frame may be late beyond its longest atom. */
 #define MUSTER_PROMISE_GRACE_NS 20000u
@@ -244,11 +240,7 @@ static inline uint64_t muster_update_time_bound(uint32_t bucket) {
   return bucket + 1 < MUSTER_UPDATE_TIMES ? 128ull << bucket : UINT64_MAX;
 }
 
-static inline muster_statistics muster_default_statistics(void) {
-  muster_statistics statistics = MUSTER_ZERO;
-  statistics.size = (uint32_t)sizeof statistics;
-  return statistics;
-}
+MUSTER_DEFAULTS(muster_statistics);
 
 /* Copies, or clears, the sums. Thread of the frames, between frames. */
 MUSTER_API muster_result muster_statistics_read(const muster_world *world, muster_statistics *statistics);
@@ -263,11 +255,7 @@ typedef struct muster_type_cost {
   uint64_t samples; /* measured so far */
 } muster_type_cost;
 
-static inline muster_type_cost muster_default_type_cost(void) {
-  muster_type_cost cost = MUSTER_ZERO;
-  cost.size = (uint32_t)sizeof cost;
-  return cost;
-}
+MUSTER_DEFAULTS(muster_type_cost);
 
 /* Thread of the frames, between frames. */
 MUSTER_API bool muster_type_cost_read(const muster_world *world, muster_type type, uint32_t level,

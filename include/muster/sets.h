@@ -96,16 +96,7 @@ typedef struct muster_set_def {
                                call of an atom; default 16; 1 .. 1,000,000 */
 } muster_set_def;
 
-static inline muster_set_def muster_default_set_def(void) {
-  muster_set_def def = MUSTER_ZERO;
-  def.size = (uint32_t)sizeof def;
-  def.name = "set";
-  def.priority = 50;
-  def.period_updates = 1;
-  def.levels = 0xffffffffu;
-  def.asks = 16;
-  return def;
-}
+MUSTER_DEFAULTS(muster_set_def);
 
 /* The values of a set that can be changed while its agents run. */
 typedef struct muster_set_tuning {
@@ -116,13 +107,7 @@ typedef struct muster_set_tuning {
   uint32_t mode;
 } muster_set_tuning;
 
-static inline muster_set_tuning muster_default_set_tuning(void) {
-  muster_set_tuning tuning = MUSTER_ZERO;
-  tuning.size = (uint32_t)sizeof tuning;
-  tuning.priority = 50;
-  tuning.period_updates = 1;
-  return tuning;
-}
+MUSTER_DEFAULTS(muster_set_tuning);
 
 /* Queues a change of a set of a type, for all its agents, from the next intake on. `set` counts from 0 in the order of
  * the definition. Delays stay as they were and count modulo the new period; a set that counted updates and now has a
@@ -149,11 +134,7 @@ typedef struct muster_set_info {
   bool owed;          /* cut, or without time in the agent's last pass */
 } muster_set_info;
 
-static inline muster_set_info muster_default_set_info(void) {
-  muster_set_info info = MUSTER_ZERO;
-  info.size = (uint32_t)sizeof info;
-  return info;
-}
+MUSTER_DEFAULTS(muster_set_info);
 
 /* Reads it. MUSTER_E_STALE when the id is gone, MUSTER_E_ARGUMENT for a set that the agent's type does not have. Thread
  * of the frames, between frames. O(1). */

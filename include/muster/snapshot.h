@@ -34,11 +34,7 @@ typedef struct muster_save_def {
                             by when it is loaded; asked for agents that have one. Default null = 0 for all */
 } muster_save_def;
 
-static inline muster_save_def muster_default_save_def(void) {
-  muster_save_def def = MUSTER_ZERO;
-  def.size = (uint32_t)sizeof def;
-  return def;
-}
+MUSTER_DEFAULTS(muster_save_def);
 
 /* Saves a world. MUSTER_E_STATE inside a frame, of a planner world, and of one that records or replays; MUSTER_E_SYSTEM
  * when a write was refused. Thread of the frames, between frames, and no other thread calls into the world meanwhile.
@@ -66,11 +62,7 @@ typedef struct muster_snapshot_info {
   uint64_t hash; /* muster_world_hash() of the world as it was saved, and as it will be once it is loaded */
 } muster_snapshot_info;
 
-static inline muster_snapshot_info muster_default_snapshot_info(void) {
-  muster_snapshot_info info = MUSTER_ZERO;
-  info.size = (uint32_t)sizeof info;
-  return info;
-}
+MUSTER_DEFAULTS(muster_snapshot_info);
 
 /* Checks that a snapshot is whole and describes it. MUSTER_E_INPUT with what is wrong and where. Any thread. */
 MUSTER_API muster_result muster_snapshot_look(const void *bytes, size_t count, muster_snapshot_info *info);
@@ -85,11 +77,7 @@ typedef struct muster_load_def {
   void *user;                                                      /* handed to the callback */
 } muster_load_def;
 
-static inline muster_load_def muster_default_load_def(void) {
-  muster_load_def def = MUSTER_ZERO;
-  def.size = (uint32_t)sizeof def;
-  return def;
-}
+MUSTER_DEFAULTS(muster_load_def);
 
 /* Loads a snapshot into a new world in which the same types are registered. MUSTER_E_STATE when an agent or an observer
  * was spawned there, a frame run or a recording begun, and in a planner world; MUSTER_E_INPUT when the snapshot cannot

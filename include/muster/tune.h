@@ -41,16 +41,7 @@ typedef struct muster_world_tuning {
 
 #define MUSTER_UPDATES_LEAVE (UINT32_MAX - 1u)
 
-static inline muster_world_tuning muster_default_world_tuning(void) {
-  muster_world_tuning tuning = MUSTER_ZERO;
-  tuning.size = (uint32_t)sizeof tuning;
-  tuning.weight_importance = tuning.weight_wait = tuning.weight_runs = tuning.weight_progress = -1.0f;
-  tuning.weight_reduction = tuning.focus = tuning.designer = tuning.role = tuning.company = -1.0f;
-  tuning.updates_per_frame = MUSTER_UPDATES_LEAVE;
-  tuning.level_pressure = tuning.cycles_importance = -1.0f;
-  tuning.importance_octaves = tuning.wish_part = -1.0f;
-  return tuning;
-}
+MUSTER_DEFAULTS(muster_world_tuning);
 
 /* Queues new values, which hold from the next intake on: waiting agents are put in the new order, and importance
  * follows within the next frames. All values are taken or, with a message, none: MUSTER_E_ARGUMENT for a value out of
@@ -98,7 +89,7 @@ static inline void muster_world_tuning_policy(muster_world_tuning *tuning, muste
 
 /* The same for a world that is yet to be created. */
 static inline void muster_world_def_policy(muster_world_def *def, muster_policy policy) {
-  muster_world_tuning tuning = muster_default_world_tuning();
+  muster_world_tuning tuning = muster_world_tuning_default();
   if ((unsigned)policy > MUSTER_POLICY_LEAST_SLACK) return;
   muster_world_tuning_policy(&tuning, policy);
   def->weight_importance = tuning.weight_importance;

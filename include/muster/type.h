@@ -139,24 +139,7 @@ typedef struct muster_type_def {
                            half of the capacity is enough for all such types and for exempt agents; default false */
 } muster_type_def;
 
-static inline muster_type_def muster_default_type_def(void) {
-  muster_type_def def = MUSTER_ZERO;
-  def.size = (uint32_t)sizeof def;
-  def.name = "agent";
-  def.period_ns = 100000000u;
-  def.period_max_ns = 1000000000u;
-  def.limit_ns = 500000u;
-  def.elasticity = 1.0f;
-  def.level_count = 1;
-  def.level_importance[0] = 0.5f;
-  def.level_importance[1] = 0.25f;
-  def.level_importance[2] = 0.1f;
-  def.importance = 1.0f;
-  def.parts = 1;
-  def.part_ns = 1000;
-  def.strikes_demote = 3;
-  return def;
-}
+MUSTER_DEFAULTS(muster_type_def);
 
 #ifdef __cplusplus
 }

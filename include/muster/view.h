@@ -2,7 +2,7 @@
  * summed by the cells of a raster; and the field, a grid of how much observers make agents matter. Part of
  * muster/muster.h.
  *
- *     muster_view view = muster_default_view();
+ *     muster_view view = muster_view_default();
  *     view.x1 = view.y1 = 500;
  *     for (uint32_t cursor = 0; cursor != MUSTER_VIEW_END;) {
  *       uint32_t count = muster_agents_view(world, &view, sights, 4096, &cursor);
@@ -35,12 +35,7 @@ typedef struct muster_view {
                             default 16384; >= 1 */
 } muster_view;
 
-static inline muster_view muster_default_view(void) {
-  muster_view view = MUSTER_ZERO;
-  view.size = (uint32_t)sizeof view;
-  view.looks_max = 16384;
-  return view;
-}
+MUSTER_DEFAULTS(muster_view);
 
 /* What holds for an agent, as bits of muster_sight.flags. */
 typedef enum muster_sight_flag {

@@ -67,7 +67,7 @@ static muster_result check_set(const char *type, const muster_set_def *set) {
 
 /* Sets lie as far apart as the host's header says: all of them have the size of the first. */
 static muster_result read_set(const muster_type_def *def, uint32_t number, muster_set_def *set) {
-  *set = muster_default_set_def();
+  *set = muster_set_def_default();
   uint32_t stride = def->sets[0].size, size;
   const unsigned char *given = (const unsigned char *)def->sets + (size_t)number * stride;
   muster_result result = sized_read(SIZED(set_def), given, set);
@@ -75,7 +75,7 @@ static muster_result read_set(const muster_type_def *def, uint32_t number, muste
   memcpy(&size, given, sizeof size);
   if (size != stride)
     return error_set(MUSTER_E_NOT_INITIALISED,
-                     "type '%s', set %u was not set by muster_default_set_def(): its size is %u, that of set 0 %u",
+                     "type '%s', set %u was not set by muster_set_def_default(): its size is %u, that of set 0 %u",
                      def->name, number, size, stride);
   if (!set->name) set->name = "set";
   return MUSTER_OK;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 muster_result spawn_check(const muster_agent_def *given, uint32_t types, muster_agent_def *def) {
-  *def = muster_default_agent_def();
+  *def = muster_agent_def_default();
   muster_result result = sized_read(SIZED(agent_def), given, def);
   if (result) return result;
   if (def->type.index == 0 || def->type.index > types)

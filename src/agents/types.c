@@ -135,7 +135,7 @@ static void copy_atoms(agent_type *type, muster_atom *atoms, bool planned) {
 }
 
 uint32_t types_register(type_table *table, const muster_type_def *given, uint32_t agents_max, struct arena *arena) {
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   if (sized_read(SIZED(type_def), given, &def)) return UINT32_MAX;
   if (!def.name) def.name = "agent";
   if (check_definition(&def, table->planned)) return UINT32_MAX;

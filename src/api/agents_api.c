@@ -116,7 +116,7 @@ static uint8_t rating_or_none(float value) {
 }
 
 muster_result muster_agent_tune(muster_world *world, muster_agent agent, const muster_agent_tuning *given) {
-  const muster_agent_tuning none = muster_default_agent_tuning();
+  const muster_agent_tuning none = muster_agent_tuning_default();
   muster_agent_tuning tuning = none;
   muster_result result = sized_read(SIZED(agent_tuning), given, &tuning);
   if (result) return result;
@@ -162,7 +162,7 @@ static muster_result check_observer(const muster_observer_def *def) {
 
 muster_observer muster_observer_add(muster_world *world, const muster_observer_def *given) {
   const muster_observer none = {0, 0};
-  muster_observer_def def = muster_default_observer_def();
+  muster_observer_def def = muster_observer_def_default();
   if (guard_any(world, "observer")) return none;
   if (sized_read(SIZED(observer_def), given, &def) || check_observer(&def)) return none;
   if (recorder_replays(world->recorder)) return (muster_observer){world->recorder->observers_given++, 1};

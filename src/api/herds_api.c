@@ -131,7 +131,7 @@ static muster_type register_blocks(struct muster_world *world, const struct herd
   char name[32];
   snprintf(name, sizeof name, "%s blocks", type->name);
   muster_atom atom = {.role = MUSTER_ROLE_BEHAVIOUR, .run = herds_update_block, .model_ns = type->def.model_ns};
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.name = name;
   def.atoms = &atom;
   def.atom_count = 1;
@@ -197,7 +197,7 @@ muster_herd_type muster_herd_type_register(muster_world *world, const muster_her
   const muster_herd_type none = {0};
   herd_tree tree;
   if (guard_between(world, "herd type")) return none;
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   if (sized_read(SIZED(herd_type_def), given, &def)) return none;
   if (!def.name) def.name = "herd";
   if (herds_api_check_world(world, &def) || fields_check(fields_herd_type, "herd type", def.name, &def, 0) ||
@@ -239,7 +239,7 @@ static muster_position place_of_block(const struct muster_world *world, uint32_t
 
 static muster_result open_block(struct muster_world *world, struct herd_type *type, const muster_herd_def *first) {
   uint32_t index = identity_take(&world->agents.ids), number = type->block_count;
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = (muster_type){type->block_type + 1};
   def.position = place_of_block(world, number);
   if (index == IDENTITY_NONE || muster_agent_is_null(lifecycle_make(world, index, &def))) {

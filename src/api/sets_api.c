@@ -22,7 +22,7 @@ static muster_result push(muster_world *world, const struct command *command) {
 
 /* Checks only what does not change once the type is registered. */
 muster_result muster_set_tune(muster_world *world, muster_type type, uint32_t set, const muster_set_tuning *given) {
-  muster_set_tuning tuning = muster_default_set_tuning();
+  muster_set_tuning tuning = muster_set_tuning_default();
   muster_result result = guard_any(world, "set");
   if (!result) result = sets_api_check_type(world, type);
   if (result) return result;

@@ -115,7 +115,7 @@ static bool start_watchdog(struct muster_world *world) {
 static bool provide_pool(struct muster_world *world) {
   world->pool = world->def.pool;
   if (!world->pool) {
-    muster_pool_def def = muster_default_pool_def();
+    muster_pool_def def = muster_pool_def_default();
     def.workers = 1;
     def.affinity = MUSTER_AFFINITY_NONE;
     def.allocator = world->def.allocator;
@@ -129,7 +129,7 @@ static bool provide_pool(struct muster_world *world) {
 }
 
 muster_world *muster_world_create(const muster_world_def *given) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   if (sized_read(SIZED(world_def), given, &def)) return NULL;
   if (tune_check_def(&def)) return NULL;
   struct arena arena;
@@ -145,8 +145,8 @@ muster_world *muster_world_create(const muster_world_def *given) {
   living_add(&world->living);
   world->arena = arena;
   world->def = def;
-  world->sums->report = muster_default_frame_report();
-  world->sums->statistics = muster_default_statistics();
+  world->sums->report = muster_frame_report_default();
+  world->sums->statistics = muster_statistics_default();
   if (provide_pool(world)) {
     create_agents(world);
     create_plan(world);

@@ -1,6 +1,6 @@
 /* base/fields.h - tables of fields of structs: their names, places, kinds and ranges, stated once, and what reads them:
  * checks, tunings, snapshots, records, JSON and command lines. The tables are those of the definitions of muster.h,
- * whose comments say what the fields mean and whose muster_default_...() say their defaults. Any thread. */
+ * whose comments say what the fields mean and whose muster_..._default() say their defaults. Any thread. */
 #ifndef BASE_FIELDS_H
 #define BASE_FIELDS_H
 

@@ -22,10 +22,10 @@ bool sized_is_published(const sized *kind, uint32_t size) {
 
 muster_result sized_check(const sized *kind, const void *given) {
   if (!given)
-    return error_set(MUSTER_E_NOT_INITIALISED, "muster_%s: none was given; set one by muster_default_%s()", kind->name,
+    return error_set(MUSTER_E_NOT_INITIALISED, "muster_%s: none was given; set one by muster_%s_default()", kind->name,
                      kind->name);
   if (sized_is_published(kind, size_of(given))) return MUSTER_OK;
-  return error_set(MUSTER_E_NOT_INITIALISED, "muster_%s was not set by muster_default_%s(): its size is %u", kind->name,
+  return error_set(MUSTER_E_NOT_INITIALISED, "muster_%s was not set by muster_%s_default(): its size is %u", kind->name,
                    kind->name, size_of(given));
 }
 

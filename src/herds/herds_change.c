@@ -77,7 +77,7 @@ static uint32_t make_agent(const struct change *change, uint32_t index, const he
   flat->velocity_x = (float)body->velocity_x;
   flat->velocity_y = (float)body->velocity_y;
   for (uint32_t t = 0; t < change->type->def.totals; t++) flat->totals[t] = (float)body->totals[t];
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = (muster_type){change->type->member_type + 1};
   def.partition = change->partition;
   def.position = (muster_position){fmax(-1e9, fmin(body->x, 1e9)), fmax(-1e9, fmin(body->y, 1e9)), body->z};

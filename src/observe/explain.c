@@ -193,7 +193,7 @@ static void explain_herd(const muster_world *world, muster_agent_explanation *wh
 
 muster_result muster_agent_explain(const muster_world *world, muster_agent agent,
                                    muster_agent_explanation *explanation) {
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   muster_result result = guard_between(world, "explain");
   if (!result) result = sized_check(SIZED(agent_explanation), explanation);
   if (!result) result = muster_agent_read(world, agent, &info);

@@ -27,7 +27,7 @@ muster_result muster_frame_report_read(const muster_world *world, muster_frame_r
 }
 
 bool muster_frame_kept(const muster_frame_report *report) {
-  muster_frame_report whole = muster_default_frame_report();
+  muster_frame_report whole = muster_frame_report_default();
   if (!report || sized_read(SIZED(frame_report), report, &whole)) return false;
   return whole.overrun_own_ns <= whole.longest_atom_ns + MUSTER_PROMISE_GRACE_NS;
 }
@@ -129,7 +129,7 @@ muster_result muster_statistics_read(const muster_world *world, muster_statistic
 
 void muster_statistics_clear(muster_world *world) {
   if (guard_between(world, "statistics")) return;
-  world->sums->statistics = muster_default_statistics();
+  world->sums->statistics = muster_statistics_default();
   for (uint32_t part = 0; part < world->sums->part_count; part++) {
     settle_part *own = &world->sums->parts[part];
     uint64_t used = own->completed, unreported = used; /* the next frame's report counts them */

@@ -24,7 +24,7 @@ muster_result view_check(const muster_world *world, bool complete, uint32_t *cur
 }
 
 bool view_take(const muster_view *given, muster_view *view, uint32_t *cursor) {
-  *view = muster_default_view();
+  *view = muster_view_default();
   muster_result result = sized_read(SIZED(view), given, view);
   if (!result && !(is_rectangle(view) && view->looks_max > 0))
     result = error_set(MUSTER_E_ARGUMENT, "view %g, %g .. %g, %g with %u looks: it must be finite and not empty",

@@ -137,7 +137,7 @@ muster_result muster_pool_get_statistics(const muster_pool *pool, uint32_t worke
   if (result) return result;
   if (!pool || (worker != UINT32_MAX && worker >= pool->seat_count))
     return error_set(MUSTER_E_ARGUMENT, "the pool must be given, and worker %u below muster_pool_indices()", worker);
-  muster_pool_statistics sum = muster_default_pool_statistics();
+  muster_pool_statistics sum = muster_pool_statistics_default();
   for (uint32_t i = 0; i < pool->seat_count; i++)
     if (worker == UINT32_MAX || worker == i) add_statistics(&sum, &pool->seats[i].statistics);
   return sized_write(SIZED(pool_statistics), &sum, statistics);

@@ -101,7 +101,7 @@ static bool pool_prepare(struct muster_pool *pool, const muster_pool_def *def) {
 }
 
 muster_pool *muster_pool_create(const muster_pool_def *given) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   if (sized_read(SIZED(pool_def), given, &def) || check(&def)) return NULL;
   struct arena arena;
   if (arena_create(&arena, &def.allocator)) return NULL;

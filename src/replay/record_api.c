@@ -97,7 +97,7 @@ static uint64_t record_api_name_of_user(muster_agent agent, void *agent_user, vo
 
 /* Puts a snapshot of the world as it is now. */
 static muster_result put_snapshot(muster_world *world, struct recorder *recorder) {
-  muster_save_def save = muster_default_save_def();
+  muster_save_def save = muster_save_def_default();
   save.write = put_some;
   save.name_user = record_api_name_of_user;
   save.user = recorder;
@@ -144,7 +144,7 @@ static struct recorder *reserve_recording(muster_world *world, const muster_reco
 
 muster_result muster_record_begin(muster_world *world, const muster_record_def *given) {
   if (!world) return error_missing("record", "world");
-  muster_record_def def = muster_default_record_def();
+  muster_record_def def = muster_record_def_default();
   muster_result result = sized_read(SIZED(record_def), given, &def);
   if (!result) result = check_world(world, "record");
   if (!result) result = check_types(world);
@@ -204,7 +204,7 @@ struct head {
 
 /* The snapshot must be of the frame that the head names: its frames are counted from there. */
 static muster_result check_snapshot(const struct head *head) {
-  muster_snapshot_info info = muster_default_snapshot_info();
+  muster_snapshot_info info = muster_snapshot_info_default();
   muster_result result = muster_snapshot_look(head->snapshot, head->snapshot_bytes, &info);
   if (result || info.frames == head->frames_before) return result;
   return error_set(MUSTER_E_INPUT, "record: its head says that it begins after frame %llu, its snapshot after %llu",
@@ -217,7 +217,7 @@ static muster_result read_head(struct tape *tape, const void *bytes, size_t coun
   muster_result result = tape_read_from(tape, bytes, count, layout_of_structures());
   if (!result) result = tape_next(tape, &section);
   if (result) return result;
-  *head = (struct head){.world = muster_default_world_def()};
+  *head = (struct head){.world = muster_world_def_default()};
   head->workers = tape_take_number(tape);
   head->states = tape_take_number(tape);
   fields_exchange_world(tape, &head->world);
@@ -264,7 +264,7 @@ muster_result muster_record_look(const void *bytes, size_t count, muster_record_
   struct tape tape;
   struct head head;
   if (!bytes) return error_set(MUSTER_E_ARGUMENT, "record: its bytes must be given");
-  muster_record_info whole = muster_default_record_info();
+  muster_record_info whole = muster_record_info_default();
   muster_result result = sized_check(SIZED(record_info), info);
   if (!result && world) result = sized_check(SIZED(world_def), world);
   if (!result) result = read_head(&tape, bytes, count, &head);
@@ -297,7 +297,7 @@ static muster_result check_replay(const muster_world *world, const muster_replay
 
 muster_result muster_replay_begin(muster_world *world, const muster_replay_def *given) {
   if (!world) return error_missing("replay", "world");
-  muster_replay_def def = muster_default_replay_def();
+  muster_replay_def def = muster_replay_def_default();
   muster_result result = sized_read(SIZED(replay_def), given, &def);
   if (result) return result;
   if (!def.bytes) return error_set(MUSTER_E_ARGUMENT, "replay: the record must be given");

@@ -95,7 +95,7 @@ static void forget_spawns(struct muster_world *world) {
 muster_result replay_load(struct muster_world *world) {
   struct recorder *recorder = world->recorder;
   uint64_t *agents = world->agents.ids.held, *observers = world->observers->ids.held;
-  muster_load_def load = muster_default_load_def();
+  muster_load_def load = muster_load_def_default();
   load.bytes = recorder->snapshot;
   load.count = recorder->snapshot_bytes;
   load.user_of = user_of;

@@ -19,9 +19,9 @@ static muster_atom_result spend_to_calibrate(muster_update *update) {
 /* A world with one agent, which runs in every frame that is a period after the last. */
 static muster_world *calibration_world(uint64_t frame_ns) {
   static const muster_atom atoms[] = {{spend_to_calibrate, MUSTER_ROLE_BEHAVIOUR, 300000}};
-  muster_world_def world_def = muster_default_world_def();
-  muster_type_def type = muster_default_type_def();
-  muster_agent_def agent = muster_default_agent_def();
+  muster_world_def world_def = muster_world_def_default();
+  muster_type_def type = muster_type_def_default();
+  muster_agent_def agent = muster_agent_def_default();
   world_def.agents_max = 1;
   world_def.types_max = 1;
   world_def.observers_max = 1;
@@ -46,7 +46,7 @@ muster_result busy_work_calibrate(const char *scenario, double *turns_per_ns) {
   muster_world *world = calibration_world(frame_ns);
   if (!world) return MUSTER_E_MEMORY;
   for (uint64_t i = 1; i <= CALIBRATION_RUNS && !result; i++) {
-    muster_frame_report report = muster_default_frame_report();
+    muster_frame_report report = muster_frame_report_default();
     result = muster_frame_run(world, &(muster_frame){i * frame_ns, budget_ns});
     muster_frame_report_read(world, &report);
     if (report.completed && report.update_cpu_ns < shortest_ns) shortest_ns = report.update_cpu_ns;

@@ -11,7 +11,7 @@ void convergence_watch(struct convergence *convergence, muster_agent agent, uint
 
 static bool has_settled(const struct convergence *convergence, const convergence_member *member,
                         const muster_world *world) {
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   if (muster_agent_read(world, member->agent, &info) != MUSTER_OK) return true; /* gone */
   const convergence_mark *mark = info.state;
   return mark->updated_ns > convergence->since_ns && mark->elapsed_ns <= member->wanted_ns;

@@ -131,7 +131,7 @@ static void watch_village(empty *self, muster_position village) {
 static void arrive(empty *self, muster_world *world) {
   muster_position village = village_place(self, self->visits++ % VILLAGES);
   for (uint32_t i = 0; i < self->base.observer_count; i++) {
-    muster_observer_def def = muster_default_observer_def();
+    muster_observer_def def = muster_observer_def_default();
     def.position = scaffold_beside(village, visit_m, turn_rad * i / self->base.observer_count);
     self->base.observers[i] = muster_observer_add(world, &def);
   }

@@ -34,7 +34,7 @@ static uint32_t agents_for(const herd_world *self, double herds_per_m2, double z
 }
 
 static herd_choice default_choice(void) {
-  const muster_herd_type_def def = muster_default_herd_type_def();
+  const muster_herd_type_def def = muster_herd_type_def_default();
   return (herd_choice){
       .visible_m = def.visible_m, .observer_mps = 2.0f, .wolves = UINT32_MAX, .members = HERD_MEMBERS, .pace = 1.0f};
 }
@@ -56,7 +56,7 @@ static muster_result herd_prepare(void *instance) {
   self->rules.drag_per_s = herd_drag;
   self->base.needs.agents = self->wolves + self->block_count;
   self->base.needs.agents_max =
-      agents_for(self, self->herds / (side_m * side_m), (double)muster_default_herd_type_def().zone_m[0]);
+      agents_for(self, self->herds / (side_m * side_m), (double)muster_herd_type_def_default().zone_m[0]);
   return MUSTER_OK;
 }
 
@@ -64,7 +64,7 @@ static muster_result herd_prepare(void *instance) {
  */
 
 static muster_result register_herds(herd_world *self, muster_world *world) {
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   double reach_m = (double)def.zone_m[HERD_DEPTH - 1] * (1.0 + (double)def.hysteresis);
   double unfolded = 1.5 * self->base.observer_count * 3.15 * reach_m * reach_m * self->herds / (side_m * side_m) + 64.0;
   def.member = self->deer_type;
@@ -159,7 +159,7 @@ static muster_position herd_place(void *instance, uint32_t observer, double seco
 
 /* Without a frame the world is new or just loaded. */
 static void note_represented(void *instance, const muster_world *world) {
-  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report report = muster_frame_report_default();
   muster_frame_report_read(world, &report);
   if (report.frame) ((herd_world *)instance)->represented = report.represented;
 }
@@ -184,7 +184,7 @@ typedef struct census {
 } census;
 
 static void count_herds(const muster_world *world, census *sums) {
-  muster_herd_info info = muster_default_herd_info();
+  muster_herd_info info = muster_herd_info_default();
   muster_herd herd = muster_herd_next(world, (muster_herd){0, 0});
   for (; herd.generation; herd = muster_herd_next(world, herd)) {
     if (muster_herd_read(world, herd, &info) != MUSTER_OK) continue;
@@ -203,10 +203,10 @@ static void herd_conclude(const scaffold_look *look) {
   const herd_world *self = look->instance;
   census *sums = look->sums;
   double by_dead_g = scaffold_untallied(self->tally.grazed_by_dead_g);
-  muster_frame_report frame = muster_default_frame_report();
+  muster_frame_report frame = muster_frame_report_default();
   muster_frame_report_read(look->world, &frame);
   sums->represented = frame.represented;
-  sums->statistics = muster_default_statistics();
+  sums->statistics = muster_statistics_default();
   muster_statistics_read(look->world, &sums->statistics);
   sums->deaths = self->tally.deaths;
   sums->orphans = scaffold_untallied(self->tally.orphans);

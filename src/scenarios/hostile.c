@@ -75,7 +75,7 @@ static void call_chorus(hostile *self, muster_world *world) {
 
 /* Compares births and deaths with the population of the last frame, before the next. */
 static void hostile_check_census(hostile *self, const muster_world *world) {
-  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report report = muster_frame_report_default();
   muster_frame_report_read(world, &report);
   if (!report.frame && self->tally.frames) return; /* the world was loaded, and has run no frame yet */
   self->tally.census_errors += self->tally.births - self->tally.deaths != report.agents;

@@ -47,7 +47,7 @@ static double herds_within(const osborne_def *def, double radius_m) {
 
 /* The zones are taken as wide as they are for herds that fold again, plus half as much, since herds stand at random. */
 static double far_of(uint32_t zone) {
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   return zone * (double)OSBORNE_ZONES_M * (1 + (double)def.hysteresis);
 }
 
@@ -204,7 +204,7 @@ static muster_type register_leaves(muster_world *world, const osborne_def *osbor
 }
 
 muster_result osborne_populate(muster_world *world, const osborne_def *osborne, muster_herd_type *type) {
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   def.member = register_leaves(world, osborne);
   if (def.member.index == 0) return MUSTER_E_FULL;
   def.depth = OSBORNE_DEPTH;

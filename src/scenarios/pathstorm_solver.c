@@ -279,7 +279,7 @@ muster_result pathstorm_solvers_register(pathstorm *self, muster_world *world) {
   static const muster_atom listens = {pathstorm_solver_listen, MUSTER_ROLE_PERCEPTION, talk_ns};
   static const muster_atom talks = {talk, MUSTER_ROLE_ACTION, talk_ns};
   muster_atom searches[SEARCH_ATOMS_MAX];
-  muster_set_def sets[3] = {muster_default_set_def(), muster_default_set_def(), muster_default_set_def()};
+  muster_set_def sets[3] = {muster_set_def_default(), muster_set_def_default(), muster_set_def_default()};
   for (uint32_t i = 0; i < search_atoms(self); i++) {
     searches[i] = (muster_atom){pathstorm_solver_expand, MUSTER_ROLE_BEHAVIOUR, expand_ns};
     if (i <= CLEARINGS)

@@ -178,7 +178,7 @@ muster_result pathstorm_register(void *instance, muster_world *world) {
   muster_set_def sets[SETS];
   for (uint32_t i = 0; i < SETS; i++) {
     const walker_set *set = &walker_sets[i];
-    sets[i] = muster_default_set_def();
+    sets[i] = muster_set_def_default();
     sets[i].name = set->name;
     sets[i].role = set->atom.role;
     sets[i].mode = set->mode;

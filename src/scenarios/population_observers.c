@@ -90,7 +90,7 @@ bool population_observers_begin(population_observers *observers, const populatio
 
 bool population_observers_enter(population_observers *observers, muster_world *world) {
   for (uint32_t i = 0; i < observers->count; i++) {
-    muster_observer_def def = muster_default_observer_def();
+    muster_observer_def def = muster_observer_def_default();
     def.position = observers->walkers[i].place;
     def.partition = observers->walkers[i].world;
     observers->walkers[i].observer = muster_observer_add(world, &def);

@@ -10,7 +10,7 @@ typedef struct census {
 } census;
 
 static double distance_to(const pursuit *self, const muster_world *world, muster_position from, muster_agent target) {
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   if (muster_agent_read(world, target, &info) != MUSTER_OK) return 0.0;
   return hypot(pursuit_way(self->side_m, from.x, info.position.x), pursuit_way(self->side_m, from.y, info.position.y));
 }

@@ -142,7 +142,7 @@ PURSUIT_CALLBACK(run_fifth, run(update, 4))
  */
 
 static void define_set(const pursuit_version *version, pursuit_set set, const muster_atom *atoms, muster_set_def *def) {
-  *def = muster_default_set_def();
+  *def = muster_set_def_default();
   def->name = table[set].name;
   def->role = table[set].role;
   def->mode = table[set].mode;
@@ -160,7 +160,7 @@ muster_type_def pursuit_define(const pursuit_version *version, const pursuit_cal
     define_set(version, (pursuit_set)set, &parts->atoms[first], &parts->sets[set]);
   for (uint32_t atom = 0; atom < PURSUIT_ATOMS; atom++)
     parts->atoms[atom] = (muster_atom){.run = callbacks[atom], .model_ns = pursuit_model_ns(atom)};
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.name = "pursuer";
   def.sets = parts->sets;
   def.set_count = PURSUIT_SETS;

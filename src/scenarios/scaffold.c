@@ -87,7 +87,7 @@ void scaffold_close(void *instance) {
 static muster_result check_options(const scaffold_plan *plan, const muster_module_options *options) {
   if (!options || options->size == 0)
     return muster_module_fail(MUSTER_E_NOT_INITIALISED,
-                              "%s: the options were not set by muster_default_module_options()", plan->name);
+                              "%s: the options were not set by muster_module_options_default()", plan->name);
   if (options->path && !plan->takes_file)
     return muster_module_fail(MUSTER_E_ARGUMENT, "%s takes no file (%s); use 'population' for one", plan->name,
                               options->path);
@@ -183,7 +183,7 @@ static muster_result add_observers(scaffold *base, muster_world *world) {
   const scaffold_plan *plan = base->plan;
   scaffold_gather(base);
   for (uint32_t i = 0; plan->place && i < base->observer_count; i++) {
-    muster_observer_def def = muster_default_observer_def();
+    muster_observer_def def = muster_observer_def_default();
     def.position = base->places[i];
     if (plan->far_m > 0.0f) {
       def.near_m = plan->near_m;
@@ -335,7 +335,7 @@ void scaffold_report(void *instance, const muster_world *world, muster_module_em
   double of_states[LINES_MAX] = {0};
   _Alignas(16) unsigned char sums[SCAFFOLD_SUMS_BYTES] = {0};
   add_tallies(instance);
-  scaffold_look look = {.instance = instance, .world = world, .info = muster_default_agent_info(), .sums = sums};
+  scaffold_look look = {.instance = instance, .world = world, .info = muster_agent_info_default(), .sums = sums};
   for (muster_agent agent = {0, 0}; !muster_agent_is_null(agent = muster_agent_next(world, agent));) {
     if (muster_agent_read(world, agent, &look.info) != MUSTER_OK) continue;
     if (plan->count) plan->count(&look);
@@ -372,7 +372,7 @@ double scaffold_approach(muster_update *update, double x, double y, double stop_
 
 muster_type_def scaffold_type(const char *name, const muster_atom *atoms, uint32_t atom_count, size_t state_bytes,
                               uint64_t period_ns, uint64_t period_max_ns) {
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.name = name;
   def.atoms = atoms;
   def.atom_count = atom_count;
@@ -388,7 +388,7 @@ muster_result scaffold_register(muster_world *world, const muster_type_def *def,
 }
 
 muster_agent_def scaffold_agent(muster_type type, muster_position position, const void *state) {
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = type;
   def.position = position;
   def.state = state;

@@ -166,7 +166,7 @@ static muster_result siege_spawn_one(void *instance, muster_world *world, uint32
 }
 
 static muster_result siege_spawn(void *instance, muster_world *world) {
-  muster_world_tuning tuning = muster_default_world_tuning();
+  muster_world_tuning tuning = muster_world_tuning_default();
   tuning.level_pressure = level_pressure;
   (void)instance;
   return muster_world_tune(world, &tuning);

@@ -174,7 +174,7 @@ muster_result folk_watch(void *instance, muster_world *world, const char *name, 
 /* Writes why it runs as it does now, in the scheduler's words: all lines but the first, which names an index. */
 static void tell_level(folk_journal *journal, const muster_world *world, muster_module_line tell, void *user) {
   char text[EXPLANATION_BYTES];
-  muster_agent_explanation explanation = muster_default_agent_explanation();
+  muster_agent_explanation explanation = muster_agent_explanation_default();
   if (muster_agent_explain(world, journal->agent, &explanation) != MUSTER_OK) return;
   if (explanation.reasons & MUSTER_REASON_SPAWN_WAITING || explanation.level == journal->level) return;
   struct line head = {.length = 0};

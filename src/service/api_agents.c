@@ -25,14 +25,14 @@ static muster_agent agent_of(const api_call *call) {
 static void read_agent(api_call *call) {
   const muster_world *world = call->world->world;
   muster_agent agent = agent_of(call);
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   if (api_succeeded(call, muster_agent_read(world, agent, &info), "agent"))
     api_write_agent(&call->writer, world, agent, &info);
 }
 
 /* The explanation is an object of its own. */
 static void explain(api_call *call) {
-  muster_agent_explanation explanation = muster_default_agent_explanation();
+  muster_agent_explanation explanation = muster_agent_explanation_default();
   if (!api_succeeded(call, muster_agent_explain(call->world->world, agent_of(call), &explanation), "agent")) return;
   call->whole_bytes = muster_explanation_json(&explanation, call->text, call->room);
 }

@@ -37,7 +37,7 @@ static bool set_policy(const char *name, muster_world_tuning *tuning, api_proble
 }
 
 bool world_change_read(const void *body, size_t bytes, void *out, api_problem *problem) {
-  world_change change = {.tuning = muster_default_world_tuning()};
+  world_change change = {.tuning = muster_world_tuning_default()};
   field_row rows[API_FIELDS] = {
       {"budget_ns", WORLD(budget_ns), FIELD_TIME, BUDGET_LEAST_NS, BUDGET_MOST_NS, 0},
       {"hz", WORLD(hz), FIELD_FLOAT, RATE_LEAST / 1e3, RATE_MOST / 1e3, 0},
@@ -96,7 +96,7 @@ static uint32_t api_bodies_number_of(spawn_order *order, const char *name) {
 
 static bool read_spawn(const json_t *json, uint32_t number, spawn_order *order, api_problem *problem) {
   char path[32];
-  spawn_fields fields = {.def = muster_default_agent_def()};
+  spawn_fields fields = {.def = muster_agent_def_default()};
   field_row rows[API_FIELDS] = {
       {"type", offsetof(spawn_fields, type), 0, FIELD_TEXT, 1, TYPE_NAME_BYTES - 1, FIELD_REQUIRED},
       {"position", offsetof(spawn_fields, def.position), 0, FIELD_POSITION, 0, 0, FIELD_REQUIRED},
@@ -144,7 +144,7 @@ bool agent_tuning_read(const void *body, size_t bytes, void *out, api_problem *p
   field_row fields[API_FIELDS] = {
       {"derive_elasticity", offsetof(muster_agent_tuning, derive_elasticity), 0, FIELD_SWITCH, 0, 1, 0}};
   uint32_t given;
-  muster_agent_tuning tuning = muster_default_agent_tuning();
+  muster_agent_tuning tuning = muster_agent_tuning_default();
   api_append(fields, fields_agent, true, 0);
   if (!read_object(body, bytes, fields, &tuning, &given, problem)) return false;
   if (!given) return api_complain(problem, 400, "missing", NULL, "say what to change");
@@ -181,7 +181,7 @@ bool observer_read(const void *body, size_t bytes, void *out, api_problem *probl
       {"far_m", OBSERVER(far_m), 0, FIELD_FLOAT, 0, 1e9, 0},
       {0},
   };
-  muster_observer_def def = muster_default_observer_def();
+  muster_observer_def def = muster_observer_def_default();
   if (!read_object(body, bytes, fields, &def, NULL, problem)) return false;
   if (!(def.far_m > def.near_m))
     return api_complain(problem, 400, "out_of_range", "far_m", "far_m must be greater than near_m");

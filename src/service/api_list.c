@@ -71,7 +71,7 @@ static bool api_list_passes(const list_input *input, const muster_agent_info *in
 
 static uint32_t api_list_look(api_call *call, struct page *page) {
   const muster_world *world = call->world->world;
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   muster_agent agent = muster_agent_next(world, (muster_agent){page->cursor - 1u, page->cursor > 0});
   if (muster_agent_is_null(agent)) return 0;
   page->cursor = agent.index + 1;

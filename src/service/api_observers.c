@@ -12,7 +12,7 @@ static muster_observer observer_of(const api_call *call) {
 
 static uint32_t api_observers_look(api_call *call, struct page *page) {
   const muster_world *world = call->world->world;
-  muster_observer_def def = muster_default_observer_def();
+  muster_observer_def def = muster_observer_def_default();
   muster_observer observer = muster_observer_next(world, (muster_observer){page->cursor - 1u, page->cursor > 0});
   if (observer.generation == 0) return 0;
   page->cursor = observer.index + 1;
@@ -50,7 +50,7 @@ static void hold_at(api_call *call) {
 }
 
 static void let_go(api_call *call) {
-  muster_observer_def def = muster_default_observer_def();
+  muster_observer_def def = muster_observer_def_default();
   holds_drop(&call->world->holds, observer_of(call));
   api_confirm(call, muster_observer_read(call->world->world, observer_of(call), &def), NULL);
 }

@@ -16,7 +16,7 @@ static bool find_types(api_call *call, const spawn_order *order, muster_type typ
 
 static bool api_spawn_has_room(api_call *call, uint32_t count) {
   const hosted_world *world = call->world;
-  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report report = muster_frame_report_default();
   muster_frame_report_read(world->world, &report);
   uint64_t there = (uint64_t)report.agents + report.spawns_waiting;
   uint32_t most = world->settings.agents_max;
@@ -43,7 +43,7 @@ static void take_back(api_call *call, const muster_agent *agents, uint32_t count
  * updates. */
 static void refuse_full(api_call *call) {
   char reason[256];
-  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report report = muster_frame_report_default();
   snprintf(reason, sizeof reason, "%s", muster_last_error());
   muster_frame_report_read(call->world->world, &report);
   api_complain(&call->problem, 409, "full", NULL,

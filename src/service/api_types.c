@@ -30,7 +30,7 @@ static void read_types(api_call *call) {
   world_read_published(call->world, published);
   json_begin_array(&call->writer, "types");
   for (uint32_t i = 0; i < published->type_count; i++) {
-    muster_conduct conduct = muster_default_conduct();
+    muster_conduct conduct = muster_conduct_default();
     if (!api_succeeded(call, muster_conduct_read(call->world->world, (muster_type){i + 1}, &conduct), NULL)) return;
     json_print(&call->writer, "{ type=%s levels[", published->types[i].name);
     write_costs(&call->writer, &published->types[i]);

@@ -81,7 +81,7 @@ static void write_tuning(json_writer *writer, const muster_world_tuning *tuning)
 }
 
 static void read_weights(api_call *call) {
-  muster_world_tuning tuning = muster_default_world_tuning();
+  muster_world_tuning tuning = muster_world_tuning_default();
   if (!api_succeeded(call, muster_world_tuning_read(call->world->world, &tuning), NULL)) return;
   write_tuning(&call->writer, &tuning);
   json_uint(&call->writer, "workers", muster_world_workers(call->world->world));

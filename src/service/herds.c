@@ -11,7 +11,7 @@ typedef struct herds_input {
 } herds_input;
 
 static void write_leaf(json_writer *writer, const muster_world *world, muster_agent agent, uint32_t node) {
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   if (muster_agent_read(world, agent, &info) != MUSTER_OK) return;
   json_print(writer, "{ agent=%s node=%u position{ x=%g y=%g z=%g } }", api_id_of(agent.index, agent.generation).text,
              node, info.position.x, info.position.y, info.position.z);
@@ -41,7 +41,7 @@ static bool service_herds_passes(const herds_input *input, const muster_herd_inf
 
 static uint32_t service_herds_look(api_call *call, struct page *page) {
   const muster_world *world = call->world->world;
-  muster_herd_info info = muster_default_herd_info();
+  muster_herd_info info = muster_herd_info_default();
   muster_herd herd = muster_herd_next(world, (muster_herd){page->cursor - 1u, page->cursor > 0});
   if (herd.generation == 0) return 0;
   page->cursor = herd.index + 1;

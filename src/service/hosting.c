@@ -14,7 +14,7 @@ static uint32_t at_least(uint32_t minimum, uint32_t value) {
 
 static muster_result open_module(struct service *service, hosted_world *world) {
   const world_settings *settings = &world->settings;
-  muster_module_options options = muster_default_module_options();
+  muster_module_options options = muster_module_options_default();
   options.agents = settings->agents;
   options.observers = settings->observers;
   options.seed = settings->seed;
@@ -34,7 +34,7 @@ static muster_result open_module(struct service *service, hosted_world *world) {
  * control. */
 static muster_result create_world(struct service *service, hosted_world *world) {
   const world_settings *settings = &world->settings;
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.pool = service->pool;
   def.agents_max = at_least(at_least(1, settings->agents_max), at_least(world->needs.agents, world->needs.agents_max));
   def.agents_ready = def.agents_max;
@@ -61,7 +61,7 @@ static muster_result resume_world(hosted_world *world, const snapshot_file_world
   flight_call_begin(world->name, world->settings.module, FLIGHT_RESUME);
   muster_result result = world->module->resume(world->instance, world->world, saved->state, saved->state_bytes);
   flight_call_end();
-  muster_load_def def = muster_default_load_def();
+  muster_load_def def = muster_load_def_default();
   def.bytes = saved->bytes;
   def.count = saved->count;
   if (!result) result = muster_world_load(world->world, &def);
@@ -132,7 +132,7 @@ static void end_worker(uint32_t worker, void *user) {
 }
 
 static muster_result open_pool(struct service *service) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = service->settings.workers;
   def.on_worker_start = begin_worker;
   def.on_worker_stop = end_worker;

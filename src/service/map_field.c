@@ -53,7 +53,7 @@ static void map_field_add(map_field *map, const muster_field_cell *cell) {
 }
 
 muster_view map_view(const struct rectangle *rectangle, uint32_t partition, uint32_t looks_max) {
-  muster_view view = muster_default_view();
+  muster_view view = muster_view_default();
   view.partition = partition;
   view.looks_max = looks_max;
   view.x0 = rectangle->x0;

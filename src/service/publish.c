@@ -16,7 +16,7 @@ static void copy_costs(const muster_world *world, world_published *published) {
     snprintf(published->types[count].name, sizeof published->types[count].name, "%s", name);
     for (uint32_t level = 0; level < WORLD_LEVELS; level++) {
       muster_type_cost *cost = &published->types[count].costs[level];
-      *cost = muster_default_type_cost();
+      *cost = muster_type_cost_default();
       muster_type_cost_read(world, type, level, cost);
     }
   }
@@ -27,7 +27,7 @@ static void copy_costs(const muster_world *world, world_published *published) {
 static void copy_statistics(hosted_world *world, uint64_t now_ns) {
   world_published *published = &world->published;
   if (published->statistics_ns && now_ns < published->statistics_ns + statistics_gap_ns) return;
-  published->statistics = muster_default_statistics();
+  published->statistics = muster_statistics_default();
   muster_statistics_read(world->world, &published->statistics);
   copy_costs(world->world, published);
   published->statistics_ns = now_ns;
@@ -54,7 +54,7 @@ void publish_frame(hosted_world *world, uint64_t begin_ns, uint64_t end_ns) {
   published->frames_late = world->frames_late;
   published->frame_begin_ns = begin_ns;
   published->frame_end_ns = end_ns;
-  published->report = muster_default_frame_report();
+  published->report = muster_frame_report_default();
   muster_frame_report_read(world->world, &published->report);
   if (!world->failed) timings_add(&published->timings, &published->report);
   copy_statistics(world, end_ns);
@@ -67,7 +67,7 @@ void publish_pace(hosted_world *world) {
   copy_pace(world);
   if (!world->world) world->published.type_count = 0;
   if (world->world && !world->published.statistics_ns) {
-    world->published.report = muster_default_frame_report();
+    world->published.report = muster_frame_report_default();
     copy_statistics(world, clock_system());
     world->published.statistics_ns = 0; /* so that the first frame renews the statistics at once */
   }

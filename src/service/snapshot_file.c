@@ -87,7 +87,7 @@ static muster_result write_worlds(struct sink *sink, const snapshot_source *sour
     *world = (file_world){.sim_now_ns = source->sim_now_ns, .offset = sink->bytes};
     snprintf(world->name, sizeof world->name, "%s", source->name);
     snprintf(world->module, sizeof world->module, "%s", source->module_name);
-    muster_save_def def = muster_default_save_def();
+    muster_save_def def = muster_save_def_default();
     def.write = write_all;
     def.user = sink;
     if (muster_world_save(source->world, &def)) return failed(sink, source);
@@ -149,7 +149,7 @@ static muster_result snapshot_file_read_world(struct snapshot_file *file, chunk_
   *world = (snapshot_file_world){.sim_now_ns = read.sim_now_ns,
                                  .bytes = file->bytes + read.offset,
                                  .count = (size_t)read.count,
-                                 .info = muster_default_snapshot_info(),
+                                 .info = muster_snapshot_info_default(),
                                  .state_bytes = (size_t)read.state_bytes};
   memcpy(world->name, read.name, sizeof world->name);
   memcpy(world->module, read.module, sizeof world->module);

@@ -271,7 +271,7 @@ muster_result muster_world_settle(muster_world *world) {
 
 muster_result muster_world_save(muster_world *world, const muster_save_def *given) {
   if (!world) return error_missing("save", "world");
-  muster_save_def def = muster_default_save_def();
+  muster_save_def def = muster_save_def_default();
   muster_result result = sized_read(SIZED(save_def), given, &def);
   if (result) return result;
   if (!def.write) return error_set(MUSTER_E_ARGUMENT, "save: write must be given");
@@ -361,7 +361,7 @@ static muster_result snapshot_load(struct snapshot *snapshot) {
 
 muster_result muster_world_load(muster_world *world, const muster_load_def *given) {
   if (!world) return error_missing("load", "world");
-  muster_load_def def = muster_default_load_def();
+  muster_load_def def = muster_load_def_default();
   muster_result result = sized_read(SIZED(load_def), given, &def);
   if (result) return result;
   if (!def.bytes) return error_set(MUSTER_E_ARGUMENT, "load: the snapshot must be given");

@@ -54,7 +54,7 @@ static bool gives_factors(const muster_world_tuning *tuning) {
 }
 
 muster_result tune_check(const struct muster_world *world, const muster_world_tuning *tuning) {
-  const muster_world_tuning none = muster_default_world_tuning();
+  const muster_world_tuning none = muster_world_tuning_default();
   bool factors = gives_factors(tuning);
   muster_result result = fields_check_tuning(fields_world, "world tuning", tuning, &none);
   if (result) return result;
@@ -74,7 +74,7 @@ muster_result tune_check(const struct muster_world *world, const muster_world_tu
 
 muster_result muster_world_tune(muster_world *world, const muster_world_tuning *given) {
   if (!world) return error_missing("world tuning", "world");
-  muster_world_tuning tuning = muster_default_world_tuning();
+  muster_world_tuning tuning = muster_world_tuning_default();
   muster_result result = sized_read(SIZED(world_tuning), given, &tuning);
   if (!result) result = tune_check(world, &tuning);
   if (result || !guard_asks(world, "world tuning", &result)) return result;
@@ -85,7 +85,7 @@ muster_result muster_world_tune(muster_world *world, const muster_world_tuning *
 muster_result muster_world_tuning_read(const muster_world *world, muster_world_tuning *tuning) {
   muster_result result = guard_read(world, "world tuning");
   if (result) return result;
-  muster_world_tuning whole = muster_default_world_tuning();
+  muster_world_tuning whole = muster_world_tuning_default();
   fields_describe(fields_world, &world->def, &whole, groups_without(world->score->factors));
   return sized_write(SIZED(world_tuning), &whole, tuning);
 }
@@ -134,7 +134,7 @@ void tune_create(struct muster_world *world) {
 }
 
 static void tune_apply(struct muster_world *world, const muster_world_tuning *tuning) {
-  const muster_world_tuning none = muster_default_world_tuning();
+  const muster_world_tuning none = muster_world_tuning_default();
   const muster_world_def *def = &world->def;
   uint32_t changed = fields_tune(fields_world, &world->def, tuning, &none);
   if (changed & FIELD_RANKS) ready_reweigh(&world->queues->ready, &world->agents.store, def);

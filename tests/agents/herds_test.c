@@ -14,7 +14,7 @@ struct fixture {
 static void create(struct fixture *fixture) {
   cr_assert_eq(arena_create(&fixture->arena, &(muster_allocator){0}), MUSTER_OK);
   struct herd_type *type = &fixture->type;
-  *type = (struct herd_type){.def = muster_default_herd_type_def(), .blocks_max = BLOCKS};
+  *type = (struct herd_type){.def = muster_herd_type_def_default(), .blocks_max = BLOCKS};
   type->def.unfolded_max = BLOCKS;
   cr_assert(herd_tree_make(&type->tree, 2, 5));
   herds_lay_out(type);

@@ -35,7 +35,7 @@ static double draw(struct fixture *fixture, double below) {
 
 static void add(struct fixture *fixture, uint32_t index, muster_position position, uint32_t partition, float near_m,
                 float far_m) {
-  muster_observer_def def = muster_default_observer_def();
+  muster_observer_def def = muster_observer_def_default();
   def.position = position;
   def.partition = partition;
   def.near_m = near_m;

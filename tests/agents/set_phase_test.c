@@ -25,8 +25,8 @@ static uint64_t ns_of(uint32_t ms) {
 static void create(struct fixture *fixture, uint32_t period_ms) {
   static const muster_atom atom = {do_nothing, MUSTER_ROLE_BEHAVIOUR, 0};
   muster_allocator allocator = {0};
-  muster_type_def type = muster_default_type_def();
-  muster_set_def set = muster_default_set_def();
+  muster_type_def type = muster_type_def_default();
+  muster_set_def set = muster_set_def_default();
   set.atoms = &atom;
   set.atom_count = 1;
   set.period_updates = period_ms ? 0 : 2;
@@ -67,7 +67,7 @@ static void run_at(struct fixture *fixture, uint32_t ms) {
 }
 
 static void tune(struct fixture *fixture, uint32_t period_ms) {
-  muster_set_tuning tuning = muster_default_set_tuning();
+  muster_set_tuning tuning = muster_set_tuning_default();
   tuning.period_updates = 0;
   tuning.period_ns = ns_of(period_ms);
   sets_tune(&fixture->table, 0, &tuning);

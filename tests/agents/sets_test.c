@@ -20,11 +20,11 @@ struct fixture {
 static void create(struct fixture *fixture, const char *roles, const uint32_t *priorities, muster_set_order order) {
   static const muster_atom atom = {do_nothing, MUSTER_ROLE_BEHAVIOUR, 0};
   muster_set_def sets[MUSTER_SETS_MAX];
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   muster_allocator allocator = {0};
   for (type.set_count = 0; roles[type.set_count]; type.set_count++) {
     muster_set_def *set = &sets[type.set_count];
-    *set = muster_default_set_def();
+    *set = muster_set_def_default();
     char role = roles[type.set_count];
     set->role = role == 'p' ? MUSTER_ROLE_PERCEPTION : role == 'a' ? MUSTER_ROLE_ACTION : MUSTER_ROLE_BEHAVIOUR;
     set->mode = role == 'a' ? MUSTER_MODE_RUN : MUSTER_MODE_SLICEABLE;
@@ -139,7 +139,7 @@ Test(sets, periods_in_time_keep_their_phase) {
   set_table *table = &fixture.table;
   set_state *state = sets_states_of(table, 0);
   set_pass *kept = &table->passes[0];
-  muster_set_tuning tuning = muster_default_set_tuning();
+  muster_set_tuning tuning = muster_set_tuning_default();
   tuning.period_updates = 0;
   tuning.period_ns = 1000000;
   sets_tune(table, 0, &tuning);
@@ -163,8 +163,8 @@ Test(sets, periods_in_time_keep_their_phase) {
 
 Test(sets, may_be_asked_to_yield_at_the_first_question) {
   static const muster_atom atom = {do_nothing, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_set_def set = muster_default_set_def();
-  muster_type_def type = muster_default_type_def();
+  muster_set_def set = muster_set_def_default();
+  muster_type_def type = muster_type_def_default();
   set.atoms = &atom;
   set.atom_count = 1;
   type.sets = &set;

@@ -29,7 +29,7 @@ static struct fixture create(void) {
   types_create(&fixture.types, 2, &fixture.arena);
   space_create(&fixture.space, AGENTS_MAX, 32.0, &fixture.arena);
   const muster_atom atom = {think, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.atoms = &atom;
   def.atom_count = 1;
   def.state_bytes = STATE_BYTES;
@@ -41,7 +41,7 @@ static struct fixture create(void) {
 }
 
 static muster_agent_def valid(void) {
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type.index = 1;
   return def;
 }
@@ -115,7 +115,7 @@ Test(spawn, refuses_an_elasticity_that_is_too_large_or_no_number) {
 Test(spawn, refuses_a_definition_that_was_not_initialised) {
   muster_agent_def zero = {0}, out;
   cr_assert_eq(check(&zero, &out), MUSTER_E_NOT_INITIALISED);
-  cr_assert_not_null(strstr(muster_last_error(), "muster_default_agent_def"));
+  cr_assert_not_null(strstr(muster_last_error(), "muster_agent_def_default"));
   cr_assert_eq(check(NULL, &out), MUSTER_E_NOT_INITIALISED);
 }
 

@@ -35,7 +35,7 @@ static muster_atom_result think(muster_update *update) {
 static const muster_atom one_atom[] = {{think, MUSTER_ROLE_BEHAVIOUR, 0}};
 
 static muster_type_def valid(void) {
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.name = "wolf";
   def.atoms = one_atom;
   def.atom_count = 1;
@@ -174,9 +174,9 @@ Test(types, refuse_a_definition_that_was_not_initialised) {
   struct fixture fixture = create();
   muster_type_def zero = {0};
   cr_assert_eq(enter(&fixture, &zero), UINT32_MAX);
-  cr_assert_not_null(strstr(muster_last_error(), "muster_default_type_def"));
+  cr_assert_not_null(strstr(muster_last_error(), "muster_type_def_default"));
   cr_assert_eq(enter(&fixture, NULL), UINT32_MAX);
-  cr_assert_not_null(strstr(muster_last_error(), "muster_default_type_def"));
+  cr_assert_not_null(strstr(muster_last_error(), "muster_type_def_default"));
   cr_assert_eq(fixture.table.count, 0);
   arena_destroy(&fixture.arena);
 }
@@ -243,7 +243,7 @@ Test(types, a_shorter_definition_of_an_older_program_gets_the_defaults_of_what_i
   memset((char *)&def + known, 0xff, sizeof def - known);
   def.size = (uint32_t)known;
   cr_assert_eq(enter(&fixture, &def), 0, "%s", muster_last_error());
-  const muster_type_def *kept = &fixture.table.types[0].def, defaults = muster_default_type_def();
+  const muster_type_def *kept = &fixture.table.types[0].def, defaults = muster_type_def_default();
   cr_assert_str_eq(kept->name, "wolf");
   cr_assert_eq(kept->atom_count, 1);
   cr_assert_eq(kept->state_bytes, defaults.state_bytes);
@@ -322,7 +322,7 @@ Test(types, a_refused_allocation_registers_nothing_and_spoils_nothing) {
 }
 
 Test(types, a_world_takes_as_many_as_its_definition_may_ask_for) {
-  muster_world_def world_def = muster_default_world_def();
+  muster_world_def world_def = muster_world_def_default();
   world_def.agents_max = 2;
   world_def.types_max = 1024;
   muster_world *world = muster_world_create(&world_def);

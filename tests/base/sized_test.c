@@ -36,7 +36,7 @@ Test(sized, sizes_from_the_first_one_to_64_kib_are_published) {
 Test(sized, none_is_refused_as_not_initialised) {
   muster_cage read = defaults;
   cr_assert_eq(sized_read(SIZED(cage), NULL, &read), MUSTER_E_NOT_INITIALISED);
-  cr_assert_str_eq(muster_last_error(), "muster_cage: none was given; set one by muster_default_cage()");
+  cr_assert_str_eq(muster_last_error(), "muster_cage: none was given; set one by muster_cage_default()");
   cr_assert_eq(sized_write(SIZED(cage), &read, NULL), MUSTER_E_NOT_INITIALISED);
 }
 

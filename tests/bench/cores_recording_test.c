@@ -38,7 +38,7 @@ static muster_atom_result wander(muster_update *update) {
 /* Agents that act region by region. */
 static little_world regional(muster_clock clock) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 500}, {wander, MUSTER_ROLE_ACTION, 500}};
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.clock = clock;
   world.agents_max = SQUARE_AGENTS;
   little_world little = little_world_create(1, &world);

@@ -88,10 +88,10 @@ Test(stress_axes, end_for_any_numbers) {
 Test(stress_sums, come_to_means_ranks_and_shares) {
   uint64_t wall_ns[100], overrun_own_ns[100];
   stress_sums sums = {.wall_ns = wall_ns, .overrun_own_ns = overrun_own_ns};
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   stress_figures figures = {.spawns_refused = 1, .commands_refused = 2};
   for (uint64_t i = 0; i < 100; i++) {
-    muster_frame_report report = muster_default_frame_report();
+    muster_frame_report report = muster_frame_report_default();
     bool late = i < 3;
     report.wall_ns = 100 - i;
     report.longest_atom_ns = 1000;
@@ -149,8 +149,8 @@ Test(stress_sums, come_to_means_ranks_and_shares) {
 Test(stress_sums, know_that_important_agents_that_never_ran_waited_all_the_time) {
   uint64_t wall_ns[1], overrun_own_ns[1];
   stress_sums sums = {.wall_ns = wall_ns, .overrun_own_ns = overrun_own_ns};
-  muster_frame_report report = muster_default_frame_report();
-  muster_statistics statistics = muster_default_statistics();
+  muster_frame_report report = muster_frame_report_default();
+  muster_statistics statistics = muster_statistics_default();
   stress_figures figures = {0};
   stress_add(&sums, &report, false);
   statistics.bands[MUSTER_BANDS - 1] = (muster_band){.agents = 4, .wanted_ns = 100, .agent_time_ns = 4000};

@@ -171,7 +171,7 @@ static bool register_kinds(bot_server *server) {
   static const char *const names[BOT_KINDS] = {"guard", "merchant", "wolf"};
   static const uint32_t periods_ms[BOT_KINDS] = {100, 500, 200};
   for (uint32_t kind = 0; kind < BOT_KINDS; kind++) {
-    muster_type_def def = muster_default_type_def();
+    muster_type_def def = muster_type_def_default();
     def.name = names[kind];
     def.period_ns = periods_ms[kind] * 1000000u;
     def.period_max_ns = 10 * def.period_ns;
@@ -187,7 +187,7 @@ static bool register_kinds(bot_server *server) {
 }
 
 static bool create_world(bot_server *server) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.agents_max = 2 * BOTS_MAX; /* the removed are there until the next plan */
   def.observers_max = 2 * PLAYERS_MAX;
   def.clock = server->options.measured ? MUSTER_CLOCK_WALL : MUSTER_CLOCK_VIRTUAL;
@@ -226,7 +226,7 @@ uint32_t bot_server_add(bot_server *server, bot_kind kind, double x, double y) {
                       .post_y = y,
                       .target = PLAYERS_MAX,
                       .born_ns = server->now_ns};
-  muster_agent_def def = muster_default_agent_def(); /* Muster: these six lines */
+  muster_agent_def def = muster_agent_def_default(); /* Muster: these six lines */
   def.type = server->types[kind];
   def.position = (muster_position){x, y, 0};
   def.user = (void *)(uintptr_t)number;
@@ -244,7 +244,7 @@ uint32_t bot_server_join(bot_server *server, double x, double y) {
   uint32_t player = 0;
   while (player < PLAYERS_MAX && server->players[player].present) player++;
   if (player == PLAYERS_MAX) return PLAYERS_MAX;
-  muster_observer_def def = muster_default_observer_def(); /* Muster: these three lines */
+  muster_observer_def def = muster_observer_def_default(); /* Muster: these three lines */
   def.position = (muster_position){x, y, 0};
   muster_observer observer = muster_observer_add(server->world, &def);
   server->players[player] = (bot_player){true, x, y, observer};
@@ -308,7 +308,7 @@ static muster_plan_result run_bot(bot_server *server, struct bot *bot, const mus
 
 /* Was: for every bot that is present, run_script(). */
 static bool run_bots(bot_server *server) {
-  muster_plan_summary plan = muster_default_plan_summary();
+  muster_plan_summary plan = muster_plan_summary_default();
   uint32_t done = 0;
   muster_frame frame = {server->now_ns, server->options.budget_ns};
   if (muster_plan(server->world, &frame, server->entries, BOTS_MAX, &plan)) return false;

@@ -41,7 +41,7 @@ static void forget_runs(bot_server *server) {
 }
 
 static muster_frame_report report_of(const bot_server *server) {
-  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report report = muster_frame_report_default();
   muster_frame_report_read(server->world, &report);
   return report;
 }

@@ -177,7 +177,7 @@ Test(physics_host, runs_a_gang_while_long_jobs_wait_in_the_pool) {
 /* --------------------------------------------------------------------------------------------------------- refusals */
 
 Test(physics_host, says_clearly_that_the_queue_is_full_and_has_run_nothing) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = 2;
   def.jobs_max = 64;
   muster_pool *pool = create_pool_as(&def);

@@ -56,8 +56,8 @@ static muster_atom_result stroll(muster_update *update) {
 
 static bool add_cows(struct ranch *ranch) {
   static const muster_atom atom = {.run = stroll, .model_ns = 500};
-  muster_type_def cow = muster_default_type_def();
-  muster_herd_type_def herd = muster_default_herd_type_def();
+  muster_type_def cow = muster_type_def_default();
+  muster_herd_type_def herd = muster_herd_type_def_default();
   cow.name = "cow";
   cow.atoms = &atom;
   cow.atom_count = 1;
@@ -77,7 +77,7 @@ muster_agent ranch_buy(struct ranch *ranch, uint32_t cow) {
 /* ------------------------------------------------------------------------------------------------------------ ranch */
 
 static bool add(struct ranch *ranch, const muster_type_def *def, muster_agent *agents, uint32_t count) {
-  muster_agent_def agent = muster_default_agent_def();
+  muster_agent_def agent = muster_agent_def_default();
   agent.type = muster_type_register(ranch->world, def);
   for (uint32_t i = 0; agent.type.index && i < count; i++) {
     agent.position = (muster_position){5.0 * i, 20, 0};
@@ -89,7 +89,7 @@ static bool add(struct ranch *ranch, const muster_type_def *def, muster_agent *a
 
 static bool populate(struct ranch *ranch) {
   static const muster_atom driving = {.run = drive, .model_ns = 2000}, sprouting = {.run = sprout, .model_ns = 500};
-  muster_type_def carts = muster_default_type_def(), patches = muster_default_type_def();
+  muster_type_def carts = muster_type_def_default(), patches = muster_type_def_default();
   carts.name = "cart";
   carts.atoms = &driving;
   carts.atom_count = 1;
@@ -111,7 +111,7 @@ static bool populate(struct ranch *ranch) {
 }
 
 bool ranch_open(struct ranch *ranch) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.agents_max = 4096;
   def.clock = MUSTER_CLOCK_VIRTUAL;
   *ranch = (struct ranch){.world = muster_world_create(&def)};

@@ -9,7 +9,7 @@ static void run_for(struct ranch *ranch, uint32_t ticks, uint64_t budget_ns) {
 }
 
 static muster_agent_info info_of(const struct ranch *ranch, muster_agent agent) {
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   cr_assert_eq(muster_agent_read(ranch->world, agent, &info), MUSTER_OK, "%s", muster_last_error());
   return info;
 }
@@ -56,7 +56,7 @@ Test(ranch, grass_that_nobody_looked_at_is_as_high_as_if_somebody_had) {
 
 Test(ranch, a_cow_that_is_bought_is_an_agent_of_its_own_for_good) {
   struct ranch ranch;
-  muster_herd_info herd = muster_default_herd_info();
+  muster_herd_info herd = muster_herd_info_default();
   open_and_run(&ranch);
   muster_agent cow = ranch_buy(&ranch, 7);
   cr_assert_not(muster_agent_is_null(cow), "%s", muster_last_error());

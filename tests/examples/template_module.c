@@ -30,8 +30,8 @@ static muster_result open_walkers(const muster_module_options *options, void **i
 
 static muster_result populate(void *instance, muster_world *world) {
   muster_atom atom = {.run = walk, .model_ns = 200};
-  muster_type_def type = muster_default_type_def();
-  muster_agent_def agent = muster_default_agent_def();
+  muster_type_def type = muster_type_def_default();
+  muster_agent_def agent = muster_agent_def_default();
   type.name = "walker";
   type.atoms = &atom;
   type.atom_count = 1;

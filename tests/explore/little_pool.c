@@ -6,7 +6,7 @@ enum { LANE_JOBS = 4 };
 
 struct muster_pool *little_pool(uint32_t workers, uint32_t guests) {
   struct muster_pool *pool = explore_memory(sizeof *pool);
-  pool->def = muster_default_pool_def();
+  pool->def = muster_pool_def_default();
   pool->def.guests_max = guests;
   pool->def.jobs_max = LANE_JOBS;
   pool->workers = workers;

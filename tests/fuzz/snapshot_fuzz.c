@@ -47,7 +47,7 @@ static void drop(muster_log_level level, const char *message, void *user) {
 static void register_types(muster_world *world) {
   static const muster_atom atoms[] = {
       {live, MUSTER_ROLE_PERCEPTION, 20000}, {live, MUSTER_ROLE_BEHAVIOUR, 20000}, {live, MUSTER_ROLE_ACTION, 5000}};
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.atoms = atoms;
   type.atom_count = 3;
   type.state_bytes = type.published_bytes = 8;
@@ -65,7 +65,7 @@ static void register_types(muster_world *world) {
   type.elapsed = MUSTER_ELAPSED_EVENTS;
   type.wake_on_message = true;
   muster_type_register(world, &type);
-  muster_set_def sets[2] = {muster_default_set_def(), muster_default_set_def()};
+  muster_set_def sets[2] = {muster_set_def_default(), muster_set_def_default()};
   for (int i = 0; i < 2; i++) {
     sets[i].atoms = atoms + i;
     sets[i].atom_count = 1;
@@ -89,8 +89,8 @@ static muster_atom_result graze(muster_update *update) {
 
 static void register_herds(muster_world *world) {
   static const muster_atom atom = {graze, MUSTER_ROLE_BEHAVIOUR, 5000};
-  muster_type_def type = muster_default_type_def();
-  muster_herd_type_def herds = muster_default_herd_type_def();
+  muster_type_def type = muster_type_def_default();
+  muster_herd_type_def herds = muster_herd_type_def_default();
   type.name = "grazer";
   type.atoms = &atom;
   type.atom_count = 1;
@@ -110,7 +110,7 @@ static void register_herds(muster_world *world) {
 }
 
 static muster_world *new_world(void) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.capacity_ns = 300000;
   def.agents_max = 64;
@@ -163,8 +163,8 @@ static bool keep(const void *bytes, size_t count, void *user) {
 
 static void make_good(struct buffer *good) {
   muster_world *world = new_world();
-  muster_agent_def agent = muster_default_agent_def();
-  muster_observer_def observer = muster_default_observer_def();
+  muster_agent_def agent = muster_agent_def_default();
+  muster_observer_def observer = muster_observer_def_default();
   for (uint32_t i = 0; i < AGENTS; i++) {
     agent.type.index = 1 + i % 3;
     agent.position.x = 3.0 * i;
@@ -187,7 +187,7 @@ static void make_good(struct buffer *good) {
   muster_agent_wake(world, muster_agent_next(world, (muster_agent){4, 0}));
   observer.position.x = 40;
   muster_observer_add(world, &observer);
-  muster_save_def def = muster_default_save_def();
+  muster_save_def def = muster_save_def_default();
   def.write = keep;
   def.user = good;
   require(muster_world_save(world, &def) == MUSTER_OK, "a world can be saved");
@@ -232,8 +232,8 @@ static void change(const struct snapshot_parts *parts, unsigned char *bytes, con
 /* `sure`: it must load. */
 static void load(const void *bytes, size_t count, bool sure) {
   muster_world *world = new_world();
-  muster_load_def def = muster_default_load_def();
-  muster_snapshot_info info = muster_default_snapshot_info();
+  muster_load_def def = muster_load_def_default();
+  muster_snapshot_info info = muster_snapshot_info_default();
   def.bytes = bytes;
   def.count = count;
   muster_result result = muster_world_load(world, &def);

@@ -29,7 +29,7 @@ using pool_pointer = std::unique_ptr<muster_pool, destroy>;
 using world_pointer = std::unique_ptr<muster_world, destroy>;
 
 static pool_pointer create_pool() {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = 2;
   def.name = "host";
   pool_pointer pool(muster_pool_create(&def));
@@ -107,14 +107,14 @@ static muster_type register_hens(muster_world *world, yard *here) {
   const std::array<muster_atom, 2> thoughts = {muster_atom{live, MUSTER_ROLE_BEHAVIOUR, 1000},
                                                muster_atom{greet, MUSTER_ROLE_BEHAVIOUR, 1000}};
   const muster_atom deed = {lay, MUSTER_ROLE_ACTION, 1000};
-  std::array<muster_set_def, 2> sets = {muster_default_set_def(), muster_default_set_def()};
+  std::array<muster_set_def, 2> sets = {muster_set_def_default(), muster_set_def_default()};
   sets[0].role = MUSTER_ROLE_BEHAVIOUR;
   sets[0].atoms = thoughts.data();
   sets[0].atom_count = static_cast<uint32_t>(thoughts.size());
   sets[1].role = MUSTER_ROLE_ACTION;
   sets[1].atoms = &deed;
   sets[1].atom_count = 1;
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.name = "hen";
   def.user = here;
   def.sets = sets.data();
@@ -131,7 +131,7 @@ static muster_type register_hens(muster_world *world, yard *here) {
 
 static void run_world(muster_pool *pool) {
   yard here{};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.pool = pool;
   def.agents_max = 16;
   def.clock = MUSTER_CLOCK_VIRTUAL;
@@ -139,7 +139,7 @@ static void run_world(muster_pool *pool) {
   world_pointer world(muster_world_create(&def));
   check(world != nullptr, "a world");
 
-  muster_agent_def npc = muster_default_agent_def();
+  muster_agent_def npc = muster_agent_def_default();
   npc.type = register_hens(world.get(), &here);
   std::vector<muster_agent> hens;
   for (npc.position.x = 0; hens.size() < def.agents_max; npc.position.x += 1)
@@ -148,15 +148,15 @@ static void run_world(muster_pool *pool) {
   check(!muster_agent_is_null(hens.back()), "agents");
   check(muster_agent_is_null(muster_agent_spawn(world.get(), &npc)) && muster_last_result() == MUSTER_E_FULL,
         "one agent too many");
-  const muster_observer_def player = muster_default_observer_def();
+  const muster_observer_def player = muster_observer_def_default();
   check(muster_observer_add(world.get(), &player).generation != 0, "an observer");
 
   for (uint64_t frame = 1; frame <= 100; frame++) {
     const muster_frame now = {frame * frame_ns, 8'000'000};
     check(muster_frame_run(world.get(), &now) == MUSTER_OK, "a frame");
   }
-  muster_statistics sums = muster_default_statistics();
-  muster_agent_info info = muster_default_agent_info();
+  muster_statistics sums = muster_statistics_default();
+  muster_agent_info info = muster_agent_info_default();
   check(muster_statistics_read(world.get(), &sums) == MUSTER_OK && sums.completed > 0, "statistics");
   check(muster_agent_read(world.get(), here.first, &info) == MUSTER_OK, "an agent");
   const auto *self = static_cast<const hen *>(info.state);

@@ -33,7 +33,7 @@ static void misuse_in_touch(muster_update *update) {
 }
 
 static muster_world_def virtual_def(void) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   return def;
 }
@@ -105,7 +105,7 @@ static bool destroy_in_write(const void *bytes, size_t count, void *user) {
 static void save_into_destruction(void) {
   muster_world_def def = virtual_def();
   muster_world *world = muster_world_create(&def);
-  muster_save_def save = muster_default_save_def();
+  muster_save_def save = muster_save_def_default();
   save.write = destroy_in_write;
   save.user = world;
   muster_world_save(world, &save);
@@ -121,7 +121,7 @@ static void destroy_in_job(void *argument, uint32_t worker) {
 }
 
 static void submit_destruction(void) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   muster_group group;
   def.workers = 1;
   muster_pool *pool = muster_pool_create(&def);
@@ -142,7 +142,7 @@ static void destroy_world_twice(void) {
 }
 
 static void destroy_pool_twice(void) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   muster_pool *pool = muster_pool_create(&def);
   muster_pool_destroy(pool);
   muster_pool_destroy(pool);
@@ -173,7 +173,7 @@ Test(destroy, a_pool_may_go_when_all_its_worlds_are_gone) {
 }
 
 Test(destroy, a_world_on_a_pool_that_was_destroyed_is_refused) {
-  muster_pool_def pool = muster_default_pool_def();
+  muster_pool_def pool = muster_pool_def_default();
   muster_world_def def = virtual_def();
   def.pool = muster_pool_create(&pool);
   muster_pool_destroy(def.pool);
@@ -189,7 +189,7 @@ static void stop_in_job(void *argument, uint32_t worker) {
 }
 
 Test(destroy, a_pool_is_not_stopped_inside_a_job_and_says_why) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   muster_group group;
   def.workers = 1;
   muster_pool *pool = muster_pool_create(&def);

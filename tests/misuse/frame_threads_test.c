@@ -81,29 +81,29 @@ static bool take_bytes(const void *bytes, size_t count, void *user) {
 
 static void ask_all(struct asked *a) {
   const muster_frame frame = {UINT64_MAX / 4, 5000000};
-  muster_type_def type = muster_default_type_def();
-  muster_herd_type_def herd_type = muster_default_herd_type_def();
-  muster_agent_info agent = muster_default_agent_info();
-  muster_observer_def observer = muster_default_observer_def();
-  muster_frame_report report = muster_default_frame_report();
-  muster_statistics statistics = muster_default_statistics();
-  muster_type_cost cost = muster_default_type_cost();
-  muster_conduct conduct = muster_default_conduct();
+  muster_type_def type = muster_type_def_default();
+  muster_herd_type_def herd_type = muster_herd_type_def_default();
+  muster_agent_info agent = muster_agent_info_default();
+  muster_observer_def observer = muster_observer_def_default();
+  muster_frame_report report = muster_frame_report_default();
+  muster_statistics statistics = muster_statistics_default();
+  muster_type_cost cost = muster_type_cost_default();
+  muster_conduct conduct = muster_conduct_default();
   muster_offence offences[1];
-  muster_agent_explanation explanation = muster_default_agent_explanation();
-  muster_set_info set = muster_default_set_info();
+  muster_agent_explanation explanation = muster_agent_explanation_default();
+  muster_set_info set = muster_set_info_default();
   muster_position position = {0, 0, 0};
   const float share = 1.0f;
   muster_herd_def herds = {.members = 1};
-  muster_herd_info herd = muster_default_herd_info();
+  muster_herd_info herd = muster_herd_info_default();
   muster_herd_near near;
-  muster_record_def record = muster_default_record_def();
-  muster_record_status status = muster_default_record_status();
-  muster_replay_def replay = muster_default_replay_def();
-  muster_save_def save = muster_default_save_def();
-  muster_load_def load = muster_default_load_def();
-  muster_world_tuning tuning = muster_default_world_tuning();
-  muster_view view = muster_default_view();
+  muster_record_def record = muster_record_def_default();
+  muster_record_status status = muster_record_status_default();
+  muster_replay_def replay = muster_replay_def_default();
+  muster_save_def save = muster_save_def_default();
+  muster_load_def load = muster_load_def_default();
+  muster_world_tuning tuning = muster_world_tuning_default();
+  muster_view view = muster_view_default();
   muster_sight sights[1];
   muster_raster_cell raster_cells[1];
   muster_raster raster = {.columns = 1, .rows = 1, .cells = raster_cells};
@@ -140,12 +140,12 @@ static void touch(muster_update *update) {
 
 static struct asked ask(const muster_atom *atom, void (*on_spawned)(muster_update *)) {
   struct asked a = {0};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.trace_frames = 2;
   little_world little = little_world_create(2, &def);
-  muster_type_def type = muster_default_type_def();
-  muster_observer_def observer = muster_default_observer_def();
+  muster_type_def type = muster_type_def_default();
+  muster_observer_def observer = muster_observer_def_default();
   type.atoms = atom;
   type.atom_count = 1;
   type.user = &a;
@@ -192,8 +192,8 @@ struct saving {
 
 static bool ask_in_write(const void *bytes, size_t count, void *user) {
   struct saving *saving = user;
-  muster_statistics statistics = muster_default_statistics();
-  muster_save_def save = muster_default_save_def();
+  muster_statistics statistics = muster_statistics_default();
+  muster_save_def save = muster_save_def_default();
   save.write = take_bytes;
   (void)bytes;
   (void)count;
@@ -206,7 +206,7 @@ static bool ask_in_write(const void *bytes, size_t count, void *user) {
 Test(frame, in_a_callback_of_a_save_reading_is_allowed_and_a_frame_is_refused) {
   little_world little = little_world_create(1, NULL);
   struct saving saving = {.world = little.world, .read = MUSTER_E_INPUT};
-  muster_save_def def = muster_default_save_def();
+  muster_save_def def = muster_save_def_default();
   def.write = ask_in_write;
   def.user = &saving;
   cr_assert_eq(muster_world_save(little.world, &def), MUSTER_OK, "%s", muster_last_error());

@@ -60,7 +60,7 @@ static const muster_atom actions[] = {{.run = nothing}, {.run = leave_atom, .rol
 
 static little_world world_of(const muster_atom *atoms, bool touches) {
   little_world little = little_world_create(1, NULL);
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.name = "guard";
   def.atoms = atoms;
   def.atom_count = 2;
@@ -87,7 +87,7 @@ static void leave_on_spawned(void) {
 }
 
 static void leave_submitted_job(void) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   muster_group group;
   def.workers = 1;
   muster_pool *pool = muster_pool_create(&def);
@@ -97,7 +97,7 @@ static void leave_submitted_job(void) {
 }
 
 static void leave_range(void) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   muster_parallel_for(muster_pool_create(&def), MUSTER_PRIORITY_NORMAL, 100, 1, leave_piece, NULL);
 }
 
@@ -129,7 +129,7 @@ Test(leaving, a_job_or_a_piece_that_is_left_aborts) {
 
 /* Leaves a job of the frame's priority: a worker takes it, whatever a frame would have made of its agents. */
 static void leave_on_worker(void) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   muster_group group;
   def.workers = 2;
   muster_pool *pool = muster_pool_create(&def);

@@ -276,26 +276,26 @@ static bool is_none(muster_agent agent) {
 
 static void check_worlds(given *g) {
   const muster_frame frame = {FRAME_NS, 5000000};
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   muster_plan_entry entries[1];
   muster_plan_result results[1] = {{.cost_ns = 0}};
-  muster_plan_summary summary = muster_default_plan_summary();
-  muster_frame_report report = muster_default_frame_report();
-  muster_statistics statistics = muster_default_statistics();
-  muster_type_cost cost = muster_default_type_cost();
-  muster_world_tuning tuning = muster_default_world_tuning();
-  muster_save_def save = muster_default_save_def();
-  muster_snapshot_info snapshot = muster_default_snapshot_info();
-  muster_load_def load = muster_default_load_def();
-  muster_record_def record = muster_default_record_def();
-  muster_record_status status = muster_default_record_status();
-  muster_record_info info = muster_default_record_info();
-  muster_replay_def replay = muster_default_replay_def();
-  muster_conduct conduct = muster_default_conduct();
+  muster_plan_summary summary = muster_plan_summary_default();
+  muster_frame_report report = muster_frame_report_default();
+  muster_statistics statistics = muster_statistics_default();
+  muster_type_cost cost = muster_type_cost_default();
+  muster_world_tuning tuning = muster_world_tuning_default();
+  muster_save_def save = muster_save_def_default();
+  muster_snapshot_info snapshot = muster_snapshot_info_default();
+  muster_load_def load = muster_load_def_default();
+  muster_record_def record = muster_record_def_default();
+  muster_record_status status = muster_record_status_default();
+  muster_record_info info = muster_record_info_default();
+  muster_replay_def replay = muster_replay_def_default();
+  muster_conduct conduct = muster_conduct_default();
   muster_offence offences[1];
-  muster_set_tuning set = muster_default_set_tuning();
+  muster_set_tuning set = muster_set_tuning_default();
   muster_flight_entry flights[1];
-  muster_view view = muster_default_view();
+  muster_view view = muster_view_default();
   muster_sight sights[1] = {{.x = 0.0f}};
   muster_raster raster = {.columns = 1, .rows = 1};
   muster_extent extent = {0};
@@ -305,26 +305,26 @@ static void check_worlds(given *g) {
 }
 
 static void check_agents(given *g) {
-  muster_agent_def spawn = muster_default_agent_def();
-  muster_agent_tuning tune = muster_default_agent_tuning();
-  muster_agent_info agent = muster_default_agent_info();
-  muster_set_info set_info = muster_default_set_info();
-  muster_agent_explanation explanation = muster_default_agent_explanation();
-  muster_observer_def observer = muster_default_observer_def();
+  muster_agent_def spawn = muster_agent_def_default();
+  muster_agent_tuning tune = muster_agent_tuning_default();
+  muster_agent_info agent = muster_agent_info_default();
+  muster_set_info set_info = muster_set_info_default();
+  muster_agent_explanation explanation = muster_agent_explanation_default();
+  muster_observer_def observer = muster_observer_def_default();
   char text[16];
   OF_AGENTS(CHECK)
 }
 
 static void check_herds(given *g) {
-  muster_herd_type_def herd_type = muster_default_herd_type_def();
+  muster_herd_type_def herd_type = muster_herd_type_def_default();
   muster_herd_def herds[1] = {{.members = 1}};
-  muster_herd_info herd = muster_default_herd_info();
+  muster_herd_info herd = muster_herd_info_default();
   muster_herd_near near[1];
   OF_HERDS(CHECK)
 }
 
 static void check_updates(given *g) {
-  muster_agent_def spawn = muster_default_agent_def();
+  muster_agent_def spawn = muster_agent_def_default();
   muster_message messages[1];
   muster_position position;
   muster_neighbour neighbours[1];
@@ -336,7 +336,7 @@ static void check_updates(given *g) {
 static void check_jobs(given *g) {
   muster_group group;
   muster_range range;
-  muster_pool_statistics sums = muster_default_pool_statistics();
+  muster_pool_statistics sums = muster_pool_statistics_default();
   OF_JOBS(CHECK)
 }
 
@@ -355,10 +355,10 @@ static muster_atom_result check_inside(muster_update *update) {
 static given give(void) {
   static const muster_atom atoms[] = {{.run = check_inside, .role = MUSTER_ROLE_ACTION}};
   static given g;
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   little_world little = little_world_create(1, &def);
-  muster_type_def type = muster_default_type_def();
-  muster_observer_def observer = muster_default_observer_def();
+  muster_type_def type = muster_type_def_default();
+  muster_observer_def observer = muster_observer_def_default();
   type.atoms = atoms;
   type.atom_count = 1;
   type.published_bytes = sizeof(muster_herd_body);
@@ -368,7 +368,7 @@ static given give(void) {
   register_type(&little, &type);
   g = (given){.pool = little.pool, .world = little.world, .type = little.type, .agent = spawn_at(&little, 0)};
   g.observer = muster_observer_add(g.world, &observer);
-  muster_herd_type_def herds = muster_default_herd_type_def();
+  muster_herd_type_def herds = muster_herd_type_def_default();
   herds.member = little.type;
   muster_herd_type herd_type = muster_herd_type_register(g.world, &herds);
   cr_assert_eq(muster_herds_add(g.world, herd_type, &(muster_herd_def){.members = 4}, 1, &g.herd), 1, "%s",

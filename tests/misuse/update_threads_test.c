@@ -43,7 +43,7 @@ static muster_agent self; /* some agent that lives */
 static const char *use(muster_update *u) {
   const char *let_pass = NULL;
   muster_position position = {1, 2, 3};
-  muster_agent_def spawn = muster_default_agent_def();
+  muster_agent_def spawn = muster_agent_def_default();
   muster_neighbour neighbours[4];
   muster_herd_near near[4];
   muster_flock flock;

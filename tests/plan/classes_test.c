@@ -8,7 +8,7 @@ enum { TYPES = 32 };
 Test(classes, a_full_table_gives_the_nearest_class_of_the_type_itself) {
   static class_table table;
   struct arena arena;
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   cr_assert_eq(arena_create(&arena, &(muster_allocator){0}), MUSTER_OK);
   classes_create(&table, TYPES, 64, 1, &arena);
   cr_assert_not(arena.failed);

@@ -32,7 +32,7 @@ static inline muster_atom_result crowd_nothing(muster_update *update) {
 
 static inline muster_type_def crowd_type(void) {
   static const muster_atom atom = {crowd_nothing, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.atoms = &atom;
   type.atom_count = 1;
   type.level_count = 4;
@@ -111,7 +111,7 @@ static inline void crowd_move(struct crowd *crowd, uint32_t index, muster_positi
 
 static inline void crowd_observe(struct crowd *crowd, uint32_t index, muster_position position, uint32_t partition,
                                  float near_m, float far_m) {
-  muster_observer_def def = muster_default_observer_def();
+  muster_observer_def def = muster_observer_def_default();
   def.position = position;
   def.partition = partition;
   def.near_m = near_m;

@@ -26,7 +26,7 @@ static struct fixture *create_with(uint64_t period_ns, uint64_t longest_ns, uint
   store_create(&fixture->store, AGENTS, &fixture->arena);
   for (uint32_t i = 0; i < AGENTS; i++) store_activate(&fixture->store, i);
   classes_create(&fixture->classes, 2, AGENTS, shards, &fixture->arena);
-  fixture->type = muster_default_type_def();
+  fixture->type = muster_type_def_default();
   fixture->type.period_ns = period_ns;
   fixture->type.period_max_ns = longest_ns;
   return fixture;

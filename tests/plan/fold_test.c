@@ -21,7 +21,7 @@ struct scene {
 static void scene_create(struct scene *scene) {
   cr_assert_eq(arena_create(&scene->arena, &(muster_allocator){0}), MUSTER_OK);
   struct herd_type *type = &scene->type;
-  *type = (struct herd_type){.def = muster_default_herd_type_def(), .blocks_max = 4};
+  *type = (struct herd_type){.def = muster_herd_type_def_default(), .blocks_max = 4};
   type->def.unfolded_max = 4;
   cr_assert(herd_tree_make(&type->tree, 2, 5));
   herds_lay_out(type);
@@ -46,7 +46,7 @@ static void scene_create(struct scene *scene) {
 }
 
 static void observe(struct scene *scene, uint32_t index, double x, double y, uint32_t partition) {
-  muster_observer_def def = muster_default_observer_def();
+  muster_observer_def def = muster_observer_def_default();
   def.position = (muster_position){x, y, 0.0};
   def.partition = partition;
   observers_add(&scene->observers, index, &def);

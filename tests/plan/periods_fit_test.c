@@ -25,7 +25,7 @@ static void create(struct fixture *fixture) {
   costs_create(&fixture->costs, 2, &fixture->arena);
   periods_create(&fixture->periods, &fixture->classes, &def, &fixture->arena);
   for (uint32_t type = 0; type < 2; type++) {
-    fixture->types[type] = muster_default_type_def();
+    fixture->types[type] = muster_type_def_default();
     fixture->types[type].period_ns = PERIOD_NS;
     fixture->types[type].period_max_ns = 10u * PERIOD_NS;
     costs_guess(&fixture->costs, type, COST_NS);

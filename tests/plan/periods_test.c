@@ -20,7 +20,7 @@ static struct fixture *create_in(uint32_t agents, uint64_t period_ns, uint32_t s
   struct fixture *fixture = calloc(1, sizeof *fixture);
   muster_world_def def = papers_world_def();
   fixture->set = ready_fixture_create(&def, agents);
-  fixture->type = muster_default_type_def();
+  fixture->type = muster_type_def_default();
   fixture->type.period_ns = period_ns;
   fixture->type.period_max_ns = 10 * period_ns;
   fixture->released = calloc(agents, 1);

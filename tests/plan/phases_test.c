@@ -28,13 +28,13 @@ static struct fixture *create(uint32_t delay_max, const uint32_t periods[3]) {
   muster_allocator allocator = {0};
   arena_create(&fixture->arena, &allocator);
   for (uint32_t i = 0; i < SETS; i++) {
-    fixture->sets[i] = muster_default_set_def();
+    fixture->sets[i] = muster_set_def_default();
     fixture->sets[i].atoms = &lasting[i];
     fixture->sets[i].atom_count = 1;
     fixture->sets[i].period_updates = i ? periods[i - 1] : 1;
     fixture->sets[i].delay_updates = i == 3 ? 2 : 0;
   }
-  fixture->def = muster_default_type_def();
+  fixture->def = muster_type_def_default();
   fixture->def.sets = fixture->sets;
   fixture->def.set_count = SETS;
   sets_register(&fixture->table, &fixture->def, fixture->atoms, AGENTS, &fixture->arena);

@@ -64,7 +64,7 @@ static inline void planner_destroy(struct planner *planner) {
 static inline void planner_register(struct planner *planner, uint32_t index, uint64_t period_ns,
                                     uint64_t period_max_ns) {
   muster_atom atom = {planner_nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.atoms = &atom;
   type.atom_count = 1;
   type.period_ns = period_ns;

@@ -9,7 +9,7 @@ enum { AGENTS = 64, FRAME_NS = 10000000 };
 
 static struct ranking *create(muster_order order) {
   struct ranking *ranking = calloc(1, sizeof *ranking);
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.agents_max = AGENTS;
   def.order = order;
   ranking_create(ranking, &def, 3);

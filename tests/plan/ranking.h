@@ -30,7 +30,7 @@ static inline muster_atom_result ranking_nothing(muster_update *update) {
 static inline void ranking_create(struct ranking *ranking, const muster_world_def *def, uint32_t atom_count) {
   muster_allocator allocator = {0};
   muster_atom atoms[RANKING_ATOMS_MAX];
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   cr_assert_leq(atom_count, RANKING_ATOMS_MAX);
   for (uint32_t i = 0; i < atom_count; i++) atoms[i] = (muster_atom){ranking_nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
   type.atoms = atoms;

@@ -150,7 +150,7 @@ static uint32_t sort_all(const ready_fixture *fixture, uint64_t *entries) {
 /* Of `agents`, some are released in each frame and fewer are admitted, until half a frame's crowd waits; keys change in
  * between, and agents leave. */
 static void check_cut(uint32_t agents, uint32_t frames) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.order = MUSTER_ORDER_DEADLINE;
   const agent_class classes[] = {{.nominal_ns = 100000000u, .rate = 1.0, .period_ns = 1e8f},
                                  {.nominal_ns = 100000000u, .rate = 0.1, .period_ns = 1e9f}};
@@ -197,7 +197,7 @@ Test(ready_ring, the_first_agents_of_a_walk_are_those_of_a_global_sort_in_every_
 /* Agents that leave without running, over and over: the ring drops their entries before they are too many. */
 Test(ready_ring, entries_of_agents_that_have_left_never_outgrow_the_others) {
   enum { AGENTS = 3000, ROUNDS = 200 };
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.order = MUSTER_ORDER_DEADLINE;
   agent_class class = {.nominal_ns = 100000000u, .rate = 1.0, .period_ns = 1e8f};
   ready_fixture *fixture = ready_fixture_create(&def, AGENTS);

@@ -32,7 +32,7 @@ static inline ready_fixture *ready_fixture_create(const muster_world_def *def, u
   ready_fixture *fixture = calloc(1, sizeof *fixture);
   muster_allocator allocator = {0};
   const muster_atom atom = {do_nothing, MUSTER_ROLE_BEHAVIOUR, 0}, atoms[3] = {atom, atom, atom};
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.atoms = atoms;
   type.atom_count = 3;
   fixture->agents = agents;

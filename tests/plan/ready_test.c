@@ -5,7 +5,7 @@
 #define SECOND_NS 1000000000u
 
 static muster_world_def world_of(muster_order order) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.order = order;
   return def;
 }
@@ -276,7 +276,7 @@ Test(ready, who_was_released_and_admitted_leaves_no_room_taken_among_the_fresh) 
 /* A weight as great as that of waiting moves a turn by a quarter of a period: importance brings it forward, having run
  * in every period puts it off. */
 Test(ready, a_turn_is_moved_by_importance_and_by_runs_as_their_weights_say) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.order = MUSTER_ORDER_DEADLINE;
   def.weight_wait = 1.0f;
   def.weight_importance = 0.5f;

@@ -8,7 +8,7 @@ static const agent_class class = {.nominal_ns = 100000000u, .rate = 1.0, .period
 /* An agent woken while a frame runs is released and admitted after the ranking, and put back when it found no time; the
  * next woken agent is released before the following frame has looked at the fresh ones. */
 Test(ready_woken, who_was_put_back_after_the_ranking_is_filed_once) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.order = MUSTER_ORDER_DEADLINE;
   ready_fixture *set = ready_fixture_create(&def, AGENTS);
   set->ready.classes = &class;
@@ -28,7 +28,7 @@ Test(ready_woken, who_was_put_back_after_the_ranking_is_filed_once) {
 }
 
 Test(ready_woken, who_left_the_head_of_the_line_is_passed_over_once_and_for_all) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.order = MUSTER_ORDER_PRIORITY;
   ready_fixture *set = ready_fixture_create(&def, AGENTS);
   const struct fifo *woken = &set->ready.woken;

@@ -92,7 +92,7 @@ Test(group, a_wait_asleep_runs_nothing_not_even_jobs_of_the_group) {
     struct gate gate = {0};
     shared_u64 ran = {0};
     uint64_t jobs_before, jobs_after;
-    muster_pool_statistics sum = muster_default_pool_statistics();
+    muster_pool_statistics sum = muster_pool_statistics_default();
     muster_pool_get_statistics(pool, 0, &sum);
     jobs_before = sum.jobs;
     hold_workers(pool, &gate, 1, NULL);

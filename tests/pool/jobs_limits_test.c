@@ -25,7 +25,7 @@ Test(jobs_limits, a_definition_with_a_field_out_of_range_is_refused_and_one_at_i
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const uint32_t values[] = {cases[i].least, cases[i].most, cases[i].most + 1, UINT32_MAX, cases[i].least - 1};
     for (size_t k = 0; k < 5; k++) {
-      muster_pool_def def = muster_default_pool_def();
+      muster_pool_def def = muster_pool_def_default();
       def.workers = 2;
       memcpy((char *)&def + cases[i].offset, &values[k], sizeof values[k]);
       cr_assert_eq(refuses(&def), k >= 2, "the field at %zu = %u", cases[i].offset, values[k]);
@@ -47,7 +47,7 @@ Test(jobs_limits, zero_workers_are_as_many_as_there_are_processors) {
 }
 
 Test(jobs_limits, indices_are_workers_and_further_guests) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = 5;
   def.guests_max = 7;
   muster_pool *pool = create_pool_as(&def);
@@ -57,7 +57,7 @@ Test(jobs_limits, indices_are_workers_and_further_guests) {
 }
 
 Test(jobs_limits, the_largest_pool_works) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = MUSTER_WORKERS_MAX;
   def.guests_max = MUSTER_GUESTS_MAX;
   def.jobs_max = 1u << 24; /* five gigabytes, of which next to nothing is touched */
@@ -146,7 +146,7 @@ Test(jobs_limits, nothing_is_a_group_too_and_has_no_jobs) {
 }
 
 Test(jobs_limits, without_a_pool_the_other_calls_do_nothing) {
-  muster_pool_statistics statistics = muster_default_pool_statistics(), zero = {0};
+  muster_pool_statistics statistics = muster_pool_statistics_default(), zero = {0};
   cr_assert_eq(muster_pool_stop(NULL), 0);
   cr_assert_eq(muster_pool_current_index(NULL), UINT32_MAX);
   cr_assert_eq(muster_pool_workers(NULL), 0);
@@ -164,7 +164,7 @@ Test(jobs_limits, without_a_pool_the_other_calls_do_nothing) {
 enum { ROOM = 64 };
 
 static muster_pool *create_small(uint32_t workers) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = workers;
   def.jobs_max = ROOM;
   return create_pool_as(&def);
@@ -193,7 +193,7 @@ Test(jobs_limits, a_full_priority_says_so_changes_nothing_and_leaves_the_others_
 }
 
 Test(jobs_limits, jobs_max_is_rounded_up_to_a_power_of_two) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = 1;
   def.jobs_max = 65;
   muster_pool *pool = create_pool_as(&def);

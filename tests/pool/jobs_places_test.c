@@ -69,7 +69,7 @@ static void *nest_as_guest(void *argument) {
 }
 
 static void check_indices(uint32_t workers, uint32_t guests, uint32_t threads) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = workers;
   def.guests_max = guests;
   register_of_indices *all = calloc(1, sizeof *all);

@@ -55,7 +55,7 @@ static void *climb_from_outside(void *argument) {
 
 static void climb_with(uint32_t workers, uint32_t threads) {
   enum { DEPTH = 7 };
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = workers;
   def.guests_max = workers + threads; /* a seat for every thread that may wait at once */
   shared_u64 steps = {0}, changed = {0};
@@ -78,7 +78,7 @@ Test(jobs_pools, may_wait_for_each_other_to_and_fro) {
 }
 
 static void use_a_pool_of_its_own(void *argument, uint32_t worker) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   muster_group group;
   (void)worker;
   def.workers = 2;

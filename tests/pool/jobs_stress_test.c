@@ -149,7 +149,7 @@ static void run_storm(const muster_pool_def *def, uint32_t threads, uint64_t see
 }
 
 static muster_pool_def of_size(uint32_t workers, uint32_t guests, uint32_t jobs_max) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = workers;
   def.guests_max = guests;
   def.jobs_max = jobs_max;

@@ -31,7 +31,7 @@ static inline muster_pool *create_pool_as(const muster_pool_def *def) {
 }
 
 static inline muster_pool *create_pool(uint32_t workers) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = workers;
   return create_pool_as(&def);
 }
@@ -88,7 +88,7 @@ static inline pthread_t start_thread(void *(*run)(void *), void *argument) {
 }
 
 static inline uint64_t sleeps_of(const muster_pool *pool, uint32_t index) {
-  muster_pool_statistics statistics = muster_default_pool_statistics();
+  muster_pool_statistics statistics = muster_pool_statistics_default();
   muster_pool_get_statistics(pool, index, &statistics);
   return statistics.sleeps;
 }

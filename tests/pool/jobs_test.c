@@ -208,7 +208,7 @@ Test(jobs, come_from_many_threads_at_once_that_the_pool_does_not_own) {
 /* ------------------------------------------------------------------------------------------------------- statistics */
 
 static muster_pool_statistics statistics_of(const muster_pool *pool, uint32_t index) {
-  muster_pool_statistics statistics = muster_default_pool_statistics();
+  muster_pool_statistics statistics = muster_pool_statistics_default();
   cr_assert_eq(muster_pool_get_statistics(pool, index, &statistics), MUSTER_OK);
   return statistics;
 }

@@ -25,7 +25,7 @@ static uint32_t threads_named(const char *prefix) {
 
 Test(jobs_threads, threads_bear_the_pools_name_and_their_number) {
   char name[] = "abcdefghijklmn";
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = 4;
   def.name = name;
   muster_pool *pool = create_pool_as(&def), *unnamed = create_pool(3);
@@ -71,7 +71,7 @@ static void on_stop(uint32_t worker, void *user) {
 }
 
 static muster_pool *create_hooked(struct hooks *hooks) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = WORKERS;
   def.on_worker_start = on_start;
   def.on_worker_sleep = on_sleep;
@@ -162,7 +162,7 @@ Test(jobs_threads, the_affinity_of_the_host_is_left_alone) {
 Test(jobs_threads, workers_are_bound_to_nothing_when_that_is_asked_for) {
   struct mask host = {0}, worker = {0};
   read_mask(&host, 0);
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = 2;
   def.affinity = MUSTER_AFFINITY_NONE;
   muster_pool *pool = create_pool_as(&def);

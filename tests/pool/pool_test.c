@@ -9,7 +9,7 @@
 #include <string.h>
 
 static muster_pool *create(uint32_t workers) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = workers;
   muster_pool *pool = muster_pool_create(&def);
   cr_assert_not_null(pool, "%s", muster_last_error());
@@ -257,7 +257,7 @@ Test(pool, calls_each_hook_once_on_each_thread_before_its_first_and_after_its_la
   for (uint32_t run = 0; run < 200; run++) {
     struct hooks hooks = {0};
     uint32_t workers = 1 + run % 6;
-    muster_pool_def def = muster_default_pool_def();
+    muster_pool_def def = muster_pool_def_default();
     def.workers = workers;
     def.on_worker_start = on_start;
     def.on_worker_stop = on_stop;
@@ -304,7 +304,7 @@ Test(pool, a_refused_allocation_leaves_nothing_behind) {
   bool created = false;
   for (uint32_t allowed = 0; !created; allowed++) {
     struct host host = {.allowed = allowed};
-    muster_pool_def def = muster_default_pool_def();
+    muster_pool_def def = muster_pool_def_default();
     def.workers = 3;
     def.allocator = (muster_allocator){host_allocate, host_release, &host};
     muster_pool *pool = muster_pool_create(&def);
@@ -317,7 +317,7 @@ Test(pool, a_refused_allocation_leaves_nothing_behind) {
 }
 
 Test(pool, a_shorter_definition_of_an_older_program_gets_the_defaults_of_what_it_does_not_know) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   memset((char *)&def + offsetof(muster_pool_def, name), 0xff, sizeof def - offsetof(muster_pool_def, name));
   def.size = offsetof(muster_pool_def, name);
   def.workers = 2;
@@ -339,7 +339,7 @@ Test(pool, has_a_worker_for_every_available_processor_unless_told_otherwise) {
   uint32_t available = muster_available_processors();
   cr_assert(available >= 1 && available <= processors_of_this_process(&set));
   muster_pool *pool = create(available < MUSTER_WORKERS_MAX ? available : MUSTER_WORKERS_MAX);
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   muster_pool *unasked = muster_pool_create(&def);
   cr_assert_eq(muster_pool_workers(unasked), muster_pool_workers(pool));
   muster_pool_destroy(unasked);

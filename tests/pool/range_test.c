@@ -66,7 +66,7 @@ Test(range, of_nothing_is_nothing) {
 /* Once a worker has gone to sleep, nothing but work wakes it. */
 Test(range, of_nothing_wakes_nobody) {
   muster_pool *pool = create_pool(2);
-  muster_pool_statistics sum = muster_default_pool_statistics();
+  muster_pool_statistics sum = muster_pool_statistics_default();
   while (sum.sleeps == 0) {
     cr_assert_eq(muster_pool_get_statistics(pool, UINT32_MAX, &sum), MUSTER_OK);
     sched_yield();
@@ -203,7 +203,7 @@ Test(range, submitted_runs_inside_its_group_beside_other_jobs) {
 }
 
 Test(range, submitted_to_a_full_priority_is_refused_and_a_parallel_for_is_done_by_its_caller) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = 2;
   def.jobs_max = 64;
   muster_pool *pool = create_pool_as(&def);

@@ -39,7 +39,7 @@ static muster_atom_result last_step(muster_update *update) {
 }
 
 static muster_type_def diarist(const muster_atom *atoms, uint32_t count) {
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.name = "diarist";
   def.atoms = atoms;
   def.atom_count = count;
@@ -51,7 +51,7 @@ static muster_type_def diarist(const muster_atom *atoms, uint32_t count) {
 /* Spawned before the first frame, at which its time begins. */
 static muster_agent spawn_diarist(const little_world *little) {
   const struct diary diary = {.last_now_ns = FRAME_NS};
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = little->type;
   def.state = &diary;
   return muster_agent_spawn(little->world, &def);
@@ -80,7 +80,7 @@ static uint64_t check_diaries(uint32_t workers, bool acts) {
     cr_assert_eq(diary->elapsed_ns, diary->last_now_ns - FRAME_NS);
     updates += diary->updates;
   }
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(little.world, &statistics);
   cr_assert_eq(updates, statistics.completed);
   cr_assert_gt(statistics.preempted, 0);
@@ -117,7 +117,7 @@ Test(runner, the_first_touch_of_an_agent_is_told_the_time_of_its_frame_and_that_
   register_type(&little, &def);
   for (uint32_t i = 0; i < 5; i++) {
     struct touch touch = {0};
-    muster_agent_def agent = muster_default_agent_def();
+    muster_agent_def agent = muster_agent_def_default();
     agent.type = little.type;
     agent.user = &touch;
     cr_assert(!muster_agent_is_null(muster_agent_spawn(little.world, &agent)));
@@ -137,7 +137,7 @@ Test(runner, the_last_touch_of_an_agent_is_told_the_time_of_its_frame) {
   def.period_ns = def.period_max_ns = 1000000000;
   register_type(&little, &def);
   struct touch touch = {0};
-  muster_agent_def agent_def = muster_default_agent_def();
+  muster_agent_def agent_def = muster_agent_def_default();
   agent_def.type = little.type;
   agent_def.user = &touch;
   muster_agent agent = muster_agent_spawn(little.world, &agent_def);
@@ -220,7 +220,7 @@ Test(runner, one_dear_action_is_forgotten_when_no_more_follow) {
 /* ------------------------------------------------------------------------------------------------------ wall time */
 
 static little_world wall_world(void) {
-  muster_world_def wall = muster_default_world_def();
+  muster_world_def wall = muster_world_def_default();
   return little_world_create(1, &wall);
 }
 
@@ -248,7 +248,7 @@ Test(runner, counts_an_atom_over_its_limit_also_when_it_finishes_the_update) {
   spawn_at(&little, 0);
   uint64_t completed = 0;
   for (uint32_t i = 0; i < 20; i++) completed += run_frame_with(&little, 1000000000).completed;
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(little.world, &statistics);
   cr_assert(completed > 10 && statistics.atoms_over_limit <= completed, "the first 64 updates are measured, and...");
   cr_assert_gt(statistics.atoms_over_limit, completed / 2, "...of few can it be said that it was the kernel");
@@ -299,7 +299,7 @@ static void create_dawdlers(struct dawdlers *dawdlers, muster_role second_role) 
   def.user = &dawdlers->clock;
   register_type(&dawdlers->little, &def);
   for (uint32_t i = 0; i < DAWDLERS; i++) {
-    muster_agent_def agent = muster_default_agent_def();
+    muster_agent_def agent = muster_agent_def_default();
     agent.type = dawdlers->little.type;
     agent.user = &dawdlers->all[i];
     dawdlers->agents[i] = muster_agent_spawn(dawdlers->little.world, &agent);
@@ -362,7 +362,7 @@ static void check_draws(muster_role second_role) {
   const muster_atom atoms[] = {{draw_many, MUSTER_ROLE_BEHAVIOUR, 1000}, {draw_many, second_role, 1000}};
   little_world little = world_of_one_type(atoms, 2, FRAME_NS);
   struct draws *draws = calloc(1, sizeof *draws);
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = little.type;
   def.user = draws;
   cr_assert(!muster_agent_is_null(muster_agent_spawn(little.world, &def)));
@@ -399,7 +399,7 @@ Test(runner, an_update_spawns_no_more_than_its_type_may_in_its_parallel_atoms_an
   const muster_atom egg_atoms[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 1000}};
   const muster_atom atoms[] = {{breed, MUSTER_ROLE_BEHAVIOUR, 1000}, {breed, MUSTER_ROLE_ACTION, 1000}};
   little_world little = world_of_one_type(egg_atoms, 1, FRAME_NS);
-  struct breeder breeder = {.child = muster_default_agent_def()};
+  struct breeder breeder = {.child = muster_agent_def_default()};
   breeder.child.type = little.type;
   muster_type_def def = type_with(atoms, 2);
   def.spawns_max = 2;
@@ -430,7 +430,7 @@ static muster_atom_result eat_everybody(muster_update *update) {
 Test(runner, who_could_not_be_eaten_for_want_of_room_is_eaten_later) {
   const muster_atom prey_atoms[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 1000}};
   const muster_atom hunter_atoms[] = {{eat_everybody, MUSTER_ROLE_ACTION, 1000}};
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.commands_max = 16;
   little_world little = little_world_create(1, &world);
@@ -460,7 +460,7 @@ struct spawner {
 static void *spawn_a_thousand(void *argument) {
   struct spawner *spawner = argument;
   const little_world *little = &spawner->little;
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   uintptr_t refused = 0;
   def.type = little->type;
   pthread_barrier_wait(&spawner->start);

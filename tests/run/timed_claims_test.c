@@ -22,7 +22,7 @@ static muster_atom_result live(muster_update *update) {
 
 static little_world world_of(struct crowd *crowd) {
   static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 1000};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.audit = true;
   little_world little = little_world_create(1, &def);
   muster_type_def type = type_with(&atom, 1);

@@ -19,7 +19,7 @@ typedef struct square {
 } square;
 
 static muster_module_options options_for(uint32_t agents, uint32_t observers, uint64_t cost_ns) {
-  muster_module_options options = muster_default_module_options();
+  muster_module_options options = muster_module_options_default();
   options.agents = agents;
   options.observers = observers;
   options.cost_ns = cost_ns;
@@ -30,11 +30,11 @@ static square square_open(const muster_module_options *options, uint32_t workers
   square it = {.needs = {.size = sizeof it.needs}};
   const muster_module *module = muster_module_fixed();
   cr_assert_eq(module->open(options, &it.instance, &it.needs), MUSTER_OK, "%s", muster_last_error());
-  muster_pool_def pool = muster_default_pool_def();
+  muster_pool_def pool = muster_pool_def_default();
   pool.workers = workers;
   it.pool = muster_pool_create(&pool);
   cr_assert_not_null(it.pool, "%s", muster_last_error());
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.pool = it.pool;
   def.agents_max = it.needs.agents_max;
   def.observers_max = it.needs.observers;
@@ -55,7 +55,7 @@ static void square_close(square *it) {
 }
 
 static muster_frame_report run_frame(square *it, uint64_t frame_ns) {
-  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report report = muster_frame_report_default();
   uint64_t sim_now_ns = it->frames++ * frame_ns;
   muster_module_fixed()->before_frame(it->instance, it->world, sim_now_ns);
   cr_assert_eq(muster_frame_run(it->world, &(muster_frame){sim_now_ns, 10000000}), MUSTER_OK, "%s",
@@ -83,7 +83,7 @@ static double number(const square *it, const char *name) {
 
 /* Counts the agents in each of the SPREAD x SPREAD parts of the square. */
 static void count_parts(const square *it, uint32_t parts[SPREAD][SPREAD]) {
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(it->world, agent)) {
     cr_assert_eq(muster_agent_read(it->world, agent, &info), MUSTER_OK);
@@ -96,7 +96,7 @@ static void count_parts(const square *it, uint32_t parts[SPREAD][SPREAD]) {
 
 static double importance_of_all(const square *it) {
   double sum = 0;
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(it->world, agent)) {
     cr_assert_eq(muster_agent_read(it->world, agent, &info), MUSTER_OK);
@@ -197,7 +197,7 @@ Test(fixed, refuses_what_it_cannot_do) {
     muster_result result;
     const char *says;
   } refusals[] = {
-      {{.size = 0}, MUSTER_E_NOT_INITIALISED, "muster_default_module_options"},
+      {{.size = 0}, MUSTER_E_NOT_INITIALISED, "muster_module_options_default"},
       {{.size = sizeof(muster_module_options), .path = "npcs.csv"}, MUSTER_E_ARGUMENT, "takes no file"},
       {{.size = sizeof(muster_module_options), .agents = 16000001}, MUSTER_E_ARGUMENT, "16000001 agents"},
       {{.size = sizeof(muster_module_options), .observers = 65537}, MUSTER_E_ARGUMENT, "65537 observers"},

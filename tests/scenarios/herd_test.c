@@ -12,7 +12,7 @@ static void check_numbers(const struct scene *it) {
 }
 
 Test(herd, the_same_seed_gives_the_same_world) {
-  muster_module_options options = muster_default_module_options();
+  muster_module_options options = muster_module_options_default();
   options.agents = 16384;
   options.observers = 6;
   scene_check_determinism(muster_module_herd(), options, HERD_CAPACITY_NS, 150);

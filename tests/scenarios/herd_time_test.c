@@ -13,7 +13,7 @@ struct outcome {
 /* Deer times time since they were last updated. */
 static double owed_s(const struct scene *it) {
   double owed = 0;
-  muster_herd_info info = muster_default_herd_info();
+  muster_herd_info info = muster_herd_info_default();
   muster_herd herd = muster_herd_next(it->world, (muster_herd){0, 0});
   for (; herd.generation; herd = muster_herd_next(it->world, herd)) {
     cr_assert_eq(muster_herd_read(it->world, herd, &info), MUSTER_OK);
@@ -26,7 +26,7 @@ static double owed_s(const struct scene *it) {
 static struct outcome live(uint32_t observers, uint64_t frame_ns, uint64_t capacity_ns) {
   herd_choice choice = {.visible_m = 35.0f, .wolves = 0, .members = 16, .pace = PACE};
   struct scene it = herd_scene(DEER, observers, 1, capacity_ns, &choice);
-  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report report = muster_frame_report_default();
   for (uint64_t frames = SECONDS * 1000000000ull / frame_ns; frames > 0; frames--) report = scene_frame(&it, frame_ns);
   const herd_world *self = it.instance;
   double folded = scene_reported(&it, "herds_folded"), unfolded = scene_reported(&it, "herds_unfolded");

@@ -49,7 +49,7 @@ Test(hostile, is_hostile) {
   cr_assert_gt(scene_reported(&it, "messages_heard"), 200);
   cr_assert_gt(scene_reported(&it, "messages_lost"), 2000, "boxes are full");
   cr_assert_gt(scene_reported(&it, "moves_refused"), 2000);
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(it.world, &statistics);
   cr_assert_eq(scene_reported(&it, "moves_refused") * 2, (double)statistics.positions_refused);
   cr_assert_gt(statistics.messages_refused, 500, "more is sent than may be");
@@ -72,7 +72,7 @@ Test(hostile, hands_on_the_result_of_a_type_that_is_refused) {
   muster_module_options options = scene_options(AGENTS, 5);
   struct scene it = scene_open(muster_module_hostile(), &options, 1, CAPACITY_NS);
   muster_type type = {7};
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.name = "of no atoms";
   cr_assert_eq(scaffold_register(it.world, &def, &type), MUSTER_E_ARGUMENT);
   cr_assert(strstr(muster_last_error(), "of no atoms"), "%s", muster_last_error());
@@ -93,7 +93,7 @@ Test(hostile, the_guarantee_alone_bounds_every_wait) {
 
 Test(hostile, refuses_options_that_it_cannot_meet) {
   scene_check_refusals(muster_module_hostile());
-  muster_module_options options = muster_default_module_options();
+  muster_module_options options = muster_module_options_default();
   options.agents = 99;
   scene_refuses(muster_module_hostile(), options, MUSTER_E_ARGUMENT, "99 agents are fewer than 100");
 }

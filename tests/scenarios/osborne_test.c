@@ -47,8 +47,8 @@ Test(osborne, animals_of_a_loop_move_within_the_fence) {
 }
 
 static muster_world *create_world(muster_herd_type *type, muster_position player) {
-  muster_world_def world_def = muster_default_world_def();
-  muster_observer_def observer = muster_default_observer_def();
+  muster_world_def world_def = muster_world_def_default();
+  muster_observer_def observer = muster_observer_def_default();
   world_def.clock = MUSTER_CLOCK_VIRTUAL;
   world_def.capacity_ns = 1000000000;
   world_def.agents_max = osborne_agents_max(&def);
@@ -64,7 +64,7 @@ static muster_world *create_world(muster_herd_type *type, muster_position player
 Test(osborne, a_world_represents_all_and_simulates_those_near) {
   muster_herd_type type;
   muster_world *world = create_world(&type, (muster_position){0, 0, 0});
-  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report report = muster_frame_report_default();
   for (uint64_t cycle = 1; cycle <= CYCLES; cycle++) {
     cr_assert_eq(muster_frame_run(world, &(muster_frame){cycle * OSBORNE_CYCLE_NS, 1000000000}), MUSTER_OK);
     muster_frame_report_read(world, &report);
@@ -75,7 +75,7 @@ Test(osborne, a_world_represents_all_and_simulates_those_near) {
             report.leaves);
   for (muster_herd herd = muster_herd_next(world, (muster_herd){0, 0}); herd.generation;
        herd = muster_herd_next(world, herd)) {
-    muster_herd_info info = muster_default_herd_info();
+    muster_herd_info info = muster_herd_info_default();
     cr_assert_eq(muster_herd_read(world, herd, &info), MUSTER_OK);
     cr_assert_eq(info.members, (uint32_t)OSBORNE_MEMBERS);
     cr_assert(fabs(info.position.x) <= 301 && fabs(info.position.y) <= 301);

@@ -91,7 +91,7 @@ static void refuse(muster_module_options options, muster_result expected, const 
 }
 
 static void refuse_path(const char *path, const char *message) {
-  muster_module_options options = muster_default_module_options();
+  muster_module_options options = muster_module_options_default();
   options.path = path;
   refuse(options, MUSTER_E_INPUT, message);
 }
@@ -112,7 +112,7 @@ static void discard_file(char *path) {
 }
 
 Test(population, refuses_options_that_no_file_can_meet) {
-  muster_module_options options = muster_default_module_options();
+  muster_module_options options = muster_module_options_default();
   refuse(options, MUSTER_E_ARGUMENT, "population: no file; name a CSV file of NPC spawns");
   options.path = VILLAGE;
   options.agents = 601;
@@ -165,11 +165,11 @@ struct stage {
 static struct stage raise_stage(const muster_module_options *options, uint32_t workers, uint64_t capacity_ns) {
   struct stage stage = {.module = muster_module_population(), .needs.size = sizeof stage.needs};
   cr_assert_eq(stage.module->open(options, &stage.instance, &stage.needs), MUSTER_OK, "%s", muster_last_error());
-  muster_pool_def pool = muster_default_pool_def();
+  muster_pool_def pool = muster_pool_def_default();
   pool.workers = workers;
   stage.pool = muster_pool_create(&pool);
   cr_assert_not_null(stage.pool, "%s", muster_last_error());
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.pool = stage.pool;
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.capacity_ns = capacity_ns;
@@ -216,7 +216,7 @@ static double reported(const struct stage *stage, const char *name) {
 }
 
 static muster_module_options village_options(uint64_t seed) {
-  muster_module_options options = muster_default_module_options();
+  muster_module_options options = muster_module_options_default();
   options.path = VILLAGE;
   options.seed = seed;
   return options;
@@ -270,7 +270,7 @@ struct census {
 
 /* Agents are compared with their rows; they were spawned in the order of the rows. */
 static void take_census(const struct stage *stage, const population_rows *rows, struct census *partitions) {
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   muster_agent agent = {0};
   for (uint32_t i = 0; i < rows->count; i++) {
     agent = muster_agent_next(stage->world, agent);
@@ -314,13 +314,13 @@ Test(population, observers_go_where_most_agents_are) {
   int length = sprintf(text, "x,y,world\n");
   for (int i = 0; i < CROWD; i++) length += sprintf(text + length, "%d,%d,%s\n", i, i % 30, i ? "full" : "lonely");
   path = write_file(text);
-  muster_module_options options = muster_default_module_options();
+  muster_module_options options = muster_module_options_default();
   options.path = path;
   options.observers = 10;
   struct stage stage = raise_stage(&options, 1, 0);
   run_frames(&stage, 20); /* importance follows within a few frames */
   uint32_t important[2] = {0};
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   for (muster_agent agent = muster_agent_next(stage.world, (muster_agent){0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(stage.world, agent)) {
     cr_assert_eq(muster_agent_read(stage.world, agent, &info), MUSTER_OK);
@@ -335,13 +335,13 @@ Test(population, observers_go_where_most_agents_are) {
 
 /* Of one kind, all are routines; the metres that they should have walked follow from when each was last updated. */
 static void check_patrols(const char *path, uint64_t capacity_ns, double *shortest_ns) {
-  muster_module_options options = muster_default_module_options();
+  muster_module_options options = muster_module_options_default();
   options.path = path;
   struct stage stage = raise_stage(&options, 1, capacity_ns);
   run_frames(&stage, 300);
   double wanted_m = 0;
   *shortest_ns = INFINITY;
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   for (muster_agent agent = muster_agent_next(stage.world, (muster_agent){0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(stage.world, agent)) {
     cr_assert_eq(muster_agent_read(stage.world, agent, &info), MUSTER_OK);

@@ -13,10 +13,10 @@ static struct scene open_version(uint32_t agents, const pursuit_version *version
   struct scene it = {.module = muster_module_pursuit(), .capacity_ns = capacity_ns, .completed_least = UINT32_MAX};
   cr_assert_eq(it.module->open(&options, &it.instance, &it.needs), MUSTER_OK);
   pursuit_choose(it.instance, version);
-  muster_pool_def pool = muster_default_pool_def();
+  muster_pool_def pool = muster_pool_def_default();
   pool.workers = workers;
   it.pool = muster_pool_create(&pool);
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.pool = it.pool;
   def.agents_max = it.needs.agents_max;
   def.cell_m = it.needs.cell_m;
@@ -79,7 +79,7 @@ typedef struct moment {
 
 /* What each agent did since its last update, by what others see of it. */
 static void check_limits(const struct scene *it, moment *moments, uint32_t agents) {
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   double side_m = pursuit_side_m(agents);
   for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(it->world, agent)) {
@@ -193,9 +193,9 @@ Test(pursuit, activation_delays_take_off_the_peaks) {
 
 static uint64_t hash_by_muster(uint32_t workers, uint32_t frames) {
   pursuit_loop *loop = pursuit_loop_open(AGENTS, 5, false);
-  muster_pool_def pool = muster_default_pool_def();
+  muster_pool_def pool = muster_pool_def_default();
   pool.workers = workers;
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.pool = muster_pool_create(&pool);
   def.agents_max = AGENTS;
   def.clock = MUSTER_CLOCK_VIRTUAL;

@@ -28,7 +28,7 @@ struct scene {
 };
 
 static inline muster_module_options scene_options(uint32_t agents, uint64_t seed) {
-  muster_module_options options = muster_default_module_options();
+  muster_module_options options = muster_module_options_default();
   options.agents = agents;
   options.seed = seed;
   return options;
@@ -37,7 +37,7 @@ static inline muster_module_options scene_options(uint32_t agents, uint64_t seed
 /* A scene of a module that was opened: pool, world, and what the module puts there. */
 static inline void scene_enter(struct scene *it, const muster_module_options *options, uint32_t workers,
                                const muster_world_def *rules) {
-  muster_pool_def pool = muster_default_pool_def();
+  muster_pool_def pool = muster_pool_def_default();
   pool.workers = workers;
   it->pool = muster_pool_create(&pool);
   cr_assert_not_null(it->pool, "%s", muster_last_error());
@@ -66,7 +66,7 @@ static inline struct scene scene_open_with(const muster_module *module, const mu
 
 static inline struct scene scene_open(const muster_module *module, const muster_module_options *options,
                                       uint32_t workers, uint64_t capacity_ns) {
-  muster_world_def rules = muster_default_world_def();
+  muster_world_def rules = muster_world_def_default();
   return scene_open_with(module, options, workers, capacity_ns, &rules);
 }
 
@@ -78,7 +78,7 @@ static inline void scene_close(struct scene *it) {
 
 /* One frame, so long after the last. */
 static inline muster_frame_report scene_frame(struct scene *it, uint64_t frame_ns) {
-  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report report = muster_frame_report_default();
   it->now_ns += frame_ns;
   if (it->module->before_frame) it->module->before_frame(it->instance, it->world, it->now_ns);
   muster_result result = muster_frame_run(it->world, &(muster_frame){it->now_ns, 10000000u});
@@ -170,17 +170,17 @@ static inline void scene_refuses(const muster_module *module, muster_module_opti
 
 /* What every one of these scenarios refuses. */
 static inline void scene_check_refusals(const muster_module *module) {
-  muster_module_options options = muster_default_module_options();
+  muster_module_options options = muster_module_options_default();
   options.path = "animals.csv";
   scene_refuses(module, options, MUSTER_E_ARGUMENT, "takes no file (animals.csv)");
-  options = muster_default_module_options();
+  options = muster_module_options_default();
   options.agents = 4000000000u;
   scene_refuses(module, options, MUSTER_E_ARGUMENT, "4000000000 agents are more than");
-  options = muster_default_module_options();
+  options = muster_module_options_default();
   options.observers = 70000;
   scene_refuses(module, options, MUSTER_E_ARGUMENT, "70000 observers are more than");
   options.size = 0;
-  scene_refuses(module, options, MUSTER_E_NOT_INITIALISED, "muster_default_module_options");
+  scene_refuses(module, options, MUSTER_E_NOT_INITIALISED, "muster_module_options_default");
 }
 
 #endif

@@ -60,7 +60,7 @@ static muster_position place_of(uint32_t number) {
 static void populate(struct crowd *crowd) {
   for (uint32_t i = 0; i < CHARACTERS; i++) {
     rankin_mind mind;
-    muster_agent_def def = muster_default_agent_def();
+    muster_agent_def def = muster_agent_def_default();
     rankin_be_born(&mind, i % RANKIN_ROLES, 0x9e3779b97f4a7c15u * (i + 1));
     def.type = crowd->little.type;
     def.position = place_of(i);
@@ -69,7 +69,7 @@ static void populate(struct crowd *crowd) {
     crowd->lives[i].importance = 1.0f;
   }
   for (uint32_t i = 0; i < PLAYERS; i++) {
-    muster_observer_def def = muster_default_observer_def();
+    muster_observer_def def = muster_observer_def_default();
     def.position = place_of(2050 + 3000 * i);
     def.near_m = 50.0f;
     def.far_m = 200.0f;
@@ -91,7 +91,7 @@ static void note(const struct crowd *crowd, struct life *life) {
 static struct crowd live(float level_pressure) {
   struct crowd crowd = {.lives = calloc(CHARACTERS, sizeof *crowd.lives)};
   cr_assert_not_null(crowd.lives);
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.agents_max = CHARACTERS;
   def.level_pressure = level_pressure;

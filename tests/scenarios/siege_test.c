@@ -22,7 +22,7 @@ static uint32_t read_all(const struct scene *it, muster_agent_info *infos) {
   uint32_t count = 0;
   for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(it->world, agent)) {
-    infos[count] = muster_default_agent_info();
+    infos[count] = muster_agent_info_default();
     cr_assert_eq(muster_agent_read(it->world, agent, &infos[count]), MUSTER_OK);
     count++;
   }
@@ -193,7 +193,7 @@ static uint32_t at_best_level(const struct scene *it, muster_agent_info *infos) 
 
 /* Counts agents that say that they are lowered. */
 static uint32_t count_shed(const struct scene *it) {
-  muster_agent_explanation why = muster_default_agent_explanation();
+  muster_agent_explanation why = muster_agent_explanation_default();
   uint32_t count = 0;
   for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(it->world, agent))
@@ -209,7 +209,7 @@ Test(siege, lowers_levels_and_gives_them_back) {
   it.needs.size = sizeof it.needs;
   cr_assert_eq(it.module->open(&options, &it.instance, &it.needs), MUSTER_OK, "%s", muster_last_error());
   siege_choose(it.instance, 20.0f);
-  muster_world_def rules = muster_default_world_def();
+  muster_world_def rules = muster_world_def_default();
   scene_enter(&it, &options, 2, &rules);
   scene_frames(&it, 8);
   uint32_t before = at_best_level(&it, infos);

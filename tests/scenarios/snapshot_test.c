@@ -17,7 +17,7 @@ static struct staged stage(const muster_module *module, const muster_module_opti
   struct staged staged = {.module = module};
   muster_module_needs needs = {.size = sizeof needs};
   cr_assert_eq(module->open(options, &staged.instance, &needs), MUSTER_OK, "%s", muster_last_error());
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.capacity_ns = 1500000;
   def.agents_max = needs.agents_max > needs.agents ? needs.agents_max : needs.agents;
@@ -34,7 +34,7 @@ static void strike(struct staged *staged) {
 }
 
 static muster_frame_report run(struct staged *staged) {
-  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report report = muster_frame_report_default();
   staged->now_ns += 33333333;
   if (staged->module->before_frame) staged->module->before_frame(staged->instance, staged->world, staged->now_ns);
   cr_assert_eq(muster_frame_run(staged->world, &(muster_frame){staged->now_ns, 10000000}), MUSTER_OK);
@@ -134,7 +134,7 @@ static void compare(const muster_module *module, const muster_module_options *op
 }
 
 static muster_module_options options_of(uint32_t agents, uint32_t observers) {
-  muster_module_options options = muster_default_module_options();
+  muster_module_options options = muster_module_options_default();
   options.agents = agents;
   options.observers = observers;
   options.seed = 7;

@@ -77,7 +77,7 @@ static days live_four_days(uint64_t capacity_ns) {
   struct scene it = scene_open(muster_module_townsfolk(), &options, 1, capacity_ns);
   days sums = {0};
   for (uint32_t i = 0; i < FRAMES; i++) sums.cpu_ns += (double)scene_frame(&it, QUARTER_NS).update_cpu_ns / FRAMES;
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(it.world, &statistics);
   sums.meals = figure(&it, "meals_eaten");
   sums.wages = figure(&it, "wages_paid");
@@ -107,7 +107,7 @@ Test(townsfolk, a_tenth_of_the_cpu_holds_as_many_meals_wages_and_goods) {
 /* --------------------------------------------------------------------------------------------------------- levels */
 
 static void tune_all(struct scene *it, float floor) {
-  muster_agent_tuning tuning = muster_default_agent_tuning();
+  muster_agent_tuning tuning = muster_agent_tuning_default();
   tuning.importance_floor = floor;
   for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(it->world, agent))
@@ -129,7 +129,7 @@ static days live_at(float importance, const char *effort, double *mean_cost_ns, 
     sums.meals = -figure(&it, "meals_eaten");
     sums.wages = -figure(&it, "wages_paid");
   }
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(it.world, &statistics);
   *mean_cost_ns = sums.cpu_ns / (double)statistics.completed;
   *mean_effort = figure(&it, effort);
@@ -163,13 +163,13 @@ Test(townsfolk, levels_cost_less_in_order_and_the_cheapest_a_twentieth_and_all_e
 }
 
 static const folk_self *self_of(const struct scene *it, muster_agent agent, muster_agent_info *info) {
-  *info = muster_default_agent_info();
+  *info = muster_agent_info_default();
   cr_assert_eq(muster_agent_read(it->world, agent, info), MUSTER_OK);
   return info->state;
 }
 
 static void set_floor(struct scene *it, muster_agent agent, float floor) {
-  muster_agent_tuning tuning = muster_default_agent_tuning();
+  muster_agent_tuning tuning = muster_agent_tuning_default();
   tuning.importance_floor = floor;
   muster_agent_tune(it->world, agent, &tuning);
 }
@@ -221,7 +221,7 @@ Test(townsfolk, four_workers_give_the_same_towns_too) {
 
 Test(townsfolk, people_meet_talk_quarrel_give_and_plan) {
   struct scene it = town_open(98, 1, AMPLE_NS);
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   for (uint32_t i = 0; i < 2 * 1440 * 4; i++) scene_frame(&it, QUARTER_NS);
   muster_statistics_read(it.world, &statistics);
   cr_assert_gt(statistics.messages_delivered, 200);

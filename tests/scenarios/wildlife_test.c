@@ -29,7 +29,7 @@ typedef struct desert {
 } desert;
 
 static muster_module_options options_for(uint32_t agents, uint64_t seed) {
-  muster_module_options options = muster_default_module_options();
+  muster_module_options options = muster_module_options_default();
   options.agents = agents;
   options.seed = seed;
   return options;
@@ -41,11 +41,11 @@ static desert desert_open_in(uint32_t room, uint32_t agents, uint64_t seed, uint
   const muster_module *module = muster_module_wildlife();
   muster_module_options options = options_for(agents, seed);
   cr_assert_eq(module->open(&options, &it.instance, &it.needs), MUSTER_OK, "%s", muster_last_error());
-  muster_pool_def pool = muster_default_pool_def();
+  muster_pool_def pool = muster_pool_def_default();
   pool.workers = workers;
   it.pool = muster_pool_create(&pool);
   cr_assert_not_null(it.pool, "%s", muster_last_error());
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.pool = it.pool;
   def.agents_max = room * it.needs.agents_max;
   def.observers_max = it.needs.observers;
@@ -74,7 +74,7 @@ static uint32_t run_at(desert *it, uint64_t sim_now_ns) {
   muster_module_wildlife()->before_frame(it->instance, it->world, sim_now_ns);
   muster_result result = muster_frame_run(it->world, &(muster_frame){sim_now_ns, AMPLE_NS});
   cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
-  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report report = muster_frame_report_default();
   cr_assert_eq(muster_frame_report_read(it->world, &report), MUSTER_OK);
   return report.carried;
 }
@@ -129,7 +129,7 @@ typedef struct sighting {
 } sighting;
 
 static void look(const desert *it, sighting *sightings) {
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   memset(sightings, 0, it->needs.agents_max * sizeof *sightings);
   for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(it->world, agent)) {
@@ -265,7 +265,7 @@ typedef struct minute {
 
 static minute live_a_minute(uint64_t seed, uint64_t capacity_ns) {
   desert it = desert_open(AGENTS, seed, 1, capacity_ns);
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   run_frames(&it, 1800);
   numbers report = report_of(&it);
   muster_statistics_read(it.world, &statistics);
@@ -402,17 +402,17 @@ static void expect_refused(muster_module_options options, muster_result result, 
 }
 
 Test(wildlife, refuses_options_that_make_no_sense_and_says_why) {
-  muster_module_options options = muster_default_module_options();
+  muster_module_options options = muster_module_options_default();
   options.path = "animals.csv";
   expect_refused(options, MUSTER_E_ARGUMENT, "animals.csv");
-  options = muster_default_module_options();
+  options = muster_module_options_default();
   options.agents = 4000000000u;
   expect_refused(options, MUSTER_E_ARGUMENT, "4000000000");
-  options = muster_default_module_options();
+  options = muster_module_options_default();
   options.observers = 70000;
   expect_refused(options, MUSTER_E_ARGUMENT, "70000");
   options.size = 0;
-  expect_refused(options, MUSTER_E_NOT_INITIALISED, "muster_default_module_options");
+  expect_refused(options, MUSTER_E_NOT_INITIALISED, "muster_module_options_default");
 }
 
 #endif

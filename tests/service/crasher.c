@@ -97,7 +97,7 @@ static muster_result open_crasher(const muster_module_options *options, void **i
 }
 
 static muster_agent spawn(muster_world *world, muster_type type) {
-  muster_agent_def agent = muster_default_agent_def();
+  muster_agent_def agent = muster_agent_def_default();
   agent.type = type;
   return muster_agent_spawn(world, &agent);
 }
@@ -122,7 +122,7 @@ static muster_result populate(void *instance, muster_world *world) {
       {burn, MUSTER_ROLE_PERCEPTION, 1000}, {explode, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, 1000}};
   struct crasher *crasher = instance;
   if (strcmp(crasher->where, "populate") == 0) linger(crasher);
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.name = "sheep";
   def.atoms = atoms;
   def.atom_count = 1;

@@ -67,7 +67,7 @@ static void expect_named(const field_row *field, const void *place, const char *
 /* -------------------------------------------------------------------------------------------------------- creation */
 
 static muster_world_def world_with(const field_row *field, double value) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   if (field->uses & FIELD_OF_FACTORS) def.importance = MUSTER_IMPORTANCE_FACTORS;
   put(field, place_of(field, &def), value);
   return def;
@@ -108,8 +108,8 @@ Test(fields, of_frames_are_refused_outside_their_ranges) {
 static const muster_atom one_atom = {.run = nothing};
 
 static void refuse_type(const little_world *little, const field_row *field, double value) {
-  muster_set_def set = muster_default_set_def();
-  muster_type_def def = muster_default_type_def();
+  muster_set_def set = muster_set_def_default();
+  muster_type_def def = muster_type_def_default();
   def.name = "wren";
   def.atoms = &one_atom;
   def.atom_count = 1;
@@ -122,7 +122,7 @@ static void refuse_type(const little_world *little, const field_row *field, doub
 }
 
 Test(fields, of_types_are_refused_outside_their_ranges) {
-  muster_world_def planned = muster_default_world_def();
+  muster_world_def planned = muster_world_def_default();
   planned.planner_workers = 2;
   little_world little = little_world_create(1, NULL), planner = little_world_create(1, &planned);
   double values[2];
@@ -133,7 +133,7 @@ Test(fields, of_types_are_refused_outside_their_ranges) {
   cr_assert_gt(refused, 30);
   for (const field_row *field = fields_herd_type; field->name; field++)
     for (uint32_t i = values_outside(field, values); i > 0; i--) {
-      muster_herd_type_def def = muster_default_herd_type_def();
+      muster_herd_type_def def = muster_herd_type_def_default();
       put(field, place_of(field, &def), values[i - 1]);
       cr_expect_eq(muster_herd_type_register(little.world, &def).index, 0);
       expect_named(field, place_of(field, &def), muster_last_error());
@@ -145,7 +145,7 @@ Test(fields, of_types_are_refused_outside_their_ranges) {
 /* ---------------------------------------------------------------------------------------------------------- tuning */
 
 static muster_world_tuning tuning_with(const field_row *field, double value) {
-  muster_world_tuning tuning = muster_default_world_tuning();
+  muster_world_tuning tuning = muster_world_tuning_default();
   if (field->uses & FIELD_OF_FACTORS) tuning.focus = tuning.designer = tuning.role = tuning.company = 1;
   put(field, (unsigned char *)&tuning + field->tuned, value);
   return tuning;
@@ -157,7 +157,7 @@ static bool leaves(const field_row *field, double value) {
 }
 
 Test(fields, that_are_live_are_tuned_within_their_ranges) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.importance = MUSTER_IMPORTANCE_FACTORS;
   little_world little = little_world_create(1, &def);
   double values[3];
@@ -174,7 +174,7 @@ Test(fields, that_are_live_are_tuned_within_their_ranges) {
     }
     count = values_inside(field, values);
     for (uint32_t i = 0; i < count; i++) {
-      muster_world_tuning tuning = tuning_with(field, values[i]), read = muster_default_world_tuning();
+      muster_world_tuning tuning = tuning_with(field, values[i]), read = muster_world_tuning_default();
       cr_expect_eq(muster_world_tune(little.world, &tuning), MUSTER_OK, "%s", muster_last_error());
       run_frame(&little);
       cr_assert_eq(muster_world_tuning_read(little.world, &read), MUSTER_OK);
@@ -197,8 +197,8 @@ Test(fields, of_agents_are_refused_outside_their_ranges) {
   double values[3];
   for (const field_row *field = fields_agent; field->name; field++) {
     for (uint32_t i = values_outside(field, values); i > 0; i--) {
-      muster_agent_def def = muster_default_agent_def();
-      muster_agent_tuning tuning = muster_default_agent_tuning();
+      muster_agent_def def = muster_agent_def_default();
+      muster_agent_tuning tuning = muster_agent_tuning_default();
       def.type = little.type;
       put(field, place_of(field, &def), values[i - 1]);
       cr_expect(muster_agent_is_null(muster_agent_spawn(little.world, &def)), "%s = %g", field->name, values[i - 1]);
@@ -209,7 +209,7 @@ Test(fields, of_agents_are_refused_outside_their_ranges) {
       expect_named(field, (unsigned char *)&tuning + field->tuned, muster_last_error());
     }
     for (uint32_t i = values_inside(field, values); i > 0; i--) {
-      muster_agent_def def = muster_default_agent_def();
+      muster_agent_def def = muster_agent_def_default();
       def.type = little.type;
       put(field, place_of(field, &def), values[i - 1]);
       cr_expect(!muster_agent_is_null(muster_agent_spawn(little.world, &def)), "%s", muster_last_error());

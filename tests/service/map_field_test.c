@@ -10,7 +10,7 @@ enum { AGENTS = 4000, SQUARES = 4096 };
 static const struct rectangle around = {true, -300, -300, 300, 300};
 
 static void observe(const little_world *little, double x, float far_m) {
-  muster_observer_def def = muster_default_observer_def();
+  muster_observer_def def = muster_observer_def_default();
   def.position.x = x;
   def.far_m = far_m;
   cr_assert_neq(muster_observer_add(little->world, &def).generation, 0, "%s", muster_last_error());
@@ -19,7 +19,7 @@ static void observe(const little_world *little, double x, float far_m) {
 /* Agents scattered over +-300 m, and an observer in the middle. */
 static little_world create(void) {
   muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   little_world little = little_world_create(1, NULL);
   type.atoms = &atom;
   type.atom_count = 1;

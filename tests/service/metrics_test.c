@@ -25,7 +25,7 @@ static void fill_world(metrics_world *world, const char *name) {
   published->period_ns = 33333333;
   published->budget_ns = 10000000;
   published->frame_end_ns = 5000000000u;
-  published->report = muster_default_frame_report();
+  published->report = muster_frame_report_default();
   published->report.agents = 100000;
   published->report.pressure = 0.25f;
   published->report.important_load = 2.5f;
@@ -34,7 +34,7 @@ static void fill_world(metrics_world *world, const char *name) {
   published->report.agents_late = 31;
   published->report.levels[2] = 77;
   published->report.herds_folded = 12;
-  published->statistics = muster_default_statistics();
+  published->statistics = muster_statistics_default();
   published->statistics.completed = (1ull << 53) + 1;
   published->statistics.serial_ns = 500000000;
   published->statistics.work_ns = 2000000000;
@@ -167,7 +167,7 @@ Test(metrics, a_level_that_nobody_is_at_is_left_out_and_there_is_none_beyond_the
 Test(metrics, histograms_are_cumulative_and_end_with_everything) {
   struct facts facts = make_facts();
   world_timings *timings = &facts.worlds[0].published.timings;
-  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report report = muster_frame_report_default();
   report.wall_ns = 2500000;
   timings_add(timings, &report);
   report.wall_ns = 2500001;
@@ -191,7 +191,7 @@ Test(metrics, histograms_are_cumulative_and_end_with_everything) {
 
 Test(metrics, own_overruns_are_those_of_audited_frames) {
   world_timings timings = {0};
-  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report report = muster_frame_report_default();
   timings_add(&timings, &report);
   report.used_cpu_ns = 5;
   report.overrun_own_ns = 20000;

@@ -180,7 +180,7 @@ Test(modules, one_that_is_loaded_stays_whole_when_its_file_is_cut_and_overwritte
   const muster_module *module = modules_load(&shelf.modules, "plain");
   cr_assert_not_null(module, "%s", muster_last_error());
   run("truncate -s 0 %s/plain.so", shelf.folder);
-  muster_module_options options = muster_default_module_options();
+  muster_module_options options = muster_module_options_default();
   muster_module_needs needs = {.size = sizeof needs};
   void *instance = NULL;
   cr_expect_eq(module->open(&options, &instance, &needs), MUSTER_OK);

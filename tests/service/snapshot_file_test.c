@@ -24,11 +24,11 @@ static const muster_module module = {.size = sizeof module, .abi = MUSTER_MODULE
 
 static muster_world *world_of(uint32_t agents) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 0}};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   muster_world *world = muster_world_create(&def);
   muster_type_def type = type_with(atoms, 1);
-  muster_agent_def agent = muster_default_agent_def();
+  muster_agent_def agent = muster_agent_def_default();
   agent.type = muster_type_register(world, &type);
   for (uint32_t i = 0; i < agents; i++) muster_agent_spawn(world, &agent);
   cr_assert_eq(muster_frame_run(world, &(muster_frame){1000, 1000000}), MUSTER_OK);

@@ -10,7 +10,7 @@ static stream_texts texts;
 static void begin(void) {
   cr_assert_eq(uv_mutex_init(&world.mutex), 0);
   strcpy(world.name, "main");
-  world.published.report = muster_default_frame_report();
+  world.published.report = muster_frame_report_default();
 }
 
 static void end(void) {

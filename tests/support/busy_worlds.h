@@ -71,7 +71,7 @@ static inline muster_atom_result busy_think(muster_update *update) {
 
 static inline muster_atom_result busy_act(muster_update *update) {
   busy_mind *mind = muster_update_state_of(update, update->agent);
-  muster_agent_def child = muster_default_agent_def();
+  muster_agent_def child = muster_agent_def_default();
   muster_neighbour near[1];
   mind->sum = mind->sum * 7 + update->elapsed_ns;
   child.type = update->type;
@@ -90,7 +90,7 @@ static inline uint64_t busy_cost(const muster_cost_query *query, void *user) {
 }
 
 static inline muster_type_def busy_type(const char *name) {
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.name = name;
   type.state_bytes = sizeof(busy_mind);
   type.published_bytes = sizeof(double);
@@ -115,7 +115,7 @@ static inline void busy_register_sets(little_world *little) {
   static const muster_atom acts[] = {{busy_act, MUSTER_ROLE_ACTION, 500}};
   muster_set_def sets[4];
   for (uint32_t i = 0; i < 4; i++) {
-    sets[i] = muster_default_set_def();
+    sets[i] = muster_set_def_default();
     sets[i].atoms = thoughts;
     sets[i].atom_count = 1 + i;
     sets[i].mode = i % 3;
@@ -148,7 +148,7 @@ static inline little_world busy_world(const busy_kind *kind, uint32_t workers) {
                                       {busy_think, MUSTER_ROLE_BEHAVIOUR, 0},
                                       {busy_think, MUSTER_ROLE_BEHAVIOUR, 0},
                                       {busy_act, MUSTER_ROLE_ACTION, 600}};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.agents_max = 4000;
   def.order = kind->order;
@@ -188,7 +188,7 @@ static inline muster_position busy_place(uint32_t number, uint32_t frame) {
 }
 
 static inline void busy_spawn(const little_world *little, uint32_t number, uint32_t frame) {
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type.index = 1 + number % 4;
   def.position = busy_place(number, frame);
   def.importance_floor = number % 50 == 0 ? 1.0f : 0.0f;
@@ -200,7 +200,7 @@ static inline void busy_spawn(const little_world *little, uint32_t number, uint3
 static inline void busy_populate(const little_world *little) {
   for (uint32_t i = 0; i < BUSY_AGENTS; i++) busy_spawn(little, i, 0);
   for (uint32_t i = 0; i < BUSY_OBSERVERS; i++) {
-    muster_observer_def observer = muster_default_observer_def();
+    muster_observer_def observer = muster_observer_def_default();
     observer.position = busy_place(i, 1);
     observer.near_m = 10;
     observer.far_m = i == 3 ? 900.0f : 120.0f;
@@ -226,12 +226,12 @@ static inline void busy_command(const little_world *little, uint32_t frame) {
   if (frame % 3 == 0) muster_agent_remove(world, third);
   if (frame % 11 == 5) muster_agent_pardon(world, one);
   if (frame % 40 == 7) {
-    muster_set_tuning tuning = muster_default_set_tuning();
+    muster_set_tuning tuning = muster_set_tuning_default();
     tuning.priority = 20 + frame % 60;
     muster_set_tune(world, (muster_type){4}, 1, &tuning);
   }
   if (frame % 50 == 11) {
-    muster_world_tuning tuning = muster_default_world_tuning();
+    muster_world_tuning tuning = muster_world_tuning_default();
     tuning.weight_runs = (float)(frame % 3) * 0.4f;
     muster_world_tune(world, &tuning);
   }

@@ -71,7 +71,7 @@ static inline muster_atom_result act(muster_update *update) {
 /* Runs in every frame; up to 16 messages of 8 bytes in its box, 4 sent by an update. */
 static inline muster_type_def correspondent_type(void) {
   static const muster_atom atoms[] = {{correspond, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, 1000}};
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.name = "correspondent";
   def.atoms = atoms;
   def.atom_count = 2;
@@ -84,7 +84,7 @@ static inline muster_type_def correspondent_type(void) {
 }
 
 static inline muster_agent spawn_with(const little_world *little, const struct plan *plan, float importance) {
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = little->type;
   def.user = (void *)(uintptr_t)plan;
   def.importance_floor = importance;
@@ -98,7 +98,7 @@ static inline struct diary *diary_of(const little_world *little, muster_agent ag
 }
 
 static inline muster_statistics sums_of(const little_world *little) {
-  muster_statistics sums = muster_default_statistics();
+  muster_statistics sums = muster_statistics_default();
   cr_assert_eq(muster_statistics_read(little->world, &sums), MUSTER_OK);
   return sums;
 }

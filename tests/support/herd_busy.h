@@ -51,7 +51,7 @@ static inline muster_atom_result busy_hunt(muster_update *update) {
 
 static inline muster_herd_type busy_herd_type(muster_world *world, const char *name, muster_type member,
                                               uint32_t branching, uint32_t depth, uint32_t unfolded) {
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   def.name = name;
   def.member = member;
   def.branching = branching;
@@ -73,14 +73,14 @@ static inline muster_herd_type busy_herd_type(muster_world *world, const char *n
 static inline herd_busy herd_busy_world(uint32_t workers, uint32_t unfolded) {
   static const muster_atom leaf = {.role = MUSTER_ROLE_BEHAVIOUR, .run = busy_leaf, .model_ns = 3000};
   static const muster_atom hunt = {.role = MUSTER_ROLE_ACTION, .run = busy_hunt, .model_ns = 3000};
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.agents_max = 700;
   world.types_max = 8;
   world.observers_max = 8;
   world.commands_max = 256;
   herd_busy busy = {.little = little_world_create(workers, &world)};
-  muster_type_def deer = deer_def(&leaf), elk = deer, wolf = muster_default_type_def();
+  muster_type_def deer = deer_def(&leaf), elk = deer, wolf = muster_type_def_default();
   elk.name = "elk";
   elk.period_ns = 70000000u;
   wolf.name = "wolf";
@@ -115,13 +115,13 @@ static inline void herd_busy_populate(herd_busy *busy) {
   for (uint32_t i = 0; i < BUSY_HERDS; i++) busy_add(busy, busy->herds, 16, i, 0);
   for (uint32_t i = 0; i < BUSY_FLOCKS; i++) busy_add(busy, busy->flocks, 9, i * 5, 0);
   for (uint32_t i = 0; i < 6; i++) {
-    muster_agent_def def = muster_default_agent_def();
+    muster_agent_def def = muster_agent_def_default();
     def.type = busy->wolf;
     def.position = busy_place(i, 77);
     muster_agent_spawn(busy->little.world, &def);
   }
   for (uint32_t i = 0; i < BUSY_OBSERVERS; i++) {
-    muster_observer_def def = muster_default_observer_def();
+    muster_observer_def def = muster_observer_def_default();
     def.position = busy_place(i * 31, 0);
     busy->observers[i] = muster_observer_add(busy->little.world, &def);
   }

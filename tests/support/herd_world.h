@@ -43,7 +43,7 @@ static inline void walk_block_on(muster_herd_block *block) {
 }
 
 static inline muster_type_def deer_def(const muster_atom *atom) {
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.name = "deer";
   def.atoms = atom;
   def.atom_count = 1;
@@ -60,7 +60,7 @@ static inline herd_world herd_world_of(uint32_t workers, const muster_world_def 
   herd_world herds = {.little = little_world_create(workers, world)};
   muster_type_def still_deer = deer_def(&still);
   register_type(&herds.little, deer ? deer : &still_deer);
-  muster_herd_type_def def = given ? *given : muster_default_herd_type_def();
+  muster_herd_type_def def = given ? *given : muster_herd_type_def_default();
   def.totals = 1;
   if (!def.member.index) def.member = herds.little.type;
   herds.type = muster_herd_type_register(herds.little.world, &def);
@@ -86,7 +86,7 @@ static inline muster_herd add_herd(const herd_world *herds, double x, double y, 
 }
 
 static inline muster_observer observe(const herd_world *herds, double x, double y) {
-  muster_observer_def def = muster_default_observer_def();
+  muster_observer_def def = muster_observer_def_default();
   def.position = (muster_position){x, y, 0.0};
   muster_observer observer = muster_observer_add(herds->little.world, &def);
   cr_assert_neq(observer.generation, 0, "%s", muster_last_error());
@@ -94,7 +94,7 @@ static inline muster_observer observe(const herd_world *herds, double x, double 
 }
 
 static inline muster_herd_info herd_info_of(const herd_world *herds, muster_herd herd) {
-  muster_herd_info info = muster_default_herd_info();
+  muster_herd_info info = muster_herd_info_default();
   muster_result result = muster_herd_read(herds->little.world, herd, &info);
   cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
   return info;

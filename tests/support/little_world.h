@@ -18,11 +18,11 @@ typedef struct little_world {
 
 static inline little_world little_world_create(uint32_t workers, const muster_world_def *given) {
   little_world little = {0};
-  muster_pool_def pool = muster_default_pool_def();
+  muster_pool_def pool = muster_pool_def_default();
   pool.workers = workers;
   little.pool = muster_pool_create(&pool);
   cr_assert_not_null(little.pool, "%s", muster_last_error());
-  muster_world_def def = given ? *given : muster_default_world_def();
+  muster_world_def def = given ? *given : muster_world_def_default();
   if (!given) def.clock = MUSTER_CLOCK_VIRTUAL;
   def.pool = little.pool;
   little.world = muster_world_create(&def);
@@ -44,7 +44,7 @@ static inline void little_world_destroy(little_world *little) {
 
 /* A type of the default definition that runs these atoms. */
 static inline muster_type_def type_with(const muster_atom *atoms, uint32_t count) {
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.atoms = atoms;
   def.atom_count = count;
   return def;
@@ -72,7 +72,7 @@ static inline muster_type_def actors_def(const muster_atom atoms[2], muster_act 
 }
 
 static inline muster_agent spawn_in(const little_world *little, muster_position position, uint32_t partition) {
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = little->type;
   def.position = position;
   def.partition = partition;
@@ -86,7 +86,7 @@ static inline muster_agent spawn_at(const little_world *little, double x) {
 }
 
 static inline muster_frame_report run_frame_with(little_world *little, uint64_t budget_ns) {
-  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report report = muster_frame_report_default();
   little->now_ns += FRAME_NS;
   muster_result result = muster_frame_run(little->world, &(muster_frame){little->now_ns, budget_ns});
   cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
@@ -103,7 +103,7 @@ static inline void run_frames(little_world *little, uint32_t frames) {
 }
 
 static inline muster_agent_info info_of(const little_world *little, muster_agent agent) {
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   muster_result result = muster_agent_read(little->world, agent, &info);
   cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
   return info;

@@ -6,7 +6,7 @@
 #include <muster/muster.h>
 
 static inline muster_world_def papers_world_def(void) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.elastic = MUSTER_ELASTIC_RATE;
   def.order = MUSTER_ORDER_PRIORITY;
   def.level_pressure = 0.0f;

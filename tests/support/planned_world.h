@@ -15,7 +15,7 @@ typedef struct planned_world {
 
 static inline planned_world *planned_world_create(const muster_world_def *given) {
   planned_world *planned = calloc(1, sizeof *planned);
-  muster_world_def def = given ? *given : muster_default_world_def();
+  muster_world_def def = given ? *given : muster_world_def_default();
   if (!given) def.clock = MUSTER_CLOCK_VIRTUAL;
   if (!def.planner_workers) def.planner_workers = 1;
   planned->little.world = muster_world_create(&def);
@@ -30,14 +30,14 @@ static inline void planned_world_destroy(planned_world *planned) {
 
 /* A type of so many steps of 1 us. */
 static inline muster_type_def parts_type(uint32_t steps) {
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.parts = steps;
   return def;
 }
 
 static inline uint32_t plan_with(planned_world *planned, uint64_t budget_ns, uint32_t capacity) {
   planned->little.now_ns += FRAME_NS;
-  planned->plan = muster_default_plan_summary();
+  planned->plan = muster_plan_summary_default();
   muster_result result = muster_plan(planned->little.world, &(muster_frame){planned->little.now_ns, budget_ns},
                                      planned->entries, capacity, &planned->plan);
   cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
@@ -59,7 +59,7 @@ static inline muster_plan_result result_as_planned(const muster_plan_entry *entr
 }
 
 static inline muster_frame_report report(planned_world *planned, uint32_t count) {
-  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report report = muster_frame_report_default();
   muster_result result = muster_report(planned->little.world, planned->results, count);
   cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
   muster_frame_report_read(planned->little.world, &report);

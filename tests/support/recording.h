@@ -30,7 +30,7 @@ static inline bool recorded_write(const void *bytes, size_t count, void *user) {
 }
 
 static inline void recorded_begin(struct recorded *run, muster_world *world) {
-  muster_record_def def = muster_default_record_def();
+  muster_record_def def = muster_record_def_default();
   *run = (struct recorded){0};
   def.write = recorded_write;
   def.user = run;
@@ -44,16 +44,16 @@ static inline void recorded_note(struct recorded *run, const little_world *littl
 }
 
 static inline void recorded_end(struct recorded *run, muster_world *world) {
-  muster_record_status status = muster_default_record_status();
+  muster_record_status status = muster_record_status_default();
   muster_record_status_read(world, &status);
   cr_assert_eq(status.frames, run->frames, "the recording ended: %s", status.ended_by);
   cr_assert_eq(muster_record_end(world), MUSTER_OK, "%s", muster_last_error());
-  run->sums = muster_default_statistics();
+  run->sums = muster_statistics_default();
   muster_statistics_read(world, &run->sums);
 }
 
 static inline void recorded_replay(const struct recorded *run, muster_world *world) {
-  muster_replay_def def = muster_default_replay_def();
+  muster_replay_def def = muster_replay_def_default();
   def.bytes = run->bytes;
   def.count = run->count;
   cr_assert_eq(muster_replay_begin(world, &def), MUSTER_OK, "%s", muster_last_error());

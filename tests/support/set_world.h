@@ -53,7 +53,7 @@ static const muster_atom noting_atoms[SET_ATOMS] = {
 
 /* A behaviour set of `count` of them. */
 static inline muster_set_def set_of(uint32_t count, muster_mode mode, uint32_t priority) {
-  muster_set_def set = muster_default_set_def();
+  muster_set_def set = muster_set_def_default();
   set.atoms = noting_atoms;
   set.atom_count = count;
   set.mode = mode;
@@ -63,7 +63,7 @@ static inline muster_set_def set_of(uint32_t count, muster_mode mode, uint32_t p
 
 /* A type of these sets that wants to run in every frame. */
 static inline muster_type_def type_of_sets(const muster_set_def *sets, uint32_t count, struct calls *calls) {
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.name = "setter";
   type.sets = sets;
   type.set_count = count;
@@ -98,14 +98,14 @@ static inline little_world create_sets(const muster_type_def *type, muster_agent
 }
 
 static inline muster_set_info set_info_of(const little_world *little, muster_agent agent, uint32_t set) {
-  muster_set_info info = muster_default_set_info();
+  muster_set_info info = muster_set_info_default();
   muster_result result = muster_agent_set_info(little->world, agent, set, &info);
   cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
   return info;
 }
 
 static inline muster_statistics statistics_of(const little_world *little) {
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   cr_assert_eq(muster_statistics_read(little->world, &statistics), MUSTER_OK);
   return statistics;
 }

@@ -24,7 +24,7 @@ static inline bool saved_world_write(const void *bytes, size_t count, void *user
 
 static inline saved_world save_world(muster_world *world) {
   saved_world saved = {0};
-  muster_save_def def = muster_default_save_def();
+  muster_save_def def = muster_save_def_default();
   def.write = saved_world_write;
   def.user = &saved;
   cr_assert_eq(muster_world_save(world, &def), MUSTER_OK, "%s", muster_last_error());
@@ -32,14 +32,14 @@ static inline saved_world save_world(muster_world *world) {
 }
 
 static inline muster_result load_world(muster_world *world, const void *bytes, size_t count) {
-  muster_load_def def = muster_default_load_def();
+  muster_load_def def = muster_load_def_default();
   def.bytes = bytes;
   def.count = count;
   return muster_world_load(world, &def);
 }
 
 static inline muster_snapshot_info look_at(const saved_world *saved) {
-  muster_snapshot_info info = muster_default_snapshot_info();
+  muster_snapshot_info info = muster_snapshot_info_default();
   cr_assert_eq(muster_snapshot_look(saved->bytes, saved->count, &info), MUSTER_OK, "%s", muster_last_error());
   return info;
 }

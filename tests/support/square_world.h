@@ -34,7 +34,7 @@ static inline muster_atom_result square_walk(muster_update *update) {
 static inline muster_atom_result square_act(muster_update *update) {
   muster_neighbour near[1];
   float chance = muster_update_random_share(update);
-  muster_agent_def child = muster_default_agent_def();
+  muster_agent_def child = muster_agent_def_default();
   child.type = update->type;
   if (chance < 0.02f) muster_update_spawn(update, &child);
   if (chance > 0.98f && muster_update_nearby(update, 5.0f, (muster_type){0}, near, 1) == 1)
@@ -46,7 +46,7 @@ static inline little_world square_world(uint32_t workers, muster_clock clock) {
   static const muster_atom atoms[] = {{square_look, MUSTER_ROLE_PERCEPTION, 1500},
                                       {square_walk, MUSTER_ROLE_BEHAVIOUR, 500},
                                       {square_act, MUSTER_ROLE_ACTION, 500}};
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.clock = clock;
   world.agents_max = 2 * SQUARE_AGENTS;
   little_world little = little_world_create(workers, &world);
@@ -63,7 +63,7 @@ static inline void square_populate(const little_world *little) {
 }
 
 static inline uint64_t square_cut(const little_world *little) {
-  muster_statistics sums = muster_default_statistics();
+  muster_statistics sums = muster_statistics_default();
   muster_statistics_read(little->world, &sums);
   return sums.nearby_cut;
 }

@@ -10,7 +10,7 @@
 /* Runs frames, each of which has time for everything. Returns what they came to. */
 static inline muster_statistics run_whole_frames(little_world *little, uint32_t frames) {
   static const uint64_t plenty_ns = 10000000000;
-  muster_statistics sums = muster_default_statistics();
+  muster_statistics sums = muster_statistics_default();
   for (uint32_t frame = 0; frame < frames; frame++) {
     muster_frame_report report = run_frame_with(little, plenty_ns);
     cr_assert_eq(report.carried + report.preempted + report.spawns_waiting, 0, "%u of %u ran", report.completed,

@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 
 static muster_frame_report report_of(uint64_t overrun_own_ns, uint64_t longest_atom_ns, uint32_t carried) {
-  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report report = muster_frame_report_default();
   report.overrun_own_ns = overrun_own_ns;
   report.longest_atom_ns = longest_atom_ns;
   report.longest_claim_ns = 2 * longest_atom_ns; /* which is no excuse */

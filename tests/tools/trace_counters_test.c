@@ -24,8 +24,8 @@ static bool take(const char *part, size_t length, void *user) {
 static little_world traced_world(void) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_PERCEPTION, 20000},
                                       {nothing, MUSTER_ROLE_BEHAVIOUR, 30000}};
-  muster_world_def def = muster_default_world_def();
-  muster_type_def type = muster_default_type_def();
+  muster_world_def def = muster_world_def_default();
+  muster_type_def type = muster_type_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.trace_frames = FRAMES;
   little_world little = little_world_create(2, &def);

@@ -21,7 +21,7 @@ static muster_atom_result count(muster_update *update) {
 }
 
 static muster_type_def type_of(muster_act act, const muster_atom atoms[2]) {
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.atoms = atoms;
   def.atom_count = 2;
   def.state_bytes = sizeof(person);
@@ -56,14 +56,14 @@ static void act_by_deadline(muster_act act) {
   enum { FEW = 8, OTHERS = 240, FRAMES = 200 };
   const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000}, {count, MUSTER_ROLE_ACTION, 20000}};
   muster_agent agents[OTHERS], few[FEW];
-  little_world little = create_by(muster_default_world_def(), 2);
+  little_world little = create_by(muster_world_def_default(), 2);
   muster_type_def def = type_of(act, atoms);
   def.elasticity = 1.0f;
   def.period_ns = 2 * FRAME_NS;
   def.period_max_ns = 20 * FRAME_NS;
   register_type(&little, &def);
   for (uint32_t i = 0; i < OTHERS; i++) agents[i] = spawn_at(&little, i * 3.0);
-  muster_agent_def one = muster_default_agent_def();
+  muster_agent_def one = muster_agent_def_default();
   one.type = little.type;
   one.importance_floor = 1.0f;
   for (uint32_t i = 0; i < FEW; i++) few[i] = muster_agent_spawn(little.world, &one);
@@ -129,7 +129,7 @@ Test(act_order, who_waits_to_act_and_whose_turn_has_come_is_late) {
   const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000}, {count, MUSTER_ROLE_ACTION, 2000000}};
   muster_type_def def = type_of(MUSTER_ACT_SERIAL, atoms);
   muster_agent agents[ACTORS];
-  little_world little = create_by(muster_default_world_def(), 2);
+  little_world little = create_by(muster_world_def_default(), 2);
   register_type(&little, &def);
   for (uint32_t i = 0; i < ACTORS; i++) agents[i] = spawn_at(&little, i * 2.5);
   run_frame_with(&little, 1000000);
@@ -264,7 +264,7 @@ static struct view look_with(muster_act act) {
   muster_type_def def = type_of(act, atoms);
   def.user = &view;
   register_type(&little, &def);
-  muster_agent_def agent = muster_default_agent_def();
+  muster_agent_def agent = muster_agent_def_default();
   agent.type = little.type;
   for (uint32_t i = 0; i < 4; i++) {
     agent.position.x = (double[]){1, 9, 11, 1}[i];
@@ -291,7 +291,7 @@ Test(act_order, a_region_is_a_cell_and_its_actions_reach_no_further) {
 /* ------------------------------------------------------------------------------------------------- what is refused */
 
 static muster_atom_result ask_too_much(muster_update *update) {
-  muster_agent_def child = muster_default_agent_def();
+  muster_agent_def child = muster_agent_def_default();
   child.type = update->type;
   cr_assert_eq(muster_update_move(update, (muster_position){1e12, 0, 0}), MUSTER_E_ARGUMENT);
   cr_assert(!muster_agent_is_null(muster_update_spawn(update, &child)));
@@ -310,7 +310,7 @@ Test(act_order, what_actions_are_refused_is_counted_and_what_they_are_granted_is
     register_type(&little, &def);
     for (uint32_t i = 0; i < 10; i++) spawn_at(&little, i * 20.0);
     run_frames(&little, 2);
-    muster_statistics sums = muster_default_statistics();
+    muster_statistics sums = muster_statistics_default();
     muster_statistics_read(little.world, &sums);
     cr_assert_eq(sums.positions_refused, 10, "act %d: %lu positions", (int)act, (unsigned long)sums.positions_refused);
     cr_assert_eq(sums.spawns_refused, 10);
@@ -322,10 +322,10 @@ Test(act_order, what_actions_are_refused_is_counted_and_what_they_are_granted_is
 }
 
 Test(act_order, in_a_planner_world_the_host_acts) {
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.planner_workers = 2;
   little_world little = little_world_create(1, &world);
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.act = MUSTER_ACT_REGION;
   cr_assert_eq(muster_type_register(little.world, &def).index, 0);
   cr_assert_not_null(strstr(muster_last_error(), "act 1: the host runs actions"), "%s", muster_last_error());
@@ -341,7 +341,7 @@ Test(act_order, in_a_planner_world_the_host_acts) {
 Test(act_order, the_longest_chain_of_a_region_is_begun_first) {
   enum { CROWDED = 40 };
   static const muster_atom atoms[2] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 10}, {nothing, MUSTER_ROLE_ACTION, 10}};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   little_world little = little_world_create(2, &def);
   muster_type_def type = actors_def(atoms, MUSTER_ACT_REGION, NULL);

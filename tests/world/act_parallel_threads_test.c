@@ -31,7 +31,7 @@ static void spawn_crowd(little_world *little, struct crowd *crowd) {
   muster_type_def def = actors_def(atoms, MUSTER_ACT_PARALLEL, crowd);
   register_type(little, &def);
   for (uint32_t i = 0; i < AGENTS; i++) {
-    muster_agent_def agent = muster_default_agent_def();
+    muster_agent_def agent = muster_agent_def_default();
     agent.type = little->type;
     agent.user = &crowd->acted[i];
     cr_assert(!muster_agent_is_null(muster_agent_spawn(little->world, &agent)));
@@ -75,7 +75,7 @@ static muster_atom_result take_long(muster_update *update) {
 
 static little_world create_slow(struct crowd *crowd, muster_act act) {
   const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {take_long, MUSTER_ROLE_ACTION, 2000}};
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   little_world little = little_world_create(WORKERS, &world);
   muster_type_def def = type_with(atoms, 2);
   def.period_ns = def.period_max_ns = FRAME_NS;
@@ -85,7 +85,7 @@ static little_world create_slow(struct crowd *crowd, muster_act act) {
   register_type(&little, &def);
   *crowd = (struct crowd){0};
   for (uint32_t i = 0; i < PEOPLE; i++) {
-    muster_agent_def agent = muster_default_agent_def();
+    muster_agent_def agent = muster_agent_def_default();
     agent.type = little.type;
     agent.position.x = i * 50.0;
     agent.user = &crowd->acted[i];
@@ -118,7 +118,7 @@ static void act_too_long(muster_act act, uint64_t budget_ns) {
   }
   cr_assert_geq(least, 3, "somebody acted %u times in %u frames", least, frames);
   cr_assert_gt(waited, 0);
-  muster_conduct conduct = muster_default_conduct();
+  muster_conduct conduct = muster_conduct_default();
   cr_assert_eq(muster_conduct_read(little.world, little.type, &conduct), MUSTER_OK);
   /* What the kernel took of a worker counts in its favour, so some acts are not noted as offences. What a host of
    * virtual machines took does not count, so a thought may seem to take too long, too. */

@@ -25,7 +25,7 @@ static muster_atom_result live(muster_update *update) {
 static muster_atom_result act(muster_update *update) {
   creature *self = update->state;
   muster_neighbour near[2];
-  muster_agent_def child = muster_default_agent_def();
+  muster_agent_def child = muster_agent_def_default();
   child.type = update->type;
   child.position = update->position;
   uint32_t count = muster_update_nearby(update, 8.0f, (muster_type){0}, near, 2);
@@ -46,7 +46,7 @@ static muster_atom_result act(muster_update *update) {
 }
 
 static little_world create(uint32_t workers) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.agents_max = 2000;
   def.cell_m = 12.0f;
   return little_world_create(workers, &def);
@@ -97,7 +97,7 @@ static void replay_run(const struct recorded *run, uint32_t workers) {
     cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%u workers: %s", workers, muster_last_error());
     cr_assert_eq(muster_world_hash(little.world), run->hashes[i], "%u workers, frame %u", workers, i + 1);
   }
-  muster_statistics sums = muster_default_statistics();
+  muster_statistics sums = muster_statistics_default();
   muster_statistics_read(little.world, &sums);
   cr_assert(sums.spawned == run->sums.spawned && sums.removed == run->sums.removed);
   cr_assert(sums.messages_delivered == run->sums.messages_delivered && sums.completed == run->sums.completed);

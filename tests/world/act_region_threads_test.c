@@ -82,7 +82,7 @@ static void run_town(muster_clock clock) {
   muster_agent agents[AGENTS];
   bool virtual = clock == MUSTER_CLOCK_VIRTUAL; /* then all workers are called, however little there is to do */
   town = (struct town){.patience = virtual ? PATIENCE : 10};
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.clock = clock;
   world.cell_m = 10.0f;
   world.agents_max = 4096;
@@ -95,7 +95,7 @@ static void run_town(muster_clock clock) {
   }
   uint64_t acts = 0;
   for (uint32_t i = 0; i < CELLS; i++) acts += town.cells[i].acts;
-  muster_statistics sums = muster_default_statistics();
+  muster_statistics sums = muster_statistics_default();
   muster_statistics_read(little.world, &sums);
   cr_assert_eq(acts, sums.completed);
   cr_assert_geq(acts, (FRAMES - 1) * AGENTS);

@@ -45,7 +45,7 @@ static void feed(muster_update *update, creature *self) {
 
 static muster_atom_result act(muster_update *update) {
   creature *self = update->state;
-  muster_agent_def child = muster_default_agent_def();
+  muster_agent_def child = muster_agent_def_default();
   self->acts++;
   self->energy -= 0.5;
   if (update->type.index < 3) feed(update, self);
@@ -73,7 +73,7 @@ struct outcome {
 /* Half of the actions are a set of their own, which is active in every other update. */
 static void use_sets(muster_type_def *def, muster_set_def sets[3], const muster_atom atoms[2]) {
   for (uint32_t i = 0; i < 3; i++) {
-    sets[i] = muster_default_set_def();
+    sets[i] = muster_set_def_default();
     sets[i].atoms = &atoms[i > 0];
     sets[i].atom_count = 1;
     sets[i].role = i > 0 ? MUSTER_ROLE_ACTION : MUSTER_ROLE_BEHAVIOUR;
@@ -109,13 +109,13 @@ static void populate(little_world *little, bool with_sets) {
 }
 
 static struct outcome run_world(uint32_t workers, bool with_sets) {
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.agents_max = 3000;
   world.cell_m = 12.0f;
   world.sends_per_frame = 256;
   little_world little = little_world_create(workers, &world);
-  struct outcome outcome = {.sums = muster_default_statistics()};
+  struct outcome outcome = {.sums = muster_statistics_default()};
   populate(&little, with_sets);
   for (uint32_t i = 0; i < 80; i++) outcome.waited += run_frame_with(&little, i % 5 ? 900000 : 150000).actions_waiting;
   muster_agent agent = {0};

@@ -31,7 +31,7 @@ static muster_atom_result act(muster_update *update) {
   if (random >> 3 & 1) muster_update_move(update, to);
   if (random >> 4 & 1) muster_update_wake_at(update, update->agent, update->now_ns + FRAME_NS);
   if (random >> 5 & 1) muster_update_react_by(update, update->now_ns + 2 * FRAME_NS);
-  muster_agent_def child = muster_default_agent_def();
+  muster_agent_def child = muster_agent_def_default();
   child.type = update->type;
   child.position = to;
   if (random >> 6 & 1) self->told = self->told * 31 + muster_update_spawn(update, &child).index;
@@ -42,7 +42,7 @@ static muster_atom_result act(muster_update *update) {
 }
 
 static little_world create(muster_clock clock, uint32_t workers, uint32_t shards, uint32_t delay) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = clock;
   def.agents_max = 2 * AGENTS;
   def.cell_m = 12.0f;
@@ -68,7 +68,7 @@ static void populate(little_world *little, bool spawn) {
 
 static uint64_t acts_of(const little_world *little) {
   uint64_t acts = 0;
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(little->world, agent));)
     if (muster_agent_read(little->world, agent, &info) == MUSTER_OK) acts += ((const creature *)info.state)->acts;
   return acts;
@@ -83,7 +83,7 @@ static uint64_t hash_of(uint32_t workers, uint32_t shards, uint32_t delay) {
     waited += report.actions_waiting;
     completed += report.completed;
   }
-  muster_statistics sums = muster_default_statistics();
+  muster_statistics sums = muster_statistics_default();
   muster_statistics_read(little.world, &sums);
   cr_assert_gt(waited, 0, "all actions found time");
   cr_assert(sums.spawned > AGENTS && sums.removed > 50 && sums.messages_delivered > 500);

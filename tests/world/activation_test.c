@@ -51,7 +51,7 @@ static uint64_t mixed(uint64_t hash, uint64_t value) {
 
 /* Spawns, removes, tunes and wakes while frames run, and reads in the end what each agent has lived through. */
 static struct outcome run_world(uint32_t workers, uint32_t delay, uint64_t budget_ns) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.agents_max = AGENTS_MAX;
   def.activation_delay = delay;
@@ -77,7 +77,7 @@ static struct outcome run_world(uint32_t workers, uint32_t delay, uint64_t budge
       agents[i] = spawn_at(&little, i);
     }
     muster_agent_wake(little.world, agents[(i + 5) % AGENTS]);
-    muster_agent_tuning tuning = muster_default_agent_tuning();
+    muster_agent_tuning tuning = muster_agent_tuning_default();
     tuning.elasticity = (float)(frame % 8);
     muster_agent_tune(little.world, agents[(i + 9) % AGENTS], &tuning);
     muster_frame_report report = run_frame_with(&little, budget_ns);
@@ -119,7 +119,7 @@ Test(activation_world, frames_are_even_although_agents_come_go_and_are_woken) {
 }
 
 Test(activation_world, the_delay_is_checked) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.activation_delay = 65;
   cr_assert_null(muster_world_create(&def));
   cr_assert_not_null(strstr(muster_last_error(), "activation_delay 65"));
@@ -130,16 +130,16 @@ Test(activation_world, agents_that_are_spawned_together_do_not_have_their_dear_u
   enum { CROWD = 120, PERIOD = 4 };
   static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 1000}, dear = {live, MUSTER_ROLE_BEHAVIOUR, 9000};
   for (uint32_t delay = 0; delay <= PERIOD - 1; delay += PERIOD - 1) {
-    muster_world_def def = muster_default_world_def();
+    muster_world_def def = muster_world_def_default();
     def.clock = MUSTER_CLOCK_VIRTUAL;
     def.activation_delay = delay;
     little_world little = little_world_create(1, &def);
-    muster_set_def sets[2] = {muster_default_set_def(), muster_default_set_def()};
+    muster_set_def sets[2] = {muster_set_def_default(), muster_set_def_default()};
     sets[0].atoms = &atom;
     sets[1].atoms = &dear;
     sets[0].atom_count = sets[1].atom_count = 1;
     sets[1].period_updates = PERIOD;
-    muster_type_def type = muster_default_type_def();
+    muster_type_def type = muster_type_def_default();
     type.sets = sets;
     type.set_count = 2;
     type.state_bytes = sizeof(life);

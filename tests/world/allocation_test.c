@@ -5,7 +5,7 @@
 #include <malloc.h>
 
 static muster_atom_result live(muster_update *update) {
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   muster_neighbour near[4];
   uint64_t *state = update->state;
   def.type = update->type;
@@ -21,7 +21,7 @@ static muster_atom_result live(muster_update *update) {
 Test(allocation, a_frame_allocates_nothing_while_agents_move_breed_die_and_wake) {
   const muster_atom atoms[] = {{live, MUSTER_ROLE_BEHAVIOUR, 0}, {live, MUSTER_ROLE_ACTION, 0}};
   counted_memory counted = {0};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.agents_max = 5000;
   def.allocator = counted_allocator(&counted);
   little_world little = little_world_create(3, &def);

@@ -54,7 +54,7 @@ static void burn_at_a_line(muster_log_level level, const char *message, void *us
 }
 
 static muster_world_def audited(struct stage *stage) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.audit = true;
   def.debt_budgets = 0.0f; /* each frame has the same budget */
   def.log = (muster_log_sink){burn_at_a_line, stage};
@@ -211,7 +211,7 @@ Test(audit, so_is_a_set) {
   static struct stage stage;
   muster_world_def def = audited(&stage);
   muster_type_def type = actor(&stage, NULL, 0);
-  muster_set_def set = muster_default_set_def();
+  muster_set_def set = muster_set_def_default();
   stage = (struct stage){.burnt_ns = BURNT_NS};
   set.atoms = &atom;
   set.atom_count = 1;
@@ -239,7 +239,7 @@ Test(audit, so_is_a_further_cycle) {
   little_world little = little_world_create(1, &def);
   muster_type_def type = actor(&stage, &atom, 1);
   register_type(&little, &type);
-  muster_agent_def agent = muster_default_agent_def();
+  muster_agent_def agent = muster_agent_def_default();
   agent.type = little.type;
   agent.importance_floor = 1.0f;
   cr_assert(!muster_agent_is_null(muster_agent_spawn(little.world, &agent)));
@@ -273,7 +273,7 @@ Test(audit, so_is_an_action_set) {
   static const muster_atom acts = {burn_here, MUSTER_ROLE_ACTION, 1000};
   static struct stage stage;
   muster_type_def type = actor(&stage, NULL, 0);
-  muster_set_def set = muster_default_set_def();
+  muster_set_def set = muster_set_def_default();
   set.atoms = &acts;
   set.atom_count = 1;
   set.role = MUSTER_ROLE_ACTION;
@@ -374,7 +374,7 @@ Test(audit, so_is_what_writing_the_record_computes) {
   muster_world_def def = audited(&stage);
   static const muster_atom idles = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
   muster_type_def type = actor(&stage, &idles, 1);
-  muster_record_def record = muster_default_record_def();
+  muster_record_def record = muster_record_def_default();
   stage = (struct stage){.burnt_ns = BURNT_NS};
   little_world little = little_world_create(1, &def);
   record.write = burn_and_write;
@@ -395,7 +395,7 @@ Test(audit, so_is_what_writing_the_record_computes) {
   recorded_replay(&run, little.world);
   register_type(&little, &type);
   for (uint32_t i = 0; i < FRAMES; i++) {
-    muster_frame_report report = muster_default_frame_report();
+    muster_frame_report report = muster_frame_report_default();
     cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%s", muster_last_error());
     muster_frame_report_read(little.world, &report);
     cr_assert_eq(report.overrun_own_ns, run.reports[i].overrun_own_ns);

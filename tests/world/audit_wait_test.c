@@ -43,7 +43,7 @@ Test(audit_wait, what_the_caller_sleeps_through_is_no_overrun_of_its_own) {
   static struct crowd crowd;
   if (muster_available_processors() < 2) cr_skip_test("nobody works beside the caller");
   const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, BURNT_NS}};
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.audit = true;
   world.debt_budgets = 0.0f;
   little_world little = little_world_create(2, &world);

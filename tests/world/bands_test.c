@@ -6,7 +6,7 @@
 enum { WINDOW = 400 /* frames of 10 ms */ };
 
 static muster_statistics statistics_of(const little_world *little) {
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   cr_assert_eq(muster_statistics_read(little->world, &statistics), MUSTER_OK);
   return statistics;
 }
@@ -20,7 +20,7 @@ static muster_type_def every(uint64_t period_ns, uint64_t period_max_ns) {
 }
 
 static void spawn_some(const little_world *little, uint32_t count, float importance) {
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = little->type;
   def.importance_floor = importance;
   for (uint32_t i = 0; i < count; i++)
@@ -137,7 +137,7 @@ Test(bands, follow_agents_that_come_to_matter_and_leave_out_those_in_quarantine)
   register_type(&little, &type);
   spawn_some(&little, 3, 0.0f);
   run_frames(&little, 2);
-  muster_agent_tuning tuning = muster_default_agent_tuning();
+  muster_agent_tuning tuning = muster_agent_tuning_default();
   tuning.importance_floor = 0.6f;
   muster_agent_tune(little.world, (muster_agent){1, 1}, &tuning);
   run_frame(&little);
@@ -174,7 +174,7 @@ static int compare_ages(const void *left, const void *right) {
 /* The ages of all agents at the ends of all frames, compared with those of the few that a frame looks at. */
 Test(bands, tell_of_ages_as_a_look_at_everybody_would) {
   enum { AGENTS = 2000, FRAMES = 400 };
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.elastic = MUSTER_ELASTIC_IMPORTANCE;
   def.order = MUSTER_ORDER_DEADLINE;

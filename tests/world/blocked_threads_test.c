@@ -60,14 +60,14 @@ static muster_atom_result act(muster_update *update) {
 static const muster_atom all_atoms[] = {{.run = look_around}, {.run = live}, {.run = act, .role = MUSTER_ROLE_ACTION}};
 
 static void open_hall(struct hall *hall, uint32_t workers, uint32_t sleeps_ms) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   *hall = (struct hall){.sleeper = UINT32_MAX, .sleeps_ms = sleeps_ms, .asleep_atom = 1};
   def.log = (muster_log_sink){hear, hall};
   hall->little = little_world_create(workers, &def);
 }
 
 static muster_type_def type_of(struct hall *hall) {
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.name = "townsman";
   def.atoms = all_atoms;
   def.atom_count = 2;
@@ -86,13 +86,13 @@ static muster_frame_report run(struct hall *hall) {
 }
 
 static muster_statistics statistics_of(const struct hall *hall) {
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(hall->little.world, &statistics);
   return statistics;
 }
 
 static muster_conduct conduct_of(const struct hall *hall) {
-  muster_conduct conduct = muster_default_conduct();
+  muster_conduct conduct = muster_conduct_default();
   muster_conduct_read(hall->little.world, hall->little.type, &conduct);
   return conduct;
 }
@@ -137,7 +137,7 @@ static void expect_only_it_is_late(uint32_t workers) {
   struct hall hall;
   open_hall(&hall, workers, SLEEP_MS);
   muster_type_def type = type_of(&hall);
-  muster_agent_def first = muster_default_agent_def();
+  muster_agent_def first = muster_agent_def_default();
   type.period_ns = type.period_max_ns; /* a tenth of the agents in each frame; the sleeper is woken */
   register_type(&hall.little, &type);
   first.type = hall.little.type;
@@ -180,7 +180,7 @@ Test(blocked, time_that_an_atom_waits_is_no_cost_of_its_type) {
   struct hall hall;
   open_hall(&hall, 1, NAP_MS);
   muster_type_def type = type_of(&hall);
-  muster_type_cost cost = muster_default_type_cost();
+  muster_type_cost cost = muster_type_cost_default();
   register_type(&hall.little, &type);
   hall.sleeper = spawn_at(&hall.little, 0).index;
   run_until_told(&hall);
@@ -232,7 +232,7 @@ Test(blocked, the_atom_is_named_also_when_it_is_one_of_several_or_an_action) {
 
 Test(blocked, so_it_is_in_sets) {
   static const muster_atom atoms[] = {{.run = look_around}, {.run = live}};
-  muster_set_def set = muster_default_set_def();
+  muster_set_def set = muster_set_def_default();
   struct hall hall;
   set.atoms = atoms;
   set.atom_count = 2;

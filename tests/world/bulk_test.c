@@ -30,7 +30,7 @@ static void destroy(struct fixture *fixture) {
 }
 
 static uint64_t positions_refused(const struct fixture *fixture) {
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(fixture->little.world, &statistics);
   return statistics.positions_refused;
 }
@@ -47,7 +47,7 @@ static void check_places(const struct fixture *fixture) {
 }
 
 static void observe_the_middle(const struct fixture *fixture) {
-  muster_observer_def def = muster_default_observer_def();
+  muster_observer_def def = muster_observer_def_default();
   muster_observer_add(fixture->little.world, &def);
 }
 
@@ -180,7 +180,7 @@ Test(bulk, an_agent_that_waits_for_its_intake_is_moved_too) {
 
 Test(bulk, observers_are_moved_also_those_that_wait_to_be_added) {
   struct fixture *fixture = create(1, nothing, NULL);
-  muster_observer_def def = muster_default_observer_def();
+  muster_observer_def def = muster_observer_def_default();
   muster_observer observer = muster_observer_add(fixture->little.world, &def);
   muster_position there = {3000, 0, 0}, back = {0, 0, 0};
   cr_assert_eq(muster_observers_move(fixture->little.world, &observer, &there, 1), 1);
@@ -200,7 +200,7 @@ Test(bulk, observers_are_moved_also_those_that_wait_to_be_added) {
 Test(bulk, factors_are_set_at_once_and_followed_by_importance) {
   struct fixture *fixture = create(1, nothing, NULL);
   float *values = calloc(AGENTS, sizeof *values);
-  muster_observer_def def = muster_default_observer_def();
+  muster_observer_def def = muster_observer_def_default();
   def.near_m = 10000;
   def.far_m = 20000;
   muster_observer_add(fixture->little.world, &def);

@@ -48,8 +48,8 @@ static muster_atom_result stay(muster_update *update) {
 
 /* Spawns one agent of a type of its own, so that the type's dearest claim is one update. */
 static void cast(little_world *little, struct part *part, const muster_atom *atom, float floor, uint64_t limit_ns) {
-  muster_type_def def = muster_default_type_def();
-  muster_agent_def agent = muster_default_agent_def();
+  muster_type_def def = muster_type_def_default();
+  muster_agent_def agent = muster_agent_def_default();
   def.atoms = atom;
   def.atom_count = 1;
   def.period_ns = def.period_max_ns = 1000000u;
@@ -90,8 +90,8 @@ Test(conduct, types_with_runaways_start_nothing_shortly_before_the_end_until_the
   static const muster_atom paces[] = {{pace, MUSTER_ROLE_BEHAVIOUR, 30000}};
   static const muster_atom runs_away[] = {{run_away, MUSTER_ROLE_BEHAVIOUR, 1000}};
   static const muster_atom stays[] = {{stay, MUSTER_ROLE_BEHAVIOUR, 1000}};
-  muster_world_def def = muster_default_world_def();
-  muster_statistics statistics = muster_default_statistics();
+  muster_world_def def = muster_world_def_default();
+  muster_statistics statistics = muster_statistics_default();
   def.stuck_ns = 0;
   def.debt_budgets = 0;
   little_world little = little_world_create(1, &def);

@@ -48,7 +48,7 @@ static inline void count_line(muster_log_level level, const char *message, void 
 }
 
 static inline muster_type_def type_of(struct scene *scene, uint32_t levels) {
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.name = "suspect";
   type.atoms = scene_atoms;
   type.atom_count = 1;
@@ -64,7 +64,7 @@ static inline muster_type_def type_of(struct scene *scene, uint32_t levels) {
 }
 
 static inline void open_scene(struct scene *scene, uint32_t workers) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   *scene = (struct scene){0};
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.log = (muster_log_sink){count_line, scene};
@@ -91,13 +91,13 @@ static inline void settle_in(struct scene *scene, muster_agent agent) {
 }
 
 static inline muster_conduct conduct_of(const struct scene *scene) {
-  muster_conduct conduct = muster_default_conduct();
+  muster_conduct conduct = muster_conduct_default();
   cr_assert_eq(muster_conduct_read(scene->little.world, scene->little.type, &conduct), MUSTER_OK);
   return conduct;
 }
 
 static inline muster_statistics statistics_of(const struct scene *scene) {
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(scene->little.world, &statistics);
   return statistics;
 }

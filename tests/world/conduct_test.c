@@ -173,7 +173,7 @@ Test(conduct, strikes_out_of_range_are_refused) {
   type.strikes_quarantine = 10001;
   cr_assert_eq(muster_type_register(scene.little.world, &type).index, 0);
   close_scene(&scene);
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.stuck_ns = 9999999;
   cr_assert_null(muster_world_create(&def));
   def.stuck_ns = 3600000000001u;

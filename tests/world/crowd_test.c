@@ -45,7 +45,7 @@ static void note_removed(muster_update *update) {
 static struct crowd *create(uint32_t workers) {
   static const muster_atom atoms[] = {{live, MUSTER_ROLE_BEHAVIOUR, 200}};
   struct crowd *crowd = calloc(1, sizeof *crowd);
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.commands_max = 2 * CROWD;
   crowd->little = little_world_create(workers, &world);
@@ -65,7 +65,7 @@ static void destroy(struct crowd *crowd) {
 static void spawn(struct crowd *crowd, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     struct fate *fate = &crowd->fates[crowd->count++];
-    muster_agent_def def = muster_default_agent_def();
+    muster_agent_def def = muster_agent_def_default();
     def.type = crowd->little.type;
     def.position = (muster_position){i % 150 * 3.0, i / 150.0 * 3.0, 0};
     def.user = fate;

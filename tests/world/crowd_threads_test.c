@@ -84,7 +84,7 @@ static muster_atom_result stay(muster_update *update) {
 }
 
 static muster_atom_result multiply(muster_update *update) {
-  muster_agent_def child = muster_default_agent_def();
+  muster_agent_def child = muster_agent_def_default();
   child.type = update->type;
   child.position = update->position;
   if (muster_update_random(update) % 16 == 0) muster_update_spawn(update, &child);
@@ -119,7 +119,7 @@ struct scene {
 };
 
 static muster_agent spawn(struct scene *scene, uint32_t number) {
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = scene->types[number % TYPES];
   def.position = (muster_position){number % 60 * 5.0, number / 60 % 60 * 5.0, 0};
   return muster_agent_spawn(scene->little.world, &def);
@@ -145,7 +145,7 @@ static struct scene *create(uint32_t people, uint32_t agents_max) {
     register_type(&scene->little, &def);
     scene->types[i] = scene->little.type;
   }
-  muster_observer_def observer = muster_default_observer_def();
+  muster_observer_def observer = muster_observer_def_default();
   scene->observer = muster_observer_add(scene->little.world, &observer);
   for (uint32_t i = 0; i < people; i++) cr_assert(!muster_agent_is_null(spawn(scene, i)));
   return scene;
@@ -155,7 +155,7 @@ static struct scene *create(uint32_t people, uint32_t agents_max) {
 static void disturb(struct scene *scene, uint32_t frame) {
   muster_world *world = scene->little.world;
   muster_agent agent = {0};
-  muster_agent_tuning tuning = muster_default_agent_tuning();
+  muster_agent_tuning tuning = muster_agent_tuning_default();
   muster_observer_move(world, scene->observer, (muster_position){frame % 100 * 3.0, frame % 70 * 4.0, 0});
   for (uint32_t i = 0; i < 8; i++) spawn(scene, frame * 13 + i);
   for (uint32_t i = frame % 89; !muster_agent_is_null(agent = muster_agent_next(world, agent)); i++) {
@@ -208,7 +208,7 @@ static muster_frame_report settle(struct scene *scene) {
 
 static void check_sums(const struct scene *scene, uint64_t updates, const muster_frame_report *report) {
   const struct ledger *ledger = &scene->ledger;
-  muster_statistics sums = muster_default_statistics();
+  muster_statistics sums = muster_statistics_default();
   muster_statistics_read(scene->little.world, &sums);
   cr_assert_eq(ledger->wrong, 0, "those who are gone saw %lu wrong things", (unsigned long)ledger->wrong);
   cr_assert_eq(sums.completed, scene->completed);

@@ -38,7 +38,7 @@ static little_world crowded(const muster_world_def *def, struct costs *costs) {
 }
 
 static muster_world_def virtual_def(float debt_budgets) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.debt_budgets = debt_budgets;
   return def;

@@ -10,10 +10,10 @@ static void refused(muster_world_def def, const char *field) {
 }
 
 Test(definitions, a_world_is_refused_with_the_name_of_the_field) {
-  const muster_world_def good = muster_default_world_def();
+  const muster_world_def good = muster_world_def_default();
   muster_world_def def = good;
   def.size = 0;
-  refused(def, "muster_default_world_def");
+  refused(def, "muster_world_def_default");
   cr_assert_null(muster_world_create(NULL));
   def = good, def.agents_max = 0, refused(def, "agents_max");
   def = good, def.agents_max = UINT32_MAX, refused(def, "agents_max");
@@ -32,8 +32,8 @@ Test(definitions, a_world_is_refused_with_the_name_of_the_field) {
 Test(definitions, a_pool_is_refused_with_the_name_of_the_field) {
   muster_pool_def def = {0};
   cr_assert_null(muster_pool_create(&def));
-  cr_assert_not_null(strstr(muster_last_error(), "muster_default_pool_def"));
-  def = muster_default_pool_def();
+  cr_assert_not_null(strstr(muster_last_error(), "muster_pool_def_default"));
+  def = muster_pool_def_default();
   def.workers = MUSTER_WORKERS_MAX + 1;
   cr_assert_null(muster_pool_create(&def));
   cr_assert_not_null(strstr(muster_last_error(), "workers"));
@@ -45,15 +45,15 @@ Test(definitions, an_observer_is_refused_with_the_name_of_the_field) {
   little_world little = little_world_create(1, NULL);
   muster_observer_def def = {0};
   cr_assert_eq(muster_observer_add(little.world, &def).generation, 0);
-  def = muster_default_observer_def();
+  def = muster_observer_def_default();
   def.far_m = def.near_m;
   cr_assert_eq(muster_observer_add(little.world, &def).generation, 0);
   cr_assert_not_null(strstr(muster_last_error(), "near_m"));
-  def = muster_default_observer_def();
+  def = muster_observer_def_default();
   def.position.y = INFINITY;
   cr_assert_eq(muster_observer_add(little.world, &def).generation, 0);
   cr_assert_not_null(strstr(muster_last_error(), "position"));
-  def = muster_default_observer_def();
+  def = muster_observer_def_default();
   def.partition = 65536;
   cr_assert_eq(muster_observer_add(little.world, &def).generation, 0);
   cr_assert_not_null(strstr(muster_last_error(), "partition"));
@@ -67,7 +67,7 @@ static void keep_line(muster_log_level level, const char *message, void *user) {
 
 Test(definitions, the_hosts_log_sink_hears_of_the_world) {
   char line[128] = "";
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.agents_max = 123;
   def.log = (muster_log_sink){keep_line, line};
   muster_world *world = muster_world_create(&def);
@@ -76,7 +76,7 @@ Test(definitions, the_hosts_log_sink_hears_of_the_world) {
 }
 
 static muster_world_def counted_world(counted_memory *counted) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.agents_max = 100;
   def.commands_max = 16;
   def.observers_max = 4;
@@ -123,7 +123,7 @@ Test(definitions, an_older_and_shorter_definition_gets_the_defaults_of_what_it_d
   register_type(&little, &type);
   muster_agent agent = spawn_at(&little, 0);
   run_frame(&little);
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   info.size = offsetof(muster_agent_info, penalty);
   info.penalty = 77;
   cr_assert_eq(muster_agent_read(little.world, agent, &info), MUSTER_OK);

@@ -42,7 +42,7 @@ static muster_atom_result walk(muster_update *update) {
 static muster_atom_result act(muster_update *update) {
   creature *self = update->state;
   muster_neighbour near[1];
-  muster_agent_def child = muster_default_agent_def();
+  muster_agent_def child = muster_agent_def_default();
   child.type = update->type;
   child.position = update->position;
   child.position.x += 1;
@@ -63,7 +63,7 @@ struct outcome {
 static struct outcome run_world(uint32_t workers, uint64_t seed, muster_order order) {
   const muster_atom atoms[] = {
       {look, MUSTER_ROLE_PERCEPTION, 3000}, {walk, MUSTER_ROLE_BEHAVIOUR, 1500}, {act, MUSTER_ROLE_ACTION, 2000}};
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.seed = seed;
   world.order = order;
@@ -79,13 +79,13 @@ static struct outcome run_world(uint32_t workers, uint64_t seed, muster_order or
   def.period_max_ns = 60000000; /* more than fits: some updates are cut */
   register_type(&little, &def);
   for (int i = 0; i < 1500; i++) spawn_at(&little, i * 0.7);
-  muster_observer_def observer = muster_default_observer_def();
+  muster_observer_def observer = muster_observer_def_default();
   muster_observer id = muster_observer_add(little.world, &observer);
   for (int i = 0; i < 300; i++) {
     muster_observer_move(little.world, id, (muster_position){i * 7.0, 0, 0});
     run_frame_with(&little, 600000 + (uint64_t)(i % 7) * 1000);
   }
-  muster_statistics sums = muster_default_statistics();
+  muster_statistics sums = muster_statistics_default();
   muster_statistics_read(little.world, &sums);
   struct outcome outcome = {muster_world_hash(little.world), sums.spawned, sums.removed, sums.preempted,
                             sums.completed};

@@ -78,7 +78,7 @@ static const muster_atom by_contract[] = {[MUSTER_ELAPSED_DELTA] = {.run = lay_o
                                           [MUSTER_ELAPSED_EVENTS] = {.run = lay_and_ask, .model_ns = HEN_NS}};
 
 static muster_type_def hen_type(muster_elapsed contract, struct yard *yard) {
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.name = "hen";
   def.atoms = &by_contract[contract];
   def.atom_count = 1;
@@ -107,7 +107,7 @@ static void run_seconds(little_world *little, uint32_t seconds, uint64_t capacit
 }
 
 static uint64_t completed(const little_world *little) {
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(little->world, &statistics);
   return statistics.completed;
 }
@@ -128,7 +128,7 @@ static uint64_t count_eggs(const little_world *little) {
 
 /* Lets the hens live for EGGS_EACH eggs, with a capacity for one in `throttle` of the updates that they want. */
 static uint64_t eggs_under(muster_elapsed contract, uint32_t throttle, struct yard *yard) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   little_world little = little_world_create(1, &def);
   muster_type_def type = hen_type(contract, yard);
@@ -279,7 +279,7 @@ static void run_in_parts(muster_type_def *type) {
 }
 
 Test(elapsed, a_preempted_update_in_steps_keeps_what_it_was_told) {
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.elapsed = MUSTER_ELAPSED_STEPS;
   type.step_ns = 2000001;
   type.steps_max = 200;
@@ -287,7 +287,7 @@ Test(elapsed, a_preempted_update_in_steps_keeps_what_it_was_told) {
 }
 
 Test(elapsed, a_preempted_update_catches_up_once) {
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.elapsed = MUSTER_ELAPSED_ANALYTIC;
   type.step_ns = 5000000;
   type.catch_up = count_catching_up;
@@ -305,7 +305,7 @@ static void refused(little_world *little, muster_type_def def, const char *field
 
 Test(elapsed, a_contract_that_cannot_be_kept_is_refused_with_the_name_of_the_field) {
   little_world little = little_world_create(1, NULL);
-  const muster_type_def plain = muster_default_type_def();
+  const muster_type_def plain = muster_type_def_default();
   muster_type_def steps = plain, analytic = plain, def;
   steps.elapsed = MUSTER_ELAPSED_STEPS, steps.step_ns = plain.period_ns, steps.steps_max = 10;
   analytic.elapsed = MUSTER_ELAPSED_ANALYTIC, analytic.step_ns = 1, analytic.catch_up = lay_in_closed_form;

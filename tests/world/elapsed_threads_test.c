@@ -70,7 +70,7 @@ static const muster_atom asking_always[] = {{.run = live_and_ask_always}, {.run 
 static const muster_atom asking[] = {{.run = live_and_ask}, {.run = wake_another}};
 
 static void add(little_world *little, muster_elapsed contract, uint64_t *removed) {
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.elapsed = contract;
   type.atoms = contract == MUSTER_ELAPSED_EVENTS ? asking : contract == MUSTER_ELAPSED_DELTA ? asking_always : plain;
   type.atom_count = 2;
@@ -88,11 +88,11 @@ static void add(little_world *little, muster_elapsed contract, uint64_t *removed
 
 Test(elapsed_threads, what_updates_are_told_adds_up_whoever_settles_it) {
   uint64_t removed = 0;
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   little_world little = little_world_create(2, &def);
   for (uint32_t contract = 0; contract <= MUSTER_ELAPSED_EVENTS; contract++)
     add(&little, (muster_elapsed)contract, &removed);
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   for (uint32_t i = 0; i < FRAMES_MAX; i++) { /* as many as a slow machine needs */
     if (statistics.completed > 8 * EACH && statistics.wakes_timed > 2 * EACH && statistics.wakes_delayed > 0) break;
     run_frame_with(&little, i % 10 ? 20000000 : 60000);

@@ -13,7 +13,7 @@ static muster_type_def every(uint64_t period_ns, uint64_t period_max_ns) {
 }
 
 static muster_world_def ruled(muster_elastic elastic, muster_order order) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.elastic = elastic;
   def.order = order;
@@ -21,7 +21,7 @@ static muster_world_def ruled(muster_elastic elastic, muster_order order) {
 }
 
 static muster_agent_explanation explain(const little_world *little, muster_agent agent) {
-  muster_agent_explanation explanation = muster_default_agent_explanation();
+  muster_agent_explanation explanation = muster_agent_explanation_default();
   muster_result result = muster_agent_explain(little->world, agent, &explanation);
   cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
   muster_explanation_print(&explanation, words, sizeof words);
@@ -33,7 +33,7 @@ static void expect_words(const char *expected) {
 }
 
 static muster_agent spawn_tuned(const little_world *little, float elasticity, float importance) {
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = little->type;
   def.elasticity = elasticity;
   def.importance_floor = importance;

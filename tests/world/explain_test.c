@@ -8,7 +8,7 @@
 /* An update of 0.1 ms, every 20 ms to 100 ms, at three levels. */
 static muster_type_def hen_type(void) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 100000}};
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.name = "hen";
   def.atoms = atoms;
   def.atom_count = 1;
@@ -27,13 +27,13 @@ static muster_agent spawn_with(const little_world *little, const muster_agent_de
 }
 
 static void observe_at(const little_world *little, double x) {
-  muster_observer_def def = muster_default_observer_def();
+  muster_observer_def def = muster_observer_def_default();
   def.position.x = x;
   muster_observer_add(little->world, &def);
 }
 
 static muster_agent_explanation explain(const little_world *little, muster_agent agent) {
-  muster_agent_explanation explanation = muster_default_agent_explanation();
+  muster_agent_explanation explanation = muster_agent_explanation_default();
   muster_result result = muster_agent_explain(little->world, agent, &explanation);
   cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
   return explanation;
@@ -55,7 +55,7 @@ Test(explain, tells_what_importance_and_level_are_made_of) {
   muster_type_def type = hen_type();
   type.importance = 0.5f;
   register_type(&little, &type);
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.position.x = 100;
   def.visibility = 0.9f;
   muster_agent agent = spawn_with(&little, &def);
@@ -101,7 +101,7 @@ Test(explain, level_bounds_are_where_the_level_changes) {
   muster_type_def type = hen_type();
   register_type(&little, &type);
   muster_agent agent = spawn_at(&little, 0);
-  muster_agent_tuning tuning = muster_default_agent_tuning();
+  muster_agent_tuning tuning = muster_agent_tuning_default();
   const float floors[] = {0.6f, 0.46f, 0.44f, 0.54f, 0.56f, 0.05f, 0.28f};
   for (uint32_t i = 0; i < sizeof floors / sizeof *floors; i++) {
     run_frame(&little);
@@ -127,7 +127,7 @@ Test(explain, names_the_nearest_observer_when_none_is_near_enough) {
   cr_assert_eq(why.reasons, unseen);
   cr_assert(!why.observed && isinf(why.distance_m) && why.observer.generation == 0);
   check_words(&why, "there is no observer in its partition");
-  muster_observer_def other = muster_default_observer_def();
+  muster_observer_def other = muster_observer_def_default();
   other.partition = 1;
   muster_observer_add(little.world, &other);
   observe_at(&little, 4000);
@@ -146,7 +146,7 @@ Test(explain, has_no_reasons_where_nothing_is_special) {
   little_world little = little_world_create(1, NULL);
   muster_type_def type = hen_type();
   register_type(&little, &type);
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.importance_floor = 0.3f;
   muster_agent agent = spawn_with(&little, &def);
   observe_at(&little, 50);
@@ -169,11 +169,11 @@ Test(explain, tells_of_models_floors_and_exemption) {
   muster_type_def type = hen_type();
   type.level_count = 1;
   register_type(&little, &type);
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.importance_floor = 0.75f;
   def.elasticity = 0.0f;
   muster_agent boss = spawn_with(&little, &def);
-  def = muster_default_agent_def();
+  def = muster_agent_def_default();
   def.elasticity = 2.0f;
   muster_agent set = spawn_with(&little, &def);
   type.model_importance = always_half;
@@ -430,7 +430,7 @@ Test(explain, refuses_who_is_gone_and_what_is_not_initialised) {
   cr_assert_eq(muster_agent_explain(little.world, agent, NULL), MUSTER_E_NOT_INITIALISED);
   muster_agent_remove(little.world, agent);
   run_frame(&little);
-  why = muster_default_agent_explanation();
+  why = muster_agent_explanation_default();
   cr_assert_eq(muster_agent_explain(little.world, agent, &why), MUSTER_E_STALE);
   cr_assert_not_null(strstr(muster_last_error(), "is gone"));
   cr_assert_eq(why.reasons, 0);

@@ -7,7 +7,7 @@
 
 static little_world factors_world(const float weights[4]) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 0}};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.importance = MUSTER_IMPORTANCE_FACTORS;
   def.agents_max = 16;
@@ -22,7 +22,7 @@ static little_world factors_world(const float weights[4]) {
 }
 
 static muster_agent spawn(const little_world *little, double x, float designer, float role) {
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = little->type;
   def.position.x = x;
   def.designer = designer;
@@ -39,14 +39,14 @@ static void importance_is(const little_world *little, muster_agent agent, float 
 
 /* The role as it is explained: the agent's own or, if it has none, its type's. */
 static void role_is(const little_world *little, muster_agent agent, float expected) {
-  muster_agent_explanation why = muster_default_agent_explanation();
+  muster_agent_explanation why = muster_agent_explanation_default();
   cr_assert_eq(muster_agent_explain(little->world, agent, &why), MUSTER_OK, "%s", muster_last_error());
   cr_assert_float_eq(why.role, expected, 0.005, "role is %g, not %g", (double)why.role, (double)expected);
 }
 
 Test(factors, weigh_focus_designer_and_role) {
   little_world little = factors_world((const float[4]){1.0f, 0.5f, 0.25f, 1.0f});
-  muster_observer_def observer = muster_default_observer_def();
+  muster_observer_def observer = muster_observer_def_default();
   muster_observer_add(little.world, &observer);
   muster_agent near = spawn(&little, 0, 0.8f, 0.4f), far = spawn(&little, 10000, 0.8f, 0.4f);
   muster_agent of_type = spawn(&little, 10000, 0, -1);
@@ -56,7 +56,7 @@ Test(factors, weigh_focus_designer_and_role) {
   importance_is(&little, of_type, 0.25f / 4);
   role_is(&little, near, 0.4f);
   role_is(&little, of_type, 1.0f);
-  muster_agent_tuning tuning = muster_default_agent_tuning();
+  muster_agent_tuning tuning = muster_agent_tuning_default();
   tuning.designer = 0.0f;
   cr_assert_eq(muster_agent_tune(little.world, far, &tuning), MUSTER_OK);
   run_frame(&little);
@@ -69,7 +69,7 @@ Test(factors, follow_their_weights_while_the_world_runs) {
   muster_agent agent = spawn(&little, 0, 1.0f, 0.2f);
   run_frame(&little);
   importance_is(&little, agent, 1.2f / 4);
-  muster_world_tuning tuning = muster_default_world_tuning();
+  muster_world_tuning tuning = muster_world_tuning_default();
   tuning.focus = tuning.designer = tuning.company = 0.0f;
   tuning.role = 1.0f;
   cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_OK);
@@ -88,7 +88,7 @@ Test(factors, have_weights_of_0_to_1_that_are_not_all_zero) {
   static const char *const says[] = {"not all zero", "focus 1.1 must be 0..1", "designer -0.1 must be 0..1",
                                      "role nan must be 0..1"};
   for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    muster_world_def def = muster_default_world_def();
+    muster_world_def def = muster_world_def_default();
     def.importance = MUSTER_IMPORTANCE_FACTORS;
     def.focus = bad[i][0];
     def.designer = bad[i][1];
@@ -101,7 +101,7 @@ Test(factors, have_weights_of_0_to_1_that_are_not_all_zero) {
 
 Test(factors, refuse_agents_beyond_their_range) {
   little_world little = factors_world(NULL);
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = little.type;
   def.designer = 1.5f;
   cr_assert(muster_agent_is_null(muster_agent_spawn(little.world, &def)));
@@ -110,7 +110,7 @@ Test(factors, refuse_agents_beyond_their_range) {
   cr_assert(muster_agent_is_null(muster_agent_spawn(little.world, &def)));
   cr_assert_not_null(strstr(muster_last_error(), "role"));
   muster_agent agent = spawn(&little, 0, 0, 0);
-  muster_agent_tuning tuning = muster_default_agent_tuning();
+  muster_agent_tuning tuning = muster_agent_tuning_default();
   tuning.role = 2.0f;
   cr_assert_eq(muster_agent_tune(little.world, agent, &tuning), MUSTER_E_ARGUMENT);
   little_world_destroy(&little);
@@ -126,7 +126,7 @@ Test(company, lifts_the_less_important_and_ends) {
   run_frames(&little, 4);
   importance_is(&little, page, (0.6f + 1.8f / 3) / 4); /* its own, and a share of the king's */
   importance_is(&little, king, 1.8f / 4);              /* a page does not lift a king */
-  muster_agent_explanation why = muster_default_agent_explanation();
+  muster_agent_explanation why = muster_agent_explanation_default();
   cr_assert_eq(muster_agent_explain(little.world, page, &why), MUSTER_OK);
   cr_assert(why.reasons & MUSTER_REASON_COMPANY);
   cr_assert_float_eq(why.company, 0.6f, 0.01);

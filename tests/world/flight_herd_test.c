@@ -45,7 +45,7 @@ static muster_result note_fold(const muster_herd_change *change) {
 }
 
 Test(flight_herds, blocks_and_changes_are_noted_while_they_run) {
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   def.run_block = note_block;
   def.unfold = note_unfold;
   def.fold = note_fold;

@@ -75,7 +75,7 @@ static const muster_atom atoms[] = {{note_atom, MUSTER_ROLE_PERCEPTION, 1000},
                                     {note_action, MUSTER_ROLE_ACTION, 1000}};
 
 static muster_type_def noted(struct notes *notes) {
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.name = "noted";
   type.atoms = atoms;
   type.atom_count = 3;
@@ -121,7 +121,7 @@ Test(flight, each_callback_of_an_agent_is_noted_while_it_runs) {
 Test(flight, atoms_of_sets_are_noted_by_their_number_in_the_type) {
   struct notes notes;
   open_notes(&notes, 1);
-  muster_set_def sets[2] = {muster_default_set_def(), muster_default_set_def()};
+  muster_set_def sets[2] = {muster_set_def_default(), muster_set_def_default()};
   sets[0].atoms = atoms;
   sets[0].atom_count = 2;
   sets[1].atoms = atoms + 2;
@@ -369,7 +369,7 @@ Test(flight, a_type_in_quarantine_by_the_hosts_word_rests_until_a_pardon) {
   cr_assert_eq(muster_type_quarantine(notes.little.world, notes.little.type), MUSTER_OK);
   spawn_at(&notes.little, 0.0);
   run_frames(&notes.little, 5);
-  muster_conduct conduct = muster_default_conduct();
+  muster_conduct conduct = muster_conduct_default();
   muster_conduct_read(notes.little.world, notes.little.type, &conduct);
   cr_assert(conduct.quarantined);
   cr_assert_eq(notes.calls[MUSTER_FLIGHT_ATOM], 0);

@@ -34,7 +34,7 @@ static muster_atom_result pass(muster_update *update) {
 }
 
 static muster_type_def type_of(const muster_atom *atoms, uint32_t count, struct journal *journal) {
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.atoms = atoms;
   def.atom_count = count;
   def.user = journal;
@@ -247,7 +247,7 @@ Test(frame, an_atom_that_finishes_skips_the_rest_and_the_actions) {
 
 static muster_atom_result breed(muster_update *update) {
   struct journal *journal = update->type_user;
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = update->type;
   def.position = update->position;
   for (int i = 0; i < 3; i++) {
@@ -272,7 +272,7 @@ Test(frame, an_update_spawns_as_many_as_its_type_may_and_the_rest_is_refused_and
   while (run_frame(&little).completed == 0) {
   }
   run_frame(&little);
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(little.world, &statistics);
   cr_assert_eq(statistics.completed, 1);
   cr_assert_eq(statistics.spawned, 3);
@@ -322,7 +322,7 @@ Test(frame, counts_positions_that_are_not_finite_and_keeps_the_old_one) {
   register_type(&little, &def);
   muster_agent agent = spawn_at(&little, 5);
   run_frames(&little, 11);
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(little.world, &statistics);
   cr_assert_eq(statistics.positions_refused, 2 * statistics.completed);
   cr_assert_float_eq(info_of(&little, agent).position.x, 5.0, 1e-5);
@@ -340,7 +340,7 @@ Test(frame, every_class_counts_among_the_bytes_that_are_in_use) {
     spawn_at(&little, i);
   }
   run_frames(&little, 2);
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   cr_assert_eq(muster_statistics_read(little.world, &statistics), MUSTER_OK);
   cr_assert_geq(little.world->queues->classes.count, TYPES);
   cr_assert_gt(statistics.bytes_scheduling,

@@ -13,8 +13,8 @@ static const muster_atom walk = {.role = MUSTER_ROLE_BEHAVIOUR, .run = walk_on, 
 
 Test(herd_allocation, a_frame_allocates_nothing_while_herds_fold_and_unfold) {
   counted_memory counted = {0};
-  muster_world_def world = muster_default_world_def();
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_world_def world = muster_world_def_default();
+  muster_herd_type_def def = muster_herd_type_def_default();
   muster_type_def deer = deer_def(&walk);
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.agents_max = 5000;
@@ -56,8 +56,8 @@ static size_t resident_bytes(void) {
 
 Test(herd_allocation, memory_is_made_ready_for_the_members_of_herds_and_for_no_other_type) {
   enum { AGENTS = 131072, STATE_BYTES = 512, ALL_BYTES = AGENTS * STATE_BYTES };
-  muster_world_def world = muster_default_world_def();
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_world_def world = muster_world_def_default();
+  muster_herd_type_def def = muster_herd_type_def_default();
   muster_type_def deer = deer_def(&walk);
   world.agents_max = world.agents_ready = AGENTS;
   deer.state_bytes = STATE_BYTES;

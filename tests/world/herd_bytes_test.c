@@ -9,14 +9,14 @@ typedef struct herd_bytes {
 } herd_bytes;
 
 static herd_bytes bytes_of(const herd_world *herds) {
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   cr_assert_eq(muster_statistics_read(herds->little.world, &statistics), MUSTER_OK);
   return (herd_bytes){statistics.bytes_folded, statistics.bytes_unfolded, statistics.bytes_scheduling};
 }
 
 /* Unfolds one herd after another; bytes[n] is what herds take after the n-th one, [0] while all are folded. */
 static void unfold_all(bool retains, herd_bytes bytes[HERDS + 1]) {
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   muster_herd herd[HERDS];
   def.retains = retains;
   herd_world herds = herd_world_create(1, NULL, &def);

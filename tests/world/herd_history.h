@@ -192,7 +192,7 @@ static inline uint32_t capacity_of(uint32_t branching, uint32_t depth) {
 
 static inline void register_types(struct history *history) {
   const muster_atom stands = {.run = stand}, hunts = {.run = hunt, .role = MUSTER_ROLE_ACTION};
-  muster_type_def leaf = muster_default_type_def(), hunter = muster_default_type_def();
+  muster_type_def leaf = muster_type_def_default(), hunter = muster_type_def_default();
   leaf.atoms = &stands;
   hunter.atoms = &hunts;
   leaf.atom_count = hunter.atom_count = 1;
@@ -210,7 +210,7 @@ static inline void register_herds(struct history *history) {
   static const uint32_t shapes[][2] = {{2, 1}, {2, 3}, {2, 5}, {3, 2}, {3, 3}, {4, 2}, {4, 3}, {7, 1}};
   static const uint64_t looks[] = {1000000, 10000000, 30000000};
   const uint32_t *shape = shapes[draw(history, sizeof shapes / sizeof *shapes)];
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   def.member = history->little.type;
   def.branching = shape[0];
   def.depth = shape[1];
@@ -252,13 +252,13 @@ static inline void add_herds(struct history *history) {
 }
 
 static inline void add_hunter(const struct history *history) {
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = history->hunter_type;
   cr_assert(!muster_agent_is_null(muster_agent_spawn(history->little.world, &def)));
 }
 
 static inline void add_observer(struct history *history, uint32_t number) {
-  muster_observer_def def = muster_default_observer_def();
+  muster_observer_def def = muster_observer_def_default();
   def.position.x = place_in(history, 150.0);
   def.partition = number % 2 && draw(history, 2);
   history->observers[number] = muster_observer_add(history->little.world, &def);

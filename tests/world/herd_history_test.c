@@ -120,7 +120,7 @@ static void check_named(const struct history *history, const struct ledger *ledg
 /* Every agent of the member type is a leaf or a named member. */
 static void check_agents(const struct history *history, uint32_t leaves, uint32_t named) {
   uint32_t found = 0;
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   const muster_world *world = history->little.world;
   for (muster_agent agent = muster_agent_next(world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(world, agent)) {
@@ -132,7 +132,7 @@ static void check_agents(const struct history *history, uint32_t leaves, uint32_
 
 /* Returns the number of leaves of the herd. */
 static uint32_t check_herd(struct history *history, struct ledger *ledger, uint64_t *represented) {
-  muster_herd_info info = muster_default_herd_info();
+  muster_herd_info info = muster_herd_info_default();
   check_named(history, ledger);
   *represented += ledger->named_count;
   muster_result result = muster_herd_read(history->little.world, ledger->herd, &info);
@@ -173,7 +173,7 @@ static void check_all(struct history *history, const muster_frame_report *report
  */
 
 static void name_one(struct history *history, struct ledger *ledger) {
-  muster_herd_info before = muster_default_herd_info();
+  muster_herd_info before = muster_herd_info_default();
   if (ledger->named_count == NAMED || ledger->touched || ledger->removed || history->pending_of) return;
   if (muster_herd_read(history->little.world, ledger->herd, &before) != MUSTER_OK) return;
   muster_agent agent = muster_herd_name(history->little.world, ledger->herd, draw(history, before.members + 1));
@@ -183,7 +183,7 @@ static void name_one(struct history *history, struct ledger *ledger) {
   cr_assert(info.active && of.index == ledger->herd.index);
   ledger->places[ledger->named_count] = info.position;
   ledger->named[ledger->named_count++] = agent;
-  muster_herd_info after = muster_default_herd_info();
+  muster_herd_info after = muster_herd_info_default();
   cr_assert_eq(muster_herd_read(history->little.world, ledger->herd, &after), MUSTER_OK);
   cr_assert(after.members == before.members - 1 && after.named == before.named + 1);
   struct sums now = sums_of(history, ledger, &after);
@@ -201,7 +201,7 @@ static void remove_leaf(struct history *history, struct ledger *ledger) {
 
 static void leap(struct history *history) {
   muster_observer observer = history->observers[draw(history, OBSERVERS)];
-  muster_herd_info info = muster_default_herd_info();
+  muster_herd_info info = muster_herd_info_default();
   const struct ledger *ledger = &history->herds[draw(history, history->herd_count)];
   muster_position to = {place_in(history, 150.0), place_in(history, 150.0), 0.0};
   if (draw(history, 2) && muster_herd_read(history->little.world, ledger->herd, &info) == MUSTER_OK)
@@ -239,7 +239,7 @@ static void happen(struct history *history) {
  */
 
 static void begin(struct history *history, uint64_t seed, muster_pool *pool) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   history->random = mix(seed);
   history->herd_count = 1 + draw(history, HERDS);
   history->failing = draw(history, 3) == 0 ? 80 : 0;
@@ -265,7 +265,7 @@ static void end(struct history *history) {
 }
 
 static void note_beginning(struct history *history) {
-  muster_herd_info info = muster_default_herd_info();
+  muster_herd_info info = muster_herd_info_default();
   for (uint32_t i = 0; i < history->herd_count; i++) {
     cr_assert_eq(muster_herd_read(history->little.world, history->herds[i].herd, &info), MUSTER_OK);
     history->herds[i].now = sums_of(history, &history->herds[i], &info);
@@ -278,7 +278,7 @@ struct events {
 };
 
 static void note_events(const struct history *history, struct events *events) {
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(history->little.world, &statistics);
   cr_assert_eq(statistics.herds_refused, 0);
   cr_assert_geq(history->changes, statistics.unfolds + statistics.folds);
@@ -313,7 +313,7 @@ static void live_histories(uint64_t first) {
   struct events events = {0};
   prctl(PR_SET_THP_DISABLE, 1, 0, 0,
         0); /* thousands of little worlds: most of their time would go into zeroing huge pages */
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = 1;
   muster_pool *pool = muster_pool_create(&def);
   cr_assert_not_null(pool, "%s", muster_last_error());
@@ -349,7 +349,7 @@ static void visit(struct history *history, double x) {
 }
 
 static void begin_plain(struct history *history) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   muster_herd_def herds[2] = {{.members = 21, .velocity_x = 1.0f}, {.members = 32}};
   muster_herd ids[2];
   def.clock = MUSTER_CLOCK_VIRTUAL;
@@ -358,7 +358,7 @@ static void begin_plain(struct history *history) {
   herds[1].position.x = 500.0;
   history->little = little_world_create(1, &def);
   register_types(history);
-  history->def = muster_default_herd_type_def();
+  history->def = muster_herd_type_def_default();
   history->def.member = history->little.type;
   history->def.run_block = pass;
   history->def.totals = TOTALS;
@@ -369,7 +369,7 @@ static void begin_plain(struct history *history) {
   cr_assert_eq(muster_herds_add(history->little.world, history->type, herds, 2, ids), 2);
   history->herds[0].herd = ids[0];
   history->herds[1].herd = ids[1];
-  muster_observer_def observer = muster_default_observer_def();
+  muster_observer_def observer = muster_observer_def_default();
   observer.position.x = -5000.0;
   history->observers[0] = muster_observer_add(history->little.world, &observer);
 }

@@ -80,14 +80,14 @@ Test(herd_members, with_names_leave_the_tree_and_are_never_folded) {
 }
 
 static float designer_of(const herd_world *herds, muster_agent agent) {
-  muster_agent_explanation why = muster_default_agent_explanation();
+  muster_agent_explanation why = muster_agent_explanation_default();
   cr_assert_eq(muster_agent_explain(herds->little.world, agent, &why), MUSTER_OK, "%s", muster_last_error());
   return why.designer;
 }
 
 /* What the designer said of a leaf that stands for many members holds for each of these members. */
 Test(herd_members, inherit_what_the_designer_says_of_who_stood_for_them) {
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   muster_agent agents[32];
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.importance = MUSTER_IMPORTANCE_FACTORS;
@@ -97,7 +97,7 @@ Test(herd_members, inherit_what_the_designer_says_of_who_stood_for_them) {
   run_frames(&herds.little, 3);
   uint32_t leaves = muster_herd_leaves(herds.little.world, herd, agents, NULL, 32), told = 0;
   cr_assert(leaves >= 2 && leaves < 32, "%u leaves", leaves);
-  muster_agent_tuning tuning = muster_default_agent_tuning();
+  muster_agent_tuning tuning = muster_agent_tuning_default();
   tuning.designer = 1.0f;
   cr_assert_eq(muster_agent_tune(herds.little.world, agents[0], &tuning), MUSTER_OK);
   run_frames(&herds.little, 2);
@@ -134,7 +134,7 @@ Test(herd_members, that_are_removed_as_agents_are_missing_from_their_herd) {
   }
   muster_agent_remove(herds.little.world, agents[31]);
   cr_assert_eq(run_frame(&herds.little).represented, 0);
-  muster_herd_info info = muster_default_herd_info();
+  muster_herd_info info = muster_herd_info_default();
   cr_assert_eq(muster_herd_read(herds.little.world, herd, &info), MUSTER_E_STALE);
   cr_assert_eq(muster_herd_wake(herds.little.world, herd, 0), MUSTER_E_STALE);
   cr_assert_eq(muster_herd_remove(herds.little.world, herd), MUSTER_E_STALE);
@@ -172,7 +172,7 @@ Test(herd_members, of_removed_herds_are_gone_and_their_homes_are_used_again) {
 
 static void expect_words(const herd_world *herds, muster_agent agent, const char *wanted) {
   char text[4096];
-  muster_agent_explanation explanation = muster_default_agent_explanation();
+  muster_agent_explanation explanation = muster_agent_explanation_default();
   cr_assert_eq(muster_agent_explain(herds->little.world, agent, &explanation), MUSTER_OK, "%s", muster_last_error());
   muster_explanation_print(&explanation, text, sizeof text);
   cr_assert(strstr(text, wanted), "%s", text);
@@ -223,13 +223,13 @@ static herd_world world_with_wolf(struct hunt *hunt) {
   herd_world herds = herd_world_create(1, NULL, NULL);
   const muster_atom atoms[2] = {{.role = MUSTER_ROLE_BEHAVIOUR, .run = lurk},
                                 {.role = MUSTER_ROLE_ACTION, .run = strike}};
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.name = "wolf";
   def.atoms = atoms;
   def.atom_count = 2;
   def.period_ns = def.period_max_ns = FRAME_NS;
   def.user = hunt;
-  muster_agent_def wolf = muster_default_agent_def();
+  muster_agent_def wolf = muster_agent_def_default();
   wolf.type = muster_type_register(herds.little.world, &def);
   hunt->herd = add_herd(&herds, 30.0, 0.0, 32);
   muster_agent_spawn(herds.little.world, &wolf);

@@ -18,8 +18,8 @@ static double coordinate(uint32_t which, uint32_t axis) {
 
 /* Spreads herds over two partitions, some at the same place; those near the observer are unfolded. */
 static herd_world scattered_herds(muster_herd herds[HERDS]) {
-  muster_herd_type_def def = muster_default_herd_type_def();
-  muster_world_def world = muster_default_world_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
+  muster_world_def world = muster_world_def_default();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.agents_max = 20000;
   def.herds_max = HERDS;

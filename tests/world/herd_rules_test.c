@@ -11,7 +11,7 @@ static bool is_refused(const herd_world *herds, const muster_herd_type_def *def,
 
 #define REFUSES(field, value, word)                                                                                    \
   do {                                                                                                                 \
-    muster_herd_type_def def = muster_default_herd_type_def();                                                         \
+    muster_herd_type_def def = muster_herd_type_def_default();                                                         \
     def.member = herds.little.type;                                                                                    \
     def.field = value;                                                                                                 \
     cr_assert(is_refused(&herds, &def, word), #field);                                                                 \
@@ -40,7 +40,7 @@ Test(herd_rules, refuse_definitions_that_cannot_be) {
   REFUSES(member, (muster_type){2}, "blocks");
   REFUSES(totals, 3, "published_bytes");
   REFUSES(period_ns, 0, "period_ns");
-  REFUSES(size, 0, "muster_default_herd_type_def");
+  REFUSES(size, 0, "muster_herd_type_def_default");
   herd_world_destroy(&herds);
 }
 
@@ -68,17 +68,17 @@ Test(herd_rules, refuse_herds_that_cannot_be_with_those_behind_them) {
 }
 
 Test(herd_rules, planner_worlds_have_no_herds_and_recorded_ones_no_more_of_them) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.planner_workers = 1;
   muster_world *world = muster_world_create(&def);
-  muster_herd_type_def type = muster_default_herd_type_def();
+  muster_herd_type_def type = muster_herd_type_def_default();
   type.member = (muster_type){1};
   cr_assert_eq(muster_herd_type_register(world, &type).index, 0);
   cr_assert(strstr(muster_last_error(), "planner"));
   muster_world_destroy(world);
   herd_world herds = herd_world_create(1, NULL, NULL);
   struct recorded run = {0};
-  muster_record_def record = muster_default_record_def();
+  muster_record_def record = muster_record_def_default();
   record.write = recorded_write;
   record.user = &run;
   muster_herd herd = add_herd(&herds, 0, 0, 8);
@@ -97,7 +97,7 @@ Test(herd_rules, planner_worlds_have_no_herds_and_recorded_ones_no_more_of_them)
 }
 
 Test(herd_rules, without_room_in_the_pool_the_nearest_are_unfolded_and_the_rest_are_counted) {
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   def.unfolded_max = 2;
   herd_world herds = herd_world_create(1, NULL, &def);
   muster_herd herd[5];
@@ -105,7 +105,7 @@ Test(herd_rules, without_room_in_the_pool_the_nearest_are_unfolded_and_the_rest_
   observe(&herds, 0.0, 0.0);
   run_frames(&herds.little, 40);
   muster_frame_report report = run_frame(&herds.little);
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(herds.little.world, &statistics);
   cr_assert_eq(report.herds_unfolded, 2);
   cr_assert_eq(report.represented, 160);
@@ -117,7 +117,7 @@ Test(herd_rules, without_room_in_the_pool_the_nearest_are_unfolded_and_the_rest_
 }
 
 Test(herd_rules, herds_that_nobody_sees_make_room_for_a_crowd_of_others) {
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   def.unfolded_max = 4;
   def.herds_max = 8192;
   herd_world herds = herd_world_create(1, NULL, &def);
@@ -135,7 +135,7 @@ Test(herd_rules, herds_that_nobody_sees_make_room_for_a_crowd_of_others) {
 }
 
 Test(herd_rules, without_agents_herds_stay_coarse_and_can_still_be_folded) {
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.agents_max = 12;
   herd_world herds = herd_world_create(1, &world, NULL);
@@ -186,7 +186,7 @@ static muster_result on_fold(const muster_herd_change *change) {
 }
 
 static herd_world world_of_host(struct host *host, bool retains) {
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   def.unfold = retains ? NULL : on_unfold;
   def.fold = retains ? NULL : on_fold;
   def.retains = retains;
@@ -209,7 +209,7 @@ Test(herd_rules, a_callback_that_refuses_leaves_the_herd_as_it_was) {
   muster_observer_move(herds.little.world, observer, (muster_position){9000.0, 0.0, 0.0});
   run_frames(&herds.little, 60);
   cr_assert_eq(herd_info_of(&herds, herd).leaves, 32);
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(herds.little.world, &statistics);
   cr_assert_gt(statistics.folds_refused, 0);
   cr_assert_gt(statistics.unfolds_refused, 0);
@@ -275,14 +275,14 @@ static void break_some(muster_herd_block *block) {
 }
 
 Test(herd_rules, what_a_block_update_leaves_that_cannot_be_is_refused_herd_by_herd) {
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   def.run_block = break_some;
   herd_world herds = herd_world_create(1, NULL, &def);
   muster_herd herd[9];
   for (uint32_t i = 0; i < 9; i++) herd[i] = add_herd(&herds, i == 8 ? 9000.0 : 100.0 * i, 0.0, 32);
   observe(&herds, 9000.0, 0.0);
   run_frames(&herds.little, 100);
-  muster_herd_info info = muster_default_herd_info();
+  muster_herd_info info = muster_herd_info_default();
   for (uint32_t i = 0; i < 6; i++) {
     info = herd_info_of(&herds, herd[i]);
     cr_assert(fabs(info.position.x - 100.0 * i) < 1e-3 && info.members == 32 && isfinite(info.velocity_y));
@@ -292,7 +292,7 @@ Test(herd_rules, what_a_block_update_leaves_that_cannot_be_is_refused_herd_by_he
   cr_assert_eq(herd_info_of(&herds, herd[7]).members, 31);
   cr_assert_eq(herd_info_of(&herds, herd[8]).leaves, 32, "unfolded: what is written there is not kept");
   cr_assert_eq(run_frame(&herds.little).represented, 6 * 32 + 31 + 32);
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(herds.little.world, &statistics);
   cr_assert(statistics.herds_refused >= 5 && statistics.herds_refused % 5 == 0);
   herd_world_destroy(&herds);

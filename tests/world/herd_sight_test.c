@@ -56,7 +56,7 @@ static void follow(struct watch *watch, muster_agent agent, const muster_agent_i
 static void look_at(struct watch *watch, muster_herd herd) {
   muster_agent agents[HERD_MEMBERS];
   uint32_t nodes[HERD_MEMBERS];
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   uint32_t count = muster_herd_leaves(watch->it.world, herd, agents, nodes, HERD_MEMBERS);
   for (uint32_t i = 0; i < count; i++) {
     cr_assert_eq(muster_agent_read(watch->it.world, agents[i], &info), MUSTER_OK);
@@ -73,7 +73,7 @@ static double dead_of(const struct watch *watch) {
 }
 
 static void look_around(struct watch *watch) {
-  muster_herd_info info = muster_default_herd_info();
+  muster_herd_info info = muster_herd_info_default();
   uint32_t *seen = watch->seen_before, gone = 0;
   watch->seen_before = watch->seen;
   watch->seen_before_count = watch->seen_count;
@@ -113,7 +113,7 @@ static void end(struct watch *watch) {
 }
 
 static void run(struct watch *watch, uint32_t frames) {
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   for (uint32_t i = 0; i < frames; i++) {
     scene_frame(&watch->it, SCENE_FRAME_NS);
     if (watch->it.frames == SETTLING) muster_statistics_clear(watch->it.world);

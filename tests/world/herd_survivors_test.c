@@ -7,17 +7,17 @@
 /* ------------------------------------------------------------------------------------------------------------- time */
 
 Test(herd_survivors, with_sets_are_told_the_time_that_they_were_folded) {
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   static const muster_atom walk = {.role = MUSTER_ROLE_BEHAVIOUR, .run = walk_on, .model_ns = 1000};
-  muster_set_def set = muster_default_set_def();
+  muster_set_def set = muster_set_def_default();
   set.atoms = &walk;
   set.atom_count = 1;
   muster_type_def deer = deer_def(NULL);
   deer.atom_count = 0;
   deer.sets = &set;
   deer.set_count = 1;
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   def.run_block = walk_block_on;
   herd_world herds = herd_world_of(1, &world, &def, &deer);
   muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
@@ -39,7 +39,7 @@ Test(herd_survivors, with_sets_are_told_the_time_that_they_were_folded) {
 /* --------------------------------------------------------------------------------------------------------- retained */
 
 Test(herd_survivors, keep_their_own_state_when_they_are_retained) {
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   def.retains = true;
   herd_world herds = herd_world_create(1, NULL, &def);
   muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
@@ -73,7 +73,7 @@ Test(herd_survivors, keep_their_own_state_when_they_are_retained) {
 /* ------------------------------------------------------------------------------------------------------- partitions */
 
 Test(herd_survivors, leave_room_for_herds_of_other_partitions) {
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   def.herds_max = 1;
   herd_world herds = herd_world_create(1, NULL, &def);
   for (uint32_t i = 0; i < 10; i++) {
@@ -102,7 +102,7 @@ static muster_atom_result publish_nonsense(muster_update *update) {
 }
 
 Test(herd_survivors, are_not_spoilt_by_a_leaf_that_publishes_what_is_no_number) {
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   static const muster_atom nonsense = {.role = MUSTER_ROLE_BEHAVIOUR, .run = publish_nonsense, .model_ns = 1000};
   muster_type_def deer = deer_def(&nonsense);
@@ -143,7 +143,7 @@ Test(herd_survivors, are_noted_where_a_host_moved_them_with_many_others) {
 }
 
 Test(herd_survivors, are_brought_forward_once_when_frames_have_the_same_time) {
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   def.run_block = walk_block_on;
   def.look_ns = 1000000u;
   herd_world herds = herd_world_create(1, NULL, &def);

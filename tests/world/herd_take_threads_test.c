@@ -58,7 +58,7 @@ static herd_world world_with_plague(struct plague *plague, muster_act act) {
   deer.act = act;
   deer.user = plague;
   deer.on_removed = be_gone;
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   herd_world herds = herd_world_of(WORKERS, &def, NULL, &deer);
   for (uint32_t i = 0; i < HERDS; i++) {
@@ -83,7 +83,7 @@ static struct taken sum_of(const struct plague *plague) {
 static void check_books(const herd_world *herds, const struct plague *plague, uint64_t represented) {
   struct taken gone = sum_of(plague);
   uint64_t members = 0;
-  muster_herd_info info = muster_default_herd_info();
+  muster_herd_info info = muster_herd_info_default();
   muster_herd herd = muster_herd_next(herds->little.world, (muster_herd){0, 0});
   for (; herd.generation; herd = muster_herd_next(herds->little.world, herd)) {
     cr_assert_eq(muster_herd_read(herds->little.world, herd, &info), MUSTER_OK);
@@ -134,7 +134,7 @@ Test(herd_take_threads, other_agents_that_act_beside_others_take_nothing) {
   const muster_atom atoms[] = {{.role = MUSTER_ROLE_BEHAVIOUR, .run = nothing, .model_ns = 1000},
                                {.role = MUSTER_ROLE_ACTION, .run = take_a_stranger, .model_ns = 1000}};
   muster_type_def wolf = actors_def(atoms, MUSTER_ACT_REGION, &plague);
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = muster_type_register(herds.little.world, &wolf);
   cr_assert_neq(def.type.index, 0, "%s", muster_last_error());
   muster_agent_spawn(herds.little.world, &def);

@@ -52,7 +52,7 @@ Test(herds, unfold_as_deep_as_the_nearest_observer_of_their_partition_wants) {
   observe(&herds, 0.0, -180.0);
   run_frames(&herds.little, 3);
   cr_assert_eq(herd_info_of(&herds, herd).depth, 2);
-  muster_observer_def def = muster_default_observer_def();
+  muster_observer_def def = muster_observer_def_default();
   def.partition = 1;
   muster_observer_add(herds.little.world, &def);
   run_frames(&herds.little, 30);
@@ -70,7 +70,7 @@ Test(herds, do_not_fold_and_unfold_for_an_observer_that_sways_about_a_border) {
     muster_observer_move(herds.little.world, observer, (muster_position){i % 2 ? 246.0 : 254.0, 0.0, 0.0});
     run_frame(&herds.little);
   }
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(herds.little.world, &statistics);
   cr_assert_eq(statistics.folds, 0);
   cr_assert_eq(statistics.unfolds, 0);
@@ -88,7 +88,7 @@ static void expect_on_its_way(const herd_world *herds, muster_herd herd) {
 }
 
 Test(herds, are_told_of_all_time_that_passes_whether_folded_or_not) {
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   def.run_block = walk_block_on;
   def.spread_mps = 0.0f;
   def.look_ns = 10000000u;
@@ -111,12 +111,12 @@ Test(herds, are_told_of_all_time_that_passes_whether_folded_or_not) {
 }
 
 static uint64_t hash_after_walks(uint32_t workers) {
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   def.run_block = walk_block_on;
   def.herds_max = 4096;
   def.look_ns = 50000000u;
   muster_type_def deer = deer_def(&walk);
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.seed = 7;
   herd_world herds = herd_world_of(workers, &world, &def, &deer);
@@ -149,7 +149,7 @@ Test(herds, leave_and_enter_memory_as_reported) {
   observe(&herds, 1e5 + 512, 0.0);
   for (uint32_t i = 0; i < 30; i++) run_frame(&herds.little);
   muster_frame_report report = run_frame(&herds.little);
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(herds.little.world, &statistics);
   cr_assert_gt(report.herds_unfolded, 0);
   cr_assert(statistics.bytes_folded <= 24u * report.herds_folded + 64u);
@@ -159,7 +159,7 @@ Test(herds, leave_and_enter_memory_as_reported) {
 
 /* A herd that is added to a block must not be told of the time before, of which the block's other herds were told. */
 Test(herds, that_come_to_a_block_are_told_of_the_time_since_then_alone) {
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   def.run_block = walk_block_on;
   herd_world herds = herd_world_create(1, NULL, &def);
   add_herd(&herds, 0.0, 0.0, 32);

@@ -26,8 +26,8 @@ static void *wake_members(void *argument) {
 
 Test(herd_threads, keep_all_members_while_workers_run_and_another_thread_wakes_some) {
   static muster_herd ids[HERDS];
-  muster_world_def world = muster_default_world_def();
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_world_def world = muster_world_def_default();
+  muster_herd_type_def def = muster_herd_type_def_default();
   muster_type_def deer = deer_def(&walk);
   def.run_block = walk_block_on;
   def.herds_max = HERDS;
@@ -50,7 +50,7 @@ Test(herd_threads, keep_all_members_while_workers_run_and_another_thread_wakes_s
   atomic_store(&waker.stop, true);
   pthread_join(thread, NULL);
   cr_assert(muster_agent_is_null(named) || muster_agent_exists(herds.little.world, named));
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(herds.little.world, &statistics);
   cr_assert_gt(statistics.unfolds, 0);
   cr_assert_gt(statistics.folds, 0);
@@ -61,8 +61,8 @@ Test(herd_threads, keep_all_members_while_workers_run_and_another_thread_wakes_s
 static uint64_t hash_of_many(uint32_t workers) {
   enum { MANY = 80 * MUSTER_HERD_BLOCK };
   static muster_herd_def defs[MANY];
-  muster_world_def world = muster_default_world_def();
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_world_def world = muster_world_def_default();
+  muster_herd_type_def def = muster_herd_type_def_default();
   muster_type_def deer = deer_def(&walk);
   world.clock = MUSTER_CLOCK_VIRTUAL;
   def.run_block = walk_block_on;

@@ -11,13 +11,13 @@ static muster_type_def plain_type(void) {
 }
 
 static muster_observer observe_at(const little_world *little, double x) {
-  muster_observer_def def = muster_default_observer_def();
+  muster_observer_def def = muster_observer_def_default();
   def.position.x = x;
   return muster_observer_add(little->world, &def);
 }
 
 static muster_statistics statistics_of(const little_world *little) {
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(little->world, &statistics);
   return statistics;
 }
@@ -27,7 +27,7 @@ Test(importance, is_lowered_by_what_the_agent_and_its_type_are) {
   muster_type_def type = plain_type();
   type.importance = 0.5f;
   register_type(&little, &type);
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = little.type;
   def.visibility = 0.8f;
   def.bulk = 0.5f;
@@ -35,13 +35,13 @@ Test(importance, is_lowered_by_what_the_agent_and_its_type_are) {
   observe_at(&little, 0);
   run_frame(&little);
   cr_assert_float_eq(info_of(&little, agent).importance, 0.2f, 0.003);
-  muster_agent_tuning tuning = muster_default_agent_tuning();
+  muster_agent_tuning tuning = muster_agent_tuning_default();
   tuning.visibility = 1.0f;
   tuning.interactivity = 0.0f;
   muster_agent_tune(little.world, agent, &tuning);
   run_frame(&little);
   cr_assert_eq(info_of(&little, agent).importance, 0.0f);
-  tuning = muster_default_agent_tuning();
+  tuning = muster_agent_tuning_default();
   tuning.interactivity = 1.0f;
   muster_agent_tune(little.world, agent, &tuning);
   run_frame(&little);
@@ -51,7 +51,7 @@ Test(importance, is_lowered_by_what_the_agent_and_its_type_are) {
 
 static void spawn_refused(const little_world *little, float visibility, float bulk, float interactivity,
                           const char *says) {
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = little->type;
   def.visibility = visibility;
   def.bulk = bulk;
@@ -68,7 +68,7 @@ Test(importance, has_no_factors_that_are_not_shares) {
   spawn_refused(&little, 1, -0.1f, 1, "bulk -0.1 must be 0..1");
   spawn_refused(&little, 1, 1, 1.1f, "interactivity 1.1 must be 0..1");
   muster_agent agent = spawn_at(&little, 0);
-  muster_agent_tuning tuning = muster_default_agent_tuning();
+  muster_agent_tuning tuning = muster_agent_tuning_default();
   tuning.bulk = 2.0f;
   cr_assert_eq(muster_agent_tune(little.world, agent, &tuning), MUSTER_E_ARGUMENT);
   tuning.bulk = NAN;
@@ -107,7 +107,7 @@ static void halve(const muster_importance_query *queries, float *importances, ui
 }
 
 static little_world modelled_world(struct model *model, muster_log_sink log) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.log = log;
   little_world little = little_world_create(1, &def);
@@ -128,7 +128,7 @@ Test(importance, a_types_idea_is_of_its_own_agents_alone) {
   muster_type_def plain = plain_type();
   register_type(&little, &plain);
   for (uint32_t i = 0; i < 2 * EACH; i++) {
-    muster_agent_def def = muster_default_agent_def();
+    muster_agent_def def = muster_agent_def_default();
     def.type = i % 2 ? little.type : modelled;
     def.position.x = 137.5;
     agents[i] = muster_agent_spawn(little.world, &def);
@@ -220,7 +220,7 @@ Test(importance, is_looked_at_only_where_something_changed_as_the_report_tells) 
 }
 
 Test(importance, of_more_than_a_frame_can_look_at_waits_and_is_reported) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.observers_max = 1000;
   little_world little = little_world_create(1, &def);

@@ -43,7 +43,7 @@ static void register_kinds(struct theatre *theatre) {
 
 static struct theatre open_theatre(void) {
   struct theatre theatre = {.random = 5};
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.level_pressure = 0.5f;
   theatre.little = little_world_create(1, &world);
@@ -53,7 +53,7 @@ static struct theatre open_theatre(void) {
     spawn_in(&theatre.little, somewhere(&theatre), 0);
   }
   for (uint32_t i = 0; i < OBSERVERS; i++) {
-    muster_observer_def def = muster_default_observer_def();
+    muster_observer_def def = muster_observer_def_default();
     def.position = somewhere(&theatre);
     theatre.observers[i] = muster_observer_add(theatre.little.world, &def);
   }
@@ -93,7 +93,7 @@ static void expect_right(const struct theatre *theatre, const muster_frame_repor
 /* Makes agents important, or no longer important, in each possible way. */
 static void stir(struct theatre *theatre) {
   const muster_world *world = theatre->little.world;
-  muster_agent_tuning tuning = muster_default_agent_tuning();
+  muster_agent_tuning tuning = muster_agent_tuning_default();
   for (uint32_t i = 0; i < OBSERVERS; i += 3)
     muster_observer_move(theatre->little.world, theatre->observers[i], somewhere(theatre));
   muster_agent agent = {0, 0};
@@ -121,7 +121,7 @@ Test(important_load, is_the_sum_over_those_who_are_important_now) {
 }
 
 static muster_agent spawn_important(const little_world *little) {
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = little->type;
   def.importance_floor = 1.0f;
   return muster_agent_spawn(little->world, &def);
@@ -137,7 +137,7 @@ Test(important_load, leaves_out_who_is_in_quarantine) {
   enum { ALL = 8 };
   little_world little = little_world_create(1, NULL);
   muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 20000};
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   muster_agent agents[ALL];
   muster_frame_report report;
   def.atoms = &atom;
@@ -161,7 +161,7 @@ Test(important_load, leaves_out_who_is_in_quarantine) {
 /* The sum is not part of a snapshot: it follows from what is. */
 Test(important_load, is_the_same_after_a_snapshot) {
   struct theatre theatre = open_theatre(), other = {.random = 5};
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   run_frames(&theatre.little, 30);
   saved_world saved = save_world(theatre.little.world);

@@ -49,7 +49,7 @@ static muster_type_def noting(void) {
 }
 
 static muster_world_def lawful(void) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.agents_max = AGENTS + 16;
   def.elastic = MUSTER_ELASTIC_IMPORTANCE;
@@ -67,7 +67,7 @@ static double draw(uint32_t *random) {
 static struct town *town_open(double load, const muster_world_def *world, const muster_type_def *type) {
   static const double side_m = 1400.0;
   struct town *town = calloc(1, sizeof *town);
-  muster_observer_def observer = muster_default_observer_def();
+  muster_observer_def observer = muster_observer_def_default();
   uint32_t random = 7;
   town->little = little_world_create(1, world);
   clock_of_test = &town->little.now_ns;
@@ -83,7 +83,7 @@ static struct town *town_open(double load, const muster_world_def *world, const 
 }
 
 static muster_frame_report town_run(struct town *town, uint32_t frames) {
-  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report report = muster_frame_report_default();
   for (uint32_t i = 0; i < frames; i++) report = run_frame_with(&town->little, town->budget_ns);
   return report;
 }
@@ -228,7 +228,7 @@ Test(law_of_importance, reaches_at_once_who_has_become_important) {
   uint32_t chosen = 0;
   while (info_of(&town->little, town->agents[chosen]).importance > 0.0f) chosen++;
   uint64_t began_ns = town->little.now_ns, waited = 0;
-  muster_agent_tuning tuning = muster_default_agent_tuning();
+  muster_agent_tuning tuning = muster_agent_tuning_default();
   tuning.importance_floor = 1.0f;
   muster_agent_tune(town->little.world, town->agents[chosen], &tuning);
   for (; diary_of(town, chosen)->last_ns <= began_ns && waited < 1000; waited++) town_run(town, 1);
@@ -247,7 +247,7 @@ Test(law_of_importance, keeps_times_to_react_by_under_load) {
   reactions_left = 20;
   for (uint32_t i = 0; i < 100 && reactions_left; i++) town_run(town, 1);
   town_run(town, 60);
-  muster_statistics sums = muster_default_statistics();
+  muster_statistics sums = muster_statistics_default();
   muster_statistics_read(town->little.world, &sums);
   cr_assert_eq(sums.reactions_met, 20, "%llu, and %llu late", (unsigned long long)sums.reactions_met,
                (unsigned long long)sums.reactions_late);
@@ -282,7 +282,7 @@ Test(law_of_importance, passes_nobody_over_for_the_woken) {
 Test(law_of_importance, can_be_tuned) {
   muster_world_def world = lawful();
   muster_type_def type = noting();
-  muster_world_tuning tuning = muster_default_world_tuning();
+  muster_world_tuning tuning = muster_world_tuning_default();
   struct town *town = town_open(3.0, &world, &type);
   uint32_t chosen = 0, other = 0;
   town_run(town, WARM_UP);
@@ -315,7 +315,7 @@ Test(law_of_importance, is_explained) {
   cr_assert_gt(report.agents_beyond_wish, AGENTS / 2);
   uint32_t chosen = 0;
   while (info_of(&town->little, town->agents[chosen]).importance > 0.0f) chosen++;
-  muster_agent_explanation explanation = muster_default_agent_explanation();
+  muster_agent_explanation explanation = muster_agent_explanation_default();
   cr_assert_eq(muster_agent_explain(town->little.world, town->agents[chosen], &explanation), MUSTER_OK);
   cr_assert(explanation.reasons & MUSTER_REASON_BEYOND_WISH);
   muster_explanation_print(&explanation, words, sizeof words);

@@ -90,14 +90,14 @@ Test(lifecycle, destroying_the_world_removes_everybody_once) {
 
 Test(lifecycle, the_population_stops_at_its_maximum_and_goes_on_after_removals) {
   struct ledger ledger = {0};
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.agents_max = 10;
   little_world little = little_world_create(1, &world);
   muster_type_def type = counting_type(&ledger);
   register_type(&little, &type);
   muster_agent agents[10];
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = little.type;
   for (int round = 0; round < 3; round++) {
     for (int i = 0; i < 10; i++) agents[i] = spawn_at(&little, i);
@@ -147,7 +147,7 @@ Test(lifecycle, a_pending_agent_can_be_moved_woken_and_tuned) {
   struct ledger ledger = {0};
   little_world little = counting_world(&ledger);
   muster_agent agent = spawn_at(&little, 0);
-  muster_agent_tuning tuning = muster_default_agent_tuning();
+  muster_agent_tuning tuning = muster_agent_tuning_default();
   tuning.importance_floor = 0.75f;
   tuning.elasticity = 0.0f;
   cr_assert_eq(muster_agent_move(little.world, agent, (muster_position){-77.5, 1e6, 3}), MUSTER_OK);
@@ -174,7 +174,7 @@ Test(lifecycle, an_elasticity_that_is_set_does_not_follow_importance_by_the_pape
   little_world little = papers_world(1);
   muster_type_def type = counting_type(&ledger);
   register_type(&little, &type);
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = little.type;
   def.elasticity = 2.0f;
   muster_agent agent = muster_agent_spawn(little.world, &def);
@@ -205,7 +205,7 @@ Test(lifecycle, importance_follows_observers_that_come_move_and_go) {
   struct ledger ledger = {0};
   little_world little = counting_world(&ledger);
   muster_agent agent = spawn_at(&little, 0);
-  muster_observer_def def = muster_default_observer_def();
+  muster_observer_def def = muster_observer_def_default();
   def.position.x = 137.5;
   muster_observer observer = muster_observer_add(little.world, &def);
   run_frame(&little);
@@ -222,7 +222,7 @@ Test(lifecycle, importance_follows_observers_that_come_move_and_go) {
 
 Test(lifecycle, a_wake_of_who_is_due_already_is_counted_like_any_other) {
   struct ledger ledger = {0};
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.updates_per_frame = 1;
   little_world little = little_world_create(1, &world);

@@ -60,7 +60,7 @@ static void check_late_commits(uint32_t workers) {
   enum { BUDGET_NS = 2000000, STEP_NS = 5000 };
   const muster_atom reads = {read_in_order, MUSTER_ROLE_BEHAVIOUR, 1000}, burns = {burn, MUSTER_ROLE_BEHAVIOUR, 1000};
   const muster_atom writes = {correspond, MUSTER_ROLE_BEHAVIOUR, 1000};
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   little_world little = little_world_create(workers, &world);
   muster_type_def def = correspondent_type();
   struct plan plan = {.each = 2};
@@ -144,7 +144,7 @@ static muster_atom_result write_and_burn(muster_update *update) {
 
 Test(messages_order, a_commit_that_is_late_with_messages_alone_delivers_them_in_the_next_frame) {
   static const muster_atom atom = {write_and_burn, MUSTER_ROLE_BEHAVIOUR, 1000};
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   little_world little = little_world_create(1, &world);
   muster_type_def def = correspondent_type();
   uint64_t burn_until_ns = 0;
@@ -170,7 +170,7 @@ Test(messages_order, a_commit_that_is_late_with_messages_alone_delivers_them_in_
 Test(messages_order, what_is_lost_is_told_whole_when_workers_settle_side_by_side) {
   enum { AGENTS = 1200, HEARERS = 5 };
   static const muster_atom atom = {correspond, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   little_world little = little_world_create(4, &world);
   muster_type_def def = correspondent_type();
   def.atoms = &atom;
@@ -213,7 +213,7 @@ static muster_atom_result wake_friends(muster_update *update) {
 Test(messages_order, of_agents_woken_while_the_frame_runs_are_sent_as_far_as_places_are_left) {
   static const muster_atom wakes = {wake_friends, MUSTER_ROLE_BEHAVIOUR, 0};
   static const muster_atom writes = {correspond, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.sends_per_frame = 7;
   little_world little = little_world_create(1, &world);
   struct friends friends = {0};
@@ -293,7 +293,7 @@ static muster_atom_result spread(muster_update *update) {
 }
 
 static muster_atom_result quarrel(muster_update *update) {
-  muster_agent_def child = muster_default_agent_def();
+  muster_agent_def child = muster_agent_def_default();
   muster_neighbour near[1];
   child.type = update->type;
   child.position = update->position;
@@ -436,7 +436,7 @@ static void *produce(void *argument) {
 
 Test(messages_order, threads_of_the_host_send_while_frames_run_and_each_ones_order_is_kept) {
   const muster_atom atom = {tally_up, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.commands_max = 64;
   little_world little = little_world_create(3, &world);

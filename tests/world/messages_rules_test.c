@@ -44,7 +44,7 @@ static void check_attempts(muster_role role) {
   register_type(&little, &def);
   muster_agent boxless = spawn_with(&little, NULL, 0);
   struct attempts attempts = {0};
-  muster_agent_def agent = muster_default_agent_def();
+  muster_agent_def agent = muster_agent_def_default();
   agent.type = little.type;
   agent.user = &attempts;
   muster_agent sender = muster_agent_spawn(little.world, &agent);
@@ -83,7 +83,7 @@ Test(messages_rules, an_update_is_told_what_is_wrong_with_its_message) {
 }
 
 Test(messages_rules, the_host_is_told_what_is_wrong_with_its_message) {
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.commands_max = 16;
   little_world little = little_world_create(1, &world);
@@ -122,7 +122,7 @@ static void refused(little_world *little, muster_type_def def, const char *field
 }
 
 Test(messages_rules, definitions_out_of_range_are_refused_with_the_name_of_the_field) {
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.sends_per_frame = 0;
   cr_assert_null(muster_world_create(&world));
   cr_assert_not_null(strstr(muster_last_error(), "sends_per_frame"));
@@ -165,7 +165,7 @@ static void sparing_release(void *memory, size_t bytes, void *user) {
 
 static void check_refused_memory(bool refuses_once) {
   struct allowance allowance = {1000, refuses_once};
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.agents_max = 10;
   world.sends_per_frame = 16;

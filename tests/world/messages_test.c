@@ -155,7 +155,7 @@ Test(messages, beyond_what_an_update_may_send_are_refused_and_counted) {
 
 Test(messages, of_all_updates_of_a_frame_take_the_places_that_the_world_has_in_order_of_rank) {
   for (uint32_t workers = 1; workers <= 8; workers *= 2) {
-    muster_world_def world = muster_default_world_def();
+    muster_world_def world = muster_world_def_default();
     world.clock = MUSTER_CLOCK_VIRTUAL;
     world.sends_per_frame = 10;
     little_world little = little_world_create(workers, &world);
@@ -261,7 +261,7 @@ static void note_last_words(muster_update *update) {
 }
 
 Test(messages, go_with_a_removed_agent_and_the_next_holder_of_its_place_starts_empty) {
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.agents_max = 2;
   little_world little = little_world_create(1, &world);

@@ -29,7 +29,7 @@ static little_world lookers(void) {
 }
 
 static void spawn_looker(const little_world *little, double x, struct sight *sight) {
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = little->type;
   def.position.x = x;
   def.user = sight;

@@ -10,7 +10,7 @@ static struct outcome run_square(uint32_t workers) {
   little_world little = square_world(workers, MUSTER_CLOCK_VIRTUAL);
   square_populate(&little);
   run_frames(&little, 400);
-  muster_statistics sums = muster_default_statistics();
+  muster_statistics sums = muster_statistics_default();
   muster_statistics_read(little.world, &sums);
   struct outcome outcome = {muster_world_hash(little.world), sums.nearby_cut, sums.completed, sums.removed};
   little_world_destroy(&little);
@@ -34,7 +34,7 @@ Test(nearby_threads, a_crowd_walks_about_while_it_is_looked_at) {
   little_world little = square_world(4, MUSTER_CLOCK_WALL);
   square_populate(&little);
   run_frames(&little, 120);
-  muster_statistics sums = muster_default_statistics();
+  muster_statistics sums = muster_statistics_default();
   muster_statistics_read(little.world, &sums);
   cr_assert_gt(sums.completed, 0);
   cr_assert_eq(sums.positions_refused, 0);

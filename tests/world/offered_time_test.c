@@ -14,7 +14,7 @@ enum { BUDGET_NS = 10000000, SHOWN = 400 };
 
 /* Creates a world in which no frame has run, and in which work waits. */
 static little_world waiting_world(uint32_t workers) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   little_world little = little_world_create(workers, &def);
   little.world->frame->budget_ns = little.world->sums->report.budget_ns = BUDGET_NS;
   little.world->sums->report.carried = 1;

@@ -36,8 +36,8 @@ struct crowd {
 
 /* All agents at their longest period would take twice the budget. */
 static void open_crowd(struct crowd *crowd, const muster_atom *atoms, uint32_t count) {
-  muster_world_def world = muster_default_world_def();
-  muster_type_def type = muster_default_type_def();
+  muster_world_def world = muster_world_def_default();
+  muster_type_def type = muster_type_def_default();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.level_pressure = 0.0f;
   crowd->little = little_world_create(1, &world);

@@ -89,7 +89,7 @@ Test(planner_rules, calls_at_the_wrong_moment_are_refused) {
   planned_world *planned = little_herd(1);
   muster_world *world = planned->little.world;
   muster_frame next = {planned->little.now_ns + FRAME_NS, 5000000};
-  muster_plan_summary summary = muster_default_plan_summary();
+  muster_plan_summary summary = muster_plan_summary_default();
   uint64_t hash = muster_world_hash(world);
   cr_assert_eq(muster_plan(world, &next, planned->entries, 1, &summary), MUSTER_E_STATE);
   cr_assert(says("not reported"), "%s", muster_last_error());
@@ -110,7 +110,7 @@ Test(planner_rules, calls_at_the_wrong_moment_are_refused) {
   cr_assert_eq(muster_plan(world, &next, planned->entries, 1, NULL), MUSTER_E_ARGUMENT);
   summary.size = 0;
   cr_assert_eq(muster_plan(world, &next, planned->entries, 1, &summary), MUSTER_E_NOT_INITIALISED);
-  summary = muster_default_plan_summary();
+  summary = muster_plan_summary_default();
   next.sim_now_ns = 1;
   cr_assert_eq(muster_plan(world, &next, planned->entries, 1, &summary), MUSTER_E_TIME);
   next = (muster_frame){planned->little.now_ns + FRAME_NS, 9999};
@@ -133,7 +133,7 @@ Test(planner_rules, types_without_atoms_belong_into_planner_worlds_and_have_noth
   little_world little = little_world_create(1, NULL);
   cr_assert_eq(muster_type_register(little.world, &type).index, 0);
   cr_assert(says("atom_count"), "%s", muster_last_error());
-  muster_plan_summary summary = muster_default_plan_summary();
+  muster_plan_summary summary = muster_plan_summary_default();
   muster_plan_entry entry;
   cr_assert_eq(muster_plan(little.world, &(muster_frame){FRAME_NS, 5000000}, &entry, 1, &summary), MUSTER_E_STATE);
   cr_assert_eq(muster_report(little.world, NULL, 0), MUSTER_E_STATE);
@@ -159,7 +159,7 @@ Test(planner_rules, types_without_atoms_belong_into_planner_worlds_and_have_noth
   register_type(&planned->little, &type);
   planned_world_destroy(planned);
   little_world_destroy(&little);
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.planner_workers = MUSTER_PLANNER_WORKERS_MAX + 1;
   cr_assert_null(muster_world_create(&world));
   cr_assert(says("planner_workers"), "%s", muster_last_error());
@@ -193,7 +193,7 @@ Test(planner_rules, an_entry_says_what_the_host_must_know) {
   type.level_importance[0] = 0.5f;
   register_type(&planned->little, &type);
   for (uint32_t i = 0; i < 2; i++) {
-    muster_agent_def def = muster_default_agent_def();
+    muster_agent_def def = muster_agent_def_default();
     def.type = planned->little.type;
     def.user = (void *)(uintptr_t)(700 + i);
     def.importance_floor = i ? 0.75f : 0.25f;
@@ -257,7 +257,7 @@ Test(planner_rules, a_continued_update_comes_again_where_it_stopped_and_costs_th
   planned->results[0].outcome = MUSTER_PLAN_FINISHED;
   cr_assert_eq(report(planned, 1).completed, 1);
   cr_assert_eq(info_of(&planned->little, agent).last_update_ns, began_ns);
-  muster_type_cost cost = muster_default_type_cost();
+  muster_type_cost cost = muster_type_cost_default();
   cr_assert(muster_type_cost_read(planned->little.world, planned->little.type, 0, &cost));
   cr_assert_eq(cost.samples, 1);
   cr_assert_eq(cost.mean_ns, 50000);
@@ -306,7 +306,7 @@ static uint64_t uneven_cost(uint64_t number) {
 
 Test(planner_rules, on_the_wall_clock_slices_have_room_and_fit_the_hosts_workers) {
   for (uint32_t workers = 1; workers <= 3; workers += 2) {
-    muster_world_def def = muster_default_world_def();
+    muster_world_def def = muster_world_def_default();
     def.planner_workers = workers;
     planned_world *planned = planned_world_create(&def);
     muster_type_def type = parts_type(1);
@@ -325,7 +325,7 @@ Test(planner_rules, on_the_wall_clock_slices_have_room_and_fit_the_hosts_workers
       }
       report(planned, count);
     }
-    muster_type_cost cost = muster_default_type_cost();
+    muster_type_cost cost = muster_type_cost_default();
     muster_type_cost_read(planned->little.world, planned->little.type, 0, &cost);
     cr_assert_eq(cost.samples, number);
     cr_assert(cost.mean_ns > 12000000 && cost.mean_ns < 25000000, "%lu", (unsigned long)cost.mean_ns);
@@ -415,7 +415,7 @@ static uint32_t count_threads(void) {
 
 Test(planner_rules, a_host_without_a_pool_has_no_thread_but_its_own) {
   uint32_t before = count_threads();
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.planner_workers = 4;
   planned_world *planned = planned_world_create(&def);
   muster_type_def type = parts_type(1);
@@ -451,9 +451,9 @@ static void *report_elsewhere(void *argument) {
 }
 
 Test(planner_rules, a_world_with_a_pool_is_planned_and_reported_by_any_thread) {
-  muster_pool_def pool_def = muster_default_pool_def();
+  muster_pool_def pool_def = muster_pool_def_default();
   pool_def.workers = 3;
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.pool = muster_pool_create(&pool_def);
   def.planner_workers = 2;
   def.audit = true;
@@ -461,7 +461,7 @@ Test(planner_rules, a_world_with_a_pool_is_planned_and_reported_by_any_thread) {
   muster_type_def type = parts_type(1);
   register_type(&planned->little, &type);
   for (uint32_t i = 0; i < 3000; i++) spawn_at(&planned->little, i);
-  muster_observer_def observer_def = muster_default_observer_def();
+  muster_observer_def observer_def = muster_observer_def_default();
   muster_observer observer = muster_observer_add(planned->little.world, &observer_def);
   uint64_t completed = 0;
   for (uint32_t frame = 0; frame < 60; frame++) {

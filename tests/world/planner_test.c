@@ -63,7 +63,7 @@ static void register_kinds(muster_world *world, muster_type *types, bool atoms) 
                                  {execute, MUSTER_ROLE_BEHAVIOUR, 4000},
                                  {execute, MUSTER_ROLE_BEHAVIOUR, 4000}};
   for (uint32_t kind = 0; kind < KINDS; kind++) {
-    muster_type_def def = muster_default_type_def();
+    muster_type_def def = muster_type_def_default();
     def.period_ns = 30000000u + kind * 15000000u;
     def.period_max_ns = 2 * def.period_ns;
     def.elasticity = 1.0f + (float)kind;
@@ -86,7 +86,7 @@ struct scene {
 };
 
 static muster_agent spawn(struct scene *scene, uint32_t number) {
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = scene->types[number % KINDS];
   def.position = (muster_position){number * 1.5, 0, 0};
   def.user = (void *)(uintptr_t)(number + 1);
@@ -99,14 +99,14 @@ static struct scene scene_create(muster_world *world, bool atoms) {
   struct scene scene = {.world = world};
   register_kinds(world, scene.types, atoms);
   for (uint32_t i = 0; i < CROWD; i++) scene.agents[i] = spawn(&scene, i);
-  muster_observer_def observer = muster_default_observer_def();
+  muster_observer_def observer = muster_observer_def_default();
   for (uint32_t i = 0; i < OBSERVERS; i++) scene.observers[i] = muster_observer_add(world, &observer);
   return scene;
 }
 
 /* What players and the game do from frame to frame. */
 static void disturb(struct scene *scene, uint32_t frame) {
-  muster_agent_tuning tuning = muster_default_agent_tuning();
+  muster_agent_tuning tuning = muster_agent_tuning_default();
   for (uint32_t i = 0; i < OBSERVERS; i++)
     muster_observer_move(scene->world, scene->observers[i], (muster_position){frame * 6.0 + i * 300.0, 10, 0});
   for (uint32_t i = 0; i < 5; i++) muster_agent_wake(scene->world, scene->agents[mix(frame, i) % CROWD]);
@@ -120,7 +120,7 @@ static void disturb(struct scene *scene, uint32_t frame) {
 }
 
 static muster_world_def scene_world(muster_order order, uint32_t updates_per_frame) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.order = order;
   def.agents_max = 4000;
@@ -177,7 +177,7 @@ static void compare_records(const struct record *planned, const struct record *r
 }
 
 static muster_statistics sums_of(const muster_world *world) {
-  muster_statistics sums = muster_default_statistics();
+  muster_statistics sums = muster_statistics_default();
   muster_statistics_read(world, &sums);
   return sums;
 }
@@ -273,7 +273,7 @@ static void look_at_entry(struct waiter *waiter, const muster_plan_entry *entry,
 
 Test(planner, carries_what_the_host_leaves_out_with_its_age_and_keeps_the_bound) {
   static struct waiter waiters[HERD];
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.capacity_ns = 2000000;
   def.guarantee_ns = PATIENCE_NS;

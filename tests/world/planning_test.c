@@ -21,12 +21,12 @@ static void count_lines(muster_log_level level, const char *message, void *user)
 /* Runs a world of 20,480 agents of 1,024 types on one thread. Returns how many log lines tell of planning. */
 static uint32_t lines_under(uint64_t budget_ns, uint32_t *runs) {
   uint32_t lines = 0;
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = muster_world_def_default();
   world.log = (muster_log_sink){count_lines, &lines};
   world.debt_budgets = 0.0f;
   world.types_max = TYPES;
   little_world little = little_world_create(1, &world);
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   const muster_atom atom = {count_run, MUSTER_ROLE_BEHAVIOUR, 1000};
   def.atoms = &atom;
   def.atom_count = 1;

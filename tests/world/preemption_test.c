@@ -75,7 +75,7 @@ static const muster_atom atoms[ATOMS] = {
     {.run = first_atom, .model_ns = 1000000}, {.run = second_atom}, {.run = third_atom}};
 
 static muster_type_def staged_type(struct stage *stage) {
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.name = "staged";
   type.atoms = atoms;
   type.atom_count = ATOMS;
@@ -86,7 +86,7 @@ static muster_type_def staged_type(struct stage *stage) {
 }
 
 static little_world stage_world(struct stage *stage, uint32_t workers) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   little_world little = little_world_create(workers, &def);
   stage->pool = little.pool;
   muster_type_def type = staged_type(stage);
@@ -104,7 +104,7 @@ static muster_frame_report run_until_update(little_world *little, struct stage *
 }
 
 static uint64_t interrupted(const little_world *little) {
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(little->world, &statistics);
   return statistics.interrupted;
 }
@@ -214,7 +214,7 @@ static const muster_atom sleepy[] = {{.run = sleepy_atom}};
 
 /* A world of agents that have a period of a minute, which the agents of add_waker() wake in every frame. */
 static little_world waking_world(struct stage *stage, uint32_t workers, muster_clock clock, uint32_t spawns_max) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = clock;
   little_world little = little_world_create(workers, &def);
   muster_type_def type = staged_type(stage);
@@ -344,7 +344,7 @@ Test(preemption, a_wake_of_an_agent_that_is_removed_and_of_the_one_after_it_are_
 
 Test(preemption, too_many_wakes_are_refused_and_none_that_was_taken_is_lost) {
   struct stage stage = {0};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.commands_max = 16;
   little_world little = little_world_create(1, &def);
   muster_type_def type = staged_type(&stage);

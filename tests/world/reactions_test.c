@@ -50,7 +50,7 @@ static muster_type register_one(const little_world *little, const muster_atom *a
 /* An overloaded crowd of important agents, and a few agents without importance that appraise something. */
 static little_world crowded_world(struct script *script, uint64_t period_ns, uint32_t crowd, muster_order order) {
   static const muster_atom plain = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, alive = {live, MUSTER_ROLE_BEHAVIOUR, 1000};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.order = order;
   def.updates_per_frame = PER_FRAME;
@@ -58,7 +58,7 @@ static little_world crowded_world(struct script *script, uint64_t period_ns, uin
   muster_type one_of_many = register_one(&little, &plain, NULL, 2 * FRAME_NS, 0);
   little.type = register_one(&little, &alive, script, period_ns, sizeof(struct witness));
   for (uint32_t i = 0; i < crowd; i++) {
-    muster_agent_def agent = muster_default_agent_def();
+    muster_agent_def agent = muster_agent_def_default();
     agent.type = one_of_many;
     agent.importance_floor = 1.0f;
     muster_agent_spawn(little.world, &agent);
@@ -68,7 +68,7 @@ static little_world crowded_world(struct script *script, uint64_t period_ns, uin
 }
 
 static muster_statistics statistics_of(const little_world *little) {
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(little->world, &statistics);
   return statistics;
 }

@@ -29,7 +29,7 @@ static muster_type_def type_def(void) {
 }
 
 static little_world new_world(muster_clock clock) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = clock;
   def.agents_max = 300;
   return little_world_create(1, &def);
@@ -37,8 +37,8 @@ static little_world new_world(muster_clock clock) {
 
 static little_world old_world(muster_clock clock, void *user) {
   muster_type_def type = type_def();
-  muster_observer_def watcher = muster_default_observer_def();
-  muster_agent_def agent = muster_default_agent_def();
+  muster_observer_def watcher = muster_observer_def_default();
+  muster_agent_def agent = muster_agent_def_default();
   little_world little = new_world(clock);
   register_type(&little, &type);
   agent.type = little.type;
@@ -70,7 +70,7 @@ static void *user_of(muster_agent agent, uint64_t name, void *user) {
 
 /* Returns how a replay ends; MUSTER_E_STATE is the proper end. */
 static muster_result outcome_of(const struct recorded *run, size_t count, muster_clock clock, void *user) {
-  muster_replay_def replay = muster_default_replay_def();
+  muster_replay_def replay = muster_replay_def_default();
   muster_type_def type = type_def();
   little_world little = new_world(clock);
   uint32_t frames = 0;
@@ -90,7 +90,7 @@ static muster_result outcome_of(const struct recorded *run, size_t count, muster
 Test(record_begin, a_record_says_how_many_frames_the_world_had_run) {
   for (muster_clock clock = MUSTER_CLOCK_WALL; clock <= MUSTER_CLOCK_VIRTUAL; clock++) {
     static struct recorded run;
-    muster_record_info info = muster_default_record_info();
+    muster_record_info info = muster_record_info_default();
     record_rest(&run, clock, NULL);
     cr_assert_eq(muster_record_look(run.bytes, run.count, &info, NULL), MUSTER_OK, "%s", muster_last_error());
     cr_assert_eq(info.frames, FRAMES);
@@ -183,8 +183,8 @@ Test(record_begin, a_record_that_is_damaged_or_cut_anywhere_is_refused) {
 /* The version of a file stands behind the eight bytes that tell its kind. */
 Test(record_begin, files_of_the_formats_before_are_refused_by_name) {
   static struct recorded run;
-  muster_record_info info = muster_default_record_info();
-  muster_snapshot_info snapshot = muster_default_snapshot_info();
+  muster_record_info info = muster_record_info_default();
+  muster_snapshot_info snapshot = muster_snapshot_info_default();
   little_world little = old_world(MUSTER_CLOCK_VIRTUAL, NULL);
   saved_world saved = save_world(little.world);
   little_world_destroy(&little);
@@ -201,7 +201,7 @@ Test(record_begin, files_of_the_formats_before_are_refused_by_name) {
 
 Test(record_begin, a_snapshot_that_does_not_fit_ends_nothing_but_the_recording) {
   static struct recorded run;
-  muster_record_def record = muster_default_record_def();
+  muster_record_def record = muster_record_def_default();
   muster_type_def type = type_def();
   little_world little = new_world(MUSTER_CLOCK_WALL);
   record.write = recorded_write;
@@ -231,8 +231,8 @@ Test(record_begin, a_replay_needs_the_types_that_there_were) {
 
 Test(record_begin, a_world_records_once_and_only_a_new_one_replays) {
   static struct recorded run, again;
-  muster_record_def record = muster_default_record_def();
-  muster_replay_def replay = muster_default_replay_def();
+  muster_record_def record = muster_record_def_default();
+  muster_replay_def replay = muster_replay_def_default();
   little_world little = old_world(MUSTER_CLOCK_VIRTUAL, NULL);
   record.write = recorded_write;
   record.user = &again;
@@ -275,7 +275,7 @@ Test(record_begin, an_attempt_that_fails_writes_nothing_and_the_next_one_is_whol
   static sink into;
   uint64_t counted = 3;
   little_world little = old_world(MUSTER_CLOCK_VIRTUAL, &counted);
-  muster_record_def record = muster_default_record_def();
+  muster_record_def record = muster_record_def_default();
   record.write = sink_write;
   record.user = &into;
   record.name_user = name_by_index;
@@ -303,8 +303,8 @@ Test(record_begin, an_attempt_that_fails_writes_nothing_and_the_next_one_is_whol
 Test(record_begin, attempts_that_fail_share_their_memory) {
   static sink into = {.refuses = true};
   static counted_memory counted;
-  muster_world_def def = muster_default_world_def();
-  muster_record_def record = muster_default_record_def();
+  muster_world_def def = muster_world_def_default();
+  muster_record_def record = muster_record_def_default();
   def.allocator = counted_allocator(&counted);
   def.agents_max = 300;
   little_world little = little_world_create(1, &def);
@@ -364,7 +364,7 @@ Test(record_begin, what_diverges_is_named_by_the_frame_of_the_world) {
 /* Forges the last number of the head, and expects the refusal `why`. */
 static void expect_forged_frames(const struct recorded *run, const char *why) {
   uint64_t head_bytes;
-  muster_record_info info = muster_default_record_info();
+  muster_record_info info = muster_record_info_default();
   unsigned char *forged = malloc(run->count);
   memcpy(&head_bytes, run->bytes + TAPE_HEADER_BYTES + 16, sizeof head_bytes);
   size_t count = forge(run, head_bytes - 1, 2, forged);
@@ -392,14 +392,14 @@ Test(record_begin, frames_before_that_the_snapshot_does_not_know_are_refused) {
 /* In a world that replays, the types are registered after the replay began. */
 static herd_world herds_of(const struct recorded *replayed) {
   static const muster_atom still = {.role = MUSTER_ROLE_BEHAVIOUR, .run = stand_still, .model_ns = 1000};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.commands_max = 16;
   herd_world herds = {.little = little_world_create(1, &def)};
   muster_type_def deer = deer_def(&still);
   if (replayed) recorded_replay(replayed, herds.little.world);
   register_type(&herds.little, &deer);
-  muster_herd_type_def herd = muster_default_herd_type_def();
+  muster_herd_type_def herd = muster_herd_type_def_default();
   herd.totals = 1;
   herd.member = herds.little.type;
   herds.type = muster_herd_type_register(herds.little.world, &herd);

@@ -48,7 +48,7 @@ static void register_it(muster_world *world) {
 static bool by_deadline; /* deadline order and the law of importance */
 
 static muster_world_def choices(muster_clock clock) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = clock;
   def.agents_max = 1000;
   def.cell_m = 16.0f;
@@ -64,7 +64,7 @@ static muster_world_def choices(muster_clock clock) {
 
 /* The host tunes the world between recorded frames. */
 static void turn(muster_world *world, uint32_t frame) {
-  muster_world_tuning tuning = muster_default_world_tuning();
+  muster_world_tuning tuning = muster_world_tuning_default();
   if (frame % 10 == 3) muster_world_tuning_policy(&tuning, (muster_policy)(frame / 10 % 4));
   if (frame % 10 == 5) tuning.guarantee_ns = 100000000u + frame * 1000000u;
   if (frame == 20) tuning.focus = tuning.designer = tuning.role = tuning.company = 0.5f;
@@ -90,7 +90,7 @@ static void record_run(struct recorded *run, uint32_t workers, muster_clock cloc
   recorded_begin(run, little.world);
   register_it(little.world);
   for (uint32_t i = 0; i < CREATURES; i++) {
-    muster_agent_def agent = muster_default_agent_def();
+    muster_agent_def agent = muster_agent_def_default();
     agent.type = (muster_type){1};
     agent.position.x = (double)i * 0.7;
     agent.designer = (float)(i % 16) / 15;
@@ -98,7 +98,7 @@ static void record_run(struct recorded *run, uint32_t workers, muster_clock cloc
     agents[i] = muster_agent_spawn(little.world, &agent);
   }
   for (uint32_t i = 0; i < frames; i++) {
-    muster_agent_tuning tuning = muster_default_agent_tuning();
+    muster_agent_tuning tuning = muster_agent_tuning_default();
     turn(little.world, i);
     muster_agent_meet(little.world, agents[i], agents[i + 1]);
     tuning.designer = 0.9f;
@@ -116,7 +116,7 @@ static void replay_run(const struct recorded *run, uint32_t workers, muster_cloc
   recorded_replay(run, little.world);
   register_it(little.world);
   for (uint32_t i = 0; i < run->frames; i++) {
-    muster_frame_report report = muster_default_frame_report();
+    muster_frame_report report = muster_frame_report_default();
     cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%u workers: %s", workers, muster_last_error());
     muster_frame_report_read(little.world, &report);
     cr_assert_eq(muster_world_hash(little.world), run->hashes[i], "%u workers, frame %u", workers, i + 1);
@@ -124,7 +124,7 @@ static void replay_run(const struct recorded *run, uint32_t workers, muster_cloc
     cr_assert_eq(report.agents_eased, run->reports[i].agents_eased, "%u workers, frame %u", workers, i + 1);
     cr_assert_eq(report.updates_max, run->reports[i].updates_max, "%u workers, frame %u", workers, i + 1);
   }
-  muster_statistics sums = muster_default_statistics();
+  muster_statistics sums = muster_statistics_default();
   muster_statistics_read(little.world, &sums);
   cr_assert_eq(sums.reactions_met, run->sums.reactions_met);
   cr_assert_eq(sums.reactions_late, run->sums.reactions_late);

@@ -19,7 +19,7 @@ static void say_nothing(muster_log_level level, const char *message, void *user)
 }
 
 static little_world open_world(uint32_t workers) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.log = (muster_log_sink){say_nothing, NULL};
   def.agents_max = 64;
   return little_world_create(workers, &def);
@@ -27,7 +27,7 @@ static little_world open_world(uint32_t workers) {
 
 static void register_it(little_world *little) {
   static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 1000};
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.name = "suspect";
   def.atoms = &atom;
   def.atom_count = 1;
@@ -52,7 +52,7 @@ struct told {
 };
 
 static struct told told_of(const little_world *little) {
-  struct told all = {.conduct = muster_default_conduct()};
+  struct told all = {.conduct = muster_conduct_default()};
   all.count = muster_offences_read(little->world, all.offences, MUSTER_OFFENCES_KEPT);
   cr_assert_eq(muster_conduct_read(little->world, (muster_type){1}, &all.conduct), MUSTER_OK);
   return all;
@@ -103,7 +103,7 @@ static void replay_run(const struct recorded *run, const penalties *each, const 
   recorded_replay(run, little.world);
   register_it(&little);
   for (uint32_t i = 0; i < run->frames; i++) {
-    muster_frame_report report = muster_default_frame_report();
+    muster_frame_report report = muster_frame_report_default();
     cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%u workers: %s", workers, muster_last_error());
     muster_frame_report_read(little.world, &report);
     cr_assert_eq(muster_world_hash(little.world), run->hashes[i], "%u workers, frame %u", workers, i + 1);
@@ -115,7 +115,7 @@ static void replay_run(const struct recorded *run, const penalties *each, const 
       cr_assert(now.levels[agent] == each[i].levels[agent] && now.quarantined[agent] == each[i].quarantined[agent],
                 "%u workers, frame %u: agent %u", workers, i + 1, agent);
   }
-  muster_statistics sums = muster_default_statistics();
+  muster_statistics sums = muster_statistics_default();
   muster_statistics_read(little.world, &sums);
   cr_assert_eq(sums.atoms_over_limit, run->sums.atoms_over_limit);
   cr_assert_eq(sums.demotions, run->sums.demotions);

@@ -29,7 +29,7 @@ static muster_atom_result run_alive(muster_update *update) {
 
 static muster_atom_result breed(muster_update *update) {
   live *self = update->state;
-  muster_agent_def child = muster_default_agent_def();
+  muster_agent_def child = muster_agent_def_default();
   child.type = update->type;
   if (self->runs % 5 == 0) muster_update_spawn(update, &child);
   if (self->runs % 7 == 0) muster_update_remove(update, update->agent);
@@ -38,7 +38,7 @@ static muster_atom_result breed(muster_update *update) {
 
 static muster_type_def type_def(void) {
   static const muster_atom atoms[] = {{run_alive, MUSTER_ROLE_BEHAVIOUR, 20000}, {breed, MUSTER_ROLE_ACTION, 1000}};
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.name = "beetle";
   def.atoms = atoms;
   def.atom_count = 2;
@@ -52,7 +52,7 @@ static muster_type_def type_def(void) {
 }
 
 static muster_world_def world_def(muster_clock clock) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = clock;
   def.agents_max = 300;
   def.commands_max = 512;
@@ -68,7 +68,7 @@ static void silence(muster_log_level level, const char *message, void *user) {
 static void drive(little_world *little, struct recorded *run, uint32_t frames) {
   muster_agent agents[AGENTS];
   muster_position places[AGENTS];
-  muster_observer_def watcher = muster_default_observer_def();
+  muster_observer_def watcher = muster_observer_def_default();
   muster_observer observer = muster_observer_add(little->world, &watcher);
   for (int i = 0; i < AGENTS; i++) {
     agents[i] = spawn_at(little, i);
@@ -97,7 +97,7 @@ static void record_little(struct recorded *run, muster_clock clock) {
 /* One pool for all worlds, since a new pool measures the clock first. */
 static muster_pool *shared_pool(void) {
   static muster_pool *pool;
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = 1;
   if (!pool) pool = muster_pool_create(&def);
   cr_assert_not_null(pool, "%s", muster_last_error());
@@ -109,7 +109,7 @@ static muster_result outcome_of(const void *bytes, size_t count, muster_clock cl
                                 uint32_t *frames) {
   muster_world_def def = world_def(clock);
   muster_type_def type = type_def();
-  muster_replay_def replay = muster_default_replay_def();
+  muster_replay_def replay = muster_replay_def_default();
   replay.bytes = bytes;
   replay.count = count;
   replay.accept_cut = accept_cut;
@@ -131,7 +131,7 @@ Test(record_refusals, a_byte_changed_anywhere_is_refused_with_its_place) {
   cr_assert_eq(outcome_of(run.bytes, run.count, MUSTER_CLOCK_VIRTUAL, false, &frames), MUSTER_E_STATE);
   cr_assert_eq(frames, FRAMES);
   for (size_t at = 0; at < run.count; at += at < 400 ? 1 : 61) {
-    muster_record_info info = muster_default_record_info();
+    muster_record_info info = muster_record_info_default();
     run.bytes[at] ^= (unsigned char)(1 + at % 255);
     cr_assert_eq(muster_record_look(run.bytes, run.count, &info, NULL) == MUSTER_OK && !info.cut, false, "byte %zu",
                  at);
@@ -191,7 +191,7 @@ Test(record_refusals, an_observer_gets_an_index_that_was_given_back_but_none_tha
   uint32_t frames;
   muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL);
   muster_type_def type = type_def();
-  muster_observer_def watcher = muster_default_observer_def();
+  muster_observer_def watcher = muster_observer_def_default();
   little_world little = little_world_create(1, &def);
   recorded_begin(&run, little.world);
   register_type(&little, &type);
@@ -268,9 +268,9 @@ Test(record_refusals, another_type_is_named_with_its_field) {
 Test(record_refusals, another_world_is_named_with_its_field) {
   static struct recorded run;
   record_little(&run, MUSTER_CLOCK_VIRTUAL);
-  muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL), read = muster_default_world_def();
-  muster_record_info info = muster_default_record_info();
-  muster_replay_def replay = muster_default_replay_def();
+  muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL), read = muster_world_def_default();
+  muster_record_info info = muster_record_info_default();
+  muster_replay_def replay = muster_replay_def_default();
   cr_assert_eq(muster_record_look(run.bytes, run.count, &info, &read), MUSTER_OK);
   cr_assert_eq(info.frames, FRAMES);
   cr_assert_eq(read.agents_max, def.agents_max);
@@ -329,8 +329,8 @@ Test(record_refusals, a_full_buffer_ends_the_recording_and_what_was_written_is_w
   uint32_t lines = 0, frames;
   muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL);
   muster_type_def type = type_def();
-  muster_record_def record = muster_default_record_def();
-  muster_record_status status = muster_default_record_status();
+  muster_record_def record = muster_record_def_default();
+  muster_record_status status = muster_record_status_default();
   def.log = (muster_log_sink){silence, &lines};
   little_world little = little_world_create(1, &def);
   lines = 0;
@@ -373,7 +373,7 @@ Test(record_refusals, user_pointers_come_back_by_their_names) {
   uint64_t values[] = {0, 1, 2, 3}, copies[] = {0, 1, 2, 3};
   muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL);
   muster_type_def type = type_def();
-  muster_record_def record = muster_default_record_def();
+  muster_record_def record = muster_record_def_default();
   little_world little = little_world_create(1, &def);
   run = (struct recorded){0};
   record.write = recorded_write;
@@ -382,7 +382,7 @@ Test(record_refusals, user_pointers_come_back_by_their_names) {
   record.name_user = name_user;
   cr_assert_eq(muster_record_begin(little.world, &record), MUSTER_OK);
   register_type(&little, &type);
-  muster_agent_def agent = muster_default_agent_def();
+  muster_agent_def agent = muster_agent_def_default();
   agent.type = little.type;
   for (uint32_t i = 0; i < 4; i++) {
     agent.user = i ? &values[i] : NULL;
@@ -392,7 +392,7 @@ Test(record_refusals, user_pointers_come_back_by_their_names) {
   recorded_end(&run, little.world);
   little_world_destroy(&little);
   expect_type_refused(&run, &type, "user pointer");
-  muster_replay_def replay = muster_default_replay_def();
+  muster_replay_def replay = muster_replay_def_default();
   replay.bytes = run.bytes;
   replay.count = run.count;
   replay.user_of = user_of;

@@ -74,7 +74,7 @@ static muster_atom_result walk(muster_update *update) {
 static muster_atom_result act(muster_update *update) {
   creature *self = update->state;
   muster_neighbour near[1];
-  muster_agent_def child = muster_default_agent_def();
+  muster_agent_def child = muster_agent_def_default();
   child.type = (muster_type){1};
   child.position = update->position;
   if (muster_update_random_share(update) < 0.3f) muster_update_spawn(update, &child);
@@ -111,7 +111,7 @@ static void register_both(muster_world *world) {
                               {ponder, MUSTER_ROLE_BEHAVIOUR, 20000},
                               {ponder, MUSTER_ROLE_BEHAVIOUR, 20000},
                               {walk, MUSTER_ROLE_BEHAVIOUR, 5000}};
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.name = "creature";
   def.atoms = few;
   def.atom_count = 3;
@@ -156,8 +156,8 @@ struct meddler {
 /* Another thread wakes, moves, tunes, sends and spawns without pause while frames run. */
 static void *meddle(void *argument) {
   struct meddler *meddler = argument;
-  muster_agent_tuning tuning = muster_default_agent_tuning();
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_tuning tuning = muster_agent_tuning_default();
+  muster_agent_def def = muster_agent_def_default();
   def.type = (muster_type){1};
   for (uint64_t i = 0; !atomic_load(&meddler->stop); i++) {
     muster_agent agent = meddler->agents[i * 7 % LISTENERS];
@@ -178,8 +178,8 @@ static void *meddle(void *argument) {
 }
 
 static void populate(muster_world *world, struct meddler *meddler, muster_observer *watchers) {
-  muster_agent_def def = muster_default_agent_def();
-  muster_observer_def observer = muster_default_observer_def();
+  muster_agent_def def = muster_agent_def_default();
+  muster_observer_def observer = muster_observer_def_default();
   for (uint32_t i = 0; i < CREATURES + LISTENERS; i++) {
     def.type = (muster_type){i < CREATURES ? 1 : 2};
     def.position = (muster_position){(double)(i % 400), (double)(i % 31), 0};
@@ -253,14 +253,14 @@ static void replay_run(const struct recorded *run, uint32_t workers, muster_cloc
   recorded_replay(run, little.world);
   register_both(little.world);
   for (uint32_t i = 0; i < run->frames; i++) {
-    muster_frame_report report = muster_default_frame_report();
+    muster_frame_report report = muster_frame_report_default();
     cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%u workers: %s", workers, muster_last_error());
     muster_frame_report_read(little.world, &report);
     cr_assert_eq(muster_world_hash(little.world), run->hashes[i], "%u workers, frame %u", workers, i + 1);
     cr_assert(!memcmp(&report, &run->reports[i], sizeof report), "%u workers, frame %u: the report", workers, i + 1);
   }
   cr_assert_eq(muster_replay_frame(little.world), MUSTER_E_STATE);
-  muster_statistics sums = muster_default_statistics();
+  muster_statistics sums = muster_statistics_default();
   muster_statistics_read(little.world, &sums);
   cr_assert_eq(sums.spawned, run->sums.spawned);
   cr_assert_eq(sums.removed, run->sums.removed);
@@ -305,7 +305,7 @@ static muster_atom_result stroll(muster_update *update) {
 }
 
 static little_world crowd_create(uint32_t workers, uint32_t shards, uint32_t delay) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.agents_max = CROWD;
   def.shards = shards;
   def.activation_delay = delay;

@@ -62,7 +62,7 @@ static muster_type_def sender_type(const muster_atom *atom) {
 }
 
 static muster_agent spawn_with(const little_world *little, struct plan *plan) {
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = little->type;
   def.user = plan;
   return muster_agent_spawn(little->world, &def);
@@ -100,7 +100,7 @@ Test(refusals, of_a_hundred_thousand_sends_in_one_update_make_no_words) {
 static muster_atom_result do_all_wrong(muster_update *update) {
   struct plan *plan = update->user;
   if (!plan) return MUSTER_ATOM_NEXT;
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = plan->type;
   muster_update_spawn(update, &def);
   for (uint32_t i = 0; i < TIMES; i++) {
@@ -144,14 +144,14 @@ static void do_nothing(void *argument, uint32_t worker) {
 
 Test(refusals, of_what_a_host_asks_for_make_no_words) {
   const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.agents_max = def.observers_max = 1;
   def.commands_max = 16;
   little_world little = little_world_create(1, &def);
   muster_type_def type = sender_type(&atom);
   register_type(&little, &type);
   struct plan plan = {.to = spawn_with(&little, NULL)};
-  muster_observer_def observer = muster_default_observer_def();
+  muster_observer_def observer = muster_observer_def_default();
   muster_observer_add(little.world, &observer);
   while (muster_agent_move(little.world, plan.to, (muster_position){0, 0, 0}) == MUSTER_OK) {
   }
@@ -174,7 +174,7 @@ Test(refusals, of_what_a_host_asks_for_make_no_words) {
 
 Test(refusals, that_return_nothing_leave_their_result) {
   const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.agents_max = def.types_max = 1;
   little_world little = little_world_create(1, &def);
   muster_type_def type = sender_type(&atom);
@@ -192,7 +192,7 @@ Test(refusals, that_return_nothing_leave_their_result) {
   def.agents_max = 0;
   cr_assert_null(muster_world_create(&def));
   cr_assert_eq(muster_last_result(), MUSTER_E_ARGUMENT);
-  muster_pool_def pool = muster_default_pool_def();
+  muster_pool_def pool = muster_pool_def_default();
   pool.workers = MUSTER_WORKERS_MAX + 1;
   cr_assert_null(muster_pool_create(&pool));
   cr_assert_eq(muster_last_result(), MUSTER_E_ARGUMENT);

@@ -55,7 +55,7 @@ static little_world crowded_world(struct crowd *crowd, const muster_world_def *d
 }
 
 static muster_statistics statistics_of(const little_world *little) {
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   cr_assert_eq(muster_statistics_read(little->world, &statistics), MUSTER_OK, "%s", muster_last_error());
   return statistics;
 }
@@ -71,7 +71,7 @@ static uint64_t sum_of_stages(const muster_frame_report *report) {
 static void check_alone(bool audit) {
   static struct crowd crowd;
   static const muster_atom atom = {burn_here, MUSTER_ROLE_BEHAVIOUR, 1000};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   muster_type_def type = type_with(&atom, 1);
   def.audit = audit;
   little_world little = crowded_world(&crowd, &def, 1, 8, &type);
@@ -114,7 +114,7 @@ Test(serial, is_wall_time_without_audit) {
 Test(serial, actions_that_run_one_by_one_are_serial) {
   static struct crowd crowd;
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {burn_here, MUSTER_ROLE_ACTION, 1000}};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   muster_type_def type = type_with(atoms, 2);
   def.audit = true;
   type.act = MUSTER_ACT_SERIAL;
@@ -137,7 +137,7 @@ Test(serial, what_the_caller_does_beside_others_in_a_stage_is_not) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000},
                                       {burn_here, MUSTER_ROLE_ACTION, BURNT_NS}};
   if (muster_available_processors() < 2) cr_skip_test("nobody works beside the caller");
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   muster_type_def type = type_with(atoms, 2);
   def.audit = true;
   type.act = MUSTER_ACT_PARALLEL;

@@ -12,7 +12,7 @@ struct mind {
 
 /* Removes the agent, often with sets that are owed time, and spawns another one. */
 static void replace(muster_update *update) {
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = update->type;
   def.position = update->position;
   muster_update_remove(update, update->agent);
@@ -55,7 +55,7 @@ static void register_thinkers(little_world *little) {
   static const muster_atom acts[] = {{act, MUSTER_ROLE_ACTION, 500}};
   muster_set_def sets[5];
   for (uint32_t i = 0; i < 5; i++) {
-    sets[i] = muster_default_set_def();
+    sets[i] = muster_set_def_default();
     sets[i].atoms = thoughts;
     sets[i].atom_count = 1 + i;
     sets[i].mode = i % 3;
@@ -69,7 +69,7 @@ static void register_thinkers(little_world *little) {
   sets[4].mode = MUSTER_MODE_RUN;
   sets[4].atoms = acts;
   sets[4].atom_count = 1;
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.sets = sets;
   type.set_count = 5;
   type.state_bytes = sizeof(struct mind);
@@ -96,7 +96,7 @@ static void populate(little_world *little) {
 
 /* Runs a frame, after commands of the host in some frames. */
 static muster_frame_report run_one(little_world *little, uint32_t frame) {
-  muster_set_tuning tuning = muster_default_set_tuning();
+  muster_set_tuning tuning = muster_set_tuning_default();
   if (frame == 30) {
     tuning.mode = MUSTER_MODE_SUSPENDABLE;
     tuning.priority = 99;
@@ -113,7 +113,7 @@ static uint64_t run_world(uint32_t workers, muster_statistics *sums) {
   populate(&little);
   for (uint32_t frame = 0; frame < FRAMES; frame++) run_one(&little, frame);
   uint64_t hash = muster_world_hash(little.world);
-  *sums = muster_default_statistics();
+  *sums = muster_statistics_default();
   muster_statistics_read(little.world, sums);
   little_world_destroy(&little);
   return hash;
@@ -159,7 +159,7 @@ Test(sets_determinism, a_replay_takes_commands_for_types_and_none_for_herds_in_t
   little_world little = little_world_create(1, NULL);
   register_thinkers(&little);
   struct command command = {.kind = COMMAND_SET_TUNE, .index = 1};
-  muster_set_tuning tuning = muster_default_set_tuning();
+  muster_set_tuning tuning = muster_set_tuning_default();
   command.tuning.priority = (uint8_t)tuning.priority;
   command.tuning.period_updates = tuning.period_updates;
   command.tuning.period_ns = tuning.period_ns;
@@ -174,8 +174,8 @@ Test(sets_determinism, a_replay_takes_commands_for_types_and_none_for_herds_in_t
 Test(sets_determinism, a_replay_knows_another_set) {
   struct recorded run;
   static const muster_atom atom = {think, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_set_def set = muster_default_set_def();
-  muster_type_def type = muster_default_type_def();
+  muster_set_def set = muster_set_def_default();
+  muster_type_def type = muster_type_def_default();
   set.atoms = &atom;
   set.atom_count = 1;
   type.sets = &set;

@@ -191,7 +191,7 @@ Test(sets_periods, progress_counts_in_the_priority_of_who_is_owed_time) {
   register_type(&little, &type);
   agent = spawn_at(&little, 0);
   while (noted.count == 0) run_frame(&little);
-  muster_agent_explanation why = muster_default_agent_explanation();
+  muster_agent_explanation why = muster_agent_explanation_default();
   char text[2048];
   cr_assert_eq(muster_agent_explain(little.world, agent, &why), MUSTER_OK);
   double scale_ns = (double)def.guarantee_ns / (double)def.weight_wait;

@@ -35,7 +35,7 @@ static uint64_t last_is_dear(const muster_cost_query *query, void *user) {
 /* Each agent is considered several times in a frame: as woken, as waiting for long, and in its turn. */
 Test(sets_room, who_is_not_admitted_leaves_no_steps_behind) {
   muster_set_def sets[MUSTER_SETS_MAX];
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   muster_agent agents[AGENTS];
   for (uint32_t i = 0; i < MUSTER_SETS_MAX; i++) sets[i] = set_of(1, MUSTER_MODE_RUN, 50);
   muster_type_def type = type_of_sets(sets, MUSTER_SETS_MAX, &noted);
@@ -60,7 +60,7 @@ Test(sets_room, who_is_not_admitted_leaves_no_steps_behind) {
 Test(sets_room, as_many_types_as_there_may_be) {
   enum { TYPES = 1024 };
   muster_set_def sets[2] = {set_of(1, MUSTER_MODE_RUN, 50), set_of(1, MUSTER_MODE_RUN, 50)};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   sets[1].period_updates = 2;
   muster_type_def type = type_of_sets(sets, 2, &noted);
   type.state_bytes = type.published_bytes = 8;

@@ -70,8 +70,8 @@ Test(sets_rules, definitions_say_what_is_wrong_and_where) {
   check(no_asks, "asks 0 must be 1..1000000");
   check(no_atoms, "its sets have 0 atoms in all");
   check(null_atoms, "with atoms set");
-  check(not_initialised, "type 'setter', set 0: muster_set_def was not set by muster_default_set_def(): its size is 0");
-  check(of_a_size_out_of_range, "set 0: muster_set_def was not set by muster_default_set_def()");
+  check(not_initialised, "type 'setter', set 0: muster_set_def was not set by muster_set_def_default(): its size is 0");
+  check(of_a_size_out_of_range, "set 0: muster_set_def was not set by muster_set_def_default()");
   check(no_sets, "set_count 0 must be 1..16");
   check(null_sets, "with sets set");
   check(many_sets, "set_count 17 must be 1..16");
@@ -87,7 +87,7 @@ Test(sets_rules, definitions_say_what_is_wrong_and_where) {
 Test(sets_rules, planner_worlds_have_no_sets) {
   muster_set_def set = set_of(1, MUSTER_MODE_RUN, 50);
   muster_type_def type = type_of_sets(&set, 1, &noted);
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.planner_workers = 2;
   little_world little = little_world_create(1, &def);
   cr_assert_eq(muster_type_register(little.world, &type).index, 0);
@@ -103,8 +103,8 @@ static bool write_nowhere(const void *bytes, size_t count, void *user) {
 Test(sets_rules, no_records_on_the_wall_clock) {
   muster_set_def set = set_of(1, MUSTER_MODE_RUN, 50);
   muster_type_def type = type_of_sets(&set, 1, &noted);
-  muster_world_def def = muster_default_world_def();
-  muster_record_def record = muster_default_record_def();
+  muster_world_def def = muster_world_def_default();
+  muster_record_def record = muster_record_def_default();
   record.write = write_nowhere;
   little_world little = little_world_create(1, &def);
   register_type(&little, &type);
@@ -122,12 +122,12 @@ Test(sets_rules, changes_say_what_is_wrong) {
   muster_set_def sets[2] = {set_of(1, MUSTER_MODE_SLICEABLE, 50), set_of(1, MUSTER_MODE_RUN, 50)};
   muster_agent agent;
   sets[1].role = MUSTER_ROLE_ACTION;
-  muster_type_def type = type_of_sets(sets, 2, &noted), plain = muster_default_type_def();
+  muster_type_def type = type_of_sets(sets, 2, &noted), plain = muster_type_def_default();
   plain.atoms = noting_atoms;
   plain.atom_count = 1;
   little_world little = create_sets(&type, &agent);
   muster_type setter = little.type, other = muster_type_register(little.world, &plain), none = {7};
-  muster_set_tuning tuning = muster_default_set_tuning();
+  muster_set_tuning tuning = muster_set_tuning_default();
   cr_assert_eq(muster_set_tune(little.world, none, 0, &tuning), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_set_tune(little.world, other, 0, &tuning), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_set_tune(little.world, setter, 2, &tuning), MUSTER_E_ARGUMENT);
@@ -138,13 +138,13 @@ Test(sets_rules, changes_say_what_is_wrong) {
   cr_assert_eq(muster_set_tune(little.world, setter, 0, &tuning), MUSTER_OK);
   tuning.priority = 0;
   cr_assert_eq(muster_set_tune(little.world, setter, 0, &tuning), MUSTER_E_ARGUMENT);
-  tuning = muster_default_set_tuning();
+  tuning = muster_set_tuning_default();
   tuning.period_updates = 0;
   cr_assert_eq(muster_set_tune(little.world, setter, 0, &tuning), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_type_prioritise(little.world, setter, 101), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_type_prioritise(little.world, other, 1), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_type_prioritise(little.world, setter, 0), MUSTER_OK);
-  muster_set_info info = muster_default_set_info();
+  muster_set_info info = muster_set_info_default();
   run_frame(&little);
   cr_assert_eq(muster_agent_set_info(little.world, agent, 2, &info), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_agent_set_info(little.world, (muster_agent){agent.index, agent.generation + 2}, 0, &info),
@@ -155,8 +155,8 @@ Test(sets_rules, changes_say_what_is_wrong) {
 Test(sets_rules, a_full_inbox_says_so) {
   muster_set_def set = set_of(1, MUSTER_MODE_RUN, 50);
   muster_type_def type = type_of_sets(&set, 1, &noted);
-  muster_world_def def = muster_default_world_def();
-  muster_set_tuning tuning = muster_default_set_tuning();
+  muster_world_def def = muster_world_def_default();
+  muster_set_tuning tuning = muster_set_tuning_default();
   def.commands_max = 16;
   little_world little = little_world_create(1, &def);
   register_type(&little, &type);

@@ -8,7 +8,7 @@ static void reset(void) {
 }
 
 static muster_set_tuning tuning_of(uint32_t priority, muster_mode mode) {
-  muster_set_tuning tuning = muster_default_set_tuning();
+  muster_set_tuning tuning = muster_set_tuning_default();
   tuning.priority = priority;
   tuning.mode = mode;
   return tuning;
@@ -79,7 +79,7 @@ static const char *change_period(const muster_set_def *given, const muster_set_t
 Test(sets_tuning, periods_change) {
   char text[13];
   muster_set_def set = set_of(1, MUSTER_MODE_RUN, 50);
-  muster_set_tuning tuning = muster_default_set_tuning();
+  muster_set_tuning tuning = muster_set_tuning_default();
   set.period_updates = 1000;
   set.delay_updates = 7;
   tuning.period_updates = 3;
@@ -135,7 +135,7 @@ Test(sets_tuning, who_is_spawned_after_a_change_keeps_its_delays) {
   set.period_updates = 4;
   set.delay_updates = 3;
   muster_type_def type = type_of_sets(&set, 1, &noted);
-  muster_set_tuning tuning = muster_default_set_tuning();
+  muster_set_tuning tuning = muster_set_tuning_default();
   little_world little = create_sets(&type, &agent);
   tuning.period_updates = 0;
   tuning.period_ns = 7 * FRAME_NS;

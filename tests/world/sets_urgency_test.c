@@ -35,7 +35,7 @@ static void ask_in_atom_2_of_the_first_set(muster_update *update, uint32_t atom)
  * only urgency can stop anything. */
 static const char *run_called_away(muster_mode mode, muster_atom_result answer, bool *owed) {
   muster_set_def sets[2] = {set_of(4, mode, 60), set_of(1, MUSTER_MODE_RUN, 50)};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   muster_type_def type = type_of_sets(sets, 2, &noted);
   memset(&noted, 0, sizeof noted);
   asked = 0;
@@ -66,7 +66,7 @@ Test(sets_urgency, a_slice_that_is_used_up_cuts_on_the_wall_clock) {
   static const char *const expected[] = {"a0", "b0b1b2", "c0", "a1", "c0", "a2", "c0", "c0"};
   muster_set_def sets[3] = {set_of(3, MUSTER_MODE_SLICEABLE, 60), set_of(3, MUSTER_MODE_RUN, 50),
                             set_of(3, MUSTER_MODE_SUSPENDABLE, 40)};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   muster_type_def type = type_of_sets(sets, 3, &noted);
   memset(&noted, 0, sizeof noted);
   noted.inside = take_long;
@@ -112,7 +112,7 @@ Test(sets_urgency, who_yields_to_urgency_is_not_cut) {
 static const char *run_into_the_end(muster_mode mode) {
   enum { BUDGET_NS = 200000000 };
   muster_set_def sets[2] = {set_of(4, mode, 60), set_of(1, MUSTER_MODE_RUN, 50)};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   muster_type_def type = type_of_sets(sets, 2, &noted);
   memset(&noted, 0, sizeof noted);
   asked = 0;

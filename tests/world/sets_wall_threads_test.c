@@ -71,14 +71,14 @@ static const muster_atom thoughts[ATOMS] = {{think_0, MUSTER_ROLE_BEHAVIOUR, 0},
 static void register_thinkers(little_world *little, uint64_t slice_ns) {
   muster_set_def sets[SETS];
   for (uint32_t i = 0; i < SETS; i++) {
-    sets[i] = muster_default_set_def();
+    sets[i] = muster_set_def_default();
     sets[i].atoms = thoughts;
     sets[i].atom_count = ATOMS;
   }
   sets[1].mode = MUSTER_MODE_SLICEABLE;
   sets[2].mode = MUSTER_MODE_SUSPENDABLE;
   sets[3].role = MUSTER_ROLE_ACTION;
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.sets = sets;
   type.set_count = SETS;
   type.state_bytes = sizeof(struct mind);
@@ -94,7 +94,7 @@ static void register_thinkers(little_world *little, uint64_t slice_ns) {
 /* Runs frames with atoms that submit urgent jobs and wake agents. After each frame the state of every agent must be
  * right. */
 static void run_world(uint64_t slice_ns, uint64_t budget_ns) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   little_world little = little_world_create(4, &def);
   muster_agent agents[AGENTS];
   uint64_t runs = 0;
@@ -106,7 +106,7 @@ static void run_world(uint64_t slice_ns, uint64_t budget_ns) {
       const struct mind *mind = info_of(&little, agents[i]).state;
       cr_assert_eq(mind->broken, 0, "agent %u in frame %u", i, frame);
       for (uint32_t set = 0; set < SETS; set++) {
-        muster_set_info info = muster_default_set_info();
+        muster_set_info info = muster_set_info_default();
         cr_assert_eq(muster_agent_set_info(little.world, agents[i], set, &info), MUSTER_OK);
         if (!info_of(&little, agents[i]).active) continue;
         cr_assert_eq(mind->spawned_ns + mind->told_ns[set], info.last_ns, "agent %u, set %u in frame %u", i, set,
@@ -121,7 +121,7 @@ static void run_world(uint64_t slice_ns, uint64_t budget_ns) {
   cr_assert_gt(runs, 0);
   uint64_t counted = 0;
   for (uint32_t set = 0; set < SETS; set++) {
-    muster_set_info info = muster_default_set_info();
+    muster_set_info info = muster_set_info_default();
     muster_agent_set_info(little.world, agents[0], set, &info);
     counted += info.runs;
   }

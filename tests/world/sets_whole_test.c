@@ -28,8 +28,8 @@ enum { FRAMES = 40, RARE = FRAMES / 4 /* a prediction may err on a busy machine 
 static uint32_t frames_above(uint32_t most, uint32_t sets_each, uint64_t budget_ns) {
   muster_atom atoms[16];
   muster_set_def sets[2];
-  muster_world_def def = muster_default_world_def();
-  muster_type_def type = muster_default_type_def();
+  muster_world_def def = muster_world_def_default();
+  muster_type_def type = muster_type_def_default();
   uint32_t above = 0, ran = 0;
   for (uint32_t i = 0; i < 16; i++) atoms[i] = (muster_atom){think, MUSTER_ROLE_BEHAVIOUR, THOUGHT_NS};
   for (uint32_t i = 0; i < sets_each; i++) {

@@ -25,7 +25,7 @@ static muster_atom_result live(muster_update *update) {
 
 static little_world world_in(uint32_t shards) {
   static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 5000};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.agents_max = AGENTS;
   def.shards = shards;
@@ -40,7 +40,7 @@ static little_world world_in(uint32_t shards) {
 }
 
 static void populate(little_world *little) {
-  muster_observer_def observer = muster_default_observer_def();
+  muster_observer_def observer = muster_observer_def_default();
   observer.near_m = 50.0f;
   observer.far_m = 400.0f;
   cr_assert_neq(muster_observer_add(little->world, &observer).generation, 0);
@@ -68,7 +68,7 @@ Test(shards, each_agent_belongs_to_one_and_neighbours_to_the_same) {
 }
 
 Test(shards, a_number_that_is_no_power_of_two_is_refused) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.shards = 12;
   cr_assert_null(muster_world_create(&def));
   cr_assert_not_null(strstr(muster_last_error(), "shards 12 must be a power of two"), "%s", muster_last_error());
@@ -101,7 +101,7 @@ Test(shards, a_snapshot_goes_on_in_another_number_of_them) {
 Test(shards, a_record_is_replayed_in_another_number_of_them) {
   static const uint32_t others[] = {1, 4, 256};
   saved_world saved = {0};
-  muster_record_def record = muster_default_record_def();
+  muster_record_def record = muster_record_def_default();
   record.write = saved_world_write;
   record.user = &saved;
   little_world one = world_in(16);
@@ -111,7 +111,7 @@ Test(shards, a_record_is_replayed_in_another_number_of_them) {
   cr_assert_eq(muster_record_end(one.world), MUSTER_OK, "%s", muster_last_error());
   for (uint32_t i = 0; i < sizeof others / sizeof *others; i++) {
     little_world other = world_in(others[i]);
-    muster_replay_def replay = muster_default_replay_def();
+    muster_replay_def replay = muster_replay_def_default();
     replay.bytes = saved.bytes;
     replay.count = saved.count;
     cr_assert_eq(muster_replay_begin(other.world, &replay), MUSTER_OK, "%s", muster_last_error());

@@ -29,7 +29,7 @@ static uint64_t cost_of(const muster_cost_query *query, void *user) {
 
 static little_world create(float level_pressure) {
   static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 100000};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.level_pressure = level_pressure;
   def.debt_budgets = 0;
@@ -49,7 +49,7 @@ static little_world create(float level_pressure) {
 
 static void spawn_crowd(const little_world *little, muster_agent agents[CROWD], bool alike) {
   for (uint32_t i = 0; i < CROWD; i++) {
-    muster_agent_def def = muster_default_agent_def();
+    muster_agent_def def = muster_agent_def_default();
     def.type = little->type;
     def.importance_floor = alike ? 0.5f : (float)(i + 1) / CROWD;
     agents[i] = muster_agent_spawn(little->world, &def);
@@ -71,7 +71,7 @@ Test(shedding, lowers_the_least_important_first_and_the_top_tenth_last) {
   cr_assert_gt(report.agents_eased, 0);
   cr_assert_lt(report.agents_eased, CROWD);
   cr_assert_leq(report.pressure, 0.55f, "pressure stays at %g", (double)report.pressure);
-  muster_agent_explanation why = muster_default_agent_explanation();
+  muster_agent_explanation why = muster_agent_explanation_default();
   char words[2048];
   cr_assert_eq(muster_agent_explain(little.world, agents[0], &why), MUSTER_OK);
   cr_assert(why.reasons & MUSTER_REASON_EASED && why.eased > 0);
@@ -141,7 +141,7 @@ static uint64_t huge_cost(const muster_cost_query *query, void *user) {
 Test(shedding, tries_ever_less_often_where_no_depth_fits) {
   static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 100000};
   enum { GIANTS = 1, FRAMES = 6000 };
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.level_pressure = 0.5f;
   def.capacity_ns = FRAME_NS * 11 / 20;
@@ -200,7 +200,7 @@ Test(shedding, spares_the_exempt) {
   muster_agent agents[CROWD], exempt[10];
   spawn_crowd(&little, agents, false);
   for (uint32_t i = 0; i < 10; i++) {
-    muster_agent_def def = muster_default_agent_def();
+    muster_agent_def def = muster_agent_def_default();
     def.type = little.type;
     def.elasticity = 0.0f;
     exempt[i] = muster_agent_spawn(little.world, &def);
@@ -219,7 +219,7 @@ Test(shedding, is_turned_while_the_world_runs) {
   spawn_crowd(&little, agents, false);
   load = 600;
   run_frames(&little, 100);
-  muster_world_tuning tuning = muster_default_world_tuning();
+  muster_world_tuning tuning = muster_world_tuning_default();
   tuning.level_pressure = 0.5f;
   cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_OK);
   run_frames(&little, 500);
@@ -239,7 +239,7 @@ Test(shedding, is_turned_while_the_world_runs) {
 Test(shedding, begins_at_a_pressure_that_can_be) {
   const float bad[] = {-0.1f, 0.01f, 1.5f};
   for (uint32_t i = 0; i < 3; i++) {
-    muster_world_def def = muster_default_world_def();
+    muster_world_def def = muster_world_def_default();
     def.level_pressure = bad[i];
     cr_assert_null(muster_world_create(&def));
     cr_assert_not_null(strstr(muster_last_error(), "level_pressure"));

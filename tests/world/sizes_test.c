@@ -24,7 +24,7 @@ struct scene {
 static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
 
 static muster_world *new_world(uint32_t planner_workers) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.agents_max = 64;
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.planner_workers = planner_workers;
@@ -34,7 +34,7 @@ static muster_world *new_world(uint32_t planner_workers) {
 }
 
 static void open_bytes(struct scene *scene) {
-  muster_save_def save = muster_default_save_def();
+  muster_save_def save = muster_save_def_default();
   muster_world *world = new_world(0);
   save.write = recorded_write;
   save.user = &scene->snapshot;
@@ -47,21 +47,21 @@ static void open_bytes(struct scene *scene) {
 static struct scene open_scene(void) {
   struct scene scene = {.fresh = new_world(0), .planned = new_world(1)};
   scene.little = (little_world){.world = new_world(0)};
-  muster_set_def set = muster_default_set_def();
+  muster_set_def set = muster_set_def_default();
   set.atoms = &atom;
   set.atom_count = 1;
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.sets = &set;
   type.set_count = 1;
   type.published_bytes = sizeof(muster_herd_body);
   register_type(&scene.little, &type);
-  muster_herd_type_def herds = muster_default_herd_type_def();
+  muster_herd_type_def herds = muster_herd_type_def_default();
   herds.member = scene.little.type;
   herds.herds_max = herds.unfolded_max = 4;
   scene.herds = muster_herd_type_register(scene.little.world, &herds);
   cr_assert_eq(muster_herds_add(scene.little.world, scene.herds, &(muster_herd_def){.members = 2}, 1, &scene.herd), 1,
                "%s", muster_last_error());
-  muster_observer_def observer = muster_default_observer_def();
+  muster_observer_def observer = muster_observer_def_default();
   scene.observer = muster_observer_add(scene.little.world, &observer);
   scene.agent = spawn_at(&scene.little, 5000);
   run_frame(&scene.little);
@@ -111,7 +111,7 @@ struct entry {
   static void prepare_##name(struct scene *scene, void *given) {                                                       \
     muster_##name *it = given;                                                                                         \
     (void)scene;                                                                                                       \
-    *it = muster_default_##name();                                                                                     \
+    *it = muster_##name##_default();                                                                                   \
     set;                                                                                                               \
   }                                                                                                                    \
   static muster_result call_##name(struct scene *scene, void *given) {                                                 \
@@ -157,7 +157,7 @@ ENTRY(snapshot_info, NOTHING, muster_snapshot_look(scene->snapshot.bytes, scene-
 
 static muster_result call_pool_statistics(struct scene *scene, void *given) {
   (void)scene;
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = 1;
   muster_pool *pool = muster_pool_create(&def);
   muster_result result = muster_pool_get_statistics(pool, UINT32_MAX, given);
@@ -167,7 +167,7 @@ static muster_result call_pool_statistics(struct scene *scene, void *given) {
 
 static void prepare_pool_statistics(struct scene *scene, void *given) {
   (void)scene;
-  *(muster_pool_statistics *)given = muster_default_pool_statistics();
+  *(muster_pool_statistics *)given = muster_pool_statistics_default();
 }
 
 #define READ(name)                                                                                                     \
@@ -230,7 +230,7 @@ static void expect_refused(struct scene *scene, const struct entry *entry, void 
   const uint32_t sizes[] = {0, 1, entry->kind->first - 1, 65537, UINT32_MAX};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     char words[128];
-    snprintf(words, sizeof words, "muster_%s was not set by muster_default_%s(): its size is %u", entry->kind->name,
+    snprintf(words, sizeof words, "muster_%s was not set by muster_%s_default(): its size is %u", entry->kind->name,
              entry->kind->name, sizes[i]);
     set_size(given, sizes[i]);
     cr_expect_eq(entry->call(scene, given), MUSTER_E_NOT_INITIALISED, "%s of %u bytes", entry->kind->name, sizes[i]);

@@ -4,7 +4,7 @@
 
 /* Adds what a busy world does not have by itself: wakes far ahead and values that a host tunes. */
 static void ask_for_more(const little_world *little, uint32_t frame) {
-  muster_agent_tuning tuning = muster_default_agent_tuning();
+  muster_agent_tuning tuning = muster_agent_tuning_default();
   muster_agent one = busy_choose(little, frame, 4);
   tuning.designer = 0.3f + (float)(frame % 7) * 0.1f;
   muster_agent_tune(little->world, one, &tuning);

@@ -19,7 +19,7 @@ static little_world new_world(void) {
 
 static saved_world save_observed(void) {
   little_world little = new_world();
-  muster_observer_def observer = muster_default_observer_def();
+  muster_observer_def observer = muster_observer_def_default();
   observer.position = stands;
   observer.near_m = near_m;
   observer.far_m = far_m;

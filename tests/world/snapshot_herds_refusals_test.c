@@ -130,7 +130,7 @@ Test(snapshot_herds_refusals, herd_types_that_differ) {
   observe(&herds, 0, 0);
   run_frames(&herds.little, 60);
   saved_world saved = save_world(herds.little.world);
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   def.depth = 4;
   expect_differs(&saved, &def, "its depth is 4, in the snapshot it was 5");
   def.depth = 5;

@@ -9,8 +9,8 @@ struct seen {
 
 static void look_round(const herd_busy *busy, struct seen *seen) {
   const muster_world *world = busy->little.world;
-  muster_herd_info info = muster_default_herd_info();
-  muster_frame_report report = muster_default_frame_report();
+  muster_herd_info info = muster_herd_info_default();
+  muster_frame_report report = muster_frame_report_default();
   muster_herd herd = muster_herd_next(world, (muster_herd){0, 0});
   for (uint32_t index = 0; herd.generation; index = herd.index + 1, herd = muster_herd_next(world, herd)) {
     if (muster_herd_read(world, herd, &info)) continue;
@@ -26,7 +26,7 @@ static void look_round(const herd_busy *busy, struct seen *seen) {
 static void expect_same_herds(const muster_world *one, const muster_world *other) {
   muster_herd herd = muster_herd_next(one, (muster_herd){0, 0});
   for (; herd.generation; herd = muster_herd_next(one, herd)) {
-    muster_herd_info left = muster_default_herd_info(), right = left;
+    muster_herd_info left = muster_herd_info_default(), right = left;
     muster_agent agents[16], others[16];
     uint32_t nodes[16], other_nodes[16];
     cr_assert_eq(muster_herd_read(one, herd, &left), muster_herd_read(other, herd, &right));
@@ -111,7 +111,7 @@ Test(snapshot_herds, go_on_after_they_were_loaded_twice) {
 /* Places of herds that were removed are taken again, and the ids are the same as without the snapshot. */
 Test(snapshot_herds, homes_that_are_free) {
   static muster_herd_def defs[MUSTER_HERD_BLOCK];
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   def.herds_max = 2 * MUSTER_HERD_BLOCK;
   herd_world whole = herd_world_create(1, NULL, &def), loaded = herd_world_create(1, NULL, &def);
   for (uint32_t i = 0; i < MUSTER_HERD_BLOCK; i++) defs[i].position.x = 1e5 + 20.0 * i;

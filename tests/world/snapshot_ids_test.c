@@ -8,7 +8,7 @@ static muster_atom_result count_up(muster_update *update) {
 
 static little_world counting_world(muster_clock clock, uint32_t workers) {
   static const muster_atom atoms[] = {{count_up, MUSTER_ROLE_BEHAVIOUR, 5000}};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = clock;
   def.agents_max = 3000;
   little_world little = little_world_create(workers, &def);
@@ -70,7 +70,7 @@ static void *find_it(muster_agent agent, uint64_t name, void *user) {
 
 static void spawn_named(const little_world *little, struct named *named, muster_agent agents[4]) {
   for (int i = 0; i < 4; i++) {
-    muster_agent_def def = muster_default_agent_def();
+    muster_agent_def def = muster_agent_def_default();
     def.type = little->type;
     def.user = i ? &named->things[i] : NULL;
     agents[i] = muster_agent_spawn(little->world, &def);
@@ -85,12 +85,12 @@ Test(snapshot_ids, user_pointers_are_the_hosts_to_name_and_to_find) {
   little_world nameless = counting_world(MUSTER_CLOCK_VIRTUAL, 1);
   spawn_named(&little, &named, agents);
   run_frame(&little);
-  muster_save_def save = muster_default_save_def();
+  muster_save_def save = muster_save_def_default();
   save.write = write_named;
   save.user = &named;
   save.name_user = name_it;
   cr_assert_eq(muster_world_save(little.world, &save), MUSTER_OK, "%s", muster_last_error());
-  muster_load_def load = muster_default_load_def();
+  muster_load_def load = muster_load_def_default();
   load.bytes = named.saved.bytes;
   load.count = named.saved.count;
   cr_assert_eq(muster_world_load(nameless.world, &load), MUSTER_OK, "%s", muster_last_error());

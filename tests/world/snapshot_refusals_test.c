@@ -8,7 +8,7 @@ static saved_world save_small(uint32_t frames) {
   const busy_kind *kind = &busy_kinds[1];
   little_world little = busy_world(kind, 1);
   for (uint32_t i = 0; i < 12; i++) busy_spawn(&little, i, 0);
-  muster_observer_def observer = muster_default_observer_def();
+  muster_observer_def observer = muster_observer_def_default();
   muster_observer_add(little.world, &observer);
   for (uint32_t i = 0; i < frames; i++) run_frame_with(&little, kind->budget_ns);
   busy_spawn(&little, 1, 1);
@@ -110,7 +110,7 @@ static const muster_atom idle[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 0}};
 
 static little_world idle_world(const muster_world_def *given, const char *name, uint32_t state_bytes) {
   little_world little = little_world_create(1, given);
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.name = name;
   type.atoms = idle;
   type.atom_count = 1;
@@ -134,7 +134,7 @@ Test(snapshot_refusals, types_that_differ_and_worlds_that_are_too_small) {
   cr_assert_not_null(strstr(muster_last_error(), "state_bytes is 16, in the snapshot it was 8"), "%s",
                      muster_last_error());
   little_world_destroy(&other);
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.agents_max = 99;
   other = idle_world(&def, "hen", 8);
@@ -174,7 +174,7 @@ static void expect_step_named(muster_type_def type) {
 
 /* Each rule of a type without which its agents could not go on is compared and named. */
 Test(snapshot_refusals, types_whose_rules_differ) {
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.name = "hen";
   type.atoms = idle;
   type.atom_count = 1;
@@ -216,7 +216,7 @@ static bool refuse(const void *bytes, size_t count, void *user) {
 }
 
 static muster_result save_somewhere(muster_world *world, int writes) {
-  muster_save_def def = muster_default_save_def();
+  muster_save_def def = muster_save_def_default();
   def.write = refuse;
   def.user = &writes;
   return muster_world_save(world, &def);
@@ -245,7 +245,7 @@ Test(snapshot_refusals, states_in_which_a_world_is_not_saved_or_loaded) {
   cr_assert_eq(muster_world_save(little.world, &(muster_save_def){0}), MUSTER_E_NOT_INITIALISED);
   cr_assert_eq(muster_world_load(little.world, &(muster_load_def){0}), MUSTER_E_NOT_INITIALISED);
   little_world_destroy(&little);
-  muster_world_def planned = muster_default_world_def();
+  muster_world_def planned = muster_world_def_default();
   planned.planner_workers = 1;
   little = little_world_create(1, &planned);
   cr_assert_eq(save_somewhere(little.world, 100), MUSTER_E_STATE);

@@ -93,7 +93,7 @@ Test(snapshot_status, a_time_that_an_agent_waits_for_before_it_is_active_is_kept
   cr_assert_eq(load_world(worlds[1].world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
   worlds[1].now_ns = worlds[0].now_ns;
   for (uint32_t i = 0; i < 2; i++) {
-    muster_statistics sums = muster_default_statistics();
+    muster_statistics sums = muster_statistics_default();
     for (uint32_t frame = 0; frame < 20; frame++) run_frame_with(&worlds[i], 20000);
     muster_statistics_read(worlds[i].world, &sums);
     cr_assert_eq(sums.wakes_timed, 1, "world %u", i);

@@ -32,7 +32,7 @@ static const muster_atom walk_only[] = {{.run = walk}};
 /* Updates every 100 ms, with a period that may be stretched to a second, in frames of 10 ms with a budget of 5 ms. */
 static little_world build(muster_elapsed contract, const struct price *price) {
   little_world little = little_world_create(1, NULL);
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.limit_ns = 1000000000u; /* no agent is quarantined */
   type.atoms = walk_only;
   type.atom_count = 1;
@@ -56,7 +56,7 @@ struct course {
 };
 
 static muster_statistics statistics_of(const little_world *little) {
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(little->world, &statistics);
   return statistics;
 }
@@ -154,7 +154,7 @@ Test(spiral, a_release_has_a_whole_step_to_tell) {
   uint64_t counts[2] = {0};
   const muster_atom atoms[] = {{.run = count_run, .model_ns = 170000}}, hog_atoms[] = {{nothing, 0, 5000000}};
   little_world little = little_world_create(1, NULL);
-  muster_type_def type = muster_default_type_def(), hog = muster_default_type_def();
+  muster_type_def type = muster_type_def_default(), hog = muster_type_def_default();
   type.limit_ns = hog.limit_ns = 1000000000u; /* no agent is quarantined */
   type.atoms = atoms;
   type.atom_count = 1;

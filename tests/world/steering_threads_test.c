@@ -92,7 +92,7 @@ Test(steering, more_workers_than_the_pool_has_are_refused) {
 
 Test(steering, the_tuning_in_force_is_read_back) {
   little_world little = little_world_create(1, NULL);
-  muster_world_tuning tuning = muster_default_world_tuning(), read = muster_default_world_tuning();
+  muster_world_tuning tuning = muster_world_tuning_default(), read = muster_world_tuning_default();
   tuning.weight_wait = 0.25f;
   tuning.cycles_max = 3;
   cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_OK);
@@ -108,7 +108,7 @@ Test(steering, the_tuning_in_force_is_read_back) {
 Test(steering, observers_are_listed_in_the_order_of_their_indices) {
   little_world little = little_world_create(1, NULL);
   muster_observer added[3], none = {0, 0};
-  muster_observer_def def = muster_default_observer_def();
+  muster_observer_def def = muster_observer_def_default();
   for (uint32_t i = 0; i < 3; i++) {
     def.position.x = i;
     added[i] = muster_observer_add(little.world, &def);
@@ -134,7 +134,7 @@ Test(steering, an_explanation_for_machines_is_whole_or_none) {
   little_world little = little_world_create(1, NULL);
   populate(&little);
   run_frame(&little);
-  muster_agent_explanation explanation = muster_default_agent_explanation();
+  muster_agent_explanation explanation = muster_agent_explanation_default();
   muster_agent first = muster_agent_next(little.world, (muster_agent){0, 0});
   cr_assert_eq(muster_agent_explain(little.world, first, &explanation), MUSTER_OK);
   size_t length = muster_explanation_json(&explanation, text, sizeof text);

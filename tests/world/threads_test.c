@@ -59,7 +59,7 @@ static void *produce(void *argument) {
 }
 
 Test(threads, commands_from_many_threads_all_take_effect_while_frames_run) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.commands_max = 64;
   little_world little = little_world_create(4, &def);
   muster_type_def type = remembering_type();
@@ -69,7 +69,7 @@ Test(threads, commands_from_many_threads_all_take_effect_while_frames_run) {
     producers[i] = (struct producer){.little = &little, .number = i};
     pthread_create(&producers[i].thread, NULL, produce, &producers[i]);
   }
-  muster_statistics sums = muster_default_statistics();
+  muster_statistics sums = muster_statistics_default();
   for (uint32_t frame = 0; frame < 100000; frame++) {
     run_frame(&little);
     muster_statistics_read(little.world, &sums);
@@ -101,7 +101,7 @@ typedef struct world_thread {
 
 static void *run_a_world(void *argument) {
   world_thread *self = argument;
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   muster_type_def type = remembering_type();
   def.pool = self->pool;
   little_world little = {.world = muster_world_create(&def)};
@@ -123,7 +123,7 @@ static void *run_a_world(void *argument) {
 }
 
 Test(threads, several_worlds_share_one_pool_from_several_threads) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = 3;
   muster_pool *pool = muster_pool_create(&def);
   world_thread worlds[6] = {0};
@@ -140,7 +140,7 @@ Test(threads, several_worlds_share_one_pool_from_several_threads) {
 }
 
 Test(threads, a_world_without_a_pool_runs_on_the_caller_alone) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL; /* how many updates a frame has room for must not depend on the machine */
   muster_type_def type = remembering_type();
   little_world little = {.world = muster_world_create(&def)};

@@ -10,7 +10,7 @@ static muster_type_def sheep_type(void) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_PERCEPTION, 20000},
                                       {nothing, MUSTER_ROLE_BEHAVIOUR, 30000},
                                       {nothing, MUSTER_ROLE_BEHAVIOUR, 40000}};
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.name = "sheep";
   def.atoms = atoms;
   def.atom_count = 3;
@@ -20,7 +20,7 @@ static muster_type_def sheep_type(void) {
 }
 
 static little_world traced_world(uint32_t workers, muster_clock clock, uint32_t frames, uint32_t agents) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = clock;
   def.trace_frames = frames;
   little_world little = little_world_create(workers, &def);
@@ -109,7 +109,7 @@ Test(trace, is_not_kept_unless_asked_for) {
 }
 
 static void world_refused(uint32_t frames, uint32_t spans, const char *says) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.trace_frames = frames;
   def.trace_spans = spans;
   cr_assert_null(muster_world_create(&def));
@@ -259,7 +259,7 @@ static muster_atom_result submit(muster_update *update) {
 Test(trace, tells_of_updates_that_gave_way_and_of_what_went_first) {
   static const muster_atom atoms[] = {{submit, MUSTER_ROLE_BEHAVIOUR, 0}, {nothing, MUSTER_ROLE_BEHAVIOUR, 0}};
   struct urgency urgency = {.submits = 1};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.trace_frames = 64;
   little_world little = little_world_create(1, &def);
   muster_type_def type = sheep_type();
@@ -284,7 +284,7 @@ Test(trace, tells_of_updates_that_gave_way_and_of_what_went_first) {
 }
 
 Test(trace, counts_what_finds_no_room) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.trace_frames = 4;
   def.trace_spans = 16;
@@ -329,7 +329,7 @@ Test(trace, names_the_frame_and_each_worker_that_ran_anything) {
 }
 
 Test(trace, escapes_the_names_of_types) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.trace_frames = 4;
   little_world little = little_world_create(1, &def);

@@ -46,7 +46,7 @@ static muster_world_def four_per_frame(void) {
 /* A crowd in which importance rises with the index. */
 static void spawn_crowd(const little_world *little, muster_agent agents[CROWD]) {
   for (uint32_t i = 0; i < CROWD; i++) {
-    muster_agent_def def = muster_default_agent_def();
+    muster_agent_def def = muster_agent_def_default();
     def.type = little->type;
     def.importance_floor = (float)(i + 1) / CROWD;
     agents[i] = muster_agent_spawn(little->world, &def);
@@ -70,7 +70,7 @@ Test(tune, turns_the_order_of_those_who_wait_already) {
   run_frames(&little, 400);
   uint32_t low = runs_between(&little, agents, 0, CROWD / 2), high = runs_between(&little, agents, CROWD / 2, CROWD);
   cr_assert_leq(abs((int)low - (int)high), 40, "a fair order gave %u and %u runs", low, high);
-  muster_world_tuning tuning = muster_default_world_tuning();
+  muster_world_tuning tuning = muster_world_tuning_default();
   muster_world_tuning_policy(&tuning, MUSTER_POLICY_IMPORTANCE_FIRST);
   cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_OK);
   run_frames(&little, 400);
@@ -78,7 +78,7 @@ Test(tune, turns_the_order_of_those_who_wait_already) {
   uint32_t high_then = runs_between(&little, agents, CROWD / 2, CROWD) - high;
   cr_assert_eq(low_then, 0, "the less important half ran %u times, the other %u", low_then, high_then);
   cr_assert_geq(high_then, 1590);
-  tuning = muster_default_world_tuning();
+  tuning = muster_world_tuning_default();
   tuning.guarantee_ns = 200000000u; /* this alone keeps all agents from starving */
   cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_OK);
   run_frames(&little, 200);
@@ -91,7 +91,7 @@ Test(tune, turns_the_order_of_those_who_wait_already) {
 
 /* Preempted updates go on first if progress counts. */
 Test(tune, least_slack_finishes_what_was_begun) {
-  muster_world_tuning tuning = muster_default_world_tuning();
+  muster_world_tuning tuning = muster_world_tuning_default();
   muster_world_tuning_policy(&tuning, MUSTER_POLICY_LEAST_SLACK);
   cr_assert_eq(tuning.weight_importance, 0.0f);
   cr_assert_eq(tuning.weight_wait, 1.0f);
@@ -114,21 +114,21 @@ Test(tune, refuses_what_is_out_of_range_and_changes_nothing) {
   muster_agent agents[CROWD];
   register_counters(&little);
   spawn_crowd(&little, agents);
-  muster_world_tuning tuning = muster_default_world_tuning();
+  muster_world_tuning tuning = muster_world_tuning_default();
   tuning.weight_wait = 1.5f;
   refused(&little, &tuning, MUSTER_E_ARGUMENT, "weight_wait 1.5 must be 0..1");
   tuning.weight_wait = NAN;
   refused(&little, &tuning, MUSTER_E_ARGUMENT, "weight_wait nan must be 0..1");
-  tuning = muster_default_world_tuning();
+  tuning = muster_world_tuning_default();
   tuning.guarantee_ns = 10;
   refused(&little, &tuning, MUSTER_E_ARGUMENT, "guarantee_ns 10");
-  tuning = muster_default_world_tuning();
+  tuning = muster_world_tuning_default();
   tuning.cycles_max = MUSTER_CYCLES_MAX + 1;
   refused(&little, &tuning, MUSTER_E_ARGUMENT, "cycles_max");
-  tuning = muster_default_world_tuning();
+  tuning = muster_world_tuning_default();
   tuning.level_pressure = 0.01f;
   refused(&little, &tuning, MUSTER_E_ARGUMENT, "level_pressure");
-  tuning = muster_default_world_tuning();
+  tuning = muster_world_tuning_default();
   tuning.focus = tuning.designer = tuning.role = tuning.company = 1.0f;
   refused(&little, &tuning, MUSTER_E_STATE, "MUSTER_IMPORTANCE_FACTORS");
   cr_assert_eq(muster_world_tune(little.world, &(muster_world_tuning){0}), MUSTER_E_NOT_INITIALISED);
@@ -139,7 +139,7 @@ Test(tune, refuses_what_is_out_of_range_and_changes_nothing) {
 
 Test(tune, queues_as_many_as_have_room) {
   little_world little = little_world_create(1, NULL);
-  muster_world_tuning tuning = muster_default_world_tuning();
+  muster_world_tuning tuning = muster_world_tuning_default();
   uint32_t taken = 0;
   register_counters(&little);
   while (taken < 1000 && muster_world_tune(little.world, &tuning) == MUSTER_OK) taken++;
@@ -160,7 +160,7 @@ Test(tune, takes_any_x) {
   muster_frame_report report = run_frame(&little);
   cr_assert_eq(report.completed, PER_FRAME);
   cr_assert_eq(report.updates_max, PER_FRAME);
-  muster_world_tuning tuning = muster_default_world_tuning();
+  muster_world_tuning tuning = muster_world_tuning_default();
   tuning.updates_per_frame = 0; /* as many as the budget holds */
   muster_world_tune(little.world, &tuning);
   run_frame(&little);
@@ -229,14 +229,14 @@ Test(tune, what_a_further_cycle_wants_to_do_is_done) {
                                {count_acts, MUSTER_ROLE_ACTION, 1000}};
   for (uint32_t cycles = 1; cycles <= 3; cycles++) {
     uint32_t acts = 0;
-    muster_world_def def = muster_default_world_def();
+    muster_world_def def = muster_world_def_default();
     def.clock = MUSTER_CLOCK_VIRTUAL;
     def.cycles_max = cycles;
     def.cycles_importance = 0.0f;
     little_world little = little_world_create(1, &def);
     muster_type_def type = actors_def(atoms, MUSTER_ACT_SERIAL, &acts);
     register_type(&little, &type);
-    muster_agent_def agent = muster_default_agent_def();
+    muster_agent_def agent = muster_agent_def_default();
     agent.type = little.type;
     agent.importance_floor = 1.0f;
     muster_agent_spawn(little.world, &agent);
@@ -254,7 +254,7 @@ Test(tune, charges_cycles_and_gives_no_more_than_fit) {
   def.cycles_importance = 0.0f;
   little_world little = little_world_create(1, &def);
   register_counters(&little);
-  muster_agent_def agent = muster_default_agent_def();
+  muster_agent_def agent = muster_agent_def_default();
   agent.type = little.type;
   agent.importance_floor = 1.0f;
   for (uint32_t i = 0; i < 3; i++) muster_agent_spawn(little.world, &agent);
@@ -268,7 +268,7 @@ Test(tune, charges_cycles_and_gives_no_more_than_fit) {
 }
 
 Test(tune, plans_no_cycles_for_a_host_that_runs_updates) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.planner_workers = 1;
   def.cycles_max = 2;
   cr_assert_null(muster_world_create(&def));
@@ -276,10 +276,10 @@ Test(tune, plans_no_cycles_for_a_host_that_runs_updates) {
 }
 
 Test(tune, tells_a_host_that_runs_updates_of_what_no_world_can_have_first) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.planner_workers = 1;
   little_world little = little_world_create(1, &def);
-  muster_world_tuning tuning = muster_default_world_tuning();
+  muster_world_tuning tuning = muster_world_tuning_default();
   tuning.cycles_max = 2;
   refused(&little, &tuning, MUSTER_E_STATE, "cycles_max 2");
   tuning.importance_octaves = 1000.0f;

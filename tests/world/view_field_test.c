@@ -24,7 +24,7 @@ typedef struct truth {
 static truth truths[ACROSS][ACROSS];
 
 static muster_observer observe(double x, double y, float far_m) {
-  muster_observer_def def = muster_default_observer_def();
+  muster_observer_def def = muster_observer_def_default();
   def.position = (muster_position){x, y, 0};
   def.near_m = 20;
   def.far_m = far_m;
@@ -40,9 +40,9 @@ static void settle(void) {
 
 /* Scatters agents over +-400 m, with a hole in the middle; every tenth one is in partition 1. */
 static void create(void) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   little = little_world_create(1, &def);
   type.atoms = &atom;
@@ -67,7 +67,7 @@ static void destroy(void) {
 TestSuite(view_field, .init = create, .fini = destroy);
 
 static muster_view around(double half_m) {
-  muster_view view = muster_default_view();
+  muster_view view = muster_view_default();
   view.x0 = view.y0 = -half_m;
   view.x1 = view.y1 = half_m;
   return view;
@@ -105,7 +105,7 @@ static void find_truths(double x0, double edge_m, uint32_t partition) {
   muster_observer_def eyes[OBSERVERS];
   memset(truths, 0, sizeof truths);
   for (uint32_t i = 0; i < OBSERVERS; i++) {
-    eyes[i] = muster_default_observer_def();
+    eyes[i] = muster_observer_def_default();
     cr_assert_eq(muster_observer_read(little.world, observers[i], &eyes[i]), MUSTER_OK);
   }
   for (muster_agent at = muster_agent_next(little.world, (muster_agent){0, 0}); !muster_agent_is_null(at);
@@ -217,7 +217,7 @@ Test(view_field, lists_cells_when_an_observer_moves_until_they_were_looked_at) {
 }
 
 Test(view_field, has_the_cells_that_overlap_the_rectangle_and_no_others) {
-  muster_view view = muster_default_view();
+  muster_view view = muster_view_default();
   view.x0 = -97; /* in the cell -104 .. -96 */
   view.x1 = -80; /* where a cell ends */
   view.y0 = 3;

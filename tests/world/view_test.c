@@ -11,9 +11,9 @@ static muster_sight sights[AGENTS];
 
 /* Spawns AGENTS agents on a grid of SIDE columns, a metre apart; every tenth one is in partition 1. */
 static void create(void) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   little = little_world_create(1, &def);
   type.atoms = &atom;
@@ -32,7 +32,7 @@ static void destroy(void) {
 TestSuite(view, .init = create, .fini = destroy);
 
 static muster_view all(void) {
-  muster_view view = muster_default_view();
+  muster_view view = muster_view_default();
   view.x0 = view.y0 = -1000;
   view.x1 = view.y1 = 1000;
   return view;
@@ -64,7 +64,7 @@ Test(view, shows_of_each_agent_what_reading_it_tells) {
 }
 
 Test(view, has_those_in_the_rectangle_and_no_others) {
-  muster_view view = muster_default_view();
+  muster_view view = muster_view_default();
   view.x0 = 10;
   view.x1 = 20; /* ten columns, the last one excluded */
   view.y0 = -20;
@@ -121,7 +121,7 @@ Test(view, a_raster_counts_everybody_once_and_has_the_shortest_period_and_the_la
   enum { COLUMNS = 5, ROWS = 3 };
   muster_raster_cell cells[COLUMNS * ROWS] = {0};
   muster_raster raster = {.columns = COLUMNS, .rows = ROWS, .cells = cells};
-  muster_view view = muster_default_view();
+  muster_view view = muster_view_default();
   view.x1 = SIDE;
   view.y0 = -20;
   view.y1 = 40;

@@ -13,7 +13,7 @@ static muster_atom_result toil(muster_update *update) {
 Test(waiting_threads, who_waited_for_frames_and_is_settled_beside_others_leaves_the_line) {
   const muster_atom atom = {.role = MUSTER_ROLE_BEHAVIOUR, .run = toil};
   muster_world_def def = papers_world_def();
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   def.agents_max = AGENTS;
   little_world little = little_world_create(2, &def);
   type.atoms = &atom;

@@ -25,7 +25,7 @@ static muster_atom_result note_run(muster_update *update) {
 static const muster_atom note_only[] = {{.run = note_run, .model_ns = 1000}};
 
 static muster_type_def sleeper_type(void) {
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.name = "sleeper";
   type.limit_ns = 1000000000u; /* no agent is quarantined */
   type.atoms = note_only;
@@ -50,7 +50,7 @@ static void ask(const little_world *little, muster_agent agent, uint64_t at_ns) 
 }
 
 static muster_statistics statistics_of(const little_world *little) {
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(little->world, &statistics);
   return statistics;
 }
@@ -66,7 +66,7 @@ static const muster_atom hard_work[] = {{.run = work_hard, .model_ns = 500000}};
 
 /* A crowd that wants twenty times the 5 ms of a frame. */
 static void add_crowd(little_world *little) {
-  muster_type_def crowd = muster_default_type_def();
+  muster_type_def crowd = muster_type_def_default();
   muster_type sleepers = little->type;
   crowd.name = "crowd";
   crowd.atoms = hard_work;
@@ -417,7 +417,7 @@ static muster_atom_result come_again(muster_update *update) {
 
 Test(wake_at, periods_make_room_for_those_who_have_none) {
   const muster_atom atoms[] = {{.run = come_again, .model_ns = 100000}};
-  muster_type_def type = sleeper_type(), crowd = muster_default_type_def();
+  muster_type_def type = sleeper_type(), crowd = muster_type_def_default();
   type.atoms = atoms;
   little_world little = world_of(&type, 1);
   for (uint32_t i = 0; i < 60; i++)

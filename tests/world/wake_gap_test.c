@@ -65,7 +65,7 @@ static const muster_atom sentry_atoms[] = {{.run = answer, .model_ns = 100000}};
 /* The 400 agents of the crowd want 20 ms in each frame of 10 ms: twice the budget. */
 static little_world build(struct fort *fort, uint32_t workers, uint64_t gap_ns) {
   little_world little = little_world_create(workers, NULL);
-  muster_type_def crowd = muster_default_type_def(), sentry = muster_default_type_def();
+  muster_type_def crowd = muster_type_def_default(), sentry = muster_type_def_default();
   crowd.atoms = crowd_atoms;
   crowd.atom_count = 2;
   crowd.period_ns = FRAME_NS;
@@ -81,7 +81,7 @@ static little_world build(struct fort *fort, uint32_t workers, uint64_t gap_ns) 
   sentry.wake_gap_ns = gap_ns;
   register_type(&little, &sentry);
   for (uint32_t i = 0; i < SENTRIES; i++) {
-    muster_agent_def def = muster_default_agent_def();
+    muster_agent_def def = muster_agent_def_default();
     def.type = little.type;
     def.user = &fort->sentries[i];
     fort->agents[i] = muster_agent_spawn(little.world, &def);
@@ -114,7 +114,7 @@ static void run_with_wakes(little_world *little, struct fort *fort, uint32_t fra
 }
 
 static muster_statistics statistics_of(const little_world *little) {
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(little->world, &statistics);
   return statistics;
 }
@@ -175,7 +175,7 @@ static muster_atom_result note_time(muster_update *update) {
 static const muster_atom note_times[] = {{.run = note_time, .model_ns = 1000}};
 
 static little_world build_alone(muster_clock clock, uint64_t gap_frames, muster_agent *agent, uint32_t period_frames) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.clock = clock;
   little_world little = little_world_create(1, &def);
   muster_type_def type = type_with(note_times, 1);

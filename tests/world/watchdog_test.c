@@ -70,14 +70,14 @@ static void open_stage(struct stage *stage, uint32_t workers, const muster_world
 }
 
 static muster_world_def watched(void) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.stuck_ns = STUCK_NS;
   return def;
 }
 
 /* The first guess of their cost makes updates long, so that each has a claim of its own. One strike is enough. */
 static muster_type register_as(struct stage *stage, const char *name, const muster_atom *atoms, uint32_t count) {
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.name = name;
   type.atoms = atoms;
   type.atom_count = count;
@@ -103,13 +103,13 @@ static muster_agent set_sticky(struct stage *stage) {
 }
 
 static muster_statistics statistics_of(const struct stage *stage) {
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   muster_statistics_read(stage->little.world, &statistics);
   return statistics;
 }
 
 static uint64_t stuck_of(const struct stage *stage, muster_type type) {
-  muster_conduct conduct = muster_default_conduct();
+  muster_conduct conduct = muster_conduct_default();
   muster_conduct_read(stage->little.world, type, &conduct);
   return conduct.stuck;
 }
@@ -177,7 +177,7 @@ Test(watchdog, an_action_atom_that_holds_the_frames_own_thread_is_noticed) {
 static muster_type register_parallel(struct stage *stage, const char *name,
                                      muster_atom_result (*act)(muster_update *)) {
   const muster_atom atoms[] = {{.run = pass}, {.run = act, .role = MUSTER_ROLE_ACTION, .model_ns = 30000}};
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_type_def_default();
   type.name = name;
   type.atoms = atoms;
   type.atom_count = 2;
@@ -281,7 +281,7 @@ Test(watchdog, an_endless_loop_is_told_of_in_a_world_without_a_pool) {
 }
 
 Test(watchdog, an_endless_loop_is_told_of_where_one_thread_does_everything) {
-  muster_pool_def def = muster_default_pool_def();
+  muster_pool_def def = muster_pool_def_default();
   def.workers = 1;
   muster_pool *pool = muster_pool_create(&def);
   expect_told_alone(pool);
@@ -347,7 +347,7 @@ Test(watchdog, an_offender_among_short_updates_is_found_within_a_few_frames) {
   stage.guilty = agents[77].index;
   for (uint32_t i = 0; i < 7; i++) run_frame_with(&stage.little, 1000000000u);
   cr_assert(info_of(&stage.little, agents[77]).quarantined);
-  muster_conduct conduct = muster_default_conduct();
+  muster_conduct conduct = muster_conduct_default();
   muster_conduct_read(stage.little.world, stage.little.type, &conduct);
   cr_assert_eq(conduct.agents_quarantined, 1, "nobody else");
   cr_assert_eq(conduct.worst_agent.index, agents[77].index);

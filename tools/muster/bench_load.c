@@ -51,7 +51,7 @@ bool load_run_frame(load_world *world, muster_frame_report *report) {
 }
 
 void load_look(load_world *world, void (*see)(const muster_sight *sight, void *user), void *user) {
-  muster_view view = muster_default_view();
+  muster_view view = muster_view_default();
   view.x0 = view.y0 = -1e6;
   view.x1 = view.y1 = 1e6;
   view.looks_max = world->room;

@@ -52,7 +52,7 @@ static muster_agent agent_most(const muster_world *world, enum choice choice) {
   muster_agent agent = {0, 0}, most = {0, 0};
   double greatest = 0;
   while (!muster_agent_is_null(agent = muster_agent_next(world, agent))) {
-    muster_agent_info info = muster_default_agent_info();
+    muster_agent_info info = muster_agent_info_default();
     if (muster_agent_read(world, agent, &info) != MUSTER_OK) continue;
     double worth = worth_of(choice, &info);
     if (!muster_agent_is_null(most) && worth <= greatest) continue;
@@ -90,7 +90,7 @@ static int explain(struct run *run) {
     return complain_failure("there is no agent %u after the last frame; %u agents live", index,
                             run->record.last.agents);
   if (muster_agent_is_null(agent)) return complain_failure("there is no agent to explain after the last frame");
-  muster_agent_explanation explanation = muster_default_agent_explanation();
+  muster_agent_explanation explanation = muster_agent_explanation_default();
   if (muster_agent_explain(world, agent, &explanation)) return complain_failure("%s", muster_last_error());
   return tell(run, &explanation);
 }

@@ -6,7 +6,7 @@
 
 host_setup host_default_setup(const muster_module *module) {
   return (host_setup){
-      .module = module, .options = muster_default_module_options(), .workers = 1, .world = muster_default_world_def()};
+      .module = module, .options = muster_module_options_default(), .workers = 1, .world = muster_world_def_default()};
 }
 
 static bool open_module(struct host *host, const host_setup *setup) {
@@ -23,7 +23,7 @@ static uint32_t at_least(uint32_t minimum, uint32_t value) {
 
 /* Every observer may walk once per frame, beside whatever else the module asks for. */
 static bool create_world(struct host *host, const host_setup *setup) {
-  muster_pool_def pool = muster_default_pool_def();
+  muster_pool_def pool = muster_pool_def_default();
   pool.workers = setup->workers;
   host->pool = muster_pool_create(&pool);
   if (!host->pool) return false;
@@ -65,7 +65,7 @@ bool host_run_frame(struct host *host, uint64_t sim_now_ns, uint64_t budget_ns, 
   sim_now_ns += host->skipped_ns;
   if (host->module->before_frame) host->module->before_frame(host->instance, host->world, sim_now_ns);
   muster_frame frame = {.sim_now_ns = sim_now_ns, .budget_ns = budget_ns};
-  *report = muster_default_frame_report();
+  *report = muster_frame_report_default();
   muster_result result = host->replays ? muster_replay_frame(host->world) : muster_frame_run(host->world, &frame);
   if (result != MUSTER_OK) return false;
   if (host->module->skip_ns) host->skipped_ns += host->module->skip_ns(host->instance, sim_now_ns);

@@ -96,14 +96,14 @@ static const double slack_m = 60, visible_m = 25;
 
 /* How far a leaf of a depth may be from the player before it is folded: its zone and the hysteresis. */
 static double reach_of(uint32_t depth) {
-  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_herd_type_def def = muster_herd_type_def_default();
   return (OSBORNE_DEPTH - depth + 1) * (double)OSBORNE_ZONES_M * (1 + (double)def.hysteresis);
 }
 
 static bool inspect_leaves(const osborne_world *it, muster_herd herd, osborne_inspection *out) {
   muster_agent agents[OSBORNE_MEMBERS];
   uint32_t nodes[OSBORNE_MEMBERS];
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   uint32_t count = muster_herd_leaves(it->world, herd, agents, nodes, OSBORNE_MEMBERS);
   for (uint32_t i = 0; i < count; i++) {
     if (muster_agent_read(it->world, agents[i], &info) != MUSTER_OK) return false;
@@ -119,7 +119,7 @@ static bool inspect_leaves(const osborne_world *it, muster_herd herd, osborne_in
 
 /* Places of all herds, in index order. */
 static uint32_t read_places(const osborne_world *it, osborne_place *places) {
-  muster_herd_info info = muster_default_herd_info();
+  muster_herd_info info = muster_herd_info_default();
   uint32_t count = 0;
   for (muster_herd herd = {0, 0}; count < it->def.herds && (herd = muster_herd_next(it->world, herd)).generation;
        count++)
@@ -129,7 +129,7 @@ static uint32_t read_places(const osborne_world *it, osborne_place *places) {
 }
 
 static bool inspect(osborne_world *it, osborne_place *before, osborne_inspection *out) {
-  muster_herd_info info = muster_default_herd_info();
+  muster_herd_info info = muster_herd_info_default();
   uint32_t count = read_places(it, before);
   if (!osborne_cycle(it) || !osborne_look(it)) return false;
   for (muster_herd herd = {0, 0}; (herd = muster_herd_next(it->world, herd)).generation; before++, count--) {

@@ -26,8 +26,8 @@ static muster_atom_result drift(muster_update *update) {
 
 static muster_herd_type register_herds(muster_world *world) {
   const muster_atom atom = {.run = drift};
-  muster_type_def member = muster_default_type_def();
-  muster_herd_type_def herd = muster_default_herd_type_def();
+  muster_type_def member = muster_type_def_default();
+  muster_herd_type_def herd = muster_herd_type_def_default();
   member.name = "drifting animal";
   member.atoms = &atom;
   member.atom_count = 1;
@@ -58,7 +58,7 @@ static void place_herds(muster_herd_def defs[HERDS]) {
 
 /* How far a herd is from what it would be without an observer. */
 static bool judge(const muster_world *world, muster_herd id, const muster_herd_def *def, osborne_kept *kept) {
-  muster_herd_info info = muster_default_herd_info();
+  muster_herd_info info = muster_herd_info_default();
   if (muster_herd_read(world, id, &info) != MUSTER_OK) return false;
   double passed_s = (double)info.last_update_ns * 1e-9;
   double x = def->position.x + (double)def->velocity_x * passed_s,
@@ -88,8 +88,8 @@ static bool walk(muster_world *world, muster_observer player) {
 static bool keep(muster_world *world, osborne_kept *kept) {
   muster_herd_def defs[HERDS];
   muster_herd ids[HERDS];
-  muster_observer_def player = muster_default_observer_def();
-  muster_statistics statistics = muster_default_statistics();
+  muster_observer_def player = muster_observer_def_default();
+  muster_statistics statistics = muster_statistics_default();
   muster_herd_type type = register_herds(world);
   place_herds(defs);
   if (!type.index || muster_herds_add(world, type, defs, HERDS, ids) != HERDS) return false;
@@ -105,7 +105,7 @@ static bool keep(muster_world *world, osborne_kept *kept) {
 }
 
 static bool keep_once(osborne_kept *kept) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.agents_max = AGENTS_MAX;
   def.clock = MUSTER_CLOCK_VIRTUAL;
   *kept = (osborne_kept){0};

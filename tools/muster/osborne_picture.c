@@ -12,7 +12,7 @@ enum { VIEW_M = 320, DEPTHS = OSBORNE_DEPTH + 1 };
 static const char *const colours[DEPTHS] = {"#aaaaaa", "#9467bd", "#1f77b4", "#2ca02c", "#ff7f0e", "#d62728"};
 
 static void print_folded(FILE *script, const osborne_world *it) {
-  muster_herd_info info = muster_default_herd_info();
+  muster_herd_info info = muster_herd_info_default();
   fprintf(script, "$folded << END\n");
   for (muster_herd herd = {0, 0}; (herd = muster_herd_next(it->world, herd)).generation;)
     if (muster_herd_read(it->world, herd, &info) == MUSTER_OK && info.leaves == 0)
@@ -25,8 +25,8 @@ static void print_folded(FILE *script, const osborne_world *it) {
 static void print_leaves(FILE *script, const osborne_world *it) {
   muster_agent leaves[OSBORNE_MEMBERS];
   uint32_t nodes[OSBORNE_MEMBERS];
-  muster_herd_info info = muster_default_herd_info();
-  muster_agent_info leaf = muster_default_agent_info();
+  muster_herd_info info = muster_herd_info_default();
+  muster_agent_info leaf = muster_agent_info_default();
   for (uint32_t depth = 1; depth < DEPTHS; depth++) {
     fprintf(script, "$depth%u << END\nNaN NaN NaN NaN\n", depth);
     for (muster_herd herd = {0, 0}; (herd = muster_herd_next(it->world, herd)).generation;) {

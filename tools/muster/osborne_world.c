@@ -21,9 +21,9 @@ static muster_position player_place(const osborne_world *it) {
 }
 
 static bool create(osborne_world *it) {
-  muster_pool_def pool = muster_default_pool_def();
-  muster_world_def world = muster_default_world_def();
-  muster_observer_def player = muster_default_observer_def();
+  muster_pool_def pool = muster_pool_def_default();
+  muster_world_def world = muster_world_def_default();
+  muster_observer_def player = muster_observer_def_default();
   pool.workers = it->workers;
   it->pool = muster_pool_create(&pool);
   if (!it->pool) return false;
@@ -50,7 +50,7 @@ bool osborne_cycle(osborne_world *it) {
 }
 
 bool osborne_look(osborne_world *it) {
-  it->report = muster_default_frame_report();
+  it->report = muster_frame_report_default();
   return muster_frame_report_read(it->world, &it->report) == MUSTER_OK;
 }
 
@@ -76,7 +76,7 @@ void osborne_close(osborne_world *it) {
 }
 
 osborne_counts osborne_count(const osborne_world *it) {
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   const muster_frame_report *report = &it->report;
   muster_statistics_read(it->world, &statistics);
   osborne_counts counts = {.agents = report->represented,

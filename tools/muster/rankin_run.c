@@ -55,7 +55,7 @@ static bool run_ticks(const rankin_plan *plan, muster_world *world, rankin_outco
 }
 
 static void sum_up_runs(const rankin_plan *plan, const muster_world *world, rankin_outcome *outcome) {
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   uint32_t number = 0;
   outcome->least = UINT32_MAX;
   for (muster_agent agent = {0, 0}; !muster_agent_is_null(agent = muster_agent_next(world, agent)); number++) {
@@ -69,8 +69,8 @@ static void sum_up_runs(const rankin_plan *plan, const muster_world *world, rank
 }
 
 static void sum_up(const rankin_plan *plan, const muster_world *world, rankin_outcome *outcome) {
-  muster_frame_report report = muster_default_frame_report();
-  muster_statistics statistics = muster_default_statistics();
+  muster_frame_report report = muster_frame_report_default();
+  muster_statistics statistics = muster_statistics_default();
   muster_frame_report_read(world, &report);
   muster_statistics_read(world, &statistics);
   sum_up_runs(plan, world, outcome);

@@ -47,7 +47,7 @@ static muster_world_def little_world(void) {
 }
 
 static muster_type_def little_type(struct notes *notes) {
-  muster_type_def def = muster_default_type_def();
+  muster_type_def def = muster_type_def_default();
   def.state_bytes = sizeof(uint64_t);
   def.period_ns = def.period_max_ns = tick_ns;
   def.limit_ns = 100 * (uint64_t)MS;
@@ -56,7 +56,7 @@ static muster_type_def little_type(struct notes *notes) {
 }
 
 static bool run_ticks(muster_world *world, struct notes *notes, rankin_slices *slices) {
-  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report report = muster_frame_report_default();
   for (notes->tick = 0; notes->tick < TICKS; notes->tick++) {
     notes->important = 0;
     if (muster_frame_run(world, &(muster_frame){notes->tick * tick_ns, tick_ns}) != MUSTER_OK) return false;
@@ -75,7 +75,7 @@ bool rankin_run_progress(float weight, rankin_slices *slices) {
                                      {.run = go_on, .model_ns = MS},
                                      {.run = end_update, .model_ns = MS}};
   muster_world_def def = little_world();
-  muster_set_def set = muster_default_set_def();
+  muster_set_def set = muster_set_def_default();
   struct notes notes = {0};
   muster_type_def type = little_type(&notes);
   *slices = (rankin_slices){0};

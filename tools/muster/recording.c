@@ -122,7 +122,7 @@ bool recording_begin(void *user, muster_world *world) {
   if (noted && count > UINT32_MAX)
     noted = muster_module_fail(MUSTER_E_STATE, "the scenario saves %zu bytes; a record holds 4 GiB of it at most",
                                count) == 0;
-  muster_record_def def = muster_default_record_def();
+  muster_record_def def = muster_record_def_default();
   def.note_bytes = (uint32_t)count;
   def.note = note;
   def.write = write_some;
@@ -135,7 +135,7 @@ bool recording_begin(void *user, muster_world *world) {
 }
 
 bool recording_end(struct recording *recording, muster_world *world) {
-  muster_record_status status = muster_default_record_status();
+  muster_record_status status = muster_record_status_default();
   if (recording->descriptor < 0) return true;
   muster_record_status_read(world, &status);
   bool whole = status.records && muster_record_end(world) == MUSTER_OK;
@@ -171,7 +171,7 @@ static bool map_file(struct replaying *replaying, const char *path) {
 }
 
 static bool read_info(struct replaying *replaying, const char *path, uint64_t until) {
-  replaying->info = muster_default_record_info();
+  replaying->info = muster_record_info_default();
   if (muster_record_look(replaying->bytes, replaying->count, &replaying->info, NULL) != MUSTER_OK) {
     complain_failure("'%s': %s", path, muster_last_error());
     return false;
@@ -214,7 +214,7 @@ bool replaying_open(struct replaying *replaying, const char *path, uint64_t unti
 
 bool replaying_begin(void *user, muster_world *world) {
   const struct replaying *replaying = user;
-  muster_replay_def def = muster_default_replay_def();
+  muster_replay_def def = muster_replay_def_default();
   def.bytes = replaying->bytes;
   def.count = replaying->count;
   def.accept_cut = replaying->info.cut;

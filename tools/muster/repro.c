@@ -52,7 +52,7 @@ void repro_compare_now(void) {
 }
 
 bool repro_spawn(muster_world *world, const muster_type_def *type, uint32_t count, float importance) {
-  muster_agent_def def = muster_default_agent_def();
+  muster_agent_def def = muster_agent_def_default();
   def.type = muster_type_register(world, type);
   def.importance_floor = importance;
   for (uint32_t i = 0; i < count; i++)

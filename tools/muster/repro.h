@@ -46,7 +46,7 @@ typedef struct repro_paper {
 /* A default world by the rules that the papers had: rates give way, an agent that waited longer comes first, and levels
  * follow importance. */
 static inline muster_world_def repro_world_def(void) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = muster_world_def_default();
   def.elastic = MUSTER_ELASTIC_RATE;
   def.order = MUSTER_ORDER_PRIORITY;
   def.level_pressure = 0.0f;

@@ -5,7 +5,7 @@
 static void find_worst(struct runaways *runaways, const muster_world *world) {
   const char *name;
   for (uint32_t i = 1; (name = muster_type_name(world, (muster_type){i})) != NULL; i++) {
-    muster_conduct conduct = muster_default_conduct();
+    muster_conduct conduct = muster_conduct_default();
     if (muster_conduct_read(world, (muster_type){i}, &conduct) != MUSTER_OK) continue;
     if (conduct.worst_ns > runaways->worst_ns) {
       runaways->worst_ns = conduct.worst_ns;

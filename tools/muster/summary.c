@@ -88,7 +88,7 @@ void summarise(run_summary *summary, const run_options *options, const struct ho
                            .frame_period_ns = 1000000000000u / options->rate,
                            .observers = host->needs.observers,
                            .world_hash = muster_world_hash(host->world)};
-  summary->statistics = muster_default_statistics();
+  summary->statistics = muster_statistics_default();
   muster_statistics_read(host->world, &summary->statistics);
   summary->runaways = runaways_of(host, &summary->statistics, &record->last);
   summary->wall_ns = quantiles_of(record->wall_ns, record->frames);

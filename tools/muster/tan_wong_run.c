@@ -19,14 +19,14 @@ static bool choose_species(void *user, muster_world *world) {
 
 /* The first animats are one of each species: how far their periods have come. */
 static void add_periods(const muster_world *world, double share, double periods_ms[TAN_WONG_SPECIES]) {
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   muster_agent agent = {0, 0};
   for (int i = 0; i < TAN_WONG_SPECIES && !muster_agent_is_null(agent = muster_agent_next(world, agent)); i++)
     if (muster_agent_read(world, agent, &info) == MUSTER_OK) periods_ms[i] += tan_wong_ms(info.period_ns) * share;
 }
 
 static void add_updates(const muster_world *world, double sign, double updates[TAN_WONG_SPECIES]) {
-  muster_agent_info info = muster_default_agent_info();
+  muster_agent_info info = muster_agent_info_default();
   muster_agent agent = {0, 0};
   for (uint32_t i = 0; !muster_agent_is_null(agent = muster_agent_next(world, agent)); i++)
     if (muster_agent_read(world, agent, &info) == MUSTER_OK)
@@ -67,7 +67,7 @@ static bool run_frames(const tan_wong_plan *plan, struct host *host, tan_wong_fr
 bool tan_wong_run(const tan_wong_plan *plan, tan_wong_frame *frames, tan_wong_row *row) {
   run it = {.plan = plan};
   host_setup setup = host_default_setup(muster_module_tan_wong());
-  muster_statistics statistics = muster_default_statistics();
+  muster_statistics statistics = muster_statistics_default();
   setup.prepare = choose_species;
   setup.prepare_user = &it;
   setup.options.agents = TAN_WONG_ANIMATS;

@@ -94,7 +94,7 @@ typedef struct pair {
 } pair;
 
 static bool open_pair(pair *it, const wright_version *version) {
-  muster_pool_def pool = muster_default_pool_def();
+  muster_pool_def pool = muster_pool_def_default();
   muster_world_def world = repro_world_def();
   pursuit_version managed = {.elastic = version->elastic};
   *it = (pair){.clock = clock_calibrate(),

@@ -38,10 +38,10 @@ static muster_atom_result begin_set(muster_update *update) {
 /* Its sets are alike. */
 static little_type little_of(uint32_t sets, uint32_t atoms, muster_mode mode) {
   static muster_atom steps[ATOMS_MANY];
-  little_type type = {.def = muster_default_type_def()};
+  little_type type = {.def = muster_type_def_default()};
   for (uint32_t i = 0; i < ATOMS_MANY; i++) steps[i] = (muster_atom){.run = i ? go_on : begin_set, .model_ns = ATOM_NS};
   for (uint32_t i = 0; i < sets; i++) {
-    type.sets[i] = muster_default_set_def();
+    type.sets[i] = muster_set_def_default();
     type.sets[i].mode = mode;
     type.sets[i].atoms = steps;
     type.sets[i].atom_count = atoms;
@@ -55,7 +55,7 @@ static little_type little_of(uint32_t sets, uint32_t atoms, muster_mode mode) {
 static bool run_little(little_type *types, uint32_t count, uint32_t agents, uint32_t frames, uint64_t capacity_ns,
                        uint32_t delay) {
   muster_world_def def = repro_world_def();
-  muster_set_info info = muster_default_set_info();
+  muster_set_info info = muster_set_info_default();
   def.agents_max = AGENTS_MAX;
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.capacity_ns = capacity_ns;

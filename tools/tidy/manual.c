@@ -12,11 +12,12 @@ static bool line_is_comment(const tidy_source *source, size_t line) {
   return line_is_blank(source, source->words, line) && !line_is_blank(source, source->text, line);
 }
 
-/* A comment covers the declaration below it, and those that follow without a blank line or anything else between. */
+/* A comment covers the declaration below it, and those that follow without a blank line or anything else between. What
+ * MUSTER_DEFAULTS declares is told where it is defined. */
 static void check_header(tidy_run *tidy, const tidy_source *source) {
   size_t covered_to = 0; /* the line behind the last declaration that a comment covers; 0 = none */
   for (tidy_declaration declaration = {0}; source_next_declaration(source, &declaration);) {
-    if (declaration.kind != DECLARATION_PROTOTYPE) continue;
+    if (declaration.kind != DECLARATION_PROTOTYPE || word_is(declaration.name, "MUSTER_DEFAULTS")) continue;
     size_t first = source_line_at(source, declaration.start), last = source_line_at(source, declaration.end - 1);
     bool covered = first > 0 && (line_is_comment(source, first - 1) || first == covered_to);
     if (covered)
