@@ -39,7 +39,7 @@ static bool populate(muster_world *world, struct crowd *crowd) {
     muster_observer_def def = muster_observer_def_default();
     def.position = crowd->observers[i].position;
     def.partition = crowd->observers[i].partition;
-    if (muster_observer_add(world, &def).generation == 0) return false;
+    if (muster_observer_is_null(muster_observer_add(world, &def))) return false;
   }
   for (uint32_t i = 0; i < crowd->count; i++) {
     crowd_member *member = &crowd->members[i];

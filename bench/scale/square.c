@@ -66,7 +66,7 @@ static bool add_walkers(struct square *square, uint32_t count) {
         (square_walker){def.position, step_m * cos(heading_rad), step_m * sin(heading_rad),
                         (uint32_t)(square_random(square) % STEPS_OUT)};
     muster_observer observer = square->observers[square->walker_count] = muster_observer_add(square->world, &def);
-    if (observer.generation == 0) return false;
+    if (muster_observer_is_null(observer)) return false;
   }
   return true;
 }

@@ -104,7 +104,7 @@ static bool add_observers(struct stages_world *world) {
     muster_observer_def def = muster_observer_def_default();
     def.position = world->places[i] = next_place(world);
     world->observers[i] = muster_observer_add(world->world, &def);
-    if (world->observers[i].generation == 0) return false;
+    if (muster_observer_is_null(world->observers[i])) return false;
   }
   return true;
 }

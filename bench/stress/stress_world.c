@@ -210,7 +210,7 @@ static bool add_observers(stress_world *world) {
     muster_observer_def def = muster_observer_def_default();
     def.position = world->starts[i] = next_place(world);
     world->observers[i] = muster_observer_add(world->world, &def);
-    if (world->observers[i].generation == 0) return false;
+    if (muster_observer_is_null(world->observers[i])) return false;
   }
   return true;
 }

@@ -3,6 +3,7 @@
 #ifndef MUSTER_EXPLAIN_H
 #define MUSTER_EXPLAIN_H
 
+#include <muster/herd.h>
 #include <muster/report.h>
 
 #ifdef __cplusplus
@@ -110,9 +111,10 @@ typedef struct muster_agent_explanation {
                                     weights, where the type has no model of its own */
   char set_owed[32];             /* name of the first of its sets that is owed time; empty when none is */
 
-  /* muster/herd.h: the herd that the agent belongs to (generation 0: none), and how many members it stands for (0: it
+  /* muster/herd.h: the herd that the agent belongs to (null: none), and how many members it stands for (0: it
    * is a named member); for a block, how many herds it holds, folded or not */
-  uint32_t herd, herd_generation, herd_members, block_herds;
+  muster_herd herd;
+  uint32_t herd_members, block_herds;
 
   int64_t deadline_ns; /* with MUSTER_ORDER_DEADLINE, for an agent that is due: the simulation time by which it shall
                           run; the earliest goes first. Else 0 */

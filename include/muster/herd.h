@@ -35,11 +35,8 @@
 extern "C" {
 #endif
 
-/* Ids: an index and a generation by value; all zero is null. */
-typedef struct muster_herd {
-  uint32_t index;
-  uint32_t generation;
-} muster_herd;
+/* The id of a herd: see MUSTER_ID. */
+MUSTER_ID(muster_herd);
 
 /* A registered herd type: a small number counted from 1; zero is null. */
 typedef struct muster_herd_type {

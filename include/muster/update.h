@@ -25,16 +25,44 @@ extern "C" {
 
 typedef struct muster_world muster_world;
 
-/* Ids: an index and a generation by value; all zero is null. */
-typedef struct muster_agent {
-  uint32_t index;
-  uint32_t generation;
-} muster_agent;
+/* Ids of agents, observers and herds. An id is one opaque value of 64 bits; 0 is null. Equal ids have equal values, and
+ * an id may be kept, compared, hashed, stored and sent as its value. Today it is made of an index and a generation, and
+ * is valid in one world; later there may be more in it, so take it apart with these functions only:
+ *
+ *     muster_agent_index(id)       0 .. agents_max - 1. No two agents have the same at the same time, so it may index
+ *                                  a host's arrays. It is given again when the agent is gone: then the ids differ
+ *     muster_agent_generation(id)  1 or more; how often that index was given: what logs and tools print as
+ *                                  INDEX.GENERATION
+ *     muster_agent_make(i, g)      the id of that index and generation, for ids that were read from such a text
+ *     muster_agent_is_null(id)     whether it is null
+ *     muster_agent_equal(a, b)     whether both are the same
+ *
+ * and likewise muster_observer_index(), muster_herd_index() and so on. Any thread. O(1). */
+#define MUSTER_ID(id_type)                                                                                             \
+  typedef struct id_type {                                                                                             \
+    uint64_t value;                                                                                                    \
+  } id_type;                                                                                                           \
+  static inline uint32_t id_type##_index(id_type id) {                                                                 \
+    return (uint32_t)id.value;                                                                                         \
+  }                                                                                                                    \
+  static inline uint32_t id_type##_generation(id_type id) {                                                            \
+    return (uint32_t)(id.value >> 32);                                                                                 \
+  }                                                                                                                    \
+  static inline id_type id_type##_make(uint32_t index, uint32_t generation) {                                          \
+    id_type id = {(uint64_t)generation << 32 | index};                                                                 \
+    return id;                                                                                                         \
+  }                                                                                                                    \
+  static inline bool id_type##_is_null(id_type id) {                                                                   \
+    return id.value == 0;                                                                                              \
+  }                                                                                                                    \
+  static inline bool id_type##_equal(id_type a, id_type b) {                                                           \
+    return a.value == b.value;                                                                                         \
+  }                                                                                                                    \
+  MUSTER_STATIC_ASSERT(sizeof(id_type) == 8, "an id is 64 bits")
 
-typedef struct muster_observer {
-  uint32_t index;
-  uint32_t generation;
-} muster_observer;
+/* Of agents and observers. */
+MUSTER_ID(muster_agent);
+MUSTER_ID(muster_observer);
 
 /* A registered agent type: a small number counted from 1; zero is null. */
 typedef struct muster_type {
@@ -46,13 +74,6 @@ typedef struct muster_type {
 typedef struct muster_position {
   double x, y, z;
 } muster_position;
-
-static inline bool muster_agent_is_null(muster_agent agent) {
-  return agent.generation == 0;
-}
-static inline bool muster_agent_equal(muster_agent a, muster_agent b) {
-  return a.index == b.index && a.generation == b.generation;
-}
 
 /* What a spawn needs; described in muster/muster.h. */
 typedef struct muster_agent_def muster_agent_def;

@@ -48,12 +48,12 @@ typedef enum muster_sight_flag {
 
 /* An agent in the rectangle. Fixed for good: arrays of it are filled, and may be sent as they are. */
 typedef struct muster_sight {
-  uint32_t index, generation; /* its id */
-  float x, y;                 /* metres from the rectangle's corner x0, y0 */
-  float period_s;             /* in force at the last frame's pressure; 0 = it has none */
-  float staleness_s;          /* simulation time since the time that its last completed update brought it to */
-  float importance;           /* 0..1 */
-  uint16_t type;              /* index of the muster_type */
+  muster_agent agent;
+  float x, y;        /* metres from the rectangle's corner x0, y0 */
+  float period_s;    /* in force at the last frame's pressure; 0 = it has none */
+  float staleness_s; /* simulation time since the time that its last completed update brought it to */
+  float importance;  /* 0..1 */
+  uint16_t type;     /* index of the muster_type */
   uint8_t level;
   uint8_t flags; /* muster_sight_flag bits */
 } muster_sight;

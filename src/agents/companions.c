@@ -28,7 +28,7 @@ static void take_out(struct companion_list *list, muster_agent other) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < MUSTER_COMPANY_MAX; i++)
     if (!muster_agent_equal(list->others[i], other)) list->others[kept++] = list->others[i];
-  while (kept < MUSTER_COMPANY_MAX) list->others[kept++] = (muster_agent){0, 0};
+  while (kept < MUSTER_COMPANY_MAX) list->others[kept++] = (muster_agent){0};
 }
 
 void companions_link(struct companions *companions, uint32_t agent, muster_agent other) {

@@ -14,11 +14,11 @@
 #include <string.h>
 
 muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *given) {
-  const muster_agent none = {0, 0};
+  const muster_agent none = {0};
   muster_agent_def def;
   if (guard_any(world, "spawn")) return none;
   if (spawn_check(given, intake_queues_types(&world->commands->queues), &def)) return none;
-  if (recorder_replays(world->recorder)) return (muster_agent){world->recorder->agents_given++, 1};
+  if (recorder_replays(world->recorder)) return muster_agent_make(world->recorder->agents_given++, 1);
   uint32_t index = identity_take(&world->agents.ids);
   muster_agent agent = index == IDENTITY_NONE ? none : lifecycle_make(world, index, &def);
   if (muster_agent_is_null(agent)) {
@@ -35,8 +35,8 @@ muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *giv
 muster_result agents_send(muster_world *world, muster_agent agent, const char *what, struct command command) {
   muster_result result;
   if (!guard_asks_agent(world, agent, what, &result)) return result;
-  command.index = agent.index;
-  command.generation = agent.generation;
+  command.index = muster_agent_index(agent);
+  command.generation = muster_agent_generation(agent);
   return guard_queue(world, &command);
 }
 
@@ -62,7 +62,7 @@ muster_result muster_agent_move(muster_world *world, muster_agent agent, muster_
 muster_result muster_agent_wake(muster_world *world, muster_agent agent) {
   muster_result result;
   if (!guard_asks_agent(world, agent, "wake", &result)) return result;
-  if (!wakes_push(&world->commands->wakes, agent.index))
+  if (!wakes_push(&world->commands->wakes, muster_agent_index(agent)))
     return error_set(MUSTER_E_FULL, "commands_max = %u wakes wait for a worker", world->def.commands_max);
   return MUSTER_OK;
 }
@@ -83,8 +83,8 @@ muster_result agents_check_company(const struct muster_world *world, muster_agen
   if (world->def.importance != MUSTER_IMPORTANCE_FACTORS)
     return error_set(MUSTER_E_STATE, "company: it counts in worlds with MUSTER_IMPORTANCE_FACTORS");
   if (!muster_agent_equal(agent, other)) return MUSTER_OK;
-  return error_set(MUSTER_E_ARGUMENT, "company: agent %u (generation %u) cannot be its own", agent.index,
-                   agent.generation);
+  return error_set(MUSTER_E_ARGUMENT, "company: agent %u (generation %u) cannot be its own", muster_agent_index(agent),
+                   muster_agent_generation(agent));
 }
 
 static muster_result send_company(muster_world *world, muster_agent agent, muster_agent other, command_kind kind) {
@@ -161,11 +161,11 @@ static muster_result check_observer(const muster_observer_def *def) {
 }
 
 muster_observer muster_observer_add(muster_world *world, const muster_observer_def *given) {
-  const muster_observer none = {0, 0};
+  const muster_observer none = {0};
   muster_observer_def def = muster_observer_def_default();
   if (guard_any(world, "observer")) return none;
   if (sized_read(SIZED(observer_def), given, &def) || check_observer(&def)) return none;
-  if (recorder_replays(world->recorder)) return (muster_observer){world->recorder->observers_given++, 1};
+  if (recorder_replays(world->recorder)) return muster_observer_make(world->recorder->observers_given++, 1);
   uint32_t index = identity_take(&world->observers->ids);
   if (index == IDENTITY_NONE) {
     error_set(MUSTER_E_FULL, "observers_max = %u observers exist", world->def.observers_max);
@@ -184,16 +184,17 @@ muster_observer muster_observer_add(muster_world *world, const muster_observer_d
     identity_give_back(&world->observers->ids, index);
     return none;
   }
-  return (muster_observer){index, generation};
+  return muster_observer_make(index, generation);
 }
 
 static muster_result send_observer(muster_world *world, muster_observer observer, struct command command) {
   muster_result result;
   if (!guard_asks(world, "observer", &result)) return result;
-  if (!identity_is_live(&world->observers->ids, observer.index, observer.generation))
-    return error_set(MUSTER_E_STALE, "observer %u (generation %u) is gone", observer.index, observer.generation);
-  command.index = observer.index;
-  command.generation = observer.generation;
+  if (!identity_is_live(&world->observers->ids, muster_observer_index(observer), muster_observer_generation(observer)))
+    return error_set(MUSTER_E_STALE, "observer %u (generation %u) is gone", muster_observer_index(observer),
+                     muster_observer_generation(observer));
+  command.index = muster_observer_index(observer);
+  command.generation = muster_observer_generation(observer);
   return guard_queue(world, &command);
 }
 

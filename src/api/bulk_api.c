@@ -47,9 +47,9 @@ static bool is_leaf(const struct muster_world *world, uint32_t index) {
 static uint8_t try_move(struct muster_world *world, muster_agent agent, muster_position position) {
   if (!world_is_live(world, agent)) return MARK_STALE;
   if (!space_accepts(position)) return MARK_REFUSED;
-  agent_place *place = &world->agents.store.places[agent.index];
-  bool active = world_is_active(world, agent.index);
-  if (active && is_leaf(world, agent.index)) return MARK_FOLLOWS;
+  agent_place *place = &world->agents.store.places[muster_agent_index(agent)];
+  bool active = world_is_active(world, muster_agent_index(agent));
+  if (active && is_leaf(world, muster_agent_index(agent))) return MARK_FOLLOWS;
   space_spot to = space_spot_of(&world->agents.space, position);
   if (active && (!space_stays(&world->agents.space, place, to) || score_notices(&world->score->board, place, to)))
     return MARK_FOLLOWS;
@@ -63,8 +63,8 @@ static void move_range(void *argument, uint64_t begin, uint64_t end, uint32_t wo
   struct muster_world *world = moves->world;
   (void)worker;
   for (uint64_t i = begin; i < end; i++) {
-    if (i + AHEAD < end && moves->agents[i + AHEAD].index < world->agents.store.maximum)
-      __builtin_prefetch(&world->agents.store.places[moves->agents[i + AHEAD].index], 1);
+    if (i + AHEAD < end && muster_agent_index(moves->agents[i + AHEAD]) < world->agents.store.maximum)
+      __builtin_prefetch(&world->agents.store.places[muster_agent_index(moves->agents[i + AHEAD])], 1);
     world->agents.marks[i] = try_move(world, moves->agents[i], moves->positions[i]);
   }
 }
@@ -78,7 +78,8 @@ static uint32_t bulk_api_follow(const bulk_moves *moves, uint32_t count) {
     moved += mark <= MARK_FOLLOWS;
     world->sums->statistics.positions_refused += mark == MARK_REFUSED;
     if (mark == MARK_FOLLOWS)
-      lifecycle_move(world, moves->agents[i].index, space_spot_of(&world->agents.space, moves->positions[i]));
+      lifecycle_move(world, muster_agent_index(moves->agents[i]),
+                     space_spot_of(&world->agents.space, moves->positions[i]));
   }
   return moved;
 }
@@ -86,13 +87,13 @@ static uint32_t bulk_api_follow(const bulk_moves *moves, uint32_t count) {
 /* Whether no agent is named twice. An array in ascending order needs no more than a look. */
 static bool come_once(struct muster_world *world, const muster_agent *agents, uint32_t count) {
   uint32_t i = 1;
-  while (i < count && agents[i - 1].index < agents[i].index) i++;
+  while (i < count && muster_agent_index(agents[i - 1]) < muster_agent_index(agents[i])) i++;
   if (i >= count) return true;
   bool once = true;
   for (i = 0; i < count && once; i++)
-    if (agents[i].index < world->agents.store.maximum) {
-      once = !bits_has(world->agents.seen, agents[i].index);
-      bits_set(world->agents.seen, agents[i].index);
+    if (muster_agent_index(agents[i]) < world->agents.store.maximum) {
+      once = !bits_has(world->agents.seen, muster_agent_index(agents[i]));
+      bits_set(world->agents.seen, muster_agent_index(agents[i]));
     }
   memset(world->agents.seen, 0, bits_words(world->agents.store.maximum) * sizeof *world->agents.seen);
   return once;
@@ -150,12 +151,13 @@ uint32_t bulk_set_factor(struct muster_world *world, muster_factor factor, const
   uint64_t begin_ns = begin(world);
   for (uint32_t i = 0; i < count; i++) {
     if (!world_is_live(world, agents[i]) || !(values[i] >= 0.0f && values[i] <= 1.0f)) continue;
-    uint8_t *held = &world_row(world, agents[i].index)->factors[factor];
+    uint8_t *held = &world_row(world, muster_agent_index(agents[i]))->factors[factor];
     uint8_t value = byte_share_of(values[i]);
     set++;
     if (*held == value) continue;
     *held = value;
-    if (world_is_active(world, agents[i].index)) score_note(&world->score->board, agents[i].index);
+    if (world_is_active(world, muster_agent_index(agents[i])))
+      score_note(&world->score->board, muster_agent_index(agents[i]));
   }
   end(world, begin_ns);
   return set;
@@ -163,12 +165,14 @@ uint32_t bulk_set_factor(struct muster_world *world, muster_factor factor, const
 
 /* An observer that waits to be added is moved after that. */
 static bool bulk_api_move_observer(struct muster_world *world, muster_observer observer, muster_position position) {
-  if (world->observers->table.rows[observer.index].present) {
-    observers_move(&world->observers->table, observer.index, position);
+  if (world->observers->table.rows[muster_observer_index(observer)].present) {
+    observers_move(&world->observers->table, muster_observer_index(observer), position);
     return true;
   }
-  struct command command = {
-      .kind = COMMAND_OBSERVER_MOVE, .index = observer.index, .generation = observer.generation, .position = position};
+  struct command command = {.kind = COMMAND_OBSERVER_MOVE,
+                            .index = muster_observer_index(observer),
+                            .generation = muster_observer_generation(observer),
+                            .position = position};
   return ring_push(&world->commands->queues.commands, &command);
 }
 
@@ -184,7 +188,9 @@ uint32_t bulk_move_observers(struct muster_world *world, const muster_observer *
   uint32_t moved = 0;
   uint64_t begin_ns = begin(world);
   for (uint32_t i = 0; i < count; i++) {
-    if (!identity_is_live(&world->observers->ids, observers[i].index, observers[i].generation)) continue;
+    if (!identity_is_live(&world->observers->ids, muster_observer_index(observers[i]),
+                          muster_observer_generation(observers[i])))
+      continue;
     if (space_accepts(positions[i]))
       moved += bulk_api_move_observer(world, observers[i], positions[i]);
     else

@@ -33,7 +33,7 @@ muster_result muster_conduct_read(const muster_world *world, muster_type type, m
   const type_conduct *known = &world->conduct->offenders.types[type.index - 1];
   muster_conduct whole = {.offences = known->offences,
                           .worst_ns = known->worst.duration_ns,
-                          .worst_agent = {known->worst.agent, known->worst.generation},
+                          .worst_agent = muster_agent_make(known->worst.agent, known->worst.generation),
                           .worst_atom = known->worst.atom,
                           .agents_demoted = known->agents_demoted,
                           .agents_quarantined = known->agents_quarantined,
@@ -42,7 +42,8 @@ muster_result muster_conduct_read(const muster_world *world, muster_type type, m
                           .stuck = known->stuck,
                           .blocked = known->blocked,
                           .worst_blocked_ns = known->worst_blocked.duration_ns,
-                          .worst_blocked_agent = {known->worst_blocked.agent, known->worst_blocked.generation},
+                          .worst_blocked_agent =
+                              muster_agent_make(known->worst_blocked.agent, known->worst_blocked.generation),
                           .worst_blocked_atom = known->worst_blocked.atom};
   return sized_write(SIZED(conduct), &whole, conduct);
 }

@@ -35,8 +35,9 @@ static void herds_act_offer(struct search *search, const struct herd_type *type,
   float distance_m = (float)sqrt(dx * dx + dy * dy);
   if (!(distance_m <= search->radius_m)) return;
   uint32_t at = search->count;
-  while (at > 0 && (search->out[at - 1].distance_m > distance_m ||
-                    (search->out[at - 1].distance_m >= distance_m && search->out[at - 1].herd.index > herd)))
+  while (at > 0 &&
+         (search->out[at - 1].distance_m > distance_m ||
+          (search->out[at - 1].distance_m >= distance_m && muster_herd_index(search->out[at - 1].herd) > herd)))
     at--;
   if (at == search->capacity) return;
   if (search->count < search->capacity) search->count++;
@@ -100,7 +101,7 @@ uint32_t muster_herds_nearby(const muster_world *world, muster_position position
 uint32_t muster_update_herds_nearby(const muster_update *update, float radius_m, muster_herd_near *out,
                                     uint32_t capacity) {
   if (check_serial(update, "herds nearby") || (capacity && !out && error_missing("herds nearby", "array"))) return 0;
-  uint32_t index = update->agent.index;
+  uint32_t index = muster_agent_index(update->agent);
   return search_all(update->world, world_position(update->world, index),
                     update->world->agents.store.places[index].partition, radius_m, out, capacity);
 }
@@ -164,9 +165,9 @@ static uint32_t take_from_self(muster_update *update, const struct herd_type *ty
                                float *totals) {
   struct muster_world *world = update->world;
   const update_context *context = (const update_context *)(const void *)update;
-  const herd_link *link = &world->herds->table.links[update->agent.index];
+  const herd_link *link = &world->herds->table.links[muster_agent_index(update->agent)];
   act_entry *entry = &world->acts->beside.entries[context->entry];
-  if (link->tie != HERD_TIE_LEAF || herds_lanes(type, link->entry).entry->herd != herd.index) {
+  if (link->tie != HERD_TIE_LEAF || herds_lanes(type, link->entry).entry->herd != muster_herd_index(herd)) {
     error_set(MUSTER_E_STATE, "herd take: beside other actions a leaf takes out of itself alone");
     return 0;
   }
@@ -194,10 +195,10 @@ uint32_t muster_update_herd_take(muster_update *update, muster_herd herd, uint32
   for (uint32_t t = 0; t < type->def.totals; t++) totals[t] = 0.0f;
   if (!members) return 0;
   if (beside) return take_from_self(update, type, herd, members, totals);
-  uint32_t number = herds_open_entry(type, herd.index);
-  if (number == HERD_NONE) return take_from_folded(world, type, herd.index, members, totals);
+  uint32_t number = herds_open_entry(type, muster_herd_index(herd));
+  if (number == HERD_NONE) return take_from_folded(world, type, muster_herd_index(herd), members, totals);
   herd_lanes lanes = herds_lanes(type, number);
-  uint32_t lane = nearest_leaf(world, &lanes, world_position(world, update->agent.index));
+  uint32_t lane = nearest_leaf(world, &lanes, world_position(world, muster_agent_index(update->agent)));
   return lane == HERD_NONE ? 0 : take_from_leaf(world, type, &lanes, lane, members, totals);
 }
 
@@ -206,9 +207,9 @@ muster_result muster_update_herd_push(muster_update *update, muster_herd herd, f
   if (result) return result;
   struct herd_type *type = herds_find(update->world, herd);
   if (!type) return MUSTER_E_STALE;
-  uint32_t home = herds_home(type, herd.index);
+  uint32_t home = herds_home(type, muster_herd_index(herd));
   if (!type->members[home])
-    return error_set(MUSTER_E_STATE, "herd %u is unfolded: its leaves see for themselves", herd.index);
+    return error_set(MUSTER_E_STATE, "herd %u is unfolded: its leaves see for themselves", muster_herd_index(herd));
   float x = type->velocity_x[home] + velocity_x, y = type->velocity_y[home] + velocity_y;
   if (!isfinite(x) || !isfinite(y))
     return error_set(MUSTER_E_ARGUMENT, "herd push: velocity (%g, %g) must be finite", (double)velocity_x,
@@ -225,11 +226,14 @@ muster_result muster_update_herd_push(muster_update *update, muster_herd herd, f
 static muster_result make_command(const struct muster_world *world, muster_herd herd, command_kind kind,
                                   uint32_t member, struct command *command) {
   const herd_id_range *range = herd_ids_find(&world->herds->ids, herd);
-  if (!range) return error_set(MUSTER_E_STALE, "herd %u (generation %u) is gone", herd.index, herd.generation);
+  if (!range)
+    return error_set(MUSTER_E_STALE, "herd %u (generation %u) is gone", muster_herd_index(herd),
+                     muster_herd_generation(herd));
   if (member >= range->members_max)
-    return error_set(MUSTER_E_ARGUMENT, "herd %u: member %u must be below b^D = %u", herd.index, member,
+    return error_set(MUSTER_E_ARGUMENT, "herd %u: member %u must be below b^D = %u", muster_herd_index(herd), member,
                      range->members_max);
-  *command = (struct command){.kind = kind, .index = herd.index, .generation = herd.generation, .partition = member};
+  *command = (struct command){
+      .kind = kind, .index = muster_herd_index(herd), .generation = muster_herd_generation(herd), .partition = member};
   return MUSTER_OK;
 }
 

@@ -281,7 +281,7 @@ static muster_result herds_api_add(struct muster_world *world, struct herd_type 
   type->herds++;
   world->herds->table.members += body.members;
   uint32_t generation = herd_ids_turn(&world->herds->ids, type->first + home);
-  if (herd) *herd = (muster_herd){type->first + home, generation};
+  if (herd) *herd = muster_herd_make(type->first + home, generation);
   return MUSTER_OK;
 }
 
@@ -340,7 +340,7 @@ static muster_agent name_leaf(struct muster_world *world, struct herd_type *type
 }
 
 static muster_agent name_member(struct muster_world *world, struct herd_type *type, uint32_t herd, uint32_t member) {
-  const muster_agent none = {0, 0};
+  const muster_agent none = {0};
   muster_result result;
   uint32_t place = find_place(&world->herds->table), number, lane;
   if (place == HERD_NONE) {
@@ -360,18 +360,19 @@ static uint32_t members_of(const struct herd_type *type, uint32_t herd) {
 }
 
 muster_agent muster_herd_name(muster_world *world, muster_herd herd, uint32_t member) {
-  muster_agent named = {0, 0};
+  muster_agent named = {0};
   if (herds_api_check_host(world, "herd name")) return named;
   enum occupation before = guard_hold(world);
   struct pool_entry entered;
   begin(world, &entered);
   struct herd_type *type = herds_find(world, herd);
   if (type && member >= type->tree.below[0])
-    error_set(MUSTER_E_ARGUMENT, "herd %u: member %u must be below b^D = %u", herd.index, member, type->tree.below[0]);
-  else if (type && members_of(type, herd.index) < 2)
-    error_set(MUSTER_E_STATE, "herd %u: its last member without a name cannot leave it", herd.index);
+    error_set(MUSTER_E_ARGUMENT, "herd %u: member %u must be below b^D = %u", muster_herd_index(herd), member,
+              type->tree.below[0]);
+  else if (type && members_of(type, muster_herd_index(herd)) < 2)
+    error_set(MUSTER_E_STATE, "herd %u: its last member without a name cannot leave it", muster_herd_index(herd));
   else if (type)
-    named = name_member(world, type, herd.index, member);
+    named = name_member(world, type, muster_herd_index(herd), member);
   pool_leave(&entered);
   guard_release(world, before);
   return named;

@@ -45,7 +45,7 @@ static muster_plan_entry planner_describe(const struct muster_world *world, cons
   const agent_row *row = world_row(world, entry->agent);
   uint64_t began_ns = row->atom_next ? world->agents.store.begun[entry->agent].started_ns : world->frame->now_ns;
   elapsed_told told = elapsed_tell(world_type(world, row->type), row->last_update_ns, began_ns);
-  return (muster_plan_entry){.agent = {entry->agent, row->generation},
+  return (muster_plan_entry){.agent = muster_agent_make(entry->agent, row->generation),
                              .user = (uint64_t)(uintptr_t)row->user,
                              .now_ns = told.now_ns,
                              .elapsed_ns = told.elapsed_ns,
@@ -97,14 +97,16 @@ CALLS_OUT muster_result muster_plan(muster_world *world, const muster_frame *fra
 /* The number of an agent's entry; the batch's count when it has none. */
 static uint32_t planner_number_of(const struct muster_world *world, muster_agent agent) {
   const struct batch *batch = world->batch;
-  if (agent.index >= world->def.agents_max) return batch->count;
-  uint32_t number = world->planner->numbers[agent.index];
-  bool listed = number < batch->count && batch->entries[number].agent == agent.index;
-  return listed && world_row(world, agent.index)->generation == agent.generation ? number : batch->count;
+  if (muster_agent_index(agent) >= world->def.agents_max) return batch->count;
+  uint32_t number = world->planner->numbers[muster_agent_index(agent)];
+  bool listed = number < batch->count && batch->entries[number].agent == muster_agent_index(agent);
+  return listed && world_row(world, muster_agent_index(agent))->generation == muster_agent_generation(agent)
+             ? number
+             : batch->count;
 }
 
 static muster_result check_part(const struct muster_world *world, const muster_plan_result *result, uint32_t place) {
-  const agent_row *row = world_row(world, result->agent.index);
+  const agent_row *row = world_row(world, muster_agent_index(result->agent));
   uint32_t parts = world_type(world, row->type)->parallel_atoms, first = row->atom_next ? row->atom_next : 1;
   if (parts < 2)
     return error_set(MUSTER_E_ARGUMENT, "report: results[%u].outcome: type '%s' has one part: it cannot be continued",
@@ -120,10 +122,10 @@ static muster_result check_result(struct muster_world *world, const muster_plan_
   muster_agent agent = result->agent;
   if (planner_number_of(world, agent) == world->batch->count)
     return error_set(MUSTER_E_ARGUMENT, "report: results[%u].agent %u (generation %u) is not in the plan", place,
-                     agent.index, agent.generation);
-  if (bits_has(world->agents.seen, agent.index))
+                     muster_agent_index(agent), muster_agent_generation(agent));
+  if (bits_has(world->agents.seen, muster_agent_index(agent)))
     return error_set(MUSTER_E_ARGUMENT, "report: results[%u].agent %u (generation %u) comes for the second time", place,
-                     agent.index, agent.generation);
+                     muster_agent_index(agent), muster_agent_generation(agent));
   if (result->outcome > MUSTER_PLAN_CONTINUED)
     return error_set(MUSTER_E_ARGUMENT, "report: results[%u].outcome %u is unknown", place, result->outcome);
   if (result->outcome == MUSTER_PLAN_NOT_RUN) return MUSTER_OK;
@@ -141,9 +143,9 @@ static muster_result check_results(struct muster_world *world, const muster_plan
   uint32_t checked = 0;
   for (; checked < count; checked++) {
     if ((found = check_result(world, &results[checked], checked))) break;
-    bits_set(world->agents.seen, results[checked].agent.index);
+    bits_set(world->agents.seen, muster_agent_index(results[checked].agent));
   }
-  while (checked-- > 0) world->agents.seen[results[checked].agent.index / 64] = 0;
+  while (checked-- > 0) world->agents.seen[muster_agent_index(results[checked].agent) / 64] = 0;
   return found;
 }
 

@@ -67,14 +67,15 @@ muster_result muster_agent_set_info(const muster_world *world, muster_agent agen
   muster_result result = guard_read(world, "set info");
   if (result) return result;
   if (!world_is_live(world, agent)) return guard_gone(agent);
-  const agent_row *row = world_row(world, agent.index);
+  const agent_row *row = world_row(world, muster_agent_index(agent));
   const agent_type *type = world_type(world, row->type);
   if (set >= type->sets.count)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': set %u is none of its %u", type->name, set, type->sets.count);
   const type_set *named = &type->sets.sets[set];
   struct set_counts counts = sets_api_counts_of(world, row->type, set);
   muster_set_info whole = {.name = named->name, .runs = counts.runs, .cuts = counts.cuts};
-  if (world_is_active(world, agent.index)) { /* the slot of a pending agent holds values that are not its own */
+  if (world_is_active(world,
+                      muster_agent_index(agent))) { /* the slot of a pending agent holds values that are not its own */
     const set_state *state = &sets_states_of(&type->sets, row->state_slot)[set];
     whole.last_ns = state->last_ns;
     whole.atom_next = state->goes_on ? state->goes_on - 1u - named->first_atom : 0;

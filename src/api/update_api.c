@@ -47,8 +47,8 @@ static bool is_beside(const update_context *context) {
 /* Whether an action may touch an agent: actions of regions keep to their own region. */
 static bool reaches(const update_context *context, muster_agent agent) {
   const agent_place *places = context->runner->store->places;
-  return context->act != MUSTER_ACT_REGION ||
-         space_region(&places[agent.index]) == space_region(&places[context->public.agent.index]);
+  return context->act != MUSTER_ACT_REGION || space_region(&places[muster_agent_index(agent)]) ==
+                                                  space_region(&places[muster_agent_index(context->public.agent)]);
 }
 
 /* Beside other updates, commands wait in the worker's log; in serial phases they go straight to the next intake. */
@@ -66,15 +66,15 @@ muster_result update_send(muster_update *update, const struct command *command) 
 }
 
 static bool is_active(const muster_update *update, muster_agent agent) {
-  return world_is_live(update->world, agent) && world_is_active(update->world, agent.index);
+  return world_is_live(update->world, agent) && world_is_active(update->world, muster_agent_index(agent));
 }
 
 muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *given) {
-  if (callback_check(update, "spawn")) return (muster_agent){0, 0};
+  if (callback_check(update, "spawn")) return (muster_agent){0};
   update_context *context = context_of(update);
   muster_world *world = update->world;
   muster_agent_def def;
-  if (spawn_check(given, intake_queues_types(&world->commands->queues), &def)) return (muster_agent){0, 0};
+  if (spawn_check(given, intake_queues_types(&world->commands->queues), &def)) return (muster_agent){0};
   bool parallel = is_beside(context);
   uint32_t number = context->result->spawned, index = IDENTITY_NONE;
   if (number < context->spawn_limit)
@@ -83,7 +83,7 @@ muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *
   /* In a serial phase an update may take ids that hosts left, and also the ids that were set aside. */
   if (index == IDENTITY_NONE && !parallel && number < context->spawn_limit && world->commands->spawn_id_count)
     index = world->commands->spawn_ids[--world->commands->spawn_id_count];
-  muster_agent agent = {0, 0};
+  muster_agent agent = {0};
   if (index != IDENTITY_NONE) agent = lifecycle_make(world, index, &def);
   if (muster_agent_is_null(agent)) {
     context->worker->spawns_refused++;
@@ -102,11 +102,11 @@ muster_result muster_update_remove(muster_update *update, muster_agent agent) {
   if (result) return result;
   const update_context *context = const_context_of(update);
   if (!world_is_live(update->world, agent)) return guard_gone(agent);
-  agent_row *row = world_row(update->world, agent.index);
+  agent_row *row = world_row(update->world, muster_agent_index(agent));
   bool acts = context->phase == PHASE_ACT, serial = acts && context->act == MUSTER_ACT_SERIAL;
   /* A region's agents belong to the worker that runs the region. */
   bool in_region = acts && context->act == MUSTER_ACT_REGION && reaches(context, agent);
-  uint8_t *removed = in_region ? &update->world->acts->beside.removed[agent.index] : NULL;
+  uint8_t *removed = in_region ? &update->world->acts->beside.removed[muster_agent_index(agent)] : NULL;
   if ((acts && row->removal_pending) || (removed && *removed)) return guard_gone(agent);
   struct command command = command_about(COMMAND_REMOVE, agent);
   result = update_send(update, &command);
@@ -127,7 +127,7 @@ muster_result muster_update_wake(muster_update *update, muster_agent agent) {
     return update_send(update, &command);
   }
   if (!update->world->timed) return MUSTER_OK; /* in a replay the record knows when the agent ran */
-  if (!wakes_push(context->runner->wakes, agent.index)) {
+  if (!wakes_push(context->runner->wakes, muster_agent_index(agent))) {
     context->worker->commands_dropped++;
     return error_set(MUSTER_E_FULL, "commands_max wakes wait for a worker");
   }
@@ -141,13 +141,13 @@ muster_result muster_update_wake_at(muster_update *update, muster_agent agent, u
   update_context *context = context_of(update);
   if (!world_is_live(update->world, agent)) return guard_gone(agent);
   if (agents_check_time(at_ns)) return MUSTER_E_ARGUMENT;
-  if (agent.index != update->agent.index) {
+  if (muster_agent_index(agent) != muster_agent_index(update->agent)) {
     struct command command = command_about(COMMAND_WAKE_AT, agent);
     command.at_ns = at_ns;
     return update_send(update, &command);
   }
   /* Only the agent's own worker writes here, so it needs no room in a log. */
-  uint64_t *asked_ns = &context->runner->store->alarms[agent.index].asked_ns;
+  uint64_t *asked_ns = &context->runner->store->alarms[muster_agent_index(agent)].asked_ns;
   uint8_t *asks = &context->result->asks;
   if (at_ns != MUSTER_WAKE_NEVER && (!(*asks & ASK_TIME) || at_ns < *asked_ns)) *asked_ns = at_ns;
   *asks = at_ns == MUSTER_WAKE_NEVER ? ASK_NEVER | (*asks & ASK_REACTION) : *asks | ASK_TIME;
@@ -159,7 +159,7 @@ muster_result muster_update_react_by(muster_update *update, uint64_t by_ns) {
   if (!result) result = agents_check_time(by_ns);
   if (result) return result;
   update_context *context = context_of(update);
-  uint64_t *asked_ns = &context->runner->store->alarms[update->agent.index].react_asked_ns;
+  uint64_t *asked_ns = &context->runner->store->alarms[muster_agent_index(update->agent)].react_asked_ns;
   uint8_t *asks = &context->result->asks;
   bool asked = *asks & ASK_REACTION && *asked_ns != MUSTER_WAKE_NEVER;
   if (!asked || by_ns == MUSTER_WAKE_NEVER || by_ns < *asked_ns) *asked_ns = by_ns;
@@ -189,7 +189,7 @@ muster_result muster_update_part(muster_update *update, muster_agent other) {
 static muster_result check_message(const muster_update *update, muster_agent to, const void *bytes, uint32_t size) {
   if (size && !bytes) return error_set(MUSTER_E_ARGUMENT, "message: %u bytes must be given", size);
   if (!world_is_live(update->world, to)) return guard_gone(to);
-  const agent_type *type = world_type_of(update->world, to.index);
+  const agent_type *type = world_type_of(update->world, muster_agent_index(to));
   if (!type->boxes.capacity)
     return error_set(MUSTER_E_ARGUMENT, "message: type '%s' has no boxes: set its messages_max", type->name);
   if (size > type->boxes.message_bytes)
@@ -243,7 +243,8 @@ muster_result muster_update_send(muster_update *update, muster_agent to, const v
 /* Whether the update sees only what had come when an earlier part of it began. */
 static bool has_begun_before(const update_context *context) {
   return context->phase == PHASE_ACT ||
-         (context->phase == PHASE_PARALLEL && context->runner->store->rows[context->public.agent.index].atom_next);
+         (context->phase == PHASE_PARALLEL &&
+          context->runner->store->rows[muster_agent_index(context->public.agent)].atom_next);
 }
 
 uint32_t muster_update_messages(const muster_update *update, muster_message *out, uint32_t capacity) {
@@ -251,7 +252,7 @@ uint32_t muster_update_messages(const muster_update *update, muster_message *out
   const update_context *context = const_context_of(update);
   const box_table *boxes = &context->type->boxes;
   if (!boxes->capacity || update->cycle > 0) return 0;
-  uint32_t slot = context->runner->store->rows[update->agent.index].state_slot;
+  uint32_t slot = context->runner->store->rows[muster_agent_index(update->agent)].state_slot;
   const struct box *box = &boxes->boxes[slot];
   uint32_t count = has_begun_before(context) ? box->begun : box->count;
   if (!out) return count;
@@ -267,21 +268,21 @@ uint32_t muster_update_messages_lost(const muster_update *update) {
   if (callback_check(update, "messages")) return 0;
   const struct mailbox *mailbox = &update->world->links->mailbox;
   if (mailbox->owed_count == 0 || update->cycle > 0) return 0;
-  const struct loss *loss = &mailbox->losses[update->agent.index];
+  const struct loss *loss = &mailbox->losses[muster_agent_index(update->agent)];
   return has_begun_before(const_context_of(update)) ? loss->begun : loss->count;
 }
 
 const void *muster_update_published_of(const muster_update *update, muster_agent agent) {
   if (callback_check(update, "published state")) return NULL;
   if (!is_active(update, agent)) return NULL;
-  const agent_row *row = world_row(update->world, agent.index);
+  const agent_row *row = world_row(update->world, muster_agent_index(agent));
   return type_published(world_type(update->world, row->type), row->state_slot, row->front);
 }
 
 bool muster_update_position_of(const muster_update *update, muster_agent agent, muster_position *position) {
   if (callback_check(update, "position") || (!position && error_missing("position", "position"))) return false;
   if (!is_active(update, agent)) return false;
-  *position = world_position(update->world, agent.index);
+  *position = world_position(update->world, muster_agent_index(agent));
   return true;
 }
 
@@ -289,7 +290,7 @@ void *muster_update_state_of(muster_update *update, muster_agent agent) {
   if (callback_check(update, "state")) return NULL;
   const update_context *context = context_of(update);
   if (context->phase != PHASE_ACT || !is_active(update, agent) || !reaches(context, agent)) return NULL;
-  const agent_row *row = world_row(update->world, agent.index);
+  const agent_row *row = world_row(update->world, muster_agent_index(agent));
   return type_state(world_type(update->world, row->type), row->state_slot);
 }
 
@@ -299,7 +300,7 @@ uint32_t muster_update_nearby(const muster_update *update, float radius_m, muste
   const update_context *context = const_context_of(update);
   const struct runner *runner = context->runner;
   struct neighbour found[MUSTER_NEIGHBOURS_MAX];
-  nearby_query query = {update->agent.index, type.index ? type.index - 1 : UINT32_MAX, radius_m};
+  nearby_query query = {muster_agent_index(update->agent), type.index ? type.index - 1 : UINT32_MAX, radius_m};
   nearby_looks looks;
   if (capacity > MUSTER_NEIGHBOURS_MAX) capacity = MUSTER_NEIGHBOURS_MAX;
   uint32_t count = nearby_find(runner->space, runner->store, &query, found, capacity, &looks);
@@ -336,13 +337,13 @@ void muster_update_progress(muster_update *update, float progress) {
 
 uint64_t muster_update_region(const muster_update *update) {
   if (callback_check(update, "region")) return 0;
-  return space_region(&const_context_of(update)->runner->store->places[update->agent.index]);
+  return space_region(&const_context_of(update)->runner->store->places[muster_agent_index(update->agent)]);
 }
 
 uint64_t muster_update_random(muster_update *update) {
   if (callback_check(update, "random")) return 0;
   update_context *context = context_of(update);
-  uint64_t key = (uint64_t)update->agent.generation << 32 | update->agent.index;
+  uint64_t key = update->agent.value;
   return random_at(context->runner->seed, key, context->began_ns, ++context->random_counter);
 }
 

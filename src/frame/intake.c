@@ -116,7 +116,7 @@ static void intake_apply(struct muster_world *world, const struct command *comma
     apply_observer(world, command);
     return;
   }
-  if (!world_is_live(world, (muster_agent){command->index, command->generation})) return;
+  if (!world_is_live(world, muster_agent_make(command->index, command->generation))) return;
   switch ((command_kind)command->kind) {
   case COMMAND_REMOVE:
     apply_remove(world, command);
@@ -158,7 +158,7 @@ static bool take_hint(struct muster_world *world, uint32_t *left, struct command
 }
 
 static bool is_wake(const struct muster_world *world, const struct command *wake) {
-  return wake->kind == COMMAND_WAKE && world_is_live(world, (muster_agent){wake->index, wake->generation}) &&
+  return wake->kind == COMMAND_WAKE && world_is_live(world, muster_agent_make(wake->index, wake->generation)) &&
          world_row(world, wake->index)->status != AGENT_FREE;
 }
 
@@ -228,7 +228,7 @@ static uint32_t list_agents(const struct muster_world *world, const struct comma
   uint32_t listed = 0;
   for (uint32_t i = 0; i < count; i++)
     if (commands[i].kind < COMMAND_OBSERVER_ADD &&
-        (!existing || world_is_live(world, (muster_agent){commands[i].index, commands[i].generation})))
+        (!existing || world_is_live(world, muster_agent_make(commands[i].index, commands[i].generation))))
       agents[listed++] = commands[i].index;
   return listed;
 }

@@ -44,8 +44,8 @@ static void keep(struct muster_world *world, const muster_offence *offence) {
 static void note_worst(worst_offence *worst, const muster_offence *offence) {
   if (offence->duration_ns <= worst->duration_ns) return;
   worst->duration_ns = offence->duration_ns;
-  worst->agent = offence->agent.index;
-  worst->generation = offence->agent.generation;
+  worst->agent = muster_agent_index(offence->agent);
+  worst->generation = muster_agent_generation(offence->agent);
   worst->atom = offence->atom;
 }
 
@@ -61,8 +61,8 @@ static void note_risk(struct muster_world *world, const muster_offence *offence)
 /* Whether the agent can be punished: it still exists and may run. */
 static bool is_at_large(const struct muster_world *world, muster_agent agent) {
   if (!world_is_live(world, agent)) return false;
-  const agent_row *row = world_row(world, agent.index);
-  return world_is_active(world, agent.index) && row->status != AGENT_QUARANTINED &&
+  const agent_row *row = world_row(world, muster_agent_index(agent));
+  return world_is_active(world, muster_agent_index(agent)) && row->status != AGENT_QUARANTINED &&
          !world_type(world, row->type)->quarantined;
 }
 
@@ -77,7 +77,7 @@ static uint64_t window_of(const struct muster_world *world, const agent_row *row
 static void enforce_offence(struct muster_world *world, const struct offence *noted) {
   const agent_type *type = world_type(world, noted->type);
   ASSERT(noted->type < world->agents.types.count && noted->agent < world->def.agents_max);
-  muster_offence offence = {.agent = {noted->agent, noted->generation},
+  muster_offence offence = {.agent = muster_agent_make(noted->agent, noted->generation),
                             .type = {noted->type + 1u},
                             .level = noted->level,
                             .atom = noted->atom,
@@ -131,8 +131,8 @@ static bool next_incident(struct muster_world *world, watch_incident *incident) 
 
 /* An atom that computed for so long counts as an offence at once; it need not do so again. */
 static void punish_stuck(struct muster_world *world, const muster_offence *offence) {
-  ASSERT(world_is_active(world, offence->agent.index));
-  const agent_row *row = world_row(world, offence->agent.index);
+  ASSERT(world_is_active(world, muster_agent_index(offence->agent)));
+  const agent_row *row = world_row(world, muster_agent_index(offence->agent));
   const muster_type_def *def = &world_type(world, row->type)->def;
   if (def->strikes_quarantine)
     conduct_quarantine_agent(world, offence);
@@ -143,7 +143,7 @@ static void punish_stuck(struct muster_world *world, const muster_offence *offen
 /* The watchdog tells of each incident once when it is noticed, and once when the CPU clock of its thread confirms that
  * it computes: maybe at the same time. */
 static void enforce_incident(struct muster_world *world, const watch_incident *incident) {
-  muster_offence offence = {.agent = {incident->agent, incident->generation},
+  muster_offence offence = {.agent = muster_agent_make(incident->agent, incident->generation),
                             .type = {incident->type + 1u},
                             .atom = MUSTER_ATOM_UNKNOWN,
                             .kind = MUSTER_OFFENCE_STUCK,

@@ -54,9 +54,9 @@ void herds_remove(struct muster_world *world, uint32_t herd) {
 
 struct herd_type *herds_find(const struct muster_world *world, muster_herd herd) {
   struct herd_type *type =
-      herd_ids_find(&world->herds->ids, herd) ? herds_type_of(&world->herds->table, herd.index) : NULL;
-  if (type && !herds_is_dying(type, herd.index)) return type;
-  error_set(MUSTER_E_STALE, "herd %u (generation %u) is gone", herd.index, herd.generation);
+      herd_ids_find(&world->herds->ids, herd) ? herds_type_of(&world->herds->table, muster_herd_index(herd)) : NULL;
+  if (type && !herds_is_dying(type, muster_herd_index(herd))) return type;
+  error_set(MUSTER_E_STALE, "herd %u (generation %u) is gone", muster_herd_index(herd), muster_herd_generation(herd));
   return NULL;
 }
 
@@ -78,13 +78,13 @@ static void wake_member(struct muster_world *world, const struct command *comman
 }
 
 void herds_apply(struct muster_world *world, const struct command *command) {
-  muster_herd herd = {command->index, command->generation};
+  muster_herd herd = muster_herd_make(command->index, command->generation);
   ASSERT(command->kind == COMMAND_HERD_WAKE || command->kind == COMMAND_HERD_REMOVE);
   if (!herd_ids_find(&world->herds->ids, herd) ||
-      herds_is_dying(herds_type_of(&world->herds->table, herd.index), herd.index))
+      herds_is_dying(herds_type_of(&world->herds->table, muster_herd_index(herd)), muster_herd_index(herd)))
     return;
   if (command->kind == COMMAND_HERD_REMOVE)
-    herds_remove(world, herd.index);
+    herds_remove(world, muster_herd_index(herd));
   else
     wake_member(world, command);
 }
@@ -246,19 +246,19 @@ static void note_named(struct muster_world *world) {
   herd_table *table = &world->herds->table;
   for (uint32_t i = 0; i < table->named_high; i++) {
     herd_named *named = &table->named[i];
-    if (named->agent == HERD_NONE || !named->herd.generation) continue;
+    if (named->agent == HERD_NONE || muster_herd_is_null(named->herd)) continue;
     ASSERT(world->herds->table.links[named->agent].tie == HERD_TIE_NAMED);
     struct herd_type *type =
-        herd_ids_find(&world->herds->ids, named->herd) ? herds_type_of(table, named->herd.index) : NULL;
-    if (!type || herds_is_dying(type, named->herd.index)) {
-      named->herd = (muster_herd){0, 0};
+        herd_ids_find(&world->herds->ids, named->herd) ? herds_type_of(table, muster_herd_index(named->herd)) : NULL;
+    if (!type || herds_is_dying(type, muster_herd_index(named->herd))) {
+      named->herd = (muster_herd){0};
       continue;
     }
-    uint32_t number = herds_open_entry(type, named->herd.index);
+    uint32_t number = herds_open_entry(type, muster_herd_index(named->herd));
     herd_body body;
     named->entry = number;
     if (number == HERD_NONE) {
-      body = herds_body(type, herds_home(type, named->herd.index));
+      body = herds_body(type, herds_home(type, muster_herd_index(named->herd)));
     } else {
       herd_lanes lanes = herds_lanes(type, number);
       body = herds_whole(type, &lanes);

@@ -82,7 +82,7 @@ struct herd_type *herds_find(const struct muster_world *world, muster_herd herd)
 
 /* The id of a live herd's index. */
 static inline muster_herd herds_id(const struct muster_world *world, uint32_t herd) {
-  return (muster_herd){herd, herd_ids_generation(&world->herds->ids, herd)};
+  return muster_herd_make(herd, herd_ids_generation(&world->herds->ids, herd));
 }
 
 #endif

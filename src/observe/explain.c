@@ -22,7 +22,7 @@ static void name_observer(const muster_world *world, uint32_t index, muster_agen
   const observer_row *row = &world->observers->table.rows[index];
   muster_position at = whole->observed ? source->position : row->position;
   double x = at.x - whole->position.x, y = at.y - whole->position.y, z = at.z - whole->position.z;
-  whole->observer = (muster_observer){index, identity_generation(&world->observers->ids, index)};
+  whole->observer = muster_observer_make(index, identity_generation(&world->observers->ids, index));
   whole->near_m = whole->observed ? source->near_m : row->near_m;
   whole->far_m = whole->observed ? source->far_m : row->far_m;
   whole->distance_m = (float)sqrt(x * x + y * y + z * z);
@@ -152,7 +152,7 @@ static void explain_turn(const muster_world *world, uint32_t index, muster_agent
 }
 
 static void explain_active(const muster_world *world, const muster_agent_info *info, muster_agent_explanation *whole) {
-  uint32_t index = whole->agent.index;
+  uint32_t index = muster_agent_index(whole->agent);
   const agent_store *store = &world->agents.store;
   const agent_row *row = &store->rows[index];
   whole->importance = info->importance;
@@ -182,11 +182,9 @@ static void explain_active(const muster_world *world, const muster_agent_info *i
 }
 
 static void explain_herd(const muster_world *world, muster_agent_explanation *whole) {
-  const herd_link *link = &world->herds->table.links[whole->agent.index];
+  const herd_link *link = &world->herds->table.links[muster_agent_index(whole->agent)];
   const struct herd_type *type = &world->herds->table.types[link->type];
-  muster_herd herd = muster_herd_of(world, whole->agent);
-  whole->herd = herd.index;
-  whole->herd_generation = herd.generation;
+  whole->herd = muster_herd_of(world, whole->agent);
   if (link->tie == HERD_TIE_LEAF) whole->herd_members = herds_lanes(type, link->entry).members[link->lane];
   if (link->tie == HERD_TIE_BLOCK) whole->block_herds = type->blocks[link->entry].live;
 }
@@ -205,9 +203,10 @@ muster_result muster_agent_explain(const muster_world *world, muster_agent agent
                                     .sim_now_ns = world->last_now_ns,
                                     .frame = world->frames,
                                     .pressure = world->sums->report.pressure};
-  describe_given(world, agent.index, &whole);
+  describe_given(world, muster_agent_index(agent), &whole);
   if (world->sums->report.pressure > 1.0f) whole.reasons |= MUSTER_REASON_OVERLOAD;
-  if (world->agents.store.rows[agent.index].removal_pending) whole.reasons |= MUSTER_REASON_REMOVAL_WAITING;
+  if (world->agents.store.rows[muster_agent_index(agent)].removal_pending)
+    whole.reasons |= MUSTER_REASON_REMOVAL_WAITING;
   if (world->herds->table.count) explain_herd(world, &whole);
   enum occupation before = guard_hold(world);
   if (info.active)

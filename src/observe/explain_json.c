@@ -22,8 +22,8 @@ static void write_importance(json_writer *writer, const muster_agent_explanation
              whole->importance, whole->by_observer, whole->visibility, whole->bulk, whole->interactivity,
              whole->of_type, whole->modelled, whole->by_model, whole->floor);
   if (isfinite(whole->distance_m))
-    json_print(writer, "observer{ index=%u decides=%d distance_m=%g near_m=%g far_m=%g }", whole->observer.index,
-               whole->observed, whole->distance_m, whole->near_m, whole->far_m);
+    json_print(writer, "observer{ index=%u decides=%d distance_m=%g near_m=%g far_m=%g }",
+               muster_observer_index(whole->observer), whole->observed, whole->distance_m, whole->near_m, whole->far_m);
   else
     json_null(writer, "observer");
   json_end_object(writer);
@@ -33,8 +33,8 @@ static void write_whole(json_writer *writer, const muster_agent_explanation *who
   char words[4096];
   muster_explanation_print(whole, words, sizeof words);
   json_print(writer, "{ agent=%u generation=%u type=%s frame=%lu sim_now_ns=%lu pressure=%g reasons[",
-             whole->agent.index, whole->agent.generation, whole->type_name, whole->frame, whole->sim_now_ns,
-             whole->pressure);
+             muster_agent_index(whole->agent), muster_agent_generation(whole->agent), whole->type_name, whole->frame,
+             whole->sim_now_ns, whole->pressure);
   for (uint32_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
     if (whole->reasons >> i & 1u) json_string(writer, NULL, reasons[i]);
   json_end_array(writer);

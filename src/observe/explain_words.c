@@ -46,7 +46,7 @@ static bool has(const muster_agent_explanation *explanation, uint32_t reason) {
 }
 
 static void put_headline(struct words *words, const muster_agent_explanation *explanation) {
-  put(words, "%s %u ", explanation->type_name, explanation->agent.index);
+  put(words, "%s %u ", explanation->type_name, muster_agent_index(explanation->agent));
   if (has(explanation, MUSTER_REASON_SPAWN_WAITING)) {
     put(words, "is spawned and waits to be taken in by a frame; spawns of many are spread over several.\n");
     return;
@@ -122,11 +122,11 @@ static void put_period(struct words *words, const muster_agent_explanation *expl
 static void put_observer(struct words *words, const muster_agent_explanation *explanation) {
   if (explanation->observed)
     put(words, "observer %u, %.1f m away, gives it %.2f (1 within %g m, nothing from %g m on)",
-        explanation->observer.index, explanation->distance_m, explanation->by_observer, explanation->near_m,
-        explanation->far_m);
+        muster_observer_index(explanation->observer), explanation->distance_m, explanation->by_observer,
+        explanation->near_m, explanation->far_m);
   else if (isfinite(explanation->distance_m))
     put(words, "no observer is near; the nearest, observer %u, is %.1f m away and sees %g m far",
-        explanation->observer.index, explanation->distance_m, explanation->far_m);
+        muster_observer_index(explanation->observer), explanation->distance_m, explanation->far_m);
   else
     put(words, "there is no observer in its partition");
 }
@@ -271,9 +271,9 @@ static void put_herd(struct words *words, const muster_agent_explanation *explan
   if (explanation->block_herds)
     put(words, "  It brings a block of %u herds forward, those of them that are folded.\n", explanation->block_herds);
   else if (explanation->herd_members)
-    put(words, "  It stands for %u of herd %u.\n", explanation->herd_members, explanation->herd);
-  else if (explanation->herd_generation)
-    put(words, "  It is a member of herd %u, with a name.\n", explanation->herd);
+    put(words, "  It stands for %u of herd %u.\n", explanation->herd_members, muster_herd_index(explanation->herd));
+  else if (!muster_herd_is_null(explanation->herd))
+    put(words, "  It is a member of herd %u, with a name.\n", muster_herd_index(explanation->herd));
 }
 
 size_t muster_explanation_print(const muster_agent_explanation *explanation, char *text, size_t bytes) {

@@ -14,7 +14,8 @@ static uint32_t count_named(const herd_table *table, muster_herd herd) {
   uint32_t count = 0;
   for (uint32_t i = 0; table->named_count && i < table->named_high; i++) {
     const herd_named *named = &table->named[i];
-    count += named->agent != HERD_NONE && named->herd.index == herd.index && named->herd.generation == herd.generation;
+    count += named->agent != HERD_NONE && muster_herd_index(named->herd) == muster_herd_index(herd) &&
+             muster_herd_generation(named->herd) == muster_herd_generation(herd);
   }
   return count;
 }
@@ -46,14 +47,14 @@ muster_result muster_herd_read(const muster_world *world, muster_herd herd, must
   if (result) return result;
   const struct herd_type *type = herds_find(world, herd);
   if (!type) return MUSTER_E_STALE;
-  uint32_t number = herds_open_entry(type, herd.index);
+  uint32_t number = herds_open_entry(type, muster_herd_index(herd));
   muster_herd_info whole = {.type = {(uint32_t)(type - world->herds->table.types) + 1},
-                            .partition = herds_block_of(type, herds_home(type, herd.index))->partition,
+                            .partition = herds_block_of(type, herds_home(type, muster_herd_index(herd)))->partition,
                             .named = count_named(&world->herds->table, herd)};
   herd_body body;
   if (number == HERD_NONE) {
-    body = herds_body(type, herds_home(type, herd.index));
-    whole.last_update_ns = herds_reached(world, type, herd.index);
+    body = herds_body(type, herds_home(type, muster_herd_index(herd)));
+    whole.last_update_ns = herds_reached(world, type, muster_herd_index(herd));
   } else {
     body = describe_leaves(world, type, number, &whole);
   }
@@ -66,8 +67,8 @@ muster_result muster_herd_read(const muster_world *world, muster_herd herd, must
 }
 
 muster_herd muster_herd_next(const muster_world *world, muster_herd herd) {
-  if (guard_read(world, "next herd")) return (muster_herd){0, 0};
-  uint32_t from = herd.generation ? herd.index + 1 : 0;
+  if (guard_read(world, "next herd")) return (muster_herd){0};
+  uint32_t from = muster_herd_generation(herd) ? muster_herd_index(herd) + 1 : 0;
   for (uint32_t t = 0; t < world->herds->table.count; t++) {
     const struct herd_type *type = &world->herds->table.types[t];
     uint32_t end = type->first + type->block_count * MUSTER_HERD_BLOCK;
@@ -80,28 +81,31 @@ muster_herd muster_herd_next(const muster_world *world, muster_herd herd) {
       if (type->members[home] || herds_number_in(type, home) < HERD_EMPTY) return herds_id(world, i);
     }
   }
-  return (muster_herd){0, 0};
+  return (muster_herd){0};
 }
 
 uint32_t muster_herd_leaves(const muster_world *world, muster_herd herd, muster_agent *agents, uint32_t *nodes,
                             uint32_t capacity) {
   if (guard_read(world, "leaves of a herd")) return 0;
   const struct herd_type *type = herds_find(world, herd);
-  uint32_t number = type ? herds_open_entry(type, herd.index) : HERD_NONE;
+  uint32_t number = type ? herds_open_entry(type, muster_herd_index(herd)) : HERD_NONE;
   if (number == HERD_NONE) return 0;
   herd_lanes lanes = herds_lanes(type, number);
   for (uint32_t i = 0; i < lanes.entry->lanes && i < capacity; i++) {
-    if (agents) agents[i] = (muster_agent){lanes.agents[i], identity_generation(&world->agents.ids, lanes.agents[i])};
+    if (agents)
+      agents[i] = muster_agent_make(lanes.agents[i], identity_generation(&world->agents.ids, lanes.agents[i]));
     if (nodes) nodes[i] = lanes.nodes[i];
   }
   return lanes.entry->lanes;
 }
 
 muster_herd muster_herd_of(const muster_world *world, muster_agent agent) {
-  const muster_herd none = {0, 0};
+  const muster_herd none = {0};
   if (guard_read(world, "herd of an agent")) return none;
-  if (!world->herds->table.count || !identity_is_live(&world->agents.ids, agent.index, agent.generation)) return none;
-  const herd_link *link = &world->herds->table.links[agent.index];
+  if (!world->herds->table.count ||
+      !identity_is_live(&world->agents.ids, muster_agent_index(agent), muster_agent_generation(agent)))
+    return none;
+  const herd_link *link = &world->herds->table.links[muster_agent_index(agent)];
   if (link->tie == HERD_TIE_LEAF)
     return herds_id(world, herds_entry(&world->herds->table.types[link->type], link->entry)->herd);
   if (link->tie != HERD_TIE_NAMED) return none;

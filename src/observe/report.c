@@ -169,59 +169,67 @@ static void describe_active(const muster_world *world, uint32_t index, muster_ag
 }
 
 bool muster_agent_exists(const muster_world *world, muster_agent agent) {
-  return !guard_any(world, "agent exists") && identity_is_live(&world->agents.ids, agent.index, agent.generation);
+  return !guard_any(world, "agent exists") &&
+         identity_is_live(&world->agents.ids, muster_agent_index(agent), muster_agent_generation(agent));
 }
 
 muster_result muster_agent_read(const muster_world *world, muster_agent agent, muster_agent_info *info) {
   muster_result result = guard_read(world, "agent");
   if (result) return result;
   if (!muster_agent_exists(world, agent))
-    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
-  const agent_row *row = &world->agents.store.rows[agent.index];
+    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", muster_agent_index(agent),
+                     muster_agent_generation(agent));
+  const agent_row *row = &world->agents.store.rows[muster_agent_index(agent)];
   const agent_type *type = &world->agents.types.types[row->type];
-  muster_agent_info whole = {.type = {row->type + 1u},
-                             .partition = world->agents.store.places[agent.index].partition,
-                             .position = space_position(&world->agents.space, &world->agents.store.places[agent.index]),
-                             .user = row->user,
-                             .published = type_published(type, row->state_slot, row->front),
-                             .state = type_state(type, row->state_slot)};
+  muster_agent_info whole = {
+      .type = {row->type + 1u},
+      .partition = world->agents.store.places[muster_agent_index(agent)].partition,
+      .position = space_position(&world->agents.space, &world->agents.store.places[muster_agent_index(agent)]),
+      .user = row->user,
+      .published = type_published(type, row->state_slot, row->front),
+      .state = type_state(type, row->state_slot)};
   whole.penalty = world->conduct->offenders.types[row->type].level_floor;
   if (row->level_floor > whole.penalty) whole.penalty = row->level_floor;
   whole.quarantined = type->quarantined || row->status == AGENT_QUARANTINED;
   if (type->boxes.capacity) whole.messages = type->boxes.boxes[row->state_slot].count;
-  whole.wake_at_ns = world->agents.store.alarms[agent.index].wake_at_ns;
-  if (store_is_active(&world->agents.store, agent.index)) describe_active(world, agent.index, &whole);
+  whole.wake_at_ns = world->agents.store.alarms[muster_agent_index(agent)].wake_at_ns;
+  if (store_is_active(&world->agents.store, muster_agent_index(agent)))
+    describe_active(world, muster_agent_index(agent), &whole);
   return sized_write(SIZED(agent_info), &whole, info);
 }
 
 muster_agent muster_agent_next(const muster_world *world, muster_agent agent) {
-  if (guard_read(world, "next agent")) return (muster_agent){0, 0};
-  uint32_t index = store_next_active(&world->agents.store, muster_agent_is_null(agent) ? 0 : agent.index + 1);
-  if (index == UINT32_MAX) return (muster_agent){0, 0};
-  return (muster_agent){index, identity_generation(&world->agents.ids, index)};
+  if (guard_read(world, "next agent")) return (muster_agent){0};
+  uint32_t index =
+      store_next_active(&world->agents.store, muster_agent_is_null(agent) ? 0 : muster_agent_index(agent) + 1);
+  if (index == UINT32_MAX) return (muster_agent){0};
+  return muster_agent_make(index, identity_generation(&world->agents.ids, index));
 }
 
 static bool observer_is_present(const muster_world *world, muster_observer observer) {
-  return observer.index < world->observers->table.maximum && world->observers->table.rows[observer.index].present &&
-         identity_is_live(&world->observers->ids, observer.index, observer.generation);
+  return muster_observer_index(observer) < world->observers->table.maximum &&
+         world->observers->table.rows[muster_observer_index(observer)].present &&
+         identity_is_live(&world->observers->ids, muster_observer_index(observer),
+                          muster_observer_generation(observer));
 }
 
 muster_observer muster_observer_next(const muster_world *world, muster_observer observer) {
-  if (guard_read(world, "next observer")) return (muster_observer){0, 0};
-  uint32_t index = observer.generation ? observer.index + 1 : 0;
+  if (guard_read(world, "next observer")) return (muster_observer){0};
+  uint32_t index = muster_observer_generation(observer) ? muster_observer_index(observer) + 1 : 0;
   for (; index < world->observers->table.high; index++) {
-    muster_observer next = {index, identity_generation(&world->observers->ids, index)};
+    muster_observer next = muster_observer_make(index, identity_generation(&world->observers->ids, index));
     if (observer_is_present(world, next)) return next;
   }
-  return (muster_observer){0, 0};
+  return (muster_observer){0};
 }
 
 muster_result muster_observer_read(const muster_world *world, muster_observer observer, muster_observer_def *def) {
   muster_result result = guard_read(world, "observer");
   if (result) return result;
   if (!observer_is_present(world, observer))
-    return error_set(MUSTER_E_STALE, "observer %u (generation %u) is gone", observer.index, observer.generation);
-  const observer_row *row = &world->observers->table.rows[observer.index];
+    return error_set(MUSTER_E_STALE, "observer %u (generation %u) is gone", muster_observer_index(observer),
+                     muster_observer_generation(observer));
+  const observer_row *row = &world->observers->table.rows[muster_observer_index(observer)];
   muster_observer_def whole = {
       .position = row->position, .partition = row->partition, .near_m = row->near_m, .far_m = row->far_m};
   return sized_write(SIZED(observer_def), &whole, def);
@@ -245,8 +253,7 @@ static uint64_t hash_messages(const muster_world *world, uint32_t index, uint64_
   const struct box *box = &boxes->boxes[row->state_slot];
   for (uint32_t i = 0; i < box->count; i++) {
     const struct message_head *message = boxes_message(boxes, row->state_slot, i);
-    uint64_t head[4] = {(uint64_t)message->peer.generation << 32 | message->peer.index, message->sent_ns, message->size,
-                        i < box->begun};
+    uint64_t head[4] = {message->peer.value, message->sent_ns, message->size, i < box->begun};
     hash = XXH3_64bits_withSeed(head, sizeof head, hash);
     hash = XXH3_64bits_withSeed(message + 1, message->size, hash);
   }

@@ -16,13 +16,13 @@ static uint64_t charge_model_cost(const struct filling *filling, const agent_typ
   const agent_row *row = &filling->store->rows[index];
   if (!type->def.model_cost_ns) return type->def.atoms[atom].model_ns;
   uint64_t began_ns = row->atom_next ? filling->store->begun[index].started_ns : filling->limits->now_ns;
-  muster_cost_query query = {.agent = {index, row->generation},
+  muster_cost_query query = {.agent = muster_agent_make(index, row->generation),
                              .atom = atom,
                              .level = row->level,
                              .elapsed_ns = told->elapsed_ns,
                              .steps = told->steps};
   if (atom == 0) query.catch_up_ns = elapsed_caught_up(type, row->last_update_ns, began_ns);
-  uint64_t name = (uint64_t)query.agent.generation << 32 | index, draw = draw_of(filling, type, row);
+  uint64_t name = query.agent.value, draw = draw_of(filling, type, row);
   query.update_random = random_at(filling->limits->seed ^ 0x6f6e6365u, name, draw, 0);
   query.random = random_at(filling->limits->seed ^ 0x636f7374u, name, draw, atom);
   uint64_t cost_ns = type->def.model_cost_ns(&query, type->def.user);
@@ -95,7 +95,7 @@ static uint64_t model_cycle(const struct filling *filling, const agent_type *typ
   const agent_row *row = &filling->store->rows[index];
   uint64_t sum_ns = 0, name = (uint64_t)row->generation << 32 | index;
   for (uint32_t atom = 0; atom < type->parallel_atoms; atom++) {
-    muster_cost_query query = {.agent = {index, row->generation}, .atom = atom, .level = row->level};
+    muster_cost_query query = {.agent = muster_agent_make(index, row->generation), .atom = atom, .level = row->level};
     query.update_random = random_at(filling->limits->seed ^ 0x6379636cu, name, row->last_update_ns, cycle);
     query.random = random_at(filling->limits->seed ^ 0x6379636cu, name, row->last_update_ns, atom << 8 | cycle);
     uint64_t cost_ns =

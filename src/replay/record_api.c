@@ -91,7 +91,8 @@ static uint64_t record_api_name_of_user(muster_agent agent, void *agent_user, vo
   uint64_t name = def->name_user ? def->name_user(agent, agent_user, def->user) : 1;
   if (!name && !recorder->trouble[0])
     snprintf(recorder->trouble, sizeof recorder->trouble,
-             "name_user gave the user pointer of agent %u the name 0, which is that of none", agent.index);
+             "name_user gave the user pointer of agent %u the name 0, which is that of none",
+             muster_agent_index(agent));
   return name;
 }
 

@@ -40,7 +40,7 @@ static void *user_of(muster_agent agent, uint64_t name, void *of) {
   struct recorder *recorder = of;
   const muster_replay_def *replay = &recorder->replay;
   if (replay->user_of) return replay->user_of(agent, name, replay->user);
-  recorder_diverges(recorder, "agent %u was spawned with a user pointer: give user_of", agent.index);
+  recorder_diverges(recorder, "agent %u was spawned with a user pointer: give user_of", muster_agent_index(agent));
   return NULL;
 }
 
@@ -58,22 +58,22 @@ void replay_logged_spawn(struct muster_world *world) {
   world_record_spawned(world, &spawn);
   if (tape->failed || !can_be_born(world, spawn.index, spawn.generation, spawn.type)) return;
   const agent_type *type = &world->agents.types.types[spawn.type];
-  muster_agent agent = {(uint32_t)spawn.index, (uint32_t)spawn.generation};
+  muster_agent agent = muster_agent_make((uint32_t)spawn.index, (uint32_t)spawn.generation);
   void *user = spawn.any_user ? user_of(agent, spawn.name, world->recorder) : NULL;
   muster_agent_def def = {.state = type->states ? tape_take_place(tape, type->def.state_bytes) : NULL,
                           .published = type->published ? tape_take_place(tape, type->def.published_bytes) : NULL};
-  saved->index = agent.index;
+  saved->index = muster_agent_index(agent);
   saved->row.type = saved->place.type = (uint16_t)spawn.type;
   saved->row.status = AGENT_PENDING;
   saved->place.spot = saved->place.depth = 0;
   if (tape->failed) return;
   if (!saved_agent_is_placed(world, saved) || !saved_agent_is_elastic(saved)) {
-    recorder_diverges(world->recorder, "its record spawns agent %u as none can be", agent.index);
+    recorder_diverges(world->recorder, "its record spawns agent %u as none can be", muster_agent_index(agent));
     return;
   }
   if (!saved_agent_take(world, saved, 1u << SAVED_RATINGS, user)) return;
-  spawn_write_state(type, world->agents.store.rows[agent.index].state_slot, &def);
-  identity_assign(&world->agents.ids, agent.index, agent.generation);
+  spawn_write_state(type, world->agents.store.rows[muster_agent_index(agent)].state_slot, &def);
+  identity_assign(&world->agents.ids, muster_agent_index(agent), muster_agent_generation(agent));
 }
 
 /* ---------------------------------------------------------------------------------------------- where it begins */

@@ -68,7 +68,7 @@ void callback_describe(char text[CALLBACK_TEXT_BYTES]) {
   if (doing == MUSTER_FLIGHT_ATOM || doing == MUSTER_FLIGHT_ACTION)
     snprintf(atom, sizeof atom, " %u", context->place & 0xffffffu);
   snprintf(text, CALLBACK_TEXT_BYTES, "%s%s of agent %u (generation %u) of type '%s'", names[doing], atom,
-           update->agent.index, update->agent.generation, context->type->name);
+           muster_agent_index(update->agent), muster_agent_generation(update->agent), context->type->name);
 }
 
 LEAVING_ROUTINE _Unwind_Reason_Code leaving_update(int version, _Unwind_Action actions, _Unwind_Exception_Class class,

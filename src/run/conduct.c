@@ -23,7 +23,7 @@ void conduct_begin_suspect(worker_state *state, const struct runner *runner, uin
 static uint64_t look_again(worker_state *state, uint64_t duration_ns, uint64_t clock_ns, absence *why) {
   uint64_t began_ns = state->own_ns, began_cpu_ns = state->own_cpu_ns;
   thread_switches before = state->own_switches;
-  bool exact = state->exact_for == state->context.public.agent.index + 1u;
+  bool exact = state->exact_for == muster_agent_index(state->context.public.agent) + 1u;
   look(state, clock_ns);
   uint64_t passed_ns = clock_ns > began_ns ? clock_ns - began_ns : 0, used_ns = state->own_cpu_ns - began_cpu_ns;
   uint64_t away_ns = passed_ns > used_ns ? passed_ns - used_ns : 0;
@@ -46,8 +46,8 @@ static void suspect(worker_state *state, uint16_t type, uint32_t agent) {
 static void run_conduct_note(worker_state *state, uint32_t atom, uint8_t kind, uint64_t duration_ns) {
   const muster_update *update = &state->context.public;
   offences_add(&state->offences, &(struct offence){.duration_ns = duration_ns,
-                                                   .agent = update->agent.index,
-                                                   .generation = update->agent.generation,
+                                                   .agent = muster_agent_index(update->agent),
+                                                   .generation = muster_agent_generation(update->agent),
                                                    .type = (uint16_t)(update->type.index - 1),
                                                    .atom = (uint16_t)atom,
                                                    .level = (uint8_t)update->level,
@@ -85,7 +85,7 @@ uint64_t conduct_long_atom(worker_state *state, const struct runner *runner, uin
     if (away_ns > limit_ns) run_conduct_note(state, atom, OFFENCE_BLOCKED, away_ns);
   }
   if (why != ABSENCE_PREEMPTED && away_ns > limit_ns)
-    suspect(state, (uint16_t)(update->type.index - 1), update->agent.index + 1);
+    suspect(state, (uint16_t)(update->type.index - 1), muster_agent_index(update->agent) + 1);
   return after_ns;
 }
 

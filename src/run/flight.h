@@ -50,7 +50,7 @@ static inline flight_note flight_turn(flight_line *line, uint64_t frame, muster_
   if (!line) return (flight_note){0, 0};
   flight_note before = {load_relaxed_u64(&line->agent), load_relaxed_u64(&line->place)};
   flight_begin(line, frame);
-  flight_agent(line, agent.index, agent.generation);
+  flight_agent(line, muster_agent_index(agent), muster_agent_generation(agent));
   flight_enter(line, doing, type.index, 0);
   return before;
 }

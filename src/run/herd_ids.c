@@ -46,8 +46,10 @@ uint32_t herd_ids_generation(const struct herd_ids *herd_ids, uint32_t index) {
 }
 
 const herd_id_range *herd_ids_find(const struct herd_ids *herd_ids, muster_herd herd) {
-  if (!(herd.generation & 1u)) return NULL;
-  const herd_id_range *range = homes_range_of(herd_ids, herd.index);
-  if (!range || load_relaxed_u16(&range->generations[herd.index - range->first]) != herd.generation) return NULL;
+  if (!(muster_herd_generation(herd) & 1u)) return NULL;
+  const herd_id_range *range = homes_range_of(herd_ids, muster_herd_index(herd));
+  if (!range ||
+      load_relaxed_u16(&range->generations[muster_herd_index(herd) - range->first]) != muster_herd_generation(herd))
+    return NULL;
   return range;
 }

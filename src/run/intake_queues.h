@@ -96,7 +96,8 @@ struct command {
 
 /* A command about an agent. */
 static inline struct command command_about(command_kind kind, muster_agent agent) {
-  return (struct command){.kind = kind, .index = agent.index, .generation = agent.generation};
+  return (struct command){
+      .kind = kind, .index = muster_agent_index(agent), .generation = muster_agent_generation(agent)};
 }
 
 /* The tuning of a set that a command carries. */

@@ -112,7 +112,7 @@ static inline void runner_tell(update_context *context, const struct runner *run
   muster_update *update = &context->public;
   tell_type(context, type, row->type);
   context->random_counter = (uint64_t)row->atom_next << 44 | (uint64_t)context->phase << 40;
-  update->agent = (muster_agent){index, row->generation};
+  update->agent = muster_agent_make(index, row->generation);
   context->began_ns = began_ns;
   context->nearby_cut = false;
   update->now_ns = began_ns;
@@ -153,7 +153,7 @@ static inline batch_outcome outcome_after(const agent_type *type, uint32_t atom,
 static void catch_up(worker_state *state) {
   update_context *context = &state->context;
   muster_update *update = &context->public;
-  const agent_row *row = &context->runner->store->rows[update->agent.index];
+  const agent_row *row = &context->runner->store->rows[muster_agent_index(update->agent)];
   uint64_t now_ns = update->now_ns, elapsed_ns = update->elapsed_ns;
   uint64_t before_ns = elapsed_caught_up(context->type, row->last_update_ns, context->began_ns);
   if (before_ns == 0) return;
@@ -280,8 +280,8 @@ static uint64_t run_timed(worker_state *state, struct runner *runner, const batc
     if (i > claim->first && !claim->sure && !has_time_for(state, runner, i, clock_ns)) break;
     prefetch_entries(runner, &fetching, i);
     uint32_t next = runner_begin_entry(state, runner, i);
-    if (conduct_suspects(state->context.type, state->context.public.agent.index))
-      conduct_begin_suspect(state, runner, state->context.public.agent.index);
+    if (conduct_suspects(state->context.type, muster_agent_index(state->context.public.agent)))
+      conduct_begin_suspect(state, runner, muster_agent_index(state->context.public.agent));
     uint64_t begin_ns = clock_now(&runner->clock), end_ns = begin_ns, reads_ns = runner->clock.read_ns;
     enum interruption interruption = run_update(state, runner, i, next, &end_ns, true);
     state->sampled_overhead_ns += begin_ns - clock_ns > reads_ns ? begin_ns - clock_ns - reads_ns : 0;

@@ -147,7 +147,7 @@ static muster_atom_result flashcrowd_walk(muster_update *update) {
 /* The cost model, like the updates: it goes by the agent's home, since the agent does not go far from it. */
 static uint64_t flashcrowd_model_cost(const muster_cost_query *query, void *user) {
   const flashcrowd *self = ((const flashcrowd_cast *)user)->self;
-  const flashcrowd_home *home = &self->homes[query->agent.index];
+  const flashcrowd_home *home = &self->homes[muster_agent_index(query->agent)];
   if (query->atom == 1) return walk_ns;
   double distance_m = crowd_distance(self, (double)home->x, (double)home->y);
   uint64_t looks = query->random % (NEIGHBOURS_MAX + 1), cost_ns = query_ns;
@@ -205,7 +205,7 @@ static muster_position flashcrowd_home_of(const flashcrowd *self, uint32_t numbe
 
 /* Stores the home of the number-th agent by its id; false when its index is beyond all homes. */
 static bool note_member(flashcrowd *self, uint32_t number) {
-  size_t index = self->members[number].index;
+  size_t index = muster_agent_index(self->members[number]);
   muster_position home = flashcrowd_home_of(self, number);
   if (index >= self->base.agents) return false;
   self->homes[index].x = (float)home.x;
@@ -252,7 +252,7 @@ static muster_position flashcrowd_place(void *instance, uint32_t observer, doubl
 static void watch_neighbourhood(flashcrowd *self) {
   convergence_begin(&self->convergence, self->base.now_ns);
   for (uint32_t i = 0; i < self->base.agents; i++) {
-    const flashcrowd_home *home = &self->homes[self->members[i].index];
+    const flashcrowd_home *home = &self->homes[muster_agent_index(self->members[i])];
     flashcrowd_kind kind = flashcrowd_kind_of(i);
     if (kind == FLASHCROWD_STORY) continue;
     if (crowd_distance(self, (double)home->x, (double)home->y) > around_m) continue;

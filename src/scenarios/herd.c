@@ -185,8 +185,8 @@ typedef struct census {
 
 static void count_herds(const muster_world *world, census *sums) {
   muster_herd_info info = muster_herd_info_default();
-  muster_herd herd = muster_herd_next(world, (muster_herd){0, 0});
-  for (; herd.generation; herd = muster_herd_next(world, herd)) {
+  muster_herd herd = muster_herd_next(world, (muster_herd){0});
+  for (; muster_herd_generation(herd); herd = muster_herd_next(world, herd)) {
     if (muster_herd_read(world, herd, &info) != MUSTER_OK) continue;
     sums->herds++;
     sums->unfolded += info.leaves > 0;

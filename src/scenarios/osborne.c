@@ -83,13 +83,14 @@ static muster_atom_result osborne_live(muster_update *update) {
   float elapsed_s = (float)update->elapsed_ns * 1e-9f;
   if (!muster_update_flock(update, &flock)) return MUSTER_ATOM_FINISH;
   herd_flock_bodies others = {flock.count, flock.x, flock.y, flock.velocity_x, flock.velocity_y, flock.leaf_members};
-  herd_flock_step step = {.rules = &herd_flock_paper,
-                          .ground = &ground,
-                          .origin_x = (float)flock.origin_x,
-                          .origin_y = (float)flock.origin_y,
-                          .centre_x = flock.herd_x,
-                          .centre_y = flock.herd_y,
-                          .random = herd_mix(flock.herd.index * 0x9e3779b9u + (uint32_t)(update->now_ns / 1000000u))};
+  herd_flock_step step = {
+      .rules = &herd_flock_paper,
+      .ground = &ground,
+      .origin_x = (float)flock.origin_x,
+      .origin_y = (float)flock.origin_y,
+      .centre_x = flock.herd_x,
+      .centre_y = flock.herd_y,
+      .random = herd_mix(muster_herd_index(flock.herd) * 0x9e3779b9u + (uint32_t)(update->now_ns / 1000000u))};
   herd_flock_body body = {flock.x[flock.self], flock.y[flock.self], own->velocity_x, own->velocity_y};
   herd_flock_live(&step, &others, flock.node, elapsed_s, &body);
   own->velocity_x = body.velocity_x;

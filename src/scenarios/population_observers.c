@@ -94,7 +94,7 @@ bool population_observers_enter(population_observers *observers, muster_world *w
     def.position = observers->walkers[i].place;
     def.partition = observers->walkers[i].world;
     observers->walkers[i].observer = muster_observer_add(world, &def);
-    if (observers->walkers[i].observer.generation == 0) return false;
+    if (muster_observer_is_null(observers->walkers[i].observer)) return false;
   }
   return true;
 }

@@ -67,7 +67,7 @@ static muster_result rankin_spawn_one(muster_world *world, const rankin_def *def
 
 /* Every eighth character keeps company with the one before it, while the command queue has room and where it counts. */
 static muster_result spawn_characters(muster_world *world, const rankin_def *def, muster_type type) {
-  muster_agent agent = {0, 0};
+  muster_agent agent = {0};
   muster_result result = MUSTER_OK;
   for (uint32_t i = 0; i < def->characters && !result; i++) {
     muster_agent before = agent;

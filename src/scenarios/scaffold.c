@@ -190,7 +190,7 @@ static muster_result add_observers(scaffold *base, muster_world *world) {
       def.far_m = plan->far_m;
     }
     base->observers[i] = muster_observer_add(world, &def);
-    if (base->observers[i].generation == 0) return MUSTER_E_FULL;
+    if (muster_observer_is_null(base->observers[i])) return MUSTER_E_FULL;
   }
   return MUSTER_OK;
 }
@@ -336,7 +336,7 @@ void scaffold_report(void *instance, const muster_world *world, muster_module_em
   _Alignas(16) unsigned char sums[SCAFFOLD_SUMS_BYTES] = {0};
   add_tallies(instance);
   scaffold_look look = {.instance = instance, .world = world, .info = muster_agent_info_default(), .sums = sums};
-  for (muster_agent agent = {0, 0}; !muster_agent_is_null(agent = muster_agent_next(world, agent));) {
+  for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(world, agent));) {
     if (muster_agent_read(world, agent, &look.info) != MUSTER_OK) continue;
     if (plan->count) plan->count(&look);
     for (uint32_t i = 0, sum = 0; lines[i].name; i++) {

@@ -52,7 +52,7 @@ static muster_agent find_foe(muster_update *update, const siege_cast *cast) {
   siege_kind foe = foe_of(cast->kind);
   for (uint32_t i = 0; i < count && foe < SIEGE_KINDS; i++)
     if (near[i].type.index == cast->self->casts[foe].type.index) return near[i].agent;
-  return (muster_agent){0, 0};
+  return (muster_agent){0};
 }
 
 /* In peace there is nothing to see but the way. In a fight every agent looks at players, at different ones in each
@@ -61,10 +61,10 @@ static muster_atom_result siege_look_around(muster_update *update) {
   const siege_cast *cast = update->type_user;
   const siege *self = cast->self;
   siege_state *own = update->state;
-  own->foe = (muster_agent){0, 0};
+  own->foe = (muster_agent){0};
   if (!self->fighting) return MUSTER_ATOM_NEXT;
   uint32_t looks = profiles[cast->kind].looks[update->level];
-  uint64_t first = update->agent.index * 7919u + own->looks;
+  uint64_t first = muster_agent_index(update->agent) * 7919u + own->looks;
   own->foe = find_foe(update, cast);
   for (uint32_t i = 0; i < looks; i++) {
     muster_position player = self->base.places[(first + i) % self->base.observer_count];

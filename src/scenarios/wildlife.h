@@ -55,8 +55,7 @@ typedef struct wildlife_way {
 
 /* What an animal noticed in its last perception; ways are from its own place. */
 typedef struct wildlife_senses {
-  muster_agent prey;        /* the best prey; null = none */
-  wildlife_way prey_way;    /* to it */
+  wildlife_way prey_way;    /* to the best prey */
   wildlife_way threat_way;  /* to the nearest bobcat */
   float threat_m;           /* its distance; INFINITY = none in sight */
   wildlife_way kin_way;     /* to the mean place of its own kind */
@@ -74,7 +73,8 @@ typedef struct wildlife_animal {
   double grazed; /* energy taken from plants in its life */
   double eaten;  /* energy taken from prey */
   double distance_m;
-  muster_agent quarry; /* bobcat: the animal that it chases */
+  muster_agent quarry; /* bobcat: the animal that it chases, */
+  muster_agent prey;   /* and the best prey that it noticed; null = none */
   wildlife_senses senses;
   float energy; /* 0 = starved, 1 = full */
   float vigour; /* 0 = exhausted, 1 = rested */

@@ -36,7 +36,7 @@ static void wildlife_act_strike(const wildlife_turn *turn) {
   } else {
     wildlife_take_mood(self, WILDLIFE_REST, 2.0f);
   }
-  self->quarry = (muster_agent){0, 0};
+  self->quarry = (muster_agent){0};
   ((wildlife_face *)turn->update->published)->mood = (uint8_t)self->mood;
 }
 

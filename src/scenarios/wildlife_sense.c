@@ -57,7 +57,7 @@ static void note_prey(const wildlife_turn *turn, const muster_neighbour *near, w
   if (muster_agent_equal(near->agent, turn->self->quarry)) value *= 2.0f; /* a hunter keeps to its quarry */
   if (value <= *best) return;
   *best = value;
-  turn->self->senses.prey = near->agent;
+  turn->self->prey = near->agent;
   turn->self->senses.prey_way = way;
 }
 
@@ -103,6 +103,7 @@ muster_atom_result wildlife_sense(muster_update *update) {
   uint32_t wanted = profile->notices[update->level];
   uint32_t count = muster_update_nearby(update, radius_m, (muster_type){0}, near, wanted);
   self->senses = (wildlife_senses){.threat_m = INFINITY};
+  self->prey = (muster_agent){0};
   note_all(&turn, near, count);
   float density = density_of(&turn, near, count, wanted, radius_m);
   blend(&self->company, density, elapsed_s);

@@ -103,7 +103,7 @@ static void react_grazer(const wildlife_turn *turn) {
 }
 
 static void give_up(wildlife_animal *self, float rest_s) {
-  self->quarry = (muster_agent){0, 0};
+  self->quarry = (muster_agent){0};
   wildlife_take_mood(self, WILDLIFE_REST, rest_s);
 }
 
@@ -112,7 +112,7 @@ static bool follow_quarry(const wildlife_turn *turn) {
   wildlife_animal *self = turn->self;
   muster_position there;
   if (!wildlife_quarry(turn, &there)) return false;
-  self->senses.prey = self->quarry;
+  self->prey = self->quarry;
   self->senses.prey_way = wildlife_way_between(turn->update->position, there);
   return wildlife_length(self->senses.prey_way) <= lose_m;
 }
@@ -124,8 +124,8 @@ static void react_bobcat(const wildlife_turn *turn) {
       give_up(self, 1.0f);
     else if (self->vigour <= 0.05f)
       give_up(self, 4.0f);
-  } else if (self->mood == WILDLIFE_PROWL && !muster_agent_is_null(self->senses.prey)) {
-    self->quarry = self->senses.prey;
+  } else if (self->mood == WILDLIFE_PROWL && !muster_agent_is_null(self->prey)) {
+    self->quarry = self->prey;
     if (wildlife_length(self->senses.prey_way) <= sprint_m) wildlife_take_mood(self, WILDLIFE_CHASE, 8.0f);
   }
 }
@@ -217,7 +217,7 @@ void wildlife_steer(const wildlife_turn *turn, muster_position place) {
     steer_to(self, way_home(self, place));
   } else if (flees) {
     steer_away(turn, place);
-  } else if (hunts && !muster_agent_is_null(self->senses.prey)) {
+  } else if (hunts && !muster_agent_is_null(self->prey)) {
     wildlife_way way = self->senses.prey_way;
     wildlife_add(&way, wildlife_way_between(turn->update->position, place), -1.0f);
     steer_to(self, way);

@@ -9,15 +9,16 @@ void api_write_agent(json_writer *writer, const muster_world *world, muster_agen
   json_print(writer,
              "agent=%s type=%s active=%d partition=%u position{ x=%g y=%g z=%g } importance=%f elasticity=%f level=%u "
              "period_ns=%lu last_update_ns=%lu delays=%u expected_cost_ns=%lu messages=%u",
-             api_id_of(agent.index, agent.generation).text, muster_type_name(world, info->type), info->active,
-             info->partition, at->x, at->y, at->z, info->importance, info->elasticity, info->level, info->period_ns,
-             info->last_update_ns, info->delays, info->expected_cost_ns, info->messages);
+             api_id_of(muster_agent_index(agent), muster_agent_generation(agent)).text,
+             muster_type_name(world, info->type), info->active, info->partition, at->x, at->y, at->z, info->importance,
+             info->elasticity, info->level, info->period_ns, info->last_update_ns, info->delays, info->expected_cost_ns,
+             info->messages);
   if (info->wake_at_ns) json_uint(writer, "wake_at_ns", info->wake_at_ns);
   json_bool(writer, "quarantined", info->quarantined);
 }
 
 static muster_agent agent_of(const api_call *call) {
-  return (muster_agent){call->index, call->generation};
+  return muster_agent_make(call->index, call->generation);
 }
 
 /* --------------------------------------------------------------------------------------------------------- reading */

@@ -72,9 +72,10 @@ static bool api_list_passes(const list_input *input, const muster_agent_info *in
 static uint32_t api_list_look(api_call *call, struct page *page) {
   const muster_world *world = call->world->world;
   muster_agent_info info = muster_agent_info_default();
-  muster_agent agent = muster_agent_next(world, (muster_agent){page->cursor - 1u, page->cursor > 0});
+  muster_agent agent =
+      muster_agent_next(world, page->cursor ? muster_agent_make(page->cursor - 1u, 1) : (muster_agent){0});
   if (muster_agent_is_null(agent)) return 0;
-  page->cursor = agent.index + 1;
+  page->cursor = muster_agent_index(agent) + 1;
   if (muster_agent_read(world, agent, &info) != MUSTER_OK || !api_list_passes(call->input, &info)) return 1;
   json_begin_object(&call->writer, NULL);
   api_write_agent(&call->writer, world, agent, &info);

@@ -5,7 +5,7 @@
 #include "service/api_pages.h"
 
 static muster_observer observer_of(const api_call *call) {
-  return (muster_observer){call->index, call->generation};
+  return muster_observer_make(call->index, call->generation);
 }
 
 /* --------------------------------------------------------------------------------------------------------- listing */
@@ -13,13 +13,15 @@ static muster_observer observer_of(const api_call *call) {
 static uint32_t api_observers_look(api_call *call, struct page *page) {
   const muster_world *world = call->world->world;
   muster_observer_def def = muster_observer_def_default();
-  muster_observer observer = muster_observer_next(world, (muster_observer){page->cursor - 1u, page->cursor > 0});
-  if (observer.generation == 0) return 0;
-  page->cursor = observer.index + 1;
+  muster_observer observer =
+      muster_observer_next(world, page->cursor ? muster_observer_make(page->cursor - 1u, 1) : (muster_observer){0});
+  if (muster_observer_is_null(observer)) return 0;
+  page->cursor = muster_observer_index(observer) + 1;
   if (muster_observer_read(world, observer, &def) != MUSTER_OK) return 1;
   json_print(&call->writer, "{ observer=%s position{ x=%g y=%g z=%g } partition=%u near_m=%f far_m=%f held=%d }",
-             api_id_of(observer.index, observer.generation).text, def.position.x, def.position.y, def.position.z,
-             def.partition, def.near_m, def.far_m, holds_has(&call->world->holds, observer));
+             api_id_of(muster_observer_index(observer), muster_observer_generation(observer)).text, def.position.x,
+             def.position.y, def.position.z, def.partition, def.near_m, def.far_m,
+             holds_has(&call->world->holds, observer));
   return PAGE_LOOKS_GIVEN;
 }
 
@@ -31,10 +33,11 @@ static void api_observers_list(api_call *call) {
 
 static void api_observers_add(api_call *call) {
   muster_observer observer = muster_observer_add(call->world->world, call->input);
-  if (observer.generation == 0)
+  if (muster_observer_is_null(observer))
     api_complain(&call->problem, 409, "full", NULL, "%s", muster_last_error());
   else
-    json_string(&call->writer, "observer", api_id_of(observer.index, observer.generation).text);
+    json_string(&call->writer, "observer",
+                api_id_of(muster_observer_index(observer), muster_observer_generation(observer)).text);
 }
 
 static void move(api_call *call) {

@@ -80,7 +80,7 @@ static void api_spawn(api_call *call) {
     return;
   json_begin_array(&call->writer, "agents");
   for (uint32_t i = 0; i < order->count; i++)
-    json_string(&call->writer, NULL, api_id_of(agents[i].index, agents[i].generation).text);
+    json_string(&call->writer, NULL, api_id_of(muster_agent_index(agents[i]), muster_agent_generation(agents[i])).text);
   json_end_array(&call->writer);
 }
 

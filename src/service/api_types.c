@@ -20,7 +20,9 @@ static void write_conduct(json_writer *writer, const muster_conduct *conduct) {
       conduct->blocked, conduct->worst_blocked_ns);
   if (conduct->blocked)
     json_print(writer, "worst_blocked_agent=%s worst_blocked_atom=%u",
-               api_id_of(conduct->worst_blocked_agent.index, conduct->worst_blocked_agent.generation).text,
+               api_id_of(muster_agent_index(conduct->worst_blocked_agent),
+                         muster_agent_generation(conduct->worst_blocked_agent))
+                   .text,
                conduct->worst_blocked_atom);
   json_print(writer, "agents_demoted=%u agents_quarantined=%u }", conduct->agents_demoted, conduct->agents_quarantined);
 }

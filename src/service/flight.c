@@ -116,8 +116,8 @@ static void log_inside(muster_log_level level, const flight_inside *inside, cons
   char atom[32] = "";
   if (numbered) snprintf(atom, sizeof atom, " %u", entry->atom);
   log_line(level, "%s: world %s (module %s): agent %u (generation %u) of type '%s', in %s%s, frame %lu, worker %u",
-           what, inside->world, inside->module, entry->agent.index, entry->agent.generation, entry->type_name, doing,
-           atom, entry->frame, entry->worker);
+           what, inside->world, inside->module, muster_agent_index(entry->agent), muster_agent_generation(entry->agent),
+           entry->type_name, doing, atom, entry->frame, entry->worker);
 }
 
 static void log_report(const flight_report *report) {

@@ -6,7 +6,8 @@ static void add_inside(json_writer *writer, const char *name, const flight_insid
   for (uint32_t i = 0; i < count; i++) {
     const muster_flight_entry *entry = &inside[i].entry;
     json_print(writer, "{ world=%s module=%s type=%s agent=%u generation=%u in=%s", inside[i].world, inside[i].module,
-               entry->type_name, entry->agent.index, entry->agent.generation, muster_flight_doing_name(entry->doing));
+               entry->type_name, muster_agent_index(entry->agent), muster_agent_generation(entry->agent),
+               muster_flight_doing_name(entry->doing));
     if (entry->doing == MUSTER_FLIGHT_ATOM || entry->doing == MUSTER_FLIGHT_ACTION)
       json_uint(writer, "atom", entry->atom);
     json_print(writer, "frame=%lu worker=%u }", entry->frame, entry->worker);

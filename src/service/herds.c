@@ -13,8 +13,9 @@ typedef struct herds_input {
 static void write_leaf(json_writer *writer, const muster_world *world, muster_agent agent, uint32_t node) {
   muster_agent_info info = muster_agent_info_default();
   if (muster_agent_read(world, agent, &info) != MUSTER_OK) return;
-  json_print(writer, "{ agent=%s node=%u position{ x=%g y=%g z=%g } }", api_id_of(agent.index, agent.generation).text,
-             node, info.position.x, info.position.y, info.position.z);
+  json_print(writer, "{ agent=%s node=%u position{ x=%g y=%g z=%g } }",
+             api_id_of(muster_agent_index(agent), muster_agent_generation(agent)).text, node, info.position.x,
+             info.position.y, info.position.z);
 }
 
 static void write_herd(json_writer *writer, const muster_world *world, muster_herd herd, const muster_herd_info *info) {
@@ -24,9 +25,9 @@ static void write_herd(json_writer *writer, const muster_world *world, muster_he
   json_print(writer,
              "{ herd=%s type=%u partition=%u position{ x=%g y=%g z=%g } velocity{ x=%g y=%g } members=%u named=%u "
              "leaves=%u depth=%u last_update_ns=%lu membrane[",
-             api_id_of(herd.index, herd.generation).text, info->type.index, info->partition, info->position.x,
-             info->position.y, info->position.z, info->velocity_x, info->velocity_y, info->members, info->named,
-             info->leaves, info->depth, info->last_update_ns);
+             api_id_of(muster_herd_index(herd), muster_herd_generation(herd)).text, info->type.index, info->partition,
+             info->position.x, info->position.y, info->position.z, info->velocity_x, info->velocity_y, info->members,
+             info->named, info->leaves, info->depth, info->last_update_ns);
   for (uint32_t i = 0; i < count && i < MEMBRANE_MAX; i++) write_leaf(writer, world, leaves[i], nodes[i]);
   json_print(writer, "] }");
 }
@@ -42,9 +43,9 @@ static bool service_herds_passes(const herds_input *input, const muster_herd_inf
 static uint32_t service_herds_look(api_call *call, struct page *page) {
   const muster_world *world = call->world->world;
   muster_herd_info info = muster_herd_info_default();
-  muster_herd herd = muster_herd_next(world, (muster_herd){page->cursor - 1u, page->cursor > 0});
-  if (herd.generation == 0) return 0;
-  page->cursor = herd.index + 1;
+  muster_herd herd = muster_herd_next(world, page->cursor ? muster_herd_make(page->cursor - 1u, 1) : (muster_herd){0});
+  if (muster_herd_is_null(herd)) return 0;
+  page->cursor = muster_herd_index(herd) + 1;
   if (muster_herd_read(world, herd, &info) != MUSTER_OK || !service_herds_passes(call->input, &info)) return 1;
   write_herd(&call->writer, world, herd, &info);
   return PAGE_LOOKS_GIVEN;

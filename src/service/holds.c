@@ -7,7 +7,9 @@ static uint32_t holds_find(const struct holds *holds, muster_observer observer) 
   uint32_t i = 0;
   for (; i < holds->count; i++) {
     const muster_observer *other = &holds->list[i].observer;
-    if (other->index == observer.index && other->generation == observer.generation) break;
+    if (muster_observer_index(*other) == muster_observer_index(observer) &&
+        muster_observer_generation(*other) == muster_observer_generation(observer))
+      break;
   }
   return i;
 }

@@ -66,7 +66,7 @@ void snapshot_ids(struct snapshot *snapshot) {
  */
 
 static uint64_t name_of_user(const struct snapshot *snapshot, uint32_t index, void *user) {
-  muster_agent agent = {index, identity_generation(&snapshot->world->agents.ids, index)};
+  muster_agent agent = muster_agent_make(index, identity_generation(&snapshot->world->agents.ids, index));
   return user && snapshot->save->name_user ? snapshot->save->name_user(agent, user, snapshot->save->user) : 0;
 }
 
@@ -159,7 +159,7 @@ static void snapshot_agents_take_agent(struct snapshot *snapshot, const saved_ag
   agent_row *row = &world->agents.store.rows[index];
   const muster_load_def *load = snapshot->load;
   uint64_t name = (uint64_t)(uintptr_t)saved->row.user;
-  muster_agent agent = {index, row->generation};
+  muster_agent agent = muster_agent_make(index, row->generation);
   void *user = name && load->user_of ? load->user_of(agent, name, load->user) : NULL;
   bool taken = saved_agent_take(world, saved, (1u << SAVED_COLUMNS) - 1, user);
   ASSERT(taken && !store_is_active(&world->agents.store, index));

@@ -213,7 +213,7 @@ static void check_named(struct snapshot *snapshot, const herd_named *saved, uint
   const struct herd_type *type = &table->types[type_number];
   snapshot_tie(snapshot, saved->agent, type->member_type, "a member with a name");
   snapshot_expect(snapshot,
-                  (!saved->herd.generation || herds_type_of(table, saved->herd.index) == type) &&
+                  (muster_herd_is_null(saved->herd) || herds_type_of(table, muster_herd_index(saved->herd)) == type) &&
                       (saved->entry == HERD_NONE || saved->entry < snapshot->pools[type_number].entry_high),
                   "agent %u has a name in a herd where none can be", saved->agent);
 }

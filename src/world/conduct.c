@@ -17,7 +17,7 @@ enum { REGRADED_PER_FRAME = 16384 };
 /* -------------------------------------------------------------------------------------------------------- penalties */
 
 void conduct_demote_agent(struct muster_world *world, const muster_offence *offence) {
-  agent_row *row = world_row(world, offence->agent.index);
+  agent_row *row = world_row(world, muster_agent_index(offence->agent));
   type_conduct *type = &world->conduct->offenders.types[row->type];
   if (!row->level_floor) {
     world->conduct->agents_demoted++;
@@ -25,13 +25,13 @@ void conduct_demote_agent(struct muster_world *world, const muster_offence *offe
   }
   row->level_floor = (row->level + 1u) & 3u;
   ASSERT(row->status != AGENT_QUARANTINED && row->level_floor < world_type(world, row->type)->def.level_count);
-  score_tuned_agent(&world->score->board, offence->agent.index);
+  score_tuned_agent(&world->score->board, muster_agent_index(offence->agent));
   world->sums->statistics.demotions++;
   conduct_tell_demoted(world, offence);
 }
 
 void conduct_quarantine_agent(struct muster_world *world, const muster_offence *offence) {
-  uint32_t index = offence->agent.index;
+  uint32_t index = muster_agent_index(offence->agent);
   agent_row *row = world_row(world, index);
   row->acts = row->status == AGENT_ACTING;
   ASSERT(world_is_active(world, index) && row->status != AGENT_QUARANTINED);

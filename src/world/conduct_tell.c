@@ -58,7 +58,8 @@ static const char *deed_of(const muster_offence *offence, char text[DEED_BYTES])
 /* How a penalty is lifted: by the command that the host's operators type, or by the call. */
 static const char *pardon_of_agent(const struct muster_world *world, muster_agent agent, char text[PARDON_BYTES]) {
   if (!world->def.pardon_command) return "muster_agent_pardon()";
-  snprintf(text, PARDON_BYTES, "`%s %u.%u`", world->def.pardon_command, agent.index, agent.generation);
+  snprintf(text, PARDON_BYTES, "`%s %u.%u`", world->def.pardon_command, muster_agent_index(agent),
+           muster_agent_generation(agent));
   return text;
 }
 
@@ -80,23 +81,23 @@ void conduct_tell_offence(struct muster_world *world, const muster_offence *offe
   if (type->untold) snprintf(more, sizeof more, "; %u more of this type since it was last told", type->untold);
   type->told_until_ns = world->frame->now_ns + between_offences_ns;
   type->untold = 0;
-  tell(world, "agent %u.%u of type '%s': %s%s", offence->agent.index, offence->agent.generation, name_of(world, number),
-       deed_of(offence, deed), more);
+  tell(world, "agent %u.%u of type '%s': %s%s", muster_agent_index(offence->agent),
+       muster_agent_generation(offence->agent), name_of(world, number), deed_of(offence, deed), more);
 }
 
 void conduct_tell_demoted(struct muster_world *world, const muster_offence *offence) {
-  const agent_row *row = world_row(world, offence->agent.index);
+  const agent_row *row = world_row(world, muster_agent_index(offence->agent));
   char deed[DEED_BYTES], pardon[PARDON_BYTES];
-  tell(world, "agent %u.%u of type '%s': %s, repeatedly: down to level %u; %s lifts it", offence->agent.index,
-       offence->agent.generation, name_of(world, row->type), deed_of(offence, deed), row->level,
-       pardon_of_agent(world, offence->agent, pardon));
+  tell(world, "agent %u.%u of type '%s': %s, repeatedly: down to level %u; %s lifts it",
+       muster_agent_index(offence->agent), muster_agent_generation(offence->agent), name_of(world, row->type),
+       deed_of(offence, deed), row->level, pardon_of_agent(world, offence->agent, pardon));
 }
 
 void conduct_tell_quarantined(struct muster_world *world, const muster_offence *offence) {
   char deed[DEED_BYTES], pardon[PARDON_BYTES];
-  tell(world, "agent %u.%u of type '%s': %s: in quarantine, not run any more; %s brings it back", offence->agent.index,
-       offence->agent.generation, name_of(world, offence->type.index - 1), deed_of(offence, deed),
-       pardon_of_agent(world, offence->agent, pardon));
+  tell(world, "agent %u.%u of type '%s': %s: in quarantine, not run any more; %s brings it back",
+       muster_agent_index(offence->agent), muster_agent_generation(offence->agent),
+       name_of(world, offence->type.index - 1), deed_of(offence, deed), pardon_of_agent(world, offence->agent, pardon));
 }
 
 void conduct_tell_type_demoted(struct muster_world *world, uint32_t type) {

@@ -134,7 +134,7 @@ static muster_flight_entry world_flight_entry_of(const muster_flight_line *line,
                                .doing = (muster_flight_doing)(line->place >> 56),
                                .signal = (uint32_t)line->signal,
                                .atom = (uint32_t)line->place,
-                               .agent = {(uint32_t)line->agent, (uint32_t)(line->agent >> 32)},
+                               .agent = muster_agent_make((uint32_t)line->agent, (uint32_t)(line->agent >> 32)),
                                .type = {(uint32_t)(line->place >> 32) & 0xffffffu},
                                .frame = line->frame};
   copy_name(entry.type_name, names + (size_t)(entry.type.index - 1) * MUSTER_FLIGHT_NAME_BYTES);

@@ -46,7 +46,8 @@ bool guard_asks_agent(const struct muster_world *world, muster_agent agent, cons
 }
 
 muster_result guard_gone(muster_agent agent) {
-  return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+  return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", muster_agent_index(agent),
+                   muster_agent_generation(agent));
 }
 
 muster_result guard_queue(struct muster_world *world, const struct command *command) {
@@ -113,8 +114,8 @@ static bool is_possible_of_type(const struct muster_world *world, const struct c
 
 /* The companion has lived, and is not the agent itself. */
 static bool is_possible_link(const struct muster_world *world, const struct command *command) {
-  return command->other.index < world->def.agents_max && (command->other.generation & 1) &&
-         !muster_agent_equal(command->other, (muster_agent){command->index, command->generation});
+  return muster_agent_index(command->other) < world->def.agents_max && (muster_agent_generation(command->other) & 1) &&
+         !muster_agent_equal(command->other, muster_agent_make(command->index, command->generation));
 }
 
 bool command_is_possible(const struct muster_world *world, const struct command *command) {

@@ -42,10 +42,10 @@ void lifecycle_callback(struct muster_world *world, uint32_t index, muster_fligh
 
 muster_agent lifecycle_make(struct muster_world *world, uint32_t index, const muster_agent_def *def) {
   uint32_t slot = identity_take(&world->agents.slots[def->type.index - 1]);
-  if (slot == IDENTITY_NONE) return (muster_agent){0, 0};
+  if (slot == IDENTITY_NONE) return (muster_agent){0};
   ASSERT(index < world->agents.store.maximum && world_row(world, index)->status <= AGENT_PENDING);
   spawn_write(&world->agents.store, &world->agents.types, &world->agents.space, index, slot, def);
-  return (muster_agent){index, identity_open(&world->agents.ids, index)};
+  return muster_agent_make(index, identity_open(&world->agents.ids, index));
 }
 
 /* Where the updates of a new agent stand in the periods of its sets. */
@@ -77,7 +77,7 @@ void lifecycle_enter(struct muster_world *world, uint32_t index, uint64_t last_u
 static void forget_company(struct muster_world *world, uint32_t index) {
   ASSERT(!world_is_active(world, index));
   if (!world->score->factors) return;
-  companions_unlink(&world->links->companions, index, (muster_agent){0, 0});
+  companions_unlink(&world->links->companions, index, (muster_agent){0});
   world->agents.store.inherited_importance[index] = world->agents.store.own_importance[index] = 0;
 }
 

@@ -36,12 +36,12 @@ static bool put_into_box(struct muster_world *world, muster_agent sender, const 
   muster_agent to = head->peer;
   ASSERT(head->size <= MUSTER_MESSAGE_BYTES_MAX);
   if (!world_is_live(world, to)) return false;
-  const agent_row *row = world_row(world, to.index);
+  const agent_row *row = world_row(world, muster_agent_index(to));
   agent_type *type = world_type(world, row->type);
   struct message_head message = {sender, head->sent_ns, head->size};
   if (!type->boxes.capacity || head->size > type->boxes.message_bytes) return false;
   if (!boxes_put(&type->boxes, row->state_slot, &message, bytes)) return false;
-  if (type->def.wake_on_message && !is_under_way(row)) mailbox_wake(&world->links->mailbox, to.index);
+  if (type->def.wake_on_message && !is_under_way(row)) mailbox_wake(&world->links->mailbox, muster_agent_index(to));
   return true;
 }
 
@@ -53,7 +53,7 @@ void messages_post(struct muster_world *world, muster_agent sender, const struct
     return;
   }
   world->sums->statistics.messages_dropped++;
-  if (!muster_agent_is_null(sender)) mailbox_lose(&world->links->mailbox, sender.index);
+  if (!muster_agent_is_null(sender)) mailbox_lose(&world->links->mailbox, muster_agent_index(sender));
 }
 
 void messages_set_aside_late(struct muster_world *world, batch_entry *entry) {
@@ -68,7 +68,7 @@ void messages_set_aside_late(struct muster_world *world, batch_entry *entry) {
 
 static void take(struct muster_world *world, outgoing *message) {
   message->head.sent_ns = world->frame->now_ns;
-  messages_post(world, (muster_agent){0, 0}, &message->head, message->bytes);
+  messages_post(world, (muster_agent){0}, &message->head, message->bytes);
 }
 
 /* Takes the next message of other threads, of those that were queued at the beginning: a producer that never stops must
@@ -117,18 +117,18 @@ static void fetch_message(const struct muster_world *world, const outgoing *mess
 }
 
 static void fetch_receiver(const struct muster_world *world, const outgoing *message) {
-  __builtin_prefetch(world_row(world, message->head.peer.index));
-  __builtin_prefetch(identity_generation_of(&world->agents.ids, message->head.peer.index));
+  __builtin_prefetch(world_row(world, muster_agent_index(message->head.peer)));
+  __builtin_prefetch(identity_generation_of(&world->agents.ids, muster_agent_index(message->head.peer)));
 }
 
 static void fetch_box(const struct muster_world *world, const outgoing *message) {
-  const agent_row *row = world_row(world, message->head.peer.index);
+  const agent_row *row = world_row(world, muster_agent_index(message->head.peer));
   const box_table *boxes = &world_type(world, row->type)->boxes;
   if (boxes->capacity) __builtin_prefetch(&boxes->boxes[row->state_slot], 1);
 }
 
 static void fetch_end(const struct muster_world *world, const outgoing *message) {
-  const agent_row *row = world_row(world, message->head.peer.index);
+  const agent_row *row = world_row(world, muster_agent_index(message->head.peer));
   const box_table *boxes = &world_type(world, row->type)->boxes;
   if (boxes->capacity) __builtin_prefetch(boxes_end(boxes, row->state_slot), 1);
 }
@@ -157,7 +157,7 @@ static uint32_t deliver_round(struct muster_world *world, uint32_t index) {
   }
   fetch_ahead(world, round, count);
   for (uint32_t i = 0; i < count; i++) {
-    muster_agent sender = {senders[i], world_row(world, senders[i])->generation};
+    muster_agent sender = muster_agent_make(senders[i], world_row(world, senders[i])->generation);
     for (uint32_t k = 0; k < round[i].count; k++)
       messages_post(world, sender, &round[i].first[k].head, round[i].first[k].bytes);
   }

@@ -195,8 +195,9 @@ static uint16_t worth_of_companions(const struct muster_world *world, uint32_t i
   for (uint32_t i = 0; i < MUSTER_COMPANY_MAX; i++) {
     muster_agent other = list->others[i];
     if (muster_agent_is_null(other)) break;
-    if (!world_is_live(world, other) || !world_is_active(world, other.index)) continue;
-    if (world->agents.store.own_importance[other.index] > best) best = world->agents.store.own_importance[other.index];
+    if (!world_is_live(world, other) || !world_is_active(world, muster_agent_index(other))) continue;
+    if (world->agents.store.own_importance[muster_agent_index(other)] > best)
+      best = world->agents.store.own_importance[muster_agent_index(other)];
   }
   return best > own ? best : 0;
 }

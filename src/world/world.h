@@ -109,11 +109,11 @@ static inline bool world_is_active(const struct muster_world *world, uint32_t in
 
 /* Whether an id is live now, and the id of an index. Any thread. */
 static inline bool world_is_live(const struct muster_world *world, muster_agent agent) {
-  return identity_is_live(&world->agents.ids, agent.index, agent.generation);
+  return identity_is_live(&world->agents.ids, muster_agent_index(agent), muster_agent_generation(agent));
 }
 
 static inline muster_agent world_agent(const struct muster_world *world, uint32_t index) {
-  return (muster_agent){index, identity_generation(&world->agents.ids, index)};
+  return muster_agent_make(index, identity_generation(&world->agents.ids, index));
 }
 
 #endif

@@ -21,7 +21,7 @@ static void keep_types(struct muster_world *world) {
 static uint64_t world_record_name_of_user(const struct muster_world *world, uint32_t index) {
   const struct recorder *recorder = world->recorder;
   void *user = world->agents.store.rows[index].user;
-  muster_agent agent = {index, identity_generation(&world->agents.ids, index)};
+  muster_agent agent = muster_agent_make(index, identity_generation(&world->agents.ids, index));
   if (!user) return 0;
   return recorder->def.name_user ? recorder->def.name_user(agent, user, recorder->def.user) : 1;
 }

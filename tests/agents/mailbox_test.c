@@ -16,7 +16,7 @@ static struct arena arena_of_test(void) {
 }
 
 static bool put(box_table *table, uint32_t slot, uint32_t number) {
-  const struct message_head head = {{number, 1}, number * 10u, BYTES};
+  const struct message_head head = {muster_agent_make(number, 1), number * 10u, BYTES};
   const uint32_t bytes[3] = {number, ~number, number};
   return boxes_put(table, slot, &head, bytes);
 }
@@ -24,7 +24,7 @@ static bool put(box_table *table, uint32_t slot, uint32_t number) {
 static void check_message(const box_table *table, uint32_t slot, uint32_t at, uint32_t number) {
   const struct message_head *message = boxes_message(table, slot, at);
   const uint32_t bytes[3] = {number, ~number, number};
-  cr_assert_eq(message->peer.index, number);
+  cr_assert_eq(muster_agent_index(message->peer), number);
   cr_assert_eq(message->sent_ns, number * 10u);
   cr_assert_eq(message->size, BYTES);
   cr_assert_eq(memcmp(message + 1, bytes, BYTES), 0);

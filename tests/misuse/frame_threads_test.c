@@ -33,8 +33,8 @@ static bool take_bytes(const void *bytes, size_t count, void *user) {
   X(muster_type_register, !muster_type_register(a->world, &type).index)                                                \
   X(muster_herd_type_register, !muster_herd_type_register(a->world, &herd_type).index)                                 \
   X(muster_agent_read, muster_agent_read(a->world, a->agent, &agent) == MUSTER_E_STATE)                                \
-  X(muster_agent_next, muster_agent_is_null(muster_agent_next(a->world, (muster_agent){0, 0})))                        \
-  X(muster_observer_next, !muster_observer_next(a->world, (muster_observer){0, 0}).generation)                         \
+  X(muster_agent_next, muster_agent_is_null(muster_agent_next(a->world, (muster_agent){0})))                           \
+  X(muster_observer_next, muster_observer_is_null(muster_observer_next(a->world, (muster_observer){0})))               \
   X(muster_observer_read, muster_observer_read(a->world, a->observer, &observer) == MUSTER_E_STATE)                    \
   X(muster_frame_run, muster_frame_run(a->world, &frame) == MUSTER_E_STATE)                                            \
   X(muster_frame_report_read, muster_frame_report_read(a->world, &report) == MUSTER_E_STATE)                           \
@@ -51,11 +51,11 @@ static bool take_bytes(const void *bytes, size_t count, void *user) {
   X(muster_agents_set_factor, !muster_agents_set_factor(a->world, MUSTER_FACTOR_BULK, &a->agent, &share, 1))           \
   X(muster_flight_attach, muster_flight_attach(a->world, NULL, 0) == MUSTER_E_STATE)                                   \
   X(muster_herds_add, !muster_herds_add(a->world, (muster_herd_type){1}, &herds, 1, NULL))                             \
-  X(muster_herd_name, muster_agent_is_null(muster_herd_name(a->world, (muster_herd){1, 1}, 0)))                        \
-  X(muster_herd_read, muster_herd_read(a->world, (muster_herd){1, 1}, &herd) == MUSTER_E_STATE)                        \
-  X(muster_herd_next, !muster_herd_next(a->world, (muster_herd){0, 0}).generation)                                     \
-  X(muster_herd_leaves, !muster_herd_leaves(a->world, (muster_herd){1, 1}, NULL, NULL, 0))                             \
-  X(muster_herd_of, !muster_herd_of(a->world, a->agent).generation)                                                    \
+  X(muster_herd_name, muster_agent_is_null(muster_herd_name(a->world, muster_herd_make(1, 1), 0)))                     \
+  X(muster_herd_read, muster_herd_read(a->world, muster_herd_make(1, 1), &herd) == MUSTER_E_STATE)                     \
+  X(muster_herd_next, muster_herd_is_null(muster_herd_next(a->world, (muster_herd){0})))                               \
+  X(muster_herd_leaves, !muster_herd_leaves(a->world, muster_herd_make(1, 1), NULL, NULL, 0))                          \
+  X(muster_herd_of, muster_herd_is_null(muster_herd_of(a->world, a->agent)))                                           \
   X(muster_herds_nearby, !muster_herds_nearby(a->world, position, 0, 9.0f, &near, 1))                                  \
   X(muster_record_begin, muster_record_begin(a->world, &record) == MUSTER_E_STATE)                                     \
   X(muster_record_end, muster_record_end(a->world) == MUSTER_E_STATE)                                                  \

@@ -176,11 +176,11 @@ static bool is_none(muster_agent agent) {
   X(muster_observers_move, REFUSES(!muster_observers_move(NULL, observers, positions, 1)) &&                           \
                                REFUSES(!muster_observers_move(g->world, NULL, positions, 1)) &&                        \
                                REFUSES(!muster_observers_move(g->world, observers, NULL, 1)))                          \
-  X(muster_observer_add, REFUSES(!muster_observer_add(NULL, &observer).generation) &&                                  \
-                             REFUSES(!muster_observer_add(g->world, NULL).generation))                                 \
+  X(muster_observer_add, REFUSES(muster_observer_is_null(muster_observer_add(NULL, &observer))) &&                     \
+                             REFUSES(muster_observer_is_null(muster_observer_add(g->world, NULL))))                    \
   X(muster_observer_move, REFUSES(muster_observer_move(NULL, g->observer, positions[0])))                              \
   X(muster_observer_remove, REFUSES(muster_observer_remove(NULL, g->observer)))                                        \
-  X(muster_observer_next, REFUSES(!muster_observer_next(NULL, observers[0]).generation))                               \
+  X(muster_observer_next, REFUSES(muster_observer_is_null(muster_observer_next(NULL, observers[0]))))                  \
   X(muster_observer_read, REFUSES(muster_observer_read(NULL, g->observer, &observer)) &&                               \
                               REFUSES(muster_observer_read(g->world, g->observer, NULL)))
 
@@ -194,9 +194,9 @@ static bool is_none(muster_agent agent) {
   X(muster_herd_name, REFUSES(is_none(muster_herd_name(NULL, g->herd, 0))))                                            \
   X(muster_herd_read,                                                                                                  \
     REFUSES(muster_herd_read(NULL, g->herd, &herd)) && REFUSES(muster_herd_read(g->world, g->herd, NULL)))             \
-  X(muster_herd_next, REFUSES(!muster_herd_next(NULL, (muster_herd){0, 0}).generation))                                \
+  X(muster_herd_next, REFUSES(muster_herd_is_null(muster_herd_next(NULL, (muster_herd){0}))))                          \
   X(muster_herd_leaves, REFUSES(!muster_herd_leaves(NULL, g->herd, NULL, NULL, 0)))                                    \
-  X(muster_herd_of, REFUSES(!muster_herd_of(NULL, g->agent).generation))                                               \
+  X(muster_herd_of, REFUSES(muster_herd_is_null(muster_herd_of(NULL, g->agent))))                                      \
   X(muster_herds_nearby, REFUSES(!muster_herds_nearby(NULL, positions[0], 0, 9.0f, near, 1)) &&                        \
                              REFUSES(!muster_herds_nearby(g->world, positions[0], 0, 9.0f, NULL, 1)))
 

@@ -29,11 +29,11 @@ static muster_agent self; /* some agent that lives */
   X(muster_update_region, muster_update_region(u) == 0)                                                                \
   X(muster_should_yield, muster_should_yield(u))                                                                       \
   X(muster_update_flock, !muster_update_flock(u, &flock))                                                              \
-  X(muster_update_herd_wake, muster_update_herd_wake(u, (muster_herd){1, 1}, 0) == MUSTER_E_STATE)                     \
-  X(muster_update_herd_remove, muster_update_herd_remove(u, (muster_herd){1, 1}) == MUSTER_E_STATE)                    \
+  X(muster_update_herd_wake, muster_update_herd_wake(u, muster_herd_make(1, 1), 0) == MUSTER_E_STATE)                  \
+  X(muster_update_herd_remove, muster_update_herd_remove(u, muster_herd_make(1, 1)) == MUSTER_E_STATE)                 \
   X(muster_update_herds_nearby, !muster_update_herds_nearby(u, 100.0f, near, 4))                                       \
-  X(muster_update_herd_take, !muster_update_herd_take(u, (muster_herd){1, 1}, 1, NULL))                                \
-  X(muster_update_herd_push, muster_update_herd_push(u, (muster_herd){1, 1}, 0.0f, 0.0f) == MUSTER_E_STATE)
+  X(muster_update_herd_take, !muster_update_herd_take(u, muster_herd_make(1, 1), 1, NULL))                             \
+  X(muster_update_herd_push, muster_update_herd_push(u, muster_herd_make(1, 1), 0.0f, 0.0f) == MUSTER_E_STATE)
 
 #define ASK(FUNCTION, ...)                                                                                             \
   muster_module_fail(MUSTER_OK, "-");                                                                                  \

@@ -216,7 +216,7 @@ enum { DEAR = 0, BELL = 1, PLAIN = 2, CAST = 12, DEAR_NS = 50000, CHEAP_NS = 100
 
 static uint64_t cost_of(const muster_cost_query *query, void *user) {
   (void)user;
-  return query->agent.index == DEAR ? DEAR_NS : CHEAP_NS;
+  return muster_agent_index(query->agent) == DEAR ? DEAR_NS : CHEAP_NS;
 }
 
 /* The frame in which the dear agent is admitted while another one is woken before every frame; 0: never. */

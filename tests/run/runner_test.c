@@ -175,7 +175,7 @@ Test(runner, charges_updates_of_several_seconds_in_full) {
   muster_atom atoms[ATOMS];
   for (uint32_t i = 0; i < ATOMS; i++) atoms[i] = (muster_atom){pass, MUSTER_ROLE_BEHAVIOUR, (uint32_t)second_ns};
   little_world little = with_one_type(papers_world(1), atoms, ATOMS, FRAME_NS);
-  muster_agent agent = {0, 0};
+  muster_agent agent = {0};
   for (uint32_t i = 0; i < 3; i++) agent = spawn_at(&little, i);
   run_frame_with(&little, 10 * second_ns);
   uint64_t completed = 0;

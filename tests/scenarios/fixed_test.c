@@ -84,7 +84,7 @@ static double number(const square *it, const char *name) {
 /* Counts the agents in each of the SPREAD x SPREAD parts of the square. */
 static void count_parts(const square *it, uint32_t parts[SPREAD][SPREAD]) {
   muster_agent_info info = muster_agent_info_default();
-  for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
+  for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(it->world, agent)) {
     cr_assert_eq(muster_agent_read(it->world, agent, &info), MUSTER_OK);
     cr_assert(info.position.x >= 0 && info.position.x <= SIDE_M && info.position.y >= 0 && info.position.y <= SIDE_M);
@@ -97,7 +97,7 @@ static void count_parts(const square *it, uint32_t parts[SPREAD][SPREAD]) {
 static double importance_of_all(const square *it) {
   double sum = 0;
   muster_agent_info info = muster_agent_info_default();
-  for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
+  for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(it->world, agent)) {
     cr_assert_eq(muster_agent_read(it->world, agent, &info), MUSTER_OK);
     sum += (double)info.importance;

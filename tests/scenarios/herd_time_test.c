@@ -14,8 +14,8 @@ struct outcome {
 static double owed_s(const struct scene *it) {
   double owed = 0;
   muster_herd_info info = muster_herd_info_default();
-  muster_herd herd = muster_herd_next(it->world, (muster_herd){0, 0});
-  for (; herd.generation; herd = muster_herd_next(it->world, herd)) {
+  muster_herd herd = muster_herd_next(it->world, (muster_herd){0});
+  for (; muster_herd_generation(herd); herd = muster_herd_next(it->world, herd)) {
     cr_assert_eq(muster_herd_read(it->world, herd, &info), MUSTER_OK);
     owed += info.members * (double)(it->now_ns - info.last_update_ns) * 1e-9;
   }

@@ -56,7 +56,7 @@ static muster_world *create_world(muster_herd_type *type, muster_position player
   cr_assert_not_null(world);
   cr_assert_eq(osborne_populate(world, &def, type), MUSTER_OK, "%s", muster_last_error());
   observer.position = player;
-  cr_assert_neq(muster_observer_add(world, &observer).generation, 0u);
+  cr_assert_neq(muster_observer_generation(muster_observer_add(world, &observer)), 0u);
   return world;
 }
 
@@ -73,7 +73,7 @@ Test(osborne, a_world_represents_all_and_simulates_those_near) {
   }
   cr_assert(report.leaves > 2 * report.herds_unfolded && report.leaves < 64 * OSBORNE_MEMBERS, "%u leaves",
             report.leaves);
-  for (muster_herd herd = muster_herd_next(world, (muster_herd){0, 0}); herd.generation;
+  for (muster_herd herd = muster_herd_next(world, (muster_herd){0}); muster_herd_generation(herd);
        herd = muster_herd_next(world, herd)) {
     muster_herd_info info = muster_herd_info_default();
     cr_assert_eq(muster_herd_read(world, herd, &info), MUSTER_OK);

@@ -81,7 +81,7 @@ typedef struct moment {
 static void check_limits(const struct scene *it, moment *moments, uint32_t agents) {
   muster_agent_info info = muster_agent_info_default();
   double side_m = pursuit_side_m(agents);
-  for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
+  for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(it->world, agent)) {
     cr_assert_eq(muster_agent_read(it->world, agent, &info), MUSTER_OK);
     moment *before = &moments[((const pursuit_body *)info.state)->number];

@@ -73,7 +73,7 @@ static void populate(struct crowd *crowd) {
     def.position = place_of(2050 + 3000 * i);
     def.near_m = 50.0f;
     def.far_m = 200.0f;
-    cr_assert_neq(muster_observer_add(crowd->little.world, &def).generation, 0);
+    cr_assert_neq(muster_observer_generation(muster_observer_add(crowd->little.world, &def)), 0);
   }
 }
 

@@ -20,7 +20,7 @@ static muster_module_options options_for(uint64_t seed) {
 /* All agents in the order of ids. */
 static uint32_t read_all(const struct scene *it, muster_agent_info *infos) {
   uint32_t count = 0;
-  for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
+  for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(it->world, agent)) {
     infos[count] = muster_agent_info_default();
     cr_assert_eq(muster_agent_read(it->world, agent, &infos[count]), MUSTER_OK);
@@ -195,7 +195,7 @@ static uint32_t at_best_level(const struct scene *it, muster_agent_info *infos) 
 static uint32_t count_shed(const struct scene *it) {
   muster_agent_explanation why = muster_agent_explanation_default();
   uint32_t count = 0;
-  for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
+  for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(it->world, agent))
     count += muster_agent_explain(it->world, agent, &why) == MUSTER_OK && why.reasons & MUSTER_REASON_EASED;
   return count;

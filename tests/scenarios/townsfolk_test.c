@@ -109,7 +109,7 @@ Test(townsfolk, a_tenth_of_the_cpu_holds_as_many_meals_wages_and_goods) {
 static void tune_all(struct scene *it, float floor) {
   muster_agent_tuning tuning = muster_agent_tuning_default();
   tuning.importance_floor = floor;
-  for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
+  for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(it->world, agent))
     cr_assert_eq(muster_agent_tune(it->world, agent, &tuning), MUSTER_OK);
 }

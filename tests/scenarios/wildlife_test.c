@@ -131,10 +131,11 @@ typedef struct sighting {
 static void look(const desert *it, sighting *sightings) {
   muster_agent_info info = muster_agent_info_default();
   memset(sightings, 0, it->needs.agents_max * sizeof *sightings);
-  for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
+  for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(it->world, agent)) {
     cr_assert_eq(muster_agent_read(it->world, agent, &info), MUSTER_OK);
-    sightings[agent.index] = (sighting){agent.generation, info.position, info.last_update_ns};
+    sightings[muster_agent_index(agent)] =
+        (sighting){muster_agent_generation(agent), info.position, info.last_update_ns};
   }
 }
 

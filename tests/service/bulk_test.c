@@ -44,8 +44,8 @@ Test(bulk, a_body_is_decoded_to_the_last_bit) {
   put_record(body, 1, 0xfffffffe, 0xffffffff, -1e9);
   cr_assert(bulk_read(body, bytes, &positions, &problem), "%s", problem.message);
   cr_expect_eq(positions.count, 2);
-  cr_expect(positions.ids[0].agent.index == 7 && positions.ids[0].agent.generation == 3);
-  cr_expect(positions.ids[1].agent.index == 0xfffffffe && positions.positions[1].x == -1e9);
+  cr_expect(muster_agent_index(positions.ids[0].agent) == 7 && muster_agent_generation(positions.ids[0].agent) == 3);
+  cr_expect(muster_agent_index(positions.ids[1].agent) == 0xfffffffe && positions.positions[1].x == -1e9);
   cr_expect(positions.positions[0].x == 0.1 && positions.positions[0].y == -2.5);
   bulk_release(&positions);
 }

@@ -47,7 +47,9 @@ static void crash(const struct crasher *crasher, const muster_update *update) {
     return;
   }
   FILE *file = fopen(crasher->victim, "we");
-  if (file) fprintf(file, "agent %u (generation %u)", update->agent.index, update->agent.generation);
+  if (file)
+    fprintf(file, "agent %u (generation %u)", muster_agent_index(update->agent),
+            muster_agent_generation(update->agent));
   if (file) fclose(file);
   if (strcmp(crasher->how, "abort") == 0) abort();
   if (strcmp(crasher->how, "overflow") == 0) exit((int)recurse(0));
@@ -58,7 +60,8 @@ static void crash(const struct crasher *crasher, const muster_update *update) {
 
 static bool is_lit(const struct crasher *crasher, const muster_update *update, const char *where) {
   if (strcmp(crasher->how, "none") == 0 || strcmp(crasher->where, where)) return false;
-  return update->agent.index == crasher->bombs[1].index && *(uint32_t *)update->state >= LIT;
+  return muster_agent_index(update->agent) == muster_agent_index(crasher->bombs[1]) &&
+         *(uint32_t *)update->state >= LIT;
 }
 
 static muster_atom_result burn(muster_update *update) {

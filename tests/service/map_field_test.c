@@ -13,7 +13,7 @@ static void observe(const little_world *little, double x, float far_m) {
   muster_observer_def def = muster_observer_def_default();
   def.position.x = x;
   def.far_m = far_m;
-  cr_assert_neq(muster_observer_add(little->world, &def).generation, 0, "%s", muster_last_error());
+  cr_assert_neq(muster_observer_generation(muster_observer_add(little->world, &def)), 0, "%s", muster_last_error());
 }
 
 /* Agents scattered over +-300 m, and an observer in the middle. */

@@ -38,7 +38,7 @@ static inline void busy_read(muster_update *update, busy_mind *mind) {
   for (uint32_t i = 0; i < count; i++) {
     uint64_t value = 0;
     memcpy(&value, messages[i].bytes, messages[i].size < sizeof value ? messages[i].size : sizeof value);
-    mind->messages = mind->messages * 31 + value + messages[i].sender.index;
+    mind->messages = mind->messages * 31 + value + muster_agent_index(messages[i].sender);
   }
   mind->messages += muster_update_messages_lost(update);
 }
@@ -86,7 +86,7 @@ static inline muster_atom_result busy_act(muster_update *update) {
 static inline uint64_t busy_cost(const muster_cost_query *query, void *user) {
   (void)user;
   /* Some are over their limit of 20 us. */
-  return 800 + query->random % 4000 + (query->agent.index % 97 == 5 ? 30000 : 0);
+  return 800 + query->random % 4000 + (muster_agent_index(query->agent) % 97 == 5 ? 30000 : 0);
 }
 
 static inline muster_type_def busy_type(const char *name) {
@@ -211,7 +211,7 @@ static inline void busy_populate(const little_world *little) {
 /* An id of the world, chosen by its frame and number; null when there is none near. */
 static inline muster_agent busy_choose(const little_world *little, uint32_t frame, uint32_t number) {
   uint32_t index = (frame * 7919u + number * 104729u) % 1500u;
-  return muster_agent_next(little->world, (muster_agent){index, 1});
+  return muster_agent_next(little->world, muster_agent_make(index, 1));
 }
 
 static inline void busy_command(const little_world *little, uint32_t frame) {
@@ -241,7 +241,7 @@ static inline void busy_command(const little_world *little, uint32_t frame) {
 static inline void busy_frame(little_world *little, const busy_kind *kind, uint32_t frame) {
   for (uint32_t i = 0; i < 6; i++) busy_spawn(little, frame * 6 + i, frame);
   for (uint32_t i = 0; i < BUSY_OBSERVERS; i++)
-    muster_observer_move(little->world, (muster_observer){i, 1}, busy_place(i, 1 + frame / (1 + i)));
+    muster_observer_move(little->world, muster_observer_make(i, 1), busy_place(i, 1 + frame / (1 + i)));
   busy_command(little, frame);
   run_frame_with(little, kind->budget_ns + frame % 5 * 10000u);
 }

@@ -47,7 +47,7 @@ static inline void send_messages(muster_update *update) {
   const struct plan *plan = update->user;
   struct diary *diary = update->state;
   for (uint32_t i = 0; plan && i < plan->each; i++) {
-    uint64_t value = message_value(update->agent.index, diary->sent);
+    uint64_t value = message_value(muster_agent_index(update->agent), diary->sent);
     muster_result result = muster_update_send(update, plan->to, &value, sizeof value);
     if (result == MUSTER_OK) diary->sent++;
     if (result == MUSTER_E_FULL) diary->refused++;

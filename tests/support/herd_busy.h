@@ -129,7 +129,7 @@ static inline void herd_busy_populate(herd_busy *busy) {
 
 /* The herd that has so many before it, from the beginning again when there are fewer. */
 static inline muster_herd busy_herd(const herd_busy *busy, uint32_t number) {
-  muster_herd herd = {0, 0};
+  muster_herd herd = {0};
   for (uint32_t i = 0; i <= number % 64; i++) herd = muster_herd_next(busy->little.world, herd);
   return herd;
 }

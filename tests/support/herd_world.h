@@ -89,7 +89,7 @@ static inline muster_observer observe(const herd_world *herds, double x, double 
   muster_observer_def def = muster_observer_def_default();
   def.position = (muster_position){x, y, 0.0};
   muster_observer observer = muster_observer_add(herds->little.world, &def);
-  cr_assert_neq(observer.generation, 0, "%s", muster_last_error());
+  cr_assert_neq(muster_observer_generation(observer), 0, "%s", muster_last_error());
   return observer;
 }
 

@@ -26,7 +26,7 @@ static inline muster_atom_result note_call(muster_update *update, uint32_t atom)
   if (calls->inside) calls->inside(update, atom);
   if (calls->count < CALLS_MAX)
     calls->calls[calls->count++] =
-        (struct call){update->agent.index, update->set, atom, update->now_ns, update->elapsed_ns};
+        (struct call){muster_agent_index(update->agent), update->set, atom, update->now_ns, update->elapsed_ns};
   return calls->answers[update->set][atom];
 }
 

@@ -15,7 +15,7 @@ static inline muster_atom_result square_look(muster_update *update) {
   square_state *self = update->state;
   muster_neighbour near[SQUARE_NEAR];
   uint32_t count = muster_update_nearby(update, 30.0f, (muster_type){0}, near, SQUARE_NEAR);
-  for (uint32_t i = 0; i < count; i++) self->seen = self->seen * 31 + near[i].agent.index;
+  for (uint32_t i = 0; i < count; i++) self->seen = self->seen * 31 + muster_agent_index(near[i].agent);
   self->cut += muster_update_nearby_cut(update);
   self->updates++;
   return MUSTER_ATOM_NEXT;
@@ -24,7 +24,7 @@ static inline muster_atom_result square_look(muster_update *update) {
 /* Half of them stay in the spot where they were born, until they are called away. */
 static inline muster_atom_result square_walk(muster_update *update) {
   muster_position to = update->position;
-  double step_m = update->agent.index % 2 && update->now_ns < 300 * (uint64_t)FRAME_NS ? 0 : 1.5;
+  double step_m = muster_agent_index(update->agent) % 2 && update->now_ns < 300 * (uint64_t)FRAME_NS ? 0 : 1.5;
   to.x += ((double)muster_update_random_share(update) - 0.5 - to.x * 0.02) * step_m;
   to.y += ((double)muster_update_random_share(update) - 0.5 - to.y * 0.02) * step_m;
   muster_update_move(update, to);

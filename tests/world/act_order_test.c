@@ -162,7 +162,7 @@ struct hunt {
 /* Each hunter stores its results in places of its own. */
 static muster_atom_result kill(muster_update *update) {
   struct hunt *hunt = update->type_user;
-  uint32_t number = update->agent.index - 1;
+  uint32_t number = muster_agent_index(update->agent) - 1;
   hunt->results[number] = muster_update_remove(update, hunt->prey);
   hunt->results[hunt->hunters + number] = muster_update_remove(update, hunt->other_prey);
   return MUSTER_ATOM_NEXT;
@@ -194,7 +194,7 @@ static struct hunt hunt_with(muster_act act) {
   register_type(&little, &def);
   for (uint32_t i = 0; i < hunt.hunters; i++) spawn_at(&little, i < HUNTERS_NEAR ? 1.0 + i : 995.0 + i);
   add_prey(&little, &hunt, act, &hunt.prey);
-  cr_assert(hunt.other_prey.index == 0 && hunt.prey.index == hunt.hunters + 1);
+  cr_assert(muster_agent_index(hunt.other_prey) == 0 && muster_agent_index(hunt.prey) == hunt.hunters + 1);
   run_frame(&little); /* no agent is due yet */
   muster_frame_report report = run_frame(&little);
   cr_assert_eq(report.completed, hunt.hunters + 2);
@@ -249,9 +249,9 @@ struct view {
 
 static muster_atom_result look(muster_update *update) {
   struct view *view = update->type_user;
-  view->regions[update->agent.index] = muster_update_region(update);
+  view->regions[muster_agent_index(update->agent)] = muster_update_region(update);
   for (uint32_t i = 0; i < 4; i++)
-    view->reaches[update->agent.index][i] = muster_update_state_of(update, view->agents[i]) != NULL;
+    view->reaches[muster_agent_index(update->agent)][i] = muster_update_state_of(update, view->agents[i]) != NULL;
   return MUSTER_ATOM_NEXT;
 }
 
@@ -270,7 +270,7 @@ static struct view look_with(muster_act act) {
     agent.position.x = (double[]){1, 9, 11, 1}[i];
     agent.partition = i == 3;
     view.agents[i] = muster_agent_spawn(little.world, &agent);
-    cr_assert_eq(view.agents[i].index, i);
+    cr_assert_eq(muster_agent_index(view.agents[i]), i);
   }
   run_frames(&little, 2);
   little_world_destroy(&little);
@@ -347,7 +347,7 @@ Test(act_order, the_longest_chain_of_a_region_is_begun_first) {
   muster_type_def type = actors_def(atoms, MUSTER_ACT_REGION, NULL);
   register_type(&little, &type);
   for (uint32_t i = 0; i < 3; i++) spawn_at(&little, 100000.0 * (1 + i));
-  uint32_t first = spawn_at(&little, 0).index;
+  uint32_t first = muster_agent_index(spawn_at(&little, 0));
   for (uint32_t i = 1; i < CROWDED; i++) spawn_at(&little, 0);
   const struct acts *acts = &little.world->acts->beside;
   for (uint32_t i = 0; i < 100 && acts->claim_count < 4; i++) run_frame(&little);

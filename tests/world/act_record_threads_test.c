@@ -17,7 +17,7 @@ static muster_atom_result live(muster_update *update) {
   creature *self = update->state;
   muster_message messages[2];
   uint32_t count = muster_update_messages(update, messages, 2);
-  for (uint32_t i = 0; i < count; i++) self->heard = self->heard * 31 + messages[i].sender.index;
+  for (uint32_t i = 0; i < count; i++) self->heard = self->heard * 31 + muster_agent_index(messages[i].sender);
   return MUSTER_ATOM_NEXT;
 }
 
@@ -36,7 +36,7 @@ static muster_atom_result act(muster_update *update) {
     if (muster_update_random(update) % 16 == 0) self->told += muster_update_remove(update, near[i].agent);
     if (muster_update_random(update) % 4 == 0) muster_update_wake(update, near[i].agent);
   }
-  if (muster_update_random(update) % 4 == 0) self->told += muster_update_spawn(update, &child).index;
+  if (muster_update_random(update) % 4 == 0) self->told += muster_agent_index(muster_update_spawn(update, &child));
   muster_position to = update->position;
   to.x += (double)muster_update_random_share(update) * 4 - 2;
   muster_update_move(update, to);

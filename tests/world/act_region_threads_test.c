@@ -43,14 +43,14 @@ static muster_atom_result visit(muster_update *update) {
   bool free = muster_agent_is_null(cell->seated);
   uint64_t acts = cell->acts;
   meet(town);
-  if (update->agent.index % 7 == 0) sched_yield();
+  if (muster_agent_index(update->agent) % 7 == 0) sched_yield();
   cell->mixed += !muster_agent_equal(cell->inside, update->agent) || acts != cell->acts;
   cell->acts = acts + 1;
   if (free) cell->seated = update->agent;
-  cell->out_of_order += cell->acted > 0 && update->agent.index <= cell->last;
-  cell->last = update->agent.index;
+  cell->out_of_order += cell->acted > 0 && muster_agent_index(update->agent) <= cell->last;
+  cell->last = muster_agent_index(update->agent);
   cell->acted++;
-  cell->inside = (muster_agent){0, 0};
+  cell->inside = (muster_agent){0};
   return MUSTER_ATOM_NEXT;
 }
 
@@ -71,8 +71,9 @@ static void check(struct town *town, const muster_agent agents[AGENTS], bool all
     cr_assert_eq(cell->out_of_order, 0);
     cr_assert_eq(cell->acted, all ? AGENTS / CELLS : 0);
     if (all)
-      cr_assert(muster_agent_equal(cell->seated, agents[first]), "cell %u: agent %u sat down", i, cell->seated.index);
-    cell->seated = (muster_agent){0, 0};
+      cr_assert(muster_agent_equal(cell->seated, agents[first]), "cell %u: agent %u sat down", i,
+                muster_agent_index(cell->seated));
+    cell->seated = (muster_agent){0};
     cell->acted = 0;
   }
 }

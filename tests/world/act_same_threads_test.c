@@ -14,7 +14,7 @@ static muster_atom_result live(muster_update *update) {
   muster_message messages[4];
   uint32_t count = muster_update_messages(update, messages, 4);
   for (uint32_t i = 0; i < count; i++)
-    self->heard = self->heard * 31 + messages[i].sender.index + *(const uint64_t *)messages[i].bytes;
+    self->heard = self->heard * 31 + muster_agent_index(messages[i].sender) + *(const uint64_t *)messages[i].bytes;
   self->updates++;
   self->energy += (double)update->elapsed_ns * 1e-8;
   *(uint64_t *)update->published = self->heard + self->acts;
@@ -27,7 +27,7 @@ static void feed(muster_update *update, creature *self) {
   uint32_t count = muster_update_nearby(update, 9.0f, (muster_type){0}, near, 4);
   for (uint32_t i = 0; i < count; i++) {
     creature *other = muster_update_state_of(update, near[i].agent);
-    self->told = self->told * 31 + near[i].agent.index + *(const uint64_t *)near[i].published;
+    self->told = self->told * 31 + muster_agent_index(near[i].agent) + *(const uint64_t *)near[i].published;
     if (other) {
       self->energy += other->energy * 0.125;
       other->energy *= 0.875;
@@ -54,7 +54,7 @@ static muster_atom_result act(muster_update *update) {
   child.position.x += 1;
   if (muster_update_random(update) % 4 == 0) {
     muster_agent born = muster_update_spawn(update, &child);
-    self->told = self->told * 31 + born.index + born.generation;
+    self->told = self->told * 31 + muster_agent_index(born) + muster_agent_generation(born);
     if (!muster_agent_is_null(born)) muster_update_wake(update, born);
   }
   muster_position to = update->position;
@@ -127,7 +127,7 @@ static struct outcome run_world(uint32_t workers, bool with_sets) {
   }
   muster_offence offences[MUSTER_OFFENCES_KEPT];
   uint32_t count = muster_offences_read(little.world, offences, MUSTER_OFFENCES_KEPT);
-  for (uint32_t i = 0; i < count; i++) outcome.told = outcome.told * 31 + offences[i].agent.index;
+  for (uint32_t i = 0; i < count; i++) outcome.told = outcome.told * 31 + muster_agent_index(offences[i].agent);
   outcome.hash = muster_world_hash(little.world);
   muster_statistics_read(little.world, &outcome.sums);
   little_world_destroy(&little);

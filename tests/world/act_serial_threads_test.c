@@ -19,7 +19,7 @@ struct bank {
 static muster_atom_result transfer(muster_update *update) {
   struct bank *bank = update->type_user;
   uint32_t from = (uint32_t)(muster_update_random(update) % CLERKS),
-           to = (uint32_t)(from + 1 + update->agent.index) % CLERKS;
+           to = (uint32_t)(from + 1 + muster_agent_index(update->agent)) % CLERKS;
   atomic_fetch_add(&bank->disturbed, atomic_fetch_add(&bank->serial_inside, 1) > 0);
   atomic_fetch_add(&bank->disturbed, atomic_load(&bank->others_inside) > 0);
   int64_t amount = (int64_t)(muster_update_random(update) % 50), has = bank->accounts[from], gets = bank->accounts[to];
@@ -28,8 +28,8 @@ static muster_atom_result transfer(muster_update *update) {
     bank->accounts[from] = has - amount;
     bank->accounts[to] = gets + amount;
   }
-  bank->out_of_order += bank->acted > 0 && update->agent.index <= bank->last;
-  bank->last = update->agent.index;
+  bank->out_of_order += bank->acted > 0 && muster_agent_index(update->agent) <= bank->last;
+  bank->last = muster_agent_index(update->agent);
   bank->acted++;
   atomic_fetch_sub(&bank->serial_inside, 1);
   return MUSTER_ATOM_NEXT;

@@ -13,7 +13,7 @@ static muster_atom_result live(muster_update *update) {
   creature *self = update->state;
   muster_message messages[4];
   uint32_t count = muster_update_messages(update, messages, 4);
-  for (uint32_t i = 0; i < count; i++) self->heard = self->heard * 31 + messages[i].sender.index;
+  for (uint32_t i = 0; i < count; i++) self->heard = self->heard * 31 + muster_agent_index(messages[i].sender);
   *(uint64_t *)update->published = self->heard;
   return MUSTER_ATOM_NEXT;
 }
@@ -34,7 +34,7 @@ static muster_atom_result act(muster_update *update) {
   muster_agent_def child = muster_agent_def_default();
   child.type = update->type;
   child.position = to;
-  if (random >> 6 & 1) self->told = self->told * 31 + muster_update_spawn(update, &child).index;
+  if (random >> 6 & 1) self->told = self->told * 31 + muster_agent_index(muster_update_spawn(update, &child));
   if ((random >> 7 & 7) == 0) muster_update_remove(update, update->agent);
   if (muster_update_nearby(update, 9.0f, (muster_type){0}, near, 1))
     self->told = self->told * 31 + muster_update_send(update, near[0].agent, NULL, 0);

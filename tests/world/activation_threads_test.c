@@ -27,7 +27,7 @@ static muster_atom_result live(muster_update *update) {
 
 static void die(muster_update *update) {
   struct lives *lives = update->type_user;
-  lives->of[update->agent.index % AGENTS] = *(const struct life *)update->state;
+  lives->of[muster_agent_index(update->agent) % AGENTS] = *(const struct life *)update->state;
 }
 
 Test(activation_threads, everyone_runs_as_often_as_its_period_says) {

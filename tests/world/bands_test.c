@@ -122,11 +122,11 @@ Test(bands, tell_who_is_beyond_its_wish_and_how_far) {
   cr_assert_eq(least->agents_beyond_wish, 500);
   cr_assert_eq(report.agents_beyond_wish, 500);
   check_ns(least->wanted_ns, 100000000u);
-  check_ns(least->period_ns, info_of(&little, (muster_agent){7, 1}).period_ns);
+  check_ns(least->period_ns, info_of(&little, muster_agent_make(7, 1)).period_ns);
   cr_assert_gt(least->period_ns, 200000000u);
   cr_assert_eq(most->agents, 5);
   cr_assert_eq(most->agents_beyond_wish, 0);
-  check_ns(most->period_ns, info_of(&little, (muster_agent){502, 1}).period_ns);
+  check_ns(most->period_ns, info_of(&little, muster_agent_make(502, 1)).period_ns);
   cr_assert_lt(most->interval_ns, least->interval_ns / 2);
   little_world_destroy(&little);
 }
@@ -139,7 +139,7 @@ Test(bands, follow_agents_that_come_to_matter_and_leave_out_those_in_quarantine)
   run_frames(&little, 2);
   muster_agent_tuning tuning = muster_agent_tuning_default();
   tuning.importance_floor = 0.6f;
-  muster_agent_tune(little.world, (muster_agent){1, 1}, &tuning);
+  muster_agent_tune(little.world, muster_agent_make(1, 1), &tuning);
   run_frame(&little);
   muster_statistics statistics = statistics_of(&little);
   cr_assert_eq(statistics.bands[0].agents, 2);
@@ -158,7 +158,7 @@ Test(bands, follow_agents_that_come_to_matter_and_leave_out_those_in_quarantine)
   run_frame(&little);
   statistics = statistics_of(&little);
   cr_assert_eq(statistics.bands[0].agents, 2);
-  muster_agent_remove(little.world, (muster_agent){1, 1});
+  muster_agent_remove(little.world, muster_agent_make(1, 1));
   run_frame(&little);
   statistics = statistics_of(&little);
   cr_assert_eq(statistics.bands[0].agents, 2);
@@ -191,7 +191,7 @@ Test(bands, tell_of_ages_as_a_look_at_everybody_would) {
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
     run_frame_with(&little, 40000u);
     for (uint32_t i = 0; i < AGENTS; i++) {
-      muster_agent_info info = info_of(&little, (muster_agent){i, 1});
+      muster_agent_info info = info_of(&little, muster_agent_make(i, 1));
       uint64_t age_ns = little.now_ns - info.last_update_ns;
       if (info.importance > 0.5f)
         most[most_count++] = age_ns;

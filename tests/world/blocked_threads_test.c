@@ -33,7 +33,7 @@ static void sleep_ms(uint32_t duration_ms) {
 
 static bool sleeps_in(const muster_update *update, uint32_t atom) {
   const struct hall *hall = update->type_user;
-  return update->agent.index == hall->sleeper && hall->asleep_atom == atom;
+  return muster_agent_index(update->agent) == hall->sleeper && hall->asleep_atom == atom;
 }
 
 static muster_atom_result look_around(muster_update *update) {
@@ -47,7 +47,7 @@ static muster_atom_result live(muster_update *update) {
   uint32_t turn = fetch_add_relaxed_u32(&hall->turns, 1) + 1;
   bool sleeps = sleeps_in(update, 1);
   if (sleeps) sleep_ms(hall->sleeps_ms);
-  store_relaxed_u32(update->agent.index == hall->sleeper ? &hall->slept_at : &hall->last_at, turn);
+  store_relaxed_u32(muster_agent_index(update->agent) == hall->sleeper ? &hall->slept_at : &hall->last_at, turn);
   return MUSTER_ATOM_NEXT;
 }
 
@@ -110,8 +110,8 @@ static void expect_named(const struct hall *hall, muster_agent sleeper, uint32_t
   for (uint32_t i = 0; i < count; i++) {
     if (offences[i].kind != MUSTER_OFFENCE_BLOCKED) continue;
     blocked++;
-    cr_assert_eq(offences[i].agent.index, sleeper.index);
-    cr_assert_eq(offences[i].agent.generation, sleeper.generation);
+    cr_assert_eq(muster_agent_index(offences[i].agent), muster_agent_index(sleeper));
+    cr_assert_eq(muster_agent_generation(offences[i].agent), muster_agent_generation(sleeper));
     cr_assert_eq(offences[i].type.index, hall->little.type.index);
     cr_assert_eq(offences[i].atom, atom);
     cr_assert_gt(offences[i].duration_ns, limit_ns);
@@ -120,10 +120,11 @@ static void expect_named(const struct hall *hall, muster_agent sleeper, uint32_t
   cr_assert_gt(blocked, 0);
   muster_conduct conduct = conduct_of(hall);
   cr_assert_eq(conduct.blocked, statistics_of(hall).atoms_blocked);
-  cr_assert_eq(conduct.worst_blocked_agent.index, sleeper.index);
+  cr_assert_eq(muster_agent_index(conduct.worst_blocked_agent), muster_agent_index(sleeper));
   cr_assert_eq(conduct.worst_blocked_atom, atom);
   cr_assert_gt(conduct.worst_blocked_ns, limit_ns);
-  snprintf(name, sizeof name, "agent %u.%u of type 'townsman': ", sleeper.index, sleeper.generation);
+  snprintf(name, sizeof name, "agent %u.%u of type 'townsman': ", muster_agent_index(sleeper),
+           muster_agent_generation(sleeper));
   cr_assert_geq(load_relaxed_u32(&hall->lines), 1);
   cr_assert(strstr(hall->line, name), "%s", hall->line);
   snprintf(name, sizeof name, " in atom %u, ", atom);
@@ -146,7 +147,7 @@ static void expect_only_it_is_late(uint32_t workers) {
   for (uint32_t i = 0; i < THOUSANDS; i++) spawn_at(&hall.little, i % 100);
   uint32_t easy = 0;
   for (uint32_t i = 0; i < 60; i++) easy += run(&hall).carried == 0 && i >= 30;
-  hall.sleeper = sleeper.index;
+  hall.sleeper = muster_agent_index(sleeper);
   uint32_t told = 0, moved = 0, unharmed = 0, without_debt = 0;
   for (uint32_t i = 0; i < TRIES && (!told || !moved || !unharmed || !without_debt); i++) {
     muster_agent_wake(hall.little.world, sleeper);
@@ -182,7 +183,7 @@ Test(blocked, time_that_an_atom_waits_is_no_cost_of_its_type) {
   muster_type_def type = type_of(&hall);
   muster_type_cost cost = muster_type_cost_default();
   register_type(&hall.little, &type);
-  hall.sleeper = spawn_at(&hall.little, 0).index;
+  hall.sleeper = muster_agent_index(spawn_at(&hall.little, 0));
   run_until_told(&hall);
   for (uint32_t i = 0; i < 10; i++) run(&hall);
   cr_assert(muster_type_cost_read(hall.little.world, hall.little.type, 0, &cost));
@@ -201,7 +202,7 @@ Test(blocked, who_blocks_repeatedly_goes_down_its_levels_and_no_further) {
   type.strikes_quarantine = 1;
   register_type(&hall.little, &type);
   muster_agent sleeper = spawn_at(&hall.little, 0), other = spawn_at(&hall.little, 1);
-  hall.sleeper = sleeper.index;
+  hall.sleeper = muster_agent_index(sleeper);
   for (uint32_t i = 0; i < 2 * TRIES && info_of(&hall.little, sleeper).penalty < 2; i++) run(&hall);
   for (uint32_t i = 0; i < 5; i++) run(&hall);
   cr_assert_eq(info_of(&hall.little, sleeper).penalty, 2);
@@ -222,7 +223,7 @@ Test(blocked, the_atom_is_named_also_when_it_is_one_of_several_or_an_action) {
     register_type(&hall.little, &type);
     muster_agent sleeper = {0};
     for (uint32_t i = 0; i < 64; i++) sleeper = spawn_at(&hall.little, i);
-    hall.sleeper = sleeper.index;
+    hall.sleeper = muster_agent_index(sleeper);
     hall.asleep_atom = atom;
     run_until_told(&hall);
     expect_named(&hall, sleeper, atom);
@@ -245,7 +246,7 @@ Test(blocked, so_it_is_in_sets) {
   register_type(&hall.little, &type);
   muster_agent sleeper = {0};
   for (uint32_t i = 0; i < 64; i++) sleeper = spawn_at(&hall.little, i);
-  hall.sleeper = sleeper.index;
+  hall.sleeper = muster_agent_index(sleeper);
   run_until_told(&hall);
   expect_named(&hall, sleeper, 1);
   little_world_destroy(&hall.little);
@@ -256,7 +257,7 @@ Test(blocked, a_storm_of_them_writes_one_line_for_a_while) {
   open_hall(&hall, 1, NAP_MS);
   muster_type_def type = type_of(&hall);
   register_type(&hall.little, &type);
-  hall.sleeper = spawn_at(&hall.little, 0).index;
+  hall.sleeper = muster_agent_index(spawn_at(&hall.little, 0));
   run_until_told(&hall);
   for (uint32_t i = 0; i < 30; i++) run(&hall);
   cr_assert_gt(statistics_of(&hall).atoms_blocked, 1);
@@ -281,7 +282,7 @@ Test(blocked, a_replay_without_anybody_asleep_comes_to_the_same_penalties) {
   register_type(&hall.little, &type);
   muster_agent sleeper = {0};
   for (uint32_t i = 0; i < 64; i++) sleeper = spawn_at(&hall.little, i);
-  hall.sleeper = sleeper.index;
+  hall.sleeper = muster_agent_index(sleeper);
   for (uint32_t i = 0; i < TRIES && info_of(&hall.little, sleeper).penalty == 0; i++)
     recorded_note(&recorded, &hall.little, run(&hall));
   cr_assert_eq(info_of(&hall.little, sleeper).penalty, 1);

@@ -134,8 +134,8 @@ Test(bulk, stale_ids_and_bad_positions_are_passed_over_and_counted) {
   fixture->places[9].x = NAN;
   fixture->places[10].z = INFINITY;
   fixture->places[11].y = 2e9;
-  fixture->agents[12] = (muster_agent){0, 0};
-  fixture->agents[13] = (muster_agent){UINT32_MAX, 1};
+  fixture->agents[12] = (muster_agent){0};
+  fixture->agents[13] = muster_agent_make(UINT32_MAX, 1);
   cr_assert_eq(move(fixture, AGENTS), AGENTS - 6);
   cr_assert_eq(positions_refused(fixture), 3);
   cr_assert_eq(info_of(&fixture->little, fixture->agents[9]).position.x, before.x);
@@ -222,7 +222,7 @@ Test(bulk, factors_are_set_at_once_and_followed_by_importance) {
 
 static muster_atom_result move_from_inside(muster_update *update) {
   muster_position there = {1, 2, 3};
-  muster_observer observer = {0, 0};
+  muster_observer observer = {0};
   float value = 0;
   cr_assert_eq(muster_agents_move(update->world, &update->agent, &there, 1), 0);
   cr_assert_eq(muster_observers_move(update->world, &observer, &there, 1), 0);

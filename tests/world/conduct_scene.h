@@ -21,7 +21,8 @@ struct state {
 
 static inline uint64_t cost_of(const muster_cost_query *query, void *user) {
   const struct scene *scene = user;
-  bool over = query->atom == 0 && query->agent.index < CROWD && query->level < scene->guilty[query->agent.index];
+  bool over = query->atom == 0 && muster_agent_index(query->agent) < CROWD &&
+              query->level < scene->guilty[muster_agent_index(query->agent)];
   return over ? OVER_NS : HONEST_NS;
 }
 

@@ -6,7 +6,7 @@ Test(conduct, three_strikes_per_level_and_three_more_bring_an_agent_into_quarant
   open_scene_of(&scene, 3);
   muster_agent agent = spawn_at(&scene.little, 0);
   settle_in(&scene, agent);
-  scene.guilty[agent.index] = MUSTER_LEVELS;
+  scene.guilty[muster_agent_index(agent)] = MUSTER_LEVELS;
   for (uint32_t level = 0; level < 3; level++)
     for (uint32_t strike = 0; strike < 3; strike++) {
       cr_assert_eq(info_of(&scene.little, agent).level, level);
@@ -42,12 +42,12 @@ Test(conduct, offences_and_conduct_are_told) {
   muster_agent agent = spawn_at(&scene.little, 0);
   settle_in(&scene, agent);
   cr_assert_eq(muster_offences_read(scene.little.world, offences, 2), 0);
-  scene.guilty[agent.index] = 1;
+  scene.guilty[muster_agent_index(agent)] = 1;
   run_frames(&scene.little, 20);
   cr_assert_eq(muster_offences_read(scene.little.world, offences, MUSTER_OFFENCES_KEPT + 1), 3, "none at level 1");
   cr_assert_eq(muster_offences_read(scene.little.world, offences, 2), 2);
-  cr_assert_eq(offences[0].agent.index, agent.index);
-  cr_assert_eq(offences[0].agent.generation, agent.generation);
+  cr_assert_eq(muster_agent_index(offences[0].agent), muster_agent_index(agent));
+  cr_assert_eq(muster_agent_generation(offences[0].agent), muster_agent_generation(agent));
   cr_assert_eq(offences[0].type.index, scene.little.type.index);
   cr_assert_eq(offences[0].level, 0);
   cr_assert_eq(offences[0].atom, 0);
@@ -57,7 +57,7 @@ Test(conduct, offences_and_conduct_are_told) {
   muster_conduct conduct = conduct_of(&scene);
   cr_assert_eq(conduct.offences, 3);
   cr_assert_eq(conduct.worst_ns, OVER_NS);
-  cr_assert_eq(conduct.worst_agent.index, agent.index);
+  cr_assert_eq(muster_agent_index(conduct.worst_agent), muster_agent_index(agent));
   cr_assert_eq(conduct.agents_demoted, 1);
   cr_assert_eq(conduct.agents_quarantined, 0);
   cr_assert_not(conduct.quarantined);
@@ -72,11 +72,11 @@ Test(conduct, a_pardoned_agent_comes_back_at_its_level_and_is_told_all_the_time)
   open_scene_of(&scene, 2);
   muster_agent agent = spawn_at(&scene.little, 0);
   settle_in(&scene, agent);
-  scene.guilty[agent.index] = MUSTER_LEVELS;
+  scene.guilty[muster_agent_index(agent)] = MUSTER_LEVELS;
   while (!info_of(&scene.little, agent).quarantined) run_frame(&scene.little);
   uint64_t before_ns = info_of(&scene.little, agent).last_update_ns, sum_ns = state_of(&scene, agent)->elapsed_sum_ns;
   run_frames(&scene.little, 50);
-  scene.guilty[agent.index] = 0;
+  scene.guilty[muster_agent_index(agent)] = 0;
   cr_assert_eq(muster_agent_pardon(scene.little.world, agent), MUSTER_OK);
   run_frame(&scene.little);
   cr_assert_not(info_of(&scene.little, agent).quarantined);
@@ -89,7 +89,7 @@ Test(conduct, a_pardoned_agent_comes_back_at_its_level_and_is_told_all_the_time)
   cr_assert_eq(statistics_of(&scene).pardons, 1);
   muster_conduct conduct = conduct_of(&scene);
   cr_assert_eq(conduct.agents_demoted + conduct.agents_quarantined, 0);
-  scene.guilty[agent.index] = MUSTER_LEVELS;
+  scene.guilty[muster_agent_index(agent)] = MUSTER_LEVELS;
   run_frames(&scene.little, 2);
   cr_assert_eq(info_of(&scene.little, agent).penalty, 0, "its strikes are forgotten");
   run_frame(&scene.little);
@@ -103,9 +103,9 @@ Test(conduct, strikes_far_apart_are_forgotten) {
   muster_agent agent = spawn_at(&scene.little, 0);
   settle_in(&scene, agent);
   for (uint32_t i = 0; i < 6; i++) {
-    scene.guilty[agent.index] = MUSTER_LEVELS;
+    scene.guilty[muster_agent_index(agent)] = MUSTER_LEVELS;
     run_frame(&scene.little);
-    scene.guilty[agent.index] = 0;
+    scene.guilty[muster_agent_index(agent)] = 0;
     run_frames(&scene.little, 100);
   }
   cr_assert_eq(conduct_of(&scene).offences, 6);
@@ -114,9 +114,9 @@ Test(conduct, strikes_far_apart_are_forgotten) {
 }
 
 static void offend_twice(struct scene *scene, muster_agent agent) {
-  scene->guilty[agent.index] = MUSTER_LEVELS;
+  scene->guilty[muster_agent_index(agent)] = MUSTER_LEVELS;
   run_frames(&scene->little, 2);
-  scene->guilty[agent.index] = 0;
+  scene->guilty[muster_agent_index(agent)] = 0;
 }
 
 Test(conduct, a_pardon_or_a_removal_ends_strikes) {
@@ -134,7 +134,7 @@ Test(conduct, a_pardon_or_a_removal_ends_strikes) {
   for (uint32_t i = 0; i < 200; i++) {
     muster_agent heir = spawn_at(&scene.little, 0);
     run_frame(&scene.little);
-    if (heir.index == agent.index) {
+    if (muster_agent_index(heir) == muster_agent_index(agent)) {
       settle_in(&scene, heir);
       offend_twice(&scene, heir);
       cr_assert_eq(info_of(&scene.little, heir).penalty, 0, "the other is gone");
@@ -153,7 +153,7 @@ Test(conduct, zero_strikes_never_punish) {
   muster_type_def type = type_of(&scene, 2);
   type.strikes_demote = type.strikes_quarantine = 0;
   register_type(&scene.little, &type);
-  for (uint32_t i = 0; i < 20; i++) scene.guilty[spawn_at(&scene.little, 0).index] = MUSTER_LEVELS;
+  for (uint32_t i = 0; i < 20; i++) scene.guilty[muster_agent_index(spawn_at(&scene.little, 0))] = MUSTER_LEVELS;
   run_frames(&scene.little, 500);
   muster_conduct conduct = conduct_of(&scene);
   cr_assert_gt(conduct.offences, 20 * 490);
@@ -186,7 +186,7 @@ Test(conduct, agents_in_quarantine_can_be_moved_removed_and_followed_by_others_u
   muster_agent agents[8];
   for (uint32_t i = 0; i < 7; i++) agents[i] = spawn_at(&scene.little, i);
   settle_in(&scene, agents[0]);
-  for (uint32_t i = 0; i < 4; i++) scene.guilty[agents[i].index] = MUSTER_LEVELS;
+  for (uint32_t i = 0; i < 4; i++) scene.guilty[muster_agent_index(agents[i])] = MUSTER_LEVELS;
   run_frames(&scene.little, 8);
   cr_assert_eq(conduct_of(&scene).agents_quarantined, 4);
   muster_agent_move(scene.little.world, agents[0], (muster_position){500, 0, 0});
@@ -286,7 +286,7 @@ Test(conduct, who_waits_for_action_atoms_acts_after_the_pardon) {
 Test(conduct, a_storm_writes_few_lines) {
   struct scene scene;
   open_scene_of(&scene, 1);
-  for (uint32_t i = 0; i < CROWD; i++) scene.guilty[spawn_at(&scene.little, 0).index] = MUSTER_LEVELS;
+  for (uint32_t i = 0; i < CROWD; i++) scene.guilty[muster_agent_index(spawn_at(&scene.little, 0))] = MUSTER_LEVELS;
   run_frames(&scene.little, 110);
   cr_assert_gt(statistics_of(&scene).quarantines, 30);
   cr_assert_eq(scene.lines, 8 + 1, "and one that tells how many were left out: %s", scene.last);
@@ -305,7 +305,8 @@ static uint64_t hash_of_life(uint32_t workers) {
   for (uint32_t i = 0; i < CROWD; i++) agents[i] = spawn_at(&scene.little, i * 3.0);
   uint64_t hash = 0;
   for (uint32_t frame = 0; frame < 400; frame++) {
-    for (uint32_t i = 0; i < CROWD; i++) scene.guilty[agents[i].index] = (i * 7 + frame / 3) % 11 < 3 ? i % 5 : 0;
+    for (uint32_t i = 0; i < CROWD; i++)
+      scene.guilty[muster_agent_index(agents[i])] = (i * 7 + frame / 3) % 11 < 3 ? i % 5 : 0;
     if (frame % 16 == 0) muster_agent_pardon(scene.little.world, agents[frame / 16 % CROWD]);
     if (frame == 300) muster_type_pardon(scene.little.world, scene.little.type);
     run_frame_with(&scene.little, 1500000);
@@ -330,10 +331,10 @@ Test(conduct, the_well_behaved_are_left_alone) {
   for (uint32_t round = 0; round < 2; round++) {
     struct scene *scene = round ? &guilty : &honest;
     open_scene_of(scene, 2);
-    muster_agent agents[8], offender = {0, 0};
+    muster_agent agents[8], offender = {0};
     for (uint32_t i = 0; i < 8; i++) agents[i] = spawn_at(&scene->little, i);
     offender = spawn_at(&scene->little, 9);
-    if (round) scene->guilty[offender.index] = MUSTER_LEVELS;
+    if (round) scene->guilty[muster_agent_index(offender)] = MUSTER_LEVELS;
     run_frames(&scene->little, 200);
     cr_assert_eq(info_of(&scene->little, offender).quarantined, round == 1);
     for (uint32_t i = 0; i < 8; i++) {

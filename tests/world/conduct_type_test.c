@@ -13,7 +13,7 @@ Test(conduct_type, a_type_goes_down_a_level_with_all_its_agents_and_comes_back) 
   muster_agent agents[40];
   for (uint32_t i = 0; i < 40; i++) agents[i] = spawn_at(&scene.little, i);
   run_frames(&scene.little, 40);
-  for (uint32_t i = 0; i < 40; i += 2) scene.guilty[agents[i].index] = 1;
+  for (uint32_t i = 0; i < 40; i += 2) scene.guilty[muster_agent_index(agents[i])] = 1;
   for (uint32_t i = 0; i < 300 && !conduct_of(&scene).level_floor; i++) run_frame(&scene.little);
   cr_assert_eq(conduct_of(&scene).level_floor, 1, "all had been demoted, and the window was bad all the same");
   run_frames(&scene.little, 30);
@@ -43,11 +43,11 @@ Test(conduct_type, a_type_in_quarantine_is_not_run_until_it_is_pardoned) {
   muster_agent bystander = spawn_at(&scene.little, 0);
   register_type(&scene.little, &type);
   for (uint32_t i = 0; i < 40; i++) agents[i] = spawn_at(&scene.little, i);
-  for (uint32_t i = 0; i < 40; i++) scene.guilty[agents[i].index] = 0;
+  for (uint32_t i = 0; i < 40; i++) scene.guilty[muster_agent_index(agents[i])] = 0;
   /* Each agent offends once in two seconds, so that no agent has three strikes before the type has its three seconds.
    */
   for (uint32_t frame = 0; frame < 3000 && !conduct_of(&scene).quarantined; frame++) {
-    for (uint32_t i = 0; i < 40; i++) scene.guilty[agents[i].index] = MUSTER_LEVELS;
+    for (uint32_t i = 0; i < 40; i++) scene.guilty[muster_agent_index(agents[i])] = MUSTER_LEVELS;
     muster_agent_pardon(scene.little.world, agents[frame % 40]);
     run_frame(&scene.little);
   }
@@ -89,7 +89,7 @@ Test(conduct_type, who_is_about_to_run_when_its_type_goes_into_quarantine_does_n
   muster_agent agents[60];
   for (uint32_t i = 0; i < 60; i++) agents[i] = spawn_at(&scene.little, i);
   run_frames(&scene.little, 10);
-  for (uint32_t i = 0; i < 60; i++) scene.guilty[agents[i].index] = MUSTER_LEVELS;
+  for (uint32_t i = 0; i < 60; i++) scene.guilty[muster_agent_index(agents[i])] = MUSTER_LEVELS;
   /* The agents are pardoned one by one, so that there are always some that offend. */
   muster_frame_report report = {0};
   for (uint32_t frame = 0; frame < 400 && !conduct_of(&scene).quarantined; frame++) {

@@ -11,16 +11,16 @@ typedef struct wanderer {
 static muster_atom_result look_around(muster_update *update) {
   wanderer *self = update->state;
   muster_neighbour near[2];
-  bool looks = update->agent.index % 16 == 0;
+  bool looks = muster_agent_index(update->agent) % 16 == 0;
   uint32_t count = looks ? muster_update_nearby(update, 60.0f, (muster_type){0}, near, 2) : 0;
-  for (uint32_t i = 0; i < count; i++) self->met = self->met * 31 + near[i].agent.index;
+  for (uint32_t i = 0; i < count; i++) self->met = self->met * 31 + muster_agent_index(near[i].agent);
   self->updates++;
   return MUSTER_ATOM_NEXT;
 }
 
 /* Anywhere; in each second frame one in eight to the same two cells, which become crowds and cease to be. */
 static muster_atom_result leap(muster_update *update) {
-  bool gathers = update->agent.index % 8 == 0 && update->now_ns / FRAME_NS % 2;
+  bool gathers = muster_agent_index(update->agent) % 8 == 0 && update->now_ns / FRAME_NS % 2;
   double span_m = gathers ? 60.0 : 8000.0;
   muster_position to = {(double)muster_update_random_share(update) * span_m,
                         (double)muster_update_random_share(update) * (gathers ? 20.0 : span_m), 0};

@@ -143,7 +143,7 @@ static void check_removal(uint64_t budget_ns) {
     before = heard.removed;
   }
   cr_assert_leq(frames, CROWD / (most - LOOKS + 1) + 1);
-  cr_assert(muster_agent_is_null(muster_agent_next(crowd->little.world, (muster_agent){0, 0})));
+  cr_assert(muster_agent_is_null(muster_agent_next(crowd->little.world, (muster_agent){0})));
   destroy(crowd);
 }
 

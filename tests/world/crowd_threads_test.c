@@ -178,7 +178,7 @@ static uint64_t check_agents(const struct scene *scene, const muster_frame_repor
     muster_agent_info info = info_of(&scene->little, agent);
     const struct person *self = info.state;
     cr_assert(info.active && self->alive == 1);
-    cr_assert_eq(self->wrong, 0, "agent %u of type %u saw %lu wrong things", agent.index, info.type.index,
+    cr_assert_eq(self->wrong, 0, "agent %u of type %u saw %lu wrong things", muster_agent_index(agent), info.type.index,
                  (unsigned long)self->wrong);
     levels[info.level]++;
     updates += self->updates;

@@ -44,18 +44,18 @@ Test(definitions, a_pool_is_refused_with_the_name_of_the_field) {
 Test(definitions, an_observer_is_refused_with_the_name_of_the_field) {
   little_world little = little_world_create(1, NULL);
   muster_observer_def def = {0};
-  cr_assert_eq(muster_observer_add(little.world, &def).generation, 0);
+  cr_assert_eq(muster_observer_generation(muster_observer_add(little.world, &def)), 0);
   def = muster_observer_def_default();
   def.far_m = def.near_m;
-  cr_assert_eq(muster_observer_add(little.world, &def).generation, 0);
+  cr_assert_eq(muster_observer_generation(muster_observer_add(little.world, &def)), 0);
   cr_assert_not_null(strstr(muster_last_error(), "near_m"));
   def = muster_observer_def_default();
   def.position.y = INFINITY;
-  cr_assert_eq(muster_observer_add(little.world, &def).generation, 0);
+  cr_assert_eq(muster_observer_generation(muster_observer_add(little.world, &def)), 0);
   cr_assert_not_null(strstr(muster_last_error(), "position"));
   def = muster_observer_def_default();
   def.partition = 65536;
-  cr_assert_eq(muster_observer_add(little.world, &def).generation, 0);
+  cr_assert_eq(muster_observer_generation(muster_observer_add(little.world, &def)), 0);
   cr_assert_not_null(strstr(muster_last_error(), "partition"));
   little_world_destroy(&little);
 }

@@ -15,7 +15,7 @@ static muster_atom_result look(muster_update *update) {
   for (uint32_t i = 0; i < count; i++) {
     const double *energy = near[i].published;
     self->energy += *energy * 0.001 / (1.0 + (double)near[i].distance_m);
-    self->seen = self->seen * 31 + near[i].agent.index;
+    self->seen = self->seen * 31 + muster_agent_index(near[i].agent);
   }
   return MUSTER_ATOM_NEXT;
 }
@@ -145,7 +145,7 @@ Test(determinism, where_in_its_period_an_agent_begins_is_the_same_everywhere) {
   muster_agent_remove(little.world, agents[AGENTS - 1]);
   run_frame(&little);
   agents[AGENTS - 1] = spawn_at(&little, 0);
-  cr_assert_gt(agents[AGENTS - 1].generation, agents[0].generation);
+  cr_assert_gt(muster_agent_generation(agents[AGENTS - 1]), muster_agent_generation(agents[0]));
   run_frames(&little, 120);
   for (uint32_t i = 0; i < AGENTS; i++) {
     uint64_t first_ns = *(const uint64_t *)info_of(&little, agents[i]).state;

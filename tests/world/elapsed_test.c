@@ -69,7 +69,8 @@ static muster_atom_result lay_and_ask(muster_update *update) {
 
 /* Spreads the first updates over a period, as those of agents with a period are. */
 static void ask_for_first(muster_update *update) {
-  muster_update_wake_at(update, update->agent, update->now_ns + (update->agent.index % 10 + 1) * second_ns);
+  muster_update_wake_at(update, update->agent,
+                        update->now_ns + (muster_agent_index(update->agent) % 10 + 1) * second_ns);
 }
 
 static const muster_atom by_contract[] = {[MUSTER_ELAPSED_DELTA] = {.run = lay_over_time, .model_ns = HEN_NS},
@@ -115,12 +116,12 @@ static uint64_t completed(const little_world *little) {
 /* Returns the sum of all eggs. Each hen must have laid what is due up to its last update. */
 static uint64_t count_eggs(const little_world *little) {
   uint64_t eggs = 0;
-  muster_agent agent = {0, 0};
+  muster_agent agent = {0};
   while (!muster_agent_is_null(agent = muster_agent_next(little->world, agent))) {
     muster_agent_info info = info_of(little, agent);
     const struct hen *hen = info.state;
     cr_assert_eq(hen->eggs, (info.last_update_ns - second_ns) / egg_ns, "agent %u: %llu eggs up to %llu ns",
-                 agent.index, (unsigned long long)hen->eggs, (unsigned long long)info.last_update_ns);
+                 muster_agent_index(agent), (unsigned long long)hen->eggs, (unsigned long long)info.last_update_ns);
     eggs += hen->eggs;
   }
   return eggs;
@@ -199,12 +200,13 @@ struct queries {
 
 static uint64_t note_query(const muster_cost_query *query, void *user) {
   struct queries *queries = user;
-  queries->of[query->agent.index][query->atom] = *query;
+  queries->of[muster_agent_index(query->agent)][query->atom] = *query;
   return 400000;
 }
 
 static void compare(const muster_update *update, uint32_t atom) {
-  const muster_cost_query *query = &((const struct queries *)update->type_user)->of[update->agent.index][atom];
+  const muster_cost_query *query =
+      &((const struct queries *)update->type_user)->of[muster_agent_index(update->agent)][atom];
   cr_assert_eq(query->elapsed_ns, update->elapsed_ns);
   cr_assert_eq(query->steps, update->steps);
 }
@@ -239,7 +241,8 @@ static muster_atom_result last_part(muster_update *update) {
 static void count_catching_up(muster_update *update) {
   telling *own = update->state;
   cr_assert_eq(own->parts, 0);
-  cr_assert_eq(((const struct queries *)update->type_user)->of[update->agent.index][0].catch_up_ns, update->elapsed_ns);
+  cr_assert_eq(((const struct queries *)update->type_user)->of[muster_agent_index(update->agent)][0].catch_up_ns,
+               update->elapsed_ns);
   own->caught_up++;
 }
 

@@ -12,8 +12,8 @@ typedef struct life {
 static void begin(muster_update *update) {
   life *own = update->state;
   own->spawned_ns = update->now_ns;
-  if (update->agent.index < EACH) return; /* an agent that is told the whole time asks in its updates */
-  own->next_ns = update->now_ns + (update->agent.index % 20 + 1) * 1000000ull;
+  if (muster_agent_index(update->agent) < EACH) return; /* an agent that is told the whole time asks in its updates */
+  own->next_ns = update->now_ns + (muster_agent_index(update->agent) % 20 + 1) * 1000000ull;
   muster_update_wake_at(update, update->agent, own->next_ns);
 }
 
@@ -60,7 +60,8 @@ static muster_atom_result live_and_ask_always(muster_update *update) {
 static muster_atom_result wake_another(muster_update *update) {
   muster_neighbour neighbour;
   ((life *)update->state)->halfway = false;
-  if (update->agent.index % 16 == 0 && muster_update_nearby(update, 5.0f, (muster_type){0}, &neighbour, 1))
+  if (muster_agent_index(update->agent) % 16 == 0 &&
+      muster_update_nearby(update, 5.0f, (muster_type){0}, &neighbour, 1))
     muster_update_wake(update, neighbour.agent);
   return MUSTER_ATOM_NEXT;
 }
@@ -102,7 +103,7 @@ Test(elapsed_threads, what_updates_are_told_adds_up_whoever_settles_it) {
   cr_assert_gt(statistics.wakes_timed, 2 * EACH);
   cr_assert_gt(statistics.wakes_delayed, 0);
   uint64_t steps = 0, asked = 0;
-  muster_agent agent = {0, 0};
+  muster_agent agent = {0};
   muster_agents_move(little.world, NULL, NULL, 0); /* settles what a late frame left over */
   while (!muster_agent_is_null(agent = muster_agent_next(little.world, agent))) {
     muster_agent_info info = info_of(&little, agent);
@@ -112,8 +113,8 @@ Test(elapsed_threads, what_updates_are_told_adds_up_whoever_settles_it) {
     if (info.delays == 0) cr_assert_eq(own->told_ns, info.last_update_ns - own->spawned_ns);
     cr_assert_eq(own->early, 0);
     bool has_run = info.last_update_ns > own->spawned_ns, is_released = info.delays > 0;
-    if (agent.index < EACH && has_run && !is_released) cr_assert_neq(info.wake_at_ns, 0);
-    if (agent.index % 3) continue;
+    if (muster_agent_index(agent) < EACH && has_run && !is_released) cr_assert_neq(info.wake_at_ns, 0);
+    if (muster_agent_index(agent) % 3) continue;
     muster_result result = muster_agent_remove(little.world, agent); /* full: of wakes that updates left */
     cr_assert(result == MUSTER_OK || result == MUSTER_E_FULL);
     asked += result == MUSTER_OK;

@@ -89,7 +89,7 @@ Test(explain_gets, that_it_is_late_where_the_rule_is_not_kept) {
   for (uint32_t i = 0; i < 2000; i++) spawn_at(&little, 0);
   run_frames(&little, 100);
   muster_agent_explanation why = {0};
-  for (muster_agent agent = {0, 1}; why.age_ns < 250000000u; agent.index++) why = explain(&little, agent);
+  for (uint32_t i = 0; why.age_ns < 250000000u; i++) why = explain(&little, muster_agent_make(i, 1));
   cr_expect(!why.by_importance && !why.longest_is_wish);
   expect_words(" ago; by the rule it comes every 100 ms, so it is late by ");
   expect_words("even with the longest period of every agent the work does not fit the budget");
@@ -104,13 +104,13 @@ Test(explain_gets, that_its_period_is_beyond_its_wish) {
   register_type(&little, &type);
   for (uint32_t i = 0; i < 2000; i++) spawn_tuned(&little, i ? -1.0f : 2.0f, 0.0f);
   run_frames(&little, 300);
-  muster_agent_explanation why = explain(&little, (muster_agent){7, 1});
+  muster_agent_explanation why = explain(&little, muster_agent_make(7, 1));
   cr_expect_gt(why.period_ns, 110000000u);
   expect_words("Period: longer than its type wishes, 100 ms at most, because the pressure is ");
   expect_words("even with the longest periods that types wish for the work does not fit the budget; what matters least "
                "gives way most");
   cr_expect_null(strstr(words, "it is late"), "%s", words);
-  explain(&little, (muster_agent){0, 1});
+  explain(&little, muster_agent_make(0, 1));
   expect_words(", from what was set for this agent and its importance;");
   little_world_destroy(&little);
 }
@@ -123,7 +123,7 @@ Test(explain_gets, that_exempt_agents_give_way_to_each_other_alone) {
   register_type(&little, &type);
   for (uint32_t i = 0; i < 200; i++) spawn_tuned(&little, 0.0f, 1.0f);
   run_frames(&little, 100);
-  muster_agent_explanation why = explain(&little, (muster_agent){7, 1});
+  muster_agent_explanation why = explain(&little, muster_agent_make(7, 1));
   cr_expect_gt(why.period_ns, 22000000u);
   expect_words(
       "it is exempt: its elasticity is 0, set for this agent, so its period gives way only because exempt agents "

@@ -140,7 +140,8 @@ Test(company, lifts_the_less_important_and_ends) {
   run_frames(&little, 4);
   importance_is(&little, page, 0.6f / 4);
   bool follows = false; /* another agent, as important, gets the index of the king that was removed */
-  for (uint32_t i = 0; i < 15; i++) follows |= spawn(&little, 0, 0.9f, 0.9f).index == king.index;
+  for (uint32_t i = 0; i < 15; i++)
+    follows |= muster_agent_index(spawn(&little, 0, 0.9f, 0.9f)) == muster_agent_index(king);
   cr_assert(follows);
   run_frames(&little, 4);
   importance_is(&little, page, 0.6f / 4);
@@ -182,7 +183,7 @@ Test(company, keeps_the_latest_four) {
   }
   run_frames(&little, 4);
   importance_is(&little, page, (0.1f + 1.6f / 3) / 4); /* kings[2] is the first of the last four */
-  muster_agent_part(little.world, page, (muster_agent){0, 0});
+  muster_agent_part(little.world, page, (muster_agent){0});
   run_frames(&little, 3);
   importance_is(&little, page, 0.1f / 4);
   little_world_destroy(&little);
@@ -207,13 +208,19 @@ Test(company, refuses_oneself_the_gone_and_other_worlds) {
 /* Such commands can only come from a forged snapshot or record. */
 Test(company, no_command_links_an_agent_to_none_or_to_itself) {
   little_world little = factors_world(NULL);
-  static const struct {
+  const struct {
     command_kind kind;
     muster_agent other;
     bool possible;
-  } cases[] = {{COMMAND_LINK, {5, 1}, true},   {COMMAND_LINK, {0, 0}, false},  {COMMAND_LINK, {5, 2}, false},
-               {COMMAND_LINK, {16, 1}, false}, {COMMAND_LINK, {2, 1}, false},  {COMMAND_LINK, {2, 3}, true},
-               {COMMAND_UNLINK, {0, 0}, true}, {COMMAND_UNLINK, {5, 2}, true}, {COMMAND_UNLINK, {16, 1}, true}};
+  } cases[] = {{COMMAND_LINK, muster_agent_make(5, 1), true},
+               {COMMAND_LINK, {0}, false},
+               {COMMAND_LINK, muster_agent_make(5, 2), false},
+               {COMMAND_LINK, muster_agent_make(16, 1), false},
+               {COMMAND_LINK, muster_agent_make(2, 1), false},
+               {COMMAND_LINK, muster_agent_make(2, 3), true},
+               {COMMAND_UNLINK, {0}, true},
+               {COMMAND_UNLINK, muster_agent_make(5, 2), true},
+               {COMMAND_UNLINK, muster_agent_make(16, 1), true}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct command command = {.kind = cases[i].kind, .index = 2, .generation = 1};
     command.other = cases[i].other;

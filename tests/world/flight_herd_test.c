@@ -39,7 +39,7 @@ static muster_result note_unfold(const muster_herd_change *change) {
 
 static muster_result note_fold(const muster_herd_change *change) {
   noted.fold = read_only_entry();
-  cr_assert_eq(noted.fold.agent.index, change->parent.index);
+  cr_assert_eq(muster_agent_index(noted.fold.agent), muster_agent_index(change->parent));
   noted.folds++;
   return MUSTER_OK;
 }

@@ -26,8 +26,8 @@ static void note(muster_update *update, muster_flight_doing expected) {
   cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
   cr_assert_eq(count, 1, "one worker alone is inside");
   cr_assert_eq(entries[0].doing, expected);
-  cr_assert_eq(entries[0].agent.index, update->agent.index);
-  cr_assert_eq(entries[0].agent.generation, update->agent.generation);
+  cr_assert_eq(muster_agent_index(entries[0].agent), muster_agent_index(update->agent));
+  cr_assert_eq(muster_agent_generation(entries[0].agent), muster_agent_generation(update->agent));
   cr_assert_eq(entries[0].type.index, update->type.index);
   notes->seen[expected] = entries[0];
   notes->calls[expected]++;
@@ -249,8 +249,8 @@ Test(flight_reader, tells_who_was_inside) {
   cr_assert_eq(count, 1);
   cr_assert_eq(entry.worker, 1);
   cr_assert_eq(entry.doing, MUSTER_FLIGHT_ATOM);
-  cr_assert_eq(entry.agent.index, 7);
-  cr_assert_eq(entry.agent.generation, 3);
+  cr_assert_eq(muster_agent_index(entry.agent), 7);
+  cr_assert_eq(muster_agent_generation(entry.agent), 3);
   cr_assert_eq(entry.atom, 2);
   cr_assert_eq(entry.frame, 9);
   cr_assert_eq(entry.signal, 11);

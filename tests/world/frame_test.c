@@ -19,7 +19,7 @@ static void note(muster_update *update) {
   struct journal *journal = update->type_user;
   journal->sum_ns += update->elapsed_ns;
   if (journal->count == LOG_MAX) return;
-  journal->agents[journal->count] = update->agent.index;
+  journal->agents[journal->count] = muster_agent_index(update->agent);
   journal->elapsed_ns[journal->count++] = update->elapsed_ns;
 }
 

@@ -31,7 +31,7 @@ Test(herd_allocation, a_frame_allocates_nothing_while_herds_fold_and_unfold) {
   uint32_t folds = 0, unfolds = 0;
   for (uint32_t i = 0; i < 200; i++) {
     muster_observer_move(herds.little.world, observer, (muster_position){6.0 * i, i % 60 == 59 ? 1200.0 : 0.0, 0.0});
-    muster_herd_wake(herds.little.world, muster_herd_next(herds.little.world, (muster_herd){5 * i, 1}), i % 32);
+    muster_herd_wake(herds.little.world, muster_herd_next(herds.little.world, muster_herd_make(5 * i, 1)), i % 32);
     report = run_frame(&herds.little);
     folds += report.folds;
     unfolds += report.unfolds;

@@ -78,7 +78,7 @@ static inline muster_atom_result stand(muster_update *update) {
   muster_flock flock;
   leaf_state *state = update->state;
   if (!muster_update_flock(update, &flock)) { /* a named member, and its herd is gone */
-    cr_assert_eq(muster_herd_of(update->world, update->agent).generation, 0);
+    cr_assert_eq(muster_herd_generation(muster_herd_of(update->world, update->agent)), 0);
     return MUSTER_ATOM_FINISH;
   }
   cr_assert_eq((uintptr_t)flock.x % 32, 0);
@@ -107,7 +107,7 @@ static inline void leave(muster_update *update) {
 }
 
 static inline bool fails(const struct history *history, const muster_herd_change *change) {
-  return (mix(change->now_ns + change->node * 977u + change->herd.index) & 255u) < history->failing;
+  return (mix(change->now_ns + change->node * 977u + muster_herd_index(change->herd)) & 255u) < history->failing;
 }
 
 /* What holds for every change. */

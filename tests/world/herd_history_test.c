@@ -42,7 +42,8 @@ static struct sums sums_of(const struct history *history, const struct ledger *l
 }
 
 static void check_close(double a, double b, double tolerance, const char *what, const struct ledger *ledger) {
-  cr_assert_leq(fabs(a - b), tolerance, "herd %u: %s was %.9g and is %.9g", ledger->herd.index, what, a, b);
+  cr_assert_leq(fabs(a - b), tolerance, "herd %u: %s was %.9g and is %.9g", muster_herd_index(ledger->herd), what, a,
+                b);
 }
 
 /* Numbers of members must be exact; the rest may differ by the rounding of floats in some dozen changes. */
@@ -50,7 +51,7 @@ static void check_kept(struct ledger *ledger, const struct sums *now) {
   const struct sums *then = &ledger->now;
   double members = then->members;
   cr_assert_eq(now->members + ledger->lost.members, then->members, "herd %u: %g members and %g lost of %g",
-               ledger->herd.index, now->members, ledger->lost.members, then->members);
+               muster_herd_index(ledger->herd), now->members, ledger->lost.members, then->members);
   for (uint32_t i = 0; i < TOTALS; i++)
     check_close(then->totals[i], now->totals[i] + ledger->lost.totals[i], 1e-4 * (then->totals[i] + 1.0), "total",
                 ledger);
@@ -90,10 +91,11 @@ static uint32_t check_leaves(const struct history *history, const struct ledger 
     muster_herd of = muster_herd_of(history->little.world, agents[i]);
     muster_agent_info info = info_of(&history->little, agents[i]);
     uint32_t own = ((const leaf_state *)info.state)->members;
-    cr_assert(info.active && of.index == ledger->herd.index && of.generation == ledger->herd.generation);
+    cr_assert(info.active && muster_herd_index(of) == muster_herd_index(ledger->herd) &&
+              muster_herd_generation(of) == muster_herd_generation(ledger->herd));
     cr_assert_gt(own, 0);
     for (uint32_t j = 0; j < i; j++) {
-      cr_assert(nodes[j] != nodes[i] && agents[j].index != agents[i].index);
+      cr_assert(nodes[j] != nodes[i] && muster_agent_index(agents[j]) != muster_agent_index(agents[i]));
       cr_assert(!is_above(history->def.branching, nodes[j], nodes[i]) &&
                 !is_above(history->def.branching, nodes[i], nodes[j]));
     }
@@ -122,7 +124,7 @@ static void check_agents(const struct history *history, uint32_t leaves, uint32_
   uint32_t found = 0;
   muster_agent_info info = muster_agent_info_default();
   const muster_world *world = history->little.world;
-  for (muster_agent agent = muster_agent_next(world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
+  for (muster_agent agent = muster_agent_next(world, (muster_agent){0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(world, agent)) {
     cr_assert_eq(muster_agent_read(world, agent, &info), MUSTER_OK);
     found += info.type.index == history->little.type.index;
@@ -180,7 +182,7 @@ static void name_one(struct history *history, struct ledger *ledger) {
   if (muster_agent_is_null(agent)) return;
   muster_herd of = muster_herd_of(history->little.world, agent);
   muster_agent_info info = info_of(&history->little, agent);
-  cr_assert(info.active && of.index == ledger->herd.index);
+  cr_assert(info.active && muster_herd_index(of) == muster_herd_index(ledger->herd));
   ledger->places[ledger->named_count] = info.position;
   ledger->named[ledger->named_count++] = agent;
   muster_herd_info after = muster_herd_info_default();

@@ -39,7 +39,7 @@ static herd_world scattered_herds(muster_herd herds[HERDS]) {
 static bool is_nearer(const muster_herd_near *one, const muster_herd_near *other) {
   if (one->distance_m < other->distance_m || one->distance_m > other->distance_m)
     return one->distance_m < other->distance_m;
-  return one->herd.index < other->herd.index;
+  return muster_herd_index(one->herd) < muster_herd_index(other->herd);
 }
 
 static found search_one_by_one(const herd_world *scattered, const muster_herd *herds, muster_position at,
@@ -69,8 +69,10 @@ static void check_alike(const found *got, const found *wanted, uint32_t query) {
   cr_assert_eq(got->count, wanted->count, "query %u: %u herds instead of %u", query, got->count, wanted->count);
   for (uint32_t i = 0; i < got->count; i++) {
     const muster_herd_near *one = &got->near[i], *other = &wanted->near[i];
-    cr_assert(one->herd.index == other->herd.index && one->herd.generation == other->herd.generation,
-              "query %u: herd %u is number %u instead of %u", query, one->herd.index, i, other->herd.index);
+    cr_assert(muster_herd_index(one->herd) == muster_herd_index(other->herd) &&
+                  muster_herd_generation(one->herd) == muster_herd_generation(other->herd),
+              "query %u: herd %u is number %u instead of %u", query, muster_herd_index(one->herd), i,
+              muster_herd_index(other->herd));
     cr_assert(one->type.index == other->type.index && one->members == other->members && one->leaves == other->leaves);
     cr_assert(fabsf(one->distance_m - other->distance_m) < 1e-3f);
     cr_assert(fabs(one->position.x - other->position.x) + fabs(one->position.y - other->position.y) < 1e-3);
@@ -103,7 +105,7 @@ Test(herd_nearby, takes_the_radius_itself_and_nothing_beyond) {
   muster_herd herd = add_herd(&herds, 30.0, 40.0, 7);
   muster_position origin = {0.0, 0.0, 1000.0}; /* heights do not count */
   cr_assert_eq(muster_herds_nearby(herds.little.world, origin, 0, 50.0f, near, 4), 1);
-  cr_assert_eq(near[0].herd.index, herd.index);
+  cr_assert_eq(muster_herd_index(near[0].herd), muster_herd_index(herd));
   cr_assert_eq(near[0].distance_m, 50.0f);
   cr_assert_eq(near[0].members, 7);
   cr_assert_eq(muster_herds_nearby(herds.little.world, origin, 0, 49.99f, near, 4), 0);

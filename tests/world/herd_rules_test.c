@@ -50,7 +50,7 @@ Test(herd_rules, refuse_herds_that_cannot_be_with_those_behind_them) {
   muster_herd ids[3] = {{0}};
   cr_assert_eq(muster_herds_add(herds.little.world, herds.type, defs, 3, ids), 1);
   cr_assert(strstr(muster_last_error(), "members"));
-  cr_assert_eq(ids[1].generation, 0);
+  cr_assert_eq(muster_herd_generation(ids[1]), 0);
   defs[0].position.x = NAN;
   cr_assert_eq(muster_herds_add(herds.little.world, herds.type, defs, 1, NULL), 0);
   defs[0] = (muster_herd_def){.velocity_y = INFINITY};

@@ -35,21 +35,21 @@ static bool is_visible(const struct watch *watch, muster_position place) {
 }
 
 static void follow(struct watch *watch, muster_agent agent, const muster_agent_info *info, bool visible) {
-  sighting *old = &watch->sightings[agent.index];
-  bool known = old->generation == agent.generation && old->frame + 1 == watch->it.frames;
+  sighting *old = &watch->sightings[muster_agent_index(agent)];
+  bool known = old->generation == muster_agent_generation(agent) && old->frame + 1 == watch->it.frames;
   if (visible && watch->it.frames > SETTLING) {
-    cr_assert(known, "frame %u: agent %u appears at %g, %g", watch->it.frames, agent.index, info->position.x,
-              info->position.y);
+    cr_assert(known, "frame %u: agent %u appears at %g, %g", watch->it.frames, muster_agent_index(agent),
+              info->position.x, info->position.y);
     double way_m = hypot(info->position.x - old->place.x, info->position.y - old->place.y);
     double elapsed_s = (double)(info->last_update_ns - old->last_update_ns) * 1e-9;
     double most_m = (double)watch->herds->rules.speed_max_mps * elapsed_s + 0.01;
-    cr_assert_leq(way_m, most_m, "frame %u: agent %u jumps %g m in %g s", watch->it.frames, agent.index, way_m,
-                  elapsed_s);
+    cr_assert_leq(way_m, most_m, "frame %u: agent %u jumps %g m in %g s", watch->it.frames, muster_agent_index(agent),
+                  way_m, elapsed_s);
     watch->checked++;
     watch->crossings += !old->visible;
   }
-  *old = (sighting){info->position, agent.generation, watch->it.frames, info->last_update_ns, visible};
-  if (visible) watch->seen[watch->seen_count++] = agent.index;
+  *old = (sighting){info->position, muster_agent_generation(agent), watch->it.frames, info->last_update_ns, visible};
+  if (visible) watch->seen[watch->seen_count++] = muster_agent_index(agent);
 }
 
 /* Leaves that stand for several members must not be where members are visible. */
@@ -64,7 +64,8 @@ static void look_at(struct watch *watch, muster_herd herd) {
     if (nodes[i] >= FIRST_INDIVIDUAL)
       follow(watch, agents[i], &info, visible);
     else if (watch->it.frames > SETTLING)
-      cr_assert(!visible, "frame %u: node %u of herd %u is in sight", watch->it.frames, nodes[i], herd.index);
+      cr_assert(!visible, "frame %u: node %u of herd %u is in sight", watch->it.frames, nodes[i],
+                muster_herd_index(herd));
   }
 }
 
@@ -79,13 +80,14 @@ static void look_around(struct watch *watch) {
   watch->seen_before_count = watch->seen_count;
   watch->seen = seen;
   watch->seen_count = 0;
-  muster_herd herd = muster_herd_next(watch->it.world, (muster_herd){0, 0});
-  for (; herd.generation; herd = muster_herd_next(watch->it.world, herd)) {
+  muster_herd herd = muster_herd_next(watch->it.world, (muster_herd){0});
+  for (; muster_herd_generation(herd); herd = muster_herd_next(watch->it.world, herd)) {
     cr_assert_eq(muster_herd_read(watch->it.world, herd, &info), MUSTER_OK);
     if (info.leaves > 0)
       look_at(watch, herd);
     else if (watch->it.frames > SETTLING)
-      cr_assert(!is_visible(watch, info.position), "frame %u: herd %u is in sight", watch->it.frames, herd.index);
+      cr_assert(!is_visible(watch, info.position), "frame %u: herd %u is in sight", watch->it.frames,
+                muster_herd_index(herd));
   }
   for (uint32_t i = 0; i < watch->seen_before_count; i++)
     gone += watch->sightings[watch->seen_before[i]].frame != watch->it.frames;

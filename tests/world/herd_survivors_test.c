@@ -151,7 +151,7 @@ Test(herd_survivors, are_brought_forward_once_when_frames_have_the_same_time) {
   muster_observer observer = observe(&herds, 0.0, 0.0);
   run_frames(&herds.little, 4);
   cr_assert_eq(herd_info_of(&herds, herd).leaves, 32);
-  muster_agent block = muster_agent_next(herds.little.world, (muster_agent){0, 0});
+  muster_agent block = muster_agent_next(herds.little.world, (muster_agent){0});
   muster_observer_move(herds.little.world, observer, (muster_position){9000.0, 0.0, 0.0});
   uint64_t folded_ns = 0;
   muster_herd_info info = {0};

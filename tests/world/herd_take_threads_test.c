@@ -25,7 +25,7 @@ static uint32_t members_seen(const muster_flock *flock) {
 
 static void take_some(muster_update *update, struct taken *taken, muster_herd herd) {
   float totals[MUSTER_HERD_TOTALS] = {0};
-  taken->members += muster_update_herd_take(update, herd, 1 + update->agent.index % 3, totals);
+  taken->members += muster_update_herd_take(update, herd, 1 + muster_agent_index(update->agent) % 3, totals);
   taken->totals += (double)totals[0];
 }
 
@@ -36,7 +36,7 @@ static muster_atom_result fall_ill(muster_update *update) {
   muster_flock flock;
   if (!plague->rages || !muster_update_flock(update, &flock)) return MUSTER_ATOM_NEXT;
   uint32_t seen = members_seen(&flock);
-  bool first = flock.herd.index == plague->herds[0].index;
+  bool first = muster_herd_index(flock.herd) == muster_herd_index(plague->herds[0]);
   taken->refused += muster_update_herd_take(update, plague->herds[first], 1, NULL) == 0;
   take_some(update, taken, flock.herd);
   take_some(update, taken, flock.herd);
@@ -84,8 +84,8 @@ static void check_books(const herd_world *herds, const struct plague *plague, ui
   struct taken gone = sum_of(plague);
   uint64_t members = 0;
   muster_herd_info info = muster_herd_info_default();
-  muster_herd herd = muster_herd_next(herds->little.world, (muster_herd){0, 0});
-  for (; herd.generation; herd = muster_herd_next(herds->little.world, herd)) {
+  muster_herd herd = muster_herd_next(herds->little.world, (muster_herd){0});
+  for (; muster_herd_generation(herd); herd = muster_herd_next(herds->little.world, herd)) {
     cr_assert_eq(muster_herd_read(herds->little.world, herd, &info), MUSTER_OK);
     members += info.members;
     gone.totals += (double)info.totals[0];

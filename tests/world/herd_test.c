@@ -126,7 +126,7 @@ static uint64_t hash_after_walks(uint32_t workers) {
     muster_observer_move(herds.little.world, observer,
                          (muster_position){i % 40 == 39 ? 2000.0 : 10.0 * i, 5.0 * i, 0.0});
     if (i % 10 == 0)
-      muster_herd_wake(herds.little.world, muster_herd_next(herds.little.world, (muster_herd){i, 1}), i % 32);
+      muster_herd_wake(herds.little.world, muster_herd_next(herds.little.world, muster_herd_make(i, 1)), i % 32);
     run_frame(&herds.little);
   }
   muster_frame_report report = run_frame(&herds.little);

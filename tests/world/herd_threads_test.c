@@ -39,7 +39,7 @@ Test(herd_threads, keep_all_members_while_workers_run_and_another_thread_wakes_s
   struct waker waker = {.world = herds.little.world, .herds = ids};
   pthread_t thread;
   cr_assert_eq(pthread_create(&thread, NULL, wake_members, &waker), 0);
-  muster_agent named = {0, 0};
+  muster_agent named = {0};
   for (uint32_t i = 0; i < 150; i++) {
     muster_observer_move(herds.little.world, observer,
                          (muster_position){12.0 * i, i % 50 == 49 ? 1900.0 : 6.0 * i, 0.0});

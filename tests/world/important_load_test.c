@@ -71,7 +71,7 @@ static double wanted_by_important(const struct theatre *theatre, uint32_t *count
   const muster_world *world = theatre->little.world;
   double sum = 0;
   *count = 0;
-  for (muster_agent agent = muster_agent_next(world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
+  for (muster_agent agent = muster_agent_next(world, (muster_agent){0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(world, agent)) {
     muster_agent_info info = info_of(&theatre->little, agent);
     uint32_t kind = kind_of(theatre, info.type);
@@ -96,7 +96,7 @@ static void stir(struct theatre *theatre) {
   muster_agent_tuning tuning = muster_agent_tuning_default();
   for (uint32_t i = 0; i < OBSERVERS; i += 3)
     muster_observer_move(theatre->little.world, theatre->observers[i], somewhere(theatre));
-  muster_agent agent = {0, 0};
+  muster_agent agent = {0};
   for (uint32_t i = 0; i < 40; i++) {
     agent = muster_agent_next(world, agent);
     if (i < 5) muster_agent_remove(theatre->little.world, agent);

@@ -27,7 +27,7 @@ static muster_atom_result read_in_order(muster_update *update) {
     memcpy(&value, messages[i].bytes, sizeof value);
     bool later = messages[i].sent_ns > self->last_sent_ns;
     if (!later) self->wrong += messages[i].sent_ns < self->last_sent_ns || value <= self->last_value;
-    self->wrong += value >> 32 != messages[i].sender.index;
+    self->wrong += value >> 32 != muster_agent_index(messages[i].sender);
     self->last_sent_ns = messages[i].sent_ns;
     self->last_value = value;
     self->count++;
@@ -118,7 +118,7 @@ Test(messages_order, a_delivery_that_runs_out_of_time_goes_on_with_the_next_send
   register_type(&little, &def);
   muster_agent receiver = plan.to = spawn_with(&little, NULL, 0);
   while (info_of(&little, receiver).messages < SENDERS) run_frame(&little);
-  const agent_row *row = &little.world->agents.store.rows[receiver.index];
+  const agent_row *row = &little.world->agents.store.rows[muster_agent_index(receiver)];
   const box_table *boxes = &little.world->agents.types.types[row->type].boxes;
   uint32_t before = boxes->boxes[row->state_slot].count, passes = 0;
   cr_assert_eq(little.world->batch->count, SENDERS);
@@ -131,8 +131,8 @@ Test(messages_order, a_delivery_that_runs_out_of_time_goes_on_with_the_next_send
   cr_assert_gt(passes, 1);
   cr_assert_eq(boxes->boxes[row->state_slot].count, before + SENDERS);
   for (uint32_t i = 1; i < SENDERS; i++)
-    cr_assert_lt(boxes_message(boxes, row->state_slot, before + i - 1)->peer.index,
-                 boxes_message(boxes, row->state_slot, before + i)->peer.index);
+    cr_assert_lt(muster_agent_index(boxes_message(boxes, row->state_slot, before + i - 1)->peer),
+                 muster_agent_index(boxes_message(boxes, row->state_slot, before + i)->peer));
   little_world_destroy(&little);
 }
 
@@ -246,7 +246,7 @@ Test(messages_order, of_agents_woken_while_the_frame_runs_are_sent_as_far_as_pla
   uint32_t of_waker = 0;
   cr_assert_eq(diary->count, 16);
   for (uint32_t i = 0; i < diary->count; i++) {
-    cr_assert_eq(diary->messages[i].value >> 32, diary->messages[i].sender.index);
+    cr_assert_eq(diary->messages[i].value >> 32, muster_agent_index(diary->messages[i].sender));
     of_waker += muster_agent_equal(diary->messages[i].sender, waker);
   }
   cr_assert_geq(of_waker, 4);
@@ -267,7 +267,7 @@ static muster_atom_result listen(muster_update *update) {
   for (uint32_t i = 0; i < count; i++) {
     uint64_t value = 0;
     memcpy(&value, messages[i].bytes, messages[i].size);
-    self->memory = self->memory * 31 + value + messages[i].sender.index + messages[i].sent_ns;
+    self->memory = self->memory * 31 + value + muster_agent_index(messages[i].sender) + messages[i].sent_ns;
   }
   self->read += count;
   self->lost += muster_update_messages_lost(update);

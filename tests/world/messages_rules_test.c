@@ -60,8 +60,8 @@ static void check_attempts(muster_role role) {
                                  {boxless, bytes, 8, "messages_max", MUSTER_E_ARGUMENT},
                                  {sender, NULL, 0, "messages_max", MUSTER_E_ARGUMENT},
                                  {gone, bytes, 8, "gone", MUSTER_E_STALE},
-                                 {{0, 0}, bytes, 8, "gone", MUSTER_E_STALE},
-                                 {{UINT32_MAX, 1}, bytes, 8, "gone", MUSTER_E_STALE},
+                                 {{0}, bytes, 8, "gone", MUSTER_E_STALE},
+                                 {muster_agent_make(UINT32_MAX, 1), bytes, 8, "gone", MUSTER_E_STALE},
                                  {receiver, bytes, 8, NULL, MUSTER_OK},
                                  {receiver, NULL, 0, NULL, MUSTER_OK},
                                  {receiver, bytes, 1, NULL, MUSTER_OK},
@@ -99,7 +99,7 @@ Test(messages_rules, the_host_is_told_what_is_wrong_with_its_message) {
   muster_agent receiver = spawn_with(&little, NULL, 0);
   cr_assert_eq(muster_agent_send(little.world, receiver, bytes, MUSTER_MESSAGE_BYTES_MAX + 1), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_agent_send(little.world, receiver, NULL, 1), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_agent_send(little.world, (muster_agent){0, 0}, bytes, 1), MUSTER_E_STALE);
+  cr_assert_eq(muster_agent_send(little.world, (muster_agent){0}, bytes, 1), MUSTER_E_STALE);
   cr_assert_eq(muster_agent_send(little.world, receiver, NULL, 0), MUSTER_OK);
   /* Only the intake knows the receiver's box, so these messages are dropped there. */
   cr_assert_eq(muster_agent_send(little.world, receiver, bytes, 9), MUSTER_OK);

@@ -9,7 +9,7 @@ static void check_told(const little_world *little, muster_agent agent, uint32_t 
 static uint32_t run_order[64], run_count;
 
 static muster_atom_result note_run(muster_update *update) {
-  if (update->user) run_order[run_count++] = update->agent.index;
+  if (update->user) run_order[run_count++] = muster_agent_index(update->agent);
   return correspond(update);
 }
 
@@ -36,7 +36,7 @@ static bool check_order(uint32_t workers) {
   cr_assert_eq(diary->count, SENDERS * 3);
   for (uint32_t i = 0; i < SENDERS * 3; i++) {
     cr_assert(muster_agent_equal(diary->messages[i].sender, senders[i / 3]), "message %u", i);
-    cr_assert_eq(diary->messages[i].value, message_value(senders[i / 3].index, i % 3), "message %u", i);
+    cr_assert_eq(diary->messages[i].value, message_value(muster_agent_index(senders[i / 3]), i % 3), "message %u", i);
   }
   bool sorted = true;
   for (uint32_t i = 1; i < run_count; i++) sorted &= run_order[i] > run_order[i - 1];
@@ -73,7 +73,7 @@ Test(messages, are_read_once_by_the_next_update_as_they_were_sent) {
       cr_assert_eq(diary->messages[i].sent_ns, sent_ns);
       cr_assert_eq(diary->messages[i].read_ns, sent_ns + FRAME_NS);
       cr_assert_eq(diary->messages[i].size, 8);
-      cr_assert_eq(diary->messages[i].value, message_value(sender.index, i));
+      cr_assert_eq(diary->messages[i].value, message_value(muster_agent_index(sender), i));
     }
     cr_assert_eq(info_of(&little, receiver).messages, 0);
     little_world_destroy(&little);
@@ -91,7 +91,7 @@ Test(messages, of_parallel_atoms_come_before_those_of_action_atoms_of_the_same_f
   run_frames(&little, 5);
   const struct diary *diary = diary_of(&little, receiver);
   cr_assert_geq(diary->count, 6);
-  cr_assert_lt(acts.index, thinks.index);
+  cr_assert_lt(muster_agent_index(acts), muster_agent_index(thinks));
   for (uint32_t i = diary->count - 4; i < diary->count; i++)
     cr_assert(muster_agent_equal(diary->messages[i].sender, i % 2 == diary->count % 2 ? thinks : acts));
   little_world_destroy(&little);
@@ -281,7 +281,8 @@ Test(messages, go_with_a_removed_agent_and_the_next_holder_of_its_place_starts_e
   cr_assert_eq(last_words, 3, "on_removed reads what waits, not %u", last_words);
   struct plan none = {0};
   muster_agent new_receiver = spawn_with(&little, &none, 0), new_sender = spawn_with(&little, &none, 0);
-  cr_assert_eq(new_receiver.index + new_sender.index, receiver.index + sender.index, "both places are used again");
+  cr_assert_eq(muster_agent_index(new_receiver) + muster_agent_index(new_sender),
+               muster_agent_index(receiver) + muster_agent_index(sender), "both places are used again");
   run_frames(&little, 3);
   check_told(&little, new_receiver, 0);
   check_told(&little, new_sender, 0);

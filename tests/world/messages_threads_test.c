@@ -16,7 +16,7 @@ static muster_atom_result listen(muster_update *update) {
   for (uint32_t i = 0; i < count; i++) {
     uint64_t value;
     memcpy(&value, messages[i].bytes, sizeof value);
-    self->heard = self->heard * 31 + value + messages[i].sender.index;
+    self->heard = self->heard * 31 + value + muster_agent_index(messages[i].sender);
   }
   self->lost += muster_update_messages_lost(update);
   self->updates++;

@@ -43,12 +43,12 @@ Test(planner_rules, a_wrong_report_is_told_which_result_and_which_field_and_chan
   uint64_t hash = muster_world_hash(planned->little.world);
   for (uint32_t i = 0; i < count; i++) planned->results[i] = result_as_planned(&planned->entries[i], 4);
   muster_agent stranger = planned->entries[1].agent, first = planned->entries[0].agent;
-  stranger.generation++;
+  stranger = muster_agent_make(muster_agent_index(stranger), muster_agent_generation(stranger) + 1);
   REFUSED(agent, first, "agent");
   cr_assert(says("second time"), "%s", muster_last_error());
   REFUSED(agent, stranger, "agent");
-  REFUSED(agent, ((muster_agent){0, 0}), "agent");
-  REFUSED(agent, ((muster_agent){UINT32_MAX, 1}), "agent");
+  REFUSED(agent, ((muster_agent){0}), "agent");
+  REFUSED(agent, (muster_agent_make(UINT32_MAX, 1)), "agent");
   REFUSED(outcome, 3, "outcome");
   REFUSED(cost_ns, 10000000001u, "cost_ns");
   planned->results[1].moved = 1;
@@ -349,7 +349,7 @@ Test(planner_rules, a_second_plan_at_the_same_time_has_those_who_did_not_fit) {
     for (uint32_t turn = 0; turn < 3; turn++) {
       uint32_t count = plan(planned);
       for (uint32_t i = 0; i < count; i++) {
-        uint32_t agent = planned->entries[i].agent.index;
+        uint32_t agent = muster_agent_index(planned->entries[i].agent);
         cr_assert_neq(ran_ns[agent], planned->little.now_ns, "twice");
         cr_assert_eq(planned->entries[i].elapsed_ns,
                      ran_ns[agent] ? planned->little.now_ns - ran_ns[agent] : planned->little.now_ns - FRAME_NS);
@@ -444,7 +444,7 @@ static void *report_elsewhere(void *argument) {
     planned->results[i] = result_as_planned(&planned->entries[i], 1);
     planned->results[i].cost_ns = 2000;
     planned->results[i].moved = 1;
-    planned->results[i].position = (muster_position){planned->entries[i].agent.index * 3.0, 50, 0};
+    planned->results[i].position = (muster_position){muster_agent_index(planned->entries[i].agent) * 3.0, 50, 0};
   }
   reporter->report = report(planned, reporter->count);
   return NULL;

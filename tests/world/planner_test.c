@@ -42,16 +42,17 @@ static uint64_t cost_of(const muster_cost_query *query, void *user) {
 static muster_atom_result execute(muster_update *update) {
   struct record *record = &executed;
   struct run *last = &record->runs[record->count ? record->count - 1 : 0];
-  if (record->count == 0 || last->agent != update->agent.index) {
+  if (record->count == 0 || last->agent != muster_agent_index(update->agent)) {
     last = &record->runs[record->count++];
-    *last = (struct run){update->agent.index, update->type.index - 1, update->level, 0, 0, update->elapsed_ns};
+    *last = (struct run){
+        muster_agent_index(update->agent), update->type.index - 1, update->level, 0, 0, update->elapsed_ns};
   }
   last->end++;
   return MUSTER_ATOM_NEXT;
 }
 
 static muster_atom_result execute_first(muster_update *update) {
-  muster_update_move(update, place_of(update->agent.index, update->now_ns));
+  muster_update_move(update, place_of(muster_agent_index(update->agent), update->now_ns));
   return execute(update);
 }
 
@@ -132,15 +133,19 @@ static muster_world_def scene_world(muster_order order, uint32_t updates_per_fra
 static void note_plan(const planned_world *planned, struct record *record) {
   for (record->count = 0; record->count < planned->plan.count; record->count++) {
     const muster_plan_entry *entry = &planned->entries[record->count];
-    record->runs[record->count] = (struct run){entry->agent.index, entry->type.index - 1, entry->level,
-                                               entry->part_first,  entry->part_end,       entry->elapsed_ns};
+    record->runs[record->count] = (struct run){muster_agent_index(entry->agent),
+                                               entry->type.index - 1,
+                                               entry->level,
+                                               entry->part_first,
+                                               entry->part_end,
+                                               entry->elapsed_ns};
   }
 }
 
 static muster_plan_result run_entry(const muster_plan_entry *entry) {
   muster_plan_result result = result_as_planned(entry, parts_of[entry->type.index - 1]);
   result.moved = entry->part_first == 0;
-  if (result.moved) result.position = place_of(entry->agent.index, entry->now_ns);
+  if (result.moved) result.position = place_of(muster_agent_index(entry->agent), entry->now_ns);
   return result;
 }
 
@@ -234,7 +239,7 @@ static uint64_t run_scene_with(uint32_t share_of_256, bool shuffled) {
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
     uint32_t count = plan(planned);
     for (uint32_t i = 0; i < count; i++)
-      hash = mix(hash, mix(planned->entries[i].agent.index, planned->entries[i].slice_ns));
+      hash = mix(hash, mix(muster_agent_index(planned->entries[i].agent), planned->entries[i].slice_ns));
     report_run(planned, count * share_of_256 / 256, shuffled);
     disturb(&scene, frame);
     hash = mix(hash, muster_world_hash(planned->little.world));
@@ -286,7 +291,7 @@ Test(planner, carries_what_the_host_leaves_out_with_its_age_and_keeps_the_bound)
   for (uint64_t frame = 0; frame < 500; frame++) {
     uint32_t count = plan(planned), runs = count / 2 < EACH_FRAME ? count / 2 : EACH_FRAME;
     for (uint32_t i = 0; i < count; i++)
-      look_at_entry(&waiters[planned->entries[i].agent.index], &planned->entries[i], frame, i < runs);
+      look_at_entry(&waiters[muster_agent_index(planned->entries[i].agent)], &planned->entries[i], frame, i < runs);
     for (uint32_t i = 0; i < runs; i++) planned->results[i] = result_as_planned(&planned->entries[i], 1);
     muster_frame_report last = report(planned, runs);
     carried += last.carried;

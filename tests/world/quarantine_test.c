@@ -70,7 +70,8 @@ static void expect_sound(const little_world *little) {
 
 static uint64_t updates_of(const little_world *little, muster_agent agent) {
   const struct muster_world *world = little->world;
-  return *(const uint64_t *)type_state(&world->agents.types.types[0], world->agents.store.rows[agent.index].state_slot);
+  return *(const uint64_t *)type_state(&world->agents.types.types[0],
+                                       world->agents.store.rows[muster_agent_index(agent)].state_slot);
 }
 
 /* Spawns an agent and wakes it, but the same intake puts its type into quarantine. */

@@ -149,7 +149,7 @@ Test(reactions, end_with_their_agents) {
   little_world little = crowded_world(&script, 300 * FRAME_NS, 0, MUSTER_ORDER_PRIORITY);
   uint32_t frames = 0;
   while (script.appraised < REACTORS && frames++ < 400) run_frame(&little);
-  muster_agent agent = muster_agent_next(little.world, (muster_agent){0, 0});
+  muster_agent agent = muster_agent_next(little.world, (muster_agent){0});
   for (; !muster_agent_is_null(agent); agent = muster_agent_next(little.world, agent))
     muster_agent_remove(little.world, agent);
   run_frames(&little, 2);

@@ -268,7 +268,7 @@ static bool sink_write(const void *bytes, size_t count, void *user) {
 
 static uint64_t name_by_index(muster_agent agent, void *agent_user, void *user) {
   (void)agent_user, (void)user;
-  return agent.index; /* 0 for the first agent */
+  return muster_agent_index(agent); /* 0 for the first agent */
 }
 
 Test(record_begin, an_attempt_that_fails_writes_nothing_and_the_next_one_is_whole) {
@@ -421,7 +421,8 @@ Test(record_begin, what_a_host_asks_of_herds_and_types_changes_no_replay) {
     for (uint32_t k = 0; k < 20; k++) { /* more than there is room for */
       cr_assert_eq(muster_herd_wake(herds.little.world, herd, k), MUSTER_OK, "%s", muster_last_error());
       cr_assert_eq(muster_type_quarantine(herds.little.world, herds.little.type), MUSTER_OK, "%s", muster_last_error());
-      cr_assert_eq(muster_agent_pardon(herds.little.world, (muster_agent){k, 1}), MUSTER_OK, "%s", muster_last_error());
+      cr_assert_eq(muster_agent_pardon(herds.little.world, muster_agent_make(k, 1)), MUSTER_OK, "%s",
+                   muster_last_error());
     }
     cr_assert_eq(muster_herd_remove(herds.little.world, herd), MUSTER_OK, "%s", muster_last_error());
     cr_assert_eq(muster_replay_frame(herds.little.world), MUSTER_OK, "%s", muster_last_error());

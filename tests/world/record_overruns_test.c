@@ -8,7 +8,7 @@ enum { AGENTS = 24, GUILTY = 5, FRAMES = 120, PARDON = 100, LIMIT_US = 50 };
 static bool replays; /* no atom burns in the replay */
 
 static muster_atom_result live(muster_update *update) {
-  if (!replays && update->agent.index < GUILTY) burn(4 * LIMIT_US * 1000u);
+  if (!replays && muster_agent_index(update->agent) < GUILTY) burn(4 * LIMIT_US * 1000u);
   return MUSTER_ATOM_NEXT;
 }
 
@@ -62,21 +62,23 @@ static void check_told(const struct told *one, const struct told *other) {
   cr_assert_eq(one->count, other->count);
   for (uint32_t i = 0; i < one->count; i++) {
     const muster_offence *a = &one->offences[i], *b = &other->offences[i];
-    cr_assert(a->agent.index == b->agent.index && a->duration_ns == b->duration_ns && a->frame == b->frame, "%u", i);
+    cr_assert(muster_agent_index(a->agent) == muster_agent_index(b->agent) && a->duration_ns == b->duration_ns &&
+                  a->frame == b->frame,
+              "%u", i);
     cr_assert(a->atom == b->atom && a->level == b->level && a->limit_ns == b->limit_ns, "%u", i);
   }
   cr_assert_eq(one->conduct.offences, other->conduct.offences);
   cr_assert_eq(one->conduct.worst_ns, other->conduct.worst_ns);
-  cr_assert_eq(one->conduct.worst_agent.index, other->conduct.worst_agent.index);
+  cr_assert_eq(muster_agent_index(one->conduct.worst_agent), muster_agent_index(other->conduct.worst_agent));
 }
 
 static penalties penalties_of(const little_world *little) {
   penalties all = {.levels = {0}};
-  muster_agent agent = muster_agent_next(little->world, (muster_agent){0, 0});
+  muster_agent agent = muster_agent_next(little->world, (muster_agent){0});
   for (; !muster_agent_is_null(agent); agent = muster_agent_next(little->world, agent)) {
     muster_agent_info info = info_of(little, agent);
-    all.levels[agent.index] = info.penalty;
-    all.quarantined[agent.index] = info.quarantined;
+    all.levels[muster_agent_index(agent)] = info.penalty;
+    all.quarantined[muster_agent_index(agent)] = info.quarantined;
   }
   return all;
 }

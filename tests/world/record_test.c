@@ -32,7 +32,7 @@ static void hear(muster_update *update, creature *self) {
   for (uint32_t i = 0; i < count; i++) {
     uint64_t word = 0;
     memcpy(&word, messages[i].bytes, messages[i].size < sizeof word ? messages[i].size : sizeof word);
-    self->heard = self->heard * 31 + word + messages[i].sender.index + messages[i].sent_ns;
+    self->heard = self->heard * 31 + word + muster_agent_index(messages[i].sender) + messages[i].sent_ns;
   }
   self->heard += muster_update_messages_lost(update);
 }
@@ -44,7 +44,8 @@ static muster_atom_result look(muster_update *update) {
   for (uint32_t i = 0; i < count; i++) {
     const double *energy = near[i].published;
     self->energy += *energy * 0.001;
-    self->seen = self->seen * 31 + near[i].agent.index + (uint64_t)(update->importance * 1000) + update->level;
+    self->seen =
+        self->seen * 31 + muster_agent_index(near[i].agent) + (uint64_t)(update->importance * 1000) + update->level;
   }
   hear(update, self);
   spend(600);

@@ -161,11 +161,11 @@ Test(refusals, of_what_a_host_asks_for_make_no_words) {
   for (uint32_t i = 0; i < TIMES; i++) {
     cr_assert(muster_agent_is_null(spawn_with(&little, NULL)));
     note(&plan, muster_last_result(), MUSTER_E_FULL);
-    cr_assert_eq(muster_observer_add(little.world, &observer).generation, 0);
+    cr_assert_eq(muster_observer_generation(muster_observer_add(little.world, &observer)), 0);
     note(&plan, muster_last_result(), MUSTER_E_FULL);
     note(&plan, muster_agent_move(little.world, plan.to, (muster_position){0, 0, 0}), MUSTER_E_FULL);
     note(&plan, muster_agent_send(little.world, plan.to, "hen", 4), MUSTER_E_FULL);
-    note(&plan, muster_agent_wake(little.world, (muster_agent){0, 99}), MUSTER_E_STALE);
+    note(&plan, muster_agent_wake(little.world, muster_agent_make(0, 99)), MUSTER_E_STALE);
     note(&plan, muster_job_submit(little.pool, 8, do_nothing, NULL, NULL), MUSTER_E_ARGUMENT);
   }
   cr_assert_eq(words_made, 0);

@@ -26,7 +26,7 @@ static muster_atom_result think(muster_update *update) {
   mind->sum = mind->sum * 31 + random + update->set + update->elapsed_ns;
   mind->told_ns += update->elapsed_ns;
   mind->calls++;
-  if (random % 16 == 0) muster_update_wake(update, (muster_agent){(uint32_t)(random >> 32) % AGENTS, 1});
+  if (random % 16 == 0) muster_update_wake(update, muster_agent_make((uint32_t)(random >> 32) % AGENTS, 1));
   if (random % 16 == 1)
     muster_update_move(update, (muster_position){update->position.x + 1.0, update->position.y, 0.0});
   if (random % 1024 == 5) replace(update);

@@ -147,7 +147,9 @@ Test(sets_rules, changes_say_what_is_wrong) {
   muster_set_info info = muster_set_info_default();
   run_frame(&little);
   cr_assert_eq(muster_agent_set_info(little.world, agent, 2, &info), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_agent_set_info(little.world, (muster_agent){agent.index, agent.generation + 2}, 0, &info),
+  cr_assert_eq(muster_agent_set_info(little.world,
+                                     muster_agent_make(muster_agent_index(agent), muster_agent_generation(agent) + 2),
+                                     0, &info),
                MUSTER_E_STALE);
   little_world_destroy(&little);
 }

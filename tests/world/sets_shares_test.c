@@ -66,7 +66,7 @@ struct tally {
 
 static muster_atom_result count_call(muster_update *update) {
   struct tally *tally = update->type_user;
-  tally->calls[update->agent.index]++;
+  tally->calls[muster_agent_index(update->agent)]++;
   return MUSTER_ATOM_NEXT;
 }
 

@@ -150,7 +150,7 @@ Test(sets_tuning, who_is_spawned_after_a_change_keeps_its_delays) {
   for (uint32_t frame = 0; frame < 20 && !first; frame++) {
     run_frame(&little);
     for (uint32_t i = 0; i < noted.count; i++)
-      if (noted.calls[i].agent == agent.index) first = frame + 1;
+      if (noted.calls[i].agent == muster_agent_index(agent)) first = frame + 1;
     noted.count = 0;
   }
   cr_assert_geq(first, 4, "in frame %u", first);

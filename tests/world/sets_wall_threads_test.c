@@ -37,7 +37,7 @@ static muster_atom_result think(muster_update *update, uint32_t atom) {
   if (atom == 0) mind->began_ns[set] = update->now_ns;
   if (mind->began_ns[set] != update->now_ns) mind->broken++;
   if (random % 16 == 3) muster_job_submit(update->type_user, MUSTER_PRIORITY_URGENT, be_urgent, NULL, NULL);
-  if (random % 4 == 0) muster_update_wake(update, (muster_agent){(uint32_t)(random >> 20) % AGENTS, 1});
+  if (random % 4 == 0) muster_update_wake(update, muster_agent_make((uint32_t)(random >> 20) % AGENTS, 1));
   if (random % 8 == 1) {
     while (set != 0 && set != 3 && !muster_should_yield(update)) spin(100);
     if (set == 1 && random % 16 == 1) return MUSTER_ATOM_MORE;

@@ -14,7 +14,7 @@ static muster_atom_result live(muster_update *update) {
   creature *self = update->state;
   muster_neighbour near[4];
   uint32_t count = muster_update_nearby(update, 20.0f, (muster_type){0}, near, 4);
-  for (uint32_t i = 0; i < count; i++) self->sum = self->sum * 31 + near[i].agent.index;
+  for (uint32_t i = 0; i < count; i++) self->sum = self->sum * 31 + muster_agent_index(near[i].agent);
   self->updates++;
   muster_position to = update->position;
   to.x += ((double)muster_update_random_share(update) - 0.5) * 4;
@@ -43,7 +43,7 @@ static void populate(little_world *little) {
   muster_observer_def observer = muster_observer_def_default();
   observer.near_m = 50.0f;
   observer.far_m = 400.0f;
-  cr_assert_neq(muster_observer_add(little->world, &observer).generation, 0);
+  cr_assert_neq(muster_observer_generation(muster_observer_add(little->world, &observer)), 0);
   for (uint32_t i = 0; i < AGENTS; i++) spawn_at(little, (double)i);
 }
 

@@ -128,7 +128,7 @@ ENTRY(type_def, (it->atoms = &atom, it->atom_count = 1), made(muster_type_regist
 ENTRY(agent_def, it->type = scene->little.type,
       made(!muster_agent_is_null(muster_agent_spawn(scene->little.world, it))))
 ENTRY(agent_tuning, NOTHING, muster_agent_tune(scene->little.world, scene->agent, it))
-ENTRY(observer_def, NOTHING, made(muster_observer_add(scene->little.world, it).generation > 0))
+ENTRY(observer_def, NOTHING, made(muster_observer_generation(muster_observer_add(scene->little.world, it)) > 0))
 ENTRY(world_tuning, NOTHING, muster_world_tune(scene->little.world, it))
 ENTRY(set_tuning, NOTHING, muster_set_tune(scene->little.world, scene->little.type, 0, it))
 ENTRY(herd_type_def, (it->member = scene->little.type, it->herds_max = it->unfolded_max = 4),

@@ -11,31 +11,33 @@ static void look_round(const herd_busy *busy, struct seen *seen) {
   const muster_world *world = busy->little.world;
   muster_herd_info info = muster_herd_info_default();
   muster_frame_report report = muster_frame_report_default();
-  muster_herd herd = muster_herd_next(world, (muster_herd){0, 0});
-  for (uint32_t index = 0; herd.generation; index = herd.index + 1, herd = muster_herd_next(world, herd)) {
+  muster_herd herd = muster_herd_next(world, (muster_herd){0});
+  for (uint32_t index = 0; muster_herd_generation(herd);
+       index = muster_herd_index(herd) + 1, herd = muster_herd_next(world, herd)) {
     if (muster_herd_read(world, herd, &info)) continue;
     seen->unfolded += info.leaves > 0;
     seen->folded += info.leaves == 0;
     seen->named += info.named;
-    seen->gone += herd.index - index;
+    seen->gone += muster_herd_index(herd) - index;
   }
   muster_frame_report_read(world, &report);
   seen->waiting += report.changes_waiting;
 }
 
 static void expect_same_herds(const muster_world *one, const muster_world *other) {
-  muster_herd herd = muster_herd_next(one, (muster_herd){0, 0});
-  for (; herd.generation; herd = muster_herd_next(one, herd)) {
+  muster_herd herd = muster_herd_next(one, (muster_herd){0});
+  for (; muster_herd_generation(herd); herd = muster_herd_next(one, herd)) {
     muster_herd_info left = muster_herd_info_default(), right = left;
     muster_agent agents[16], others[16];
     uint32_t nodes[16], other_nodes[16];
     cr_assert_eq(muster_herd_read(one, herd, &left), muster_herd_read(other, herd, &right));
-    cr_assert_eq(memcmp(&left, &right, sizeof left), 0, "herd %u", herd.index);
+    cr_assert_eq(memcmp(&left, &right, sizeof left), 0, "herd %u", muster_herd_index(herd));
     uint32_t count = muster_herd_leaves(one, herd, agents, nodes, 16);
     cr_assert_eq(muster_herd_leaves(other, herd, others, other_nodes, 16), count);
-    cr_assert_eq(memcmp(agents, others, count * sizeof *agents), 0, "herd %u", herd.index);
-    cr_assert_eq(memcmp(nodes, other_nodes, count * sizeof *nodes), 0, "herd %u", herd.index);
-    for (uint32_t i = 0; i < count; i++) cr_assert_eq(muster_herd_of(other, agents[i]).index, herd.index);
+    cr_assert_eq(memcmp(agents, others, count * sizeof *agents), 0, "herd %u", muster_herd_index(herd));
+    cr_assert_eq(memcmp(nodes, other_nodes, count * sizeof *nodes), 0, "herd %u", muster_herd_index(herd));
+    for (uint32_t i = 0; i < count; i++)
+      cr_assert_eq(muster_herd_index(muster_herd_of(other, agents[i])), muster_herd_index(herd));
   }
 }
 
@@ -116,7 +118,7 @@ Test(snapshot_herds, homes_that_are_free) {
   herd_world whole = herd_world_create(1, NULL, &def), loaded = herd_world_create(1, NULL, &def);
   for (uint32_t i = 0; i < MUSTER_HERD_BLOCK; i++) defs[i].position.x = 1e5 + 20.0 * i;
   cr_assert_eq(muster_herds_add(whole.little.world, whole.type, defs, MUSTER_HERD_BLOCK, NULL), MUSTER_HERD_BLOCK);
-  for (uint32_t i = 0; i < 60; i += 7) muster_herd_remove(whole.little.world, (muster_herd){500 + i, 1});
+  for (uint32_t i = 0; i < 60; i += 7) muster_herd_remove(whole.little.world, muster_herd_make(500 + i, 1));
   run_frames(&whole.little, 3);
   add_herd(&whole, 1e5, 0.0, 5);
   saved_world saved = save_world(whole.little.world);
@@ -124,8 +126,9 @@ Test(snapshot_herds, homes_that_are_free) {
   loaded.little.now_ns = whole.little.now_ns;
   for (uint32_t i = 0; i < 20; i++) {
     muster_herd one = add_herd(&whole, 1e5, i, 5), other = add_herd(&loaded, 1e5, i, 5);
-    cr_assert(one.index == other.index && one.generation == other.generation);
-    cr_assert_eq(one.generation, i < 8 ? 3 : 1);
+    cr_assert(muster_herd_index(one) == muster_herd_index(other) &&
+              muster_herd_generation(one) == muster_herd_generation(other));
+    cr_assert_eq(muster_herd_generation(one), i < 8 ? 3 : 1);
     run_frames(&whole.little, 1);
     run_frames(&loaded.little, 1);
     cr_assert_eq(muster_world_hash(whole.little.world), muster_world_hash(loaded.little.world));

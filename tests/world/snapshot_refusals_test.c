@@ -22,7 +22,7 @@ static void expect_refused(little_world *little, const void *bytes, size_t count
   cr_assert_eq(result, MUSTER_E_INPUT, "%s: %s", why, muster_result_name(result));
   cr_assert(strncmp(muster_last_error(), "snapshot: ", 10) == 0, "%s: %s", why, muster_last_error());
   cr_assert_eq(muster_world_hash(little->world), 0);
-  cr_assert(muster_agent_is_null(muster_agent_next(little->world, (muster_agent){0, 0})));
+  cr_assert(muster_agent_is_null(muster_agent_next(little->world, (muster_agent){0})));
 }
 
 /* A world that refused a snapshot goes on as a new one: it still loads the whole snapshot. */

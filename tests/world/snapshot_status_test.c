@@ -84,7 +84,7 @@ Test(snapshot_status, a_time_that_an_agent_waits_for_before_it_is_active_is_kept
     worlds[i] = little_world_create(1, NULL);
     register_type(&worlds[i], &type);
   }
-  muster_agent last = {0, 0};
+  muster_agent last = {0};
   for (uint32_t i = 0; i < 700; i++) last = spawn_at(&worlds[0], i);
   cr_assert_eq(muster_agent_wake_at(worlds[0].world, last, 10 * FRAME_NS), MUSTER_OK);
   run_frame_with(&worlds[0], 20000);

@@ -92,7 +92,8 @@ static void quarantine_some(struct muster_world *world) {
     uint32_t agent = status == AGENT_ADMITTED ? UINT32_MAX : find(world, (agent_status)status, status != AGENT_ACTING);
     if (agent == UINT32_MAX) continue;
     const agent_row *row = &world->agents.store.rows[agent];
-    conduct_quarantine_agent(world, &(muster_offence){.agent = {agent, row->generation}, .type = {row->type + 1u}});
+    conduct_quarantine_agent(
+        world, &(muster_offence){.agent = muster_agent_make(agent, row->generation), .type = {row->type + 1u}});
   }
 }
 

@@ -133,7 +133,7 @@ Test(spiral, bounded_steps_settle_where_the_whole_time_spirals_and_are_caught_up
   muster_statistics_clear(little.world);
   for (uint32_t i = 0; i < 100; i++) run_frame_with(&little, 200000000u);
   cr_assert_eq(statistics_of(&little).steps_behind_max, 0);
-  muster_agent agent = {0, 0};
+  muster_agent agent = {0};
   while (!muster_agent_is_null(agent = muster_agent_next(little.world, agent))) {
     muster_agent_info info = info_of(&little, agent);
     cr_assert_eq(((const walker *)info.state)->steps, (info.last_update_ns - FRAME_NS) / step_ns);

@@ -74,7 +74,7 @@ Test(threads, commands_from_many_threads_all_take_effect_while_frames_run) {
     run_frame(&little);
     muster_statistics_read(little.world, &sums);
     /* An agent that was removed while still pending is never spawned. */
-    if (muster_agent_next(little.world, (muster_agent){0, 0}).generation &&
+    if (muster_agent_generation(muster_agent_next(little.world, (muster_agent){0})) &&
         sums.spawned - sums.removed == PRODUCERS * EACH * 3 / 4)
       break;
   }
@@ -84,7 +84,7 @@ Test(threads, commands_from_many_threads_all_take_effect_while_frames_run) {
     failed += producers[i].failed;
   }
   run_frames(&little, 30);
-  for (muster_agent a = muster_agent_next(little.world, (muster_agent){0, 0}); !muster_agent_is_null(a);
+  for (muster_agent a = muster_agent_next(little.world, (muster_agent){0}); !muster_agent_is_null(a);
        a = muster_agent_next(little.world, a))
     active++;
   cr_assert_eq(failed, 0);
@@ -111,7 +111,7 @@ static void *run_a_world(void *argument) {
   for (int i = 0; i < 60; i++) self->completed += run_frame(&little).completed;
   self->completed += run_frame_with(&little, 5000000000u).completed; /* time enough to commit all updates */
   self->sums_agree = true;
-  for (muster_agent a = muster_agent_next(little.world, (muster_agent){0, 0}); !muster_agent_is_null(a);
+  for (muster_agent a = muster_agent_next(little.world, (muster_agent){0}); !muster_agent_is_null(a);
        a = muster_agent_next(little.world, a)) {
     muster_agent_info info = info_of(&little, a);
     const uint64_t *state = info.state;

@@ -310,7 +310,7 @@ Test(trace, tells_of_the_woken) {
   struct text text = write_trace(&little);
   cr_assert_eq(count_of(text.bytes, "\"name\":\"woken\""), 0);
   free(text.bytes);
-  muster_agent_wake(little.world, muster_agent_next(little.world, (muster_agent){0, 0}));
+  muster_agent_wake(little.world, muster_agent_next(little.world, (muster_agent){0}));
   run_frame(&little);
   text = write_trace(&little);
   cr_assert_eq(count_of(text.bytes, "\"name\":\"woken\""), 1);

@@ -29,7 +29,7 @@ static muster_observer observe(double x, double y, float far_m) {
   def.near_m = 20;
   def.far_m = far_m;
   muster_observer observer = muster_observer_add(little.world, &def);
-  cr_assert_neq(observer.generation, 0, "%s", muster_last_error());
+  cr_assert_neq(muster_observer_generation(observer), 0, "%s", muster_last_error());
   return observer;
 }
 
@@ -108,7 +108,7 @@ static void find_truths(double x0, double edge_m, uint32_t partition) {
     eyes[i] = muster_observer_def_default();
     cr_assert_eq(muster_observer_read(little.world, observers[i], &eyes[i]), MUSTER_OK);
   }
-  for (muster_agent at = muster_agent_next(little.world, (muster_agent){0, 0}); !muster_agent_is_null(at);
+  for (muster_agent at = muster_agent_next(little.world, (muster_agent){0}); !muster_agent_is_null(at);
        at = muster_agent_next(little.world, at)) {
     muster_agent_info info = info_of(&little, at);
     if (info.partition == partition) add_agent(&info, eyes, x0, edge_m);

@@ -52,14 +52,15 @@ Test(view, shows_of_each_agent_what_reading_it_tells) {
   cr_assert_eq(see(&view, AGENTS), AGENTS - AGENTS / 10);
   for (uint32_t i = 0; i < AGENTS - AGENTS / 10; i++) {
     const muster_sight *sight = &sights[i];
-    muster_agent_info info = info_of(&little, (muster_agent){sight->index, sight->generation});
+    muster_agent_info info = info_of(&little, sight->agent);
     cr_expect(fabs((double)sight->x - 1000 - info.position.x) < 1e-3);
     cr_expect(fabs((double)sight->y - 1000 - info.position.y) < 1e-3);
     cr_expect(fabs((double)sight->period_s - (double)info.period_ns * 1e-9) < 1e-4);
     cr_expect(fabs((double)sight->staleness_s - (double)(little.now_ns - info.last_update_ns) * 1e-9) < 1e-4);
     cr_expect(sight->importance == info.importance && sight->level == info.level && sight->type == info.type.index);
     cr_expect(((sight->flags & MUSTER_SIGHT_DUE) != 0) == (info.delays > 0));
-    cr_expect(info.partition == 0 && (i == 0 || sights[i - 1].index < sight->index));
+    cr_expect(info.partition == 0 &&
+              (i == 0 || muster_agent_index(sights[i - 1].agent) < muster_agent_index(sight->agent)));
   }
 }
 
@@ -104,12 +105,12 @@ Test(view, tells_who_is_due_and_who_was_woken) {
   uint32_t count = see(&view, AGENTS), woken = 0;
   for (uint32_t i = 0; i < count; i++) {
     cr_expect(!(sights[i].flags & MUSTER_SIGHT_WOKEN));
-    muster_agent_wake(little.world, (muster_agent){sights[i].index, sights[i].generation});
+    muster_agent_wake(little.world, sights[i].agent);
   }
   run_frame_with(&little, 10000); /* too little time for all agents */
   see(&view, AGENTS);
   for (uint32_t i = 0; i < count; i++) {
-    bool due = info_of(&little, (muster_agent){sights[i].index, sights[i].generation}).delays > 0;
+    bool due = info_of(&little, sights[i].agent).delays > 0;
     woken += (sights[i].flags & MUSTER_SIGHT_WOKEN) != 0;
     cr_expect_eq((sights[i].flags & MUSTER_SIGHT_DUE) != 0, due);
     cr_expect(due || !(sights[i].flags & MUSTER_SIGHT_WOKEN));

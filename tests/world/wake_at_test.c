@@ -239,15 +239,15 @@ Test(wake_at, an_agent_that_is_gone_or_a_time_that_never_comes_is_refused) {
   muster_agent agent = spawn_at(&little, 0);
   cr_assert_eq(muster_agent_wake_at(little.world, agent, (uint64_t)INT64_MAX), MUSTER_E_ARGUMENT);
   cr_assert_not_null(strstr(muster_last_error(), "at_ns"));
-  cr_assert_eq(muster_agent_wake_at(little.world, (muster_agent){0, 0}, 5), MUSTER_E_STALE);
-  cr_assert_eq(muster_agent_wake_at(little.world, (muster_agent){7, 3}, 5), MUSTER_E_STALE);
+  cr_assert_eq(muster_agent_wake_at(little.world, (muster_agent){0}, 5), MUSTER_E_STALE);
+  cr_assert_eq(muster_agent_wake_at(little.world, muster_agent_make(7, 3), 5), MUSTER_E_STALE);
   ask(&little, agent, 5 * FRAME_NS); /* before it is active */
   run_frames(&little, 2);
   muster_agent_remove(little.world, agent);
   run_frames(&little, 1);
   cr_assert_eq(muster_agent_wake_at(little.world, agent, 50 * FRAME_NS), MUSTER_E_STALE);
   muster_agent next = spawn_at(&little, 0); /* it has the same index, but none of the times of the old agent */
-  cr_assert_eq(next.index, agent.index);
+  cr_assert_eq(muster_agent_index(next), muster_agent_index(agent));
   run_frames(&little, 20);
   cr_assert_eq(state_of(&little, next)->runs, 0);
   cr_assert_eq(statistics_of(&little).wakes_timed, 0);
@@ -288,7 +288,7 @@ static muster_atom_result pass_on(muster_update *update) {
   relay->passes++;
   muster_agent next = relay->agents[relay->passes % RING];
   cr_assert_eq(muster_update_wake_at(update, next, relay->passed_ns), MUSTER_OK);
-  cr_assert_eq(muster_update_wake_at(update, (muster_agent){4000, 1}, 1), MUSTER_E_STALE);
+  cr_assert_eq(muster_update_wake_at(update, muster_agent_make(4000, 1), 1), MUSTER_E_STALE);
   cr_assert_eq(muster_update_wake_at(update, next, UINT64_MAX - 1), MUSTER_E_ARGUMENT);
   return MUSTER_ATOM_NEXT;
 }
@@ -338,7 +338,7 @@ Test(wake_at, more_agents_than_a_log_holds_ask_for_themselves) {
   little_world little = world_of(&type, 2);
   for (uint32_t i = 0; i < MANY; i++) ask(&little, spawn_at(&little, i), 10 * FRAME_NS);
   run_frames(&little, 10 + 22);
-  muster_agent agent = {0, 0};
+  muster_agent agent = {0};
   while (!muster_agent_is_null(agent = muster_agent_next(little.world, agent))) {
     const sleeper *own = state_of(&little, agent);
     cr_assert_eq(own->runs, 5); /* in frame 10 or 11; then 7, 4, 7 and 4 frames later */

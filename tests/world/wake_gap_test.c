@@ -154,9 +154,9 @@ Test(wake_gap, a_gap_keeps_runs_apart_and_no_wake_is_lost) {
     uint64_t delayed = statistics_of(&little).wakes_delayed;
     cr_assert(delayed > 500 && delayed <= wakes, "%llu of %llu were delayed", (unsigned long long)delayed,
               (unsigned long long)wakes);
-    muster_agent none = {0, 0};
+    muster_agent none = {0};
     while (!muster_agent_is_null(none = muster_agent_next(little.world, none)))
-      if (none.index < CROWD) muster_agent_remove(little.world, none);
+      if (muster_agent_index(none) < CROWD) muster_agent_remove(little.world, none);
     run_frames(&little, GAP + 2);
     for (uint32_t i = 0; i < SENTRIES; i++) cr_assert_eq(fort.sentries[i].woken_ns, 0, "a wake of %u was lost", i);
     uint64_t runs = sum_of_runs(&fort);

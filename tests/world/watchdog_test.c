@@ -51,7 +51,7 @@ static muster_atom_result doze_at_gate(muster_update *update) {
 static muster_atom_result run_other(muster_update *update) {
   struct stage *stage = update->type_user;
   uint64_t end_ns = clock_thread_cpu() + 1000000;
-  while (update->agent.index == stage->guilty && clock_thread_cpu() < end_ns) continue;
+  while (muster_agent_index(update->agent) == stage->guilty && clock_thread_cpu() < end_ns) continue;
   fetch_add_relaxed_u32(&stage->others_done, 1);
   return MUSTER_ATOM_NEXT;
 }
@@ -119,8 +119,10 @@ static muster_offence offence_of(const struct stage *stage, muster_agent agent) 
   muster_offence offences[16];
   uint32_t count = muster_offences_read(stage->little.world, offences, 16);
   for (uint32_t i = 0; i < count; i++)
-    if (offences[i].agent.index == agent.index && offences[i].agent.generation == agent.generation) return offences[i];
-  cr_assert(false, "agent %u has none of %u", agent.index, count);
+    if (muster_agent_index(offences[i].agent) == muster_agent_index(agent) &&
+        muster_agent_generation(offences[i].agent) == muster_agent_generation(agent))
+      return offences[i];
+  cr_assert(false, "agent %u has none of %u", muster_agent_index(agent), count);
   return (muster_offence){0};
 }
 
@@ -253,7 +255,7 @@ Test(watchdog, nobody_is_punished_for_wall_time_alone) {
   cr_assert_eq(statistics_of(&stage).stuck, 1);
   cr_assert_eq(muster_offences_read(stage.little.world, &offence, 1), 1);
   cr_assert_eq(offence.kind, MUSTER_OFFENCE_STUCK);
-  cr_assert_eq(offence.agent.index, dozing.index);
+  cr_assert_eq(muster_agent_index(offence.agent), muster_agent_index(dozing));
   cr_assert_not(info_of(&stage.little, dozing).quarantined);
   cr_assert_eq(info_of(&stage.little, dozing).penalty, 0);
   little_world_destroy(&stage.little);
@@ -344,13 +346,13 @@ Test(watchdog, an_offender_among_short_updates_is_found_within_a_few_frames) {
   muster_agent agents[OTHERS];
   for (uint32_t i = 0; i < OTHERS; i++) agents[i] = spawn_at(&stage.little, i);
   for (uint32_t i = 0; i < 20; i++) run_frame_with(&stage.little, 1000000000u);
-  stage.guilty = agents[77].index;
+  stage.guilty = muster_agent_index(agents[77]);
   for (uint32_t i = 0; i < 7; i++) run_frame_with(&stage.little, 1000000000u);
   cr_assert(info_of(&stage.little, agents[77]).quarantined);
   muster_conduct conduct = muster_conduct_default();
   muster_conduct_read(stage.little.world, stage.little.type, &conduct);
   cr_assert_eq(conduct.agents_quarantined, 1, "nobody else");
-  cr_assert_eq(conduct.worst_agent.index, agents[77].index);
+  cr_assert_eq(muster_agent_index(conduct.worst_agent), muster_agent_index(agents[77]));
   cr_assert_geq(conduct.worst_ns, 500000);
   little_world_destroy(&stage.little);
 }

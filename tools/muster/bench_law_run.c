@@ -74,7 +74,7 @@ static void add_run(law_stays *stays, const law_track *track, const muster_sight
 /* An agent that is new, or was part of a folded herd, has its own clock from now on; its age is known only if it began
  * just now. */
 static void meet(law_track *track, const muster_sight *sight, uint32_t band) {
-  *track = (law_track){.generation = sight->generation,
+  *track = (law_track){.generation = muster_agent_generation(sight->agent),
                        .stale_s = sight->staleness_s,
                        .band = (uint8_t)band,
                        .stayed = (double)sight->staleness_s < 0.5 * LOAD_FRAME_S};
@@ -84,14 +84,14 @@ static void meet(law_track *track, const muster_sight *sight, uint32_t band) {
  * its agent to that frame's time. */
 static void see(const muster_sight *sight, void *user) {
   law_watch *watch = user;
-  law_track *track = &watch->tracks[sight->index];
+  law_track *track = &watch->tracks[muster_agent_index(sight->agent)];
   uint32_t band = band_of(sight->importance);
   bool important = (double)sight->importance >= importance_most;
   if (sight->period_s <= 0.0f || (sight->flags & MUSTER_SIGHT_QUARANTINED)) {
     track->generation = 0;
     return;
   }
-  bool known = track->generation == sight->generation;
+  bool known = track->generation == muster_agent_generation(sight->agent);
   bool ran = known && (double)sight->staleness_s < (double)track->stale_s + 0.5 * LOAD_FRAME_S;
   if (!known) meet(track, sight, band);
   if (known) track->own += (float)LOAD_FRAME_S / sight->period_s;

@@ -36,9 +36,9 @@ static bool read_choice(const char *text, enum choice *choice, uint32_t *index) 
 
 /* The active agent with this index; null when there is none. */
 static muster_agent agent_at(const muster_world *world, uint32_t index) {
-  muster_agent before = {index - 1, 1}, none = {0, 0};
+  muster_agent before = muster_agent_make(index - 1, 1), none = {0};
   muster_agent agent = muster_agent_next(world, index ? before : none);
-  return agent.index == index ? agent : none;
+  return muster_agent_index(agent) == index ? agent : none;
 }
 
 /* What a choice looks at of an agent; the greatest is meant. */
@@ -49,7 +49,7 @@ static double worth_of(enum choice choice, const muster_agent_info *info) {
 }
 
 static muster_agent agent_most(const muster_world *world, enum choice choice) {
-  muster_agent agent = {0, 0}, most = {0, 0};
+  muster_agent agent = {0}, most = {0};
   double greatest = 0;
   while (!muster_agent_is_null(agent = muster_agent_next(world, agent))) {
     muster_agent_info info = muster_agent_info_default();

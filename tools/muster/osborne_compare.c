@@ -121,8 +121,8 @@ static bool inspect_leaves(const osborne_world *it, muster_herd herd, osborne_in
 static uint32_t read_places(const osborne_world *it, osborne_place *places) {
   muster_herd_info info = muster_herd_info_default();
   uint32_t count = 0;
-  for (muster_herd herd = {0, 0}; count < it->def.herds && (herd = muster_herd_next(it->world, herd)).generation;
-       count++)
+  for (muster_herd herd = {0};
+       count < it->def.herds && muster_herd_generation((herd = muster_herd_next(it->world, herd))); count++)
     if (muster_herd_read(it->world, herd, &info) == MUSTER_OK)
       places[count] = (osborne_place){info.position.x, info.position.y, info.leaves == 0};
   return count;
@@ -132,7 +132,7 @@ static bool inspect(osborne_world *it, osborne_place *before, osborne_inspection
   muster_herd_info info = muster_herd_info_default();
   uint32_t count = read_places(it, before);
   if (!osborne_cycle(it) || !osborne_look(it)) return false;
-  for (muster_herd herd = {0, 0}; (herd = muster_herd_next(it->world, herd)).generation; before++, count--) {
+  for (muster_herd herd = {0}; muster_herd_generation((herd = muster_herd_next(it->world, herd))); before++, count--) {
     if (count == 0 || muster_herd_read(it->world, herd, &info) != MUSTER_OK) return false;
     if (!inspect_leaves(it, herd, out)) return false;
     if (!before->folded || info.leaves > 0) continue;

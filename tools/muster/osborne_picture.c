@@ -14,7 +14,7 @@ static const char *const colours[DEPTHS] = {"#aaaaaa", "#9467bd", "#1f77b4", "#2
 static void print_folded(FILE *script, const osborne_world *it) {
   muster_herd_info info = muster_herd_info_default();
   fprintf(script, "$folded << END\n");
-  for (muster_herd herd = {0, 0}; (herd = muster_herd_next(it->world, herd)).generation;)
+  for (muster_herd herd = {0}; muster_herd_generation((herd = muster_herd_next(it->world, herd)));)
     if (muster_herd_read(it->world, herd, &info) == MUSTER_OK && info.leaves == 0)
       fprintf(script, "%.2f %.2f\n", info.position.x, info.position.y);
   fprintf(script, "END\n");
@@ -29,7 +29,7 @@ static void print_leaves(FILE *script, const osborne_world *it) {
   muster_agent_info leaf = muster_agent_info_default();
   for (uint32_t depth = 1; depth < DEPTHS; depth++) {
     fprintf(script, "$depth%u << END\nNaN NaN NaN NaN\n", depth);
-    for (muster_herd herd = {0, 0}; (herd = muster_herd_next(it->world, herd)).generation;) {
+    for (muster_herd herd = {0}; muster_herd_generation((herd = muster_herd_next(it->world, herd)));) {
       uint32_t count = muster_herd_leaves(it->world, herd, leaves, nodes, OSBORNE_MEMBERS);
       if (muster_herd_read(it->world, herd, &info) != MUSTER_OK) continue;
       for (uint32_t i = 0; i < count; i++)

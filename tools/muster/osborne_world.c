@@ -38,7 +38,7 @@ static bool create(osborne_world *it) {
   player.near_m = 0;
   player.far_m = sight_m;
   it->player = muster_observer_add(it->world, &player);
-  return it->player.generation != 0;
+  return !muster_observer_is_null(it->player);
 }
 
 /* The last part of a cycle inspects its result, which is not timed. */

@@ -58,7 +58,7 @@ static void sum_up_runs(const rankin_plan *plan, const muster_world *world, rank
   muster_agent_info info = muster_agent_info_default();
   uint32_t number = 0;
   outcome->least = UINT32_MAX;
-  for (muster_agent agent = {0, 0}; !muster_agent_is_null(agent = muster_agent_next(world, agent)); number++) {
+  for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(world, agent)); number++) {
     if (muster_agent_read(world, agent, &info) != MUSTER_OK) continue;
     rankin_life life = rankin_life_of(info.state);
     if (life.runs < outcome->least) outcome->least = life.runs;

@@ -49,8 +49,8 @@ static void print_blocked(FILE *stream, const struct runaways *runaways) {
   if (!runaways->blocked) return;
   fprintf(stream, "          %s atom%s blocked", text_count(runaways->blocked), runaways->blocked == 1 ? "" : "s");
   fprintf(stream, "; the worst for %s: agent %u.%u of type %s,\n          in atom %u\n", text_ns(runaways->blocked_ns),
-          runaways->blocked_agent.index, runaways->blocked_agent.generation, runaways->blocked_type,
-          runaways->blocked_atom);
+          muster_agent_index(runaways->blocked_agent), muster_agent_generation(runaways->blocked_agent),
+          runaways->blocked_type, runaways->blocked_atom);
 }
 
 void runaways_print(FILE *stream, const struct runaways *runaways) {
@@ -77,7 +77,7 @@ void runaways_json(json_writer *writer, const struct runaways *runaways) {
              runaways->agents_demoted, runaways->agents_quarantined, runaways->types_quarantined, runaways->worst_ns,
              runaways->worst_limit_ns, runaways->worst_type, runaways->blocked_ns, runaways->blocked_type);
   if (runaways->blocked_type)
-    json_print(writer, "worst_blocked_agent=%u worst_blocked_atom=%u", runaways->blocked_agent.index,
+    json_print(writer, "worst_blocked_agent=%u worst_blocked_atom=%u", muster_agent_index(runaways->blocked_agent),
                runaways->blocked_atom);
   json_end_object(writer);
 }

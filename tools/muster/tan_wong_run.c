@@ -20,14 +20,14 @@ static bool choose_species(void *user, muster_world *world) {
 /* The first animats are one of each species: how far their periods have come. */
 static void add_periods(const muster_world *world, double share, double periods_ms[TAN_WONG_SPECIES]) {
   muster_agent_info info = muster_agent_info_default();
-  muster_agent agent = {0, 0};
+  muster_agent agent = {0};
   for (int i = 0; i < TAN_WONG_SPECIES && !muster_agent_is_null(agent = muster_agent_next(world, agent)); i++)
     if (muster_agent_read(world, agent, &info) == MUSTER_OK) periods_ms[i] += tan_wong_ms(info.period_ns) * share;
 }
 
 static void add_updates(const muster_world *world, double sign, double updates[TAN_WONG_SPECIES]) {
   muster_agent_info info = muster_agent_info_default();
-  muster_agent agent = {0, 0};
+  muster_agent agent = {0};
   for (uint32_t i = 0; !muster_agent_is_null(agent = muster_agent_next(world, agent)); i++)
     if (muster_agent_read(world, agent, &info) == MUSTER_OK)
       updates[i % TAN_WONG_SPECIES] += sign * (double)tan_wong_updates(info.state);

@@ -69,7 +69,7 @@ static bool run_little(little_type *types, uint32_t count, uint32_t agents, uint
   }
   for (uint64_t i = 0; done && i <= frames; i++)
     done = muster_frame_run(world, &(muster_frame){i * PURSUIT_UPDATE_NS, ample_ns}) == MUSTER_OK;
-  done = done && muster_agent_set_info(world, muster_agent_next(world, (muster_agent){0, 0}), 0, &info) == MUSTER_OK;
+  done = done && muster_agent_set_info(world, muster_agent_next(world, (muster_agent){0}), 0, &info) == MUSTER_OK;
   types->results->completed = info.runs;
   muster_world_destroy(world);
   return done;
