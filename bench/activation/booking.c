@@ -31,7 +31,7 @@ struct side {
 static bool create(struct side *side, uint32_t agents, uint32_t delay) {
   muster_world_def def = muster_world_def_default();
   muster_allocator allocator = {0};
-  def.agents_max = agents;
+  def.limits.agents_max = agents;
   if (arena_create(&side->arena, &allocator)) return false;
   store_create(&side->store, agents, &side->arena);
   types_create(&side->types, KINDS, &side->arena);

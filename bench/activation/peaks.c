@@ -50,8 +50,8 @@ static muster_type register_sets(muster_world *world, const activation_case *row
     sets[i].atom_count = i < KINDS ? KINDS : 1;
     sets[i].period_updates = i < KINDS ? row->periods[i] : 1;
   }
-  def.sets = sets;
-  def.set_count = KINDS + 1;
+  def.sets.list = sets;
+  def.sets.count = KINDS + 1;
   return muster_type_register(world, &def);
 }
 
@@ -111,8 +111,8 @@ static bool run_frames(muster_world *world, const activation_case *row, activati
 
 static const char *run_world(uint64_t seed, const activation_case *row, uint32_t delay, activation_load *load) {
   muster_world_def def = muster_world_def_default();
-  def.agents_max = row->agents;
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.limits.agents_max = row->agents;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   def.seed = seed;
   def.activation_delay = delay;
   muster_world *world = muster_world_create(&def);

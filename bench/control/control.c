@@ -77,8 +77,8 @@ static bool populate(muster_world *world, struct run *run, struct kind kinds[2])
     static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 10000};
     muster_type_def def = scaffold_type(NULL, &atom, 1, 0, 50000000u, 2000000000u);
     def.elasticity = i ? 2.0f : 1.0f;
-    def.model_cost_ns = cost_of;
-    def.strikes_demote = def.strikes_quarantine = 0; /* the spikes are wanted */
+    def.models.cost_ns = cost_of;
+    def.overruns.demote = def.overruns.quarantine = 0; /* the spikes are wanted */
     kinds[i] = (struct kind){run, (i ? 15000.0 : 10000.0) * (run->script->few ? 30.0 : 1.0)};
     def.user = &kinds[i];
     types[i] = muster_type_register(world, &def);
@@ -180,8 +180,8 @@ static const char *respond(const struct script *script, uint64_t seed, control_r
   struct run run = {.script = script};
   struct kind kinds[2];
   muster_world_def def = muster_world_def_default();
-  def.agents_max = AGENTS;
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.limits.agents_max = AGENTS;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   def.seed = seed;
   muster_world *world = muster_world_create(&def);
   bool ran = world && populate(world, &run, kinds) && run_frames(world, &run, &response->trace);

@@ -63,14 +63,14 @@ bool rule_muster(struct crowd *crowd, const rule_muster_def *rule, double part, 
   muster_world_def def = muster_world_def_default();
   uint64_t capacity_ns = (uint64_t)llround(cpu_s * 1e9);
   uint64_t budget_ns = capacity_ns > BUDGET_LEAST_NS ? capacity_ns : BUDGET_LEAST_NS; /* the capacity is what counts */
-  def.agents_max = crowd->count;
-  def.observers_max = crowd->observer_count;
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.capacity_ns = capacity_ns;
+  def.limits.agents_max = crowd->count;
+  def.limits.observers_max = crowd->observer_count;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.clock.capacity_ns = capacity_ns;
   def.elastic = rule->elastic;
   def.order = rule->order;
-  def.importance_octaves = rule->octaves;
-  def.wish_part = (float)part;
+  def.importance.octaves = rule->octaves;
+  def.importance.wish_part = (float)part;
   muster_world *world = muster_world_create(&def);
   bool ran = world && populate(world, crowd) && run_frames(world, crowd, budget_ns, span);
   muster_world_destroy(world);

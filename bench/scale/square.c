@@ -80,9 +80,9 @@ bool square_open(struct square *square, const square_def *def) {
   if (!square->pool) return false;
   work_threads_find(&square->threads);
   world.pool = square->pool;
-  world.agents_max = def->agents_max;
-  world.observers_max = def->observers ? def->observers : 1;
-  world.commands_max = COMMANDS + world.observers_max;
+  world.limits.agents_max = def->agents_max;
+  world.limits.observers_max = def->observers ? def->observers : 1;
+  world.limits.commands_max = COMMANDS + world.limits.observers_max;
   world.audit = def->audit;
   square->world = muster_world_create(&world);
   return square->world && register_type(square, def->period_ns) && add_walkers(square, def->observers);

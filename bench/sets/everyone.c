@@ -4,7 +4,7 @@
 
 bool everyone_open(struct everyone *everyone, const muster_type_def *type, uint32_t agents) {
   muster_world_def def = muster_world_def_default();
-  def.agents_max = agents;
+  def.limits.agents_max = agents;
   *everyone = (struct everyone){.world = muster_world_create(&def)};
   if (!everyone->world) return false;
   muster_agent_def agent = muster_agent_def_default();

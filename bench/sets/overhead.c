@@ -36,8 +36,8 @@ static bool open_pair(struct pair *pair, const sets_overhead *row) {
   if (!everyone_open(&pair->worlds[LIST], &type, AGENTS)) return false;
   type.atoms = NULL;
   type.atom_count = 0;
-  type.sets = pair->sets;
-  type.set_count = row->sets;
+  type.sets.list = pair->sets;
+  type.sets.count = row->sets;
   return everyone_open(&pair->worlds[SETS], &type, AGENTS);
 }
 

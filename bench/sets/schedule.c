@@ -55,8 +55,8 @@ static muster_atom_result work(muster_update *update) {
 static bool open_schedule(struct schedule *schedule, const sets_schedule *row, struct effort *effort) {
   muster_type_def type = scaffold_type(NULL, NULL, 0, sizeof(struct doer), EVERYONE_FRAME_NS, EVERYONE_FRAME_NS);
   type.user = effort;
-  type.sets = schedule->sets;
-  type.set_count = SETS;
+  type.sets.list = schedule->sets;
+  type.sets.count = SETS;
   for (uint32_t i = 0; i < SETS; i++) {
     muster_set_def *set = &schedule->sets[i];
     for (uint32_t k = 0; k < plan[i].atoms; k++)

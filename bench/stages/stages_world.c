@@ -93,7 +93,7 @@ static bool register_type(struct stages_world *world) {
     type.period_ns = world->def.period_ns;
     type.period_max_ns = world->def.period_max_ns;
   } else {
-    type.elapsed = MUSTER_ELAPSED_EVENTS;
+    type.elapsed.contract = MUSTER_ELAPSED_EVENTS;
   }
   world->type = muster_type_register(world->world, &type);
   return world->type.index != 0;
@@ -130,10 +130,10 @@ bool stages_world_open(struct stages_world *world, const stages_shared *shared, 
   muster_world_def world_def = muster_world_def_default();
   *world = (struct stages_world){.shared = shared, .def = *def, .random = 1, .budget_ns = usual_budget_ns};
   world_def.pool = shared->pool;
-  world_def.agents_max = def->agents;
-  world_def.commands_max = COMMANDS > def->agents ? COMMANDS : def->agents + STAGES_OBSERVERS;
+  world_def.limits.agents_max = def->agents;
+  world_def.limits.commands_max = COMMANDS > def->agents ? COMMANDS : def->agents + STAGES_OBSERVERS;
   world_def.elastic = def->elastic;
-  world_def.stuck_ns = 0;
+  world_def.watch.stuck_ns = 0;
   world->world = muster_world_create(&world_def);
   return world->world && register_type(world) && add_observers(world) && populate(world);
 }

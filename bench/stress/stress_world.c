@@ -146,13 +146,13 @@ static muster_type_def type_of(stress_world *world, uint32_t kind) {
   def.user = world;
   def.period_ns = kind == COURIER || wanted_ns < frame_ns ? frame_ns : wanted_ns;
   def.period_max_ns = longest_ns < 2 * frame_ns ? 2 * frame_ns : longest_ns;
-  def.strikes_demote = 0;
-  if (kind == SLEEPER) def.elapsed = MUSTER_ELAPSED_EVENTS;
+  def.overruns.demote = 0;
+  if (kind == SLEEPER) def.elapsed.contract = MUSTER_ELAPSED_EVENTS;
   if (kind == COURIER) {
     def.elasticity = 0; /* messages are to be sent, as wakes are, at any load that leaves room for them */
-    def.messages_max = BOX;
-    def.message_bytes = sizeof(stress_letter);
-    def.sends_max = STRESS_LETTERS;
+    def.messages.waiting_max = BOX;
+    def.messages.bytes_max = sizeof(stress_letter);
+    def.messages.sends_max = STRESS_LETTERS;
   }
   return def;
 }
@@ -264,11 +264,11 @@ static bool make_world(stress_world *world) {
   uint32_t visitors = (uint32_t)stress_visitors(load, world->def.frame_ns);
   uint32_t events = 2 * load->knobs[STRESS_SPAWNS] + load->knobs[STRESS_WAKES];
   def.pool = world->pool;
-  def.agents_max = load->knobs[STRESS_AGENTS] + world->courier_count + load->knobs[STRESS_WAKES] + 2 * visitors + 1;
-  def.agents_ready = def.agents_max;
-  def.observers_max = load->knobs[STRESS_OBSERVERS];
-  def.commands_max = COMMANDS + 4 * events + def.observers_max;
-  def.sends_per_frame = 2 * STRESS_LETTERS * (world->courier_count + 1);
+  def.limits.agents_max = load->knobs[STRESS_AGENTS] + world->courier_count + load->knobs[STRESS_WAKES] + 2 * visitors + 1;
+  def.limits.agents_ready = def.limits.agents_max;
+  def.limits.observers_max = load->knobs[STRESS_OBSERVERS];
+  def.limits.commands_max = COMMANDS + 4 * events + def.limits.observers_max;
+  def.limits.sends_per_frame = 2 * STRESS_LETTERS * (world->courier_count + 1);
   def.cell_m = (float)cell_m;
   def.seed = world->def.seed;
   def.audit = true;

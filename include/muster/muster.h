@@ -97,13 +97,13 @@ typedef enum muster_elastic {
 } muster_elastic;
 
 /* How an agent's importance is computed, before its type's own model and its floor apply. */
-typedef enum muster_importance {
+typedef enum muster_importance_model {
   MUSTER_IMPORTANCE_PRODUCT = 0, /* the importance that observers give by distance, multiplied by visibility, bulk,
                                     interactivity and the type's importance */
   MUSTER_IMPORTANCE_FACTORS      /* Rankin, Acton & Katchabaw: (focus x f + designer x d + role x r + company x c) / 4,
                                     each of them 0..1. f = importance by distance times visibility, bulk and
                                     interactivity; d and r come from muster_agent_def; c: see muster_agent_meet() */
-} muster_importance;
+} muster_importance_model;
 
 #define MUSTER_UPDATES_DERIVED UINT32_MAX
 #define MUSTER_CYCLES_MAX      16u
@@ -114,51 +114,115 @@ typedef enum muster_clock {
                             same inputs give the same world, bit for bit, on any number of workers */
 } muster_clock;
 
+/* The groups of fields of muster_world_def. Those that muster_world_tuning has, too, can be changed while the world
+ * runs (muster/tune.h). `reserved` is room for fields of later versions, and must be 0. */
+
+/* Maxima. Address space is reserved for them when the world is created. */
+typedef struct muster_limits {
+  uint32_t agents_max;      /* default 65536; 1 .. 16,000,000 */
+  uint32_t types_max;       /* default 64; 1 .. 1024 */
+  uint32_t observers_max;   /* default 1024; 1 .. 65,536 */
+  uint32_t commands_max;    /* commands (other than spawns) that can wait for the next frame; default 16384;
+                               16 .. 2^24 */
+  uint32_t sends_per_frame; /* places set aside for the messages that the updates of a frame may send: sends_max for
+                               each update; default 65536; 1 .. 2^24. The memory is reserved with the first type that
+                               sends or has message boxes */
+  uint32_t agents_ready;    /* memory for this many agents is committed when the world is created, and the same share of
+                               the other stores' maxima; for a herd type and its member type when that is registered.
+                               Without it, and for the state of all other types, memory is committed as agents are
+                               spawned, and the frame that first touches a page waits for it: milliseconds for a huge
+                               page where they are scarce. Default 0; 0 .. agents_max. Ignored with a host allocator */
+  uint32_t reserved[4];
+} muster_limits;
+
+/* What time is. */
+typedef struct muster_clock_def {
+  muster_clock kind;    /* default wall */
+  uint32_t unused;      /* 0 */
+  uint64_t capacity_ns; /* virtual clock only: work per frame; 0 (default) = the frame's budget */
+} muster_clock_def;
+
+/* The order of agents that are due: weights of Rankin's priority (muster/tune.h). */
+typedef struct muster_priority {
+  float importance;      /* epsilon; default 1; 0..1 */
+  float wait;            /* zeta; default 1; 0..1; 0 counts as 1e-6 */
+  float runs;            /* eta; default 1; 0..1 */
+  float progress;        /* theta; default 1; 0..1 */
+  float reduction;       /* kappa, times the agent's level in thirds: agents at a cheaper level run sooner; default 0;
+                            0..1 */
+  uint32_t unused;       /* 0 */
+  uint64_t guarantee_ns; /* S: scale of ageing. MUSTER_ORDER_PRIORITY: an agent that has waited for longer leads, first
+                            in first out. MUSTER_ORDER_DEADLINE: the T_i of agents without a period. Default 500 ms;
+                            1 ms .. 1 h */
+  uint64_t reserved[2];
+} muster_priority;
+
+/* What importance is made of, and what it is worth. */
+typedef struct muster_importance {
+  float focus, designer, role, company; /* alpha, beta, gamma and delta of the factors of importance; default 1; 0..1,
+                                           and not all zero. Ignored without MUSTER_IMPORTANCE_FACTORS */
+  float octaves; /* k of MUSTER_ELASTIC_IMPORTANCE: how many times the weight of staleness doubles from importance 0 to
+                    1. Default 12: 4096 times, periods 1 : 64 where no bound holds; 0..16 */
+  float wish_part; /* under the same rule, the part of the capacity that all agents at their longest periods may take
+                      before these stretch; default 0.5; 0.1 .. 0.9. A smaller value keeps important agents fresher
+                      where they are many, and makes the others wait for longer: `muster bench quality` measures both */
+  uint32_t reserved[4];
+} muster_importance;
+
+/* How much agents do in an update. */
+typedef struct muster_levels {
+  float pressure;          /* from this pressure on capability levels drop, too: those of the least important agents
+                              first, those of the most important tenth last, those of exempt agents and of agents at
+                              their wanted period never. Applies to types with several levels, and only while some
+                              agent's period is longer than its wish. The pressure then settles between this value and
+                              half of it, if levels can bring it there. Default 0.5; 0 = levels follow importance alone;
+                              0.05 .. 1 */
+  uint32_t cycles_max;     /* update cycles that the most important agents get in one frame; default 1;
+                              1..MUSTER_CYCLES_MAX */
+  float cycles_importance; /* from this importance, at which an agent gets one cycle, the number rises evenly to
+                              cycles_max at importance 1. A further cycle runs all parallel atoms once more, right after
+                              the first cycle, while there is time: muster_update.cycle counts the cycles, elapsed_ns is
+                              0, since no time has passed, and there are no new messages. Action atoms run once. Not in
+                              planner worlds. Default 0.9; 0..1 */
+  uint32_t reserved[3];
+} muster_levels;
+
+/* What is kept for muster_trace_write() (muster/trace.h). */
+typedef struct muster_trace_def {
+  uint32_t frames; /* this many of the last frames; default 0 = none; at most 4096 */
+  uint32_t spans;  /* how many claims of one worker are kept of a frame; further ones are only counted; default 2048;
+                      16 .. 65,536. Room is reserved when `frames` is set */
+  uint32_t reserved[2];
+} muster_trace_def;
+
+/* Which overruns are told of, and how (muster/conduct.h). */
+typedef struct muster_watch {
+  uint64_t stuck_ns;          /* a worker that is in one atom for this long is reported. Uses one thread, which sleeps
+                                 while no frames are run; not used in planner worlds; default 500 ms; 0 = off; 10 ms ..
+                                 1 h */
+  const char *pardon_command; /* the command that the host's operators type to pardon, as shown in the log: the agent's
+                                 id (INDEX.GENERATION) or the name of the type follows. Not copied: must outlive the
+                                 world. Default null: the log names muster_agent_pardon() and muster_type_pardon() */
+  uint64_t reserved[2];
+} muster_watch;
+
 typedef struct muster_world_def {
   uint32_t size;
-  muster_pool *pool;          /* shared, not owned; null (default) = the calling thread alone */
-  uint32_t agents_max;        /* default 65536; 1 .. 16,000,000 */
-  uint32_t types_max;         /* default 64; 1 .. 1024 */
-  uint32_t observers_max;     /* default 1024; 1 .. 65,536 */
-  uint32_t commands_max;      /* commands (other than spawns) that can wait for the next frame; default 16384;
-                                 16 .. 2^24 */
-  uint64_t seed;              /* of all random numbers; default 1 */
-  muster_clock clock;         /* default wall */
-  uint64_t capacity_ns;       /* virtual clock only: work per frame; 0 (default) = the frame's budget */
-  muster_order order;         /* default deadline */
-  muster_elastic elastic;     /* default importance */
-  float weight_importance;    /* epsilon in Rankin's priority; default 1; 0..1 */
-  float weight_wait;          /* zeta; default 1; 0..1; 0 counts as 1e-6 */
-  float weight_runs;          /* eta; default 1; 0..1 */
-  float weight_progress;      /* theta; default 1; 0..1 */
-  uint64_t guarantee_ns;      /* S: scale of ageing. MUSTER_ORDER_PRIORITY: an agent that has waited for longer leads,
-                                 first in first out. MUSTER_ORDER_DEADLINE: the T_i of agents without a period. Default
-                                 500 ms; 1 ms .. 1 h */
+  float cell_m;           /* edge of a cell of the neighbour grid; default 32; 0.5 .. 10,000. Best: about the usual
+                             radius of muster_update_nearby */
+  muster_pool *pool;      /* shared, not owned; null (default) = the calling thread alone */
+  uint64_t seed;          /* of all random numbers; default 1 */
+  muster_order order;     /* default deadline */
+  muster_elastic elastic; /* default importance */
+  muster_importance_model importance_model; /* how importance is computed; default product */
   uint32_t updates_per_frame; /* x: at most this many updates in a frame; 0 (default) = as many as the budget holds;
                                  more than there are agents = no limit. MUSTER_UPDATES_DERIVED: as many updates of mean
                                  cost as workers and budget hold, computed in each frame, at least 1
                                  (muster_frame_report.updates_max) */
-  float cell_m;               /* edge of a cell of the neighbour grid; default 32; 0.5 .. 10,000. Best: about the usual
-                                 radius of muster_update_nearby */
-  bool audit;                 /* read thread CPU clocks to measure the promise (overrun_own_ns); costs about 0.4 us per
-                                 claim, or per atom near the budget's end */
-  muster_allocator allocator; /* default: the operating system */
-  muster_log_sink log;        /* default: warnings and errors to standard error */
-  uint32_t sends_per_frame;   /* places set aside for the messages that the updates of a frame may send: sends_max for
-                                 each update; default 65536; 1 .. 2^24. The memory is reserved with the first type that
-                                 sends or has message boxes */
   float debt_budgets;         /* an overrun is taken back from the next frames: at most a third of the budget from each
                                  frame, and this many budgets in all; default 1; 0 = never; 0..8 */
-  uint32_t planner_workers;   /* 0 (default) = muster_frame_run() runs the updates. 1 .. 1024: muster_plan() plans
-                                 frames for a host that runs them on this many threads of its own; see muster/planner.h
-                               */
-  uint32_t trace_frames;      /* this many of the last frames are kept for muster_trace_write(); default 0 = none; at
-                                 most 4096 */
-  uint32_t trace_spans;       /* how many claims of one worker are kept of a frame; further ones are only counted;
-                                 default 2048; 16 .. 65,536. Room is reserved when trace_frames is set */
-  uint64_t stuck_ns;          /* a worker that is in one atom for this long is reported: muster/conduct.h. Uses one
-                                 thread, which sleeps while no frames are run; not used in planner worlds; default 500
-                                 ms; 0 = off; 10 ms .. 1 h */
+  bool audit;                 /* read thread CPU clocks to measure the promise (overrun_own_ns); costs about 0.4 us per
+                                 claim, or per atom near the budget's end; default false */
   uint32_t activation_delay;  /* D: so that no frame has more to run than others, an update may be delayed by up to this
                                  many frames (Wright & Marshall's dynamic activation delay), but never to the time of
                                  the agent's next update. An update is never early: the agent's release times stay T_i
@@ -169,42 +233,22 @@ typedef struct muster_world_def {
                                  agents that were spawned together do not all run all their sets in the same update (for
                                  types whose sets coincide again within 512 updates). Costs some 25 ns per update.
                                  Default 0 = no delay; 0 .. 64 */
-  float weight_reduction;     /* kappa in the priority (muster/tune.h), times the agent's level in thirds: agents at a
-                                 cheaper level run sooner; default 0; 0..1 */
-  muster_importance importance;         /* how it is computed; default product */
-  float focus, designer, role, company; /* alpha, beta, gamma and delta of the factors of importance; default 1; 0..1,
-                                           and not all zero. Ignored without MUSTER_IMPORTANCE_FACTORS */
-  float level_pressure; /* from this pressure on capability levels drop, too: those of the least important agents first,
-                           those of the most important tenth last, those of exempt agents and of agents at their wanted
-                           period never. Applies to types with several levels, and only while some agent's period is
-                           longer than its wish. The pressure then settles between this value and half of it, if levels
-                           can bring it there. Default 0.5; 0 = levels follow importance alone; 0.05 .. 1 */
-  uint32_t cycles_max;  /* update cycles that the most important agents get in one frame; default 1;
-                           1..MUSTER_CYCLES_MAX */
-  float cycles_importance; /* from this importance, at which an agent gets one cycle, the number rises evenly to
-                              cycles_max at importance 1. A further cycle runs all parallel atoms once more, right after
-                              the first cycle, while there is time: muster_update.cycle counts the cycles, elapsed_ns is
-                              0, since no time has passed, and there are no new messages. Action atoms run once. Not in
-                              planner worlds. Default 0.9; 0..1 */
-  uint32_t agents_ready;   /* memory for this many agents is committed when the world is created, and the same share of
-                              the other stores' maxima; for a herd type and its member type when that is registered.
-                              Without it, and for the state of all other types, memory is committed as agents are
-                              spawned, and the frame that first touches a page waits for it: milliseconds for a huge
-                              page where they are scarce. Default 0; 0 .. agents_max. Ignored with a host allocator */
-  const char *pardon_command; /* the command that the host's operators type to pardon, as shown in the log: the agent's
-                                 id (INDEX.GENERATION) or the name of the type follows. Not copied: must outlive the
-                                 world. Default null: the log names muster_agent_pardon() and muster_type_pardon() */
-  float importance_octaves;   /* k of MUSTER_ELASTIC_IMPORTANCE: how many times the weight of staleness doubles from
-                                 importance 0 to 1. Default 12: 4096 times, periods 1 : 64 where no bound holds;
-                                 0..16 */
-  float wish_part;            /* under the same rule, the part of the capacity that all agents at their longest periods
-                                 may take before these stretch; default 0.5; 0.1 .. 0.9. A smaller value keeps important
-                                 agents fresher where they are many, and makes the others wait for longer: `muster bench
-                                 quality` measures both */
+  uint32_t planner_workers;   /* 0 (default) = muster_frame_run() runs the updates. 1 .. 1024: muster_plan() plans
+                                 frames for a host that runs them on this many threads of its own; see muster/planner.h
+                               */
   uint32_t shards;            /* parts into which the agents are cut for planning: a power of two, 1 .. 256. Default 0:
                                  near agents_max / 4096, at most 128, and at least 4 from 1,024 agents on. Under the
                                  virtual clock the result is the same whatever it is. Not saved: a snapshot can be
                                  loaded into other shards */
+  muster_allocator allocator; /* default: the operating system */
+  muster_log_sink log;        /* default: warnings and errors to standard error */
+  muster_limits limits;
+  muster_clock_def clock;
+  muster_priority priority;
+  muster_importance importance;
+  muster_levels levels;
+  muster_trace_def trace;
+  muster_watch watch;
 } muster_world_def;
 
 MUSTER_DEFAULTS(muster_world_def);

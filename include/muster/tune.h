@@ -23,20 +23,15 @@ extern "C" {
 
 /* --------------------------------------------------------------------------------------------------------- weights */
 
-/* New values for the fields of muster_world_def of the same names; a field left as the default function sets it keeps
- * its value. */
+/* New values for the fields of muster_world_def of the same names, with their ranges; a field left as the default
+ * function sets it keeps its value: negative floats, 0 in guarantee_ns and cycles_max, MUSTER_UPDATES_LEAVE. */
 typedef struct muster_world_tuning {
   uint32_t size;
-  float weight_importance, weight_wait, weight_runs, weight_progress, weight_reduction; /* 0..1; negative = leave */
-  uint64_t guarantee_ns;                                                                /* 1 ms .. 1 h; 0 = leave */
-  uint32_t updates_per_frame;           /* as there; MUSTER_UPDATES_LEAVE = leave */
-  float focus, designer, role, company; /* in a world with MUSTER_IMPORTANCE_FACTORS: 0..1, all four or none of them,
-                                           and not all zero; negative = leave */
-  float level_pressure;                 /* 0, or 0.05 .. 1; negative = leave */
-  uint32_t cycles_max;                  /* 1..MUSTER_CYCLES_MAX; 0 = leave */
-  float cycles_importance;              /* 0..1; negative = leave */
-  float importance_octaves;             /* 0..16; negative = leave */
-  float wish_part;                      /* 0.1 .. 0.9; negative = leave */
+  uint32_t updates_per_frame; /* as there; MUSTER_UPDATES_LEAVE = leave */
+  muster_priority priority;
+  muster_importance importance; /* focus, designer, role and company: in a world with MUSTER_IMPORTANCE_FACTORS, all
+                                   four or none of them */
+  muster_levels levels;
 } muster_world_tuning;
 
 #define MUSTER_UPDATES_LEAVE (UINT32_MAX - 1u)
@@ -80,11 +75,11 @@ typedef enum muster_policy {
 static inline void muster_world_tuning_policy(muster_world_tuning *tuning, muster_policy policy) {
   static const float weights[4][4] = {{1, 1, 1, 1}, {0, 1, 1, 0}, {1, 0.001f, 0, 0}, {0, 1, 0, 1}};
   if ((unsigned)policy > MUSTER_POLICY_LEAST_SLACK) return;
-  tuning->weight_importance = weights[policy][0];
-  tuning->weight_wait = weights[policy][1];
-  tuning->weight_runs = weights[policy][2];
-  tuning->weight_progress = weights[policy][3];
-  tuning->weight_reduction = 0;
+  tuning->priority.importance = weights[policy][0];
+  tuning->priority.wait = weights[policy][1];
+  tuning->priority.runs = weights[policy][2];
+  tuning->priority.progress = weights[policy][3];
+  tuning->priority.reduction = 0;
 }
 
 /* The same for a world that is yet to be created. */
@@ -92,11 +87,11 @@ static inline void muster_world_def_policy(muster_world_def *def, muster_policy 
   muster_world_tuning tuning = muster_world_tuning_default();
   if ((unsigned)policy > MUSTER_POLICY_LEAST_SLACK) return;
   muster_world_tuning_policy(&tuning, policy);
-  def->weight_importance = tuning.weight_importance;
-  def->weight_wait = tuning.weight_wait;
-  def->weight_runs = tuning.weight_runs;
-  def->weight_progress = tuning.weight_progress;
-  def->weight_reduction = tuning.weight_reduction;
+  def->priority.importance = tuning.priority.importance;
+  def->priority.wait = tuning.priority.wait;
+  def->priority.runs = tuning.priority.runs;
+  def->priority.progress = tuning.priority.progress;
+  def->priority.reduction = tuning.priority.reduction;
 }
 
 /* --------------------------------------------------------------------------------------------------------- company */

@@ -66,77 +66,116 @@ typedef enum muster_elapsed {
 #define MUSTER_LEVELS    4u
 #define MUSTER_ATOMS_MAX 4096u
 
+/* The groups of fields of muster_type_def. `reserved` is room for fields of later versions, and must be 0. */
+
+/* Capability levels: 0 is full decision-making, and each further one is cheaper. */
+typedef struct muster_type_levels {
+  uint32_t count;                      /* levels that the atoms know; default 1; 1..MUSTER_LEVELS */
+  float importance[MUSTER_LEVELS - 1]; /* an agent of less importance than [k] is at level k + 1 or cheaper;
+                                          decreasing; default 0.5, 0.25, 0.1 */
+  uint32_t reserved[2];
+} muster_type_levels;
+
+/* What its agents receive and send. */
+typedef struct muster_type_messages {
+  uint32_t waiting_max; /* at most this many messages wait for an agent's next update; default 0 = it has no box; at
+                           most 1024. Room for twice as many is reserved for each of agents_max */
+  uint32_t bytes_max;   /* longest message that its box takes; default 0 = only empty messages, as signals; at most
+                           MUSTER_MESSAGE_BYTES_MAX */
+  uint32_t sends_max;   /* how many messages one update may send (see muster_update_send); default 0; at most 1024 */
+  bool wake;            /* a delivered message wakes its receiver, once per frame; a receiver whose update is under way
+                           is woken when that is complete; default false */
+  uint32_t reserved[2];
+} muster_type_messages;
+
+/* What updates are told of the time that passed. */
+typedef struct muster_type_elapsed {
+  muster_elapsed contract; /* default delta */
+  uint32_t steps_max;      /* steps: the most that one update is told, 1 .. 65536. steps_max x step_ns must be at least
+                              period_max_ns, or all agents would fall behind, and at least period_ns + step_ns, or no
+                              agent could catch up. Default 0, which the other contracts require */
+  uint64_t step_ns;        /* steps: the step, 1 .. period_ns. Analytic: the most that atoms are told, 1 ns .. 24 h.
+                              Default 0, which the other contracts require */
+  void (*catch_up)(muster_update *update); /* analytic: called right before the first atom, as a part of it, when more
+                              than step_ns passed: elapsed_ns and now_ns are those of the time before the last step_ns.
+                              May do what a behaviour atom may. Default null, which the other contracts require */
+} muster_type_elapsed;
+
+/* Models of its own. */
+typedef struct muster_type_models {
+  uint64_t (*cost_ns)(const muster_cost_query *query, void *user); /* virtual cost of an atom, at most 1 s; must be
+                              pure; default null = the atom's model_ns */
+  void (*importance)(const muster_importance_query *queries, float *importances, uint32_t count,
+                     void *user); /* the type's own model of importance: overwrites Muster's value in `importances` with
+                              0..1 for each of `count` (at most 64) agents of the type. Called when an agent is new, was
+                              tuned or moved, or an observer near it moved. On any worker, several calls at a time: must
+                              be pure. NaN counts as 0, values outside 0..1 are clamped, and both are counted in
+                              importances_refused. Default null */
+} muster_type_models;
+
+/* In a world with planner_workers, without atoms (muster/planner.h). */
+typedef struct muster_type_parts {
+  uint32_t count;   /* equal parts into which the host can cut an update; default 1; 1..MUSTER_ATOMS_MAX */
+  uint32_t part_ns; /* what a part costs under the virtual clock, and as the first guess; default 1000; 1 .. 1e9 */
+} muster_type_parts;
+
+/* What becomes of agents whose atoms take longer than limit_ns: muster/conduct.h says what counts as a strike. */
+typedef struct muster_type_overruns {
+  uint32_t demote;     /* this many strikes bring an agent down one capability level; default 3; 0 = never; at most
+                          10,000 */
+  uint32_t quarantine; /* at its cheapest level, this many strikes bring it into quarantine, where it is not run any
+                          more; default 0 = never; at most 10,000 */
+  uint32_t reserved[2];
+} muster_type_overruns;
+
+/* Sets of atoms, instead of atoms: see muster/sets.h. */
+typedef struct muster_type_sets {
+  const muster_set_def *list; /* copied. At least one atom in all; the elapsed contract is delta or events; not in
+                                 planner worlds. Default null */
+  uint32_t count;             /* 0..MUSTER_SETS_MAX */
+  uint32_t order;             /* of the sets of one role, a muster_set_order; default by share */
+  uint64_t slice_ns;          /* the most time that one update uses of a frame; default 0 = no bound; 1 us .. 1 s */
+  uint32_t share;             /* an update's share of the frame: of the time that is left on all workers, share / sum of
+                                 the shares of all ready agents of types that have one; 1..100. Default 0 = none: an
+                                 update may use what is left of the frame */
+  uint32_t reserved[3];
+} muster_type_sets;
+
 typedef struct muster_type_def {
   uint32_t size;
-  const char *name;         /* for reports; copied; at most 31 bytes are kept; default "agent" */
-  const muster_atom *atoms; /* in order of execution; copied; at least one, except in planner worlds */
-  uint32_t atom_count;      /* 1..MUSTER_ATOMS_MAX; with sets 0 */
+  uint32_t atom_count;                       /* 1..MUSTER_ATOMS_MAX; with sets 0 */
+  const char *name;                          /* for reports; copied; at most 31 bytes are kept; default "agent" */
+  const muster_atom *atoms;                  /* in order of execution; copied; at least one, except in planner worlds */
+  void *user;                                /* handed to every callback of the type */
+  void (*on_spawned)(muster_update *update); /* the first callback for an agent, at intake, on the frame's thread: fills
+                               state and published; elapsed_ns is 0; default null */
+  void (*on_removed)(muster_update *update); /* the last callback, at intake, on the frame's thread; default null */
   uint32_t state_bytes; /* private flat state of each agent, owned and zeroed by Muster; default 0; at most 64 KiB */
   uint32_t published_bytes; /* public flat state that other agents may read as of the last commit; default 0; at most 4
                                KiB */
   uint64_t period_ns;       /* nominal = shortest period; default 100 ms; 100 us .. 24 h */
   uint64_t period_max_ns;   /* longest period under load; default 1 s; period_ns .. 24 h. Under
                                MUSTER_ELASTIC_IMPORTANCE a wish, which stretches under heavy load (period_max_hard) */
+  bool period_max_hard;     /* period_max_ns is a bound also where MUSTER_ELASTIC_IMPORTANCE would stretch it, as far as
+                               half     of the capacity is enough for all such types and for exempt agents; default false */
+  muster_act act;           /* how actions run at the commit; default serial */
   uint64_t limit_ns;        /* the longest that one atom may take; for longer ones see muster/conduct.h; default 500 us;
                                1 us .. 1 s */
-  float elasticity;         /* how readily the period gives way, relative to other types; default 1; 0 = never; at most
-                               1024 */
-  uint32_t level_count;     /* capability levels that the atoms know; default 1; 1..MUSTER_LEVELS */
-  float level_importance[MUSTER_LEVELS - 1]; /* an agent of less importance than [k] is at level k + 1 or cheaper;
-                               decreasing; default 0.5, 0.25, 0.1 */
+  uint64_t wake_gap_ns;     /* least simulation time between the beginnings of two runs that wakes cause (by calls or by
+                               messages; times asked for are not concerned). A wake within the gap waits until it has
+                               passed,     unless the agent runs before then anyway; default 0 = no gap; at most 24 h */
+  float elasticity;    /* how readily the period gives way, relative to other types; default 1; 0 = never; at most 1024
+                        */
+  float importance;    /* of the type: its agents' importance is multiplied by it; default 1; 0..1 */
   uint32_t spawns_max; /* how many agents one update may spawn at most (see muster_update_spawn); default 0; at most
                           1024. Ids are set aside for that many before the frame runs, which keeps them reproducible */
-  void *user;          /* handed to every callback of the type */
-  void (*on_spawned)(muster_update *update); /* the first callback for an agent, at intake, on the frame's thread: fills
-                               state and published; elapsed_ns is 0; default null */
-  void (*on_removed)(muster_update *update); /* the last callback, at intake, on the frame's thread; default null */
-  uint64_t (*model_cost_ns)(const muster_cost_query *query, void *user); /* virtual cost of an atom, at most 1 s;
-                               must be pure; default null = the atom's model_ns */
-  uint32_t messages_max;  /* at most this many messages wait for an agent's next update; default 0 = it has no box; at
-                             most 1024. Room for twice as many is reserved for each of agents_max */
-  uint32_t message_bytes; /* longest message that its box takes; default 0 = only empty messages, as signals; at most
-                             MUSTER_MESSAGE_BYTES_MAX */
-  uint32_t sends_max;     /* how many messages one update may send (see muster_update_send); default 0; at most 1024 */
-  bool wake_on_message;   /* a delivered message wakes its receiver, once per frame; a receiver whose update is under
-                             way is woken when that is complete; default false */
-  float importance;       /* of the type: its agents' importance is multiplied by it; default 1; 0..1 */
-  void (*model_importance)(const muster_importance_query *queries, float *importances, uint32_t count,
-                           void *user); /* the type's own model of importance: overwrites Muster's value in
-                             `importances` with 0..1 for each of `count` (at most 64) agents of the type. Called when an
-                             agent is new, was tuned or moved, or an observer near it moved. On any worker, several
-                             calls at a time: must be pure. NaN counts as 0, values outside 0..1 are clamped, and both
-                             are counted in importances_refused. Default null */
-  uint32_t parts;                       /* without atoms (muster/planner.h), with part_ns: how many equal parts the */
-  uint32_t part_ns;       /* host can cut an update into; default 1; 1..MUSTER_ATOMS_MAX; what a part costs under the
-                             virtual clock, and as the first guess; default 1000; 1 .. 1e9 */
-  muster_elapsed elapsed; /* what updates are told of passed time; default delta */
-  uint64_t step_ns;       /* steps: the step, 1 .. period_ns. Analytic: the most that atoms are told, 1 ns .. 24 h.
-                             Default 0, which the other contracts require */
-  uint32_t steps_max;     /* steps: the most that one update is told, 1 .. 65536. steps_max x step_ns must be at least
-                             period_max_ns, or all agents would fall behind, and at least period_ns + step_ns, or no
-                             agent could catch up. Default 0, which the other contracts require */
-  void (*catch_up)(muster_update *update); /* analytic: called right before the first atom, as a part of it, when more
-                             than step_ns passed: elapsed_ns and now_ns are those of the time before the last step_ns.
-                             May do what a behaviour atom may. Default null, which the other contracts require */
-  uint64_t wake_gap_ns;    /* least simulation time between the beginnings of two runs that wakes cause (by calls or by
-                              messages; times asked for are not concerned). A wake within the gap waits until it has
-                              passed, unless the agent runs before then anyway; default 0 = no gap; at most 24 h */
-  uint32_t strikes_demote; /* this many strikes for atoms over limit_ns bring an agent down one capability level: see
-                              muster/conduct.h for what counts; default 3; 0 = never; at most 10,000 */
-  uint32_t strikes_quarantine; /* at its cheapest level, this many strikes bring it into quarantine, where it is not run
-                                  any more; default 0 = never; at most 10,000 */
-  const muster_set_def *sets;  /* instead of atoms: sets of them, see muster/sets.h; copied. At least one atom in all;
-                                  the  elapsed contract is delta or events; not in planner worlds. Default null */
-  uint32_t set_count;          /* 0..MUSTER_SETS_MAX */
-  muster_set_order set_order;  /* order of the sets of one role; default by priority */
-  muster_act act;              /* how actions run at the commit; default serial */
-  uint32_t priority;           /* an update's share of the frame: of the time that is left on all workers, p / sum of p
-                                  over all ready agents of types that have a priority; 1..100. Default 0 = no share: an
-                                  update may use what is left of the frame */
-  uint64_t slice_ns;    /* the most time that one update of a type with sets uses of a frame; default 0 = no bound; 1 us
-                           .. 1 s */
-  bool period_max_hard; /* period_max_ns is a bound also where MUSTER_ELASTIC_IMPORTANCE would stretch it, as far as
-                           half of the capacity is enough for all such types and for exempt agents; default false */
+  muster_type_levels levels;
+  muster_type_messages messages;
+  muster_type_elapsed elapsed;
+  muster_type_models models;
+  muster_type_parts parts;
+  muster_type_overruns overruns;
+  muster_type_sets sets;
 } muster_type_def;
 
 MUSTER_DEFAULTS(muster_type_def);

@@ -68,8 +68,8 @@ static muster_result check_set(const char *type, const muster_set_def *set) {
 /* Sets lie as far apart as the host's header says: all of them have the size of the first. */
 static muster_result read_set(const muster_type_def *def, uint32_t number, muster_set_def *set) {
   *set = muster_set_def_default();
-  uint32_t stride = def->sets[0].size, size;
-  const unsigned char *given = (const unsigned char *)def->sets + (size_t)number * stride;
+  uint32_t stride = def->sets.list[0].size, size;
+  const unsigned char *given = (const unsigned char *)def->sets.list + (size_t)number * stride;
   muster_result result = sized_read(SIZED(set_def), given, set);
   if (result) return error_set(result, "type '%s', set %u: %s", def->name, number, muster_last_error());
   memcpy(&size, given, sizeof size);
@@ -91,16 +91,16 @@ static muster_set_def set_at(const muster_type_def *def, uint32_t number) {
 }
 
 muster_result sets_check(const muster_type_def *def) {
-  if (!def->sets || def->set_count == 0 || def->set_count > MUSTER_SETS_MAX)
+  if (!def->sets.list || def->sets.count == 0 || def->sets.count > MUSTER_SETS_MAX)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': set_count %u must be 1..%u, with sets set", def->name,
-                     def->set_count, MUSTER_SETS_MAX);
+                     def->sets.count, MUSTER_SETS_MAX);
   if (def->atoms || def->atom_count)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': atoms and sets cannot be given both", def->name);
-  if (def->elapsed == MUSTER_ELAPSED_STEPS || def->elapsed == MUSTER_ELAPSED_ANALYTIC)
+  if (def->elapsed.contract == MUSTER_ELAPSED_STEPS || def->elapsed.contract == MUSTER_ELAPSED_ANALYTIC)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': elapsed %d: sets are told delta or events", def->name,
-                     (int)def->elapsed);
+                     (int)def->elapsed.contract);
   uint32_t atoms = 0;
-  for (uint32_t i = 0; i < def->set_count; i++) {
+  for (uint32_t i = 0; i < def->sets.count; i++) {
     muster_set_def set;
     muster_result result = read_set(def, i, &set);
     if (!result) result = check_set(def->name, &set);
@@ -115,7 +115,7 @@ muster_result sets_check(const muster_type_def *def) {
 
 uint32_t sets_atom_count(const muster_type_def *def) {
   uint32_t atoms = 0;
-  for (uint32_t i = 0; i < def->set_count; i++) atoms += set_at(def, i).atom_count;
+  for (uint32_t i = 0; i < def->sets.count; i++) atoms += set_at(def, i).atom_count;
   return atoms;
 }
 
@@ -202,7 +202,7 @@ void sets_order(set_table *table) {
 
 void sets_register(set_table *table, const muster_type_def *def, muster_atom *atoms, uint32_t agents_max,
                    struct arena *arena) {
-  *table = (set_table){.count = def->set_count, .order = def->set_order};
+  *table = (set_table){.count = def->sets.count, .order = def->sets.order};
   if (table->count == 0) return;
   ARENA_ARRAY(arena, table->states, (size_t)agents_max * table->count);
   ARENA_ARRAY(arena, table->passes, agents_max);

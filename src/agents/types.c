@@ -16,17 +16,18 @@ void types_create(type_table *table, uint32_t maximum, struct arena *arena) {
 
 /* Checks what the definition must leave out where the host runs updates. */
 static muster_result check_planned(const muster_type_def *def) {
-  if (def->elapsed == MUSTER_ELAPSED_ANALYTIC)
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': elapsed analytic: catch_up is never called in a planner world",
-                     def->name);
-  if (def->sets)
+  if (def->elapsed.contract == MUSTER_ELAPSED_ANALYTIC)
+    return error_set(MUSTER_E_ARGUMENT,
+                     "type '%s': elapsed analytic: elapsed.catch_up is never called in a planner world", def->name);
+  if (def->sets.list)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': sets are run by Muster: not in a planner world", def->name);
   if (def->act != MUSTER_ACT_SERIAL)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': act %d: the host runs actions in a planner world", def->name,
                      (int)def->act);
-  if (def->published_bytes || def->messages_max || def->sends_max || def->spawns_max)
+  if (def->published_bytes || def->messages.waiting_max || def->messages.sends_max || def->spawns_max)
     return error_set(MUSTER_E_ARGUMENT,
-                     "type '%s': published_bytes, messages_max, sends_max and spawns_max must be 0 in a planner world",
+                     "type '%s': published_bytes, messages.waiting_max, messages.sends_max and spawns_max must be 0 in "
+                     "a planner world",
                      def->name);
   return MUSTER_OK;
 }
@@ -51,10 +52,10 @@ static muster_result check_atoms(const muster_type_def *def) {
 
 static muster_result check_levels(const muster_type_def *def) {
   float above = 1.0f;
-  for (uint32_t i = 0; i + 1 < def->level_count; i++) {
-    float threshold = def->level_importance[i];
+  for (uint32_t i = 0; i + 1 < def->levels.count; i++) {
+    float threshold = def->levels.importance[i];
     if (!(threshold >= 0.0f && threshold <= above))
-      return error_set(MUSTER_E_ARGUMENT, "type '%s': level_importance[%u] = %g must fall from 1 to 0", def->name, i,
+      return error_set(MUSTER_E_ARGUMENT, "type '%s': levels.importance[%u] = %g must fall from 1 to 0", def->name, i,
                        (double)threshold);
     above = threshold;
   }
@@ -62,49 +63,56 @@ static muster_result check_levels(const muster_type_def *def) {
 }
 
 static muster_result check_messages(const muster_type_def *def) {
-  if (def->messages_max == 0 && (def->message_bytes || def->wake_on_message))
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': message_bytes and wake_on_message need boxes: set messages_max",
-                     def->name);
+  if (def->messages.waiting_max == 0 && (def->messages.bytes_max || def->messages.wake))
+    return error_set(MUSTER_E_ARGUMENT,
+                     "type '%s': messages.bytes_max and messages.wake need boxes: set messages.waiting_max", def->name);
   return MUSTER_OK;
 }
 
 static muster_result check_steps(const muster_type_def *def) {
-  unsigned long long whole_ns = (unsigned long long)def->steps_max * def->step_ns;
-  if (def->step_ns < 1 || def->step_ns > def->period_ns || def->steps_max < 1)
+  unsigned long long whole_ns = (unsigned long long)def->elapsed.steps_max * def->elapsed.step_ns;
+  if (def->elapsed.step_ns < 1 || def->elapsed.step_ns > def->period_ns || def->elapsed.steps_max < 1)
+    return error_set(
+        MUSTER_E_ARGUMENT,
+        "type '%s': bounded steps: elapsed.step_ns %llu must be 1 .. period_ns (%llu), elapsed.steps_max %u 1..65536",
+        def->name, (unsigned long long)def->elapsed.step_ns, (unsigned long long)def->period_ns,
+        def->elapsed.steps_max);
+  if (whole_ns < def->period_max_ns || whole_ns < def->period_ns + def->elapsed.step_ns)
     return error_set(MUSTER_E_ARGUMENT,
-                     "type '%s': bounded steps: step_ns %llu must be 1 .. period_ns (%llu), steps_max %u 1..65536",
-                     def->name, (unsigned long long)def->step_ns, (unsigned long long)def->period_ns, def->steps_max);
-  if (whole_ns < def->period_max_ns || whole_ns < def->period_ns + def->step_ns)
-    return error_set(MUSTER_E_ARGUMENT,
-                     "type '%s': steps_max x step_ns = %llu must be at least period_max_ns (%llu) and a step more than "
+                     "type '%s': elapsed.steps_max x elapsed.step_ns = %llu must be at least period_max_ns (%llu) and "
+                     "a step more than "
                      "period_ns (%llu)",
                      def->name, whole_ns, (unsigned long long)def->period_max_ns, (unsigned long long)def->period_ns);
   return MUSTER_OK;
 }
 
 static muster_result check_elapsed(const muster_type_def *def) {
-  bool steps = def->elapsed == MUSTER_ELAPSED_STEPS, analytic = def->elapsed == MUSTER_ELAPSED_ANALYTIC;
-  if (analytic && (!def->catch_up || def->step_ns < 1))
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': analytic catch-up: catch_up must be set, step_ns %llu 1 ns .. 24 h",
-                     def->name, (unsigned long long)def->step_ns);
-  if ((!analytic && def->catch_up) || (!analytic && !steps && def->step_ns) || (!steps && def->steps_max))
+  bool steps = def->elapsed.contract == MUSTER_ELAPSED_STEPS,
+       analytic = def->elapsed.contract == MUSTER_ELAPSED_ANALYTIC;
+  if (analytic && (!def->elapsed.catch_up || def->elapsed.step_ns < 1))
     return error_set(MUSTER_E_ARGUMENT,
-                     "type '%s': step_ns, steps_max and catch_up belong to other contracts than elapsed %d", def->name,
-                     (int)def->elapsed);
+                     "type '%s': analytic catch-up: elapsed.catch_up must be set, elapsed.step_ns %llu 1 ns .. 24 h",
+                     def->name, (unsigned long long)def->elapsed.step_ns);
+  if ((!analytic && def->elapsed.catch_up) || (!analytic && !steps && def->elapsed.step_ns) ||
+      (!steps && def->elapsed.steps_max))
+    return error_set(
+        MUSTER_E_ARGUMENT,
+        "type '%s': elapsed.step_ns, .steps_max and .catch_up belong to other contracts than elapsed.contract %d",
+        def->name, (int)def->elapsed.contract);
   return steps ? check_steps(def) : MUSTER_OK;
 }
 
 /* How its updates share a frame, and how they act. */
 static muster_result check_sharing(const muster_type_def *def) {
-  if (def->sets || def->set_count) return sets_check(def);
-  if (def->priority || def->slice_ns)
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': priority %u and slice_ns %llu are for types with sets", def->name,
-                     def->priority, (unsigned long long)def->slice_ns);
+  if (def->sets.list || def->sets.count) return sets_check(def);
+  if (def->sets.share || def->sets.slice_ns)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': sets.share %u and sets.slice_ns %llu are for types with sets",
+                     def->name, def->sets.share, (unsigned long long)def->sets.slice_ns);
   return MUSTER_OK;
 }
 
 static muster_result check_definition(const muster_type_def *def, bool planned) {
-  bool sets = def->sets || def->set_count;
+  bool sets = def->sets.list || def->sets.count;
   muster_result result =
       fields_check(fields_type, "type", def->name, def, (sets ? 0 : FIELD_OF_SETS) | (planned ? 0 : FIELD_OF_PLANNER));
   if (result) return result;
@@ -116,7 +124,7 @@ static muster_result check_definition(const muster_type_def *def, bool planned) 
   if (result == MUSTER_OK) result = check_elapsed(def);
   if (result == MUSTER_OK) result = check_sharing(def);
   if (result == MUSTER_OK && planned) result = check_planned(def);
-  if (result || def->sets || (planned && !def->atoms && def->atom_count == 0)) return result;
+  if (result || def->sets.list || (planned && !def->atoms && def->atom_count == 0)) return result;
   return check_atoms(def);
 }
 
@@ -124,7 +132,7 @@ static muster_result check_definition(const muster_type_def *def, bool planned) 
  * copied their atoms already. */
 static void copy_atoms(agent_type *type, muster_atom *atoms, bool planned) {
   uint32_t count = type->def.atom_count;
-  const muster_atom part = {.model_ns = type->def.part_ns};
+  const muster_atom part = {.model_ns = type->def.parts.part_ns};
   for (uint32_t i = 0; i < count && !type->has_sets; i++) atoms[i] = type->def.atoms ? type->def.atoms[i] : part;
   type->def.atoms = type->atoms = atoms;
   for (uint32_t i = 0; i < count; i++) {
@@ -139,10 +147,10 @@ uint32_t types_register(type_table *table, const muster_type_def *given, uint32_
   if (sized_read(SIZED(type_def), given, &def)) return UINT32_MAX;
   if (!def.name) def.name = "agent";
   if (check_definition(&def, table->planned)) return UINT32_MAX;
-  if (def.sets)
+  if (def.sets.list)
     def.atom_count = sets_atom_count(&def);
   else if (!def.atoms)
-    def.atom_count = def.parts;
+    def.atom_count = def.parts.count;
   if (table->count == table->maximum) {
     error_set(MUSTER_E_FULL, "type '%s': types_max = %u types are registered already", def.name, table->maximum);
     return UINT32_MAX;
@@ -150,21 +158,21 @@ uint32_t types_register(type_table *table, const muster_type_def *given, uint32_
   agent_type type = {.def = def,
                      .user = def.user,
                      .spawns_max = (uint16_t)def.spawns_max,
-                     .sends_max = (uint16_t)def.sends_max,
+                     .sends_max = (uint16_t)def.messages.sends_max,
                      .atom_count = (uint16_t)def.atom_count,
                      .publishes = def.published_bytes > 0,
-                     .has_boxes = def.messages_max > 0,
-                     .has_sets = def.set_count > 0,
-                     .elapsed = (uint8_t)def.elapsed,
+                     .has_boxes = def.messages.waiting_max > 0,
+                     .has_sets = def.sets.count > 0,
+                     .elapsed = (uint8_t)def.elapsed.contract,
                      .gapped = def.wake_gap_ns > 0,
-                     .steps_max = def.steps_max,
-                     .step_ns = def.step_ns};
+                     .steps_max = def.elapsed.steps_max,
+                     .step_ns = def.elapsed.step_ns};
   type.state_stride = (def.state_bytes + 7u) & ~7u;
   type.published_stride = (def.published_bytes + 7u) & ~7u;
   muster_atom *atoms = arena_reserve(arena, def.atom_count, sizeof *atoms);
   if (type.state_stride) type.states = arena_reserve(arena, agents_max, type.state_stride);
   if (type.published_stride) type.published = arena_reserve(arena, agents_max, (size_t)type.published_stride * 2);
-  boxes_create(&type.boxes, agents_max, def.messages_max, def.message_bytes, arena);
+  boxes_create(&type.boxes, agents_max, def.messages.waiting_max, def.messages.bytes_max, arena);
   sets_register(&type.sets, &def, atoms, agents_max, arena);
   if (arena->failed) {
     arena->failed = false;
@@ -175,7 +183,7 @@ uint32_t types_register(type_table *table, const muster_type_def *given, uint32_
   *stored = type;
   strncpy(stored->name, def.name, sizeof stored->name - 1);
   stored->def.name = stored->name;
-  stored->def.sets = NULL; /* the host's: ours are in the table */
-  table->has_levels |= def.level_count > 1;
+  stored->def.sets.list = NULL; /* the host's: ours are in the table */
+  table->has_levels |= def.levels.count > 1;
   return table->count++;
 }

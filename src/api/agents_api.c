@@ -24,7 +24,7 @@ muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *giv
   if (muster_agent_is_null(agent)) {
     if (index != IDENTITY_NONE) identity_give_back(&world->agents.ids, index);
     error_set(MUSTER_E_FULL, "each id of agents_max = %u is an agent's or set aside for spawns from updates",
-              world->def.agents_max);
+              world->def.limits.agents_max);
     return none;
   }
   if (world->recorder) spawn_log_add(&world->recorder->spawn_log, index);
@@ -63,7 +63,7 @@ muster_result muster_agent_wake(muster_world *world, muster_agent agent) {
   muster_result result;
   if (!guard_asks_agent(world, agent, "wake", &result)) return result;
   if (!wakes_push(&world->commands->wakes, muster_agent_index(agent)))
-    return error_set(MUSTER_E_FULL, "commands_max = %u wakes wait for a worker", world->def.commands_max);
+    return error_set(MUSTER_E_FULL, "commands_max = %u wakes wait for a worker", world->def.limits.commands_max);
   return MUSTER_OK;
 }
 
@@ -80,7 +80,7 @@ muster_result muster_agent_wake_at(muster_world *world, muster_agent agent, uint
 }
 
 muster_result agents_check_company(const struct muster_world *world, muster_agent agent, muster_agent other) {
-  if (world->def.importance != MUSTER_IMPORTANCE_FACTORS)
+  if (world->def.importance_model != MUSTER_IMPORTANCE_FACTORS)
     return error_set(MUSTER_E_STATE, "company: it counts in worlds with MUSTER_IMPORTANCE_FACTORS");
   if (!muster_agent_equal(agent, other)) return MUSTER_OK;
   return error_set(MUSTER_E_ARGUMENT, "company: agent %u (generation %u) cannot be its own", muster_agent_index(agent),
@@ -141,11 +141,12 @@ muster_result muster_agent_send(muster_world *world, muster_agent agent, const v
   muster_result result;
   if (!guard_asks_agent(world, agent, "message", &result)) return result;
   if (!intake_queues_take_messages(&world->commands->queues))
-    return error_set(MUSTER_E_ARGUMENT, "message: no type of this world has boxes: set messages_max");
+    return error_set(MUSTER_E_ARGUMENT, "message: no type of this world has boxes: set messages.waiting_max");
   outgoing message = {.head = {.peer = agent, .size = size}};
   if (size) memcpy(message.bytes, bytes, size);
   if (!ring_push(&world->commands->queues.messages, &message))
-    return error_set(MUSTER_E_FULL, "commands_max = %u messages wait for the next frame", world->def.commands_max);
+    return error_set(MUSTER_E_FULL, "commands_max = %u messages wait for the next frame",
+                     world->def.limits.commands_max);
   return MUSTER_OK;
 }
 
@@ -168,7 +169,7 @@ muster_observer muster_observer_add(muster_world *world, const muster_observer_d
   if (recorder_replays(world->recorder)) return muster_observer_make(world->recorder->observers_given++, 1);
   uint32_t index = identity_take(&world->observers->ids);
   if (index == IDENTITY_NONE) {
-    error_set(MUSTER_E_FULL, "observers_max = %u observers exist", world->def.observers_max);
+    error_set(MUSTER_E_FULL, "observers_max = %u observers exist", world->def.limits.observers_max);
     return none;
   }
   uint32_t generation = identity_open(&world->observers->ids, index);

@@ -89,12 +89,12 @@ static void reserve_table(struct muster_world *world) {
   herd_table *table = &world->herds->table;
   if (table->links) return;
   table->spare = HERD_NONE;
-  table->named_max = world->def.agents_max < NAMED_MAX ? world->def.agents_max : NAMED_MAX;
+  table->named_max = world->def.limits.agents_max < NAMED_MAX ? world->def.limits.agents_max : NAMED_MAX;
   ARENA_ARRAY(&world->arena, table->types, MUSTER_HERD_TYPES_MAX);
   ARENA_ARRAY(&world->arena, table->named, table->named_max);
   ARENA_ARRAY(&world->arena, table->scratch, world->runner->state_count);
-  fold_create(&world->fold->board, world->def.observers_max, world->runner->state_count, &world->arena);
-  herd_link *links = arena_reserve(&world->arena, world->def.agents_max, sizeof *links);
+  fold_create(&world->fold->board, world->def.limits.observers_max, world->runner->state_count, &world->arena);
+  herd_link *links = arena_reserve(&world->arena, world->def.limits.agents_max, sizeof *links);
   if (world->arena.failed) return;
   table->links = links;
   world->runner->herds = table;
@@ -138,8 +138,8 @@ static muster_type register_blocks(struct muster_world *world, const struct herd
   def.period_ns = type->def.period_ns;
   def.period_max_ns = type->def.period_max_ns;
   def.limit_ns = type->def.limit_ns;
-  def.level_count = 1;
-  def.strikes_demote = def.strikes_quarantine = 0;
+  def.levels.count = 1;
+  def.overruns.demote = def.overruns.quarantine = 0;
   return muster_type_register(world, &def);
 }
 
@@ -147,7 +147,7 @@ static muster_type register_blocks(struct muster_world *world, const struct herd
  * before. */
 static void make_members_ready(struct muster_world *world, uint32_t number) {
   const agent_type *member = world_type(world, number);
-  size_t agents = world->def.agents_max;
+  size_t agents = world->def.limits.agents_max;
   identity_make_ready(&world->agents.slots[number], &world->arena);
   if (member->states) arena_make_ready(&world->arena, member->states, agents * member->state_stride);
   if (member->published)
@@ -203,7 +203,7 @@ muster_herd_type muster_herd_type_register(muster_world *world, const muster_her
   if (herds_api_check_world(world, &def) || fields_check(fields_herd_type, "herd type", def.name, &def, 0) ||
       check_tree(&def, &tree) || check_zones(&def) || check_member(world, &def))
     return none;
-  world->arena.ready = (double)world->def.agents_ready / world->def.agents_max;
+  world->arena.ready = (double)world->def.limits.agents_ready / world->def.limits.agents_max;
   const muster_herd_type type = register_checked(world, &def, &tree);
   world->arena.ready = 0.0;
   return type;
@@ -245,7 +245,7 @@ static muster_result open_block(struct muster_world *world, struct herd_type *ty
   if (index == IDENTITY_NONE || muster_agent_is_null(lifecycle_make(world, index, &def))) {
     if (index != IDENTITY_NONE) identity_give_back(&world->agents.ids, index);
     return error_set(MUSTER_E_FULL, "herds: agents_max = %u agents exist, and a block of %u herds needs one",
-                     world->def.agents_max, MUSTER_HERD_BLOCK);
+                     world->def.limits.agents_max, MUSTER_HERD_BLOCK);
   }
   herds_open_block(type, first->partition, first->position.x, first->position.y);
   type->blocks[number].agent = index;

@@ -23,7 +23,7 @@ static const uint64_t cost_max_ns = 10000000000u;
 _Static_assert(sizeof(muster_plan_entry) == 64 && sizeof(muster_plan_result) == 56, "other languages count on these");
 
 void planner_create(struct muster_world *world) {
-  if (world_is_planned(world)) ARENA_ARRAY(&world->arena, world->planner->numbers, world->def.agents_max);
+  if (world_is_planned(world)) ARENA_ARRAY(&world->arena, world->planner->numbers, world->def.limits.agents_max);
 }
 
 /* --------------------------------------------------------------------------------------------------------- the plan */
@@ -97,7 +97,7 @@ CALLS_OUT muster_result muster_plan(muster_world *world, const muster_frame *fra
 /* The number of an agent's entry; the batch's count when it has none. */
 static uint32_t planner_number_of(const struct muster_world *world, muster_agent agent) {
   const struct batch *batch = world->batch;
-  if (muster_agent_index(agent) >= world->def.agents_max) return batch->count;
+  if (muster_agent_index(agent) >= world->def.limits.agents_max) return batch->count;
   uint32_t number = world->planner->numbers[muster_agent_index(agent)];
   bool listed = number < batch->count && batch->entries[number].agent == muster_agent_index(agent);
   return listed && world_row(world, muster_agent_index(agent))->generation == muster_agent_generation(agent)

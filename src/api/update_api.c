@@ -191,9 +191,9 @@ static muster_result check_message(const muster_update *update, muster_agent to,
   if (!world_is_live(update->world, to)) return guard_gone(to);
   const agent_type *type = world_type_of(update->world, muster_agent_index(to));
   if (!type->boxes.capacity)
-    return error_set(MUSTER_E_ARGUMENT, "message: type '%s' has no boxes: set its messages_max", type->name);
+    return error_set(MUSTER_E_ARGUMENT, "message: type '%s' has no boxes: set its messages.waiting_max", type->name);
   if (size > type->boxes.message_bytes)
-    return error_set(MUSTER_E_ARGUMENT, "message: size %u must be at most message_bytes = %u of type '%s'", size,
+    return error_set(MUSTER_E_ARGUMENT, "message: size %u must be at most messages.bytes_max = %u of type '%s'", size,
                      type->boxes.message_bytes, type->name);
   return MUSTER_OK;
 }
@@ -206,7 +206,7 @@ static uint32_t places_of(update_context *context, outgoing **places) {
     *places = world->links->mailbox.places + entry->send_base;
     return entry->send_limit;
   }
-  if (context->phase != PHASE_PARALLEL) return context->type->def.sends_max;
+  if (context->phase != PHASE_PARALLEL) return context->type->def.messages.sends_max;
   batch_entry *entry = &world->batch->entries[context->entry];
   if (context->result->sends == 0 && entry->send_limit == 0) messages_set_aside_late(world, entry);
   if (entry->send_limit) *places = world->links->mailbox.places + entry->send_base;
@@ -226,9 +226,10 @@ muster_result muster_update_send(muster_update *update, muster_agent to, const v
   if (number < UINT16_MAX) context->result->sends++;
   if (number >= limit) {
     if (!parallel) world->sums->statistics.messages_refused++;
-    return error_set(MUSTER_E_FULL,
-                     "type '%s' may send sends_max = %u per update, of sends_per_frame = %u of all updates",
-                     context->type->name, context->type->def.sends_max, world->def.sends_per_frame);
+    return error_set(
+        MUSTER_E_FULL,
+        "type '%s' may send messages.sends_max = %u per update, of limits.sends_per_frame = %u of all updates",
+        context->type->name, context->type->def.messages.sends_max, world->def.limits.sends_per_frame);
   }
   struct message_head head = {.peer = to, .sent_ns = context->runner->now_ns, .size = size};
   if (!parallel) {

@@ -30,52 +30,54 @@
 
 static void create_agents(struct muster_world *world) {
   const muster_world_def *def = &world->def;
-  store_create(&world->agents.store, def->agents_max, &world->arena);
-  types_create(&world->agents.types, def->types_max, &world->arena);
+  store_create(&world->agents.store, def->limits.agents_max, &world->arena);
+  types_create(&world->agents.types, def->limits.types_max, &world->arena);
   world->agents.types.planned = def->planner_workers > 0;
-  space_create(&world->agents.space, def->agents_max, (double)def->cell_m, &world->arena);
-  space_moves_create(&world->agents.moves, &world->agents.space, &world->agents.store, def->agents_max, &world->arena);
-  observers_create(&world->observers->table, def->observers_max, &world->arena);
+  space_create(&world->agents.space, def->limits.agents_max, (double)def->cell_m, &world->arena);
+  space_moves_create(&world->agents.moves, &world->agents.space, &world->agents.store, def->limits.agents_max,
+                     &world->arena);
+  observers_create(&world->observers->table, def->limits.observers_max, &world->arena);
 }
 
 static void create_plan(struct muster_world *world) {
   const muster_world_def *def = &world->def;
-  classes_create(&world->queues->classes, def->types_max, def->agents_max, def->shards, &world->arena);
-  activation_create(&world->queues->classes.activation, def->activation_delay, def->agents_max, &world->arena);
-  phases_create(&world->plan->phases, def->activation_delay, def->types_max, def->agents_max, &world->arena);
-  costs_create(&world->learnt->costs, def->types_max, &world->arena);
+  classes_create(&world->queues->classes, def->limits.types_max, def->limits.agents_max, def->shards, &world->arena);
+  activation_create(&world->queues->classes.activation, def->activation_delay, def->limits.agents_max, &world->arena);
+  phases_create(&world->plan->phases, def->activation_delay, def->limits.types_max, def->limits.agents_max,
+                &world->arena);
+  costs_create(&world->learnt->costs, def->limits.types_max, &world->arena);
   controller_create(&world->learnt->experience.controller, (double)def->debt_budgets);
   world->learnt->experience.holding = 1.0;
   periods_create(&world->plan->periods, &world->queues->classes, def, &world->arena);
   ready_create(&world->queues->ready, def, &world->agents.types, world->queues->classes.classes, &world->arena);
   score_create(&world->score->board, def, &world->arena);
-  timers_create(&world->queues->timers, def->agents_max, &world->arena);
-  offenders_create(&world->conduct->offenders, def->agents_max, def->types_max, &world->arena);
+  timers_create(&world->queues->timers, def->limits.agents_max, &world->arena);
+  offenders_create(&world->conduct->offenders, def->limits.agents_max, def->limits.types_max, &world->arena);
 }
 
 static void create_exec(struct muster_world *world) {
   const muster_world_def *def = &world->def;
   uint32_t *generations = world->agents.store.rows ? &world->agents.store.rows[0].generation : NULL;
-  identity_create_over(&world->agents.ids, def->agents_max, generations, sizeof(agent_row), &world->arena);
-  identity_create(&world->observers->ids, def->observers_max, &world->arena);
-  intake_queues_create(&world->commands->queues, def->agents_max, def->commands_max, &world->arena);
-  wakes_create(&world->commands->wakes, def->agents_max, def->commands_max, &world->arena);
-  batch_create(world->batch, def->agents_max, &world->arena);
+  identity_create_over(&world->agents.ids, def->limits.agents_max, generations, sizeof(agent_row), &world->arena);
+  identity_create(&world->observers->ids, def->limits.observers_max, &world->arena);
+  intake_queues_create(&world->commands->queues, def->limits.agents_max, def->limits.commands_max, &world->arena);
+  wakes_create(&world->commands->wakes, def->limits.agents_max, def->limits.commands_max, &world->arena);
+  batch_create(world->batch, def->limits.agents_max, &world->arena);
   trace_create(world->trace, def, muster_pool_indices(world->pool), &world->arena);
-  runner_create(world->runner, muster_pool_workers(world->pool), muster_pool_indices(world->pool), def->types_max,
-                &world->arena);
-  offences_create(&world->batch->offences, def->types_max, &world->arena);
-  ARENA_ARRAY(&world->arena, world->agents.slots, def->types_max);
-  ARENA_ARRAY(&world->arena, world->commands->spawn_ids, def->agents_max);
-  ARENA_ARRAY(&world->arena, world->commands->deferred, def->commands_max);
-  ARENA_ARRAY(&world->arena, world->commands->deferred_before, def->commands_max);
-  ARENA_ARRAY(&world->arena, world->queues->acting, bits_words(def->agents_max));
-  ARENA_ARRAY(&world->arena, world->agents.marks, def->agents_max);
-  ARENA_ARRAY(&world->arena, world->agents.seen, bits_words(def->agents_max));
+  runner_create(world->runner, muster_pool_workers(world->pool), muster_pool_indices(world->pool),
+                def->limits.types_max, &world->arena);
+  offences_create(&world->batch->offences, def->limits.types_max, &world->arena);
+  ARENA_ARRAY(&world->arena, world->agents.slots, def->limits.types_max);
+  ARENA_ARRAY(&world->arena, world->commands->spawn_ids, def->limits.agents_max);
+  ARENA_ARRAY(&world->arena, world->commands->deferred, def->limits.commands_max);
+  ARENA_ARRAY(&world->arena, world->commands->deferred_before, def->limits.commands_max);
+  ARENA_ARRAY(&world->arena, world->queues->acting, bits_words(def->limits.agents_max));
+  ARENA_ARRAY(&world->arena, world->agents.marks, def->limits.agents_max);
+  ARENA_ARRAY(&world->arena, world->agents.seen, bits_words(def->limits.agents_max));
   world->sums->part_count = muster_pool_indices(world->pool);
   ARENA_ARRAY(&world->arena, world->sums->parts, world->sums->part_count);
-  ARENA_ARRAY(&world->arena, world->teams->lots.entries, def->agents_max);
-  ARENA_ARRAY(&world->arena, world->teams->lots.left_entries, def->agents_max);
+  ARENA_ARRAY(&world->arena, world->teams->lots.entries, def->limits.agents_max);
+  ARENA_ARRAY(&world->arena, world->teams->lots.left_entries, def->limits.agents_max);
   planner_create(world);
 }
 
@@ -94,9 +96,9 @@ static void connect_runner(struct muster_world *world) {
   runner->spawn_ids = world->commands->spawn_ids;
   runner->clock = *pool_clock(world->pool);
   world->clock = &runner->clock;
-  runner->tracks = world->def.clock == MUSTER_CLOCK_WALL ? world->trace->tracks : NULL;
+  runner->tracks = world->def.clock.kind == MUSTER_CLOCK_WALL ? world->trace->tracks : NULL;
   runner->seed = world->def.seed;
-  runner->virtual = world->def.clock == MUSTER_CLOCK_VIRTUAL;
+  runner->virtual = world->def.clock.kind == MUSTER_CLOCK_VIRTUAL;
   world->timed = !runner->virtual;
   if (world->def.planner_workers) world->def.audit = false; /* what it measures would be the host's work */
   runner->audit = world->def.audit && !runner->virtual;
@@ -105,8 +107,8 @@ static void connect_runner(struct muster_world *world) {
 
 /* The updates of a planner world are run by the host, so it has no watchdog. */
 static bool start_watchdog(struct muster_world *world) {
-  if (!world->def.stuck_ns || world->def.planner_workers) return true;
-  world->watchdog = watchdog_create(world->runner->heartbeats, world->runner->state_count, world->def.stuck_ns,
+  if (!world->def.watch.stuck_ns || world->def.planner_workers) return true;
+  world->watchdog = watchdog_create(world->runner->heartbeats, world->runner->state_count, world->def.watch.stuck_ns,
                                     &world->agents.types, &world->def.log, &world->arena);
   return world->watchdog && watchdog_start(world->watchdog);
 }
@@ -134,7 +136,7 @@ muster_world *muster_world_create(const muster_world_def *given) {
   if (tune_check_def(&def)) return NULL;
   struct arena arena;
   if (arena_create(&arena, &def.allocator)) return NULL;
-  arena.ready = (double)def.agents_ready / def.agents_max;
+  arena.ready = (double)def.limits.agents_ready / def.limits.agents_max;
   struct world_whole *whole = arena_reserve(&arena, 1, sizeof *whole);
   if (!whole) {
     arena_destroy(&arena);
@@ -165,7 +167,7 @@ muster_world *muster_world_create(const muster_world_def *given) {
     muster_world_destroy(world);
     return NULL;
   }
-  log_write(&def.log, MUSTER_LOG_INFO, "world: room for %u agents, %u workers, %s clock", def.agents_max,
+  log_write(&def.log, MUSTER_LOG_INFO, "world: room for %u agents, %u workers, %s clock", def.limits.agents_max,
             muster_pool_workers(world->pool), world_is_virtual(world) ? "virtual" : "wall");
   return world;
 }
@@ -199,22 +201,23 @@ void muster_world_destroy(muster_world *world) {
 /* What types with sets need together. */
 static void reserve_passes(struct muster_world *world) {
   const muster_world_def *def = &world->def;
-  batch_reserve_passes(world->batch, def->agents_max, def->types_max, world_is_virtual(world), &world->arena);
-  if (!world->arena.failed) runner_count_sets(world->runner, def->types_max, &world->arena);
+  batch_reserve_passes(world->batch, def->limits.agents_max, def->limits.types_max, world_is_virtual(world),
+                       &world->arena);
+  if (!world->arena.failed) runner_count_sets(world->runner, def->limits.types_max, &world->arena);
 }
 
 muster_type muster_type_register(muster_world *world, const muster_type_def *def) {
   if (guard_between(world, "type")) return (muster_type){0};
-  if (def && def->size >= offsetof(muster_type_def, set_count) && def->sets && recorder_records(world->recorder) &&
-      !world_is_virtual(world)) {
+  if (def && def->size >= offsetof(muster_type_def, sets.count) && def->sets.list &&
+      recorder_records(world->recorder) && !world_is_virtual(world)) {
     error_set(MUSTER_E_STATE, "type '%s' has sets: this world is recorded on the wall clock, where they cannot be",
               def->name ? def->name : "agent");
     return (muster_type){0};
   }
-  uint32_t index = types_register(&world->agents.types, def, world->def.agents_max, &world->arena);
+  uint32_t index = types_register(&world->agents.types, def, world->def.limits.agents_max, &world->arena);
   if (index == UINT32_MAX) return (muster_type){0};
   const agent_type *type = world_type(world, index);
-  identity_create_over(&world->agents.slots[index], world->def.agents_max, NULL, 0, &world->arena);
+  identity_create_over(&world->agents.slots[index], world->def.limits.agents_max, NULL, 0, &world->arena);
   messages_reserve(world, type);
   act_reserve(world, type);
   if (type->has_sets) {

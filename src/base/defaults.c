@@ -27,12 +27,15 @@ DEFAULTS(herd_type_def, .name = "herd", .branching = 2, .depth = 5,
          .hold_ns = 2000000000u)
 DEFAULTS(pool_def, .name = "muster", .jobs_max = 131072, .guests_max = 8)
 DEFAULTS(module_options, .seed = 1, .up_axis = 'y')
-DEFAULTS(world_def, .agents_max = 65536, .types_max = 64, .observers_max = 1024, .commands_max = 16384, .seed = 1,
-         .order = MUSTER_ORDER_DEADLINE, .elastic = MUSTER_ELASTIC_IMPORTANCE, .weight_importance = 1.0f,
-         .weight_wait = 1.0f, .weight_runs = 1.0f, .weight_progress = 1.0f, .guarantee_ns = 500000000u, .cell_m = 32.0f,
-         .sends_per_frame = 65536, .debt_budgets = 1.0f, .trace_spans = 2048, .stuck_ns = 500000000u,
-         .level_pressure = 0.5f, .focus = 1.0f, .designer = 1.0f, .role = 1.0f, .company = 1.0f, .cycles_max = 1,
-         .cycles_importance = 0.9f, .importance_octaves = 12.0f, .wish_part = 0.5f)
+DEFAULTS(
+    world_def, .cell_m = 32.0f, .seed = 1, .order = MUSTER_ORDER_DEADLINE, .elastic = MUSTER_ELASTIC_IMPORTANCE,
+    .debt_budgets = 1.0f,
+    .limits =
+        {.agents_max = 65536, .types_max = 64, .observers_max = 1024, .commands_max = 16384, .sends_per_frame = 65536},
+    .priority = {.importance = 1.0f, .wait = 1.0f, .runs = 1.0f, .progress = 1.0f, .guarantee_ns = 500000000u},
+    .importance = {.focus = 1.0f, .designer = 1.0f, .role = 1.0f, .company = 1.0f, .octaves = 12.0f, .wish_part = 0.5f},
+    .levels = {.pressure = 0.5f, .cycles_max = 1, .cycles_importance = 0.9f}, .trace = {.spans = 2048},
+    .watch = {.stuck_ns = 500000000u})
 DEFAULTS(agent_def, .elasticity = -1.0f, .visibility = 1.0f, .bulk = 1.0f, .interactivity = 1.0f, .role = -1.0f)
 DEFAULTS(agent_tuning, .importance_floor = -1.0f, .elasticity = -1.0f, .visibility = -1.0f, .bulk = -1.0f,
          .interactivity = -1.0f, .designer = -1.0f, .role = -1.0f)
@@ -40,13 +43,14 @@ DEFAULTS(observer_def, .near_m = 25.0f, .far_m = 250.0f)
 DEFAULTS(record_def, .buffer_bytes = (size_t)256 << 20, .hash_every = 60)
 DEFAULTS(set_def, .name = "set", .priority = 50, .period_updates = 1, .levels = 0xffffffffu, .asks = 16)
 DEFAULTS(set_tuning, .priority = 50, .period_updates = 1)
-DEFAULTS(world_tuning, .weight_importance = -1.0f, .weight_wait = -1.0f, .weight_runs = -1.0f, .weight_progress = -1.0f,
-         .weight_reduction = -1.0f, .focus = -1.0f, .designer = -1.0f, .role = -1.0f, .company = -1.0f,
-         .updates_per_frame = MUSTER_UPDATES_LEAVE, .level_pressure = -1.0f, .cycles_importance = -1.0f,
-         .importance_octaves = -1.0f, .wish_part = -1.0f)
+DEFAULTS(world_tuning, .updates_per_frame = MUSTER_UPDATES_LEAVE,
+         .priority = {.importance = -1.0f, .wait = -1.0f, .runs = -1.0f, .progress = -1.0f, .reduction = -1.0f},
+         .importance =
+             {.focus = -1.0f, .designer = -1.0f, .role = -1.0f, .company = -1.0f, .octaves = -1.0f, .wish_part = -1.0f},
+         .levels = {.pressure = -1.0f, .cycles_importance = -1.0f})
 DEFAULTS(type_def, .name = "agent", .period_ns = 100000000u, .period_max_ns = 1000000000u, .limit_ns = 500000u,
-         .elasticity = 1.0f, .level_count = 1, .level_importance[0] = 0.5f, .level_importance[1] = 0.25f,
-         .level_importance[2] = 0.1f, .importance = 1.0f, .parts = 1, .part_ns = 1000, .strikes_demote = 3)
+         .elasticity = 1.0f, .importance = 1.0f, .levels = {.count = 1, .importance = {0.5f, 0.25f, 0.1f}},
+         .parts = {.count = 1, .part_ns = 1000}, .overruns = {.demote = 3})
 DEFAULTS(view, .looks_max = 16384)
 DEFAULTS(conduct, .size = 0)
 DEFAULTS(agent_explanation, .size = 0)

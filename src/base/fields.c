@@ -18,7 +18,7 @@ size_t field_bytes(const field_row *field) {
   case FIELD_SWITCH:
     return sizeof(bool);
   case FIELD_LEVELS:
-    return sizeof((muster_type_def){0}.level_importance);
+    return sizeof((muster_type_def){0}.levels.importance);
   case FIELD_TEXT:
     return (size_t)field->most + 1;
   case FIELD_POSITION:
@@ -104,7 +104,8 @@ static muster_result field_refuse(const field_row *field, const char *what, cons
                                   const char *leaves) {
   char value[FIELD_WORDS], range[FIELD_WORDS];
   return error_set(MUSTER_E_ARGUMENT, "%s%s%s%s: %s %s %s%s", what, name ? " '" : "", name ? name : "", name ? "'" : "",
-                   field->name, field_words(field, place, value), field_range_words(field, range), leaves);
+                   field->member ? field->member : field->name, field_words(field, place, value),
+                   field_range_words(field, range), leaves);
 }
 
 /* ------------------------------------------------------------------------------------------------------ definitions

@@ -38,9 +38,10 @@ enum {
 };
 
 typedef struct field_row {
-  const char *name;
-  uint32_t offset; /* in the definition */
-  uint32_t tuned;  /* in the tuning of the same things; 0 = it is not live */
+  const char *name;   /* in JSON and settings, */
+  const char *member; /* and in C; null = the same */
+  uint32_t offset;    /* in the definition */
+  uint32_t tuned;     /* in the tuning of the same things; 0 = it is not live */
   field_kind kind;
   double least, most; /* both included; -INFINITY = any negative value stands for a default */
   uint32_t uses;

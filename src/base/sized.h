@@ -42,10 +42,10 @@ typedef struct sized {
 #define FIRST_snapshot_info     hash
 #define FIRST_statistics        bytes_scheduling
 #define FIRST_type_cost         samples
-#define FIRST_type_def          model_cost_ns
+#define FIRST_type_def          sets
 #define FIRST_view              looks_max
-#define FIRST_world_def         log
-#define FIRST_world_tuning      cycles_importance
+#define FIRST_world_def         watch
+#define FIRST_world_tuning      levels
 
 /* Whether any version of the struct has this size. */
 bool sized_is_published(const sized *kind, uint32_t size);

@@ -49,10 +49,10 @@ void act_reserve(struct muster_world *world, const agent_type *type) {
   if (world->arena.failed || !acts) return;
   ASSERT((unsigned)type->def.act < ACT_KINDS);
   uint32_t **listed = &world->acts->listed[type->def.act];
-  if (!*listed) ARENA_ARRAY(&world->arena, *listed, world->def.agents_max);
-  if (!world->acts->waiting) ARENA_ARRAY(&world->arena, world->acts->waiting, world->def.agents_max);
+  if (!*listed) ARENA_ARRAY(&world->arena, *listed, world->def.limits.agents_max);
+  if (!world->acts->waiting) ARENA_ARRAY(&world->arena, world->acts->waiting, world->def.limits.agents_max);
   if (type->def.act != MUSTER_ACT_SERIAL && !world->acts->beside.entries)
-    acts_create(&world->acts->beside, world->runner, world->def.agents_max, &world->arena);
+    acts_create(&world->acts->beside, world->runner, world->def.limits.agents_max, &world->arena);
   if (world->arena.failed) return;
   world->acts->kinds |= 1u << type->def.act;
   world->acts->asks = world->acts->asks || type->spawns_max || type->sends_max;

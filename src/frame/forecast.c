@@ -175,8 +175,8 @@ rank_limits forecast_limits(struct muster_world *world) {
                         .virtual = world_is_virtual(world),
                         .planned = world_is_planned(world),
                         .seed = world->def.seed,
-                        .cycles_max = world->def.cycles_max,
-                        .cycles_from = world->def.cycles_importance,
+                        .cycles_max = world->def.levels.cycles_max,
+                        .cycles_from = world->def.levels.cycles_importance,
                         .classes = &world->queues->classes};
   if (limits.planned && world->planner->capacity < limits.updates_max) limits.updates_max = world->planner->capacity;
   if (limits.virtual) {

@@ -258,7 +258,7 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
                                 .now_ns = frame->sim_now_ns,
                                 .elapsed_ns = world->frames > 1 ? frame->sim_now_ns - world->last_now_ns : 0,
                                 .budget_ns = frame->budget_ns,
-                                .capacity_ns = world->def.capacity_ns ? world->def.capacity_ns : frame->budget_ns};
+                                .capacity_ns = world->def.clock.capacity_ns ? world->def.clock.capacity_ns : frame->budget_ns};
   *report = muster_frame_report_default();
   report->frame = world->frames;
   report->sim_now_ns = frame->sim_now_ns;

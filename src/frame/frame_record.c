@@ -62,7 +62,7 @@ static void keep_woken(struct muster_world *world) {
 
 void frame_record_cycles(struct muster_world *world) {
   struct batch *batch = world->batch;
-  struct tape *tape = world->def.cycles_max > 1 ? recorder_item(world->recorder, TAG_CYCLES) : NULL;
+  struct tape *tape = world->def.levels.cycles_max > 1 ? recorder_item(world->recorder, TAG_CYCLES) : NULL;
   for (uint32_t i = 0; tape && i < batch->count; i++) {
     batch_entry *entry = &batch->entries[i];
     bool ran = batch->outcomes[i] == OUTCOME_FINISHED || batch->outcomes[i] == OUTCOME_ACT;
@@ -195,7 +195,7 @@ static void put_counts(struct muster_world *world, const offence_list *list) {
 }
 
 static bool is_possible(const struct muster_world *world, const struct offence *offence) {
-  return offence->agent < world->def.agents_max && offence->type < world->agents.types.count &&
+  return offence->agent < world->def.limits.agents_max && offence->type < world->agents.types.count &&
          offence->level < MUSTER_LEVELS && offence->kind < OFFENCE_KINDS;
 }
 
@@ -239,7 +239,7 @@ bool frame_record_suspect(struct muster_world *world, bool any, uint32_t *type) 
 bool frame_record_incident(struct muster_world *world, bool any, watch_incident *incident) {
   if (!recorder_choose(world->recorder, any)) return false;
   recorder_exchange(world->recorder, TAG_INCIDENT, incident, sizeof *incident);
-  return !world->recorder || (incident->agent < world->def.agents_max && incident->type < world->agents.types.count);
+  return !world->recorder || (incident->agent < world->def.limits.agents_max && incident->type < world->agents.types.count);
 }
 
 /* ------------------------------------------------------------------------------------------------- end of the frame */

@@ -92,7 +92,7 @@ static void apply_to_type(struct muster_world *world, const struct command *comm
     conduct_quarantine_type(world, command->index, true);
     break;
   case COMMAND_PRIORITISE:
-    type->def.priority = command->tuning.priority;
+    type->def.sets.share = command->tuning.priority;
     break;
   default:
     tuning = command_set_tuning(command);
@@ -257,7 +257,7 @@ static uint32_t apply_few(struct muster_world *world, uint32_t most) {
  * beginning: a producer that never stops must not hold up the frame. */
 static void apply_commands(struct muster_world *world) {
   uint32_t count = world->commands->deferred_count;
-  ASSERT(count <= world->def.commands_max);
+  ASSERT(count <= world->def.limits.commands_max);
   struct command *deferred = world->commands->deferred;
   world->commands->deferred = world->commands->deferred_before; /* callbacks may defer anew */
   world->commands->deferred_before = deferred;
@@ -342,11 +342,11 @@ static void wake_receivers(struct muster_world *world) {
 
 /* Tops up the ids set aside for spawns from inside updates; some stay for the host. */
 static void set_ids_aside(struct muster_world *world) {
-  uint32_t kept_free = world->def.agents_max / 64 + 1;
-  ASSERT(world->commands->spawn_id_count <= world->def.agents_max);
+  uint32_t kept_free = world->def.limits.agents_max / 64 + 1;
+  ASSERT(world->commands->spawn_id_count <= world->def.limits.agents_max);
   uint32_t wanted = 0;
   for (uint32_t i = 0; i < world->agents.types.count; i++)
-    if (world_type(world, i)->def.spawns_max) wanted = world->def.agents_max;
+    if (world_type(world, i)->def.spawns_max) wanted = world->def.limits.agents_max;
   if (wanted > world->agents.store.active_count / 2 + 1024) wanted = world->agents.store.active_count / 2 + 1024;
   while (world->commands->spawn_id_count < wanted) {
     bool any = identity_available(&world->agents.ids) > kept_free;

@@ -76,7 +76,7 @@ static uint64_t window_of(const struct muster_world *world, const agent_row *row
 
 static void enforce_offence(struct muster_world *world, const struct offence *noted) {
   const agent_type *type = world_type(world, noted->type);
-  ASSERT(noted->type < world->agents.types.count && noted->agent < world->def.agents_max);
+  ASSERT(noted->type < world->agents.types.count && noted->agent < world->def.limits.agents_max);
   muster_offence offence = {.agent = muster_agent_make(noted->agent, noted->generation),
                             .type = {noted->type + 1u},
                             .level = noted->level,
@@ -94,8 +94,8 @@ static void enforce_offence(struct muster_world *world, const struct offence *no
   }
   if (!is_at_large(world, offence.agent)) return;
   const agent_row *row = world_row(world, noted->agent);
-  offender_terms terms = {type->def.strikes_demote, type->def.strikes_quarantine,
-                          row->level + 1u >= type->def.level_count, window_of(world, row)};
+  offender_terms terms = {type->def.overruns.demote, type->def.overruns.quarantine,
+                          row->level + 1u >= type->def.levels.count, window_of(world, row)};
   offender_verdict verdict =
       offenders_strike(&world->conduct->offenders, noted, &terms, world->frames, world->frame->now_ns);
   if (verdict == OFFENDER_DEMOTED) conduct_demote_agent(world, &offence);
@@ -134,9 +134,9 @@ static void punish_stuck(struct muster_world *world, const muster_offence *offen
   ASSERT(world_is_active(world, muster_agent_index(offence->agent)));
   const agent_row *row = world_row(world, muster_agent_index(offence->agent));
   const muster_type_def *def = &world_type(world, row->type)->def;
-  if (def->strikes_quarantine)
+  if (def->overruns.quarantine)
     conduct_quarantine_agent(world, offence);
-  else if (def->strikes_demote && row->level + 1u < def->level_count)
+  else if (def->overruns.demote && row->level + 1u < def->levels.count)
     conduct_demote_agent(world, offence);
 }
 
@@ -148,7 +148,7 @@ static void enforce_incident(struct muster_world *world, const watch_incident *i
                             .atom = MUSTER_ATOM_UNKNOWN,
                             .kind = MUSTER_OFFENCE_STUCK,
                             .duration_ns = incident->duration_ns,
-                            .limit_ns = world->def.stuck_ns,
+                            .limit_ns = world->def.watch.stuck_ns,
                             .frame = world->frames};
   bool at_large = is_at_large(world, offence.agent);
   if (at_large) offence.level = world_row(world, incident->agent)->level;
@@ -212,8 +212,8 @@ static void enforce_types(struct muster_world *world) {
       world->conduct->types_watched--;
     }
     if (!conduct->window_begin_ns || type->quarantined) continue;
-    offender_terms terms = {type->def.strikes_demote, type->def.strikes_quarantine,
-                            conduct->level_floor + 1 >= type->def.level_count, OFFENDERS_WINDOW_NS};
+    offender_terms terms = {type->def.overruns.demote, type->def.overruns.quarantine,
+                            conduct->level_floor + 1 >= type->def.levels.count, OFFENDERS_WINDOW_NS};
     offender_verdict verdict =
         offenders_type_verdict(offenders, number, &terms, samples_of(world, number, true), world->frame->now_ns);
     if (verdict == OFFENDER_DEMOTED) conduct_demote_type(world, number);

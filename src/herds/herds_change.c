@@ -257,7 +257,7 @@ static muster_result make_children(struct change *change) {
                                    &change->children[i], change->parent_agent, state);
     if (change->agents[i] == HERD_NONE)
       return refuse_unfolding(change, i,
-                              error_set(MUSTER_E_FULL, "agents_max = %u agents exist", world->def.agents_max));
+                              error_set(MUSTER_E_FULL, "agents_max = %u agents exist", world->def.limits.agents_max));
   }
   if (herds_change_ask(change, change->type->def.unfold) == MUSTER_OK) return MUSTER_OK;
   return refuse_unfolding(change, change->count,
@@ -467,7 +467,7 @@ muster_result herds_fold_lanes(struct muster_world *world, struct herd_type *typ
   change.last_ns = mean_time(&change);
   bool root = change.parent.node == 0;
   if (!root && !make_parent(&change))
-    return refuse_folding(&change, error_set(MUSTER_E_FULL, "agents_max = %u agents exist", world->def.agents_max));
+    return refuse_folding(&change, error_set(MUSTER_E_FULL, "agents_max = %u agents exist", world->def.limits.agents_max));
   muster_result result = herds_change_ask(&change, type->def.fold);
   if (result) return refuse_folding(&change, result);
   if (root) {

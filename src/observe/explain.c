@@ -39,11 +39,11 @@ static void describe_given(const muster_world *world, uint32_t index, muster_age
   whole->bulk = factors[MUSTER_FACTOR_BULK];
   whole->interactivity = factors[MUSTER_FACTOR_INTERACTIVITY];
   whole->of_type = type->def.importance;
-  whole->modelled = type->def.model_importance != NULL;
+  whole->modelled = type->def.models.importance != NULL;
   whole->floor = share_value(row->floor);
   whole->elasticity_of_type = type->def.elasticity;
   whole->elasticity_derived = row->elasticity_step == ELASTICITY_DERIVED;
-  whole->level_count = type->def.level_count;
+  whole->level_count = type->def.levels.count;
   whole->nominal_ns = type->def.period_ns;
   whole->longest_ns = type->def.period_max_ns;
   whole->by_importance = world->def.elastic == MUSTER_ELASTIC_IMPORTANCE;

@@ -142,7 +142,7 @@ void muster_statistics_clear(muster_world *world) {
 bool muster_type_cost_read(const muster_world *world, muster_type type, uint32_t level, muster_type_cost *cost) {
   if (guard_read(world, "type cost")) return false;
   if (type.index == 0 || type.index > world->agents.types.count) return false;
-  if (level >= world->agents.types.types[type.index - 1].def.level_count) return false;
+  if (level >= world->agents.types.types[type.index - 1].def.levels.count) return false;
   const cost_estimate *estimate = costs_of(&world->learnt->costs, type.index - 1, level);
   muster_type_cost whole = {
       .mean_ns = (uint64_t)estimate->mean_ns, .high_ns = (uint64_t)estimate->high_ns, .samples = estimate->samples};

@@ -14,7 +14,7 @@ static uint64_t draw_of(const struct filling *filling, const agent_type *type, c
 static uint64_t charge_model_cost(const struct filling *filling, const agent_type *type, uint32_t index, uint32_t atom,
                                   const elapsed_told *told) {
   const agent_row *row = &filling->store->rows[index];
-  if (!type->def.model_cost_ns) return type->def.atoms[atom].model_ns;
+  if (!type->def.models.cost_ns) return type->def.atoms[atom].model_ns;
   uint64_t began_ns = row->atom_next ? filling->store->begun[index].started_ns : filling->limits->now_ns;
   muster_cost_query query = {.agent = muster_agent_make(index, row->generation),
                              .atom = atom,
@@ -25,7 +25,7 @@ static uint64_t charge_model_cost(const struct filling *filling, const agent_typ
   uint64_t name = query.agent.value, draw = draw_of(filling, type, row);
   query.update_random = random_at(filling->limits->seed ^ 0x6f6e6365u, name, draw, 0);
   query.random = random_at(filling->limits->seed ^ 0x636f7374u, name, draw, atom);
-  uint64_t cost_ns = type->def.model_cost_ns(&query, type->def.user);
+  uint64_t cost_ns = type->def.models.cost_ns(&query, type->def.user);
   return cost_ns < 1000000000u ? cost_ns : 1000000000u;
 }
 
@@ -99,7 +99,7 @@ static uint64_t model_cycle(const struct filling *filling, const agent_type *typ
     query.update_random = random_at(filling->limits->seed ^ 0x6379636cu, name, row->last_update_ns, cycle);
     query.random = random_at(filling->limits->seed ^ 0x6379636cu, name, row->last_update_ns, atom << 8 | cycle);
     uint64_t cost_ns =
-        type->def.model_cost_ns ? type->def.model_cost_ns(&query, type->def.user) : type->def.atoms[atom].model_ns;
+        type->def.models.cost_ns ? type->def.models.cost_ns(&query, type->def.user) : type->def.atoms[atom].model_ns;
     if (cost_ns > 1000000000u) cost_ns = 1000000000u;
     if (cost_ns > *atom_ns) *atom_ns = cost_ns;
     sum_ns += cost_ns;
@@ -133,20 +133,20 @@ void charge_cycles(struct filling *filling, const agent_type *type, batch_entry 
 void charge_weigh(struct filling *filling) {
   filling->weight = 0;
   for (uint32_t type = 0; type < filling->types->count; type++)
-    filling->weight += (uint64_t)filling->types->types[type].def.priority * filling->ready->counts_of[type];
+    filling->weight += (uint64_t)filling->types->types[type].def.sets.share * filling->ready->counts_of[type];
 }
 
 /* The slice of an entry. Once admitted, the entry is no longer among the ready agents: so its weight is taken off then.
  */
 static uint32_t charge_slice_of(const struct filling *filling, const agent_type *type, uint32_t number) {
-  uint64_t slice_ns = type->def.slice_ns ? type->def.slice_ns : UINT32_MAX, weight = filling->weight;
+  uint64_t slice_ns = type->def.sets.slice_ns ? type->def.sets.slice_ns : UINT32_MAX, weight = filling->weight;
   uint32_t last_ns = filling->batch->shares[number];
-  if (type->def.priority && filling->ready && weight > 0) {
+  if (type->def.sets.share && filling->ready && weight > 0) {
     uint64_t capacity_ns = filling->limits->capacity_ns, taken_ns = filling_taken_ns(filling);
     double left = capacity_ns > taken_ns ? (double)(capacity_ns - taken_ns) : 0.0;
-    double share_ns = left * type->def.priority / (double)weight;
+    double share_ns = left * type->def.sets.share / (double)weight;
     if (share_ns < (double)slice_ns) slice_ns = share_ns < 1.0 ? 1u : (uint64_t)share_ns;
-  } else if (type->def.priority && last_ns && last_ns < slice_ns) {
+  } else if (type->def.sets.share && last_ns && last_ns < slice_ns) {
     slice_ns = last_ns; /* it is held from the last frame, and no other agent is known yet */
   }
   return slice_ns < UINT32_MAX ? (uint32_t)slice_ns : 0;

@@ -57,8 +57,8 @@ agent_class *classes_get(class_table *table, const muster_type_def *type, uint32
   class->elasticity = elasticity_of_step(step);
   classes_set_rate(class, 1.0);
   class->per_nominal = 1.0f / (float)class->nominal_ns;
-  class->elapsed = (uint8_t)type->elapsed;
-  class->step_ns = type->elapsed == MUSTER_ELAPSED_STEPS ? type->step_ns : 0;
+  class->elapsed = (uint8_t)type->elapsed.contract;
+  class->step_ns = type->elapsed.contract == MUSTER_ELAPSED_STEPS ? type->elapsed.step_ns : 0;
   return class;
 }
 

@@ -18,16 +18,16 @@ static const float steps_per_octave = 8.0f;
 
 grade_rule grade_rule_of(const muster_world_def *def) {
   if (def->elastic != MUSTER_ELASTIC_IMPORTANCE) return (grade_rule){derived_octaves, false};
-  return (grade_rule){def->importance_octaves, true};
+  return (grade_rule){def->importance.octaves, true};
 }
 
 /* Half of the octaves lie above the elasticity of the type, and half below. */
 grade_type grade_type_of(const muster_type_def *def, const grade_rule *rule) {
-  grade_type type = {.level_count = (uint8_t)def->level_count,
+  grade_type type = {.level_count = (uint8_t)def->levels.count,
                      .rigid = def->elasticity <= 0.0f,
                      .weighs_set = rule->weighs_set,
                      .steps_of_one = rule->octaves * steps_per_octave};
-  for (uint32_t i = 0; i + 1 < MUSTER_LEVELS; i++) type.level_importance[i] = def->level_importance[i];
+  for (uint32_t i = 0; i + 1 < MUSTER_LEVELS; i++) type.level_importance[i] = def->levels.importance[i];
   if (!type.rigid)
     type.step_of_none =
         log2f(def->elasticity) * steps_per_octave + type.steps_of_one * 0.5f + (float)ELASTICITY_STEP_OF_ONE;

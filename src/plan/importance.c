@@ -181,7 +181,7 @@ static void ask_model(const score_inputs *inputs, uint32_t type, importance_batc
     asked[count++] = i;
   }
   if (!count) return;
-  def->model_importance(queries, answers, count, def->user);
+  def->models.importance(queries, answers, count, def->user);
   for (uint32_t i = 0; i < count; i++) batch->importance[asked[i]] = clamp_answer(answers[i], type, batch);
 }
 
@@ -192,7 +192,7 @@ void importance_finish(const score_inputs *inputs, importance_batch *batch) {
     const agent_row *row = &inputs->store->rows[batch->agents[i]];
     const muster_type_def *def = &inputs->types->types[row->type].def;
     batch->importance[i] = merit_of(inputs, batch, i, inputs->store->own_importance);
-    if (!def->model_importance) continue;
+    if (!def->models.importance) continue;
     uint32_t known = 0;
     while (known < models && modelled[known] != row->type) known++;
     if (known == models) modelled[models++] = row->type;
@@ -211,14 +211,14 @@ struct importance_steps importance_explain(const score_inputs *inputs, uint32_t 
   batch.agents[0] = index;
   importance_apart(inputs, &batch);
   float product = batch.importance[0] = merit_of(inputs, &batch, 0, NULL);
-  if (inputs->types->types[type].def.model_importance) ask_model(inputs, type, &batch);
+  if (inputs->types->types[type].def.models.importance) ask_model(inputs, type, &batch);
   return (struct importance_steps){batch.observers[0], batch.by_distance[0], product, batch.importance[0]};
 }
 
 bool importance_is_out_of_sight(const score_inputs *inputs, uint32_t index) {
   const agent_row *row = &inputs->store->rows[index];
   const agent_place *place = &inputs->store->places[index];
-  if (inputs->factors || row->importance != row->floor || inputs->types->types[row->type].def.model_importance)
+  if (inputs->factors || row->importance != row->floor || inputs->types->types[row->type].def.models.importance)
     return false;
   return !observer_query_may_see(inputs->observers, space_position(inputs->space, place), place->partition);
 }

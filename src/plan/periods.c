@@ -7,10 +7,10 @@
 
 void periods_create(struct periods *periods, const class_table *classes, const muster_world_def *def,
                     struct arena *arena) {
-  *periods = (struct periods){.elastic = def->elastic, .wish_part = (double)def->wish_part};
+  *periods = (struct periods){.elastic = def->elastic, .wish_part = (double)def->importance.wish_part};
   ARENA_ARRAY(arena, periods->kinds, classes->maximum);
   const shard_map *map = &classes->looks.map;
-  uint32_t types = (def->types_max + 15) / 16 * 16; /* whole cache lines */
+  uint32_t types = (def->limits.types_max + 15) / 16 * 16; /* whole cache lines */
   uint32_t *of_types = arena_reserve(arena, (size_t)types * map->count, sizeof *of_types);
   ARENA_ARRAY(arena, periods->agents, (size_t)looks_lines(&classes->looks) * LOOK_AGENTS);
   ARENA_ARRAY(arena, periods->parts, map->count);

@@ -162,7 +162,7 @@ static inline void admit(struct filling *filling, uint32_t index) {
   }
   if (__builtin_expect(filling->limits->cycles_max > 1, false)) charge_cycles(filling, type, entry);
   ready_admit(filling->ready, filling->store, index);
-  filling->weight -= type->def.priority;
+  filling->weight -= type->def.sets.share;
   append(filling, estimate, type, entry);
   rank_publish(filling);
 }

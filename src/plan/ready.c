@@ -39,25 +39,25 @@ static uint32_t width_for(const ready_set *ready, const muster_world_def *def, d
 /* Limited from below: a tiny weight of waiting would make the other terms longer than keys are (2^48 ns are 78 hours).
  */
 static double weight_of_wait(const muster_world_def *def, double others) {
-  return fmax(fmax((double)def->weight_wait, 1e-6), (double)def->guarantee_ns * others / 0x1p48);
+  return fmax(fmax((double)def->priority.wait, 1e-6), (double)def->priority.guarantee_ns * others / 0x1p48);
 }
 
 static void ready_weigh(ready_set *ready, const muster_world_def *def) {
-  double others = (double)(def->weight_importance + def->weight_runs + def->weight_progress + def->weight_reduction);
-  double wait = weight_of_wait(def, others), guarantee_ns = (double)def->guarantee_ns;
+  double others = (double)(def->priority.importance + def->priority.runs + def->priority.progress + def->priority.reduction);
+  double wait = weight_of_wait(def, others), guarantee_ns = (double)def->priority.guarantee_ns;
   ready->weights = (ready_weights){
       .order = def->order,
       .guarantee_ns = guarantee_ns,
-      .progress = (double)def->weight_progress / wait,
+      .progress = (double)def->priority.progress / wait,
       .lift_ns = fmin(guarantee_ns * (1.0 + others / wait), 0x1p60),
-      .importance_share = (float)((double)def->weight_importance / (4.0 * wait * 65535.0)),
-      .runs_share = (float)((double)def->weight_runs / (4.0 * wait * RUNS_ONE)),
-      .progress_share = (float)((double)def->weight_progress / (4.0 * wait)),
+      .importance_share = (float)((double)def->priority.importance / (4.0 * wait * 65535.0)),
+      .runs_share = (float)((double)def->priority.runs / (4.0 * wait * RUNS_ONE)),
+      .progress_share = (float)((double)def->priority.progress / (4.0 * wait)),
   };
-  ready->importance_unit = unit_of(guarantee_ns * (double)def->weight_importance / wait / 65535.0);
-  ready->runs_unit = unit_of(guarantee_ns * (double)def->weight_runs / wait / (double)RUNS_ONE);
-  ready->reduction_unit = unit_of(guarantee_ns * (double)def->weight_reduction / wait / (MUSTER_LEVELS - 1));
-  ready->reduces = def->weight_reduction > 0.0f;
+  ready->importance_unit = unit_of(guarantee_ns * (double)def->priority.importance / wait / 65535.0);
+  ready->runs_unit = unit_of(guarantee_ns * (double)def->priority.runs / wait / (double)RUNS_ONE);
+  ready->reduction_unit = unit_of(guarantee_ns * (double)def->priority.reduction / wait / (MUSTER_LEVELS - 1));
+  ready->reduces = def->priority.reduction > 0.0f;
   ready->width_shift = width_for(ready, def, wait);
 }
 
@@ -81,16 +81,16 @@ void ready_create(ready_set *ready, const muster_world_def *def, const type_tabl
   *ready = (ready_set){.types = types, .classes = classes};
   ready_weigh(ready, def);
   ready->epoch_ns = -epoch_behind_ns(ready);
-  ready_ring_create(&ready->ring, def->agents_max, arena);
+  ready_ring_create(&ready->ring, def->limits.agents_max, arena);
   ready_place_ring(ready);
-  fifo_create(&ready->woken, def->agents_max, arena);
-  fifo_create(&ready->waiting, def->agents_max, arena);
+  fifo_create(&ready->woken, def->limits.agents_max, arena);
+  fifo_create(&ready->waiting, def->limits.agents_max, arena);
   waits_create(&ready->waits, arena);
-  ready->fresh_max = def->agents_max;
-  ARENA_ARRAY(arena, ready->fresh, def->agents_max);
-  ARENA_ARRAY(arena, ready->fresh_too, def->agents_max);
-  ARENA_ARRAY(arena, ready->fresh_piles, def->agents_max);
-  counting_create(&ready->fresh_sort, def->agents_max, FRESH_KEYS, FRESH_CHUNK, arena);
+  ready->fresh_max = def->limits.agents_max;
+  ARENA_ARRAY(arena, ready->fresh, def->limits.agents_max);
+  ARENA_ARRAY(arena, ready->fresh_too, def->limits.agents_max);
+  ARENA_ARRAY(arena, ready->fresh_piles, def->limits.agents_max);
+  counting_create(&ready->fresh_sort, def->limits.agents_max, FRESH_KEYS, FRESH_CHUNK, arena);
   ARENA_ARRAY(arena, ready->counts_of, types->maximum);
   ARENA_ARRAY(arena, ready->released_of, types->maximum);
 }

@@ -23,15 +23,15 @@ enum {
 enum { PLOTS_TOGETHER = 8 };
 
 void score_create(score_board *board, const muster_world_def *def, struct arena *arena) {
-  *board = (score_board){.rule = grade_rule_of(def), .noted_max = def->agents_max};
+  *board = (score_board){.rule = grade_rule_of(def), .noted_max = def->limits.agents_max};
   /* Each list of plots may pass its limit by a crowd. */
   uint32_t units = (1 + LEAPS_PART) * SCORE_UNITS_MAX, agents = units + 2 * (SCORE_CROWD + LIST_BLOCK_AGENTS);
   uint32_t items = units / PLOT_UNITS + agents / IMPORTANCE_BATCH_MAX + 4;
-  field_create(&board->field, def->observers_max, (double)def->cell_m, arena);
-  ARENA_ARRAY(arena, board->types, def->types_max);
-  ARENA_ARRAY(arena, board->type_refused, def->types_max);
-  ARENA_ARRAY(arena, board->noted, def->agents_max);
-  ARENA_ARRAY(arena, board->noted_bits, bits_words(def->agents_max));
+  field_create(&board->field, def->limits.observers_max, (double)def->cell_m, arena);
+  ARENA_ARRAY(arena, board->types, def->limits.types_max);
+  ARENA_ARRAY(arena, board->type_refused, def->limits.types_max);
+  ARENA_ARRAY(arena, board->noted, def->limits.agents_max);
+  ARENA_ARRAY(arena, board->noted_bits, bits_words(def->limits.agents_max));
   ARENA_ARRAY(arena, board->items, items);
   ARENA_ARRAY(arena, board->agents, agents);
   ARENA_ARRAY(arena, board->cells, agents);

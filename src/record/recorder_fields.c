@@ -40,8 +40,8 @@ const char *fields_compare_worlds(const muster_world_def *recorded, const muster
 
 /* Which callbacks the type has, one bit for each. */
 static unsigned char callbacks_of(const muster_type_def *def) {
-  return (unsigned char)((def->on_spawned ? 1 : 0) | (def->on_removed ? 2 : 0) | (def->model_cost_ns ? 4 : 0) |
-                         (def->model_importance ? 8 : 0) | (def->catch_up ? 16 : 0));
+  return (unsigned char)((def->on_spawned ? 1 : 0) | (def->on_removed ? 2 : 0) | (def->models.cost_ns ? 4 : 0) |
+                         (def->models.importance ? 8 : 0) | (def->elapsed.catch_up ? 16 : 0));
 }
 
 /* What a record says of a type, and the name of the first item that differs. */

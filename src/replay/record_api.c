@@ -137,7 +137,7 @@ static struct recorder *reserve_recording(muster_world *world, const muster_reco
     if (room) recorder->room_bytes = def->buffer_bytes;
   }
   if (!world->arena.failed && !recorder->spawn_log.agents.slots)
-    spawn_log_create(&recorder->spawn_log, world->def.agents_max, &world->arena);
+    spawn_log_create(&recorder->spawn_log, world->def.limits.agents_max, &world->arena);
   bool failed = world->arena.failed;
   world->arena.failed = false;
   return failed ? NULL : recorder;
@@ -308,9 +308,9 @@ muster_result muster_replay_begin(muster_world *world, const muster_replay_def *
   if (result) return result;
   struct recorder *recorder = reserve(world);
   if (!recorder) return MUSTER_E_MEMORY;
-  recorder->claims = arena_reserve(&world->arena, world->def.agents_max, sizeof *recorder->claims);
-  uint64_t *agents = arena_reserve(&world->arena, bits_words(world->def.agents_max), sizeof *agents);
-  uint64_t *observers = arena_reserve(&world->arena, bits_words(world->def.observers_max), sizeof *observers);
+  recorder->claims = arena_reserve(&world->arena, world->def.limits.agents_max, sizeof *recorder->claims);
+  uint64_t *agents = arena_reserve(&world->arena, bits_words(world->def.limits.agents_max), sizeof *agents);
+  uint64_t *observers = arena_reserve(&world->arena, bits_words(world->def.limits.observers_max), sizeof *observers);
   /* One worker may have to take in what all workers of the recorded run did. */
   if (!world->arena.failed) runner_widen_logs(world->runner, RUNNER_LOG_MAX * (uint32_t)head.states, &world->arena);
   if (world->arena.failed) {

@@ -225,7 +225,7 @@ static bool take_batch(struct muster_world *world, uint32_t *claims) {
 
 /* Whether an agent can have been woken and run beside the batch. */
 static bool may_be_woken(const struct muster_world *world, uint64_t agent) {
-  if (agent >= world->def.agents_max || !store_is_active(&world->agents.store, (uint32_t)agent)) return false;
+  if (agent >= world->def.limits.agents_max || !store_is_active(&world->agents.store, (uint32_t)agent)) return false;
   const agent_row *row = &world->agents.store.rows[agent];
   return (row->status == AGENT_WAITING || row->status == AGENT_READY) && row->atom_next == 0;
 }
@@ -237,7 +237,7 @@ static uint32_t replay_take_woken(struct muster_world *world, uint32_t *claims) 
   for (uint32_t i = 0; i < woken; i++) {
     uint64_t agent = tape_take_number(tape), how = tape_take_number(tape);
     uint32_t entry = batch->count + i;
-    bool fits = !tape->failed && entry < world->def.agents_max && may_be_woken(world, agent);
+    bool fits = !tape->failed && entry < world->def.limits.agents_max && may_be_woken(world, agent);
     if (fits) {
       const agent_type *type = &world->agents.types.types[world->agents.store.rows[agent].type];
       batch->entries[entry] = (batch_entry){.agent = (uint32_t)agent, .atom_end = type->parallel_atoms};

@@ -160,7 +160,7 @@ static void catch_up(worker_state *state) {
   update->now_ns = row->last_update_ns + before_ns;
   update->elapsed_ns = before_ns;
   flight_enter(state->flight, MUSTER_FLIGHT_CATCH_UP, update->type.index, 0);
-  callback_call(context, MUSTER_FLIGHT_CATCH_UP, context->type->def.catch_up);
+  callback_call(context, MUSTER_FLIGHT_CATCH_UP, context->type->def.elapsed.catch_up);
   update->now_ns = now_ns;
   update->elapsed_ns = elapsed_ns;
 }

@@ -20,7 +20,7 @@ static bool takes_wake(const struct runner *runner, uint32_t agent) {
 
 /* What the update of an agent that was not ranked may take: as much as the last entry of its type. */
 static uint32_t slice_of(const struct runner *runner, uint32_t type) {
-  uint64_t slice_ns = runner->types->types[type].def.slice_ns;
+  uint64_t slice_ns = runner->types->types[type].def.sets.slice_ns;
   uint32_t last_ns = runner->batch->shares[type];
   return last_ns ? last_ns : (uint32_t)slice_ns;
 }

@@ -22,10 +22,10 @@ static muster_world *calibration_world(uint64_t frame_ns) {
   muster_world_def world_def = muster_world_def_default();
   muster_type_def type = muster_type_def_default();
   muster_agent_def agent = muster_agent_def_default();
-  world_def.agents_max = 1;
-  world_def.types_max = 1;
-  world_def.observers_max = 1;
-  world_def.commands_max = 16;
+  world_def.limits.agents_max = 1;
+  world_def.limits.types_max = 1;
+  world_def.limits.observers_max = 1;
+  world_def.limits.commands_max = 16;
   muster_world *world = muster_world_create(&world_def);
   if (!world) return NULL;
   type.atoms = atoms;

@@ -171,7 +171,7 @@ static muster_result flashcrowd_register(void *instance, muster_world *world, ui
   def.elasticity = own->elasticity;
   def.user = cast;
   def.on_spawned = convergence_born;
-  def.model_cost_ns = flashcrowd_model_cost;
+  def.models.cost_ns = flashcrowd_model_cost;
   return scaffold_register(world, &def, &cast->type);
 }
 

@@ -276,16 +276,16 @@ muster_result hostile_register(void *instance, muster_world *world, uint32_t kin
   muster_type_def def = scaffold_type(profile->name, profile->atoms, profile->atom_count, sizeof(hostile_life),
                                       profile->period_ns, profile->period_max_ns);
   def.limit_ns = cast->kind == HOSTILE_ENDLESS ? endless_limit_ns : 500000;
-  def.level_count = cast->kind == HOSTILE_FLAPPER ? 3 : 1;
+  def.levels.count = cast->kind == HOSTILE_FLAPPER ? 3 : 1;
   def.spawns_max = cast->kind == HOSTILE_BREEDER || cast->kind == HOSTILE_MAYFLY ? 1 : 0;
   if (cast->kind == HOSTILE_GOSSIP) {
-    def.messages_max = 4;
-    def.message_bytes = 16;
-    def.sends_max = 2;
+    def.messages.waiting_max = 4;
+    def.messages.bytes_max = 16;
+    def.messages.sends_max = 2;
   }
   def.user = cast;
   def.on_spawned = hostile_spawned;
   def.on_removed = hostile_removed;
-  def.model_cost_ns = model_cost;
+  def.models.cost_ns = model_cost;
   return scaffold_register(world, &def, &cast->type);
 }

@@ -300,19 +300,19 @@ muster_result pathstorm_solvers_register(pathstorm *self, muster_world *world) {
   sets[2].atoms = &talks;
   sets[2].atom_count = 1;
   muster_type_def def = scaffold_type("solver", NULL, 0, sizeof(pathstorm_solver_state), period_ns, period_ns);
-  def.sets = sets;
-  def.set_count = 3;
+  def.sets.list = sets;
+  def.sets.count = 3;
   def.elasticity = 0.0f;
   def.limit_ns = limit_ns;
-  def.messages_max = PATHSTORM_INBOX_MAX;
-  def.message_bytes = (uint32_t)sizeof(pathstorm_request);
-  def.sends_max = ANSWERS_PER_UPDATE;
-  def.wake_on_message = true;
-  def.priority = 50;
-  def.slice_ns = slice_ns;
+  def.messages.waiting_max = PATHSTORM_INBOX_MAX;
+  def.messages.bytes_max = (uint32_t)sizeof(pathstorm_request);
+  def.messages.sends_max = ANSWERS_PER_UPDATE;
+  def.messages.wake = true;
+  def.sets.share = 50;
+  def.sets.slice_ns = slice_ns;
   def.user = self;
-  def.model_cost_ns = pathstorm_solver_model_cost;
-  def.strikes_demote = def.strikes_quarantine = 0; /* all walkers wait for solvers: offences are only counted */
+  def.models.cost_ns = pathstorm_solver_model_cost;
+  def.overruns.demote = def.overruns.quarantine = 0; /* all walkers wait for solvers: offences are only counted */
   return scaffold_register(world, &def, &self->solver_type);
 }
 

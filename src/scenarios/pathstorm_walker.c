@@ -190,13 +190,13 @@ muster_result pathstorm_register(void *instance, muster_world *world) {
     sets[i].asks = 32;
   }
   muster_type_def def = scaffold_type("walker", NULL, 0, sizeof(pathstorm_walker_state), period_ns, period_max_ns);
-  def.sets = sets;
-  def.set_count = SETS;
+  def.sets.list = sets;
+  def.sets.count = SETS;
   def.limit_ns = limit_ns;
-  def.messages_max = MESSAGES_MAX;
-  def.message_bytes = (uint32_t)sizeof(pathstorm_answer);
-  def.sends_max = 1;
-  def.wake_on_message = true;
+  def.messages.waiting_max = MESSAGES_MAX;
+  def.messages.bytes_max = (uint32_t)sizeof(pathstorm_answer);
+  def.messages.sends_max = 1;
+  def.messages.wake = true;
   def.user = self;
   return result ? result : scaffold_register(world, &def, &self->walker_type);
 }

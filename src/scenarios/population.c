@@ -80,7 +80,7 @@ static muster_result population_join(void *instance, muster_world *world, uint32
   muster_type_def def =
       scaffold_type(role->name, role->atoms, role->atom_count, role->state_bytes, role->period_ns, role->period_max_ns);
   def.published_bytes = (uint32_t)sizeof(population_public);
-  def.model_cost_ns = role->model_cost_ns;
+  def.models.cost_ns = role->model_cost_ns;
   def.act = MUSTER_ACT_REGION; /* no role of today has an action: all that an agent does it does to itself */
   return scaffold_register(world, &def, &population->types[family]);
 }

@@ -162,13 +162,13 @@ muster_type_def pursuit_define(const pursuit_version *version, const pursuit_cal
     parts->atoms[atom] = (muster_atom){.run = callbacks[atom], .model_ns = pursuit_model_ns(atom)};
   muster_type_def def = muster_type_def_default();
   def.name = "pursuer";
-  def.sets = parts->sets;
-  def.set_count = PURSUIT_SETS;
-  def.set_order = MUSTER_SETS_AS_DEFINED; /* follow before avoid, which starts from the aim of following */
+  def.sets.list = parts->sets;
+  def.sets.count = PURSUIT_SETS;
+  def.sets.order = MUSTER_SETS_AS_DEFINED; /* follow before avoid, which starts from the aim of following */
   def.period_ns = PURSUIT_UPDATE_NS;
   def.period_max_ns = version->elastic ? STRETCH_MAX * (uint64_t)PURSUIT_UPDATE_NS : PURSUIT_UPDATE_NS;
   def.elasticity = version->elastic ? 1.0f : 0.0f;
-  def.priority = version->priority;
+  def.sets.share = version->priority;
   return def;
 }
 

@@ -26,10 +26,10 @@ static muster_atom_result decide(muster_update *update) {
 /* A fixed level: every importance gives it. */
 static void set_levels(muster_type_def *type, uint32_t level) {
   static const float dynamic[MUSTER_LEVELS - 1] = {0.5f, 0.4f, 0.3f}, by_role[MUSTER_LEVELS - 1] = {0.9f, 0.6f, 0.4f};
-  type->level_count = MUSTER_LEVELS;
+  type->levels.count = MUSTER_LEVELS;
   for (uint32_t i = 0; i + 1 < MUSTER_LEVELS; i++) {
     float fixed = i < level ? 1.0f : 0.0f;
-    type->level_importance[i] = level == RANKIN_DYNAMIC ? dynamic[i] : level == RANKIN_BY_ROLE ? by_role[i] : fixed;
+    type->levels.importance[i] = level == RANKIN_DYNAMIC ? dynamic[i] : level == RANKIN_BY_ROLE ? by_role[i] : fixed;
   }
 }
 
@@ -37,8 +37,8 @@ static muster_result rankin_register_type(muster_world *world, const rankin_def 
   static const muster_atom atoms[] = {{.run = decide, .role = MUSTER_ROLE_BEHAVIOUR}};
   muster_type_def own =
       scaffold_type("character", SCAFFOLD_ATOMS(atoms), sizeof(rankin_mind), def->period_ns, def->period_max_ns);
-  own.model_cost_ns = model_cost_ns;
-  own.strikes_demote = own.strikes_quarantine = 0; /* the paper knows no penalties */
+  own.models.cost_ns = model_cost_ns;
+  own.overruns.demote = own.overruns.quarantine = 0; /* the paper knows no penalties */
   set_levels(&own, def->level);
   return scaffold_register(world, &own, type);
 }

@@ -121,11 +121,11 @@ static muster_result siege_register(void *instance, muster_world *world, uint32_
   muster_type_def def = scaffold_type(profile->name, atoms, foe_of(cast->kind) < SIEGE_KINDS ? 3 : 2,
                                       sizeof(siege_state), profile->period_ns, profile->period_max_ns);
   def.elasticity = profile->elasticity;
-  def.level_count = profile->level_count;
+  def.levels.count = profile->level_count;
   def.importance = profile->importance;
   def.user = cast;
   def.on_spawned = convergence_born;
-  def.model_cost_ns = siege_model_cost;
+  def.models.cost_ns = siege_model_cost;
   return scaffold_register(world, &def, &cast->type);
 }
 
@@ -167,7 +167,7 @@ static muster_result siege_spawn_one(void *instance, muster_world *world, uint32
 
 static muster_result siege_spawn(void *instance, muster_world *world) {
   muster_world_tuning tuning = muster_world_tuning_default();
-  tuning.level_pressure = level_pressure;
+  tuning.levels.pressure = level_pressure;
   (void)instance;
   return muster_world_tune(world, &tuning);
 }

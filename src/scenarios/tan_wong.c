@@ -123,8 +123,8 @@ static muster_result tan_wong_join(void *instance, muster_world *world, uint32_t
       scaffold_type(names[i], SCAFFOLD_ATOMS(atoms), sizeof(animat), species->period_ns, species->period_max_ns);
   self->users[i] = (species_user){self->base.seed, species->cost_ns};
   def.user = &self->users[i];
-  def.model_cost_ns = model_cost_ns;
-  def.strikes_demote = def.strikes_quarantine = 0; /* the paper knows no penalties: all 100 stay */
+  def.models.cost_ns = model_cost_ns;
+  def.overruns.demote = def.overruns.quarantine = 0; /* the paper knows no penalties: all 100 stay */
   return scaffold_register(world, &def, &self->types[i]);
 }
 

@@ -158,12 +158,12 @@ muster_result wildlife_register(void *instance, muster_world *world, uint32_t sp
   def.published_bytes = (uint32_t)sizeof(wildlife_face);
   def.limit_ns = 200000u;
   def.elasticity = profile->elasticity;
-  def.level_count = WILDLIFE_LEVELS;
-  def.level_importance[0] = 0.5f;
-  def.level_importance[1] = 0.2f;
+  def.levels.count = WILDLIFE_LEVELS;
+  def.levels.importance[0] = 0.5f;
+  def.levels.importance[1] = 0.2f;
   def.spawns_max = profile->litter;
   def.act = MUSTER_ACT_REGION;
   def.user = kind;
-  def.model_cost_ns = wildlife_profiles_model_cost;
+  def.models.cost_ns = wildlife_profiles_model_cost;
   return scaffold_register(world, &def, &kind->type);
 }

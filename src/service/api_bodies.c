@@ -39,11 +39,11 @@ static bool set_policy(const char *name, muster_world_tuning *tuning, api_proble
 bool world_change_read(const void *body, size_t bytes, void *out, api_problem *problem) {
   world_change change = {.tuning = muster_world_tuning_default()};
   field_row rows[API_FIELDS] = {
-      {"budget_ns", WORLD(budget_ns), FIELD_TIME, BUDGET_LEAST_NS, BUDGET_MOST_NS, 0},
-      {"hz", WORLD(hz), FIELD_FLOAT, RATE_LEAST / 1e3, RATE_MOST / 1e3, 0},
-      {"paused", WORLD(paused), FIELD_SWITCH, 0, 1, 0},
-      {"workers", WORLD(workers), FIELD_COUNT, 0, 1024, 0},
-      {"policy", WORLD(policy), FIELD_TEXT, 1, sizeof change.policy - 1, 0},
+      {"budget_ns", NULL, WORLD(budget_ns), FIELD_TIME, BUDGET_LEAST_NS, BUDGET_MOST_NS, 0},
+      {"hz", NULL, WORLD(hz), FIELD_FLOAT, RATE_LEAST / 1e3, RATE_MOST / 1e3, 0},
+      {"paused", NULL, WORLD(paused), FIELD_SWITCH, 0, 1, 0},
+      {"workers", NULL, WORLD(workers), FIELD_COUNT, 0, 1024, 0},
+      {"policy", NULL, WORLD(policy), FIELD_TEXT, 1, sizeof change.policy - 1, 0},
   };
   uint32_t given, weights_given = 0;
   api_append(rows, fields_world, true, offsetof(world_change, tuning));
@@ -64,17 +64,18 @@ bool world_change_read(const void *body, size_t bytes, void *out, api_problem *p
 }
 
 bool step_read(const void *body, size_t bytes, void *out, api_problem *problem) {
-  static const field_row fields[] = {{"frames", 0, 0, FIELD_COUNT, 1, 1000000, FIELD_REQUIRED}, {0}};
+  static const field_row fields[] = {{"frames", NULL, 0, 0, FIELD_COUNT, 1, 1000000, FIELD_REQUIRED}, {0}};
   return read_object(body, bytes, fields, out, NULL, problem);
 }
 
 bool priority_read(const void *body, size_t bytes, void *out, api_problem *problem) {
-  static const field_row fields[] = {{"priority", 0, 0, FIELD_COUNT, 0, MUSTER_PRIORITY_MAX, FIELD_REQUIRED}, {0}};
+  static const field_row fields[] = {{"priority", NULL, 0, 0, FIELD_COUNT, 0, MUSTER_PRIORITY_MAX, FIELD_REQUIRED},
+                                     {0}};
   return read_object(body, bytes, fields, out, NULL, problem);
 }
 
 bool module_name_read(const void *body, size_t bytes, void *out, api_problem *problem) {
-  static const field_row fields[] = {{"module", 0, 0, FIELD_TEXT, 1, 31, FIELD_REQUIRED}, {0}};
+  static const field_row fields[] = {{"module", NULL, 0, 0, FIELD_TEXT, 1, 31, FIELD_REQUIRED}, {0}};
   return read_object(body, bytes, fields, out, NULL, problem);
 }
 
@@ -98,8 +99,8 @@ static bool read_spawn(const json_t *json, uint32_t number, spawn_order *order, 
   char path[32];
   spawn_fields fields = {.def = muster_agent_def_default()};
   field_row rows[API_FIELDS] = {
-      {"type", offsetof(spawn_fields, type), 0, FIELD_TEXT, 1, TYPE_NAME_BYTES - 1, FIELD_REQUIRED},
-      {"position", offsetof(spawn_fields, def.position), 0, FIELD_POSITION, 0, 0, FIELD_REQUIRED},
+      {"type", NULL, offsetof(spawn_fields, type), 0, FIELD_TEXT, 1, TYPE_NAME_BYTES - 1, FIELD_REQUIRED},
+      {"position", NULL, offsetof(spawn_fields, def.position), 0, FIELD_POSITION, 0, 0, FIELD_REQUIRED},
   };
   api_append(rows, fields_agent, false, offsetof(spawn_fields, def));
   snprintf(path, sizeof path, "[%u].", number);
@@ -142,7 +143,7 @@ void spawn_order_release(void *given) {
 
 bool agent_tuning_read(const void *body, size_t bytes, void *out, api_problem *problem) {
   field_row fields[API_FIELDS] = {
-      {"derive_elasticity", offsetof(muster_agent_tuning, derive_elasticity), 0, FIELD_SWITCH, 0, 1, 0}};
+      {"derive_elasticity", NULL, offsetof(muster_agent_tuning, derive_elasticity), 0, FIELD_SWITCH, 0, 1, 0}};
   uint32_t given;
   muster_agent_tuning tuning = muster_agent_tuning_default();
   api_append(fields, fields_agent, true, 0);
@@ -155,13 +156,13 @@ bool agent_tuning_read(const void *body, size_t bytes, void *out, api_problem *p
 }
 
 bool position_read(const void *body, size_t bytes, void *out, api_problem *problem) {
-  static const field_row fields[] = {{"position", 0, 0, FIELD_POSITION, 0, 0, FIELD_REQUIRED}, {0}};
+  static const field_row fields[] = {{"position", NULL, 0, 0, FIELD_POSITION, 0, 0, FIELD_REQUIRED}, {0}};
   return read_object(body, bytes, fields, out, NULL, problem);
 }
 
 bool wake_order_read(const void *body, size_t bytes, void *out, api_problem *problem) {
-  static const field_row fields[] = {{"at_ns", offsetof(wake_order, at_ns), 0, FIELD_TIME, 0, 4.6e18, FIELD_REQUIRED},
-                                     {0}};
+  static const field_row fields[] = {
+      {"at_ns", NULL, offsetof(wake_order, at_ns), 0, FIELD_TIME, 0, 4.6e18, FIELD_REQUIRED}, {0}};
   wake_order *order = out;
   *order = (wake_order){0};
   if (bytes == 0) return true;
@@ -175,10 +176,10 @@ bool wake_order_read(const void *body, size_t bytes, void *out, api_problem *pro
 
 bool observer_read(const void *body, size_t bytes, void *out, api_problem *problem) {
   static const field_row fields[] = {
-      {"position", OBSERVER(position), 0, FIELD_POSITION, 0, 0, FIELD_REQUIRED},
-      {"partition", OBSERVER(partition), 0, FIELD_COUNT, 0, PARTITION_MOST, 0},
-      {"near_m", OBSERVER(near_m), 0, FIELD_FLOAT, 0, 1e9, 0},
-      {"far_m", OBSERVER(far_m), 0, FIELD_FLOAT, 0, 1e9, 0},
+      {"position", NULL, OBSERVER(position), 0, FIELD_POSITION, 0, 0, FIELD_REQUIRED},
+      {"partition", NULL, OBSERVER(partition), 0, FIELD_COUNT, 0, PARTITION_MOST, 0},
+      {"near_m", NULL, OBSERVER(near_m), 0, FIELD_FLOAT, 0, 1e9, 0},
+      {"far_m", NULL, OBSERVER(far_m), 0, FIELD_FLOAT, 0, 1e9, 0},
       {0},
   };
   muster_observer_def def = muster_observer_def_default();

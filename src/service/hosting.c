@@ -36,20 +36,21 @@ static muster_result create_world(struct service *service, hosted_world *world) 
   const world_settings *settings = &world->settings;
   muster_world_def def = muster_world_def_default();
   def.pool = service->pool;
-  def.agents_max = at_least(at_least(1, settings->agents_max), at_least(world->needs.agents, world->needs.agents_max));
-  def.agents_ready = def.agents_max;
-  def.types_max = WORLD_TYPES_MAX;
-  def.observers_max = at_least(def.observers_max, world->needs.observers);
-  def.commands_max += def.observers_max;
+  def.limits.agents_max =
+      at_least(at_least(1, settings->agents_max), at_least(world->needs.agents, world->needs.agents_max));
+  def.limits.agents_ready = def.limits.agents_max;
+  def.limits.types_max = WORLD_TYPES_MAX;
+  def.limits.observers_max = at_least(def.limits.observers_max, world->needs.observers);
+  def.limits.commands_max += def.limits.observers_max;
   def.seed = settings->seed;
-  def.clock = settings->virtual_clock ? MUSTER_CLOCK_VIRTUAL : MUSTER_CLOCK_WALL;
-  def.capacity_ns = settings->capacity_ns;
+  def.clock.kind = settings->virtual_clock ? MUSTER_CLOCK_VIRTUAL : MUSTER_CLOCK_WALL;
+  def.clock.capacity_ns = settings->capacity_ns;
   def.audit = settings->audit;
   if (world->needs.cell_m > 0) def.cell_m = world->needs.cell_m;
   def.log = log_sink_of(world->name);
   snprintf(world->pardon_command, sizeof world->pardon_command, "muster ctl --socket %s --world %s pardon",
            service->settings.socket, world->name);
-  def.pardon_command = world->pardon_command;
+  def.watch.pardon_command = world->pardon_command;
   world->world = muster_world_create(&def);
   return world->world ? MUSTER_OK : MUSTER_E_ARGUMENT;
 }

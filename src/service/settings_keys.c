@@ -8,9 +8,9 @@
 #include <string.h>
 
 #define WORLD(name, member, kind, least, most, live, usage, help)                                                      \
-  { {name, offsetof(world_settings, member), 0, FIELD_##kind, least, most, 0}, usage, help, true, live }
+  { {name, NULL, offsetof(world_settings, member), 0, FIELD_##kind, least, most, 0}, usage, help, true, live }
 #define SERVER(name, member, kind, least, most, live, usage, help)                                                     \
-  { {name, offsetof(struct settings, member), 0, FIELD_##kind, least, most, 0}, usage, help, false, live }
+  { {name, NULL, offsetof(struct settings, member), 0, FIELD_##kind, least, most, 0}, usage, help, false, live }
 
 enum { FIXED = false, LIVE = true };
 

@@ -186,8 +186,9 @@ static void exchange_definition(struct snapshot *snapshot) {
   world->def = def;
   ready_reweigh(&world->queues->ready, &world->agents.store, &world->def);
   world->score->board.rule = grade_rule_of(&world->def);
-  world->plan->periods.wish_part = (double)world->def.wish_part;
-  world->score->factor_weights = (importance_weights){def.focus, def.designer, def.role, def.company};
+  world->plan->periods.wish_part = (double)world->def.importance.wish_part;
+  world->score->factor_weights =
+      (importance_weights){def.importance.focus, def.importance.designer, def.importance.role, def.importance.company};
 }
 
 static uint32_t count_observers(const struct muster_world *world) {
@@ -335,13 +336,13 @@ static void reserve_herds(struct snapshot *snapshot, struct arena *arena) {
 static bool snapshot_reserve(struct snapshot *snapshot, struct arena *arena) {
   const muster_world_def *def = &snapshot->world->def;
   if (arena_create(arena, &def->allocator)) return false;
-  ARENA_ARRAY(arena, snapshot->rows, def->agents_max);
-  ARENA_ARRAY(arena, snapshot->indices, def->agents_max);
-  ARENA_ARRAY(arena, snapshot->marks, def->agents_max);
+  ARENA_ARRAY(arena, snapshot->rows, def->limits.agents_max);
+  ARENA_ARRAY(arena, snapshot->indices, def->limits.agents_max);
+  ARENA_ARRAY(arena, snapshot->marks, def->limits.agents_max);
   ARENA_ARRAY(arena, snapshot->types, UINT16_MAX);
   ARENA_ARRAY(arena, snapshot->members, UINT16_MAX);
-  ARENA_ARRAY(arena, snapshot->observers, def->observers_max);
-  uint32_t keys = def->types_max * MUSTER_LEVELS * ELASTICITY_STEPS;
+  ARENA_ARRAY(arena, snapshot->observers, def->limits.observers_max);
+  uint32_t keys = def->limits.types_max * MUSTER_LEVELS * ELASTICITY_STEPS;
   ARENA_ARRAY(arena, snapshot->seen, bits_words(keys));
   reserve_herds(snapshot, arena);
   return !arena->failed;

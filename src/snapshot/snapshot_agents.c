@@ -53,7 +53,8 @@ void snapshot_ids(struct snapshot *snapshot) {
   static const snapshot_listing aside = {"ids set aside", "the ids set aside", SNAPSHOT_TAKEN, 1u << AGENT_FREE};
   struct muster_world *world = snapshot->world;
   uint32_t free_id;
-  snapshot->high = snapshot_count(snapshot, snapshot->high, world->def.agents_max, "indices of agents were in use");
+  snapshot->high =
+      snapshot_count(snapshot, snapshot->high, world->def.limits.agents_max, "indices of agents were in use");
   snapshot->active_high =
       snapshot_count_own(snapshot, &world->agents.store.high, snapshot->high, "indices of active agents");
   for (uint32_t i = 0; i < snapshot->high; i++) exchange_generation(snapshot, i);
@@ -107,10 +108,10 @@ static bool is_row(const struct snapshot *snapshot, const saved_agent *saved) {
   if (row->status < AGENT_PENDING || row->status > AGENT_QUARANTINED) return false;
   const agent_type *type = &snapshot->world->agents.types.types[row->type];
   uint16_t atoms = type->has_sets || type->parallel_atoms == 0 ? 1 : type->parallel_atoms;
-  if (!saved_agent_is_elastic(saved) || row->atom_next >= atoms || row->level >= type->def.level_count) return false;
+  if (!saved_agent_is_elastic(saved) || row->atom_next >= atoms || row->level >= type->def.levels.count) return false;
   if (!has_its_status(row)) return false;
   if (row->status == AGENT_PENDING) return true;
-  if (row->level_floor && row->level_floor >= type->def.level_count) return false;
+  if (row->level_floor && row->level_floor >= type->def.levels.count) return false;
   if (row->owes && !type->has_sets) return false;
   return row->class < snapshot->classes && snapshot->types[row->class] == row->type &&
          row->last_update_ns <= snapshot->info.sim_now_ns && row->first_due_ns <= snapshot->info.sim_now_ns &&

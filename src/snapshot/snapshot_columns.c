@@ -89,7 +89,7 @@ static void check_listed(struct snapshot *snapshot, uint32_t index, const snapsh
 
 uint32_t snapshot_indices(struct snapshot *snapshot, uint32_t count, uint32_t most, const snapshot_listing *listing) {
   count = snapshot_count(snapshot, count, most, listing->what);
-  ASSERT(count <= snapshot->world->def.agents_max);
+  ASSERT(count <= snapshot->world->def.limits.agents_max);
   snapshot_exchange(snapshot, snapshot->indices, count * sizeof *snapshot->indices);
   for (uint32_t i = 0; i < count && snapshot_checks(snapshot); i++)
     check_listed(snapshot, snapshot->indices[i], listing);

@@ -14,7 +14,7 @@
 
 /* What must be as it was for saved herds and nodes to mean the same. */
 #define SAME(name, kind, member)                                                                                       \
-  { name, offsetof(struct herd_type, member), 0, FIELD_##kind, 0, 0, FIELD_SAME }
+  { name, NULL, offsetof(struct herd_type, member), 0, FIELD_##kind, 0, 0, FIELD_SAME }
 
 static const field_row herd_shape[] = {
     SAME("branching", COUNT, tree.branching),

@@ -47,7 +47,7 @@ static uint32_t exchange_listed(struct snapshot *snapshot, uint32_t index, uint8
   if (!snapshot_checks(snapshot)) return index;
   snapshot_expect(snapshot, index < snapshot->observer_ids, "observer %u is none of %u", index, snapshot->observer_ids);
   uint8_t *is = &snapshot->observers[index];
-  ASSERT(mark && !(mark & (mark - 1)) && index < snapshot->world->def.observers_max);
+  ASSERT(mark && !(mark & (mark - 1)) && index < snapshot->world->def.limits.observers_max);
   snapshot_expect(snapshot, (*is & asked) == asked && !(*is & mark), "observer %u is where it cannot be", index);
   *is |= mark;
   return index;

@@ -220,7 +220,7 @@ static void exchange_round(struct snapshot *snapshot, uint32_t number) {
   snapshot_expect(snapshot, round->blocks <= pool->block_count && round->entries <= pool->entry_high,
                   "herd type %u was looked at as none can be", number + 1);
   uint32_t ids = identity_high(&world->observers->ids);
-  uint32_t count = snapshot_count(snapshot, ids, world->def.observers_max, "observers");
+  uint32_t count = snapshot_count(snapshot, ids, world->def.limits.observers_max, "observers");
   for (uint32_t i = 0; i < count; i++) {
     fold_watcher from = exchange_watcher(snapshot, &own->from[i]);
     if (snapshot_loads(snapshot)) own->from[i] = from;

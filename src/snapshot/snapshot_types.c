@@ -44,7 +44,7 @@ static void exchange_set(struct snapshot *snapshot, agent_type *type, uint32_t n
 }
 
 /* What changes of a type after it is registered. */
-static const snapshot_column type_columns[] = {COUNT(agent_type, def.priority, MUSTER_PRIORITY_MAX),
+static const snapshot_column type_columns[] = {COUNT(agent_type, def.sets.share, MUSTER_PRIORITY_MAX),
                                                ANY(agent_type, risk_ns), COUNT(agent_type, watched, 1),
                                                COUNT(agent_type, quarantined, 1), COLUMNS_END};
 
@@ -131,7 +131,8 @@ typedef struct class_key {
 static void forget_classes(struct muster_world *world) {
   ASSERT(world->queues->classes.active_count == 0 && world->agents.store.active_count == 0);
   class_table *table = &world->queues->classes;
-  memset(table->lookup, 0, (size_t)world->def.types_max * MUSTER_LEVELS * ELASTICITY_STEPS * sizeof *table->lookup);
+  memset(table->lookup, 0,
+         (size_t)world->def.limits.types_max * MUSTER_LEVELS * ELASTICITY_STEPS * sizeof *table->lookup);
   memset(table->classes, 0, table->count * sizeof *table->classes);
   table->count = 0;
 }

@@ -111,7 +111,7 @@ static void exchange_timers(struct snapshot *snapshot, struct timers *timers, ui
   ASSERT(timers->count <= timers->high && (snapshot_saves(snapshot) || timers->count == 0));
   for (uint32_t i = 0; i < timers->count; i++) snapshot->indices[i] = timers->heap[i].agent;
   uint32_t count = snapshot_indices(snapshot, timers->count, snapshot->high, &listing);
-  uint32_t high = snapshot_count(snapshot, timers->high, snapshot->world->def.agents_max, "times at once");
+  uint32_t high = snapshot_count(snapshot, timers->high, snapshot->world->def.limits.agents_max, "times at once");
   for (uint32_t i = 0; i < count; i++) {
     uint64_t at_ns = timers->heap[i].at_ns;
     snapshot_exchange(snapshot, &at_ns, sizeof at_ns);
@@ -132,7 +132,7 @@ void snapshot_timers(struct snapshot *snapshot) {
 /* Where the intake goes on among spawned agents: which agents wait there, their status says. */
 static void exchange_spawns(struct snapshot *snapshot) {
   struct spawn_queue *spawns = &snapshot->world->commands->queues.spawns;
-  snapshot_count_own(snapshot, &spawns->next, snapshot->world->def.agents_max + 63, "spawns");
+  snapshot_count_own(snapshot, &spawns->next, snapshot->world->def.limits.agents_max + 63, "spawns");
   if (spawns->next >= spawns->words * 64) spawns->next = 0;
 }
 
@@ -164,7 +164,7 @@ static void exchange_command(struct snapshot *snapshot, void *value) {
 /* What updates asked of other agents. */
 static void exchange_deferred(struct snapshot *snapshot) {
   struct world_commands *commands = snapshot->world->commands;
-  uint32_t most = snapshot->world->def.commands_max;
+  uint32_t most = snapshot->world->def.limits.commands_max;
   uint32_t count = snapshot_count(snapshot, commands->deferred_count, most, "commands of updates");
   for (uint32_t i = 0; i < count; i++) {
     struct command checked;

@@ -24,7 +24,7 @@ void conduct_demote_agent(struct muster_world *world, const muster_offence *offe
     type->agents_demoted++;
   }
   row->level_floor = (row->level + 1u) & 3u;
-  ASSERT(row->status != AGENT_QUARANTINED && row->level_floor < world_type(world, row->type)->def.level_count);
+  ASSERT(row->status != AGENT_QUARANTINED && row->level_floor < world_type(world, row->type)->def.levels.count);
   score_tuned_agent(&world->score->board, muster_agent_index(offence->agent));
   world->sums->statistics.demotions++;
   conduct_tell_demoted(world, offence);
@@ -75,7 +75,7 @@ void conduct_go_on_regrading(struct muster_world *world) {
 }
 
 void conduct_demote_type(struct muster_world *world, uint32_t number) {
-  ASSERT(world->conduct->offenders.types[number].level_floor + 1 < world_type(world, number)->def.level_count);
+  ASSERT(world->conduct->offenders.types[number].level_floor + 1 < world_type(world, number)->def.levels.count);
   type_conduct *type = &world->conduct->offenders.types[number];
   type->level_floor++;
   regrade(world, number);

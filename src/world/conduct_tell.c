@@ -57,15 +57,15 @@ static const char *deed_of(const muster_offence *offence, char text[DEED_BYTES])
 
 /* How a penalty is lifted: by the command that the host's operators type, or by the call. */
 static const char *pardon_of_agent(const struct muster_world *world, muster_agent agent, char text[PARDON_BYTES]) {
-  if (!world->def.pardon_command) return "muster_agent_pardon()";
-  snprintf(text, PARDON_BYTES, "`%s %u.%u`", world->def.pardon_command, muster_agent_index(agent),
+  if (!world->def.watch.pardon_command) return "muster_agent_pardon()";
+  snprintf(text, PARDON_BYTES, "`%s %u.%u`", world->def.watch.pardon_command, muster_agent_index(agent),
            muster_agent_generation(agent));
   return text;
 }
 
 static const char *pardon_of_type(const struct muster_world *world, uint32_t type, char text[PARDON_BYTES]) {
-  if (!world->def.pardon_command) return "muster_type_pardon()";
-  snprintf(text, PARDON_BYTES, "`%s %s`", world->def.pardon_command, name_of(world, type));
+  if (!world->def.watch.pardon_command) return "muster_type_pardon()";
+  snprintf(text, PARDON_BYTES, "`%s %s`", world->def.watch.pardon_command, name_of(world, type));
   return text;
 }
 

@@ -42,13 +42,13 @@ void flight_enter_types(struct muster_world *world) {
 
 size_t muster_flight_bytes(const muster_world *world) {
   if (guard_any(world, "flight recorder")) return 0;
-  return bytes_for(world->def.types_max, world->runner->state_count);
+  return bytes_for(world->def.limits.types_max, world->runner->state_count);
 }
 
 static void lend(struct muster_world *world, void *memory) {
   struct runner *runner = world->runner;
   runner->flight_memory = memory;
-  runner->flight_lines = memory ? (flight_line *)((char *)memory + lines_offset(world->def.types_max)) : NULL;
+  runner->flight_lines = memory ? (flight_line *)((char *)memory + lines_offset(world->def.limits.types_max)) : NULL;
   for (uint32_t i = 0; i < runner->state_count; i++)
     runner->states[i].flight = memory ? &runner->flight_lines[i] : NULL;
 }
@@ -65,7 +65,7 @@ muster_result muster_flight_attach(muster_world *world, void *memory, size_t byt
     memset(memory, 0, needed);
     muster_flight_header *header = memory;
     header->lines = world->runner->state_count;
-    header->types_max = world->def.types_max;
+    header->types_max = world->def.limits.types_max;
   }
   lend(world, memory);
   flight_enter_types(world);

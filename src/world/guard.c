@@ -52,7 +52,7 @@ muster_result guard_gone(muster_agent agent) {
 
 muster_result guard_queue(struct muster_world *world, const struct command *command) {
   if (ring_push(&world->commands->queues.commands, command)) return MUSTER_OK;
-  return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
+  return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.limits.commands_max);
 }
 
 muster_result guard_frame(struct muster_world *world, const char *here, const char *what) {
@@ -114,7 +114,7 @@ static bool is_possible_of_type(const struct muster_world *world, const struct c
 
 /* The companion has lived, and is not the agent itself. */
 static bool is_possible_link(const struct muster_world *world, const struct command *command) {
-  return muster_agent_index(command->other) < world->def.agents_max && (muster_agent_generation(command->other) & 1) &&
+  return muster_agent_index(command->other) < world->def.limits.agents_max && (muster_agent_generation(command->other) & 1) &&
          !muster_agent_equal(command->other, muster_agent_make(command->index, command->generation));
 }
 
@@ -122,7 +122,7 @@ bool command_is_possible(const struct muster_world *world, const struct command 
   bool observer = command->kind >= COMMAND_OBSERVER_ADD;
   if (command->kind >= COMMAND_PARDON_TYPE) return is_possible_of_type(world, command);
   if (command->kind > COMMAND_OBSERVER_REMOVE || command->partition >= PARTITIONS) return false;
-  if (command->index >= (observer ? world->def.observers_max : world->def.agents_max)) return false;
+  if (command->index >= (observer ? world->def.limits.observers_max : world->def.limits.agents_max)) return false;
   if (command->kind == COMMAND_WAKE_AT || command->kind == COMMAND_PARDON) return true;
   if (command->kind == COMMAND_UNLINK) return true; /* of any other agent: the list is searched for it */
   if (command->kind == COMMAND_LINK) return is_possible_link(world, command);

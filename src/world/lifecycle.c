@@ -69,7 +69,7 @@ void lifecycle_enter(struct muster_world *world, uint32_t index, uint64_t last_u
   periods_begin(&world->queues->classes, &world->agents.store, index,
                 random_at(world->def.seed, (uint64_t)generation << 32 | index, 0, 0));
   if (world_type(world, row->type)->has_sets) begin_phase(world, index);
-  ASSERT(row->status == AGENT_WAITING && row->level < world_type(world, row->type)->def.level_count);
+  ASSERT(row->status == AGENT_WAITING && row->level < world_type(world, row->type)->def.levels.count);
 }
 
 /* --------------------------------------------------------------------------------------------------- being gone */
@@ -170,8 +170,8 @@ void lifecycle_remove(struct muster_world *world, uint32_t index) {
 /* ----------------------------------------------------------------------------------------------- while it is there */
 
 bool lifecycle_defer(struct muster_world *world, const struct command *command) {
-  ASSERT(command->kind < COMMAND_KINDS && world->commands->deferred_count <= world->def.commands_max);
-  if (world->commands->deferred_count == world->def.commands_max) {
+  ASSERT(command->kind < COMMAND_KINDS && world->commands->deferred_count <= world->def.limits.commands_max);
+  if (world->commands->deferred_count == world->def.limits.commands_max) {
     /* Another wake of the agent may rely on this command: it is kept among the wakes instead. */
     if (command->kind == COMMAND_WAKE) wakes_settle(&world->commands->wakes, command->index);
     if (command->kind == COMMAND_WAKE && wakes_push(&world->commands->wakes, command->index)) return true;

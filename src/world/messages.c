@@ -18,11 +18,11 @@
 void messages_reserve(struct muster_world *world, const agent_type *type) {
   struct mailbox *mailbox = &world->links->mailbox;
   struct intake_queues *queues = &world->commands->queues;
-  if (world->arena.failed || (!type->boxes.capacity && !type->def.sends_max)) return;
-  if (!mailbox->places) mailbox_create(mailbox, world->def.agents_max, world->def.sends_per_frame, &world->arena);
-  if (mailbox->places) world->batch->places_max = world->def.sends_per_frame;
+  if (world->arena.failed || (!type->boxes.capacity && !type->def.messages.sends_max)) return;
+  if (!mailbox->places) mailbox_create(mailbox, world->def.limits.agents_max, world->def.limits.sends_per_frame, &world->arena);
+  if (mailbox->places) world->batch->places_max = world->def.limits.sends_per_frame;
   if (!type->boxes.capacity || intake_queues_take_messages(queues)) return;
-  ring_create(&queues->messages, world->def.commands_max, sizeof(outgoing), &world->arena);
+  ring_create(&queues->messages, world->def.limits.commands_max, sizeof(outgoing), &world->arena);
   if (!world->arena.failed) intake_queues_open_messages(queues);
 }
 
@@ -41,7 +41,7 @@ static bool put_into_box(struct muster_world *world, muster_agent sender, const 
   struct message_head message = {sender, head->sent_ns, head->size};
   if (!type->boxes.capacity || head->size > type->boxes.message_bytes) return false;
   if (!boxes_put(&type->boxes, row->state_slot, &message, bytes)) return false;
-  if (type->def.wake_on_message && !is_under_way(row)) mailbox_wake(&world->links->mailbox, muster_agent_index(to));
+  if (type->def.messages.wake && !is_under_way(row)) mailbox_wake(&world->links->mailbox, muster_agent_index(to));
   return true;
 }
 
@@ -58,7 +58,7 @@ void messages_post(struct muster_world *world, muster_agent sender, const struct
 
 void messages_set_aside_late(struct muster_world *world, batch_entry *entry) {
   const struct batch *batch = world->batch;
-  uint32_t wanted = world_type_of(world, entry->agent)->def.sends_max;
+  uint32_t wanted = world_type_of(world, entry->agent)->def.messages.sends_max;
   if (wanted == 0 || entry->send_base == NO_PLACES) return;
   uint32_t given;
   entry->send_base =
@@ -191,7 +191,7 @@ void messages_complete_update(struct muster_world *world, uint32_t index) {
   if (messages_are_owed(world, index)) mailbox_losses_complete(&world->links->mailbox, index, begun);
   if (!type->boxes.capacity) return;
   uint32_t left = boxes_complete(&type->boxes, row->state_slot, begun);
-  if (left && type->def.wake_on_message) mailbox_wake(&world->links->mailbox, index);
+  if (left && type->def.messages.wake) mailbox_wake(&world->links->mailbox, index);
 }
 
 void messages_forget(struct muster_world *world, uint32_t index) {

@@ -6,10 +6,10 @@
 
 void trace_create(struct trace *trace, const muster_world_def *def, uint32_t workers, struct arena *arena) {
   *trace = (struct trace){0};
-  if (!def->trace_frames) return;
-  trace->frames_max = def->trace_frames;
-  trace->spans_max = def->trace_spans;
-  trace->workers = def->clock == MUSTER_CLOCK_VIRTUAL ? 1 : workers;
+  if (!def->trace.frames) return;
+  trace->frames_max = def->trace.frames;
+  trace->spans_max = def->trace.spans;
+  trace->workers = def->clock.kind == MUSTER_CLOCK_VIRTUAL ? 1 : workers;
   size_t tracks = (size_t)trace->frames_max * trace->workers;
   ARENA_ARRAY(arena, trace->ring, trace->frames_max);
   ARENA_ARRAY(arena, trace->spans, tracks * trace->spans_max);

@@ -34,23 +34,27 @@ static muster_result check_factors(float focus, float designer, float role, floa
 }
 
 muster_result tune_check_def(const muster_world_def *def) {
-  bool factors = def->importance == MUSTER_IMPORTANCE_FACTORS;
+  bool factors = def->importance_model == MUSTER_IMPORTANCE_FACTORS;
   muster_result result = fields_check(fields_world, "world", NULL, def, groups_without(factors));
   if (result) return result;
-  if (def->agents_ready > def->agents_max)
-    return error_set(MUSTER_E_ARGUMENT, "world: agents_ready %u must be at most agents_max %u", def->agents_ready,
-                     def->agents_max);
+  if (def->limits.agents_ready > def->limits.agents_max)
+    return error_set(MUSTER_E_ARGUMENT, "world: limits.agents_ready %u must be at most limits.agents_max %u",
+                     def->limits.agents_ready, def->limits.agents_max);
   if (def->shards & (def->shards - 1))
     return error_set(MUSTER_E_ARGUMENT,
                      "world: shards %u must be a power of two, or 0 for as many as there are by default", def->shards);
-  if (def->planner_workers && def->cycles_max > 1)
-    return error_set(MUSTER_E_ARGUMENT, "world: cycles_max %u must be 1 with planner_workers: the host runs updates",
-                     def->cycles_max);
-  return factors ? check_factors(def->focus, def->designer, def->role, def->company) : MUSTER_OK;
+  if (def->planner_workers && def->levels.cycles_max > 1)
+    return error_set(MUSTER_E_ARGUMENT,
+                     "world: levels.cycles_max %u must be 1 with planner_workers: the host runs updates",
+                     def->levels.cycles_max);
+  return factors ? check_factors(def->importance.focus, def->importance.designer, def->importance.role,
+                                 def->importance.company)
+                 : MUSTER_OK;
 }
 
 static bool gives_factors(const muster_world_tuning *tuning) {
-  return !(tuning->focus < 0.0f && tuning->designer < 0.0f && tuning->role < 0.0f && tuning->company < 0.0f);
+  return !(tuning->importance.focus < 0.0f && tuning->importance.designer < 0.0f && tuning->importance.role < 0.0f &&
+           tuning->importance.company < 0.0f);
 }
 
 muster_result tune_check(const struct muster_world *world, const muster_world_tuning *tuning) {
@@ -58,18 +62,22 @@ muster_result tune_check(const struct muster_world *world, const muster_world_tu
   bool factors = gives_factors(tuning);
   muster_result result = fields_check_tuning(fields_world, "world tuning", tuning, &none);
   if (result) return result;
-  if (tuning->cycles_max > 1 && world_is_planned(world))
+  if (tuning->levels.cycles_max > 1 && world_is_planned(world))
     return error_set(MUSTER_E_STATE,
-                     "world tuning: cycles_max %u in a world with planner_workers: its host runs updates",
-                     tuning->cycles_max);
+                     "world tuning: levels.cycles_max %u in a world with planner_workers: its host runs updates",
+                     tuning->levels.cycles_max);
   if (factors && !world->score->factors)
     return error_set(MUSTER_E_STATE, "world tuning: importance is no sum of factors in this world: create it with "
                                      "MUSTER_IMPORTANCE_FACTORS");
-  if (factors && (tuning->focus < 0.0f || tuning->designer < 0.0f || tuning->role < 0.0f || tuning->company < 0.0f))
+  if (factors && (tuning->importance.focus < 0.0f || tuning->importance.designer < 0.0f ||
+                  tuning->importance.role < 0.0f || tuning->importance.company < 0.0f))
     return error_set(MUSTER_E_ARGUMENT,
                      "world tuning: focus %g, designer %g, role %g and company %g must be given all four, or none",
-                     (double)tuning->focus, (double)tuning->designer, (double)tuning->role, (double)tuning->company);
-  return factors ? check_factors(tuning->focus, tuning->designer, tuning->role, tuning->company) : MUSTER_OK;
+                     (double)tuning->importance.focus, (double)tuning->importance.designer,
+                     (double)tuning->importance.role, (double)tuning->importance.company);
+  return factors ? check_factors(tuning->importance.focus, tuning->importance.designer, tuning->importance.role,
+                                 tuning->importance.company)
+                 : MUSTER_OK;
 }
 
 muster_result muster_world_tune(muster_world *world, const muster_world_tuning *given) {
@@ -112,23 +120,24 @@ uint32_t muster_world_workers(const muster_world *world) {
 
 static void take_factors(struct muster_world *world) {
   const muster_world_def *def = &world->def;
-  world->score->factor_weights = (importance_weights){def->focus, def->designer, def->role, def->company};
+  world->score->factor_weights = (importance_weights){def->importance.focus, def->importance.designer,
+                                                      def->importance.role, def->importance.company};
 }
 
 void tune_create(struct muster_world *world) {
   const muster_world_def *def = &world->def;
-  shedding_create(&world->score->shedding, (double)def->level_pressure);
+  shedding_create(&world->score->shedding, (double)def->levels.pressure);
   world->score->board.inputs = (score_inputs){.store = &world->agents.store,
                                               .types = &world->agents.types,
                                               .space = &world->agents.space,
                                               .observers = &world->observers->table,
                                               .classes = &world->queues->classes,
                                               .ready = &world->queues->ready};
-  timers_create(&world->queues->reactions, def->agents_max, &world->arena);
+  timers_create(&world->queues->reactions, def->limits.agents_max, &world->arena);
   world->queues->ready.reacting = &world->agents.store;
-  if (def->importance != MUSTER_IMPORTANCE_FACTORS) return;
+  if (def->importance_model != MUSTER_IMPORTANCE_FACTORS) return;
   store_reserve_factors(&world->agents.store, &world->arena);
-  companions_create(&world->links->companions, def->agents_max, &world->arena);
+  companions_create(&world->links->companions, def->limits.agents_max, &world->arena);
   take_factors(world);
   world->score->factors = world->score->board.inputs.factors = &world->score->factor_weights;
 }
@@ -138,8 +147,8 @@ static void tune_apply(struct muster_world *world, const muster_world_tuning *tu
   const muster_world_def *def = &world->def;
   uint32_t changed = fields_tune(fields_world, &world->def, tuning, &none);
   if (changed & FIELD_RANKS) ready_reweigh(&world->queues->ready, &world->agents.store, def);
-  world->score->shedding.from = (double)def->level_pressure;
-  world->plan->periods.wish_part = (double)def->wish_part;
+  world->score->shedding.from = (double)def->levels.pressure;
+  world->plan->periods.wish_part = (double)def->importance.wish_part;
   if (changed & FIELD_WEIGHS) conduct_weigh_anew(world);
   if (!(changed & FIELD_OF_FACTORS)) return;
   take_factors(world);

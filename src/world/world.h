@@ -75,7 +75,7 @@ static inline bool world_is_in_frame(const struct muster_world *world) {
 
 /* Whether updates cost what their models say, and no clock is read. */
 static inline bool world_is_virtual(const struct muster_world *world) {
-  return world->def.clock == MUSTER_CLOCK_VIRTUAL;
+  return world->def.clock.kind == MUSTER_CLOCK_VIRTUAL;
 }
 
 /* Whether the host runs the updates and says what they cost. */

@@ -146,7 +146,7 @@ bool world_record_claim(struct muster_world *world, uint64_t index) {
 
 /* Whether an agent that the record activates is pending here. */
 static bool is_pending(const struct muster_world *world, uint32_t index) {
-  return index < world->def.agents_max && world->agents.store.rows[index].status == AGENT_PENDING &&
+  return index < world->def.limits.agents_max && world->agents.store.rows[index].status == AGENT_PENDING &&
          identity_is_live(&world->agents.ids, index, identity_generation(&world->agents.ids, index));
 }
 

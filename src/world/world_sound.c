@@ -44,8 +44,8 @@ static bool world_sound_is_known(const struct muster_world *world, const agent_r
   SOUND(found, identity_generation(&world->agents.ids, index) & 1, "agent %u is active, and its id is gone", index);
   SOUND_EQUAL(found, row->type, world->agents.store.places[index].type, "agent %u is of type %u, and of %u where it is",
               index);
-  SOUND(found, row->level < type->def.level_count, "agent %u is at level %u of %u", index, row->level,
-        type->def.level_count);
+  SOUND(found, row->level < type->def.levels.count, "agent %u is at level %u of %u", index, row->level,
+        type->def.levels.count);
   SOUND(found, type->has_sets || !row->owes, "agent %u owes sets and has none", index);
   SOUND(found, !row->acts || row->status == AGENT_QUARANTINED, "agent %u is %s, and its actions wait for a pardon",
         index, agent_status_name(row->status));
@@ -132,7 +132,7 @@ static bool statuses_are_sound(const struct muster_world *world, world_moment mo
   }
   struct tally told = tally_batch(world, moment, found);
   if (!found->broken && !tally_equals(&told, &admitted)) name_admitted(world, moment, found);
-  uint32_t marked = sound_bits(world->queues->acting, bits_words(world->def.agents_max));
+  uint32_t marked = sound_bits(world->queues->acting, bits_words(world->def.limits.agents_max));
   return SOUND(found, acting == world->queues->acting_count && marked == acting,
                "%u agents are ACTING, %u among the acting agents, counted as %u", acting, marked,
                world->queues->acting_count);
@@ -175,7 +175,7 @@ static bool spawns_are_sound(const struct muster_world *world, soundness *found)
   for (uint32_t i = 0; !world->commit->open && i < world->commands->spawn_id_count && !found->broken; i++)
     SOUND(found, world->commands->spawn_ids[i] < high && !world_is_active(world, world->commands->spawn_ids[i]),
           "agent %u is active, and its id set aside for a spawn", world->commands->spawn_ids[i]);
-  return SOUND(found, world->commands->deferred_count <= world->def.commands_max,
+  return SOUND(found, world->commands->deferred_count <= world->def.limits.commands_max,
                "%u commands wait for the next intake", world->commands->deferred_count);
 }
 

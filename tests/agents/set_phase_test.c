@@ -32,8 +32,8 @@ static void create(struct fixture *fixture, uint32_t period_ms) {
   set.period_updates = period_ms ? 0 : 2;
   set.period_ns = ns_of(period_ms);
   set.delay_ns = ns_of(period_ms ? DELAY_MS : 0);
-  type.sets = &set;
-  type.set_count = 1;
+  type.sets.list = &set;
+  type.sets.count = 1;
   cr_assert_eq(sets_check(&type), MUSTER_OK, "%s", muster_last_error());
   arena_create(&fixture->arena, &allocator);
   sets_register(&fixture->table, &type, fixture->atoms, 1, &fixture->arena);

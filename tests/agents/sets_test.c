@@ -22,18 +22,18 @@ static void create(struct fixture *fixture, const char *roles, const uint32_t *p
   muster_set_def sets[MUSTER_SETS_MAX];
   muster_type_def type = muster_type_def_default();
   muster_allocator allocator = {0};
-  for (type.set_count = 0; roles[type.set_count]; type.set_count++) {
-    muster_set_def *set = &sets[type.set_count];
+  for (type.sets.count = 0; roles[type.sets.count]; type.sets.count++) {
+    muster_set_def *set = &sets[type.sets.count];
     *set = muster_set_def_default();
-    char role = roles[type.set_count];
+    char role = roles[type.sets.count];
     set->role = role == 'p' ? MUSTER_ROLE_PERCEPTION : role == 'a' ? MUSTER_ROLE_ACTION : MUSTER_ROLE_BEHAVIOUR;
     set->mode = role == 'a' ? MUSTER_MODE_RUN : MUSTER_MODE_SLICEABLE;
     set->atoms = &atom;
     set->atom_count = 1;
-    if (priorities) set->priority = priorities[type.set_count];
+    if (priorities) set->priority = priorities[type.sets.count];
   }
-  type.sets = sets;
-  type.set_order = order;
+  type.sets.list = sets;
+  type.sets.order = order;
   cr_assert_eq(sets_check(&type), MUSTER_OK, "%s", muster_last_error());
   arena_create(&fixture->arena, &allocator);
   sets_register(&fixture->table, &type, fixture->atoms, 4, &fixture->arena);
@@ -167,8 +167,8 @@ Test(sets, may_be_asked_to_yield_at_the_first_question) {
   muster_type_def type = muster_type_def_default();
   set.atoms = &atom;
   set.atom_count = 1;
-  type.sets = &set;
-  type.set_count = 1;
+  type.sets.list = &set;
+  type.sets.count = 1;
   for (uint32_t asks = 0; asks <= 2; asks++) {
     set.asks = asks;
     cr_assert_eq(sets_check(&type), asks ? MUSTER_OK : MUSTER_E_ARGUMENT, "%u", asks);

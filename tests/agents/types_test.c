@@ -123,19 +123,19 @@ Test(types, refuse_too_many_spawns_per_update) {
 }
 
 Test(types, refuse_levels_that_do_not_exist_or_do_not_fall) {
-  REFUSED(level_count, 0);
-  REFUSED(level_count, MUSTER_LEVELS + 1);
+  REFUSED(levels.count, 0);
+  REFUSED(levels.count, MUSTER_LEVELS + 1);
   static const float wrong[][3] = {
       {1.1f, 0.5f, 0.1f}, {-0.1f, -0.2f, -0.3f}, {0.5f, 0.6f, 0.1f}, {0.5f, 0.4f, 0.41f}, {0.5f, NAN, 0.1f}};
   for (uint32_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     muster_type_def def = valid();
-    def.level_count = MUSTER_LEVELS;
-    memcpy(def.level_importance, wrong[i], sizeof wrong[i]);
+    def.levels.count = MUSTER_LEVELS;
+    memcpy(def.levels.importance, wrong[i], sizeof wrong[i]);
     check_refused(&def, "level_importance");
-    def.level_count = 1; /* then the thresholds are not read */
+    def.levels.count = 1; /* then the thresholds are not read */
     check_accepted(&def, "one level");
   }
-  for (uint32_t count = 1; count <= MUSTER_LEVELS; count++) ACCEPTED(level_count, count);
+  for (uint32_t count = 1; count <= MUSTER_LEVELS; count++) ACCEPTED(levels.count, count);
 }
 
 Test(types, refuse_no_atoms_or_too_many) {
@@ -239,7 +239,7 @@ Test(types, without_a_name_is_called_agent) {
 Test(types, a_shorter_definition_of_an_older_program_gets_the_defaults_of_what_it_does_not_know) {
   struct fixture fixture = create();
   muster_type_def def = valid();
-  size_t known = offsetof(muster_type_def, model_cost_ns) + sizeof def.model_cost_ns;
+  size_t known = offsetof(muster_type_def, models.cost_ns) + sizeof def.models.cost_ns;
   memset((char *)&def + known, 0xff, sizeof def - known);
   def.size = (uint32_t)known;
   cr_assert_eq(enter(&fixture, &def), 0, "%s", muster_last_error());
@@ -250,7 +250,7 @@ Test(types, a_shorter_definition_of_an_older_program_gets_the_defaults_of_what_i
   cr_assert_eq(kept->period_ns, defaults.period_ns);
   cr_assert_eq(kept->period_max_ns, defaults.period_max_ns);
   cr_assert_eq(kept->limit_ns, defaults.limit_ns);
-  cr_assert_eq(kept->level_count, defaults.level_count);
+  cr_assert_eq(kept->levels.count, defaults.levels.count);
   cr_assert(kept->elasticity == defaults.elasticity && kept->on_spawned == NULL && kept->user == NULL);
   arena_destroy(&fixture.arena);
 }
@@ -323,8 +323,8 @@ Test(types, a_refused_allocation_registers_nothing_and_spoils_nothing) {
 
 Test(types, a_world_takes_as_many_as_its_definition_may_ask_for) {
   muster_world_def world_def = muster_world_def_default();
-  world_def.agents_max = 2;
-  world_def.types_max = 1024;
+  world_def.limits.agents_max = 2;
+  world_def.limits.types_max = 1024;
   muster_world *world = muster_world_create(&world_def);
   cr_assert_not_null(world, "%s", muster_last_error());
   muster_type_def def = valid();

@@ -39,8 +39,8 @@ static muster_atom_result wander(muster_update *update) {
 static little_world regional(muster_clock clock) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 500}, {wander, MUSTER_ROLE_ACTION, 500}};
   muster_world_def world = muster_world_def_default();
-  world.clock = clock;
-  world.agents_max = SQUARE_AGENTS;
+  world.clock.kind = clock;
+  world.limits.agents_max = SQUARE_AGENTS;
   little_world little = little_world_create(1, &world);
   muster_type_def def = type_with(atoms, 2);
   def.act = MUSTER_ACT_REGION;

@@ -175,10 +175,10 @@ static bool register_kinds(bot_server *server) {
     def.name = names[kind];
     def.period_ns = periods_ms[kind] * 1000000u;
     def.period_max_ns = 10 * def.period_ns;
-    def.level_count = kind == BOT_MERCHANT ? 1 : 2;
-    def.level_importance[0] = 0.2f;
-    def.parts = STEPS;
-    def.model_cost_ns = cost_of_step;
+    def.levels.count = kind == BOT_MERCHANT ? 1 : 2;
+    def.levels.importance[0] = 0.2f;
+    def.parts.count = STEPS;
+    def.models.cost_ns = cost_of_step;
     def.user = &kinds[kind];
     server->types[kind] = muster_type_register(server->world, &def);
     if (server->types[kind].index == 0) return false;
@@ -188,9 +188,9 @@ static bool register_kinds(bot_server *server) {
 
 static bool create_world(bot_server *server) {
   muster_world_def def = muster_world_def_default();
-  def.agents_max = 2 * BOTS_MAX; /* the removed are there until the next plan */
-  def.observers_max = 2 * PLAYERS_MAX;
-  def.clock = server->options.measured ? MUSTER_CLOCK_WALL : MUSTER_CLOCK_VIRTUAL;
+  def.limits.agents_max = 2 * BOTS_MAX; /* the removed are there until the next plan */
+  def.limits.observers_max = 2 * PLAYERS_MAX;
+  def.clock.kind = server->options.measured ? MUSTER_CLOCK_WALL : MUSTER_CLOCK_VIRTUAL;
   def.planner_workers = 1;
   server->world = muster_world_create(&def);
   return server->world && register_kinds(server);

@@ -94,26 +94,26 @@ static bool populate(struct ranch *ranch) {
   carts.atoms = &driving;
   carts.atom_count = 1;
   carts.state_bytes = sizeof(struct cart);
-  carts.elapsed = MUSTER_ELAPSED_STEPS;
-  carts.step_ns = CART_STEP_NS;
-  carts.steps_max = 60; /* 1.2 s, more than the longest period */
+  carts.elapsed.contract = MUSTER_ELAPSED_STEPS;
+  carts.elapsed.step_ns = CART_STEP_NS;
+  carts.elapsed.steps_max = 60; /* 1.2 s, more than the longest period */
   patches.name = "grass";
   patches.atoms = &sprouting;
   patches.atom_count = 1;
   patches.state_bytes = sizeof(struct grass);
   patches.period_ns = 5000000000u;
   patches.period_max_ns = 60000000000u;
-  patches.elapsed = MUSTER_ELAPSED_ANALYTIC;
-  patches.step_ns = 1000000000u;
-  patches.catch_up = leap;
+  patches.elapsed.contract = MUSTER_ELAPSED_ANALYTIC;
+  patches.elapsed.step_ns = 1000000000u;
+  patches.elapsed.catch_up = leap;
   return add(ranch, &carts, ranch->carts, RANCH_CARTS) && add(ranch, &patches, ranch->patches, RANCH_PATCHES) &&
          add_cows(ranch);
 }
 
 bool ranch_open(struct ranch *ranch) {
   muster_world_def def = muster_world_def_default();
-  def.agents_max = 4096;
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.limits.agents_max = 4096;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   *ranch = (struct ranch){.world = muster_world_create(&def)};
   if (ranch->world && populate(ranch)) return true;
   ranch_close(ranch);

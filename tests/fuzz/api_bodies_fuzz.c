@@ -22,7 +22,7 @@ static bool is_place(muster_position place) {
 static void check_change(const world_change *change) {
   expect(change->budget_ns == 0 || (change->budget_ns >= 10000 && change->budget_ns <= 10000000000u));
   expect(change->rate == 0 || (change->rate >= 100 && change->rate <= 10000000u));
-  expect(!(change->tuning.weight_wait > 1.0f) && change->tuning.cycles_max <= MUSTER_CYCLES_MAX);
+  expect(!(change->tuning.priority.wait > 1.0f) && change->tuning.levels.cycles_max <= MUSTER_CYCLES_MAX);
 }
 
 static void check_spawns(spawn_order *order) {

@@ -51,19 +51,19 @@ static void register_types(muster_world *world) {
   type.atoms = atoms;
   type.atom_count = 3;
   type.state_bytes = type.published_bytes = 8;
-  type.messages_max = 2;
-  type.message_bytes = 8;
-  type.sends_max = 2;
+  type.messages.waiting_max = 2;
+  type.messages.bytes_max = 8;
+  type.messages.sends_max = 2;
   type.spawns_max = 1;
   type.period_ns = 3 * FRAME_NS;
   type.period_max_ns = 9 * FRAME_NS;
-  type.level_count = 3;
+  type.levels.count = 3;
   type.limit_ns = 10000;
-  type.strikes_demote = 2;
+  type.overruns.demote = 2;
   muster_type_register(world, &type);
   type.name = "called";
-  type.elapsed = MUSTER_ELAPSED_EVENTS;
-  type.wake_on_message = true;
+  type.elapsed.contract = MUSTER_ELAPSED_EVENTS;
+  type.messages.wake = true;
   muster_type_register(world, &type);
   muster_set_def sets[2] = {muster_set_def_default(), muster_set_def_default()};
   for (int i = 0; i < 2; i++) {
@@ -72,12 +72,12 @@ static void register_types(muster_world *world) {
     sets[i].period_updates = 1 + (uint32_t)i;
   }
   type.name = "setter";
-  type.elapsed = MUSTER_ELAPSED_DELTA;
+  type.elapsed.contract = MUSTER_ELAPSED_DELTA;
   type.atoms = NULL;
   type.atom_count = 0;
-  type.sets = sets;
-  type.set_count = 2;
-  type.slice_ns = 25000;
+  type.sets.list = sets;
+  type.sets.count = 2;
+  type.sets.slice_ns = 25000;
   muster_type_register(world, &type);
 }
 
@@ -111,16 +111,16 @@ static void register_herds(muster_world *world) {
 
 static muster_world *new_world(void) {
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.capacity_ns = 300000;
-  def.agents_max = 64;
-  def.types_max = 6;
-  def.observers_max = 4;
-  def.commands_max = 64;
-  def.sends_per_frame = 256;
-  def.importance = MUSTER_IMPORTANCE_FACTORS;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.clock.capacity_ns = 300000;
+  def.limits.agents_max = 64;
+  def.limits.types_max = 6;
+  def.limits.observers_max = 4;
+  def.limits.commands_max = 64;
+  def.limits.sends_per_frame = 256;
+  def.importance_model = MUSTER_IMPORTANCE_FACTORS;
   def.activation_delay = 3;
-  def.level_pressure = 0.5f;
+  def.levels.pressure = 0.5f;
   def.log.write = drop;
   muster_world *world = muster_world_create(&def);
   require(world, "a world can be created");

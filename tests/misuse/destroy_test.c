@@ -34,7 +34,7 @@ static void misuse_in_touch(muster_update *update) {
 
 static muster_world_def virtual_def(void) {
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   return def;
 }
 

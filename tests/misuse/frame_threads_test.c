@@ -141,8 +141,8 @@ static void touch(muster_update *update) {
 static struct asked ask(const muster_atom *atom, void (*on_spawned)(muster_update *)) {
   struct asked a = {0};
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.trace_frames = 2;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.trace.frames = 2;
   little_world little = little_world_create(2, &def);
   muster_type_def type = muster_type_def_default();
   muster_observer_def observer = muster_observer_def_default();

@@ -362,8 +362,8 @@ static given give(void) {
   type.atoms = atoms;
   type.atom_count = 1;
   type.published_bytes = sizeof(muster_herd_body);
-  type.messages_max = type.sends_max = type.spawns_max = 1;
-  type.message_bytes = 8;
+  type.messages.waiting_max = type.messages.sends_max = type.spawns_max = 1;
+  type.messages.bytes_max = 8;
   type.user = &g;
   register_type(&little, &type);
   g = (given){.pool = little.pool, .world = little.world, .type = little.type, .agent = spawn_at(&little, 0)};

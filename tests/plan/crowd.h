@@ -35,12 +35,12 @@ static inline muster_type_def crowd_type(void) {
   muster_type_def type = muster_type_def_default();
   type.atoms = &atom;
   type.atom_count = 1;
-  type.level_count = 4;
+  type.levels.count = 4;
   return type;
 }
 
 static inline void crowd_register(struct crowd *crowd, const muster_type_def *type) {
-  uint32_t index = types_register(&crowd->types, type, crowd->def.agents_max, &crowd->arena);
+  uint32_t index = types_register(&crowd->types, type, crowd->def.limits.agents_max, &crowd->arena);
   cr_assert_neq(index, UINT32_MAX, "%s", muster_last_error());
   classes_reserve(&crowd->classes, type, index);
 }
@@ -50,16 +50,16 @@ static inline struct crowd *crowd_create(uint32_t agents_max, uint32_t observers
   struct crowd *crowd = calloc(1, sizeof *crowd);
   muster_allocator allocator = {0};
   crowd->def = papers_world_def();
-  crowd->def.agents_max = agents_max;
-  crowd->def.observers_max = observers_max;
+  crowd->def.limits.agents_max = agents_max;
+  crowd->def.limits.observers_max = observers_max;
   crowd->def.cell_m = cell_m;
-  crowd->def.types_max = 4;
+  crowd->def.limits.types_max = 4;
   arena_create(&crowd->arena, &allocator);
   store_create(&crowd->store, agents_max, &crowd->arena);
-  types_create(&crowd->types, crowd->def.types_max, &crowd->arena);
+  types_create(&crowd->types, crowd->def.limits.types_max, &crowd->arena);
   space_create(&crowd->space, agents_max, (double)cell_m, &crowd->arena);
   observers_create(&crowd->observers, observers_max, &crowd->arena);
-  classes_create(&crowd->classes, crowd->def.types_max, agents_max, 0, &crowd->arena);
+  classes_create(&crowd->classes, crowd->def.limits.types_max, agents_max, 0, &crowd->arena);
   score_create(&crowd->board, &crowd->def, &crowd->arena);
   cr_assert_not(crowd->arena.failed);
   crowd->board.inputs =

@@ -31,12 +31,12 @@ static struct game *game_create(uint64_t seed, uint32_t count, uint32_t x, uint6
   game->seed = seed;
   game->count = count;
   game->x = x;
-  def.agents_max = AGENTS_MAX;
-  def.guarantee_ns = guarantee_ns;
-  def.weight_importance = weights[0];
-  def.weight_wait = weights[1];
-  def.weight_runs = weights[2];
-  def.weight_progress = weights[3];
+  def.limits.agents_max = AGENTS_MAX;
+  def.priority.guarantee_ns = guarantee_ns;
+  def.priority.importance = weights[0];
+  def.priority.wait = weights[1];
+  def.priority.runs = weights[2];
+  def.priority.progress = weights[3];
   ranking_create(&game->ranking, &def, ATOMS);
   game->ranking.limits.updates_max = x;
   for (uint32_t i = 0; i < count; i++) game->returns[i] = 1;
@@ -90,7 +90,7 @@ static void finish(struct game *game) {
  * are interrupted again and again, though not those that the guarantee has let in. */
 static void settle_with_malice(struct game *game, uint32_t agent) {
   agent_row *row = &game->ranking.store.rows[agent];
-  bool guaranteed = (game->ranking.frame - game->released[agent]) * FRAME_NS >= game->ranking.def.guarantee_ns;
+  bool guaranteed = (game->ranking.frame - game->released[agent]) * FRAME_NS >= game->ranking.def.priority.guarantee_ns;
   if (!guaranteed && draw(game) < 0.2) {
     row->atom_next = (uint16_t)(1 + draw(game) * (ATOMS - 1));
     ready_put_back(&game->ranking.ready, &game->ranking.store, agent);
@@ -224,10 +224,10 @@ static uint64_t frame_of_the_dear_one(bool planned) {
   muster_world_def def = papers_world_def();
   struct ranking ranking = {0};
   uint64_t found = 0, now_ns = 0;
-  def.agents_max = CAST;
-  def.guarantee_ns = WAIT_FRAMES * (uint64_t)FRAME_NS;
+  def.limits.agents_max = CAST;
+  def.priority.guarantee_ns = WAIT_FRAMES * (uint64_t)FRAME_NS;
   ranking_create(&ranking, &def, 1);
-  ranking.types.types[0].def.model_cost_ns = cost_of;
+  ranking.types.types[0].def.models.cost_ns = cost_of;
   ranking.limits.capacity_ns = ROOM_NS;
   ranking.limits.virtual = !planned;
   ranking.limits.planned = planned;
@@ -299,8 +299,8 @@ static void check_share_of_the_woken(bool by_number, bool virtual) {
   enum { FRAMES_LONG = 400 };
   struct alarm *alarm = calloc(1, sizeof *alarm);
   muster_world_def def = papers_world_def();
-  def.agents_max = BELLS + OTHERS;
-  def.guarantee_ns = WAIT_FRAMES * (uint64_t)FRAME_NS;
+  def.limits.agents_max = BELLS + OTHERS;
+  def.priority.guarantee_ns = WAIT_FRAMES * (uint64_t)FRAME_NS;
   ranking_create(&alarm->ranking, &def, 1);
   alarm->ranking.limits.virtual = virtual;
   if (by_number) alarm->ranking.limits.updates_max = X;

@@ -114,7 +114,7 @@ Test(periods_fit, keeps_free_what_calls_usually_take) {
   struct fixture fixture;
   double nominal;
   create(&fixture);
-  fixture.types[1].elapsed = MUSTER_ELAPSED_EVENTS;
+  fixture.types[1].elapsed.contract = MUSTER_ELAPSED_EVENTS;
   agent_class *timed = join(&fixture, 0, STEP, 2), *called = join(&fixture, 1, STEP, 5);
   called->events_per_ns = 1.0 / PERIOD_NS;
   double deviation_ns = fit(&fixture, 2.0 / 3.0, &nominal);

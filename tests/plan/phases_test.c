@@ -35,8 +35,8 @@ static struct fixture *create(uint32_t delay_max, const uint32_t periods[3]) {
     fixture->sets[i].delay_updates = i == 3 ? 2 : 0;
   }
   fixture->def = muster_type_def_default();
-  fixture->def.sets = fixture->sets;
-  fixture->def.set_count = SETS;
+  fixture->def.sets.list = fixture->sets;
+  fixture->def.sets.count = SETS;
   sets_register(&fixture->table, &fixture->def, fixture->atoms, AGENTS, &fixture->arena);
   phases_create(&fixture->phases, delay_max, TYPES, AGENTS, &fixture->arena);
   phases_register(&fixture->phases, 1, &fixture->table, fixture->atoms, &fixture->arena);

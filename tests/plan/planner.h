@@ -37,7 +37,7 @@ static inline struct planner *planner_create(muster_elastic elastic, uint32_t ag
   struct planner *planner = calloc(1, sizeof *planner);
   muster_allocator allocator = {0};
   planner->def = papers_world_def();
-  planner->def.agents_max = agents_max;
+  planner->def.limits.agents_max = agents_max;
   planner->def.elastic = elastic;
   arena_create(&planner->arena, &allocator);
   store_create(&planner->store, agents_max, &planner->arena);
@@ -69,7 +69,7 @@ static inline void planner_register(struct planner *planner, uint32_t index, uin
   type.atom_count = 1;
   type.period_ns = period_ns;
   type.period_max_ns = period_max_ns;
-  cr_assert_eq(types_register(&planner->types, &type, planner->def.agents_max, &planner->arena), index);
+  cr_assert_eq(types_register(&planner->types, &type, planner->def.limits.agents_max, &planner->arena), index);
   classes_reserve(&planner->classes, &type, index);
 }
 

@@ -10,7 +10,7 @@ enum { AGENTS = 64, FRAME_NS = 10000000 };
 static struct ranking *create(muster_order order) {
   struct ranking *ranking = calloc(1, sizeof *ranking);
   muster_world_def def = muster_world_def_default();
-  def.agents_max = AGENTS;
+  def.limits.agents_max = AGENTS;
   def.order = order;
   ranking_create(ranking, &def, 3);
   return ranking;
@@ -28,7 +28,7 @@ static void release(struct ranking *ranking, uint32_t agent, uint64_t last_updat
 }
 
 static double published_priority(const struct ranking *ranking, const agent_row *row) {
-  double waited = (double)(ranking->limits.now_ns - row->last_update_ns) / (double)ranking->def.guarantee_ns;
+  double waited = (double)(ranking->limits.now_ns - row->last_update_ns) / (double)ranking->def.priority.guarantee_ns;
   return (double)share_value(row->importance) + waited - (double)row->runs / RUNS_ONE;
 }
 
@@ -71,7 +71,7 @@ Test(rank, puts_woken_agents_first_and_then_whoever_waited_longer_than_the_guara
   struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
   ranking_begin_frame(ranking, 1000000000u);
   release(ranking, 0, 990000000u, 0.0f);
-  ranking_begin_frame(ranking, 1000000000u + ranking->def.guarantee_ns);
+  ranking_begin_frame(ranking, 1000000000u + ranking->def.priority.guarantee_ns);
   release(ranking, 1, 1000000000u, 1.0f);
   release(ranking, 2, 1400000000u, 0.0f);
   release(ranking, 3, 10000000u, 1.0f);
@@ -95,7 +95,7 @@ Test(rank, the_woken_and_the_guaranteed_have_equal_time) {
     release(ranking, i, 990000000u, 0.0f);
     if (i >= FIRST) ranking->store.rows[i].level = 1;
   }
-  ranking_begin_frame(ranking, 1000000000u + ranking->def.guarantee_ns);
+  ranking_begin_frame(ranking, 1000000000u + ranking->def.priority.guarantee_ns);
   for (uint32_t i = FIRST; i < ALL; i++) ready_wake(&ranking->ready, &ranking->store, i);
   ranking_admit(ranking);
   cr_assert_eq(ranking->batch.count, ALL);
@@ -249,7 +249,7 @@ Test(rank, nobody_waits_longer_than_the_guarantee_plus_one_round_of_the_populati
   for (uint32_t x = 1; x <= 16; x *= 2) {
     struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
     ranking->ready.importance_unit = 1ll << 46; /* as if ageing did not count */
-    uint64_t bound = ranking->def.guarantee_ns / FRAME_NS + (AGENTS + x - 1) / x + 1;
+    uint64_t bound = ranking->def.priority.guarantee_ns / FRAME_NS + (AGENTS + x - 1) / x + 1;
     uint64_t worst = longest_wait(ranking, x, 1000);
     cr_assert_leq(worst, bound, "x = %u: waited %lu frames, bound %lu", x, (unsigned long)worst, (unsigned long)bound);
     destroy(ranking);
@@ -266,7 +266,7 @@ Test(rank, starves_the_unimportant_when_the_guarantee_is_taken_away_and_ageing_d
 
 Test(rank, ageing_alone_keeps_everyone_running) {
   struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
-  cr_assert_leq(longest_wait(ranking, 4, 1000), 2 * ranking->def.guarantee_ns / FRAME_NS + AGENTS / 4 + 1);
+  cr_assert_leq(longest_wait(ranking, 4, 1000), 2 * ranking->def.priority.guarantee_ns / FRAME_NS + AGENTS / 4 + 1);
   destroy(ranking);
 }
 

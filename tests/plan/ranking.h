@@ -37,12 +37,12 @@ static inline void ranking_create(struct ranking *ranking, const muster_world_de
   type.atom_count = atom_count;
   ranking->def = *def;
   arena_create(&ranking->arena, &allocator);
-  store_create(&ranking->store, def->agents_max, &ranking->arena);
-  for (uint32_t i = 0; i < def->agents_max; i++) bits_set(ranking->store.active, i);
+  store_create(&ranking->store, def->limits.agents_max, &ranking->arena);
+  for (uint32_t i = 0; i < def->limits.agents_max; i++) bits_set(ranking->store.active, i);
   types_create(&ranking->types, 1, &ranking->arena);
   costs_create(&ranking->costs, 1, &ranking->arena);
-  batch_create(&ranking->batch, def->agents_max, &ranking->arena);
-  cr_assert_eq(types_register(&ranking->types, &type, def->agents_max, &ranking->arena), 0);
+  batch_create(&ranking->batch, def->limits.agents_max, &ranking->arena);
+  cr_assert_eq(types_register(&ranking->types, &type, def->limits.agents_max, &ranking->arena), 0);
   costs_guess(&ranking->costs, 0, 1000 * atom_count);
   ready_create(&ranking->ready, &ranking->def, &ranking->types, NULL, &ranking->arena);
   ranking->limits = (rank_limits){.capacity_ns = UINT64_MAX, .updates_max = UINT32_MAX};

@@ -39,8 +39,8 @@ Test(ready_reaction, leads_more_the_nearer_its_time_is) {
 Test(ready_reaction, whose_time_has_come_leads_whoever_has_waited_for_what_is_guaranteed) {
   ready_fixture *fixture = waiting_fixture();
   const muster_world_def *def = &fixture->def;
-  double others = (double)(def->weight_importance + def->weight_progress) / (double)def->weight_wait;
-  cr_assert_geq((double)ahead_ns(fixture, LATE), (double)def->guarantee_ns * (1.0 + others) * 0.999);
+  double others = (double)(def->priority.importance + def->priority.progress) / (double)def->priority.wait;
+  cr_assert_geq((double)ahead_ns(fixture, LATE), (double)def->priority.guarantee_ns * (1.0 + others) * 0.999);
   ready_fixture_destroy(fixture);
 }
 

@@ -37,7 +37,7 @@ static inline ready_fixture *ready_fixture_create(const muster_world_def *def, u
   type.atom_count = 3;
   fixture->agents = agents;
   fixture->def = *def;
-  fixture->def.agents_max = agents;
+  fixture->def.limits.agents_max = agents;
   fixture->met = calloc(agents, 1);
   arena_create(&fixture->arena, &allocator);
   store_create(&fixture->store, agents, &fixture->arena);
@@ -68,11 +68,11 @@ static inline void release_row(ready_fixture *fixture, uint32_t agent, agent_row
 /* Rankin's virtual deadline as published. */
 static inline double published_key(const ready_fixture *fixture, const agent_row *row) {
   const muster_world_def *def = &fixture->def;
-  double scale_ns = (double)def->guarantee_ns / fmax((double)def->weight_wait, 1e-6);
+  double scale_ns = (double)def->priority.guarantee_ns / fmax((double)def->priority.wait, 1e-6);
   double progress = (double)row->atom_next / 4.0; /* of three atoms and what comes after */
   return (double)row->last_update_ns -
-         scale_ns * ((double)def->weight_importance * row->importance / 65535.0 +
-                     (double)def->weight_progress * progress - (double)def->weight_runs * row->runs / RUNS_ONE);
+         scale_ns * ((double)def->priority.importance * row->importance / 65535.0 +
+                     (double)def->priority.progress * progress - (double)def->priority.runs * row->runs / RUNS_ONE);
 }
 
 /* Whether `later` may come after `earlier`, to the resolution of the keys. */

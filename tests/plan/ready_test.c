@@ -51,13 +51,13 @@ Test(ready, fresh_agents_and_the_ring_are_one_order_by_the_published_priority) {
 
 Test(ready, the_weights_count_as_published) {
   muster_world_def def = world_of(MUSTER_ORDER_PRIORITY);
-  def.weight_importance = 0.25f;
-  def.weight_wait = 0.5f;
-  def.weight_runs = 0.75f;
-  def.weight_progress = 0.125f;
+  def.priority.importance = 0.25f;
+  def.priority.wait = 0.5f;
+  def.priority.runs = 0.75f;
+  def.priority.progress = 0.125f;
   check_order(&def, SECOND_NS);
-  def.weight_importance = 0.0f;
-  def.guarantee_ns = 10000000u;
+  def.priority.importance = 0.0f;
+  def.priority.guarantee_ns = 10000000u;
   check_order(&def, SECOND_NS / 20);
 }
 
@@ -73,9 +73,9 @@ Test(ready, other_weights_put_those_who_wait_in_another_order) {
         fixture, i,
         (agent_row){.last_update_ns = now_ns - i * 100000u, .importance = (uint16_t)(i % 60000), .level = i % 4u});
   ready_keep_fresh(&fixture->ready, &fixture->store);
-  def.weight_importance = 0.0f;
-  def.weight_reduction = 1.0f;
-  def.guarantee_ns = 3000ull * SECOND_NS; /* a level is worth 1,000 s: more than any age here */
+  def.priority.importance = 0.0f;
+  def.priority.reduction = 1.0f;
+  def.priority.guarantee_ns = 3000ull * SECOND_NS; /* a level is worth 1,000 s: more than any age here */
   ready_reweigh(&fixture->ready, &fixture->store, &def);
   begin_frame_at(fixture, now_ns + SET_FRAME_NS);
   ready_begin_walk(&fixture->ready, NULL);
@@ -278,9 +278,9 @@ Test(ready, who_was_released_and_admitted_leaves_no_room_taken_among_the_fresh) 
 Test(ready, a_turn_is_moved_by_importance_and_by_runs_as_their_weights_say) {
   muster_world_def def = muster_world_def_default();
   def.order = MUSTER_ORDER_DEADLINE;
-  def.weight_wait = 1.0f;
-  def.weight_importance = 0.5f;
-  def.weight_runs = 0.25f;
+  def.priority.wait = 1.0f;
+  def.priority.importance = 0.5f;
+  def.priority.runs = 0.25f;
   ready_fixture *fixture = ready_fixture_create(&def, 1);
   const agent_class class = {.period_ns = 1e9f, .elapsed = MUSTER_ELAPSED_DELTA};
   fixture->ready.classes = &class;
@@ -311,7 +311,7 @@ Test(ready, who_has_waited_longest_leads_by_delays_however_long_that_is) {
 Test(ready, who_is_woken_has_its_turn_within_a_small_part_of_its_period) {
   agent_class class = {.nominal_ns = 40000000u, .rate = 1.0, .period_ns = 4e7f};
   muster_world_def def = world_of(MUSTER_ORDER_DEADLINE);
-  def.guarantee_ns = 640000000u;
+  def.priority.guarantee_ns = 640000000u;
   ready_fixture *fixture = ready_fixture_create(&def, 1);
   fixture->ready.classes = &class;
   const agent_row woken = {.first_due_ns = 100, .woken = 1};

@@ -241,7 +241,7 @@ Test(runner, counts_an_atom_over_its_limit_also_when_it_finishes_the_update) {
   const muster_atom atoms[] = {{dawdle_and_finish, MUSTER_ROLE_BEHAVIOUR, 20000}, {pass, MUSTER_ROLE_BEHAVIOUR, 0}};
   muster_type_def def = type_with(atoms, 2);
   def.limit_ns = 1000;
-  def.strikes_demote = def.strikes_quarantine = 0;
+  def.overruns.demote = def.overruns.quarantine = 0;
   def.period_ns = def.period_max_ns = FRAME_NS;
   def.user = &clock;
   register_type(&little, &def);
@@ -431,8 +431,8 @@ Test(runner, who_could_not_be_eaten_for_want_of_room_is_eaten_later) {
   const muster_atom prey_atoms[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 1000}};
   const muster_atom hunter_atoms[] = {{eat_everybody, MUSTER_ROLE_ACTION, 1000}};
   muster_world_def world = muster_world_def_default();
-  world.clock = MUSTER_CLOCK_VIRTUAL;
-  world.commands_max = 16;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world.limits.commands_max = 16;
   little_world little = little_world_create(1, &world);
   static struct hunt hunt;
   muster_type_def def = type_with(prey_atoms, 1);

@@ -36,12 +36,12 @@ static square square_open(const muster_module_options *options, uint32_t workers
   cr_assert_not_null(it.pool, "%s", muster_last_error());
   muster_world_def def = muster_world_def_default();
   def.pool = it.pool;
-  def.agents_max = it.needs.agents_max;
-  def.observers_max = it.needs.observers;
-  def.commands_max += it.needs.observers;
+  def.limits.agents_max = it.needs.agents_max;
+  def.limits.observers_max = it.needs.observers;
+  def.limits.commands_max += it.needs.observers;
   def.seed = options->seed;
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.capacity_ns = capacity_ns;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.clock.capacity_ns = capacity_ns;
   it.world = muster_world_create(&def);
   cr_assert_not_null(it.world, "%s", muster_last_error());
   cr_assert_eq(module->populate(it.instance, it.world), MUSTER_OK, "%s", muster_last_error());

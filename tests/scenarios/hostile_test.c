@@ -83,10 +83,10 @@ Test(hostile, hands_on_the_result_of_a_type_that_is_refused) {
 Test(hostile, the_guarantee_alone_bounds_every_wait) {
   muster_module_options options = scene_options(AGENTS, 6);
   muster_world_def rules = papers_world_def();
-  rules.weight_wait = 0.0f; /* priorities do not rise with age */
+  rules.priority.wait = 0.0f; /* priorities do not rise with age */
   struct scene it = scene_open_with(muster_module_hostile(), &options, 2, CAPACITY_NS, &rules);
   scene_frames(&it, 300);
-  cr_assert_gt(it.longest_wait_ns, rules.guarantee_ns, "or nobody needed it");
+  cr_assert_gt(it.longest_wait_ns, rules.priority.guarantee_ns, "or nobody needed it");
   scene_check_waits(&it);
   scene_close(&it);
 }

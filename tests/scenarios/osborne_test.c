@@ -49,9 +49,9 @@ Test(osborne, animals_of_a_loop_move_within_the_fence) {
 static muster_world *create_world(muster_herd_type *type, muster_position player) {
   muster_world_def world_def = muster_world_def_default();
   muster_observer_def observer = muster_observer_def_default();
-  world_def.clock = MUSTER_CLOCK_VIRTUAL;
-  world_def.capacity_ns = 1000000000;
-  world_def.agents_max = osborne_agents_max(&def);
+  world_def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world_def.clock.capacity_ns = 1000000000;
+  world_def.limits.agents_max = osborne_agents_max(&def);
   muster_world *world = muster_world_create(&world_def);
   cr_assert_not_null(world);
   cr_assert_eq(osborne_populate(world, &def, type), MUSTER_OK, "%s", muster_last_error());

@@ -171,11 +171,11 @@ static struct stage raise_stage(const muster_module_options *options, uint32_t w
   cr_assert_not_null(stage.pool, "%s", muster_last_error());
   muster_world_def def = muster_world_def_default();
   def.pool = stage.pool;
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.capacity_ns = capacity_ns;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.clock.capacity_ns = capacity_ns;
   def.seed = options->seed;
-  def.agents_max = stage.needs.agents_max;
-  def.observers_max = stage.needs.observers;
+  def.limits.agents_max = stage.needs.agents_max;
+  def.limits.observers_max = stage.needs.observers;
   def.cell_m = stage.needs.cell_m;
   stage.world = muster_world_create(&def);
   cr_assert_not_null(stage.world, "%s", muster_last_error());

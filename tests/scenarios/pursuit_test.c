@@ -18,10 +18,10 @@ static struct scene open_version(uint32_t agents, const pursuit_version *version
   it.pool = muster_pool_create(&pool);
   muster_world_def def = muster_world_def_default();
   def.pool = it.pool;
-  def.agents_max = it.needs.agents_max;
+  def.limits.agents_max = it.needs.agents_max;
   def.cell_m = it.needs.cell_m;
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.capacity_ns = capacity_ns;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.clock.capacity_ns = capacity_ns;
   def.activation_delay = delay;
   it.world = muster_world_create(&def);
   cr_assert_not_null(it.world, "%s", muster_last_error());
@@ -197,8 +197,8 @@ static uint64_t hash_by_muster(uint32_t workers, uint32_t frames) {
   pool.workers = workers;
   muster_world_def def = muster_world_def_default();
   def.pool = muster_pool_create(&pool);
-  def.agents_max = AGENTS;
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.limits.agents_max = AGENTS;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   muster_world *world = muster_world_create(&def);
   cr_assert_eq(pursuit_loop_populate(loop, &plain_version, world), MUSTER_OK, "%s", muster_last_error());
   cr_assert_eq(muster_frame_run(world, &(muster_frame){0, AMPLE_NS}), MUSTER_OK);

@@ -43,13 +43,13 @@ static inline void scene_enter(struct scene *it, const muster_module_options *op
   cr_assert_not_null(it->pool, "%s", muster_last_error());
   muster_world_def def = *rules;
   def.pool = it->pool;
-  def.agents_max = it->needs.agents_max;
-  def.observers_max = it->needs.observers;
-  def.commands_max += it->needs.observers;
+  def.limits.agents_max = it->needs.agents_max;
+  def.limits.observers_max = it->needs.observers;
+  def.limits.commands_max += it->needs.observers;
   if (it->needs.cell_m > 0) def.cell_m = it->needs.cell_m;
   def.seed = options->seed;
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.capacity_ns = it->capacity_ns;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.clock.capacity_ns = it->capacity_ns;
   it->world = muster_world_create(&def);
   cr_assert_not_null(it->world, "%s", muster_last_error());
   cr_assert_eq(it->module->populate(it->instance, it->world), MUSTER_OK, "%s", muster_last_error());

@@ -47,9 +47,9 @@ static void register_character(little_world *little) {
   type.state_bytes = sizeof(rankin_mind);
   type.period_ns = SHORTEST_NS;
   type.period_max_ns = LONGEST_NS;
-  type.model_cost_ns = cost_of;
-  type.level_count = MUSTER_LEVELS;
-  for (uint32_t i = 0; i + 1 < MUSTER_LEVELS; i++) type.level_importance[i] = 0.0f;
+  type.models.cost_ns = cost_of;
+  type.levels.count = MUSTER_LEVELS;
+  for (uint32_t i = 0; i + 1 < MUSTER_LEVELS; i++) type.levels.importance[i] = 0.0f;
   register_type(little, &type);
 }
 
@@ -92,9 +92,9 @@ static struct crowd live(float level_pressure) {
   struct crowd crowd = {.lives = calloc(CHARACTERS, sizeof *crowd.lives)};
   cr_assert_not_null(crowd.lives);
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.agents_max = CHARACTERS;
-  def.level_pressure = level_pressure;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.limits.agents_max = CHARACTERS;
+  def.levels.pressure = level_pressure;
   def.seed = 11;
   crowd.little = little_world_create(1, &def);
   register_character(&crowd.little);

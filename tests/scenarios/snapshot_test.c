@@ -18,9 +18,9 @@ static struct staged stage(const muster_module *module, const muster_module_opti
   muster_module_needs needs = {.size = sizeof needs};
   cr_assert_eq(module->open(options, &staged.instance, &needs), MUSTER_OK, "%s", muster_last_error());
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.capacity_ns = 1500000;
-  def.agents_max = needs.agents_max > needs.agents ? needs.agents_max : needs.agents;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.clock.capacity_ns = 1500000;
+  def.limits.agents_max = needs.agents_max > needs.agents ? needs.agents_max : needs.agents;
   def.seed = options->seed;
   if (needs.cell_m > 0) def.cell_m = needs.cell_m;
   staged.world = muster_world_create(&def);

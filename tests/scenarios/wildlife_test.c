@@ -47,12 +47,12 @@ static desert desert_open_in(uint32_t room, uint32_t agents, uint64_t seed, uint
   cr_assert_not_null(it.pool, "%s", muster_last_error());
   muster_world_def def = muster_world_def_default();
   def.pool = it.pool;
-  def.agents_max = room * it.needs.agents_max;
-  def.observers_max = it.needs.observers;
+  def.limits.agents_max = room * it.needs.agents_max;
+  def.limits.observers_max = it.needs.observers;
   def.cell_m = it.needs.cell_m;
   def.seed = seed;
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.capacity_ns = capacity_ns;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.clock.capacity_ns = capacity_ns;
   it.world = muster_world_create(&def);
   cr_assert_not_null(it.world, "%s", muster_last_error());
   cr_assert_eq(module->populate(it.instance, it.world), MUSTER_OK, "%s", muster_last_error());

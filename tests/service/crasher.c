@@ -136,7 +136,7 @@ static muster_result populate(void *instance, muster_world *world) {
   def.atom_count = 3;
   def.user = crasher;
   def.on_spawned = be_born;
-  def.strikes_quarantine = strcmp(crasher->how, "spin") == 0;
+  def.overruns.quarantine = strcmp(crasher->how, "spin") == 0;
   muster_type bomb = muster_type_register(world, &def);
   for (uint32_t i = 0; i < BOMBS; i++) crasher->bombs[i] = spawn(world, bomb);
   for (uint32_t i = 0; i < SHEEP; i++) spawn(world, sheep);

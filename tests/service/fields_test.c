@@ -68,7 +68,7 @@ static void expect_named(const field_row *field, const void *place, const char *
 
 static muster_world_def world_with(const field_row *field, double value) {
   muster_world_def def = muster_world_def_default();
-  if (field->uses & FIELD_OF_FACTORS) def.importance = MUSTER_IMPORTANCE_FACTORS;
+  if (field->uses & FIELD_OF_FACTORS) def.importance_model = MUSTER_IMPORTANCE_FACTORS;
   put(field, place_of(field, &def), value);
   return def;
 }
@@ -113,8 +113,8 @@ static void refuse_type(const little_world *little, const field_row *field, doub
   def.name = "wren";
   def.atoms = &one_atom;
   def.atom_count = 1;
-  def.messages_max = 1;
-  if (field->uses & FIELD_OF_SETS) def.sets = &set, def.set_count = 1;
+  def.messages.waiting_max = 1;
+  if (field->uses & FIELD_OF_SETS) def.sets.list = &set, def.sets.count = 1;
   put(field, place_of(field, &def), value);
   cr_expect_eq(muster_type_register(little->world, &def).index, 0, "%s = %g was accepted", field->name, value);
   cr_expect(strncmp(muster_last_error(), "type 'wren': ", 13) == 0, "%s", muster_last_error());
@@ -146,7 +146,7 @@ Test(fields, of_types_are_refused_outside_their_ranges) {
 
 static muster_world_tuning tuning_with(const field_row *field, double value) {
   muster_world_tuning tuning = muster_world_tuning_default();
-  if (field->uses & FIELD_OF_FACTORS) tuning.focus = tuning.designer = tuning.role = tuning.company = 1;
+  if (field->uses & FIELD_OF_FACTORS) tuning.importance.focus = tuning.importance.designer = tuning.importance.role = tuning.importance.company = 1;
   put(field, (unsigned char *)&tuning + field->tuned, value);
   return tuning;
 }
@@ -158,7 +158,7 @@ static bool leaves(const field_row *field, double value) {
 
 Test(fields, that_are_live_are_tuned_within_their_ranges) {
   muster_world_def def = muster_world_def_default();
-  def.importance = MUSTER_IMPORTANCE_FACTORS;
+  def.importance_model = MUSTER_IMPORTANCE_FACTORS;
   little_world little = little_world_create(1, &def);
   double values[3];
   uint32_t live = 0;

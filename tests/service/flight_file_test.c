@@ -24,8 +24,8 @@ static muster_atom_result never(muster_update *update) {
 
 static size_t write_part(const char *name, unsigned char *memory, bool marked) {
   muster_world_def def = muster_world_def_default();
-  def.agents_max = 16;
-  def.types_max = 3;
+  def.limits.agents_max = 16;
+  def.limits.types_max = 3;
   muster_world *world = muster_world_create(&def);
   cr_assert_not_null(world, "%s", muster_last_error());
   size_t bytes = muster_flight_bytes(world);

@@ -25,7 +25,7 @@ static const muster_module module = {.size = sizeof module, .abi = MUSTER_MODULE
 static muster_world *world_of(uint32_t agents) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 0}};
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   muster_world *world = muster_world_create(&def);
   muster_type_def type = type_with(atoms, 1);
   muster_agent_def agent = muster_agent_def_default();

@@ -16,7 +16,7 @@ typedef struct busy_mind {
 typedef struct busy_kind {
   const char *name;
   muster_order order;
-  muster_importance importance;
+  muster_importance_model importance;
   uint32_t activation_delay, cycles_max;
   float level_pressure, weight_reduction;
   uint64_t budget_ns;
@@ -97,12 +97,12 @@ static inline muster_type_def busy_type(const char *name) {
   type.period_ns = 30000000u;
   type.period_max_ns = 90000000u;
   type.limit_ns = 20000;
-  type.level_count = 4;
+  type.levels.count = 4;
   type.spawns_max = 1;
-  type.messages_max = 4;
-  type.message_bytes = 8;
-  type.sends_max = 3;
-  type.model_cost_ns = busy_cost;
+  type.messages.waiting_max = 4;
+  type.messages.bytes_max = 8;
+  type.messages.sends_max = 3;
+  type.models.cost_ns = busy_cost;
   return type;
 }
 
@@ -130,10 +130,10 @@ static inline void busy_register_sets(little_world *little) {
   sets[3].atoms = acts;
   sets[3].atom_count = 1;
   muster_type_def type = busy_type("setter");
-  type.sets = sets;
-  type.set_count = 4;
-  type.slice_ns = 9000;
-  type.priority = 40;
+  type.sets.list = sets;
+  type.sets.count = 4;
+  type.sets.slice_ns = 9000;
+  type.sets.share = 40;
   register_type(little, &type);
 }
 
@@ -149,34 +149,34 @@ static inline little_world busy_world(const busy_kind *kind, uint32_t workers) {
                                       {busy_think, MUSTER_ROLE_BEHAVIOUR, 0},
                                       {busy_act, MUSTER_ROLE_ACTION, 600}};
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.agents_max = 4000;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.limits.agents_max = 4000;
   def.order = kind->order;
   if (kind->order != MUSTER_ORDER_DEADLINE) def.elastic = MUSTER_ELASTIC_RATE;
-  def.importance = kind->importance;
+  def.importance_model = kind->importance;
   def.activation_delay = kind->activation_delay;
-  def.cycles_max = kind->cycles_max;
-  def.level_pressure = kind->level_pressure;
-  def.weight_reduction = kind->weight_reduction;
+  def.levels.cycles_max = kind->cycles_max;
+  def.levels.pressure = kind->level_pressure;
+  def.priority.reduction = kind->weight_reduction;
   def.log.write = busy_log;
   little_world little = little_world_create(workers, &def);
   muster_type_def type = busy_type("walker");
   type.atoms = atoms;
   type.atom_count = 4;
-  type.wake_on_message = true;
+  type.messages.wake = true;
   register_type(&little, &type);
   type.name = "called";
-  type.elapsed = MUSTER_ELAPSED_EVENTS;
-  type.wake_on_message = true;
+  type.elapsed.contract = MUSTER_ELAPSED_EVENTS;
+  type.messages.wake = true;
   register_type(&little, &type);
   type.name = "stepper";
-  type.elapsed = MUSTER_ELAPSED_STEPS;
-  type.step_ns = 10000000u;
-  type.steps_max = 10;
+  type.elapsed.contract = MUSTER_ELAPSED_STEPS;
+  type.elapsed.step_ns = 10000000u;
+  type.elapsed.steps_max = 10;
   type.wake_gap_ns = 50000000u;
   type.act = MUSTER_ACT_PARALLEL;
-  type.strikes_demote = 3;
-  type.strikes_quarantine = 4;
+  type.overruns.demote = 3;
+  type.overruns.quarantine = 4;
   register_type(&little, &type);
   busy_register_sets(&little);
   return little;
@@ -232,7 +232,7 @@ static inline void busy_command(const little_world *little, uint32_t frame) {
   }
   if (frame % 50 == 11) {
     muster_world_tuning tuning = muster_world_tuning_default();
-    tuning.weight_runs = (float)(frame % 3) * 0.4f;
+    tuning.priority.runs = (float)(frame % 3) * 0.4f;
     muster_world_tune(world, &tuning);
   }
 }

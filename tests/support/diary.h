@@ -77,9 +77,9 @@ static inline muster_type_def correspondent_type(void) {
   def.atom_count = 2;
   def.state_bytes = sizeof(struct diary);
   def.period_ns = def.period_max_ns = FRAME_NS;
-  def.messages_max = 16;
-  def.message_bytes = 8;
-  def.sends_max = 4;
+  def.messages.waiting_max = 16;
+  def.messages.bytes_max = 8;
+  def.messages.sends_max = 4;
   return def;
 }
 

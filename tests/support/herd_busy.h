@@ -74,11 +74,11 @@ static inline herd_busy herd_busy_world(uint32_t workers, uint32_t unfolded) {
   static const muster_atom leaf = {.role = MUSTER_ROLE_BEHAVIOUR, .run = busy_leaf, .model_ns = 3000};
   static const muster_atom hunt = {.role = MUSTER_ROLE_ACTION, .run = busy_hunt, .model_ns = 3000};
   muster_world_def world = muster_world_def_default();
-  world.clock = MUSTER_CLOCK_VIRTUAL;
-  world.agents_max = 700;
-  world.types_max = 8;
-  world.observers_max = 8;
-  world.commands_max = 256;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world.limits.agents_max = 700;
+  world.limits.types_max = 8;
+  world.limits.observers_max = 8;
+  world.limits.commands_max = 256;
   herd_busy busy = {.little = little_world_create(workers, &world)};
   muster_type_def deer = deer_def(&leaf), elk = deer, wolf = muster_type_def_default();
   elk.name = "elk";

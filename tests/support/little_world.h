@@ -23,7 +23,7 @@ static inline little_world little_world_create(uint32_t workers, const muster_wo
   little.pool = muster_pool_create(&pool);
   cr_assert_not_null(little.pool, "%s", muster_last_error());
   muster_world_def def = given ? *given : muster_world_def_default();
-  if (!given) def.clock = MUSTER_CLOCK_VIRTUAL;
+  if (!given) def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   def.pool = little.pool;
   little.world = muster_world_create(&def);
   cr_assert_not_null(little.world, "%s", muster_last_error());
@@ -33,7 +33,7 @@ static inline little_world little_world_create(uint32_t workers, const muster_wo
 /* By the papers' rules, with the virtual clock. */
 static inline little_world papers_world(uint32_t workers) {
   muster_world_def def = papers_world_def();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   return little_world_create(workers, &def);
 }
 

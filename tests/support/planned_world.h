@@ -16,7 +16,7 @@ typedef struct planned_world {
 static inline planned_world *planned_world_create(const muster_world_def *given) {
   planned_world *planned = calloc(1, sizeof *planned);
   muster_world_def def = given ? *given : muster_world_def_default();
-  if (!given) def.clock = MUSTER_CLOCK_VIRTUAL;
+  if (!given) def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   if (!def.planner_workers) def.planner_workers = 1;
   planned->little.world = muster_world_create(&def);
   cr_assert_not_null(planned->little.world, "%s", muster_last_error());
@@ -31,7 +31,7 @@ static inline void planned_world_destroy(planned_world *planned) {
 /* A type of so many steps of 1 us. */
 static inline muster_type_def parts_type(uint32_t steps) {
   muster_type_def def = muster_type_def_default();
-  def.parts = steps;
+  def.parts.count = steps;
   return def;
 }
 

@@ -65,8 +65,8 @@ static inline muster_set_def set_of(uint32_t count, muster_mode mode, uint32_t p
 static inline muster_type_def type_of_sets(const muster_set_def *sets, uint32_t count, struct calls *calls) {
   muster_type_def type = muster_type_def_default();
   type.name = "setter";
-  type.sets = sets;
-  type.set_count = count;
+  type.sets.list = sets;
+  type.sets.count = count;
   type.period_ns = FRAME_NS;
   type.user = calls;
   return type;

@@ -47,8 +47,8 @@ static inline little_world square_world(uint32_t workers, muster_clock clock) {
                                       {square_walk, MUSTER_ROLE_BEHAVIOUR, 500},
                                       {square_act, MUSTER_ROLE_ACTION, 500}};
   muster_world_def world = muster_world_def_default();
-  world.clock = clock;
-  world.agents_max = 2 * SQUARE_AGENTS;
+  world.clock.kind = clock;
+  world.limits.agents_max = 2 * SQUARE_AGENTS;
   little_world little = little_world_create(workers, &world);
   muster_type_def def = type_with(atoms, 3);
   def.state_bytes = sizeof(square_state);

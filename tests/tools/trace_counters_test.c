@@ -26,8 +26,8 @@ static little_world traced_world(void) {
                                       {nothing, MUSTER_ROLE_BEHAVIOUR, 30000}};
   muster_world_def def = muster_world_def_default();
   muster_type_def type = muster_type_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.trace_frames = FRAMES;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.trace.frames = FRAMES;
   little_world little = little_world_create(2, &def);
   type.atoms = atoms;
   type.atom_count = 2;

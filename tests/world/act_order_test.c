@@ -33,7 +33,7 @@ static muster_type_def type_of(muster_act act, const muster_atom atoms[2]) {
 }
 
 static little_world create_by(muster_world_def def, uint32_t workers) {
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   def.cell_m = 10.0f;
   return little_world_create(workers, &def);
 }
@@ -306,7 +306,7 @@ Test(act_order, what_actions_are_refused_is_counted_and_what_they_are_granted_is
   for (muster_act act = MUSTER_ACT_SERIAL; act <= MUSTER_ACT_PARALLEL; act++) {
     little_world little = create(2);
     muster_type_def def = type_of(act, atoms);
-    def.spawns_max = def.sends_max = def.messages_max = 1;
+    def.spawns_max = def.messages.sends_max = def.messages.waiting_max = 1;
     register_type(&little, &def);
     for (uint32_t i = 0; i < 10; i++) spawn_at(&little, i * 20.0);
     run_frames(&little, 2);
@@ -342,7 +342,7 @@ Test(act_order, the_longest_chain_of_a_region_is_begun_first) {
   enum { CROWDED = 40 };
   static const muster_atom atoms[2] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 10}, {nothing, MUSTER_ROLE_ACTION, 10}};
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   little_world little = little_world_create(2, &def);
   muster_type_def type = actors_def(atoms, MUSTER_ACT_REGION, NULL);
   register_type(&little, &type);

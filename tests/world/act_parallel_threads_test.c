@@ -80,7 +80,7 @@ static little_world create_slow(struct crowd *crowd, muster_act act) {
   muster_type_def def = type_with(atoms, 2);
   def.period_ns = def.period_max_ns = FRAME_NS;
   def.limit_ns = LONG_NS / 2;
-  def.strikes_demote = def.strikes_quarantine = 0;
+  def.overruns.demote = def.overruns.quarantine = 0;
   def.act = act;
   register_type(&little, &def);
   *crowd = (struct crowd){0};

@@ -47,7 +47,7 @@ static muster_atom_result act(muster_update *update) {
 
 static little_world create(uint32_t workers) {
   muster_world_def def = muster_world_def_default();
-  def.agents_max = 2000;
+  def.limits.agents_max = 2000;
   def.cell_m = 12.0f;
   return little_world_create(workers, &def);
 }
@@ -58,8 +58,8 @@ static void register_all(little_world *little) {
   static bool yes = true;
   muster_type_def def = type_with(atoms, 2);
   def.state_bytes = sizeof(creature);
-  def.spawns_max = def.messages_max = 1;
-  def.sends_max = 2;
+  def.spawns_max = def.messages.waiting_max = 1;
+  def.messages.sends_max = 2;
   def.period_ns = 20000000;
   def.limit_ns = 100000000;
   for (muster_act kind = MUSTER_ACT_SERIAL; kind <= MUSTER_ACT_PARALLEL; kind++) {

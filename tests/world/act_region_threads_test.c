@@ -84,9 +84,9 @@ static void run_town(muster_clock clock) {
   bool virtual = clock == MUSTER_CLOCK_VIRTUAL; /* then all workers are called, however little there is to do */
   town = (struct town){.patience = virtual ? PATIENCE : 10};
   muster_world_def world = muster_world_def_default();
-  world.clock = clock;
+  world.clock.kind = clock;
   world.cell_m = 10.0f;
-  world.agents_max = 4096;
+  world.limits.agents_max = 4096;
   little_world little = little_world_create(4, &world);
   populate(&little, &town, agents);
   for (uint32_t frame = 0; frame < FRAMES; frame++) {

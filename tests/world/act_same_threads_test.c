@@ -81,8 +81,8 @@ static void use_sets(muster_type_def *def, muster_set_def sets[3], const muster_
   }
   def->atoms = NULL;
   def->atom_count = 0;
-  def->sets = sets;
-  def->set_count = 3;
+  def->sets.list = sets;
+  def->sets.count = 3;
 }
 
 static void populate(little_world *little, bool with_sets) {
@@ -94,11 +94,11 @@ static void populate(little_world *little, bool with_sets) {
   muster_set_def sets[3];
   if (with_sets) use_sets(&def, sets, atoms);
   def.spawns_max = 1;
-  def.messages_max = 4;
-  def.message_bytes = sizeof(uint64_t);
-  def.sends_max = 4;
+  def.messages.waiting_max = 4;
+  def.messages.bytes_max = sizeof(uint64_t);
+  def.messages.sends_max = 4;
   def.limit_ns = 2000; /* each action is an offence; offences are noted in the same order, too */
-  def.strikes_demote = def.strikes_quarantine = 0;
+  def.overruns.demote = def.overruns.quarantine = 0;
   def.period_ns = 20000000;
   def.period_max_ns = 60000000;
   for (uint32_t kind = 0; kind < 3; kind++) {
@@ -110,10 +110,10 @@ static void populate(little_world *little, bool with_sets) {
 
 static struct outcome run_world(uint32_t workers, bool with_sets) {
   muster_world_def world = muster_world_def_default();
-  world.clock = MUSTER_CLOCK_VIRTUAL;
-  world.agents_max = 3000;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world.limits.agents_max = 3000;
   world.cell_m = 12.0f;
-  world.sends_per_frame = 256;
+  world.limits.sends_per_frame = 256;
   little_world little = little_world_create(workers, &world);
   struct outcome outcome = {.sums = muster_statistics_default()};
   populate(&little, with_sets);

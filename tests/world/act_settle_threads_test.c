@@ -43,8 +43,8 @@ static muster_atom_result act(muster_update *update) {
 
 static little_world create(muster_clock clock, uint32_t workers, uint32_t shards, uint32_t delay) {
   muster_world_def def = muster_world_def_default();
-  def.clock = clock;
-  def.agents_max = 2 * AGENTS;
+  def.clock.kind = clock;
+  def.limits.agents_max = 2 * AGENTS;
   def.cell_m = 12.0f;
   def.shards = shards;
   def.activation_delay = delay;
@@ -56,10 +56,10 @@ static void populate(little_world *little, bool spawn) {
   muster_type_def def = type_with(atoms, 2);
   def.state_bytes = sizeof(creature);
   def.published_bytes = sizeof(uint64_t);
-  def.spawns_max = def.sends_max = 1;
-  def.messages_max = 2;
-  def.message_bytes = 8;
-  def.wake_on_message = true;
+  def.spawns_max = def.messages.sends_max = 1;
+  def.messages.waiting_max = 2;
+  def.messages.bytes_max = 8;
+  def.messages.wake = true;
   def.period_ns = 40000000;
   def.act = MUSTER_ACT_REGION;
   register_type(little, &def);

@@ -30,12 +30,12 @@ static muster_type_def kind_of(uint32_t kind) {
   muster_type_def type = type_with(&atom, 1);
   type.on_spawned = be_born;
   type.state_bytes = sizeof(life);
-  type.elapsed = contracts[kind];
+  type.elapsed.contract = contracts[kind];
   type.period_ns = (kind + 2) * FRAME_NS;
   type.period_max_ns = 20 * FRAME_NS;
-  if (type.elapsed == MUSTER_ELAPSED_STEPS) {
-    type.step_ns = FRAME_NS;
-    type.steps_max = 40;
+  if (type.elapsed.contract == MUSTER_ELAPSED_STEPS) {
+    type.elapsed.step_ns = FRAME_NS;
+    type.elapsed.steps_max = 40;
   }
   return type;
 }
@@ -52,8 +52,8 @@ static uint64_t mixed(uint64_t hash, uint64_t value) {
 /* Spawns, removes, tunes and wakes while frames run, and reads in the end what each agent has lived through. */
 static struct outcome run_world(uint32_t workers, uint32_t delay, uint64_t budget_ns) {
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.agents_max = AGENTS_MAX;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.limits.agents_max = AGENTS_MAX;
   def.activation_delay = delay;
   little_world little = little_world_create(workers, &def);
   muster_type types[KINDS];
@@ -131,7 +131,7 @@ Test(activation_world, agents_that_are_spawned_together_do_not_have_their_dear_u
   static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 1000}, dear = {live, MUSTER_ROLE_BEHAVIOUR, 9000};
   for (uint32_t delay = 0; delay <= PERIOD - 1; delay += PERIOD - 1) {
     muster_world_def def = muster_world_def_default();
-    def.clock = MUSTER_CLOCK_VIRTUAL;
+    def.clock.kind = MUSTER_CLOCK_VIRTUAL;
     def.activation_delay = delay;
     little_world little = little_world_create(1, &def);
     muster_set_def sets[2] = {muster_set_def_default(), muster_set_def_default()};
@@ -140,8 +140,8 @@ Test(activation_world, agents_that_are_spawned_together_do_not_have_their_dear_u
     sets[0].atom_count = sets[1].atom_count = 1;
     sets[1].period_updates = PERIOD;
     muster_type_def type = muster_type_def_default();
-    type.sets = sets;
-    type.set_count = 2;
+    type.sets.list = sets;
+    type.sets.count = 2;
     type.state_bytes = sizeof(life);
     type.period_ns = type.period_max_ns = FRAME_NS;
     register_type(&little, &type);

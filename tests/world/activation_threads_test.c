@@ -34,7 +34,7 @@ Test(activation_threads, everyone_runs_as_often_as_its_period_says) {
   static struct lives lives;
   static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 500};
   muster_world_def def = muster_world_def_default();
-  def.agents_max = AGENTS;
+  def.limits.agents_max = AGENTS;
   def.activation_delay = DELAY;
   little_world little = little_world_create(3, &def);
   muster_type_def type = type_with(&atom, 1);

@@ -22,14 +22,14 @@ Test(allocation, a_frame_allocates_nothing_while_agents_move_breed_die_and_wake)
   const muster_atom atoms[] = {{live, MUSTER_ROLE_BEHAVIOUR, 0}, {live, MUSTER_ROLE_ACTION, 0}};
   counted_memory counted = {0};
   muster_world_def def = muster_world_def_default();
-  def.agents_max = 5000;
+  def.limits.agents_max = 5000;
   def.allocator = counted_allocator(&counted);
   little_world little = little_world_create(3, &def);
   muster_type_def type = type_with(atoms, 2);
   type.state_bytes = 8;
   type.spawns_max = 2;
   type.period_ns = 20000000;
-  type.level_count = 3;
+  type.levels.count = 3;
   register_type(&little, &type);
   for (int i = 0; i < 2000; i++) spawn_at(&little, i);
   run_frame(&little);

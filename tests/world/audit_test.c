@@ -215,8 +215,8 @@ Test(audit, so_is_a_set) {
   stage = (struct stage){.burnt_ns = BURNT_NS};
   set.atoms = &atom;
   set.atom_count = 1;
-  type.sets = &set;
-  type.set_count = 1;
+  type.sets.list = &set;
+  type.sets.count = 1;
   little_world little = little_world_create(1, &def);
   register_type(&little, &type);
   spawn_at(&little, 0);
@@ -233,8 +233,8 @@ Test(audit, so_is_a_further_cycle) {
   static const muster_atom atom = {burn_in_the_second_cycle, MUSTER_ROLE_BEHAVIOUR, 1000};
   static struct stage stage;
   muster_world_def def = audited(&stage);
-  def.cycles_max = 2;
-  def.cycles_importance = 0.0f;
+  def.levels.cycles_max = 2;
+  def.levels.cycles_importance = 0.0f;
   stage = (struct stage){.burnt_ns = BURNT_NS};
   little_world little = little_world_create(1, &def);
   muster_type_def type = actor(&stage, &atom, 1);
@@ -277,8 +277,8 @@ Test(audit, so_is_an_action_set) {
   set.atoms = &acts;
   set.atom_count = 1;
   set.role = MUSTER_ROLE_ACTION;
-  type.sets = &set;
-  type.set_count = 1;
+  type.sets.list = &set;
+  type.sets.count = 1;
   expect_late_actions(&type, &stage);
 }
 
@@ -334,15 +334,15 @@ Test(audit, the_serial_tail_is_late_by_what_it_computes_past_the_end) {
   static const muster_atom atom = {offend, MUSTER_ROLE_BEHAVIOUR, 1000};
   static struct stage stage;
   muster_world_def def = audited(&stage);
-  def.level_pressure = 0.0f; /* else pressure takes the level first that a penalty would take */
+  def.levels.pressure = 0.0f; /* else pressure takes the level first that a penalty would take */
   stage = (struct stage){.burnt_ns = BURNT_NS, .line = "down to level"};
   little_world little = little_world_create(1, &def);
   muster_type_def type = actor(&stage, &atom, 1);
   type.limit_ns = LITTLE_NS;
-  type.strikes_demote = 1;
-  type.strikes_quarantine = 0;
-  type.level_count = 2;
-  type.level_importance[0] = 0.0f;
+  type.overruns.demote = 1;
+  type.overruns.quarantine = 0;
+  type.levels.count = 2;
+  type.levels.importance[0] = 0.0f;
   register_type(&little, &type);
   spawn_at(&little, 0);
   uint32_t late = 0;

@@ -48,7 +48,7 @@ Test(audit_wait, what_the_caller_sleeps_through_is_no_overrun_of_its_own) {
   world.debt_budgets = 0.0f;
   little_world little = little_world_create(2, &world);
   muster_type_def def = actors_def(atoms, MUSTER_ACT_PARALLEL, &crowd);
-  def.strikes_demote = def.strikes_quarantine = 0;
+  def.overruns.demote = def.overruns.quarantine = 0;
   register_type(&little, &def);
   for (int i = 0; i < AGENTS; i++) spawn_at(&little, i);
   crowd.caller = pthread_self();

@@ -47,7 +47,7 @@ static little_world open_town(void) {
   register_type(&little, &often);
   spawn_some(&little, 10, 1.0f);
   spawn_some(&little, 1, 0.25f);
-  never.elapsed = MUSTER_ELAPSED_EVENTS;
+  never.elapsed.contract = MUSTER_ELAPSED_EVENTS;
   register_type(&little, &never);
   spawn_some(&little, 1, 0.0f);
   run_frames(&little, 50);
@@ -175,7 +175,7 @@ static int compare_ages(const void *left, const void *right) {
 Test(bands, tell_of_ages_as_a_look_at_everybody_would) {
   enum { AGENTS = 2000, FRAMES = 400 };
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   def.elastic = MUSTER_ELASTIC_IMPORTANCE;
   def.order = MUSTER_ORDER_DEADLINE;
   little_world little = little_world_create(1, &def);

@@ -197,9 +197,9 @@ Test(blocked, who_blocks_repeatedly_goes_down_its_levels_and_no_further) {
   struct hall hall;
   open_hall(&hall, 1, NAP_MS);
   muster_type_def type = type_of(&hall);
-  type.level_count = 3;
-  type.level_importance[0] = type.level_importance[1] = 0.0f;
-  type.strikes_quarantine = 1;
+  type.levels.count = 3;
+  type.levels.importance[0] = type.levels.importance[1] = 0.0f;
+  type.overruns.quarantine = 1;
   register_type(&hall.little, &type);
   muster_agent sleeper = spawn_at(&hall.little, 0), other = spawn_at(&hall.little, 1);
   hall.sleeper = muster_agent_index(sleeper);
@@ -241,8 +241,8 @@ Test(blocked, so_it_is_in_sets) {
   muster_type_def type = type_of(&hall);
   type.atoms = NULL;
   type.atom_count = 0;
-  type.sets = &set;
-  type.set_count = 1;
+  type.sets.list = &set;
+  type.sets.count = 1;
   register_type(&hall.little, &type);
   muster_agent sleeper = {0};
   for (uint32_t i = 0; i < 64; i++) sleeper = spawn_at(&hall.little, i);
@@ -276,8 +276,8 @@ Test(blocked, a_replay_without_anybody_asleep_comes_to_the_same_penalties) {
   struct hall hall, again;
   open_hall(&hall, 2, NAP_MS);
   muster_type_def type = type_of(&hall);
-  type.level_count = 2;
-  type.level_importance[0] = 0.0f;
+  type.levels.count = 2;
+  type.levels.importance[0] = 0.0f;
   recorded_begin(&recorded, hall.little.world);
   register_type(&hall.little, &type);
   muster_agent sleeper = {0};

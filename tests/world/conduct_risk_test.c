@@ -54,7 +54,7 @@ static void cast(little_world *little, struct part *part, const muster_atom *ato
   def.atom_count = 1;
   def.period_ns = def.period_max_ns = 1000000u;
   def.limit_ns = limit_ns;
-  def.strikes_demote = def.strikes_quarantine = 0;
+  def.overruns.demote = def.overruns.quarantine = 0;
   def.user = part;
   register_type(little, &def);
   agent.type = little->type;
@@ -92,7 +92,7 @@ Test(conduct, types_with_runaways_start_nothing_shortly_before_the_end_until_the
   static const muster_atom stays[] = {{stay, MUSTER_ROLE_BEHAVIOUR, 1000}};
   muster_world_def def = muster_world_def_default();
   muster_statistics statistics = muster_statistics_default();
-  def.stuck_ns = 0;
+  def.watch.stuck_ns = 0;
   def.debt_budgets = 0;
   little_world little = little_world_create(1, &def);
   struct part part = {.clock = clock_calibrate()};

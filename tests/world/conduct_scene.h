@@ -56,10 +56,10 @@ static inline muster_type_def type_of(struct scene *scene, uint32_t levels) {
   type.state_bytes = sizeof(struct state);
   type.period_ns = type.period_max_ns = FRAME_NS;
   type.limit_ns = LIMIT_NS;
-  type.strikes_quarantine = 3; /* by default no agent is quarantined */
-  type.level_count = levels;
-  for (uint32_t i = 0; i + 1 < MUSTER_LEVELS; i++) type.level_importance[i] = 0.0f; /* level 0 unless demoted */
-  type.model_cost_ns = cost_of;
+  type.overruns.quarantine = 3; /* by default no agent is quarantined */
+  type.levels.count = levels;
+  for (uint32_t i = 0; i + 1 < MUSTER_LEVELS; i++) type.levels.importance[i] = 0.0f; /* level 0 unless demoted */
+  type.models.cost_ns = cost_of;
   type.user = scene;
   return type;
 }
@@ -67,7 +67,7 @@ static inline muster_type_def type_of(struct scene *scene, uint32_t levels) {
 static inline void open_scene(struct scene *scene, uint32_t workers) {
   muster_world_def def = muster_world_def_default();
   *scene = (struct scene){0};
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   def.log = (muster_log_sink){count_line, scene};
   scene->little = little_world_create(workers, &def);
 }

@@ -151,7 +151,7 @@ Test(conduct, zero_strikes_never_punish) {
   struct scene scene;
   open_scene(&scene, 1);
   muster_type_def type = type_of(&scene, 2);
-  type.strikes_demote = type.strikes_quarantine = 0;
+  type.overruns.demote = type.overruns.quarantine = 0;
   register_type(&scene.little, &type);
   for (uint32_t i = 0; i < 20; i++) scene.guilty[muster_agent_index(spawn_at(&scene.little, 0))] = MUSTER_LEVELS;
   run_frames(&scene.little, 500);
@@ -167,16 +167,16 @@ Test(conduct, strikes_out_of_range_are_refused) {
   struct scene scene;
   open_scene(&scene, 1);
   muster_type_def type = type_of(&scene, 2);
-  type.strikes_demote = 10001;
+  type.overruns.demote = 10001;
   cr_assert_eq(muster_type_register(scene.little.world, &type).index, 0);
-  type.strikes_demote = 10000;
-  type.strikes_quarantine = 10001;
+  type.overruns.demote = 10000;
+  type.overruns.quarantine = 10001;
   cr_assert_eq(muster_type_register(scene.little.world, &type).index, 0);
   close_scene(&scene);
   muster_world_def def = muster_world_def_default();
-  def.stuck_ns = 9999999;
+  def.watch.stuck_ns = 9999999;
   cr_assert_null(muster_world_create(&def));
-  def.stuck_ns = 3600000000001u;
+  def.watch.stuck_ns = 3600000000001u;
   cr_assert_null(muster_world_create(&def));
 }
 
@@ -223,8 +223,8 @@ Test(conduct, an_update_that_had_begun_goes_on_after_the_pardon) {
   muster_type_def type = type_of(&scene, 1);
   type.atoms = steps;
   type.atom_count = 3;
-  type.model_cost_ns = NULL;
-  type.strikes_quarantine = 1;
+  type.models.cost_ns = NULL;
+  type.overruns.quarantine = 1;
   register_type(&scene.little, &type);
   muster_agent agent = spawn_at(&scene.little, 0);
   for (uint32_t i = 0; i < 500 && state_of(&scene, agent)->runs == 0; i++) run_frame_with(&scene.little, 200000);
@@ -255,8 +255,8 @@ Test(conduct, who_waits_for_action_atoms_acts_after_the_pardon) {
   muster_type_def type = type_of(&scene, 1);
   type.atoms = acting;
   type.atom_count = 2;
-  type.model_cost_ns = NULL;
-  type.strikes_quarantine = 1;
+  type.models.cost_ns = NULL;
+  type.overruns.quarantine = 1;
   register_type(&scene.little, &type);
   muster_agent agents[8];
   for (uint32_t i = 0; i < 8; i++) agents[i] = spawn_at(&scene.little, 0);
@@ -299,7 +299,7 @@ static uint64_t hash_of_life(uint32_t workers) {
   open_scene(&scene, workers);
   muster_type_def type = type_of(&scene, 3);
   type.atom_count = 2;
-  type.strikes_quarantine = 2;
+  type.overruns.quarantine = 2;
   register_type(&scene.little, &type);
   muster_agent agents[CROWD];
   for (uint32_t i = 0; i < CROWD; i++) agents[i] = spawn_at(&scene.little, i * 3.0);

@@ -7,7 +7,7 @@ Test(conduct_type, a_type_goes_down_a_level_with_all_its_agents_and_comes_back) 
   struct scene scene;
   open_scene(&scene, 2);
   muster_type_def type = type_of(&scene, 2);
-  type.strikes_demote = 2;
+  type.overruns.demote = 2;
   type.period_ns = type.period_max_ns = 200000000u; /* a second holds five updates */
   register_type(&scene.little, &type);
   muster_agent agents[40];
@@ -36,7 +36,7 @@ Test(conduct_type, a_type_in_quarantine_is_not_run_until_it_is_pardoned) {
   struct scene scene;
   open_scene(&scene, 2);
   muster_type_def type = type_of(&scene, 1), other = type_of(&scene, 1);
-  type.strikes_quarantine = 3;
+  type.overruns.quarantine = 3;
   type.period_ns = type.period_max_ns = 2000000000u;
   muster_agent agents[40];
   register_type(&scene.little, &other);
@@ -83,8 +83,8 @@ Test(conduct_type, who_is_about_to_run_when_its_type_goes_into_quarantine_does_n
   struct scene scene;
   open_scene(&scene, 2);
   muster_type_def type = type_of(&scene, 1);
-  type.strikes_quarantine = 1;
-  type.strikes_demote = 1;
+  type.overruns.quarantine = 1;
+  type.overruns.demote = 1;
   register_type(&scene.little, &type);
   muster_agent agents[60];
   for (uint32_t i = 0; i < 60; i++) agents[i] = spawn_at(&scene.little, i);

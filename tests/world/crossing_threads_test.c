@@ -32,7 +32,7 @@ static muster_atom_result leap(muster_update *update) {
 static uint64_t wander(uint32_t workers) {
   static const muster_atom atoms[] = {{look_around, MUSTER_ROLE_PERCEPTION, 0}, {leap, MUSTER_ROLE_BEHAVIOUR, 0}};
   muster_world_def world = papers_world_def();
-  world.agents_max = AGENTS;
+  world.limits.agents_max = AGENTS;
   little_world little = little_world_create(workers, &world);
   muster_type_def def = type_with(atoms, 2);
   def.state_bytes = sizeof(wanderer);

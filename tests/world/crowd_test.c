@@ -46,8 +46,8 @@ static struct crowd *create(uint32_t workers) {
   static const muster_atom atoms[] = {{live, MUSTER_ROLE_BEHAVIOUR, 200}};
   struct crowd *crowd = calloc(1, sizeof *crowd);
   muster_world_def world = muster_world_def_default();
-  world.clock = MUSTER_CLOCK_VIRTUAL;
-  world.commands_max = 2 * CROWD;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world.limits.commands_max = 2 * CROWD;
   crowd->little = little_world_create(workers, &world);
   muster_type_def def = type_with(atoms, 1);
   def.state_bytes = def.published_bytes = 8;

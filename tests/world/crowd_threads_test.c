@@ -128,7 +128,7 @@ static muster_agent spawn(struct scene *scene, uint32_t number) {
 static struct scene *create(uint32_t people, uint32_t agents_max) {
   struct scene *scene = calloc(1, sizeof *scene);
   muster_world_def world = papers_world_def();
-  world.agents_max = agents_max;
+  world.limits.agents_max = agents_max;
   scene->little = little_world_create(2, &world);
   for (uint32_t i = 0; i < TYPES; i++) {
     muster_type_def def = type_with(kinds[i].atoms, kinds[i].atom_count);
@@ -138,7 +138,7 @@ static struct scene *create(uint32_t people, uint32_t agents_max) {
     def.period_max_ns = 10 * def.period_ns;
     def.state_bytes = sizeof(struct person);
     def.published_bytes = sizeof(uint64_t);
-    def.level_count = 1 + i;
+    def.levels.count = 1 + i;
     def.user = &scene->ledger;
     def.on_spawned = be_born;
     def.on_removed = die;

@@ -30,7 +30,7 @@ static little_world crowded(const muster_world_def *def, struct costs *costs) {
   muster_type_def type = type_with(&atom, 1);
   type.period_ns = FRAME_NS;
   type.user = costs;
-  type.model_cost_ns = cost_of;
+  type.models.cost_ns = cost_of;
   register_type(&little, &type);
   for (int i = 0; i < 400; i++) spawn_at(&little, i);
   run_frames(&little, 100);
@@ -39,7 +39,7 @@ static little_world crowded(const muster_world_def *def, struct costs *costs) {
 
 static muster_world_def virtual_def(float debt_budgets) {
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   def.debt_budgets = debt_budgets;
   return def;
 }

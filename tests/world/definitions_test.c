@@ -15,16 +15,16 @@ Test(definitions, a_world_is_refused_with_the_name_of_the_field) {
   def.size = 0;
   refused(def, "muster_world_def_default");
   cr_assert_null(muster_world_create(NULL));
-  def = good, def.agents_max = 0, refused(def, "agents_max");
-  def = good, def.agents_max = UINT32_MAX, refused(def, "agents_max");
-  def = good, def.types_max = 0, refused(def, "types_max");
-  def = good, def.observers_max = 0, refused(def, "observers_max");
-  def = good, def.commands_max = 1, refused(def, "commands_max");
-  def = good, def.clock = (muster_clock)9, refused(def, "clock");
-  def = good, def.capacity_ns = UINT64_MAX, refused(def, "capacity_ns");
-  def = good, def.weight_wait = NAN, refused(def, "weight_wait nan must be 0..1");
-  def = good, def.weight_runs = 1.5f, refused(def, "weight_runs 1.5 must be 0..1");
-  def = good, def.guarantee_ns = 0, refused(def, "guarantee_ns");
+  def = good, def.limits.agents_max = 0, refused(def, "agents_max");
+  def = good, def.limits.agents_max = UINT32_MAX, refused(def, "agents_max");
+  def = good, def.limits.types_max = 0, refused(def, "types_max");
+  def = good, def.limits.observers_max = 0, refused(def, "observers_max");
+  def = good, def.limits.commands_max = 1, refused(def, "commands_max");
+  def = good, def.clock.kind = (muster_clock)9, refused(def, "clock");
+  def = good, def.clock.capacity_ns = UINT64_MAX, refused(def, "capacity_ns");
+  def = good, def.priority.wait = NAN, refused(def, "weight_wait nan must be 0..1");
+  def = good, def.priority.runs = 1.5f, refused(def, "weight_runs 1.5 must be 0..1");
+  def = good, def.priority.guarantee_ns = 0, refused(def, "guarantee_ns");
   def = good, def.cell_m = 0, refused(def, "cell_m");
   def = good, def.cell_m = NAN, refused(def, "cell_m");
 }
@@ -68,7 +68,7 @@ static void keep_line(muster_log_level level, const char *message, void *user) {
 Test(definitions, the_hosts_log_sink_hears_of_the_world) {
   char line[128] = "";
   muster_world_def def = muster_world_def_default();
-  def.agents_max = 123;
+  def.limits.agents_max = 123;
   def.log = (muster_log_sink){keep_line, line};
   muster_world *world = muster_world_create(&def);
   cr_assert_not_null(strstr(line, "123 agents"), "%s", line);
@@ -77,9 +77,9 @@ Test(definitions, the_hosts_log_sink_hears_of_the_world) {
 
 static muster_world_def counted_world(counted_memory *counted) {
   muster_world_def def = muster_world_def_default();
-  def.agents_max = 100;
-  def.commands_max = 16;
-  def.observers_max = 4;
+  def.limits.agents_max = 100;
+  def.limits.commands_max = 16;
+  def.limits.observers_max = 4;
   def.allocator = counted_allocator(counted);
   return def;
 }

@@ -64,17 +64,17 @@ static struct outcome run_world(uint32_t workers, uint64_t seed, muster_order or
   const muster_atom atoms[] = {
       {look, MUSTER_ROLE_PERCEPTION, 3000}, {walk, MUSTER_ROLE_BEHAVIOUR, 1500}, {act, MUSTER_ROLE_ACTION, 2000}};
   muster_world_def world = muster_world_def_default();
-  world.clock = MUSTER_CLOCK_VIRTUAL;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
   world.seed = seed;
   world.order = order;
   if (order != MUSTER_ORDER_DEADLINE) world.elastic = MUSTER_ELASTIC_RATE;
-  world.agents_max = 4000;
+  world.limits.agents_max = 4000;
   little_world little = little_world_create(workers, &world);
   muster_type_def def = type_with(atoms, 3);
   def.state_bytes = sizeof(creature);
   def.published_bytes = sizeof(double);
   def.spawns_max = 1;
-  def.level_count = 4;
+  def.levels.count = 4;
   def.period_ns = 30000000;
   def.period_max_ns = 60000000; /* more than fits: some updates are cut */
   register_type(&little, &def);

@@ -86,15 +86,15 @@ static muster_type_def hen_type(muster_elapsed contract, struct yard *yard) {
   def.state_bytes = sizeof(struct hen);
   def.period_ns = period_ns;
   def.period_max_ns = 40 * period_ns;
-  def.elapsed = contract;
+  def.elapsed.contract = contract;
   def.user = yard;
   if (contract == MUSTER_ELAPSED_STEPS) {
-    def.step_ns = 5 * second_ns;
-    def.steps_max = 82;
+    def.elapsed.step_ns = 5 * second_ns;
+    def.elapsed.steps_max = 82;
   }
   if (contract == MUSTER_ELAPSED_ANALYTIC) {
-    def.step_ns = 15 * second_ns;
-    def.catch_up = lay_in_closed_form;
+    def.elapsed.step_ns = 15 * second_ns;
+    def.elapsed.catch_up = lay_in_closed_form;
   }
   if (contract == MUSTER_ELAPSED_EVENTS) def.on_spawned = ask_for_first;
   return def;
@@ -130,7 +130,7 @@ static uint64_t count_eggs(const little_world *little) {
 /* Lets the hens live for EGGS_EACH eggs, with a capacity for one in `throttle` of the updates that they want. */
 static uint64_t eggs_under(muster_elapsed contract, uint32_t throttle, struct yard *yard) {
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   little_world little = little_world_create(1, &def);
   muster_type_def type = hen_type(contract, yard);
   register_type(&little, &type);
@@ -257,7 +257,7 @@ static void run_in_parts(muster_type_def *type) {
   type->atoms = parts;
   type->atom_count = 4;
   type->state_bytes = sizeof(telling);
-  type->model_cost_ns = note_query;
+  type->models.cost_ns = note_query;
   type->user = &queries;
   type->period_ns = 3 * FRAME_NS;
   type->period_max_ns = 40 * FRAME_NS;
@@ -275,25 +275,25 @@ static void run_in_parts(muster_type_def *type) {
   for (uint32_t i = 0; i < IN_PARTS; i++) {
     const telling *own = info_of(&little, agents[i]).state;
     cr_assert_gt(own->whole, 10);
-    if (type->catch_up) cr_assert_leq(own->caught_up, own->whole + 1);
-    if (type->catch_up) cr_assert_gt(own->caught_up, 10);
+    if (type->elapsed.catch_up) cr_assert_leq(own->caught_up, own->whole + 1);
+    if (type->elapsed.catch_up) cr_assert_gt(own->caught_up, 10);
   }
   little_world_destroy(&little);
 }
 
 Test(elapsed, a_preempted_update_in_steps_keeps_what_it_was_told) {
   muster_type_def type = muster_type_def_default();
-  type.elapsed = MUSTER_ELAPSED_STEPS;
-  type.step_ns = 2000001;
-  type.steps_max = 200;
+  type.elapsed.contract = MUSTER_ELAPSED_STEPS;
+  type.elapsed.step_ns = 2000001;
+  type.elapsed.steps_max = 200;
   run_in_parts(&type);
 }
 
 Test(elapsed, a_preempted_update_catches_up_once) {
   muster_type_def type = muster_type_def_default();
-  type.elapsed = MUSTER_ELAPSED_ANALYTIC;
-  type.step_ns = 5000000;
-  type.catch_up = count_catching_up;
+  type.elapsed.contract = MUSTER_ELAPSED_ANALYTIC;
+  type.elapsed.step_ns = 5000000;
+  type.elapsed.catch_up = count_catching_up;
   run_in_parts(&type);
 }
 
@@ -310,25 +310,25 @@ Test(elapsed, a_contract_that_cannot_be_kept_is_refused_with_the_name_of_the_fie
   little_world little = little_world_create(1, NULL);
   const muster_type_def plain = muster_type_def_default();
   muster_type_def steps = plain, analytic = plain, def;
-  steps.elapsed = MUSTER_ELAPSED_STEPS, steps.step_ns = plain.period_ns, steps.steps_max = 10;
-  analytic.elapsed = MUSTER_ELAPSED_ANALYTIC, analytic.step_ns = 1, analytic.catch_up = lay_in_closed_form;
-  def = plain, def.elapsed = (muster_elapsed)4, refused(&little, def, "elapsed");
-  def = plain, def.step_ns = 1, refused(&little, def, "step_ns");
-  def = plain, def.steps_max = 1, refused(&little, def, "steps_max");
-  def = plain, def.catch_up = lay_in_closed_form, refused(&little, def, "catch_up");
+  steps.elapsed.contract = MUSTER_ELAPSED_STEPS, steps.elapsed.step_ns = plain.period_ns, steps.elapsed.steps_max = 10;
+  analytic.elapsed.contract = MUSTER_ELAPSED_ANALYTIC, analytic.elapsed.step_ns = 1, analytic.elapsed.catch_up = lay_in_closed_form;
+  def = plain, def.elapsed.contract = (muster_elapsed)4, refused(&little, def, "elapsed");
+  def = plain, def.elapsed.step_ns = 1, refused(&little, def, "step_ns");
+  def = plain, def.elapsed.steps_max = 1, refused(&little, def, "steps_max");
+  def = plain, def.elapsed.catch_up = lay_in_closed_form, refused(&little, def, "catch_up");
   def = plain, def.wake_gap_ns = 86400000000001u, refused(&little, def, "wake_gap_ns");
-  def = steps, def.step_ns = 0, refused(&little, def, "step_ns");
-  def = steps, def.step_ns = def.period_ns + 1, refused(&little, def, "step_ns");
-  def = steps, def.steps_max = 0, refused(&little, def, "steps_max");
-  def = steps, def.steps_max = 65537, refused(&little, def, "steps_max");
-  def = steps, def.steps_max = 9, refused(&little, def, "period_max_ns");
-  def = steps, def.steps_max = 1, def.period_max_ns = def.period_ns, refused(&little, def, "period_ns");
-  def = steps, def.catch_up = lay_in_closed_form, refused(&little, def, "catch_up");
-  def = analytic, def.catch_up = NULL, refused(&little, def, "catch_up");
-  def = analytic, def.step_ns = 0, refused(&little, def, "step_ns");
-  def = analytic, def.step_ns = 86400000000001u, refused(&little, def, "step_ns");
-  def = analytic, def.steps_max = 1, refused(&little, def, "steps_max");
-  def = plain, def.elapsed = MUSTER_ELAPSED_EVENTS, def.step_ns = 5, refused(&little, def, "step_ns");
+  def = steps, def.elapsed.step_ns = 0, refused(&little, def, "step_ns");
+  def = steps, def.elapsed.step_ns = def.period_ns + 1, refused(&little, def, "step_ns");
+  def = steps, def.elapsed.steps_max = 0, refused(&little, def, "steps_max");
+  def = steps, def.elapsed.steps_max = 65537, refused(&little, def, "steps_max");
+  def = steps, def.elapsed.steps_max = 9, refused(&little, def, "period_max_ns");
+  def = steps, def.elapsed.steps_max = 1, def.period_max_ns = def.period_ns, refused(&little, def, "period_ns");
+  def = steps, def.elapsed.catch_up = lay_in_closed_form, refused(&little, def, "catch_up");
+  def = analytic, def.elapsed.catch_up = NULL, refused(&little, def, "catch_up");
+  def = analytic, def.elapsed.step_ns = 0, refused(&little, def, "step_ns");
+  def = analytic, def.elapsed.step_ns = 86400000000001u, refused(&little, def, "step_ns");
+  def = analytic, def.elapsed.steps_max = 1, refused(&little, def, "steps_max");
+  def = plain, def.elapsed.contract = MUSTER_ELAPSED_EVENTS, def.elapsed.step_ns = 5, refused(&little, def, "step_ns");
   steps.atoms = analytic.atoms = by_contract;
   steps.atom_count = analytic.atom_count = 1;
   register_type(&little, &steps);

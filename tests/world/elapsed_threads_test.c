@@ -72,15 +72,15 @@ static const muster_atom asking[] = {{.run = live_and_ask}, {.run = wake_another
 
 static void add(little_world *little, muster_elapsed contract, uint64_t *removed) {
   muster_type_def type = muster_type_def_default();
-  type.elapsed = contract;
+  type.elapsed.contract = contract;
   type.atoms = contract == MUSTER_ELAPSED_EVENTS ? asking : contract == MUSTER_ELAPSED_DELTA ? asking_always : plain;
   type.atom_count = 2;
   type.state_bytes = sizeof(life);
   type.period_ns = FRAME_NS;
   type.on_removed = end;
   type.user = removed;
-  if (contract == MUSTER_ELAPSED_STEPS) type.step_ns = 3333333, type.steps_max = 310;
-  if (contract == MUSTER_ELAPSED_ANALYTIC) type.step_ns = 5000000, type.catch_up = live_before;
+  if (contract == MUSTER_ELAPSED_STEPS) type.elapsed.step_ns = 3333333, type.elapsed.steps_max = 310;
+  if (contract == MUSTER_ELAPSED_ANALYTIC) type.elapsed.step_ns = 5000000, type.elapsed.catch_up = live_before;
   if (contract == MUSTER_ELAPSED_EVENTS) type.on_spawned = begin;
   if (contract != MUSTER_ELAPSED_EVENTS) type.on_spawned = begin, type.wake_gap_ns = 25000000;
   register_type(little, &type);

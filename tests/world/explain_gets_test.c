@@ -14,7 +14,7 @@ static muster_type_def every(uint64_t period_ns, uint64_t period_max_ns) {
 
 static muster_world_def ruled(muster_elastic elastic, muster_order order) {
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   def.elastic = elastic;
   def.order = order;
   return def;

@@ -14,7 +14,7 @@ static muster_type_def hen_type(void) {
   def.atom_count = 1;
   def.period_ns = 20000000;
   def.period_max_ns = 100000000;
-  def.level_count = 3;
+  def.levels.count = 3;
   return def;
 }
 
@@ -167,7 +167,7 @@ static void always_half(const muster_importance_query *queries, float *importanc
 Test(explain, tells_of_models_floors_and_exemption) {
   little_world little = little_world_create(1, NULL);
   muster_type_def type = hen_type();
-  type.level_count = 1;
+  type.levels.count = 1;
   register_type(&little, &type);
   muster_agent_def def = muster_agent_def_default();
   def.importance_floor = 0.75f;
@@ -176,7 +176,7 @@ Test(explain, tells_of_models_floors_and_exemption) {
   def = muster_agent_def_default();
   def.elasticity = 2.0f;
   muster_agent set = spawn_with(&little, &def);
-  type.model_importance = always_half;
+  type.models.importance = always_half;
   register_type(&little, &type);
   muster_agent modelled = spawn_at(&little, 0);
   run_frames(&little, 5);
@@ -221,11 +221,11 @@ Test(explain, foretells_the_frame_of_the_next_release) {
 /* Creates a world of so many hens under the virtual clock, with a budget of 5 ms in every 10 ms. */
 static little_world crowd(uint32_t agents, uint64_t guarantee_ns, muster_agent *first) {
   muster_world_def def = papers_world_def();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.guarantee_ns = guarantee_ns;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.priority.guarantee_ns = guarantee_ns;
   little_world little = little_world_create(1, &def);
   muster_type_def type = hen_type();
-  type.level_count = 1;
+  type.levels.count = 1;
   register_type(&little, &type);
   for (uint32_t i = 0; i < agents; i++) {
     muster_agent agent = spawn_at(&little, 0);

@@ -8,13 +8,13 @@
 static little_world factors_world(const float weights[4]) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 0}};
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.importance = MUSTER_IMPORTANCE_FACTORS;
-  def.agents_max = 16;
-  if (weights) def.focus = weights[0];
-  if (weights) def.designer = weights[1];
-  if (weights) def.role = weights[2];
-  if (weights) def.company = weights[3];
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.importance_model = MUSTER_IMPORTANCE_FACTORS;
+  def.limits.agents_max = 16;
+  if (weights) def.importance.focus = weights[0];
+  if (weights) def.importance.designer = weights[1];
+  if (weights) def.importance.role = weights[2];
+  if (weights) def.importance.company = weights[3];
   little_world little = little_world_create(1, &def);
   muster_type_def type = type_with(atoms, 1);
   register_type(&little, &type);
@@ -70,15 +70,15 @@ Test(factors, follow_their_weights_while_the_world_runs) {
   run_frame(&little);
   importance_is(&little, agent, 1.2f / 4);
   muster_world_tuning tuning = muster_world_tuning_default();
-  tuning.focus = tuning.designer = tuning.company = 0.0f;
-  tuning.role = 1.0f;
+  tuning.importance.focus = tuning.importance.designer = tuning.importance.company = 0.0f;
+  tuning.importance.role = 1.0f;
   cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_OK);
   run_frames(&little, 3);
   importance_is(&little, agent, 0.2f / 4);
-  tuning.role = 0.0f;
+  tuning.importance.role = 0.0f;
   cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_E_ARGUMENT);
   cr_assert_not_null(strstr(muster_last_error(), "not all zero"), "%s", muster_last_error());
-  tuning.role = -1.0f; /* with this, only three of the four are given */
+  tuning.importance.role = -1.0f; /* with this, only three of the four are given */
   cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_E_ARGUMENT);
   little_world_destroy(&little);
 }
@@ -89,11 +89,11 @@ Test(factors, have_weights_of_0_to_1_that_are_not_all_zero) {
                                      "role nan must be 0..1"};
   for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     muster_world_def def = muster_world_def_default();
-    def.importance = MUSTER_IMPORTANCE_FACTORS;
-    def.focus = bad[i][0];
-    def.designer = bad[i][1];
-    def.role = bad[i][2];
-    def.company = bad[i][3];
+    def.importance_model = MUSTER_IMPORTANCE_FACTORS;
+    def.importance.focus = bad[i][0];
+    def.importance.designer = bad[i][1];
+    def.importance.role = bad[i][2];
+    def.importance.company = bad[i][3];
     cr_assert_null(muster_world_create(&def), "case %u was taken", i);
     cr_assert_not_null(strstr(muster_last_error(), says[i]), "%s", muster_last_error());
   }

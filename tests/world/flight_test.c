@@ -97,9 +97,9 @@ Test(flight, each_callback_of_an_agent_is_noted_while_it_runs) {
   struct notes notes;
   open_notes(&notes, 1);
   muster_type_def type = noted(&notes);
-  type.elapsed = MUSTER_ELAPSED_ANALYTIC;
-  type.step_ns = 1000000;
-  type.catch_up = note_catch_up;
+  type.elapsed.contract = MUSTER_ELAPSED_ANALYTIC;
+  type.elapsed.step_ns = 1000000;
+  type.elapsed.catch_up = note_catch_up;
   register_type(&notes.little, &type);
   muster_agent agent = spawn_at(&notes.little, 0.0);
   run_frames(&notes.little, 4);
@@ -130,8 +130,8 @@ Test(flight, atoms_of_sets_are_noted_by_their_number_in_the_type) {
   muster_type_def type = noted(&notes);
   type.atoms = NULL;
   type.atom_count = 0;
-  type.sets = sets;
-  type.set_count = 2;
+  type.sets.list = sets;
+  type.sets.count = 2;
   register_type(&notes.little, &type);
   spawn_at(&notes.little, 0.0);
   run_frames(&notes.little, 3);

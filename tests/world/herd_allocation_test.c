@@ -16,8 +16,8 @@ Test(herd_allocation, a_frame_allocates_nothing_while_herds_fold_and_unfold) {
   muster_world_def world = muster_world_def_default();
   muster_herd_type_def def = muster_herd_type_def_default();
   muster_type_def deer = deer_def(&walk);
-  world.clock = MUSTER_CLOCK_VIRTUAL;
-  world.agents_max = 5000;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world.limits.agents_max = 5000;
   world.allocator = counted_allocator(&counted);
   def.run_block = walk_block_on;
   def.retains = true;
@@ -59,7 +59,7 @@ Test(herd_allocation, memory_is_made_ready_for_the_members_of_herds_and_for_no_o
   muster_world_def world = muster_world_def_default();
   muster_herd_type_def def = muster_herd_type_def_default();
   muster_type_def deer = deer_def(&walk);
-  world.agents_max = world.agents_ready = AGENTS;
+  world.limits.agents_max = world.limits.agents_ready = AGENTS;
   deer.state_bytes = STATE_BYTES;
   def.run_block = walk_block_on;
   def.totals = 1;

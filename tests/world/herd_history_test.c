@@ -245,12 +245,12 @@ static void begin(struct history *history, uint64_t seed, muster_pool *pool) {
   history->random = mix(seed);
   history->herd_count = 1 + draw(history, HERDS);
   history->failing = draw(history, 3) == 0 ? 80 : 0;
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   def.seed = seed;
-  def.agents_max = draw(history, 3) ? 4 * LEAVES + 8 : 4 + draw(history, 40);
-  def.commands_max = 64;
-  def.observers_max = 8;
-  def.types_max = 4;
+  def.limits.agents_max = draw(history, 3) ? 4 * LEAVES + 8 : 4 + draw(history, 40);
+  def.limits.commands_max = 64;
+  def.limits.observers_max = 8;
+  def.limits.types_max = 4;
   def.pool = pool;
   history->little.world = muster_world_create(&def);
   cr_assert_not_null(history->little.world, "%s", muster_last_error());
@@ -354,7 +354,7 @@ static void begin_plain(struct history *history) {
   muster_world_def def = muster_world_def_default();
   muster_herd_def herds[2] = {{.members = 21, .velocity_x = 1.0f}, {.members = 32}};
   muster_herd ids[2];
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   history->random = 5;
   history->herd_count = 2;
   herds[1].position.x = 500.0;

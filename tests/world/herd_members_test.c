@@ -89,8 +89,8 @@ static float designer_of(const herd_world *herds, muster_agent agent) {
 Test(herd_members, inherit_what_the_designer_says_of_who_stood_for_them) {
   muster_world_def world = muster_world_def_default();
   muster_agent agents[32];
-  world.clock = MUSTER_CLOCK_VIRTUAL;
-  world.importance = MUSTER_IMPORTANCE_FACTORS;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world.importance_model = MUSTER_IMPORTANCE_FACTORS;
   herd_world herds = herd_world_create(1, &world, NULL);
   muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
   muster_observer observer = observe(&herds, 225.0, 0.0);

@@ -20,8 +20,8 @@ static double coordinate(uint32_t which, uint32_t axis) {
 static herd_world scattered_herds(muster_herd herds[HERDS]) {
   muster_herd_type_def def = muster_herd_type_def_default();
   muster_world_def world = muster_world_def_default();
-  world.clock = MUSTER_CLOCK_VIRTUAL;
-  world.agents_max = 20000;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world.limits.agents_max = 20000;
   def.herds_max = HERDS;
   herd_world scattered = herd_world_create(1, &world, &def);
   for (uint32_t i = 0; i < HERDS; i++) {

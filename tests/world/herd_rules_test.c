@@ -136,8 +136,8 @@ Test(herd_rules, herds_that_nobody_sees_make_room_for_a_crowd_of_others) {
 
 Test(herd_rules, without_agents_herds_stay_coarse_and_can_still_be_folded) {
   muster_world_def world = muster_world_def_default();
-  world.clock = MUSTER_CLOCK_VIRTUAL;
-  world.agents_max = 12;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world.limits.agents_max = 12;
   herd_world herds = herd_world_create(1, &world, NULL);
   muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
   muster_observer observer = observe(&herds, 0.0, 0.0);

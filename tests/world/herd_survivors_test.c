@@ -8,15 +8,15 @@
 
 Test(herd_survivors, with_sets_are_told_the_time_that_they_were_folded) {
   muster_world_def world = muster_world_def_default();
-  world.clock = MUSTER_CLOCK_VIRTUAL;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
   static const muster_atom walk = {.role = MUSTER_ROLE_BEHAVIOUR, .run = walk_on, .model_ns = 1000};
   muster_set_def set = muster_set_def_default();
   set.atoms = &walk;
   set.atom_count = 1;
   muster_type_def deer = deer_def(NULL);
   deer.atom_count = 0;
-  deer.sets = &set;
-  deer.set_count = 1;
+  deer.sets.list = &set;
+  deer.sets.count = 1;
   muster_herd_type_def def = muster_herd_type_def_default();
   def.run_block = walk_block_on;
   herd_world herds = herd_world_of(1, &world, &def, &deer);
@@ -103,7 +103,7 @@ static muster_atom_result publish_nonsense(muster_update *update) {
 
 Test(herd_survivors, are_not_spoilt_by_a_leaf_that_publishes_what_is_no_number) {
   muster_world_def world = muster_world_def_default();
-  world.clock = MUSTER_CLOCK_VIRTUAL;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
   static const muster_atom nonsense = {.role = MUSTER_ROLE_BEHAVIOUR, .run = publish_nonsense, .model_ns = 1000};
   muster_type_def deer = deer_def(&nonsense);
   herd_world herds = herd_world_of(1, &world, NULL, &deer);

@@ -59,7 +59,7 @@ static herd_world world_with_plague(struct plague *plague, muster_act act) {
   deer.user = plague;
   deer.on_removed = be_gone;
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   herd_world herds = herd_world_of(WORKERS, &def, NULL, &deer);
   for (uint32_t i = 0; i < HERDS; i++) {
     plague->herds[i] = add_herd(&herds, 12.0 * i, 0.0, MEMBERS);

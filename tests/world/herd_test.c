@@ -117,7 +117,7 @@ static uint64_t hash_after_walks(uint32_t workers) {
   def.look_ns = 50000000u;
   muster_type_def deer = deer_def(&walk);
   muster_world_def world = muster_world_def_default();
-  world.clock = MUSTER_CLOCK_VIRTUAL;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
   world.seed = 7;
   herd_world herds = herd_world_of(workers, &world, &def, &deer);
   for (uint32_t i = 0; i < 3000; i++) add_herd(&herds, (double)(i % 60) * 40.0, (double)(i / 60) * 40.0, 32);

@@ -64,7 +64,7 @@ static uint64_t hash_of_many(uint32_t workers) {
   muster_world_def world = muster_world_def_default();
   muster_herd_type_def def = muster_herd_type_def_default();
   muster_type_def deer = deer_def(&walk);
-  world.clock = MUSTER_CLOCK_VIRTUAL;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
   def.run_block = walk_block_on;
   def.herds_max = MANY;
   herd_world herds = herd_world_of(workers, &world, &def, &deer);

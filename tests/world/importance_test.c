@@ -108,11 +108,11 @@ static void halve(const muster_importance_query *queries, float *importances, ui
 
 static little_world modelled_world(struct model *model, muster_log_sink log) {
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   def.log = log;
   little_world little = little_world_create(1, &def);
   muster_type_def type = plain_type();
-  type.model_importance = halve;
+  type.models.importance = halve;
   type.user = model;
   register_type(&little, &type);
   return little;
@@ -221,8 +221,8 @@ Test(importance, is_looked_at_only_where_something_changed_as_the_report_tells) 
 
 Test(importance, of_more_than_a_frame_can_look_at_waits_and_is_reported) {
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.observers_max = 1000;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.limits.observers_max = 1000;
   little_world little = little_world_create(1, &def);
   muster_type_def type = plain_type();
   register_type(&little, &type);
@@ -256,7 +256,7 @@ static void live(uint32_t workers, uint64_t *hashes, uint32_t count) {
   enum { AGENTS = 4000, WALKERS = 100 };
   little_world little = little_world_create(workers, NULL);
   muster_type_def type = plain_type();
-  type.level_count = 4;
+  type.levels.count = 4;
   register_type(&little, &type);
   static muster_agent agents[AGENTS];
   static muster_position places[AGENTS];
@@ -305,7 +305,7 @@ Test(importance, is_told_to_be_of_an_observer_only_where_that_gives_some) {
   onlookers all = {0};
   little_world little = little_world_create(1, NULL);
   muster_type_def type = plain_type();
-  type.model_importance = check_onlooker;
+  type.models.importance = check_onlooker;
   type.user = &all;
   register_type(&little, &type);
   for (uint32_t i = 0; i < 400; i++) spawn_at(&little, 200.0 + i * 0.25);

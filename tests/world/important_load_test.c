@@ -33,9 +33,9 @@ static void register_kinds(struct theatre *theatre) {
     muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, cost_ns[kind]};
     muster_type_def def = type_with(&atom, 1);
     def.period_ns = period_ns[kind];
-    def.level_count = 3;
+    def.levels.count = 3;
     if (kind == EXEMPT) def.elasticity = 0.0f;
-    if (kind == CALLED) def.elapsed = MUSTER_ELAPSED_EVENTS;
+    if (kind == CALLED) def.elapsed.contract = MUSTER_ELAPSED_EVENTS;
     register_type(&theatre->little, &def);
     theatre->types[kind] = theatre->little.type;
   }
@@ -44,8 +44,8 @@ static void register_kinds(struct theatre *theatre) {
 static struct theatre open_theatre(void) {
   struct theatre theatre = {.random = 5};
   muster_world_def world = muster_world_def_default();
-  world.clock = MUSTER_CLOCK_VIRTUAL;
-  world.level_pressure = 0.5f;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world.levels.pressure = 0.5f;
   theatre.little = little_world_create(1, &world);
   register_kinds(&theatre);
   for (uint32_t i = 0; i < AGENTS; i++) {
@@ -143,7 +143,7 @@ Test(important_load, leaves_out_who_is_in_quarantine) {
   def.atoms = &atom;
   def.atom_count = 1;
   def.limit_ns = 1000;
-  def.strikes_quarantine = 1;
+  def.overruns.quarantine = 1;
   register_type(&little, &def);
   for (uint32_t i = 0; i + 1 < ALL; i++) agents[i] = spawn_important(&little);
   report = run_frame(&little);
@@ -162,7 +162,7 @@ Test(important_load, leaves_out_who_is_in_quarantine) {
 Test(important_load, is_the_same_after_a_snapshot) {
   struct theatre theatre = open_theatre(), other = {.random = 5};
   muster_world_def world = muster_world_def_default();
-  world.clock = MUSTER_CLOCK_VIRTUAL;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
   run_frames(&theatre.little, 30);
   saved_world saved = save_world(theatre.little.world);
   other.little = little_world_create(1, &world);

@@ -50,8 +50,8 @@ static muster_type_def noting(void) {
 
 static muster_world_def lawful(void) {
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.agents_max = AGENTS + 16;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.limits.agents_max = AGENTS + 16;
   def.elastic = MUSTER_ELASTIC_IMPORTANCE;
   def.order = MUSTER_ORDER_DEADLINE;
   return def;
@@ -167,7 +167,7 @@ Test(law_of_importance, is_what_the_elastic_rule_does_not_keep) {
 Test(law_of_importance, lets_nobody_wait_for_much_longer_than_its_period) {
   muster_world_def world = lawful();
   muster_type_def type = noting();
-  world.weight_wait = 0.5f;
+  world.priority.wait = 0.5f;
   struct town *town = town_open(4.0, &world, &type);
   town_run(town, 4000);
   for (uint32_t i = 0; i < AGENTS; i++) {
@@ -185,7 +185,7 @@ Test(law_of_importance, lets_nobody_wait_for_much_longer_than_its_period) {
 Test(law_of_importance, keeps_half_for_the_others_beside_too_many_exempt) {
   muster_world_def world = lawful();
   muster_type_def type = noting(), exempt = noting();
-  world.agents_max = 2 * AGENTS;
+  world.limits.agents_max = 2 * AGENTS;
   struct town *town = town_open(1.0, &world, &type);
   exempt.name = "exempt";
   exempt.elasticity = 0.0f;
@@ -260,7 +260,7 @@ Test(law_of_importance, passes_nobody_over_for_the_woken) {
   enum { WOKEN = AGENTS / 2 };
   muster_world_def world = lawful();
   muster_type_def type = noting();
-  world.commands_max = 2 * AGENTS;
+  world.limits.commands_max = 2 * AGENTS;
   struct town *town = town_open(1.0, &world, &type);
   town_run(town, WARM_UP);
   for (uint32_t frame = 0; frame < 10000; frame++) {
@@ -291,16 +291,16 @@ Test(law_of_importance, can_be_tuned) {
   uint64_t own_ns = info_of(&town->little, town->agents[chosen]).period_ns;
   uint64_t other_ns = info_of(&town->little, town->agents[other]).period_ns;
   cr_assert_gt(other_ns, 5 * own_ns);
-  tuning.importance_octaves = 0.0f;
+  tuning.importance.octaves = 0.0f;
   cr_assert_eq(muster_world_tune(town->little.world, &tuning), MUSTER_OK);
   town_run(town, 200);
   own_ns = info_of(&town->little, town->agents[chosen]).period_ns;
   other_ns = info_of(&town->little, town->agents[other]).period_ns;
   cr_assert_eq(other_ns, own_ns);
-  tuning.importance_octaves = 17.0f;
+  tuning.importance.octaves = 17.0f;
   cr_assert_eq(muster_world_tune(town->little.world, &tuning), MUSTER_E_ARGUMENT);
-  tuning.importance_octaves = -1.0f;
-  tuning.wish_part = 0.95f;
+  tuning.importance.octaves = -1.0f;
+  tuning.importance.wish_part = 0.95f;
   cr_assert_eq(muster_world_tune(town->little.world, &tuning), MUSTER_E_ARGUMENT);
   town_close(town);
 }

@@ -91,8 +91,8 @@ Test(lifecycle, destroying_the_world_removes_everybody_once) {
 Test(lifecycle, the_population_stops_at_its_maximum_and_goes_on_after_removals) {
   struct ledger ledger = {0};
   muster_world_def world = muster_world_def_default();
-  world.clock = MUSTER_CLOCK_VIRTUAL;
-  world.agents_max = 10;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world.limits.agents_max = 10;
   little_world little = little_world_create(1, &world);
   muster_type_def type = counting_type(&ledger);
   register_type(&little, &type);
@@ -223,7 +223,7 @@ Test(lifecycle, importance_follows_observers_that_come_move_and_go) {
 Test(lifecycle, a_wake_of_who_is_due_already_is_counted_like_any_other) {
   struct ledger ledger = {0};
   muster_world_def world = muster_world_def_default();
-  world.clock = MUSTER_CLOCK_VIRTUAL;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
   world.updates_per_frame = 1;
   little_world little = little_world_create(1, &world);
   muster_type_def type = counting_type(&ledger);

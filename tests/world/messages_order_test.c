@@ -76,7 +76,7 @@ static void check_late_commits(uint32_t workers) {
   spawn_with(&little, NULL, workers > 1 ? 1 : 0);
   def.atoms = &reads;
   def.state_bytes = sizeof(struct reader);
-  def.messages_max = 1024;
+  def.messages.waiting_max = 1024;
   register_type(&little, &def);
   plan.to = spawn_with(&little, NULL, 0.9f);
   uint32_t late = 0;
@@ -111,7 +111,7 @@ Test(messages_order, a_delivery_that_runs_out_of_time_goes_on_with_the_next_send
   struct plan plan = {.each = 1};
   def.atoms = &writes;
   def.atom_count = 1;
-  def.messages_max = 1024;
+  def.messages.waiting_max = 1024;
   register_type(&little, &def);
   for (uint32_t i = 0; i < SENDERS; i++) spawn_with(&little, &plan, (float)(i * 7 % 10) / 10);
   def.period_ns = def.period_max_ns = 86400000000000u;
@@ -214,7 +214,7 @@ Test(messages_order, of_agents_woken_while_the_frame_runs_are_sent_as_far_as_pla
   static const muster_atom wakes = {wake_friends, MUSTER_ROLE_BEHAVIOUR, 0};
   static const muster_atom writes = {correspond, MUSTER_ROLE_BEHAVIOUR, 0};
   muster_world_def world = muster_world_def_default();
-  world.sends_per_frame = 7;
+  world.limits.sends_per_frame = 7;
   little_world little = little_world_create(1, &world);
   struct friends friends = {0};
   struct plan plan = {.each = 6};
@@ -229,7 +229,7 @@ Test(messages_order, of_agents_woken_while_the_frame_runs_are_sent_as_far_as_pla
   def.atoms = &wakes;
   def.user = &friends;
   def.period_ns = def.period_max_ns = FRAME_NS;
-  def.sends_max = 2;
+  def.messages.sends_max = 2;
   register_type(&little, &def);
   muster_agent waker = spawn_with(&little, &plan, 1);
   uint32_t frames = 0;
@@ -323,18 +323,18 @@ static struct outcome run_gossip(uint32_t workers, uint64_t seed) {
                                {spread, MUSTER_ROLE_BEHAVIOUR, 3000},
                                {quarrel, MUSTER_ROLE_ACTION, 2000}};
   muster_world_def world = papers_world_def();
-  world.clock = MUSTER_CLOCK_VIRTUAL;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
   world.seed = seed;
-  world.agents_max = 3000;
-  world.sends_per_frame = 300; /* too few for all agents */
+  world.limits.agents_max = 3000;
+  world.limits.sends_per_frame = 300; /* too few for all agents */
   little_world little = little_world_create(workers, &world);
   muster_type_def def = type_with(atoms, 3);
   def.state_bytes = sizeof(gossip);
   def.spawns_max = 1;
-  def.messages_max = 3;
-  def.message_bytes = 8;
-  def.sends_max = 5;
-  def.wake_on_message = seed % 2;
+  def.messages.waiting_max = 3;
+  def.messages.bytes_max = 8;
+  def.messages.sends_max = 5;
+  def.messages.wake = seed % 2;
   def.on_removed = bequeath;
   def.period_ns = 30000000;
   def.period_max_ns = 60000000;
@@ -437,14 +437,14 @@ static void *produce(void *argument) {
 Test(messages_order, threads_of_the_host_send_while_frames_run_and_each_ones_order_is_kept) {
   const muster_atom atom = {tally_up, MUSTER_ROLE_BEHAVIOUR, 0};
   muster_world_def world = muster_world_def_default();
-  world.clock = MUSTER_CLOCK_VIRTUAL;
-  world.commands_max = 64;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world.limits.commands_max = 64;
   little_world little = little_world_create(3, &world);
   muster_type_def def = correspondent_type();
   def.atoms = &atom;
   def.atom_count = 1;
   def.state_bytes = sizeof(struct tally);
-  def.messages_max = 256; /* an update in every frame, and at most 64 in the queue: the box is never full */
+  def.messages.waiting_max = 256; /* an update in every frame, and at most 64 in the queue: the box is never full */
   register_type(&little, &def);
   muster_agent receivers[RECEIVERS];
   for (uintptr_t i = 0; i < RECEIVERS; i++) receivers[i] = spawn_with(&little, (void *)i, 1);

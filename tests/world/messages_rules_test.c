@@ -38,9 +38,9 @@ static void check_attempts(muster_role role) {
   muster_type_def def = correspondent_type();
   def.atoms = &atom;
   def.atom_count = 1;
-  def.sends_max = 3;
-  def.messages_max = 0;
-  def.message_bytes = 0;
+  def.messages.sends_max = 3;
+  def.messages.waiting_max = 0;
+  def.messages.bytes_max = 0;
   register_type(&little, &def);
   muster_agent boxless = spawn_with(&little, NULL, 0);
   struct attempts attempts = {0};
@@ -84,11 +84,11 @@ Test(messages_rules, an_update_is_told_what_is_wrong_with_its_message) {
 
 Test(messages_rules, the_host_is_told_what_is_wrong_with_its_message) {
   muster_world_def world = muster_world_def_default();
-  world.clock = MUSTER_CLOCK_VIRTUAL;
-  world.commands_max = 16;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world.limits.commands_max = 16;
   little_world little = little_world_create(1, &world);
   muster_type_def def = correspondent_type();
-  def.messages_max = def.message_bytes = 0;
+  def.messages.waiting_max = def.messages.bytes_max = 0;
   register_type(&little, &def);
   muster_agent boxless = spawn_with(&little, NULL, 0);
   const unsigned char bytes[300] = {1};
@@ -123,21 +123,21 @@ static void refused(little_world *little, muster_type_def def, const char *field
 
 Test(messages_rules, definitions_out_of_range_are_refused_with_the_name_of_the_field) {
   muster_world_def world = muster_world_def_default();
-  world.sends_per_frame = 0;
+  world.limits.sends_per_frame = 0;
   cr_assert_null(muster_world_create(&world));
   cr_assert_not_null(strstr(muster_last_error(), "sends_per_frame"));
-  world.sends_per_frame = (1u << 24) + 1;
+  world.limits.sends_per_frame = (1u << 24) + 1;
   cr_assert_null(muster_world_create(&world));
   little_world little = little_world_create(1, NULL);
   const muster_type_def good = correspondent_type();
   muster_type_def def = good;
-  def.messages_max = 1025, refused(&little, def, "messages_max");
-  def = good, def.message_bytes = MUSTER_MESSAGE_BYTES_MAX + 1, refused(&little, def, "message_bytes");
-  def = good, def.sends_max = 1025, refused(&little, def, "sends_max");
-  def = good, def.messages_max = 0, refused(&little, def, "messages_max");
-  def = good, def.messages_max = def.message_bytes = 0, def.wake_on_message = true;
+  def.messages.waiting_max = 1025, refused(&little, def, "messages_max");
+  def = good, def.messages.bytes_max = MUSTER_MESSAGE_BYTES_MAX + 1, refused(&little, def, "message_bytes");
+  def = good, def.messages.sends_max = 1025, refused(&little, def, "sends_max");
+  def = good, def.messages.waiting_max = 0, refused(&little, def, "messages_max");
+  def = good, def.messages.waiting_max = def.messages.bytes_max = 0, def.messages.wake = true;
   refused(&little, def, "wake_on_message");
-  def = good, def.messages_max = def.sends_max = 1024, def.message_bytes = MUSTER_MESSAGE_BYTES_MAX;
+  def = good, def.messages.waiting_max = def.messages.sends_max = 1024, def.messages.bytes_max = MUSTER_MESSAGE_BYTES_MAX;
   register_type(&little, &def);
   little_world_destroy(&little);
 }
@@ -166,10 +166,10 @@ static void sparing_release(void *memory, size_t bytes, void *user) {
 static void check_refused_memory(bool refuses_once) {
   struct allowance allowance = {1000, refuses_once};
   muster_world_def world = muster_world_def_default();
-  world.clock = MUSTER_CLOCK_VIRTUAL;
-  world.agents_max = 10;
-  world.sends_per_frame = 16;
-  world.commands_max = 16;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world.limits.agents_max = 10;
+  world.limits.sends_per_frame = 16;
+  world.limits.commands_max = 16;
   world.allocator = (muster_allocator){sparing_allocate, sparing_release, &allowance};
   little_world little = little_world_create(1, &world);
   muster_type_def def = correspondent_type();
@@ -200,7 +200,7 @@ Test(messages_rules, an_agent_that_wants_it_is_woken_once_by_what_is_delivered) 
     struct plan plan = {.each = 0};
     muster_agent sender = spawn_with(&little, &plan, 0);
     def.period_ns = def.period_max_ns = 10000000000u;
-    def.wake_on_message = wants;
+    def.messages.wake = wants;
     register_type(&little, &def);
     muster_agent receiver = plan.to = spawn_with(&little, NULL, 0);
     run_frames(&little, 3);
@@ -236,8 +236,8 @@ Test(messages_rules, what_arrives_while_an_update_is_under_way_wakes_its_agent_w
   muster_type_def def = type_with(slow, 3);
   def.state_bytes = 8;
   def.period_ns = def.period_max_ns = 10000000000u;
-  def.messages_max = 4;
-  def.wake_on_message = true;
+  def.messages.waiting_max = 4;
+  def.messages.wake = true;
   register_type(&little, &def);
   muster_agent agent = spawn_at(&little, 0);
   muster_agent_wake(little.world, agent);
@@ -281,7 +281,7 @@ Test(messages_rules, a_frame_full_of_messages_allocates_nothing) {
   enum { AGENTS = 300 };
   little_world little = little_world_create(3, NULL);
   muster_type_def def = correspondent_type();
-  def.wake_on_message = true;
+  def.messages.wake = true;
   register_type(&little, &def);
   static struct plan plans[AGENTS];
   muster_agent agents[AGENTS];

@@ -22,7 +22,7 @@ static bool check_order(uint32_t workers) {
   muster_type_def def = correspondent_type();
   def.atoms = workers == 1 ? &noting : &quiet;
   def.atom_count = 1;
-  def.messages_max = 64;
+  def.messages.waiting_max = 64;
   register_type(&little, &def);
   struct plan plan = {.each = 3};
   muster_agent senders[SENDERS], receiver = spawn_with(&little, NULL, 0.5f);
@@ -101,7 +101,7 @@ Test(messages, beyond_the_box_are_dropped_counted_and_told_to_their_sender_once)
   for (uint32_t in_action = 0; in_action < 2; in_action++) {
     little_world little = little_world_create(2, NULL);
     muster_type_def def = correspondent_type();
-    def.messages_max = 5;
+    def.messages.waiting_max = 5;
     register_type(&little, &def);
     struct plan first_plan = {.each = 3, .in_action = in_action}, second_plan = {.each = 4, .in_action = in_action};
     muster_agent receiver = spawn_with(&little, NULL, 0), first = spawn_with(&little, &first_plan, 0);
@@ -156,15 +156,15 @@ Test(messages, beyond_what_an_update_may_send_are_refused_and_counted) {
 Test(messages, of_all_updates_of_a_frame_take_the_places_that_the_world_has_in_order_of_rank) {
   for (uint32_t workers = 1; workers <= 8; workers *= 2) {
     muster_world_def world = muster_world_def_default();
-    world.clock = MUSTER_CLOCK_VIRTUAL;
-    world.sends_per_frame = 10;
+    world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+    world.limits.sends_per_frame = 10;
     little_world little = little_world_create(workers, &world);
     muster_type_def def = correspondent_type();
     register_type(&little, &def);
     struct plan plan = {.each = 4};
     muster_agent unimportant = spawn_with(&little, &plan, 0.1f), middle = spawn_with(&little, &plan, 0.5f);
     muster_agent important = spawn_with(&little, &plan, 1), least = spawn_with(&little, &plan, 0);
-    def.sends_max = 0;
+    def.messages.sends_max = 0;
     register_type(&little, &def);
     plan.to = spawn_with(&little, NULL, 0);
     run_frames(&little, 2);
@@ -216,8 +216,8 @@ static void check_slow_reader(const muster_atom *atoms, uint64_t budget_ns, bool
   muster_type_def def = type_with(atoms, 3);
   def.state_bytes = sizeof(slow_reader);
   def.period_ns = def.period_max_ns = acts ? 4 * FRAME_NS : FRAME_NS;
-  def.messages_max = 16;
-  def.message_bytes = 8;
+  def.messages.waiting_max = 16;
+  def.messages.bytes_max = 8;
   register_type(&little, &def);
   muster_agent agents[3];
   for (int i = 0; i < 3; i++) agents[i] = spawn_at(&little, i);
@@ -262,12 +262,12 @@ static void note_last_words(muster_update *update) {
 
 Test(messages, go_with_a_removed_agent_and_the_next_holder_of_its_place_starts_empty) {
   muster_world_def world = muster_world_def_default();
-  world.clock = MUSTER_CLOCK_VIRTUAL;
-  world.agents_max = 2;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world.limits.agents_max = 2;
   little_world little = little_world_create(1, &world);
   muster_type_def def = correspondent_type();
   uint32_t last_words = 0;
-  def.messages_max = 3;
+  def.messages.waiting_max = 3;
   def.user = &last_words;
   def.on_removed = note_last_words;
   register_type(&little, &def);

@@ -38,9 +38,9 @@ static muster_atom_result talk(muster_update *update) {
 static muster_type_def talker_type(const muster_atom *atoms, uint32_t count, muster_agent *all) {
   muster_type_def def = type_with(atoms, count);
   def.state_bytes = sizeof(talker);
-  def.messages_max = 24;
-  def.message_bytes = 8;
-  def.sends_max = 3;
+  def.messages.waiting_max = 24;
+  def.messages.bytes_max = 8;
+  def.messages.sends_max = 3;
   def.user = all;
   def.elasticity = 0;
   return def;
@@ -51,12 +51,12 @@ static uint64_t talk_with(uint32_t workers, muster_statistics *sums) {
   static const muster_atom atoms[] = {{listen, MUSTER_ROLE_PERCEPTION, 0}, {talk, MUSTER_ROLE_BEHAVIOUR, 0}};
   static muster_agent all[AGENTS];
   muster_world_def world = papers_world_def();
-  world.agents_max = AGENTS;
-  world.sends_per_frame = 3 * AGENTS;
+  world.limits.agents_max = AGENTS;
+  world.limits.sends_per_frame = 3 * AGENTS;
   little_world little = little_world_create(workers, &world);
   muster_type_def sleeper = talker_type(atoms, 1, all), def = talker_type(atoms, 2, all);
   sleeper.period_ns = sleeper.period_max_ns = 1000 * FRAME_NS;
-  sleeper.wake_on_message = true;
+  sleeper.messages.wake = true;
   def.period_ns = def.period_max_ns = FRAME_NS;
   register_type(&little, &sleeper);
   for (uint32_t i = 0; i < SLEEPERS; i++) all[i] = spawn_in(&little, (muster_position){i, 0, 0}, 0);

@@ -38,8 +38,8 @@ struct crowd {
 static void open_crowd(struct crowd *crowd, const muster_atom *atoms, uint32_t count) {
   muster_world_def world = muster_world_def_default();
   muster_type_def type = muster_type_def_default();
-  world.clock = MUSTER_CLOCK_VIRTUAL;
-  world.level_pressure = 0.0f;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world.levels.pressure = 0.0f;
   crowd->little = little_world_create(1, &world);
   clock_of_test = &crowd->little.now_ns;
   type.atoms = atoms;

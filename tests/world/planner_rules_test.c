@@ -146,13 +146,13 @@ Test(planner_rules, types_without_atoms_belong_into_planner_worlds_and_have_noth
     cr_assert(says(#FIELD), "%s", muster_last_error());                                                                \
     type = good;                                                                                                       \
   } while (0)
-  REFUSED_TYPE(parts, 0);
-  REFUSED_TYPE(parts, MUSTER_ATOMS_MAX + 1);
-  REFUSED_TYPE(part_ns, 0);
-  REFUSED_TYPE(part_ns, 1000000001u);
+  REFUSED_TYPE(parts.count, 0);
+  REFUSED_TYPE(parts.count, MUSTER_ATOMS_MAX + 1);
+  REFUSED_TYPE(parts.part_ns, 0);
+  REFUSED_TYPE(parts.part_ns, 1000000001u);
   REFUSED_TYPE(published_bytes, 8);
-  REFUSED_TYPE(messages_max, 1);
-  REFUSED_TYPE(sends_max, 1);
+  REFUSED_TYPE(messages.waiting_max, 1);
+  REFUSED_TYPE(messages.sends_max, 1);
   REFUSED_TYPE(spawns_max, 1);
   REFUSED_TYPE(atom_count, 1);
   REFUSED_TYPE(atoms, two_atoms);
@@ -189,8 +189,8 @@ Test(planner_rules, atoms_are_counted_and_charged_but_not_called) {
 Test(planner_rules, an_entry_says_what_the_host_must_know) {
   planned_world *planned = planned_world_create(NULL);
   muster_type_def type = parts_type(1);
-  type.level_count = 2;
-  type.level_importance[0] = 0.5f;
+  type.levels.count = 2;
+  type.levels.importance[0] = 0.5f;
   register_type(&planned->little, &type);
   for (uint32_t i = 0; i < 2; i++) {
     muster_agent_def def = muster_agent_def_default();
@@ -337,8 +337,8 @@ Test(planner_rules, on_the_wall_clock_slices_have_room_and_fit_the_hosts_workers
 Test(planner_rules, a_second_plan_at_the_same_time_has_those_who_did_not_fit) {
   static uint64_t ran_ns[200];
   muster_world_def def = papers_world_def();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.capacity_ns = 10000;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.clock.capacity_ns = 10000;
   planned_world *planned = planned_world_create(&def);
   muster_type_def type = parts_type(1);
   type.period_max_ns = type.period_ns;
@@ -371,7 +371,7 @@ Test(planner_rules, an_update_longer_than_the_budget_is_handed_out_alone) {
   def.planner_workers = 1;
   planned_world *planned = planned_world_create(&def);
   muster_type_def type = parts_type(1);
-  type.part_ns = 1000000000u;
+  type.parts.part_ns = 1000000000u;
   type.period_ns = type.period_max_ns = 2 * FRAME_NS;
   register_type(&planned->little, &type);
   for (uint32_t i = 0; i < 10; i++) spawn_at(&planned->little, i);

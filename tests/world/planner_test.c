@@ -68,12 +68,12 @@ static void register_kinds(muster_world *world, muster_type *types, bool atoms) 
     def.period_ns = 30000000u + kind * 15000000u;
     def.period_max_ns = 2 * def.period_ns;
     def.elasticity = 1.0f + (float)kind;
-    def.level_count = kind + 1;
-    if (kind != 1) def.model_cost_ns = cost_of;
+    def.levels.count = kind + 1;
+    if (kind != 1) def.models.cost_ns = cost_of;
     if (atoms) def.atoms = of_kind;
     if (atoms) def.atom_count = parts_of[kind];
-    def.parts = parts_of[kind];
-    def.part_ns = 4000;
+    def.parts.count = parts_of[kind];
+    def.parts.part_ns = 4000;
     types[kind] = muster_type_register(world, &def);
     cr_assert_neq(types[kind].index, 0, "%s", muster_last_error());
   }
@@ -122,11 +122,11 @@ static void disturb(struct scene *scene, uint32_t frame) {
 
 static muster_world_def scene_world(muster_order order, uint32_t updates_per_frame) {
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   def.order = order;
-  def.agents_max = 4000;
+  def.limits.agents_max = 4000;
   def.updates_per_frame = updates_per_frame;
-  def.capacity_ns = 1000000; /* half of what all agents would take at their longest periods */
+  def.clock.capacity_ns = 1000000; /* half of what all agents would take at their longest periods */
   return def;
 }
 
@@ -279,12 +279,12 @@ static void look_at_entry(struct waiter *waiter, const muster_plan_entry *entry,
 Test(planner, carries_what_the_host_leaves_out_with_its_age_and_keeps_the_bound) {
   static struct waiter waiters[HERD];
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.capacity_ns = 2000000;
-  def.guarantee_ns = PATIENCE_NS;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.clock.capacity_ns = 2000000;
+  def.priority.guarantee_ns = PATIENCE_NS;
   planned_world *planned = planned_world_create(&def);
   muster_type_def type = parts_type(1);
-  type.part_ns = 50000;
+  type.parts.part_ns = 50000;
   register_type(&planned->little, &type);
   for (uint32_t i = 0; i < HERD; i++) spawn_at(&planned->little, i);
   uint32_t carried = 0;

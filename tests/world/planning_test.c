@@ -24,7 +24,7 @@ static uint32_t lines_under(uint64_t budget_ns, uint32_t *runs) {
   muster_world_def world = muster_world_def_default();
   world.log = (muster_log_sink){count_lines, &lines};
   world.debt_budgets = 0.0f;
-  world.types_max = TYPES;
+  world.limits.types_max = TYPES;
   little_world little = little_world_create(1, &world);
   muster_type_def def = muster_type_def_default();
   const muster_atom atom = {count_run, MUSTER_ROLE_BEHAVIOUR, 1000};

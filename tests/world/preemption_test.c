@@ -215,7 +215,7 @@ static const muster_atom sleepy[] = {{.run = sleepy_atom}};
 /* A world of agents that have a period of a minute, which the agents of add_waker() wake in every frame. */
 static little_world waking_world(struct stage *stage, uint32_t workers, muster_clock clock, uint32_t spawns_max) {
   muster_world_def def = muster_world_def_default();
-  def.clock = clock;
+  def.clock.kind = clock;
   little_world little = little_world_create(workers, &def);
   muster_type_def type = staged_type(stage);
   type.atoms = sleepy;
@@ -345,7 +345,7 @@ Test(preemption, a_wake_of_an_agent_that_is_removed_and_of_the_one_after_it_are_
 Test(preemption, too_many_wakes_are_refused_and_none_that_was_taken_is_lost) {
   struct stage stage = {0};
   muster_world_def def = muster_world_def_default();
-  def.commands_max = 16;
+  def.limits.commands_max = 16;
   little_world little = little_world_create(1, &def);
   muster_type_def type = staged_type(&stage);
   type.atoms = sleepy;

@@ -57,7 +57,7 @@ static little_world open_called_world(void) {
   static const muster_atom atom = {count_up, MUSTER_ROLE_BEHAVIOUR, 1000};
   little_world little = little_world_create(1, NULL);
   muster_type_def type = type_with(&atom, 1);
-  type.elapsed = MUSTER_ELAPSED_EVENTS;
+  type.elapsed.contract = MUSTER_ELAPSED_EVENTS;
   type.state_bytes = sizeof(uint64_t);
   register_type(&little, &type);
   return little;

@@ -51,7 +51,7 @@ static muster_type register_one(const little_world *little, const muster_atom *a
 static little_world crowded_world(struct script *script, uint64_t period_ns, uint32_t crowd, muster_order order) {
   static const muster_atom plain = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, alive = {live, MUSTER_ROLE_BEHAVIOUR, 1000};
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   def.order = order;
   def.updates_per_frame = PER_FRAME;
   little_world little = little_world_create(1, &def);

@@ -30,8 +30,8 @@ static muster_type_def type_def(void) {
 
 static little_world new_world(muster_clock clock) {
   muster_world_def def = muster_world_def_default();
-  def.clock = clock;
-  def.agents_max = 300;
+  def.clock.kind = clock;
+  def.limits.agents_max = 300;
   return little_world_create(1, &def);
 }
 
@@ -306,7 +306,7 @@ Test(record_begin, attempts_that_fail_share_their_memory) {
   muster_world_def def = muster_world_def_default();
   muster_record_def record = muster_record_def_default();
   def.allocator = counted_allocator(&counted);
-  def.agents_max = 300;
+  def.limits.agents_max = 300;
   little_world little = little_world_create(1, &def);
   record.write = sink_write;
   record.user = &into;
@@ -393,8 +393,8 @@ Test(record_begin, frames_before_that_the_snapshot_does_not_know_are_refused) {
 static herd_world herds_of(const struct recorded *replayed) {
   static const muster_atom still = {.role = MUSTER_ROLE_BEHAVIOUR, .run = stand_still, .model_ns = 1000};
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.commands_max = 16;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.limits.commands_max = 16;
   herd_world herds = {.little = little_world_create(1, &def)};
   muster_type_def deer = deer_def(&still);
   if (replayed) recorded_replay(replayed, herds.little.world);

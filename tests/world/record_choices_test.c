@@ -37,9 +37,9 @@ static void register_it(muster_world *world) {
   static const muster_atom atoms[] = {{live, MUSTER_ROLE_BEHAVIOUR, 20000}, {live, MUSTER_ROLE_BEHAVIOUR, 10000}};
   muster_type_def def = type_with(atoms, 2);
   def.state_bytes = sizeof(creature);
-  def.level_count = 3;
-  def.level_importance[0] = 0.1f; /* so that pressure can lower many agents */
-  def.level_importance[1] = 0.05f;
+  def.levels.count = 3;
+  def.levels.importance[0] = 0.1f; /* so that pressure can lower many agents */
+  def.levels.importance[1] = 0.05f;
   def.period_ns = 10000000;
   def.period_max_ns = 80000000;
   cr_assert_eq(muster_type_register(world, &def).index, 1, "%s", muster_last_error());
@@ -49,16 +49,16 @@ static bool by_deadline; /* deadline order and the law of importance */
 
 static muster_world_def choices(muster_clock clock) {
   muster_world_def def = muster_world_def_default();
-  def.clock = clock;
-  def.agents_max = 1000;
+  def.clock.kind = clock;
+  def.limits.agents_max = 1000;
   def.cell_m = 16.0f;
-  def.importance = MUSTER_IMPORTANCE_FACTORS;
-  def.weight_reduction = 0.5f;
-  def.level_pressure = 0.3f;
+  def.importance_model = MUSTER_IMPORTANCE_FACTORS;
+  def.priority.reduction = 0.5f;
+  def.levels.pressure = 0.3f;
   def.order = by_deadline ? MUSTER_ORDER_DEADLINE : MUSTER_ORDER_PRIORITY;
   def.elastic = by_deadline ? MUSTER_ELASTIC_IMPORTANCE : MUSTER_ELASTIC_RATE;
-  def.cycles_max = 4;
-  def.cycles_importance = 0.3f;
+  def.levels.cycles_max = 4;
+  def.levels.cycles_importance = 0.3f;
   return def;
 }
 
@@ -66,13 +66,13 @@ static muster_world_def choices(muster_clock clock) {
 static void turn(muster_world *world, uint32_t frame) {
   muster_world_tuning tuning = muster_world_tuning_default();
   if (frame % 10 == 3) muster_world_tuning_policy(&tuning, (muster_policy)(frame / 10 % 4));
-  if (frame % 10 == 5) tuning.guarantee_ns = 100000000u + frame * 1000000u;
-  if (frame == 20) tuning.focus = tuning.designer = tuning.role = tuning.company = 0.5f;
+  if (frame % 10 == 5) tuning.priority.guarantee_ns = 100000000u + frame * 1000000u;
+  if (frame == 20) tuning.importance.focus = tuning.importance.designer = tuning.importance.role = tuning.importance.company = 0.5f;
   if (frame == 30) tuning.updates_per_frame = MUSTER_UPDATES_DERIVED;
-  if (frame == 40) tuning.cycles_max = 8;
-  if (frame == 45) tuning.level_pressure = 0.1f;
-  if (frame == 50) tuning.importance_octaves = 5.0f;
-  if (frame == 55) tuning.wish_part = 0.3f;
+  if (frame == 40) tuning.levels.cycles_max = 8;
+  if (frame == 45) tuning.levels.pressure = 0.1f;
+  if (frame == 50) tuning.importance.octaves = 5.0f;
+  if (frame == 55) tuning.importance.wish_part = 0.3f;
   cr_assert_eq(muster_world_tune(world, &tuning), MUSTER_OK, "%s", muster_last_error());
 }
 

@@ -21,7 +21,7 @@ static void say_nothing(muster_log_level level, const char *message, void *user)
 static little_world open_world(uint32_t workers) {
   muster_world_def def = muster_world_def_default();
   def.log = (muster_log_sink){say_nothing, NULL};
-  def.agents_max = 64;
+  def.limits.agents_max = 64;
   return little_world_create(workers, &def);
 }
 
@@ -31,11 +31,11 @@ static void register_it(little_world *little) {
   def.name = "suspect";
   def.atoms = &atom;
   def.atom_count = 1;
-  def.level_count = 2;
-  def.level_importance[0] = 0.0f; /* agents are at the best level unless they are demoted */
+  def.levels.count = 2;
+  def.levels.importance[0] = 0.0f; /* agents are at the best level unless they are demoted */
   def.period_ns = FRAME_NS;
   def.limit_ns = LIMIT_US * 1000u;
-  def.strikes_quarantine = 3;
+  def.overruns.quarantine = 3;
   register_type(little, &def);
 }
 

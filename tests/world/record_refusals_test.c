@@ -45,17 +45,17 @@ static muster_type_def type_def(void) {
   def.state_bytes = sizeof(live);
   def.period_ns = FRAME_NS;
   def.spawns_max = 1;
-  def.sends_max = 1;
-  def.messages_max = 2;
-  def.message_bytes = 8;
+  def.messages.sends_max = 1;
+  def.messages.waiting_max = 2;
+  def.messages.bytes_max = 8;
   return def;
 }
 
 static muster_world_def world_def(muster_clock clock) {
   muster_world_def def = muster_world_def_default();
-  def.clock = clock;
-  def.agents_max = 300;
-  def.commands_max = 512;
+  def.clock.kind = clock;
+  def.limits.agents_max = 300;
+  def.limits.commands_max = 512;
   return def;
 }
 
@@ -273,8 +273,8 @@ Test(record_refusals, another_world_is_named_with_its_field) {
   muster_replay_def replay = muster_replay_def_default();
   cr_assert_eq(muster_record_look(run.bytes, run.count, &info, &read), MUSTER_OK);
   cr_assert_eq(info.frames, FRAMES);
-  cr_assert_eq(read.agents_max, def.agents_max);
-  cr_assert_eq(read.clock, def.clock);
+  cr_assert_eq(read.limits.agents_max, def.limits.agents_max);
+  cr_assert_eq(read.clock.kind, def.clock.kind);
   def.seed = 9;
   little_world little = little_world_create(1, &def);
   replay.bytes = run.bytes;

@@ -119,12 +119,12 @@ static void register_both(muster_world *world) {
   def.state_bytes = sizeof(creature);
   def.published_bytes = sizeof(double);
   def.spawns_max = 1;
-  def.level_count = 4;
+  def.levels.count = 4;
   def.period_ns = 20000000;
   def.period_max_ns = 60000000;
-  def.messages_max = 3;
-  def.message_bytes = 8;
-  def.sends_max = 1;
+  def.messages.waiting_max = 3;
+  def.messages.bytes_max = 8;
+  def.messages.sends_max = 1;
   def.on_spawned = born;
   def.limit_ns = 1000000000; /* no runaways on slow machines: their claims would not be started at the end of a frame */
   cr_assert_eq(muster_type_register(world, &def).index, 1, "%s", muster_last_error());
@@ -132,15 +132,15 @@ static void register_both(muster_world *world) {
   def.atoms = many;
   def.atom_count = 4;
   def.spawns_max = 0;
-  def.sends_max = 4;
-  def.wake_on_message = true;
+  def.messages.sends_max = 4;
+  def.messages.wake = true;
   cr_assert_eq(muster_type_register(world, &def).index, 2, "%s", muster_last_error());
 }
 
 static muster_world_def world_def(muster_clock clock) {
   muster_world_def def = papers_world_def();
-  def.clock = clock;
-  def.agents_max = 4000;
+  def.clock.kind = clock;
+  def.limits.agents_max = 4000;
   def.cell_m = 16.0f;
   return def;
 }
@@ -307,7 +307,7 @@ static muster_atom_result stroll(muster_update *update) {
 
 static little_world crowd_create(uint32_t workers, uint32_t shards, uint32_t delay) {
   muster_world_def def = muster_world_def_default();
-  def.agents_max = CROWD;
+  def.limits.agents_max = CROWD;
   def.shards = shards;
   def.activation_delay = delay;
   return little_world_create(workers, &def);

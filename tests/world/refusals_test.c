@@ -55,8 +55,8 @@ static muster_atom_result send_too_much(muster_update *update) {
 static muster_type_def sender_type(const muster_atom *atom) {
   muster_type_def type = type_with(atom, 1);
   type.name = "sender";
-  type.messages_max = type.sends_max = 2;
-  type.message_bytes = 4;
+  type.messages.waiting_max = type.messages.sends_max = 2;
+  type.messages.bytes_max = 4;
   type.spawns_max = 1;
   return type;
 }
@@ -145,8 +145,8 @@ static void do_nothing(void *argument, uint32_t worker) {
 Test(refusals, of_what_a_host_asks_for_make_no_words) {
   const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
   muster_world_def def = muster_world_def_default();
-  def.agents_max = def.observers_max = 1;
-  def.commands_max = 16;
+  def.limits.agents_max = def.limits.observers_max = 1;
+  def.limits.commands_max = 16;
   little_world little = little_world_create(1, &def);
   muster_type_def type = sender_type(&atom);
   register_type(&little, &type);
@@ -175,7 +175,7 @@ Test(refusals, of_what_a_host_asks_for_make_no_words) {
 Test(refusals, that_return_nothing_leave_their_result) {
   const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
   muster_world_def def = muster_world_def_default();
-  def.agents_max = def.types_max = 1;
+  def.limits.agents_max = def.limits.types_max = 1;
   little_world little = little_world_create(1, &def);
   muster_type_def type = sender_type(&atom);
   register_type(&little, &type);
@@ -189,7 +189,7 @@ Test(refusals, that_return_nothing_leave_their_result) {
   cr_assert_eq(muster_last_result(), MUSTER_E_ARGUMENT, "a call that succeeds leaves it");
   cr_assert(muster_agent_is_null(spawn_with(&little, NULL)));
   cr_assert_eq(muster_last_result(), MUSTER_E_FULL);
-  def.agents_max = 0;
+  def.limits.agents_max = 0;
   cr_assert_null(muster_world_create(&def));
   cr_assert_eq(muster_last_result(), MUSTER_E_ARGUMENT);
   muster_pool_def pool = muster_pool_def_default();

@@ -70,20 +70,20 @@ static void register_thinkers(little_world *little) {
   sets[4].atoms = acts;
   sets[4].atom_count = 1;
   muster_type_def type = muster_type_def_default();
-  type.sets = sets;
-  type.set_count = 5;
+  type.sets.list = sets;
+  type.sets.count = 5;
   type.state_bytes = sizeof(struct mind);
   type.period_ns = 3 * FRAME_NS;
-  type.model_cost_ns = cost_of;
-  type.slice_ns = 15000;
+  type.models.cost_ns = cost_of;
+  type.sets.slice_ns = 15000;
   type.spawns_max = 1;
   register_type(little, &type);
-  type.slice_ns = 0;
-  type.priority = 40;
-  type.elapsed = MUSTER_ELAPSED_EVENTS;
+  type.sets.slice_ns = 0;
+  type.sets.share = 40;
+  type.elapsed.contract = MUSTER_ELAPSED_EVENTS;
   register_type(little, &type);
-  type.elapsed = MUSTER_ELAPSED_DELTA;
-  type.priority = 10;
+  type.elapsed.contract = MUSTER_ELAPSED_DELTA;
+  type.sets.share = 10;
   register_type(little, &type);
 }
 
@@ -178,8 +178,8 @@ Test(sets_determinism, a_replay_knows_another_set) {
   muster_type_def type = muster_type_def_default();
   set.atoms = &atom;
   set.atom_count = 1;
-  type.sets = &set;
-  type.set_count = 1;
+  type.sets.list = &set;
+  type.sets.count = 1;
   type.state_bytes = sizeof(struct mind);
   little_world little = little_world_create(1, NULL);
   register_type(&little, &type);

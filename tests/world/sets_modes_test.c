@@ -35,7 +35,7 @@ Test(sets_modes, sets_run_as_defined_when_that_is_asked_for) {
   muster_agent agent;
   for (uint32_t i = 0; i < 3; i++) sets[i] = set_of(1, MUSTER_MODE_RUN, 10 * (i + 1));
   muster_type_def type = type_of_sets(sets, 3, &noted);
-  type.set_order = MUSTER_SETS_AS_DEFINED;
+  type.sets.order = MUSTER_SETS_AS_DEFINED;
   little_world little = create_sets(&type, &agent);
   cr_assert_str_eq(run_first(&little), "a0b0c0");
   little_world_destroy(&little);
@@ -57,7 +57,7 @@ static void check_mode(muster_mode mode, const char *const expected[4], uint64_t
   muster_set_def set = set_of(8, mode, 50);
   muster_agent agent;
   muster_type_def type = type_of_sets(&set, 1, &noted);
-  type.slice_ns = 3 * ATOM_NS;
+  type.sets.slice_ns = 3 * ATOM_NS;
   little_world little = create_sets(&type, &agent);
   cr_assert_str_eq(run_first(&little), expected[0]);
   for (int i = 1; i < 4; i++) {
@@ -89,7 +89,7 @@ Test(sets_modes, a_sliceable_set_goes_on) {
 static muster_type_def seldom(const muster_set_def *sets, uint32_t count, uint64_t slice_ns) {
   muster_type_def type = type_of_sets(sets, count, &noted);
   type.period_ns = type.period_max_ns = 10 * FRAME_NS;
-  type.slice_ns = slice_ns;
+  type.sets.slice_ns = slice_ns;
   return type;
 }
 
@@ -145,7 +145,7 @@ Test(sets_modes, a_whole_pass_begins_with_who_is_owed_time) {
   muster_agent agent;
   for (uint32_t i = 0; i < 3; i++) sets[i] = set_of(2, MUSTER_MODE_RUN, 50);
   muster_type_def type = type_of_sets(sets, 3, &noted);
-  type.slice_ns = 3 * ATOM_NS;
+  type.sets.slice_ns = 3 * ATOM_NS;
   little_world little = create_sets(&type, &agent);
   static const char *const expected[] = {"a0a1b0b1", "c0c1a0a1", "b0b1a0a1", "c0c1a0a1", "b0b1a0a1"};
   cr_assert_str_eq(run_first(&little), expected[0]);
@@ -173,8 +173,8 @@ Test(sets_modes, agents_without_a_period_are_owed_time_as_well) {
   muster_set_def set = set_of(8, MUSTER_MODE_SLICEABLE, 50);
   muster_agent agent;
   muster_type_def type = type_of_sets(&set, 1, &noted);
-  type.elapsed = MUSTER_ELAPSED_EVENTS;
-  type.slice_ns = 5 * ATOM_NS;
+  type.elapsed.contract = MUSTER_ELAPSED_EVENTS;
+  type.sets.slice_ns = 5 * ATOM_NS;
   little_world little = create_sets(&type, &agent);
   for (int i = 0; i < 5; i++) cr_assert_str_eq(run_and_tell(&little, &noted), "");
   cr_assert_eq(muster_agent_wake(little.world, agent), MUSTER_OK);

@@ -40,7 +40,7 @@ Test(sets_periods, what_continues_an_update_is_not_counted) {
   sets[0].period_updates = 2;
   muster_type_def type = type_of_sets(sets, 2, &noted);
   type.period_ns = type.period_max_ns = 10 * FRAME_NS;
-  type.slice_ns = 5 * ATOM_NS;
+  type.sets.slice_ns = 5 * ATOM_NS;
   little_world little = create_sets(&type, &agent);
   while (noted.count == 0) run_frame(&little);
   run_frames(&little, 29); /* two further updates, and the frames that continue them */
@@ -88,7 +88,7 @@ Test(sets_periods, a_set_is_there_at_its_levels) {
   sets[0].levels = 1; /* the best level only; without an observer the agent is at the cheapest */
   sets[1].levels = 1 << 1;
   muster_type_def type = type_of_sets(sets, 2, &noted);
-  type.level_count = 2;
+  type.levels.count = 2;
   little_world little = create_sets(&type, &agent);
   run_frames(&little, 10);
   cr_assert_eq(info_of(&little, agent).level, 1);
@@ -112,7 +112,7 @@ Test(sets_periods, no_time_is_lost_or_told_twice) {
   sets[4].period_updates = 0;
   sets[4].period_ns = 70000000u;
   muster_type_def type = type_of_sets(sets, SETS, &noted);
-  type.slice_ns = 8 * ATOM_NS;
+  type.sets.slice_ns = 8 * ATOM_NS;
   type.period_ns = 3 * FRAME_NS;
   little_world little = create_sets(&type, &agent);
   run_frame(&little);
@@ -155,7 +155,7 @@ static void check_progress(float told, float expected) {
   muster_set_def set = set_of(8, MUSTER_MODE_SLICEABLE, 50);
   muster_agent agent;
   muster_type_def type = type_of_sets(&set, 1, &noted);
-  type.slice_ns = 2 * ATOM_NS;
+  type.sets.slice_ns = 2 * ATOM_NS;
   noted.inside = tell_progress;
   progress_told = told;
   little_world little = create_sets(&type, &agent);
@@ -182,9 +182,9 @@ Test(sets_periods, progress_counts_in_the_priority_of_who_is_owed_time) {
   muster_agent agent;
   muster_type_def type = type_of_sets(&set, 1, &noted);
   muster_world_def def = papers_world_def();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.weight_progress = 1.0f;
-  type.slice_ns = 2 * ATOM_NS;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.priority.progress = 1.0f;
+  type.sets.slice_ns = 2 * ATOM_NS;
   noted.inside = tell_progress;
   progress_told = 0.5f;
   little_world little = little_world_create(1, &def);
@@ -194,7 +194,7 @@ Test(sets_periods, progress_counts_in_the_priority_of_who_is_owed_time) {
   muster_agent_explanation why = muster_agent_explanation_default();
   char text[2048];
   cr_assert_eq(muster_agent_explain(little.world, agent, &why), MUSTER_OK);
-  double scale_ns = (double)def.guarantee_ns / (double)def.weight_wait;
+  double scale_ns = (double)def.priority.guarantee_ns / (double)def.priority.wait;
   cr_assert_float_eq((double)why.priority_progress_ns, 0.5 * scale_ns, 1e-3 * scale_ns);
   cr_assert(why.reasons & MUSTER_REASON_OWED);
   cr_assert_str_eq(why.set_owed, "set");
@@ -211,7 +211,7 @@ Test(sets_periods, a_run_that_takes_longer_than_its_period_keeps_its_phase) {
   set.period_updates = 0;
   set.period_ns = 5 * FRAME_NS;
   muster_type_def type = type_of_sets(&set, 1, &noted);
-  type.slice_ns = ATOM_NS;
+  type.sets.slice_ns = ATOM_NS;
   little_world little = create_sets(&type, &agent);
   for (uint32_t frame = 0; count < 3; frame++) {
     cr_assert_lt(frame, 100);
@@ -227,10 +227,10 @@ Test(sets_periods, who_is_owed_time_goes_on_after_a_pardon) {
   muster_agent agent;
   bool pardoned = false;
   muster_type_def type = type_of_sets(&set, 1, &noted);
-  type.elapsed = MUSTER_ELAPSED_EVENTS;
-  type.slice_ns = ATOM_NS;
+  type.elapsed.contract = MUSTER_ELAPSED_EVENTS;
+  type.sets.slice_ns = ATOM_NS;
   type.limit_ns = ATOM_NS / 2;
-  type.strikes_quarantine = 3;
+  type.overruns.quarantine = 3;
   little_world little = create_sets(&type, &agent);
   run_frame(&little);
   cr_assert_eq(muster_agent_wake(little.world, agent), MUSTER_OK);

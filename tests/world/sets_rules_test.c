@@ -42,17 +42,17 @@ CHANGE(no_atoms, set->atom_count = 0)
 CHANGE(null_atoms, set->atoms = NULL)
 CHANGE(not_initialised, set->size = 0)
 CHANGE(of_a_size_out_of_range, set->size = 1u << 30)
-CHANGE(no_sets, type->set_count = 0)
-CHANGE(null_sets, type->sets = NULL)
-CHANGE(many_sets, type->set_count = MUSTER_SETS_MAX + 1)
-CHANGE(unknown_order, type->set_order = (muster_set_order)2)
+CHANGE(no_sets, type->sets.count = 0)
+CHANGE(null_sets, type->sets.list = NULL)
+CHANGE(many_sets, type->sets.count = MUSTER_SETS_MAX + 1)
+CHANGE(unknown_order, type->sets.order = (muster_set_order)2)
 CHANGE(both, (type->atoms = noting_atoms, type->atom_count = 1))
-CHANGE(steps, (type->elapsed = MUSTER_ELAPSED_STEPS, type->step_ns = 5000000u, type->steps_max = 1000))
-CHANGE(type_priority, type->priority = 101)
-CHANGE(short_slice, type->slice_ns = 999)
+CHANGE(steps, (type->elapsed.contract = MUSTER_ELAPSED_STEPS, type->elapsed.step_ns = 5000000u, type->elapsed.steps_max = 1000))
+CHANGE(type_priority, type->sets.share = 101)
+CHANGE(short_slice, type->sets.slice_ns = 999)
 CHANGE(unknown_act, type->act = (muster_act)3)
-CHANGE(plain_slice, (type->sets = NULL, type->set_count = 0, type->atoms = noting_atoms, type->atom_count = 1,
-                     type->slice_ns = 1000000u))
+CHANGE(plain_slice, (type->sets.list = NULL, type->sets.count = 0, type->atoms = noting_atoms, type->atom_count = 1,
+                     type->sets.slice_ns = 1000000u))
 
 Test(sets_rules, definitions_say_what_is_wrong_and_where) {
   check(no_priority, "type 'setter', set 'set': priority 0 must be 1..100");
@@ -159,7 +159,7 @@ Test(sets_rules, a_full_inbox_says_so) {
   muster_type_def type = type_of_sets(&set, 1, &noted);
   muster_world_def def = muster_world_def_default();
   muster_set_tuning tuning = muster_set_tuning_default();
-  def.commands_max = 16;
+  def.limits.commands_max = 16;
   little_world little = little_world_create(1, &def);
   register_type(&little, &type);
   muster_result result = MUSTER_OK;
@@ -182,7 +182,7 @@ Test(sets_rules, an_atom_over_its_limit_is_named) {
   sets[1].role = MUSTER_ROLE_PERCEPTION;
   muster_type_def type = type_of_sets(sets, 2, &noted);
   memset(&noted, 0, sizeof noted);
-  type.model_cost_ns = cost_of;
+  type.models.cost_ns = cost_of;
   type.limit_ns = 1000000u;
   little_world little = create_sets(&type, &agent);
   while (noted.count == 0) run_frame(&little);

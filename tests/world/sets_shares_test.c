@@ -22,7 +22,7 @@ Test(sets_shares, a_greedy_set_takes_nothing_from_the_others) {
   muster_set_def sets[3] = {set_of(8, MUSTER_MODE_SLICEABLE, 50), set_of(4, MUSTER_MODE_SLICEABLE, 50),
                             set_of(4, MUSTER_MODE_SLICEABLE, 50)};
   muster_type_def type = type_of_sets(sets, 3, &noted);
-  type.slice_ns = 12 * ATOM_NS;
+  type.sets.slice_ns = 12 * ATOM_NS;
   cr_assert_str_eq(run_first(&type), "a0a1a2a3b0b1b2b3c0c1c2c3");
 }
 
@@ -30,14 +30,14 @@ Test(sets_shares, what_one_does_not_use_goes_on_to_the_next) {
   muster_set_def sets[3] = {set_of(1, MUSTER_MODE_SLICEABLE, 50), set_of(8, MUSTER_MODE_SLICEABLE, 50),
                             set_of(8, MUSTER_MODE_SLICEABLE, 50)};
   muster_type_def type = type_of_sets(sets, 3, &noted);
-  type.slice_ns = 11 * ATOM_NS; /* one atom for the first set; five of the ten that are left for each of the others */
+  type.sets.slice_ns = 11 * ATOM_NS; /* one atom for the first set; five of the ten that are left for each of the others */
   cr_assert_str_eq(run_first(&type), "a0b0b1b2b3b4c0c1c2c3c4");
 }
 
 Test(sets_shares, time_is_shared_by_priority) {
   muster_set_def sets[2] = {set_of(8, MUSTER_MODE_SLICEABLE, 75), set_of(8, MUSTER_MODE_SLICEABLE, 25)};
   muster_type_def type = type_of_sets(sets, 2, &noted);
-  type.slice_ns = 8 * ATOM_NS;
+  type.sets.slice_ns = 8 * ATOM_NS;
   cr_assert_str_eq(run_first(&type), "a0a1a2a3a4a5b0b1");
 }
 
@@ -46,7 +46,7 @@ Test(sets_shares, perceptions_come_before_the_sharing) {
                             set_of(8, MUSTER_MODE_SLICEABLE, 50)};
   sets[0].role = MUSTER_ROLE_PERCEPTION;
   muster_type_def type = type_of_sets(sets, 3, &noted);
-  type.slice_ns = 8 * ATOM_NS;
+  type.sets.slice_ns = 8 * ATOM_NS;
   cr_assert_str_eq(run_first(&type), "a0a1b0b1b2c0c1c2");
 }
 
@@ -54,8 +54,8 @@ Test(sets_shares, each_set_that_has_its_turn_runs_an_atom) {
   muster_set_def sets[3] = {set_of(8, MUSTER_MODE_SLICEABLE, 1), set_of(8, MUSTER_MODE_SLICEABLE, 100),
                             set_of(8, MUSTER_MODE_SLICEABLE, 1)};
   muster_type_def type = type_of_sets(sets, 3, &noted);
-  type.set_order = MUSTER_SETS_AS_DEFINED;
-  type.slice_ns = 5 * ATOM_NS;
+  type.sets.order = MUSTER_SETS_AS_DEFINED;
+  type.sets.slice_ns = 5 * ATOM_NS;
   cr_assert_str_eq(run_first(&type), "a0b0b1b2b3");
 }
 
@@ -83,13 +83,13 @@ static void run_two(uint32_t first, uint32_t second, uint64_t slice_ns, uint32_t
   set.atom_count = LONG_SET;
   muster_type_def type = type_of_sets(&set, 1, NULL);
   type.user = &tally;
-  type.priority = first;
-  type.slice_ns = slice_ns;
+  type.sets.share = first;
+  type.sets.slice_ns = slice_ns;
   little_world little = little_world_create(1, NULL);
   register_type(&little, &type);
   spawn_at(&little, 0);
-  type.priority = second;
-  type.slice_ns = 0;
+  type.sets.share = second;
+  type.sets.slice_ns = 0;
   register_type(&little, &type);
   spawn_at(&little, 1);
   run_frames(&little, 20);

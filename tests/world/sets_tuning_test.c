@@ -41,7 +41,7 @@ static const char *change_mode(muster_mode before, muster_mode after) {
   muster_agent agent;
   muster_set_tuning tuning = tuning_of(50, after);
   muster_type_def type = type_of_sets(&set, 1, &noted);
-  type.slice_ns = 3 * ATOM_NS;
+  type.sets.slice_ns = 3 * ATOM_NS;
   noted.count = 0;
   little_world little = create_sets(&type, &agent);
   while (noted.count == 0) run_frame(&little);
@@ -106,7 +106,7 @@ Test(sets_tuning, types_are_prioritised) {
   muster_type_def type = type_of_sets(&set, 1, &noted);
   uint32_t ran[2] = {0};
   type.period_max_ns = FRAME_NS;
-  type.priority = 50;
+  type.sets.share = 50;
   set.mode = MUSTER_MODE_SLICEABLE;
   little_world little = little_world_create(1, NULL);
   for (int i = 0; i < 2; i++) {

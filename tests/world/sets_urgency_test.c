@@ -71,7 +71,7 @@ Test(sets_urgency, a_slice_that_is_used_up_cuts_on_the_wall_clock) {
   memset(&noted, 0, sizeof noted);
   noted.inside = take_long;
   type.period_ns = type.period_max_ns = 100 * FRAME_NS;
-  type.slice_ns = 1000;
+  type.sets.slice_ns = 1000;
   type.limit_ns = 1000000000u;
   little_world little = little_world_create(1, &def);
   register_type(&little, &type);

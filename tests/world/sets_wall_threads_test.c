@@ -79,15 +79,15 @@ static void register_thinkers(little_world *little, uint64_t slice_ns) {
   sets[2].mode = MUSTER_MODE_SUSPENDABLE;
   sets[3].role = MUSTER_ROLE_ACTION;
   muster_type_def type = muster_type_def_default();
-  type.sets = sets;
-  type.set_count = SETS;
+  type.sets.list = sets;
+  type.sets.count = SETS;
   type.state_bytes = sizeof(struct mind);
   type.period_ns = 3 * FRAME_NS;
   type.user = little->pool;
   type.on_spawned = be_born;
-  type.slice_ns = slice_ns;
+  type.sets.slice_ns = slice_ns;
   type.limit_ns = 1000000000u;
-  type.strikes_demote = type.strikes_quarantine = 0;
+  type.overruns.demote = type.overruns.quarantine = 0;
   register_type(little, &type);
 }
 

@@ -36,11 +36,11 @@ static uint32_t frames_above(uint32_t most, uint32_t sets_each, uint64_t budget_
     sets[i] = set_of(16 / sets_each, MUSTER_MODE_RUN, 50);
     sets[i].atoms = atoms;
   }
-  type.sets = sets;
-  type.set_count = sets_each;
+  type.sets.list = sets;
+  type.sets.count = sets_each;
   type.period_ns = FRAME_NS;
   type.limit_ns = 1000000000u;
-  def.agents_max = AGENTS;
+  def.limits.agents_max = AGENTS;
   little_world little = little_world_create(1, &def);
   register_type(&little, &type);
   for (uint32_t i = 0; i < AGENTS; i++) spawn_at(&little, i);

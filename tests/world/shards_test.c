@@ -26,15 +26,15 @@ static muster_atom_result live(muster_update *update) {
 static little_world world_in(uint32_t shards) {
   static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 5000};
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.agents_max = AGENTS;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.limits.agents_max = AGENTS;
   def.shards = shards;
   little_world little = little_world_create(1, &def);
   muster_type_def type = type_with(&atom, 1);
   type.state_bytes = sizeof(creature);
   type.period_ns = 30000000;
   type.period_max_ns = 400000000;
-  type.level_count = 4;
+  type.levels.count = 4;
   register_type(&little, &type);
   return little;
 }

@@ -30,15 +30,15 @@ static uint64_t cost_of(const muster_cost_query *query, void *user) {
 static little_world create(float level_pressure) {
   static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 100000};
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.level_pressure = level_pressure;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.levels.pressure = level_pressure;
   def.debt_budgets = 0;
   little_world little = little_world_create(1, &def);
   muster_type_def type = type_with(&atom, 1);
   type.state_bytes = sizeof(struct life);
-  type.level_count = LEVELS;
-  type.level_importance[0] = type.level_importance[1] = 0.0f; /* by importance every agent is at level 0 */
-  type.model_cost_ns = cost_of;
+  type.levels.count = LEVELS;
+  type.levels.importance[0] = type.levels.importance[1] = 0.0f; /* by importance every agent is at level 0 */
+  type.models.cost_ns = cost_of;
   type.limit_ns = 1000000000u;
   type.period_ns = 10 * FRAME_NS;
   type.period_max_ns = 100 * FRAME_NS;
@@ -142,16 +142,16 @@ Test(shedding, tries_ever_less_often_where_no_depth_fits) {
   static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 100000};
   enum { GIANTS = 1, FRAMES = 6000 };
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.level_pressure = 0.5f;
-  def.capacity_ns = FRAME_NS * 11 / 20;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.levels.pressure = 0.5f;
+  def.clock.capacity_ns = FRAME_NS * 11 / 20;
   def.debt_budgets = 0;
   little_world little = little_world_create(1, &def);
   muster_type_def type = type_with(&atom, 1);
   type.state_bytes = sizeof(struct life);
-  type.level_count = 2;
-  type.level_importance[0] = 0.0f;
-  type.model_cost_ns = huge_cost;
+  type.levels.count = 2;
+  type.levels.importance[0] = 0.0f;
+  type.models.cost_ns = huge_cost;
   type.limit_ns = 1000000000u;
   type.period_ns = 10 * FRAME_NS;
   type.period_max_ns = 100 * FRAME_NS;
@@ -220,14 +220,14 @@ Test(shedding, is_turned_while_the_world_runs) {
   load = 600;
   run_frames(&little, 100);
   muster_world_tuning tuning = muster_world_tuning_default();
-  tuning.level_pressure = 0.5f;
+  tuning.levels.pressure = 0.5f;
   cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_OK);
   run_frames(&little, 500);
   cr_assert_gt(run_frame(&little).agents_eased, 0);
   for (uint32_t i = 0; i < CROWD / 2; i++) muster_agent_remove(little.world, agents[i]);
   run_frame(&little);
   cr_assert_leq(run_frame(&little).agents_eased, CROWD / 2);
-  tuning.level_pressure = 0.0f;
+  tuning.levels.pressure = 0.0f;
   muster_world_tune(little.world, &tuning);
   run_frames(&little, 100);
   muster_frame_report report = run_frame(&little);
@@ -240,7 +240,7 @@ Test(shedding, begins_at_a_pressure_that_can_be) {
   const float bad[] = {-0.1f, 0.01f, 1.5f};
   for (uint32_t i = 0; i < 3; i++) {
     muster_world_def def = muster_world_def_default();
-    def.level_pressure = bad[i];
+    def.levels.pressure = bad[i];
     cr_assert_null(muster_world_create(&def));
     cr_assert_not_null(strstr(muster_last_error(), "level_pressure"));
   }

@@ -25,8 +25,8 @@ static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
 
 static muster_world *new_world(uint32_t planner_workers) {
   muster_world_def def = muster_world_def_default();
-  def.agents_max = 64;
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.limits.agents_max = 64;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   def.planner_workers = planner_workers;
   muster_world *world = muster_world_create(&def);
   cr_assert_not_null(world, "%s", muster_last_error());
@@ -51,8 +51,8 @@ static struct scene open_scene(void) {
   set.atoms = &atom;
   set.atom_count = 1;
   muster_type_def type = muster_type_def_default();
-  type.sets = &set;
-  type.set_count = 1;
+  type.sets.list = &set;
+  type.sets.count = 1;
   type.published_bytes = sizeof(muster_herd_body);
   register_type(&scene.little, &type);
   muster_herd_type_def herds = muster_herd_type_def_default();
@@ -122,7 +122,7 @@ struct entry {
 
 #define NOTHING ((void)0)
 
-ENTRY(world_def, it->agents_max = 64, destroyed(muster_world_create(it)))
+ENTRY(world_def, it->limits.agents_max = 64, destroyed(muster_world_create(it)))
 ENTRY(pool_def, it->workers = 1, stopped(muster_pool_create(it)))
 ENTRY(type_def, (it->atoms = &atom, it->atom_count = 1), made(muster_type_register(scene->little.world, it).index > 0))
 ENTRY(agent_def, it->type = scene->little.type,

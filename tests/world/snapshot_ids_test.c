@@ -9,8 +9,8 @@ static muster_atom_result count_up(muster_update *update) {
 static little_world counting_world(muster_clock clock, uint32_t workers) {
   static const muster_atom atoms[] = {{count_up, MUSTER_ROLE_BEHAVIOUR, 5000}};
   muster_world_def def = muster_world_def_default();
-  def.clock = clock;
-  def.agents_max = 3000;
+  def.clock.kind = clock;
+  def.limits.agents_max = 3000;
   little_world little = little_world_create(workers, &def);
   muster_type_def type = type_with(atoms, 1);
   type.state_bytes = sizeof(uint64_t);

@@ -93,7 +93,7 @@ Test(snapshot_refusals, worlds_that_differ) {
   saved_world saved = save_small(3);
   muster_world_def def = papers_world_def();
   expect_differs(&saved, &def, "clock");
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   expect_differs(&saved, &def, "0 types are registered, in the snapshot there were 4");
   def.seed = 2;
   expect_differs(&saved, &def, "seed is 2, that of the snapshot was 1");
@@ -135,13 +135,13 @@ Test(snapshot_refusals, types_that_differ_and_worlds_that_are_too_small) {
                      muster_last_error());
   little_world_destroy(&other);
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.agents_max = 99;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.limits.agents_max = 99;
   other = idle_world(&def, "hen", 8);
   expect_refused(&other, saved.bytes, saved.count, "room");
   cr_assert_not_null(strstr(muster_last_error(), "there is room for 99"), "%s", muster_last_error());
   little_world_destroy(&other);
-  def.agents_max = 200; /* another size that suffices is accepted */
+  def.limits.agents_max = 200; /* another size that suffices is accepted */
   other = idle_world(&def, "hen", 8);
   expect_loaded(&other, &saved);
   little_world_destroy(&other);
@@ -157,13 +157,13 @@ static little_world ruled_world(const muster_type_def *type) {
 
 /* Expects that another step is named, for a type with bounded steps. */
 static void expect_step_named(muster_type_def type) {
-  type.elapsed = MUSTER_ELAPSED_STEPS;
-  type.step_ns = FRAME_NS;
-  type.steps_max = 200;
+  type.elapsed.contract = MUSTER_ELAPSED_STEPS;
+  type.elapsed.step_ns = FRAME_NS;
+  type.elapsed.steps_max = 200;
   little_world little = ruled_world(&type);
   saved_world saved = save_world(little.world);
   little_world_destroy(&little);
-  type.step_ns = FRAME_NS / 2;
+  type.elapsed.step_ns = FRAME_NS / 2;
   little = ruled_world(&type);
   expect_refused(&little, saved.bytes, saved.count, "step_ns");
   cr_assert_not_null(strstr(muster_last_error(), "step_ns is 5000000, in the snapshot it was 10000000"), "%s",
@@ -178,8 +178,8 @@ Test(snapshot_refusals, types_whose_rules_differ) {
   type.name = "hen";
   type.atoms = idle;
   type.atom_count = 1;
-  type.messages_max = 4;
-  type.message_bytes = 16;
+  type.messages.waiting_max = 4;
+  type.messages.bytes_max = 16;
   little_world little = ruled_world(&type);
   spawn_at(&little, 0);
   run_frames(&little, 3);
@@ -191,12 +191,12 @@ Test(snapshot_refusals, types_whose_rules_differ) {
   others[0].published_bytes = 8;
   others[1].period_ns *= 2;
   others[2].period_max_ns *= 2;
-  others[3].level_count = 2;
-  others[4].elapsed = MUSTER_ELAPSED_STEPS;
-  others[4].step_ns = FRAME_NS;
-  others[4].steps_max = 200;
-  others[5].messages_max = 5;
-  others[6].message_bytes = 24;
+  others[3].levels.count = 2;
+  others[4].elapsed.contract = MUSTER_ELAPSED_STEPS;
+  others[4].elapsed.step_ns = FRAME_NS;
+  others[4].elapsed.steps_max = 200;
+  others[5].messages.waiting_max = 5;
+  others[6].messages.bytes_max = 24;
   for (uint32_t i = 0; i < sizeof named / sizeof *named; i++) {
     little = ruled_world(&others[i]);
     expect_refused(&little, saved.bytes, saved.count, named[i]);

@@ -79,7 +79,7 @@ Test(snapshot_status, a_time_that_an_agent_waits_for_before_it_is_active_is_kept
   static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 100};
   little_world worlds[2];
   muster_type_def type = type_with(&atom, 1);
-  type.elapsed = MUSTER_ELAPSED_EVENTS;
+  type.elapsed.contract = MUSTER_ELAPSED_EVENTS;
   for (uint32_t i = 0; i < 2; i++) {
     worlds[i] = little_world_create(1, NULL);
     register_type(&worlds[i], &type);

@@ -37,12 +37,12 @@ static little_world build(muster_elapsed contract, const struct price *price) {
   type.atoms = walk_only;
   type.atom_count = 1;
   type.state_bytes = sizeof(walker);
-  type.model_cost_ns = cost_of;
+  type.models.cost_ns = cost_of;
   type.user = (void *)(uintptr_t)price;
-  type.elapsed = contract;
+  type.elapsed.contract = contract;
   if (contract == MUSTER_ELAPSED_STEPS) {
-    type.step_ns = step_ns;
-    type.steps_max = 100;
+    type.elapsed.step_ns = step_ns;
+    type.elapsed.steps_max = 100;
   }
   register_type(&little, &type);
   for (uint32_t i = 0; i < AGENTS; i++) spawn_at(&little, i);
@@ -160,13 +160,13 @@ Test(spiral, a_release_has_a_whole_step_to_tell) {
   type.atom_count = 1;
   type.period_ns = 70000000;
   type.period_max_ns = 400000000;
-  type.elapsed = MUSTER_ELAPSED_STEPS;
-  type.step_ns = 66666667;
-  type.steps_max = 7;
+  type.elapsed.contract = MUSTER_ELAPSED_STEPS;
+  type.elapsed.step_ns = 66666667;
+  type.elapsed.steps_max = 7;
   type.user = counts;
   hog.atoms = hog_atoms;
   hog.atom_count = 1;
-  hog.elapsed = MUSTER_ELAPSED_EVENTS;
+  hog.elapsed.contract = MUSTER_ELAPSED_EVENTS;
   muster_agent walkers[WALKERS], hogs[HOGS];
   register_type(&little, &type);
   for (uint32_t i = 0; i < WALKERS; i++) walkers[i] = spawn_at(&little, i);

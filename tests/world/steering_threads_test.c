@@ -93,14 +93,14 @@ Test(steering, more_workers_than_the_pool_has_are_refused) {
 Test(steering, the_tuning_in_force_is_read_back) {
   little_world little = little_world_create(1, NULL);
   muster_world_tuning tuning = muster_world_tuning_default(), read = muster_world_tuning_default();
-  tuning.weight_wait = 0.25f;
-  tuning.cycles_max = 3;
+  tuning.priority.wait = 0.25f;
+  tuning.levels.cycles_max = 3;
   cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_OK);
   run_frame(&little);
   cr_assert_eq(muster_world_tuning_read(little.world, &read), MUSTER_OK);
-  cr_assert(read.weight_wait == 0.25f && read.weight_importance == 1.0f);
-  cr_assert_eq(read.cycles_max, 3);
-  cr_assert(read.focus < 0.0f, "this world has no factors of importance");
+  cr_assert(read.priority.wait == 0.25f && read.priority.importance == 1.0f);
+  cr_assert_eq(read.levels.cycles_max, 3);
+  cr_assert(read.importance.focus < 0.0f, "this world has no factors of importance");
   cr_assert_eq(muster_world_tune(little.world, &read), MUSTER_OK, "what was read can be given back");
   little_world_destroy(&little);
 }

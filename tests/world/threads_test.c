@@ -60,7 +60,7 @@ static void *produce(void *argument) {
 
 Test(threads, commands_from_many_threads_all_take_effect_while_frames_run) {
   muster_world_def def = muster_world_def_default();
-  def.commands_max = 64;
+  def.limits.commands_max = 64;
   little_world little = little_world_create(4, &def);
   muster_type_def type = remembering_type();
   register_type(&little, &type);
@@ -141,7 +141,7 @@ Test(threads, several_worlds_share_one_pool_from_several_threads) {
 
 Test(threads, a_world_without_a_pool_runs_on_the_caller_alone) {
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL; /* how many updates a frame has room for must not depend on the machine */
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL; /* how many updates a frame has room for must not depend on the machine */
   muster_type_def type = remembering_type();
   little_world little = {.world = muster_world_create(&def)};
   register_type(&little, &type);

@@ -21,8 +21,8 @@ static muster_type_def sheep_type(void) {
 
 static little_world traced_world(uint32_t workers, muster_clock clock, uint32_t frames, uint32_t agents) {
   muster_world_def def = muster_world_def_default();
-  def.clock = clock;
-  def.trace_frames = frames;
+  def.clock.kind = clock;
+  def.trace.frames = frames;
   little_world little = little_world_create(workers, &def);
   muster_type_def type = sheep_type();
   register_type(&little, &type);
@@ -110,8 +110,8 @@ Test(trace, is_not_kept_unless_asked_for) {
 
 static void world_refused(uint32_t frames, uint32_t spans, const char *says) {
   muster_world_def def = muster_world_def_default();
-  def.trace_frames = frames;
-  def.trace_spans = spans;
+  def.trace.frames = frames;
+  def.trace.spans = spans;
   cr_assert_null(muster_world_create(&def));
   cr_assert_not_null(strstr(muster_last_error(), says), "%s", muster_last_error());
 }
@@ -260,7 +260,7 @@ Test(trace, tells_of_updates_that_gave_way_and_of_what_went_first) {
   static const muster_atom atoms[] = {{submit, MUSTER_ROLE_BEHAVIOUR, 0}, {nothing, MUSTER_ROLE_BEHAVIOUR, 0}};
   struct urgency urgency = {.submits = 1};
   muster_world_def def = muster_world_def_default();
-  def.trace_frames = 64;
+  def.trace.frames = 64;
   little_world little = little_world_create(1, &def);
   muster_type_def type = sheep_type();
   type.atoms = atoms;
@@ -285,9 +285,9 @@ Test(trace, tells_of_updates_that_gave_way_and_of_what_went_first) {
 
 Test(trace, counts_what_finds_no_room) {
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.trace_frames = 4;
-  def.trace_spans = 16;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.trace.frames = 4;
+  def.trace.spans = 16;
   little_world little = little_world_create(1, &def);
   muster_type_def type = sheep_type();
   register_type(&little, &type);
@@ -330,8 +330,8 @@ Test(trace, names_the_frame_and_each_worker_that_ran_anything) {
 
 Test(trace, escapes_the_names_of_types) {
   muster_world_def def = muster_world_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.trace_frames = 4;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.trace.frames = 4;
   little_world little = little_world_create(1, &def);
   muster_type_def type = sheep_type();
   type.name = "a \"wolf\"\\\n";

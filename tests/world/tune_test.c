@@ -27,7 +27,7 @@ static void register_counters(little_world *little) {
   type.state_bytes = sizeof(struct tally);
   type.period_ns = FRAME_NS;
   type.period_max_ns = 100 * FRAME_NS;
-  type.messages_max = 4;
+  type.messages.waiting_max = 4;
   register_type(little, &type);
 }
 
@@ -37,9 +37,9 @@ static const struct tally *tally_of(const little_world *little, muster_agent age
 
 static muster_world_def four_per_frame(void) {
   muster_world_def def = papers_world_def();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   def.updates_per_frame = PER_FRAME;
-  def.capacity_ns = 1000000000u;
+  def.clock.capacity_ns = 1000000000u;
   return def;
 }
 
@@ -62,7 +62,7 @@ static uint32_t runs_between(const little_world *little, const muster_agent *age
 Test(tune, turns_the_order_of_those_who_wait_already) {
   muster_world_def def = four_per_frame();
   muster_world_def_policy(&def, MUSTER_POLICY_FAIR);
-  def.guarantee_ns = 3600000000000u;
+  def.priority.guarantee_ns = 3600000000000u;
   little_world little = little_world_create(1, &def);
   muster_agent agents[CROWD];
   register_counters(&little);
@@ -79,7 +79,7 @@ Test(tune, turns_the_order_of_those_who_wait_already) {
   cr_assert_eq(low_then, 0, "the less important half ran %u times, the other %u", low_then, high_then);
   cr_assert_geq(high_then, 1590);
   tuning = muster_world_tuning_default();
-  tuning.guarantee_ns = 200000000u; /* this alone keeps all agents from starving */
+  tuning.priority.guarantee_ns = 200000000u; /* this alone keeps all agents from starving */
   cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_OK);
   run_frames(&little, 200);
   for (uint32_t i = 0; i < CROWD; i++) {
@@ -93,10 +93,10 @@ Test(tune, turns_the_order_of_those_who_wait_already) {
 Test(tune, least_slack_finishes_what_was_begun) {
   muster_world_tuning tuning = muster_world_tuning_default();
   muster_world_tuning_policy(&tuning, MUSTER_POLICY_LEAST_SLACK);
-  cr_assert_eq(tuning.weight_importance, 0.0f);
-  cr_assert_eq(tuning.weight_wait, 1.0f);
-  cr_assert_eq(tuning.weight_runs, 0.0f);
-  cr_assert_eq(tuning.weight_progress, 1.0f);
+  cr_assert_eq(tuning.priority.importance, 0.0f);
+  cr_assert_eq(tuning.priority.wait, 1.0f);
+  cr_assert_eq(tuning.priority.runs, 0.0f);
+  cr_assert_eq(tuning.priority.progress, 1.0f);
   muster_world_tuning before = tuning;
   muster_world_tuning_policy(&tuning, (muster_policy)17);
   cr_assert_eq(memcmp(&before, &tuning, sizeof before), 0);
@@ -115,21 +115,21 @@ Test(tune, refuses_what_is_out_of_range_and_changes_nothing) {
   register_counters(&little);
   spawn_crowd(&little, agents);
   muster_world_tuning tuning = muster_world_tuning_default();
-  tuning.weight_wait = 1.5f;
+  tuning.priority.wait = 1.5f;
   refused(&little, &tuning, MUSTER_E_ARGUMENT, "weight_wait 1.5 must be 0..1");
-  tuning.weight_wait = NAN;
+  tuning.priority.wait = NAN;
   refused(&little, &tuning, MUSTER_E_ARGUMENT, "weight_wait nan must be 0..1");
   tuning = muster_world_tuning_default();
-  tuning.guarantee_ns = 10;
+  tuning.priority.guarantee_ns = 10;
   refused(&little, &tuning, MUSTER_E_ARGUMENT, "guarantee_ns 10");
   tuning = muster_world_tuning_default();
-  tuning.cycles_max = MUSTER_CYCLES_MAX + 1;
+  tuning.levels.cycles_max = MUSTER_CYCLES_MAX + 1;
   refused(&little, &tuning, MUSTER_E_ARGUMENT, "cycles_max");
   tuning = muster_world_tuning_default();
-  tuning.level_pressure = 0.01f;
+  tuning.levels.pressure = 0.01f;
   refused(&little, &tuning, MUSTER_E_ARGUMENT, "level_pressure");
   tuning = muster_world_tuning_default();
-  tuning.focus = tuning.designer = tuning.role = tuning.company = 1.0f;
+  tuning.importance.focus = tuning.importance.designer = tuning.importance.role = tuning.importance.company = 1.0f;
   refused(&little, &tuning, MUSTER_E_STATE, "MUSTER_IMPORTANCE_FACTORS");
   cr_assert_eq(muster_world_tune(little.world, &(muster_world_tuning){0}), MUSTER_E_NOT_INITIALISED);
   run_frames(&little, 100);
@@ -175,7 +175,7 @@ Test(tune, takes_any_x) {
 Test(tune, derives_x_from_the_budget) {
   muster_world_def def = four_per_frame();
   def.updates_per_frame = MUSTER_UPDATES_DERIVED;
-  def.capacity_ns = 12 * COST_NS + COST_NS / 2;
+  def.clock.capacity_ns = 12 * COST_NS + COST_NS / 2;
   little_world little = little_world_create(1, &def);
   muster_agent agents[CROWD];
   register_counters(&little);
@@ -191,8 +191,8 @@ Test(tune, derives_x_from_the_budget) {
 Test(tune, gives_the_important_further_cycles_in_which_no_time_passes) {
   muster_world_def def = four_per_frame();
   def.updates_per_frame = 0;
-  def.cycles_max = 5;
-  def.cycles_importance = 0.5f;
+  def.levels.cycles_max = 5;
+  def.levels.cycles_importance = 0.5f;
   little_world little = little_world_create(2, &def);
   muster_agent agents[CROWD];
   register_counters(&little);
@@ -230,9 +230,9 @@ Test(tune, what_a_further_cycle_wants_to_do_is_done) {
   for (uint32_t cycles = 1; cycles <= 3; cycles++) {
     uint32_t acts = 0;
     muster_world_def def = muster_world_def_default();
-    def.clock = MUSTER_CLOCK_VIRTUAL;
-    def.cycles_max = cycles;
-    def.cycles_importance = 0.0f;
+    def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+    def.levels.cycles_max = cycles;
+    def.levels.cycles_importance = 0.0f;
     little_world little = little_world_create(1, &def);
     muster_type_def type = actors_def(atoms, MUSTER_ACT_SERIAL, &acts);
     register_type(&little, &type);
@@ -249,9 +249,9 @@ Test(tune, what_a_further_cycle_wants_to_do_is_done) {
 Test(tune, charges_cycles_and_gives_no_more_than_fit) {
   muster_world_def def = four_per_frame();
   def.updates_per_frame = 0;
-  def.capacity_ns = 10 * COST_NS;
-  def.cycles_max = 8;
-  def.cycles_importance = 0.0f;
+  def.clock.capacity_ns = 10 * COST_NS;
+  def.levels.cycles_max = 8;
+  def.levels.cycles_importance = 0.0f;
   little_world little = little_world_create(1, &def);
   register_counters(&little);
   muster_agent_def agent = muster_agent_def_default();
@@ -270,7 +270,7 @@ Test(tune, charges_cycles_and_gives_no_more_than_fit) {
 Test(tune, plans_no_cycles_for_a_host_that_runs_updates) {
   muster_world_def def = muster_world_def_default();
   def.planner_workers = 1;
-  def.cycles_max = 2;
+  def.levels.cycles_max = 2;
   cr_assert_null(muster_world_create(&def));
   cr_assert_not_null(strstr(muster_last_error(), "cycles_max"), "%s", muster_last_error());
 }
@@ -280,9 +280,9 @@ Test(tune, tells_a_host_that_runs_updates_of_what_no_world_can_have_first) {
   def.planner_workers = 1;
   little_world little = little_world_create(1, &def);
   muster_world_tuning tuning = muster_world_tuning_default();
-  tuning.cycles_max = 2;
+  tuning.levels.cycles_max = 2;
   refused(&little, &tuning, MUSTER_E_STATE, "cycles_max 2");
-  tuning.importance_octaves = 1000.0f;
+  tuning.importance.octaves = 1000.0f;
   refused(&little, &tuning, MUSTER_E_ARGUMENT, "octaves");
   little_world_destroy(&little);
 }

@@ -14,7 +14,7 @@ static void create(void) {
   muster_world_def def = muster_world_def_default();
   muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
   muster_type_def type = muster_type_def_default();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   little = little_world_create(1, &def);
   type.atoms = &atom;
   type.atom_count = 1;

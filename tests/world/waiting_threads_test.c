@@ -14,7 +14,7 @@ Test(waiting_threads, who_waited_for_frames_and_is_settled_beside_others_leaves_
   const muster_atom atom = {.role = MUSTER_ROLE_BEHAVIOUR, .run = toil};
   muster_world_def def = papers_world_def();
   muster_type_def type = muster_type_def_default();
-  def.agents_max = AGENTS;
+  def.limits.agents_max = AGENTS;
   little_world little = little_world_create(2, &def);
   type.atoms = &atom;
   type.atom_count = 1;

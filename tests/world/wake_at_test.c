@@ -31,7 +31,7 @@ static muster_type_def sleeper_type(void) {
   type.atoms = note_only;
   type.atom_count = 1;
   type.state_bytes = sizeof(sleeper);
-  type.elapsed = MUSTER_ELAPSED_EVENTS;
+  type.elapsed.contract = MUSTER_ELAPSED_EVENTS;
   return type;
 }
 
@@ -115,7 +115,7 @@ Test(wake_at, a_time_is_kept_to_the_frame_under_twenty_times_the_load) {
 
 Test(wake_at, an_agent_with_a_period_keeps_its_times_too) {
   muster_type_def type = sleeper_type();
-  type.elapsed = MUSTER_ELAPSED_DELTA;
+  type.elapsed.contract = MUSTER_ELAPSED_DELTA;
   type.period_ns = type.period_max_ns = 1000000000;
   little_world little = world_of(&type, 1);
   muster_agent agent = spawn_at(&little, 0);

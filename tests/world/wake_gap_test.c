@@ -69,15 +69,15 @@ static little_world build(struct fort *fort, uint32_t workers, uint64_t gap_ns) 
   crowd.atoms = crowd_atoms;
   crowd.atom_count = 2;
   crowd.period_ns = FRAME_NS;
-  crowd.sends_max = 1;
+  crowd.messages.sends_max = 1;
   crowd.user = fort;
   register_type(&little, &crowd);
   for (uint32_t i = 0; i < CROWD; i++) spawn_at(&little, i);
   sentry.atoms = sentry_atoms;
   sentry.atom_count = 1;
   sentry.period_ns = sentry.period_max_ns = 86400000000000u;
-  sentry.messages_max = 8;
-  sentry.wake_on_message = true;
+  sentry.messages.waiting_max = 8;
+  sentry.messages.wake = true;
   sentry.wake_gap_ns = gap_ns;
   register_type(&little, &sentry);
   for (uint32_t i = 0; i < SENTRIES; i++) {
@@ -176,7 +176,7 @@ static const muster_atom note_times[] = {{.run = note_time, .model_ns = 1000}};
 
 static little_world build_alone(muster_clock clock, uint64_t gap_frames, muster_agent *agent, uint32_t period_frames) {
   muster_world_def def = muster_world_def_default();
-  def.clock = clock;
+  def.clock.kind = clock;
   little_world little = little_world_create(1, &def);
   muster_type_def type = type_with(note_times, 1);
   type.state_bytes = 16 * sizeof(uint64_t);

@@ -71,7 +71,7 @@ static void open_stage(struct stage *stage, uint32_t workers, const muster_world
 
 static muster_world_def watched(void) {
   muster_world_def def = muster_world_def_default();
-  def.stuck_ns = STUCK_NS;
+  def.watch.stuck_ns = STUCK_NS;
   return def;
 }
 
@@ -83,7 +83,7 @@ static muster_type register_as(struct stage *stage, const char *name, const must
   type.atom_count = count;
   type.period_ns = type.period_max_ns = FRAME_NS;
   type.limit_ns = 1000000000u;
-  type.strikes_quarantine = 1;
+  type.overruns.quarantine = 1;
   type.user = stage;
   register_type(&stage->little, &type);
   return stage->little.type;
@@ -184,7 +184,7 @@ static muster_type register_parallel(struct stage *stage, const char *name,
   type.atoms = atoms;
   type.atom_count = 2;
   type.limit_ns = 1000000000u;
-  type.strikes_quarantine = 1;
+  type.overruns.quarantine = 1;
   type.act = MUSTER_ACT_PARALLEL;
   type.user = stage;
   register_type(&stage->little, &type);
@@ -213,7 +213,7 @@ Test(watchdog, the_others_act_while_one_is_stuck_in_its_action) {
 Test(watchdog, under_the_virtual_clock_nobody_is_punished) {
   struct stage stage;
   muster_world_def def = watched();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   open_stage(&stage, 2, &def);
   muster_agent sticky = set_sticky(&stage);
   run_frame(&stage.little);
@@ -230,8 +230,8 @@ Test(watchdog, an_agent_that_computes_for_so_long_goes_down_a_level) {
   open_stage(&stage, 2, &def);
   muster_type_def type = type_with(atoms, 1);
   type.limit_ns = 1000000000u;
-  type.level_count = 2;
-  type.level_importance[0] = 0.0f;
+  type.levels.count = 2;
+  type.levels.importance[0] = 0.0f;
   type.user = &stage;
   register_type(&stage.little, &type);
   muster_agent sticky = spawn_woken(&stage, stage.little.type);
@@ -301,7 +301,7 @@ Test(watchdog, a_world_without_one_says_nothing) {
   static const muster_atom atoms[] = {{.run = sleep_a_while, .model_ns = 30000}};
   struct stage stage;
   muster_world_def def = watched();
-  def.stuck_ns = 0;
+  def.watch.stuck_ns = 0;
   open_stage(&stage, 2, &def);
   muster_type_def type = type_with(atoms, 1);
   type.limit_ns = 20000000u;
@@ -319,7 +319,7 @@ Test(watchdog, ends_with_its_world_at_any_time) {
   for (uint32_t i = 0; i < 20; i++) {
     struct stage stage;
     muster_world_def def = watched();
-    def.stuck_ns = i % 2 ? STUCK_NS : 3600000000000u;
+    def.watch.stuck_ns = i % 2 ? STUCK_NS : 3600000000000u;
     open_stage(&stage, 2, &def);
     if (i % 4 >= 2) {
       store_release_u32(&stage.gate, 1);
@@ -336,11 +336,11 @@ Test(watchdog, an_offender_among_short_updates_is_found_within_a_few_frames) {
   static const muster_atom atoms[] = {{.run = run_other}};
   struct stage stage;
   muster_world_def def = watched();
-  def.stuck_ns = 500000000u;
+  def.watch.stuck_ns = 500000000u;
   open_stage(&stage, 2, &def);
   muster_type_def type = type_with(atoms, 1);
   type.period_ns = type.period_max_ns = FRAME_NS;
-  type.strikes_quarantine = 3;
+  type.overruns.quarantine = 3;
   type.user = &stage;
   register_type(&stage.little, &type);
   muster_agent agents[OTHERS];

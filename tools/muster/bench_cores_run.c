@@ -65,7 +65,7 @@ static host_setup setup_of(const cores_work *work, const cores_plan *plan, uint3
   setup.options.observers = OBSERVERS;
   setup.options.seed = setup.world.seed = work->common.seed;
   setup.options.cost_ns = plan->cost_ns;
-  setup.world.stuck_ns = 0; /* its watchdog is a thread of its own */
+  setup.world.watch.stuck_ns = 0; /* its watchdog is a thread of its own */
   setup.workers = workers;
   return setup;
 }
@@ -310,7 +310,7 @@ static uint64_t hash_of(const cores_work *work, const cores_plan *plan, uint32_t
   host_setup setup = setup_of(work, plan, workers);
   cores_world world = {.step_ns = intake_step_ns};
   uint64_t hash = 0;
-  setup.world.clock = MUSTER_CLOCK_VIRTUAL;
+  setup.world.clock.kind = MUSTER_CLOCK_VIRTUAL;
   bool ran = host_open(&world.host, &setup);
   for (uint32_t i = 0; i < CHECKED_FRAMES && ran; i++) ran = run_frame(&world, intake_budget_ns);
   if (ran) hash = muster_world_hash(world.host.world);

@@ -158,7 +158,7 @@ static const char *measure_seed(law_work *work, const law_world *world, uint64_t
   host_setup setup = load_setup_of(world->module(), small ? world->agents_quick : world->agents,
                                    small ? world->observers_quick : world->observers, seed);
   if (world->module == muster_module_population) setup.options.path = work->common.spawns;
-  if (world->full_levels) setup.world.level_pressure = 0.0f;
+  if (world->full_levels) setup.world.levels.pressure = 0.0f;
   double wish_ns = load_find_wish_ns(&setup, window);
   if (wish_ns <= 0) return muster_last_error();
   for (uint32_t i = 0; i < work->load_count; i++) {

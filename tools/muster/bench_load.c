@@ -20,13 +20,13 @@ host_setup load_setup_of(const muster_module *module, uint32_t agents, uint32_t 
   setup.options.agents = agents;
   setup.options.observers = observers;
   setup.options.seed = setup.world.seed = seed;
-  setup.world.clock = MUSTER_CLOCK_VIRTUAL;
+  setup.world.clock.kind = MUSTER_CLOCK_VIRTUAL;
   return setup;
 }
 
 bool load_open(load_world *world, const host_setup *setup, uint64_t capacity_ns) {
   host_setup def = *setup;
-  def.world.capacity_ns = capacity_ns;
+  def.world.clock.capacity_ns = capacity_ns;
   *world = (load_world){.capacity_ns = capacity_ns};
   if (!host_open(&world->host, &def)) return false;
   world->partitions = count_partitions(&world->host);

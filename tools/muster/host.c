@@ -29,10 +29,10 @@ static bool create_world(struct host *host, const host_setup *setup) {
   if (!host->pool) return false;
   muster_world_def def = setup->world;
   def.pool = host->pool;
-  def.agents_max = at_least(1, at_least(host->needs.agents, host->needs.agents_max));
-  def.agents_ready = def.agents_max;
-  def.observers_max = at_least(1, host->needs.observers);
-  def.commands_max += def.observers_max;
+  def.limits.agents_max = at_least(1, at_least(host->needs.agents, host->needs.agents_max));
+  def.limits.agents_ready = def.limits.agents_max;
+  def.limits.observers_max = at_least(1, host->needs.observers);
+  def.limits.commands_max += def.limits.observers_max;
   if (host->needs.cell_m > 0) def.cell_m = host->needs.cell_m;
   host->world = muster_world_create(&def);
   host->replays = setup->replays;

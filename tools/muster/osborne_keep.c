@@ -106,8 +106,8 @@ static bool keep(muster_world *world, osborne_kept *kept) {
 
 static bool keep_once(osborne_kept *kept) {
   muster_world_def def = muster_world_def_default();
-  def.agents_max = AGENTS_MAX;
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.limits.agents_max = AGENTS_MAX;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   *kept = (osborne_kept){0};
   muster_world *world = muster_world_create(&def);
   bool done = world && keep(world, kept);

@@ -28,9 +28,9 @@ static bool create(osborne_world *it) {
   it->pool = muster_pool_create(&pool);
   if (!it->pool) return false;
   world.pool = it->pool;
-  world.agents_max = osborne_agents_max(&it->def);
+  world.limits.agents_max = osborne_agents_max(&it->def);
   world.seed = it->def.seed;
-  world.stuck_ns =
+  world.watch.stuck_ns =
       0; /* a worker that the machine keeps from its work is waited for: it is the whole cycle that counts */
   it->world = muster_world_create(&world);
   if (!it->world || osborne_populate(it->world, &it->def, &it->type) != MUSTER_OK) return false;

@@ -15,17 +15,17 @@ static bool is_large(const rankin_plan *plan) {
 /* The work of a tick is bounded, or the 4 per tick are all that limits. */
 static muster_world_def world_for(const rankin_plan *plan) {
   muster_world_def def = repro_world_def();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.agents_max = plan->characters;
-  def.commands_max = plan->characters / 8 + 16;
-  def.capacity_ns = plan->capacity_ns ? plan->capacity_ns : plenty_ns;
-  def.weight_importance = plan->importance;
-  def.weight_wait = plan->ageing;
-  def.weight_runs = plan->runs;
-  def.guarantee_ns = plan->guarantee_ticks * tick_ns;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.limits.agents_max = plan->characters;
+  def.limits.commands_max = plan->characters / 8 + 16;
+  def.clock.capacity_ns = plan->capacity_ns ? plan->capacity_ns : plenty_ns;
+  def.priority.importance = plan->importance;
+  def.priority.wait = plan->ageing;
+  def.priority.runs = plan->runs;
+  def.priority.guarantee_ns = plan->guarantee_ticks * tick_ns;
   if (is_large(plan)) {
-    def.importance = MUSTER_IMPORTANCE_FACTORS;
-    def.level_pressure = 0.5f;
+    def.importance_model = MUSTER_IMPORTANCE_FACTORS;
+    def.levels.pressure = 0.5f;
   } else if (!plan->capacity_ns) {
     def.updates_per_frame = 4;
   }

@@ -39,10 +39,10 @@ static muster_atom_result note_important(muster_update *update) {
 
 static muster_world_def little_world(void) {
   muster_world_def def = repro_world_def();
-  def.agents_max = CHARACTERS;
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.weight_runs = 0.0f;
-  def.guarantee_ns = RANKIN_OUT_OF_REACH * tick_ns;
+  def.limits.agents_max = CHARACTERS;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.priority.runs = 0.0f;
+  def.priority.guarantee_ns = RANKIN_OUT_OF_REACH * tick_ns;
   return def;
 }
 
@@ -80,13 +80,13 @@ bool rankin_run_progress(float weight, rankin_slices *slices) {
   muster_type_def type = little_type(&notes);
   *slices = (rankin_slices){0};
   def.updates_per_frame = PER_TICK;
-  def.weight_progress = weight;
+  def.priority.progress = weight;
   set.atoms = atoms;
   set.atom_count = SLICES;
   set.mode = MUSTER_MODE_SLICEABLE;
-  type.sets = &set;
-  type.set_count = 1;
-  type.slice_ns = MS;
+  type.sets.list = &set;
+  type.sets.count = 1;
+  type.sets.slice_ns = MS;
   muster_world *world = muster_world_create(&def);
   bool done = world && repro_spawn(world, &type, CHARACTERS, 0.5f) && run_ticks(world, &notes, slices);
   muster_world_destroy(world);
@@ -100,7 +100,7 @@ bool rankin_run_long(uint32_t count, rankin_slices *slices) {
   struct notes notes = {0};
   muster_type_def long_type = little_type(&notes), important = little_type(&notes);
   *slices = (rankin_slices){0};
-  def.capacity_ns = 10 * (uint64_t)MS;
+  def.clock.capacity_ns = 10 * (uint64_t)MS;
   def.debt_budgets = 0.0f; /* each tick is judged by itself */
   for (uint32_t i = 0; i < count; i++)
     atoms[i] = (muster_atom){.run = i + 1 < count ? go_on : end_update, .model_ns = ATOMS_MAX / count * MS};

@@ -49,7 +49,7 @@ static inline muster_world_def repro_world_def(void) {
   muster_world_def def = muster_world_def_default();
   def.elastic = MUSTER_ELASTIC_RATE;
   def.order = MUSTER_ORDER_PRIORITY;
-  def.level_pressure = 0.0f;
+  def.levels.pressure = 0.0f;
   return def;
 }
 

@@ -23,17 +23,17 @@ static host_setup setup_of(const run_options *options) {
   setup.options.up_axis = options->up_axis;
   setup.options.cost_ns = options->cost_ns;
   setup.world.seed = options->seed;
-  setup.world.clock = options->virtual_clock ? MUSTER_CLOCK_VIRTUAL : MUSTER_CLOCK_WALL;
-  setup.world.capacity_ns = options->capacity_ns;
+  setup.world.clock.kind = options->virtual_clock ? MUSTER_CLOCK_VIRTUAL : MUSTER_CLOCK_WALL;
+  setup.world.clock.capacity_ns = options->capacity_ns;
   setup.world.audit = options->audit;
   setup.world.shards = options->shards;
   setup.world.elastic = options->elastic;
   if (options->elastic != MUSTER_ELASTIC_IMPORTANCE) {
     setup.world.order = MUSTER_ORDER_PRIORITY;
-    setup.world.level_pressure = 0.0f;
+    setup.world.levels.pressure = 0.0f;
   }
   setup.world.activation_delay = options->activation_delay;
-  setup.world.trace_frames = options->trace ? options->trace_frames : 0;
+  setup.world.trace.frames = options->trace ? options->trace_frames : 0;
   return setup;
 }
 

@@ -73,7 +73,7 @@ bool tan_wong_run(const tan_wong_plan *plan, tan_wong_frame *frames, tan_wong_ro
   setup.options.agents = TAN_WONG_ANIMATS;
   setup.options.observers = plan->wall ? 1 : 0; /* observed animats really work */
   setup.world = repro_world_def();
-  setup.world.clock = plan->wall ? MUSTER_CLOCK_WALL : MUSTER_CLOCK_VIRTUAL;
+  setup.world.clock.kind = plan->wall ? MUSTER_CLOCK_WALL : MUSTER_CLOCK_VIRTUAL;
   setup.world.order = MUSTER_ORDER_DELAYS;
   setup.world.elastic = MUSTER_ELASTIC_UTILISATION;
   setup.world.debt_budgets = 0.0f; /* the paper's starts the update that crosses the deadline, and owes nothing */

@@ -103,7 +103,7 @@ static bool open_pair(pair *it, const wright_version *version) {
   pool.workers = 1;
   it->pool = muster_pool_create(&pool);
   world.pool = it->pool;
-  world.agents_max = WRIGHT_SERVED;
+  world.limits.agents_max = WRIGHT_SERVED;
   world.activation_delay = version->delay;
   if (!it->plain || !it->managed || !it->pool) return false;
   it->world = muster_world_create(&world);

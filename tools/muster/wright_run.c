@@ -159,8 +159,8 @@ static bool run_version(const wright_version *version, uint32_t agents, uint32_t
   setup.prepare_user = &it;
   setup.options.agents = agents;
   setup.world = repro_world_def();
-  setup.world.clock = MUSTER_CLOCK_VIRTUAL;
-  setup.world.capacity_ns = version->managed ? it.budget_ns : UNBOUNDED_NS;
+  setup.world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  setup.world.clock.capacity_ns = version->managed ? it.budget_ns : UNBOUNDED_NS;
   setup.world.activation_delay = version->delay;
   bool ran = host_open(&it.host, &setup) && run_frames(&it, loads);
   if (ran) *outcome = sum_up(&it, agents);

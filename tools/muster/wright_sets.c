@@ -46,7 +46,7 @@ static little_type little_of(uint32_t sets, uint32_t atoms, muster_mode mode) {
     type.sets[i].atoms = steps;
     type.sets[i].atom_count = atoms;
   }
-  type.def.set_count = sets;
+  type.def.sets.count = sets;
   type.def.period_ns = type.def.period_max_ns = PURSUIT_UPDATE_NS;
   return type;
 }
@@ -56,14 +56,14 @@ static bool run_little(little_type *types, uint32_t count, uint32_t agents, uint
                        uint32_t delay) {
   muster_world_def def = repro_world_def();
   muster_set_info info = muster_set_info_default();
-  def.agents_max = AGENTS_MAX;
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.capacity_ns = capacity_ns;
+  def.limits.agents_max = AGENTS_MAX;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.clock.capacity_ns = capacity_ns;
   def.activation_delay = delay;
   muster_world *world = muster_world_create(&def);
   bool done = world;
   for (little_type *type = types; done && type < types + count; type++) {
-    type->def.sets = type->sets;
+    type->def.sets.list = type->sets;
     type->def.user = type;
     done = repro_spawn(world, &type->def, agents, type->importance);
   }
@@ -109,11 +109,11 @@ static void sum_up(wright_shares *shares, uint64_t beside) {
  * next to nothing: the others get the time that it does not use. */
 static bool share_among_agents(wright_shares *shares) {
   little_type types[1 + WRIGHT_PARTS] = {little_of(1, 1, MUSTER_MODE_RUN)};
-  types[0].def.priority = 100;
+  types[0].def.sets.share = 100;
   types[0].importance = 1.0f;
   for (uint32_t i = 0; i < WRIGHT_PARTS; i++) {
     types[1 + i] = little_of(1, ATOMS_MANY, MUSTER_MODE_SLICEABLE);
-    types[1 + i].def.priority = (uint32_t)wright_priorities[i];
+    types[1 + i].def.sets.share = (uint32_t)wright_priorities[i];
   }
   bool done = run_little(types, 1 + WRIGHT_PARTS, 1, SHARED_FRAMES, SHARED_ATOMS * ATOM_NS, 0);
   for (uint32_t i = 0; i < WRIGHT_PARTS; i++) shares->parts[i] = (double)types[1 + i].results[0].atoms;
@@ -124,7 +124,7 @@ static bool share_among_agents(wright_shares *shares) {
 /* The same among the sets of one agent, which has a slice of each frame. */
 static bool share_among_sets(wright_shares *shares) {
   little_type type = little_of(WRIGHT_PARTS, ATOMS_MANY, MUSTER_MODE_SLICEABLE);
-  type.def.slice_ns = SHARED_ATOMS * ATOM_NS;
+  type.def.sets.slice_ns = SHARED_ATOMS * ATOM_NS;
   for (uint32_t i = 0; i < WRIGHT_PARTS; i++) type.sets[i].priority = (uint32_t)wright_priorities[i];
   bool done = run_little(&type, 1, 1, SHARED_FRAMES, ample_ns, 0);
   for (uint32_t i = 0; i < WRIGHT_PARTS; i++) shares->parts[i] = (double)type.results[i].atoms;
@@ -137,7 +137,7 @@ static bool share_among_sets(wright_shares *shares) {
 /* Three frames of a set of three times as many atoms as its time holds. */
 static bool run_mode(muster_mode mode, wright_mode *result) {
   little_type type = little_of(1, 3 * WRIGHT_MODE_ATOMS, mode);
-  type.def.slice_ns = WRIGHT_MODE_ATOMS * ATOM_NS;
+  type.def.sets.slice_ns = WRIGHT_MODE_ATOMS * ATOM_NS;
   bool done = run_little(&type, 1, 1, WRIGHT_MODE_FRAMES, ample_ns, 0);
   *result = type.results[0];
   return done;
@@ -146,7 +146,7 @@ static bool run_mode(muster_mode mode, wright_mode *result) {
 /* Three sets, of which a frame's time holds one. */
 static bool take_turns(double turns[WRIGHT_PARTS]) {
   little_type type = little_of(WRIGHT_PARTS, WRIGHT_MODE_ATOMS, MUSTER_MODE_RUN);
-  type.def.slice_ns = WRIGHT_MODE_ATOMS * ATOM_NS;
+  type.def.sets.slice_ns = WRIGHT_MODE_ATOMS * ATOM_NS;
   bool done = run_little(&type, 1, 1, WRIGHT_TURN_FRAMES, ample_ns, 0);
   for (uint32_t i = 0; i < WRIGHT_PARTS; i++) turns[i] = (double)type.results[i].began;
   return done;
