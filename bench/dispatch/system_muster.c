@@ -51,18 +51,18 @@ static void submit_at(void *pool, uint32_t level, bench_job run, void *argument)
 }
 
 static void submit(void *pool, bench_job run, void *argument) {
-  submit_at(pool, MUSTER_PRIORITY_NORMAL, run, argument);
+  submit_at(pool, MUSTER_URGENCY_NORMAL, run, argument);
 }
 
 /* All jobs of the pool are of the group. Helping with any of them makes the caller take the most urgent first. */
 static void wait_helping(void *pool) {
   struct adaptor *adaptor = pool;
-  if (muster_group_wait_helping(&adaptor->group, MUSTER_PRIORITIES - 1) != MUSTER_OK) die();
+  if (muster_group_wait_helping(&adaptor->group, MUSTER_URGENCIES - 1) != MUSTER_OK) die();
 }
 
 static void parallel_for(void *pool, uint64_t count, uint64_t grain, bench_range run, void *argument) {
   struct adaptor *adaptor = pool;
-  if (muster_parallel_for(adaptor->pool, MUSTER_PRIORITY_NORMAL, count, grain, run, argument) != MUSTER_OK) die();
+  if (muster_parallel_for(adaptor->pool, MUSTER_URGENCY_NORMAL, count, grain, run, argument) != MUSTER_OK) die();
 }
 
 static void submit_range_at(void *pool, uint32_t level, uint64_t count, uint64_t grain, bench_range run,
@@ -74,14 +74,14 @@ static void submit_range_at(void *pool, uint32_t level, uint64_t count, uint64_t
 static void count_claims(void *pool, uint64_t *jobs, uint64_t *claims) {
   struct adaptor *adaptor = pool;
   muster_pool_statistics statistics = muster_pool_statistics_default();
-  if (muster_pool_get_statistics(adaptor->pool, UINT32_MAX, &statistics) != MUSTER_OK) die();
+  if (muster_pool_statistics_read(adaptor->pool, UINT32_MAX, &statistics) != MUSTER_OK) die();
   *jobs = statistics.jobs;
   *claims = statistics.claims;
 }
 
 #define MUSTER_FUNCTIONS                                                                                               \
   .destroy = destroy, .inside = pin_inside, .submit = submit, .wait = wait_helping, .parallel_for = parallel_for,      \
-  .levels = MUSTER_PRIORITIES, .submit_at = submit_at, .submit_range_at = submit_range_at, .count = count_claims
+  .levels = MUSTER_URGENCIES, .submit_at = submit_at, .submit_range_at = submit_range_at, .count = count_claims
 
 const bench_system system_muster = {
     .key = "muster",

@@ -56,7 +56,7 @@ machine_crew *machine_crew_create(uint32_t workers, const char **wrong) {
 
 bool machine_crew_watch(machine_crew *crew, uint64_t budget_ns, machine_report *report) {
   crew->deadline_ns = clock_now(&crew->clock) + budget_ns;
-  if (muster_parallel_for(crew->pool, MUSTER_PRIORITY_NORMAL, crew->workers, 1, watch_pieces, crew) != MUSTER_OK)
+  if (muster_parallel_for(crew->pool, MUSTER_URGENCY_NORMAL, crew->workers, 1, watch_pieces, crew) != MUSTER_OK)
     return false;
   machine_add_frame(report, crew->watches, crew->workers);
   return true;

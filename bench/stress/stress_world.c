@@ -264,7 +264,8 @@ static bool make_world(stress_world *world) {
   uint32_t visitors = (uint32_t)stress_visitors(load, world->def.frame_ns);
   uint32_t events = 2 * load->knobs[STRESS_SPAWNS] + load->knobs[STRESS_WAKES];
   def.pool = world->pool;
-  def.limits.agents_max = load->knobs[STRESS_AGENTS] + world->courier_count + load->knobs[STRESS_WAKES] + 2 * visitors + 1;
+  def.limits.agents_max =
+      load->knobs[STRESS_AGENTS] + world->courier_count + load->knobs[STRESS_WAKES] + 2 * visitors + 1;
   def.limits.agents_ready = def.limits.agents_max;
   def.limits.observers_max = load->knobs[STRESS_OBSERVERS];
   def.limits.commands_max = COMMANDS + 4 * events + def.limits.observers_max;
@@ -380,7 +381,7 @@ static void read_type(const stress_world *world, uint32_t kind, stress_type_figu
   for (uint32_t i = 0; i < world->tally_count; i++) figures->updates_share += (double)world->tallies[i].updates[kind];
   for (uint32_t level = 0; level < MUSTER_LEVELS; level++) {
     muster_type_cost cost = muster_type_cost_default();
-    if (!world->types[kind].index || !muster_type_cost_read(world->world, world->types[kind], level, &cost)) break;
+    if (!world->types[kind].index || muster_type_cost_read(world->world, world->types[kind], level, &cost)) break;
     figures->agents += cost.agents;
     cost_ns += (double)cost.mean_ns * (double)cost.samples;
     samples += (double)cost.samples;

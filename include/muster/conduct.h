@@ -5,7 +5,7 @@
  *     bad seconds ---------> a cheaper level  (-> quarantine)        a type, when many of its agents offend
  *
  * By default offences are counted, written to the log, and lower the level. There is quarantine only where the host
- * asks for it with muster_type_def.strikes_quarantine.
+ * asks for it with muster_type_def.overruns.quarantine.
  *
  * An offence is one atom over the limit. There are three kinds:
  *
@@ -14,7 +14,7 @@
  *   blocked   for longer than the limit it used no CPU, because it waited: it slept, or asked for a file, a lock,
  *             another machine. Its thread gave up the processor voluntarily, unlike a thread that the kernel preempted.
  *             (A process that is stopped by a signal looks the same, once.)
- *   stuck     it lasts for muster_world_def.stuck_ns: see below.
+ *   stuck     it lasts for muster_world_def.watch.stuck_ns: see below.
  *
  * On the wall clock offences are detected where atoms are timed: in long updates, in one claim of sixteen, and in all
  * claims of a type for 64 frames after a claim took suspiciously long or an offence was seen. So an atom that blocks
@@ -23,11 +23,11 @@
  * rest.
  *
  * An update with an offence is a strike. A window is a second of simulation time or 64 updates of the agent, whichever
- * is longer: each window without an offence takes one strike away. strikes_demote strikes bring the agent down one
- * capability level, and its strikes to 0; at its cheapest level strikes_quarantine strikes, without those for blocked
+ * is longer: each window without an offence takes one strike away. overruns.demote strikes bring the agent down one
+ * capability level, and its strikes to 0; at its cheapest level overruns.quarantine strikes, without those for blocked
  * atoms, bring it into quarantine. A type is judged each second of simulation time in which at least 64 of its updates
  * were timed: when offences by CPU time are more than an eighth of these, from at least 8 agents, the whole type goes
- * down a level; after strikes_quarantine such seconds in a row at its cheapest level it goes into quarantine. In a
+ * down a level; after overruns.quarantine such seconds in a row at its cheapest level it goes into quarantine. In a
  * type's definition 0 means never.
  *
  * Offences do not harm other agents. A frame in which an atom blocks ends later by that time, which nothing prevents;
@@ -45,17 +45,17 @@
  * these.
  *
  * Penalties last until a pardon. Each is a warning in the log that says why, and how to pardon
- * (muster_world_def.pardon_command). There is a warning, too, for an atom that blocks, and for an agent that repeats
- * its offences when no penalty is left: for each type once in ten seconds of simulation time, with the number of such
- * events in between. At most 8 such lines are written per second of simulation time, the rest is counted in one line.
- * Strikes of at most 1024 agents are kept: when more agents offend, the strikes of the mildest are dropped. Quarantine
- * and levels stay with each agent.
+ * (muster_world_def.watch.pardon_command). There is a warning, too, for an atom that blocks, and for an agent that
+ * repeats its offences when no penalty is left: for each type once in ten seconds of simulation time, with the number
+ * of such events in between. At most 8 such lines are written per second of simulation time, the rest is counted in one
+ * line. Strikes of at most 1024 agents are kept: when more agents offend, the strikes of the mildest are dropped.
+ * Quarantine and levels stay with each agent.
  *
  * A worker that is stuck: a thread of the world looks at its workers four times per stuck_ns, in every world, also one
  * that has no workers but the thread of the frames. A worker that is seen in the same atom (in short updates, in the
  * same update) for that long is one incident: a warning while it lasts, from that thread, which says whether it
  * computes, as an endless loop does, or waits; another when the atom returns. When its CPU clock confirms three
- * quarters of stuck_ns, its agent goes down a level at once, or into quarantine where the type has strikes_quarantine;
+ * quarters of stuck_ns, its agent goes down a level at once, or into quarantine where the type has overruns.quarantine;
  * when the worker waited, or the process got no CPU, there is no penalty. Promised: the other workers go on with all
  * other claims of the frame meanwhile; up to 63 short updates that the stuck worker had taken along run when the atom
  * returns. Not promised: that muster_frame_run() returns before the stuck atom does. What that atom may still read is

@@ -134,7 +134,7 @@ MUSTER_DEFAULTS(muster_agent_explanation);
 /* Explains an agent. Asks the importance model of its type, if it has one. MUSTER_E_STALE when the id is gone,
  * MUSTER_E_STATE inside a frame, MUSTER_E_NOT_INITIALISED when the explanation was not set by its default function.
  * Changes nothing. Thread of the frames, between frames. O(observers near); O(observers) when none is near. Priority:
- * the terms of Rankin, Acton & Katchabaw, each times guarantee_ns / weight_wait; zeros in other orders. */
+ * the terms of Rankin, Acton & Katchabaw, each times guarantee_ns / priority.wait; zeros in other orders. */
 MUSTER_API muster_result muster_agent_explain(const muster_world *world, muster_agent agent,
                                               muster_agent_explanation *explanation);
 

@@ -1,13 +1,13 @@
-/* muster/jobs.h - the worker pool on its own: jobs with priorities for everything that a game server parallelises.
+/* muster/jobs.h - the worker pool on its own: jobs by urgency, for everything that a game server parallelises.
  *
  * A pool of W workers is W - 1 threads and the calling thread: a thread that waits for a group, runs a parallel-for or
  * a frame works as one of the workers for as long as the call lasts. So a pool of one worker has no threads and runs
  * jobs only inside such calls. Workers that find nothing to do look for at most 50 microseconds and then sleep at no
  * cost.
  *
- * A job is a function and an argument, runs once, on one worker, from its beginning to its end. Priorities are 0 (most
- * urgent) to 7; among jobs of one priority the order is first in, first out. The updates of agents stand at
- * MUSTER_PRIORITY_FRAME: workers leave them between two atoms for anything more urgent. What a group's jobs wrote is
+ * A job is a function and an argument, runs once, on one worker, from its beginning to its end. Urgencies are 0 (most
+ * urgent) to 7; among jobs of one urgency the order is first in, first out. The updates of agents stand at
+ * MUSTER_URGENCY_FRAME: workers leave them between two atoms for anything more urgent. What a group's jobs wrote is
  * visible to every thread that saw the group complete, and what the submitter wrote is visible to the job.
  *
  * Worker indices are dense and stable: every callback gets one below muster_pool_indices(), no two callbacks that run
@@ -34,12 +34,12 @@ typedef struct muster_pool muster_pool;
 
 /* All of 0..7 are usable; these have names. */
 enum {
-  MUSTER_PRIORITY_URGENT = 0,
-  MUSTER_PRIORITY_HIGH = 2,
-  MUSTER_PRIORITY_FRAME = 3, /* the updates of agents */
-  MUSTER_PRIORITY_NORMAL = 4,
-  MUSTER_PRIORITY_LOW = 6,
-  MUSTER_PRIORITIES = 8
+  MUSTER_URGENCY_URGENT = 0,
+  MUSTER_URGENCY_HIGH = 2,
+  MUSTER_URGENCY_FRAME = 3, /* the updates of agents */
+  MUSTER_URGENCY_NORMAL = 4,
+  MUSTER_URGENCY_LOW = 6,
+  MUSTER_URGENCIES = 8
 };
 
 /* How the pool treats processor affinity. The affinity of the host's own threads is never touched. */
@@ -63,7 +63,7 @@ typedef struct muster_pool_def {
   void (*on_worker_sleep)(uint32_t worker, void *user); /* on a worker thread, before it sleeps; default null */
   void (*on_worker_wake)(uint32_t worker, void *user);  /* on the thread, after it slept; default null */
   const char *name;  /* of the threads, followed by -1, -2, ...; at most 10 bytes are used; copied; default "muster" */
-  uint32_t jobs_max; /* jobs that can wait at each priority, rounded up to a power of two; 64..2^24; default 131072.
+  uint32_t jobs_max; /* jobs that can wait at each urgency, rounded up to a power of two; 64..2^24; default 131072.
                         Memory is committed as it is used: 32 bytes each */
   uint32_t guests_max; /* how many threads that the pool does not own work in it at the same time; further ones wait for
                           one of them to leave. Should be at least the number of threads that may wait at once (workers
@@ -120,11 +120,11 @@ MUSTER_API bool muster_group_is_complete(const muster_group *group);
 /* Waits until the group is complete, and runs jobs meanwhile: of the group only, wherever they are queued, so that it
  * never picks up something unrelated and long. Sleeps when there are none. MUSTER_E_STATE when the calling thread is
  * inside a job of this group (it would wait for itself); other cycles of jobs that wait for each other are the caller's
- * to avoid. Finding a job costs a look at each one that waits at the priorities of the group. Any thread, also inside
+ * to avoid. Finding a job costs a look at each one that waits at the urgencies of the group. Any thread, also inside
  * jobs. */
 MUSTER_API muster_result muster_group_wait(muster_group *group);
 
-/* The same, but it also runs any job of priority 0..least_urgent. MUSTER_E_ARGUMENT when that is no priority. */
+/* The same, but it also runs any job of urgency 0..least_urgent. MUSTER_E_ARGUMENT when that is no urgency. */
 MUSTER_API muster_result muster_group_wait_helping(muster_group *group, uint32_t least_urgent);
 
 /* Waits asleep, without running jobs: for jobs that spin on each other (a gang) and must not be nested in one thread.
@@ -136,12 +136,12 @@ MUSTER_API muster_result muster_group_wait_asleep(muster_group *group);
 typedef void (*muster_job_function)(void *argument, uint32_t worker);
 
 /* Submits a job. `group` may be null: the job then has no group to wait for. Never runs anything itself. MUSTER_E_FULL
- * when jobs_max wait at that priority, counting the places of jobs that were taken out of turn behind the oldest that
+ * when jobs_max wait at that urgency, counting the places of jobs that were taken out of turn behind the oldest that
  * waits: nothing was changed, do something else first (a wait for a group makes room); MUSTER_E_ARGUMENT when pool or
- * function is null or the priority is not 0..7; MUSTER_E_STATE after muster_pool_stop. A few tens of nanoseconds; wakes
+ * function is null or the urgency is not 0..7; MUSTER_E_STATE after muster_pool_stop. A few tens of nanoseconds; wakes
  * a worker when one sleeps. Any thread, also inside jobs. */
-MUSTER_API muster_result muster_job_submit(muster_pool *pool, uint32_t priority, muster_job_function run,
-                                           void *argument, muster_group *group);
+MUSTER_API muster_result muster_job_submit(muster_pool *pool, uint32_t urgency, muster_job_function run, void *argument,
+                                           muster_group *group);
 
 /* ------------------------------------------------------------------------------------------------------ ranges */
 
@@ -150,11 +150,11 @@ typedef void (*muster_range_function)(void *argument, uint64_t begin, uint64_t e
 
 /* Runs a function over 0..count-1 on the calling thread and all workers, and returns when it is done. Pieces have
  * `grain` indices (0 counts as 1) or more (the last one of all may have fewer), as many as are expected to take 8 us;
- * between pieces workers look for more urgent jobs. count 0 is a no-op. The priority is that of the other workers'
+ * between pieces workers look for more urgent jobs. count 0 is a no-op. The urgency is that of the other workers'
  * help: the caller begins at once. Needs no room in a queue: when there is none, the caller does it all. May be nested,
- * and issued by several threads at once. MUSTER_E_ARGUMENT when pool or function is null or the priority is not 0..7;
+ * and issued by several threads at once. MUSTER_E_ARGUMENT when pool or function is null or the urgency is not 0..7;
  * MUSTER_E_STATE after muster_pool_stop. Any thread. */
-MUSTER_API muster_result muster_parallel_for(muster_pool *pool, uint32_t priority, uint64_t count, uint64_t grain,
+MUSTER_API muster_result muster_parallel_for(muster_pool *pool, uint32_t urgency, uint64_t count, uint64_t grain,
                                              muster_range_function run, void *argument);
 
 /* Memory of the caller for one submitted range; must stay until its group is complete. */
@@ -164,7 +164,7 @@ typedef struct muster_range {
 
 /* Submits a function over 0..count-1, in pieces as in muster_parallel_for; returns at once. `group` may not be null.
  * count 0 is a no-op. Errors as of muster_job_submit: with MUSTER_E_FULL no piece was or will be run. Any thread. */
-MUSTER_API muster_result muster_range_submit(muster_range *range, muster_pool *pool, uint32_t priority, uint64_t count,
+MUSTER_API muster_result muster_range_submit(muster_range *range, muster_pool *pool, uint32_t urgency, uint64_t count,
                                              uint64_t grain, muster_range_function run, void *argument,
                                              muster_group *group);
 
@@ -186,8 +186,8 @@ MUSTER_DEFAULTS(muster_pool_statistics);
 
 /* Reads the sums of one worker index, or of all with UINT32_MAX; they may be a moment old. MUSTER_E_ARGUMENT when there
  * is no such index. Any thread. */
-MUSTER_API muster_result muster_pool_get_statistics(const muster_pool *pool, uint32_t worker,
-                                                    muster_pool_statistics *statistics);
+MUSTER_API muster_result muster_pool_statistics_read(const muster_pool *pool, uint32_t worker,
+                                                     muster_pool_statistics *statistics);
 
 #ifdef __cplusplus
 }

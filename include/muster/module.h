@@ -14,8 +14,8 @@
  *
  * One module populates a world. Its types live in that world together: they find each other by name
  * (muster_type_find), read what others publish, and send messages (muster_update_send, muster_agent_send; the
- * receiver's type says messages_max and message_bytes), in an order that does not depend on workers. Worlds share
- * nothing but the pool: data that is to go from one world to another goes through the host.
+ * receiver's type says messages.waiting_max and messages.bytes_max), in an order that does not depend on workers.
+ * Worlds share nothing but the pool: data that is to go from one world to another goes through the host.
  */
 #ifndef MUSTER_MODULE_H
 #define MUSTER_MODULE_H

@@ -9,7 +9,7 @@
  *     observers -> importance -> elasticity    which agents matter
  *     budget -> pressure -> periods            how often each agent runs
  *
- * Hosts that run updates themselves use muster_plan() and muster_report() of muster/planner.h instead.
+ * Hosts that run updates themselves use muster_plan() and muster_plan_report() of muster/planner.h instead.
  *
  * Which thread may call what:
  *     any thread, any time      spawn, remove, move, wake, tune, send, pardon, observer calls; queued, applied at
@@ -85,7 +85,7 @@ typedef enum muster_elastic {
                                  the period is an eighth at the same cost where no bound holds. So every agent gives way
                                  a little, where the other rules spare the important agents until the rest has no more
                                  to give */
-  MUSTER_ELASTIC_IMPORTANCE   /* T_i = mu sqrt(C_i e_i / w_i), w_i = 2^(importance_octaves x importance): the least
+  MUSTER_ELASTIC_IMPORTANCE   /* T_i = mu sqrt(C_i e_i / w_i), w_i = 2^(importance.octaves x importance): the least
                                  staleness for the CPU, when each agent's staleness weighs w_i, at any load. T_imax is a
                                  wish: all agents at T_imax may take wish_part of the capacity. Beyond that the longest
                                  periods stretch with the load, all by the same factor; so twice the load never makes an
@@ -102,7 +102,7 @@ typedef enum muster_importance_model {
                                     interactivity and the type's importance */
   MUSTER_IMPORTANCE_FACTORS      /* Rankin, Acton & Katchabaw: (focus x f + designer x d + role x r + company x c) / 4,
                                     each of them 0..1. f = importance by distance times visibility, bulk and
-                                    interactivity; d and r come from muster_agent_def; c: see muster_agent_meet() */
+                                    interactivity; d and r come from muster_agent_def; c: see muster_agent_link() */
 } muster_importance_model;
 
 #define MUSTER_UPDATES_DERIVED UINT32_MAX
@@ -343,8 +343,8 @@ MUSTER_API muster_result muster_agent_wake_at(muster_world *world, muster_agent 
 
 /* Queues a message of `size` bytes, copied, for an agent's box; its sender is null. Delivered at the next intake after
  * the commands, in the order queued and before anything that agents send in that frame. Dropped and counted when the
- * agent is gone by then, or its box is full, missing or of fewer message_bytes. The agent may run for a
- * muster_agent_wake() before that: a type that shall run because of a message sets wake_on_message. MUSTER_E_STALE when
+ * agent is gone by then, or its box is full, missing or of fewer messages.bytes_max. The agent may run for a
+ * muster_agent_wake() before that: a type that shall run because of a message sets messages.wake. MUSTER_E_STALE when
  * the id is gone; MUSTER_E_ARGUMENT above MUSTER_MESSAGE_BYTES_MAX, and in a world in which no type has boxes;
  * MUSTER_E_FULL when commands_max messages wait. Inside an atom use muster_update_send. Any thread. */
 MUSTER_API muster_result muster_agent_send(muster_world *world, muster_agent agent, const void *bytes, uint32_t size);

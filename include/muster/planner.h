@@ -18,26 +18,27 @@
  *         results[done++] = (muster_plan_result){.agent = entries[i].agent, .outcome = MUSTER_PLAN_FINISHED,
  *                                                .cost_ns = what it took, .moved = 1, .position = bot->position};
  *       }
- *       muster_report(world, results, done);
+ *       muster_plan_report(world, results, done);
  *
  * The host runs the entries in the order given or in any other, on as many threads as it likes, and as many of them as
  * it finds time for. It need not run any: an agent that is not reported stays due, keeps its age, and is planned again.
  *
  * A world is made for one of the two modes: with planner_workers its frames are planned and muster_frame_run() is
  * refused (MUSTER_E_STATE); without it, muster_plan() is refused. In a planner world
- *   - a type may leave atoms and atom_count out; then an update has muster_type_def.parts equal parts (default 1), each
- *     of which is first assumed to cost part_ns. A type that has atoms has a part for each, whatever its role: they are
- *     counted and their model_ns is charged, but they are never called;
- *   - published_bytes, messages_max, sends_max and spawns_max must be 0: they are for atoms. Messages between bots are
- *     up to the host, and it spawns with muster_agent_spawn(). state_bytes may be used through muster_agent_read();
- *   - the type's other callbacks, on_spawned, on_removed, model_cost_ns and model_importance, are called as in other
+ *   - a type may leave atoms and atom_count out; then an update has muster_type_def.parts.count equal parts (default
+ * 1), each of which is first assumed to cost part_ns. A type that has atoms has a part for each, whatever its role:
+ * they are counted and their model_ns is charged, but they are never called;
+ *   - published_bytes, messages.waiting_max, sends_max and spawns_max must be 0: they are for atoms. Messages between
+ * bots are up to the host, and it spawns with muster_agent_spawn(). state_bytes may be used through
+ * muster_agent_read();
+ *   - the type's other callbacks, on_spawned, on_removed, models.cost_ns and models.importance, are called as in other
  *     worlds, on the thread of the frames when the world has no pool. A host that wants no calls at all leaves them
  *     null;
  *   - audit has nothing to measure and is ignored.
  *
- * Budget: the frame's budget_ns is wall time from the call of muster_plan() to the return of muster_report(). What the
- * plan hands out fits what is left of it, times planner_workers, by predictions with a margin: the 95th percentile of
- * the costs that the host reported for the type and level (the first entry is handed out whatever it costs, so that
+ * Budget: the frame's budget_ns is wall time from the call of muster_plan() to the return of muster_plan_report(). What
+ * the plan hands out fits what is left of it, times planner_workers, by predictions with a margin: the 95th percentile
+ * of the costs that the host reported for the type and level (the first entry is handed out whatever it costs, so that
  * even the longest update runs some time). Under the virtual clock run_ns is the capacity, whatever planner_workers is,
  * costs come from the types' models, and the same reports give the same plans, bit for bit; a host that reports the
  * models' costs, and finishes all entries, gets the schedule that muster_frame_run() would have run.
@@ -108,10 +109,10 @@ typedef struct muster_plan_summary {
 MUSTER_DEFAULTS(muster_plan_summary);
 
 /* Plans one frame: intake, score, fold, fit, release and rank. Writes at most `capacity` entries (1 or more; the rest
- * stays due), in the order in which they are best run, and opens the frame, which lasts until muster_report(). Errors
- * change nothing: MUSTER_E_TIME and MUSTER_E_ARGUMENT as for muster_frame_run(), also when an array or the summary is
- * null; MUSTER_E_NOT_INITIALISED for a summary without size; MUSTER_E_STATE when the last plan was not reported yet, or
- * without planner_workers. Thread of the frames. O(agents that changed + released + entries). */
+ * stays due), in the order in which they are best run, and opens the frame, which lasts until muster_plan_report().
+ * Errors change nothing: MUSTER_E_TIME and MUSTER_E_ARGUMENT as for muster_frame_run(), also when an array or the
+ * summary is null; MUSTER_E_NOT_INITIALISED for a summary without size; MUSTER_E_STATE when the last plan was not
+ * reported yet, or without planner_workers. Thread of the frames. O(agents that changed + released + entries). */
 MUSTER_API muster_result muster_plan(muster_world *world, const muster_frame *frame, muster_plan_entry *entries,
                                      uint32_t capacity, muster_plan_summary *summary);
 
@@ -123,7 +124,7 @@ MUSTER_API muster_result muster_plan(muster_world *world, const muster_frame *fr
  * for a better report: MUSTER_E_ARGUMENT for an agent that is not in the plan or comes twice, an outcome or a part out
  * of range, more than 10 s, a position that is not finite or out of range; MUSTER_E_STATE without a plan. Between plan
  * and report only one thread at a time may call either, but it need not be the same. O(count + entries). */
-MUSTER_API muster_result muster_report(muster_world *world, const muster_plan_result *results, uint32_t count);
+MUSTER_API muster_result muster_plan_report(muster_world *world, const muster_plan_result *results, uint32_t count);
 
 #ifdef __cplusplus
 }

@@ -192,7 +192,7 @@ typedef struct muster_statistics {
   uint64_t messages_delivered;  /* put into a box */
   uint64_t messages_dropped;    /* the box was full; the host's messages also: receiver gone or without a fitting box */
   uint64_t messages_refused;    /* muster_update_send() answered MUSTER_E_FULL */
-  uint64_t importances_refused; /* answers of model_importance that had to be clamped */
+  uint64_t importances_refused; /* answers of models.importance that had to be clamped */
   uint64_t score_rounds;     /* how often the importance of every agent had to be looked at, spread over frames, because
                                 of an observer that sees more than about eight times as far as most, or of a crowd of
                                 more than 8,192 agents in one cell */
@@ -246,7 +246,7 @@ MUSTER_DEFAULTS(muster_statistics);
 MUSTER_API muster_result muster_statistics_read(const muster_world *world, muster_statistics *statistics);
 MUSTER_API void muster_statistics_clear(muster_world *world);
 
-/* Cost of a type at a level as Muster estimates it now. False for a type or level that does not exist. */
+/* Cost of a type at a level as Muster estimates it now. */
 typedef struct muster_type_cost {
   uint32_t size;
   uint32_t agents;  /* active at this level */
@@ -257,9 +257,10 @@ typedef struct muster_type_cost {
 
 MUSTER_DEFAULTS(muster_type_cost);
 
-/* Thread of the frames, between frames. */
-MUSTER_API bool muster_type_cost_read(const muster_world *world, muster_type type, uint32_t level,
-                                      muster_type_cost *cost);
+/* Reads it. MUSTER_E_STALE for a type that is not registered, MUSTER_E_ARGUMENT for a level that it does not have.
+ * Thread of the frames, between frames. O(classes). */
+MUSTER_API muster_result muster_type_cost_read(const muster_world *world, muster_type type, uint32_t level,
+                                               muster_type_cost *cost);
 
 /* A hash over every active agent in agent order: position, schedule, state, published state. Equal worlds have equal
  * hashes. O(agents). Thread of the frames, between frames; 0 with a message inside one. */

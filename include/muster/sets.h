@@ -1,4 +1,4 @@
-/* muster/sets.h - inside an agent: sets of atoms with priorities, periods, delays and modes of their own. Part of
+/* muster/sets.h - inside an agent: sets of atoms with shares, periods, delays and modes of their own. Part of
  * muster/muster.h.
  *
  * A type's atoms are a list that each update runs from first to last; that is enough for most. A type that has several
@@ -6,14 +6,15 @@
  * Wright & Marshall's process manager (Egocentric AI processing for computer entertainment).
  *
  * Each update makes a pass over the sets that are active in it, role by role: perceptions, then behaviours, then
- * actions, which run at the commit. Within a role they go by priority, or as defined (muster_type_def.set_order).
+ * actions, which run at the commit. Within a role they go by share, the largest first, or as defined
+ * (muster_type_def.sets.order).
  *
  *   active    when the set's own period has passed: in every period_updates-th update from its activation delay on, or
  *             in the first update at or after each period of period_ns. A set that is owed time is active, too.
- *   share     before each behaviour set the time that the update has left, t, is divided by priority among the
+ *   share     before each behaviour set the time that the update has left, t, is divided by share among the
  *             behaviour sets that are still to run: t p / sum of p. So time that one set does not use goes to the next
  *             ones, and the last one has all that is left. t is the update's own share of the frame
- *             (muster_type_def.priority, slice_ns), and never more than what is left of the frame. Perceptions have no
+ *             (muster_type_def.sets), and never more than what is left of the frame. Perceptions have no
  *             shares: they may use all of t.
  *   cut       a set that used up its share stops before its next atom, and a set stops after an atom that returns
  *             MUSTER_ATOM_MORE. Its mode says how it goes on. Each set that has its turn runs one atom at least.
@@ -49,8 +50,8 @@
 extern "C" {
 #endif
 
-#define MUSTER_SETS_MAX     16u
-#define MUSTER_PRIORITY_MAX 100u
+#define MUSTER_SETS_MAX  16u
+#define MUSTER_SHARE_MAX 100u
 
 typedef struct muster_atom muster_atom;
 
@@ -63,7 +64,7 @@ typedef enum muster_mode {
 
 /* The order in which the sets of one role run. */
 typedef enum muster_set_order {
-  MUSTER_SETS_BY_PRIORITY = 0, /* the highest first; equal ones as defined */
+  MUSTER_SETS_BY_SHARE = 0, /* the highest first; equal ones as defined */
   MUSTER_SETS_AS_DEFINED
 } muster_set_order;
 
@@ -85,15 +86,15 @@ typedef struct muster_set_def {
   uint32_t mode;            /* a muster_mode; default run. Actions run whole */
   const muster_atom *atoms; /* in order of execution; copied; their roles are ignored: the set's holds */
   uint32_t atom_count;      /* default 0: an empty set is legal, and costs nothing */
-  uint32_t priority;        /* 1..100; default 50 */
+  uint32_t share;           /* 1..100; default 50 */
   uint32_t period_updates;  /* n: active in every n-th update of its agent; default 1; 1 .. 1,000,000; or 0, and */
   uint64_t period_ns;       /* active in the first update after this much simulation time; 100 us .. 24 h; default 0 */
   uint32_t delay_updates;   /* activation delay: the first update in which it is active, counted from 0; default 0; less
                                than period_updates */
   uint64_t delay_ns;        /* or, with period_ns: this long after the spawn; default 0; less than period_ns */
   uint32_t levels;          /* bit k: the set runs at capability level k; default all */
-  uint32_t asks;            /* n: under the virtual clock muster_should_yield() returns true at its n-th call within one
-                               call of an atom; default 16; 1 .. 1,000,000 */
+  uint32_t asks; /* n: under the virtual clock muster_update_should_yield() returns true at its n-th call within one
+                    call of an atom; default 16; 1 .. 1,000,000 */
 } muster_set_def;
 
 MUSTER_DEFAULTS(muster_set_def);
@@ -101,7 +102,7 @@ MUSTER_DEFAULTS(muster_set_def);
 /* The values of a set that can be changed while its agents run. */
 typedef struct muster_set_tuning {
   uint32_t size;
-  uint32_t priority; /* all fields are as in muster_set_def */
+  uint32_t share; /* all fields are as in muster_set_def */
   uint32_t period_updates;
   uint64_t period_ns;
   uint32_t mode;
@@ -118,9 +119,9 @@ MUSTER_DEFAULTS(muster_set_tuning);
 MUSTER_API muster_result muster_set_tune(muster_world *world, muster_type type, uint32_t set,
                                          const muster_set_tuning *tuning);
 
-/* Queues a change of the priority of a type (muster_type_def.priority, 0..100) from the next intake on. Errors as
+/* Queues a change of the share of a type (muster_type_def.sets.share, 0..100) from the next intake on. Errors as
  * above. Any thread. */
-MUSTER_API muster_result muster_type_prioritise(muster_world *world, muster_type type, uint32_t priority);
+MUSTER_API muster_result muster_type_set_share(muster_world *world, muster_type type, uint32_t share);
 
 /* The state of one set of one agent. */
 typedef struct muster_set_info {
@@ -138,7 +139,7 @@ MUSTER_DEFAULTS(muster_set_info);
 
 /* Reads it. MUSTER_E_STALE when the id is gone, MUSTER_E_ARGUMENT for a set that the agent's type does not have. Thread
  * of the frames, between frames. O(1). */
-MUSTER_API muster_result muster_agent_set_info(const muster_world *world, muster_agent agent, uint32_t set,
+MUSTER_API muster_result muster_agent_set_read(const muster_world *world, muster_agent agent, uint32_t set,
                                                muster_set_info *info);
 
 /* -------------------------------------------------------------------------------------------------- inside an atom */
@@ -148,11 +149,11 @@ MUSTER_API muster_result muster_agent_set_info(const muster_world *world, muster
  * clock read: ask every few microseconds of work. Under the virtual clock it returns true at the muster_set_def.asks-th
  * question within one call of the atom, and an atom's model_ns is the cost of one such call. True, with a message, for
  * an update that is not under way: the caller should stop. */
-MUSTER_API bool muster_should_yield(muster_update *update);
+MUSTER_API bool muster_update_should_yield(muster_update *update);
 
 /* Reports how far the set's run got, 0..1: NaN counts as 0, values outside 0..1 are clamped. It counts in the priority
- * of an agent whose set is owed time (muster_world_def.weight_progress), and is 0 again with the next run. Without it,
- * the share of the set's atoms that completed counts. */
+ * of an agent whose set is owed time (muster_world_def.priority.progress), and is 0 again with the next run. Without
+ * it, the share of the set's atoms that completed counts. */
 MUSTER_API void muster_update_progress(muster_update *update, float progress);
 
 /* The region of the ground in which the agent stands, for MUSTER_ACT_REGION: agents of one region act one at a time. It

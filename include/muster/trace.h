@@ -1,9 +1,9 @@
 /* muster/trace.h - the last frames for a trace viewer: which agents ran where and when, and what was decided. Included
  * by muster/muster.h.
  *
- * A world with trace_frames in its definition keeps a record of its last frames: their stages, pressure and budget,
+ * A world with trace.frames in its definition keeps a record of its last frames: their stages, pressure and budget,
  * and, for each worker, every claim that it ran. Each worker writes that to memory of its own while the frame runs,
- * about 50 ns for each claim; a world without trace_frames keeps nothing, at no cost.
+ * about 50 ns for each claim; a world without trace.frames keeps nothing, at no cost.
  *
  * Under the virtual clock updates take no time of their own. They are placed one after the other by the costs that the
  * cost model charged, on one virtual worker, so that the same seed gives the same trace on any number of workers; the

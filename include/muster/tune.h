@@ -96,23 +96,23 @@ static inline void muster_world_def_policy(muster_world_def *def, muster_policy 
 
 /* --------------------------------------------------------------------------------------------------------- company */
 
-#define MUSTER_COMPANY_MAX 4u
+#define MUSTER_COMPANIONS_MAX 4u
 
 /* With MUSTER_IMPORTANCE_FACTORS: `agent` is in the company of `other`, which raises its importance while `other` is
  * more important than the agent; only the most important companion counts. Both importances are taken without their own
  * company, as the last score found them: so company does not chain, and agents that name each other in a circle raise
- * none beyond the most important of them. Of more than MUSTER_COMPANY_MAX others the latest stay. Company ends with
- * muster_agent_part() (null: with all), and with the removal of either agent.
+ * none beyond the most important of them. Of more than MUSTER_COMPANIONS_MAX others the latest stay. Company ends with
+ * muster_agent_unlink() (null: with all), and with the removal of either agent.
  *
  * Queued as the other agent calls are. MUSTER_E_STALE when either agent is gone, MUSTER_E_ARGUMENT when both are the
  * same, MUSTER_E_STATE in a world without MUSTER_IMPORTANCE_FACTORS, MUSTER_E_FULL when commands_max commands wait. Any
  * thread. */
-MUSTER_API muster_result muster_agent_meet(muster_world *world, muster_agent agent, muster_agent other);
-MUSTER_API muster_result muster_agent_part(muster_world *world, muster_agent agent, muster_agent other);
+MUSTER_API muster_result muster_agent_link(muster_world *world, muster_agent agent, muster_agent other);
+MUSTER_API muster_result muster_agent_unlink(muster_world *world, muster_agent agent, muster_agent other);
 
 /* The same for the agent that an atom updates. */
-MUSTER_API muster_result muster_update_meet(muster_update *update, muster_agent other);
-MUSTER_API muster_result muster_update_part(muster_update *update, muster_agent other);
+MUSTER_API muster_result muster_update_link(muster_update *update, muster_agent other);
+MUSTER_API muster_result muster_update_unlink(muster_update *update, muster_agent other);
 
 /* ------------------------------------------------------------------------------------------------------- reactions */
 

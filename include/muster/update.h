@@ -196,12 +196,12 @@ typedef struct muster_message {
  * whichever worker ran the update; from action atoms right after those, in the order in which they take effect; from
  * on_spawned and on_removed at once. So the receiver's next update reads it. MUSTER_OK promises delivery unless the box
  * is full by then; the message is then dropped and counted, and muster_update_messages_lost() tells the sender.
- * MUSTER_E_STALE when the receiver is gone; MUSTER_E_ARGUMENT when its type has no box or one of fewer message_bytes;
- * MUSTER_E_FULL, counted, beyond sends_max of the sender's type: its parallel atoms may send so many in a frame, its
- * action atoms as many again. Places for that many are set aside before the frame runs, in order of rank, so that under
- * the virtual clock the result does not depend on workers. An agent that is ranked after all sends_per_frame places of
- * the world are given out gets MUSTER_E_FULL sooner. For actions that are not serial places are given out in agent
- * order in the same way. */
+ * MUSTER_E_STALE when the receiver is gone; MUSTER_E_ARGUMENT when its type has no box or one of fewer
+ * messages.bytes_max; MUSTER_E_FULL, counted, beyond sends_max of the sender's type: its parallel atoms may send so
+ * many in a frame, its action atoms as many again. Places for that many are set aside before the frame runs, in order
+ * of rank, so that under the virtual clock the result does not depend on workers. An agent that is ranked after all
+ * sends_per_frame places of the world are given out gets MUSTER_E_FULL sooner. For actions that are not serial places
+ * are given out in agent order in the same way. */
 MUSTER_API muster_result muster_update_send(muster_update *update, muster_agent to, const void *bytes, uint32_t size);
 
 /* The messages that waited when this update began, oldest first: writes at most `capacity` to `out` and returns the

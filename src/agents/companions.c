@@ -26,15 +26,15 @@ static void company_leave(struct companions *companions, uint32_t agent) {
 /* Takes `other` out of the list, if it is there; the list closes up. */
 static void take_out(struct companion_list *list, muster_agent other) {
   uint32_t kept = 0;
-  for (uint32_t i = 0; i < MUSTER_COMPANY_MAX; i++)
+  for (uint32_t i = 0; i < MUSTER_COMPANIONS_MAX; i++)
     if (!muster_agent_equal(list->others[i], other)) list->others[kept++] = list->others[i];
-  while (kept < MUSTER_COMPANY_MAX) list->others[kept++] = (muster_agent){0};
+  while (kept < MUSTER_COMPANIONS_MAX) list->others[kept++] = (muster_agent){0};
 }
 
 void companions_link(struct companions *companions, uint32_t agent, muster_agent other) {
   struct companion_list *list = &companions->of[agent];
   take_out(list, other);
-  memmove(list->others + 1, list->others, (MUSTER_COMPANY_MAX - 1) * sizeof *list->others);
+  memmove(list->others + 1, list->others, (MUSTER_COMPANIONS_MAX - 1) * sizeof *list->others);
   list->others[0] = other;
   join(companions, agent);
 }

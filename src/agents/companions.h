@@ -1,4 +1,4 @@
-/* agents/companions.h - each agent's companions: up to MUSTER_COMPANY_MAX others. Ids of agents that are gone stay
+/* agents/companions.h - each agent's companions: up to MUSTER_COMPANIONS_MAX others. Ids of agents that are gone stay
  * until their place is needed; a reader checks that an id is live. Frame's thread. */
 #ifndef AGENTS_COMPANIONS_H
 #define AGENTS_COMPANIONS_H
@@ -8,7 +8,7 @@
 #include <muster/muster.h>
 
 struct companion_list {
-  muster_agent others[MUSTER_COMPANY_MAX]; /* the latest first; null ones last */
+  muster_agent others[MUSTER_COMPANIONS_MAX]; /* the latest first; null ones last */
 };
 
 struct companions {

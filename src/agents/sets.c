@@ -32,9 +32,9 @@ static muster_result check_mode(const char *type, const char *set, uint32_t role
 }
 
 static muster_result check_priority(const char *type, const char *set, uint32_t priority) {
-  if (priority >= 1 && priority <= MUSTER_PRIORITY_MAX) return MUSTER_OK;
+  if (priority >= 1 && priority <= MUSTER_SHARE_MAX) return MUSTER_OK;
   return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': priority %u must be 1..%u", type, set, priority,
-                   MUSTER_PRIORITY_MAX);
+                   MUSTER_SHARE_MAX);
 }
 
 static muster_result check_times(const char *type, const muster_set_def *set) {
@@ -51,7 +51,7 @@ static muster_result check_times(const char *type, const muster_set_def *set) {
 
 static muster_result check_set(const char *type, const muster_set_def *set) {
   muster_result result = check_mode(type, set->name, set->role, set->mode);
-  if (result == MUSTER_OK) result = check_priority(type, set->name, set->priority);
+  if (result == MUSTER_OK) result = check_priority(type, set->name, set->share);
   if (result) return result;
   if (set->asks < 1 || set->asks > ASKS_MAX)
     return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': asks %u must be 1..%d", type, set->name, set->asks,
@@ -128,7 +128,7 @@ static type_set copy_set(const muster_set_def *def, muster_atom *atoms, uint32_t
                   .end_atom = (uint16_t)(first + def->atom_count),
                   .role = (uint8_t)def->role,
                   .mode = (uint8_t)def->mode,
-                  .priority = (uint8_t)def->priority,
+                  .priority = (uint8_t)def->share,
                   .levels = (uint8_t)def->levels,
                   .period_updates = def->period_updates,
                   .delay_updates = def->delay_updates,
@@ -149,14 +149,14 @@ muster_result sets_check_tuning(const set_table *table, const char *type, uint32
     return error_set(MUSTER_E_ARGUMENT, "type '%s': set %u is none of its %u", type, set, table->count);
   const type_set *tuned = &table->sets[set];
   muster_result result = check_mode(type, tuned->name, tuned->role, tuning->mode);
-  if (result == MUSTER_OK) result = check_priority(type, tuned->name, tuning->priority);
+  if (result == MUSTER_OK) result = check_priority(type, tuned->name, tuning->share);
   return result ? result : check_period(type, tuned->name, tuning->period_updates, tuning->period_ns);
 }
 
 void sets_tune(set_table *table, uint32_t set, const muster_set_tuning *tuning) {
   type_set *tuned = &table->sets[set];
   if ((tuned->period_ns == 0) != (tuning->period_ns == 0)) tuned->unit++;
-  tuned->priority = (uint8_t)tuning->priority;
+  tuned->priority = (uint8_t)tuning->share;
   tuned->mode = (uint8_t)tuning->mode;
   tuned->period_updates = tuning->period_updates;
   tuned->period_ns = tuning->period_ns;
@@ -189,7 +189,7 @@ void sets_order(set_table *table) {
     for (uint32_t i = 0; i < table->count; i++) {
       if (table->sets[i].role != roles_in_order[r]) continue;
       uint32_t place = filled++;
-      bool sorts = table->order == MUSTER_SETS_BY_PRIORITY;
+      bool sorts = table->order == MUSTER_SETS_BY_SHARE;
       for (; sorts && place > begin; place--) {
         if (table->sets[table->sequence[place - 1]].priority >= table->sets[i].priority) break;
         table->sequence[place] = table->sequence[place - 1];

@@ -102,6 +102,20 @@ static muster_result check_elapsed(const muster_type_def *def) {
   return steps ? check_steps(def) : MUSTER_OK;
 }
 
+/* The parts of the groups of fields that later versions will use. */
+static muster_result check_reserved(const muster_type_def *def) {
+  const uint32_t zeros[3] = {0};
+  bool set = memcmp(def->levels.reserved, zeros, sizeof def->levels.reserved) ||
+             memcmp(def->messages.reserved, zeros, sizeof def->messages.reserved) ||
+             memcmp(def->overruns.reserved, zeros, sizeof def->overruns.reserved) ||
+             memcmp(def->sets.reserved, zeros, sizeof def->sets.reserved);
+  if (!set) return MUSTER_OK;
+  return error_set(MUSTER_E_ARGUMENT,
+                   "type '%s': a `reserved` part is not 0: set the definition by "
+                   "muster_type_def_default(), or run with a newer library",
+                   def->name);
+}
+
 /* How its updates share a frame, and how they act. */
 static muster_result check_sharing(const muster_type_def *def) {
   if (def->sets.list || def->sets.count) return sets_check(def);
@@ -119,7 +133,8 @@ static muster_result check_definition(const muster_type_def *def, bool planned) 
   if (def->period_max_ns < def->period_ns)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': period_max_ns %llu must be period_ns (%llu) .. 24 h", def->name,
                      (unsigned long long)def->period_max_ns, (unsigned long long)def->period_ns);
-  result = check_messages(def);
+  result = check_reserved(def);
+  if (result == MUSTER_OK) result = check_messages(def);
   if (result == MUSTER_OK) result = check_levels(def);
   if (result == MUSTER_OK) result = check_elapsed(def);
   if (result == MUSTER_OK) result = check_sharing(def);

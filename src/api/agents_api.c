@@ -97,11 +97,11 @@ static muster_result send_company(muster_world *world, muster_agent agent, muste
   return guard_queue(world, &command);
 }
 
-muster_result muster_agent_meet(muster_world *world, muster_agent agent, muster_agent other) {
+muster_result muster_agent_link(muster_world *world, muster_agent agent, muster_agent other) {
   return send_company(world, agent, other, COMMAND_LINK);
 }
 
-muster_result muster_agent_part(muster_world *world, muster_agent agent, muster_agent other) {
+muster_result muster_agent_unlink(muster_world *world, muster_agent agent, muster_agent other) {
   return send_company(world, agent, other, COMMAND_UNLINK);
 }
 

@@ -102,7 +102,7 @@ static bool come_once(struct muster_world *world, const muster_agent *agents, ui
 static uint32_t move_some(bulk_moves *moves, uint32_t count) {
   struct muster_world *world = moves->world;
   if (come_once(world, moves->agents, count)) {
-    if (count < WORTH_SHARING || muster_parallel_for(world->pool, MUSTER_PRIORITY_FRAME, count, 256, move_range, moves))
+    if (count < WORTH_SHARING || muster_parallel_for(world->pool, MUSTER_URGENCY_FRAME, count, 256, move_range, moves))
       move_range(moves, 0, count, 0);
     return bulk_api_follow(moves, count);
   }

@@ -1,5 +1,5 @@
 /* planner.c - planner mode: a frame with a stage 7 that the host runs. muster_plan() hands the batch out,
- * muster_report() takes the results in and commits them.
+ * muster_plan_report() takes the results in and commits them.
  *
  * A report is checked as a whole before anything changes. Its results are then put beside the entries of the batch,
  * where workers would have put them, so that the commit sees neither a difference nor the order in which they came. */
@@ -189,7 +189,7 @@ static CALLS_OUT void end_plan(struct muster_world *world, const muster_plan_res
   HAS_RETURNED();
 }
 
-muster_result muster_report(muster_world *world, const muster_plan_result *results, uint32_t count) {
+muster_result muster_plan_report(muster_world *world, const muster_plan_result *results, uint32_t count) {
   muster_result found = check_report(world, results, count);
   if (found) return found;
   end_plan(world, results, count);

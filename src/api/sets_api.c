@@ -35,18 +35,18 @@ muster_result muster_set_tune(muster_world *world, muster_type type, uint32_t se
   command.tuning = (command_tuning){.period_ns = tuning.period_ns,
                                     .period_updates = tuning.period_updates,
                                     .set = (uint16_t)set,
-                                    .priority = (uint8_t)tuning.priority,
+                                    .priority = (uint8_t)tuning.share,
                                     .mode = (uint8_t)tuning.mode};
   return push(world, &command);
 }
 
-muster_result muster_type_prioritise(muster_world *world, muster_type type, uint32_t priority) {
+muster_result muster_type_set_share(muster_world *world, muster_type type, uint32_t priority) {
   muster_result result = guard_any(world, "priority");
   if (!result) result = sets_api_check_type(world, type);
   if (result) return result;
-  if (priority > MUSTER_PRIORITY_MAX)
+  if (priority > MUSTER_SHARE_MAX)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': priority %u must be at most %u",
-                     world_type(world, type.index - 1)->name, priority, MUSTER_PRIORITY_MAX);
+                     world_type(world, type.index - 1)->name, priority, MUSTER_SHARE_MAX);
   struct command command = {.kind = COMMAND_PRIORITISE, .index = type.index - 1};
   command.tuning.priority = (uint8_t)priority;
   return push(world, &command);
@@ -62,7 +62,7 @@ static struct set_counts sets_api_counts_of(const muster_world *world, uint32_t 
   return sum;
 }
 
-muster_result muster_agent_set_info(const muster_world *world, muster_agent agent, uint32_t set,
+muster_result muster_agent_set_read(const muster_world *world, muster_agent agent, uint32_t set,
                                     muster_set_info *info) {
   muster_result result = guard_read(world, "set info");
   if (result) return result;

@@ -178,11 +178,11 @@ static muster_result send_companions(muster_update *update, muster_agent other, 
   return update_send(update, &command);
 }
 
-muster_result muster_update_meet(muster_update *update, muster_agent other) {
+muster_result muster_update_link(muster_update *update, muster_agent other) {
   return send_companions(update, other, COMMAND_LINK);
 }
 
-muster_result muster_update_part(muster_update *update, muster_agent other) {
+muster_result muster_update_unlink(muster_update *update, muster_agent other) {
   return send_companions(update, other, COMMAND_UNLINK);
 }
 
@@ -323,7 +323,7 @@ bool muster_update_nearby_cut(const muster_update *update) {
   return !callback_check(update, "nearby") && const_context_of(update)->nearby_cut;
 }
 
-bool muster_should_yield(muster_update *update) {
+bool muster_update_should_yield(muster_update *update) {
   return callback_check(update, "yield") || passes_should_yield(context_of(update));
 }
 

@@ -41,8 +41,8 @@ DEFAULTS(agent_tuning, .importance_floor = -1.0f, .elasticity = -1.0f, .visibili
          .interactivity = -1.0f, .designer = -1.0f, .role = -1.0f)
 DEFAULTS(observer_def, .near_m = 25.0f, .far_m = 250.0f)
 DEFAULTS(record_def, .buffer_bytes = (size_t)256 << 20, .hash_every = 60)
-DEFAULTS(set_def, .name = "set", .priority = 50, .period_updates = 1, .levels = 0xffffffffu, .asks = 16)
-DEFAULTS(set_tuning, .priority = 50, .period_updates = 1)
+DEFAULTS(set_def, .name = "set", .share = 50, .period_updates = 1, .levels = 0xffffffffu, .asks = 16)
+DEFAULTS(set_tuning, .share = 50, .period_updates = 1)
 DEFAULTS(world_tuning, .updates_per_frame = MUSTER_UPDATES_LEAVE,
          .priority = {.importance = -1.0f, .wait = -1.0f, .runs = -1.0f, .progress = -1.0f, .reduction = -1.0f},
          .importance =

@@ -95,7 +95,7 @@ const field_row fields_type[] = {
     TYPE(set_count, sets.count, COUNT, 1, MUSTER_SETS_MAX, FIELD_SAME | FIELD_OF_SETS),
     TYPE(set_order, sets.order, CHOICE, 0, MUSTER_SETS_AS_DEFINED, FIELD_OF_SETS),
     TYPE(act, act, CHOICE, 0, MUSTER_ACT_PARALLEL, FIELD_SAME),
-    TYPE(priority, sets.share, COUNT, 0, MUSTER_PRIORITY_MAX, 0),
+    TYPE(priority, sets.share, COUNT, 0, MUSTER_SHARE_MAX, 0),
     TYPE(slice_ns, sets.slice_ns, TIME, 1e3, 1e9, FIELD_OR_ZERO),
     TYPE(period_max_hard, period_max_hard, SWITCH, 0, 1, 0),
     {0},

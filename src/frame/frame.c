@@ -254,11 +254,12 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
   muster_frame_report *report = &world->sums->report;
   ASSERT(!world_is_in_frame(world) && frame->sim_now_ns >= world->last_now_ns);
   world->frames++;
-  *world->frame = (frame_state){.number = world->frames,
-                                .now_ns = frame->sim_now_ns,
-                                .elapsed_ns = world->frames > 1 ? frame->sim_now_ns - world->last_now_ns : 0,
-                                .budget_ns = frame->budget_ns,
-                                .capacity_ns = world->def.clock.capacity_ns ? world->def.clock.capacity_ns : frame->budget_ns};
+  *world->frame =
+      (frame_state){.number = world->frames,
+                    .now_ns = frame->sim_now_ns,
+                    .elapsed_ns = world->frames > 1 ? frame->sim_now_ns - world->last_now_ns : 0,
+                    .budget_ns = frame->budget_ns,
+                    .capacity_ns = world->def.clock.capacity_ns ? world->def.clock.capacity_ns : frame->budget_ns};
   *report = muster_frame_report_default();
   report->frame = world->frames;
   report->sim_now_ns = frame->sim_now_ns;
@@ -326,7 +327,8 @@ CALLS_OUT void frame_run_checked(struct muster_world *world, const muster_frame 
 muster_result muster_frame_run(muster_world *world, const muster_frame *frame) {
   muster_result result = frame_check(world, frame);
   if (result == MUSTER_OK && world_is_planned(world))
-    result = error_set(MUSTER_E_STATE, "frame: a world with planner_workers is run by muster_plan and muster_report");
+    result =
+        error_set(MUSTER_E_STATE, "frame: a world with planner_workers is run by muster_plan and muster_plan_report");
   if (result == MUSTER_OK) frame_run_checked(world, frame);
   return result;
 }

@@ -139,10 +139,16 @@ void muster_statistics_clear(muster_world *world) {
   memset(&world->plan->bands, 0, sizeof world->plan->bands);
 }
 
-bool muster_type_cost_read(const muster_world *world, muster_type type, uint32_t level, muster_type_cost *cost) {
-  if (guard_read(world, "type cost")) return false;
-  if (type.index == 0 || type.index > world->agents.types.count) return false;
-  if (level >= world->agents.types.types[type.index - 1].def.levels.count) return false;
+muster_result muster_type_cost_read(const muster_world *world, muster_type type, uint32_t level,
+                                    muster_type_cost *cost) {
+  muster_result result = guard_read(world, "type cost");
+  if (result) return result;
+  if (type.index == 0 || type.index > world->agents.types.count)
+    return error_set(MUSTER_E_STALE, "type cost: no type %u is registered", type.index);
+  const agent_type *known = &world->agents.types.types[type.index - 1];
+  if (level >= known->def.levels.count)
+    return error_set(MUSTER_E_ARGUMENT, "type cost: level %u of type '%s' must be below %u", level, known->def.name,
+                     known->def.levels.count);
   const cost_estimate *estimate = costs_of(&world->learnt->costs, type.index - 1, level);
   muster_type_cost whole = {
       .mean_ns = (uint64_t)estimate->mean_ns, .high_ns = (uint64_t)estimate->high_ns, .samples = estimate->samples};
@@ -150,7 +156,7 @@ bool muster_type_cost_read(const muster_world *world, muster_type type, uint32_t
     const agent_class *class = &world->queues->classes.classes[world->queues->classes.active[i]];
     if (class->type + 1u == type.index && class->level == level) whole.agents += class->members;
   }
-  return sized_write(SIZED(type_cost), &whole, cost) == MUSTER_OK;
+  return sized_write(SIZED(type_cost), &whole, cost);
 }
 
 static void describe_active(const muster_world *world, uint32_t index, muster_agent_info *info) {

@@ -14,8 +14,8 @@ static struct group *inside(muster_group *given) {
 /* ----------------------------------------------------------------------------------------------------- requests */
 
 static muster_result check_priority(uint32_t priority) {
-  if (priority < MUSTER_PRIORITIES) return MUSTER_OK;
-  return error_set(MUSTER_E_ARGUMENT, "jobs: priority %u must be 0..%d", priority, MUSTER_PRIORITIES - 1);
+  if (priority < MUSTER_URGENCIES) return MUSTER_OK;
+  return error_set(MUSTER_E_ARGUMENT, "jobs: priority %u must be 0..%d", priority, MUSTER_URGENCIES - 1);
 }
 
 muster_result request_check(const struct muster_pool *pool, uint32_t priority, bool complete) {
@@ -132,7 +132,8 @@ static void add_statistics(muster_pool_statistics *sum, const seat_statistics *m
   sum->idle_looks += load_relaxed_u64(&more->idle_looks);
 }
 
-muster_result muster_pool_get_statistics(const muster_pool *pool, uint32_t worker, muster_pool_statistics *statistics) {
+muster_result muster_pool_statistics_read(const muster_pool *pool, uint32_t worker,
+                                          muster_pool_statistics *statistics) {
   muster_result result = sized_check(SIZED(pool_statistics), statistics);
   if (result) return result;
   if (!pool || (worker != UINT32_MAX && worker >= pool->seat_count))

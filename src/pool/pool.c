@@ -125,7 +125,7 @@ muster_pool *muster_pool_create(const muster_pool_def *given) {
 /* ---------------------------------------------------------------------------------------- stopping and destroying */
 
 static void drop_all(struct muster_pool *pool) {
-  for (uint32_t i = 0; i < MUSTER_PRIORITIES; i++) worker_drop(pool, i);
+  for (uint32_t i = 0; i < MUSTER_URGENCIES; i++) worker_drop(pool, i);
 }
 
 uint64_t muster_pool_stop(muster_pool *pool) {

@@ -1,7 +1,7 @@
 #include "pool/queue.h"
 
 void queue_create(struct queue *queue, uint32_t capacity, struct arena *arena) {
-  for (uint32_t i = 0; i < MUSTER_PRIORITIES; i++) lane_create(&queue->lanes[i], capacity, arena);
+  for (uint32_t i = 0; i < MUSTER_URGENCIES; i++) lane_create(&queue->lanes[i], capacity, arena);
 }
 
 bool queue_push(struct queue *queue, uint32_t lane, const struct job *job) {
@@ -35,7 +35,7 @@ bool queue_settle(struct queue *queue) {
   bool found = false;
   /* Relaxed: a thread that sees a bit of this word cleared below sees the count, too. */
   fetch_add_relaxed_u32(&queue->occupied, QUEUE_SETTLING);
-  for (uint32_t lane = 0; lane < MUSTER_PRIORITIES; lane++) {
+  for (uint32_t lane = 0; lane < MUSTER_URGENCIES; lane++) {
     uint32_t bit = 1u << lane;
     if (load_ordered_u32(&queue->occupied) & bit) fetch_and_ordered_u32(&queue->occupied, ~bit);
     /* Also where the bit was clear: another settling thread may be between its two steps. */

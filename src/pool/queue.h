@@ -24,10 +24,10 @@
 #include "pool/lane.h"
 
 /* The bits of all lanes, one for each priority. */
-#define QUEUE_ALL ((1u << MUSTER_PRIORITIES) - 1u)
+#define QUEUE_ALL ((1u << MUSTER_URGENCIES) - 1u)
 
 struct queue {
-  struct lane lanes[MUSTER_PRIORITIES];
+  struct lane lanes[MUSTER_URGENCIES];
   _Alignas(64) shared_u32 occupied; /* a bit for each lane, and above them how many threads settle now */
   shared_u32 claimed;
 };

@@ -20,8 +20,8 @@ static uint32_t most_of(const struct team *team, const struct muster_pool *pool)
 static bool call_quietly(struct team *team, struct seat *seat) {
   struct muster_pool *pool = seat->pool;
   if (group_count(&team->group) + 1 >= most_of(team, pool) || !load_ordered_u32(&team->open)) return false;
-  group_add(&team->group, 1, MUSTER_PRIORITY_FRAME);
-  if (worker_push_quietly(pool, MUSTER_PRIORITY_FRAME, &(struct job){join, team, &team->group})) return true;
+  group_add(&team->group, 1, MUSTER_URGENCY_FRAME);
+  if (worker_push_quietly(pool, MUSTER_URGENCY_FRAME, &(struct job){join, team, &team->group})) return true;
   worker_complete(pool, seat, &team->group, 1); /* the lane is full: the members that are inside do the work */
   return false;
 }

@@ -1,6 +1,6 @@
 /* pool/team.h - how a frame calls for help: one piece of work that all workers do beside the caller.
  *
- * A team is a group of jobs at MUSTER_PRIORITY_FRAME, one for each worker that may come; each runs the same function
+ * A team is a group of jobs at MUSTER_URGENCY_FRAME, one for each worker that may come; each runs the same function
  * until there is nothing left for it. Several teams, of several worlds, can be open at once.
  *
  *   team_open ---> workers come, work, leave ---> team_close: no more may come --> team_wait: all have left

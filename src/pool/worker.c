@@ -356,7 +356,7 @@ struct waiting {
   struct seat *seat;
   struct group *group;
   const wait_orders *orders;
-  uint64_t scan[MUSTER_PRIORITIES];
+  uint64_t scan[MUSTER_URGENCIES];
 };
 
 static bool work_along(struct waiting *waiting) {

@@ -102,7 +102,7 @@ static inline struct command command_about(command_kind kind, muster_agent agent
 
 /* The tuning of a set that a command carries. */
 static inline muster_set_tuning command_set_tuning(const struct command *command) {
-  return (muster_set_tuning){.priority = command->tuning.priority,
+  return (muster_set_tuning){.share = command->tuning.priority,
                              .period_updates = command->tuning.period_updates,
                              .period_ns = command->tuning.period_ns,
                              .mode = command->tuning.mode};

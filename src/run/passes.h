@@ -19,7 +19,7 @@ void passes_act(worker_state *state, const struct runner *runner);
 /* What the model says that these action sets cost. */
 uint64_t passes_act_cost(const agent_type *type, const agent_row *row);
 
-/* Answers muster_should_yield(). */
+/* Answers muster_update_should_yield(). */
 bool passes_should_yield(update_context *context);
 
 #endif

@@ -27,7 +27,7 @@
 enum { SAMPLES_MAX = 1024, RUNNER_LOG_MAX = 8192, RESTS_MAX = 4 * POOL_SEATS_MAX, SUSPECTS_MAX = 8 };
 
 /* The lanes of jobs that go before the updates of a frame. */
-#define URGENT_LANES ((1u << MUSTER_PRIORITY_FRAME) - 1u)
+#define URGENT_LANES ((1u << MUSTER_URGENCY_FRAME) - 1u)
 
 typedef enum update_phase { PHASE_OUTSIDE = 0, PHASE_PARALLEL, PHASE_ACT, PHASE_INTAKE } update_phase;
 

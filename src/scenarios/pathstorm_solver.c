@@ -145,7 +145,7 @@ static muster_atom_result pathstorm_solver_expand(muster_update *update) {
   if (!solver->begun) return MUSTER_ATOM_FINISH;
   while (search->status == PATHSTORM_RUNNING && (whole || expanded < STEPS_PER_ATOM) && !yields) {
     expanded += pathstorm_search_expand(search, STEPS_PER_QUESTION);
-    yields = !whole && muster_should_yield(update);
+    yields = !whole && muster_update_should_yield(update);
   }
   note_call(solver, update->state, expanded);
   if (!whole) muster_update_progress(update, (float)search->closed / (float)search->map->cells);

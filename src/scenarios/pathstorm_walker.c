@@ -106,7 +106,7 @@ static muster_atom_result pathstorm_walker_survey(muster_update *update) {
       own->surveyed_steps++;
     }
     if (own->surveyed == own->goal) own->stage = PATHSTORM_WALKS;
-    if (own->stage == PATHSTORM_SURVEYS && (muster_should_yield(update) || ++questions == QUESTIONS))
+    if (own->stage == PATHSTORM_SURVEYS && (muster_update_should_yield(update) || ++questions == QUESTIONS))
       return MUSTER_ATOM_MORE;
   }
   return MUSTER_ATOM_NEXT;
@@ -182,7 +182,7 @@ muster_result pathstorm_register(void *instance, muster_world *world) {
     sets[i].name = set->name;
     sets[i].role = set->atom.role;
     sets[i].mode = set->mode;
-    sets[i].priority = set->priority;
+    sets[i].share = set->priority;
     sets[i].period_updates = set->period_updates;
     if (!set->period_updates) sets[i].period_ns = follow_ns;
     sets[i].atoms = &set->atom;

@@ -146,7 +146,7 @@ static void define_set(const pursuit_version *version, pursuit_set set, const mu
   def->name = table[set].name;
   def->role = table[set].role;
   def->mode = table[set].mode;
-  def->priority = table[set].priority;
+  def->share = table[set].priority;
   def->period_updates = version->every_update ? 1 : table[set].period;
   def->delay_updates = version->every_update ? 0 : table[set].delay;
   def->atoms = atoms;

@@ -72,7 +72,7 @@ static muster_result spawn_characters(muster_world *world, const rankin_def *def
   for (uint32_t i = 0; i < def->characters && !result; i++) {
     muster_agent before = agent;
     result = rankin_spawn_one(world, def, type, i, &agent);
-    if (!result && i % 8 == 1) muster_agent_meet(world, agent, before);
+    if (!result && i % 8 == 1) muster_agent_link(world, agent, before);
   }
   return result;
 }

@@ -69,8 +69,7 @@ bool step_read(const void *body, size_t bytes, void *out, api_problem *problem) 
 }
 
 bool priority_read(const void *body, size_t bytes, void *out, api_problem *problem) {
-  static const field_row fields[] = {{"priority", NULL, 0, 0, FIELD_COUNT, 0, MUSTER_PRIORITY_MAX, FIELD_REQUIRED},
-                                     {0}};
+  static const field_row fields[] = {{"priority", NULL, 0, 0, FIELD_COUNT, 0, MUSTER_SHARE_MAX, FIELD_REQUIRED}, {0}};
   return read_object(body, bytes, fields, out, NULL, problem);
 }
 

@@ -57,7 +57,7 @@ static void prioritise(api_call *call) {
   const uint32_t *priority = call->input;
   const char *name = http_path_value(call->request, "type");
   muster_type type = api_find_type(call, name);
-  if (type.index && api_succeeded(call, muster_type_prioritise(call->world->world, type, *priority), "priority"))
+  if (type.index && api_succeeded(call, muster_type_set_share(call->world->world, type, *priority), "priority"))
     json_print(&call->writer, "type=%s priority=%u", name, *priority);
 }
 

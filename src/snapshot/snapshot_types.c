@@ -29,7 +29,7 @@ static void exchange_set(struct snapshot *snapshot, agent_type *type, uint32_t n
   type_set *set = &type->sets.sets[number], saved = *set;
   snapshot_columns(snapshot, columns, &saved);
   if (snapshot_saves(snapshot)) return;
-  muster_set_tuning tuning = {.priority = saved.priority,
+  muster_set_tuning tuning = {.share = saved.priority,
                               .period_updates = saved.period_updates,
                               .period_ns = saved.period_ns,
                               .mode = saved.mode};
@@ -44,7 +44,7 @@ static void exchange_set(struct snapshot *snapshot, agent_type *type, uint32_t n
 }
 
 /* What changes of a type after it is registered. */
-static const snapshot_column type_columns[] = {COUNT(agent_type, def.sets.share, MUSTER_PRIORITY_MAX),
+static const snapshot_column type_columns[] = {COUNT(agent_type, def.sets.share, MUSTER_SHARE_MAX),
                                                ANY(agent_type, risk_ns), COUNT(agent_type, watched, 1),
                                                COUNT(agent_type, quarantined, 1), COLUMNS_END};
 

@@ -15,7 +15,7 @@ muster_result guard_refuse(const struct muster_world *world, const char *what) {
   if (!world) return error_missing(what, "world");
   switch (occupancy_get(&world->occupancy)) {
   case OCCUPIED_BY_PLAN:
-    return error_set(MUSTER_E_STATE, "%s: not inside a frame, which muster_report() ends", what);
+    return error_set(MUSTER_E_STATE, "%s: not inside a frame, which muster_plan_report() ends", what);
   case OCCUPIED_BY_CALL:
     return error_set(MUSTER_E_STATE, "%s: not in a callback of another call, which must return first", what);
   case OCCUPIED_BY_DESTROYING:
@@ -107,14 +107,15 @@ static bool is_possible_of_type(const struct muster_world *world, const struct c
   if (command->index >= world->agents.types.count) return false;
   const agent_type *type = world_type(world, command->index);
   if (command->kind == COMMAND_PARDON_TYPE || command->kind == COMMAND_QUARANTINE_TYPE) return true;
-  if (command->kind == COMMAND_PRIORITISE) return type->has_sets && command->tuning.priority <= MUSTER_PRIORITY_MAX;
+  if (command->kind == COMMAND_PRIORITISE) return type->has_sets && command->tuning.priority <= MUSTER_SHARE_MAX;
   muster_set_tuning tuning = command_set_tuning(command);
   return sets_check_tuning(&type->sets, type->name, command->tuning.set, &tuning) == MUSTER_OK;
 }
 
 /* The companion has lived, and is not the agent itself. */
 static bool is_possible_link(const struct muster_world *world, const struct command *command) {
-  return muster_agent_index(command->other) < world->def.limits.agents_max && (muster_agent_generation(command->other) & 1) &&
+  return muster_agent_index(command->other) < world->def.limits.agents_max &&
+         (muster_agent_generation(command->other) & 1) &&
          !muster_agent_equal(command->other, muster_agent_make(command->index, command->generation));
 }
 

@@ -33,9 +33,24 @@ static muster_result check_factors(float focus, float designer, float role, floa
                    (double)focus, (double)designer, (double)role, (double)company);
 }
 
+/* The parts of the groups of fields that later versions will use. */
+static muster_result check_world_reserved(const muster_world_def *def) {
+  const uint32_t zeros[4] = {0};
+  bool set = memcmp(def->limits.reserved, zeros, sizeof def->limits.reserved) ||
+             memcmp(def->priority.reserved, zeros, sizeof def->priority.reserved) ||
+             memcmp(def->importance.reserved, zeros, sizeof def->importance.reserved) ||
+             memcmp(def->levels.reserved, zeros, sizeof def->levels.reserved) ||
+             memcmp(def->trace.reserved, zeros, sizeof def->trace.reserved) ||
+             memcmp(def->watch.reserved, zeros, sizeof def->watch.reserved);
+  if (!set) return MUSTER_OK;
+  return error_set(MUSTER_E_ARGUMENT, "world: a `reserved` part is not 0: set the definition by "
+                                      "muster_world_def_default(), or run with a newer library");
+}
+
 muster_result tune_check_def(const muster_world_def *def) {
   bool factors = def->importance_model == MUSTER_IMPORTANCE_FACTORS;
   muster_result result = fields_check(fields_world, "world", NULL, def, groups_without(factors));
+  if (!result) result = check_world_reserved(def);
   if (result) return result;
   if (def->limits.agents_ready > def->limits.agents_max)
     return error_set(MUSTER_E_ARGUMENT, "world: limits.agents_ready %u must be at most limits.agents_max %u",
@@ -201,7 +216,7 @@ static uint16_t worth_of_companions(const struct muster_world *world, uint32_t i
   const struct companion_list *list = &world->links->companions.of[index];
   ASSERT(world->links->companions.places[index] > 0 && world_is_active(world, index));
   uint16_t best = world->agents.store.own_importance[index], own = best;
-  for (uint32_t i = 0; i < MUSTER_COMPANY_MAX; i++) {
+  for (uint32_t i = 0; i < MUSTER_COMPANIONS_MAX; i++) {
     muster_agent other = list->others[i];
     if (muster_agent_is_null(other)) break;
     if (!world_is_live(world, other) || !world_is_active(world, muster_agent_index(other))) continue;

@@ -30,7 +30,7 @@ static void create(struct fixture *fixture, const char *roles, const uint32_t *p
     set->mode = role == 'a' ? MUSTER_MODE_RUN : MUSTER_MODE_SLICEABLE;
     set->atoms = &atom;
     set->atom_count = 1;
-    if (priorities) set->priority = priorities[type.sets.count];
+    if (priorities) set->share = priorities[type.sets.count];
   }
   type.sets.list = sets;
   type.sets.order = order;
@@ -56,7 +56,7 @@ Test(sets, order_is_by_role_then_by_priority_then_as_defined) {
   struct fixture fixture;
   char text[17];
   set_pass kept = {0};
-  create(&fixture, "abbpbp", priorities, MUSTER_SETS_BY_PRIORITY);
+  create(&fixture, "abbpbp", priorities, MUSTER_SETS_BY_SHARE);
   cr_assert_str_eq(order_of(&fixture, &kept, 0x3f, text), "dfecb");
   cr_assert_eq(fixture.table.sets[3].first_atom, 0, "atoms stand by role, then as defined");
   cr_assert_eq(fixture.table.sets[0].first_atom, 5);
@@ -69,7 +69,7 @@ Test(sets, order_is_by_role_then_by_priority_then_as_defined) {
 Test(sets, who_is_owed_time_leads_its_role_from_behind_the_last_on) {
   struct fixture fixture;
   char text[17];
-  create(&fixture, "ppbbbb", NULL, MUSTER_SETS_BY_PRIORITY);
+  create(&fixture, "ppbbbb", NULL, MUSTER_SETS_BY_SHARE);
   set_pass kept = {.owed = 0x2d, .last = {1, 5}}; /* a, c, d and f; last ran a, and e */
   cr_assert_str_eq(order_of(&fixture, &kept, 0x3f, text), "abfcde");
   kept.last[1] = 6;
@@ -92,7 +92,7 @@ Test(sets, shares_are_of_what_is_left) {
       roles[i] = "pbbba"[random_at(2, walk, i, 0) % 5];
       priorities[i] = 1 + (uint32_t)(random_at(3, walk, i, 0) % 100);
     }
-    create(&fixture, roles, priorities, MUSTER_SETS_BY_PRIORITY);
+    create(&fixture, roles, priorities, MUSTER_SETS_BY_SHARE);
     uint16_t active = (uint16_t)(random_at(4, walk, 0, 0) & ((1u << count) - 1u)), seen = 0;
     uint64_t clock_ns = 1000, end_ns = clock_ns + random_at(5, walk, 0, 0) % 100000;
     for (uint32_t i = 0; i < count; i++)
@@ -121,7 +121,7 @@ Test(sets, shares_are_of_what_is_left) {
 Test(sets, the_end_of_the_frame_is_told_from_the_end_of_a_share) {
   struct fixture fixture;
   set_pass kept = {0};
-  create(&fixture, "bb", NULL, MUSTER_SETS_BY_PRIORITY);
+  create(&fixture, "bb", NULL, MUSTER_SETS_BY_SHARE);
   struct pass pass;
   pass_open(&pass, &fixture.table, &kept, 3, 100, 1000);
   cr_assert_eq(pass_next(&pass, 0, 0), 0);
@@ -135,7 +135,7 @@ Test(sets, the_end_of_the_frame_is_told_from_the_end_of_a_share) {
 
 Test(sets, periods_in_time_keep_their_phase) {
   struct fixture fixture;
-  create(&fixture, "b", NULL, MUSTER_SETS_BY_PRIORITY);
+  create(&fixture, "b", NULL, MUSTER_SETS_BY_SHARE);
   set_table *table = &fixture.table;
   set_state *state = sets_states_of(table, 0);
   set_pass *kept = &table->passes[0];
@@ -177,7 +177,7 @@ Test(sets, may_be_asked_to_yield_at_the_first_question) {
 
 Test(sets, who_is_cut_and_begins_anew_has_no_progress) {
   struct fixture fixture;
-  create(&fixture, "b", NULL, MUSTER_SETS_BY_PRIORITY);
+  create(&fixture, "b", NULL, MUSTER_SETS_BY_SHARE);
   type_set *set = &fixture.table.sets[0];
   set_state state = {.goes_on = 1, .progress = 20000, .reported = true};
   set->mode = MUSTER_MODE_SUSPENDABLE;

@@ -322,7 +322,7 @@ static bool run_bots(bot_server *server) {
     server->results[done] = run_bot(server, bot, entry);
     server->script_ns += server->results[done++].cost_ns;
   }
-  return muster_report(server->world, server->results, done) == MUSTER_OK;
+  return muster_plan_report(server->world, server->results, done) == MUSTER_OK;
 }
 
 bool bot_server_tick(bot_server *server) {

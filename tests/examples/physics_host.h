@@ -30,7 +30,7 @@
 enum { PHYSICS_TASKS_MAX = 256 };
 
 /* The engine's tasks. The rule that goes with it: whatever else the program submits at this priority or a more urgent
- * one is short, because finish may run it. Long jobs go to MUSTER_PRIORITY_NORMAL and below. */
+ * one is short, because finish may run it. Long jobs go to MUSTER_URGENCY_NORMAL and below. */
 enum { PHYSICS_PRIORITY = 1 };
 
 typedef void physics_task(void *task_context);

@@ -76,7 +76,7 @@ Test(physics_host, finishing_runs_its_own_task_that_nobody_has_started_and_no_un
   struct gate busy = {0}, unrelated = {0};
   shared_u64 ran = {0};
   hold_workers(pool, &busy, 1, NULL); /* the only thread has something long to do */
-  for (uint32_t i = 0; i < 10; i++) submit(pool, MUSTER_PRIORITY_HIGH, stand_at_gate, &unrelated, NULL);
+  for (uint32_t i = 0; i < 10; i++) submit(pool, MUSTER_URGENCY_HIGH, stand_at_gate, &unrelated, NULL);
   for (uint32_t i = 0; i < 100; i++) physics_finish(enqueue(host, count_task, &ran), host);
   cr_assert_eq(read_count(&ran), 100);
   cr_assert_eq(read_count(&unrelated.arrived), 0);
@@ -109,7 +109,7 @@ Test(physics_host, finishing_a_task_that_runs_elsewhere_waits_without_picking_up
   struct gate unrelated = {0};
   void *handle = enqueue(host, run_slowly, &slow);
   await_count(&slow.gate.arrived, 1);
-  for (uint32_t i = 0; i < 10; i++) submit(pool, MUSTER_PRIORITY_NORMAL, stand_at_gate, &unrelated, NULL);
+  for (uint32_t i = 0; i < 10; i++) submit(pool, MUSTER_URGENCY_NORMAL, stand_at_gate, &unrelated, NULL);
   pthread_t opener = start_thread(open_when_main_sleeps, (void *[]){pool, &slow.gate});
   physics_finish(handle, host);
   pthread_join(opener, NULL);
@@ -141,7 +141,7 @@ static void run_gangs(uint32_t workers, uint32_t rounds) {
   shared_u64 ran = {0};
   for (uint32_t round = 0; round < rounds; round++) {
     struct gang gang = {.members = workers, .stages = 5};
-    for (uint32_t i = 0; i < round % 9; i++) submit(pool, MUSTER_PRIORITY_NORMAL, count_job, &ran, NULL);
+    for (uint32_t i = 0; i < round % 9; i++) submit(pool, MUSTER_URGENCY_NORMAL, count_job, &ran, NULL);
     for (uint32_t i = 0; i < workers; i++) handles[i] = enqueue(host, run_stages, &gang);
     for (uint32_t i = 0; i < workers; i++) physics_finish(handles[i], host);
     cr_assert_eq(read_count(&gang.arrived), gang.members * gang.stages);
@@ -162,7 +162,7 @@ Test(physics_host, runs_a_gang_while_long_jobs_wait_in_the_pool) {
     struct gang gang = {.members = 3, .stages = 3};
     void *handles[3];
     hold_workers(pool, &busy, 2, NULL);
-    for (uint32_t i = 0; i < 5; i++) submit(pool, MUSTER_PRIORITY_LOW, stand_at_gate, &queued, NULL);
+    for (uint32_t i = 0; i < 5; i++) submit(pool, MUSTER_URGENCY_LOW, stand_at_gate, &queued, NULL);
     for (uint32_t i = 0; i < 3; i++) handles[i] = enqueue(host, run_stages, &gang);
     open_gate(&busy);
     for (uint32_t i = 0; i < 3; i++) physics_finish(handles[i], host);

@@ -41,7 +41,7 @@ uint64_t little_pool_stop_quiet(struct muster_pool *pool) {
 }
 
 void little_pool_check_empty(struct muster_pool *pool) {
-  for (uint32_t i = 0; i < MUSTER_PRIORITIES; i++) {
+  for (uint32_t i = 0; i < MUSTER_URGENCIES; i++) {
     EXPLORE_CHECK(!lane_has_work(&pool->queue.lanes[i]));
     EXPLORE_CHECK(lane_head(&pool->queue.lanes[i]) == lane_tail(&pool->queue.lanes[i]));
   }

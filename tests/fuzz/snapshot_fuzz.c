@@ -36,7 +36,7 @@ static muster_atom_result live(muster_update *update) {
   if (count) muster_update_send(update, near[0].agent, &random, 8);
   if (random % 8 == 0) muster_update_wake_at(update, update->agent, update->now_ns + random % 100000000u);
   if (random % 8 == 1) muster_update_react_by(update, update->now_ns + 50000000u);
-  if (count && random % 8 == 2) muster_update_meet(update, near[0].agent);
+  if (count && random % 8 == 2) muster_update_link(update, near[0].agent);
   return MUSTER_ATOM_NEXT;
 }
 

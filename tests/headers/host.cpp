@@ -47,7 +47,7 @@ static void run_jobs(muster_pool *pool) {
   muster_group_init(&group, pool);
   for (int i = 0; i < 100; i++) {
     auto job = [](void *argument, uint32_t) { ++*static_cast<std::atomic<unsigned> *>(argument); };
-    check(muster_job_submit(pool, MUSTER_PRIORITY_NORMAL, job, &ran, &group) == MUSTER_OK, "a job");
+    check(muster_job_submit(pool, MUSTER_URGENCY_NORMAL, job, &ran, &group) == MUSTER_OK, "a job");
   }
   check(muster_group_wait(&group) == MUSTER_OK && ran == 100, "a hundred jobs");
 
@@ -56,7 +56,7 @@ static void run_jobs(muster_pool *pool) {
     auto &all = *static_cast<std::vector<int> *>(argument);
     for (uint64_t i = begin; i < end; i++) all[i] *= 2;
   };
-  check(muster_parallel_for(pool, MUSTER_PRIORITY_NORMAL, numbers.size(), 16, twice, &numbers) == MUSTER_OK,
+  check(muster_parallel_for(pool, MUSTER_URGENCY_NORMAL, numbers.size(), 16, twice, &numbers) == MUSTER_OK,
         "a parallel for");
   for (int number : numbers) check(number == 2, "each index once");
 }
@@ -117,13 +117,13 @@ static muster_type register_hens(muster_world *world, yard *here) {
   muster_type_def def = muster_type_def_default();
   def.name = "hen";
   def.user = here;
-  def.sets = sets.data();
-  def.set_count = static_cast<uint32_t>(sets.size());
+  def.sets.list = sets.data();
+  def.sets.count = static_cast<uint32_t>(sets.size());
   def.state_bytes = sizeof(hen);
   def.period_ns = def.period_max_ns = frame_ns;
-  def.messages_max = 16;
-  def.message_bytes = 16;
-  def.sends_max = 1;
+  def.messages.waiting_max = 16;
+  def.messages.bytes_max = 16;
+  def.messages.sends_max = 1;
   const muster_type type = muster_type_register(world, &def);
   check(type.index != 0 && std::string(muster_type_name(world, type)) == "hen", "a type");
   return type;
@@ -133,8 +133,8 @@ static void run_world(muster_pool *pool) {
   yard here{};
   muster_world_def def = muster_world_def_default();
   def.pool = pool;
-  def.agents_max = 16;
-  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.limits.agents_max = 16;
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   muster_world_def_policy(&def, MUSTER_POLICY_FAIR);
   world_pointer world(muster_world_create(&def));
   check(world != nullptr, "a world");
@@ -142,14 +142,14 @@ static void run_world(muster_pool *pool) {
   muster_agent_def npc = muster_agent_def_default();
   npc.type = register_hens(world.get(), &here);
   std::vector<muster_agent> hens;
-  for (npc.position.x = 0; hens.size() < def.agents_max; npc.position.x += 1)
+  for (npc.position.x = 0; hens.size() < def.limits.agents_max; npc.position.x += 1)
     hens.push_back(muster_agent_spawn(world.get(), &npc));
   here.first = hens.front();
   check(!muster_agent_is_null(hens.back()), "agents");
   check(muster_agent_is_null(muster_agent_spawn(world.get(), &npc)) && muster_last_result() == MUSTER_E_FULL,
         "one agent too many");
   const muster_observer_def player = muster_observer_def_default();
-  check(muster_observer_add(world.get(), &player).generation != 0, "an observer");
+  check(!muster_observer_is_null(muster_observer_add(world.get(), &player)), "an observer");
 
   for (uint64_t frame = 1; frame <= 100; frame++) {
     const muster_frame now = {frame * frame_ns, 8'000'000};

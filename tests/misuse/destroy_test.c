@@ -126,7 +126,7 @@ static void submit_destruction(void) {
   def.workers = 1;
   muster_pool *pool = muster_pool_create(&def);
   muster_group_init(&group, pool);
-  muster_job_submit(pool, MUSTER_PRIORITY_NORMAL, destroy_in_job, pool, &group);
+  muster_job_submit(pool, MUSTER_URGENCY_NORMAL, destroy_in_job, pool, &group);
   muster_group_wait(&group);
 }
 
@@ -194,7 +194,7 @@ Test(destroy, a_pool_is_not_stopped_inside_a_job_and_says_why) {
   def.workers = 1;
   muster_pool *pool = muster_pool_create(&def);
   muster_group_init(&group, pool);
-  muster_job_submit(pool, MUSTER_PRIORITY_NORMAL, stop_in_job, pool, &group);
+  muster_job_submit(pool, MUSTER_URGENCY_NORMAL, stop_in_job, pool, &group);
   cr_assert_eq(muster_group_wait(&group), MUSTER_OK);
   muster_pool_destroy(pool);
 }

@@ -40,12 +40,12 @@ static bool take_bytes(const void *bytes, size_t count, void *user) {
   X(muster_frame_report_read, muster_frame_report_read(a->world, &report) == MUSTER_E_STATE)                           \
   X(muster_statistics_read, muster_statistics_read(a->world, &statistics) == MUSTER_E_STATE)                           \
   X(muster_statistics_clear, (muster_statistics_clear(a->world), true))                                                \
-  X(muster_type_cost_read, !muster_type_cost_read(a->world, a->type, 0, &cost))                                        \
+  X(muster_type_cost_read, muster_type_cost_read(a->world, a->type, 0, &cost) == MUSTER_E_STATE)                       \
   X(muster_world_hash, muster_world_hash(a->world) == 0)                                                               \
   X(muster_conduct_read, muster_conduct_read(a->world, a->type, &conduct) == MUSTER_E_STATE)                           \
   X(muster_offences_read, !muster_offences_read(a->world, offences, 1))                                                \
   X(muster_agent_explain, muster_agent_explain(a->world, a->agent, &explanation) == MUSTER_E_STATE)                    \
-  X(muster_agent_set_info, muster_agent_set_info(a->world, a->agent, 0, &set) == MUSTER_E_STATE)                       \
+  X(muster_agent_set_read, muster_agent_set_read(a->world, a->agent, 0, &set) == MUSTER_E_STATE)                       \
   X(muster_agents_move, !muster_agents_move(a->world, &a->agent, &position, 1))                                        \
   X(muster_observers_move, !muster_observers_move(a->world, &a->observer, &position, 1))                               \
   X(muster_agents_set_factor, !muster_agents_set_factor(a->world, MUSTER_FACTOR_BULK, &a->agent, &share, 1))           \

@@ -92,13 +92,13 @@ static void leave_submitted_job(void) {
   def.workers = 1;
   muster_pool *pool = muster_pool_create(&def);
   muster_group_init(&group, pool);
-  muster_job_submit(pool, MUSTER_PRIORITY_NORMAL, leave_job, NULL, &group);
+  muster_job_submit(pool, MUSTER_URGENCY_NORMAL, leave_job, NULL, &group);
   muster_group_wait(&group);
 }
 
 static void leave_range(void) {
   muster_pool_def def = muster_pool_def_default();
-  muster_parallel_for(muster_pool_create(&def), MUSTER_PRIORITY_NORMAL, 100, 1, leave_piece, NULL);
+  muster_parallel_for(muster_pool_create(&def), MUSTER_URGENCY_NORMAL, 100, 1, leave_piece, NULL);
 }
 
 Test(leaving, an_exception_out_of_an_atom_aborts_and_names_agent_type_and_atom) {
@@ -134,7 +134,7 @@ static void leave_on_worker(void) {
   def.workers = 2;
   muster_pool *pool = muster_pool_create(&def);
   muster_group_init(&group, pool);
-  muster_job_submit(pool, MUSTER_PRIORITY_FRAME, leave_job, NULL, &group);
+  muster_job_submit(pool, MUSTER_URGENCY_FRAME, leave_job, NULL, &group);
   muster_group_wait_asleep(&group);
 }
 

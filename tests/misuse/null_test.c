@@ -75,7 +75,8 @@ static bool is_none(muster_agent agent) {
                      REFUSES(muster_plan(g->planned, NULL, entries, 1, &summary)) &&                                   \
                      REFUSES(muster_plan(g->planned, &frame, NULL, 1, &summary)) &&                                    \
                      REFUSES(muster_plan(g->planned, &frame, entries, 1, NULL)))                                       \
-  X(muster_report, REFUSES(muster_report(NULL, results, 1)) && REFUSES(muster_report(g->planned, NULL, 1)))            \
+  X(muster_plan_report,                                                                                                \
+    REFUSES(muster_plan_report(NULL, results, 1)) && REFUSES(muster_plan_report(g->planned, NULL, 1)))                 \
   X(muster_world_hash, REFUSES(muster_world_hash(NULL) == 0))                                                          \
   X(muster_frame_kept, !muster_frame_kept(NULL))                                                                       \
   X(muster_frame_report_read,                                                                                          \
@@ -83,8 +84,8 @@ static bool is_none(muster_agent agent) {
   X(muster_statistics_read,                                                                                            \
     REFUSES(muster_statistics_read(NULL, &statistics)) && REFUSES(muster_statistics_read(g->world, NULL)))             \
   X(muster_statistics_clear, REFUSES((muster_statistics_clear(NULL), true)))                                           \
-  X(muster_type_cost_read, REFUSES(!muster_type_cost_read(NULL, g->type, 0, &cost)) &&                                 \
-                               REFUSES(!muster_type_cost_read(g->world, g->type, 0, NULL)))                            \
+  X(muster_type_cost_read, REFUSES(muster_type_cost_read(NULL, g->type, 0, &cost)) &&                                  \
+                               REFUSES(muster_type_cost_read(g->world, g->type, 0, NULL)))                             \
   X(muster_world_tune, REFUSES(muster_world_tune(NULL, &tuning)) && REFUSES(muster_world_tune(g->world, NULL)))        \
   X(muster_world_tuning_read,                                                                                          \
     REFUSES(muster_world_tuning_read(NULL, &tuning)) && REFUSES(muster_world_tuning_read(g->world, NULL)))             \
@@ -117,7 +118,7 @@ static bool is_none(muster_agent agent) {
     REFUSES(!muster_offences_read(NULL, offences, 1)) && REFUSES(!muster_offences_read(g->world, NULL, 1)))            \
   X(muster_type_pardon, REFUSES(muster_type_pardon(NULL, g->type)))                                                    \
   X(muster_type_quarantine, REFUSES(muster_type_quarantine(NULL, g->type)))                                            \
-  X(muster_type_prioritise, REFUSES(muster_type_prioritise(NULL, g->type, 1)))                                         \
+  X(muster_type_set_share, REFUSES(muster_type_set_share(NULL, g->type, 1)))                                           \
   X(muster_set_tune,                                                                                                   \
     REFUSES(muster_set_tune(NULL, g->type, 0, &set)) && REFUSES(muster_set_tune(g->world, g->type, 0, NULL)))          \
   X(muster_flight_bytes, REFUSES(muster_flight_bytes(NULL) == 0))                                                      \
@@ -157,10 +158,10 @@ static bool is_none(muster_agent agent) {
     REFUSES(muster_agent_read(NULL, g->agent, &agent)) && REFUSES(muster_agent_read(g->world, g->agent, NULL)))        \
   X(muster_agent_next, REFUSES(is_none(muster_agent_next(NULL, agents[0]))))                                           \
   X(muster_agent_pardon, REFUSES(muster_agent_pardon(NULL, g->agent)))                                                 \
-  X(muster_agent_meet, REFUSES(muster_agent_meet(NULL, g->agent, agents[0])))                                          \
-  X(muster_agent_part, REFUSES(muster_agent_part(NULL, g->agent, agents[0])))                                          \
-  X(muster_agent_set_info, REFUSES(muster_agent_set_info(NULL, g->agent, 0, &set_info)) &&                             \
-                               REFUSES(muster_agent_set_info(g->world, g->agent, 0, NULL)))                            \
+  X(muster_agent_link, REFUSES(muster_agent_link(NULL, g->agent, agents[0])))                                          \
+  X(muster_agent_unlink, REFUSES(muster_agent_unlink(NULL, g->agent, agents[0])))                                      \
+  X(muster_agent_set_read, REFUSES(muster_agent_set_read(NULL, g->agent, 0, &set_info)) &&                             \
+                               REFUSES(muster_agent_set_read(g->world, g->agent, 0, NULL)))                            \
   X(muster_agent_explain, REFUSES(muster_agent_explain(NULL, g->agent, &explanation)) &&                               \
                               REFUSES(muster_agent_explain(g->world, g->agent, NULL)))                                 \
   X(muster_explanation_print,                                                                                          \
@@ -208,8 +209,8 @@ static bool is_none(muster_agent agent) {
   X(muster_update_wake, REFUSES(muster_update_wake(NULL, g->agent)))                                                   \
   X(muster_update_wake_at, REFUSES(muster_update_wake_at(NULL, g->agent, 1)))                                          \
   X(muster_update_react_by, REFUSES(muster_update_react_by(NULL, 1)))                                                  \
-  X(muster_update_meet, REFUSES(muster_update_meet(NULL, g->agent)))                                                   \
-  X(muster_update_part, REFUSES(muster_update_part(NULL, g->agent)))                                                   \
+  X(muster_update_link, REFUSES(muster_update_link(NULL, g->agent)))                                                   \
+  X(muster_update_unlink, REFUSES(muster_update_unlink(NULL, g->agent)))                                               \
   X(muster_update_send, REFUSES(muster_update_send(NULL, g->agent, bytes, 1)) &&                                       \
                             REFUSES(muster_update_send(g->update, g->agent, NULL, 1)))                                 \
   X(muster_update_messages, REFUSES(!muster_update_messages(NULL, messages, 1)))                                       \
@@ -225,7 +226,7 @@ static bool is_none(muster_agent agent) {
   X(muster_update_random_share, REFUSES(!(muster_update_random_share(NULL) > 0.0f)))                                   \
   X(muster_update_progress, REFUSES((muster_update_progress(NULL, 0.5f), true)))                                       \
   X(muster_update_region, REFUSES(muster_update_region(NULL) == 0))                                                    \
-  X(muster_should_yield, REFUSES(muster_should_yield(NULL)))                                                           \
+  X(muster_update_should_yield, REFUSES(muster_update_should_yield(NULL)))                                             \
   X(muster_update_flock,                                                                                               \
     REFUSES(!muster_update_flock(NULL, &flock)) && REFUSES(!muster_update_flock(g->update, NULL)))                     \
   X(muster_update_herd_wake, REFUSES(muster_update_herd_wake(NULL, g->herd, 0)))                                       \
@@ -254,8 +255,8 @@ static bool is_none(muster_agent agent) {
                              REFUSES(muster_range_submit(&range, NULL, 1, 9, 1, piece, NULL, &group)) &&               \
                              REFUSES(muster_range_submit(&range, g->pool, 1, 9, 1, NULL, NULL, &group)) &&             \
                              REFUSES(muster_range_submit(&range, g->pool, 1, 9, 1, piece, NULL, NULL)))                \
-  X(muster_pool_get_statistics,                                                                                        \
-    REFUSES(muster_pool_get_statistics(NULL, 0, &sums)) && REFUSES(muster_pool_get_statistics(g->pool, 0, NULL)))
+  X(muster_pool_statistics_read,                                                                                       \
+    REFUSES(muster_pool_statistics_read(NULL, 0, &sums)) && REFUSES(muster_pool_statistics_read(g->pool, 0, NULL)))
 
 /* Null is a no-op by their word, or they take no pointer; muster_module_fail() without a format says so itself. */
 #define OF_OTHERS(X)                                                                                                   \

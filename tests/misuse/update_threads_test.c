@@ -14,8 +14,8 @@ static muster_agent self; /* some agent that lives */
   X(muster_update_wake, muster_update_wake(u, self) == MUSTER_E_STATE)                                                 \
   X(muster_update_wake_at, muster_update_wake_at(u, self, 1) == MUSTER_E_STATE)                                        \
   X(muster_update_react_by, muster_update_react_by(u, 1) == MUSTER_E_STATE)                                            \
-  X(muster_update_meet, muster_update_meet(u, self) == MUSTER_E_STATE)                                                 \
-  X(muster_update_part, muster_update_part(u, self) == MUSTER_E_STATE)                                                 \
+  X(muster_update_link, muster_update_link(u, self) == MUSTER_E_STATE)                                                 \
+  X(muster_update_unlink, muster_update_unlink(u, self) == MUSTER_E_STATE)                                             \
   X(muster_update_send, muster_update_send(u, self, NULL, 0) == MUSTER_E_STATE)                                        \
   X(muster_update_messages, !muster_update_messages(u, NULL, 0))                                                       \
   X(muster_update_messages_lost, !muster_update_messages_lost(u))                                                      \
@@ -27,7 +27,7 @@ static muster_agent self; /* some agent that lives */
   X(muster_update_random_share, !(muster_update_random_share(u) > 0.0f))                                               \
   X(muster_update_progress, (muster_update_progress(u, 0.5f), true))                                                   \
   X(muster_update_region, muster_update_region(u) == 0)                                                                \
-  X(muster_should_yield, muster_should_yield(u))                                                                       \
+  X(muster_update_should_yield, muster_update_should_yield(u))                                                         \
   X(muster_update_flock, !muster_update_flock(u, &flock))                                                              \
   X(muster_update_herd_wake, muster_update_herd_wake(u, muster_herd_make(1, 1), 0) == MUSTER_E_STATE)                  \
   X(muster_update_herd_remove, muster_update_herd_remove(u, muster_herd_make(1, 1)) == MUSTER_E_STATE)                 \

@@ -38,15 +38,15 @@ Test(group, a_wait_takes_jobs_of_the_group_out_of_what_a_worker_has_claimed_and_
 
 /* A job of the group that runs elsewhere keeps the waiter there until it finds nothing that it may run, and sleeps. */
 Test(group, a_helping_wait_runs_jobs_down_to_the_given_priority_and_none_less_urgent) {
-  for (uint32_t least = 0; least < MUSTER_PRIORITIES; least++) {
+  for (uint32_t least = 0; least < MUSTER_URGENCIES; least++) {
     muster_pool *pool = create_pool(2);
     muster_group own = new_group(pool);
     struct gate gate = {0};
     shared_u64 urgent = {0}, rest = {0}, ran = {0};
     hold_workers(pool, &gate, 1, &own);
-    for (uint32_t priority = 0; priority < MUSTER_PRIORITIES; priority++)
+    for (uint32_t priority = 0; priority < MUSTER_URGENCIES; priority++)
       submit(pool, priority, count_job, priority <= least ? &urgent : &rest, NULL);
-    submit(pool, MUSTER_PRIORITIES - 1, count_job, &ran, &own); /* its own are run whatever their priority */
+    submit(pool, MUSTER_URGENCIES - 1, count_job, &ran, &own); /* its own are run whatever their priority */
     struct waiter waiter = {.group = &own, .way = WAIT_HELPING, .least_urgent = least};
     start_waiter(&waiter);
     await_sleep(pool, 0, 1);
@@ -65,7 +65,7 @@ Test(group, a_helping_wait_helps_while_its_group_is_held_up_elsewhere) {
   struct gate gate = {0};
   shared_u64 urgent = {0};
   hold_workers(pool, &gate, 1, &own);
-  struct waiter waiter = {.group = &own, .way = WAIT_HELPING, .least_urgent = MUSTER_PRIORITY_HIGH};
+  struct waiter waiter = {.group = &own, .way = WAIT_HELPING, .least_urgent = MUSTER_URGENCY_HIGH};
   start_waiter(&waiter);
   for (uint32_t i = 0; i < 100; i++) {
     if (i % 10 == 9) await_sleep(pool, 0, i / 10 + 1); /* each time it is woken */
@@ -93,14 +93,14 @@ Test(group, a_wait_asleep_runs_nothing_not_even_jobs_of_the_group) {
     shared_u64 ran = {0};
     uint64_t jobs_before, jobs_after;
     muster_pool_statistics sum = muster_pool_statistics_default();
-    muster_pool_get_statistics(pool, 0, &sum);
+    muster_pool_statistics_read(pool, 0, &sum);
     jobs_before = sum.jobs;
     hold_workers(pool, &gate, 1, NULL);
     for (uint32_t i = 0; i < 10; i++) submit(pool, 0, count_job, &ran, &own);
     pthread_t opener = start_thread(open_when_asleep, (void *[]){pool, &gate});
     cr_assert_eq(muster_group_wait_asleep(&own), MUSTER_OK);
     pthread_join(opener, NULL);
-    muster_pool_get_statistics(pool, 0, &sum);
+    muster_pool_statistics_read(pool, 0, &sum);
     jobs_after = sum.jobs;
     cr_assert_eq(read_count(&ran), 10);
     cr_assert_eq(jobs_after, jobs_before, "the waiter, whose index is 0, ran a job");
@@ -136,8 +136,8 @@ Test(group, a_gang_of_as_many_as_there_are_worker_threads_meets_while_the_caller
   for (uint32_t round = 0; round < 1000 / SLOWER; round++) {
     muster_group warm = new_group(pool), group = new_group(pool);
     struct gang gang = {.members = 4};
-    for (uint32_t i = 0; i < round % 32; i++) submit(pool, MUSTER_PRIORITY_NORMAL, do_nothing, NULL, &warm);
-    for (uint32_t i = 0; i < gang.members; i++) submit(pool, MUSTER_PRIORITY_NORMAL, meet, &gang, &group);
+    for (uint32_t i = 0; i < round % 32; i++) submit(pool, MUSTER_URGENCY_NORMAL, do_nothing, NULL, &warm);
+    for (uint32_t i = 0; i < gang.members; i++) submit(pool, MUSTER_URGENCY_NORMAL, meet, &gang, &group);
     cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
     wait_for(&warm);
   }
@@ -263,7 +263,7 @@ Test(group, a_waiter_asleep_wakes_for_a_job_of_its_group_although_somebody_else_
   struct gate gate = {0};
   shared_u64 ran = {0};
   late_submit late = {.pool = pool, .group = &own, .ran = &ran};
-  struct waiter helper = {.group = &held, .way = WAIT_HELPING, .least_urgent = MUSTER_PRIORITY_URGENT};
+  struct waiter helper = {.group = &held, .way = WAIT_HELPING, .least_urgent = MUSTER_URGENCY_URGENT};
   struct waiter owner = {.group = &own, .way = WAIT_OWN};
   hold_workers(pool, &gate, 1, &held);
   submit(pool, 0, submit_late, &late, &own);
@@ -285,8 +285,8 @@ Test(group, of_two_sleeping_helpers_one_that_may_runs_what_the_other_may_not) {
   muster_group first = new_group(pool), second = new_group(pool);
   struct gate gate = {0};
   shared_u64 ran = {0};
-  struct waiter choosy = {.group = &first, .way = WAIT_HELPING, .least_urgent = MUSTER_PRIORITY_URGENT};
-  struct waiter helpful = {.group = &second, .way = WAIT_HELPING, .least_urgent = MUSTER_PRIORITY_LOW};
+  struct waiter choosy = {.group = &first, .way = WAIT_HELPING, .least_urgent = MUSTER_URGENCY_URGENT};
+  struct waiter helpful = {.group = &second, .way = WAIT_HELPING, .least_urgent = MUSTER_URGENCY_LOW};
   hold_workers(pool, &gate, 1, &first);
   submit(pool, 0, stand_at_gate, &gate, &second);
   await_count(&gate.arrived, 2);
@@ -295,7 +295,7 @@ Test(group, of_two_sleeping_helpers_one_that_may_runs_what_the_other_may_not) {
   await_sleep(pool, 0, 1);
   start_waiter(&helpful);
   await_sleep(pool, UINT32_MAX, slept + 2);
-  submit(pool, MUSTER_PRIORITY_NORMAL, count_job, &ran, NULL);
+  submit(pool, MUSTER_URGENCY_NORMAL, count_job, &ran, NULL);
   await_count(&ran, 1);
   open_gate(&gate);
   join_waiter(&choosy);

@@ -151,11 +151,11 @@ Test(jobs_limits, without_a_pool_the_other_calls_do_nothing) {
   cr_assert_eq(muster_pool_current_index(NULL), UINT32_MAX);
   cr_assert_eq(muster_pool_workers(NULL), 0);
   cr_assert_eq(muster_pool_indices(NULL), 0);
-  cr_assert_eq(muster_pool_get_statistics(NULL, 0, &statistics), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_pool_statistics_read(NULL, 0, &statistics), MUSTER_E_ARGUMENT);
   muster_pool *pool = create_pool(1);
-  cr_assert_eq(muster_pool_get_statistics(pool, muster_pool_indices(pool), &statistics), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_pool_get_statistics(pool, 0, NULL), MUSTER_E_NOT_INITIALISED);
-  cr_assert_eq(muster_pool_get_statistics(pool, 0, &zero), MUSTER_E_NOT_INITIALISED);
+  cr_assert_eq(muster_pool_statistics_read(pool, muster_pool_indices(pool), &statistics), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_pool_statistics_read(pool, 0, NULL), MUSTER_E_NOT_INITIALISED);
+  cr_assert_eq(muster_pool_statistics_read(pool, 0, &zero), MUSTER_E_NOT_INITIALISED);
   muster_pool_destroy(pool);
 }
 
@@ -172,7 +172,7 @@ static muster_pool *create_small(uint32_t workers) {
 
 Test(jobs_limits, a_full_priority_says_so_changes_nothing_and_leaves_the_others_alone) {
   muster_pool *pool = create_small(1);
-  for (uint32_t priority = 0; priority < MUSTER_PRIORITIES; priority++) {
+  for (uint32_t priority = 0; priority < MUSTER_URGENCIES; priority++) {
     muster_group group = new_group(pool), refused = new_group(pool);
     muster_range range;
     shared_u64 ran = {0};
@@ -208,9 +208,9 @@ Test(jobs_limits, places_of_jobs_that_ran_out_of_their_turn_are_free_when_the_ol
   muster_group group = new_group(pool), first = new_group(pool);
   shared_u64 ran = {0};
   for (uint32_t round = 0; round < 20; round++) {
-    submit(pool, MUSTER_PRIORITY_NORMAL, count_job, &ran, &first);
+    submit(pool, MUSTER_URGENCY_NORMAL, count_job, &ran, &first);
     for (uint32_t i = 0; i < ROOM - 1; i++) {
-      submit(pool, MUSTER_PRIORITY_NORMAL, count_job, &ran, &group);
+      submit(pool, MUSTER_URGENCY_NORMAL, count_job, &ran, &group);
       wait_for(&group);
     }
     wait_for(&first);

@@ -11,7 +11,7 @@ Test(jobs_priority, jobs_of_one_priority_run_first_in_first_out) {
   muster_pool *pool = create_pool(1);
   muster_group group = new_group(pool);
   noted_job jobs[JOBS];
-  for (uint32_t priority = 0; priority < MUSTER_PRIORITIES; priority++) {
+  for (uint32_t priority = 0; priority < MUSTER_URGENCIES; priority++) {
     struct notes notes = {0};
     fill(jobs, &notes, JOBS);
     for (uint32_t i = 0; i < JOBS; i++) submit(pool, priority, note_job, &jobs[i], &group);
@@ -50,8 +50,8 @@ Test(jobs_priority, the_most_urgent_run_first_whatever_was_submitted_first) {
   fill(jobs, &notes, JOBS);
   hold_workers(pool, &gate, 1, &group);
   /* Job i is of priority 7 - i / per, and the least urgent are submitted first. */
-  const uint32_t per = JOBS / MUSTER_PRIORITIES, used = per * MUSTER_PRIORITIES;
-  for (uint32_t priority = MUSTER_PRIORITIES; priority-- > 0;)
+  const uint32_t per = JOBS / MUSTER_URGENCIES, used = per * MUSTER_URGENCIES;
+  for (uint32_t priority = MUSTER_URGENCIES; priority-- > 0;)
     for (uint32_t i = 0; i < per; i++) submit(pool, priority, note_job, &jobs[priority * per + i], &group);
   open_gate(&gate);
   cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
@@ -63,12 +63,11 @@ Test(jobs_priority, a_waiter_takes_the_more_urgent_jobs_of_its_group_first) {
   muster_pool *pool = create_pool(1);
   muster_group group = new_group(pool);
   struct notes notes = {0};
-  noted_job jobs[MUSTER_PRIORITIES];
-  fill(jobs, &notes, MUSTER_PRIORITIES);
-  for (uint32_t priority = MUSTER_PRIORITIES; priority-- > 0;)
-    submit(pool, priority, note_job, &jobs[priority], &group);
+  noted_job jobs[MUSTER_URGENCIES];
+  fill(jobs, &notes, MUSTER_URGENCIES);
+  for (uint32_t priority = MUSTER_URGENCIES; priority-- > 0;) submit(pool, priority, note_job, &jobs[priority], &group);
   wait_for(&group);
-  check_notes_ascend(&notes, MUSTER_PRIORITIES);
+  check_notes_ascend(&notes, MUSTER_URGENCIES);
   muster_pool_destroy(pool);
 }
 
@@ -93,7 +92,7 @@ static void note_and_intrude(void *argument, uint32_t worker) {
   (void)worker;
   write_note(intrusion->notes, job->id);
   if (job->id == intrusion->after)
-    muster_job_submit(intrusion->pool, MUSTER_PRIORITY_URGENT, note_job, &intrusion->urgent, intrusion->group);
+    muster_job_submit(intrusion->pool, MUSTER_URGENCY_URGENT, note_job, &intrusion->urgent, intrusion->group);
 }
 
 /* Also when they are known to be short, and are claimed several at once. */
@@ -109,7 +108,7 @@ Test(jobs_priority, between_any_two_jobs_a_worker_gives_way_to_a_more_urgent_one
     hold_workers(pool, &gate, 1, &group);
     for (uint32_t i = 0; i < CHAIN; i++) {
       jobs[i] = (intruded_job){&intrusion, i};
-      submit(pool, MUSTER_PRIORITY_NORMAL, note_and_intrude, &jobs[i], &group);
+      submit(pool, MUSTER_URGENCY_NORMAL, note_and_intrude, &jobs[i], &group);
     }
     open_gate(&gate);
     cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
@@ -136,7 +135,7 @@ static void note_piece(void *argument, uint64_t begin, uint64_t end, uint32_t wo
   write_note(&pieces->notes, pieces->count);
   if (begin <= pieces->until && pieces->until < end) {
     pieces->piece = pieces->count;
-    muster_job_submit(pieces->pool, MUSTER_PRIORITY_HIGH, note_job, &pieces->urgent, pieces->group);
+    muster_job_submit(pieces->pool, MUSTER_URGENCY_HIGH, note_job, &pieces->urgent, pieces->group);
   }
   pieces->count++;
 }
@@ -147,7 +146,7 @@ Test(jobs_priority, between_any_two_pieces_of_a_range_its_workers_yield_to_a_mor
   muster_group group = new_group(pool);
   for (uint64_t until = 0; until < 90; until += 7) {
     struct pieces pieces = {.pool = pool, .group = &group, .urgent = {&pieces.notes, URGENT}, .until = until};
-    muster_parallel_for(pool, MUSTER_PRIORITY_FRAME, 100, 1, note_piece, &pieces);
+    muster_parallel_for(pool, MUSTER_URGENCY_FRAME, 100, 1, note_piece, &pieces);
     cr_assert(muster_group_is_complete(&group), "the urgent job has not run");
     cr_assert_eq(note_at(&pieces.notes, pieces.piece + 1), URGENT);
   }
@@ -159,9 +158,9 @@ Test(jobs_priority, a_range_does_not_yield_to_jobs_of_its_own_priority_or_less_u
   muster_group group = new_group(pool);
   struct pieces pieces = {.pool = pool, .group = &group, .until = UINT64_MAX};
   noted_job equal = {&pieces.notes, 777};
-  submit(pool, MUSTER_PRIORITY_HIGH, note_job, &equal, &group);
-  submit(pool, MUSTER_PRIORITY_LOW, note_job, &equal, &group);
-  muster_parallel_for(pool, MUSTER_PRIORITY_HIGH, 100, 1, note_piece, &pieces);
+  submit(pool, MUSTER_URGENCY_HIGH, note_job, &equal, &group);
+  submit(pool, MUSTER_URGENCY_LOW, note_job, &equal, &group);
+  muster_parallel_for(pool, MUSTER_URGENCY_HIGH, 100, 1, note_piece, &pieces);
   cr_assert_eq(read_count(&pieces.notes.count), pieces.count);
   wait_for(&group);
   muster_pool_destroy(pool);

@@ -89,7 +89,7 @@ static inline pthread_t start_thread(void *(*run)(void *), void *argument) {
 
 static inline uint64_t sleeps_of(const muster_pool *pool, uint32_t index) {
   muster_pool_statistics statistics = muster_pool_statistics_default();
-  muster_pool_get_statistics(pool, index, &statistics);
+  muster_pool_statistics_read(pool, index, &statistics);
   return statistics.sleeps;
 }
 
@@ -149,7 +149,7 @@ static inline void open_gate(struct gate *gate) {
 /* Occupies `count` worker threads. */
 static inline void hold_workers(muster_pool *pool, struct gate *gate, uint32_t count, muster_group *group) {
   for (uint32_t i = 0; i < count; i++) {
-    submit(pool, MUSTER_PRIORITY_URGENT, stand_at_gate, gate, group);
+    submit(pool, MUSTER_URGENCY_URGENT, stand_at_gate, gate, group);
     await_count(&gate->arrived, i + 1);
   }
 }

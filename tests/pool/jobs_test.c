@@ -7,7 +7,7 @@ Test(jobs, each_of_100000_runs_once) {
   muster_pool *pool = create_pool(4);
   muster_group group = new_group(pool);
   shared_u64 *runs = calloc(JOBS, sizeof *runs);
-  for (uint32_t i = 0; i < JOBS; i++) submit(pool, i % MUSTER_PRIORITIES, count_job, &runs[i], &group);
+  for (uint32_t i = 0; i < JOBS; i++) submit(pool, i % MUSTER_URGENCIES, count_job, &runs[i], &group);
   wait_for(&group);
   for (uint32_t i = 0; i < JOBS; i++) cr_assert_eq(read_count(&runs[i]), 1, "job %u", i);
   free(runs);
@@ -18,7 +18,7 @@ Test(jobs, of_no_group_run_too) {
   enum { JOBS = 1000 };
   muster_pool *pool = create_pool(3);
   shared_u64 ran = {0};
-  for (uint32_t i = 0; i < JOBS; i++) submit(pool, MUSTER_PRIORITY_NORMAL, count_job, &ran, NULL);
+  for (uint32_t i = 0; i < JOBS; i++) submit(pool, MUSTER_URGENCY_NORMAL, count_job, &ran, NULL);
   await_count(&ran, JOBS);
   muster_pool_destroy(pool);
   cr_assert_eq(read_count(&ran), JOBS);
@@ -44,8 +44,8 @@ Test(jobs, in_a_pool_of_one_worker_run_only_inside_a_wait_on_the_waiting_thread_
   muster_group group = new_group(pool);
   struct place place = {.pool = pool};
   shared_u64 ran = {0};
-  for (uint32_t i = 0; i < 100; i++) submit(pool, MUSTER_PRIORITY_NORMAL, count_job, &ran, &group);
-  submit(pool, MUSTER_PRIORITY_NORMAL, write_place, &place, &group);
+  for (uint32_t i = 0; i < 100; i++) submit(pool, MUSTER_URGENCY_NORMAL, count_job, &ran, &group);
+  submit(pool, MUSTER_URGENCY_NORMAL, write_place, &place, &group);
   cr_assert_eq(read_count(&ran), 0, "a submit ran something");
   cr_assert_not(muster_group_is_complete(&group));
   wait_for(&group);
@@ -82,7 +82,7 @@ Test(jobs, submitted_inside_a_job_do_not_run_inside_the_submit_even_when_they_ar
   muster_pool *pool = create_pool(1);
   muster_group group = new_group(pool);
   inner_submit test = {.pool = pool, .group = &group};
-  submit(pool, MUSTER_PRIORITY_LOW, submit_many, &test, &group);
+  submit(pool, MUSTER_URGENCY_LOW, submit_many, &test, &group);
   wait_for(&group);
   cr_assert_eq(read_count(&test.ran), 50);
   cr_assert_eq(read_count(&test.ran_inside), 0);
@@ -107,7 +107,7 @@ Test(jobs, a_group_is_incomplete_while_a_job_of_it_waits_or_runs) {
   struct gate gate = {0};
   hold_workers(pool, &gate, 1, &group);
   cr_assert_not(muster_group_is_complete(&group), "it runs");
-  submit(pool, MUSTER_PRIORITY_LOW, do_nothing, NULL, &group);
+  submit(pool, MUSTER_URGENCY_LOW, do_nothing, NULL, &group);
   cr_assert_not(muster_group_is_complete(&group));
   open_gate(&gate);
   while (!muster_group_is_complete(&group)) sched_yield();
@@ -141,7 +141,7 @@ Test(jobs, what_the_submitter_wrote_is_visible_to_the_job_and_what_the_job_wrote
   for (uint64_t round = 0; round < ROUNDS; round++) {
     for (uint32_t p = 0; p < PAGES; p++) {
       for (uint64_t i = 0; i < WORDS; i++) pages[p].in[i] = round + i;
-      submit(pool, MUSTER_PRIORITY_NORMAL, copy_page, &pages[p], &group);
+      submit(pool, MUSTER_URGENCY_NORMAL, copy_page, &pages[p], &group);
     }
     if (round % 3 == 0) wait_for(&group);
     if (round % 3 == 1) cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
@@ -209,7 +209,7 @@ Test(jobs, come_from_many_threads_at_once_that_the_pool_does_not_own) {
 
 static muster_pool_statistics statistics_of(const muster_pool *pool, uint32_t index) {
   muster_pool_statistics statistics = muster_pool_statistics_default();
-  cr_assert_eq(muster_pool_get_statistics(pool, index, &statistics), MUSTER_OK);
+  cr_assert_eq(muster_pool_statistics_read(pool, index, &statistics), MUSTER_OK);
   return statistics;
 }
 
@@ -239,15 +239,14 @@ Test(jobs, that_ran_inside_a_wait_are_counted_as_helped_and_no_others) {
   muster_pool *pool = create_pool(1);
   muster_group first = new_group(pool), second = new_group(pool), third = new_group(pool);
   for (uint32_t round = 0; round < 20; round++) { /* jobs are known to be short by then, and claimed several at once */
-    for (uint32_t i = 0; i < JOBS; i++)
-      submit(pool, MUSTER_PRIORITY_NORMAL, do_nothing, NULL, i % 8 ? &second : &first);
+    for (uint32_t i = 0; i < JOBS; i++) submit(pool, MUSTER_URGENCY_NORMAL, do_nothing, NULL, i % 8 ? &second : &first);
     wait_for(&second);
     wait_for(&first);
   }
   cr_assert_eq(statistics_of(pool, 0).jobs, 20 * JOBS);
   cr_assert_eq(statistics_of(pool, 0).jobs_helped, 20 * JOBS);
-  for (uint32_t i = 0; i < JOBS; i++) submit(pool, MUSTER_PRIORITY_NORMAL, do_nothing, NULL, i % 8 ? NULL : &third);
-  cr_assert_eq(muster_group_wait_helping(&third, MUSTER_PRIORITY_NORMAL), MUSTER_OK);
+  for (uint32_t i = 0; i < JOBS; i++) submit(pool, MUSTER_URGENCY_NORMAL, do_nothing, NULL, i % 8 ? NULL : &third);
+  cr_assert_eq(muster_group_wait_helping(&third, MUSTER_URGENCY_NORMAL), MUSTER_OK);
   muster_pool_statistics sum = statistics_of(pool, 0);
   cr_assert_eq(sum.jobs_helped, sum.jobs, "all of them ran inside waits");
   muster_pool_destroy(pool);
@@ -258,7 +257,7 @@ Test(jobs, statistics_too_short_for_any_header_are_not_written) {
   muster_pool_statistics statistics;
   memset(&statistics, 0xee, sizeof statistics);
   statistics.size = offsetof(muster_pool_statistics, jobs_helped);
-  cr_assert_eq(muster_pool_get_statistics(pool, UINT32_MAX, &statistics), MUSTER_E_NOT_INITIALISED);
+  cr_assert_eq(muster_pool_statistics_read(pool, UINT32_MAX, &statistics), MUSTER_E_NOT_INITIALISED);
   cr_assert_eq(statistics.jobs, 0xeeeeeeeeeeeeeeee);
   cr_assert_eq(statistics.size, offsetof(muster_pool_statistics, jobs_helped));
   muster_pool_destroy(pool);

@@ -28,7 +28,7 @@ Test(queue, a_push_sets_the_bit_of_its_priority_and_settling_clears_those_over_e
   cr_assert_eq(queue_occupied(&bench.queue), 0);
   cr_assert_not(queue_has_work(&bench.queue, QUEUE_ALL));
   cr_assert_not(queue_settle(&bench.queue));
-  for (uint32_t lane = 0; lane < MUSTER_PRIORITIES; lane++) {
+  for (uint32_t lane = 0; lane < MUSTER_URGENCIES; lane++) {
     cr_assert(queue_push(&bench.queue, lane, &(struct job){0}));
     cr_assert_eq(queue_occupied(&bench.queue), (2u << lane) - 1);
     cr_assert(queue_may_have(&bench.queue, 1u << lane));
@@ -95,7 +95,7 @@ Test(queue, no_bit_is_lost_between_those_who_push_and_those_who_settle) {
     cr_assert_eq(pthread_create(&threads[i], NULL, settle_all_the_time, contest), 0);
   uint64_t missed = 0;
   for (uint32_t round = 0; round < ROUNDS; round++) {
-    uint32_t lane = round % MUSTER_PRIORITIES;
+    uint32_t lane = round % MUSTER_URGENCIES;
     cr_assert(queue_push(&contest->bench.queue, lane, &(struct job){0}));
     if (round % 64 == 0) sched_yield();
     /* A settler may have it cleared for a moment, but sets it back: without end if the bit is lost. */

@@ -68,12 +68,12 @@ Test(range, of_nothing_wakes_nobody) {
   muster_pool *pool = create_pool(2);
   muster_pool_statistics sum = muster_pool_statistics_default();
   while (sum.sleeps == 0) {
-    cr_assert_eq(muster_pool_get_statistics(pool, UINT32_MAX, &sum), MUSTER_OK);
+    cr_assert_eq(muster_pool_statistics_read(pool, UINT32_MAX, &sum), MUSTER_OK);
     sched_yield();
   }
   uint64_t before = sum.wakes;
   for (uint32_t i = 0; i < 100; i++) cr_assert_eq(muster_parallel_for(pool, 4, 0, 1, visit_piece, NULL), MUSTER_OK);
-  cr_assert_eq(muster_pool_get_statistics(pool, UINT32_MAX, &sum), MUSTER_OK);
+  cr_assert_eq(muster_pool_statistics_read(pool, UINT32_MAX, &sum), MUSTER_OK);
   cr_assert_eq(sum.wakes, before);
   muster_pool_destroy(pool);
 }

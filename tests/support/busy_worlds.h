@@ -119,7 +119,7 @@ static inline void busy_register_sets(little_world *little) {
     sets[i].atoms = thoughts;
     sets[i].atom_count = 1 + i;
     sets[i].mode = i % 3;
-    sets[i].priority = 10 + 20 * i;
+    sets[i].share = 10 + 20 * i;
   }
   sets[0].role = MUSTER_ROLE_PERCEPTION;
   sets[1].period_updates = 3;
@@ -222,12 +222,12 @@ static inline void busy_command(const little_world *little, uint32_t frame) {
   muster_agent_move(world, other, busy_place(frame, 9));
   muster_agent_send(world, other, &frame, sizeof frame);
   muster_agent_wake_at(world, third, little->now_ns + 95000000u);
-  muster_agent_meet(world, one, other);
+  muster_agent_link(world, one, other);
   if (frame % 3 == 0) muster_agent_remove(world, third);
   if (frame % 11 == 5) muster_agent_pardon(world, one);
   if (frame % 40 == 7) {
     muster_set_tuning tuning = muster_set_tuning_default();
-    tuning.priority = 20 + frame % 60;
+    tuning.share = 20 + frame % 60;
     muster_set_tune(world, (muster_type){4}, 1, &tuning);
   }
   if (frame % 50 == 11) {

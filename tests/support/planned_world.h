@@ -60,7 +60,7 @@ static inline muster_plan_result result_as_planned(const muster_plan_entry *entr
 
 static inline muster_frame_report report(planned_world *planned, uint32_t count) {
   muster_frame_report report = muster_frame_report_default();
-  muster_result result = muster_report(planned->little.world, planned->results, count);
+  muster_result result = muster_plan_report(planned->little.world, planned->results, count);
   cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
   muster_frame_report_read(planned->little.world, &report);
   return report;

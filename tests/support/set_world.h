@@ -57,7 +57,7 @@ static inline muster_set_def set_of(uint32_t count, muster_mode mode, uint32_t p
   set.atoms = noting_atoms;
   set.atom_count = count;
   set.mode = mode;
-  set.priority = priority;
+  set.share = priority;
   return set;
 }
 
@@ -99,7 +99,7 @@ static inline little_world create_sets(const muster_type_def *type, muster_agent
 
 static inline muster_set_info set_info_of(const little_world *little, muster_agent agent, uint32_t set) {
   muster_set_info info = muster_set_info_default();
-  muster_result result = muster_agent_set_info(little->world, agent, set, &info);
+  muster_result result = muster_agent_set_read(little->world, agent, set, &info);
   cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
   return info;
 }

@@ -186,7 +186,7 @@ Test(blocked, time_that_an_atom_waits_is_no_cost_of_its_type) {
   hall.sleeper = muster_agent_index(spawn_at(&hall.little, 0));
   run_until_told(&hall);
   for (uint32_t i = 0; i < 10; i++) run(&hall);
-  cr_assert(muster_type_cost_read(hall.little.world, hall.little.type, 0, &cost));
+  cr_assert_eq(muster_type_cost_read(hall.little.world, hall.little.type, 0, &cost), MUSTER_OK);
   cr_assert_geq(cost.samples, 5);
   cr_assert_lt(cost.mean_ns, limit_ns, "mean %llu", (unsigned long long)cost.mean_ns);
   little_world_destroy(&hall.little);

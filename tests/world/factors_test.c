@@ -121,8 +121,8 @@ Test(factors, refuse_agents_beyond_their_range) {
 Test(company, lifts_the_less_important_and_ends) {
   little_world little = factors_world(NULL);
   muster_agent king = spawn(&little, 0, 0.9f, 0.9f), page = spawn(&little, 0, 0.3f, 0.3f);
-  cr_assert_eq(muster_agent_meet(little.world, page, king), MUSTER_OK);
-  cr_assert_eq(muster_agent_meet(little.world, king, page), MUSTER_OK);
+  cr_assert_eq(muster_agent_link(little.world, page, king), MUSTER_OK);
+  cr_assert_eq(muster_agent_link(little.world, king, page), MUSTER_OK);
   run_frames(&little, 4);
   importance_is(&little, page, (0.6f + 1.8f / 3) / 4); /* its own, and a share of the king's */
   importance_is(&little, king, 1.8f / 4);              /* a page does not lift a king */
@@ -131,10 +131,10 @@ Test(company, lifts_the_less_important_and_ends) {
   cr_assert(why.reasons & MUSTER_REASON_COMPANY);
   cr_assert_float_eq(why.company, 0.6f, 0.01);
   cr_assert_float_eq(why.designer, 0.3f, 0.01);
-  cr_assert_eq(muster_agent_part(little.world, page, king), MUSTER_OK);
+  cr_assert_eq(muster_agent_unlink(little.world, page, king), MUSTER_OK);
   run_frames(&little, 3);
   importance_is(&little, page, 0.6f / 4);
-  cr_assert_eq(muster_agent_meet(little.world, page, king), MUSTER_OK);
+  cr_assert_eq(muster_agent_link(little.world, page, king), MUSTER_OK);
   run_frames(&little, 3);
   muster_agent_remove(little.world, king);
   run_frames(&little, 4);
@@ -156,8 +156,8 @@ Test(company, makes_no_chains_and_no_unrest_in_circles) {
   float settled[CIRCLE];
   for (uint32_t i = 0; i < CIRCLE; i++) agents[i] = spawn(&little, 0, (float)i / CIRCLE, 0.5f);
   for (uint32_t i = 0; i < CIRCLE; i++) {
-    cr_assert_eq(muster_agent_meet(little.world, agents[i], agents[(i + 1) % CIRCLE]), MUSTER_OK);
-    cr_assert_eq(muster_agent_meet(little.world, agents[i], agents[(i + CIRCLE - 1) % CIRCLE]), MUSTER_OK);
+    cr_assert_eq(muster_agent_link(little.world, agents[i], agents[(i + 1) % CIRCLE]), MUSTER_OK);
+    cr_assert_eq(muster_agent_link(little.world, agents[i], agents[(i + CIRCLE - 1) % CIRCLE]), MUSTER_OK);
   }
   run_frames(&little, 6);
   for (uint32_t i = 0; i < CIRCLE; i++) {
@@ -179,11 +179,11 @@ Test(company, keeps_the_latest_four) {
   muster_agent page = spawn(&little, 0, 0, 0.1f), kings[6];
   for (uint32_t i = 0; i < 6; i++) {
     kings[i] = spawn(&little, 0, 1.0f - 0.1f * (float)i, 1.0f - 0.1f * (float)i);
-    muster_agent_meet(little.world, page, kings[i]);
+    muster_agent_link(little.world, page, kings[i]);
   }
   run_frames(&little, 4);
   importance_is(&little, page, (0.1f + 1.6f / 3) / 4); /* kings[2] is the first of the last four */
-  muster_agent_part(little.world, page, (muster_agent){0});
+  muster_agent_unlink(little.world, page, (muster_agent){0});
   run_frames(&little, 3);
   importance_is(&little, page, 0.1f / 4);
   little_world_destroy(&little);
@@ -195,13 +195,13 @@ Test(company, refuses_oneself_the_gone_and_other_worlds) {
   run_frame(&little);
   muster_agent_remove(little.world, gone);
   run_frame(&little);
-  cr_assert_eq(muster_agent_meet(little.world, one, one), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_agent_meet(little.world, one, gone), MUSTER_E_STALE);
-  cr_assert_eq(muster_agent_meet(little.world, gone, one), MUSTER_E_STALE);
+  cr_assert_eq(muster_agent_link(little.world, one, one), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_agent_link(little.world, one, gone), MUSTER_E_STALE);
+  cr_assert_eq(muster_agent_link(little.world, gone, one), MUSTER_E_STALE);
   cr_assert_eq(muster_agent_wake(little.world, gone), MUSTER_E_STALE);
   little_world_destroy(&little);
   little = little_world_create(1, NULL);
-  cr_assert_eq(muster_agent_meet(little.world, one, gone), MUSTER_E_STATE);
+  cr_assert_eq(muster_agent_link(little.world, one, gone), MUSTER_E_STATE);
   little_world_destroy(&little);
 }
 

@@ -31,7 +31,7 @@ static planned_world *little_herd(uint32_t steps) {
   do {                                                                                                                 \
     muster_plan_result good = planned->results[1];                                                                     \
     planned->results[1].FIELD = (VALUE);                                                                               \
-    cr_assert_eq(muster_report(planned->little.world, planned->results, count), MUSTER_E_ARGUMENT, TEXT);              \
+    cr_assert_eq(muster_plan_report(planned->little.world, planned->results, count), MUSTER_E_ARGUMENT, TEXT);         \
     cr_assert(says("results[1]." TEXT), "%s", muster_last_error());                                                    \
     cr_assert_eq(muster_world_hash(planned->little.world), hash);                                                      \
     planned->results[1] = good;                                                                                        \
@@ -59,7 +59,7 @@ Test(planner_rules, a_wrong_report_is_told_which_result_and_which_field_and_chan
   planned->results[1].outcome = MUSTER_PLAN_CONTINUED;
   REFUSED(part_next, 0, "part_next");
   REFUSED(part_next, 4, "part_next");
-  cr_assert_eq(muster_report(planned->little.world, NULL, 1), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_plan_report(planned->little.world, NULL, 1), MUSTER_E_ARGUMENT);
   /* The frame is still open and takes a correct report. */
   planned->results[1].part_next = 3;
   planned->results[1].cost_ns = 10000000000u;
@@ -78,10 +78,10 @@ Test(planner_rules, an_agent_that_is_due_but_not_in_the_plan_cannot_be_reported)
   cr_assert_eq(planned->plan.count, 1);
   cr_assert(!muster_agent_equal(planned->entries[0].agent, last));
   planned->results[0] = (muster_plan_result){.agent = last, .outcome = MUSTER_PLAN_FINISHED};
-  cr_assert_eq(muster_report(planned->little.world, planned->results, 1), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_plan_report(planned->little.world, planned->results, 1), MUSTER_E_ARGUMENT);
   cr_assert(says("results[0].agent"), "%s", muster_last_error());
   planned->results[0].outcome = MUSTER_PLAN_NOT_RUN;
-  cr_assert_eq(muster_report(planned->little.world, planned->results, 1), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_plan_report(planned->little.world, planned->results, 1), MUSTER_E_ARGUMENT);
   planned_world_destroy(planned);
 }
 
@@ -101,7 +101,7 @@ Test(planner_rules, calls_at_the_wrong_moment_are_refused) {
   cr_assert_eq(info_of(&planned->little, agent).delays, planned->entries[0].delays + 1, "reading is allowed");
   cr_assert_eq(muster_world_hash(world), hash);
   report(planned, 0);
-  cr_assert_eq(muster_report(world, NULL, 0), MUSTER_E_STATE);
+  cr_assert_eq(muster_plan_report(world, NULL, 0), MUSTER_E_STATE);
   cr_assert(says("no plan"), "%s", muster_last_error());
   cr_assert_eq(muster_frame_run(world, &next), MUSTER_E_STATE);
   cr_assert(says("muster_plan"), "%s", muster_last_error());
@@ -115,7 +115,7 @@ Test(planner_rules, calls_at_the_wrong_moment_are_refused) {
   cr_assert_eq(muster_plan(world, &next, planned->entries, 1, &summary), MUSTER_E_TIME);
   next = (muster_frame){planned->little.now_ns + FRAME_NS, 9999};
   cr_assert_eq(muster_plan(world, &next, planned->entries, 1, &summary), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_report(world, NULL, 0), MUSTER_E_STATE, "none of them opened a frame");
+  cr_assert_eq(muster_plan_report(world, NULL, 0), MUSTER_E_STATE, "none of them opened a frame");
   plan(planned); /* the plan is left open: the world can be destroyed all the same */
   planned_world_destroy(planned);
 }
@@ -136,7 +136,7 @@ Test(planner_rules, types_without_atoms_belong_into_planner_worlds_and_have_noth
   muster_plan_summary summary = muster_plan_summary_default();
   muster_plan_entry entry;
   cr_assert_eq(muster_plan(little.world, &(muster_frame){FRAME_NS, 5000000}, &entry, 1, &summary), MUSTER_E_STATE);
-  cr_assert_eq(muster_report(little.world, NULL, 0), MUSTER_E_STATE);
+  cr_assert_eq(muster_plan_report(little.world, NULL, 0), MUSTER_E_STATE);
   planned_world *planned = planned_world_create(NULL);
   const muster_type_def good = type;
 #define REFUSED_TYPE(FIELD, VALUE)                                                                                     \
@@ -253,12 +253,13 @@ Test(planner_rules, a_continued_update_comes_again_where_it_stopped_and_costs_th
   }
   planned->results[0] =
       (muster_plan_result){.agent = agent, .cost_ns = 10000, .outcome = MUSTER_PLAN_CONTINUED, .part_next = 98};
-  cr_assert_eq(muster_report(planned->little.world, planned->results, 1), MUSTER_E_ARGUMENT, "it does not go back");
+  cr_assert_eq(muster_plan_report(planned->little.world, planned->results, 1), MUSTER_E_ARGUMENT,
+               "it does not go back");
   planned->results[0].outcome = MUSTER_PLAN_FINISHED;
   cr_assert_eq(report(planned, 1).completed, 1);
   cr_assert_eq(info_of(&planned->little, agent).last_update_ns, began_ns);
   muster_type_cost cost = muster_type_cost_default();
-  cr_assert(muster_type_cost_read(planned->little.world, planned->little.type, 0, &cost));
+  cr_assert_eq(muster_type_cost_read(planned->little.world, planned->little.type, 0, &cost), MUSTER_OK);
   cr_assert_eq(cost.samples, 1);
   cr_assert_eq(cost.mean_ns, 50000);
   planned_world_destroy(planned);
@@ -268,7 +269,7 @@ Test(planner_rules, an_update_of_one_step_cannot_be_continued) {
   planned_world *planned = little_herd(1);
   planned->results[0] =
       (muster_plan_result){.agent = planned->entries[0].agent, .outcome = MUSTER_PLAN_CONTINUED, .part_next = 1};
-  cr_assert_eq(muster_report(planned->little.world, planned->results, 1), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_plan_report(planned->little.world, planned->results, 1), MUSTER_E_ARGUMENT);
   cr_assert(says("one part"), "%s", muster_last_error());
   planned_world_destroy(planned);
 }
@@ -293,7 +294,7 @@ Test(planner_rules, what_is_asked_between_plan_and_report_is_queued_for_the_next
     cr_assert(muster_agent_equal(agent, woken) || muster_agent_equal(agent, born), "the woken lead");
   }
   planned->results[0] = (muster_plan_result){.agent = gone, .outcome = MUSTER_PLAN_FINISHED};
-  cr_assert_eq(muster_report(world, planned->results, 1), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_plan_report(world, planned->results, 1), MUSTER_E_ARGUMENT);
   planned_world_destroy(planned);
 }
 

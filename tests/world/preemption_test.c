@@ -110,7 +110,7 @@ static uint64_t interrupted(const little_world *little) {
 }
 
 Test(preemption, an_urgent_job_runs_between_two_atoms_and_the_update_goes_on_in_the_same_frame) {
-  struct stage stage = {.priority = MUSTER_PRIORITY_URGENT, .submits = 1};
+  struct stage stage = {.priority = MUSTER_URGENCY_URGENT, .submits = 1};
   little_world little = stage_world(&stage, 1);
   muster_frame_report report = run_until_update(&little, &stage);
   cr_assert_str_eq(stage.course, "0u12");
@@ -121,7 +121,7 @@ Test(preemption, an_urgent_job_runs_between_two_atoms_and_the_update_goes_on_in_
 }
 
 Test(preemption, a_job_that_is_no_more_urgent_than_a_frame_waits) {
-  for (uint32_t priority = MUSTER_PRIORITY_FRAME; priority < MUSTER_PRIORITIES; priority++) {
+  for (uint32_t priority = MUSTER_URGENCY_FRAME; priority < MUSTER_URGENCIES; priority++) {
     struct stage stage = {.priority = priority, .submits = 1};
     little_world little = stage_world(&stage, 1);
     run_until_update(&little, &stage);

@@ -26,8 +26,8 @@ static muster_atom_result live(muster_update *update) {
   self->seen = self->seen * 31 + muster_update_random(update) + update->level + (uint64_t)(update->importance * 1000);
   spend(update->level ? 300 : 3000);
   if (update->cycle == 0 && muster_update_nearby(update, 20.0f, (muster_type){0}, near, 2) == 2) {
-    if (self->updates % 5 == 1) muster_update_meet(update, near[0].agent);
-    if (self->updates % 7 == 1) muster_update_part(update, near[1].agent);
+    if (self->updates % 5 == 1) muster_update_link(update, near[0].agent);
+    if (self->updates % 7 == 1) muster_update_unlink(update, near[1].agent);
     if (self->updates % 6 == 1) muster_update_react_by(update, update->now_ns + 30000000u);
   }
   return MUSTER_ATOM_NEXT;
@@ -67,7 +67,8 @@ static void turn(muster_world *world, uint32_t frame) {
   muster_world_tuning tuning = muster_world_tuning_default();
   if (frame % 10 == 3) muster_world_tuning_policy(&tuning, (muster_policy)(frame / 10 % 4));
   if (frame % 10 == 5) tuning.priority.guarantee_ns = 100000000u + frame * 1000000u;
-  if (frame == 20) tuning.importance.focus = tuning.importance.designer = tuning.importance.role = tuning.importance.company = 0.5f;
+  if (frame == 20)
+    tuning.importance.focus = tuning.importance.designer = tuning.importance.role = tuning.importance.company = 0.5f;
   if (frame == 30) tuning.updates_per_frame = MUSTER_UPDATES_DERIVED;
   if (frame == 40) tuning.levels.cycles_max = 8;
   if (frame == 45) tuning.levels.pressure = 0.1f;
@@ -100,7 +101,7 @@ static void record_run(struct recorded *run, uint32_t workers, muster_clock cloc
   for (uint32_t i = 0; i < frames; i++) {
     muster_agent_tuning tuning = muster_agent_tuning_default();
     turn(little.world, i);
-    muster_agent_meet(little.world, agents[i], agents[i + 1]);
+    muster_agent_link(little.world, agents[i], agents[i + 1]);
     tuning.designer = 0.9f;
     muster_agent_tune(little.world, agents[i * 3], &tuning);
     if (i % 9 == 0) muster_agent_remove(little.world, agents[i * 2 + 1]);

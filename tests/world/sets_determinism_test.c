@@ -31,7 +31,7 @@ static muster_atom_result think(muster_update *update) {
     muster_update_move(update, (muster_position){update->position.x + 1.0, update->position.y, 0.0});
   if (random % 1024 == 5) replace(update);
   uint32_t asked = 0;
-  while (random % 8 == 2 && asked < 20 && !muster_should_yield(update)) asked++;
+  while (random % 8 == 2 && asked < 20 && !muster_update_should_yield(update)) asked++;
   if (asked) muster_update_progress(update, (float)asked / 20.0f);
   if (asked && random % 32 == 2) return MUSTER_ATOM_MORE;
   return random % 64 == 3 ? MUSTER_ATOM_FINISH : MUSTER_ATOM_NEXT;
@@ -59,7 +59,7 @@ static void register_thinkers(little_world *little) {
     sets[i].atoms = thoughts;
     sets[i].atom_count = 1 + i;
     sets[i].mode = i % 3;
-    sets[i].priority = 10 + 20 * i;
+    sets[i].share = 10 + 20 * i;
   }
   sets[0].role = MUSTER_ROLE_PERCEPTION;
   sets[2].period_updates = 3;
@@ -99,10 +99,10 @@ static muster_frame_report run_one(little_world *little, uint32_t frame) {
   muster_set_tuning tuning = muster_set_tuning_default();
   if (frame == 30) {
     tuning.mode = MUSTER_MODE_SUSPENDABLE;
-    tuning.priority = 99;
+    tuning.share = 99;
     cr_assert_eq(muster_set_tune(little->world, (muster_type){1}, 2, &tuning), MUSTER_OK);
   }
-  if (frame == 60) cr_assert_eq(muster_type_prioritise(little->world, (muster_type){3}, 90), MUSTER_OK);
+  if (frame == 60) cr_assert_eq(muster_type_set_share(little->world, (muster_type){3}, 90), MUSTER_OK);
   if (frame == 80) cr_assert_eq(muster_set_tune(little->world, (muster_type){3}, 3, &tuning), MUSTER_OK);
   return run_frame_with(little, frame % 10 == 9 ? 500000u : 8000000u);
 }
@@ -160,7 +160,7 @@ Test(sets_determinism, a_replay_takes_commands_for_types_and_none_for_herds_in_t
   register_thinkers(&little);
   struct command command = {.kind = COMMAND_SET_TUNE, .index = 1};
   muster_set_tuning tuning = muster_set_tuning_default();
-  command.tuning.priority = (uint8_t)tuning.priority;
+  command.tuning.priority = (uint8_t)tuning.share;
   command.tuning.period_updates = tuning.period_updates;
   command.tuning.period_ns = tuning.period_ns;
   command.tuning.mode = (uint8_t)tuning.mode;

@@ -254,7 +254,7 @@ static uint32_t asked_until_yes;
 static void ask_until_yes(muster_update *update, uint32_t atom) {
   (void)atom;
   asked_until_yes = 0;
-  while (asked_until_yes < 100 && !muster_should_yield(update)) asked_until_yes++;
+  while (asked_until_yes < 100 && !muster_update_should_yield(update)) asked_until_yes++;
 }
 
 static uint32_t ask_in(uint32_t role, muster_mode mode) {

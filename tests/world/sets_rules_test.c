@@ -25,8 +25,8 @@ static void check(void (*change)(muster_type_def *, muster_set_def *), const cha
     (void)type, (void)set;                                                                                             \
     statement;                                                                                                         \
   }
-CHANGE(no_priority, set->priority = 0)
-CHANGE(high_priority, set->priority = 101)
+CHANGE(no_priority, set->share = 0)
+CHANGE(high_priority, set->share = 101)
 CHANGE(unknown_role, set->role = 3)
 CHANGE(unknown_mode, set->mode = 3)
 CHANGE(slicing_action, set->role = MUSTER_ROLE_ACTION)
@@ -47,7 +47,8 @@ CHANGE(null_sets, type->sets.list = NULL)
 CHANGE(many_sets, type->sets.count = MUSTER_SETS_MAX + 1)
 CHANGE(unknown_order, type->sets.order = (muster_set_order)2)
 CHANGE(both, (type->atoms = noting_atoms, type->atom_count = 1))
-CHANGE(steps, (type->elapsed.contract = MUSTER_ELAPSED_STEPS, type->elapsed.step_ns = 5000000u, type->elapsed.steps_max = 1000))
+CHANGE(steps, (type->elapsed.contract = MUSTER_ELAPSED_STEPS, type->elapsed.step_ns = 5000000u,
+               type->elapsed.steps_max = 1000))
 CHANGE(type_priority, type->sets.share = 101)
 CHANGE(short_slice, type->sets.slice_ns = 999)
 CHANGE(unknown_act, type->act = (muster_act)3)
@@ -136,18 +137,18 @@ Test(sets_rules, changes_say_what_is_wrong) {
   tuning.mode = MUSTER_MODE_SLICEABLE;
   cr_assert_eq(muster_set_tune(little.world, setter, 1, &tuning), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_set_tune(little.world, setter, 0, &tuning), MUSTER_OK);
-  tuning.priority = 0;
+  tuning.share = 0;
   cr_assert_eq(muster_set_tune(little.world, setter, 0, &tuning), MUSTER_E_ARGUMENT);
   tuning = muster_set_tuning_default();
   tuning.period_updates = 0;
   cr_assert_eq(muster_set_tune(little.world, setter, 0, &tuning), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_type_prioritise(little.world, setter, 101), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_type_prioritise(little.world, other, 1), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_type_prioritise(little.world, setter, 0), MUSTER_OK);
+  cr_assert_eq(muster_type_set_share(little.world, setter, 101), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_type_set_share(little.world, other, 1), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_type_set_share(little.world, setter, 0), MUSTER_OK);
   muster_set_info info = muster_set_info_default();
   run_frame(&little);
-  cr_assert_eq(muster_agent_set_info(little.world, agent, 2, &info), MUSTER_E_ARGUMENT);
-  cr_assert_eq(muster_agent_set_info(little.world,
+  cr_assert_eq(muster_agent_set_read(little.world, agent, 2, &info), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_agent_set_read(little.world,
                                      muster_agent_make(muster_agent_index(agent), muster_agent_generation(agent) + 2),
                                      0, &info),
                MUSTER_E_STALE);
@@ -165,7 +166,7 @@ Test(sets_rules, a_full_inbox_says_so) {
   muster_result result = MUSTER_OK;
   for (int i = 0; i < 64 && result == MUSTER_OK; i++) result = muster_set_tune(little.world, little.type, 0, &tuning);
   cr_assert_eq(result, MUSTER_E_FULL);
-  cr_assert_eq(muster_type_prioritise(little.world, little.type, 5), MUSTER_E_FULL);
+  cr_assert_eq(muster_type_set_share(little.world, little.type, 5), MUSTER_E_FULL);
   little_world_destroy(&little);
 }
 

@@ -9,7 +9,7 @@ static void reset(void) {
 
 static muster_set_tuning tuning_of(uint32_t priority, muster_mode mode) {
   muster_set_tuning tuning = muster_set_tuning_default();
-  tuning.priority = priority;
+  tuning.share = priority;
   tuning.mode = mode;
   return tuning;
 }
@@ -114,7 +114,7 @@ Test(sets_tuning, types_are_prioritised) {
     types[i] = little.type;
     for (int k = 0; k < 20; k++) spawn_at(&little, k);
   }
-  cr_assert_eq(muster_type_prioritise(little.world, types[1], 1), MUSTER_OK);
+  cr_assert_eq(muster_type_set_share(little.world, types[1], 1), MUSTER_OK);
   run_frames(&little, 10);
   for (uint32_t frame = 0; frame < 20; frame++) {
     noted.count = 0;

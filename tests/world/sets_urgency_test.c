@@ -26,7 +26,7 @@ static void be_urgent(void *argument, uint32_t worker) {
 static void ask_in_atom_2_of_the_first_set(muster_update *update, uint32_t atom) {
   if (update->set != 0 || atom != 2) return;
   if (asked++ == 0)
-    muster_job_submit(pool, MUSTER_PRIORITY_URGENT, be_urgent, NULL, NULL);
+    muster_job_submit(pool, MUSTER_URGENCY_URGENT, be_urgent, NULL, NULL);
   else
     noted.answers[0][2] = MUSTER_ATOM_NEXT;
 }

@@ -36,10 +36,10 @@ static muster_atom_result think(muster_update *update, uint32_t atom) {
   if (set != 1 && atom != 0 && mind->next[set] != atom) mind->broken++;
   if (atom == 0) mind->began_ns[set] = update->now_ns;
   if (mind->began_ns[set] != update->now_ns) mind->broken++;
-  if (random % 16 == 3) muster_job_submit(update->type_user, MUSTER_PRIORITY_URGENT, be_urgent, NULL, NULL);
+  if (random % 16 == 3) muster_job_submit(update->type_user, MUSTER_URGENCY_URGENT, be_urgent, NULL, NULL);
   if (random % 4 == 0) muster_update_wake(update, muster_agent_make((uint32_t)(random >> 20) % AGENTS, 1));
   if (random % 8 == 1) {
-    while (set != 0 && set != 3 && !muster_should_yield(update)) spin(100);
+    while (set != 0 && set != 3 && !muster_update_should_yield(update)) spin(100);
     if (set == 1 && random % 16 == 1) return MUSTER_ATOM_MORE;
   }
   mind->next[set] = (atom + 1) % ATOMS;
@@ -107,7 +107,7 @@ static void run_world(uint64_t slice_ns, uint64_t budget_ns) {
       cr_assert_eq(mind->broken, 0, "agent %u in frame %u", i, frame);
       for (uint32_t set = 0; set < SETS; set++) {
         muster_set_info info = muster_set_info_default();
-        cr_assert_eq(muster_agent_set_info(little.world, agents[i], set, &info), MUSTER_OK);
+        cr_assert_eq(muster_agent_set_read(little.world, agents[i], set, &info), MUSTER_OK);
         if (!info_of(&little, agents[i]).active) continue;
         cr_assert_eq(mind->spawned_ns + mind->told_ns[set], info.last_ns, "agent %u, set %u in frame %u", i, set,
                      frame);
@@ -122,7 +122,7 @@ static void run_world(uint64_t slice_ns, uint64_t budget_ns) {
   uint64_t counted = 0;
   for (uint32_t set = 0; set < SETS; set++) {
     muster_set_info info = muster_set_info_default();
-    muster_agent_set_info(little.world, agents[0], set, &info);
+    muster_agent_set_read(little.world, agents[0], set, &info);
     counted += info.runs;
   }
   cr_assert_eq(counted, runs);

@@ -143,11 +143,11 @@ ENTRY(load_def, (it->bytes = scene->snapshot.bytes, it->count = scene->snapshot.
 
 ENTRY(frame_report, NOTHING, muster_frame_report_read(scene->little.world, it))
 ENTRY(statistics, NOTHING, muster_statistics_read(scene->little.world, it))
-ENTRY(type_cost, NOTHING, made(muster_type_cost_read(scene->little.world, scene->little.type, 0, it)))
+ENTRY(type_cost, NOTHING, muster_type_cost_read(scene->little.world, scene->little.type, 0, it))
 ENTRY(agent_info, NOTHING, muster_agent_read(scene->little.world, scene->agent, it))
 ENTRY(agent_explanation, NOTHING, muster_agent_explain(scene->little.world, scene->agent, it))
 ENTRY(conduct, NOTHING, muster_conduct_read(scene->little.world, scene->little.type, it))
-ENTRY(set_info, NOTHING, muster_agent_set_info(scene->little.world, scene->agent, 0, it))
+ENTRY(set_info, NOTHING, muster_agent_set_read(scene->little.world, scene->agent, 0, it))
 ENTRY(herd_info, NOTHING, muster_herd_read(scene->little.world, scene->herd, it))
 ENTRY(plan_summary, NOTHING,
       muster_plan(scene->planned, &(muster_frame){FRAME_NS, FRAME_NS}, &(muster_plan_entry){0}, 1, it))
@@ -160,7 +160,7 @@ static muster_result call_pool_statistics(struct scene *scene, void *given) {
   muster_pool_def def = muster_pool_def_default();
   def.workers = 1;
   muster_pool *pool = muster_pool_create(&def);
-  muster_result result = muster_pool_get_statistics(pool, UINT32_MAX, given);
+  muster_result result = muster_pool_statistics_read(pool, UINT32_MAX, given);
   muster_pool_destroy(pool);
   return result;
 }

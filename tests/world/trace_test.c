@@ -252,7 +252,7 @@ static muster_atom_result submit(muster_update *update) {
   struct urgency *urgency = update->type_user;
   if (urgency->submits == 0) return MUSTER_ATOM_NEXT;
   urgency->submits--;
-  muster_job_submit(urgency->pool, MUSTER_PRIORITY_URGENT, urgent_job, urgency, NULL);
+  muster_job_submit(urgency->pool, MUSTER_URGENCY_URGENT, urgent_job, urgency, NULL);
   return MUSTER_ATOM_NEXT;
 }
 

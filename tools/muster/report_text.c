@@ -188,7 +188,7 @@ static void print_types(FILE *stream, const struct host *host) {
   for (muster_type type = {1}; (name = muster_type_name(host->world, type)) != NULL; type.index++)
     for (uint32_t level = 0; level < MUSTER_LEVELS; level++) {
       muster_type_cost cost = muster_type_cost_default();
-      if (!muster_type_cost_read(host->world, type, level, &cost)) break;
+      if (muster_type_cost_read(host->world, type, level, &cost)) break;
       if (cost.agents > 0)
         fprintf(stream, "  %-20.20s %5u %9s %9s %9s\n", name, level, text_count(cost.agents), text_ns(cost.mean_ns),
                 text_ns(cost.high_ns));

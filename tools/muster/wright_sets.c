@@ -69,7 +69,7 @@ static bool run_little(little_type *types, uint32_t count, uint32_t agents, uint
   }
   for (uint64_t i = 0; done && i <= frames; i++)
     done = muster_frame_run(world, &(muster_frame){i * PURSUIT_UPDATE_NS, ample_ns}) == MUSTER_OK;
-  done = done && muster_agent_set_info(world, muster_agent_next(world, (muster_agent){0}), 0, &info) == MUSTER_OK;
+  done = done && muster_agent_set_read(world, muster_agent_next(world, (muster_agent){0}), 0, &info) == MUSTER_OK;
   types->results->completed = info.runs;
   muster_world_destroy(world);
   return done;
@@ -125,7 +125,7 @@ static bool share_among_agents(wright_shares *shares) {
 static bool share_among_sets(wright_shares *shares) {
   little_type type = little_of(WRIGHT_PARTS, ATOMS_MANY, MUSTER_MODE_SLICEABLE);
   type.def.sets.slice_ns = SHARED_ATOMS * ATOM_NS;
-  for (uint32_t i = 0; i < WRIGHT_PARTS; i++) type.sets[i].priority = (uint32_t)wright_priorities[i];
+  for (uint32_t i = 0; i < WRIGHT_PARTS; i++) type.sets[i].share = (uint32_t)wright_priorities[i];
   bool done = run_little(&type, 1, 1, SHARED_FRAMES, ample_ns, 0);
   for (uint32_t i = 0; i < WRIGHT_PARTS; i++) shares->parts[i] = (double)type.results[i].atoms;
   sum_up(shares, 0);

@@ -38,7 +38,7 @@ static void serve(struct state *state) {
 
 static void check(void *argument) {
   struct state *state = argument;
-  for (uint32_t i = 0; i < MUSTER_PRIORITIES; i++)
+  for (uint32_t i = 0; i < MUSTER_URGENCIES; i++)
     EXPLORE_CHECK(!lane_has_work(&state->queue.lanes[i]) || (queue_occupied(&state->queue) >> i & 1));
   EXPLORE_CHECK(queue_has_work(&state->queue, QUEUE_ALL) == queue_settle(&state->queue));
   while (queue_has_work(&state->queue, QUEUE_ALL)) serve(state);

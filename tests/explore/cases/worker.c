@@ -240,7 +240,7 @@ static void run_sight(void *argument, uint32_t fibre) {
     return;
   }
   struct pool_entry entered;
-  uint64_t scan[MUSTER_PRIORITIES] = {0};
+  uint64_t scan[MUSTER_URGENCIES] = {0};
   struct seat *seat = pool_enter(&entered, state->pool);
   EXPLORE_CHECK(worker_help(seat, (const struct group *)(const void *)state->groups[0], scan));
   pool_leave(&entered);
