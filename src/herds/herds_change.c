@@ -467,7 +467,8 @@ muster_result herds_fold_lanes(struct muster_world *world, struct herd_type *typ
   change.last_ns = mean_time(&change);
   bool root = change.parent.node == 0;
   if (!root && !make_parent(&change))
-    return refuse_folding(&change, error_set(MUSTER_E_FULL, "agents_max = %u agents exist", world->def.limits.agents_max));
+    return refuse_folding(&change,
+                          error_set(MUSTER_E_FULL, "agents_max = %u agents exist", world->def.limits.agents_max));
   muster_result result = herds_change_ask(&change, type->def.fold);
   if (result) return refuse_folding(&change, result);
   if (root) {

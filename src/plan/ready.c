@@ -43,7 +43,8 @@ static double weight_of_wait(const muster_world_def *def, double others) {
 }
 
 static void ready_weigh(ready_set *ready, const muster_world_def *def) {
-  double others = (double)(def->priority.importance + def->priority.runs + def->priority.progress + def->priority.reduction);
+  double others =
+      (double)(def->priority.importance + def->priority.runs + def->priority.progress + def->priority.reduction);
   double wait = weight_of_wait(def, others), guarantee_ns = (double)def->priority.guarantee_ns;
   ready->weights = (ready_weights){
       .order = def->order,

@@ -19,7 +19,8 @@ void messages_reserve(struct muster_world *world, const agent_type *type) {
   struct mailbox *mailbox = &world->links->mailbox;
   struct intake_queues *queues = &world->commands->queues;
   if (world->arena.failed || (!type->boxes.capacity && !type->def.messages.sends_max)) return;
-  if (!mailbox->places) mailbox_create(mailbox, world->def.limits.agents_max, world->def.limits.sends_per_frame, &world->arena);
+  if (!mailbox->places)
+    mailbox_create(mailbox, world->def.limits.agents_max, world->def.limits.sends_per_frame, &world->arena);
   if (mailbox->places) world->batch->places_max = world->def.limits.sends_per_frame;
   if (!type->boxes.capacity || intake_queues_take_messages(queues)) return;
   ring_create(&queues->messages, world->def.limits.commands_max, sizeof(outgoing), &world->arena);

@@ -146,7 +146,8 @@ Test(fields, of_types_are_refused_outside_their_ranges) {
 
 static muster_world_tuning tuning_with(const field_row *field, double value) {
   muster_world_tuning tuning = muster_world_tuning_default();
-  if (field->uses & FIELD_OF_FACTORS) tuning.importance.focus = tuning.importance.designer = tuning.importance.role = tuning.importance.company = 1;
+  if (field->uses & FIELD_OF_FACTORS)
+    tuning.importance.focus = tuning.importance.designer = tuning.importance.role = tuning.importance.company = 1;
   put(field, (unsigned char *)&tuning + field->tuned, value);
   return tuning;
 }

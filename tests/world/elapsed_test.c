@@ -311,7 +311,8 @@ Test(elapsed, a_contract_that_cannot_be_kept_is_refused_with_the_name_of_the_fie
   const muster_type_def plain = muster_type_def_default();
   muster_type_def steps = plain, analytic = plain, def;
   steps.elapsed.contract = MUSTER_ELAPSED_STEPS, steps.elapsed.step_ns = plain.period_ns, steps.elapsed.steps_max = 10;
-  analytic.elapsed.contract = MUSTER_ELAPSED_ANALYTIC, analytic.elapsed.step_ns = 1, analytic.elapsed.catch_up = lay_in_closed_form;
+  analytic.elapsed.contract = MUSTER_ELAPSED_ANALYTIC, analytic.elapsed.step_ns = 1,
+  analytic.elapsed.catch_up = lay_in_closed_form;
   def = plain, def.elapsed.contract = (muster_elapsed)4, refused(&little, def, "elapsed");
   def = plain, def.elapsed.step_ns = 1, refused(&little, def, "step_ns");
   def = plain, def.elapsed.steps_max = 1, refused(&little, def, "steps_max");

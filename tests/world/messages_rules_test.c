@@ -137,7 +137,8 @@ Test(messages_rules, definitions_out_of_range_are_refused_with_the_name_of_the_f
   def = good, def.messages.waiting_max = 0, refused(&little, def, "messages_max");
   def = good, def.messages.waiting_max = def.messages.bytes_max = 0, def.messages.wake = true;
   refused(&little, def, "wake_on_message");
-  def = good, def.messages.waiting_max = def.messages.sends_max = 1024, def.messages.bytes_max = MUSTER_MESSAGE_BYTES_MAX;
+  def = good, def.messages.waiting_max = def.messages.sends_max = 1024,
+  def.messages.bytes_max = MUSTER_MESSAGE_BYTES_MAX;
   register_type(&little, &def);
   little_world_destroy(&little);
 }

@@ -30,7 +30,8 @@ Test(sets_shares, what_one_does_not_use_goes_on_to_the_next) {
   muster_set_def sets[3] = {set_of(1, MUSTER_MODE_SLICEABLE, 50), set_of(8, MUSTER_MODE_SLICEABLE, 50),
                             set_of(8, MUSTER_MODE_SLICEABLE, 50)};
   muster_type_def type = type_of_sets(sets, 3, &noted);
-  type.sets.slice_ns = 11 * ATOM_NS; /* one atom for the first set; five of the ten that are left for each of the others */
+  type.sets.slice_ns =
+      11 * ATOM_NS; /* one atom for the first set; five of the ten that are left for each of the others */
   cr_assert_str_eq(run_first(&type), "a0b0b1b2b3b4c0c1c2c3c4");
 }
 
