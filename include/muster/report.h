@@ -253,6 +253,7 @@ typedef struct muster_type_cost {
   uint64_t mean_ns; /* moving mean of an update */
   uint64_t high_ns; /* moving 95th percentile */
   uint64_t samples; /* measured so far */
+  uint32_t levels;  /* that the type has: 1..MUSTER_LEVELS */
 } muster_type_cost;
 
 MUSTER_DEFAULTS(muster_type_cost);

@@ -150,8 +150,10 @@ muster_result muster_type_cost_read(const muster_world *world, muster_type type,
     return error_set(MUSTER_E_ARGUMENT, "type cost: level %u of type '%s' must be below %u", level, known->def.name,
                      known->def.levels.count);
   const cost_estimate *estimate = costs_of(&world->learnt->costs, type.index - 1, level);
-  muster_type_cost whole = {
-      .mean_ns = (uint64_t)estimate->mean_ns, .high_ns = (uint64_t)estimate->high_ns, .samples = estimate->samples};
+  muster_type_cost whole = {.mean_ns = (uint64_t)estimate->mean_ns,
+                            .high_ns = (uint64_t)estimate->high_ns,
+                            .samples = estimate->samples,
+                            .levels = known->def.levels.count};
   for (uint32_t i = 0; i < world->queues->classes.active_count; i++) {
     const agent_class *class = &world->queues->classes.classes[world->queues->classes.active[i]];
     if (class->type + 1u == type.index && class->level == level) whole.agents += class->members;

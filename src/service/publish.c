@@ -14,10 +14,10 @@ static void copy_costs(const muster_world *world, world_published *published) {
     muster_type type = {count + 1};
     if ((name = muster_type_name(world, type)) == NULL) break;
     snprintf(published->types[count].name, sizeof published->types[count].name, "%s", name);
+    muster_type_cost *costs = published->types[count].costs;
     for (uint32_t level = 0; level < WORLD_LEVELS; level++) {
-      muster_type_cost *cost = &published->types[count].costs[level];
-      *cost = muster_type_cost_default();
-      muster_type_cost_read(world, type, level, cost);
+      costs[level] = muster_type_cost_default();
+      if (level == 0 || level < costs[0].levels) muster_type_cost_read(world, type, level, &costs[level]);
     }
   }
   published->type_count = count;

@@ -59,8 +59,8 @@ static uint32_t values_inside(const field_row *field, double values[3]) {
 
 static void expect_named(const field_row *field, const void *place, const char *message) {
   char value[FIELD_WORDS], range[FIELD_WORDS], named[4 * FIELD_WORDS];
-  snprintf(named, sizeof named, "%s %s %s", field->name, field_words(field, place, value),
-           field_range_words(field, range));
+  snprintf(named, sizeof named, "%s %s %s", field->member ? field->member : field->name,
+           field_words(field, place, value), field_range_words(field, range));
   cr_expect(strstr(message, named) != NULL, "'%s' does not say '%s'", message, named);
 }
 

@@ -15,16 +15,16 @@ Test(definitions, a_world_is_refused_with_the_name_of_the_field) {
   def.size = 0;
   refused(def, "muster_world_def_default");
   cr_assert_null(muster_world_create(NULL));
-  def = good, def.limits.agents_max = 0, refused(def, "agents_max");
-  def = good, def.limits.agents_max = UINT32_MAX, refused(def, "agents_max");
-  def = good, def.limits.types_max = 0, refused(def, "types_max");
-  def = good, def.limits.observers_max = 0, refused(def, "observers_max");
-  def = good, def.limits.commands_max = 1, refused(def, "commands_max");
+  def = good, def.limits.agents_max = 0, refused(def, "limits.agents_max");
+  def = good, def.limits.agents_max = UINT32_MAX, refused(def, "limits.agents_max");
+  def = good, def.limits.types_max = 0, refused(def, "limits.types_max");
+  def = good, def.limits.observers_max = 0, refused(def, "limits.observers_max");
+  def = good, def.limits.commands_max = 1, refused(def, "limits.commands_max");
   def = good, def.clock.kind = (muster_clock)9, refused(def, "clock");
-  def = good, def.clock.capacity_ns = UINT64_MAX, refused(def, "capacity_ns");
-  def = good, def.priority.wait = NAN, refused(def, "weight_wait nan must be 0..1");
-  def = good, def.priority.runs = 1.5f, refused(def, "weight_runs 1.5 must be 0..1");
-  def = good, def.priority.guarantee_ns = 0, refused(def, "guarantee_ns");
+  def = good, def.clock.capacity_ns = UINT64_MAX, refused(def, "clock.capacity_ns");
+  def = good, def.priority.wait = NAN, refused(def, "priority.wait nan must be 0..1");
+  def = good, def.priority.runs = 1.5f, refused(def, "priority.runs 1.5 must be 0..1");
+  def = good, def.priority.guarantee_ns = 0, refused(def, "priority.guarantee_ns");
   def = good, def.cell_m = 0, refused(def, "cell_m");
   def = good, def.cell_m = NAN, refused(def, "cell_m");
 }
@@ -114,26 +114,6 @@ static muster_atom_result pass(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-Test(definitions, an_older_and_shorter_definition_gets_the_defaults_of_what_it_does_not_know) {
-  little_world little = little_world_create(1, NULL);
-  const muster_atom atom = {pass, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_type_def type = type_with(&atom, 1);
-  type.wake_gap_ns = UINT64_MAX; /* wrong, but past the end of this caller's struct */
-  type.size = offsetof(muster_type_def, wake_gap_ns);
-  register_type(&little, &type);
-  muster_agent agent = spawn_at(&little, 0);
-  run_frame(&little);
-  muster_agent_info info = muster_agent_info_default();
-  info.size = offsetof(muster_agent_info, penalty);
-  info.penalty = 77;
-  cr_assert_eq(muster_agent_read(little.world, agent, &info), MUSTER_OK);
-  cr_assert_eq(info.penalty, 77, "nothing is written beyond the caller's size");
-  cr_assert(info.active);
-  info.size = 0;
-  cr_assert_eq(muster_agent_read(little.world, agent, &info), MUSTER_E_NOT_INITIALISED);
-  little_world_destroy(&little);
-}
-
 static muster_atom_result stand_still(muster_update *update) {
   (void)update;
   return MUSTER_ATOM_NEXT;
@@ -150,5 +130,40 @@ Test(definitions, a_type_is_found_by_its_name_the_first_of_several) {
   cr_assert_eq(muster_type_find(little.world, "bakers").index, 0);
   cr_assert_eq(muster_type_find(little.world, "").index, 0);
   cr_assert_eq(muster_type_find(little.world, NULL).index, 0);
+  little_world_destroy(&little);
+}
+
+Test(definitions, nothing_is_written_beyond_the_size_that_an_older_program_knows) {
+  little_world little = little_world_create(1, NULL);
+  const muster_atom atom = {pass, MUSTER_ROLE_BEHAVIOUR, 0};
+  muster_type_def type = type_with(&atom, 1);
+  register_type(&little, &type);
+  muster_agent agent = spawn_at(&little, 0);
+  run_frame(&little);
+  muster_agent_info info = muster_agent_info_default();
+  info.size = offsetof(muster_agent_info, penalty);
+  info.penalty = 77;
+  cr_assert_eq(muster_agent_read(little.world, agent, &info), MUSTER_OK);
+  cr_assert_eq(info.penalty, 77);
+  cr_assert(info.active);
+  info.size = 0;
+  cr_assert_eq(muster_agent_read(little.world, agent, &info), MUSTER_E_NOT_INITIALISED);
+  little_world_destroy(&little);
+}
+
+/* Room for fields of later versions: a host that sets them expects what this library does not do. */
+Test(definitions, a_reserved_part_that_is_set_is_refused) {
+  muster_world_def def = muster_world_def_default();
+  def.levels.reserved[2] = 1;
+  refused(def, "reserved");
+  def = muster_world_def_default();
+  def.watch.reserved[1] = 1;
+  refused(def, "reserved");
+  little_world little = little_world_create(1, NULL);
+  const muster_atom atom = {pass, MUSTER_ROLE_BEHAVIOUR, 0};
+  muster_type_def type = type_with(&atom, 1);
+  type.sets.reserved[0] = 1;
+  cr_assert_eq(muster_type_register(little.world, &type).index, 0);
+  cr_assert_not_null(strstr(muster_last_error(), "reserved"), "%s", muster_last_error());
   little_world_destroy(&little);
 }

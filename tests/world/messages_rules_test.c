@@ -54,18 +54,18 @@ static void check_attempts(muster_role role) {
   muster_agent_remove(little.world, gone);
   run_frames(&little, 2);
   const struct attempt list[] = {{receiver, NULL, 8, "bytes", MUSTER_E_ARGUMENT},
-                                 {receiver, bytes, 9, "message_bytes = 8", MUSTER_E_ARGUMENT},
-                                 {receiver, bytes, 300, "message_bytes = 8", MUSTER_E_ARGUMENT},
-                                 {receiver, bytes, UINT32_MAX, "message_bytes = 8", MUSTER_E_ARGUMENT},
-                                 {boxless, bytes, 8, "messages_max", MUSTER_E_ARGUMENT},
-                                 {sender, NULL, 0, "messages_max", MUSTER_E_ARGUMENT},
+                                 {receiver, bytes, 9, "messages.bytes_max = 8", MUSTER_E_ARGUMENT},
+                                 {receiver, bytes, 300, "messages.bytes_max = 8", MUSTER_E_ARGUMENT},
+                                 {receiver, bytes, UINT32_MAX, "messages.bytes_max = 8", MUSTER_E_ARGUMENT},
+                                 {boxless, bytes, 8, "messages.waiting_max", MUSTER_E_ARGUMENT},
+                                 {sender, NULL, 0, "messages.waiting_max", MUSTER_E_ARGUMENT},
                                  {gone, bytes, 8, "gone", MUSTER_E_STALE},
                                  {{0}, bytes, 8, "gone", MUSTER_E_STALE},
                                  {muster_agent_make(UINT32_MAX, 1), bytes, 8, "gone", MUSTER_E_STALE},
                                  {receiver, bytes, 8, NULL, MUSTER_OK},
                                  {receiver, NULL, 0, NULL, MUSTER_OK},
                                  {receiver, bytes, 1, NULL, MUSTER_OK},
-                                 {receiver, bytes, 1, "sends_max", MUSTER_E_FULL}};
+                                 {receiver, bytes, 1, "messages.sends_max", MUSTER_E_FULL}};
   attempts.count = sizeof list / sizeof *list;
   memcpy(attempts.list, list, sizeof list);
   run_frames(&little, 2);
@@ -93,7 +93,7 @@ Test(messages_rules, the_host_is_told_what_is_wrong_with_its_message) {
   muster_agent boxless = spawn_with(&little, NULL, 0);
   const unsigned char bytes[300] = {1};
   cr_assert_eq(muster_agent_send(little.world, boxless, bytes, 8), MUSTER_E_ARGUMENT);
-  cr_assert_not_null(strstr(muster_last_error(), "messages_max"));
+  cr_assert_not_null(strstr(muster_last_error(), "messages.waiting_max"));
   def = correspondent_type();
   register_type(&little, &def);
   muster_agent receiver = spawn_with(&little, NULL, 0);
@@ -106,7 +106,7 @@ Test(messages_rules, the_host_is_told_what_is_wrong_with_its_message) {
   cr_assert_eq(muster_agent_send(little.world, boxless, bytes, 8), MUSTER_OK);
   uint32_t accepted = 3;
   while (muster_agent_send(little.world, receiver, bytes, 8) == MUSTER_OK) accepted++;
-  cr_assert_not_null(strstr(muster_last_error(), "commands_max"));
+  cr_assert_not_null(strstr(muster_last_error(), "limits.commands_max"));
   cr_assert_geq(accepted, 16);
   run_frame(&little);
   muster_statistics sums = sums_of(&little);
@@ -125,18 +125,18 @@ Test(messages_rules, definitions_out_of_range_are_refused_with_the_name_of_the_f
   muster_world_def world = muster_world_def_default();
   world.limits.sends_per_frame = 0;
   cr_assert_null(muster_world_create(&world));
-  cr_assert_not_null(strstr(muster_last_error(), "sends_per_frame"));
+  cr_assert_not_null(strstr(muster_last_error(), "limits.sends_per_frame"));
   world.limits.sends_per_frame = (1u << 24) + 1;
   cr_assert_null(muster_world_create(&world));
   little_world little = little_world_create(1, NULL);
   const muster_type_def good = correspondent_type();
   muster_type_def def = good;
-  def.messages.waiting_max = 1025, refused(&little, def, "messages_max");
-  def = good, def.messages.bytes_max = MUSTER_MESSAGE_BYTES_MAX + 1, refused(&little, def, "message_bytes");
-  def = good, def.messages.sends_max = 1025, refused(&little, def, "sends_max");
-  def = good, def.messages.waiting_max = 0, refused(&little, def, "messages_max");
+  def.messages.waiting_max = 1025, refused(&little, def, "messages.waiting_max");
+  def = good, def.messages.bytes_max = MUSTER_MESSAGE_BYTES_MAX + 1, refused(&little, def, "messages.bytes_max");
+  def = good, def.messages.sends_max = 1025, refused(&little, def, "messages.sends_max");
+  def = good, def.messages.waiting_max = 0, refused(&little, def, "messages.waiting_max");
   def = good, def.messages.waiting_max = def.messages.bytes_max = 0, def.messages.wake = true;
-  refused(&little, def, "wake_on_message");
+  refused(&little, def, "messages.wake");
   def = good, def.messages.waiting_max = def.messages.sends_max = 1024,
   def.messages.bytes_max = MUSTER_MESSAGE_BYTES_MAX;
   register_type(&little, &def);
@@ -272,7 +272,7 @@ Test(messages_rules, what_is_sent_at_birth_is_there_at_once) {
   muster_agent newborn = spawn_with(&little, &plan, 0);
   run_frame(&little);
   const struct diary *diary = diary_of(&little, receiver);
-  cr_assert_eq(diary->count, 4, "on_spawned may send sends_max");
+  cr_assert_eq(diary->count, 4, "on_spawned may send messages.sends_max");
   cr_assert_eq(diary->messages[0].read_ns, little.now_ns);
   cr_assert(muster_agent_equal(diary->messages[0].sender, newborn));
   little_world_destroy(&little);

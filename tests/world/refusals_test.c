@@ -90,8 +90,9 @@ Test(refusals, of_a_hundred_thousand_sends_in_one_update_make_no_words) {
     cr_assert_eq(plan.sent + plan.refused[MUSTER_E_FULL], SENDS);
     cr_assert_eq(plan.sent, 2);
     cr_assert_eq(words_made, 0);
-    cr_assert_str_eq(muster_last_error(), "type 'sender' may send sends_max = 2 per update, of sends_per_frame = 65536 "
-                                          "of all updates");
+    cr_assert_str_eq(muster_last_error(),
+                     "type 'sender' may send messages.sends_max = 2 per update, of limits.sends_per_frame = 65536 "
+                     "of all updates");
     cr_assert_gt(words_made, 0, "words do not come by here");
     little_world_destroy(&little);
   }

@@ -56,8 +56,8 @@ CHANGE(plain_slice, (type->sets.list = NULL, type->sets.count = 0, type->atoms =
                      type->sets.slice_ns = 1000000u))
 
 Test(sets_rules, definitions_say_what_is_wrong_and_where) {
-  check(no_priority, "type 'setter', set 'set': priority 0 must be 1..100");
-  check(high_priority, "priority 101 must be 1..100");
+  check(no_priority, "type 'setter', set 'set': sets.share 0 must be 1..100");
+  check(high_priority, "sets.share 101 must be 1..100");
   check(unknown_role, "role 3");
   check(unknown_mode, "mode 3 is unknown");
   check(slicing_action, "actions run whole");
@@ -73,14 +73,14 @@ Test(sets_rules, definitions_say_what_is_wrong_and_where) {
   check(null_atoms, "with atoms set");
   check(not_initialised, "type 'setter', set 0: muster_set_def was not set by muster_set_def_default(): its size is 0");
   check(of_a_size_out_of_range, "set 0: muster_set_def was not set by muster_set_def_default()");
-  check(no_sets, "set_count 0 must be 1..16");
+  check(no_sets, "sets.count 0 must be 1..16");
   check(null_sets, "with sets set");
-  check(many_sets, "set_count 17 must be 1..16");
-  check(unknown_order, "set_order 2 is unknown");
+  check(many_sets, "sets.count 17 must be 1..16");
+  check(unknown_order, "sets.order 2 is unknown");
   check(both, "atoms and sets cannot be given both");
   check(steps, "sets are told delta or events");
-  check(type_priority, "priority 101 must be at most 100");
-  check(short_slice, "slice_ns 999");
+  check(type_priority, "sets.share 101 must be at most 100");
+  check(short_slice, "sets.slice_ns 999");
   check(unknown_act, "act 3 is unknown");
   check(plain_slice, "are for types with sets");
 }

@@ -242,6 +242,6 @@ Test(shedding, begins_at_a_pressure_that_can_be) {
     muster_world_def def = muster_world_def_default();
     def.levels.pressure = bad[i];
     cr_assert_null(muster_world_create(&def));
-    cr_assert_not_null(strstr(muster_last_error(), "level_pressure"));
+    cr_assert_not_null(strstr(muster_last_error(), "levels.pressure"));
   }
 }

@@ -103,7 +103,7 @@ Test(trace, is_not_kept_unless_asked_for) {
   struct text text = {.parts_taken = UINT32_MAX};
   run_frames(&little, 3);
   cr_assert_eq(muster_trace_write(little.world, take, &text), MUSTER_E_STATE);
-  cr_assert_not_null(strstr(muster_last_error(), "trace_frames"));
+  cr_assert_not_null(strstr(muster_last_error(), "trace.frames"));
   cr_assert_eq(text.parts, 0);
   little_world_destroy(&little);
 }
@@ -117,9 +117,9 @@ static void world_refused(uint32_t frames, uint32_t spans, const char *says) {
 }
 
 Test(trace, refuses_absurd_sizes_and_missing_sinks) {
-  world_refused(4097, 2048, "trace_frames 4097 must be at most 4096");
-  world_refused(10, 15, "trace_spans 15 must be 16..65536");
-  world_refused(10, 65537, "trace_spans 65537 must be 16..65536");
+  world_refused(4097, 2048, "trace.frames 4097 must be at most 4096");
+  world_refused(10, 15, "trace.spans 15 must be 16..65536");
+  world_refused(10, 65537, "trace.spans 65537 must be 16..65536");
   little_world little = traced_world(1, MUSTER_CLOCK_VIRTUAL, 4, 10);
   cr_assert_eq(muster_trace_write(little.world, NULL, NULL), MUSTER_E_ARGUMENT);
   little_world_destroy(&little);

@@ -116,18 +116,18 @@ Test(tune, refuses_what_is_out_of_range_and_changes_nothing) {
   spawn_crowd(&little, agents);
   muster_world_tuning tuning = muster_world_tuning_default();
   tuning.priority.wait = 1.5f;
-  refused(&little, &tuning, MUSTER_E_ARGUMENT, "weight_wait 1.5 must be 0..1");
+  refused(&little, &tuning, MUSTER_E_ARGUMENT, "priority.wait 1.5 must be 0..1");
   tuning.priority.wait = NAN;
-  refused(&little, &tuning, MUSTER_E_ARGUMENT, "weight_wait nan must be 0..1");
+  refused(&little, &tuning, MUSTER_E_ARGUMENT, "priority.wait nan must be 0..1");
   tuning = muster_world_tuning_default();
   tuning.priority.guarantee_ns = 10;
-  refused(&little, &tuning, MUSTER_E_ARGUMENT, "guarantee_ns 10");
+  refused(&little, &tuning, MUSTER_E_ARGUMENT, "priority.guarantee_ns 10");
   tuning = muster_world_tuning_default();
   tuning.levels.cycles_max = MUSTER_CYCLES_MAX + 1;
-  refused(&little, &tuning, MUSTER_E_ARGUMENT, "cycles_max");
+  refused(&little, &tuning, MUSTER_E_ARGUMENT, "levels.cycles_max");
   tuning = muster_world_tuning_default();
   tuning.levels.pressure = 0.01f;
-  refused(&little, &tuning, MUSTER_E_ARGUMENT, "level_pressure");
+  refused(&little, &tuning, MUSTER_E_ARGUMENT, "levels.pressure");
   tuning = muster_world_tuning_default();
   tuning.importance.focus = tuning.importance.designer = tuning.importance.role = tuning.importance.company = 1.0f;
   refused(&little, &tuning, MUSTER_E_STATE, "MUSTER_IMPORTANCE_FACTORS");
@@ -272,7 +272,7 @@ Test(tune, plans_no_cycles_for_a_host_that_runs_updates) {
   def.planner_workers = 1;
   def.levels.cycles_max = 2;
   cr_assert_null(muster_world_create(&def));
-  cr_assert_not_null(strstr(muster_last_error(), "cycles_max"), "%s", muster_last_error());
+  cr_assert_not_null(strstr(muster_last_error(), "levels.cycles_max"), "%s", muster_last_error());
 }
 
 Test(tune, tells_a_host_that_runs_updates_of_what_no_world_can_have_first) {
@@ -281,7 +281,7 @@ Test(tune, tells_a_host_that_runs_updates_of_what_no_world_can_have_first) {
   little_world little = little_world_create(1, &def);
   muster_world_tuning tuning = muster_world_tuning_default();
   tuning.levels.cycles_max = 2;
-  refused(&little, &tuning, MUSTER_E_STATE, "cycles_max 2");
+  refused(&little, &tuning, MUSTER_E_STATE, "levels.cycles_max 2");
   tuning.importance.octaves = 1000.0f;
   refused(&little, &tuning, MUSTER_E_ARGUMENT, "octaves");
   little_world_destroy(&little);
