@@ -1,6 +1,7 @@
 #!/bin/bash
-# Every public header compiles by itself, in each language and by each compiler that a host may have, without a warning;
-# and a host in C++ is built with them, linked with the shared library and run.
+# Every public header compiles by itself, and all of them together in any order and twice, in each language and standard
+# and by each compiler that a host may have, without a warning; and a host in C++ is built with them, linked with the
+# shared library and run.
 set -u
 root=${MUSTER_SOURCE_DIR:?}
 library=${MUSTER_LIBRARY:?}
@@ -19,17 +20,39 @@ is_there() {
   return 1
 }
 
-# A program that includes the header alone, as a host's would. Two at a time.
-check_headers() { # compiler, language, standard
-  for header in "$root"/include/muster/*.h; do
-    echo "#include <muster/${header##*/}>" >"$work/${header##*/}.$2"
+# Standards that are newer than the compiler are left out.
+knows() { # compiler, language, standard
+  "$1" -x "$2" "-std=$3" -fsyntax-only - </dev/null 2>"$work/log"
+}
+
+include_of() { # header
+  echo "#include <muster/${1##*/}>"
+}
+
+# Programs that include headers as a host's would: one header alone, all in order, all backwards and once more.
+write_programs() { # folder of headers, language
+  for header in "$1"/*.h; do
+    include_of "$header" >"$work/${header##*/}.$2"
+    include_of "$header" >>"$work/forth"
   done
+  cp "$work/forth" "$work/all.$2"
+  cat <(tac "$work/forth") "$work/forth" >"$work/back.$2"
+  rm "$work/forth"
+}
+
+# Two at a time.
+compile() { # folder that is given to -I, compiler, language, standard
   # shellcheck disable=SC2086
-  printf '%s\n' "$work"/*."$2" |
-    xargs -P 2 -n 10 "$1" -x "$2" "-std=$3" $warnings -I "$root/include" -fsyntax-only || {
-    echo "$1 -std=$3 refuses a header that is included alone"
-    failed=1
-  }
+  printf '%s\n' "$work"/*."$3" |
+    xargs -P 2 -n 10 "$2" -x "$3" "-std=$4" $warnings -I "$1" -fsyntax-only
+}
+
+check_headers() { # compiler, language, standard
+  knows "$@" || return 0
+  echo "$1 -std=$3" >>"$work/checked"
+  compile "$root/include" "$@" && return
+  echo "$1 -std=$3 refuses a header that is included alone, or all of them together"
+  failed=1
 }
 
 check_host() { # compiler, standard
@@ -42,15 +65,33 @@ check_host() { # compiler, standard
   failed=1
 }
 
+for language in c c++; do write_programs "$root/include/muster" $language; done
 for compiler in gcc clang; do
   is_there $compiler || continue
-  for standard in c11 c17; do check_headers $compiler c $standard; done
+  for standard in c11 c17 c2x; do check_headers $compiler c $standard; done
 done
 for compiler in g++ clang++; do
   is_there $compiler || continue
-  for standard in c++17 c++20; do
+  for standard in c++11 c++14 c++17 c++20 c++2b; do
     check_headers $compiler c++ $standard
   done
   check_host $compiler c++17
 done
+# What the headers promise to work with, and no compiler may have left out.
+for promised in 'gcc -std=c11' 'gcc -std=c17' 'g++ -std=c++17' 'g++ -std=c++20'; do
+  grep -qxF -e "$promised" "$work/checked" || { echo "$promised was not tried"; failed=1; }
+done
+
+# The test must see a header that only compiles after another one, and a word that one of the languages does not have.
+plant() { # header, line, language, standard, compiler
+  rm -rf "$work/include"
+  cp -r "$root/include" "$work/include"
+  sed -i "/^#ifdef __cplusplus\$/i $2" "$work/include/muster/$1"
+  compile "$work/include" "$5" "$3" "$4" 2>"$work/log" || return 0
+  echo "'$2' was planted into $1, and $5 -std=$4 was content"
+  failed=1
+}
+first=$(ls "$root/include/muster" | head -n 1)
+plant "$first" 'typedef undeclared_word planted;' c c11 gcc
+plant "$first" 'static inline int *planted(void *p) { return p; }' c++ c++17 g++
 exit $failed
