@@ -290,7 +290,11 @@ bool muster_update_position_of(const muster_update *update, muster_agent agent, 
 void *muster_update_state_of(muster_update *update, muster_agent agent) {
   if (callback_check(update, "state")) return NULL;
   const update_context *context = context_of(update);
-  if (context->phase != PHASE_ACT || !is_active(update, agent) || !reaches(context, agent)) return NULL;
+  if (context->phase != PHASE_ACT) {
+    error_set(MUSTER_E_STATE, "state: in action atoms only");
+    return NULL;
+  }
+  if (!is_active(update, agent) || !reaches(context, agent)) return NULL;
   const agent_row *row = world_row(update->world, muster_agent_index(agent));
   return type_state(world_type(update->world, row->type), row->state_slot);
 }
