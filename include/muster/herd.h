@@ -257,10 +257,12 @@ typedef struct muster_flock {
                                                               the last look at its herd */
 } muster_flock;
 
-/* Fills `flock` for an update of a leaf or of a named member; false for other agents. */
+/* Fills `flock` for an update of a leaf or of a named member; false for other agents.
+ * Inside an atom, on_spawned or on_removed. */
 MUSTER_API bool muster_update_flock(const muster_update *update, muster_flock *flock);
 
-/* As muster_herd_wake() and muster_herd_remove(); takes effect at the next intake, in agent order. Any atom. */
+/* As muster_herd_wake() and muster_herd_remove(); takes effect at the next intake, in agent order. Inside an atom,
+ * on_spawned or on_removed. */
 MUSTER_API muster_result muster_update_herd_wake(muster_update *update, muster_herd herd, uint32_t member);
 MUSTER_API muster_result muster_update_herd_remove(muster_update *update, muster_herd herd);
 
@@ -273,7 +275,7 @@ MUSTER_API uint32_t muster_update_herds_nearby(const muster_update *update, floa
  * the acting agent; a leaf or a herd without members is removed. Their share of the totals goes with them, into
  * `totals` (may be null). Returns how many were taken. In a serial action it takes effect at once. In other actions a
  * leaf may take members of its own herd, and out of itself alone: its published totals are less at once, and it stands
- * for fewer when all have acted. 0 with a message elsewhere. */
+ * for fewer when all have acted. 0 with a message elsewhere. Action atoms only. */
 MUSTER_API uint32_t muster_update_herd_take(muster_update *update, muster_herd herd, uint32_t members, float *totals);
 
 /* Adds to the velocity of a folded herd: it was scared. MUSTER_E_STATE when it is unfolded (its leaves react

@@ -96,10 +96,11 @@ MUSTER_API uint32_t muster_pool_workers(const muster_pool *pool);
  * caller that is alone has index 0. Any thread. */
 MUSTER_API uint32_t muster_pool_indices(const muster_pool *pool);
 
-/* The index of the calling thread while it works for the pool; UINT32_MAX otherwise. */
+/* The index of the calling thread while it works for the pool; UINT32_MAX otherwise. Any thread. */
 MUSTER_API uint32_t muster_pool_current_index(const muster_pool *pool);
 
-/* How many processors this process may use: its affinity mask, cut by the control group's CPU quota. At least 1. */
+/* How many processors this process may use: its affinity mask, cut by the control group's CPU quota. At least 1.
+ * Any thread. */
 MUSTER_API uint32_t muster_available_processors(void);
 
 /* ------------------------------------------------------------------------------------------------------ groups */
@@ -124,11 +125,12 @@ MUSTER_API bool muster_group_is_complete(const muster_group *group);
  * jobs. */
 MUSTER_API muster_result muster_group_wait(muster_group *group);
 
-/* The same, but it also runs any job of urgency 0..least_urgent. MUSTER_E_ARGUMENT when that is no urgency. */
+/* The same, but it also runs any job of urgency 0..least_urgent. MUSTER_E_ARGUMENT when that is no urgency.
+ * Any thread. */
 MUSTER_API muster_result muster_group_wait_helping(muster_group *group, uint32_t least_urgent);
 
 /* Waits asleep, without running jobs: for jobs that spin on each other (a gang) and must not be nested in one thread.
- * MUSTER_E_STATE also when no other thread could ever run them: in a pool of one worker. */
+ * MUSTER_E_STATE also when no other thread could ever run them: in a pool of one worker. Any thread. */
 MUSTER_API muster_result muster_group_wait_asleep(muster_group *group);
 
 /* -------------------------------------------------------------------------------------------------------- jobs */

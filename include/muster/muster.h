@@ -261,7 +261,7 @@ MUSTER_API muster_world *muster_world_create(const muster_world_def *def);
 /* Removes every agent (on_removed is called for each) and frees the world; null is a no-op. No other thread may use the
  * world any more. Ends the process with a line that says why when the world was destroyed already, inside one of its
  * frames (but for a plan that the host runs, which ends here), or inside a callback of a call that takes the world: the
- * caller of this function would go on as if the world were gone. */
+ * caller of this function would go on as if the world were gone. Thread of the frames, between frames. */
 MUSTER_API void muster_world_destroy(muster_world *world);
 
 /* Registers an agent type. Returns the null type with a message when a field is out of range or types_max is
@@ -444,7 +444,7 @@ typedef struct muster_frame {
  * the call returns when the frame is committed. Errors change nothing: MUSTER_E_TIME when time goes backwards,
  * MUSTER_E_ARGUMENT for a budget out of range, MUSTER_E_STATE inside another frame of the same world, and in a world
  * with planner_workers. One thread at a time per world; frames of different worlds may run at the same time on one
- * pool. */
+ * pool. Thread of the frames, between frames. */
 MUSTER_API muster_result muster_frame_run(muster_world *world, const muster_frame *frame);
 
 #ifdef __cplusplus

@@ -123,7 +123,8 @@ MUSTER_API muster_result muster_plan(muster_world *world, const muster_frame *fr
  * agent ran. Order makes no difference. Errors name the index and the field, and change nothing; the frame stays open
  * for a better report: MUSTER_E_ARGUMENT for an agent that is not in the plan or comes twice, an outcome or a part out
  * of range, more than 10 s, a position that is not finite or out of range; MUSTER_E_STATE without a plan. Between plan
- * and report only one thread at a time may call either, but it need not be the same. O(count + entries). */
+ * and report only one thread at a time may call either, but it need not be the same. O(count + entries).
+ * Thread of the frames, or any other that takes its place. */
 MUSTER_API muster_result muster_plan_report(muster_world *world, const muster_plan_result *results, uint32_t count);
 
 #ifdef __cplusplus

@@ -148,18 +148,18 @@ MUSTER_API muster_result muster_agent_set_read(const muster_world *world, muster
  * ends, or something more urgent waits. Never in a run set, an action set or a type without sets. About the time of a
  * clock read: ask every few microseconds of work. Under the virtual clock it returns true at the muster_set_def.asks-th
  * question within one call of the atom, and an atom's model_ns is the cost of one such call. True, with a message, for
- * an update that is not under way: the caller should stop. */
+ * an update that is not under way: the caller should stop. Inside an atom, on_spawned or on_removed. */
 MUSTER_API bool muster_update_should_yield(muster_update *update);
 
 /* Reports how far the set's run got, 0..1: NaN counts as 0, values outside 0..1 are clamped. It counts in the priority
  * of an agent whose set is owed time (muster_world_def.priority.progress), and is 0 again with the next run. Without
- * it, the share of the set's atoms that completed counts. */
+ * it, the share of the set's atoms that completed counts. Inside an atom, on_spawned or on_removed. */
 MUSTER_API void muster_update_progress(muster_update *update, float progress);
 
 /* The region of the ground in which the agent stands, for MUSTER_ACT_REGION: agents of one region act one at a time. It
  * is a cell, cell_m wide, of the grid of one partition, and where the agent stood when the actions began: moves by its
  * own earlier atoms count, moves by actions do not yet. In other atoms: as of the last commit. The number means nothing
- * but equality. */
+ * but equality. Inside an atom, on_spawned or on_removed. */
 MUSTER_API uint64_t muster_update_region(const muster_update *update);
 
 #ifdef __cplusplus

@@ -110,7 +110,7 @@ static inline void muster_world_def_policy(muster_world_def *def, muster_policy 
 MUSTER_API muster_result muster_agent_link(muster_world *world, muster_agent agent, muster_agent other);
 MUSTER_API muster_result muster_agent_unlink(muster_world *world, muster_agent agent, muster_agent other);
 
-/* The same for the agent that an atom updates. */
+/* The same for the agent that an atom updates. Inside an atom, on_spawned or on_removed. */
 MUSTER_API muster_result muster_update_link(muster_update *update, muster_agent other);
 MUSTER_API muster_result muster_update_unlink(muster_update *update, muster_agent other);
 
@@ -123,8 +123,8 @@ MUSTER_API muster_result muster_update_unlink(muster_update *update, muster_agen
  * reactions met and late.
  *
  * Of two times the earlier holds; MUSTER_WAKE_NEVER cancels it. The time ends with the next update. It holds from the
- * commit of this part of the update on. MUSTER_E_ARGUMENT for a time beyond 146 years. Inside an atom, or
- * on_spawned. */
+ * commit of this part of the update on. MUSTER_E_ARGUMENT for a time beyond 146 years. Inside an atom,
+ * on_spawned or on_removed. */
 MUSTER_API muster_result muster_update_react_by(muster_update *update, uint64_t by_ns);
 
 #ifdef __cplusplus

@@ -116,29 +116,32 @@ typedef enum muster_atom_result {
 } muster_atom_result;
 
 /* Sets the agent's position as of the next commit. A position that is not finite or out of range is refused, counted
- * in muster_statistics.positions_refused, and changes nothing. */
+ * in muster_statistics.positions_refused, and changes nothing. Inside an atom, on_spawned or on_removed. */
 MUSTER_API muster_result muster_update_move(muster_update *update, muster_position position);
 
 /* Spawns at the next intake, in agent order whichever worker ran the update. The id is valid at once. The parallel
  * atoms of an update may spawn spawns_max of the type in a frame, its action atoms as many again. Returns a null id
  * (MUSTER_E_FULL) beyond that or when ids are short: actions that are not serial have only the ids that were set aside
- * (spawns_max). */
+ * (spawns_max). Inside an atom, on_spawned or on_removed. */
 MUSTER_API muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *def);
 
 /* Removes an agent (oneself is allowed) at the next intake. In a serial action the first caller in agent order gets
  * MUSTER_OK and later ones MUSTER_E_STALE, so a prey is eaten once. With actions by region that holds among the callers
  * in the prey's own region. Elsewhere every caller gets MUSTER_OK. An agent that was removed this way does not act any
- * more, unless it acts in parallel with its remover. */
+ * more, unless it acts in parallel with its remover. Inside an atom, on_spawned or on_removed. */
 MUSTER_API muster_result muster_update_remove(muster_update *update, muster_agent agent);
 
-/* Wakes an agent: see muster_agent_wake. Under the virtual clock, and in an action atom, at the next intake. */
+/* Wakes an agent: see muster_agent_wake. Under the virtual clock, and in an action atom, at the next intake.
+ * Inside an atom, on_spawned or on_removed. */
 MUSTER_API muster_result muster_update_wake(muster_update *update, muster_agent agent);
 
 /* Asks for a time at which an agent runs: see muster_agent_wake_at. For the agent itself it always succeeds and holds
- * from the commit of this part of the update on; for other agents it holds from the next intake on. */
+ * from the commit of this part of the update on; for other agents it holds from the next intake on.
+ * Inside an atom, on_spawned or on_removed. */
 MUSTER_API muster_result muster_update_wake_at(muster_update *update, muster_agent agent, uint64_t at_ns);
 
-/* Another agent's published state or position as of the last commit; null / false when the id is stale. */
+/* Another agent's published state or position as of the last commit; null / false when the id is stale.
+ * Inside an atom, on_spawned or on_removed. */
 MUSTER_API const void *muster_update_published_of(const muster_update *update, muster_agent agent);
 MUSTER_API bool muster_update_position_of(const muster_update *update, muster_agent agent, muster_position *position);
 
@@ -173,12 +176,13 @@ typedef struct muster_neighbour {
  *
  * Which agents are looked at follows from the positions and indices of agents alone: it is the same for any number of
  * workers, whatever the order in which the agents were spawned, and after a snapshot. Cost: one look per such agent and
- * per cell that the circle touches, of which there are up to 4,225 or the world's agents and 64. */
+ * per cell that the circle touches, of which there are up to 4,225 or the world's agents and 64.
+ * Inside an atom, on_spawned or on_removed. */
 MUSTER_API uint32_t muster_update_nearby(const muster_update *update, float radius_m, muster_type type,
                                          muster_neighbour *out, uint32_t capacity);
 
 /* Whether the last muster_update_nearby() of this update was cut; false before the first. Such queries are counted in
- * muster_frame_report.nearby_cut. O(1). */
+ * muster_frame_report.nearby_cut. O(1). Inside an atom, on_spawned or on_removed. */
 MUSTER_API bool muster_update_nearby_cut(const muster_update *update);
 
 #define MUSTER_MESSAGE_BYTES_MAX 256u
@@ -201,21 +205,22 @@ typedef struct muster_message {
  * many in a frame, its action atoms as many again. Places for that many are set aside before the frame runs, in order
  * of rank, so that under the virtual clock the result does not depend on workers. An agent that is ranked after all
  * sends_per_frame places of the world are given out gets MUSTER_E_FULL sooner. For actions that are not serial places
- * are given out in agent order in the same way. */
+ * are given out in agent order in the same way. Inside an atom, on_spawned or on_removed. */
 MUSTER_API muster_result muster_update_send(muster_update *update, muster_agent to, const void *bytes, uint32_t size);
 
 /* The messages that waited when this update began, oldest first: writes at most `capacity` to `out` and returns the
  * number written; with a null `out`, how many there are. They are removed when the update completes; an update that is
  * preempted, or waits for its action atoms, keeps them, and messages that arrive meanwhile stay for the next update. In
- * on_spawned and on_removed: all messages that wait. None for a type without boxes. */
+ * on_spawned and on_removed: all messages that wait. None for a type without boxes.
+ * Inside an atom, on_spawned or on_removed. */
 MUSTER_API uint32_t muster_update_messages(const muster_update *update, muster_message *out, uint32_t capacity);
 
 /* How many messages of this agent were dropped between the beginning of its last completed update and the beginning of
- * this one, because the receiver's box was full. */
+ * this one, because the receiver's box was full. Inside an atom, on_spawned or on_removed. */
 MUSTER_API uint32_t muster_update_messages_lost(const muster_update *update);
 
 /* Random numbers of this update of this agent: the same for the same seed, agent and simulation time, whichever worker
- * runs it. The second gives 0 <= value < 1. */
+ * runs it. The second gives 0 <= value < 1. Inside an atom, on_spawned or on_removed. */
 MUSTER_API uint64_t muster_update_random(muster_update *update);
 MUSTER_API float muster_update_random_share(muster_update *update);
 

@@ -62,7 +62,7 @@ typedef struct muster_sight {
  * and only of the next looks_max agents. Sets the cursor to where the next call goes on, MUSTER_VIEW_END when no agent
  * is left, and returns how many were written; that may be 0 before the end. 0 with a message and the cursor at
  * MUSTER_VIEW_END when an argument is null, the view was not set by its default function or is empty, or inside a
- * frame. O(looks_max). */
+ * frame. O(looks_max). Thread of the frames, between frames. */
 MUSTER_API uint32_t muster_agents_view(const muster_world *world, const muster_view *view, muster_sight *sights,
                                        uint32_t capacity, uint32_t *cursor);
 
@@ -89,7 +89,8 @@ MUSTER_API void muster_raster_add(const muster_raster *raster, const muster_sigh
 
 /* Adds the agents of a view to the cells of a raster, as muster_agents_view() and muster_raster_add() would, with a
  * cursor of the same kind; the raster's width and height are those of the view whatever they were set to. Returns how
- * many agents were added. Errors as above, and when the raster has no cells. O(looks_max). */
+ * many agents were added. Errors as above, and when the raster has no cells. O(looks_max).
+ * Thread of the frames, between frames. */
 MUSTER_API uint32_t muster_agents_raster(const muster_world *world, const muster_view *view,
                                          const muster_raster *raster, uint32_t *cursor);
 
@@ -102,7 +103,7 @@ typedef struct muster_extent {
 /* Widens an extent, which the caller zeroes first, by the active agents of a partition, with a cursor as above.
  * MUSTER_E_ARGUMENT when a pointer is null or looks_max is 0, MUSTER_E_STATE inside a frame; the cursor is then
  * MUSTER_VIEW_END. O(looks_max).
- */
+ * Thread of the frames, between frames. */
 MUSTER_API muster_result muster_agents_extent(const muster_world *world, uint32_t partition, uint32_t looks_max,
                                               muster_extent *extent, uint32_t *cursor);
 
@@ -127,13 +128,14 @@ typedef struct muster_field_cell {
 } muster_field_cell;
 
 /* Edge of the field's cells, metres: about a sixteenth of the usual far_m. A frame may choose another edge when
- * observers come and go, and then no cell is known. 0 with a message when the world is null or inside a frame. O(1). */
+ * observers come and go, and then no cell is known. 0 with a message when the world is null or inside a frame. O(1).
+ * Thread of the frames, between frames. */
 MUSTER_API double muster_field_edge_m(const muster_world *world);
 
 /* Writes the known cells that overlap the rectangle of a view, in no particular order, with a cursor as above; here one
  * look is at a tile of 8 x 8 cells (about 2 ns; 300 ns for one in the rectangle). Between frames each is written once;
  * where frames run between two calls, some may be written again or be missed when the field forgets cells for want of
- * room. Errors as above. O(looks_max). */
+ * room. Errors as above. O(looks_max). Thread of the frames, between frames. */
 MUSTER_API uint32_t muster_field_view(const muster_world *world, const muster_view *view, muster_field_cell *cells,
                                       uint32_t capacity, uint32_t *cursor);
 
