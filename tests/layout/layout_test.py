@@ -193,7 +193,7 @@ def test_world(binding, wrapper):
         check(any(bytes(m.agent_spawn(world, reference(npc)))), f"agent {number}: {m.last_error()}")
 
     frame, summary = m.taken("plan", 1)(), m.default(m.taken("plan", 4), wrapper)
-    entries, results = (m.taken("plan", 2) * AGENTS)(), (m.taken("report", 1) * AGENTS)()
+    entries, results = (m.taken("plan", 2) * AGENTS)(), (m.taken("plan_report", 1) * AGENTS)()
     finished = next(value for enum in m.layout["enums"].values() for name, value in enum["values"].items()
                     if name.endswith("PLAN_FINISHED"))
     runs = dict.fromkeys(range(1, AGENTS + 1), 0)
@@ -204,7 +204,7 @@ def test_world(binding, wrapper):
         for entry, done in zip(entries[:summary.count], results):
             runs[entry.user] += 1
             m.set(done, agent=entry.agent, outcome=finished, cost_ns=1000)
-        check(m.report(world, results, summary.count) == 0, f"frame {number} was not reported: {m.last_error()}")
+        check(m.plan_report(world, results, summary.count) == 0, f"frame {number} was not reported: {m.last_error()}")
     m.world_destroy(world)
     # Each agent is due in each frame but for the first ones, over which new agents are spread.
     check(min(runs.values()) >= FRAMES - 2, f"an agent of {AGENTS} ran {min(runs.values())} times in {FRAMES} frames")
