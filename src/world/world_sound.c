@@ -237,8 +237,8 @@ bool world_ids_are_sound(const struct muster_world *world, soundness *found) {
 void world_check(const struct muster_world *world, world_moment moment) {
   enum { EACH_FRAME = 4096, SELDOM = 64 };
   soundness found = {0};
-  uint64_t work =
-      (uint64_t)world->def.agents_max / 2 + 4ull * world->agents.store.high + 32ull * world->queues->classes.count;
+  uint64_t work = (uint64_t)world->def.limits.agents_max / 2 + 4ull * world->agents.store.high +
+                  32ull * world->queues->classes.count;
   for (uint32_t i = 0; i < world->herds->table.count; i++)
     work += world->herds->table.types[i].block_count * MUSTER_HERD_BLOCK;
   uint64_t every = work / EACH_FRAME < SELDOM ? 1 + work / EACH_FRAME : SELDOM;
