@@ -157,7 +157,8 @@ typedef struct muster_type_def {
   uint64_t period_max_ns;   /* longest period under load; default 1 s; period_ns .. 24 h. Under
                                MUSTER_ELASTIC_IMPORTANCE a wish, which stretches under heavy load (period_max_hard) */
   bool period_max_hard;     /* period_max_ns is a bound also where MUSTER_ELASTIC_IMPORTANCE would stretch it, as far as
-                               half     of the capacity is enough for all such types and for exempt agents; default false */
+                               half of the capacity is enough for all such types and for exempt agents; default
+                               false */
   muster_act act;           /* how actions run at the commit; default serial */
   uint64_t limit_ns;        /* the longest that one atom may take; for longer ones see muster/conduct.h; default 500 us;
                                1 us .. 1 s */

@@ -33,7 +33,7 @@ static muster_result check_mode(const char *type, const char *set, uint32_t role
 
 static muster_result check_priority(const char *type, const char *set, uint32_t priority) {
   if (priority >= 1 && priority <= MUSTER_SHARE_MAX) return MUSTER_OK;
-  return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': priority %u must be 1..%u", type, set, priority,
+  return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': share %u must be 1..%u", type, set, priority,
                    MUSTER_SHARE_MAX);
 }
 

@@ -40,15 +40,15 @@ muster_result muster_set_tune(muster_world *world, muster_type type, uint32_t se
   return push(world, &command);
 }
 
-muster_result muster_type_set_share(muster_world *world, muster_type type, uint32_t priority) {
-  muster_result result = guard_any(world, "priority");
+muster_result muster_type_set_share(muster_world *world, muster_type type, uint32_t share) {
+  muster_result result = guard_any(world, "share of a type");
   if (!result) result = sets_api_check_type(world, type);
   if (result) return result;
-  if (priority > MUSTER_SHARE_MAX)
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': priority %u must be at most %u",
-                     world_type(world, type.index - 1)->name, priority, MUSTER_SHARE_MAX);
+  if (share > MUSTER_SHARE_MAX)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': share %u must be at most %u",
+                     world_type(world, type.index - 1)->name, share, MUSTER_SHARE_MAX);
   struct command command = {.kind = COMMAND_PRIORITISE, .index = type.index - 1};
-  command.tuning.priority = (uint8_t)priority;
+  command.tuning.priority = (uint8_t)share;
   return push(world, &command);
 }
 

@@ -204,7 +204,7 @@ muster_result muster_trace_write(const muster_world *world, muster_trace_sink si
   if (result) return result;
   const struct trace *trace = world->trace;
   if (!sink) return error_set(MUSTER_E_ARGUMENT, "trace: a sink must be given");
-  if (!trace_is_on(trace)) return error_set(MUSTER_E_STATE, "trace: this world keeps none; set trace_frames");
+  if (!trace_is_on(trace)) return error_set(MUSTER_E_STATE, "trace: this world keeps none; set trace.frames");
   enum occupation before = guard_hold(world);
   trace_writer writer = {.world = world, .sink = sink, .user = user};
   uint32_t kept = trace_kept(trace);

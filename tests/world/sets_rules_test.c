@@ -56,8 +56,8 @@ CHANGE(plain_slice, (type->sets.list = NULL, type->sets.count = 0, type->atoms =
                      type->sets.slice_ns = 1000000u))
 
 Test(sets_rules, definitions_say_what_is_wrong_and_where) {
-  check(no_priority, "type 'setter', set 'set': sets.share 0 must be 1..100");
-  check(high_priority, "sets.share 101 must be 1..100");
+  check(no_priority, "type 'setter', set 'set': share 0 must be 1..100");
+  check(high_priority, "share 101 must be 1..100");
   check(unknown_role, "role 3");
   check(unknown_mode, "mode 3 is unknown");
   check(slicing_action, "actions run whole");
