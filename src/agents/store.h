@@ -57,6 +57,7 @@
 #ifndef AGENTS_STORE_H
 #define AGENTS_STORE_H
 
+#include "agents/changes.h"
 #include "agents/lists.h"
 #include "base/bits.h"
 
@@ -185,6 +186,7 @@ typedef struct agent_store {
   uint8_t *shed;                  /* levels by which pressure lowers it */
   uint64_t *active;               /* bitmap */
   uint32_t level_counts[MUSTER_LEVELS];
+  change_log changes; /* for hosts that tell others; reserved by changes_create() */
 } agent_store;
 
 /* Reserves the columns for `maximum` agents in the arena; arena->failed tells of refusal. */

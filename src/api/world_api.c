@@ -31,6 +31,8 @@
 static void create_agents(struct muster_world *world) {
   const muster_world_def *def = &world->def;
   store_create(&world->agents.store, def->agents_max, &world->arena);
+  changes_create(&world->agents.store.changes, def->changes_frames, def->agents_max, def->shards, clock_system(),
+                 &world->arena);
   types_create(&world->agents.types, def->types_max, &world->arena);
   world->agents.types.planned = def->planner_workers > 0;
   space_create(&world->agents.space, def->agents_max, (double)def->cell_m, &world->arena);
