@@ -33,7 +33,7 @@ static void forget(struct reader *reader, muster_agent agent) {
   reader->gone++;
 }
 
-/* Takes over where an agent is, if that is new. */
+/* Finds out whether an agent has come or moved, and keeps where it is. */
 static inline void compare(struct reader *reader, muster_agent agent, muster_position position) {
   const muster_position *last = &reader->last[agent.index];
   bool same = muster_agent_equal(reader->known[agent.index], agent) && last->x == position.x && last->y == position.y &&
@@ -52,14 +52,12 @@ static bool read_changes(struct reader *reader, const struct walkers *walkers) {
                            &reader->changed))
     return false;
   for (uint32_t i = 0; i < reader->changed; i++) {
-    if (reader->changes[i].kinds & MUSTER_CHANGE_LEFT)
-      forget(reader, reader->changes[i].agent);
-    else
-      reader->ids[reader->count++] = reader->changes[i].agent;
+    if (!(reader->changes[i].kinds & MUSTER_CHANGE_LEFT)) reader->ids[reader->count++] = reader->changes[i].agent;
   }
+  reader->gone = reader->changed - reader->count;
+  reader->moved = reader->count;
   columns.positions = reader->read;
   muster_agents_read(walkers->world, reader->ids, reader->count, &columns);
-  for (uint32_t i = 0; i < reader->count; i++) compare(reader, reader->ids[i], reader->read[i]);
   return true;
 }
 
@@ -105,7 +103,7 @@ static void list_all(struct reader *reader, const struct walkers *walkers) {
     muster_agent_info info = muster_default_agent_info();
     muster_agent_read(walkers->world, agent, &info);
     if (reader->way == READER_COLUMNS) reader->ids[reader->count++] = agent;
-    compare(reader, agent, info.position);
+    if (reader->way != READER_CHANGES) compare(reader, agent, info.position);
   }
 }
 

@@ -22,10 +22,11 @@ static const float replication_seen_m = 100.0f; /* how far a player sees */
 
 /* How a host finds out which agents came, moved and left. */
 typedef enum replication_reader {
-  READER_CHANGES = 0, /* muster_frame_changes(), and muster_agents_read() of those alone */
-  READER_COLUMNS,     /* muster_agents_read() of all ids, which it keeps; positions are compared with the last. It must
-                         be told of agents that came */
-  READER_ONE_BY_ONE,  /* muster_agent_next() and muster_agent_read() of all, compared in the same way */
+  READER_CHANGES =
+      0,          /* muster_frame_changes(), and muster_agents_read() of the agents that it names: no last positions */
+  READER_COLUMNS, /* muster_agents_read() of all ids, which it keeps; positions are compared with the last. It must
+                     be told of agents that came */
+  READER_ONE_BY_ONE, /* muster_agent_next() and muster_agent_read() of all, compared in the same way */
   READERS
 } replication_reader;
 

@@ -206,7 +206,7 @@ typedef struct muster_world_def {
                                  virtual clock the result is the same whatever it is. Not saved: a snapshot can be
                                  loaded into other shards */
   uint32_t changes_frames;    /* the changes of this many of the last frames are kept for muster_frame_changes() of
-                                 muster/replicate.h; default 0 = none; 0 .. 64. Reserves a byte for each agent of
+                                 muster/replicate.h; default 0 = none; 0 .. 64. Reserves four bits for each agent of
                                  agents_max, and 16 bytes for each of these frames and one more */
 } muster_world_def;
 

@@ -2,11 +2,15 @@
 
 #include "agents/store.h"
 #include "base/assert.h"
-#include "base/prefetch.h"
 
 #include <string.h>
 
-enum { LINE_WORDS = 8 };
+enum { LINE_WORDS = 8, LINE_NOTES = 64 / sizeof(change_notes) };
+
+/* Shards share no cache line. */
+static uint32_t whole_lines(uint32_t count, uint32_t in_line) {
+  return (count + in_line - 1) / in_line * in_line;
+}
 
 void changes_create(change_log *log, uint32_t frames, uint32_t agents_max, uint32_t shards, uint64_t origin,
                     struct arena *arena) {
@@ -15,9 +19,10 @@ void changes_create(change_log *log, uint32_t frames, uint32_t agents_max, uint3
   if (frames == 0) return;
   ASSERT(origin > 0);
   log->words = bits_words(log->shards.words);
-  log->apart = (log->words + LINE_WORDS - 1) / LINE_WORDS * LINE_WORDS; /* shards share no cache line */
+  log->apart = whole_lines(log->words, LINE_WORDS);
+  log->notes_apart = whole_lines(log->shards.words, LINE_NOTES);
   log->list_count = frames + 1;
-  ARENA_ARRAY(arena, log->kinds, ((size_t)agents_max + 63) / 64 * 64);
+  ARENA_ARRAY(arena, log->notes, (size_t)log->shards.count * log->notes_apart);
   ARENA_ARRAY(arena, log->touched, (size_t)log->shards.count * log->apart);
   ARENA_ARRAY(arena, log->lists, log->list_count);
   muster_change *records = arena_reserve_for_frames(arena, (size_t)log->list_count * log->room, sizeof(muster_change));
@@ -34,10 +39,11 @@ static inline muster_change *next_place(change_log *log) {
 }
 
 void changes_note_left(change_log *log, muster_agent agent, uint32_t type) {
-  if (!log->kinds) return;
-  uint32_t kinds = log->kinds[agent.index];
-  log->kinds[agent.index] = 0;
-  if (kinds & MUSTER_CHANGE_SPAWNED) return;
+  if (!log->notes) return;
+  change_notes *notes = changes_notes_of(log, agent.index);
+  bool came = notes->of[NOTED_SPAWNED] >> agent.index % 64 & 1;
+  for (uint32_t kind = 0; kind < NOTED_KINDS; kind++) notes->of[kind] &= ~(1ull << agent.index % 64);
+  if (came) return;
   muster_change *place = next_place(log);
   if (place) *place = (muster_change){.agent = agent, .type = {type + 1}, .kinds = MUSTER_CHANGE_LEFT};
 }
@@ -45,32 +51,39 @@ void changes_note_left(change_log *log, muster_agent agent, uint32_t type) {
 /* ---------------------------------------------------------------------------------------------------- end of a frame
  */
 
-/* Lists the agents of a word of 64 that have kinds, by index, and clears these. */
-static void gather_word(change_log *log, uint32_t word) {
-  uint8_t *kinds = log->kinds + (size_t)word * 64;
-  for (uint32_t i = 0; i < 64; i += 8) {
-    uint64_t eight;
-    memcpy(&eight, kinds + i, sizeof eight);
-    for (; eight; eight &= ~((uint64_t)0xff << (__builtin_ctzll(eight) & ~7))) {
-      uint32_t at = i + (uint32_t)__builtin_ctzll(eight) / 8;
-      muster_change *place = next_place(log);
-      if (place) *place = (muster_change){.agent = {word * 64 + at, 0}, .kinds = kinds[at]};
-    }
-  }
-  memset(kinds, 0, 64);
+static uint32_t kinds_of(const change_notes *notes, uint32_t bit) {
+  return (notes->of[NOTED_MOVED] >> bit & 1) * MUSTER_CHANGE_MOVED |
+         (notes->of[NOTED_SPAWNED] >> bit & 1) * MUSTER_CHANGE_SPAWNED |
+         (notes->of[NOTED_PUBLISHED] >> bit & 1) * MUSTER_CHANGE_PUBLISHED |
+         (notes->of[NOTED_LEVEL] >> bit & 1) * MUSTER_CHANGE_LEVEL;
 }
 
-/* Lists all in agent order: neighbouring words of agents belong to neighbouring shards. */
+/* Lists those of 64 agents that have notes, by index, and clears these. */
+static void gather_notes(change_log *log, change_notes *notes, uint32_t first) {
+  uint64_t any = 0;
+  for (uint32_t kind = 0; kind < NOTED_KINDS; kind++) any |= notes->of[kind];
+  for (; any; any &= any - 1) {
+    uint32_t bit = (uint32_t)__builtin_ctzll(any);
+    muster_change *place = next_place(log);
+    if (place) *place = (muster_change){.agent = {first + bit, 0}, .kinds = kinds_of(notes, bit)};
+  }
+  *notes = (change_notes){{0}};
+}
+
+/* Lists all in agent order: neighbouring notes of agents belong to neighbouring shards. */
 static void changes_gather(change_log *log) {
+  const uint32_t shards = log->shards.count;
   for (uint32_t word = 0; word < log->words; word++) {
     uint64_t touched = 0;
-    for (uint32_t shard = 0; shard < log->shards.count; shard++) touched |= log->touched[shard * log->apart + word];
+    for (uint32_t shard = 0; shard < shards; shard++) touched |= log->touched[shard * log->apart + word];
     for (; touched; touched &= touched - 1) {
       uint32_t bit = (uint32_t)__builtin_ctzll(touched), own = word * 64 + bit;
-      for (uint32_t shard = 0; shard < log->shards.count; shard++)
-        if (log->touched[shard * log->apart + word] >> bit & 1) gather_word(log, own << log->shards.shift | shard);
+      for (uint32_t shard = 0; shard < shards; shard++)
+        if (log->touched[shard * log->apart + word] >> bit & 1)
+          gather_notes(log, &log->notes[(size_t)shard * log->notes_apart + own],
+                       (own << log->shards.shift | shard) * 64);
     }
-    for (uint32_t shard = 0; shard < log->shards.count; shard++) log->touched[shard * log->apart + word] = 0;
+    for (uint32_t shard = 0; shard < shards; shard++) log->touched[shard * log->apart + word] = 0;
   }
 }
 
@@ -87,7 +100,7 @@ static void changes_complete(change_list *list, uint32_t first, const agent_row 
 }
 
 void changes_end_frame(change_log *log, const struct agent_row *rows) {
-  if (!log->kinds) return;
+  if (!log->notes) return;
   change_list *list = &log->lists[log->open];
   uint32_t left = list->count;
   changes_gather(log);
@@ -106,9 +119,9 @@ void changes_end_frame(change_log *log, const struct agent_row *rows) {
   log->full = false;
 }
 
-void changes_forget(change_log *log, uint32_t high) {
-  if (!log->kinds) return;
-  memset(log->kinds, 0, high);
+void changes_forget(change_log *log) {
+  if (!log->notes) return;
+  memset(log->notes, 0, (size_t)log->shards.count * log->notes_apart * sizeof *log->notes);
   memset(log->touched, 0, (size_t)log->shards.count * log->apart * sizeof *log->touched);
   log->oldest = ++log->newest;
   log->kept = 0;

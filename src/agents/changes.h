@@ -1,12 +1,12 @@
 /* agents/changes.h - which agents changed, frame by frame, for hosts that tell others (muster/replicate.h).
  *
  *   noted while a frame runs                 gathered at its end           read between frames
- *   kinds: a byte for each agent        ---> the open list, in agent  ---> lists of the last frames, by position
- *   touched: a bit for 64 of them, by shard  order behind those that left
+ *   notes: a bit for each agent and kind  ---> the open list, in agent  ---> lists of the last frames, by position
+ *   touched: a bit for 64 agents               order behind those that left
  *
- * Stages that go over shards beside each other note changes of their own shards' agents, which share neither bytes nor
- * words with those of others. What is gathered does not depend on the order in which it was noted: so nothing depends
- * on workers. Where no lists are kept, noting is a test of a pointer.
+ * Both lie by shard. Stages that go over shards beside each other note changes of their own shards' agents, which share
+ * no cache line with those of others. What is gathered does not depend on the order in which it was noted: so nothing
+ * depends on workers. Where no lists are kept, noting is a test of a pointer.
  *
  * A position counts the records of a world. It begins with the time at which the world was created: so positions that
  * another world gave, or this one before its snapshot was loaded, are outside those that are kept. */
@@ -16,6 +16,7 @@
 #include "agents/shards.h"
 #include "base/arena.h"
 #include "base/bits.h"
+#include "base/prefetch.h"
 
 #include <muster/replicate.h>
 
@@ -28,10 +29,19 @@ typedef struct change_list {
   uint64_t begin; /* position of the first */
 } change_list;
 
+/* Kinds as they are noted; those that left are listed at once. */
+typedef enum change_noted { NOTED_MOVED = 0, NOTED_SPAWNED, NOTED_PUBLISHED, NOTED_LEVEL, NOTED_KINDS } change_noted;
+
+/* Of 64 neighbouring agents, since the last frame's end. */
+typedef struct change_notes {
+  uint64_t of[NOTED_KINDS];
+} change_notes;
+
 typedef struct change_log {
-  uint8_t *kinds;    /* by agent, since the last frame's end; null: nothing is kept */
-  uint64_t *touched; /* by shard: which of its words of 64 agents have kinds */
+  change_notes *notes; /* by shard; null: nothing is kept */
+  uint64_t *touched;   /* by shard: which of its notes are not zero */
   shard_map shards;
+  uint32_t notes_apart;    /* from one shard to the next */
   uint32_t words, apart;   /* of `touched`, of each shard: in use; and from one shard to the next */
   uint32_t room;           /* records that a list has room for */
   change_list *lists;      /* a ring */
@@ -47,12 +57,21 @@ typedef struct change_log {
 void changes_create(change_log *log, uint32_t frames, uint32_t agents_max, uint32_t shards, uint64_t origin,
                     struct arena *arena);
 
+/* The notes of an agent. */
+static inline change_notes *changes_notes_of(const change_log *log, uint32_t agent) {
+  return log->notes + (size_t)shards_owner(&log->shards, agent) * log->notes_apart + (agent / 64 >> log->shards.shift);
+}
+
+/* Fetches what noting a change of an agent touches. */
+PREFETCH_FUNCTION changes_prefetch(const change_log *log, uint32_t agent) {
+  if (log->notes) __builtin_prefetch(changes_notes_of(log, agent), 1);
+}
+
 /* Notes that something happened to an active agent. Frame's thread, or the thread that has the agent's shard. */
-static inline void changes_note(change_log *log, uint32_t agent, muster_change_kind kind) {
-  if (!log->kinds) return;
-  uint32_t shard = shards_owner(&log->shards, agent);
-  log->kinds[agent] |= (uint8_t)kind;
-  bits_set(log->touched + (size_t)shard * log->apart, agent / 64 >> log->shards.shift);
+static inline void changes_note(change_log *log, uint32_t agent, change_noted kind) {
+  if (!log->notes) return;
+  changes_notes_of(log, agent)->of[kind] |= 1ull << agent % 64;
+  bits_set(log->touched + (size_t)shards_owner(&log->shards, agent) * log->apart, agent / 64 >> log->shards.shift);
 }
 
 /* Notes that an agent leaves. One that came since the last frame's end is forgotten instead. Frame's thread. */
@@ -61,8 +80,8 @@ void changes_note_left(change_log *log, muster_agent agent, uint32_t type);
 /* Ends a frame: what was noted can be read from now on. Frame's thread. O(changes and agents_max / 4096). */
 void changes_end_frame(change_log *log, const struct agent_row *rows);
 
-/* Forgets all changes, noted or kept, of the agents below `high`: every cursor is lost. */
-void changes_forget(change_log *log, uint32_t high);
+/* Forgets all changes, noted or kept: every cursor is lost. */
+void changes_forget(change_log *log);
 
 /* Whether all changes since a cursor are kept. */
 bool changes_reach(const change_log *log, uint64_t cursor);

@@ -148,7 +148,7 @@ void space_unlink(struct space *space, agent_store *store, uint32_t index) {
 }
 
 void space_set_place(agent_store *store, uint32_t index, space_spot spot) {
-  if (!space_is_at(&store->places[index], spot)) changes_note(&store->changes, index, MUSTER_CHANGE_MOVED);
+  if (!space_is_at(&store->places[index], spot)) changes_note(&store->changes, index, NOTED_MOVED);
   set_spot(&store->places[index], spot);
 }
 

@@ -27,7 +27,7 @@ void store_activate(agent_store *store, uint32_t index) {
   store->active_count++;
   store->level_counts[store->rows[index].level]++;
   if (index >= store->high) store->high = index + 1;
-  changes_note(&store->changes, index, MUSTER_CHANGE_SPAWNED);
+  changes_note(&store->changes, index, NOTED_SPAWNED);
 }
 
 void store_deactivate(agent_store *store, uint32_t index) {
@@ -43,7 +43,7 @@ void store_set_level(agent_store *store, uint32_t index, uint32_t level) {
   store->level_counts[store->rows[index].level]--;
   store->level_counts[level]++;
   store->rows[index].level = level & 15u;
-  changes_note(&store->changes, index, MUSTER_CHANGE_LEVEL);
+  changes_note(&store->changes, index, NOTED_LEVEL);
 }
 
 uint32_t store_next_active(const agent_store *store, uint32_t from) {

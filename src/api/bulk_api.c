@@ -78,7 +78,7 @@ static uint32_t bulk_api_follow(const bulk_moves *moves, uint32_t count) {
     uint8_t mark = world->agents.marks[i];
     moved += mark <= MARK_FOLLOWS;
     world->sums->statistics.positions_refused += mark == MARK_REFUSED;
-    if (mark == MARK_STEPPED) changes_note(&world->agents.store.changes, moves->agents[i].index, MUSTER_CHANGE_MOVED);
+    if (mark == MARK_STEPPED) changes_note(&world->agents.store.changes, moves->agents[i].index, NOTED_MOVED);
     if (mark == MARK_FOLLOWS)
       lifecycle_move(world, moves->agents[i].index, space_spot_of(&world->agents.space, moves->positions[i]));
   }

@@ -16,7 +16,7 @@ static muster_result check_changes(const muster_world *world, const uint64_t *cu
   muster_result result = guard_read(world, "changes");
   if (result) return result;
   if (!cursor || !arrays) return error_missing("changes", "cursor, array or count");
-  if (!world->agents.store.changes.kinds)
+  if (!world->agents.store.changes.notes)
     return error_set(MUSTER_E_STATE, "changes: this world keeps none; set changes_frames");
   return MUSTER_OK;
 }

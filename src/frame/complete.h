@@ -68,7 +68,7 @@ static inline void update_complete(struct muster_world *world, settle_part *part
   /* Other agents read from now on what the update published. */
   if (type->publishes) {
     row->front ^= 1u;
-    changes_note(&world->agents.store.changes, index, MUSTER_CHANGE_PUBLISHED);
+    changes_note(&world->agents.store.changes, index, NOTED_PUBLISHED);
   }
   /* The agent's herd keeps its new place and state. */
   herds_note(world, index);

@@ -34,7 +34,7 @@ void lifecycle_callback(struct muster_world *world, uint32_t index, muster_fligh
   state->context.phase = PHASE_OUTSIDE;
   if (world_type(world, row->type)->published) {
     row->front ^= 1u;
-    changes_note(&world->agents.store.changes, index, MUSTER_CHANGE_PUBLISHED);
+    changes_note(&world->agents.store.changes, index, NOTED_PUBLISHED);
   }
   if (result.moved) lifecycle_move(world, index, result.moved_to);
   herds_note(world, index);
