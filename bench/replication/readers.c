@@ -114,6 +114,7 @@ bool reader_read(struct reader *reader, const struct walkers *walkers) {
     list_all(reader, walkers);
     if (reader->way == READER_CHANGES) read_changes(reader, walkers); /* sets the cursor */
     reader->frame = 1;
+    reader->moved = reader->gone = 0;
     return true;
   }
   if (reader->way == READER_CHANGES) return read_changes(reader, walkers);
