@@ -93,6 +93,19 @@ Test(changes, positions_of_an_array_are_told_with_the_next_frame) {
   little_world_destroy(&little);
 }
 
+Test(changes, an_agent_that_moves_and_leaves_at_once_has_left) {
+  little_world little = world_with(1, 0, nothing);
+  uint64_t cursor = 0;
+  muster_agent agent = spawn_at(&little, 5);
+  run_frame(&little);
+  read_all(&little, &cursor);
+  cr_assert_eq(muster_agents_move(little.world, &agent, &(muster_position){6, 0, 0}, 1), 1);
+  muster_agent_remove(little.world, agent);
+  run_frame(&little);
+  expect_one(&little, &cursor, agent, MUSTER_CHANGE_LEFT);
+  little_world_destroy(&little);
+}
+
 Test(changes, an_update_of_a_type_that_publishes_is_told_and_others_are_not) {
   for (uint32_t bytes = 0; bytes <= 8; bytes += 8) {
     little_world little = world_with(1, bytes, nothing);

@@ -1,5 +1,5 @@
 /* The changes of frames against a loop over everybody, in worlds in which everything happens; the same for any number
- * of workers and of shards. Runs under ThreadSanitizer, too. */
+ * of workers. Runs under ThreadSanitizer, too. */
 #include "support/busy_worlds.h"
 #include "support/replica.h"
 
@@ -46,53 +46,4 @@ Test(changes_threads, are_what_a_loop_over_everybody_finds_for_any_number_of_wor
     for (uint32_t i = 0; i < sizeof workers / sizeof *workers; i++)
       cr_assert_eq(run_busy(&busy_kinds[kind], workers[i]), alone, "%s, %u workers", busy_kinds[kind].name, workers[i]);
   }
-}
-
-/* Many agents that move and publish in parallel atoms, with little else to do. */
-static muster_atom_result step(muster_update *update) {
-  uint64_t random = muster_update_random(update);
-  muster_position to = update->position;
-  to.x += (double)(random % 9) - 4.0;
-  if (random >> 32 & 1) muster_update_move(update, to);
-  memcpy(update->published, &update->now_ns, sizeof update->now_ns);
-  return MUSTER_ATOM_NEXT;
-}
-
-static uint64_t run_walkers(muster_clock clock, uint32_t workers, uint32_t shards) {
-  enum { WALKERS = 9000 };
-  muster_world_def def = muster_default_world_def();
-  def.clock = clock;
-  def.agents_max = 2 * WALKERS;
-  def.changes_frames = 1;
-  def.shards = shards;
-  little_world little = little_world_create(workers, &def);
-  muster_atom atom = {step, MUSTER_ROLE_BEHAVIOUR, 300};
-  muster_type_def type = type_with(&atom, 1);
-  type.period_ns = 30000000;
-  type.published_bytes = sizeof(uint64_t);
-  register_type(&little, &type);
-  for (uint32_t i = 0; i < WALKERS; i++) spawn_at(&little, i * 0.5);
-  struct replica replica = replica_create(little.world, def.agents_max);
-  for (uint32_t frame = 0; frame < 20; frame++) {
-    run_frame_with(&little, 9000000);
-    cr_assert_eq(replica_read(&replica), MUSTER_OK, "%s", muster_last_error());
-    replica_check(&replica);
-  }
-  cr_assert_gt(replica.changed[0], clock == MUSTER_CLOCK_VIRTUAL ? WALKERS : 0u);
-  cr_assert_eq(replica.in_vain, 0);
-  uint64_t hash = replica.hash;
-  replica_destroy(&replica);
-  little_world_destroy(&little);
-  return hash;
-}
-
-Test(changes_threads, of_shards_are_noted_beside_each_other) {
-  uint64_t alone = run_walkers(MUSTER_CLOCK_VIRTUAL, 1, 0);
-  cr_assert_eq(run_walkers(MUSTER_CLOCK_VIRTUAL, 2, 0), alone);
-  cr_assert_eq(run_walkers(MUSTER_CLOCK_VIRTUAL, 8, 1), alone, "one shard");
-  cr_assert_eq(run_walkers(MUSTER_CLOCK_VIRTUAL, 64, 128), alone, "128 shards");
-}
-
-Test(changes_threads, on_the_wall_clock_are_complete_too) {
-  run_walkers(MUSTER_CLOCK_WALL, 8, 0);
 }
