@@ -26,7 +26,7 @@ struct replication {
 
 static bool open_all(struct replication *all, const replication_row *row) {
   muster_pool_def pool = muster_default_pool_def();
-  uint64_t period_ns = (uint64_t)(1e9 / 30 * row->agents / REPLICATION_UPDATES);
+  uint64_t period_ns = (uint64_t)(1e9 / 30 * row->agents / row->updates_wanted);
   pool.workers = row->workers;
   all->pool = muster_pool_create(&pool);
   if (!all->pool) return false;

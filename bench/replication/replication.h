@@ -43,7 +43,7 @@ typedef struct replication_time {
 } replication_time;
 
 typedef struct replication_row {
-  uint32_t agents, observers, workers, rounds;
+  uint32_t agents, updates_wanted, observers, workers, rounds;
   double updates, changed; /* of a frame: completed, and told */
   replication_time readers[READERS];
   double times_cheaper[READERS]; /* how many times the time of changes each takes */
@@ -52,7 +52,7 @@ typedef struct replication_row {
   double frame_ns[2], added_ns; /* CPU of all threads of a frame: without changes, with them; median difference */
 } replication_row;
 
-/* Measures a row whose agents, observers, workers and rounds are set. Null, or what went wrong. */
+/* Measures a row whose agents, updates in a frame, observers, workers and rounds are set. Null, or what went wrong. */
 const char *replication_measure(replication_row *row);
 
 #endif

@@ -16,6 +16,7 @@
 #include "agents/shards.h"
 #include "base/arena.h"
 #include "base/bits.h"
+#include "base/parts.h"
 #include "base/prefetch.h"
 
 #include <muster/replicate.h>
@@ -38,8 +39,11 @@ typedef struct change_notes {
 } change_notes;
 
 typedef struct change_log {
-  change_notes *notes; /* by shard; null: nothing is kept */
-  uint64_t *touched;   /* by shard: which of its notes are not zero */
+  change_notes *notes;   /* by shard; null: nothing is kept */
+  uint64_t *touched;     /* by shard: which of its notes are not zero */
+  uint64_t *touched_any; /* of any shard; and, by item of work, where its records begin: while a frame ends */
+  uint32_t *starts;
+  const struct agent_row *rows; /* likewise */
   shard_map shards;
   uint32_t notes_apart;    /* from one shard to the next */
   uint32_t words, apart;   /* of `touched`, of each shard: in use; and from one shard to the next */
@@ -78,7 +82,10 @@ static inline void changes_note(change_log *log, uint32_t agent, change_noted ki
 void changes_note_left(change_log *log, muster_agent agent, uint32_t type);
 
 /* Ends a frame: what was noted can be read from now on. Frame's thread. O(changes and agents_max / 4096). */
-void changes_end_frame(change_log *log, const struct agent_row *rows);
+void changes_end_frame(change_log *log, const struct agent_row *rows, const struct parts *parts);
+
+/* Bytes in use where so many agents ever were. */
+uint64_t changes_bytes(const change_log *log, uint32_t agents);
 
 /* Forgets all changes, noted or kept: every cursor is lost. */
 void changes_forget(change_log *log);

@@ -8,7 +8,7 @@ enum { TIMES_CHEAPER = 5 };
 
 typedef struct replication_work {
   bench_work common;
-  uint32_t agents, observers, workers;
+  uint32_t agents, updates, observers, workers;
   replication_row row;
 } replication_work;
 
@@ -22,6 +22,7 @@ static void show_help(FILE *stream) {
           "usage: muster bench replication [OPTION]...\n"
           "\n"
           "  --agents N     default %d, 1000 .. 4000000\n"
+          "  --updates N    in a frame, default %d, 100 .. 1000000\n"
           "  --observers N  players, each of whom is to be sent what changes within %.0f m; default %d, 1 .. 60000\n"
           "  --workers N    default 1\n"
           "  --rounds R     of %d frames; default 9\n"
@@ -30,7 +31,7 @@ static void show_help(FILE *stream) {
           "  --help\n"
           "\n"
           "How it is measured\n"
-          "  Agents walk on a square of 10 km, about %d of them in each frame; a few come and go in each. After "
+          "  Agents walk on a square of 10 km, so many of them in each frame; a few come and go in each. After "
           "a frame the host finds out which agents came, moved and left, in three ways, which must find the same:\n"
           "  changes     muster_frame_changes(), and muster_agents_read() of the agents that it names\n"
           "  columns     muster_agents_read() of all ids, compared with the last positions: the fair peer, since it is "
@@ -43,7 +44,7 @@ static void show_help(FILE *stream) {
           "  What keeping changes adds to a frame is the CPU of all threads, of two equal worlds that take turns: "
           "median of the differences.\n"
           "  All is reported, not judged: it depends on the machine and on what else uses it.\n",
-          REPLICATION_AGENTS, (double)replication_seen_m, REPLICATION_OBSERVERS, REPLICATION_ROUND, REPLICATION_UPDATES,
+          REPLICATION_AGENTS, REPLICATION_UPDATES, (double)replication_seen_m, REPLICATION_OBSERVERS, REPLICATION_ROUND,
           TIMES_CHEAPER);
 }
 
@@ -54,6 +55,7 @@ static const char *measure(void *user) {
   work->row = (replication_row){.agents = work->agents ? work->agents
                                           : quick      ? 5000
                                                        : REPLICATION_AGENTS,
+                                .updates_wanted = work->updates ? work->updates : REPLICATION_UPDATES,
                                 .observers = work->observers ? work->observers
                                              : quick         ? 200
                                                              : REPLICATION_OBSERVERS,
@@ -110,6 +112,7 @@ static void write(const void *user, json_writer *writer) {
 static const option_def options[] = {BENCH_JSON,
                                      BENCH_ROUNDS(REPLICATION_ROUNDS_MOST),
                                      OPTION_WITHIN("agents", COUNT32, replication_work, agents, 1000, 4000000),
+                                     OPTION_WITHIN("updates", COUNT32, replication_work, updates, 100, 1000000),
                                      OPTION_WITHIN("observers", COUNT32, replication_work, observers, 1, 60000),
                                      OPTION_WITHIN("workers", COUNT32, replication_work, workers, 1, 256),
                                      BENCH_QUICK,
