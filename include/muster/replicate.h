@@ -56,10 +56,10 @@ typedef struct muster_change {
  * Records come frame by frame, one for each agent and frame however often it changed in it: first the agents that left,
  * in the order in which they left, then the others in agent order. Under the virtual clock they are the same for any
  * number of workers. What other calls change between two frames (muster_agents_move(), folds, the rest of a late
- * commit) is told with the next frame, and what an agent was changed to is read from the agent. An agent that was
- * active for less than one frame, from its spawn to its removal, is not told at all; one that came and left in
- * different frames is told as both. An agent with MUSTER_CHANGE_MOVED may stand where it stood before, when it moved
- * twice.
+ * commit) is told with the next frame, and what an agent was changed to is read from the agent. An agent that came and
+ * left within one frame is told with MUSTER_CHANGE_LEFT alone, which a reader that has not met it passes over; one that
+ * came and left in different frames is told as both. An agent with MUSTER_CHANGE_MOVED may stand where it stood before,
+ * when it moved twice.
  *
  * MUSTER_E_STALE when changes since the cursor are not kept any more: the reader was away for more than changes_frames
  * frames, more agents changed in a frame than agents_max (some left, and others came in their place), or the cursor is

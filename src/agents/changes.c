@@ -43,9 +43,7 @@ static inline muster_change *next_place(change_log *log) {
 void changes_note_left(change_log *log, muster_agent agent, uint32_t type) {
   if (!log->notes) return;
   change_notes *notes = changes_notes_of(log, agent.index);
-  bool came = notes->of[NOTED_SPAWNED] >> agent.index % 64 & 1;
   for (uint32_t kind = 0; kind < NOTED_KINDS; kind++) notes->of[kind] &= ~(1ull << agent.index % 64);
-  if (came) return;
   muster_change *place = next_place(log);
   if (place) *place = (muster_change){.agent = agent, .type = {type + 1}, .kinds = MUSTER_CHANGE_LEFT};
 }

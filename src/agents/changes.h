@@ -78,7 +78,8 @@ static inline void changes_note(change_log *log, uint32_t agent, change_noted ki
   bits_set(log->touched + (size_t)shards_owner(&log->shards, agent) * log->apart, agent / 64 >> log->shards.shift);
 }
 
-/* Notes that an agent leaves. One that came since the last frame's end is forgotten instead. Frame's thread. */
+/* Notes that an agent leaves. It is told also of one that came since the last frame's end: a reader may have met it
+ * between the frames. Frame's thread. */
 void changes_note_left(change_log *log, muster_agent agent, uint32_t type);
 
 /* Ends a frame: what was noted can be read from now on. Frame's thread. O(changes and agents_max / 4096). */

@@ -38,6 +38,7 @@
  *      of sets (of the
  *      type)             run (own agent), commit        rank, run (own agent)
  *   boxes (of the type)  commit, intake (messages.c)    run (own agent)
+ *   changes              whatever changes an agent      end of commit, muster_frame_changes
  *
  * An admitted agent that found no time may be held for the next frame: it stays ADMITTED between the two.
  * Until its intake, row and place of a pending agent belong to the thread that spawns it.

@@ -1,5 +1,6 @@
 /* What muster_frame_changes() tells: each kind, cursors, readers, and what it refuses. */
 #include "base/random.h"
+#include "support/herd_world.h"
 #include "support/planned_world.h"
 #include "support/replica.h"
 #include "support/snapshots.h"
@@ -104,6 +105,29 @@ Test(changes, an_agent_that_moves_and_leaves_at_once_has_left) {
   run_frame(&little);
   expect_one(&little, &cursor, agent, MUSTER_CHANGE_LEFT);
   little_world_destroy(&little);
+}
+
+Test(changes, an_agent_that_was_met_between_two_frames_and_left_in_the_next_has_left) {
+  muster_world_def def = keeping(1);
+  herd_world herds = herd_world_create(1, &def, NULL);
+  uint64_t cursor = 0;
+  muster_herd herd = add_herd(&herds, 0, 0, 32);
+  run_frame(&herds.little);
+  read_kinds(&herds.little, MUSTER_CHANGE_ALL, &cursor);
+  muster_agent named = muster_herd_name(herds.little.world, herd, 3);
+  cr_assert_not(muster_agent_is_null(named), "%s", muster_last_error());
+  muster_agent_remove(herds.little.world, named);
+  run_frame(&herds.little);
+  cr_assert_not(muster_agent_exists(herds.little.world, named));
+  read_all(&herds.little, &cursor);
+  uint32_t left = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (!muster_agent_equal(changes[i].agent, named)) continue;
+    cr_assert_eq(changes[i].kinds, MUSTER_CHANGE_LEFT);
+    left++;
+  }
+  cr_assert_eq(left, 1);
+  herd_world_destroy(&herds);
 }
 
 Test(changes, an_update_of_a_type_that_publishes_is_told_and_others_are_not) {
