@@ -132,7 +132,10 @@ typedef struct muster_limits {
                                Without it, and for the state of all other types, memory is committed as agents are
                                spawned, and the frame that first touches a page waits for it: milliseconds for a huge
                                page where they are scarce. Default 0; 0 .. agents_max. Ignored with a host allocator */
-  uint32_t reserved[4];
+  uint32_t changes_frames;  /* the changes of this many of the last frames are kept for muster_frame_changes() of
+                               muster/replicate.h; default 0 = none; 0 .. 64. Reserves four bits for each agent of
+                               agents_max, and 16 bytes for each of these frames and one more */
+  uint32_t reserved[3];
 } muster_limits;
 
 /* What time is. */

@@ -44,12 +44,17 @@ static void nearby_keep(struct search *search, struct neighbour candidate) {
   if (is_full(search)) search->reach_squared = search->out[search->count - 1].distance_squared;
 }
 
+static inline bool is_wanted(const nearby_query *query, uint32_t type) {
+  if (query->type == NEARBY_ALL_TYPES || query->type == type) return true;
+  return query->type == NEARBY_SOME_TYPES && bits_has(query->types, type);
+}
+
 /* Looks at an agent of the cell whose corner has this offset. */
 static inline void nearby_look_at(struct search *search, uint32_t index, const agent_place *place, float offset_x,
                                   float offset_y) {
   float x = offset_x + place->x, y = offset_y + place->y, distance_squared = x * x + y * y;
   if (!(distance_squared <= search->reach_squared) || index == search->query.index) return;
-  if (search->query.type != UINT32_MAX && place->type != search->query.type) return;
+  if (!is_wanted(&search->query, place->type)) return;
   struct neighbour candidate = {index, distance_squared};
   if (!is_full(search) || comes_before(candidate, search->out[search->count - 1])) nearby_keep(search, candidate);
 }
@@ -312,7 +317,8 @@ static float ring_distance(const struct search *search, int32_t ring) {
  * rings, which were looked at. */
 static void look_at_others(struct search *search, int32_t rings) {
   const agent_store *store = search->store;
-  uint32_t left = store->active_count - (store_is_active(store, search->query.index) ? 1 : 0), i = search->query.index;
+  uint32_t i = search->query.index, left = store->active_count;
+  if (i != NEARBY_NO_AGENT && store_is_active(store, i)) left--;
   for (; left > 0 && may_look_at(search, 1); left--) {
     i = store_next_active(store, i + 1);
     if (i == UINT32_MAX) i = store_next_active(store, 0);
@@ -364,7 +370,7 @@ uint32_t nearby_find(const struct space *space, const agent_store *store, const 
   struct search search;
   search.space = space;
   search.store = store;
-  search.centre = &store->places[query->index];
+  search.centre = query->index == NEARBY_NO_AGENT ? query->centre : &store->places[query->index];
   search.query = *query;
   search.out = out;
   search.count = 0;

@@ -18,15 +18,21 @@ enum {
   NEARBY_RINGS = 32,  /* of cells around the centre's; agents beyond are looked at by index */
 };
 
+#define NEARBY_NO_AGENT   UINT32_MAX
+#define NEARBY_ALL_TYPES  UINT32_MAX
+#define NEARBY_SOME_TYPES (UINT32_MAX - 1)
+
 struct neighbour {
   uint32_t index;
   float distance_squared;
 };
 
 typedef struct nearby_query {
-  uint32_t index; /* of the centre, an active agent */
-  uint32_t type;  /* only agents of this type; UINT32_MAX for all */
+  uint32_t index; /* of the centre, an active agent; NEARBY_NO_AGENT: a place, which is given */
+  uint32_t type;  /* only agents of this type; NEARBY_ALL_TYPES; NEARBY_SOME_TYPES: those in `types` */
   float radius_m;
+  const uint64_t *types;     /* bitmap */
+  const agent_place *centre; /* where no agent is; its spot and depth are 0 */
 } nearby_query;
 
 /* What a query took. */

@@ -148,6 +148,7 @@ void space_unlink(struct space *space, agent_store *store, uint32_t index) {
 }
 
 void space_set_place(agent_store *store, uint32_t index, space_spot spot) {
+  if (!space_is_at(&store->places[index], spot)) changes_note(&store->changes, index, NOTED_MOVED);
   set_spot(&store->places[index], spot);
 }
 
@@ -157,7 +158,7 @@ void space_move(struct space *space, agent_store *store, uint32_t index, space_s
   bool stays = space_stays(space, place, spot);
   float from_x = place->x, from_y = place->y;
   if (!same_cell) space_unlink(space, store, index);
-  set_spot(place, spot);
+  space_set_place(store, index, spot);
   if (!same_cell)
     space_link(space, store, index);
   else if (!stays)

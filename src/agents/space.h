@@ -69,6 +69,12 @@ void space_unlink(struct space *space, agent_store *store, uint32_t index);
 /* The spot of a position that space_accepts() accepted. */
 space_spot space_spot_of(const struct space *space, muster_position position);
 
+/* Whether a place is there already. */
+static inline bool space_is_at(const agent_place *place, space_spot spot) {
+  return place->x == spot.x && place->y == spot.y && place->z == spot.z && place->cell_x == spot.cell_x &&
+         place->cell_y == spot.cell_y;
+}
+
 /* Whether a move changes no list: the agent stays in its cell, and in its bin of a crowd. Such moves of different
  * agents may be made by several threads at once. */
 static inline bool space_stays(const struct space *space, const agent_place *place, space_spot to) {

@@ -27,6 +27,7 @@ void store_activate(agent_store *store, uint32_t index) {
   store->active_count++;
   store->level_counts[store->rows[index].level]++;
   if (index >= store->high) store->high = index + 1;
+  changes_note(&store->changes, index, NOTED_SPAWNED);
 }
 
 void store_deactivate(agent_store *store, uint32_t index) {
@@ -34,6 +35,7 @@ void store_deactivate(agent_store *store, uint32_t index) {
   bits_clear(store->active, index);
   store->active_count--;
   store->level_counts[store->rows[index].level]--;
+  changes_note_left(&store->changes, muster_agent_make(index, store->rows[index].generation), store->rows[index].type);
 }
 
 void store_set_level(agent_store *store, uint32_t index, uint32_t level) {
@@ -41,6 +43,7 @@ void store_set_level(agent_store *store, uint32_t index, uint32_t level) {
   store->level_counts[store->rows[index].level]--;
   store->level_counts[level]++;
   store->rows[index].level = level & 15u;
+  changes_note(&store->changes, index, NOTED_LEVEL);
 }
 
 uint32_t store_next_active(const agent_store *store, uint32_t from) {

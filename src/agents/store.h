@@ -38,6 +38,7 @@
  *      of sets (of the
  *      type)             run (own agent), commit        rank, run (own agent)
  *   boxes (of the type)  commit, intake (messages.c)    run (own agent)
+ *   changes              whatever changes an agent      end of commit, muster_frame_changes
  *
  * An admitted agent that found no time may be held for the next frame: it stays ADMITTED between the two.
  * Until its intake, row and place of a pending agent belong to the thread that spawns it.
@@ -57,6 +58,7 @@
 #ifndef AGENTS_STORE_H
 #define AGENTS_STORE_H
 
+#include "agents/changes.h"
 #include "agents/lists.h"
 #include "base/bits.h"
 
@@ -185,6 +187,7 @@ typedef struct agent_store {
   uint8_t *shed;                  /* levels by which pressure lowers it */
   uint64_t *active;               /* bitmap */
   uint32_t level_counts[MUSTER_LEVELS];
+  change_log changes; /* for hosts that tell others; reserved by changes_create() */
 } agent_store;
 
 /* Reserves the columns for `maximum` agents in the arena; arena->failed tells of refusal. */

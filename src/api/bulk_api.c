@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-enum { MARK_DONE = 0, MARK_FOLLOWS, MARK_STALE, MARK_REFUSED, WORTH_SHARING = 2048 };
+enum { MARK_DONE = 0, MARK_STEPPED, MARK_FOLLOWS, MARK_STALE, MARK_REFUSED, WORTH_SHARING = 2048 };
 
 typedef struct bulk_moves {
   struct muster_world *world;
@@ -53,8 +53,9 @@ static uint8_t try_move(struct muster_world *world, muster_agent agent, muster_p
   space_spot to = space_spot_of(&world->agents.space, position);
   if (active && (!space_stays(&world->agents.space, place, to) || score_notices(&world->score->board, place, to)))
     return MARK_FOLLOWS;
+  bool stepped = active && !space_is_at(place, to);
   space_place(&world->agents.space, place, position);
-  return MARK_DONE;
+  return stepped ? MARK_STEPPED : MARK_DONE;
 }
 
 static void move_range(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
@@ -77,6 +78,8 @@ static uint32_t bulk_api_follow(const bulk_moves *moves, uint32_t count) {
     uint8_t mark = world->agents.marks[i];
     moved += mark <= MARK_FOLLOWS;
     world->sums->statistics.positions_refused += mark == MARK_REFUSED;
+    if (mark == MARK_STEPPED)
+      changes_note(&world->agents.store.changes, muster_agent_index(moves->agents[i]), NOTED_MOVED);
     if (mark == MARK_FOLLOWS)
       lifecycle_move(world, muster_agent_index(moves->agents[i]),
                      space_spot_of(&world->agents.space, moves->positions[i]));

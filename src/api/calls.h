@@ -2,6 +2,7 @@
 #ifndef CALLS_H
 #define CALLS_H
 
+#include "agents/nearby.h"
 #include "run/intake_queues.h"
 #include "world/world.h"
 
@@ -22,6 +23,16 @@ muster_result agents_check_type(const struct muster_world *world, muster_type ty
 
 /* Sends a command from an update: at the next intake, in the order of entries. In update_api.c. */
 muster_result update_send(muster_update *update, const struct command *command);
+
+/* What a query for neighbours tells of one that it found. */
+static inline muster_neighbour calls_describe(const struct muster_world *world, const struct neighbour *found) {
+  const agent_row *row = world_row(world, found->index);
+  return (muster_neighbour){.agent = world_agent(world, found->index),
+                            .type = {row->type + 1u},
+                            .distance_m = __builtin_sqrtf(found->distance_squared),
+                            .position = world_position(world, found->index),
+                            .published = type_published(world_type(world, row->type), row->state_slot, row->front)};
+}
 
 /* What the calls for arrays do once they are checked. In bulk_api.c. */
 uint32_t bulk_move_agents(struct muster_world *world, const muster_agent *agents, const muster_position *positions,

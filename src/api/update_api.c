@@ -305,21 +305,15 @@ uint32_t muster_update_nearby(const muster_update *update, float radius_m, muste
   const update_context *context = const_context_of(update);
   const struct runner *runner = context->runner;
   struct neighbour found[MUSTER_NEIGHBOURS_MAX];
-  nearby_query query = {muster_agent_index(update->agent), type.index ? type.index - 1 : UINT32_MAX, radius_m};
+  nearby_query query = {.index = muster_agent_index(update->agent),
+                        .type = type.index ? type.index - 1 : NEARBY_ALL_TYPES,
+                        .radius_m = radius_m};
   nearby_looks looks;
   if (capacity > MUSTER_NEIGHBOURS_MAX) capacity = MUSTER_NEIGHBOURS_MAX;
   uint32_t count = nearby_find(runner->space, runner->store, &query, found, capacity, &looks);
   context->worker->nearby_cut += looks.cut;
   context->worker->context.nearby_cut = looks.cut;
-  for (uint32_t i = 0; i < count; i++) {
-    const agent_row *row = world_row(update->world, found[i].index);
-    out[i] = (muster_neighbour){.agent = world_agent(update->world, found[i].index),
-                                .type = {row->type + 1u},
-                                .distance_m = __builtin_sqrtf(found[i].distance_squared),
-                                .position = world_position(update->world, found[i].index),
-                                .published =
-                                    type_published(world_type(update->world, row->type), row->state_slot, row->front)};
-  }
+  for (uint32_t i = 0; i < count; i++) out[i] = calls_describe(update->world, &found[i]);
   return count;
 }
 

@@ -31,6 +31,8 @@
 static void create_agents(struct muster_world *world) {
   const muster_world_def *def = &world->def;
   store_create(&world->agents.store, def->limits.agents_max, &world->arena);
+  changes_create(&world->agents.store.changes, def->limits.changes_frames, def->limits.agents_max, def->shards,
+                 clock_system(), &world->arena);
   types_create(&world->agents.types, def->limits.types_max, &world->arena);
   world->agents.types.planned = def->planner_workers > 0;
   space_create(&world->agents.space, def->limits.agents_max, (double)def->cell_m, &world->arena);

@@ -2,6 +2,7 @@
  */
 
 #include <muster/module.h>
+#include <muster/replicate.h>
 
 #include <string.h>
 
@@ -68,3 +69,5 @@ DEFAULTS(set_info, .size = 0)
 DEFAULTS(save_def, .size = 0)
 DEFAULTS(snapshot_info, .size = 0)
 DEFAULTS(load_def, .size = 0)
+DEFAULTS(agent_columns, .size = 0)
+DEFAULTS(nearby_query, .size = 0)

@@ -4,6 +4,7 @@
 #include <muster/herd.h>
 #include <muster/muster.h>
 #include <muster/planner.h>
+#include <muster/replicate.h>
 #include <muster/tune.h>
 
 #include <math.h>
@@ -59,6 +60,7 @@ const field_row fields_world[] = {
     LIVE(importance_octaves, importance.octaves, FLOAT, 0, 16, FIELD_WEIGHS),
     LIVE(wish_part, importance.wish_part, FLOAT, 0.1, 0.9, 0),
     WORLD(shards, shards, COUNT, 0, 256, FIELD_LOCAL),
+    WORLD(changes_frames, limits.changes_frames, COUNT, 0, MUSTER_CHANGES_FRAMES_MAX, FIELD_LOCAL),
     {0},
 };
 

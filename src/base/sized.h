@@ -17,6 +17,7 @@ typedef struct sized {
 #define SIZED_FIRST(name, end) (offsetof(muster_##name, end) + sizeof((muster_##name *)NULL)->end)
 
 /* The last field that each had when it was first published. Fields are only added behind it, so this stays. */
+#define FIRST_agent_columns     found
 #define FIRST_agent_def         user
 #define FIRST_agent_explanation priority_runs_ns
 #define FIRST_agent_info        state
@@ -27,6 +28,7 @@ typedef struct sized {
 #define FIRST_herd_type_def     user
 #define FIRST_load_def          user
 #define FIRST_module            close
+#define FIRST_nearby_query      bands_m
 #define FIRST_observer_def      far_m
 #define FIRST_plan_summary      slices_ns
 #define FIRST_pool_def          log

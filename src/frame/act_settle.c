@@ -106,6 +106,7 @@ PREFETCH_FUNCTION prefetch_acted(const struct muster_world *world, const uint32_
     __builtin_prefetch(&world->agents.store.begun[agent]);
     __builtin_prefetch(&acts->results[numbers[k]]);
     due_prefetch(classes, agent);
+    changes_prefetch(&world->agents.store.changes, agent);
   }
   for (uint32_t k = i; k < i + EACH && k < count; k++) {
     uint32_t agent = acts->entries[numbers[k]].agent;

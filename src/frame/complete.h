@@ -66,7 +66,10 @@ static inline void update_complete(struct muster_world *world, settle_part *part
   ASSERT(row->status == AGENT_ADMITTED || row->status == AGENT_ACTING);
   uint64_t reached_ns = began_ns;
   /* Other agents read from now on what the update published. */
-  if (type->publishes) row->front ^= 1u;
+  if (type->publishes) {
+    row->front ^= 1u;
+    changes_note(&world->agents.store.changes, index, NOTED_PUBLISHED);
+  }
   /* The agent's herd keeps its new place and state. */
   herds_note(world, index);
   if (!sets.continued) {

@@ -166,6 +166,8 @@ static void stage_run(struct muster_world *world) {
 /* 8 commit: action sets, measured costs, next releases, carried, statistics. */
 static void stage_commit(struct muster_world *world) {
   commit_run(world);
+  struct parts parts = section_parts(world);
+  changes_end_frame(&world->agents.store.changes, world->agents.store.rows, &parts);
   bands_end_frame(&world->plan->bands, &world->queues->classes, &world->agents.store, world->frame->now_ns,
                   world->frame->number);
 }

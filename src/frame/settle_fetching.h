@@ -26,6 +26,7 @@ PREFETCH_FUNCTION prefetch_entry(const struct muster_world *world, uint32_t entr
   due_prefetch(classes, agent);
   __builtin_prefetch(&world->batch->results[entry]);
   activation_prefetch(&classes->activation, agent);
+  changes_prefetch(&world->agents.store.changes, agent);
   if (world->herds->table.links) __builtin_prefetch(&world->herds->table.links[agent]);
 }
 

@@ -123,7 +123,8 @@ muster_result muster_statistics_read(const muster_world *world, muster_statistic
   if (world->herds->table.count)
     whole.bytes_scheduling += identity_high(&world->agents.ids) * (uint64_t)sizeof(herd_link);
   whole.bytes_used = whole.bytes_scheduling + bytes_of_types(world, true) +
-                     (uint64_t)world->links->mailbox.places_high * sizeof(outgoing) + trace_bytes(world->trace);
+                     (uint64_t)world->links->mailbox.places_high * sizeof(outgoing) + trace_bytes(world->trace) +
+                     changes_bytes(&world->agents.store.changes, identity_high(&world->agents.ids));
   return sized_write(SIZED(statistics), &whole, statistics);
 }
 

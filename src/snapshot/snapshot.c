@@ -357,6 +357,7 @@ static muster_result snapshot_load(struct snapshot *snapshot) {
   snapshot->rows = world->agents.store.rows;
   bool loaded = go_through(snapshot);
   ASSERT(loaded);
+  changes_forget(&world->agents.store.changes); /* no reader has seen what is there now */
   return loaded ? MUSTER_OK : MUSTER_E_INPUT;
 }
 

@@ -32,7 +32,10 @@ void lifecycle_callback(struct muster_world *world, uint32_t index, muster_fligh
   callback_call(&state->context, doing, callback);
   flight_return(state->flight, before);
   state->context.phase = PHASE_OUTSIDE;
-  if (world_type(world, row->type)->published) row->front ^= 1u;
+  if (world_type(world, row->type)->published) {
+    row->front ^= 1u;
+    changes_note(&world->agents.store.changes, index, NOTED_PUBLISHED);
+  }
   if (result.moved) lifecycle_move(world, index, result.moved_to);
   herds_note(world, index);
   if (result.asks) timing_ask_own(&world->agents, world->queues, world->frame->now_ns, index, &result);

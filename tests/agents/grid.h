@@ -94,7 +94,7 @@ struct answer {
 
 static void ask(const struct fixture *fixture, const struct query *query, struct answer *answer) {
   memset(answer, 0xee, sizeof *answer);
-  nearby_query nearby = {query->index, query->type, query->radius_m};
+  nearby_query nearby = {.index = query->index, .type = query->type, .radius_m = query->radius_m};
   answer->count =
       nearby_find(&fixture->space, &fixture->store, &nearby, answer->found, query->capacity, &answer->looks);
 }

@@ -2,6 +2,7 @@
 #include "support/little_world.h"
 
 #include <muster/module.h>
+#include <muster/replicate.h>
 
 #include <pthread.h>
 
@@ -47,6 +48,10 @@ static bool take_bytes(const void *bytes, size_t count, void *user) {
   X(muster_agent_explain, muster_agent_explain(a->world, a->agent, &explanation) == MUSTER_E_STATE)                    \
   X(muster_agent_set_read, muster_agent_set_read(a->world, a->agent, 0, &set) == MUSTER_E_STATE)                       \
   X(muster_agents_move, !muster_agents_move(a->world, &a->agent, &position, 1))                                        \
+  X(muster_agents_read, !muster_agents_read(a->world, &a->agent, 1, &columns))                                         \
+  X(muster_agents_nearby, !muster_agents_nearby(a->world, &query, found, 1, NULL))                                     \
+  X(muster_frame_changes,                                                                                              \
+    muster_frame_changes(a->world, MUSTER_CHANGE_ALL, &changed, changes, 1, &change_count) == MUSTER_E_STATE)          \
   X(muster_observers_move, !muster_observers_move(a->world, &a->observer, &position, 1))                               \
   X(muster_agents_set_factor, !muster_agents_set_factor(a->world, MUSTER_FACTOR_BULK, &a->agent, &share, 1))           \
   X(muster_flight_attach, muster_flight_attach(a->world, NULL, 0) == MUSTER_E_STATE)                                   \
@@ -94,6 +99,12 @@ static void ask_all(struct asked *a) {
   muster_set_info set = muster_set_info_default();
   muster_position position = {0, 0, 0};
   const float share = 1.0f;
+  muster_agent_columns columns = muster_agent_columns_default();
+  muster_nearby_query query = muster_nearby_query_default();
+  muster_nearby_agent found[1];
+  muster_change changes[1];
+  uint64_t changed = 0;
+  uint32_t change_count;
   muster_herd_def herds = {.members = 1};
   muster_herd_info herd = muster_herd_info_default();
   muster_herd_near near;

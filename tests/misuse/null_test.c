@@ -3,6 +3,7 @@
 #include "support/little_world.h"
 
 #include <muster/module.h>
+#include <muster/replicate.h>
 
 #include <dirent.h>
 #include <stdio.h>
@@ -171,6 +172,16 @@ static bool is_none(muster_agent agent) {
   X(muster_agents_move, REFUSES(!muster_agents_move(NULL, agents, positions, 1)) &&                                    \
                             REFUSES(!muster_agents_move(g->world, NULL, positions, 1)) &&                              \
                             REFUSES(!muster_agents_move(g->world, agents, NULL, 1)))                                   \
+  X(muster_agents_read, REFUSES(!muster_agents_read(NULL, agents, 1, &columns)) &&                                     \
+                            REFUSES(!muster_agents_read(g->world, NULL, 1, &columns)) &&                               \
+                            REFUSES(!muster_agents_read(g->world, agents, 1, NULL)))                                   \
+  X(muster_agents_nearby, REFUSES(!muster_agents_nearby(NULL, &query, found, 1, NULL)) &&                              \
+                              REFUSES(!muster_agents_nearby(g->world, NULL, found, 1, NULL)) &&                        \
+                              REFUSES(!muster_agents_nearby(g->world, &query, NULL, 1, NULL)))                         \
+  X(muster_frame_changes, REFUSES(muster_frame_changes(NULL, 1, &cursor, changes, 1, &count)) &&                       \
+                              REFUSES(muster_frame_changes(g->world, 1, NULL, changes, 1, &count)) &&                  \
+                              REFUSES(muster_frame_changes(g->world, 1, &cursor, NULL, 1, &count)) &&                  \
+                              REFUSES(muster_frame_changes(g->world, 1, &cursor, changes, 1, NULL)))                   \
   X(muster_agents_set_factor, REFUSES(!muster_agents_set_factor(NULL, MUSTER_FACTOR_BULK, agents, values, 1)) &&       \
                                   REFUSES(!muster_agents_set_factor(g->world, MUSTER_FACTOR_BULK, NULL, values, 1)) && \
                                   REFUSES(!muster_agents_set_factor(g->world, MUSTER_FACTOR_BULK, agents, NULL, 1)))   \
@@ -312,6 +323,12 @@ static void check_agents(given *g) {
   muster_set_info set_info = muster_set_info_default();
   muster_agent_explanation explanation = muster_agent_explanation_default();
   muster_observer_def observer = muster_observer_def_default();
+  muster_agent_columns columns = muster_agent_columns_default();
+  muster_nearby_query query = muster_nearby_query_default();
+  muster_nearby_agent found[1];
+  muster_change changes[1];
+  uint64_t cursor = 0;
+  uint32_t count;
   char text[16];
   OF_AGENTS(CHECK)
 }

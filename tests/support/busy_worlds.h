@@ -159,6 +159,7 @@ static inline little_world busy_world(const busy_kind *kind, uint32_t workers) {
   def.levels.pressure = kind->level_pressure;
   def.priority.reduction = kind->weight_reduction;
   def.log.write = busy_log;
+  def.limits.changes_frames = 3;
   little_world little = little_world_create(workers, &def);
   muster_type_def type = busy_type("walker");
   type.atoms = atoms;

@@ -79,6 +79,7 @@ static inline herd_busy herd_busy_world(uint32_t workers, uint32_t unfolded) {
   world.limits.types_max = 8;
   world.limits.observers_max = 8;
   world.limits.commands_max = 256;
+  world.limits.changes_frames = 3;
   herd_busy busy = {.little = little_world_create(workers, &world)};
   muster_type_def deer = deer_def(&leaf), elk = deer, wolf = muster_type_def_default();
   elk.name = "elk";

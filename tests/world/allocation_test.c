@@ -23,6 +23,7 @@ Test(allocation, a_frame_allocates_nothing_while_agents_move_breed_die_and_wake)
   counted_memory counted = {0};
   muster_world_def def = muster_world_def_default();
   def.limits.agents_max = 5000;
+  def.limits.changes_frames = 2;
   def.allocator = counted_allocator(&counted);
   little_world little = little_world_create(3, &def);
   muster_type_def type = type_with(atoms, 2);

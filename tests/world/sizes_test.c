@@ -4,6 +4,7 @@
 #include "support/recording.h"
 
 #include <muster/planner.h>
+#include <muster/replicate.h>
 #include <muster/tune.h>
 #include <stdio.h>
 
@@ -99,6 +100,11 @@ static muster_result viewed(const struct scene *scene, const muster_view *view) 
   return made(muster_agents_view(scene->little.world, view, sights, 8, &cursor) == 1);
 }
 
+static muster_result asked(const struct scene *scene, const muster_nearby_query *query) {
+  muster_nearby_agent found[4];
+  return made(muster_agents_nearby(scene->little.world, query, found, 4, NULL) == 1);
+}
+
 /* A struct: how it is set, and the call that takes it. */
 struct entry {
   const sized *kind;
@@ -134,6 +140,8 @@ ENTRY(set_tuning, NOTHING, muster_set_tune(scene->little.world, scene->little.ty
 ENTRY(herd_type_def, (it->member = scene->little.type, it->herds_max = it->unfolded_max = 4),
       made(muster_herd_type_register(scene->little.world, it).index > 0))
 ENTRY(view, (it->x0 = 4000, it->x1 = 6000, it->y0 = -1, it->y1 = 1), viewed(scene, it))
+ENTRY(agent_columns, NOTHING, made(muster_agents_read(scene->little.world, &scene->agent, 1, it) == 1))
+ENTRY(nearby_query, (it->position.x = 5000, it->radius_m = 1), asked(scene, it))
 ENTRY(record_def, (it->write = recorded_write, it->user = &scene->record), muster_record_begin(scene->fresh, it))
 ENTRY(replay_def, (it->bytes = scene->record.bytes, it->count = scene->record.count),
       muster_replay_begin(scene->fresh, it))
@@ -187,6 +195,8 @@ static void each(void (*expect)(struct scene *scene, const struct entry *entry, 
                                   READ(set_tuning),
                                   READ(herd_type_def),
                                   READ(view),
+                                  READ(agent_columns),
+                                  READ(nearby_query),
                                   READ(record_def),
                                   READ(replay_def),
                                   READ(save_def),

@@ -1,0 +1,120 @@
+/* Many agents read at once: what muster_agent_read() says of each. */
+#include "support/busy_worlds.h"
+
+#include <muster/replicate.h>
+
+#include <stdlib.h>
+
+enum { MOST = 4000, STRIDE = 24 };
+
+/* Room for every column. */
+struct columns {
+  muster_position positions[MOST];
+  float importance[MOST];
+  uint32_t level[MOST], partition[MOST];
+  uint64_t period_ns[MOST], last_update_ns[MOST];
+  muster_type types[MOST];
+  unsigned char state[MOST * STRIDE], published[MOST * STRIDE];
+  bool found[MOST];
+};
+
+static muster_agent_columns all_of(struct columns *columns) {
+  muster_agent_columns all = muster_agent_columns_default();
+  all.positions = columns->positions;
+  all.importance = columns->importance;
+  all.level = columns->level;
+  all.partition = columns->partition;
+  all.period_ns = columns->period_ns;
+  all.last_update_ns = columns->last_update_ns;
+  all.types = columns->types;
+  all.state = columns->state;
+  all.state_stride = STRIDE;
+  all.published = columns->published;
+  all.published_stride = STRIDE;
+  all.found = columns->found;
+  return all;
+}
+
+static void check_agent(const struct columns *columns, uint32_t i, const muster_agent_info *info) {
+  cr_assert_eq(memcmp(&columns->positions[i], &info->position, sizeof info->position), 0);
+  cr_assert(columns->importance[i] >= info->importance && columns->importance[i] <= info->importance);
+  cr_assert_eq(columns->level[i], info->level);
+  cr_assert_eq(columns->partition[i], info->partition);
+  cr_assert_eq(columns->period_ns[i], info->period_ns);
+  cr_assert_eq(columns->last_update_ns[i], info->last_update_ns);
+  cr_assert_eq(columns->types[i].index, info->type.index);
+  cr_assert_eq(memcmp(columns->state + i * STRIDE, info->state, STRIDE), 0, "as much as there is room for");
+  cr_assert_eq(memcmp(columns->published + i * STRIDE, info->published, sizeof(double)), 0);
+  for (uint32_t k = sizeof(double); k < STRIDE; k++) cr_assert_eq(columns->published[i * STRIDE + k], 0x5a);
+}
+
+static uint32_t list_everybody(const little_world *little, muster_agent *agents) {
+  uint32_t listed = 0;
+  for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(little->world, agent));)
+    agents[listed++] = agent;
+  return listed;
+}
+
+Test(agents_read, says_what_reading_one_by_one_says) {
+  little_world little = busy_world(&busy_kinds[1], 2);
+  struct columns *columns = malloc(sizeof *columns);
+  static muster_agent agents[MOST];
+  busy_populate(&little);
+  for (uint32_t frame = 0; frame < 30; frame++) busy_frame(&little, &busy_kinds[1], frame);
+  uint32_t listed = list_everybody(&little, agents);
+  cr_assert_gt(listed, 500);
+  memset(columns, 0x5a, sizeof *columns);
+  muster_agent_columns all = all_of(columns);
+  cr_assert_eq(muster_agents_read(little.world, agents, listed, &all), listed, "%s", muster_last_error());
+  for (uint32_t i = 0; i < listed; i++) {
+    muster_agent_info info = info_of(&little, agents[i]);
+    cr_assert(columns->found[i]);
+    check_agent(columns, i, &info);
+  }
+  free(columns);
+  little_world_destroy(&little);
+}
+
+Test(agents_read, passes_over_ids_that_are_gone_or_not_active_yet) {
+  little_world little = little_world_create(1, NULL);
+  const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
+  muster_type_def type = type_with(&atom, 1);
+  type.state_bytes = 8;
+  register_type(&little, &type);
+  muster_agent agents[6] = {spawn_at(&little, 1), spawn_at(&little, 2), spawn_at(&little, 3)};
+  run_frame(&little);
+  muster_agent_remove(little.world, agents[1]);
+  run_frame(&little);
+  agents[3] = spawn_at(&little, 4); /* waits for its intake */
+  agents[4] = muster_agent_make(UINT32_MAX, 1);
+  agents[5] = agents[0];
+  bool found[6];
+  muster_position places[6] = {{0, 0, 9}, {0, 0, 9}, {0, 0, 9}, {0, 0, 9}, {0, 0, 9}, {0, 0, 9}};
+  static const bool wanted[6] = {true, false, true, false, false, true};
+  muster_agent_columns columns = muster_agent_columns_default();
+  columns.found = found;
+  columns.positions = places;
+  cr_assert_eq(muster_agents_read(little.world, agents, 6, &columns), 3);
+  for (uint32_t i = 0; i < 6; i++) {
+    cr_assert_eq(found[i], wanted[i], "id %u", i);
+    cr_assert_eq(places[i].z > 8, !wanted[i], "id %u", i);
+  }
+  cr_assert_eq(muster_agents_read(little.world, NULL, 0, &columns), 0);
+  columns = muster_agent_columns_default();
+  cr_assert_eq(muster_agents_read(little.world, agents, 6, &columns), 3); /* counts alone */
+  little_world_destroy(&little);
+}
+
+Test(agents_read, refuses_columns_without_a_stride) {
+  little_world little = little_world_create(1, NULL);
+  char bytes[8];
+  muster_agent_columns columns = muster_agent_columns_default();
+  columns.state = bytes;
+  cr_assert_eq(muster_agents_read(little.world, NULL, 0, &columns), 0);
+  cr_assert_not_null(strstr(muster_last_error(), "state_stride"));
+  columns = muster_agent_columns_default();
+  columns.published = bytes;
+  cr_assert_eq(muster_agents_read(little.world, NULL, 0, &columns), 0);
+  cr_assert_not_null(strstr(muster_last_error(), "published_stride"));
+  little_world_destroy(&little);
+}
