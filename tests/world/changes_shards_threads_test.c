@@ -16,7 +16,7 @@ static muster_atom_result step(muster_update *update) {
 
 static little_world create(muster_clock clock, uint32_t workers, uint32_t shards) {
   muster_world_def def = muster_world_def_default();
-  def.clock = clock;
+  def.clock.kind = clock;
   def.limits.agents_max = 2 * WALKERS;
   def.limits.changes_frames = 1;
   def.shards = shards;
