@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/module_tables.h"
 #include "base/sized.h"
 
 #include <dlfcn.h>
@@ -109,6 +110,7 @@ static muster_result take_interface(const muster_module *given, const char *what
   if (sized_read(SIZED(module), given, module)) return error_set(MUSTER_E_INPUT, "%s: %s", what, muster_last_error());
   if (!module->name || !module->summary || !module->open || !module->populate || !module->close)
     return error_set(MUSTER_E_INPUT, "%s: it lacks one of name, summary, open, populate and close", what);
+  if (module_tables_check(module)) return error_set(MUSTER_E_INPUT, "%s: %s", what, muster_last_error());
   return MUSTER_OK;
 }
 
@@ -118,6 +120,20 @@ static muster_result find_interface(void *handle, const char *what, muster_modul
   if (!symbol) return error_set(MUSTER_E_INPUT, "%s: it exports no muster_module_get", what);
   memcpy(&get, &symbol, sizeof get);
   return take_interface(get(), what, module);
+}
+
+/* Metrics of the same name are one family, of all modules: it has one kind. */
+static muster_result check_families(const struct modules *modules, const muster_module *module, const char *what) {
+  for (uint32_t i = 0; i < module_metrics_count(module); i++)
+    for (uint32_t k = 0; k < modules->count; k++) {
+      const muster_module *other = &modules->loaded[k].module;
+      for (uint32_t m = 0; m < module_metrics_count(other); m++)
+        if (strcmp(other->metrics[m].name, module->metrics[i].name) == 0 &&
+            other->metrics[m].kind != module->metrics[i].kind)
+          return error_set(MUSTER_E_INPUT, "%s: metric %s: module %s has one of the other kind", what,
+                           module->metrics[i].name, modules->loaded[k].name);
+    }
+  return MUSTER_OK;
 }
 
 /* The loader names the object by the path that it was given, which tells people nothing. */
@@ -172,7 +188,7 @@ const muster_module *modules_load(struct modules *modules, const char *name) {
   snprintf(what, sizeof what, "module '%s'", name);
   loaded_module loaded = {.descriptor = open_image(modules, name, what)};
   if (loaded.descriptor < 0) return NULL;
-  if (service_modules_load(&loaded, what)) {
+  if (service_modules_load(&loaded, what) || check_families(modules, &loaded.module, what)) {
     unload(&loaded);
     return NULL;
   }
