@@ -74,8 +74,8 @@ static muster_result refuse_unknown(const muster_module *module, const char *nam
   char all[MODULE_NAMES_BYTES] = "";
   for (uint32_t i = 0; i < count && strlen(all) < sizeof all - MUSTER_MODULE_NAME_MAX - 3; i++)
     snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", names[i]);
-  return error_set(MUSTER_E_ARGUMENT, "module %s has no setting '%.60s'%s%s%s; it has %s", module->name, name,
-                   nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "", all);
+  return error_set(MUSTER_E_ARGUMENT, "module %s has no setting '%.60s'%s%s%s; its settings: %s", module->name, name,
+                   nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'" : "", all);
 }
 
 static muster_result module_settings_take(const muster_module *module, const module_given *given,
@@ -85,8 +85,8 @@ static muster_result module_settings_take(const muster_module *module, const mod
     const muster_module_setting *row = &module->settings[i];
     if (strcmp(row->name, given->name) != 0) continue;
     if (!read_value(row, given->text, &values[i].number))
-      return error_set(MUSTER_E_ARGUMENT, "%s is '%.60s'; give %s", row->name, given->text,
-                       module_setting_range(row, range));
+      return error_set(MUSTER_E_ARGUMENT, "%s is '%.60s'; give %s", given->shown ? given->shown : row->name,
+                       given->text, module_setting_range(row, range));
     values[i].text = given->text;
     return MUSTER_OK;
   }

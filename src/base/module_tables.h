@@ -14,6 +14,7 @@ muster_result module_tables_check(const muster_module *module);
 /* A setting as it was given. */
 typedef struct module_given {
   const char *name, *text;
+  const char *shown; /* how messages name it; null = by its name */
 } module_given;
 
 /* Fills one value for each row of the module's settings: what was given, else the preset. The texts are those of

@@ -177,20 +177,22 @@ static void parts_close(void *instance) {
 static muster_result check_settings(module_part *part, const world_settings *settings) {
   module_given given[MODULE_SETTINGS_MAX];
   const module_setting *from[MODULE_SETTINGS_MAX];
+  char shown[MODULE_SETTINGS_MAX][NAME_BYTES + MODULE_KEY_BYTES + 1];
   uint32_t count = 0, at_fault;
   for (uint32_t i = 0; i < settings->setting_count; i++) {
     const module_setting *setting = &settings->settings[i];
     if (strcmp(setting->instance, part->name.instance) != 0) continue;
     from[count] = setting;
-    given[count++] = (module_given){setting->name, setting->text};
+    snprintf(shown[count], sizeof *shown, "%s.%s", setting->instance, setting->name);
+    given[count] = (module_given){setting->name, setting->text, shown[count]};
+    count++;
   }
   part->value_count = module_settings_count(part->module);
   muster_result result = module_settings_read(part->module, given, count, part->values, &at_fault);
   if (!result) return MUSTER_OK;
   char where[SETTINGS_WHERE_BYTES], why[512];
   snprintf(why, sizeof why, "%s", muster_last_error());
-  return error_set(MUSTER_E_INPUT, "%s: %s.%s: %s", settings_module_where(from[at_fault], where), part->name.instance,
-                   from[at_fault]->name, why);
+  return error_set(MUSTER_E_INPUT, "%s: %s", settings_module_where(from[at_fault], where), why);
 }
 
 static muster_result open_part(module_parts *parts, module_part *part, const world_settings *settings, uint64_t seed) {

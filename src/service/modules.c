@@ -122,20 +122,6 @@ static muster_result find_interface(void *handle, const char *what, muster_modul
   return take_interface(get(), what, module);
 }
 
-/* Metrics of the same name are one family, of all modules: it has one kind. */
-static muster_result check_families(const struct modules *modules, const muster_module *module, const char *what) {
-  for (uint32_t i = 0; i < module_metrics_count(module); i++)
-    for (uint32_t k = 0; k < modules->count; k++) {
-      const muster_module *other = &modules->loaded[k].module;
-      for (uint32_t m = 0; m < module_metrics_count(other); m++)
-        if (strcmp(other->metrics[m].name, module->metrics[i].name) == 0 &&
-            other->metrics[m].kind != module->metrics[i].kind)
-          return error_set(MUSTER_E_INPUT, "%s: metric %s: module %s has one of the other kind", what,
-                           module->metrics[i].name, modules->loaded[k].name);
-    }
-  return MUSTER_OK;
-}
-
 /* The loader names the object by the path that it was given, which tells people nothing. */
 static const char *reason_of(const char *message, const char *link) {
   size_t length = strlen(link);
@@ -188,7 +174,7 @@ const muster_module *modules_load(struct modules *modules, const char *name) {
   snprintf(what, sizeof what, "module '%s'", name);
   loaded_module loaded = {.descriptor = open_image(modules, name, what)};
   if (loaded.descriptor < 0) return NULL;
-  if (service_modules_load(&loaded, what) || check_families(modules, &loaded.module, what)) {
+  if (service_modules_load(&loaded, what)) {
     unload(&loaded);
     return NULL;
   }

@@ -76,7 +76,8 @@ static bool read_number(run_options *options, const char *name, const char *text
 }
 
 static void read_setting(run_options *options, const char *name, const char *text) {
-  if (options->given_count < MODULE_VALUES_MAX) options->given[options->given_count++] = (module_given){name, text};
+  if (options->given_count < MODULE_VALUES_MAX)
+    options->given[options->given_count++] = (module_given){.name = name, .text = text};
 }
 
 /* Reads the lines where they stand: the options' texts point into them. */

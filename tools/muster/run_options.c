@@ -140,7 +140,7 @@ static bool read_setting(void *user, const char *text) {
   bool room = options->given_count < MODULE_VALUES_MAX;
   if (equals && room && !strchr(text, '\n')) {
     *equals = '\0';
-    options->given[options->given_count++] = (module_given){text, equals + 1};
+    options->given[options->given_count++] = (module_given){.name = text, .text = equals + 1};
     return true;
   }
   if (room)
@@ -266,7 +266,7 @@ static bool take_settings(const run_options *options, int *status) {
   }
   if (module_settings_read(options->module, options->given, options->given_count, values, &at_fault) == MUSTER_OK)
     return true;
-  *status = complain_usage("--set %s: %s", options->given[at_fault].name, muster_last_error());
+  *status = complain_usage("--set: %s", muster_last_error());
   return false;
 }
 
