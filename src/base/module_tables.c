@@ -234,7 +234,10 @@ muster_result module_tables_check(const muster_module *module) {
  */
 
 const muster_module_value *muster_module_value_of(const muster_module_options *options, const char *name) {
-  if (!options || !name) return NULL;
+  if (!options || !name) {
+    error_set(MUSTER_E_ARGUMENT, "muster_module_value_of: the options or the name are null");
+    return NULL;
+  }
   if (options->size < offsetof(muster_module_options, value_count) + sizeof options->value_count) return NULL;
   for (uint32_t i = 0; i < options->value_count; i++)
     if (strcmp(options->values[i].name, name) == 0) return &options->values[i];
@@ -252,6 +255,7 @@ const char *muster_module_text(const muster_module_options *options, const char 
 }
 
 const char *muster_module_instance(const muster_module_options *options) {
-  bool has = options && options->size >= offsetof(muster_module_options, instance) + sizeof options->instance;
-  return has && options->instance ? options->instance : "";
+  const size_t bytes = offsetof(muster_module_options, instance) + sizeof options->instance;
+  if (!options) error_set(MUSTER_E_ARGUMENT, "muster_module_instance: the options are null");
+  return options && options->size >= bytes && options->instance ? options->instance : "";
 }

@@ -165,6 +165,17 @@ Test(metrics, say_what_the_worlds_published) {
   free_facts(&facts, text);
 }
 
+Test(metrics, of_modules_are_one_family_whatever_instances_there_are) {
+  struct facts facts = make_facts();
+  const char *text = render(&facts), *first = strstr(text, "# TYPE muster_module_walks_total counter\n");
+  cr_assert(first, "it has no family");
+  cr_expect_not(strstr(first + 1, "# TYPE muster_module_walks_total"), "it has two");
+  uint32_t samples = 0;
+  for (const char *at = text; (at = strstr(at, "\nmuster_module_walks_total{")) != NULL; at++) samples++;
+  cr_expect_eq(samples, 4);
+  free_facts(&facts, text);
+}
+
 Test(metrics, a_level_that_nobody_is_at_is_left_out_and_there_is_none_beyond_the_last) {
   struct facts facts = make_facts();
   published_type *wolf = &facts.worlds[0].published.types[0];
