@@ -202,6 +202,10 @@ typedef struct muster_module {
    * then called instead of populate when the host goes on with a saved world. A module that has save and resume has it
    * called before resume, too. Null (default) = populate registers the types. */
   muster_result (*register_types)(void *instance, muster_world *world);
+  /* It may populate a world together with other instances: its types' names contain that of the instance or are found
+   * by id, it counts only its own agents, and looks at the type of a neighbour before it reads what that publishes.
+   * False (default) = a host gives it a world of its own. */
+  bool shares_world;
   const muster_module_setting *settings; /* a table; null (default) = every setting is refused */
   const muster_module_command *commands; /* a table; null (default) = none */
   /* Carries out a command of the table, between two frames; may change the world as a host may. The answer may be left

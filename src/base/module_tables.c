@@ -235,7 +235,7 @@ muster_result module_tables_check(const muster_module *module) {
 
 const muster_module_value *muster_module_value_of(const muster_module_options *options, const char *name) {
   if (!options || !name) {
-    error_set(MUSTER_E_ARGUMENT, "muster_module_value_of: the options or the name are null");
+    error_missing("module value of", options ? "name" : "options");
     return NULL;
   }
   if (options->size < offsetof(muster_module_options, value_count) + sizeof options->value_count) return NULL;
@@ -256,6 +256,6 @@ const char *muster_module_text(const muster_module_options *options, const char 
 
 const char *muster_module_instance(const muster_module_options *options) {
   const size_t bytes = offsetof(muster_module_options, instance) + sizeof options->instance;
-  if (!options) error_set(MUSTER_E_ARGUMENT, "muster_module_instance: the options are null");
+  if (!options) error_missing("module instance", "options");
   return options && options->size >= bytes && options->instance ? options->instance : "";
 }

@@ -167,4 +167,5 @@ static const muster_module_setting settings[] = {
 };
 
 SCAFFOLD_MODULE(fixed, plan, "fixed", "updates of exactly one cost (--cost 5us) all over a square of 10 km",
-                SCAFFOLD_FRAMES, SCAFFOLD_SAVES, .takes_cost = true, .complete = complete, .settings = settings)
+                SCAFFOLD_FRAMES, SCAFFOLD_SAVES, .takes_cost = true, .complete = complete, .shares_world = true,
+                .settings = settings)

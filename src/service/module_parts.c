@@ -252,6 +252,9 @@ static muster_result load_parts(module_parts *parts, struct modules *modules, co
     part->name = list->names[i];
     part->module = modules_load(modules, part->name.module);
     if (!part->module || check_settings(part, settings)) return MUSTER_E_INPUT;
+    if (list->count > 1 && !part->module->shares_world)
+      return error_set(MUSTER_E_INPUT, "module %s does not share a world (shares_world); give it one of its own",
+                       part->name.module);
   }
   return MUSTER_OK;
 }

@@ -23,12 +23,33 @@ static void configure(const char *text) {
   daemon_write(&service, "musterd.conf", text);
 }
 
-/* `more` are further flags. */
+static bool launch_with(const char *flags) {
+  daemon_launch(&service, flags);
+  return daemon_await(&service, "READY=1");
+}
+
+/* With the template; `more` are further flags. */
 static bool launch(const char *more) {
   char flags[512];
   snprintf(flags, sizeof flags, "--modules %s --config @/musterd.conf %s", MUSTER_TEST_MODULES, more);
-  daemon_launch(&service, flags);
-  return daemon_await(&service, "READY=1");
+  return launch_with(flags);
+}
+
+/* A folder with the template and the module fixed, in the test's own. */
+static const char *join_modules(void) {
+  static char folder[160];
+  char command[1024];
+  snprintf(folder, sizeof folder, "%s/modules", service.folder);
+  snprintf(command, sizeof command, "mkdir -m 700 %s && install -m 600 %s/walkers.so %s/fixed.so %s", folder,
+           MUSTER_TEST_MODULES, getenv("MUSTER_MODULES"), folder);
+  cr_assert_eq(system(command), 0);
+  return folder;
+}
+
+static bool launch_from(const char *folder) {
+  char flags[512];
+  snprintf(flags, sizeof flags, "--modules %s --config @/musterd.conf", folder);
+  return launch_with(flags);
 }
 
 static void expect_log(const char *text) {
@@ -140,6 +161,39 @@ Test(module_parts, a_reload_tells_of_changed_settings_and_leaves_them) {
   daemon_stop(&service);
 }
 
+/* Wildlife reads what its neighbours publish, and takes them for animals. */
+Test(module_parts, a_module_that_does_not_share_a_world_gets_one_of_its_own) {
+  configure("[world good]\nmodule = fixed\nagents = 10\n"
+            "[world main]\nmodule = square:fixed nature:wildlife\nagents = 20\n");
+  cr_assert(launch_with("--config @/musterd.conf"));
+  expect_log("world main is not hosted: module wildlife does not share a world");
+  daemon_stop(&service);
+}
+
+/* The first instance is closed again, and the module's own words are told. */
+Test(module_parts, an_instance_that_refuses_to_open_takes_the_others_of_its_world_with_it) {
+  configure("[world good]\nmodule = fixed\nagents = 10\n"
+            "[world main]\nmodule = a:walkers b:fixed\nagents = 20\npath = /etc/passwd\n");
+  cr_assert(launch_from(join_modules()));
+  expect_log("world main is not hosted: ");
+  expect_log("takes no file");
+  json_t *world = control_ask(&service, "GET", "/v1/worlds/main", NULL, 200);
+  cr_expect(control_is_true(world, "failed") && control_count(world, "agents") == 0);
+  json_decref(world);
+  daemon_stop(&service);
+}
+
+/* The template makes no agents for others, fixed does. */
+Test(module_parts, agents_from_outside_are_completed_by_the_instance_whose_type_they_are) {
+  configure("[world main]\nmodule = a:walkers b:fixed\nagents = 20\nagents_max = 100\n");
+  cr_assert(launch_from(join_modules()));
+  static const char of_fixed[] = "[{\"type\": \"fixed\", \"position\": {\"x\": 1, \"y\": 2, \"z\": 0}}]";
+  static const char of_walkers[] = "[{\"type\": \"a walker\", \"position\": {\"x\": 1, \"y\": 2, \"z\": 0}}]";
+  json_decref(control_ask(&service, "POST", "/v1/worlds/main/agents", of_fixed, 201));
+  json_decref(control_ask(&service, "POST", "/v1/worlds/main/agents", of_walkers, 409));
+  daemon_stop(&service);
+}
+
 /* ---------------------------------------------------------------------------------------------------------- commands
  */
 
@@ -215,7 +269,7 @@ enum { MIDDLE = 150, END = 300 };
 
 static const char virtual_world[] =
     "[server]\nsnapshot_file = %s/state\nsnapshot_interval = 3600s\n"
-    "[world main]\nmodule = %s\nagents = 300\nvirtual = yes\nhz = 200\nbudget = 0.02ms\n%s.speed = 3\n";
+    "[world main]\nmodule = %s\nagents = 300\nvirtual = yes\nhz = 200\nbudget = 0.02ms\n%s\n";
 
 /* Brings the world to the end of that frame. */
 static void step_to(long long frame) {
@@ -241,18 +295,18 @@ static uint64_t end_and_read_hash(void) {
   return hash;
 }
 
-/* A world to its end, with a restart in the middle or without one. */
-static uint64_t live(const char *modules, const char *instance, const char *add, bool restarts) {
+/* A world to its end, with a restart in the middle or without one; `add` is the path of a command. */
+static uint64_t live(const char *modules, const char *setting, const char *add, bool restarts) {
   char text[512];
   daemon_prepare(&service);
-  snprintf(text, sizeof text, virtual_world, service.folder, modules, instance);
+  snprintf(text, sizeof text, virtual_world, service.folder, modules, setting);
   daemon_write(&service, "musterd.conf", text);
-  cr_assert(launch(""));
+  cr_assert(add ? launch("") : launch_with("--config @/musterd.conf"));
   step_to(MIDDLE);
-  tell(add, as_text, "20", 200, "added");
+  if (add) tell(add, as_text, "20", 200, "added");
   if (restarts) {
     end_and_read_hash();
-    cr_assert(launch(""));
+    cr_assert(add ? launch("") : launch_with("--config @/musterd.conf"));
     expect_log("spawns of frame 150 go on");
   }
   step_to(END);
@@ -262,24 +316,30 @@ static uint64_t live(const char *modules, const char *instance, const char *add,
 }
 
 Test(module_parts, a_module_that_only_registers_types_goes_on_as_if_it_had_run_through) {
-  uint64_t through = live("walkers", "module", ADD, false);
-  cr_expect_eq(live("walkers", "module", ADD, true), through);
+  uint64_t through = live("walkers", "module.speed = 3", ADD, false);
+  cr_expect_eq(live("walkers", "module.speed = 3", ADD, true), through);
+  cr_expect_neq(live("walkers", "module.speed = 4", ADD, false), through);
 }
 
 Test(module_parts, several_instances_go_on_as_if_they_had_run_through) {
   static const char add[] = "/v1/worlds/main/module/guards.add";
-  uint64_t through = live("towns:walkers guards:walkers", "towns", add, false);
-  cr_expect_eq(live("towns:walkers guards:walkers", "towns", add, true), through);
+  uint64_t through = live("towns:walkers guards:walkers", "towns.speed = 3", add, false);
+  cr_expect_eq(live("towns:walkers guards:walkers", "towns.speed = 3", add, true), through);
+}
+
+Test(module_parts, so_do_instances_that_save_something_themselves) {
+  uint64_t through = live("large:fixed small:fixed", "small.side = 500", NULL, false);
+  cr_expect_eq(live("large:fixed small:fixed", "small.side = 500", NULL, true), through);
 }
 
 Test(module_parts, a_snapshot_of_other_instances_is_refused) {
   char text[512];
   daemon_prepare(&service);
-  snprintf(text, sizeof text, virtual_world, service.folder, "towns:walkers guards:walkers", "towns");
+  snprintf(text, sizeof text, virtual_world, service.folder, "towns:walkers guards:walkers", "towns.speed = 3");
   daemon_write(&service, "musterd.conf", text);
   cr_assert(launch(""));
   end_and_read_hash();
-  snprintf(text, sizeof text, virtual_world, service.folder, "towns:walkers wolves:walkers", "towns");
+  snprintf(text, sizeof text, virtual_world, service.folder, "towns:walkers wolves:walkers", "towns.speed = 3");
   daemon_write(&service, "musterd.conf", text);
   cr_assert(launch(""));
   expect_log("its instance 2 is not wolves of module walkers");
