@@ -12,10 +12,16 @@
  * worlds it populates, and stays until the service ends; data that differs between worlds belongs into the instance
  * that open() makes: one for each world. tests/examples/template_module.c is a template to copy.
  *
- * One module populates a world. Its types live in that world together: they find each other by name
- * (muster_type_find), read what others publish, and send messages (muster_update_send, muster_agent_send; the
- * receiver's type says messages.waiting_max and messages.bytes_max), in an order that does not depend on workers.
- * Worlds share nothing but the pool: data that is to go from one world to another goes through the host.
+ * Worlds and instances. A module may populate several worlds, and several instances of modules may populate one world
+ * (musterd: `module = towns:walkers guards:walkers`): each has its own settings, commands and metrics, and knows its
+ * name from the options. All types of a world live together: they find each other by name (muster_type_find), read what
+ * others publish, and send messages (muster_update_send, muster_agent_send; the receiver's type says
+ * messages.waiting_max and messages.bytes_max), in an order that does not depend on workers. Worlds share nothing but
+ * the pool: data that is to go from one world to another goes through the host.
+ *
+ * Tables. A module may declare settings, commands and metrics in tables, each of which ends with a row without a name.
+ * Names have at most MUSTER_MODULE_NAME_MAX lower-case letters, digits and _, and begin with a letter; a help text is
+ * one line without backslashes. A module with a table that breaks a rule is refused when it is loaded.
  */
 #ifndef MUSTER_MODULE_H
 #define MUSTER_MODULE_H
@@ -28,6 +34,39 @@ extern "C" {
 
 #define MUSTER_MODULE_ABI 1u
 
+/* Limits: rows of a table; bytes of a name, a setting's text, a command's body and its answer. */
+#define MUSTER_MODULE_ROWS_MAX     32u
+#define MUSTER_MODULE_NAME_MAX     40u
+#define MUSTER_MODULE_TEXT_MAX     255u
+#define MUSTER_MODULE_BODY_MAX     65536u
+#define MUSTER_MODULE_ANSWER_MAX   1048576u
+#define MUSTER_MODULE_INTEGER_MOST 9007199254740992.0 /* 2^53: a double has every whole number up to it */
+
+/* ----------------------------------------------------------------------------------------------------- settings */
+
+typedef enum muster_module_kind {
+  MUSTER_MODULE_INTEGER = 0, /* a whole number between least and most */
+  MUSTER_MODULE_REAL,        /* a number between least and most */
+  MUSTER_MODULE_TEXT,        /* of least to most bytes */
+  MUSTER_MODULE_SWITCH       /* yes or no */
+} muster_module_kind;
+
+/* A setting that the module has. The host checks what it was given against this row. */
+typedef struct muster_module_setting {
+  const char *name;
+  muster_module_kind kind;
+  double least, most; /* both allowed; of integers within MUSTER_MODULE_INTEGER_MOST, of texts up to _TEXT_MAX */
+  const char *preset; /* the value where none is given, as text; it must be allowed, too */
+  const char *help;   /* one line */
+} muster_module_setting;
+
+/* The value of a setting in force. */
+typedef struct muster_module_value {
+  const char *name;
+  const char *text; /* as it was given, or the preset */
+  double number;    /* of integers and reals; of a switch 1 = yes, 0 = no; of a text 0 */
+} muster_module_value;
+
 /* The host program's wishes to the module. */
 typedef struct muster_module_options {
   uint32_t size;
@@ -37,9 +76,24 @@ typedef struct muster_module_options {
   const char *path; /* a file to populate from, where the module takes one; else null */
   char up_axis;     /* 'y' or 'z': which axis of the file is height */
   uint64_t cost_ns; /* cost of one update, if the module takes_cost; 0 = the module's own */
+  /* One value for each row of the module's settings, in their order. Valid during open: copy the texts to keep. */
+  const muster_module_value *values;
+  uint32_t value_count;
+  const char *instance; /* its name among several in a world; null = it is the only one */
 } muster_module_options;
 
 MUSTER_DEFAULTS(muster_module_options);
+
+/* For open(): the value of that name; null when the host, which may be older, gave none. Any thread. */
+MUSTER_API const muster_module_value *muster_module_value_of(const muster_module_options *options, const char *name);
+
+/* The number, or the text, of a setting; `otherwise` when the host gave none. Any thread. */
+MUSTER_API double muster_module_number(const muster_module_options *options, const char *name, double otherwise);
+MUSTER_API const char *muster_module_text(const muster_module_options *options, const char *name,
+                                          const char *otherwise);
+
+/* The name of the instance; "" when it is the only one. Any thread. */
+MUSTER_API const char *muster_module_instance(const muster_module_options *options);
 
 /* What the host program must know of the module before it creates the world. */
 typedef struct muster_module_needs {
@@ -58,6 +112,40 @@ typedef void (*muster_module_line)(const char *text, void *line_user);
 
 /* Takes bytes of a module's saved data; false when it cannot, and the module fails with MUSTER_E_SYSTEM. */
 typedef bool (*muster_module_write)(const void *bytes, size_t count, void *write_user);
+
+/* ---------------------------------------------------------------------------------------- commands and metrics */
+
+/* A command that operators may give. */
+typedef struct muster_module_command {
+  const char *name;
+  const char *help;
+} muster_module_command;
+
+/* One command, as it was given. */
+typedef struct muster_module_call {
+  uint32_t size;
+  const char *command;
+  const char *body; /* ends with a zero, which is not counted; "" when there is none */
+  size_t bytes;
+  bool json; /* the body is one JSON object or array; else it is text */
+} muster_module_call;
+
+/* Takes the answer to a command, which is copied: a status of HTTP (200..299, 400..499 or 500..599) and a text, or with
+ * `json` a JSON object or array. False, and nothing is taken, when the status is none of these, when there are more
+ * than MUSTER_MODULE_ANSWER_MAX bytes or no memory, and when there was an answer before. */
+typedef bool (*muster_module_answer)(uint32_t status, bool json, const char *text, size_t bytes, void *answer_user);
+
+/* A number that the host shows to its metrics system. musterd names it muster_module_NAME. */
+typedef enum muster_module_metric_kind {
+  MUSTER_MODULE_GAUGE = 0, /* goes up and down; its name does not end in _total, _count, _sum, _bucket or _info */
+  MUSTER_MODULE_COUNTER    /* only grows; its name ends in _total */
+} muster_module_metric_kind;
+
+typedef struct muster_module_metric {
+  const char *name;
+  muster_module_metric_kind kind;
+  const char *help;
+} muster_module_metric;
 
 typedef struct muster_module {
   uint32_t size;
@@ -102,6 +190,26 @@ typedef struct muster_module {
    * other options: MUSTER_E_INPUT with the reason in the message; the host still closes the instance then. */
   muster_result (*save)(void *instance, const muster_world *world, muster_module_write write, void *write_user);
   muster_result (*resume)(void *instance, muster_world *world, const void *bytes, size_t count);
+  /* Registers the types and does nothing else; the host calls it before populate, which then only spawns agents and
+   * adds observers. A module that has it and neither save nor resume is saved by default: everything that must outlive
+   * the process is in the states of its agents, and all that the instance needs comes from open and from this. It is
+   * then called instead of populate when the host goes on with a saved world. A module that has save and resume has it
+   * called before resume, too. Null (default) = populate registers the types. */
+  muster_result (*register_types)(void *instance, muster_world *world);
+  /* It may populate a world together with other instances: its types' names contain that of the instance or are found
+   * by id, it counts only its own agents, and looks at the type of a neighbour before it reads what that publishes.
+   * False (default) = a host gives it a world of its own. */
+  bool shares_world;
+  const muster_module_setting *settings; /* a table; null (default) = every setting is refused */
+  const muster_module_command *commands; /* a table; null (default) = none */
+  /* Carries out a command of the table, between two frames; may change the world as a host may. The answer may be left
+   * out. What is not MUSTER_OK is a refusal, with its message: the answer is dropped. Null without commands. */
+  muster_result (*command)(void *instance, muster_world *world, const muster_module_call *call,
+                           muster_module_answer answer, void *answer_user);
+  const muster_module_metric *metrics; /* a table; null (default) = none */
+  /* Reads the metrics between two frames, some times a second: one value for each row, in their order. They are NaN
+   * before, and what stays NaN is not shown. Changes nothing. Null without metrics. */
+  void (*read_metrics)(void *instance, const muster_world *world, double *values);
 } muster_module;
 
 /* Sets muster_last_error() from a module and returns `result`. printf-style. Any thread. */

@@ -7,7 +7,7 @@
 #include "scenarios/scenarios.h"
 
 static const uint64_t cost_default_ns = 5000, cost_min_ns = 100, cost_max_ns = 500000;
-static const double side_m = 10000.0, walk_m_per_s = 1.4, turn_rad = 6.283185307179586;
+static const double walk_m_per_s = 1.4, turn_rad = 6.283185307179586;
 
 /* A million agents of 5 us in 2 x 10 ms at 30 frames per second come to their turn every 8 s; the longest period leaves
  * room for several times that. */
@@ -15,6 +15,7 @@ static const uint64_t period_ns = 100000000, period_max_ns = 60000000000;
 
 typedef struct fixed {
   scaffold base;
+  double side_m; /* of the square */
   uint64_t cost_ns;
   scaffold_walker *walkers;
   muster_type type;
@@ -57,6 +58,7 @@ static muster_result fixed_check(const muster_module_options *options) {
 static muster_result fixed_prepare(void *instance) {
   fixed *self = instance;
   self->cost_ns = wanted_cost(self->base.options);
+  self->side_m = muster_module_number(self->base.options, "side", 10000.0);
   return MUSTER_OK;
 }
 
@@ -66,7 +68,8 @@ static muster_result fixed_prepare(void *instance) {
 /* A place that depends only on the seed and on the number of the agent or walker that stands there. */
 static muster_position place_of(const fixed *self, uint64_t number) {
   uint64_t random = scaffold_random(scaffold_random(self->base.seed) + number);
-  return (muster_position){scaffold_share(random) * side_m, scaffold_share(scaffold_random(random)) * side_m, 0.0};
+  return (muster_position){scaffold_share(random) * self->side_m,
+                           scaffold_share(scaffold_random(random)) * self->side_m, 0.0};
 }
 
 static muster_result fixed_join(void *instance, muster_world *world) {
@@ -96,7 +99,8 @@ static muster_result fixed_spawn_one(void *instance, muster_world *world, uint32
 }
 
 static muster_position fixed_place(void *instance, uint32_t observer, double seconds) {
-  return scaffold_walk(&((const fixed *)instance)->walkers[observer], seconds, 0.0, side_m);
+  const fixed *self = instance;
+  return scaffold_walk(&self->walkers[observer], seconds, 0.0, self->side_m);
 }
 
 /* Zeroed state is right for a new agent. */
@@ -157,5 +161,11 @@ static const scaffold_plan plan = {.name = "fixed",
                                    .count = fixed_count,
                                    .conclude = fixed_conclude};
 
+static const muster_module_setting settings[] = {
+    {"side", MUSTER_MODULE_REAL, 10, 1000000, "10000", "metres of a side of the square"},
+    {0},
+};
+
 SCAFFOLD_MODULE(fixed, plan, "fixed", "updates of exactly one cost (--cost 5us) all over a square of 10 km",
-                SCAFFOLD_FRAMES, SCAFFOLD_SAVES, .takes_cost = true, .complete = complete)
+                SCAFFOLD_FRAMES, SCAFFOLD_SAVES, .takes_cost = true, .complete = complete, .shares_world = true,
+                .settings = settings)

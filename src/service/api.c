@@ -35,7 +35,7 @@ static void api_answer(api_call *call) {
     ASSERT(fits);
     bytes = fits ? call->writer.length : 0;
   }
-  http_answer_owned(call->request, bytes ? call->status : 500, HTTP_JSON, call->text, bytes);
+  http_answer_owned(call->request, bytes ? call->status : 500, call->type ? call->type : HTTP_JSON, call->text, bytes);
   call->text = NULL;
 }
 
@@ -206,10 +206,23 @@ static const http_route own_routes[] = {
     {0},
 };
 
-static const http_route *const tables[] = {own_routes,          api_world_routes, api_type_routes,   api_agent_routes,
-                                           api_observer_routes, api_bulk_routes,  api_module_routes, metrics_routes,
-                                           health_routes,       flight_routes,    snapshot_routes,   stream_routes,
-                                           map_routes,          herd_routes,      page_routes,       NULL};
+static const http_route *const tables[] = {own_routes,
+                                           api_world_routes,
+                                           api_type_routes,
+                                           api_agent_routes,
+                                           api_observer_routes,
+                                           api_bulk_routes,
+                                           api_module_routes,
+                                           api_command_routes,
+                                           metrics_routes,
+                                           health_routes,
+                                           flight_routes,
+                                           snapshot_routes,
+                                           stream_routes,
+                                           map_routes,
+                                           herd_routes,
+                                           page_routes,
+                                           NULL};
 
 /* `token` is the buffer for the token; the options point into the settings. */
 static muster_result read_options(const struct settings *settings, http_options *options, char token[TOKEN_BYTES]) {

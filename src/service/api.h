@@ -28,6 +28,8 @@
  *     DELETE /v1/worlds/W/observers/O
  *     POST   /v1/worlds/W/positions               many agents at once, binary: service/bulk.h
  *     POST   /v1/worlds/W/observers/positions     the same for observers
+ *     GET    /v1/worlds/W/module                  settings in force, commands and metrics of its modules
+ *     POST   /v1/worlds/W/module/COMMAND          JSON or text: a command of the module; INSTANCE.COMMAND of several
  *     GET    /v1/modules                          the loaded modules
  *     POST   /v1/modules                          {"module"}: loads one out of the modules' folder
  *     GET    /v1/snapshot                         the state of the snapshots
@@ -99,6 +101,7 @@ struct api_call {
   char *text;
   json_writer writer; /* of the answer, an object; begun by api_handle */
   size_t whole_bytes; /* length of `text` when the work wrote that itself as a whole document; else 0 */
+  const char *type;   /* of such a document; null = JSON */
   api_problem problem;
   void *input; /* the parsed request: */
   _Alignas(16) char memory[];
@@ -136,6 +139,6 @@ bool api_query_count(http_request *request, const char *name, uint64_t least, ui
 
 /* The tables of routes. */
 extern const http_route api_world_routes[], api_type_routes[], api_agent_routes[], api_observer_routes[],
-    api_bulk_routes[], api_module_routes[], snapshot_routes[], herd_routes[];
+    api_bulk_routes[], api_module_routes[], api_command_routes[], snapshot_routes[], herd_routes[];
 
 #endif

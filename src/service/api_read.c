@@ -43,6 +43,12 @@ json_t *api_parse(const void *text, size_t bytes, api_problem *problem) {
   return NULL;
 }
 
+bool api_is_json(const void *text, size_t bytes, api_problem *problem) {
+  json_t *parsed = api_parse(text, bytes, problem);
+  json_decref(parsed);
+  return parsed != NULL;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- members */
 
 static bool wrong_kind(const char *name, const char *wanted, api_problem *problem) {

@@ -24,6 +24,9 @@ bool api_complain(api_problem *problem, unsigned status, const char *code, const
 /* Parses a text that must be one JSON value without duplicate members. Null with a problem; the caller releases it. */
 struct json_t *api_parse(const void *text, size_t bytes, api_problem *problem);
 
+/* Whether a text is such a value; else with a problem. */
+bool api_is_json(const void *text, size_t bytes, api_problem *problem);
+
 /* The fields that a body may have; the last row has no name. */
 enum { API_FIELDS = 33 };
 

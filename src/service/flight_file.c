@@ -95,8 +95,8 @@ static void read_part(const flight_part *part, const unsigned char *bytes, bool 
 }
 
 const char *flight_function_name(uint32_t function) {
-  static const char *const names[FLIGHT_FUNCTIONS] = {"nothing", "open",         "populate",
-                                                      "resume",  "before_frame", "skip_ns"};
+  static const char *const names[FLIGHT_FUNCTIONS] = {"nothing",      "open",    "populate", "resume",
+                                                      "before_frame", "skip_ns", "command",  "read_metrics"};
   return names[function < FLIGHT_FUNCTIONS ? function : FLIGHT_NO_FUNCTION];
 }
 

@@ -42,6 +42,8 @@ typedef enum flight_function {
   FLIGHT_RESUME,
   FLIGHT_BEFORE_FRAME,
   FLIGHT_SKIP,
+  FLIGHT_COMMAND,
+  FLIGHT_METRICS,
   FLIGHT_FUNCTIONS
 } flight_function;
 

@@ -13,21 +13,12 @@ static uint32_t at_least(uint32_t minimum, uint32_t value) {
 }
 
 static muster_result open_module(struct service *service, hosted_world *world) {
-  const world_settings *settings = &world->settings;
-  muster_module_options options = muster_module_options_default();
-  options.agents = settings->agents;
-  options.observers = settings->observers;
-  options.seed = settings->seed;
-  options.path = settings->path[0] ? settings->path : NULL;
-  if (modules_check_path(settings->path)) return MUSTER_E_INPUT;
-  const muster_module *module = modules_load(&service->modules, settings->module);
-  if (!module) return MUSTER_E_INPUT;
-  world->needs = (muster_module_needs){.size = sizeof world->needs};
-  flight_call_begin(world->name, settings->module, FLIGHT_OPEN);
-  muster_result result = module->open(&options, &world->instance, &world->needs);
-  flight_call_end();
-  if (result == MUSTER_OK) world->module = module;
-  return result;
+  if (modules_check_path(world->settings.path)) return MUSTER_E_INPUT;
+  muster_result result = module_parts_open(&world->parts, &service->modules, &world->settings, &world->needs);
+  if (result) return result;
+  world->module = &world->parts.face;
+  world->instance = &world->parts;
+  return MUSTER_OK;
 }
 
 /* The command queue has room for one move of every observer per frame, besides other commands of the module and of
@@ -57,11 +48,10 @@ static muster_result create_world(struct service *service, hosted_world *world) 
 
 /* Restores a world from a snapshot. The restored world must match what the snapshot says of it. */
 static muster_result resume_world(hosted_world *world, const snapshot_file_world *saved) {
-  if (strcmp(saved->module, world->settings.module) != 0)
-    return error_set(MUSTER_E_INPUT, "its module was %s, and is %s", saved->module, world->settings.module);
-  flight_call_begin(world->name, world->settings.module, FLIGHT_RESUME);
+  const char *module = module_list_label(world->settings.module);
+  if (strcmp(saved->module, module) != 0)
+    return error_set(MUSTER_E_INPUT, "its module was %s, and is %s", saved->module, module);
   muster_result result = world->module->resume(world->instance, world->world, saved->state, saved->state_bytes);
-  flight_call_end();
   muster_load_def def = muster_load_def_default();
   def.bytes = saved->bytes;
   def.count = saved->count;
@@ -76,9 +66,7 @@ static muster_result resume_world(hosted_world *world, const snapshot_file_world
 }
 
 static muster_result populate_world(hosted_world *world) {
-  flight_call_begin(world->name, world->settings.module, FLIGHT_POPULATE);
   muster_result result = world->module->populate(world->instance, world->world);
-  flight_call_end();
   if (result) return result;
   log_line(MUSTER_LOG_INFO, "world %s: module %s, %u agents to begin with", world->name, world->settings.module,
            world->needs.agents);
@@ -101,7 +89,7 @@ static muster_result hosting_begin_world(struct service *service, hosted_world *
   if (!result) result = snapshots_check_module(&service->snapshots, world->name, world->module);
   if (!result) result = create_world(service, world);
   if (result) return result;
-  flight_attach(&service->flight, world->world, world->name, world->settings.module);
+  flight_attach(&service->flight, world->world, world->name, module_list_label(world->settings.module));
   result = saved ? resume_world(world, saved) : populate_world(world);
   *refused = result && saved;
   return *refused ? error_set(result, "world %s: %s", world->name, muster_last_error()) : result;
@@ -205,18 +193,11 @@ void hosting_close(struct service *service) {
 muster_result hosting_run_frame(hosted_world *world) {
   muster_frame frame = {.sim_now_ns = world->sim_now_ns + world->period_ns, .budget_ns = world->budget_ns};
   const muster_module *module = world->module;
-  if (module->before_frame) {
-    flight_call_begin(world->name, world->settings.module, FLIGHT_BEFORE_FRAME);
-    module->before_frame(world->instance, world->world, frame.sim_now_ns);
-    flight_call_end();
-  }
+  module->before_frame(world->instance, world->world, frame.sim_now_ns);
   holds_apply(&world->holds, world->world);
   muster_result result = muster_frame_run(world->world, &frame);
   if (result) return result;
   world->sim_now_ns = frame.sim_now_ns;
-  if (!module->skip_ns) return MUSTER_OK;
-  flight_call_begin(world->name, world->settings.module, FLIGHT_SKIP);
-  world->sim_now_ns += module->skip_ns(world->instance, frame.sim_now_ns);
-  flight_call_end();
+  if (module->skip_ns) world->sim_now_ns += module->skip_ns(world->instance, frame.sim_now_ns);
   return MUSTER_OK;
 }

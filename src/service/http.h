@@ -32,6 +32,10 @@
 #define HTTP_BINARY "application/octet-stream"
 #define HTTP_TEXT   "text/plain; charset=utf-8"
 
+/* Of a body that may be either. A page of another site can send text by a form: Origin, Sec-Fetch-Site and the token
+ * stop it there. */
+#define HTTP_JSON_OR_TEXT "application/json, text/plain"
+
 struct http;
 typedef struct http_request http_request;
 
@@ -43,7 +47,7 @@ typedef struct http_route {
   const void *order;     /* for the handler; null = none */
   const char *queries;   /* names that the query may have, each once, separated by blanks; null = none */
   uint32_t body_max;     /* bytes; 0 = the request has no body */
-  const char *body_type; /* of the body; null = JSON */
+  const char *body_type; /* of the body; several have ", " between; null = JSON */
   bool goes_always;      /* its answer is never refused for answers that wait, like that of a change */
 } http_route;
 

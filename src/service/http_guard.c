@@ -77,12 +77,22 @@ static bool check_token(http_request *request) {
   return http_refuse(request, 401, "token", "Authorization", "send 'Authorization: Bearer TOKEN' to change something");
 }
 
-/* The accepted body types exclude those that an HTML form of another page can send. */
+/* Whether `type` is one of those that the route takes. */
+static bool takes_type(const char *wanted, const char *type, size_t length) {
+  for (; *wanted; wanted += strspn(wanted, ", ")) {
+    size_t bytes = strcspn(wanted, ",");
+    if (bytes == length && strncasecmp(type, wanted, length) == 0) return true;
+    wanted += bytes;
+  }
+  return false;
+}
+
+/* The accepted body types exclude those that an HTML form of another page can send, but where a route takes text. */
 static bool http_guard_check_type(http_request *request) {
   const char *given = http_header_value(request, MHD_HTTP_HEADER_CONTENT_TYPE);
   const char *wanted = request->route->body_type ? request->route->body_type : HTTP_JSON;
   size_t length = given ? strcspn(given, "; \t") : 0;
-  if (length == strlen(wanted) && strncasecmp(given, wanted, length) == 0) return true;
+  if (given && takes_type(wanted, given, length)) return true;
   return http_refuse(request, 415, "content_type", "Content-Type", "send the body as %s", wanted);
 }
 

@@ -81,4 +81,5 @@ void metrics_render(struct exposition *exposition, const metrics_facts *facts) {
   render_snapshots(exposition, facts);
   render_crashes(exposition, facts);
   metrics_render_worlds(exposition, facts);
+  metrics_render_modules(exposition, facts);
 }

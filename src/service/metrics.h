@@ -1,9 +1,9 @@
 /* service/metrics.h - what musterd measures, for Prometheus to scrape at /metrics.
  *
- * Names begin with muster_ and end in their base unit. Labels are bounded: world, module, type, level, stage, band,
- * quantile, and the class of an answer; none names an agent. Rendered on the loop's thread from what the frames' thread
- * last published; rendered again only when that has changed or is 100 ms old, so that thousands of requests a second
- * cost little. */
+ * Names begin with muster_ and end in their base unit. Labels are bounded: world, module, instance, type, level, stage,
+ * band, quantile, and the class of an answer; none names an agent. Rendered on the loop's thread from what the frames'
+ * thread last published; rendered again only when that has changed or is 100 ms old, so that thousands of requests a
+ * second cost little. */
 #ifndef SERVICE_METRICS_H
 #define SERVICE_METRICS_H
 
@@ -40,8 +40,9 @@ typedef struct metrics_facts {
 /* Renders everything; families without a world or type are left out. */
 void metrics_render(struct exposition *exposition, const metrics_facts *facts);
 
-/* The families of the worlds. */
+/* The families of the worlds; and those of their modules: muster_module_..., at most MUSTER_MODULE_ROWS_MAX of each. */
 void metrics_render_worlds(struct exposition *exposition, const metrics_facts *facts);
+void metrics_render_modules(struct exposition *exposition, const metrics_facts *facts);
 
 /* The state kept from one request to the next. */
 struct metrics;

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/module_tables.h"
 #include "base/sized.h"
 
 #include <dlfcn.h>
@@ -109,6 +110,7 @@ static muster_result take_interface(const muster_module *given, const char *what
   if (sized_read(SIZED(module), given, module)) return error_set(MUSTER_E_INPUT, "%s: %s", what, muster_last_error());
   if (!module->name || !module->summary || !module->open || !module->populate || !module->close)
     return error_set(MUSTER_E_INPUT, "%s: it lacks one of name, summary, open, populate and close", what);
+  if (module_tables_check(module)) return error_set(MUSTER_E_INPUT, "%s: %s", what, muster_last_error());
   return MUSTER_OK;
 }
 

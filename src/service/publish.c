@@ -23,13 +23,37 @@ static void copy_costs(const muster_world *world, world_published *published) {
   published->type_count = count;
 }
 
+static void copy_metrics(hosted_world *world, world_published *published) {
+  published->part_count = world->parts.count;
+  for (uint32_t i = 0; i < world->parts.count; i++) {
+    const module_part *part = &world->parts.parts[i];
+    published_part *to = &published->parts[i];
+    memcpy(to->instance, part->name.instance, sizeof to->instance);
+    memcpy(to->module, part->name.module, sizeof to->module);
+    to->tables = part->module;
+    memcpy(to->metrics, part->metrics, sizeof to->metrics);
+  }
+}
+
+/* Only the frames' thread writes it, and may read it without the mutex. */
+static bool statistics_are_due(const hosted_world *world, uint64_t now_ns) {
+  uint64_t last_ns = world->published.statistics_ns;
+  return world->world && (!last_ns || now_ns >= last_ns + statistics_gap_ns);
+}
+
+/* A module may take its time for its metrics: it is asked before the mutex is taken. */
+static void measure(hosted_world *world, uint64_t now_ns) {
+  if (statistics_are_due(world, now_ns)) module_parts_measure(&world->parts, world->world);
+}
+
 /* Copying the bands is the expensive part. */
 static void copy_statistics(hosted_world *world, uint64_t now_ns) {
   world_published *published = &world->published;
-  if (published->statistics_ns && now_ns < published->statistics_ns + statistics_gap_ns) return;
+  if (!statistics_are_due(world, now_ns)) return;
   published->statistics = muster_statistics_default();
   muster_statistics_read(world->world, &published->statistics);
   copy_costs(world->world, published);
+  copy_metrics(world, published);
   published->statistics_ns = now_ns;
 }
 
@@ -47,6 +71,7 @@ static void copy_pace(hosted_world *world) {
 
 void publish_frame(hosted_world *world, uint64_t begin_ns, uint64_t end_ns) {
   ASSERT(begin_ns <= end_ns);
+  measure(world, end_ns);
   uv_mutex_lock(&world->mutex);
   world_published *published = &world->published;
   copy_pace(world);
@@ -63,9 +88,10 @@ void publish_frame(hosted_world *world, uint64_t begin_ns, uint64_t end_ns) {
 
 /* A world that was opened just now has types and numbers before its first frame. */
 void publish_pace(hosted_world *world) {
+  if (!world->published.statistics_ns) measure(world, clock_system());
   uv_mutex_lock(&world->mutex);
   copy_pace(world);
-  if (!world->world) world->published.type_count = 0;
+  if (!world->world) world->published.type_count = world->published.part_count = 0;
   if (world->world && !world->published.statistics_ns) {
     world->published.report = muster_frame_report_default();
     copy_statistics(world, clock_system());

@@ -12,7 +12,7 @@
 #include "service/flight.h"
 #include "service/frame_mailbox.h"
 #include "service/holds.h"
-#include "service/modules.h"
+#include "service/module_parts.h"
 #include "service/settings.h"
 #include "service/snapshots.h"
 #include "service/timings.h"
@@ -29,6 +29,13 @@ typedef struct published_type {
 } published_type;
 
 /* The data of a world that the loop's thread may read without a request: copied by the frames' thread after a frame. */
+/* The metrics of one instance. The module stays loaded while the service runs. */
+typedef struct published_part {
+  char instance[NAME_BYTES], module[NAME_BYTES];
+  const muster_module *tables;
+  double metrics[MODULE_VALUES_MAX];
+} published_part;
+
 typedef struct world_published {
   uint64_t frames;      /* run since the start */
   uint64_t frames_late; /* of these, begun more than a period behind their time */
@@ -45,15 +52,18 @@ typedef struct world_published {
   muster_statistics statistics;
   uint32_t type_count;
   published_type types[WORLD_TYPES_MAX];
+  uint32_t part_count;
+  published_part parts[PARTS_MAX];
 } world_published;
 
 /* One [world NAME] of the settings. All but `published` belongs to the frames' thread; the name and `settings` do not
  * change while the service runs. */
 typedef struct hosted_world {
   char name[NAME_BYTES];
-  world_settings settings; /* as it was opened; budget and rate in force are below */
-  const muster_module *module;
+  world_settings settings;     /* as it was opened; budget and rate in force are below */
+  const muster_module *module; /* all modules of the world as one; null = they are not open */
   void *instance;
+  module_parts parts; /* they themselves */
   muster_module_needs needs;
   char pardon_command[PARDON_BYTES]; /* the command that operators type, shown in its log */
   muster_world *world;               /* null = it could not be opened */

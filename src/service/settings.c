@@ -1,5 +1,7 @@
 #include "service/settings.h"
 
+#include "service/settings_modules.h"
+
 #include "base/error.h"
 
 #include <stdio.h>
@@ -68,6 +70,7 @@ static void check_worlds(const struct settings *settings, settings_complaint com
       complain(where, "capacity is the work of a virtual frame; add `virtual = yes`, or use budget instead", user);
     if (world->agents_max && world->agents > world->agents_max)
       complain(where, "agents is more than agents_max; raise that, or leave it out", user);
+    settings_check_modules(world, complain, user);
     used += (double)world->budget_ns / (double)period_ns;
   }
 }

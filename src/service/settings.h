@@ -10,10 +10,20 @@
 
 enum { WORLDS_MAX = 16, NAME_BYTES = 32, PATH_BYTES = 1024, SOCKET_BYTES = 108, HOSTS_BYTES = 512 };
 
+/* Of the modules of a world: instances, bytes of their names, settings, and bytes of a setting's name and value. */
+enum { PARTS_MAX = 8, MODULES_BYTES = 512, MODULE_SETTINGS_MAX = 64, MODULE_KEY_BYTES = 41, MODULE_TEXT_BYTES = 256 };
+
+/* A setting of a module, as it was given: INSTANCE.KEY = VALUE. */
+typedef struct module_setting {
+  char instance[NAME_BYTES], name[MODULE_KEY_BYTES], text[MODULE_TEXT_BYTES];
+  const char *file; /* where it stands, and in which line; null = a flag. Not owned */
+  uint32_t line;
+} module_setting;
+
 /* [world NAME] */
 typedef struct world_settings {
   char name[NAME_BYTES];
-  char module[NAME_BYTES];                /* by bare name, out of the modules' folder */
+  char module[MODULES_BYTES];             /* by bare names, out of the modules' folder: settings_modules.h */
   char path[PATH_BYTES];                  /* a file for the module; "" = none */
   uint32_t agents, observers, agents_max; /* 0 = the module's own */
   uint64_t seed;
@@ -22,6 +32,8 @@ typedef struct world_settings {
   bool virtual_clock;
   uint64_t capacity_ns; /* of the virtual clock; 0 = the budget */
   bool audit;           /* muster_world_def.audit */
+  uint32_t setting_count;
+  module_setting settings[MODULE_SETTINGS_MAX]; /* of the modules */
 } world_settings;
 
 /* [server] and all worlds. Live = a reload brings it into force. */

@@ -2,6 +2,7 @@
 
 #include "service/modules.h"
 #include "service/settings_keys.h"
+#include "service/settings_modules.h"
 
 #include "base/assert.h"
 #include "base/error.h"
@@ -145,6 +146,13 @@ static void settings_file_complain_unknown(file_reader *reader, const char *name
     settings_file_complain(reader, "there is no key '%.50s' in %s; `musterd --help` lists them", name, section);
 }
 
+static void settings_file_take_module(file_reader *reader, const char *name, const char *value) {
+  bool seen = settings_module_find(reader->section, name) != NULL;
+  if (seen) settings_file_complain(reader, "'%.80s' was given before in this section", name);
+  if (settings_module_set(reader->section, name, value, reader->name, reader->line))
+    settings_file_complain(reader, "%.80s is '%.60s'; %s", name, value, muster_last_error());
+}
+
 static int take_key(void *user, const char *section, const char *name, const char *value) {
   file_reader *reader = user;
   (void)section;
@@ -153,6 +161,10 @@ static int take_key(void *user, const char *section, const char *name, const cha
     return 1;
   }
   if (!reader->section) return 1; /* the section was complained of where it began */
+  if (reader->of_world && settings_is_of_module(name)) {
+    settings_file_take_module(reader, name, value);
+    return 1;
+  }
   const settings_key *key = settings_key_find(reader->of_world, name);
   if (!key) {
     settings_file_complain_unknown(reader, name);

@@ -12,8 +12,8 @@
 
 enum { SETTINGS_FILE_BYTES_MAX = 1 << 20 };
 
-/* Lays a text over the settings; complains of every mistake with `name` and its line: sections and keys that do not
- * exist or are given twice, invalid values, and other invalid lines. Any thread. */
+/* Lays a text over the settings, which keep `name`; complains of every mistake with `name` and its line: sections and
+ * keys that do not exist or are given twice, invalid values, and other invalid lines. Any thread. */
 void settings_read_text(struct settings *settings, const char *name, const char *text, size_t length,
                         settings_complaint complain, void *user);
 

@@ -2,6 +2,7 @@
 
 #include "service/modules.h"
 #include "service/settings_keys.h"
+#include "service/settings_modules.h"
 
 #include "base/assert.h"
 #include "base/nearest.h"
@@ -12,7 +13,16 @@
 #include <string.h>
 
 /* Numbers of flags begin above all letters, which getopt_long returns in the same place. */
-enum { FLAGS_MAX = 64, OPTION_WORLD = 256, OPTION_CONFIG, OPTION_CHECK, OPTION_HELP, OPTION_VERSION, OPTION_KEY = 512 };
+enum {
+  FLAGS_MAX = 64,
+  OPTION_WORLD = 256,
+  OPTION_SET,
+  OPTION_CONFIG,
+  OPTION_CHECK,
+  OPTION_HELP,
+  OPTION_VERSION,
+  OPTION_KEY = 512
+};
 
 /* The options for getopt_long: the table's keys with - for _, and the flags that are no keys. */
 typedef struct flag_table {
@@ -21,11 +31,10 @@ typedef struct flag_table {
 } flag_table;
 
 static void make_table(flag_table *table) {
-  static const struct option own[] = {{"world", required_argument, NULL, OPTION_WORLD},
-                                      {"config", required_argument, NULL, OPTION_CONFIG},
-                                      {"check", no_argument, NULL, OPTION_CHECK},
-                                      {"help", no_argument, NULL, OPTION_HELP},
-                                      {"version", no_argument, NULL, OPTION_VERSION}};
+  static const struct option own[] = {
+      {"world", required_argument, NULL, OPTION_WORLD},   {"set", required_argument, NULL, OPTION_SET},
+      {"config", required_argument, NULL, OPTION_CONFIG}, {"check", no_argument, NULL, OPTION_CHECK},
+      {"help", no_argument, NULL, OPTION_HELP},           {"version", no_argument, NULL, OPTION_VERSION}};
   uint32_t count = sizeof own / sizeof *own;
   memset(table, 0, sizeof *table);
   memcpy(table->options, own, sizeof own);
@@ -99,6 +108,23 @@ static void read_world_key(flag_reader *reader, const settings_key *key, const c
   if (result) refuse(reader, flag, text, muster_last_error());
 }
 
+/* KEY=VALUE, or INSTANCE.KEY=VALUE: like a flag of worlds, of the one before, or of all. */
+static void settings_flags_read_module(flag_reader *reader, const char *text) {
+  char key[NAME_BYTES + MODULE_KEY_BYTES];
+  const char *equals = strchrnul(text, '='), *dot = memchr(text, '.', (size_t)(equals - text));
+  int length = snprintf(key, sizeof key, "%s%.*s", dot ? "" : "module.", (int)(equals - text), text);
+  if (!*equals || length >= (int)sizeof key) {
+    refuse(reader, "--set", text, "give KEY=VALUE, or INSTANCE.KEY=VALUE where instances have names");
+    return;
+  }
+  struct settings *settings = reader->settings;
+  muster_result result =
+      settings_module_set(reader->world ? reader->world : &reader->defaults, key, equals + 1, NULL, 0);
+  for (uint32_t i = 0; !reader->world && !result && i < settings->world_count; i++)
+    result = settings_module_set(&settings->worlds[i], key, equals + 1, NULL, 0);
+  if (result) refuse(reader, "--set", text, muster_last_error());
+}
+
 static void read_key(flag_reader *reader, const settings_key *key, const char *name, const char *text) {
   char flag[NAME_BYTES + 2];
   snprintf(flag, sizeof flag, "--%s", name);
@@ -150,6 +176,8 @@ void settings_read_flags(struct settings *settings, settings_call *call, int cou
   for (int option, index; (option = getopt_long(count, arguments, ":h", table.options, &index)) != -1;) {
     if (option == OPTION_WORLD)
       settings_flags_read_world(&reader, optarg);
+    else if (option == OPTION_SET)
+      settings_flags_read_module(&reader, optarg);
     else if (option == OPTION_CONFIG)
       call->file = optarg;
     else if (option == OPTION_CHECK)
@@ -193,7 +221,8 @@ void settings_show_help(FILE *stream) {
         "  --version\n"
         "\n"
         "Worlds; of the --world that stands before; with none before, of all:\n"
-        "  --world NAME=MODULE                hosts a world, or another module in one of the file\n",
+        "  --world NAME=MODULE                hosts a world, or another module in one of the file\n"
+        "  --set KEY=VALUE                    a setting of its module; INSTANCE.KEY=VALUE where it has several\n",
         stream);
   show_keys(stream, true);
   fputs("\nThe service:\n", stream);

@@ -1,6 +1,6 @@
 #include "service/settings_keys.h"
 
-#include "service/modules.h"
+#include "service/settings_modules.h"
 
 #include "base/error.h"
 
@@ -15,7 +15,8 @@
 enum { FIXED = false, LIVE = true };
 
 static const settings_key keys[] = {
-    WORLD("module", module, TEXT, 1, NAME_BYTES - 1, FIXED, "NAME", "the module that populates it"),
+    WORLD("module", module, TEXT, 1, MODULES_BYTES - 1, FIXED, "NAME",
+          "the module that populates it, or INSTANCE:MODULE of several, with blanks between"),
     WORLD("path", path, TEXT, 0, PATH_BYTES - 1, FIXED, "FILE", "a file for the module"),
     WORLD("agents", agents, COUNT, 0, AGENTS_MOST, FIXED, "N", "how many agents (default: the module's own)"),
     WORLD("agents_max", agents_max, COUNT, 0, AGENTS_MOST, FIXED, "N", "room for so many (default: the module's own)"),
@@ -102,10 +103,9 @@ static muster_result set_level(uint32_t *place, const char *text) {
 
 muster_result settings_key_set(const settings_key *key, void *section, const char *text) {
   void *place = (char *)section + key->field.offset;
+  module_list list;
   bool module = key->of_world && key->field.offset == offsetof(world_settings, module);
-  if (module && !modules_name_is_good(text))
-    return error_set(MUSTER_E_ARGUMENT, "give the bare name of a module: at most %u letters, digits, - and _",
-                     NAME_BYTES - 1u);
+  if (module && module_list_read(text, &list)) return MUSTER_E_ARGUMENT;
   if (key->field.kind == FIELD_TEXT) return set_text(&key->field, place, text);
   if (key->field.kind == FIELD_SWITCH) return set_switch(place, text);
   return key->field.kind == FIELD_CHOICE ? set_level(place, text) : field_read_text(&key->field, text, place);

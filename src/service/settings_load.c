@@ -4,6 +4,7 @@
 #include "service/modules.h"
 #include "service/settings_file.h"
 #include "service/settings_keys.h"
+#include "service/settings_modules.h"
 #include "service/snapshots.h"
 #include "service/token.h"
 
@@ -39,7 +40,10 @@ static void settings_check_world_paths(const struct settings *settings, settings
   for (uint32_t i = 0; i < settings->world_count; i++) {
     const world_settings *world = &settings->worlds[i];
     snprintf(where, sizeof where, "[world %s]", world->name);
-    if (world->module[0] && modules_check(settings->modules, world->module)) complain(where, muster_last_error(), user);
+    module_list list = {0};
+    if (world->module[0]) module_list_read(world->module, &list);
+    for (uint32_t k = 0; k < list.count; k++)
+      if (modules_check(settings->modules, list.names[k].module)) complain(where, muster_last_error(), user);
     if (modules_check_path(world->path)) complain(where, muster_last_error(), user);
   }
 }
@@ -85,6 +89,7 @@ static void keep_worlds(struct settings *next, const struct settings *now, setti
     if (!wanted) complain(running->name, "the world is no longer there; it runs on until a restart", user);
     next->worlds[i] = wanted ? *wanted : *running;
     keep_section(true, running->name, &next->worlds[i], running, complain, user);
+    settings_keep_modules(&next->worlds[i], running, complain, user);
   }
   for (uint32_t i = 0; i < found.world_count; i++)
     if (!settings_find_world(next, found.worlds[i].name))

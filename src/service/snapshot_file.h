@@ -22,7 +22,7 @@ typedef struct snapshot_source {
   uint64_t sim_now_ns;
 } snapshot_source;
 
-/* Whether a module has save and resume. */
+/* Whether a module has save and resume; the modules of a world do when each has, or leaves that to the host. */
 bool snapshot_file_takes(const muster_module *module);
 
 /* Writes a file to a descriptor; `number` counts snapshots. Allocates nothing, so that a forked process may call it. */

@@ -95,7 +95,8 @@ muster_result snapshots_check_module(const struct snapshots *snapshots, const ch
                                      const muster_module *module) {
   if (!snapshots->path[0] || snapshot_file_takes(module)) return MUSTER_OK;
   return error_set(MUSTER_E_STATE,
-                   "world %s: module %s has no save and resume, so that it cannot be in a snapshot: host it in a "
+                   "world %s: module %s has no save and resume, nor only register_types, so that it cannot be in a "
+                   "snapshot: host it in a "
                    "service without snapshot_file",
                    world, module->name);
 }

@@ -83,7 +83,7 @@ static uint32_t snapshots_write_gather(struct service *service, snapshot_source 
     const hosted_world *world = &service->worlds[i];
     if (!world->world) continue;
     sources[count++] = (snapshot_source){.name = world->name,
-                                         .module_name = world->settings.module,
+                                         .module_name = module_list_label(world->settings.module),
                                          .module = world->module,
                                          .instance = world->instance,
                                          .world = world->world,

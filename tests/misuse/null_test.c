@@ -276,6 +276,10 @@ static bool is_none(muster_agent agent) {
   X(muster_pool_stop, !muster_pool_stop(NULL))                                                                         \
   X(muster_flight_mark, !muster_flight_mark(NULL, 1))                                                                  \
   X(muster_flight_doing_name, muster_flight_doing_name((muster_flight_doing)99))                                       \
+  X(muster_module_value_of, REFUSES(!muster_module_value_of(NULL, "a")))                                               \
+  X(muster_module_number, REFUSES(muster_module_number(NULL, "a", 1) == 1))                                            \
+  X(muster_module_text, REFUSES(!muster_module_text(NULL, "a", NULL)))                                                 \
+  X(muster_module_instance, REFUSES(!*muster_module_instance(NULL)))                                                   \
   X(muster_module_fail, REFUSES(fail(MUSTER_E_INPUT, none)))                                                           \
   X(muster_available_processors, muster_available_processors())                                                        \
   X(muster_last_error, muster_last_error())                                                                            \

@@ -4,10 +4,18 @@
 
 #include <criterion/criterion.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static const muster_module_metric metrics_of_walkers[] = {
+    {"walkers", MUSTER_MODULE_GAUGE, "Walkers now."},
+    {"walks_total", MUSTER_MODULE_COUNTER, "Walks that ended."},
+    {0},
+};
+static const muster_module walkers = {.metrics = metrics_of_walkers};
 
 /* A service that has two worlds and has run for a while. */
 struct facts {
@@ -50,6 +58,9 @@ static void fill_world(metrics_world *world, const char *name) {
                                                  .age = {50000000, 150000000, 175000000}};
   published->statistics.update_times[0] = 3;
   published->statistics.update_times[MUSTER_UPDATE_TIMES - 1] = 2;
+  published->part_count = 2;
+  published->parts[0] = (published_part){"towns", "walkers", &walkers, {2.5, 7}};
+  published->parts[1] = (published_part){"guards", "walkers", &walkers, {(double)NAN, 8}};
   published->type_count = 2;
   strcpy(published->types[0].name, "wolf");
   strcpy(published->types[1].name, "sheep");
@@ -118,6 +129,9 @@ Test(metrics, say_what_the_worlds_published) {
   assert_line(text, "muster_held_load{world=\"main\"} 0.5");
   assert_line(text, "muster_longest_turn_seconds{world=\"main\"} 1.5");
   assert_line(text, "muster_agents_late{world=\"main\"} 31");
+  assert_line(text, "muster_module_walkers{world=\"other\",module=\"walkers\",instance=\"towns\"} 2.5");
+  assert_line(text, "muster_module_walks_total{world=\"main\",module=\"walkers\",instance=\"guards\"} 8");
+  cr_expect_not(strstr(text, "muster_module_walkers{world=\"other\",module=\"walkers\",instance=\"guards\"}"));
   assert_line(text, "muster_level_agents{world=\"main\",level=\"2\"} 77");
   assert_line(text, "muster_serial_share{world=\"main\"} 0.25");
   assert_line(text, "muster_serial_seconds_total{world=\"main\"} 0.5");
@@ -148,6 +162,17 @@ Test(metrics, say_what_the_worlds_published) {
   assert_line(text, "muster_snapshot_duration_seconds 0.25");
   assert_line(text, "muster_snapshot_pause_seconds 0.0015");
   assert_line(text, "muster_frame_age_seconds{world=\"main\"} 1");
+  free_facts(&facts, text);
+}
+
+Test(metrics, of_modules_are_one_family_whatever_instances_there_are) {
+  struct facts facts = make_facts();
+  const char *text = render(&facts), *first = strstr(text, "# TYPE muster_module_walks_total counter\n");
+  cr_assert(first, "it has no family");
+  cr_expect_not(strstr(first + 1, "# TYPE muster_module_walks_total"), "it has two");
+  uint32_t samples = 0;
+  for (const char *at = text; (at = strstr(at, "\nmuster_module_walks_total{")) != NULL; at++) samples++;
+  cr_expect_eq(samples, 4);
   free_facts(&facts, text);
 }
 

@@ -74,6 +74,7 @@ Test(modules, one_that_does_not_fit_is_refused_with_its_reason) {
   expect_refused(&shelf, "other_abi", "module 'other_abi': it was built for ABI 2, this service is for 1");
   expect_refused(&shelf, "other_size", "its size is 1048576 bytes");
   expect_refused(&shelf, "hollow", "it lacks one of name, summary, open");
+  expect_refused(&shelf, "unruly", "module 'unruly': metric 'odd-ones': a name has at most 40 lower-case letters");
   expect_refused(&shelf, "mute", "it exports no muster_module_get");
   expect_refused(&shelf, "empty", "its muster_module_get gives no module");
   expect_refused(&shelf, "unresolved", "undefined symbol: muster_of_another_version");

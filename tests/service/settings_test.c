@@ -4,6 +4,7 @@
 #include "service/settings_flags.h"
 #include "service/settings_keys.h"
 #include "service/settings_load.h"
+#include "service/settings_modules.h"
 #include "service/token.h"
 
 #include <stdlib.h>
@@ -86,6 +87,15 @@ Test(settings, each_mistake_in_a_file_is_told_with_its_line) {
       {"[world a/b]\n", "a name has 1 to 31"},
       {"[world 01234567890123456789012345678901]\n", "a name has 1 to 31"},
       {"[worlds a]\nmodule = a\n", "test.conf:1: there is no section [worlds a]"},
+      {"[world a]\nmodule = b:m c:../m\n", "give the bare name of a module, or INSTANCE:MODULE for each of several"},
+      {"[world a]\nmodule = b:m c\n", "INSTANCE:MODULE for each of several"},
+      {"[world a]\nmodule = b:m b:n\n", "the instance 'b' is there twice"},
+      {"[world a]\nmodule = 1:m 2:m 3:m 4:m 5:m 6:m 7:m 8:m 9:m\n", "give at most 8 instances"},
+      {"[server]\nmodule.speed = 1\n", "test.conf:2: there is no key 'module.speed' in [server]"},
+      {"[world a]\nmodule.speed = 1\nmodule.speed = 2\n", "test.conf:3: 'module.speed' was given before"},
+      {"[world a]\nmodule. = 1\n", "test.conf:2: module. is '1'; 'module.' is no INSTANCE.KEY"},
+      {"[world a]\n.speed = 1\n", "is no INSTANCE.KEY, such as module.KEY"},
+      {"[world a]\nmodule.a2345678901234567890123456789012345678901 = 1\n", "a KEY has at most 40 bytes"},
       {"workers = 1\n", "test.conf:1: 'workers' stands before any section"},
       {"[server]\nworkers\n", "test.conf:2: this is no [section], no `key = value`"},
       {"[server\nworkers = 1\n", "test.conf:1: this is no [section]"},
@@ -97,6 +107,51 @@ Test(settings, each_mistake_in_a_file_is_told_with_its_line) {
     if (strncmp(mistakes[i].text, "[server\n", 8) == 0) all.count--; /* and its key stands before any section */
     complaints_expect(&all, mistakes[i].says);
   }
+}
+
+Test(settings, of_modules_are_kept_with_their_lines_and_flags_override_them) {
+  struct settings settings;
+  settings_call call = {0};
+  complaints all;
+  read_text(
+      &settings,
+      "[world one]\nmodule = a:m b:n\na.speed = 2\nb.path = x = y: z\n[world two]\nmodule = m\nmodule.speed = 4\n",
+      &all);
+  cr_expect(all.count == 0, "%s", all.text);
+  const world_settings *one = &settings.worlds[0], *two = &settings.worlds[1];
+  const module_setting *speed = settings_module_find(one, "a.speed");
+  cr_assert(speed && one->setting_count == 2 && two->setting_count == 1);
+  cr_expect(strcmp(speed->text, "2") == 0 && speed->line == 3 && strcmp(speed->file, "test.conf") == 0);
+  cr_expect_str_eq(settings_module_find(one, "b.path")->text, "x = y: z");
+  cr_expect_null(settings_module_find(one, "b.speed"));
+  read_flags(&settings, &call, "--set all=1 --world one --set a.speed=3 --world three=m --set speed=5", &all);
+  cr_expect(all.count == 0, "%s", all.text);
+  cr_expect_str_eq(settings_module_find(one, "a.speed")->text, "3");
+  cr_expect_null(settings_module_find(one, "a.speed")->file);
+  cr_expect_str_eq(settings_module_find(one, "module.all")->text, "1");
+  cr_expect_str_eq(settings_module_find(&settings.worlds[2], "module.all")->text, "1");
+  cr_expect_str_eq(settings_module_find(&settings.worlds[2], "module.speed")->text, "5");
+  all = (complaints){0};
+  settings_check(&settings, false, complaints_add, &all);
+  complaints_expect(&all, "--set: module.all: world one has no instance 'module'; begin the key with 'a.'");
+  read_flags(&settings, &call, "--set speed", &all);
+  complaints_expect(&all, "--set is 'speed'; give KEY=VALUE");
+}
+
+Test(settings, of_modules_have_at_most_so_many_bytes_and_so_many_rows) {
+  static world_settings world;
+  char text[MODULE_TEXT_BYTES + 1], key[32];
+  memset(text, 'x', sizeof text);
+  text[MODULE_TEXT_BYTES] = '\0';
+  cr_expect_eq(settings_module_set(&world, "module.k", text, NULL, 0), MUSTER_E_ARGUMENT);
+  cr_expect_str_eq(muster_last_error(), "it has 256 bytes; at most 255 fit");
+  cr_expect_eq(settings_module_set(&world, "module.k", text + 1, NULL, 0), MUSTER_OK);
+  for (int i = 1; i < MODULE_SETTINGS_MAX; i++) {
+    snprintf(key, sizeof key, "module.k%d", i);
+    cr_expect_eq(settings_module_set(&world, key, "1", NULL, 0), MUSTER_OK);
+  }
+  cr_expect_eq(settings_module_set(&world, "module.more", "1", NULL, 0), MUSTER_E_ARGUMENT);
+  cr_expect_eq(settings_module_set(&world, "module.k", "2", NULL, 0), MUSTER_OK);
 }
 
 Test(settings, all_mistakes_are_told_at_once_and_what_is_not_wrong_is_taken) {

@@ -4,6 +4,17 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
+Test(command_line, settings_of_a_scenario_are_checked_by_its_table) {
+  PROGRAM_EXPECT_REFUSALS({"run fixed --set side", 2, "--set is 'side'; give KEY=VALUE"},
+                          {"run fixed --set side=9", 2, "side is '9'; give a number from 10 to 1000000"},
+                          {"run fixed --set side=wide", 2, "side is 'wide'; give a number"},
+                          {"run fixed --set sid=100", 2, "module fixed has no setting 'sid'; did you mean 'side'"},
+                          {"run wildlife --set side=100", 2, "module wildlife has no settings"});
+  program_run *run = program_start("run fixed --help-settings");
+  cr_expect(run->status == 0 && strstr(run->output, "--set side=10000"), "%s%s", run->output, run->errors);
+  free(run);
+}
+
 Test(command_line, refuses_unknown_commands_and_names_the_nearest) {
   PROGRAM_EXPECT_REFUSALS({"", 2, "give a command"}, {"rum", 2, "did you mean 'run'"},
                           {"xyzzy", 2, "unknown command 'xyzzy'; `muster --help`"});

@@ -52,6 +52,10 @@ Test(replay, fixed_comes_to_the_same_report) {
   expect_same_report("fixed --agents 3000 --frames 20 --warm-up 2 --budget 2ms", "fixed");
 }
 
+Test(replay, settings_of_the_scenario_are_those_of_the_recorded_run) {
+  expect_same_report("fixed --agents 500 --set side=50 --frames 20 --warm-up 5", "settings");
+}
+
 Test(replay, wildlife_comes_to_the_same_report) {
   expect_same_report("wildlife --agents 800 --frames 40 --warm-up 2 --budget 2ms", "wildlife");
 }

@@ -3,6 +3,8 @@
 #include "complaint.h"
 #include "scenarios/scenarios.h"
 
+#include "base/module_tables.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -47,6 +49,17 @@ const muster_module *catalog_find(const char *argument, const char **path, int *
     if (strcmp(argument, scenarios[i]()->name) == 0) return scenarios[i]();
   *status = unknown_scenario(argument);
   return NULL;
+}
+
+void catalog_list_settings(FILE *stream, const muster_module *module) {
+  char range[MODULE_RANGE_BYTES];
+  uint32_t count = module_settings_count(module);
+  if (count == 0) fprintf(stream, "'%s' has no settings\n", module->name);
+  for (uint32_t i = 0; i < count; i++) {
+    const muster_module_setting *row = &module->settings[i];
+    fprintf(stream, "  --set %s=%-*s  %s (%s)\n", row->name, 20 - (int)strlen(row->name), row->preset, row->help,
+            module_setting_range(row, range));
+  }
 }
 
 void catalog_list(FILE *stream) {

@@ -10,6 +10,9 @@
  * status in `status`, when there is no such scenario or file. */
 const muster_module *catalog_find(const char *argument, const char **path, int *status);
 
+/* The settings of a module, one line each; says so when it has none. */
+void catalog_list_settings(FILE *stream, const muster_module *module);
+
 /* One line per scenario. */
 void catalog_list(FILE *stream);
 

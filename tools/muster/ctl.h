@@ -34,6 +34,10 @@ typedef struct ctl_call {
 bool ctl_ask(const ctl_options *options, const char *method, const char *path, struct json_t *body,
              struct json_t **answer);
 
+/* Tells the daemon something with a body, of JSON when that is an object or an array, else of text, and prints what it
+ * answers. False after a complaint. */
+bool ctl_tell(const ctl_options *options, const char *path, const char *body);
+
 /* The name of the world that is meant, for a path: the given one, or the only one there is. False after a complaint. */
 bool ctl_world(const ctl_options *options, char *name, size_t bytes);
 

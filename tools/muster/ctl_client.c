@@ -21,6 +21,8 @@ static size_t take(char *piece, size_t size, size_t count, void *stream) {
   return (size_t)ftell(stream) + count < ANSWER_BYTES_MAX ? fwrite(piece, size, count, stream) : 0;
 }
 
+static const char of_json[] = "Content-Type: application/json", of_text[] = "Content-Type: text/plain";
+
 /* "Authorization: Bearer ..." of the token's file. False after a complaint. */
 static bool add_token(const ctl_options *options, struct curl_slist **headers) {
   char line[512], header[600];
@@ -51,15 +53,15 @@ static void prepare(CURL *curl, const ctl_options *options, const char *method, 
   if (body) curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
 }
 
-/* False after a complaint. */
+/* `type` is that of the body. False after a complaint. */
 static bool exchange(const ctl_options *options, const char *method, const char *path, const char *body,
-                     struct answer *answer) {
+                     const char *type, struct answer *answer) {
   struct curl_slist *headers = NULL;
   CURL *curl = curl_easy_init();
   FILE *stream = open_memstream(&answer->text, &answer->bytes);
   if (!curl || !stream) return complain_failure("no memory for a request"), false;
   prepare(curl, options, method, path, body, stream);
-  if (body) headers = curl_slist_append(headers, "Content-Type: application/json");
+  if (body) headers = curl_slist_append(headers, type);
   bool well = add_token(options, &headers);
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
   CURLcode result = well ? curl_easy_perform(curl) : CURLE_OK;
@@ -89,7 +91,7 @@ bool ctl_ask(const ctl_options *options, const char *method, const char *path, j
   json_error_t error;
   char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
   json_decref(body);
-  bool asked = exchange(options, method, path, text, &answer);
+  bool asked = exchange(options, method, path, text, of_json, &answer);
   free(text);
   json_t *parsed = asked && answer.bytes ? json_loadb(answer.text, answer.bytes, 0, &error) : NULL;
   bool well = asked && answer.status >= 200 && answer.status < 300;
@@ -99,6 +101,32 @@ bool ctl_ask(const ctl_options *options, const char *method, const char *path, j
   free(answer.text);
   if (!well) json_decref(parsed);
   *document = well ? parsed : NULL;
+  return well;
+}
+
+bool ctl_tell(const ctl_options *options, const char *path, const char *body) {
+  struct answer answer = {0};
+  json_t *parsed = json_loads(body, 0, NULL);
+  bool told = exchange(options, "POST", path, body, parsed ? of_json : of_text, &answer);
+  json_decref(parsed);
+  if (!told) {
+    free(answer.text);
+    return false;
+  }
+  bool well = answer.status >= 200 && answer.status < 300;
+  parsed = json_loadb(answer.text, answer.bytes, 0, NULL);
+  if (!well && !json_object_get(parsed, "error") && answer.bytes)
+    complain_failure("%s", answer.text);
+  else if (!well)
+    complain_of(parsed, answer.status);
+  else if (parsed && !options->json && json_is_object(parsed))
+    ctl_show_members(parsed);
+  else if (parsed)
+    ctl_show_json(parsed);
+  else
+    puts(answer.text);
+  json_decref(parsed);
+  free(answer.text);
   return well;
 }
 

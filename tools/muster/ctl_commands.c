@@ -207,6 +207,45 @@ static int list(const ctl_call *call, const ctl_verb *verb) {
   return ask(call, verb, path, NULL);
 }
 
+/* A table of one kind of thing that instances have, with the instance before each. */
+static void show_rows(const json_t *instances, const char *kind, const char *columns) {
+  json_t *rows = json_array(), *instance, *row;
+  size_t i, k;
+  json_array_foreach((json_t *)instances, i, instance) {
+    json_array_foreach(json_object_get(instance, kind), k, row) {
+      json_object_set(row, "instance", json_object_get(instance, "instance"));
+      json_array_append(rows, row);
+    }
+  }
+  if (json_array_size(rows) > 0) {
+    putchar('\n');
+    ctl_show_table(rows, columns);
+  }
+  json_decref(rows);
+}
+
+static void show_module(const json_t *answer) {
+  const json_t *instances = json_object_get(answer, "instances");
+  ctl_show_table(instances, "instance module saved");
+  show_rows(instances, "settings", "instance setting value preset least most help");
+  show_rows(instances, "commands", "instance command help");
+  show_rows(instances, "metrics", "instance metric value kind help");
+}
+
+/* The world comes first, unless --world names it; then the command and its body. */
+static int tell_module(const ctl_call *call, const ctl_verb *verb) {
+  ctl_options options = *call->options;
+  int at = options.world ? 1 : 2;
+  char path[PATH_BYTES], command[ESCAPED_BYTES], world[NAME_BYTES], first[ESCAPED_BYTES];
+  if (!options.world && call->count > 1) options.world = call->arguments[1];
+  const ctl_call meant = {&options, call->count, call->arguments};
+  if (call->count <= at) return path_of(&meant, verb, path) ? ask(&meant, verb, path, NULL) : STATUS_FAILED;
+  if (call->count > at + 2) return complain_usage("write it so: muster ctl module [WORLD [COMMAND [BODY]]]");
+  if (!ctl_world(&options, world, sizeof world)) return STATUS_FAILED;
+  snprintf(path, sizeof path, "/v1/worlds/%s/module/%s", escape(world, first), escape(call->arguments[at], command));
+  return ctl_tell(&options, path, call->count > at + 1 ? call->arguments[at + 1] : "") ? STATUS_OK : STATUS_FAILED;
+}
+
 static int begin_snapshot(const ctl_call *call, const ctl_verb *verb) {
   if (strcmp(call->arguments[1], "now") != 0) return complain_usage("write it so: muster ctl snapshot [now]");
   return ask(call, verb, verb->path, NULL);
@@ -263,6 +302,8 @@ static const ctl_verb verbs[] = {
     {"modules", "[NAME]", 0, 0, "those that are loaded; or load one", "GET", "/v1/modules", .list = "modules",
      .columns = "module summary"},
     {"modules", "", 1, 1, NULL, "POST", "/v1/modules", .body = {read_text, 1, .member = "module"}},
+    {"module", "[WORLD [COMMAND [BODY]]]", 0, 3, "settings, commands and metrics of its modules; or a command", "GET",
+     "/module", .show = show_module, .run = tell_module},
     {"snapshot", "[now]", 0, 0, "what became of the last one; or begin one", "GET", .path = "/v1/snapshot"},
     {"snapshot", "", 1, 1, NULL, "POST", "/v1/snapshot", .run = begin_snapshot},
     {"get", "/v1/...", 1, 1, "any other document of the daemon", "GET", "", .show = ctl_show_json, .run = get},

@@ -11,8 +11,14 @@ host_setup host_default_setup(const muster_module *module) {
 
 static bool open_module(struct host *host, const host_setup *setup) {
   const muster_module *module = setup->module;
+  muster_module_options options = setup->options;
+  muster_module_value values[MODULE_VALUES_MAX];
+  uint32_t at_fault;
   host->needs = (muster_module_needs){.size = sizeof host->needs};
-  if (module->open(&setup->options, &host->instance, &host->needs) != MUSTER_OK) return false;
+  if (module_settings_read(module, setup->given, setup->given_count, values, &at_fault) != MUSTER_OK) return false;
+  options.values = values;
+  options.value_count = module_settings_count(module);
+  if (module->open(&options, &host->instance, &host->needs) != MUSTER_OK) return false;
   host->module = module;
   return true;
 }
@@ -40,9 +46,12 @@ static bool create_world(struct host *host, const host_setup *setup) {
 }
 
 static muster_result populate(struct host *host, const host_setup *setup) {
-  if (!setup->state) return host->module->populate(host->instance, host->world);
-  if (!host->module->resume)
-    return muster_module_fail(MUSTER_E_STATE, "module '%s' does not resume", host->module->name);
+  const muster_module *module = host->module;
+  muster_result result = module->register_types ? module->register_types(host->instance, host->world) : MUSTER_OK;
+  if (result) return result;
+  if (!setup->state) return module->populate(host->instance, host->world);
+  if (!module->resume && module->register_types && !setup->state_bytes) return MUSTER_OK;
+  if (!module->resume) return muster_module_fail(MUSTER_E_STATE, "module '%s' does not resume", host->module->name);
   return host->module->resume(host->instance, host->world, setup->state, setup->state_bytes);
 }
 

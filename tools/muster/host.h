@@ -2,11 +2,13 @@
 #ifndef TOOLS_HOST_H
 #define TOOLS_HOST_H
 
-#include <muster/module.h>
+#include "base/module_tables.h"
 
 typedef struct host_setup {
   const muster_module *module;
-  muster_module_options options;
+  muster_module_options options; /* the host fills in the values */
+  const module_given *given;     /* settings of the module, and how many; not owned */
+  uint32_t given_count;
   uint32_t workers;
   muster_world_def world;                           /* the host fills in the pool and what the module needs */
   bool (*prepare)(void *user, muster_world *world); /* called with the new world, before it has agents; null = nothing

@@ -53,9 +53,12 @@ static bool write_note(const struct recording *recording, const muster_world *wo
     memcpy(&value, (const char *)options + numbers[i].offset, numbers[i].bytes);
     fprintf(stream, "%s=%lu\n", numbers[i].name, value);
   }
+  for (uint32_t i = 0; i < options->given_count; i++)
+    fprintf(stream, "set %s=%s\n", options->given[i].name, options->given[i].text);
   fprintf(stream, "skipped_ns=%lu\n", host->skipped_ns);
   fputc('\0', stream);
   if (options->record_from <= 1) return true;
+  if (host->module->register_types && !host->module->save) return true;
   if (host->module->save) return host->module->save(host->instance, world, put_state, stream) == MUSTER_OK;
   muster_module_fail(MUSTER_E_STATE, "'%s' cannot be saved: it is recorded from its first frame on only",
                      options->module->name);
@@ -72,6 +75,11 @@ static bool read_number(run_options *options, const char *name, const char *text
   return false;
 }
 
+static void read_setting(run_options *options, const char *name, const char *text) {
+  if (options->given_count < MODULE_VALUES_MAX)
+    options->given[options->given_count++] = (module_given){.name = name, .text = text};
+}
+
 /* Reads the lines where they stand: the options' texts point into them. */
 static bool read_note(struct replaying *replaying, char *note) {
   run_options *options = &replaying->options;
@@ -84,6 +92,8 @@ static bool read_note(struct replaying *replaying, char *note) {
       options->scenario = value;
     else if (strcmp(line, "path") == 0)
       options->path = *value ? value : NULL;
+    else if (strncmp(line, "set ", 4) == 0)
+      read_setting(options, line + 4, value);
     else if (strcmp(line, "skipped_ns") == 0)
       replaying->skipped_ns = strtoull(value, NULL, 10);
     else if (!read_number(options, line, value))

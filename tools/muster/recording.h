@@ -7,7 +7,9 @@
 
 #include <limits.h>
 
-enum { RECORDING_NOTE_BYTES = 2 * PATH_MAX };
+enum {
+  RECORDING_NOTE_BYTES = 2 * PATH_MAX + MODULE_VALUES_MAX * (MUSTER_MODULE_NAME_MAX + MUSTER_MODULE_TEXT_MAX + 8)
+};
 
 /* The file that is being written. */
 struct recording {

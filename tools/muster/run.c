@@ -16,6 +16,8 @@ enum { JSON_BYTES = 65536 };
 static host_setup setup_of(const run_options *options) {
   host_setup setup = host_default_setup(options->module);
   setup.workers = options->workers;
+  setup.given = options->given;
+  setup.given_count = options->given_count;
   setup.options.agents = options->agents;
   setup.options.observers = options->observers;
   setup.options.seed = options->seed;

@@ -18,6 +18,8 @@ static const char help_of_options[] =
     "  --agents N         how many agents (default: the scenario's own)\n"
     "  --observers K      how many observers (default: the scenario's own)\n"
     "  --cost 5us         what an update costs, of scenarios that take a cost: fixed (default 5us)\n"
+    "  --set KEY=VALUE    a setting of the scenario; may be repeated\n"
+    "  --help-settings    which settings the scenario has, and what they may be\n"
     "  --seed S           of everything random (default 1)\n"
     "  --up y|z           which axis of the population file is height (default y)\n"
     "Frames:\n"
@@ -130,6 +132,24 @@ static bool read_fit(void *user, const char *text) {
   return false;
 }
 
+/* Splits the argument where it stands. A line end in a value would end its line in a record. The module's table checks
+ * the rest. */
+static bool read_setting(void *user, const char *text) {
+  run_options *options = user;
+  char *equals = strchr(text, '=');
+  bool room = options->given_count < MODULE_VALUES_MAX;
+  if (equals && room && !strchr(text, '\n')) {
+    *equals = '\0';
+    options->given[options->given_count++] = (module_given){.name = text, .text = equals + 1};
+    return true;
+  }
+  if (room)
+    complain_usage("--set is '%s'; give KEY=VALUE in one line", text);
+  else
+    complain_usage("--set is there more than %u times", MUSTER_MODULE_ROWS_MAX);
+  return false;
+}
+
 #define RUN(name, kind, member)                     OPTION(name, kind, run_options, member)
 #define RUN_WITHIN(name, kind, member, least, most) OPTION_WITHIN(name, kind, run_options, member, least, most)
 
@@ -154,6 +174,8 @@ static const option_def known[] = {RUN("agent", TEXT, agent),
                                    RUN("machine", ON, machine),
                                    RUN("no-pace", ON, no_pace),
                                    OPTION_BY("up", read_up_axis),
+                                   OPTION_BY("set", read_setting),
+                                   RUN("help-settings", ON, help_settings),
                                    RUN("record", TEXT, record),
                                    RUN_WITHIN("record-from", COUNT, record_from, 1, FRAMES_MAX),
                                    RUN("json", TEXT, json),
@@ -233,6 +255,21 @@ static int find_contradiction(const run_options *options, run_purpose purpose) {
   return options->machine ? find_contradiction_of_machine(options, purpose) : STATUS_OK;
 }
 
+/* Shows the settings, or checks those that were given. False: `status` is the exit status. */
+static bool take_settings(const run_options *options, int *status) {
+  muster_module_value values[MODULE_VALUES_MAX];
+  uint32_t at_fault;
+  *status = STATUS_OK;
+  if (options->help_settings) {
+    catalog_list_settings(stdout, options->module);
+    return false;
+  }
+  if (module_settings_read(options->module, options->given, options->given_count, values, &at_fault) == MUSTER_OK)
+    return true;
+  *status = complain_usage("--set: %s", muster_last_error());
+  return false;
+}
+
 /* What depends on several options, and what is left to its default. */
 static bool complete(run_options *options, run_purpose purpose, int *status) {
   *status = find_contradiction(options, purpose);
@@ -241,6 +278,7 @@ static bool complete(run_options *options, run_purpose purpose, int *status) {
   if (options->warm_up == UINT64_MAX) options->warm_up = (options->rate + 999) / 1000;
   if (options->workers == 0) options->workers = muster_available_processors();
   options->module = catalog_find(options->scenario, &options->path, status);
+  if (options->module && !take_settings(options, status)) return false;
   if (options->module && (*status = find_contradiction_of_output(options)) != STATUS_OK) return false;
   if (options->module && options->watch && !options->module->watch) {
     *status = complain_usage("'%s' has no agent to watch; use the scenario 'townsfolk' for that", options->scenario);

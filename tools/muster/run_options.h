@@ -2,7 +2,8 @@
 #ifndef TOOLS_RUN_OPTIONS_H
 #define TOOLS_RUN_OPTIONS_H
 
-#include <muster/module.h>
+#include "base/module_tables.h"
+
 #include <stdio.h>
 
 typedef struct run_options {
@@ -14,7 +15,10 @@ typedef struct run_options {
   const char *agent;           /* which one to explain, as typed */
   const char *record;          /* where the run is recorded; null = nowhere, "-" = standard output */
   const char *watch;           /* the name of the agent to watch; null = none */
-  uint32_t agents, observers;  /* 0 = the scenario's own */
+  uint32_t given_count;        /* settings of the module, checked */
+  module_given given[MODULE_VALUES_MAX];
+  bool help_settings;         /* shows which there are */
+  uint32_t agents, observers; /* 0 = the scenario's own */
   uint32_t workers;
   uint32_t shards; /* 0 = by the number of agents */
   uint64_t budget_ns, capacity_ns;

@@ -13,6 +13,7 @@
 #define OLDER      8
 #define NEWER      9
 #define NEWEST     10
+#define UNRULY     11
 
 #if MODULE_KIND == UNRESOLVED
 void muster_of_another_version(void);
@@ -38,6 +39,15 @@ static void close_odd(void *instance) {
   (void)instance;
 }
 
+/* Prometheus would refuse this name. */
+static const muster_module_metric unruly[] = {{"odd-ones", MUSTER_MODULE_GAUGE, "Odd ones."}, {0}};
+
+static void read_metrics(void *instance, const muster_world *world, double *values) {
+  (void)instance;
+  (void)world;
+  values[0] = 1;
+}
+
 /* Behind what an older header had lies something else. */
 static uint64_t skip_nothing(void *instance, uint64_t sim_now_ns) {
   (void)instance;
@@ -59,7 +69,9 @@ static const struct grown {
                       .open = MODULE_KIND == HOLLOW ? NULL : open_odd,
                       .populate = populate,
                       .close = close_odd,
-                      .skip_ns = skip_nothing},
+                      .skip_ns = skip_nothing,
+                      .metrics = MODULE_KIND == UNRULY ? unruly : NULL,
+                      .read_metrics = MODULE_KIND == UNRULY ? read_metrics : NULL},
            .unknown = MODULE_KIND == NEWEST ? close_odd : NULL};
 
 #if MODULE_KIND == MUTE
