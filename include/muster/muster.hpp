@@ -428,11 +428,13 @@ public:
   template <class F>
   [[nodiscard]] muster_result changes(std::uint32_t kinds, std::uint64_t &cursor, span<muster_change> room,
                                       F &&each) const {
-    for (std::uint32_t capacity = static_cast<std::uint32_t>(room.size()), count = capacity; count == capacity;) {
+    const std::uint32_t capacity = static_cast<std::uint32_t>(room.size());
+    std::uint32_t count = 0;
+    do {
       const muster_result result = muster_frame_changes(get(), kinds, &cursor, room.data(), capacity, &count);
       if (result != MUSTER_OK) return result;
       if (count) each(span<const muster_change>(room.data(), count));
-    }
+    } while (count && count == capacity);
     return MUSTER_OK;
   }
 
