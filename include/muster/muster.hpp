@@ -35,8 +35,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
-#include <iterator>
 #include <memory>
 #include <new>
 #include <optional>

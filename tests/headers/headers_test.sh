@@ -1,7 +1,7 @@
 #!/bin/bash
 # Every public header compiles by itself, and all of them together in any order and twice, in each language and standard
-# and by each compiler that a host may have, without a warning; and a host in C++ is built with them, linked with the
-# shared library and run.
+# and by each compiler that a host may have, without a warning; muster.hpp does from C++17 on, with exceptions and run-time
+# types and without. A host in C++ is built with it, linked with the shared library and run, and counts allocations.
 set -u
 root=${MUSTER_SOURCE_DIR:?}
 library=${MUSTER_LIBRARY:?}
@@ -55,17 +55,46 @@ check_headers() { # compiler, language, standard
   failed=1
 }
 
-check_host() { # compiler, standard
+without="-fno-exceptions -fno-rtti"
+
+# muster.hpp alone, and after and before all headers of C.
+write_programs_of_hpp() {
+  echo '#include <muster/muster.hpp>' >"$work/hpp.cc"
+  cat "$work/all.c++" "$work/hpp.cc" >"$work/after.cc"
+  cat "$work/hpp.cc" "$work/back.c++" "$work/hpp.cc" >"$work/before.cc"
+}
+
+compile_hpp() { # folder that is given to -I, compiler, standard, further options
+  local program
+  for program in "$work"/{hpp,after,before}.cc; do
+    # shellcheck disable=SC2086
+    "$2" "-std=$3" $warnings "${@:4}" -I "$1" -fsyntax-only "$program" || return
+  done
+}
+
+run_host() { # folder that is given to -I, compiler, standard, further options
   # shellcheck disable=SC2086
-  if "$1" "-std=$2" $warnings -I "$root/include" "$root/tests/headers/host.cpp" -o "$work/host" "$library" \
-    "-Wl,-rpath,$(dirname "$library")" && [ "$("$work/host")" = "all of it ran" ]; then
-    return
-  fi
-  echo "$1 -std=$2: the host in C++ cannot be built, or fails"
+  "$2" "-std=$3" $warnings "${@:4}" -I "$1" "$root/tests/headers/host.cpp" -o "$work/host" "$library" \
+    "-Wl,-rpath,$(dirname "$library")" && [ "$("$work/host")" = "all of it ran" ]
+}
+
+check_hpp() { # compiler, standard
+  knows "$1" c++ "$2" || return 0
+  echo "$1 -std=$2 muster.hpp" >>"$work/checked"
+  # shellcheck disable=SC2086
+  compile_hpp "$root/include" "$@" && compile_hpp "$root/include" "$@" $without && return
+  echo "$1 -std=$2 refuses muster.hpp"
+  failed=1
+}
+
+check_host() { # compiler, standard, further options
+  run_host "$root/include" "$@" && return
+  echo "$*: the host in C++ cannot be built, or fails"
   failed=1
 }
 
 for language in c c++; do write_programs "$root/include/muster" $language; done
+write_programs_of_hpp
 for compiler in gcc clang; do
   is_there $compiler || continue
   for standard in c11 c17 c2x; do check_headers $compiler c $standard; done
@@ -75,10 +104,14 @@ for compiler in g++ clang++; do
   for standard in c++11 c++14 c++17 c++20 c++2b; do
     check_headers $compiler c++ $standard
   done
-  check_host $compiler c++17
+  for standard in c++17 c++20 c++2b; do check_hpp $compiler $standard; done
+  check_host $compiler c++17 -O2
 done
+# shellcheck disable=SC2086
+check_host g++ c++20 -O0 $without
 # What the headers promise to work with, and no compiler may have left out.
-for promised in 'gcc -std=c11' 'gcc -std=c17' 'g++ -std=c++17' 'g++ -std=c++20'; do
+for promised in 'gcc -std=c11' 'gcc -std=c17' 'g++ -std=c++17' 'g++ -std=c++20' \
+  'g++ -std=c++17 muster.hpp' 'g++ -std=c++20 muster.hpp'; do
   grep -qxF -e "$promised" "$work/checked" || { echo "$promised was not tried"; failed=1; }
 done
 
@@ -94,4 +127,19 @@ plant() { # header, line, language, standard, compiler
 first=$(ls "$root/include/muster" | head -n 1)
 plant "$first" 'typedef undeclared_word planted;' c c11 gcc
 plant "$first" 'static inline int *planted(void *p) { return p; }' c++ c++17 g++
+
+# And in muster.hpp: a throw where there are no exceptions, an allocation in a frame and one in a registration.
+plant_hpp() { # function that must fail, what sed does, arguments of the function behind the folder
+  rm -rf "$work/include"
+  cp -r "$root/include" "$work/include"
+  sed -i "$2" "$work/include/muster/muster.hpp"
+  cmp -s "$root/include/muster/muster.hpp" "$work/include/muster/muster.hpp" && echo "'$2' changes nothing" && failed=1
+  "$1" "$work/include" "${@:3}" >"$work/log" 2>&1 || return 0
+  echo "muster.hpp was changed by '$2', and $1 was content"
+  failed=1
+}
+# shellcheck disable=SC2086
+plant_hpp compile_hpp 's/^#if defined(__cpp_exceptions)$/#if 1/' g++ c++17 $without
+plant_hpp run_host 's/^  update<State, Published> self(given);$/& delete new int;/' g++ c++17 -O0
+plant_hpp run_host 's/^    complete.atoms = list;$/& delete new int;/' g++ c++17 -O0
 exit $failed
