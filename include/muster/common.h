@@ -41,7 +41,7 @@ extern "C" {
 
 /* The version of these headers. MUSTER_VERSION is the three numbers as text, such as "1.2.3". */
 #define MUSTER_VERSION_MAJOR 0
-#define MUSTER_VERSION_MINOR 1
+#define MUSTER_VERSION_MINOR 9
 #define MUSTER_VERSION_PATCH 0
 
 #define MUSTER_VERSION         MUSTER_DOTTED(MUSTER_VERSION_MAJOR, MUSTER_VERSION_MINOR, MUSTER_VERSION_PATCH)
