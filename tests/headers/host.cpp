@@ -1,8 +1,10 @@
 // A host in C++: a pool with jobs, a world with a type of sets, agents with state, messages and observers, frames.
+#include <muster/herd.h>
 #include <muster/module.h>
 #include <muster/muster.h>
 #include <muster/planner.h>
 #include <muster/random.h>
+#include <muster/sets.h>
 #include <muster/tune.h>
 
 #include <array>
