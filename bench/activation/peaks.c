@@ -6,6 +6,8 @@
 
 #include "scenarios/scaffold.h"
 
+#include <muster/sets.h>
+
 #include <math.h>
 
 enum { FRAMES = 600, WARM_UP = 200, KINDS = 3, UPDATE_NS = 5000, RING_AGENTS = 5000, CYCLE_MAX = 1 << 12 };

@@ -2,6 +2,8 @@
 
 #include "scenarios/scaffold.h"
 
+#include <muster/bulk.h>
+
 #include <math.h>
 #include <stdlib.h>
 

@@ -7,6 +7,8 @@
 
 #include "scenarios/scaffold.h"
 
+#include <muster/sets.h>
+
 enum { AGENTS = 2000, ROUND_FRAMES = 20, WARM_UP = 30 };
 
 /* Minimal work that the compiler cannot leave out. */

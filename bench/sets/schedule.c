@@ -9,6 +9,8 @@
 
 #include "scenarios/scaffold.h"
 
+#include <muster/sets.h>
+
 #include <stdlib.h>
 
 enum { SETS = 5, ATOMS_MOST = 3, ROUND_FRAMES = 24, WARM_UP = 48 };

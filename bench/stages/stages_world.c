@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 
+#include <muster/bulk.h>
 #include <muster/random.h>
 
 #include <stdlib.h>

@@ -2,7 +2,9 @@
 
 #include "work.h"
 
+#include <muster/bulk.h>
 #include <muster/random.h>
+#include <muster/view.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-/* muster/bulk.h - calls for many agents at once: positions, factors of importance, and the query to a type's own
- * importance model. Included by muster/muster.h.
+/* muster/bulk.h - calls for many agents at once: positions and factors of importance. Not part of muster/muster.h.
  *
  * The arrays are read during the call and stay the caller's. A call takes effect at once, before what is queued for the
  * next frame. */
@@ -40,17 +39,6 @@ typedef enum muster_factor {
  * frame, for an unknown factor or when an array is missing. Thread of the frames, between frames. O(count). */
 MUSTER_API uint32_t muster_agents_set_factor(muster_world *world, muster_factor factor, const muster_agent *agents,
                                              const float *values, uint32_t count);
-
-/* The question to a type's importance model about one agent. Fixed for good: models get arrays of it. */
-typedef struct muster_importance_query {
-  muster_agent agent;
-  muster_position position;
-  bool observed;                     /* an observer gives it importance; else observer_position is unset */
-  muster_position observer_position; /* of the observer that gives most, as of its last step worth noticing */
-  float distance_m;                  /* to that observer; infinite when there is none */
-  float importance;                  /* as computed by Muster, before importance_floor; 0..1 */
-  void *agent_user;                  /* the agent's user */
-} muster_importance_query;
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@
  *
  * Conventions of the whole public interface:
  *   - Durations and points in time are unsigned 64-bit nanoseconds and end in _ns, lengths are metres and end
- *     in _m, shares are 0..1 floats, sizes end in _bytes.
+ *     in _m, parts of a whole are 0..1 floats, sizes end in _bytes.
  *   - A definition is a struct that begins with its own size. Fill it with its muster_..._default() function
  *     first, then change what you need. So do structs that the library fills, such as reports. The size says which
  *     header the program was built with, and a struct grows only at its end:
@@ -41,7 +41,7 @@ extern "C" {
 
 /* The version of these headers. MUSTER_VERSION is the three numbers as text, such as "1.2.3". */
 #define MUSTER_VERSION_MAJOR 0
-#define MUSTER_VERSION_MINOR 1
+#define MUSTER_VERSION_MINOR 9
 #define MUSTER_VERSION_PATCH 0
 
 #define MUSTER_VERSION         MUSTER_DOTTED(MUSTER_VERSION_MAJOR, MUSTER_VERSION_MINOR, MUSTER_VERSION_PATCH)

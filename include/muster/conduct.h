@@ -1,5 +1,5 @@
 /* muster/conduct.h - runaways: atoms that take longer than their type's limit_ns, the penalties for their agents and
- * types, and how to pardon them. Part of muster/muster.h.
+ * types, and how to pardon them. Not part of muster/muster.h.
  *
  *     offence -> strikes -> a cheaper level   (-> quarantine)        an agent
  *     bad seconds ---------> a cheaper level  (-> quarantine)        a type, when many of its agents offend

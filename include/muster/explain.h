@@ -1,5 +1,5 @@
 /* muster/explain.h - explains an agent: how important it is, how often it runs and what it waits for, in numbers and in
- * words. Included by muster/muster.h. */
+ * words. Not part of muster/muster.h. */
 #ifndef MUSTER_EXPLAIN_H
 #define MUSTER_EXPLAIN_H
 

@@ -1,4 +1,4 @@
-/* muster/herd.h - herds: groups of agents that are one agent far from observers, and many agents near one. Part of
+/* muster/herd.h - herds: groups of agents that are one agent far from observers, and many agents near one. Not part of
  * muster/muster.h.
  *
  * A herd is a tree after Osborne & Dickinson: its root stands for all members, its nodes at the greatest depth D stand

@@ -9,7 +9,19 @@
  *     observers -> importance -> elasticity    which agents matter
  *     budget -> pressure -> periods            how often each agent runs
  *
- * Hosts that run updates themselves use muster_plan() and muster_plan_report() of muster/planner.h instead.
+ * This header and the five that it includes are what a first server needs: world, type, agent, observer, frame and
+ * atom. More is there for those that ask for it:
+ *
+ *     muster/tune.h       weights, policies, companions and reactions, while frames run
+ *     muster/bulk.h       positions and factors of many agents at once
+ *     muster/replicate.h  what to tell clients: who came, left, moved; who is near a place
+ *     muster/sets.h       several things to do inside an agent, with periods, shares and slices of their own
+ *     muster/herd.h       groups that are one agent far from observers
+ *     muster/conduct.h    atoms that take too long
+ *     muster/planner.h    frames for hosts that run their own code: muster_plan() and muster_plan_report()
+ *     muster/explain.h, trace.h, view.h, flight.h          what happened, and why
+ *     muster/record.h, snapshot.h                          a run, or a world, as bytes, and back
+ *     muster/module.h, random.h                            scenarios as modules; random numbers as pure functions
  *
  * Which thread may call what:
  *     any thread, any time      spawn, remove, move, wake, tune, send, pardon, observer calls; queued, applied at
@@ -37,20 +49,11 @@
 #ifndef MUSTER_MUSTER_H
 #define MUSTER_MUSTER_H
 
-#include <muster/bulk.h>
 #include <muster/common.h>
-#include <muster/conduct.h>
-#include <muster/explain.h>
-#include <muster/flight.h>
-#include <muster/herd.h>
 #include <muster/jobs.h>
-#include <muster/record.h>
 #include <muster/report.h>
-#include <muster/snapshot.h>
-#include <muster/trace.h>
 #include <muster/type.h>
 #include <muster/update.h>
-#include <muster/view.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -453,8 +456,5 @@ MUSTER_API muster_result muster_frame_run(muster_world *world, const muster_fram
 #ifdef __cplusplus
 }
 #endif
-
-#include <muster/planner.h>
-#include <muster/tune.h>
 
 #endif

@@ -1,4 +1,4 @@
-/* muster/planner.h - planner mode: Muster decides which agents run, the host runs them. Included by muster/muster.h.
+/* muster/planner.h - planner mode: Muster decides which agents run, the host runs them. Not part of muster/muster.h.
  *
  * For hosts that cannot let a library call into them: scripts on one thread, a virtual machine with a heap of its own,
  * a job system that exists already. A frame is the same as in muster_frame_run(), but for its stage 7, run, which the

@@ -1,4 +1,4 @@
-/* muster/record.h - record a run and replay it bit for bit, so that an incident becomes a test. Included by
+/* muster/record.h - record a run and replay it bit for bit, so that an incident becomes a test. Not part of
  * muster/muster.h.
  *
  * A record is a snapshot, unless the world was new, and all inputs from there on: what the host asked for (spawns with

@@ -67,7 +67,8 @@ typedef struct muster_change {
  * is set behind all changes so far: read everybody now (muster_agent_next(), muster_agents_read()), take agents that
  * are not among them for gone, and go on from the cursor. MUSTER_E_STATE inside a frame, and in a world with
  * changes_frames 0; MUSTER_E_ARGUMENT when an argument is null; the cursor stays as it is, and `count` is 0 where it is
- * given. O(changes since the cursor and changes_frames), whatever kinds are asked for. */
+ * given. Thread of the frames, between frames. O(changes since the cursor and changes_frames), whatever kinds are
+ * asked for. */
 MUSTER_API muster_result muster_frame_changes(const muster_world *world, uint32_t kinds, uint64_t *cursor,
                                               muster_change *out, uint32_t capacity, uint32_t *count);
 
@@ -98,8 +99,8 @@ MUSTER_DEFAULTS(muster_agent_columns);
 /* Reads many agents at once, as muster_agent_read() does one: agents[i] into the i-th place of each array of `columns`.
  * Returns how many were found; ids that are gone or not active yet are passed over. An id may be named more than once.
  * 0 with a message inside a frame, when the agents are null and count is not 0, and when the columns are null, were not
- * set by their default function or lack a stride. Fastest when agents come in ascending order, as changes do. O(count).
- */
+ * set by their default function or lack a stride. Fastest when agents come in ascending order, as changes do. Thread of
+ * the frames, between frames. O(count). */
 MUSTER_API uint32_t muster_agents_read(const muster_world *world, const muster_agent *agents, uint32_t count,
                                        const muster_agent_columns *columns);
 
@@ -133,7 +134,7 @@ typedef struct muster_nearby_agent {
  * `cut` (may be null) is set to whether that cut it, so that there may be nearer agents than those that it found.
  * Returns how many were written. 0 with a message, and `cut` false, inside a frame, when the query is null, was not set
  * by its default function or has a value out of range or an unknown type, or when `out` is null and capacity is not 0.
- * Cost: that of muster_update_nearby(). */
+ * Thread of the frames, between frames. Cost: that of muster_update_nearby(). */
 MUSTER_API uint32_t muster_agents_nearby(const muster_world *world, const muster_nearby_query *query,
                                          muster_nearby_agent *out, uint32_t capacity, bool *cut);
 

@@ -1,5 +1,5 @@
-/* muster/sets.h - inside an agent: sets of atoms with shares, periods, delays and modes of their own. Part of
- * muster/muster.h.
+/* muster/sets.h - inside an agent: sets of atoms with shares, periods, delays and modes of their own. Not part of
+ * muster/muster.h: a type whose atoms are a list needs nothing of it.
  *
  * A type's atoms are a list that each update runs from first to last; that is enough for most. A type that has several
  * things to do, some of them rarely, some of them long, declares sets instead: lists of atoms, each with a role, after
@@ -43,8 +43,7 @@
 #ifndef MUSTER_SETS_H
 #define MUSTER_SETS_H
 
-#include <muster/common.h>
-#include <muster/update.h>
+#include <muster/type.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,8 +51,6 @@ extern "C" {
 
 #define MUSTER_SETS_MAX  16u
 #define MUSTER_SHARE_MAX 100u
-
-typedef struct muster_atom muster_atom;
 
 /* What happens to a set that runs out of time. */
 typedef enum muster_mode {
@@ -68,18 +65,7 @@ typedef enum muster_set_order {
   MUSTER_SETS_AS_DEFINED
 } muster_set_order;
 
-/* How the action sets (and action atoms) of a type run at the commit. */
-typedef enum muster_act {
-  MUSTER_ACT_SERIAL = 0, /* one agent at a time, in agent order: an action may touch any agent */
-  MUSTER_ACT_REGION,     /* regions of the ground in parallel, the agents of one region one at a time in agent order: an
-                            action may touch agents in the same region (muster_update_region), and what the host keeps
-                            for that region. The same seed gives the same world */
-  MUSTER_ACT_PARALLEL    /* all in parallel, in any order: actions may touch only data that allows that. As far as they
-                            touch each other, the same seed need not give the same world; calls into Muster keep that
-                            promise */
-} muster_act;
-
-typedef struct muster_set_def {
+struct muster_set_def {
   uint32_t size;
   const char *name;         /* for reports; copied; at most 31 bytes are kept; default "set" */
   uint32_t role;            /* a muster_role; default behaviour */
@@ -95,7 +81,7 @@ typedef struct muster_set_def {
   uint32_t levels;          /* bit k: the set runs at capability level k; default all */
   uint32_t asks; /* n: under the virtual clock muster_update_should_yield() returns true at its n-th call within one
                     call of an atom; default 16; 1 .. 1,000,000 */
-} muster_set_def;
+};
 
 MUSTER_DEFAULTS(muster_set_def);
 

@@ -1,5 +1,5 @@
 /* muster/snapshot.h - a world as bytes, and back: so that a server that was stopped, or killed, goes on where it was.
- * Included by muster/muster.h.
+ * Not part of muster/muster.h.
  *
  * A snapshot holds what the frames work on: agents with their ids, positions, states and published states, and where
  * each stands in its period or its update; messages, commands, wakes and spawns that wait; observers; the field of

@@ -1,5 +1,5 @@
 /* muster/tune.h - which agents run first, and at which level: weights that can be changed while the world runs, the
- * company that agents keep, and policies that set the weights. Included by muster/muster.h.
+ * company that agents keep, and policies that set the weights. Not part of muster/muster.h.
  *
  *   importance   i = (alpha f + beta d + gamma r + delta c) / 4              which agents matter
  *   priority     ready first = eps i + zeta s - eta rc + theta p + kappa l   which of the due agents go first

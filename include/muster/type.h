@@ -3,9 +3,7 @@
 #ifndef MUSTER_TYPE_H
 #define MUSTER_TYPE_H
 
-#include <muster/bulk.h>
 #include <muster/common.h>
-#include <muster/sets.h>
 #include <muster/update.h>
 
 #ifdef __cplusplus
@@ -26,6 +24,17 @@ typedef struct muster_atom {
   uint32_t model_ns; /* what the atom costs under the virtual clock, and the first guess under the wall clock;
                         0 (default) = 1000 */
 } muster_atom;
+
+/* The question to a type's importance model about one agent. Fixed for good: models get arrays of it. */
+typedef struct muster_importance_query {
+  muster_agent agent;
+  muster_position position;
+  bool observed;                     /* an observer gives it importance; else observer_position is unset */
+  muster_position observer_position; /* of the observer that gives most, as of its last step worth noticing */
+  float distance_m;                  /* to that observer; infinite when there is none */
+  float importance;                  /* as computed by Muster, before importance_floor; 0..1 */
+  void *agent_user;                  /* the agent's user */
+} muster_importance_query;
 
 /* The question to a cost model: the virtual cost of one atom of one update. */
 typedef struct muster_cost_query {
@@ -65,6 +74,20 @@ typedef enum muster_elapsed {
 
 #define MUSTER_LEVELS    4u
 #define MUSTER_ATOMS_MAX 4096u
+
+/* How the action sets (and action atoms) of a type run at the commit. */
+typedef enum muster_act {
+  MUSTER_ACT_SERIAL = 0, /* one agent at a time, in agent order: an action may touch any agent */
+  MUSTER_ACT_REGION,     /* regions of the ground in parallel, the agents of one region one at a time in agent order: an
+                            action may touch agents in the same region (muster_update_region), and what the host keeps
+                            for that region. The same seed gives the same world */
+  MUSTER_ACT_PARALLEL    /* all in parallel, in any order: actions may touch only data that allows that. As far as they
+                            touch each other, the same seed need not give the same world; calls into Muster keep that
+                            promise */
+} muster_act;
+
+/* A set of atoms: muster/sets.h. */
+typedef struct muster_set_def muster_set_def;
 
 /* The groups of fields of muster_type_def. `reserved` is room for fields of later versions, and must be 0. */
 

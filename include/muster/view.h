@@ -1,5 +1,5 @@
 /* muster/view.h - agents as a picture needs them: all agents within a rectangle of the ground plane, one by one or
- * summed by the cells of a raster; and the field, a grid of how much observers make agents matter. Part of
+ * summed by the cells of a raster; and the field, a grid of how much observers make agents matter. Not part of
  * muster/muster.h.
  *
  *     muster_view view = muster_view_default();

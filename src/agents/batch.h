@@ -12,6 +12,7 @@
 #include "agents/spot.h"
 
 #include <muster/muster.h>
+#include <muster/sets.h>
 
 enum { CLAIM_NS = 20000, CLAIM_UPDATES_MAX = 64 };
 

@@ -1,5 +1,7 @@
 #include "agents/companions.h"
 
+#include <muster/tune.h>
+
 #include <string.h>
 
 void companions_create(struct companions *companions, uint32_t agents_max, struct arena *arena) {

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 
 #include <muster/muster.h>
+#include <muster/tune.h>
 
 struct companion_list {
   muster_agent others[MUSTER_COMPANIONS_MAX]; /* the latest first; null ones last */

@@ -3,6 +3,8 @@
 #include "base/assert.h"
 #include "base/random.h"
 
+#include <muster/herd.h>
+
 #include <math.h>
 
 bool herd_tree_make(herd_tree *tree, uint32_t branching, uint32_t depth) {

@@ -19,6 +19,8 @@
 #include "agents/types.h"
 #include "base/prefetch.h"
 
+#include <muster/herd.h>
+
 #define HERD_NONE  UINT32_MAX
 #define HERD_DYING UINT32_MAX
 #define HERD_EMPTY (UINT32_MAX - 1)

@@ -1,5 +1,7 @@
 #include "agents/agents_sound.h"
 
+#include <muster/herd.h>
+
 /* ------------------------------------------------------------------------------------------------------------ links */
 
 /* How many agents of each tie one herd type has; `named` counts those of all types. */

@@ -2,6 +2,8 @@
 
 #include "base/assert.h"
 
+#include <muster/sets.h>
+
 /* Whether the period of a set has passed. */
 static bool agents_passes_is_due(const type_set *set, const set_state *state, uint32_t updates, uint64_t now_ns) {
   if (state->unit != set->unit) return true;

@@ -10,6 +10,8 @@
 
 #include "agents/sets.h"
 
+#include <muster/sets.h>
+
 /* A pass that is under way. Bits stand for sets as in set_pass. */
 struct pass {
   const set_table *table;

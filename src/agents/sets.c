@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "base/sized.h"
 
+#include <muster/sets.h>
+
 #include <string.h>
 
 static const uint64_t day_ns = 86400000000000u;

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 
 #include <muster/muster.h>
+#include <muster/sets.h>
 
 /* A set of a type. Those of a type stand in the order of the definition. */
 typedef struct type_set {

@@ -62,6 +62,7 @@
 #include "agents/lists.h"
 #include "base/bits.h"
 
+#include <muster/bulk.h>
 #include <muster/muster.h>
 
 typedef enum agent_status {

@@ -10,6 +10,8 @@
 #include "world/world_commands.h"
 #include "world/world_observers.h"
 
+#include <muster/tune.h>
+
 #include <math.h>
 #include <string.h>
 

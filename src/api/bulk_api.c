@@ -14,6 +14,8 @@
 #include "world/world_score.h"
 #include "world/world_sums.h"
 
+#include <muster/bulk.h>
+
 #include <string.h>
 
 enum { MARK_DONE = 0, MARK_STEPPED, MARK_FOLLOWS, MARK_STALE, MARK_REFUSED, WORTH_SHARING = 2048 };

@@ -6,6 +6,8 @@
 #include "run/intake_queues.h"
 #include "world/world.h"
 
+#include <muster/bulk.h>
+
 /* Whether a time may be asked for. Any thread. In agents_api.c. */
 muster_result agents_check_time(uint64_t at_ns);
 

@@ -6,6 +6,8 @@
 #include "world/guard.h"
 #include "world/world_commands.h"
 
+#include <muster/conduct.h>
+
 muster_result muster_agent_pardon(muster_world *world, muster_agent agent) {
   return agents_send(world, agent, "pardon", (struct command){.kind = COMMAND_PARDON});
 }

@@ -8,6 +8,8 @@
 #include "world/world_commands.h"
 #include "world/world_herds.h"
 
+#include <muster/herd.h>
+
 #include <math.h>
 
 /* Only an agent that acts alone may ask what herds look like at the moment. */

@@ -10,6 +10,8 @@
 #include "world/world_fold.h"
 #include "world/world_herds.h"
 
+#include <muster/herd.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

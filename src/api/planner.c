@@ -16,6 +16,8 @@
 #include "world/planner_state.h"
 #include "world/world_sums.h"
 
+#include <muster/planner.h>
+
 #include <string.h>
 
 static const uint64_t cost_max_ns = 10000000000u;

@@ -5,6 +5,8 @@
 #include "world/guard.h"
 #include "world/world_commands.h"
 
+#include <muster/sets.h>
+
 #include <string.h>
 
 static muster_result sets_api_check_type(const muster_world *world, muster_type type) {

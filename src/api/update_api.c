@@ -16,6 +16,9 @@
 #include "world/world_record.h"
 #include "world/world_sums.h"
 
+#include <muster/sets.h>
+#include <muster/tune.h>
+
 #include <string.h>
 
 static update_context *context_of(muster_update *update) {

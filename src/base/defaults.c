@@ -1,8 +1,17 @@
 /* The defaults of every struct of the public interface that begins with its size: muster_..._default() of the headers.
  */
 
+#include <muster/conduct.h>
+#include <muster/explain.h>
+#include <muster/herd.h>
 #include <muster/module.h>
+#include <muster/planner.h>
+#include <muster/record.h>
 #include <muster/replicate.h>
+#include <muster/sets.h>
+#include <muster/snapshot.h>
+#include <muster/tune.h>
+#include <muster/view.h>
 
 #include <string.h>
 

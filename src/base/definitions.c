@@ -5,6 +5,7 @@
 #include <muster/muster.h>
 #include <muster/planner.h>
 #include <muster/replicate.h>
+#include <muster/sets.h>
 #include <muster/tune.h>
 
 #include <math.h>

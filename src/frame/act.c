@@ -137,6 +137,7 @@ static bool act_serially(struct muster_world *world, act_turn *turn) {
 
 /* Opens the list of a kind. */
 static void open_list(struct muster_world *world, muster_act kind) {
+  ASSERT((unsigned)kind < ACT_KINDS);
   struct acts *acts = &world->acts->beside;
   const uint32_t *agents = world->acts->listed[kind];
   acts->kind = kind;

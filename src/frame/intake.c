@@ -21,6 +21,10 @@
 #include "world/world_score.h"
 #include "world/world_sums.h"
 
+#include <muster/bulk.h>
+#include <muster/flight.h>
+#include <muster/sets.h>
+
 /* Large numbers of commands and of spawns are spread over frames: each frame takes what fits an eighth of the budget.
  * Under the virtual clock that is a number, at INTAKE_NS for each. */
 enum { INTAKE_MIN = 256, INTAKE_NS = 250, INTAKE_BUDGET_PART = 8, TOGETHER = 16 };

@@ -15,6 +15,8 @@
 #include "world/world_queues.h"
 #include "world/world_sums.h"
 
+#include <muster/conduct.h>
+
 enum { RISK_DECAY_SHIFT = 6 };
 
 /* Measured updates of a type up to the end of the last frame, or up to now. */

@@ -22,6 +22,8 @@
 #include "world/world_sums.h"
 #include "world/world_teams.h"
 
+#include <muster/sets.h>
+
 #include <stdlib.h>
 #include <string.h>
 

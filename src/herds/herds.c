@@ -16,6 +16,8 @@
 #include "world/world_sums.h"
 #include "world/world_teams.h"
 
+#include <muster/herd.h>
+
 /* What a change of a membrane costs for each agent that appears or goes. Changes are counted, so that a world in
  * virtual time does not depend on a clock; on the wall clock they also end when their share of the frame is over, since
  * in cold caches they take up to three times as long. */

@@ -7,6 +7,8 @@
 #include "world/world.h"
 #include "world/world_herds.h"
 
+#include <muster/herd.h>
+
 /* ---------------------------------------------------------------------------------------------- stages:
  * src/herds/herds.c */
 

@@ -14,6 +14,9 @@
 #include "world/world_record.h"
 #include "world/world_sums.h"
 
+#include <muster/flight.h>
+#include <muster/herd.h>
+
 #include <math.h>
 #include <string.h>
 

@@ -6,6 +6,8 @@
 #include "base/assert.h"
 #include "base/clones.h"
 
+#include <muster/herd.h>
+
 #include <math.h>
 
 enum { EIGHT = 8 };

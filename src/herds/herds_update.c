@@ -10,6 +10,9 @@
 #include "run/runner.h"
 #include "world/world_herds.h"
 
+#include <muster/flight.h>
+#include <muster/herd.h>
+
 #include <string.h>
 
 static const uint64_t block_stream = 0x6865726473u; /* apart from the random numbers of agents */

@@ -13,6 +13,10 @@
 #include "world/world_score.h"
 #include "world/world_sums.h"
 
+#include <muster/bulk.h>
+#include <muster/explain.h>
+#include <muster/herd.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

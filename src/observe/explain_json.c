@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/json.h"
 
+#include <muster/explain.h>
 #include <muster/muster.h>
 
 #include <math.h>

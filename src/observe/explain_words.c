@@ -1,6 +1,8 @@
 /* explain_words.c - an explanation as a designer reads it. */
 #include "base/error.h"
 
+#include <muster/explain.h>
+#include <muster/herd.h>
 #include <muster/muster.h>
 
 #include <math.h>

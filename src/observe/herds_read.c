@@ -5,6 +5,8 @@
 #include "world/guard.h"
 #include "world/world_herds.h"
 
+#include <muster/herd.h>
+
 #include <string.h>
 #include <xxhash.h>
 

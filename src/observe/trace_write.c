@@ -3,6 +3,8 @@
 #include "world/guard.h"
 #include "world/trace.h"
 
+#include <muster/trace.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 

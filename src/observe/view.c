@@ -5,6 +5,8 @@
 #include "world/guard.h"
 #include "world/world_queues.h"
 
+#include <muster/view.h>
+
 #include <math.h>
 #include <string.h>
 

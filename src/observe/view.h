@@ -4,6 +4,8 @@
 
 #include "world/world.h"
 
+#include <muster/view.h>
+
 /* Whether a look may begin; `complete`: everything that must be given is given. If it may not, the cursor is set to the
  * end. */
 muster_result view_check(const muster_world *world, bool complete, uint32_t *cursor, const char *what);

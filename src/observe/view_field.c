@@ -2,6 +2,8 @@
 #include "observe/view.h"
 #include "world/world_score.h"
 
+#include <muster/view.h>
+
 #include <math.h>
 
 /* A rectangle in cells of the field: first .. end - 1. */

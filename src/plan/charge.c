@@ -6,6 +6,8 @@
 #include "base/random.h"
 #include "plan/periods.h"
 
+#include <muster/sets.h>
+
 /* Tells one update of an agent from another. A pass may run in each frame; other updates bring their agent forward. */
 static uint64_t draw_of(const struct filling *filling, const agent_type *type, const agent_row *row) {
   return type->has_sets ? filling->limits->now_ns : row->last_update_ns;

@@ -5,6 +5,8 @@
 #include "base/lesser.h"
 #include "base/random.h"
 
+#include <muster/herd.h>
+
 #include <math.h>
 #include <string.h>
 

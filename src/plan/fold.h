@@ -10,6 +10,8 @@
 #include "agents/herds.h"
 #include "agents/observers.h"
 
+#include <muster/herd.h>
+
 /* Herds that are to be folded do not fill the list, so that herds that are to be unfolded find room. */
 enum {
   FOLD_LISTED_MAX = 2048,

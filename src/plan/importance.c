@@ -2,6 +2,8 @@
 
 #include "base/assert.h"
 
+#include <muster/bulk.h>
+
 #include <math.h>
 #include <string.h>
 

@@ -2,6 +2,8 @@
 
 #include "plan/activation.h"
 
+#include <muster/sets.h>
+
 void phases_create(phase_table *table, uint32_t delay_max, uint32_t types_max, uint32_t agents_max,
                    struct arena *arena) {
   *table = (phase_table){.delay_max = delay_max};

@@ -11,6 +11,7 @@
 #include "run/spawn_log.h"
 
 #include <muster/muster.h>
+#include <muster/record.h>
 
 struct batch_claim;
 

@@ -3,6 +3,8 @@
 #include "base/assert.h"
 #include "base/fields.h"
 
+#include <muster/sets.h>
+
 #include <string.h>
 
 struct set_field {

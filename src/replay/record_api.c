@@ -13,7 +13,9 @@
 #include "world/world_learnt.h"
 #include "world/world_observers.h"
 
+#include <muster/record.h>
 #include <muster/snapshot.h>
+#include <muster/tune.h>
 #include <stdio.h>
 #include <string.h>
 

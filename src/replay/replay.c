@@ -18,6 +18,8 @@
 #include "world/world_teams.h"
 
 #include <math.h>
+#include <muster/bulk.h>
+#include <muster/record.h>
 #include <muster/snapshot.h>
 #include <string.h>
 

@@ -5,6 +5,8 @@
 #include "run/conduct.h"
 #include "run/watchdog.h"
 
+#include <muster/flight.h>
+
 #include <stdio.h>
 
 static _Thread_local const update_context *running; /* of the innermost callbacks of this thread; null: none */

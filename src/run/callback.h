@@ -8,6 +8,8 @@
 #include "run/occupancy.h"
 #include "run/runner.h"
 
+#include <muster/flight.h>
+
 enum { CALLBACK_TEXT_BYTES = 128 };
 
 /* {muster_flight_doing:8 | atom:24} */

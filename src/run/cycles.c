@@ -5,6 +5,8 @@
 #include "run/taking.h"
 #include "run/watchdog.h"
 
+#include <muster/flight.h>
+
 /* Runs the parallel atoms once more. True when the update ended before its action atoms. */
 static bool run_once(worker_state *state, const struct runner *runner, uint64_t *clock_ns) {
   const agent_type *type = state->context.type;

@@ -1,5 +1,7 @@
 #include "run/flight.h"
 
+#include <muster/flight.h>
+
 #include <pthread.h>
 
 _Static_assert(sizeof(flight_line) == sizeof(muster_flight_line), "a line is a cache line");

@@ -2,6 +2,8 @@
 
 #include "base/assert.h"
 
+#include <muster/herd.h>
+
 void herd_ids_reserve(struct herd_ids *herd_ids, uint32_t first, uint32_t count, uint32_t members_max,
                       struct arena *arena) {
   uint32_t number = load_relaxed_u32(&herd_ids->count);

@@ -2,6 +2,8 @@
 
 #include "base/assert.h"
 
+#include <muster/tune.h>
+
 void spawn_queue_create(struct spawn_queue *spawns, uint32_t agents_max, struct arena *arena) {
   ASSERT(agents_max > 0);
   *spawns = (struct spawn_queue){.words = bits_words(agents_max)};

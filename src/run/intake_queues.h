@@ -16,6 +16,8 @@
 #include "agents/store.h"
 #include "pool/ring.h"
 
+#include <muster/sets.h>
+
 /* Agents that were spawned. */
 struct spawn_queue {
   shared_u64 *bits;

@@ -6,6 +6,9 @@
 #include "run/taking.h"
 #include "run/watchdog.h"
 
+#include <muster/flight.h>
+#include <muster/sets.h>
+
 /* A pass that a worker walks. */
 struct walk {
   worker_state *state;

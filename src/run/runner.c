@@ -15,6 +15,9 @@
 #include "run/track.h"
 #include "run/watchdog.h"
 
+#include <muster/flight.h>
+#include <muster/sets.h>
+
 #include <string.h>
 
 void runner_create(struct runner *runner, uint32_t workers, uint32_t indices, uint32_t types_max, struct arena *arena) {

@@ -1,5 +1,7 @@
 #include "scenarios/herd.h"
 
+#include <muster/herd.h>
+
 enum { HERDS_PER_WOLF = 256, WOLVES_LEAST = 4, AGENTS_CAP = 16000000 };
 
 static const double side_m = 4000.0;

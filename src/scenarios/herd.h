@@ -22,6 +22,8 @@
 #include "scenarios/scaffold.h"
 #include "scenarios/scenarios.h"
 
+#include <muster/herd.h>
+
 enum { HERD_BRANCHING = 2, HERD_DEPTH = 5, HERD_MEMBERS = 32 };
 
 /* The totals of a herd. */

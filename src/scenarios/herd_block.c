@@ -1,6 +1,8 @@
 /* Far herds, eight at a time: their centroids wander about, their deer graze, are born and die. */
 #include "scenarios/herd.h"
 
+#include <muster/herd.h>
+
 /* Eight herds on the move. */
 typedef struct lane_herds {
   herd_floats elapsed_s;

@@ -2,6 +2,8 @@
  * itself, so leaves act by region. */
 #include "scenarios/herd.h"
 
+#include <muster/herd.h>
+
 static const uint64_t period_ns = 500000000u, period_max_ns = 4000000000u;
 
 /* Walks with the others. Muster keeps the place as doubles: only the distance walked is added to it. */

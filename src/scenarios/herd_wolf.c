@@ -4,6 +4,8 @@
  * 8,192 deer. */
 #include "scenarios/herd.h"
 
+#include <muster/herd.h>
+
 enum { NEAR_MAX = 12, HERDS_MAX = 4 };
 
 static const uint64_t period_ns = 250000000u, period_max_ns = 1000000000u;

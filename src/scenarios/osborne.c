@@ -3,6 +3,8 @@
 
 #include "scenarios/scaffold.h"
 
+#include <muster/herd.h>
+
 #include <math.h>
 
 enum { FIELD = MUSTER_HERD_BLOCK, ADDED_AT_ONCE = 256, AGENTS_MAX = 16000000, UNFOLDED_MAX = 1 << 20 };

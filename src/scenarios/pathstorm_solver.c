@@ -3,6 +3,8 @@
  * many atoms as it can take, each a bounded piece. */
 #include "scenarios/pathstorm.h"
 
+#include <muster/sets.h>
+
 #include <stdlib.h>
 #include <string.h>
 

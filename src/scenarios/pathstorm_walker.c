@@ -2,6 +2,8 @@
  * follow it. */
 #include "scenarios/pathstorm.h"
 
+#include <muster/sets.h>
+
 #include <string.h>
 
 enum { MESSAGES_MAX = 8, STEPS_PER_QUESTION = 64, QUESTIONS = 64, SEEN_MAX = 8 };

@@ -19,6 +19,8 @@
 #include "scenarios/scaffold.h"
 #include "scenarios/scenarios.h"
 
+#include <muster/sets.h>
+
 enum {
   PURSUIT_SIGHTS = 16,     /* the most neighbours that an agent takes in */
   PURSUIT_AVOID_ATOMS = 5, /* the slices of avoiding */

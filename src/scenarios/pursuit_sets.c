@@ -1,6 +1,8 @@
 /* The sets of a pursuer as Muster runs them. */
 #include "scenarios/pursuit.h"
 
+#include <muster/sets.h>
+
 #include <math.h>
 #include <stddef.h>
 

@@ -3,6 +3,8 @@
 
 #include "scenarios/scaffold.h"
 
+#include <muster/tune.h>
+
 #include <math.h>
 
 static const uint64_t frame_ns = 30000000;

@@ -2,6 +2,8 @@
 
 #include "scenarios/busy_work.h"
 
+#include <muster/bulk.h>
+
 #include <stdlib.h>
 #include <string.h>
 

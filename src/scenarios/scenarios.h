@@ -5,6 +5,7 @@
 #ifndef SCENARIOS_SCENARIOS_H
 #define SCENARIOS_SCENARIOS_H
 
+#include <muster/herd.h>
 #include <muster/module.h>
 
 /* `wildlife`: hares, javelinas, groundhogs and bobcats graze, flee, hunt, breed and die in a desert that a camera

@@ -1,6 +1,8 @@
 #include "scenarios/siege.h"
 #include "scenarios/sight.h"
 
+#include <muster/tune.h>
+
 static const double half_m = 1000.0; /* of the map, whose middle is the gate */
 
 enum { NEIGHBOURS_MAX = 8, LOOK_STEPS = 12 };

@@ -1,6 +1,8 @@
 /* The log of one character: what it does, feels, wants and is told, by the clock of its town. */
 #include "scenarios/townsfolk.h"
 
+#include <muster/explain.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

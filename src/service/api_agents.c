@@ -3,6 +3,9 @@
 
 #include "service/api_bodies.h"
 
+#include <muster/conduct.h>
+#include <muster/explain.h>
+
 void api_write_agent(json_writer *writer, const muster_world *world, muster_agent agent,
                      const muster_agent_info *info) {
   const muster_position *at = &info->position;

@@ -1,5 +1,8 @@
 #include "service/api_bodies.h"
 
+#include <muster/sets.h>
+#include <muster/tune.h>
+
 #include <jansson.h>
 #include <math.h>
 #include <stddef.h>

@@ -6,6 +6,8 @@
 
 #include "service/api_read.h"
 
+#include <muster/tune.h>
+
 enum { SPAWNS_MAX = 4096, SPAWN_TYPES_MAX = 64, TYPE_NAME_BYTES = 32 };
 
 /* PATCH of a world; members that were not given stay unchanged. */

@@ -3,6 +3,8 @@
 
 #include "service/bulk.h"
 
+#include <muster/bulk.h>
+
 static void tell(api_call *call, uint32_t moved) {
   const bulk_positions *input = call->input;
   json_print(&call->writer, "moved=%u gone=%u", moved, input->count - moved);

@@ -3,6 +3,9 @@
 
 #include "service/api_bodies.h"
 
+#include <muster/conduct.h>
+#include <muster/sets.h>
+
 static void write_costs(json_writer *writer, const published_type *type) {
   for (uint32_t level = 0; level < WORLD_LEVELS; level++) {
     const muster_type_cost *cost = &type->costs[level];

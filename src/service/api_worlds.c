@@ -5,6 +5,8 @@
 #include "service/api_bodies.h"
 #include "service/frames.h"
 
+#include <muster/tune.h>
+
 #include <math.h>
 
 /* --------------------------------------------------------------------------------------------------------- reading */

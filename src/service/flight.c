@@ -5,6 +5,9 @@
 #include "base/error.h"
 #include "base/files.h"
 
+#include <muster/conduct.h>
+#include <muster/flight.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -3,6 +3,8 @@
 #include "base/assert.h"
 #include "base/error.h"
 
+#include <muster/flight.h>
+
 #include <stdio.h>
 #include <string.h>
 

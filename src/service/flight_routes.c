@@ -1,6 +1,8 @@
 /* flight_routes.c - /v1/crash: how the last run ended, and which types have crashed the service how often. */
 #include "service/api.h"
 
+#include <muster/flight.h>
+
 static void add_inside(json_writer *writer, const char *name, const flight_inside *inside, uint32_t count) {
   json_begin_array(writer, name);
   for (uint32_t i = 0; i < count; i++) {

@@ -2,6 +2,8 @@
 #include "service/api_pages.h"
 #include "service/rectangle.h"
 
+#include <muster/herd.h>
+
 enum { MEMBRANE_MAX = 64, EACH_ROOM = 24576 };
 
 typedef struct herds_input {

@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 
+#include <muster/snapshot.h>
+
 #include <stdio.h>
 #include <string.h>
 

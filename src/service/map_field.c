@@ -2,6 +2,8 @@
 
 #include "base/assert.h"
 
+#include <muster/view.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

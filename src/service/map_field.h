@@ -6,6 +6,8 @@
 #include "service/rectangle.h"
 #include "service/service.h"
 
+#include <muster/view.h>
+
 /* Squares are cut at multiples of their edge from the origin, so a rectangle may always touch four of them. */
 enum { FIELD_SQUARES_MIN = 4 };
 

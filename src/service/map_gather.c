@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 
+#include <muster/view.h>
+
 #include <stdlib.h>
 #include <string.h>
 

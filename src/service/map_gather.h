@@ -5,6 +5,8 @@
 
 #include "service/map_field.h"
 
+#include <muster/view.h>
+
 enum { MAP_RECORDS_MAX = 65536, MAP_SIDE_MAX = 1024, MAP_HEADER_BYTES = 88, MAP_FIELD_HEADER_BYTES = 96 };
 
 typedef enum map_subject { MAP_OF_AGENTS = 0, MAP_OF_FIELD } map_subject;

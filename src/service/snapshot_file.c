@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "base/files.h"
 
+#include <muster/snapshot.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

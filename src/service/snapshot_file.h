@@ -12,6 +12,7 @@
 #include "service/settings.h"
 
 #include <muster/module.h>
+#include <muster/snapshot.h>
 
 /* A world that is to be written. */
 typedef struct snapshot_source {

@@ -22,6 +22,9 @@
 #include "world/world_score.h"
 #include "world/world_sums.h"
 
+#include <muster/herd.h>
+#include <muster/snapshot.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -12,6 +12,7 @@
 #include "world/world.h"
 
 #include <math.h>
+#include <muster/herd.h>
 #include <muster/snapshot.h>
 #include <setjmp.h>
 

@@ -11,6 +11,8 @@
 #include "world/world_plan.h"
 #include "world/world_queues.h"
 
+#include <muster/snapshot.h>
+
 #include <string.h>
 
 /* -------------------------------------------------------------------------------------------------------------- ids

@@ -5,6 +5,8 @@
 #include "snapshot/snapshot.h"
 #include "world/world_herds.h"
 
+#include <muster/herd.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -6,6 +6,8 @@
 #include "world/world_herds.h"
 #include "world/world_observers.h"
 
+#include <muster/herd.h>
+
 #include <math.h>
 #include <string.h>
 

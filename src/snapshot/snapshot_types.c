@@ -7,6 +7,8 @@
 #include "world/world_queues.h"
 #include "world/world_score.h"
 
+#include <muster/sets.h>
+
 #include <math.h>
 #include <string.h>
 

@@ -13,6 +13,8 @@
 #include "world/world_plan.h"
 #include "world/world_queues.h"
 
+#include <muster/tune.h>
+
 #include <stdlib.h>
 #include <string.h>
 

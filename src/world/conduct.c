@@ -12,6 +12,8 @@
 #include "world/world_score.h"
 #include "world/world_sums.h"
 
+#include <muster/conduct.h>
+
 enum { REGRADED_PER_FRAME = 16384 };
 
 /* -------------------------------------------------------------------------------------------------------- penalties */

@@ -5,6 +5,8 @@
 
 #include "world/world.h"
 
+#include <muster/conduct.h>
+
 /* Lowers an agent by a capability level for an offence; or takes it out of every list and out of its class, so that the
  * class asks no time for it any more. Frame's thread, at the end of the commit. */
 void conduct_demote_agent(struct muster_world *world, const muster_offence *offence);

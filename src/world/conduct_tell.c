@@ -5,6 +5,8 @@
 #include "world/conduct_state.h"
 #include "world/frame_state.h"
 
+#include <muster/conduct.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 

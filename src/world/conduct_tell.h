@@ -5,6 +5,8 @@
 
 #include "world/world.h"
 
+#include <muster/conduct.h>
+
 /* Called at the beginning of a judgement: a new second of simulation time allows new lines. */
 void conduct_tell_turn(struct muster_world *world);
 

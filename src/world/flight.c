@@ -6,6 +6,8 @@
 #include "run/runner.h"
 #include "world/guard.h"
 
+#include <muster/flight.h>
+
 #include <string.h>
 
 enum { TYPES_MOST = 1024 }; /* that any world may have */

@@ -8,6 +8,8 @@
 #include "world/world_commands.h"
 #include "world/world_herds.h"
 
+#include <muster/sets.h>
+
 #include <math.h>
 
 muster_result guard_refuse(const struct muster_world *world, const char *what) {

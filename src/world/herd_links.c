@@ -4,6 +4,8 @@
 #include "base/assert.h"
 #include "world/world_herds.h"
 
+#include <muster/herd.h>
+
 void herds_close_home(struct muster_world *world, struct herd_type *type, uint32_t herd) {
   ASSERT(type->herds > 0 && (herd_ids_generation(&world->herds->ids, herd) & 1));
   herd_ids_turn(&world->herds->ids, herd);

@@ -19,6 +19,8 @@
 #include "world/world_score.h"
 #include "world/world_sums.h"
 
+#include <muster/flight.h>
+
 void lifecycle_callback(struct muster_world *world, uint32_t index, muster_flight_doing doing,
                         void (*callback)(muster_update *)) {
   if (!callback) return;

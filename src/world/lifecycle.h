@@ -8,6 +8,8 @@
 
 #include "world/world.h"
 
+#include <muster/flight.h>
+
 struct command;
 
 /* Makes an agent of a checked definition under a taken index; null when the state slots ran out. It is pending until

@@ -17,6 +17,8 @@
 #include "world/world_record.h"
 #include "world/world_score.h"
 
+#include <muster/tune.h>
+
 #include <string.h>
 
 /* -------------------------------------------------------------------------------------------------------- checks */

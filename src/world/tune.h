@@ -5,6 +5,8 @@
 
 #include "world/world.h"
 
+#include <muster/tune.h>
+
 struct command;
 
 /* Whether the fields of a definition that can be tuned are in range. Any thread. */

@@ -8,6 +8,8 @@
 #include "world/world_commands.h"
 #include "world/world_observers.h"
 
+#include <muster/tune.h>
+
 /* ------------------------------------------------------------------------------------------------ what hosts spawn */
 
 static void keep_types(struct muster_world *world) {

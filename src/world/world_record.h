@@ -7,6 +7,8 @@
 #include "record/recorder.h"
 #include "world/saved_agent.h"
 
+#include <muster/tune.h>
+
 struct outgoing;
 struct command;
 

@@ -14,6 +14,8 @@
 #include "world/world_queues.h"
 #include "world/world_score.h"
 
+#include <muster/herd.h>
+
 /* ------------------------------------------------------------------------------------------------------- statuses */
 
 /* A waiting agent without a period is scheduled only when its type was put into quarantine as it was about to

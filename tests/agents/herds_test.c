@@ -1,6 +1,8 @@
 /* Where herds of a type are at home, and what stands in the lanes of an unfolded one. */
 #include "agents/herds.h"
 
+#include <muster/herd.h>
+
 #include <criterion/criterion.h>
 
 enum { BLOCKS = 4, AGENTS = 8 };

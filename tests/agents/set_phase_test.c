@@ -2,6 +2,8 @@
  * missed; and after its period was changed. Times are milliseconds after nothing in particular. */
 #include "agents/passes.h"
 
+#include <muster/sets.h>
+
 #include <criterion/criterion.h>
 
 enum { SPAWNED_MS = 100, DELAY_MS = 20, PERIOD_MS = 35 };

@@ -3,6 +3,8 @@
 
 #include "base/random.h"
 
+#include <muster/sets.h>
+
 #include <criterion/criterion.h>
 
 static muster_atom_result do_nothing(muster_update *update) {

@@ -1,9 +1,16 @@
 /* Structs that begin with their size: what of them is read, and what is written. */
 #include "base/sized.h"
 
+#include <muster/conduct.h>
+#include <muster/explain.h>
+#include <muster/herd.h>
 #include <muster/module.h>
 #include <muster/planner.h>
+#include <muster/record.h>
+#include <muster/sets.h>
+#include <muster/snapshot.h>
 #include <muster/tune.h>
+#include <muster/view.h>
 
 #include <criterion/criterion.h>
 

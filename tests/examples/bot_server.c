@@ -1,5 +1,7 @@
 #include "examples/bot_server.h"
 
+#include <muster/planner.h>
+
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -17,6 +17,7 @@
 #define EXAMPLES_BOT_SERVER_H
 
 #include <muster/muster.h>
+#include <muster/planner.h>
 
 enum { BOTS_MAX = 1024, PLAYERS_MAX = 64, BOT_TICK_NS = 50000000, BOT_INSTRUCTION_NS = 1000, BOT_STACK_MAX = 8 };
 

@@ -1,5 +1,7 @@
 #include "examples/ranch.h"
 
+#include <muster/herd.h>
+
 #include <math.h>
 
 static const double seconds_per_ns = 1e-9, grass_half_s = 20.0, cart_wants_mps = 8.0;

@@ -9,6 +9,7 @@
 #ifndef EXAMPLES_RANCH_H
 #define EXAMPLES_RANCH_H
 
+#include <muster/herd.h>
 #include <muster/muster.h>
 
 enum { RANCH_COWS = 64, RANCH_CARTS = 200, RANCH_PATCHES = 200, CART_STEP_NS = 20000000 };

@@ -1,6 +1,8 @@
 /* The example ranch: late updates lose no step and no second, and a cow that is bought leaves the herd for good. */
 #include "examples/ranch.h"
 
+#include <muster/herd.h>
+
 #include <criterion/criterion.h>
 #include <math.h>
 

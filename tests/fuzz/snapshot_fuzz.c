@@ -9,6 +9,11 @@
 #include "snapshot/snapshot.h"
 #include "world/world_sound.h"
 
+#include <muster/herd.h>
+#include <muster/sets.h>
+#include <muster/snapshot.h>
+#include <muster/tune.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,11 @@
 // A host in C++ by muster.hpp: a pool with jobs, a world with a type of sets, agents with state, messages and
 // observers, frames. It also counts allocations, and looks at what muster.hpp converts and refuses.
+#include <muster/herd.h>
 #include <muster/module.h>
 #include <muster/muster.hpp>
 #include <muster/planner.h>
 #include <muster/random.h>
+#include <muster/sets.h>
 #include <muster/tune.h>
 
 #include <array>

@@ -3,6 +3,7 @@
 #include "support/little_world.h"
 
 #include <muster/module.h>
+#include <muster/snapshot.h>
 
 typedef struct objects {
   muster_pool *pool;

@@ -1,8 +1,19 @@
 /* Calls that belong between two frames, made while a frame runs: each is refused with a sentence, on any thread. */
 #include "support/little_world.h"
 
+#include <muster/bulk.h>
+#include <muster/conduct.h>
+#include <muster/explain.h>
+#include <muster/flight.h>
+#include <muster/herd.h>
 #include <muster/module.h>
+#include <muster/record.h>
 #include <muster/replicate.h>
+#include <muster/sets.h>
+#include <muster/snapshot.h>
+#include <muster/trace.h>
+#include <muster/tune.h>
+#include <muster/view.h>
 
 #include <pthread.h>
 

@@ -2,8 +2,20 @@
  * nothing. The last test compares the list with the headers. */
 #include "support/little_world.h"
 
+#include <muster/bulk.h>
+#include <muster/conduct.h>
+#include <muster/explain.h>
+#include <muster/flight.h>
+#include <muster/herd.h>
 #include <muster/module.h>
+#include <muster/planner.h>
+#include <muster/record.h>
 #include <muster/replicate.h>
+#include <muster/sets.h>
+#include <muster/snapshot.h>
+#include <muster/trace.h>
+#include <muster/tune.h>
+#include <muster/view.h>
 
 #include <dirent.h>
 #include <stdio.h>

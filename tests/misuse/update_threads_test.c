@@ -1,7 +1,10 @@
 /* An update that is used when its atom has returned, or on another thread than the one that runs it. */
 #include "support/little_world.h"
 
+#include <muster/herd.h>
 #include <muster/module.h>
+#include <muster/sets.h>
+#include <muster/tune.h>
 
 #include <pthread.h>
 

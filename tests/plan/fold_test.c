@@ -3,6 +3,8 @@
 
 #include "base/random.h"
 
+#include <muster/herd.h>
+
 #include <criterion/criterion.h>
 #include <math.h>
 

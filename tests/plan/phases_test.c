@@ -3,6 +3,8 @@
 
 #include "base/random.h"
 
+#include <muster/sets.h>
+
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,8 @@
 #include "plan/crowd.h"
 #include "plan/due.h"
 
+#include <muster/bulk.h>
+
 #include <string.h>
 
 enum { AGENTS = 1000 };

@@ -1,6 +1,8 @@
 /* Far herds: what passes for a block of them. */
 #include "scenarios/herd.h"
 
+#include <muster/herd.h>
+
 #include <criterion/criterion.h>
 
 enum { HERDS = MUSTER_HERD_BLOCK };

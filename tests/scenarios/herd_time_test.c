@@ -1,6 +1,8 @@
 /* What passes while herds are folded is what passes while they are not, at any period. */
 #include "scenarios/herd_scene.h"
 
+#include <muster/herd.h>
+
 enum { DEER = 16384, PACE = 20, SECONDS = 60 };
 
 /* Numbers per deer and second. */

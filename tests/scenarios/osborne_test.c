@@ -1,6 +1,8 @@
 /* The herds of Osborne & Dickinson's experiments: with level of detail and without. */
 #include "scenarios/scenarios.h"
 
+#include <muster/herd.h>
+
 #include <criterion/criterion.h>
 #include <math.h>
 

@@ -2,6 +2,8 @@
 #include "scenarios/scene.h"
 #include "scenarios/siege.h"
 
+#include <muster/explain.h>
+
 #include <stdlib.h>
 
 /* A tenth of the scenario's own population and players, and of what two workers have for them. */

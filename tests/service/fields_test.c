@@ -8,6 +8,10 @@
 #include "tools/program.h"
 #include "world/tune.h"
 
+#include <muster/herd.h>
+#include <muster/sets.h>
+#include <muster/tune.h>
+
 #include <math.h>
 
 static void *place_of(const field_row *field, void *def) {

@@ -3,6 +3,7 @@
 #include "service/flight_file.h"
 
 #include <criterion/criterion.h>
+#include <muster/flight.h>
 #include <muster/muster.h>
 #include <signal.h>
 #include <stdio.h>

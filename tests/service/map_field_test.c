@@ -3,6 +3,8 @@
 #include "service/map_gather.h"
 #include "support/little_world.h"
 
+#include <muster/view.h>
+
 #include <stdlib.h>
 
 enum { AGENTS = 4000, SQUARES = 4096 };

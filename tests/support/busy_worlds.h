@@ -5,6 +5,10 @@
 
 #include "support/little_world.h"
 
+#include <muster/conduct.h>
+#include <muster/sets.h>
+#include <muster/tune.h>
+
 enum { BUSY_AGENTS = 1200, BUSY_THOUGHTS = 5, BUSY_OBSERVERS = 12 };
 
 typedef struct busy_mind {

@@ -5,6 +5,8 @@
 
 #include "support/herd_world.h"
 
+#include <muster/herd.h>
+
 enum { BUSY_HERDS = 90, BUSY_FLOCKS = 12, BUSY_OBSERVERS = 3, BUSY_BUDGET_NS = 8000000 };
 
 typedef struct herd_busy {

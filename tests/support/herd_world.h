@@ -4,6 +4,8 @@
 
 #include "support/little_world.h"
 
+#include <muster/herd.h>
+
 struct deer {
   float velocity_x, velocity_y, total; /* as a muster_herd_body with one total */
   float own;

@@ -4,6 +4,8 @@
 
 #include "support/little_world.h"
 
+#include <muster/planner.h>
+
 enum { ENTRIES_MAX = 4096 };
 
 typedef struct planned_world {

@@ -4,6 +4,8 @@
 
 #include "support/little_world.h"
 
+#include <muster/record.h>
+
 #include <stdlib.h>
 #include <unistd.h>
 

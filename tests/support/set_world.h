@@ -4,6 +4,8 @@
 
 #include "support/little_world.h"
 
+#include <muster/sets.h>
+
 enum { CALLS_MAX = 4096, SET_ATOMS = 8, ATOM_NS = 10000 };
 
 /* One call of an atom. */

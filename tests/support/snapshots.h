@@ -4,6 +4,8 @@
 
 #include "support/little_world.h"
 
+#include <muster/snapshot.h>
+
 #include <stdlib.h>
 
 typedef struct saved_world {

@@ -1,6 +1,8 @@
 /* What a trace says of each frame is what the frame's report said: its counters, and what stands beside it. */
 #include "support/little_world.h"
 
+#include <muster/trace.h>
+
 #include <jansson.h>
 #include <math.h>
 

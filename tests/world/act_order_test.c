@@ -4,6 +4,8 @@
 #include "world/world.h"
 #include "world/world_acts.h"
 
+#include <muster/sets.h>
+
 enum { MANY = 60, ROUND = 3 * MANY / 8 };
 
 typedef struct person {

@@ -1,6 +1,8 @@
 /* Parallel actions run several at a time, each exactly once. Runs under ThreadSanitizer, too. */
 #include "support/little_world.h"
 
+#include <muster/conduct.h>
+
 #include <sched.h>
 #include <stdatomic.h>
 #include <time.h>

@@ -3,6 +3,8 @@
  * too. */
 #include "support/recording.h"
 
+#include <muster/record.h>
+
 enum { FRAMES = 24, AGENTS = 360, SPACING = 2 };
 
 typedef struct creature {

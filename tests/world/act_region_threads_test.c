@@ -3,6 +3,8 @@
  * used: is the seat free? Runs under ThreadSanitizer, too. */
 #include "support/little_world.h"
 
+#include <muster/sets.h>
+
 #include <sched.h>
 #include <stdatomic.h>
 

@@ -4,6 +4,9 @@
  * under ThreadSanitizer, too. */
 #include "support/little_world.h"
 
+#include <muster/conduct.h>
+#include <muster/sets.h>
+
 typedef struct creature {
   uint64_t updates, acts, told, heard, killed;
   double energy;

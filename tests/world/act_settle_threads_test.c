@@ -3,6 +3,9 @@
  * ThreadSanitizer, too. */
 #include "support/recording.h"
 
+#include <muster/record.h>
+#include <muster/tune.h>
+
 enum { AGENTS = 3000, FRAMES = 40, RECORDED = 12 };
 
 typedef struct creature {

@@ -1,6 +1,8 @@
 /* A world that plans activation: the same on any number of workers, in every contract, and while agents come and go. */
 #include "support/little_world.h"
 
+#include <muster/sets.h>
+
 #include <math.h>
 #include <stdlib.h>
 

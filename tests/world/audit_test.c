@@ -4,6 +4,10 @@
 #include "support/burn.h"
 #include "support/recording.h"
 
+#include <muster/conduct.h>
+#include <muster/record.h>
+#include <muster/sets.h>
+
 #include <pthread.h>
 #include <stdatomic.h>
 

@@ -3,6 +3,8 @@
 #include "support/busy_worlds.h"
 #include "support/snapshots.h"
 
+#include <muster/conduct.h>
+
 enum { WINDOW = 400 /* frames of 10 ms */ };
 
 static muster_statistics statistics_of(const little_world *little) {

@@ -3,6 +3,10 @@
 #include "pool/atomics.h"
 #include "support/recording.h"
 
+#include <muster/conduct.h>
+#include <muster/record.h>
+#include <muster/sets.h>
+
 #include <stdio.h>
 #include <time.h>
 

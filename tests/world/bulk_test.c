@@ -1,6 +1,8 @@
 /* Positions and factors in arrays. */
 #include "support/little_world.h"
 
+#include <muster/bulk.h>
+
 #include <math.h>
 #include <stdlib.h>
 

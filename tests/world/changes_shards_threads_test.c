@@ -2,6 +2,8 @@
 #include "support/recording.h"
 #include "support/replica.h"
 
+#include <muster/record.h>
+
 enum { WALKERS = 9000, FRAMES = 20 };
 
 /* Some go to another cell. */

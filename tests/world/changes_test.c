@@ -5,6 +5,9 @@
 #include "support/replica.h"
 #include "support/snapshots.h"
 
+#include <muster/bulk.h>
+#include <muster/herd.h>
+
 enum { ROOM = 4096 };
 
 static muster_change changes[ROOM];

@@ -3,6 +3,8 @@
 #include "support/busy_worlds.h"
 #include "support/replica.h"
 
+#include <muster/bulk.h>
+
 enum { FRAMES = 60, ARRAY = 300 };
 
 /* Some agents are moved by arrays between frames: across the world, a little, or not at all. */

@@ -4,6 +4,8 @@
 #define WORLD_CONDUCT_SCENE_H
 #include "support/little_world.h"
 
+#include <muster/conduct.h>
+
 enum { LIMIT_NS = 100000, HONEST_NS = 2000, OVER_NS = 150000, CROWD = 64 };
 
 /* What the cost model asks: which agents cost too much, and at which levels. */

@@ -1,6 +1,8 @@
 /* What becomes of agents that have atoms over their limit. */
 #include "world/conduct_scene.h"
 
+#include <muster/conduct.h>
+
 Test(conduct, three_strikes_per_level_and_three_more_bring_an_agent_into_quarantine) {
   struct scene scene;
   open_scene_of(&scene, 3);

@@ -1,6 +1,8 @@
 /* What becomes of types that have many atoms over their limit. */
 #include "world/conduct_scene.h"
 
+#include <muster/conduct.h>
+
 /* Half of forty agents offend twice in a second, which is a fifth of all updates of their type, until each agent is
  * demoted. */
 Test(conduct_type, a_type_goes_down_a_level_with_all_its_agents_and_comes_back) {

@@ -3,6 +3,8 @@
  * are kept. */
 #include "support/little_world.h"
 
+#include <muster/bulk.h>
+
 enum { EACH = 1000, FRAMES_MAX = 3000 };
 
 typedef struct life {

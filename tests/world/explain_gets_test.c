@@ -2,6 +2,8 @@
  * period that is longer than its type wishes. */
 #include "support/little_world.h"
 
+#include <muster/explain.h>
+
 static char words[4096];
 
 static muster_type_def every(uint64_t period_ns, uint64_t period_max_ns) {

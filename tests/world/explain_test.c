@@ -2,6 +2,8 @@
  * else, and the words. */
 #include "support/little_world.h"
 
+#include <muster/explain.h>
+
 #include <math.h>
 #include <stdlib.h>
 

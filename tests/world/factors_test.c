@@ -3,6 +3,9 @@
 #include "support/little_world.h"
 #include "world/guard.h"
 
+#include <muster/explain.h>
+#include <muster/tune.h>
+
 #include <math.h>
 
 static little_world factors_world(const float weights[4]) {

@@ -3,6 +3,9 @@
 
 #include "support/herd_world.h"
 
+#include <muster/flight.h>
+#include <muster/herd.h>
+
 enum { WORKERS_MOST = 64 };
 
 /* What the recorder said in the last call of each callback. */

@@ -5,6 +5,10 @@
 
 #include "support/little_world.h"
 
+#include <muster/conduct.h>
+#include <muster/flight.h>
+#include <muster/sets.h>
+
 enum { WORKERS_MOST = 64 };
 
 /* What the recorder said in the last call of each callback. */

@@ -4,6 +4,8 @@
 #include "support/herd_world.h"
 #include "world/world.h"
 
+#include <muster/herd.h>
+
 #include <malloc.h>
 #include <stdio.h>
 #include <sys/mman.h>

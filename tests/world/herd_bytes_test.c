@@ -2,6 +2,8 @@
  * as the next. */
 #include "support/herd_world.h"
 
+#include <muster/herd.h>
+
 enum { HERDS = 4, APART_M = 3000 };
 
 typedef struct herd_bytes {

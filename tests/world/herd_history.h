@@ -4,6 +4,8 @@
 
 #include "support/little_world.h"
 
+#include <muster/herd.h>
+
 #include <math.h>
 
 enum { HERDS = 4, NAMED = 4, OBSERVERS = 2, FRAMES = 16, LEAVES = 64, TOTALS = 2 };

@@ -4,6 +4,8 @@
  * every agent must stand for at least one member, and no member may be counted twice. */
 #include "world/herd_history.h"
 
+#include <muster/herd.h>
+
 #include <sys/prctl.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

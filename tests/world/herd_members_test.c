@@ -1,6 +1,9 @@
 /* Single members of herds: woken, named, taken, removed. */
 #include "support/herd_world.h"
 
+#include <muster/explain.h>
+#include <muster/herd.h>
+
 #include <math.h>
 
 static uint32_t members_of_all(const herd_world *herds) {

@@ -3,6 +3,8 @@
 
 #include "base/random.h"
 
+#include <muster/herd.h>
+
 #include <math.h>
 
 enum { HERDS = 3000, PARTITIONS = 2, QUERIES = 400, WIDTH_M = 8000 };

@@ -2,6 +2,9 @@
 #include "support/herd_world.h"
 #include "support/recording.h"
 
+#include <muster/herd.h>
+#include <muster/record.h>
+
 #include <math.h>
 
 static bool is_refused(const herd_world *herds, const muster_herd_type_def *def, const char *word) {

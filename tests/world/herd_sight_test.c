@@ -3,6 +3,8 @@
  * except those that died. */
 #include "scenarios/herd_scene.h"
 
+#include <muster/herd.h>
+
 #include <stdlib.h>
 
 enum { FIRST_INDIVIDUAL = (1 << HERD_DEPTH) - 1, AGENTS = 65536, SETTLING = 60 };

@@ -2,6 +2,10 @@
  * of other partitions. */
 #include "support/herd_world.h"
 
+#include <muster/bulk.h>
+#include <muster/herd.h>
+#include <muster/sets.h>
+
 #include <math.h>
 
 /* ------------------------------------------------------------------------------------------------------------- time */

@@ -3,6 +3,8 @@
  * too. */
 #include "support/herd_world.h"
 
+#include <muster/herd.h>
+
 enum { HERDS = 12, WORKERS = 4, MEMBERS = 32 };
 
 /* What the deer of one worker took. */

@@ -1,6 +1,8 @@
 /* Herds in a world: they are added, unfolded near observers and folded again, and nothing of them is lost. */
 #include "support/herd_world.h"
 
+#include <muster/herd.h>
+
 #include <math.h>
 
 static const muster_atom walk = {.role = MUSTER_ROLE_BEHAVIOUR, .run = walk_on, .model_ns = 1000};

@@ -1,6 +1,8 @@
 /* Herds on the wall clock, on several workers, while another thread wakes their members. */
 #include "support/herd_world.h"
 
+#include <muster/herd.h>
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>

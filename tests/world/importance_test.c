@@ -1,6 +1,8 @@
 /* What importance is made of: observers, factors, types and their models. */
 #include "support/little_world.h"
 
+#include <muster/bulk.h>
+
 #include <math.h>
 #include <stdlib.h>
 

@@ -2,6 +2,8 @@
 #include "support/little_world.h"
 #include "support/snapshots.h"
 
+#include <muster/conduct.h>
+
 #include <math.h>
 
 enum { AGENTS = 2000, OBSERVERS = 12, PLAIN = 0, EXEMPT, CALLED, KINDS };

@@ -2,6 +2,9 @@
  * little it matters, and no agent is passed over for good. */
 #include "support/little_world.h"
 
+#include <muster/explain.h>
+#include <muster/tune.h>
+
 #include <math.h>
 #include <stdlib.h>
 

@@ -3,6 +3,9 @@
 #include "support/papers_rules.h"
 #include "support/planned_world.h"
 
+#include <muster/bulk.h>
+#include <muster/planner.h>
+
 #include <dirent.h>
 #include <math.h>
 #include <pthread.h>
@@ -11,7 +14,6 @@
 static bool says(const char *text) {
   return strstr(muster_last_error(), text) != NULL;
 }
-
 /* ------------------------------------------------------------------------------------------------ what is refused */
 
 enum { LITTLE_HERD = 20 };

@@ -3,6 +3,8 @@
  * of its reports makes no difference. */
 #include "support/planned_world.h"
 
+#include <muster/planner.h>
+
 enum { KINDS = 3, CROWD = 1500, FRAMES = 300, OBSERVERS = 3 };
 
 static const uint32_t parts_of[KINDS] = {3, 1, 5};

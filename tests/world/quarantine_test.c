@@ -3,6 +3,9 @@
 #include "support/snapshots.h"
 #include "world/world_sound.h"
 
+#include <muster/conduct.h>
+#include <muster/record.h>
+
 enum { FRAMES = 40, AGENTS = 20, QUARANTINED_AT = 10, PARDONED_AT = 25 };
 
 static muster_atom_result count_up(muster_update *update) {

@@ -1,6 +1,8 @@
 /* Times by which agents must react: an agent sets its own, and it is kept where a plain order comes too late. */
 #include "support/little_world.h"
 
+#include <muster/tune.h>
+
 enum { CROWD = 200, PER_FRAME = 4, REACTORS = 10, BY_NS = 30 * FRAME_NS };
 
 /* What the updates of a type share. They run one at a time, since these worlds have one worker. */

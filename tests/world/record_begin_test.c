@@ -7,6 +7,11 @@
 #include "world/frame_state.h"
 #include "world/world.h"
 
+#include <muster/conduct.h>
+#include <muster/herd.h>
+#include <muster/record.h>
+#include <muster/snapshot.h>
+
 #include <time.h>
 
 enum { AGENTS = 60, BEFORE = 5, FRAMES = 12 };

@@ -6,6 +6,9 @@
 #include "world/world.h"
 #include "world/world_learnt.h"
 
+#include <muster/record.h>
+#include <muster/tune.h>
+
 enum { CREATURES = 400 };
 
 typedef struct creature {

@@ -3,6 +3,9 @@
 #include "support/burn.h"
 #include "support/recording.h"
 
+#include <muster/conduct.h>
+#include <muster/record.h>
+
 enum { AGENTS = 24, GUILTY = 5, FRAMES = 120, PARDON = 100, LIMIT_US = 50 };
 
 static bool replays; /* no atom burns in the replay */

@@ -4,6 +4,9 @@
 
 #include "run/intake_queues.h"
 
+#include <muster/bulk.h>
+#include <muster/record.h>
+
 enum { AGENTS = 60, FRAMES = 12 };
 
 typedef struct live {

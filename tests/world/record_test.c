@@ -6,6 +6,9 @@
 #include "support/recording.h"
 #include "support/sanitized.h"
 
+#include <muster/bulk.h>
+#include <muster/record.h>
+
 #include <pthread.h>
 #include <stdatomic.h>
 

@@ -3,6 +3,9 @@
 #include "support/recording.h"
 #include "world/guard.h"
 
+#include <muster/record.h>
+#include <muster/sets.h>
+
 enum { AGENTS = 3000, FRAMES = 120, ATOMS = 6 };
 
 struct mind {

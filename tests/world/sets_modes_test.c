@@ -1,6 +1,8 @@
 /* Types with sets: in which order sets run, what becomes of a set that is cut, and which sets are owed time. */
 #include "support/set_world.h"
 
+#include <muster/sets.h>
+
 static struct calls noted;
 
 static void reset(void) {

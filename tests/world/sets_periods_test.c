@@ -2,6 +2,10 @@
 #include "support/papers_rules.h"
 #include "support/set_world.h"
 
+#include <muster/conduct.h>
+#include <muster/explain.h>
+#include <muster/sets.h>
+
 static struct calls noted;
 
 static void reset(void) {

@@ -1,6 +1,8 @@
 /* Types with sets: what remains of an update that is not admitted. */
 #include "support/set_world.h"
 
+#include <muster/sets.h>
+
 #include <stdlib.h>
 
 enum { GUARD_BYTES = 4096, GUARD = 0x5a, AGENTS = 8 };

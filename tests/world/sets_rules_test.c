@@ -1,6 +1,10 @@
 /* Types with sets: what is refused, and with which words. */
 #include "support/set_world.h"
 
+#include <muster/conduct.h>
+#include <muster/record.h>
+#include <muster/sets.h>
+
 static struct calls noted;
 
 /* Registers a type of one set after a change of either. Returns the error text. */

@@ -1,6 +1,8 @@
 /* Types with sets: how an update's time is shared among its sets, and a frame's among its agents. */
 #include "support/set_world.h"
 
+#include <muster/sets.h>
+
 static struct calls noted;
 
 static void reset(void) {

@@ -1,6 +1,8 @@
 /* Types with sets: changes while their agents run. */
 #include "support/set_world.h"
 
+#include <muster/sets.h>
+
 static struct calls noted;
 
 static void reset(void) {

@@ -1,6 +1,8 @@
 /* Types with sets on the wall clock: where a worker yields to what is more urgent, and what it goes on with. */
 #include "support/set_world.h"
 
+#include <muster/sets.h>
+
 #include <time.h>
 
 static struct calls noted;

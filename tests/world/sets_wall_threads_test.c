@@ -2,6 +2,8 @@
  * schedule, and does not depend on how long anything takes. */
 #include "support/little_world.h"
 
+#include <muster/sets.h>
+
 enum { AGENTS = 400, SETS = 4, ATOMS = 8, FRAMES = 60 };
 
 /* What an agent knows of its own sets; written only by the worker that runs it. */

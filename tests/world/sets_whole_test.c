@@ -1,6 +1,8 @@
 /* Sets that run whole are not begun on the wall clock when the frame is too short for all of their atoms. */
 #include "support/set_world.h"
 
+#include <muster/sets.h>
+
 #include <time.h>
 
 enum { THOUGHT_NS = 300000, AGENTS = 8 };

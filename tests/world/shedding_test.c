@@ -2,6 +2,9 @@
  * survives. */
 #include "support/little_world.h"
 
+#include <muster/explain.h>
+#include <muster/tune.h>
+
 enum { CROWD = 500, LEVELS = 3 };
 
 struct life {

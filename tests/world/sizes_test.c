@@ -3,9 +3,16 @@
 #include "base/sized.h"
 #include "support/recording.h"
 
+#include <muster/conduct.h>
+#include <muster/explain.h>
+#include <muster/herd.h>
 #include <muster/planner.h>
+#include <muster/record.h>
 #include <muster/replicate.h>
+#include <muster/sets.h>
+#include <muster/snapshot.h>
 #include <muster/tune.h>
+#include <muster/view.h>
 #include <stdio.h>
 
 enum { TAIL_BYTES = 64, BYTES_MAX = 4096 };

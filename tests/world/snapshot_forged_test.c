@@ -6,6 +6,8 @@
 #include "world/world_learnt.h"
 #include "world/world_queues.h"
 
+#include <muster/snapshot.h>
+
 #include <math.h>
 
 enum { SECTION_HEAD = 1, SECTION_CLASSES = 3, SECTION_OBSERVERS = 9, SECTION_SCORE, SECTION_LEARNT = 14, FRAMES = 30 };

@@ -5,6 +5,8 @@
 #include "world/world.h"
 #include "world/world_herds.h"
 
+#include <muster/herd.h>
+
 enum { UNFOLDED = 40, HERDS = 15 /* the section of herds; the changes that wait follow it */ };
 
 static saved_world save_busy(uint32_t frames) {

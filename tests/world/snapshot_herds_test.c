@@ -2,6 +2,8 @@
 #include "support/herd_busy.h"
 #include "support/snapshots.h"
 
+#include <muster/herd.h>
+
 /* What worlds held when they were saved. */
 struct seen {
   uint32_t unfolded, folded, waiting, named, gone;

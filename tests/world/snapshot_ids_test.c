@@ -1,6 +1,8 @@
 /* What hosts see of a world that was loaded: ids, states and user pointers; also on the wall clock. */
 #include "support/snapshots.h"
 
+#include <muster/snapshot.h>
+
 static muster_atom_result count_up(muster_update *update) {
   ++*(uint64_t *)update->state;
   return MUSTER_ATOM_NEXT;

@@ -3,6 +3,8 @@
 #include "support/papers_rules.h"
 #include "support/snapshots.h"
 
+#include <muster/snapshot.h>
+
 /* Saves a small world with a bit of everything. */
 static saved_world save_small(uint32_t frames) {
   const busy_kind *kind = &busy_kinds[1];

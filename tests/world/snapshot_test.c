@@ -2,6 +2,8 @@
 #include "support/busy_worlds.h"
 #include "support/snapshots.h"
 
+#include <muster/snapshot.h>
+
 static void expect_same_hash(const little_world *one, const little_world *other, const busy_kind *kind,
                              uint32_t frame) {
   uint64_t hash = muster_world_hash(one->world), loaded = muster_world_hash(other->world);

@@ -12,6 +12,8 @@
 #include "world/world_score.h"
 #include "world/world_sound.h"
 
+#include <muster/conduct.h>
+
 #include <stdio.h>
 
 static void expect_sound(const struct muster_world *world, const char *kind, uint32_t frame) {

@@ -2,6 +2,9 @@
  * explanations for machines. */
 #include "support/little_world.h"
 
+#include <muster/explain.h>
+#include <muster/tune.h>
+
 enum { CROWD = 400 };
 
 static _Thread_local bool is_caller;

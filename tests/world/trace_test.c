@@ -2,6 +2,8 @@
  * checks that the whole is sound JSON. */
 #include "support/little_world.h"
 
+#include <muster/trace.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 

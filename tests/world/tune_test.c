@@ -1,6 +1,8 @@
 /* Weights that are tuned while the world runs, policies, updates per frame (x), and further cycles. */
 #include "support/little_world.h"
 
+#include <muster/tune.h>
+
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,6 +1,8 @@
 /* The cells of the observer grid, checked against all agents and all observers. */
 #include "support/little_world.h"
 
+#include <muster/view.h>
+
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,6 +1,8 @@
 /* Agents of a rectangle at once, and rasters of them. */
 #include "support/little_world.h"
 
+#include <muster/view.h>
+
 #include <math.h>
 #include <stdlib.h>
 

@@ -5,6 +5,8 @@
 #include "pool/atomics.h"
 #include "support/little_world.h"
 
+#include <muster/conduct.h>
+
 #include <sched.h>
 #include <time.h>
 #include <unistd.h>

@@ -4,6 +4,8 @@
 #include "rounds.h"
 #include "scenarios/scenarios.h"
 
+#include <muster/tune.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <sys/resource.h>

@@ -2,6 +2,8 @@
 
 #include "bench_law_tally.h"
 
+#include <muster/view.h>
+
 #include <math.h>
 #include <stdlib.h>
 

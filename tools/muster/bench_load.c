@@ -1,5 +1,7 @@
 #include "bench_load.h"
 
+#include <muster/view.h>
+
 #include <math.h>
 #include <stdlib.h>
 

@@ -5,6 +5,8 @@
 
 #include "host.h"
 
+#include <muster/view.h>
+
 /* A frame's simulation time: 30 Hz. */
 #define LOAD_FRAME_NS 33333333u
 #define LOAD_FRAME_S  (LOAD_FRAME_NS * 1e-9)

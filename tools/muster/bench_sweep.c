@@ -7,6 +7,8 @@
 #include "plots.h"
 #include "scenarios/scenarios.h"
 
+#include <muster/view.h>
+
 #include <math.h>
 
 enum { LOADS = 40, AGENTS = 50000, AGENTS_QUICK = 10000, OBSERVERS = 17, WINDOW = 150 };

@@ -8,6 +8,8 @@
 
 #include "base/columns.h"
 
+#include <muster/explain.h>
+
 #include <string.h>
 #include <unistd.h>
 

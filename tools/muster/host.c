@@ -1,5 +1,7 @@
 #include "host.h"
 
+#include <muster/record.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

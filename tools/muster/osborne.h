@@ -10,6 +10,8 @@
 
 #include "scenarios/scenarios.h"
 
+#include <muster/herd.h>
+
 enum { OSBORNE_CYCLES_MAX = 500, OSBORNE_ROUNDS = 10, OSBORNE_SIZES_MAX = 17 };
 
 /* How much of it is run. */

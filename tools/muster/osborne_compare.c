@@ -5,6 +5,8 @@
 #include "base/clock.h"
 #include "rounds.h"
 
+#include <muster/herd.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,8 @@
  * among them are folded and unfolded many times, and must end where they would be without an observer. Virtual time. */
 #include "osborne.h"
 
+#include <muster/herd.h>
+
 #include <math.h>
 
 enum { HERDS = OSBORNE_KEPT_HERDS, WALKED = 240, AWAY = 40, ROWS = 8, AGENTS_MAX = 4096 };

@@ -4,6 +4,8 @@
 
 #include "plots.h"
 
+#include <muster/herd.h>
+
 #include <math.h>
 
 enum { VIEW_M = 320, DEPTHS = OSBORNE_DEPTH + 1 };

@@ -1,6 +1,8 @@
 /* Small worlds of Rankin's scheduler with updates that take several ticks: the effects of progress and preemption. */
 #include "rankin.h"
 
+#include <muster/sets.h>
+
 #include <math.h>
 
 enum { MS = 1000000, SLICES = 4, CHARACTERS = 40, PER_TICK = 4, TICKS = 400, ATOMS_MAX = 30, IMPORTANT = 4 };

@@ -4,6 +4,8 @@
 #include "complaint.h"
 #include "output.h"
 
+#include <muster/record.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -5,6 +5,8 @@
 #include "host.h"
 #include "run_options.h"
 
+#include <muster/record.h>
+
 #include <limits.h>
 
 enum {

@@ -7,6 +7,8 @@
 #include "report_text.h"
 #include "text.h"
 
+#include <muster/trace.h>
+
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>

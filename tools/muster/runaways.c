@@ -2,6 +2,8 @@
 
 #include "text.h"
 
+#include <muster/conduct.h>
+
 static void find_worst(struct runaways *runaways, const muster_world *world) {
   const char *name;
   for (uint32_t i = 1; (name = muster_type_name(world, (muster_type){i})) != NULL; i++) {

@@ -2,6 +2,8 @@
  * are about the order of the versions and the ratio. Overheads are shown, not judged: they depend on the machine. */
 #include "wright.h"
 
+#include <muster/sets.h>
+
 #include <math.h>
 
 static void check_table2(const wright_results *results) {

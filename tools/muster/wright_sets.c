@@ -2,6 +2,8 @@
  * its parts alone. Table 2 and the peaks of P(t) are counted as their sets run. */
 #include "wright.h"
 
+#include <muster/sets.h>
+
 enum { PERIODS = 3, ATOM_NS = 1000, ATOMS_MANY = 1300 /* more than any agent runs */, AGENTS_MAX = 256 };
 enum { SHARED_FRAMES = 20, SHARED_ATOMS = 100 /* that a frame has time for */ };
 
