@@ -29,6 +29,8 @@
 #ifndef MUSTER_MUSTER_HPP
 #define MUSTER_MUSTER_HPP
 
+#include <muster/bulk.h>
+#include <muster/herd.h>
 #include <muster/muster.h>
 #include <muster/replicate.h>
 

@@ -6,6 +6,7 @@
  *                                                      virtual = the same, and the same result on every machine
  */
 #include <math.h>
+#include <muster/bulk.h>
 #include <muster/muster.h>
 #include <muster/random.h>
 #include <muster/replicate.h>
