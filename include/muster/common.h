@@ -15,7 +15,7 @@
  *                        default function, and is refused with MUSTER_E_NOT_INITIALISED
  *     Structs without a size are fixed for good.
  *   - Ids are values. The zero id is null; the id of an agent or observer that is gone is stale and never names another
- * one.
+ *     one. Where null has no meaning of its own, a null agent or observer is refused as a stale one is.
  *   - A function that can fail returns a muster_result, or a null id or pointer, or a count that is too small. It
  *     leaves its result in muster_last_result() and a sentence that says what was wrong in muster_last_error(). A
  *     refusal costs some tens of nanoseconds, so a call that may fail may simply be tried, also inside an atom. An

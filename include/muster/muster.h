@@ -447,10 +447,11 @@ typedef struct muster_frame {
 } muster_frame;
 
 /* Runs one frame: intake, score, fold, fit, release, rank, run, commit. The calling thread is one of the workers and
- * the call returns when the frame is committed. Errors change nothing: MUSTER_E_TIME when time goes backwards,
- * MUSTER_E_ARGUMENT for a budget out of range, MUSTER_E_STATE inside another frame of the same world, and in a world
- * with planner_workers. One thread at a time per world; frames of different worlds may run at the same time on one
- * pool. Thread of the frames, between frames. */
+ * the call returns when the frame is committed, which may be before the budget is spent. It does not pace: the host
+ * waits between frames as it likes, and sim_now_ns may follow a clock or advance by the same step each time. Errors
+ * change nothing: MUSTER_E_TIME when time goes backwards, MUSTER_E_ARGUMENT for a budget out of range, MUSTER_E_STATE
+ * inside another frame of the same world, and in a world with planner_workers. One thread at a time per world; frames
+ * of different worlds may run at the same time on one pool. Thread of the frames, between frames. */
 MUSTER_API muster_result muster_frame_run(muster_world *world, const muster_frame *frame);
 
 #ifdef __cplusplus

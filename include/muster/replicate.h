@@ -12,6 +12,9 @@
  *       replicate(changes, count);
  *     } while (count == 4096);
  *
+ * A record says what happened; where the agents are now, and what they published, muster_agents_read() reads for all of
+ * them at once. It does not find those that left.
+ *
  * Everything here belongs to the thread of the frames, between frames, and changes nothing in the world; it may also be
  * called in callbacks of calls between two frames, and while the host runs a plan (muster/planner.h). */
 #ifndef MUSTER_REPLICATE_H

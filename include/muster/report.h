@@ -137,7 +137,8 @@ MUSTER_DEFAULTS(muster_frame_report);
  * world with audit, or with the virtual clock: other reports do not have the data. False for null. Any thread. */
 MUSTER_API bool muster_frame_kept(const muster_frame_report *report);
 
-/* Copies the report of the last frame; zeros before the first. Thread of the frames, between frames. */
+/* Copies the report of the last frame; zeros before the first. For figures of a second, add up its frames, or read
+ * muster_statistics twice and take the difference. Thread of the frames, between frames. */
 MUSTER_API muster_result muster_frame_report_read(const muster_world *world, muster_frame_report *report);
 
 #define MUSTER_BANDS        5u

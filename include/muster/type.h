@@ -77,7 +77,8 @@ typedef enum muster_elapsed {
 
 /* How the action sets (and action atoms) of a type run at the commit. */
 typedef enum muster_act {
-  MUSTER_ACT_SERIAL = 0, /* one agent at a time, in agent order: an action may touch any agent */
+  MUSTER_ACT_SERIAL = 0, /* one agent at a time, in agent order: an action may touch any agent, and what the host
+                            keeps for such actions */
   MUSTER_ACT_REGION,     /* regions of the ground in parallel, the agents of one region one at a time in agent order: an
                             action may touch agents in the same region (muster_update_region), and what the host keeps
                             for that region. The same seed gives the same world */
@@ -169,25 +170,27 @@ typedef struct muster_type_def {
   uint32_t atom_count;                       /* 1..MUSTER_ATOMS_MAX; with sets 0 */
   const char *name;                          /* for reports; copied; at most 31 bytes are kept; default "agent" */
   const muster_atom *atoms;                  /* in order of execution; copied; at least one, except in planner worlds */
-  void *user;                                /* handed to every callback of the type */
+  void *user;                                /* handed to every callback of the type; what it points at may be filled
+                                                until the next frame begins, with the ids of later types for example */
   void (*on_spawned)(muster_update *update); /* the first callback for an agent, at intake, on the frame's thread: fills
                                state and published; elapsed_ns is 0; default null */
   void (*on_removed)(muster_update *update); /* the last callback, at intake, on the frame's thread; default null */
   uint32_t state_bytes; /* private flat state of each agent, owned and zeroed by Muster; default 0; at most 64 KiB */
   uint32_t published_bytes; /* public flat state that other agents may read as of the last commit; default 0; at most 4
                                KiB */
-  uint64_t period_ns;       /* nominal = shortest period; default 100 ms; 100 us .. 24 h */
-  uint64_t period_max_ns;   /* longest period under load; default 1 s; period_ns .. 24 h. Under
-                               MUSTER_ELASTIC_IMPORTANCE a wish, which stretches under heavy load (period_max_hard) */
-  bool period_max_hard;     /* period_max_ns is a bound also where MUSTER_ELASTIC_IMPORTANCE would stretch it, as far as
-                               half of the capacity is enough for all such types and for exempt agents; default
-                               false */
-  muster_act act;           /* how actions run at the commit; default serial */
-  uint64_t limit_ns;        /* the longest that one atom may take; for longer ones see muster/conduct.h; default 500 us;
-                               1 us .. 1 s */
-  uint64_t wake_gap_ns;     /* least simulation time between the beginnings of two runs that wakes cause (by calls or by
-                               messages; times asked for are not concerned). A wake within the gap waits until it has
-                               passed,     unless the agent runs before then anyway; default 0 = no gap; at most 24 h */
+  uint64_t period_ns;     /* nominal = shortest period; default 100 ms; 100 us .. 24 h. An agent's first update comes a
+                             random part of its period after its intake, or when it is woken */
+  uint64_t period_max_ns; /* longest period under load; default 1 s; period_ns .. 24 h. Under
+                             MUSTER_ELASTIC_IMPORTANCE a wish, which stretches under heavy load (period_max_hard) */
+  bool period_max_hard;   /* period_max_ns is a bound also where MUSTER_ELASTIC_IMPORTANCE would stretch it, as far as
+                             half of the capacity is enough for all such types and for exempt agents; default
+                             false */
+  muster_act act;         /* how actions run at the commit; default serial */
+  uint64_t limit_ns;      /* the longest that one atom may take; for longer ones see muster/conduct.h; default 500 us;
+                             1 us .. 1 s */
+  uint64_t wake_gap_ns;   /* least simulation time between the beginnings of two runs that wakes cause (by calls or by
+                             messages; times asked for are not concerned). A wake within the gap waits until it has
+                             passed, unless the agent runs before then anyway; default 0 = no gap; at most 24 h */
   float elasticity;    /* how readily the period gives way, relative to other types; default 1; 0 = never; at most 1024
                         */
   float importance;    /* of the type: its agents' importance is multiplied by it; default 1; 0..1 */

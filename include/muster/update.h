@@ -87,12 +87,15 @@ typedef struct muster_update {
   uint64_t elapsed_ns;      /* exactly the simulation time since the agent's last completed update (or its spawn):
                                integrate over it, and throttling cannot change what happens per hour. Other contracts
                                (muster_elapsed) tell this time in parts; on_removed is told all of it */
-  muster_position position; /* own position as of the last commit */
+  muster_position position; /* own position as of the last commit; stays what it is when the agent moves. In action
+                               atoms: where the parallel atoms moved to */
   void *state;              /* own state_bytes; null when the type has none */
   void *published;          /* own published_bytes, to write; other agents see it after the commit of the frame in which
-                               this update completes; null when the type has none */
+                               this update completes; begins as what it published last; null when the type has
+                               none */
   void *user;               /* the agent definition's user */
-  void *type_user;          /* the type definition's user */
+  void *type_user;          /* the type definition's user: where an atom finds what it does not know by itself, such as
+                               the ids of other types */
   float importance;         /* 0..1 */
   uint32_t level;           /* capability level: 0 = full decision-making, higher = cheaper */
   uint32_t worker;          /* 0..workers-1; of several threads that run frames in one pool, the second and further ones
@@ -109,13 +112,15 @@ typedef struct muster_update {
 
 typedef enum muster_atom_result {
   MUSTER_ATOM_NEXT = 0, /* done; go on with the next atom */
-  MUSTER_ATOM_FINISH,   /* done, and so is the whole update: the remaining atoms are skipped. In a set: so is the set */
-  MUSTER_ATOM_MORE      /* in a sliceable set: not done, call it again when there is time. The set is cut here; a
-                           suspendable or run set begins anew, and an update without sets goes on with the next atom. An
-                           unknown value counts as MUSTER_ATOM_NEXT, and in muster_statistics.results_refused */
+  MUSTER_ATOM_FINISH, /* done, and so is the whole update: the remaining atoms are skipped, action atoms included. In a
+                         set: so is the set */
+  MUSTER_ATOM_MORE    /* in a sliceable set: not done, call it again when there is time. The set is cut here; a
+                         suspendable or run set begins anew, and an update without sets goes on with the next atom. An
+                         unknown value counts as MUSTER_ATOM_NEXT, and in muster_statistics.results_refused */
 } muster_atom_result;
 
-/* Sets the agent's position as of the next commit. A position that is not finite or out of range is refused, counted
+/* Sets the agent's position as of the next commit; in a serial action, as of the end of the agent's actions. The last
+ * call of the update counts. A position that is not finite or out of range is refused, counted
  * in muster_statistics.positions_refused, and changes nothing. Inside an atom, on_spawned or on_removed. */
 MUSTER_API muster_result muster_update_move(muster_update *update, muster_position position);
 
