@@ -175,9 +175,10 @@ typedef struct muster_type_def {
   void (*on_spawned)(muster_update *update); /* the first callback for an agent, at intake, on the frame's thread: fills
                                state and published; elapsed_ns is 0; default null */
   void (*on_removed)(muster_update *update); /* the last callback, at intake, on the frame's thread; default null */
-  uint32_t state_bytes; /* private flat state of each agent, owned and zeroed by Muster; default 0; at most 64 KiB */
-  uint32_t published_bytes; /* public flat state that other agents may read as of the last commit; default 0; at most 4
-                               KiB */
+  uint32_t state_bytes;     /* private flat state of each agent, owned and zeroed by Muster, aligned to 8; default 0; at
+                               most 64 KiB */
+  uint32_t published_bytes; /* public flat state that other agents may read as of the last commit, aligned to 8; default
+                               0; at most 4 KiB */
   uint64_t period_ns;     /* nominal = shortest period; default 100 ms; 100 us .. 24 h. An agent's first update comes a
                              random part of its period after its intake, or when it is woken */
   uint64_t period_max_ns; /* longest period under load; default 1 s; period_ns .. 24 h. Under

@@ -78,6 +78,8 @@ public:
     register_types();
     populate();
   }
+  server(const server &) = delete; /* the types know where it is */
+  server &operator=(const server &) = delete;
 
   void run(std::uint32_t seconds, bool paced) {
     std::uint64_t completed = 0, bytes = 0;
