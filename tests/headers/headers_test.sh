@@ -128,6 +128,20 @@ first=$(ls "$root/include/muster" | head -n 1)
 plant "$first" 'typedef undeclared_word planted;' c c11 gcc
 plant "$first" 'static inline int *planted(void *p) { return p; }' c++ c++17 g++
 
+# What muster.hpp must refuse, with a sentence: an atom that captures, and a state that is more than bytes.
+refuse() { # statement, words of the sentence
+  echo "#include <muster/muster.hpp>
+    struct name { name(); ~name(); };
+    muster_type planted(muster::world &world, int captured) { $1 }" >"$work/refused.cc"
+  g++ -std=c++17 -I "$root/include" -fsyntax-only "$work/refused.cc" 2>"$work/log"
+  grep -q "error: static assertion failed: $2" "$work/log" && return
+  echo "muster.hpp does not say '$2' to: $1"
+  failed=1
+}
+refuse 'return world.add(muster::type_def<>("t"), muster::behaviour([captured](auto &) { (void)captured; }));' \
+  'an atom is a lambda without captures'
+refuse 'return muster_type_register(world.get(), new muster::type_def<name>("t"));' 'Muster copies and zeroes states'
+
 # And in muster.hpp: a throw where there are no exceptions, an allocation in a frame and one in a registration.
 plant_hpp() { # function that must fail, what sed does, arguments of the function behind the folder
   rm -rf "$work/include"
