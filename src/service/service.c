@@ -62,11 +62,11 @@ static void service_stop(struct service *service) {
   if (service->stage == SERVICE_STARTING) uv_timer_start(&service->patience, end_start, START_PATIENCE_MS, 0);
   service->stage = SERVICE_STOPPING;
   service->status = EXIT_SUCCESS;
-  notify_stopping();
   frame_mailbox_refuse(&service->mailbox);
   uv_mutex_lock(&service->news_mutex);
   service->stop = true;
   uv_mutex_unlock(&service->news_mutex);
+  notify_stopping(); /* not before: a supervisor that hears of it expects no further world to be opened */
   frame_mailbox_wake(&service->mailbox);
 }
 
