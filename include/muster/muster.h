@@ -143,24 +143,23 @@ typedef struct muster_limits {
 
 /* What time is. */
 typedef struct muster_clock_def {
-  muster_clock kind;    /* default wall */
-  uint32_t unused;      /* 0 */
+  muster_clock kind; /* default wall */
+  uint32_t reserved[3];
   uint64_t capacity_ns; /* virtual clock only: work per frame; 0 (default) = the frame's budget */
 } muster_clock_def;
 
 /* The order of agents that are due: weights of Rankin's priority (muster/tune.h). */
 typedef struct muster_priority {
-  float importance;      /* epsilon; default 1; 0..1 */
-  float wait;            /* zeta; default 1; 0..1; 0 counts as 1e-6 */
-  float runs;            /* eta; default 1; 0..1 */
-  float progress;        /* theta; default 1; 0..1 */
-  float reduction;       /* kappa, times the agent's level in thirds: agents at a cheaper level run sooner; default 0;
-                            0..1 */
-  uint32_t unused;       /* 0 */
+  float importance; /* epsilon; default 1; 0..1 */
+  float wait;       /* zeta; default 1; 0..1; 0 counts as 1e-6 */
+  float runs;       /* eta; default 1; 0..1 */
+  float progress;   /* theta; default 1; 0..1 */
+  float reduction;  /* kappa, times the agent's level in thirds: agents at a cheaper level run sooner; default 0;
+                       0..1 */
+  uint32_t reserved[5];
   uint64_t guarantee_ns; /* S: scale of ageing. MUSTER_ORDER_PRIORITY: an agent that has waited for longer leads, first
                             in first out. MUSTER_ORDER_DEADLINE: the T_i of agents without a period. Default 500 ms;
                             1 ms .. 1 h */
-  uint64_t reserved[2];
 } muster_priority;
 
 /* What importance is made of, and what it is worth. */

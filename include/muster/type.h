@@ -118,8 +118,9 @@ typedef struct muster_type_elapsed {
   uint32_t steps_max;      /* steps: the most that one update is told, 1 .. 65536. steps_max x step_ns must be at least
                               period_max_ns, or all agents would fall behind, and at least period_ns + step_ns, or no
                               agent could catch up. Default 0, which the other contracts require */
-  uint64_t step_ns;        /* steps: the step, 1 .. period_ns. Analytic: the most that atoms are told, 1 ns .. 24 h.
-                              Default 0, which the other contracts require */
+  uint32_t reserved[4];
+  uint64_t step_ns; /* steps: the step, 1 .. period_ns. Analytic: the most that atoms are told, 1 ns .. 24 h.
+                       Default 0, which the other contracts require */
   void (*catch_up)(muster_update *update); /* analytic: called right before the first atom, as a part of it, when more
                               than step_ns passed: elapsed_ns and now_ns are those of the time before the last step_ns.
                               May do what a behaviour atom may. Default null, which the other contracts require */
@@ -135,12 +136,14 @@ typedef struct muster_type_models {
                               tuned or moved, or an observer near it moved. On any worker, several calls at a time: must
                               be pure. NaN counts as 0, values outside 0..1 are clamped, and both are counted in
                               importances_refused. Default null */
+  uint64_t reserved[4];
 } muster_type_models;
 
 /* In a world with planner_workers, without atoms (muster/planner.h). */
 typedef struct muster_type_parts {
   uint32_t count;   /* equal parts into which the host can cut an update; default 1; 1..MUSTER_ATOMS_MAX */
   uint32_t part_ns; /* what a part costs under the virtual clock, and as the first guess; default 1000; 1 .. 1e9 */
+  uint32_t reserved[2];
 } muster_type_parts;
 
 /* What becomes of agents whose atoms take longer than limit_ns: muster/conduct.h says what counts as a strike. */

@@ -52,7 +52,7 @@ static void add_role(struct pass *pass, uint32_t first, uint32_t end, uint32_t o
 
 static uint32_t weight_of(const set_table *table, uint32_t behaviours) {
   uint32_t weight = 0;
-  for (uint32_t rest = behaviours; rest; rest &= rest - 1) weight += table->priorities[__builtin_ctz(rest)];
+  for (uint32_t rest = behaviours; rest; rest &= rest - 1) weight += table->shares[__builtin_ctz(rest)];
   return weight;
 }
 

@@ -18,7 +18,7 @@ struct pass {
   uint64_t end_ns;      /* of the update's time, */
   uint64_t stop_ns;     /* of the frame, */
   uint64_t set_end_ns;  /* and of the set's share */
-  uint32_t weight;      /* sum of the priorities of behaviours that had no turn yet */
+  uint32_t weight;      /* sum of the shares of behaviours that had no turn yet */
   uint16_t left;        /* sets that had no turn yet, actions as well */
   bool begun;           /* some set had its turn */
   bool stopped;         /* by the end of the frame, not by the update's own share */
@@ -46,15 +46,15 @@ static inline uint32_t pass_peek(struct pass *pass) {
 /* A set has its turn now, with its share of what is left. */
 static inline void pass_take(struct pass *pass, uint32_t number, uint64_t clock_ns) {
   const set_table *table = pass->table;
-  uint32_t priority = table->priorities[number], weight = pass->weight;
+  uint32_t share = table->shares[number], weight = pass->weight;
   pass->begun = true;
   pass->left &= (uint16_t) ~(1u << number);
   pass->set_end_ns = pass->end_ns;
   if (!(table->behaviours >> number & 1)) return;
-  pass->weight = weight - priority;
-  if (pass->end_ns == UINT64_MAX || weight == priority) return;
+  pass->weight = weight - share;
+  if (pass->end_ns == UINT64_MAX || weight == share) return;
   uint64_t left_ns = pass->end_ns > clock_ns ? pass->end_ns - clock_ns : 0;
-  pass->set_end_ns = clock_ns + left_ns * priority / weight;
+  pass->set_end_ns = clock_ns + left_ns * share / weight;
 }
 
 /* Takes the next set; MUSTER_SETS_MAX when there is none, or time is up at clock_ns. The first has its turn whatever

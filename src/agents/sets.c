@@ -33,9 +33,9 @@ static muster_result check_mode(const char *type, const char *set, uint32_t role
   return MUSTER_OK;
 }
 
-static muster_result check_priority(const char *type, const char *set, uint32_t priority) {
-  if (priority >= 1 && priority <= MUSTER_SHARE_MAX) return MUSTER_OK;
-  return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': share %u must be 1..%u", type, set, priority,
+static muster_result check_share(const char *type, const char *set, uint32_t share) {
+  if (share >= 1 && share <= MUSTER_SHARE_MAX) return MUSTER_OK;
+  return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': share %u must be 1..%u", type, set, share,
                    MUSTER_SHARE_MAX);
 }
 
@@ -53,7 +53,7 @@ static muster_result check_times(const char *type, const muster_set_def *set) {
 
 static muster_result check_set(const char *type, const muster_set_def *set) {
   muster_result result = check_mode(type, set->name, set->role, set->mode);
-  if (result == MUSTER_OK) result = check_priority(type, set->name, set->share);
+  if (result == MUSTER_OK) result = check_share(type, set->name, set->share);
   if (result) return result;
   if (set->asks < 1 || set->asks > ASKS_MAX)
     return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': asks %u must be 1..%d", type, set->name, set->asks,
@@ -130,7 +130,7 @@ static type_set copy_set(const muster_set_def *def, muster_atom *atoms, uint32_t
                   .end_atom = (uint16_t)(first + def->atom_count),
                   .role = (uint8_t)def->role,
                   .mode = (uint8_t)def->mode,
-                  .priority = (uint8_t)def->share,
+                  .share = (uint8_t)def->share,
                   .levels = (uint8_t)def->levels,
                   .period_updates = def->period_updates,
                   .delay_updates = def->delay_updates,
@@ -151,14 +151,14 @@ muster_result sets_check_tuning(const set_table *table, const char *type, uint32
     return error_set(MUSTER_E_ARGUMENT, "type '%s': set %u is none of its %u", type, set, table->count);
   const type_set *tuned = &table->sets[set];
   muster_result result = check_mode(type, tuned->name, tuned->role, tuning->mode);
-  if (result == MUSTER_OK) result = check_priority(type, tuned->name, tuning->share);
+  if (result == MUSTER_OK) result = check_share(type, tuned->name, tuning->share);
   return result ? result : check_period(type, tuned->name, tuning->period_updates, tuning->period_ns);
 }
 
 void sets_tune(set_table *table, uint32_t set, const muster_set_tuning *tuning) {
   type_set *tuned = &table->sets[set];
   if ((tuned->period_ns == 0) != (tuning->period_ns == 0)) tuned->unit++;
-  tuned->priority = (uint8_t)tuning->share;
+  tuned->share = (uint8_t)tuning->share;
   tuned->mode = (uint8_t)tuning->mode;
   tuned->period_updates = tuning->period_updates;
   tuned->period_ns = tuning->period_ns;
@@ -176,8 +176,8 @@ static void mark_sets(set_table *table) {
     uint16_t bit = (uint16_t)(1u << i);
     if (set->period_updates == 1) table->always |= bit;
     if (!(table->actions & bit) && sets_whole(set) > table->whole) table->whole = (uint16_t)sets_whole(set);
-    table->priorities[i] = set->priority;
-    if ((table->behaviours & bit) && set->end_atom > set->first_atom) table->weight += set->priority;
+    table->shares[i] = set->share;
+    if ((table->behaviours & bit) && set->end_atom > set->first_atom) table->weight += set->share;
     for (uint32_t level = 0; level < MUSTER_LEVELS; level++)
       if ((set->levels >> level & 1) && set->end_atom > set->first_atom) table->at_level[level] |= bit;
   }
@@ -193,7 +193,7 @@ void sets_order(set_table *table) {
       uint32_t place = filled++;
       bool sorts = table->order == MUSTER_SETS_BY_SHARE;
       for (; sorts && place > begin; place--) {
-        if (table->sets[table->sequence[place - 1]].priority >= table->sets[i].priority) break;
+        if (table->sets[table->sequence[place - 1]].share >= table->sets[i].share) break;
         table->sequence[place] = table->sequence[place - 1];
       }
       table->sequence[place] = (uint8_t)i;

@@ -14,7 +14,7 @@
 typedef struct type_set {
   uint16_t first_atom, end_atom; /* of the type's atoms */
   uint8_t role, mode;
-  uint8_t priority;
+  uint8_t share;
   uint8_t levels; /* bit k: the set exists at level k */
   uint32_t period_updates, delay_updates;
   uint64_t period_ns, delay_ns;
@@ -54,12 +54,12 @@ typedef struct set_table {
   muster_set_order order;
   type_set sets[MUSTER_SETS_MAX];
   uint8_t sequence[MUSTER_SETS_MAX]; /* in which they run: by role, then as the order says */
-  uint8_t priorities[MUSTER_SETS_MAX];
+  uint8_t shares[MUSTER_SETS_MAX];
   uint16_t behaviours, actions;            /* bitmaps */
   uint16_t at_level[MUSTER_LEVELS];        /* bitmaps: there, and not empty */
   uint16_t always;                         /* bitmap: active in every update */
   uint8_t behaviours_first, actions_first; /* in the sequence */
-  uint16_t weight;                         /* sum of the priorities of behaviours that are not empty */
+  uint16_t weight;                         /* sum of the shares of behaviours that are not empty */
   uint16_t whole;    /* the most atoms of a perception or behaviour that run one after another, whatever the time */
   set_state *states; /* `count` for each slot */
   set_pass *passes;  /* one for each slot */

@@ -102,18 +102,15 @@ static muster_result check_elapsed(const muster_type_def *def) {
   return steps ? check_steps(def) : MUSTER_OK;
 }
 
-/* The parts of the groups of fields that later versions will use. */
 static muster_result check_reserved(const muster_type_def *def) {
-  const uint32_t zeros[3] = {0};
-  bool set = memcmp(def->levels.reserved, zeros, sizeof def->levels.reserved) ||
-             memcmp(def->messages.reserved, zeros, sizeof def->messages.reserved) ||
-             memcmp(def->overruns.reserved, zeros, sizeof def->overruns.reserved) ||
-             memcmp(def->sets.reserved, zeros, sizeof def->sets.reserved);
-  if (!set) return MUSTER_OK;
-  return error_set(MUSTER_E_ARGUMENT,
-                   "type '%s': a `reserved` part is not 0: set the definition by "
-                   "muster_type_def_default(), or run with a newer library",
-                   def->name);
+  if (FIELDS_RESERVED(def->levels) && FIELDS_RESERVED(def->messages) && FIELDS_RESERVED(def->elapsed) &&
+      FIELDS_RESERVED(def->models) && FIELDS_RESERVED(def->parts) && FIELDS_RESERVED(def->overruns) &&
+      FIELDS_RESERVED(def->sets))
+    return MUSTER_OK;
+  return error_set(
+      MUSTER_E_ARGUMENT,
+      "type '%s': a `reserved` part is not 0: set it by muster_type_def_default(), or run with a newer library",
+      def->name);
 }
 
 /* How its updates share a frame, and how they act. */

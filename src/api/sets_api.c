@@ -37,7 +37,7 @@ muster_result muster_set_tune(muster_world *world, muster_type type, uint32_t se
   command.tuning = (command_tuning){.period_ns = tuning.period_ns,
                                     .period_updates = tuning.period_updates,
                                     .set = (uint16_t)set,
-                                    .priority = (uint8_t)tuning.share,
+                                    .share = (uint8_t)tuning.share,
                                     .mode = (uint8_t)tuning.mode};
   return push(world, &command);
 }
@@ -49,8 +49,8 @@ muster_result muster_type_set_share(muster_world *world, muster_type type, uint3
   if (share > MUSTER_SHARE_MAX)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': share %u must be at most %u",
                      world_type(world, type.index - 1)->name, share, MUSTER_SHARE_MAX);
-  struct command command = {.kind = COMMAND_PRIORITISE, .index = type.index - 1};
-  command.tuning.priority = (uint8_t)share;
+  struct command command = {.kind = COMMAND_SET_SHARE, .index = type.index - 1};
+  command.tuning.share = (uint8_t)share;
   return push(world, &command);
 }
 

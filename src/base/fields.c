@@ -115,6 +115,12 @@ static const void *place_in(const void *object, uint32_t offset) {
   return (const unsigned char *)object + offset;
 }
 
+bool fields_are_reserved(const void *part, size_t bytes) {
+  const unsigned char *at = part;
+  while (bytes > 0 && at[bytes - 1] == 0) bytes--;
+  return bytes == 0;
+}
+
 muster_result fields_check(const field_row *fields, const char *what, const char *name, const void *def,
                            uint32_t without) {
   for (const field_row *field = fields; field->name; field++) {

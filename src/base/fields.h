@@ -54,6 +54,10 @@ extern const field_row fields_herd_type[]; /* muster_herd_type_def */
 extern const field_row fields_agent[];     /* muster_agent_def, live by muster_agent_tuning */
 extern const field_row fields_frame[];     /* muster_frame */
 
+/* Whether a part of a definition that is room for fields of later versions is 0, as it must be. */
+bool fields_are_reserved(const void *part, size_t bytes);
+#define FIELDS_RESERVED(group) fields_are_reserved((group).reserved, sizeof(group).reserved)
+
 /* Ranges that the programs have, too. A rate is of frames, in thousandths of a second. */
 enum {
   AGENTS_MOST = 16000000,

@@ -29,6 +29,11 @@ uint32_t module_metrics_count(const muster_module *module) {
 /* ------------------------------------------------------------------------------------------------------------ values
  */
 
+void module_add_name(char words[MODULE_NAMES_BYTES], const char *name) {
+  size_t used = strlen(words);
+  snprintf(words + used, MODULE_NAMES_BYTES - used, "%s%s", used ? ", " : "", name);
+}
+
 static const char *const kind_words[] = {"a whole number", "a number", "a text", "yes or no"};
 
 const char *module_setting_range(const muster_module_setting *row, char words[MODULE_RANGE_BYTES]) {
@@ -72,8 +77,7 @@ static muster_result refuse_unknown(const muster_module *module, const char *nam
   for (uint32_t i = 0; i < count; i++) names[i] = module->settings[i].name;
   const char *nearest = nearest_name(name, names, count);
   char all[MODULE_NAMES_BYTES] = "";
-  for (uint32_t i = 0; i < count && strlen(all) < sizeof all - MUSTER_MODULE_NAME_MAX - 3; i++)
-    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", names[i]);
+  for (uint32_t i = 0; i < count; i++) module_add_name(all, names[i]);
   return error_set(MUSTER_E_ARGUMENT, "module %s has no setting '%.60s'%s%s%s; its settings: %s", module->name, name,
                    nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'" : "", all);
 }
@@ -112,10 +116,9 @@ muster_result module_settings_read(const muster_module *module, const module_giv
  */
 
 const char *module_command_names(const muster_module *module, char words[MODULE_NAMES_BYTES]) {
-  size_t used = 0;
-  for (uint32_t i = 0; i < module_commands_count(module) && used < MODULE_NAMES_BYTES; i++)
-    used += (size_t)snprintf(words + used, MODULE_NAMES_BYTES - used, "%s%s", i ? ", " : "", module->commands[i].name);
-  if (used == 0) snprintf(words, MODULE_NAMES_BYTES, "none");
+  words[0] = '\0';
+  for (uint32_t i = 0; i < module_commands_count(module); i++) module_add_name(words, module->commands[i].name);
+  if (!words[0]) module_add_name(words, "none");
   return words;
 }
 

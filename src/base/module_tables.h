@@ -31,6 +31,9 @@ uint32_t module_metrics_count(const muster_module *module);
 /* What a setting may be, such as "a number from 0 to 20". Returns `words`. */
 const char *module_setting_range(const muster_module_setting *row, char words[MODULE_RANGE_BYTES]);
 
+/* Puts a name behind those in `words`, with a comma between. Cut where it does not fit. */
+void module_add_name(char words[MODULE_NAMES_BYTES], const char *name);
+
 /* The names of the commands, with commas between; "none" without any. Cut where they do not fit. Returns `words`. */
 const char *module_command_names(const muster_module *module, char words[MODULE_NAMES_BYTES]);
 

@@ -163,7 +163,7 @@ static void stage_run(struct muster_world *world) {
   world->run_stage(world);
 }
 
-/* 8 commit: action sets, measured costs, next releases, carried, statistics. */
+/* 8 commit: action sets, measured costs, next releases, carried, changes for hosts, statistics. */
 static void stage_commit(struct muster_world *world) {
   commit_run(world);
   struct parts parts = section_parts(world);

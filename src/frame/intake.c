@@ -95,8 +95,8 @@ static void apply_to_type(struct muster_world *world, const struct command *comm
   case COMMAND_QUARANTINE_TYPE:
     conduct_quarantine_type(world, command->index, true);
     break;
-  case COMMAND_PRIORITISE:
-    type->def.sets.share = command->tuning.priority;
+  case COMMAND_SET_SHARE:
+    type->def.sets.share = command->tuning.share;
     break;
   default:
     tuning = command_set_tuning(command);

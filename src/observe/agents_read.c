@@ -52,10 +52,7 @@ static void read_columns_of(const struct muster_world *world, const agent_row *r
   if (columns->level) columns->level[i] = row->level;
   if (columns->last_update_ns) columns->last_update_ns[i] = row->last_update_ns;
   if (columns->types) columns->types[i] = (muster_type){row->type + 1u};
-  if (columns->period_ns) {
-    const agent_class *class = &world->queues->classes.classes[row->class];
-    columns->period_ns[i] = class->elapsed == MUSTER_ELAPSED_EVENTS ? 0 : classes_real_ns(class, class->nominal_ns);
-  }
+  if (columns->period_ns) columns->period_ns[i] = classes_period_ns(&world->queues->classes.classes[row->class]);
   if (columns->state)
     copy_bytes(columns->state, columns->state_stride, i, type_state(type, row->state_slot), type->def.state_bytes);
   if (columns->published)

@@ -169,7 +169,7 @@ static void describe_active(const muster_world *world, uint32_t index, muster_ag
   info->importance = share_value(row->importance);
   info->elasticity = (float)class->elasticity;
   info->level = row->level;
-  if (class->elapsed != MUSTER_ELAPSED_EVENTS) info->period_ns = classes_real_ns(class, class->nominal_ns);
+  info->period_ns = classes_period_ns(class);
   info->last_update_ns = row->last_update_ns;
   if (row->status == AGENT_READY || row->status == AGENT_ADMITTED)
     info->delays = (uint8_t)(world->frames - row->released_frame + 1);

@@ -49,9 +49,8 @@ static void view_see(const struct muster_world *world, uint32_t index, muster_si
   const agent_row *row = &world->agents.store.rows[index];
   const agent_class *class = &world->queues->classes.classes[row->class];
   uint64_t now_ns = world->last_now_ns;
-  bool periodic = class->elapsed != MUSTER_ELAPSED_EVENTS;
   sight->agent = muster_agent_make(index, identity_generation(&world->agents.ids, index));
-  sight->period_s = periodic ? (float)((double)classes_real_ns(class, class->nominal_ns) * 1e-9) : 0.0f;
+  sight->period_s = (float)((double)classes_period_ns(class) * 1e-9);
   sight->staleness_s = now_ns > row->last_update_ns ? (float)((double)(now_ns - row->last_update_ns) * 1e-9) : 0.0f;
   sight->importance = share_value(row->importance);
   sight->type = (uint16_t)(row->type + 1u);

@@ -94,6 +94,11 @@ static inline uint64_t classes_real_ns(const agent_class *class, uint64_t virtua
   return (uint64_t)((double)virtual_ns / class->rate);
 }
 
+/* The period T_i in force; 0 = the class has none. */
+static inline uint64_t classes_period_ns(const agent_class *class) {
+  return class->elapsed == MUSTER_ELAPSED_EVENTS ? 0 : classes_real_ns(class, class->nominal_ns);
+}
+
 /* Sets the rate of a class's clock, and the period that follows. */
 void classes_set_rate(agent_class *class, double rate);
 

@@ -17,7 +17,7 @@ struct set_field {
 
 /* The fields of a set of a type, as the table has it. */
 static const struct set_field set_fields[] = {
-    SET(first_atom), SET(end_atom),  SET(role),           SET(mode),     SET(priority),      SET(levels),
+    SET(first_atom), SET(end_atom),  SET(role),           SET(mode),     SET(share),         SET(levels),
     SET(asks),       SET(period_ns), SET(period_updates), SET(delay_ns), SET(delay_updates),
 };
 

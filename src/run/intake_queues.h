@@ -62,19 +62,19 @@ typedef enum command_kind {
   COMMAND_OBSERVER_REMOVE,
   COMMAND_PARDON_TYPE, /* from here on the index is the type's */
   COMMAND_SET_TUNE,
-  COMMAND_PRIORITISE,
+  COMMAND_SET_SHARE,
   COMMAND_QUARANTINE_TYPE,
   COMMAND_HERD_WAKE, /* from here on the index is a herd's, and the partition a member's number */
   COMMAND_HERD_REMOVE,
   COMMAND_KINDS
 } command_kind;
 
-/* For a set of a type; for the type itself only the priority counts. */
+/* For a set of a type; for the type itself only the share counts. */
 typedef struct command_tuning {
   uint64_t period_ns;
   uint32_t period_updates;
   uint16_t set;
-  uint8_t priority, mode;
+  uint8_t share, mode;
 } command_tuning;
 
 /* Records and snapshots keep its bytes, so it has no gaps. Initialise only the first member of the union, and assign
@@ -86,7 +86,7 @@ struct command {
   union {
     muster_position position; /* tune: visibility, bulk, interactivity */
     uint64_t at_ns;           /* wake at */
-    command_tuning tuning;    /* set tune, prioritise */
+    command_tuning tuning;    /* set tune, set share */
     muster_agent other;       /* meet, part */
   };
   float first, second; /* tune: importance floor, elasticity; observer: near_m, far_m */
@@ -104,7 +104,7 @@ static inline struct command command_about(command_kind kind, muster_agent agent
 
 /* The tuning of a set that a command carries. */
 static inline muster_set_tuning command_set_tuning(const struct command *command) {
-  return (muster_set_tuning){.share = command->tuning.priority,
+  return (muster_set_tuning){.share = command->tuning.share,
                              .period_updates = command->tuning.period_updates,
                              .period_ns = command->tuning.period_ns,
                              .mode = command->tuning.mode};

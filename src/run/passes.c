@@ -57,7 +57,7 @@ static void tell_share(struct walk *walk, const type_set *set) {
   if (walk->timed)
     context->yield_ns = pass->set_end_ns < pass->stop_ns ? pass->set_end_ns : pass->stop_ns;
   else if (walk->slice_ns)
-    context->share_ns = (uint64_t)walk->slice_ns * set->priority / (pass->weight + set->priority);
+    context->share_ns = (uint64_t)walk->slice_ns * set->share / (pass->weight + set->share);
 }
 
 /* Reads the clock after an atom: how long the atom took. */

@@ -113,8 +113,7 @@ static module_part *api_commands_find_part(api_call *call, const module_order *o
   module_part *part = *order->instance ? module_parts_find(parts, order->instance) : &parts->parts[0];
   if (part && (*order->instance || parts->count == 1)) return part;
   char names[MODULE_NAMES_BYTES] = "";
-  for (uint32_t i = 0; i < parts->count && strlen(names) < sizeof names - NAME_BYTES; i++)
-    snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", parts->parts[i].name.instance);
+  for (uint32_t i = 0; i < parts->count; i++) module_add_name(names, parts->parts[i].name.instance);
   api_complain(&call->problem, 404, "unknown_instance", "instance", "name the command INSTANCE.COMMAND, of one of: %s",
                names);
   return NULL;

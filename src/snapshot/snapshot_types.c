@@ -26,15 +26,13 @@ static void snapshot_types_exchange_shape(struct snapshot *snapshot, uint32_t nu
 
 /* Of a set: where its atoms are, and the values that may have been tuned. */
 static void exchange_set(struct snapshot *snapshot, agent_type *type, uint32_t number) {
-  static const snapshot_column columns[] = {SPAN(type_set, first_atom, priority), ANY(type_set, period_updates),
+  static const snapshot_column columns[] = {SPAN(type_set, first_atom, share), ANY(type_set, period_updates),
                                             ANY(type_set, period_ns), ANY(type_set, unit), COLUMNS_END};
   type_set *set = &type->sets.sets[number], saved = *set;
   snapshot_columns(snapshot, columns, &saved);
   if (snapshot_saves(snapshot)) return;
-  muster_set_tuning tuning = {.share = saved.priority,
-                              .period_updates = saved.period_updates,
-                              .period_ns = saved.period_ns,
-                              .mode = saved.mode};
+  muster_set_tuning tuning = {
+      .share = saved.share, .period_updates = saved.period_updates, .period_ns = saved.period_ns, .mode = saved.mode};
   snapshot_expect(snapshot,
                   saved.first_atom == set->first_atom && saved.end_atom == set->end_atom && saved.role == set->role,
                   "type '%s': set %u is not what it was", type->name, number);

@@ -109,7 +109,7 @@ static bool is_possible_of_type(const struct muster_world *world, const struct c
   if (command->index >= world->agents.types.count) return false;
   const agent_type *type = world_type(world, command->index);
   if (command->kind == COMMAND_PARDON_TYPE || command->kind == COMMAND_QUARANTINE_TYPE) return true;
-  if (command->kind == COMMAND_PRIORITISE) return type->has_sets && command->tuning.priority <= MUSTER_SHARE_MAX;
+  if (command->kind == COMMAND_SET_SHARE) return type->has_sets && command->tuning.share <= MUSTER_SHARE_MAX;
   muster_set_tuning tuning = command_set_tuning(command);
   return sets_check_tuning(&type->sets, type->name, command->tuning.set, &tuning) == MUSTER_OK;
 }

@@ -19,8 +19,6 @@
 
 #include <muster/tune.h>
 
-#include <string.h>
-
 /* -------------------------------------------------------------------------------------------------------- checks */
 
 /* The groups of fields that do not count in such a world. */
@@ -35,18 +33,22 @@ static muster_result check_factors(float focus, float designer, float role, floa
                    (double)focus, (double)designer, (double)role, (double)company);
 }
 
-/* The parts of the groups of fields that later versions will use. */
+static muster_result refuse_reserved(const char *what, const char *name) {
+  return error_set(MUSTER_E_ARGUMENT, "%s: a `reserved` part is not 0: set it by %s(), or run with a newer library",
+                   what, name);
+}
+
+/* Of the groups that definitions and tunings have. */
+static bool groups_are_reserved(const muster_priority *priority, const muster_importance *importance,
+                                const muster_levels *levels) {
+  return FIELDS_RESERVED(*priority) && FIELDS_RESERVED(*importance) && FIELDS_RESERVED(*levels);
+}
+
 static muster_result check_world_reserved(const muster_world_def *def) {
-  const uint32_t zeros[4] = {0};
-  bool set = memcmp(def->limits.reserved, zeros, sizeof def->limits.reserved) ||
-             memcmp(def->priority.reserved, zeros, sizeof def->priority.reserved) ||
-             memcmp(def->importance.reserved, zeros, sizeof def->importance.reserved) ||
-             memcmp(def->levels.reserved, zeros, sizeof def->levels.reserved) ||
-             memcmp(def->trace.reserved, zeros, sizeof def->trace.reserved) ||
-             memcmp(def->watch.reserved, zeros, sizeof def->watch.reserved);
-  if (!set) return MUSTER_OK;
-  return error_set(MUSTER_E_ARGUMENT, "world: a `reserved` part is not 0: set the definition by "
-                                      "muster_world_def_default(), or run with a newer library");
+  if (groups_are_reserved(&def->priority, &def->importance, &def->levels) && FIELDS_RESERVED(def->limits) &&
+      FIELDS_RESERVED(def->clock) && FIELDS_RESERVED(def->trace) && FIELDS_RESERVED(def->watch))
+    return MUSTER_OK;
+  return refuse_reserved("world", "muster_world_def_default");
 }
 
 muster_result tune_check_def(const muster_world_def *def) {
@@ -79,6 +81,8 @@ muster_result tune_check(const struct muster_world *world, const muster_world_tu
   bool factors = gives_factors(tuning);
   muster_result result = fields_check_tuning(fields_world, "world tuning", tuning, &none);
   if (result) return result;
+  if (!groups_are_reserved(&tuning->priority, &tuning->importance, &tuning->levels))
+    return refuse_reserved("world tuning", "muster_world_tuning_default");
   if (tuning->levels.cycles_max > 1 && world_is_planned(world))
     return error_set(MUSTER_E_STATE,
                      "world tuning: levels.cycles_max %u in a world with planner_workers: its host runs updates",

@@ -2,6 +2,8 @@
 #include "support/counted_memory.h"
 #include "support/little_world.h"
 
+#include <muster/tune.h>
+
 #include <math.h>
 
 static void refused(muster_world_def def, const char *field) {
@@ -164,6 +166,10 @@ Test(definitions, a_reserved_part_that_is_set_is_refused) {
   muster_type_def type = type_with(&atom, 1);
   type.sets.reserved[0] = 1;
   cr_assert_eq(muster_type_register(little.world, &type).index, 0);
+  cr_assert_not_null(strstr(muster_last_error(), "reserved"), "%s", muster_last_error());
+  muster_world_tuning tuning = muster_world_tuning_default();
+  tuning.priority.reserved[4] = 1;
+  cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_E_ARGUMENT);
   cr_assert_not_null(strstr(muster_last_error(), "reserved"), "%s", muster_last_error());
   little_world_destroy(&little);
 }

@@ -163,7 +163,7 @@ Test(sets_determinism, a_replay_takes_commands_for_types_and_none_for_herds_in_t
   register_thinkers(&little);
   struct command command = {.kind = COMMAND_SET_TUNE, .index = 1};
   muster_set_tuning tuning = muster_set_tuning_default();
-  command.tuning.priority = (uint8_t)tuning.share;
+  command.tuning.share = (uint8_t)tuning.share;
   command.tuning.period_updates = tuning.period_updates;
   command.tuning.period_ns = tuning.period_ns;
   command.tuning.mode = (uint8_t)tuning.mode;
