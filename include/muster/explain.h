@@ -39,8 +39,8 @@ typedef enum muster_reason {
   MUSTER_REASON_NO_PERIOD = 1 << 19,        /* runs when it is woken, or at a time that was asked for, only */
   MUSTER_REASON_TIME_ASKED = 1 << 20,       /* waits for a time that was asked for: wake_at_ns */
   MUSTER_REASON_WAKE_DELAYED = 1 << 21,     /* was woken within its type's wake_gap_ns: waits for the end of that */
-  MUSTER_REASON_QUARANTINED = 1 << 22,      /* is not run, for its own conduct or its type's: muster/conduct.h */
-  MUSTER_REASON_PENALTY = 1 << 23,          /* its conduct, or its type's, keeps it from better levels */
+  MUSTER_REASON_QUARANTINED = 1 << 22,      /* is not run, for its own overruns or its type's: muster/overruns.h */
+  MUSTER_REASON_PENALTY = 1 << 23,          /* its overruns, or its type's, keep it from better levels */
   MUSTER_REASON_EASED = 1 << 24,            /* the pressure lowers its level: `eased` */
   MUSTER_REASON_REACTION = 1 << 25,         /* must react by a time: react_by_ns */
   MUSTER_REASON_COMPANY = 1 << 26,          /* a more important agent that it is in company with raises it: `company` */

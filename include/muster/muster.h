@@ -17,14 +17,14 @@
  *     muster/replicate.h  what to tell clients: who came, left, moved; who is near a place
  *     muster/sets.h       several things to do inside an agent, with periods, shares and slices of their own
  *     muster/herd.h       groups that are one agent far from observers
- *     muster/conduct.h    atoms that take too long
+ *     muster/overruns.h   atoms that take too long
  *     muster/planner.h    frames for hosts that run their own code: muster_plan() and muster_plan_report()
  *     muster/explain.h, trace.h, view.h, flight.h          what happened, and why
  *     muster/record.h, snapshot.h                          a run, or a world, as bytes, and back
  *     muster/module.h, random.h                            scenarios as modules; random numbers as pure functions
  *
  * Which thread may call what:
- *     any thread, any time      spawn, remove, move, wake, tune, send, pardon, observer calls; queued, applied at
+ *     any thread, any time      spawn, remove, move, wake, tune, send, reinstate, observer calls; queued, applied at
  *                               the next frame
  *     inside an atom            muster_update_...() of muster/update.h, with the update that the atom was given
  *     the thread of the frames, everything else: register, frame_run, reports, reading agents
@@ -41,7 +41,7 @@
  *     that names agent, type and atom. Inside itself a callback may throw and catch.
  *   - A callback that is left by longjmp() ends the process with such a line when the next frame of its world begins,
  *     on the same thread. On a worker it is not detected: the frame never ends, and the log names the stuck agent
- * (muster/conduct.h).
+ * (muster/overruns.h).
  *   - A world or a pool that is destroyed twice, inside a callback of its own or while a frame runs, and a pool that is
  *     destroyed before its worlds, end the process with a line that says so. Other calls with a destroyed world or pool
  *     are not detected, and may crash.
@@ -200,14 +200,15 @@ typedef struct muster_trace_def {
   uint32_t reserved[2];
 } muster_trace_def;
 
-/* Which overruns are told of, and how (muster/conduct.h). */
+/* Which overruns of atoms are reported, and how (muster/overruns.h). */
 typedef struct muster_watch {
-  uint64_t stuck_ns;          /* a worker that is in one atom for this long is reported. Uses one thread, which sleeps
-                                 while no frames are run; not used in planner worlds; default 500 ms; 0 = off; 10 ms ..
-                                 1 h */
-  const char *pardon_command; /* the command that the host's operators type to pardon, as shown in the log: the agent's
-                                 id (INDEX.GENERATION) or the name of the type follows. Not copied: must outlive the
-                                 world. Default null: the log names muster_agent_pardon() and muster_type_pardon() */
+  uint64_t stuck_ns;             /* a worker that is in one atom for this long is reported. Uses one thread, which
+                                    sleeps while no frames are run; not used in planner worlds; default 500 ms; 0 =
+                                    off; 10 ms .. 1 h */
+  const char *reinstate_command; /* the command that the host's operators type to reinstate, as shown in the log: the
+                                    agent's id (INDEX.GENERATION) or the name of the type follows. Not copied: must
+                                    outlive the world. Default null: the log names muster_agent_reinstate() and
+                                    muster_type_reinstate() */
   uint64_t reserved[2];
 } muster_watch;
 
@@ -395,8 +396,8 @@ typedef struct muster_agent_info {
   void *state;           /* valid until the next frame; the host may write it */
   uint32_t messages;     /* in its box */
   uint64_t wake_at_ns;   /* the time that was asked for, still to come; 0 = none */
-  bool quarantined;      /* it is not run because of its own conduct or its type's: muster/conduct.h */
-  uint32_t penalty;      /* because of that conduct it is at this level or a cheaper one */
+  bool quarantined;      /* it is not run because of its own overruns or its type's: muster/overruns.h */
+  uint32_t penalty;      /* because of these overruns it is at this level or a cheaper one */
 } muster_agent_info;
 
 MUSTER_DEFAULTS(muster_agent_info);

@@ -35,7 +35,7 @@ typedef enum muster_change_kind {
   MUSTER_CHANGE_LEFT = 1 << 2,      /* it is gone, also because its herd folded; the record has no other bit */
   MUSTER_CHANGE_PUBLISHED = 1 << 3, /* it completed an update, or ran on_spawned, and its type has published_bytes. The
                                        bytes may be the same as before: they are not compared */
-  MUSTER_CHANGE_LEVEL = 1 << 4,     /* its level changed, by importance, under pressure or for its conduct */
+  MUSTER_CHANGE_LEVEL = 1 << 4,     /* its level changed, by importance, under pressure or for its overruns */
   MUSTER_CHANGE_ALL = (1 << 5) - 1
 } muster_change_kind;
 

@@ -68,7 +68,7 @@ typedef struct muster_frame_report {
   uint64_t debt_ns;   /* overruns that no frame has made up for yet, this one's included; bounded by debt_budgets */
   float share;        /* the part that updates are planned to use of the time that they could have had: learnt by the
                          controller from frames in which work waited; 0.25..1.25, 1 = as predicted */
-  uint32_t offences;  /* atoms over their type's limit by their own CPU time: muster/conduct.h */
+  uint32_t overruns;  /* of atoms: over their type's limit by their own CPU time; muster/overruns.h */
   uint32_t agents_demoted;     /* active agents that a penalty keeps from their upper levels now */
   uint32_t agents_quarantined; /* active agents that are not run at all */
   uint32_t types_quarantined;
@@ -86,7 +86,7 @@ typedef struct muster_frame_report {
   uint32_t leaves, herds_folded, herds_unfolded, folds, unfolds, changes_waiting;
 
   uint32_t nearby_cut;    /* calls of muster_update_nearby() that did not look at every agent */
-  uint32_t atoms_blocked; /* atoms that blocked for longer than their type's limit: muster/conduct.h */
+  uint32_t atoms_blocked; /* atoms that blocked for longer than their type's limit: muster/overruns.h */
   uint64_t blocked_ns;    /* how much later the frame ended because atoms blocked. Wall clock only */
 
   uint64_t longest_atom_ns; /* with audit: own time of the longest atom, actions included, of those that were timed:
@@ -184,7 +184,7 @@ typedef struct muster_statistics {
   uint64_t spawns_refused;      /* inside updates: beyond spawns_max or short of ids */
   uint64_t commands_dropped;    /* inside updates: more than fit */
   uint64_t interrupted;         /* updates that gave way to more urgent work between two atoms */
-  uint64_t atoms_over_limit;    /* atoms that took more CPU time than limit_ns: muster/conduct.h */
+  uint64_t atoms_over_limit;    /* atoms that took more CPU time than limit_ns: muster/overruns.h */
   uint64_t longest_wait_ns;     /* release to start, the worst of all frames */
   double interval_deviation_ns; /* mean over completed updates of (elapsed - T_io); 0 for agents without a period */
   uint64_t bytes_used;          /* all stores of the world, counting only the parts in use */
@@ -200,8 +200,8 @@ typedef struct muster_statistics {
   uint64_t wakes_delayed;    /* wakes that had to wait for the end of their type's wake_gap_ns */
   uint64_t wakes_timed;      /* times asked for that have come, and released an agent or found it released */
   uint64_t steps_behind_max; /* with bounded steps: the most whole steps that a completed update left undone */
-  uint64_t demotions, quarantines; /* of agents and of types, for their conduct */
-  uint64_t pardons;                /* of agents and of types that were under a penalty */
+  uint64_t demotions, quarantines; /* of agents and of types, for the overruns of their atoms */
+  uint64_t reinstated;             /* agents and types that were under a penalty */
   uint64_t stuck;                  /* times that a worker was stuck in an atom */
   uint64_t sets_cut;               /* sum of the frame reports */
   uint64_t results_refused;        /* results of atoms that count as MUSTER_ATOM_NEXT: unknown ones, and

@@ -9,7 +9,7 @@
  * those that would have come next.
  *
  * It does not hold code, nor data that the host keeps outside Muster: before a world is loaded, the host registers the
- * same types in the same order, and the host translates user pointers. muster_statistics, offences and traces begin
+ * same types in the same order, and the host translates user pointers. muster_statistics, overruns and traces begin
  * anew. on_spawned is not called for agents that are loaded.
  *
  * Each section ends with an XXH3 checksum that covers the one before it. A file that was cut, changed, made by another

@@ -146,12 +146,12 @@ typedef struct muster_type_parts {
   uint32_t reserved[2];
 } muster_type_parts;
 
-/* What becomes of agents whose atoms take longer than limit_ns: muster/conduct.h says what counts as a strike. */
+/* What becomes of agents whose atoms take longer than limit_ns: muster/overruns.h says what is counted. */
 typedef struct muster_type_overruns {
-  uint32_t demote;     /* this many strikes bring an agent down one capability level; default 3; 0 = never; at most
-                          10,000 */
-  uint32_t quarantine; /* at its cheapest level, this many strikes bring it into quarantine, where it is not run any
-                          more; default 0 = never; at most 10,000 */
+  uint32_t demote;     /* an overrun count of this brings an agent down one capability level; default 3; 0 = never; at
+                          most 10,000 */
+  uint32_t quarantine; /* at its cheapest level, an overrun count of this brings it into quarantine, where it is not run
+                          any more; default 0 = never; at most 10,000 */
   uint32_t reserved[2];
 } muster_type_overruns;
 
@@ -190,7 +190,7 @@ typedef struct muster_type_def {
                              half of the capacity is enough for all such types and for exempt agents; default
                              false */
   muster_act act;         /* how actions run at the commit; default serial */
-  uint64_t limit_ns;      /* the longest that one atom may take; for longer ones see muster/conduct.h; default 500 us;
+  uint64_t limit_ns;      /* the longest that one atom may take; for longer ones see muster/overruns.h; default 500 us;
                              1 us .. 1 s */
   uint64_t wake_gap_ns;   /* least simulation time between the beginnings of two runs that wakes cause (by calls or by
                              messages; times asked for are not concerned). A wake within the gap waits until it has

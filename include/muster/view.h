@@ -42,7 +42,7 @@ typedef enum muster_sight_flag {
   MUSTER_SIGHT_DUE = 1 << 0,         /* its period has elapsed, and it has not run since: it was carried */
   MUSTER_SIGHT_WOKEN = 1 << 1,       /* it was woken, and has not run since */
   MUSTER_SIGHT_PREEMPTED = 1 << 2,   /* its update was stopped between two atoms, and goes on */
-  MUSTER_SIGHT_QUARANTINED = 1 << 3, /* it is not run: muster/conduct.h */
+  MUSTER_SIGHT_QUARANTINED = 1 << 3, /* it is not run: muster/overruns.h */
   MUSTER_SIGHT_ACTING = 1 << 4       /* its action atoms found no time, and lead the next commit */
 } muster_sight_flag;
 

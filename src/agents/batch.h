@@ -8,7 +8,7 @@
 #ifndef AGENTS_BATCH_H
 #define AGENTS_BATCH_H
 
-#include "agents/offence.h"
+#include "agents/overrun.h"
 #include "agents/spot.h"
 
 #include <muster/muster.h>
@@ -28,7 +28,7 @@ typedef struct batch_entry {
                         otherwise */
   uint16_t send_limit;
   uint8_t cycles;     /* before: cycles to run, with the first; after: that ran. 0 counts as 1 */
-  bool offends;       /* virtual clock: an atom is over its limit */
+  bool overran;       /* virtual clock: an atom is over its limit */
   uint32_t send_base; /* first of the places set aside for its messages. With a limit of 0: NO_PLACES when none were
                          left; else none were set aside yet, and the first message asks for them */
 } batch_entry;
@@ -114,7 +114,7 @@ struct batch {
   batch_step *steps;  /* virtual clock: of their passes, one after another */
   uint32_t step_count;
   uint32_t *shares;      /* by type: the slice of its last entry, for agents that run without being ranked */
-  offence_list offences; /* virtual clock: what was charged over its limit */
+  overrun_list overruns; /* virtual clock: what was charged over its limit */
 };
 
 /* Reserves room for every agent. */

@@ -52,8 +52,8 @@
  *     |        v             |                                  commit, when they ran |
  *     +--- intake (remove)   +--------------------------------------------------------+
  *
- * At the end of the commit any active agent may become QUARANTINED (src/world/conduct.c): it is in no list and no
- * member of its class until it is pardoned, at an intake.
+ * At the end of the commit any active agent may become QUARANTINED (src/world/penalties.c): it is in no list and no
+ * member of its class until it is reinstated, at an intake.
  */
 #ifndef AGENTS_STORE_H
 #define AGENTS_STORE_H
@@ -97,7 +97,7 @@ typedef struct agent_row {
   uint16_t floor; /* set by the designer: importance never falls below it */
   uint8_t level : 4;
   uint8_t reacts : 1;              /* it must react by a time: alarm.react_by_ns */
-  uint8_t level_floor : 2;         /* set for its own conduct: no level below it */
+  uint8_t level_floor : 2;         /* set for its own overruns: no level below it */
   uint8_t queued : 1;              /* it waits (ready_queue); not next to `front`, which workers read during ranking */
   uint8_t released_frame;          /* lower bits of the frame's number: delays are counted from it */
   uint8_t elasticity_step;         /* as the designer set it, or ELASTICITY_DERIVED */
@@ -109,7 +109,7 @@ typedef struct agent_row {
   uint8_t timed : 1;           /* released at a time that was asked for: alarm.answered_ns */
   uint8_t called : 1;          /* released by a wake, of a type with a gap */
   uint8_t delayed : 1;         /* a wake waits until alarm.quiet_until_ns */
-  uint8_t acts : 1;            /* in quarantine: its action atoms wait for a pardon */
+  uint8_t acts : 1;            /* in quarantine: its action atoms wait until it is reinstated */
   uint8_t owes : 1;            /* sets of it are owed time: it does not wait for its period */
 } agent_row;
 

@@ -6,11 +6,11 @@
 #include "run/callback.h"
 #include "run/runner.h"
 #include "run/watchdog.h"
-#include "world/conduct_state.h"
 #include "world/flight.h"
 #include "world/guard.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
+#include "world/overruns_state.h"
 #include "world/trace.h"
 #include "world/tune.h"
 #include "world/world_acts.h"
@@ -54,7 +54,7 @@ static void create_plan(struct muster_world *world) {
   ready_create(&world->queues->ready, def, &world->agents.types, world->queues->classes.classes, &world->arena);
   score_create(&world->score->board, def, &world->arena);
   timers_create(&world->queues->timers, def->limits.agents_max, &world->arena);
-  offenders_create(&world->conduct->offenders, def->limits.agents_max, def->limits.types_max, &world->arena);
+  overrun_table_create(&world->overruns->table, def->limits.agents_max, def->limits.types_max, &world->arena);
 }
 
 static void create_exec(struct muster_world *world) {
@@ -68,7 +68,7 @@ static void create_exec(struct muster_world *world) {
   trace_create(world->trace, def, muster_pool_indices(world->pool), &world->arena);
   runner_create(world->runner, muster_pool_workers(world->pool), muster_pool_indices(world->pool),
                 def->limits.types_max, &world->arena);
-  offences_create(&world->batch->offences, def->limits.types_max, &world->arena);
+  overruns_create(&world->batch->overruns, def->limits.types_max, &world->arena);
   ARENA_ARRAY(&world->arena, world->agents.slots, def->limits.types_max);
   ARENA_ARRAY(&world->arena, world->commands->spawn_ids, def->limits.agents_max);
   ARENA_ARRAY(&world->arena, world->commands->deferred, def->limits.commands_max);

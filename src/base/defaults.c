@@ -1,10 +1,10 @@
 /* The defaults of every struct of the public interface that begins with its size: muster_..._default() of the headers.
  */
 
-#include <muster/conduct.h>
 #include <muster/explain.h>
 #include <muster/herd.h>
 #include <muster/module.h>
+#include <muster/overruns.h>
 #include <muster/planner.h>
 #include <muster/record.h>
 #include <muster/replicate.h>
@@ -62,7 +62,7 @@ DEFAULTS(type_def, .name = "agent", .period_ns = 100000000u, .period_max_ns = 10
          .elasticity = 1.0f, .importance = 1.0f, .levels = {.count = 1, .importance = {0.5f, 0.25f, 0.1f}},
          .parts = {.count = 1, .part_ns = 1000}, .overruns = {.demote = 3})
 DEFAULTS(view, .looks_max = 16384)
-DEFAULTS(conduct, .size = 0)
+DEFAULTS(overrun_counts, .size = 0)
 DEFAULTS(agent_explanation, .size = 0)
 DEFAULTS(herd_info, .size = 0)
 DEFAULTS(pool_statistics, .size = 0)

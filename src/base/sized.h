@@ -22,7 +22,7 @@ typedef struct sized {
 #define FIRST_agent_explanation priority_runs_ns
 #define FIRST_agent_info        state
 #define FIRST_agent_tuning      derive_elasticity
-#define FIRST_conduct           stuck
+#define FIRST_overrun_counts    stuck
 #define FIRST_frame_report      levels
 #define FIRST_herd_info         last_update_ns
 #define FIRST_herd_type_def     user

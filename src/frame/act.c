@@ -17,7 +17,7 @@
 #include "frame/settle.h"
 #include "frame/stages.h"
 #include "record/recorder.h"
-#include "run/conduct.h"
+#include "run/overrun_check.h"
 #include "run/passes.h"
 #include "run/timeline.h"
 #include "world/frame_state.h"
@@ -417,7 +417,7 @@ void act_run(struct muster_world *world) {
   if (world->queues->acting_count) {
     act_turn turn = {.end_ns = world_is_virtual(world) ? world->frame->capacity_ns : forecast_end_ns(world),
                      .first = true};
-    if (!world_is_virtual(world)) conduct_begin(runner_caller(world->runner), begin_ns);
+    if (!world_is_virtual(world)) overrun_check_begin(runner_caller(world->runner), begin_ns);
     if (!act_by_urgency(world, &turn)) turn_first(world);
     settle_count_refused(world);
   }

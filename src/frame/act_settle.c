@@ -61,12 +61,12 @@ static void act_post(struct muster_world *world, const act_entry *entry, const b
 }
 
 /* Virtual clock: notes the atoms with a model over their limit. */
-static void note_offences(struct muster_world *world, const act_entry *entry) {
+static void note_overruns(struct muster_world *world, const act_entry *entry) {
   const agent_row *row = world_row(world, entry->agent);
   const agent_type *type = world_type(world, row->type);
   for (uint64_t left = entry->late_atoms; left; left &= left - 1) {
     uint32_t atom = type->parallel_atoms + (uint32_t)__builtin_ctzll(left);
-    offences_add(&runner_caller(world->runner)->offences, &(struct offence){.duration_ns = type->atoms[atom].model_ns,
+    overruns_add(&runner_caller(world->runner)->overruns, &(struct overrun){.duration_ns = type->atoms[atom].model_ns,
                                                                             .agent = entry->agent,
                                                                             .generation = row->generation,
                                                                             .type = row->type,
@@ -173,7 +173,7 @@ static void settle_left(struct muster_world *world) {
     ASSERT(entry->ran);
     settle_effects(world, entry->agent, &acts->results[i]);
     if (acts->results[i].sends) act_post(world, entry, &acts->results[i]);
-    if (entry->late_atoms) note_offences(world, entry);
+    if (entry->late_atoms) note_overruns(world, entry);
     if (entry->taken) herds_taken(world, entry->agent, entry->taken);
     complete_acted(world, world->sums->parts, entry->agent);
   }

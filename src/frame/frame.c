@@ -62,9 +62,9 @@
 #include "record/recorder.h"
 #include "run/callback.h"
 #include "run/watchdog.h"
-#include "world/conduct_state.h"
 #include "world/frame_state.h"
 #include "world/guard.h"
+#include "world/overruns_state.h"
 #include "world/section.h"
 #include "world/trace.h"
 #include "world/world_learnt.h"
@@ -288,9 +288,9 @@ void frame_end(struct muster_world *world) {
   ASSERT(world_is_in_frame(world) && report->frame == world->frames);
   forecast_learn(world);
   report->agents = world->agents.store.active_count;
-  report->agents_demoted = world->conduct->agents_demoted;
-  report->agents_quarantined = world->conduct->agents_quarantined;
-  report->types_quarantined = world->conduct->types_quarantined;
+  report->agents_demoted = world->overruns->agents_demoted;
+  report->agents_quarantined = world->overruns->agents_quarantined;
+  report->types_quarantined = world->overruns->types_quarantined;
   report->agents_eased = world->score->shedding.shed;
   memcpy(report->levels, world->agents.store.level_counts, sizeof report->levels);
   herds_report(world);

@@ -120,7 +120,7 @@ static void put_costs(struct muster_world *world) {
     for (uint32_t k = 0; k < world->runner->states[i].sample_count; k++) {
       const cost_sample *sample = &world->runner->states[i].samples[k];
       tape_put_number(tape, sample->type);
-      tape_put_number(tape, (uint64_t)sample->level << 1 | sample->offends);
+      tape_put_number(tape, (uint64_t)sample->level << 1 | sample->overran);
       tape_put_number(tape, sample->cost_ns);
     }
 }
@@ -182,9 +182,9 @@ void frame_record_choose_acted(struct muster_world *world) {
 
 /* --------------------------------------------------------------------------------------------------------- runaways */
 
-static void put_counts(struct muster_world *world, const offence_list *list) {
+static void put_counts(struct muster_world *world, const overrun_list *list) {
   struct tape *tape = &world->recorder->tape;
-  uint32_t all = offences_counts(world->agents.types.count), counts = 0;
+  uint32_t all = overruns_counts(world->agents.types.count), counts = 0;
   for (uint32_t i = 0; i < all; i++) counts += list->by_type[i] > 0;
   tape_put_number(tape, counts);
   for (uint32_t i = 0; i < all; i++) {
@@ -194,37 +194,37 @@ static void put_counts(struct muster_world *world, const offence_list *list) {
   }
 }
 
-static bool is_possible(const struct muster_world *world, const struct offence *offence) {
-  return offence->agent < world->def.limits.agents_max && offence->type < world->agents.types.count &&
-         offence->level < MUSTER_LEVELS && offence->kind < OFFENCE_KINDS;
+static bool is_possible(const struct muster_world *world, const struct overrun *overrun) {
+  return overrun->agent < world->def.limits.agents_max && overrun->type < world->agents.types.count &&
+         overrun->level < MUSTER_LEVELS && overrun->kind < OVERRUN_KINDS;
 }
 
-static bool take_list(struct muster_world *world, offence_list *list, uint64_t count) {
+static bool take_list(struct muster_world *world, overrun_list *list, uint64_t count) {
   ASSERT(list->count == 0);
   struct tape *tape = &world->recorder->tape;
   for (uint32_t i = 0; i < count && !tape->failed; i++)
-    if (is_possible(world, &list->offences[i])) list->offences[list->count++] = list->offences[i];
-  if (list->count < count) recorder_diverges(world->recorder, "its record has offences that cannot be");
+    if (is_possible(world, &list->overruns[i])) list->overruns[list->count++] = list->overruns[i];
+  if (list->count < count) recorder_diverges(world->recorder, "its record has overruns that cannot be");
   for (uint64_t left = tape_take_number(tape); left > 0 && !tape->failed; left--) {
     uint64_t i = tape_take_number(tape), more = tape_take_number(tape);
-    if (i < offences_counts(world->agents.types.count)) list->by_type[i] = (uint32_t)more;
+    if (i < overruns_counts(world->agents.types.count)) list->by_type[i] = (uint32_t)more;
   }
   return !world->recorder->trouble[0];
 }
 
-bool frame_record_offences(struct muster_world *world, bool any, offence_list *list) {
+bool frame_record_overruns(struct muster_world *world, bool any, overrun_list *list) {
   if (!world->recorder || world_is_virtual(world)) return any;
   if (recorder_replays(world->recorder)) /* a replay ignores what was noted here */
     for (uint32_t i = 0; i < world->runner->state_count; i++)
-      offences_clear(&world->runner->states[i].offences, world->agents.types.count);
+      overruns_clear(&world->runner->states[i].overruns, world->agents.types.count);
   any = recorder_choose(world->recorder, any);
-  if (!any || !recorder_mark(world->recorder, TAG_OFFENCES)) return false;
+  if (!any || !recorder_mark(world->recorder, TAG_OVERRUNS)) return false;
   struct tape *tape = recorder_tape(world->recorder);
   if (!tape) return true;
   uint64_t count = tape_exchange_number(tape, list->count);
-  if (count > OFFENCES_MAX)
-    return recorder_diverges(world->recorder, "its record has %llu offences of one worker", (unsigned long long)count);
-  tape_exchange(tape, list->offences, count * sizeof *list->offences);
+  if (count > OVERRUNS_MAX)
+    return recorder_diverges(world->recorder, "its record has %llu overruns of one worker", (unsigned long long)count);
+  tape_exchange(tape, list->overruns, count * sizeof *list->overruns);
   if (recorder_replays(world->recorder)) return take_list(world, list, count);
   put_counts(world, list);
   return true;

@@ -8,7 +8,7 @@
 
 struct frame_experience;
 struct watch_incident;
-struct offence_list;
+struct overrun_list;
 
 /* A frame begins, with so much of its budget left; agents that hosts have spawned until now are written down before
  * it, or spawned in a replay. */
@@ -31,9 +31,9 @@ void frame_record_choose_acted(struct muster_world *world);
 /* Whether entries were settled beside each other, and which of them were not looked at. */
 bool frame_record_lots(struct muster_world *world, bool any);
 
-/* The next of a list of offences by worker, of types with a suspiciously long claim, and of incidents of the watchdog:
+/* The next of a list of overruns by worker, of types with a suspiciously long claim, and of incidents of the watchdog:
  * whether there is one, and which one. */
-bool frame_record_offences(struct muster_world *world, bool any, struct offence_list *list);
+bool frame_record_overruns(struct muster_world *world, bool any, struct overrun_list *list);
 bool frame_record_suspect(struct muster_world *world, bool any, uint32_t *type);
 bool frame_record_incident(struct muster_world *world, bool any, struct watch_incident *incident);
 

@@ -4,11 +4,11 @@
 #include "base/prefetch.h"
 #include "frame/stages.h"
 #include "herds/herds.h"
-#include "world/conduct.h"
 #include "world/frame_state.h"
 #include "world/herd_links.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
+#include "world/penalties.h"
 #include "world/reactions.h"
 #include "world/timing.h"
 #include "world/tune.h"
@@ -89,11 +89,11 @@ static void apply_to_type(struct muster_world *world, const struct command *comm
   agent_type *type = world_type(world, command->index);
   muster_set_tuning tuning;
   switch ((command_kind)command->kind) {
-  case COMMAND_PARDON_TYPE:
-    conduct_pardon_type(world, command->index);
+  case COMMAND_REINSTATE_TYPE:
+    penalties_reinstate_type(world, command->index);
     break;
   case COMMAND_QUARANTINE_TYPE:
-    conduct_quarantine_type(world, command->index, true);
+    penalties_quarantine_type(world, command->index, true);
     break;
   case COMMAND_SET_SHARE:
     type->def.sets.share = command->tuning.share;
@@ -112,7 +112,7 @@ static void intake_apply(struct muster_world *world, const struct command *comma
     herds_apply(world, command);
     return;
   }
-  if (command->kind >= COMMAND_PARDON_TYPE) {
+  if (command->kind >= COMMAND_REINSTATE_TYPE) {
     apply_to_type(world, command);
     return;
   }
@@ -135,8 +135,8 @@ static void intake_apply(struct muster_world *world, const struct command *comma
   case COMMAND_WAKE_AT:
     timing_ask(&world->agents, world->queues, command->index, command->at_ns);
     break;
-  case COMMAND_PARDON:
-    conduct_pardon(world, command->index);
+  case COMMAND_REINSTATE:
+    penalties_reinstate(world, command->index);
     break;
   case COMMAND_LINK:
   case COMMAND_UNLINK:

@@ -32,7 +32,7 @@ static void learn_told_cost(struct muster_world *world, const batch_entry *entry
   const agent_row *row = world_row(world, entry->agent);
   uint64_t earlier_ns = row->atom_next ? world->agents.store.begun[entry->agent].spent_ns : 0;
   if (outcome != OUTCOME_PREEMPTED)
-    costs_add(&world->learnt->costs, row->type, row->level, earlier_ns + entry->model_ns, entry->offends);
+    costs_add(&world->learnt->costs, row->type, row->level, earlier_ns + entry->model_ns, entry->overran);
 }
 
 /* Keeps an agent that did not run at the head of the next batch: as many agents as the other workers can run while the

@@ -29,8 +29,8 @@ void commit_run(struct muster_world *world);
 void act_run(struct muster_world *world);
 
 /* A part of stage 8, in runaways.c: judges agents with atoms that took too long, by what was
- * noted since the last time. At the end of a commit, when every entry is settled. plan/offenders.h says which agents
- * offend repeatedly, world/conduct.h does what is due. */
+ * noted since the last time. At the end of a commit, when every entry is settled. plan/overrun_table.h says which
+ * agents have repeated overruns, world/penalties.h does what is due. */
 void runaways_enforce(struct muster_world *world);
 
 #endif

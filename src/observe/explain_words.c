@@ -161,7 +161,7 @@ static void put_level(struct words *words, const muster_agent_explanation *expla
   put(words, "  Level %u: ", explanation->level);
   if (explanation->level == 0) put(words, "full capability");
   if (has(explanation, MUSTER_REASON_EASED)) put(words, "lowered by %u for the pressure; ", explanation->eased);
-  if (has(explanation, MUSTER_REASON_PENALTY)) put(words, "no better one, for its conduct or its type's; ");
+  if (has(explanation, MUSTER_REASON_PENALTY)) put(words, "no better one, for its overruns or its type's; ");
   if (explanation->level > 0) put(words, "better from importance %.2f on", explanation->level_high);
   if (explanation->level + 1 < explanation->level_count)
     put(words, "%scheaper below importance %.2f", explanation->level > 0 ? ", " : "; ", explanation->level_low);
@@ -200,7 +200,8 @@ static void put_wait(struct words *words, const muster_agent_explanation *explan
 static void put_turn(struct words *words, const muster_agent_explanation *explanation) {
   put(words, "  Now: ");
   if (has(explanation, MUSTER_REASON_QUARANTINED)) {
-    put(words, "in quarantine: its atoms, or those of its type, took too long too often; a pardon brings it back.\n");
+    put(words,
+        "in quarantine: its atoms, or those of its type, took too long too often; reinstating it brings it back.\n");
     return;
   }
   if (has(explanation, MUSTER_REASON_ASLEEP)) {

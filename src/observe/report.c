@@ -2,8 +2,8 @@
 #include "observe/report.h"
 #include "agents/batch.h"
 #include "base/sized.h"
-#include "world/conduct_state.h"
 #include "world/guard.h"
+#include "world/overruns_state.h"
 #include "world/planner_state.h"
 #include "world/timing.h"
 #include "world/trace.h"
@@ -197,7 +197,7 @@ muster_result muster_agent_read(const muster_world *world, muster_agent agent, m
       .user = row->user,
       .published = type_published(type, row->state_slot, row->front),
       .state = type_state(type, row->state_slot)};
-  whole.penalty = world->conduct->offenders.types[row->type].level_floor;
+  whole.penalty = world->overruns->table.types[row->type].level_floor;
   if (row->level_floor > whole.penalty) whole.penalty = row->level_floor;
   whole.quarantined = type->quarantined || row->status == AGENT_QUARANTINED;
   if (type->boxes.capacity) whole.messages = type->boxes.boxes[row->state_slot].count;

@@ -31,10 +31,10 @@ static uint64_t charge_model_cost(const struct filling *filling, const agent_typ
   return cost_ns < 1000000000u ? cost_ns : 1000000000u;
 }
 
-static void note_offence(struct filling *filling, batch_entry *entry, uint32_t atom, uint64_t cost_ns) {
+static void note_overrun(struct filling *filling, batch_entry *entry, uint32_t atom, uint64_t cost_ns) {
   const agent_row *row = &filling->store->rows[entry->agent];
-  entry->offends = true;
-  offences_add(&filling->batch->offences, &(struct offence){.duration_ns = cost_ns,
+  entry->overran = true;
+  overruns_add(&filling->batch->overruns, &(struct overrun){.duration_ns = cost_ns,
                                                             .agent = entry->agent,
                                                             .generation = row->generation,
                                                             .type = row->type,
@@ -53,7 +53,7 @@ static uint64_t left_ns(const struct filling *filling) {
 static void charged_atom(struct filling *filling, const agent_type *type, batch_entry *entry, uint32_t atom,
                          uint64_t cost_ns) {
   if (cost_ns > filling->result.atom_ns) filling->result.atom_ns = cost_ns;
-  if (cost_ns > type->def.limit_ns) note_offence(filling, entry, atom, cost_ns);
+  if (cost_ns > type->def.limit_ns) note_overrun(filling, entry, atom, cost_ns);
 }
 
 static void charged(struct filling *filling, batch_entry *entry, uint64_t spent_ns) {

@@ -116,7 +116,7 @@ void estimate_add(cost_estimate *estimate, double cost_ns) {
   plan_costs_add(estimate, cost_ns, 1.0);
 }
 
-void estimate_add_offending(cost_estimate *estimate, double cost_ns) {
+void estimate_add_overrun(cost_estimate *estimate, double cost_ns) {
   plan_costs_add(estimate, cost_ns, 1.0 / LIMIT_OVER_HIGH);
 }
 
@@ -138,11 +138,11 @@ void costs_turn(cost_table *costs, uint32_t types) {
     }
 }
 
-void costs_add(cost_table *costs, uint32_t type, uint32_t level, uint64_t cost_ns, bool offends) {
+void costs_add(cost_table *costs, uint32_t type, uint32_t level, uint64_t cost_ns, bool overran) {
   ASSERT(level < MUSTER_LEVELS);
   cost_estimate *estimate = &costs->estimates[type][level];
-  if (offends)
-    estimate_add_offending(estimate, (double)cost_ns);
+  if (overran)
+    estimate_add_overrun(estimate, (double)cost_ns);
   else
     estimate_add(estimate, (double)cost_ns);
 }

@@ -55,7 +55,7 @@ void estimate_add(cost_estimate *estimate, double cost_ns);
 
 /* The same for an update that was found to take too long. It counts as the high percentile, so that one of many does
  * not move the mean, however long it took; where such updates are no exception that limit grows as above. */
-void estimate_add_offending(cost_estimate *estimate, double cost_ns);
+void estimate_add_overrun(cost_estimate *estimate, double cost_ns);
 
 /* The same for a duration in which the kernel may have run another thread: it counts as four times the mean plus
  * `floor_ns` at most, so that one interruption does not spoil the estimate. */
@@ -67,8 +67,8 @@ void costs_learn_actions(cost_actions *actions, uint32_t released);
 /* A frame has ended: the windows follow the numbers of samples. O(types). */
 void costs_turn(cost_table *costs, uint32_t types);
 
-/* Takes one measured update in; `offends` when an atom of it was over its limit. */
-void costs_add(cost_table *costs, uint32_t type, uint32_t level, uint64_t cost_ns, bool offends);
+/* Takes one measured update in; `overran` when an atom of it was over its limit. */
+void costs_add(cost_table *costs, uint32_t type, uint32_t level, uint64_t cost_ns, bool overran);
 
 /* The estimate now. */
 static inline const cost_estimate *costs_of(const cost_table *costs, uint32_t type, uint32_t level) {

@@ -19,7 +19,7 @@ typedef struct grade_type {
   uint8_t level_count;
   bool rigid;          /* elasticity 0 */
   bool weighs_set;     /* as in grade_rule */
-  uint8_t level_floor; /* set for the type's conduct: no level below it */
+  uint8_t level_floor; /* set for the type's overruns: no level below it */
   bool checked;        /* level_floor was changed: levels are checked even when importance stays */
 } grade_type;
 

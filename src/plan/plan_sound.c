@@ -258,14 +258,14 @@ bool shedding_is_sound(const struct shedding *shedding, const agent_store *store
   return SOUND_EQUAL(found, shed, shedding->shed, "%u agents are lowered by pressure, counted as %u");
 }
 
-bool offenders_are_sound(const struct offenders *offenders, const agent_store *store, soundness *found) {
+bool overrun_table_is_sound(const struct overrun_table *table, const agent_store *store, soundness *found) {
   uint32_t placed = 0;
-  if (!SOUND(found, offenders->count <= OFFENDERS_MAX, "%u agents are offenders", offenders->count)) return false;
-  for (uint32_t i = 0; i < offenders->count && !found->broken; i++) {
-    uint32_t agent = offenders->entries[i].agent;
-    SOUND(found, agent < store->maximum && store_is_active(store, agent) && offenders->places[agent] == i + 1,
-          "agent %u is offender %u and does not know it, or gone", agent, i);
+  if (!SOUND(found, table->count <= OVERRUN_ENTRIES_MAX, "%u agents have overrun counts", table->count)) return false;
+  for (uint32_t i = 0; i < table->count && !found->broken; i++) {
+    uint32_t agent = table->entries[i].agent;
+    SOUND(found, agent < store->maximum && store_is_active(store, agent) && table->places[agent] == i + 1,
+          "agent %u has overrun entry %u and does not know it, or is gone", agent, i);
   }
-  for (uint32_t i = 0; store_finds(store, &i); i++) placed += offenders->places[i] > 0;
-  return SOUND_EQUAL(found, placed, offenders->count, "%u agents are offenders, counted as %u");
+  for (uint32_t i = 0; store_finds(store, &i); i++) placed += table->places[i] > 0;
+  return SOUND_EQUAL(found, placed, table->count, "%u agents have overrun counts, counted as %u");
 }

@@ -1,11 +1,11 @@
 /* plan/plan_sound.h - whether what planning keeps of agents is sound: classes, when agents are looked at, the ready set
- * and its queues, times, importance, offenders. See base/sound.h and agents/agents_sound.h. */
+ * and its queues, times, importance, overruns. See base/sound.h and agents/agents_sound.h. */
 #ifndef PLAN_SOUND_H
 #define PLAN_SOUND_H
 
 #include "agents/agents_sound.h"
 #include "plan/due.h"
-#include "plan/offenders.h"
+#include "plan/overrun_table.h"
 #include "plan/ready.h"
 #include "plan/score.h"
 #include "plan/shedding.h"
@@ -35,7 +35,7 @@ bool score_is_sound(const score_board *board, const agent_store *store, soundnes
 /* Whether as many agents are lowered by pressure as are counted. */
 bool shedding_is_sound(const struct shedding *shedding, const agent_store *store, soundness *found);
 
-/* Whether offenders know their entries. */
-bool offenders_are_sound(const struct offenders *offenders, const agent_store *store, soundness *found);
+/* Whether the table of overruns knows its entries. */
+bool overrun_table_is_sound(const struct overrun_table *table, const agent_store *store, soundness *found);
 
 #endif

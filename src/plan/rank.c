@@ -123,7 +123,7 @@ static inline batch_entry *rank_begin_entry(const struct batch *batch, uint32_t 
   entry->spawn_limit = 0;
   entry->send_limit = 0;
   entry->cycles = 0;
-  entry->offends = false;
+  entry->overran = false;
   entry->send_base = batch->places_max > batch->places ? batch->places : NO_PLACES;
   return entry;
 }

@@ -40,7 +40,7 @@ typedef enum recorder_tag {
   TAG_ACTED,
   TAG_LOTS,
   TAG_COSTS,
-  TAG_OFFENCES,
+  TAG_OVERRUNS,
   TAG_SUSPECT,
   TAG_INCIDENT,
   TAG_REPORT,

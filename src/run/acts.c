@@ -3,8 +3,8 @@
 #include "agents/space.h"
 #include "pool/ticket.h"
 #include "run/callback.h"
-#include "run/conduct.h"
 #include "run/flight.h"
+#include "run/overrun_check.h"
 #include "run/passes.h"
 #include "run/timeline.h"
 #include "run/watchdog.h"
@@ -96,8 +96,8 @@ static void run_actions(worker_state *state) {
   watch_agent(state->heartbeat, muster_agent_index(update->agent), muster_agent_generation(update->agent));
   flight_begin(state->flight, state->context.runner->frame);
   flight_agent(state->flight, muster_agent_index(update->agent), muster_agent_generation(update->agent));
-  if (conduct_suspects(state->context.type, muster_agent_index(update->agent)) && !state->context.runner->virtual)
-    conduct_begin_suspect(state, state->context.runner, muster_agent_index(update->agent));
+  if (overrun_check_suspects(state->context.type, muster_agent_index(update->agent)) && !state->context.runner->virtual)
+    overrun_check_begin_suspect(state, state->context.runner, muster_agent_index(update->agent));
   callback_enter(&state->context);
   if (state->context.type->has_sets)
     passes_act(state, state->context.runner);
@@ -181,7 +181,7 @@ static CALLS_OUT void take_part(struct acts *acts, uint32_t worker,
   state->inside = true;
   watch_begin(state->heartbeat);
   state->context.act = acts->kind;
-  if (wall) conduct_begin(state, begin_ns);
+  if (wall) overrun_check_begin(state, begin_ns);
   const update_context *outer = callback_begin(&state->context);
   run(acts, state, &clock_ns);
   callback_end(outer);

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/fatal.h"
-#include "run/conduct.h"
+#include "run/overrun_check.h"
 #include "run/watchdog.h"
 
 #include <muster/flight.h>
@@ -33,7 +33,7 @@ void callback_actions(worker_state *state, uint32_t first, uint32_t end) {
     if ((unsigned)answer > MUSTER_ATOM_FINISH) state->results_refused++;
     uint64_t end_ns = runner->virtual ? atoms[atom].model_ns : clock_now(&runner->clock);
     uint64_t atom_ns = end_ns - begin_ns;
-    end_ns = conduct_atom(state, runner, atom, &atom_ns, end_ns);
+    end_ns = overrun_check_atom(state, runner, atom, &atom_ns, end_ns);
     if (!runner->virtual) begin_ns = end_ns;
   }
 }

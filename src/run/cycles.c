@@ -1,7 +1,7 @@
 #include "run/cycles.h"
 
 #include "run/callback.h"
-#include "run/conduct.h"
+#include "run/overrun_check.h"
 #include "run/taking.h"
 #include "run/watchdog.h"
 
@@ -16,7 +16,7 @@ static bool run_once(worker_state *state, const struct runner *runner, uint64_t 
     finished = callback_atom(state, type->atoms, atom, MUSTER_FLIGHT_ATOM) == MUSTER_ATOM_FINISH;
     if (runner->virtual) continue;
     uint64_t after_ns = clock_now(&runner->clock), atom_ns = after_ns - *clock_ns;
-    after_ns = conduct_atom(state, runner, atom, &atom_ns, after_ns);
+    after_ns = overrun_check_atom(state, runner, atom, &atom_ns, after_ns);
     *clock_ns = after_ns;
   }
   return finished || type->parallel_atoms == type->atom_count;

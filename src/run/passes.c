@@ -2,7 +2,7 @@
 
 #include "agents/passes.h"
 #include "run/callback.h"
-#include "run/conduct.h"
+#include "run/overrun_check.h"
 #include "run/taking.h"
 #include "run/watchdog.h"
 
@@ -63,7 +63,7 @@ static void tell_share(struct walk *walk, const type_set *set) {
 /* Reads the clock after an atom: how long the atom took. */
 static void look_at_clock(struct walk *walk, uint32_t atom) {
   uint64_t after_ns = clock_now(&walk->runner->clock), atom_ns = after_ns - walk->clock_ns;
-  after_ns = conduct_atom(walk->state, walk->runner, atom, &atom_ns, after_ns);
+  after_ns = overrun_check_atom(walk->state, walk->runner, atom, &atom_ns, after_ns);
   if (atom_ns > walk->longest_ns) walk->longest_ns = atom_ns;
   walk->looked_ns += atom_ns;
   walk->looked++;

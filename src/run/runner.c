@@ -5,10 +5,10 @@
 #include "pool/team.h"
 #include "pool/ticket.h"
 #include "run/callback.h"
-#include "run/conduct.h"
 #include "run/cycles.h"
 #include "run/fetching.h"
 #include "run/flight.h"
+#include "run/overrun_check.h"
 #include "run/passes.h"
 #include "run/taking.h"
 #include "run/timeline.h"
@@ -27,8 +27,8 @@ void runner_create(struct runner *runner, uint32_t workers, uint32_t indices, ui
   ARENA_ARRAY(arena, runner->states, indices);
   cost_sample *samples = arena_reserve(arena, (size_t)indices * SAMPLES_MAX, sizeof *samples);
   ARENA_ARRAY(arena, runner->heartbeats, indices);
-  struct offence *offences = arena_reserve(arena, (size_t)indices * OFFENCES_MAX, sizeof *offences);
-  uint32_t counts = offences_counts(types_max);
+  struct overrun *overruns = arena_reserve(arena, (size_t)indices * OVERRUNS_MAX, sizeof *overruns);
+  uint32_t counts = overruns_counts(types_max);
   uint32_t *by_type = arena_reserve(arena, (size_t)indices * counts, sizeof *by_type);
   ring_create(&runner->rests, RESTS_MAX, sizeof(batch_claim), arena);
   if (!arena->failed) runner_widen_logs(runner, RUNNER_LOG_MAX, arena);
@@ -36,8 +36,8 @@ void runner_create(struct runner *runner, uint32_t workers, uint32_t indices, ui
   for (uint32_t i = 0; i < indices; i++) {
     runner->states[i].samples = samples + (size_t)i * SAMPLES_MAX;
     runner->states[i].heartbeat = &runner->heartbeats[i];
-    runner->states[i].offences.offences = offences + (size_t)i * OFFENCES_MAX;
-    runner->states[i].offences.by_type = by_type + (size_t)i * counts;
+    runner->states[i].overruns.overruns = overruns + (size_t)i * OVERRUNS_MAX;
+    runner->states[i].overruns.by_type = by_type + (size_t)i * counts;
   }
 }
 
@@ -53,7 +53,7 @@ void runner_open(struct runner *runner) {
     worker_state *state = &runner->states[i];
     *state = (worker_state){.log = state->log,
                             .samples = state->samples,
-                            .offences = state->offences,
+                            .overruns = state->overruns,
                             .set_counts = state->set_counts,
                             .heartbeat = state->heartbeat,
                             .flight = state->flight,
@@ -186,7 +186,7 @@ static inline enum interruption runner_run_atoms(worker_state *state, const stru
     if (__builtin_expect((unsigned)answer > MUSTER_ATOM_FINISH, false)) state->results_refused++;
     if (!timed) continue;
     uint64_t after_ns = clock_now(&runner->clock), atom_ns = after_ns - *clock_ns;
-    after_ns = conduct_atom(state, runner, atom, &atom_ns, after_ns);
+    after_ns = overrun_check_atom(state, runner, atom, &atom_ns, after_ns);
     if (atom_ns > longest_ns) longest_ns = atom_ns;
     watch_enter(state->heartbeat);
     *clock_ns = after_ns;
@@ -215,7 +215,7 @@ static inline uint32_t runner_begin_entry(worker_state *state, const struct runn
   context->entry = entry_index;
   context->result = result;
   state->away_ns = 0;
-  state->offends = false;
+  state->overran = false;
   context->spawn_base = entry->spawn_base;
   context->spawn_limit = entry->spawn_limit;
   watch_agent(state->heartbeat, entry->agent, row->generation);
@@ -242,7 +242,7 @@ static void take_sample(worker_state *state, const struct runner *runner, uint32
   if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED || state->sample_count == SAMPLES_MAX) return;
   if (row->atom_next) own_ns += runner->store->begun[runner->batch->entries[entry_index].agent].spent_ns;
   state->samples[state->sample_count++] =
-      (cost_sample){row->type, row->level, state->offends, own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX};
+      (cost_sample){row->type, row->level, state->overran, own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX};
 }
 
 /* Leaves the entries from `first` on to a worker that has time. */
@@ -283,8 +283,8 @@ static uint64_t run_timed(worker_state *state, struct runner *runner, const batc
     if (i > claim->first && !claim->sure && !has_time_for(state, runner, i, clock_ns)) break;
     prefetch_entries(runner, &fetching, i);
     uint32_t next = runner_begin_entry(state, runner, i);
-    if (conduct_suspects(state->context.type, muster_agent_index(state->context.public.agent)))
-      conduct_begin_suspect(state, runner, muster_agent_index(state->context.public.agent));
+    if (overrun_check_suspects(state->context.type, muster_agent_index(state->context.public.agent)))
+      overrun_check_begin_suspect(state, runner, muster_agent_index(state->context.public.agent));
     uint64_t begin_ns = clock_now(&runner->clock), end_ns = begin_ns, reads_ns = runner->clock.read_ns;
     enum interruption interruption = run_update(state, runner, i, next, &end_ns, true);
     state->sampled_overhead_ns += begin_ns - clock_ns > reads_ns ? begin_ns - clock_ns - reads_ns : 0;
@@ -360,7 +360,7 @@ static uint64_t run_urgent(worker_state *state, struct runner *runner, uint64_t 
   state->jobs_ns += end_ns - clock_ns;
   if (state->track) track_jobs(state->track, clock_ns, end_ns);
   if (runner->audit) runner_audit_claim(state, runner, cpu_ns, end_ns);
-  if (!runner->virtual) conduct_begin(state, end_ns); /* jobs may wait for something */
+  if (!runner->virtual) overrun_check_begin(state, end_ns); /* jobs may wait for something */
   return end_ns;
 }
 
@@ -405,7 +405,7 @@ static void runner_work_off(worker_state *state, struct runner *runner, bool ear
   uint64_t cpu_ns = runner->audit ? clock_thread_cpu() : 0, begin_cpu_ns = cpu_ns, jobs_ns = state->jobs_ns;
   uint64_t blocked_before_ns = state->blocked_ns;
   batch_claim claim;
-  if (wall) conduct_begin(state, clock_ns);
+  if (wall) overrun_check_begin(state, clock_ns);
   flight_begin(state->flight, runner->frame);
   for (;;) {
     clock_ns = run_urgent(state, runner, clock_ns, &cpu_ns);
@@ -417,7 +417,8 @@ static void runner_work_off(worker_state *state, struct runner *runner, bool ear
     callback_leave(&state->context);
     watch_leave(state->heartbeat);
     flight_leave(state->flight);
-    if (end_ns - clock_ns > runner->limit_ns) conduct_long_claim(state, runner, &claim, end_ns - clock_ns, end_ns);
+    if (end_ns - clock_ns > runner->limit_ns)
+      overrun_check_long_claim(state, runner, &claim, end_ns - clock_ns, end_ns);
     uint64_t took_ns = end_ns - clock_ns - (state->blocked_ns - blocked_ns);
     claims_ns += took_ns;
     if (wall && !early_only && runner->rations_woken) ration_woken(state, runner, &claim, took_ns);

@@ -18,7 +18,7 @@
 #define RUN_RUNNER_H
 
 #include "agents/batch.h"
-#include "agents/offence.h"
+#include "agents/overrun.h"
 #include "agents/types.h"
 #include "base/clock.h"
 #include "pool/pool.h"
@@ -40,7 +40,7 @@ typedef struct logged_command {
 typedef struct cost_sample {
   uint16_t type;
   uint8_t level;
-  bool offends; /* an atom of the update was over its limit */
+  bool overran; /* an atom of the update was over its limit */
   uint32_t cost_ns;
 } cost_sample;
 
@@ -127,18 +127,18 @@ typedef struct worker_state {
       *set_counts;     /* MUSTER_SETS_MAX of each type, since the world was created; null while no type has sets */
   struct track *track; /* of a world that keeps a trace on the wall clock; else null */
   worker_audit audit;
-  /* What run/conduct.h keeps: both clocks and the thread's switches at its last look; 1 + the agent before whose update
-   * that look was; of the update, time away from the processor, and whether an atom was over its limit; of the frame,
-   * time in which atoms waited, as far as runner_take_blocked() has not taken it. */
+  /* What run/overrun_check.h keeps: both clocks and the thread's switches at its last look; 1 + the agent before whose
+   * update that look was; of the update, time away from the processor, and whether an atom was over its limit; of the
+   * frame, time in which atoms waited, as far as runner_take_blocked() has not taken it. */
   uint64_t own_ns, own_cpu_ns;
   thread_switches own_switches;
   uint32_t exact_for;
-  bool offends;
+  bool overran;
   uint64_t away_ns;
   uint64_t blocked_ns;
   uint32_t suspect_count;
   struct suspicion suspects[SUSPECTS_MAX]; /* each type once */
-  offence_list offences;                   /* kept until limits are enforced */
+  overrun_list overruns;                   /* kept until limits are enforced */
   struct watch_heartbeat *heartbeat;
   struct flight_line *flight; /* of a world with a flight recorder; else null */
 } worker_state;

@@ -314,7 +314,7 @@ muster_result pathstorm_solvers_register(pathstorm *self, muster_world *world) {
   def.sets.slice_ns = slice_ns;
   def.user = self;
   def.models.cost_ns = pathstorm_solver_model_cost;
-  def.overruns.demote = def.overruns.quarantine = 0; /* all walkers wait for solvers: offences are only counted */
+  def.overruns.demote = def.overruns.quarantine = 0; /* all walkers wait for solvers: overruns are only counted */
   return scaffold_register(world, &def, &self->solver_type);
 }
 

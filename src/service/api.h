@@ -8,8 +8,8 @@
  *                                               how many are left
  *     GET    /v1/worlds/W/weights                 the values in force of what PATCH sets
  *     GET    /v1/worlds/W/levels                  agents by capability level
- *     GET    /v1/worlds/W/types                   costs by level, conduct
- *     POST   /v1/worlds/W/types/T/pardon          ends quarantine
+ *     GET    /v1/worlds/W/types                   costs by level, overruns
+ *     POST   /v1/worlds/W/types/T/reinstate       ends quarantine
  *     PUT    /v1/worlds/W/types/T/priority        {"priority"}, of types with sets
  *     GET    /v1/worlds/W/agents                  ?type &level &partition &min_importance &near=x,y,r &cursor &limit
  *     POST   /v1/worlds/W/agents                  [{"type", "position", ...}]: all of them or none
@@ -19,7 +19,7 @@
  *     GET    /v1/worlds/W/agents/A/explain        why it runs when and how it does, in numbers and in words
  *     POST   /v1/worlds/W/agents/A/wake           now, or {"at_ns"}
  *     PUT    /v1/worlds/W/agents/A/position       {"position": {"x", "y", "z"}}
- *     POST   /v1/worlds/W/agents/A/pardon         forgets its strikes
+ *     POST   /v1/worlds/W/agents/A/reinstate      forgets its overruns
  *     GET    /v1/worlds/W/observers               ?cursor &limit
  *     POST   /v1/worlds/W/observers               {"position", "near_m", "far_m", "partition"}
  *     PUT    /v1/worlds/W/observers/O/position    {"position"}

@@ -1,10 +1,10 @@
-/* api_agents.c - agents: listed, spawned, and one read, explained, woken, moved, tuned, pardoned, removed. */
+/* api_agents.c - agents: listed, spawned, and one read, explained, woken, moved, tuned, reinstated, removed. */
 #include "service/api_agents.h"
 
 #include "service/api_bodies.h"
 
-#include <muster/conduct.h>
 #include <muster/explain.h>
+#include <muster/overruns.h>
 
 void api_write_agent(json_writer *writer, const muster_world *world, muster_agent agent,
                      const muster_agent_info *info) {
@@ -61,8 +61,8 @@ static void tune(api_call *call) {
   api_confirm(call, muster_agent_tune(call->world->world, agent_of(call), call->input), NULL);
 }
 
-static void pardon(api_call *call) {
-  api_confirm(call, muster_agent_pardon(call->world->world, agent_of(call)), NULL);
+static void reinstate(api_call *call) {
+  api_confirm(call, muster_agent_reinstate(call->world->world, agent_of(call)), NULL);
 }
 
 static void remove_one(api_call *call) {
@@ -88,6 +88,6 @@ const http_route api_agent_routes[] = {
      API_ORDER(wake, wake_order_read, sizeof(wake_order)), .body_max = SMALL_BODY},
     {"PUT", AGENTS "/{agent}/position", "move it", API_ORDER(move, position_read, sizeof(muster_position)),
      .body_max = SMALL_BODY},
-    {"POST", AGENTS "/{agent}/pardon", "forget its offences; it leaves quarantine", API_ORDER(pardon)},
+    {"POST", AGENTS "/{agent}/reinstate", "forget its overruns; it leaves quarantine", API_ORDER(reinstate)},
     {0},
 };

@@ -1,9 +1,9 @@
-/* api_types.c - agent types: what they cost, how they behave, pardon and priority. */
+/* api_types.c - agent types: what they cost, their overruns, reinstating and priority. */
 #include "service/api.h"
 
 #include "service/api_bodies.h"
 
-#include <muster/conduct.h>
+#include <muster/overruns.h>
 #include <muster/sets.h>
 
 static void write_costs(json_writer *writer, const published_type *type) {
@@ -15,19 +15,19 @@ static void write_costs(json_writer *writer, const published_type *type) {
   }
 }
 
-static void write_conduct(json_writer *writer, const muster_conduct *conduct) {
-  json_print(
-      writer,
-      "conduct{ quarantined=%d level_floor=%u offences=%lu worst_ns=%lu stuck=%lu blocked=%lu worst_blocked_ns=%lu",
-      conduct->quarantined, conduct->level_floor, conduct->offences, conduct->worst_ns, conduct->stuck,
-      conduct->blocked, conduct->worst_blocked_ns);
-  if (conduct->blocked)
-    json_print(writer, "worst_blocked_agent=%s worst_blocked_atom=%u",
-               api_id_of(muster_agent_index(conduct->worst_blocked_agent),
-                         muster_agent_generation(conduct->worst_blocked_agent))
-                   .text,
-               conduct->worst_blocked_atom);
-  json_print(writer, "agents_demoted=%u agents_quarantined=%u }", conduct->agents_demoted, conduct->agents_quarantined);
+static void write_overrun_counts(json_writer *writer, const muster_overrun_counts *counts) {
+  json_print(writer,
+             "overrun_counts{ quarantined=%d level_floor=%u overruns=%lu worst_ns=%lu stuck=%lu blocked=%lu "
+             "worst_blocked_ns=%lu",
+             counts->quarantined, counts->level_floor, counts->overruns, counts->worst_ns, counts->stuck,
+             counts->blocked, counts->worst_blocked_ns);
+  if (counts->blocked)
+    json_print(
+        writer, "worst_blocked_agent=%s worst_blocked_atom=%u",
+        api_id_of(muster_agent_index(counts->worst_blocked_agent), muster_agent_generation(counts->worst_blocked_agent))
+            .text,
+        counts->worst_blocked_atom);
+  json_print(writer, "agents_demoted=%u agents_quarantined=%u }", counts->agents_demoted, counts->agents_quarantined);
 }
 
 static void read_types(api_call *call) {
@@ -35,12 +35,13 @@ static void read_types(api_call *call) {
   world_read_published(call->world, published);
   json_begin_array(&call->writer, "types");
   for (uint32_t i = 0; i < published->type_count; i++) {
-    muster_conduct conduct = muster_conduct_default();
-    if (!api_succeeded(call, muster_conduct_read(call->world->world, (muster_type){i + 1}, &conduct), NULL)) return;
+    muster_overrun_counts counts = muster_overrun_counts_default();
+    if (!api_succeeded(call, muster_overrun_counts_read(call->world->world, (muster_type){i + 1}, &counts), NULL))
+      return;
     json_print(&call->writer, "{ type=%s levels[", published->types[i].name);
     write_costs(&call->writer, &published->types[i]);
     json_print(&call->writer, "]");
-    write_conduct(&call->writer, &conduct);
+    write_overrun_counts(&call->writer, &counts);
     json_end_object(&call->writer);
   }
   json_end_array(&call->writer);
@@ -48,12 +49,12 @@ static void read_types(api_call *call) {
 
 /* -------------------------------------------------------------------------------------------------------- changing */
 
-static void api_types_pardon(api_call *call) {
+static void api_types_reinstate(api_call *call) {
   const char *name = http_path_value(call->request, "type");
   muster_type type = api_find_type(call, name);
-  if (!type.index || !api_succeeded(call, muster_type_pardon(call->world->world, type), "type")) return;
-  flight_forgive(&call->service->flight, call->world->name, name);
-  json_print(&call->writer, "type=%s pardoned=%d", name, true);
+  if (!type.index || !api_succeeded(call, muster_type_reinstate(call->world->world, type), "type")) return;
+  flight_reinstate(&call->service->flight, call->world->name, name);
+  json_print(&call->writer, "type=%s reinstated=%d", name, true);
 }
 
 static void prioritise(api_call *call) {
@@ -67,10 +68,10 @@ static void prioritise(api_call *call) {
 enum { TYPES_ROOM = 1024 + WORLD_TYPES_MAX * 2048 };
 
 const http_route api_type_routes[] = {
-    {"GET", "/v1/worlds/{world}/types", "agent types: costs by level, conduct",
+    {"GET", "/v1/worlds/{world}/types", "agent types: costs by level, overruns",
      API_ORDER(read_types, .input_bytes = sizeof(world_published), .room = TYPES_ROOM)},
-    {"POST", "/v1/worlds/{world}/types/{type}/pardon", "forget a type's offences; it and its agents leave quarantine",
-     API_ORDER(api_types_pardon)},
+    {"POST", "/v1/worlds/{world}/types/{type}/reinstate",
+     "forget a type's overruns; it and its agents leave quarantine", API_ORDER(api_types_reinstate)},
     {"PUT", "/v1/worlds/{world}/types/{type}/priority",
      "share of the frame that a type with sets has: 1 .. 100, 0 = none",
      API_ORDER(prioritise, priority_read, sizeof(uint32_t)), .body_max = 1024},

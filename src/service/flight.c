@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/files.h"
 
-#include <muster/conduct.h>
 #include <muster/flight.h>
+#include <muster/overruns.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -355,12 +355,13 @@ void flight_judge(struct flight *flight, muster_world *world, const char *name) 
                muster_last_error());
       continue;
     }
-    log_line(MUSTER_LOG_WARNING, "world %s: type '%s' has crashed the service %lu times: in quarantine until a pardon",
-             name, type, crashes);
+    log_line(MUSTER_LOG_WARNING,
+             "world %s: type '%s' has crashed the service %lu times: in quarantine until it is reinstated", name, type,
+             crashes);
   }
 }
 
-void flight_forgive(struct flight *flight, const char *world, const char *type) {
+void flight_reinstate(struct flight *flight, const char *world, const char *type) {
   if (!flight->head) return;
   uv_mutex_lock(&flight->mutex);
   if (flight_counts_forget(&flight->head->counts, world, type)) flight_head_renew_check(flight->head);

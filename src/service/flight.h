@@ -6,9 +6,9 @@
  * included. A service that is killed from outside (SIGKILL, no memory, no power) was probably inside some callback,
  * too; that counts against no type, but the log names the callbacks under way.
  *
- * Types that have crashed the service crash_limit times are put into quarantine when their world is opened; a pardon
- * begins a new count. Quarantine does not keep on_spawned and on_removed from being called: a type that dies in these
- * has to be taken out of its module. */
+ * Types that have crashed the service crash_limit times are put into quarantine when their world is opened; a
+ * reinstated type begins a new count. Quarantine does not keep on_spawned and on_removed from being called: a type that
+ * dies in these has to be taken out of its module. */
 #ifndef SERVICE_FLIGHT_H
 #define SERVICE_FLIGHT_H
 
@@ -52,8 +52,8 @@ void flight_attach(struct flight *flight, muster_world *world, const char *name,
  * thread. */
 void flight_judge(struct flight *flight, muster_world *world, const char *name);
 
-/* A type was pardoned: its count begins again at 0. Any thread. */
-void flight_forgive(struct flight *flight, const char *world, const char *type);
+/* A type was reinstated: its count begins again at 0. Any thread. */
+void flight_reinstate(struct flight *flight, const char *world, const char *type);
 
 /* Copies the counts; returns how many there are, at most `capacity`. Any thread. */
 uint32_t flight_read_counts(struct flight *flight, flight_count *counts, uint32_t capacity);

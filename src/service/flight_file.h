@@ -17,7 +17,7 @@
 
 enum { FLIGHT_COUNTS_MAX = 128, FLIGHT_INSIDE_MAX = 64, FLIGHT_FILE_BYTES_MAX = 64 << 20 };
 
-/* How often a type has crashed the service since it was pardoned. */
+/* How often a type has crashed the service since it was reinstated. */
 typedef struct flight_count {
   char world[NAME_BYTES];
   char type[MUSTER_FLIGHT_NAME_BYTES];

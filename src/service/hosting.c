@@ -41,9 +41,9 @@ static muster_result create_world(struct service *service, hosted_world *world) 
   def.audit = settings->audit;
   if (world->needs.cell_m > 0) def.cell_m = world->needs.cell_m;
   def.log = log_sink_of(world->name);
-  snprintf(world->pardon_command, sizeof world->pardon_command, "muster ctl --socket %s --world %s pardon",
+  snprintf(world->reinstate_command, sizeof world->reinstate_command, "muster ctl --socket %s --world %s reinstate",
            service->settings.socket, world->name);
-  def.watch.pardon_command = world->pardon_command;
+  def.watch.reinstate_command = world->reinstate_command;
   world->world = muster_world_create(&def);
   return world->world ? MUSTER_OK : MUSTER_E_ARGUMENT;
 }

@@ -66,7 +66,7 @@ static void render_snapshots(struct exposition *exposition, const metrics_facts 
 
 static void render_crashes(struct exposition *exposition, const metrics_facts *facts) {
   exposition_begin(exposition, "muster_crashes_total", EXPOSITION_NUMBER,
-                   "Times that the process died inside a callback of the type, since its last pardon.");
+                   "Times that the process died inside a callback of the type, since it was last reinstated.");
   for (uint32_t i = 0; i < facts->crash_count; i++) {
     const metrics_crash *crash = &facts->crashes[i];
     exposition_labels labels = {2, {{"world", crash->world}, {"type", crash->type}}};

@@ -20,7 +20,7 @@
 
 #include <muster/module.h>
 
-enum { WORLD_TYPES_MAX = 256, WORLD_LEVELS = 4, FAILURE_BYTES = 256, PARDON_BYTES = 224 };
+enum { WORLD_TYPES_MAX = 256, WORLD_LEVELS = 4, FAILURE_BYTES = 256, REINSTATE_BYTES = 224 };
 
 /* A type of a world, as last published; the copy may be read after the world is gone. */
 typedef struct published_type {
@@ -65,8 +65,8 @@ typedef struct hosted_world {
   void *instance;
   module_parts parts; /* they themselves */
   muster_module_needs needs;
-  char pardon_command[PARDON_BYTES]; /* the command that operators type, shown in its log */
-  muster_world *world;               /* null = it could not be opened */
+  char reinstate_command[REINSTATE_BYTES]; /* the command that operators type, shown in its log */
+  muster_world *world;                     /* null = it could not be opened */
   uint64_t budget_ns, period_ns;
   uint64_t sim_now_ns; /* of the last frame */
   uint64_t due_ns;     /* CLOCK_MONOTONIC of the next frame */

@@ -7,7 +7,7 @@
 #include "frame/frame.h"
 #include "herds/herds.h"
 #include "observe/report.h"
-#include "plan/offenders.h"
+#include "plan/overrun_table.h"
 #include "record/recorder.h"
 #include "world/frame_state.h"
 #include "world/guard.h"
@@ -50,7 +50,7 @@ static const struct section {
                 {"score", snapshot_score},
                 {"company", snapshot_companions},
                 {"queues", snapshot_queues},
-                {"conduct", snapshot_conduct},
+                {"overruns", snapshot_overruns},
                 {"learnt", snapshot_learnt},
                 {"herds", snapshot_herds},
                 {"folds", snapshot_folds}};
@@ -59,12 +59,23 @@ _Static_assert(sizeof sections / sizeof *sections == SNAPSHOT_SECTIONS, "each nu
 
 /* Structures stand in a snapshot as they are in memory: a library with other structures must not read it. */
 static chunks_format snapshot_format_of(void) {
-  static const size_t sizes[] = {sizeof(agent_row),           sizeof(agent_place),     sizeof(agent_begun),
-                                 sizeof(agent_alarm),         sizeof(set_state),       sizeof(set_pass),
-                                 sizeof(struct message_head), sizeof(struct command),  sizeof(observer_row),
-                                 sizeof(field_tile),          sizeof(cost_estimate),   sizeof(frame_experience),
-                                 sizeof(type_conduct),        sizeof(struct offender), sizeof(activation_reservation),
-                                 sizeof(struct shedding),     sizeof(activation_share)};
+  static const size_t sizes[] = {sizeof(agent_row),
+                                 sizeof(agent_place),
+                                 sizeof(agent_begun),
+                                 sizeof(agent_alarm),
+                                 sizeof(set_state),
+                                 sizeof(set_pass),
+                                 sizeof(struct message_head),
+                                 sizeof(struct command),
+                                 sizeof(observer_row),
+                                 sizeof(field_tile),
+                                 sizeof(cost_estimate),
+                                 sizeof(frame_experience),
+                                 sizeof(type_overruns),
+                                 sizeof(struct overrun_entry),
+                                 sizeof(activation_reservation),
+                                 sizeof(struct shedding),
+                                 sizeof(activation_share)};
   return (chunks_format){.name = "snapshot",
                          .magic = {'M', 'U', 'S', 'N', 'A', 'P', 'S', '\n'},
                          .version = SNAPSHOT_VERSION,

@@ -36,7 +36,7 @@ enum {
   SNAPSHOT_LOST = 64,
   SNAPSHOT_HAS_COMPANIONS = 128,
   SNAPSHOT_AWAITS = 256, /* a time: it must be in the list of agents that do */
-  SNAPSHOT_OFFENDS = 512,
+  SNAPSHOT_OVERRUNS = 512,
   SNAPSHOT_TIED = 1024 /* to a herd */
 };
 
@@ -226,7 +226,7 @@ snapshot_part snapshot_types, snapshot_classes;                                 
 snapshot_part snapshot_ids, snapshot_agents, snapshot_grid, snapshot_companions; /* src/snapshot/snapshot_agents.c */
 snapshot_part snapshot_ready, snapshot_timers, snapshot_queues;                  /* src/snapshot/snapshot_waiting.c */
 snapshot_part snapshot_observers, snapshot_score;                                /* src/snapshot/snapshot_plan.c */
-snapshot_part snapshot_conduct, snapshot_learnt;                                 /* src/snapshot/snapshot_learnt.c */
+snapshot_part snapshot_overruns, snapshot_learnt;                                /* src/snapshot/snapshot_learnt.c */
 snapshot_part snapshot_herds;                                                    /* src/snapshot/snapshot_herds.c */
 snapshot_part snapshot_folds;                                                    /* src/snapshot/snapshot_pool.c */
 

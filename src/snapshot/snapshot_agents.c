@@ -4,7 +4,7 @@
 #include "agents/spawn.h"
 #include "base/assert.h"
 #include "snapshot/snapshot.h"
-#include "world/conduct_state.h"
+#include "world/overruns_state.h"
 #include "world/saved_agent.h"
 #include "world/world_commands.h"
 #include "world/world_links.h"
@@ -148,12 +148,12 @@ static void check_agent(struct snapshot *snapshot, const saved_agent *saved) {
 }
 
 static void count_penalties(struct muster_world *world, const agent_row *row) {
-  type_conduct *conduct = &world->conduct->offenders.types[row->type];
+  type_overruns *overruns = &world->overruns->table.types[row->type];
   ASSERT(row->status > AGENT_PENDING && row->type < world->agents.types.count);
-  world->conduct->agents_demoted += row->level_floor > 0;
-  conduct->agents_demoted += row->level_floor > 0;
-  world->conduct->agents_quarantined += row->status == AGENT_QUARANTINED;
-  conduct->agents_quarantined += row->status == AGENT_QUARANTINED;
+  world->overruns->agents_demoted += row->level_floor > 0;
+  overruns->agents_demoted += row->level_floor > 0;
+  world->overruns->agents_quarantined += row->status == AGENT_QUARANTINED;
+  overruns->agents_quarantined += row->status == AGENT_QUARANTINED;
 }
 
 static void snapshot_agents_take_agent(struct snapshot *snapshot, const saved_agent *saved) {

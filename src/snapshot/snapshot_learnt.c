@@ -1,9 +1,9 @@
 /* snapshot_learnt.c - what a snapshot says of penalties, of what frames have taught about their own cost, and of what
  * is reserved for future frames. */
 #include "base/assert.h"
-#include "plan/offenders.h"
+#include "plan/overrun_table.h"
 #include "snapshot/snapshot.h"
-#include "world/conduct_state.h"
+#include "world/overruns_state.h"
 #include "world/world_learnt.h"
 #include "world/world_plan.h"
 #include "world/world_queues.h"
@@ -12,51 +12,51 @@
 
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------------------------------- conduct
+/* --------------------------------------------------------------------------------------------------------- overruns
  */
 
-static void check_offender(struct snapshot *snapshot, const struct offender *entry) {
-  snapshot_mark(snapshot, entry->agent, SNAPSHOT_OFFENDS, "the offenders");
+static void check_overrun_entry(struct snapshot *snapshot, const struct overrun_entry *entry) {
+  snapshot_mark(snapshot, entry->agent, SNAPSHOT_OVERRUNS, "the overrun counts");
   snapshot_expect(snapshot,
                   entry->type < snapshot->world->agents.types.count && entry->last_ns <= snapshot->info.sim_now_ns &&
                       snapshot->rows[entry->agent].status > AGENT_PENDING,
-                  "agent %u offended as none can", entry->agent);
+                  "agent %u has overruns as none can", entry->agent);
 }
 
-static void exchange_offenders(struct snapshot *snapshot) {
-  struct offenders *offenders = &snapshot->world->conduct->offenders;
-  uint32_t count = snapshot_count(snapshot, offenders->count, OFFENDERS_MAX, "offenders");
-  snapshot_count_own(snapshot, &offenders->hand, OFFENDERS_MAX, "offenders");
+static void exchange_overrun_entries(struct snapshot *snapshot) {
+  struct overrun_table *table = &snapshot->world->overruns->table;
+  uint32_t count = snapshot_count(snapshot, table->count, OVERRUN_ENTRIES_MAX, "overrun counts");
+  snapshot_count_own(snapshot, &table->hand, OVERRUN_ENTRIES_MAX, "overrun counts");
   for (uint32_t i = 0; i < count; i++) {
-    struct offender checked, *entry = snapshot_object(snapshot, &offenders->entries[i], &checked);
+    struct overrun_entry checked, *entry = snapshot_object(snapshot, &table->entries[i], &checked);
     snapshot_exchange(snapshot, entry, sizeof *entry);
-    if (snapshot_checks(snapshot)) check_offender(snapshot, entry);
+    if (snapshot_checks(snapshot)) check_overrun_entry(snapshot, entry);
     if (!snapshot_loads(snapshot)) continue;
-    offenders->count = i + 1;
-    offenders->places[entry->agent] = (uint16_t)offenders->count;
+    table->count = i + 1;
+    table->places[entry->agent] = (uint16_t)table->count;
   }
 }
 
 /* Agents in quarantine or with a demotion were counted as they were read. */
-static void exchange_conduct_of_type(struct snapshot *snapshot, uint32_t number) {
-  static const snapshot_column columns[] = {SPAN(type_conduct, offences, untold),
-                                            COUNT(type_conduct, level_floor, MUSTER_LEVELS - 1),
-                                            SPAN(type_conduct, watched_until, bad_end_ns), COLUMNS_END};
+static void exchange_type_overruns(struct snapshot *snapshot, uint32_t number) {
+  static const snapshot_column columns[] = {SPAN(type_overruns, overruns, untold),
+                                            COUNT(type_overruns, level_floor, MUSTER_LEVELS - 1),
+                                            SPAN(type_overruns, watched_until, bad_end_ns), COLUMNS_END};
   ASSERT(number < snapshot->world->agents.types.count);
-  type_conduct *own = &snapshot->world->conduct->offenders.types[number], checked;
+  type_overruns *own = &snapshot->world->overruns->table.types[number], checked;
   snapshot_columns(snapshot, columns, snapshot_object(snapshot, own, &checked));
   snapshot_expect_columns(snapshot, "type %u is demoted as none can be", number + 1);
 }
 
-void snapshot_conduct(struct snapshot *snapshot) {
-  static const snapshot_column columns[] = {INDEX(conduct_state, regrade_next), INDEX(conduct_state, regrade_left),
-                                            SPAN(conduct_state, log_begin_ns, log_left_out), COLUMNS_END};
-  conduct_state checked, *conduct = snapshot_object(snapshot, snapshot->world->conduct, &checked);
-  snapshot_columns(snapshot, columns, conduct);
-  snapshot_expect(snapshot, conduct->regrade_next + conduct->regrade_left <= snapshot->high,
-                  "%u agents are to be graded", conduct->regrade_left);
-  exchange_offenders(snapshot);
-  for (uint32_t i = 0; i < snapshot->world->agents.types.count; i++) exchange_conduct_of_type(snapshot, i);
+void snapshot_overruns(struct snapshot *snapshot) {
+  static const snapshot_column columns[] = {INDEX(overruns_state, regrade_next), INDEX(overruns_state, regrade_left),
+                                            SPAN(overruns_state, log_begin_ns, log_left_out), COLUMNS_END};
+  overruns_state checked, *overruns = snapshot_object(snapshot, snapshot->world->overruns, &checked);
+  snapshot_columns(snapshot, columns, overruns);
+  snapshot_expect(snapshot, overruns->regrade_next + overruns->regrade_left <= snapshot->high,
+                  "%u agents are to be graded", overruns->regrade_left);
+  exchange_overrun_entries(snapshot);
+  for (uint32_t i = 0; i < snapshot->world->agents.types.count; i++) exchange_type_overruns(snapshot, i);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- learnt

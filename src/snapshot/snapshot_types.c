@@ -2,7 +2,7 @@
 #include "base/assert.h"
 #include "base/bits.h"
 #include "snapshot/snapshot.h"
-#include "world/conduct_state.h"
+#include "world/overruns_state.h"
 #include "world/world_learnt.h"
 #include "world/world_queues.h"
 #include "world/world_score.h"
@@ -61,8 +61,8 @@ static void take_type(struct muster_world *world, uint32_t number, const grade_t
   board->types[number].level_floor = saved->level_floor;
   board->types[number].checked = saved->checked;
   board->types_known = number + 1;
-  world->conduct->types_watched += type->watched;
-  world->conduct->types_quarantined += type->quarantined;
+  world->overruns->types_watched += type->watched;
+  world->overruns->types_quarantined += type->quarantined;
 }
 
 static void exchange_fate(struct snapshot *snapshot, uint32_t number) {

@@ -108,7 +108,7 @@ static bool is_possible_of_type(const struct muster_world *world, const struct c
   if (command->kind >= COMMAND_HERD_WAKE) return is_possible_of_herd(world, command);
   if (command->index >= world->agents.types.count) return false;
   const agent_type *type = world_type(world, command->index);
-  if (command->kind == COMMAND_PARDON_TYPE || command->kind == COMMAND_QUARANTINE_TYPE) return true;
+  if (command->kind == COMMAND_REINSTATE_TYPE || command->kind == COMMAND_QUARANTINE_TYPE) return true;
   if (command->kind == COMMAND_SET_SHARE) return type->has_sets && command->tuning.share <= MUSTER_SHARE_MAX;
   muster_set_tuning tuning = command_set_tuning(command);
   return sets_check_tuning(&type->sets, type->name, command->tuning.set, &tuning) == MUSTER_OK;
@@ -123,10 +123,10 @@ static bool is_possible_link(const struct muster_world *world, const struct comm
 
 bool command_is_possible(const struct muster_world *world, const struct command *command) {
   bool observer = command->kind >= COMMAND_OBSERVER_ADD;
-  if (command->kind >= COMMAND_PARDON_TYPE) return is_possible_of_type(world, command);
+  if (command->kind >= COMMAND_REINSTATE_TYPE) return is_possible_of_type(world, command);
   if (command->kind > COMMAND_OBSERVER_REMOVE || command->partition >= PARTITIONS) return false;
   if (command->index >= (observer ? world->def.limits.observers_max : world->def.limits.agents_max)) return false;
-  if (command->kind == COMMAND_WAKE_AT || command->kind == COMMAND_PARDON) return true;
+  if (command->kind == COMMAND_WAKE_AT || command->kind == COMMAND_REINSTATE) return true;
   if (command->kind == COMMAND_UNLINK) return true; /* of any other agent: the list is searched for it */
   if (command->kind == COMMAND_LINK) return is_possible_link(world, command);
   if (command->kind == COMMAND_TUNE)

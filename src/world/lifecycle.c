@@ -7,10 +7,10 @@
 #include "record/recorder.h"
 #include "run/callback.h"
 #include "run/flight.h"
-#include "world/conduct_state.h"
 #include "world/frame_state.h"
 #include "world/herd_links.h"
 #include "world/messages.h"
+#include "world/overruns_state.h"
 #include "world/timing.h"
 #include "world/world_commands.h"
 #include "world/world_links.h"
@@ -133,19 +133,19 @@ void lifecycle_unschedule(struct muster_world *world, uint32_t index) {
   }
 }
 
-void lifecycle_forgive(struct muster_world *world, uint32_t index) {
+void lifecycle_forget_overruns(struct muster_world *world, uint32_t index) {
   agent_row *row = world_row(world, index);
-  type_conduct *type = &world->conduct->offenders.types[row->type];
-  offenders_forget(&world->conduct->offenders, index);
+  type_overruns *type = &world->overruns->table.types[row->type];
+  overrun_table_forget(&world->overruns->table, index);
   if (row->level_floor) {
-    ASSERT(world->conduct->agents_demoted > 0 && type->agents_demoted > 0);
-    world->conduct->agents_demoted--;
+    ASSERT(world->overruns->agents_demoted > 0 && type->agents_demoted > 0);
+    world->overruns->agents_demoted--;
     type->agents_demoted--;
   }
   if (row->status != AGENT_QUARANTINED) return;
-  ASSERT(world->conduct->agents_quarantined > 0 && type->agents_quarantined > 0);
+  ASSERT(world->overruns->agents_quarantined > 0 && type->agents_quarantined > 0);
   classes_join(&world->queues->classes, &world->queues->classes.classes[row->class], row->importance);
-  world->conduct->agents_quarantined--;
+  world->overruns->agents_quarantined--;
   type->agents_quarantined--;
 }
 
@@ -155,7 +155,7 @@ void lifecycle_leave(struct muster_world *world, uint32_t index) {
   ASSERT(!row->scheduled && !row->queued);
   due_forget(&world->queues->classes, index);
   phases_leave(&world->plan->phases, row->type, index);
-  lifecycle_forgive(world, index);
+  lifecycle_forget_overruns(world, index);
   shedding_forget(&world->score->shedding, &world->agents.store, index);
   score_forget_agent(&world->score->board, index);
   space_unlink(&world->agents.space, &world->agents.store, index);

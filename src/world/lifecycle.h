@@ -30,9 +30,9 @@ void lifecycle_discard(struct muster_world *world, uint32_t index);
 /* Takes an active agent out of the list that it is in, if any. */
 void lifecycle_unschedule(struct muster_world *world, uint32_t index);
 
-/* Takes the demotion and the offences of an active agent out of the counts: it is pardoned, or about to be removed. An
- * agent in quarantine, which is in no list, becomes a member of its class again. */
-void lifecycle_forgive(struct muster_world *world, uint32_t index);
+/* Takes the demotion and the overruns of an active agent out of the counts: it is reinstated, or about to be removed.
+ * An agent in quarantine, which is in no list, becomes a member of its class again. */
+void lifecycle_forget_overruns(struct muster_world *world, uint32_t index);
 
 /* Something happened to an active or pending agent: it runs ahead of the ranked agents. lifecycle_apply_wake() is given
  * the wake as a command, which it keeps for the next intake when an update of the agent is under way. */

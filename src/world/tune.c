@@ -5,9 +5,9 @@
 #include "base/assert.h"
 #include "base/fields.h"
 #include "base/sized.h"
-#include "world/conduct.h"
 #include "world/guard.h"
 #include "world/lifecycle.h"
+#include "world/penalties.h"
 #include "world/workers.h"
 #include "world/world_commands.h"
 #include "world/world_links.h"
@@ -170,7 +170,7 @@ static void tune_apply(struct muster_world *world, const muster_world_tuning *tu
   if (changed & FIELD_RANKS) ready_reweigh(&world->queues->ready, &world->agents.store, def);
   world->score->shedding.from = (double)def->levels.pressure;
   world->plan->periods.wish_part = (double)def->importance.wish_part;
-  if (changed & FIELD_WEIGHS) conduct_weigh_anew(world);
+  if (changed & FIELD_WEIGHS) penalties_weigh_anew(world);
   if (!(changed & FIELD_OF_FACTORS)) return;
   take_factors(world);
   score_everybody(&world->score->board);

@@ -14,7 +14,7 @@
 
 struct batch;
 struct commit_progress;
-struct conduct_state;
+struct overruns_state;
 struct frame_state;
 struct planner_state;
 struct recorder;
@@ -47,7 +47,7 @@ struct muster_world {
   struct world_queues *queues; /* which agents wait for what */
   struct world_plan *plan;     /* periods, bands */
   struct world_learnt *learnt; /* costs */
-  struct conduct_state *conduct;
+  struct overruns_state *overruns;
 
   struct frame_state *frame;       /* the running frame */
   struct world_commands *commands; /* for the next intake */

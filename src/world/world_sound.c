@@ -4,9 +4,9 @@
 #include "base/fatal.h"
 #include "plan/plan_sound.h"
 #include "record/recorder.h"
-#include "world/conduct_state.h"
 #include "world/frame_state.h"
 #include "world/herd_links.h"
+#include "world/overruns_state.h"
 #include "world/world_commands.h"
 #include "world/world_herds.h"
 #include "world/world_links.h"
@@ -49,8 +49,8 @@ static bool world_sound_is_known(const struct muster_world *world, const agent_r
   SOUND(found, row->level < type->def.levels.count, "agent %u is at level %u of %u", index, row->level,
         type->def.levels.count);
   SOUND(found, type->has_sets || !row->owes, "agent %u owes sets and has none", index);
-  SOUND(found, !row->acts || row->status == AGENT_QUARANTINED, "agent %u is %s, and its actions wait for a pardon",
-        index, agent_status_name(row->status));
+  SOUND(found, !row->acts || row->status == AGENT_QUARANTINED,
+        "agent %u is %s, and its actions wait until it is reinstated", index, agent_status_name(row->status));
   SOUND(found, row->reacts == timers_has(&world->queues->reactions, index),
         "agent %u %s react by a time, and is %s asked to", index, row->reacts ? "must" : "need not",
         row->reacts ? "not" : "still");
@@ -143,7 +143,7 @@ static bool statuses_are_sound(const struct muster_world *world, world_moment mo
 /* ------------------------------------------------------------------------------------------------- what counts them */
 
 static bool penalties_are_sound(const struct muster_world *world, soundness *found) {
-  const conduct_state *conduct = world->conduct;
+  const overruns_state *overruns = world->overruns;
   uint32_t demoted = 0, quarantined = 0, types = 0;
   struct tally told = {0}, seen = {0};
   for (uint32_t i = 0; store_finds(&world->agents.store, &i); i++) {
@@ -155,15 +155,15 @@ static bool penalties_are_sound(const struct muster_world *world, soundness *fou
   }
   for (uint32_t i = 0; i < world->agents.types.count; i++) {
     types += world_type(world, i)->quarantined;
-    tally_add_times(&told, i * 2, conduct->offenders.types[i].agents_demoted);
-    tally_add_times(&told, i * 2 + 1, conduct->offenders.types[i].agents_quarantined);
+    tally_add_times(&told, i * 2, overruns->table.types[i].agents_demoted);
+    tally_add_times(&told, i * 2 + 1, overruns->table.types[i].agents_quarantined);
     SOUND(found, world_type(world, i)->quarantined == world->queues->classes.frozen[i],
           "type %u is %sin quarantine, and its classes are %sfrozen", i,
           world_type(world, i)->quarantined ? "" : "not ", world->queues->classes.frozen[i] ? "" : "not ");
   }
-  SOUND_EQUAL(found, demoted, conduct->agents_demoted, "%u agents are demoted, counted as %u");
-  SOUND_EQUAL(found, quarantined, conduct->agents_quarantined, "%u agents are QUARANTINED, counted as %u");
-  SOUND_EQUAL(found, types, conduct->types_quarantined, "%u types are in quarantine, counted as %u");
+  SOUND_EQUAL(found, demoted, overruns->agents_demoted, "%u agents are demoted, counted as %u");
+  SOUND_EQUAL(found, quarantined, overruns->agents_quarantined, "%u agents are QUARANTINED, counted as %u");
+  SOUND_EQUAL(found, types, overruns->types_quarantined, "%u types are in quarantine, counted as %u");
   return SOUND(found, tally_equals(&told, &seen), "the penalties of agents are not those that their types count");
 }
 
@@ -207,7 +207,7 @@ bool world_is_sound(const struct muster_world *world, world_moment moment, sound
          timers_are_sound(&world->queues->reactions, high, "the agents that must react", found) &&
          score_is_sound(&world->score->board, store, found) &&
          shedding_is_sound(&world->score->shedding, store, found) &&
-         offenders_are_sound(&world->conduct->offenders, store, found) && penalties_are_sound(world, found) &&
+         overrun_table_is_sound(&world->overruns->table, store, found) && penalties_are_sound(world, found) &&
          mailbox_is_sound(&world->links->mailbox, store, world->commit->open, found) &&
          companions_are_sound(&world->links->companions, store, found) &&
          observers_are_sound(&world->observers->table, found) && spawns_are_sound(world, found) &&

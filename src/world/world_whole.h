@@ -4,8 +4,8 @@
 
 #include "agents/batch.h"
 #include "run/runner.h"
-#include "world/conduct_state.h"
 #include "world/frame_state.h"
+#include "world/overruns_state.h"
 #include "world/planner_state.h"
 #include "world/trace.h"
 #include "world/world.h"
@@ -32,7 +32,7 @@ struct world_whole {
   struct world_queues queues;
   struct world_plan plan;
   struct world_learnt learnt;
-  struct conduct_state conduct;
+  struct overruns_state overruns;
   struct frame_state frame;
   struct world_commands commands;
   struct batch batch;
@@ -57,7 +57,7 @@ static inline void world_connect_parts(struct world_whole *whole) {
   world->queues = &whole->queues;
   world->plan = &whole->plan;
   world->learnt = &whole->learnt;
-  world->conduct = &whole->conduct;
+  world->overruns = &whole->overruns;
   world->frame = &whole->frame;
   world->commands = &whole->commands;
   world->batch = &whole->batch;

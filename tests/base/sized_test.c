@@ -1,10 +1,10 @@
 /* Structs that begin with their size: what of them is read, and what is written. */
 #include "base/sized.h"
 
-#include <muster/conduct.h>
 #include <muster/explain.h>
 #include <muster/herd.h>
 #include <muster/module.h>
+#include <muster/overruns.h>
 #include <muster/planner.h>
 #include <muster/record.h>
 #include <muster/sets.h>
@@ -75,7 +75,7 @@ Test(sized, the_sizes_that_were_published_first_stay) {
   } published[] = {
       {SIZED(agent_def), 72},      {SIZED(agent_explanation), 328},
       {SIZED(agent_info), 112},    {SIZED(agent_tuning), 13},
-      {SIZED(conduct), 64},        {SIZED(frame_report), 248},
+      {SIZED(overrun_counts), 64}, {SIZED(frame_report), 248},
       {SIZED(herd_info), 88},      {SIZED(herd_type_def), 184},
       {SIZED(load_def), 40},       {SIZED(module), 64},
       {SIZED(observer_def), 44},   {SIZED(plan_summary), 24},

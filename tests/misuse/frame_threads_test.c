@@ -2,11 +2,11 @@
 #include "support/little_world.h"
 
 #include <muster/bulk.h>
-#include <muster/conduct.h>
 #include <muster/explain.h>
 #include <muster/flight.h>
 #include <muster/herd.h>
 #include <muster/module.h>
+#include <muster/overruns.h>
 #include <muster/record.h>
 #include <muster/replicate.h>
 #include <muster/sets.h>
@@ -54,8 +54,8 @@ static bool take_bytes(const void *bytes, size_t count, void *user) {
   X(muster_statistics_clear, (muster_statistics_clear(a->world), true))                                                \
   X(muster_type_cost_read, muster_type_cost_read(a->world, a->type, 0, &cost) == MUSTER_E_STATE)                       \
   X(muster_world_hash, muster_world_hash(a->world) == 0)                                                               \
-  X(muster_conduct_read, muster_conduct_read(a->world, a->type, &conduct) == MUSTER_E_STATE)                           \
-  X(muster_offences_read, !muster_offences_read(a->world, offences, 1))                                                \
+  X(muster_overrun_counts_read, muster_overrun_counts_read(a->world, a->type, &counts) == MUSTER_E_STATE)              \
+  X(muster_overruns_read, !muster_overruns_read(a->world, overruns, 1))                                                \
   X(muster_agent_explain, muster_agent_explain(a->world, a->agent, &explanation) == MUSTER_E_STATE)                    \
   X(muster_agent_set_read, muster_agent_set_read(a->world, a->agent, 0, &set) == MUSTER_E_STATE)                       \
   X(muster_agents_move, !muster_agents_move(a->world, &a->agent, &position, 1))                                        \
@@ -104,8 +104,8 @@ static void ask_all(struct asked *a) {
   muster_frame_report report = muster_frame_report_default();
   muster_statistics statistics = muster_statistics_default();
   muster_type_cost cost = muster_type_cost_default();
-  muster_conduct conduct = muster_conduct_default();
-  muster_offence offences[1];
+  muster_overrun_counts counts = muster_overrun_counts_default();
+  muster_overrun overruns[1];
   muster_agent_explanation explanation = muster_agent_explanation_default();
   muster_set_info set = muster_set_info_default();
   muster_position position = {0, 0, 0};

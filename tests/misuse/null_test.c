@@ -3,11 +3,11 @@
 #include "support/little_world.h"
 
 #include <muster/bulk.h>
-#include <muster/conduct.h>
 #include <muster/explain.h>
 #include <muster/flight.h>
 #include <muster/herd.h>
 #include <muster/module.h>
+#include <muster/overruns.h>
 #include <muster/planner.h>
 #include <muster/record.h>
 #include <muster/replicate.h>
@@ -125,11 +125,11 @@ static bool is_none(muster_agent agent) {
   X(muster_replay_frame, REFUSES(muster_replay_frame(NULL)))                                                           \
   X(muster_trace_write,                                                                                                \
     REFUSES(muster_trace_write(NULL, sink, NULL)) && REFUSES(muster_trace_write(g->world, NULL, NULL)))                \
-  X(muster_conduct_read,                                                                                               \
-    REFUSES(muster_conduct_read(NULL, g->type, &conduct)) && REFUSES(muster_conduct_read(g->world, g->type, NULL)))    \
-  X(muster_offences_read,                                                                                              \
-    REFUSES(!muster_offences_read(NULL, offences, 1)) && REFUSES(!muster_offences_read(g->world, NULL, 1)))            \
-  X(muster_type_pardon, REFUSES(muster_type_pardon(NULL, g->type)))                                                    \
+  X(muster_overrun_counts_read, REFUSES(muster_overrun_counts_read(NULL, g->type, &counts)) &&                         \
+                                    REFUSES(muster_overrun_counts_read(g->world, g->type, NULL)))                      \
+  X(muster_overruns_read,                                                                                              \
+    REFUSES(!muster_overruns_read(NULL, overruns, 1)) && REFUSES(!muster_overruns_read(g->world, NULL, 1)))            \
+  X(muster_type_reinstate, REFUSES(muster_type_reinstate(NULL, g->type)))                                              \
   X(muster_type_quarantine, REFUSES(muster_type_quarantine(NULL, g->type)))                                            \
   X(muster_type_set_share, REFUSES(muster_type_set_share(NULL, g->type, 1)))                                           \
   X(muster_set_tune,                                                                                                   \
@@ -170,7 +170,7 @@ static bool is_none(muster_agent agent) {
   X(muster_agent_read,                                                                                                 \
     REFUSES(muster_agent_read(NULL, g->agent, &agent)) && REFUSES(muster_agent_read(g->world, g->agent, NULL)))        \
   X(muster_agent_next, REFUSES(is_none(muster_agent_next(NULL, agents[0]))))                                           \
-  X(muster_agent_pardon, REFUSES(muster_agent_pardon(NULL, g->agent)))                                                 \
+  X(muster_agent_reinstate, REFUSES(muster_agent_reinstate(NULL, g->agent)))                                           \
   X(muster_agent_link, REFUSES(muster_agent_link(NULL, g->agent, agents[0])))                                          \
   X(muster_agent_unlink, REFUSES(muster_agent_unlink(NULL, g->agent, agents[0])))                                      \
   X(muster_agent_set_read, REFUSES(muster_agent_set_read(NULL, g->agent, 0, &set_info)) &&                             \
@@ -319,8 +319,8 @@ static void check_worlds(given *g) {
   muster_record_status status = muster_record_status_default();
   muster_record_info info = muster_record_info_default();
   muster_replay_def replay = muster_replay_def_default();
-  muster_conduct conduct = muster_conduct_default();
-  muster_offence offences[1];
+  muster_overrun_counts counts = muster_overrun_counts_default();
+  muster_overrun overruns[1];
   muster_set_tuning set = muster_set_tuning_default();
   muster_flight_entry flights[1];
   muster_view view = muster_view_default();

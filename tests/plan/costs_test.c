@@ -111,7 +111,7 @@ Test(costs, margin_is_what_the_high_percentile_is_above_the_mean) {
 }
 
 /* The estimate hardly moves, compared with what three milliseconds in each frame would do to it. */
-Test(costs, one_offender_does_not_move_the_estimate_of_thousands) {
+Test(costs, one_overrun_does_not_move_the_estimate_of_thousands) {
   little_costs costs;
   begin(&costs, 1000);
   for (int frame = 0; frame < 100; frame++) {
@@ -121,7 +121,7 @@ Test(costs, one_offender_does_not_move_the_estimate_of_thousands) {
   }
 }
 
-Test(costs, offenders_that_are_no_exception_are_counted_in_full) {
+Test(costs, overruns_that_are_no_exception_are_counted_in_full) {
   little_costs costs;
   begin(&costs, 1000);
   frame_of(&costs, 1000, 1000);

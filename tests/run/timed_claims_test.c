@@ -1,7 +1,7 @@
 /* A claim that may not be over when the frame's time is gets its clock read after each atom, and is left between two
  * updates. The claims are put together by hand, in a world that has run a few frames. */
 #include "agents/batch.h"
-#include "run/conduct.h"
+#include "run/overrun_check.h"
 #include "support/burn.h"
 #include "support/little_world.h"
 #include "world/world.h"
@@ -96,8 +96,8 @@ Test(timed_claims, one_that_should_be_in_time_is_not_looked_at) {
 /* A look at the thread's own clock costs as much as a small update. */
 Test(timed_claims, an_atom_is_looked_at_when_it_is_longer_than_all_before_by_a_sixty_fourth_and_half_a_microsecond) {
   const worker_audit none = {0}, some = {.longest_atom_ns = 6400000};
-  cr_assert_not(conduct_is_longest(&none, 500));
-  cr_assert(conduct_is_longest(&none, 501));
-  cr_assert_not(conduct_is_longest(&some, 6500500));
-  cr_assert(conduct_is_longest(&some, 6500501));
+  cr_assert_not(overrun_check_is_longest(&none, 500));
+  cr_assert(overrun_check_is_longest(&none, 501));
+  cr_assert_not(overrun_check_is_longest(&some, 6500500));
+  cr_assert(overrun_check_is_longest(&some, 6500501));
 }

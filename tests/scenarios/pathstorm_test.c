@@ -75,7 +75,7 @@ Test(pathstorm, cuts_searches_to_their_share_of_the_frame) {
   for (uint32_t i = 0; i < 3 * SECOND; i++) {
     muster_frame_report report = scene_frame(&it, SCENE_FRAME_NS);
     cuts += report.sets_cut;
-    cr_assert_eq(report.offences, 0);
+    cr_assert_eq(report.overruns, 0);
     if (report.longest_claim_ns > longest_ns) longest_ns = report.longest_claim_ns;
   }
   cr_assert_gt((double)cuts, 3 * scene_reported(&it, "searches"), "a search takes several frames");
@@ -142,26 +142,26 @@ Test(pathstorm, ends_at_the_goals) {
   scene_close(&it);
 }
 
-/* The same answers from atoms as long as a whole search: all of them offend, and the price is stalls. */
+/* The same answers from atoms as long as a whole search: all of them are overruns, and the price is stalls. */
 Test(pathstorm, shows_what_slices_are_good_for) {
   muster_module_options options = scene_options(WALKERS, 1);
   struct scene sliced = scene_open(muster_module_pathstorm(), &options, 2, CAPACITY_NS);
   struct scene whole = scene_open(muster_module_pathstorm_whole(), &options, 2, CAPACITY_NS);
-  uint64_t longest_sliced_ns = 0, longest_whole_ns = 0, offences = 0;
+  uint64_t longest_sliced_ns = 0, longest_whole_ns = 0, overruns = 0;
   for (uint32_t i = 0; i < 5 * SECOND; i++) {
     muster_frame_report in_slices = scene_frame(&sliced, SCENE_FRAME_NS);
     muster_frame_report at_once = scene_frame(&whole, SCENE_FRAME_NS);
     if (in_slices.longest_claim_ns > longest_sliced_ns) longest_sliced_ns = in_slices.longest_claim_ns;
     if (at_once.longest_claim_ns > longest_whole_ns) longest_whole_ns = at_once.longest_claim_ns;
-    cr_assert_eq(in_slices.offences, 0);
-    offences += at_once.offences;
+    cr_assert_eq(in_slices.overruns, 0);
+    overruns += at_once.overruns;
     cr_assert_eq(at_once.agents_quarantined, 0);
   }
   static const char *const same[] = {"orders", "answered_with_a_way", "answered_unreachable", "searches"};
   for (size_t i = 0; i < sizeof same / sizeof *same; i++) expect(&whole, same[i], scene_reported(&sliced, same[i]));
   expect_all_is_right(&whole);
   expect(&whole, "waiting", 0);
-  cr_assert_geq((double)offences, scene_reported(&whole, "searches"));
+  cr_assert_geq((double)overruns, scene_reported(&whole, "searches"));
   cr_assert_gt(longest_whole_ns, 4000000, "of a map of 65,536 cells");
   cr_assert_lt(longest_sliced_ns, CAPACITY_NS + 100000);
   cr_assert_gt(scene_reported(&whole, "cells_per_atom_max"), 30000);

@@ -124,21 +124,22 @@ Test(api, bad_changes_of_a_world_are_refused) {
 
 /* -------------------------------------------------------------------------------------------------------- types */
 
-Test(api, types_tell_costs_by_level_and_conduct) {
+Test(api, types_tell_costs_by_level_and_overruns) {
   json_t *types = ask("GET", WORLD "/types", NULL, 200);
   cr_expect(json_array_size(control_member(types, "types")) == 4);
   cr_expect(control_count(types, "types.0.levels.0.agents") > 0);
-  cr_expect(!control_is_true(types, "types.0.conduct.quarantined"));
-  cr_expect_eq(control_count(types, "types.0.conduct.blocked"), 0);
-  cr_expect_eq(control_count(types, "types.0.conduct.worst_blocked_ns"), 0);
+  cr_expect(!control_is_true(types, "types.0.overrun_counts.quarantined"));
+  cr_expect_eq(control_count(types, "types.0.overrun_counts.blocked"), 0);
+  cr_expect_eq(control_count(types, "types.0.overrun_counts.worst_blocked_ns"), 0);
   json_decref(types);
 }
 
-Test(api, types_are_pardoned_by_name) {
-  tell("POST", WORLD "/types/hare/pardon", NULL, 200);
+Test(api, types_are_reinstated_by_name) {
+  tell("POST", WORLD "/types/hare/reinstate", NULL, 200);
   CONTROL_EXPECT_REFUSALS(
-      &service, {"POST", WORLD "/types/unicorn/pardon", NULL, 404, "unknown_type", "type"},
-      {"POST", WORLD "/types/a-name-that-is-longer-than-any-type-can-have/pardon", NULL, 404, "unknown_type", "type"},
+      &service, {"POST", WORLD "/types/unicorn/reinstate", NULL, 404, "unknown_type", "type"},
+      {"POST", WORLD "/types/a-name-that-is-longer-than-any-type-can-have/reinstate", NULL, 404, "unknown_type",
+       "type"},
       {"PUT", WORLD "/types/hare/priority", "{\"priority\": 3}", 400, "out_of_range", "priority"},
       {"PUT", WORLD "/types/hare/priority", "{\"priority\": 101}", 400, "out_of_range", "priority"});
 }

@@ -192,15 +192,15 @@ Test(crash, a_type_that_does_it_again_and_again_is_put_into_quarantine_and_the_w
   launch_and_live(&service, "segv atom");
   assert_logged(&service, "type 'bomb' has crashed the service 3 times: in quarantine", true);
   wait_for_frames(&service, 50); /* it would have died in the tenth */
-  assert_logged(&service, "--world main pardon bomb` brings it back", true);
-  assert_logged(&service, "muster_type_pardon", false);
+  assert_logged(&service, "--world main reinstate bomb` brings it back", true);
+  assert_logged(&service, "muster_type_reinstate", false);
   cr_assert_eq(ask_metric(&service, "muster_types_quarantined{world=\"main\"}"), 1.0);
   cr_assert_gt(ask_metric(&service, "muster_updates_completed_total{world=\"main\"}"), 200.0, "the sheep go on");
   cr_assert_eq(count_of_bomb(&service), 3);
-  json_decref(ask_json(&service, "POST", "/v1/worlds/main/types/bomb/pardon", 200));
-  cr_assert_eq(daemon_wait(&service), -SIGSEGV, "pardoned, it does it again");
+  json_decref(ask_json(&service, "POST", "/v1/worlds/main/types/bomb/reinstate", 200));
+  cr_assert_eq(daemon_wait(&service), -SIGSEGV, "reinstated, it does it again");
   launch_and_live(&service, "none");
-  cr_assert_eq(count_of_bomb(&service), 1, "the pardon began a new count");
+  cr_assert_eq(count_of_bomb(&service), 1, "reinstating it began a new count");
   assert_logged(&service, "in quarantine", false);
   daemon_stop(&service);
 }
@@ -268,7 +268,7 @@ Test(crash, a_file_that_another_service_uses_is_refused) {
   daemon_clear(&service);
 }
 
-/* An NPC that sleeps inside its update is told in the log, in its type's conduct and in the metrics. */
+/* An NPC that sleeps inside its update is told in the log, in its type's overrun counts and in the metrics. */
 Test(crash, an_atom_that_blocks_is_named_and_nothing_else_happens_to_it) {
   musterd service;
   daemon_prepare(&service);
@@ -279,12 +279,12 @@ Test(crash, an_atom_that_blocks_is_named_and_nothing_else_happens_to_it) {
   json_t *answer = ask_json(&service, "GET", "/v1/worlds/main/types", 200), *type;
   size_t i;
   json_array_foreach(json_object_get(answer, "types"), i, type) {
-    const json_t *conduct = json_object_get(type, "conduct");
+    const json_t *counts = json_object_get(type, "overrun_counts");
     bool bomb = strcmp(json_string_value(json_object_get(type, "type")), "bomb") == 0;
-    cr_assert_eq(json_integer_value(json_object_get(conduct, "blocked")) > 0, bomb);
-    cr_assert_eq(json_is_string(json_object_get(conduct, "worst_blocked_agent")), bomb);
-    cr_assert(json_is_false(json_object_get(conduct, "quarantined")));
-    cr_assert_eq(json_integer_value(json_object_get(conduct, "agents_quarantined")), 0);
+    cr_assert_eq(json_integer_value(json_object_get(counts, "blocked")) > 0, bomb);
+    cr_assert_eq(json_is_string(json_object_get(counts, "worst_blocked_agent")), bomb);
+    cr_assert(json_is_false(json_object_get(counts, "quarantined")));
+    cr_assert_eq(json_integer_value(json_object_get(counts, "agents_quarantined")), 0);
   }
   json_decref(answer);
   end_well(&service);
@@ -302,7 +302,7 @@ static json_t *bomb_in_quarantine(const musterd *service) {
   return found;
 }
 
-Test(crash, an_agent_in_quarantine_is_pardoned_by_its_id_and_runs_again) {
+Test(crash, an_agent_in_quarantine_is_reinstated_by_its_id_and_runs_again) {
   musterd service;
   json_t *bomb;
   char path[128];
@@ -310,7 +310,7 @@ Test(crash, an_agent_in_quarantine_is_pardoned_by_its_id_and_runs_again) {
   launch_and_live(&service, "spin atom");
   while (!(bomb = bomb_in_quarantine(&service))) usleep(10000);
   cr_assert_eq(ask_metric(&service, "muster_agents_quarantined{world=\"main\"}"), 1.0);
-  snprintf(path, sizeof path, "/v1/worlds/main/agents/%s/pardon", json_string_value(json_object_get(bomb, "agent")));
+  snprintf(path, sizeof path, "/v1/worlds/main/agents/%s/reinstate", json_string_value(json_object_get(bomb, "agent")));
   json_int_t updated_ns = json_integer_value(json_object_get(bomb, "last_update_ns"));
   json_decref(bomb);
   json_decref(ask_json(&service, "POST", path, 200));

@@ -61,7 +61,7 @@ Test(ctl, changes_what_it_is_told_to) {
   cr_expect_eq(json_integer_value(json_object_get(weights, "workers")), 1);
   json_decref(weights);
   expect("ctl policy balanced", "main");
-  expect("ctl pardon hare", "pardoned");
+  expect("ctl reinstate hare", "reinstated");
   expect("ctl resume", "no");
   expect("ctl pause", "yes");
 }

@@ -143,7 +143,7 @@ static void name_nobody(hostile *request) {
   static const char *const ids[] = {
       "3.2",    "3.0",   "4294967295.1",           "999999.1", "3", "-3.1", "3.1.1", "a.b", "3.", ".1", "%00", "..",
       "3.1%20", "0x3.1", "99999999999999999999.1", "%2e%2e%2f"};
-  static const char *const ends[] = {"", "/wake", "/position", "/explain", "/pardon"};
+  static const char *const ends[] = {"", "/wake", "/position", "/explain", "/reinstate"};
   static const char *const methods[] = {"DELETE", "POST", "GET", "PATCH", "PUT"};
   aim(request);
   request->method = PICK(methods);

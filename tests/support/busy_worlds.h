@@ -5,7 +5,7 @@
 
 #include "support/little_world.h"
 
-#include <muster/conduct.h>
+#include <muster/overruns.h>
 #include <muster/sets.h>
 #include <muster/tune.h>
 
@@ -229,7 +229,7 @@ static inline void busy_command(const little_world *little, uint32_t frame) {
   muster_agent_wake_at(world, third, little->now_ns + 95000000u);
   muster_agent_link(world, one, other);
   if (frame % 3 == 0) muster_agent_remove(world, third);
-  if (frame % 11 == 5) muster_agent_pardon(world, one);
+  if (frame % 11 == 5) muster_agent_reinstate(world, one);
   if (frame % 40 == 7) {
     muster_set_tuning tuning = muster_set_tuning_default();
     tuning.share = 20 + frame % 60;

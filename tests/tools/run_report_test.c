@@ -53,7 +53,7 @@ Test(run_report, has_every_member_of_its_schema) {
                                         "memory.total_bytes",
                                         "wait.longest_ns",
                                         "wait.bound_ns",
-                                        "runaways.offences",
+                                        "runaways.overruns",
                                         "runaways.blocked",
                                         "runaways.worst_blocked_ns",
                                         "runaways.quarantines",

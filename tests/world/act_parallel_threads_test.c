@@ -1,7 +1,7 @@
 /* Parallel actions run several at a time, each exactly once. Runs under ThreadSanitizer, too. */
 #include "support/little_world.h"
 
-#include <muster/conduct.h>
+#include <muster/overruns.h>
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -109,7 +109,7 @@ static uint32_t count_acts(struct crowd *crowd, uint32_t *acts) {
 }
 
 /* There is time for a few actions in each frame, or for none: the others wait, but no agent waits for ever, and acts
- * are offences. */
+ * are overruns. */
 static void act_too_long(muster_act act, uint64_t budget_ns) {
   static struct crowd crowd;
   little_world little = create_slow(&crowd, act);
@@ -120,12 +120,12 @@ static void act_too_long(muster_act act, uint64_t budget_ns) {
   }
   cr_assert_geq(least, 3, "somebody acted %u times in %u frames", least, frames);
   cr_assert_gt(waited, 0);
-  muster_conduct conduct = muster_conduct_default();
-  cr_assert_eq(muster_conduct_read(little.world, little.type, &conduct), MUSTER_OK);
-  /* What the kernel took of a worker counts in its favour, so some acts are not noted as offences. What a host of
+  muster_overrun_counts counts = muster_overrun_counts_default();
+  cr_assert_eq(muster_overrun_counts_read(little.world, little.type, &counts), MUSTER_OK);
+  /* What the kernel took of a worker counts in its favour, so some acts are not noted as overruns. What a host of
    * virtual machines took does not count, so a thought may seem to take too long, too. */
-  cr_assert(conduct.offences <= acts + acts / 10 && conduct.offences >= acts / 2, "%lu offences in %u acts",
-            (unsigned long)conduct.offences, acts);
+  cr_assert(counts.overruns <= acts + acts / 10 && counts.overruns >= acts / 2, "%lu overruns in %u acts",
+            (unsigned long)counts.overruns, acts);
   little_world_destroy(&little);
 }
 

@@ -4,7 +4,7 @@
  * under ThreadSanitizer, too. */
 #include "support/little_world.h"
 
-#include <muster/conduct.h>
+#include <muster/overruns.h>
 #include <muster/sets.h>
 
 typedef struct creature {
@@ -100,7 +100,7 @@ static void populate(little_world *little, bool with_sets) {
   def.messages.waiting_max = 4;
   def.messages.bytes_max = sizeof(uint64_t);
   def.messages.sends_max = 4;
-  def.limit_ns = 2000; /* each action is an offence; offences are noted in the same order, too */
+  def.limit_ns = 2000; /* each action is an overrun; overruns are noted in the same order, too */
   def.overruns.demote = def.overruns.quarantine = 0;
   def.period_ns = 20000000;
   def.period_max_ns = 60000000;
@@ -128,9 +128,9 @@ static struct outcome run_world(uint32_t workers, bool with_sets) {
     outcome.heard = outcome.heard * 31 + self->heard;
     outcome.killed = outcome.killed * 31 + self->killed;
   }
-  muster_offence offences[MUSTER_OFFENCES_KEPT];
-  uint32_t count = muster_offences_read(little.world, offences, MUSTER_OFFENCES_KEPT);
-  for (uint32_t i = 0; i < count; i++) outcome.told = outcome.told * 31 + muster_agent_index(offences[i].agent);
+  muster_overrun overruns[MUSTER_OVERRUNS_KEPT];
+  uint32_t count = muster_overruns_read(little.world, overruns, MUSTER_OVERRUNS_KEPT);
+  for (uint32_t i = 0; i < count; i++) outcome.told = outcome.told * 31 + muster_agent_index(overruns[i].agent);
   outcome.hash = muster_world_hash(little.world);
   muster_statistics_read(little.world, &outcome.sums);
   little_world_destroy(&little);

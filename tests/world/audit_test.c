@@ -4,7 +4,7 @@
 #include "support/burn.h"
 #include "support/recording.h"
 
-#include <muster/conduct.h>
+#include <muster/overruns.h>
 #include <muster/record.h>
 #include <muster/sets.h>
 
@@ -327,7 +327,7 @@ Test(audit, settling_is_late_by_what_it_computes_past_the_end) {
   little_world_destroy(&little);
 }
 
-static muster_atom_result offend(muster_update *update) {
+static muster_atom_result run_over(muster_update *update) {
   (void)update;
   burn(2 * LITTLE_NS);
   return MUSTER_ATOM_NEXT;
@@ -335,7 +335,7 @@ static muster_atom_result offend(muster_update *update) {
 
 /* Enforcing limits is the last step of a commit. */
 Test(audit, the_serial_tail_is_late_by_what_it_computes_past_the_end) {
-  static const muster_atom atom = {offend, MUSTER_ROLE_BEHAVIOUR, 1000};
+  static const muster_atom atom = {run_over, MUSTER_ROLE_BEHAVIOUR, 1000};
   static struct stage stage;
   muster_world_def def = audited(&stage);
   def.levels.pressure = 0.0f; /* else pressure takes the level first that a penalty would take */
@@ -355,7 +355,7 @@ Test(audit, the_serial_tail_is_late_by_what_it_computes_past_the_end) {
     muster_frame_report report = run_burning(&little, &stage, BUDGET_NS, &cpu_ns);
     little.now_ns += 1000000000u; /* a second may tell of so many */
     /* In enough frames the whole type is demoted, too. */
-    cr_assert_eq(muster_type_pardon(little.world, little.type), MUSTER_OK);
+    cr_assert_eq(muster_type_reinstate(little.world, little.type), MUSTER_OK);
     if (!atomic_load(&stage.burns)) continue;
     late++;
     check_late(&report, &stage, BURNT_NS - BUDGET_NS, cpu_ns);

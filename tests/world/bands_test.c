@@ -3,7 +3,7 @@
 #include "support/busy_worlds.h"
 #include "support/snapshots.h"
 
-#include <muster/conduct.h>
+#include <muster/overruns.h>
 
 enum { WINDOW = 400 /* frames of 10 ms */ };
 
@@ -156,7 +156,7 @@ Test(bands, follow_agents_that_come_to_matter_and_leave_out_those_in_quarantine)
     cr_assert_eq(statistics.bands[band].agent_time_ns, 0.0);
     cr_assert_eq(statistics.bands[band].age.max_ns, 0);
   }
-  muster_type_pardon(little.world, little.type);
+  muster_type_reinstate(little.world, little.type);
   run_frame(&little);
   statistics = statistics_of(&little);
   cr_assert_eq(statistics.bands[0].agents, 2);

@@ -3,7 +3,7 @@
 #include "pool/atomics.h"
 #include "support/recording.h"
 
-#include <muster/conduct.h>
+#include <muster/overruns.h>
 #include <muster/record.h>
 #include <muster/sets.h>
 
@@ -95,10 +95,10 @@ static muster_statistics statistics_of(const struct hall *hall) {
   return statistics;
 }
 
-static muster_conduct conduct_of(const struct hall *hall) {
-  muster_conduct conduct = muster_conduct_default();
-  muster_conduct_read(hall->little.world, hall->little.type, &conduct);
-  return conduct;
+static muster_overrun_counts counts_of(const struct hall *hall) {
+  muster_overrun_counts counts = muster_overrun_counts_default();
+  muster_overrun_counts_read(hall->little.world, hall->little.type, &counts);
+  return counts;
 }
 
 /* Runs frames until the log tells that an atom blocked. */
@@ -108,25 +108,25 @@ static void run_until_told(struct hall *hall) {
 }
 
 static void expect_named(const struct hall *hall, muster_agent sleeper, uint32_t atom) {
-  muster_offence offences[MUSTER_OFFENCES_KEPT];
+  muster_overrun overruns[MUSTER_OVERRUNS_KEPT];
   char name[64];
-  uint32_t count = muster_offences_read(hall->little.world, offences, MUSTER_OFFENCES_KEPT), blocked = 0;
+  uint32_t count = muster_overruns_read(hall->little.world, overruns, MUSTER_OVERRUNS_KEPT), blocked = 0;
   for (uint32_t i = 0; i < count; i++) {
-    if (offences[i].kind != MUSTER_OFFENCE_BLOCKED) continue;
+    if (overruns[i].kind != MUSTER_OVERRUN_BLOCKED) continue;
     blocked++;
-    cr_assert_eq(muster_agent_index(offences[i].agent), muster_agent_index(sleeper));
-    cr_assert_eq(muster_agent_generation(offences[i].agent), muster_agent_generation(sleeper));
-    cr_assert_eq(offences[i].type.index, hall->little.type.index);
-    cr_assert_eq(offences[i].atom, atom);
-    cr_assert_gt(offences[i].duration_ns, limit_ns);
-    cr_assert_eq(offences[i].limit_ns, limit_ns);
+    cr_assert_eq(muster_agent_index(overruns[i].agent), muster_agent_index(sleeper));
+    cr_assert_eq(muster_agent_generation(overruns[i].agent), muster_agent_generation(sleeper));
+    cr_assert_eq(overruns[i].type.index, hall->little.type.index);
+    cr_assert_eq(overruns[i].atom, atom);
+    cr_assert_gt(overruns[i].duration_ns, limit_ns);
+    cr_assert_eq(overruns[i].limit_ns, limit_ns);
   }
   cr_assert_gt(blocked, 0);
-  muster_conduct conduct = conduct_of(hall);
-  cr_assert_eq(conduct.blocked, statistics_of(hall).atoms_blocked);
-  cr_assert_eq(muster_agent_index(conduct.worst_blocked_agent), muster_agent_index(sleeper));
-  cr_assert_eq(conduct.worst_blocked_atom, atom);
-  cr_assert_gt(conduct.worst_blocked_ns, limit_ns);
+  muster_overrun_counts counts = counts_of(hall);
+  cr_assert_eq(counts.blocked, statistics_of(hall).atoms_blocked);
+  cr_assert_eq(muster_agent_index(counts.worst_blocked_agent), muster_agent_index(sleeper));
+  cr_assert_eq(counts.worst_blocked_atom, atom);
+  cr_assert_gt(counts.worst_blocked_ns, limit_ns);
   snprintf(name, sizeof name, "agent %u.%u of type 'townsman': ", muster_agent_index(sleeper),
            muster_agent_generation(sleeper));
   cr_assert_geq(load_relaxed_u32(&hall->lines), 1);
@@ -213,8 +213,8 @@ Test(blocked, who_blocks_repeatedly_goes_down_its_levels_and_no_further) {
   cr_assert_eq(info_of(&hall.little, sleeper).level, 2);
   cr_assert_not(info_of(&hall.little, sleeper).quarantined);
   cr_assert_eq(info_of(&hall.little, other).penalty, 0);
-  cr_assert_eq(conduct_of(&hall).level_floor, 0);
-  cr_assert_not(conduct_of(&hall).quarantined);
+  cr_assert_eq(counts_of(&hall).level_floor, 0);
+  cr_assert_not(counts_of(&hall).quarantined);
   little_world_destroy(&hall.little);
 }
 
@@ -300,7 +300,7 @@ Test(blocked, a_replay_without_anybody_asleep_comes_to_the_same_penalties) {
     cr_assert_eq(muster_world_hash(again.little.world), recorded.hashes[i], "frame %u", i);
   }
   cr_assert_eq(info_of(&again.little, sleeper).penalty, 1);
-  cr_assert_eq(conduct_of(&again).blocked, conduct_of(&hall).blocked);
+  cr_assert_eq(counts_of(&again).blocked, counts_of(&hall).blocked);
   expect_named(&again, sleeper, 1);
   recorded_forget(&recorded);
   little_world_destroy(&again.little);

@@ -5,8 +5,8 @@
 
 #include "support/little_world.h"
 
-#include <muster/conduct.h>
 #include <muster/flight.h>
+#include <muster/overruns.h>
 #include <muster/sets.h>
 
 enum { WORKERS_MOST = 64 };
@@ -365,7 +365,7 @@ Test(flight_reader, survives_garbage) {
 /* --------------------------------------------------------------------------------------------- the host's quarantine
  */
 
-Test(flight, a_type_in_quarantine_by_the_hosts_word_rests_until_a_pardon) {
+Test(flight, a_type_in_quarantine_by_the_hosts_word_rests_until_it_is_reinstated) {
   struct notes notes;
   open_notes(&notes, 1);
   muster_type_def type = noted(&notes);
@@ -373,13 +373,13 @@ Test(flight, a_type_in_quarantine_by_the_hosts_word_rests_until_a_pardon) {
   cr_assert_eq(muster_type_quarantine(notes.little.world, notes.little.type), MUSTER_OK);
   spawn_at(&notes.little, 0.0);
   run_frames(&notes.little, 5);
-  muster_conduct conduct = muster_conduct_default();
-  muster_conduct_read(notes.little.world, notes.little.type, &conduct);
-  cr_assert(conduct.quarantined);
+  muster_overrun_counts counts = muster_overrun_counts_default();
+  muster_overrun_counts_read(notes.little.world, notes.little.type, &counts);
+  cr_assert(counts.quarantined);
   cr_assert_eq(notes.calls[MUSTER_FLIGHT_ATOM], 0);
   cr_assert_eq(muster_type_quarantine(notes.little.world, notes.little.type), MUSTER_OK);
   cr_assert_eq(run_frame(&notes.little).types_quarantined, 1, "twice is once");
-  cr_assert_eq(muster_type_pardon(notes.little.world, notes.little.type), MUSTER_OK);
+  cr_assert_eq(muster_type_reinstate(notes.little.world, notes.little.type), MUSTER_OK);
   run_frames(&notes.little, 3);
   cr_assert_gt(notes.calls[MUSTER_FLIGHT_ATOM], 0);
   cr_assert_eq(muster_type_quarantine(notes.little.world, (muster_type){9}), MUSTER_E_ARGUMENT);

@@ -2,7 +2,7 @@
 #include "support/little_world.h"
 #include "support/snapshots.h"
 
-#include <muster/conduct.h>
+#include <muster/overruns.h>
 
 #include <math.h>
 
@@ -134,7 +134,7 @@ static void expect_agents(const muster_frame_report *report, double agents) {
   cr_assert_float_eq((double)report->important_load, wanted, 1e-5 * wanted, "%g agents", agents);
 }
 
-/* An agent that offends is quarantined at once, and asks for nothing until it is pardoned. */
+/* An agent with an overrun is quarantined at once, and asks for nothing until it is reinstated. */
 Test(important_load, leaves_out_who_is_in_quarantine) {
   enum { ALL = 8 };
   little_world little = little_world_create(1, NULL);
@@ -154,7 +154,7 @@ Test(important_load, leaves_out_who_is_in_quarantine) {
   agents[ALL - 1] = spawn_important(&little);
   report = run_frame(&little);
   expect_agents(&report, 1);
-  for (uint32_t i = 0; i < ALL; i++) muster_agent_pardon(little.world, agents[i]);
+  for (uint32_t i = 0; i < ALL; i++) muster_agent_reinstate(little.world, agents[i]);
   report = run_frame(&little);
   expect_agents(&report, ALL);
   little_world_destroy(&little);

@@ -3,10 +3,10 @@
 #include "support/snapshots.h"
 #include "world/world_sound.h"
 
-#include <muster/conduct.h>
+#include <muster/overruns.h>
 #include <muster/record.h>
 
-enum { FRAMES = 40, AGENTS = 20, QUARANTINED_AT = 10, PARDONED_AT = 25 };
+enum { FRAMES = 40, AGENTS = 20, QUARANTINED_AT = 10, REINSTATED_AT = 25 };
 
 static muster_atom_result count_up(muster_update *update) {
   ++*(uint64_t *)update->state;
@@ -24,17 +24,17 @@ static little_world open_world(void) {
 }
 
 static bool rests(uint32_t frame) {
-  return frame >= QUARANTINED_AT && frame < PARDONED_AT;
+  return frame >= QUARANTINED_AT && frame < REINSTATED_AT;
 }
 
-Test(quarantine, by_the_hosts_word_keeps_a_type_from_running_until_a_pardon_and_is_replayed) {
+Test(quarantine, by_the_hosts_word_keeps_a_type_from_running_until_it_is_reinstated_and_is_replayed) {
   struct recorded run;
   little_world little = open_world();
   recorded_begin(&run, little.world);
   for (uint32_t i = 0; i < AGENTS; i++) spawn_at(&little, i);
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
     if (frame == QUARANTINED_AT) cr_assert_eq(muster_type_quarantine(little.world, little.type), MUSTER_OK);
-    if (frame == PARDONED_AT) cr_assert_eq(muster_type_pardon(little.world, little.type), MUSTER_OK);
+    if (frame == REINSTATED_AT) cr_assert_eq(muster_type_reinstate(little.world, little.type), MUSTER_OK);
     muster_frame_report report = run_frame(&little);
     recorded_note(&run, &little, report);
     cr_assert_eq(report.types_quarantined, rests(frame), "frame %u", frame);
@@ -42,7 +42,7 @@ Test(quarantine, by_the_hosts_word_keeps_a_type_from_running_until_a_pardon_and_
   }
   recorded_end(&run, little.world);
   cr_assert_eq(run.sums.quarantines, 1);
-  cr_assert_eq(run.sums.pardons, 1);
+  cr_assert_eq(run.sums.reinstated, 1);
   little_world_destroy(&little);
   little = open_world();
   recorded_replay(&run, little.world);
@@ -90,10 +90,10 @@ static muster_agent spawn_diverted(little_world *little) {
   return agent;
 }
 
-Test(quarantine, an_agent_without_a_period_that_is_woken_as_it_is_pardoned_runs_once) {
+Test(quarantine, an_agent_without_a_period_that_is_woken_as_it_is_reinstated_runs_once) {
   little_world little = open_called_world();
   muster_agent agent = spawn_diverted(&little);
-  muster_type_pardon(little.world, little.type);
+  muster_type_reinstate(little.world, little.type);
   run_frame(&little);
   muster_agent_wake(little.world, agent);
   for (uint32_t i = 0; i < 30; i++) {
@@ -111,8 +111,8 @@ Test(quarantine, an_agent_without_a_period_that_was_about_to_run_is_saved_and_lo
   cr_assert_eq(load_world(other.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
   other.now_ns = little.now_ns;
   expect_sound(&other);
-  muster_type_pardon(little.world, little.type);
-  muster_type_pardon(other.world, other.type);
+  muster_type_reinstate(little.world, little.type);
+  muster_type_reinstate(other.world, other.type);
   run_frames(&little, 30);
   run_frames(&other, 30);
   expect_sound(&other);

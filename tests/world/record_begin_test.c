@@ -7,8 +7,8 @@
 #include "world/frame_state.h"
 #include "world/world.h"
 
-#include <muster/conduct.h>
 #include <muster/herd.h>
+#include <muster/overruns.h>
 #include <muster/record.h>
 #include <muster/snapshot.h>
 
@@ -426,7 +426,7 @@ Test(record_begin, what_a_host_asks_of_herds_and_types_changes_no_replay) {
     for (uint32_t k = 0; k < 20; k++) { /* more than there is room for */
       cr_assert_eq(muster_herd_wake(herds.little.world, herd, k), MUSTER_OK, "%s", muster_last_error());
       cr_assert_eq(muster_type_quarantine(herds.little.world, herds.little.type), MUSTER_OK, "%s", muster_last_error());
-      cr_assert_eq(muster_agent_pardon(herds.little.world, muster_agent_make(k, 1)), MUSTER_OK, "%s",
+      cr_assert_eq(muster_agent_reinstate(herds.little.world, muster_agent_make(k, 1)), MUSTER_OK, "%s",
                    muster_last_error());
     }
     cr_assert_eq(muster_herd_remove(herds.little.world, herd), MUSTER_OK, "%s", muster_last_error());

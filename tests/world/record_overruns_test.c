@@ -1,12 +1,12 @@
 /* A record of atoms that took too long: only the clocks of the recorded run know which ones. The replay's own atoms are
- * quick, and yet it comes to the same penalties, quarantines and pardons. */
+ * quick, and yet it comes to the same penalties, quarantines and reinstated agents. */
 #include "support/burn.h"
 #include "support/recording.h"
 
-#include <muster/conduct.h>
+#include <muster/overruns.h>
 #include <muster/record.h>
 
-enum { AGENTS = 24, GUILTY = 5, FRAMES = 120, PARDON = 100, LIMIT_US = 50 };
+enum { AGENTS = 24, GUILTY = 5, FRAMES = 120, REINSTATED_AT_FRAME = 100, LIMIT_US = 50 };
 
 static bool replays; /* no atom burns in the replay */
 
@@ -47,32 +47,32 @@ typedef struct penalties {
   bool quarantined[AGENTS];
 } penalties;
 
-/* Offences and conduct as they are told at the end. */
+/* Overruns and their counts as they are read at the end. */
 struct told {
-  muster_offence offences[MUSTER_OFFENCES_KEPT];
+  muster_overrun overruns[MUSTER_OVERRUNS_KEPT];
   uint32_t count;
-  muster_conduct conduct;
+  muster_overrun_counts counts;
 };
 
 static struct told told_of(const little_world *little) {
-  struct told all = {.conduct = muster_conduct_default()};
-  all.count = muster_offences_read(little->world, all.offences, MUSTER_OFFENCES_KEPT);
-  cr_assert_eq(muster_conduct_read(little->world, (muster_type){1}, &all.conduct), MUSTER_OK);
+  struct told all = {.counts = muster_overrun_counts_default()};
+  all.count = muster_overruns_read(little->world, all.overruns, MUSTER_OVERRUNS_KEPT);
+  cr_assert_eq(muster_overrun_counts_read(little->world, (muster_type){1}, &all.counts), MUSTER_OK);
   return all;
 }
 
 static void check_told(const struct told *one, const struct told *other) {
   cr_assert_eq(one->count, other->count);
   for (uint32_t i = 0; i < one->count; i++) {
-    const muster_offence *a = &one->offences[i], *b = &other->offences[i];
+    const muster_overrun *a = &one->overruns[i], *b = &other->overruns[i];
     cr_assert(muster_agent_index(a->agent) == muster_agent_index(b->agent) && a->duration_ns == b->duration_ns &&
                   a->frame == b->frame,
               "%u", i);
     cr_assert(a->atom == b->atom && a->level == b->level && a->limit_ns == b->limit_ns, "%u", i);
   }
-  cr_assert_eq(one->conduct.offences, other->conduct.offences);
-  cr_assert_eq(one->conduct.worst_ns, other->conduct.worst_ns);
-  cr_assert_eq(muster_agent_index(one->conduct.worst_agent), muster_agent_index(other->conduct.worst_agent));
+  cr_assert_eq(one->counts.overruns, other->counts.overruns);
+  cr_assert_eq(one->counts.worst_ns, other->counts.worst_ns);
+  cr_assert_eq(muster_agent_index(one->counts.worst_agent), muster_agent_index(other->counts.worst_agent));
 }
 
 static penalties penalties_of(const little_world *little) {
@@ -93,7 +93,7 @@ static struct told record_run(struct recorded *run, penalties *each) {
   register_it(&little);
   for (uint32_t i = 0; i < AGENTS; i++) agents[i] = spawn_at(&little, i);
   for (uint32_t i = 0; i < FRAMES; i++) {
-    if (i == PARDON) cr_assert_eq(muster_agent_pardon(little.world, agents[0]), MUSTER_OK);
+    if (i == REINSTATED_AT_FRAME) cr_assert_eq(muster_agent_reinstate(little.world, agents[0]), MUSTER_OK);
     recorded_note(run, &little, run_frame_with(&little, 50000000u));
     each[i] = penalties_of(&little);
   }
@@ -112,7 +112,7 @@ static void replay_run(const struct recorded *run, const penalties *each, const 
     cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%u workers: %s", workers, muster_last_error());
     muster_frame_report_read(little.world, &report);
     cr_assert_eq(muster_world_hash(little.world), run->hashes[i], "%u workers, frame %u", workers, i + 1);
-    cr_assert_eq(report.offences, run->reports[i].offences, "%u workers, frame %u", workers, i + 1);
+    cr_assert_eq(report.overruns, run->reports[i].overruns, "%u workers, frame %u", workers, i + 1);
     cr_assert_eq(report.agents_demoted, run->reports[i].agents_demoted, "%u workers, frame %u", workers, i + 1);
     cr_assert_eq(report.agents_quarantined, run->reports[i].agents_quarantined, "%u workers, frame %u", workers, i + 1);
     penalties now = penalties_of(&little);
@@ -125,7 +125,7 @@ static void replay_run(const struct recorded *run, const penalties *each, const 
   cr_assert_eq(sums.atoms_over_limit, run->sums.atoms_over_limit);
   cr_assert_eq(sums.demotions, run->sums.demotions);
   cr_assert_eq(sums.quarantines, run->sums.quarantines);
-  cr_assert_eq(sums.pardons, run->sums.pardons);
+  cr_assert_eq(sums.reinstated, run->sums.reinstated);
   struct told told = told_of(&little);
   check_told(&told, wanted);
   little_world_destroy(&little);
@@ -138,10 +138,10 @@ Test(record_overruns, are_replayed_on_any_number_of_workers) {
   struct told told = record_run(&run, each);
   cr_assert_geq(run.sums.atoms_over_limit, 6 * (uint64_t)GUILTY, "the guilty were over their limit at both levels");
   cr_assert_geq(run.sums.quarantines, GUILTY);
-  cr_assert_eq(run.sums.pardons, 1);
+  cr_assert_eq(run.sums.reinstated, 1);
   cr_assert_gt(told.count, 0);
-  for (uint32_t i = 0; i < GUILTY; i++) cr_assert(each[PARDON - 1].quarantined[i], "agent %u went on", i);
-  cr_assert_not(each[PARDON].quarantined[0], "the pardon brought it back");
+  for (uint32_t i = 0; i < GUILTY; i++) cr_assert(each[REINSTATED_AT_FRAME - 1].quarantined[i], "agent %u went on", i);
+  cr_assert_not(each[REINSTATED_AT_FRAME].quarantined[0], "reinstating it brought it back");
   replays = true;
   replay_run(&run, each, &told, 1);
   replay_run(&run, each, &told, 3);

@@ -167,7 +167,7 @@ Test(sets_determinism, a_replay_takes_commands_for_types_and_none_for_herds_in_t
   command.tuning.period_updates = tuning.period_updates;
   command.tuning.period_ns = tuning.period_ns;
   command.tuning.mode = (uint8_t)tuning.mode;
-  for (uint32_t kind = COMMAND_PARDON_TYPE; kind < COMMAND_KINDS; kind++) {
+  for (uint32_t kind = COMMAND_REINSTATE_TYPE; kind < COMMAND_KINDS; kind++) {
     command.kind = kind;
     cr_assert_eq(command_is_possible(little.world, &command), kind < COMMAND_HERD_WAKE, "command %u", kind);
   }

@@ -2,8 +2,8 @@
 #include "support/papers_rules.h"
 #include "support/set_world.h"
 
-#include <muster/conduct.h>
 #include <muster/explain.h>
+#include <muster/overruns.h>
 #include <muster/sets.h>
 
 static struct calls noted;
@@ -226,10 +226,10 @@ Test(sets_periods, a_run_that_takes_longer_than_its_period_keeps_its_phase) {
 }
 
 /* An agent without a period is cut, and its last atom brings it into quarantine. */
-Test(sets_periods, who_is_owed_time_goes_on_after_a_pardon) {
+Test(sets_periods, who_is_owed_time_goes_on_when_it_is_reinstated) {
   muster_set_def set = set_of(8, MUSTER_MODE_SLICEABLE, 50);
   muster_agent agent;
-  bool pardoned = false;
+  bool reinstated = false;
   muster_type_def type = type_of_sets(&set, 1, &noted);
   type.elapsed.contract = MUSTER_ELAPSED_EVENTS;
   type.sets.slice_ns = ATOM_NS;
@@ -238,13 +238,13 @@ Test(sets_periods, who_is_owed_time_goes_on_after_a_pardon) {
   little_world little = create_sets(&type, &agent);
   run_frame(&little);
   cr_assert_eq(muster_agent_wake(little.world, agent), MUSTER_OK);
-  for (uint32_t frame = 0; frame < 40 && !pardoned; frame++) {
+  for (uint32_t frame = 0; frame < 40 && !reinstated; frame++) {
     run_frame(&little);
-    pardoned = info_of(&little, agent).quarantined;
+    reinstated = info_of(&little, agent).quarantined;
   }
-  cr_assert(pardoned && set_info_of(&little, agent, 0).owed);
+  cr_assert(reinstated && set_info_of(&little, agent, 0).owed);
   uint32_t next = set_info_of(&little, agent, 0).atom_next;
-  cr_assert_eq(muster_agent_pardon(little.world, agent), MUSTER_OK);
+  cr_assert_eq(muster_agent_reinstate(little.world, agent), MUSTER_OK);
   run_frame(&little);
   cr_assert_eq(set_info_of(&little, agent, 0).atom_next, next + 1);
   little_world_destroy(&little);

@@ -1,7 +1,7 @@
 /* Types with sets: what is refused, and with which words. */
 #include "support/set_world.h"
 
-#include <muster/conduct.h>
+#include <muster/overruns.h>
 #include <muster/record.h>
 #include <muster/sets.h>
 
@@ -182,7 +182,7 @@ static uint64_t cost_of(const muster_cost_query *query, void *user) {
 /* Atoms are told by their number in the type: perceptions come first, then behaviours, then actions. */
 Test(sets_rules, an_atom_over_its_limit_is_named) {
   muster_set_def sets[2] = {set_of(2, MUSTER_MODE_SLICEABLE, 50), set_of(2, MUSTER_MODE_RUN, 50)};
-  muster_offence offence;
+  muster_overrun overrun;
   muster_agent agent;
   sets[1].role = MUSTER_ROLE_PERCEPTION;
   muster_type_def type = type_of_sets(sets, 2, &noted);
@@ -192,9 +192,9 @@ Test(sets_rules, an_atom_over_its_limit_is_named) {
   little_world little = create_sets(&type, &agent);
   while (noted.count == 0) run_frame(&little);
   cr_assert_str_eq(text_of(&noted), "b0b1a0a1");
-  cr_assert_eq(muster_offences_read(little.world, &offence, 1), 1);
-  cr_assert_eq(offence.atom, 3);
-  cr_assert_eq(offence.duration_ns, 2000000u);
-  cr_assert(muster_agent_equal(offence.agent, agent));
+  cr_assert_eq(muster_overruns_read(little.world, &overrun, 1), 1);
+  cr_assert_eq(overrun.atom, 3);
+  cr_assert_eq(overrun.duration_ns, 2000000u);
+  cr_assert(muster_agent_equal(overrun.agent, agent));
   little_world_destroy(&little);
 }

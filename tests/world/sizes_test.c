@@ -3,9 +3,9 @@
 #include "base/sized.h"
 #include "support/recording.h"
 
-#include <muster/conduct.h>
 #include <muster/explain.h>
 #include <muster/herd.h>
+#include <muster/overruns.h>
 #include <muster/planner.h>
 #include <muster/record.h>
 #include <muster/replicate.h>
@@ -161,7 +161,7 @@ ENTRY(statistics, NOTHING, muster_statistics_read(scene->little.world, it))
 ENTRY(type_cost, NOTHING, muster_type_cost_read(scene->little.world, scene->little.type, 0, it))
 ENTRY(agent_info, NOTHING, muster_agent_read(scene->little.world, scene->agent, it))
 ENTRY(agent_explanation, NOTHING, muster_agent_explain(scene->little.world, scene->agent, it))
-ENTRY(conduct, NOTHING, muster_conduct_read(scene->little.world, scene->little.type, it))
+ENTRY(overrun_counts, NOTHING, muster_overrun_counts_read(scene->little.world, scene->little.type, it))
 ENTRY(set_info, NOTHING, muster_agent_set_read(scene->little.world, scene->agent, 0, it))
 ENTRY(herd_info, NOTHING, muster_herd_read(scene->little.world, scene->herd, it))
 ENTRY(plan_summary, NOTHING,
@@ -213,7 +213,7 @@ static void each(void (*expect)(struct scene *scene, const struct entry *entry, 
                                   WRITTEN(type_cost),
                                   WRITTEN(agent_info),
                                   WRITTEN(agent_explanation),
-                                  WRITTEN(conduct),
+                                  WRITTEN(overrun_counts),
                                   WRITTEN(set_info),
                                   WRITTEN(herd_info),
                                   WRITTEN(plan_summary),

@@ -3,8 +3,8 @@
 #include "agents/agents_sound.h"
 #include "agents/batch.h"
 #include "support/busy_worlds.h"
-#include "world/conduct.h"
-#include "world/conduct_state.h"
+#include "world/overruns_state.h"
+#include "world/penalties.h"
 #include "world/world_commands.h"
 #include "world/world_links.h"
 #include "world/world_observers.h"
@@ -12,7 +12,7 @@
 #include "world/world_score.h"
 #include "world/world_sound.h"
 
-#include <muster/conduct.h>
+#include <muster/overruns.h>
 
 #include <stdio.h>
 
@@ -94,8 +94,8 @@ static void quarantine_some(struct muster_world *world) {
     uint32_t agent = status == AGENT_ADMITTED ? UINT32_MAX : find(world, (agent_status)status, status != AGENT_ACTING);
     if (agent == UINT32_MAX) continue;
     const agent_row *row = &world->agents.store.rows[agent];
-    conduct_quarantine_agent(
-        world, &(muster_offence){.agent = muster_agent_make(agent, row->generation), .type = {row->type + 1u}});
+    penalties_quarantine_agent(
+        world, &(muster_overrun){.agent = muster_agent_make(agent, row->generation), .type = {row->type + 1u}});
   }
 }
 
@@ -152,7 +152,7 @@ Test(sound, an_agent_whose_row_tells_another_story_is_named) {
   expect_row(world, waiting, &row, "react by a time");
   row = world->agents.store.rows[waiting];
   row.acts = 1;
-  expect_row(world, waiting, &row, of(waiting, "WAITING, and its actions wait for a pardon"));
+  expect_row(world, waiting, &row, of(waiting, "WAITING, and its actions wait until it is reinstated"));
   row = world->agents.store.rows[ready];
   row.filed = 0;
   expect_row(world, ready, &row, "agents are READY in the ring, counted as");
@@ -175,10 +175,10 @@ Test(sound, counts_of_agents_that_are_wrong_are_told) {
   expect_counted(world, &world->queues->ready.ring.entries, "entries, counted as");
   expect_counted(world, &world->score->board.importance[7], "bins of importance");
   expect_counted(world, &world->score->shedding.shed, "lowered by pressure");
-  expect_counted(world, &world->conduct->agents_demoted, "are demoted, counted");
-  expect_counted(world, &world->conduct->agents_quarantined, "QUARANTINED, counted");
-  expect_counted(world, &world->conduct->types_quarantined, "types are in quarantine");
-  expect_counted(world, &world->conduct->offenders.types[0].agents_demoted, "that their types count");
+  expect_counted(world, &world->overruns->agents_demoted, "are demoted, counted");
+  expect_counted(world, &world->overruns->agents_quarantined, "QUARANTINED, counted");
+  expect_counted(world, &world->overruns->types_quarantined, "types are in quarantine");
+  expect_counted(world, &world->overruns->table.types[0].agents_demoted, "that their types count");
   expect_counted(world, &world->links->mailbox.wake_count, "woken by messages");
   expect_counted(world, &world->links->mailbox.owed_count, "have lost messages");
   expect_counted(world, &world->observers->table.queues[0].count, "observers are in queue 0");
@@ -236,14 +236,14 @@ Test(sound, company_that_is_listed_wrongly_is_named) {
   little_world_destroy(&little);
 }
 
-/* The frames that follow show whether a pardon finds each agent where it was left. */
-Test(sound, a_world_stays_sound_through_quarantine_and_pardon) {
+/* The frames that follow show whether reinstating finds each agent where it was left. */
+Test(sound, a_world_stays_sound_through_quarantine_and_reinstating) {
   for (uint32_t k = 0; k < BUSY_KINDS; k++) {
     little_world little = driven_world(&busy_kinds[k]);
     for (uint32_t frame = 100; frame < 160; frame++) {
       if (frame % 16 == 1) quarantine_some(little.world);
       if (frame % 8 == 0) muster_type_quarantine(little.world, (muster_type){1 + frame / 8 % 4});
-      if (frame % 8 == 4) muster_type_pardon(little.world, (muster_type){1 + frame / 8 % 4});
+      if (frame % 8 == 4) muster_type_reinstate(little.world, (muster_type){1 + frame / 8 % 4});
       busy_frame(&little, &busy_kinds[k], frame);
       expect_sound(little.world, busy_kinds[k].name, frame);
     }

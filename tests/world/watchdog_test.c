@@ -1,11 +1,11 @@
-/* Workers that are stuck in an atom, and offenders on the wall clock: judged by counts and order only. An atom that is
+/* Workers that are stuck in an atom, and overruns on the wall clock: checked by counts and order only. An atom that is
  * stuck waits for a gate, which the log sink opens when it hears the line that the test expects. On a busy machine a
  * worker that gets no processor is reported, too, so counts are taken per type. */
 #include "base/clock.h"
 #include "pool/atomics.h"
 #include "support/little_world.h"
 
-#include <muster/conduct.h>
+#include <muster/overruns.h>
 
 #include <sched.h>
 #include <time.h>
@@ -77,7 +77,7 @@ static muster_world_def watched(void) {
   return def;
 }
 
-/* The first guess of their cost makes updates long, so that each has a claim of its own. One strike is enough. */
+/* The first guess of their cost makes updates long, so that each has a claim of its own. One overrun is enough. */
 static muster_type register_as(struct stage *stage, const char *name, const muster_atom *atoms, uint32_t count) {
   muster_type_def type = muster_type_def_default();
   type.name = name;
@@ -111,21 +111,21 @@ static muster_statistics statistics_of(const struct stage *stage) {
 }
 
 static uint64_t stuck_of(const struct stage *stage, muster_type type) {
-  muster_conduct conduct = muster_conduct_default();
-  muster_conduct_read(stage->little.world, type, &conduct);
-  return conduct.stuck;
+  muster_overrun_counts counts = muster_overrun_counts_default();
+  muster_overrun_counts_read(stage->little.world, type, &counts);
+  return counts.stuck;
 }
 
-/* Returns the latest offence of an agent. */
-static muster_offence offence_of(const struct stage *stage, muster_agent agent) {
-  muster_offence offences[16];
-  uint32_t count = muster_offences_read(stage->little.world, offences, 16);
+/* Returns the latest overrun of an agent. */
+static muster_overrun overrun_of(const struct stage *stage, muster_agent agent) {
+  muster_overrun overruns[16];
+  uint32_t count = muster_overruns_read(stage->little.world, overruns, 16);
   for (uint32_t i = 0; i < count; i++)
-    if (muster_agent_index(offences[i].agent) == muster_agent_index(agent) &&
-        muster_agent_generation(offences[i].agent) == muster_agent_generation(agent))
-      return offences[i];
+    if (muster_agent_index(overruns[i].agent) == muster_agent_index(agent) &&
+        muster_agent_generation(overruns[i].agent) == muster_agent_generation(agent))
+      return overruns[i];
   cr_assert(false, "agent %u has none of %u", muster_agent_index(agent), count);
-  return (muster_offence){0};
+  return (muster_overrun){0};
 }
 
 static void await_return(struct stage *stage, uint32_t lines) {
@@ -148,15 +148,15 @@ Test(watchdog, the_others_finish_the_frame_while_one_worker_is_stuck) {
   cr_assert(info_of(&stage.little, sticky).quarantined);
   cr_assert_eq(stuck_of(&stage, stage.sticky), 1);
   cr_assert_eq(statistics_of(&stage).stuck, 1 + stuck_of(&stage, stage.other));
-  muster_offence offence = offence_of(&stage, sticky);
-  cr_assert_eq(offence.kind, MUSTER_OFFENCE_STUCK);
-  cr_assert_eq(offence.atom, MUSTER_ATOM_UNKNOWN);
-  cr_assert_eq(offence.limit_ns, STUCK_NS);
+  muster_overrun overrun = overrun_of(&stage, sticky);
+  cr_assert_eq(overrun.kind, MUSTER_OVERRUN_STUCK);
+  cr_assert_eq(overrun.atom, MUSTER_ATOM_UNKNOWN);
+  cr_assert_eq(overrun.limit_ns, STUCK_NS);
   await_return(&stage, 1);
   for (uint32_t i = 0; i < 5; i++) run_frame_with(&stage.little, 10000000000u);
   cr_assert_eq(stage.sticky_runs, 1);
   cr_assert_leq(load_relaxed_u32(&stage.stuck_lines), 2, "when it was noticed, and when it was known to compute");
-  muster_agent_pardon(stage.little.world, sticky);
+  muster_agent_reinstate(stage.little.world, sticky);
   run_frame_with(&stage.little, 10000000000u);
   cr_assert_eq(stage.sticky_runs, 2);
   little_world_destroy(&stage.little);
@@ -212,7 +212,7 @@ Test(watchdog, the_others_act_while_one_is_stuck_in_its_action) {
   little_world_destroy(&stage.little);
 }
 
-Test(watchdog, under_the_virtual_clock_nobody_is_punished) {
+Test(watchdog, under_the_virtual_clock_nobody_is_penalised) {
   struct stage stage;
   muster_world_def def = watched();
   def.clock.kind = MUSTER_CLOCK_VIRTUAL;
@@ -224,7 +224,7 @@ Test(watchdog, under_the_virtual_clock_nobody_is_punished) {
   little_world_destroy(&stage.little);
 }
 
-/* With the default numbers of strikes. */
+/* With the default numbers of overruns. */
 Test(watchdog, an_agent_that_computes_for_so_long_goes_down_a_level) {
   static const muster_atom atoms[] = {{.run = wait_at_gate}};
   struct stage stage;
@@ -245,7 +245,7 @@ Test(watchdog, an_agent_that_computes_for_so_long_goes_down_a_level) {
 }
 
 /* An atom that waits is reported as well, but no clock says that it computes. */
-Test(watchdog, nobody_is_punished_for_wall_time_alone) {
+Test(watchdog, nobody_is_penalised_for_wall_time_alone) {
   static const muster_atom atoms[] = {{.run = doze_at_gate, .model_ns = 30000}};
   struct stage stage;
   muster_world_def def = watched();
@@ -253,11 +253,11 @@ Test(watchdog, nobody_is_punished_for_wall_time_alone) {
   stage.opens = "waiting";
   muster_agent dozing = spawn_woken(&stage, register_as(&stage, "dozing", atoms, 1));
   run_frame_with(&stage.little, 10000000000u);
-  muster_offence offence;
+  muster_overrun overrun;
   cr_assert_eq(statistics_of(&stage).stuck, 1);
-  cr_assert_eq(muster_offences_read(stage.little.world, &offence, 1), 1);
-  cr_assert_eq(offence.kind, MUSTER_OFFENCE_STUCK);
-  cr_assert_eq(muster_agent_index(offence.agent), muster_agent_index(dozing));
+  cr_assert_eq(muster_overruns_read(stage.little.world, &overrun, 1), 1);
+  cr_assert_eq(overrun.kind, MUSTER_OVERRUN_STUCK);
+  cr_assert_eq(muster_agent_index(overrun.agent), muster_agent_index(dozing));
   cr_assert_not(info_of(&stage.little, dozing).quarantined);
   cr_assert_eq(info_of(&stage.little, dozing).penalty, 0);
   little_world_destroy(&stage.little);
@@ -332,9 +332,9 @@ Test(watchdog, ends_with_its_world_at_any_time) {
   }
 }
 
-/* The offender is one of many short updates, of which few are timed. Its claim takes suspiciously long, so its type is
- * watched from then on, and three strikes later it is quarantined. */
-Test(watchdog, an_offender_among_short_updates_is_found_within_a_few_frames) {
+/* The runaway is one of many short updates, of which few are timed. Its claim takes suspiciously long, so its type is
+ * watched from then on, and three overruns later it is quarantined. */
+Test(watchdog, a_runaway_among_short_updates_is_found_within_a_few_frames) {
   static const muster_atom atoms[] = {{.run = run_other}};
   struct stage stage;
   muster_world_def def = watched();
@@ -351,10 +351,10 @@ Test(watchdog, an_offender_among_short_updates_is_found_within_a_few_frames) {
   stage.guilty = muster_agent_index(agents[77]);
   for (uint32_t i = 0; i < 7; i++) run_frame_with(&stage.little, 1000000000u);
   cr_assert(info_of(&stage.little, agents[77]).quarantined);
-  muster_conduct conduct = muster_conduct_default();
-  muster_conduct_read(stage.little.world, stage.little.type, &conduct);
-  cr_assert_eq(conduct.agents_quarantined, 1, "nobody else");
-  cr_assert_eq(muster_agent_index(conduct.worst_agent), muster_agent_index(agents[77]));
-  cr_assert_geq(conduct.worst_ns, 500000);
+  muster_overrun_counts counts = muster_overrun_counts_default();
+  muster_overrun_counts_read(stage.little.world, stage.little.type, &counts);
+  cr_assert_eq(counts.agents_quarantined, 1, "nobody else");
+  cr_assert_eq(muster_agent_index(counts.worst_agent), muster_agent_index(agents[77]));
+  cr_assert_geq(counts.worst_ns, 500000);
   little_world_destroy(&stage.little);
 }

@@ -104,7 +104,7 @@ static const char *const slices[] = {
     "+wall time of a frame, p99@wall_ns.p99|*1e-6@ms",
     "+longest atom, own time@longest_atom_ns|*1e-6@ms",
     "=| $1 | {pathstorm $2} | {pathstorm-whole $2} |\n",
-    "+atoms over their limit of 0.5 ms@runaways.offences",
+    "+atoms over their limit of 0.5 ms@runaways.overruns",
     "+orders@world.orders",
     "+orders without an answer at the end@world.unanswered",
     "=| $1 | {pathstorm $2} s | {pathstorm-whole $2} s |\n",

@@ -145,19 +145,19 @@ static json_t *read_spawn(const ctl_call *call, const ctl_verb *verb) {
 
 /* A row for each level of each type. */
 static void show_types(const json_t *answer) {
-  static const char *const of_conduct[] = {"offences", "blocked", "quarantined"};
+  static const char *const of_counts[] = {"overruns", "blocked", "quarantined"};
   json_t *rows = json_array(), *type, *level;
   size_t i, j;
   json_array_foreach(json_object_get(answer, "types"), i, type) {
     json_array_foreach(json_object_get(type, "levels"), j, level) {
       json_t *row = json_deep_copy(level);
       json_object_set(row, "type", json_object_get(type, "type"));
-      for (size_t k = 0; k < sizeof of_conduct / sizeof *of_conduct; k++)
-        json_object_set(row, of_conduct[k], json_object_get(json_object_get(type, "conduct"), of_conduct[k]));
+      for (size_t k = 0; k < sizeof of_counts / sizeof *of_counts; k++)
+        json_object_set(row, of_counts[k], json_object_get(json_object_get(type, "overrun_counts"), of_counts[k]));
       json_array_append_new(rows, row);
     }
   }
-  ctl_show_table(rows, "type level# agents# mean_ns p95_ns samples# offences# blocked# quarantined?");
+  ctl_show_table(rows, "type level# agents# mean_ns p95_ns samples# overruns# blocked# quarantined?");
   json_decref(rows);
 }
 
@@ -185,11 +185,11 @@ static int step_world(const ctl_call *call, const ctl_verb *verb) {
 }
 
 /* An ID begins with a digit and has a point; else it is a type. */
-static int pardon(const ctl_call *call, const ctl_verb *verb) {
+static int reinstate(const ctl_call *call, const ctl_verb *verb) {
   const char *name = call->arguments[1];
   ctl_verb chosen = *verb;
   chosen.run = NULL;
-  if (*name >= '0' && *name <= '9' && strchr(name, '.')) chosen.path = "/agents/@/pardon";
+  if (*name >= '0' && *name <= '9' && strchr(name, '.')) chosen.path = "/agents/@/reinstate";
   return ask_and_show(call, &chosen);
 }
 
@@ -280,7 +280,8 @@ static const ctl_verb verbs[] = {
     {"types", "", 0, 0, "what types cost, and how they behave", "GET", "/types", .show = show_types},
     {"priority", "TYPE N", 2, 2, "share of the frame of a type with sets", "PUT", "/types/@/priority",
      .body = {read_number, 2, "priority", 0, 100, parse_count}},
-    {"pardon", "TYPE|ID", 1, 1, "forget offences; out of quarantine", "POST", "/types/@/pardon", .run = pardon},
+    {"reinstate", "TYPE|ID", 1, 1, "forget overruns; out of quarantine", "POST", "/types/@/reinstate",
+     .run = reinstate},
     {"agents", "[type= near= limit= ...]", 0, ANY, "agents, page by page", "GET", "/agents", .list = "agents",
      .columns = "agent type position importance level# period_ns cost=expected_cost_ns delays# quarantined?",
      .run = list},

@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 struct runaways {
-  uint64_t offences, blocked, demotions, quarantines, stuck; /* of the counted frames */
+  uint64_t overruns, blocked, demotions, quarantines, stuck; /* of the counted frames */
   uint32_t agents_demoted, agents_quarantined, types_quarantined;
-  const char *worst_type;            /* since the world was created; null = no offence ever */
+  const char *worst_type;            /* since the world was created; null = no overrun ever */
   uint64_t worst_ns, worst_limit_ns; /* 0 = it is not known any more */
   const char *blocked_type;          /* likewise, of atoms that were blocked; and the agent */
   uint64_t blocked_ns;

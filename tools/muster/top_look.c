@@ -87,7 +87,7 @@ static void read_type(const json_t *object, top_type *type) {
   size_t i;
   *type = (top_type){0};
   read_text(object, "type", type->name);
-  type->quarantined = json_is_true(at(at(object, "conduct"), "quarantined"));
+  type->quarantined = json_is_true(at(at(object, "overrun_counts"), "quarantined"));
   json_array_foreach(levels, i, level) {
     uint64_t agents = count_of(level, "agents"), number = count_of(level, "level");
     if (number < TOP_LEVELS) type->levels[number] = agents;

@@ -1,10 +1,10 @@
-/* world/conduct_scene.h - what the tests of runaways share: a world under the virtual clock in which an offence is what
- * the cost model says. */
-#ifndef WORLD_CONDUCT_SCENE_H
-#define WORLD_CONDUCT_SCENE_H
+/* world/overruns_scene.h - what the tests of runaways share: a world under the virtual clock in which an overrun is
+ * what the cost model says. */
+#ifndef WORLD_OVERRUNS_SCENE_H
+#define WORLD_OVERRUNS_SCENE_H
 #include "support/little_world.h"
 
-#include <muster/conduct.h>
+#include <muster/overruns.h>
 
 enum { LIMIT_NS = 100000, HONEST_NS = 2000, OVER_NS = 150000, CROWD = 64 };
 
@@ -93,10 +93,10 @@ static inline void settle_in(struct scene *scene, muster_agent agent) {
   while (state_of(scene, agent)->runs == 0) run_frame(&scene->little);
 }
 
-static inline muster_conduct conduct_of(const struct scene *scene) {
-  muster_conduct conduct = muster_conduct_default();
-  cr_assert_eq(muster_conduct_read(scene->little.world, scene->little.type, &conduct), MUSTER_OK);
-  return conduct;
+static inline muster_overrun_counts counts_of(const struct scene *scene) {
+  muster_overrun_counts counts = muster_overrun_counts_default();
+  cr_assert_eq(muster_overrun_counts_read(scene->little.world, scene->little.type, &counts), MUSTER_OK);
+  return counts;
 }
 
 static inline muster_statistics statistics_of(const struct scene *scene) {

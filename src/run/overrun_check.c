@@ -1,4 +1,4 @@
-#include "run/conduct.h"
+#include "run/overrun_check.h"
 
 /* Why an atom or a claim was without its processor for some time. */
 typedef enum absence { ABSENCE_PREEMPTED, ABSENCE_WAITED, ABSENCE_UNCLEAR } absence;
@@ -9,12 +9,12 @@ static void look(worker_state *state, uint64_t clock_ns) {
   state->own_switches = clock_thread_switches();
 }
 
-void conduct_begin(worker_state *state, uint64_t clock_ns) {
+void overrun_check_begin(worker_state *state, uint64_t clock_ns) {
   state->exact_for = 0;
   look(state, clock_ns);
 }
 
-void conduct_begin_suspect(worker_state *state, const struct runner *runner, uint32_t index) {
+void overrun_check_begin_suspect(worker_state *state, const struct runner *runner, uint32_t index) {
   look(state, clock_now(&runner->clock));
   state->exact_for = index + 1;
 }
@@ -43,9 +43,9 @@ static void suspect(worker_state *state, uint16_t type, uint32_t agent) {
   if (agent) state->suspects[i].agent = agent;
 }
 
-static void run_conduct_note(worker_state *state, uint32_t atom, uint8_t kind, uint64_t duration_ns) {
+static void overrun_check_note(worker_state *state, uint32_t atom, uint8_t kind, uint64_t duration_ns) {
   const muster_update *update = &state->context.public;
-  offences_add(&state->offences, &(struct offence){.duration_ns = duration_ns,
+  overruns_add(&state->overruns, &(struct overrun){.duration_ns = duration_ns,
                                                    .agent = muster_agent_index(update->agent),
                                                    .generation = muster_agent_generation(update->agent),
                                                    .type = (uint16_t)(update->type.index - 1),
@@ -56,17 +56,17 @@ static void run_conduct_note(worker_state *state, uint32_t atom, uint8_t kind, u
 
 /* An atom's own time is over the limit. */
 static void note_over(worker_state *state, uint32_t atom, uint64_t own_ns) {
-  state->offends = true;
+  state->overran = true;
   if (state->context.late_atoms) { /* noted by the frame's thread, in the order of agents */
     uint32_t number = atom - state->context.type->parallel_atoms;
     *state->context.late_atoms |= 1ull << (number < 63 ? number : 63);
     return;
   }
-  run_conduct_note(state, atom, OFFENCE_OVER, own_ns);
+  overrun_check_note(state, atom, OVERRUN_CPU, own_ns);
 }
 
-uint64_t conduct_long_atom(worker_state *state, const struct runner *runner, uint32_t atom, uint64_t *atom_ns,
-                           uint64_t clock_ns) {
+uint64_t overrun_check_long_atom(worker_state *state, const struct runner *runner, uint32_t atom, uint64_t *atom_ns,
+                                 uint64_t clock_ns) {
   const muster_update *update = &state->context.public;
   uint64_t limit_ns = state->context.type->def.limit_ns, away_ns = 0, after_ns = clock_ns;
   absence why = ABSENCE_PREEMPTED;
@@ -82,15 +82,15 @@ uint64_t conduct_long_atom(worker_state *state, const struct runner *runner, uin
   if (*atom_ns > limit_ns) note_over(state, atom, *atom_ns);
   if (why == ABSENCE_WAITED) {
     state->blocked_ns += away_ns;
-    if (away_ns > limit_ns) run_conduct_note(state, atom, OFFENCE_BLOCKED, away_ns);
+    if (away_ns > limit_ns) overrun_check_note(state, atom, OVERRUN_BLOCKED, away_ns);
   }
   if (why != ABSENCE_PREEMPTED && away_ns > limit_ns)
     suspect(state, (uint16_t)(update->type.index - 1), muster_agent_index(update->agent) + 1);
   return after_ns;
 }
 
-void conduct_long_claim(worker_state *state, const struct runner *runner, const batch_claim *claim, uint64_t claim_ns,
-                        uint64_t clock_ns) {
+void overrun_check_long_claim(worker_state *state, const struct runner *runner, const batch_claim *claim,
+                              uint64_t claim_ns, uint64_t clock_ns) {
   absence why;
   if (runner->virtual || claim->timed || claim_ns <= claim->predicted_ns) return;
   uint64_t away_ns = look_again(state, claim_ns, clock_ns, &why), longest_ns = claim_ns - away_ns;

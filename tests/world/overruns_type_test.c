@@ -1,11 +1,11 @@
 /* What becomes of types that have many atoms over their limit. */
-#include "world/conduct_scene.h"
+#include "world/overruns_scene.h"
 
-#include <muster/conduct.h>
+#include <muster/overruns.h>
 
-/* Half of forty agents offend twice in a second, which is a fifth of all updates of their type, until each agent is
- * demoted. */
-Test(conduct_type, a_type_goes_down_a_level_with_all_its_agents_and_comes_back) {
+/* Half of forty agents have two overruns in a second, which is a fifth of all updates of their type, until each agent
+ * is demoted. */
+Test(overruns_type, a_type_goes_down_a_level_with_all_its_agents_and_comes_back) {
   struct scene scene;
   open_scene(&scene, 2);
   muster_type_def type = type_of(&scene, 2);
@@ -16,16 +16,16 @@ Test(conduct_type, a_type_goes_down_a_level_with_all_its_agents_and_comes_back) 
   for (uint32_t i = 0; i < 40; i++) agents[i] = spawn_at(&scene.little, i);
   run_frames(&scene.little, 40);
   for (uint32_t i = 0; i < 40; i += 2) scene.guilty[muster_agent_index(agents[i])] = 1;
-  for (uint32_t i = 0; i < 300 && !conduct_of(&scene).level_floor; i++) run_frame(&scene.little);
-  cr_assert_eq(conduct_of(&scene).level_floor, 1, "all had been demoted, and the window was bad all the same");
+  for (uint32_t i = 0; i < 300 && !counts_of(&scene).level_floor; i++) run_frame(&scene.little);
+  cr_assert_eq(counts_of(&scene).level_floor, 1, "all had been demoted, and the window was bad all the same");
   run_frames(&scene.little, 30);
   for (uint32_t i = 0; i < 40; i++) {
     cr_assert_eq(info_of(&scene.little, agents[i]).penalty, 1);
     cr_assert_eq(state_of(&scene, agents[i])->level, 1, "agent %u", i);
   }
-  cr_assert_eq(conduct_of(&scene).agents_demoted, 20);
+  cr_assert_eq(counts_of(&scene).agents_demoted, 20);
   memset(scene.guilty, 0, sizeof scene.guilty);
-  muster_type_pardon(scene.little.world, scene.little.type);
+  muster_type_reinstate(scene.little.world, scene.little.type);
   run_frames(&scene.little, 30);
   for (uint32_t i = 0; i < 40; i++) {
     cr_assert_eq(info_of(&scene.little, agents[i]).penalty, 0);
@@ -34,7 +34,7 @@ Test(conduct_type, a_type_goes_down_a_level_with_all_its_agents_and_comes_back) 
   close_scene(&scene);
 }
 
-Test(conduct_type, a_type_in_quarantine_is_not_run_until_it_is_pardoned) {
+Test(overruns_type, a_type_in_quarantine_is_not_run_until_it_is_reinstated) {
   struct scene scene;
   open_scene(&scene, 2);
   muster_type_def type = type_of(&scene, 1), other = type_of(&scene, 1);
@@ -46,15 +46,15 @@ Test(conduct_type, a_type_in_quarantine_is_not_run_until_it_is_pardoned) {
   register_type(&scene.little, &type);
   for (uint32_t i = 0; i < 40; i++) agents[i] = spawn_at(&scene.little, i);
   for (uint32_t i = 0; i < 40; i++) scene.guilty[muster_agent_index(agents[i])] = 0;
-  /* Each agent offends once in two seconds, so that no agent has three strikes before the type has its three seconds.
+  /* Each agent has one overrun in two seconds, so that no agent has three before the type has its three seconds.
    */
-  for (uint32_t frame = 0; frame < 3000 && !conduct_of(&scene).quarantined; frame++) {
+  for (uint32_t frame = 0; frame < 3000 && !counts_of(&scene).quarantined; frame++) {
     for (uint32_t i = 0; i < 40; i++) scene.guilty[muster_agent_index(agents[i])] = MUSTER_LEVELS;
-    muster_agent_pardon(scene.little.world, agents[frame % 40]);
+    muster_agent_reinstate(scene.little.world, agents[frame % 40]);
     run_frame(&scene.little);
   }
   memset(scene.guilty, 0, sizeof scene.guilty);
-  cr_assert(conduct_of(&scene).quarantined);
+  cr_assert(counts_of(&scene).quarantined);
   muster_agent late = spawn_at(&scene.little, 1);
   run_frame(&scene.little);
   uint32_t runs = 0, after = 0, bystander_runs = state_of(&scene, bystander)->runs;
@@ -66,10 +66,10 @@ Test(conduct_type, a_type_in_quarantine_is_not_run_until_it_is_pardoned) {
   cr_assert_eq(state_of(&scene, late)->runs, 0, "nor is who comes later");
   cr_assert(info_of(&scene.little, late).quarantined);
   cr_assert_eq(state_of(&scene, bystander)->runs, bystander_runs + 400, "others are");
-  cr_assert_eq(muster_type_pardon(scene.little.world, scene.little.type), MUSTER_OK);
-  cr_assert_eq(muster_type_pardon(scene.little.world, (muster_type){7}), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_type_reinstate(scene.little.world, scene.little.type), MUSTER_OK);
+  cr_assert_eq(muster_type_reinstate(scene.little.world, (muster_type){7}), MUSTER_E_ARGUMENT);
   run_frames(&scene.little, 210);
-  cr_assert_not(conduct_of(&scene).quarantined);
+  cr_assert_not(counts_of(&scene).quarantined);
   for (uint32_t i = 0; i < 40; i++) {
     muster_agent_info info = info_of(&scene.little, agents[i]);
     cr_assert_not(info.quarantined);
@@ -81,7 +81,7 @@ Test(conduct_type, a_type_in_quarantine_is_not_run_until_it_is_pardoned) {
 }
 
 /* Ten of sixty agents fit a frame, so most agents of the type are ready and wait when it goes into quarantine. */
-Test(conduct_type, who_is_about_to_run_when_its_type_goes_into_quarantine_does_not) {
+Test(overruns_type, who_is_about_to_run_when_its_type_goes_into_quarantine_does_not) {
   struct scene scene;
   open_scene(&scene, 2);
   muster_type_def type = type_of(&scene, 1);
@@ -92,13 +92,13 @@ Test(conduct_type, who_is_about_to_run_when_its_type_goes_into_quarantine_does_n
   for (uint32_t i = 0; i < 60; i++) agents[i] = spawn_at(&scene.little, i);
   run_frames(&scene.little, 10);
   for (uint32_t i = 0; i < 60; i++) scene.guilty[muster_agent_index(agents[i])] = MUSTER_LEVELS;
-  /* The agents are pardoned one by one, so that there are always some that offend. */
+  /* The agents are reinstated one by one, so that there are always some that have overruns. */
   muster_frame_report report = {0};
-  for (uint32_t frame = 0; frame < 400 && !conduct_of(&scene).quarantined; frame++) {
-    for (uint32_t i = 0; i < 60; i++) muster_agent_pardon(scene.little.world, agents[i]);
+  for (uint32_t frame = 0; frame < 400 && !counts_of(&scene).quarantined; frame++) {
+    for (uint32_t i = 0; i < 60; i++) muster_agent_reinstate(scene.little.world, agents[i]);
     report = run_frame_with(&scene.little, 10 * OVER_NS);
   }
-  cr_assert(conduct_of(&scene).quarantined);
+  cr_assert(counts_of(&scene).quarantined);
   cr_assert_gt(report.carried, 20);
   uint32_t runs = 0, after = 0;
   for (uint32_t i = 0; i < 60; i++) runs += state_of(&scene, agents[i])->runs;
@@ -109,7 +109,7 @@ Test(conduct_type, who_is_about_to_run_when_its_type_goes_into_quarantine_does_n
   for (uint32_t i = 0; i < 60; i++) after += state_of(&scene, agents[i])->runs;
   cr_assert_eq(after, runs);
   memset(scene.guilty, 0, sizeof scene.guilty);
-  muster_type_pardon(scene.little.world, scene.little.type);
+  muster_type_reinstate(scene.little.world, scene.little.type);
   run_frames(&scene.little, 20);
   for (uint32_t i = 0; i < 60; i++) {
     muster_agent_info info = info_of(&scene.little, agents[i]);

@@ -1,20 +1,20 @@
 /* What becomes of agents that have atoms over their limit. */
-#include "world/conduct_scene.h"
+#include "world/overruns_scene.h"
 
-#include <muster/conduct.h>
+#include <muster/overruns.h>
 
-Test(conduct, three_strikes_per_level_and_three_more_bring_an_agent_into_quarantine) {
+Test(overruns, three_overruns_per_level_and_three_more_bring_an_agent_into_quarantine) {
   struct scene scene;
   open_scene_of(&scene, 3);
   muster_agent agent = spawn_at(&scene.little, 0);
   settle_in(&scene, agent);
   scene.guilty[muster_agent_index(agent)] = MUSTER_LEVELS;
   for (uint32_t level = 0; level < 3; level++)
-    for (uint32_t strike = 0; strike < 3; strike++) {
+    for (uint32_t count = 0; count < 3; count++) {
       cr_assert_eq(info_of(&scene.little, agent).level, level);
       cr_assert_eq(info_of(&scene.little, agent).penalty, level);
       cr_assert_not(info_of(&scene.little, agent).quarantined);
-      cr_assert_eq(run_frame(&scene.little).offences, 1);
+      cr_assert_eq(run_frame(&scene.little).overruns, 1);
     }
   cr_assert(info_of(&scene.little, agent).quarantined);
   uint32_t runs = state_of(&scene, agent)->runs;
@@ -37,39 +37,39 @@ Test(conduct, three_strikes_per_level_and_three_more_bring_an_agent_into_quarant
   close_scene(&scene);
 }
 
-Test(conduct, offences_and_conduct_are_told) {
+Test(overruns, overruns_and_their_counts_are_read) {
   struct scene scene;
-  muster_offence offences[MUSTER_OFFENCES_KEPT + 1];
+  muster_overrun overruns[MUSTER_OVERRUNS_KEPT + 1];
   open_scene_of(&scene, 2);
   muster_agent agent = spawn_at(&scene.little, 0);
   settle_in(&scene, agent);
-  cr_assert_eq(muster_offences_read(scene.little.world, offences, 2), 0);
+  cr_assert_eq(muster_overruns_read(scene.little.world, overruns, 2), 0);
   scene.guilty[muster_agent_index(agent)] = 1;
   run_frames(&scene.little, 20);
-  cr_assert_eq(muster_offences_read(scene.little.world, offences, MUSTER_OFFENCES_KEPT + 1), 3, "none at level 1");
-  cr_assert_eq(muster_offences_read(scene.little.world, offences, 2), 2);
-  cr_assert_eq(muster_agent_index(offences[0].agent), muster_agent_index(agent));
-  cr_assert_eq(muster_agent_generation(offences[0].agent), muster_agent_generation(agent));
-  cr_assert_eq(offences[0].type.index, scene.little.type.index);
-  cr_assert_eq(offences[0].level, 0);
-  cr_assert_eq(offences[0].atom, 0);
-  cr_assert_eq(offences[0].duration_ns, OVER_NS);
-  cr_assert_eq(offences[0].limit_ns, LIMIT_NS);
-  cr_assert_eq(offences[0].frame, offences[1].frame + 1, "the latest comes first");
-  muster_conduct conduct = conduct_of(&scene);
-  cr_assert_eq(conduct.offences, 3);
-  cr_assert_eq(conduct.worst_ns, OVER_NS);
-  cr_assert_eq(muster_agent_index(conduct.worst_agent), muster_agent_index(agent));
-  cr_assert_eq(conduct.agents_demoted, 1);
-  cr_assert_eq(conduct.agents_quarantined, 0);
-  cr_assert_not(conduct.quarantined);
-  cr_assert_eq(muster_conduct_read(scene.little.world, (muster_type){9}, &conduct), MUSTER_E_ARGUMENT);
-  conduct.size = 0;
-  cr_assert_eq(muster_conduct_read(scene.little.world, scene.little.type, &conduct), MUSTER_E_NOT_INITIALISED);
+  cr_assert_eq(muster_overruns_read(scene.little.world, overruns, MUSTER_OVERRUNS_KEPT + 1), 3, "none at level 1");
+  cr_assert_eq(muster_overruns_read(scene.little.world, overruns, 2), 2);
+  cr_assert_eq(muster_agent_index(overruns[0].agent), muster_agent_index(agent));
+  cr_assert_eq(muster_agent_generation(overruns[0].agent), muster_agent_generation(agent));
+  cr_assert_eq(overruns[0].type.index, scene.little.type.index);
+  cr_assert_eq(overruns[0].level, 0);
+  cr_assert_eq(overruns[0].atom, 0);
+  cr_assert_eq(overruns[0].duration_ns, OVER_NS);
+  cr_assert_eq(overruns[0].limit_ns, LIMIT_NS);
+  cr_assert_eq(overruns[0].frame, overruns[1].frame + 1, "the latest comes first");
+  muster_overrun_counts counts = counts_of(&scene);
+  cr_assert_eq(counts.overruns, 3);
+  cr_assert_eq(counts.worst_ns, OVER_NS);
+  cr_assert_eq(muster_agent_index(counts.worst_agent), muster_agent_index(agent));
+  cr_assert_eq(counts.agents_demoted, 1);
+  cr_assert_eq(counts.agents_quarantined, 0);
+  cr_assert_not(counts.quarantined);
+  cr_assert_eq(muster_overrun_counts_read(scene.little.world, (muster_type){9}, &counts), MUSTER_E_ARGUMENT);
+  counts.size = 0;
+  cr_assert_eq(muster_overrun_counts_read(scene.little.world, scene.little.type, &counts), MUSTER_E_NOT_INITIALISED);
   close_scene(&scene);
 }
 
-Test(conduct, a_pardoned_agent_comes_back_at_its_level_and_is_told_all_the_time) {
+Test(overruns, a_reinstated_agent_comes_back_at_its_level_and_is_told_all_the_time) {
   struct scene scene;
   open_scene_of(&scene, 2);
   muster_agent agent = spawn_at(&scene.little, 0);
@@ -79,7 +79,7 @@ Test(conduct, a_pardoned_agent_comes_back_at_its_level_and_is_told_all_the_time)
   uint64_t before_ns = info_of(&scene.little, agent).last_update_ns, sum_ns = state_of(&scene, agent)->elapsed_sum_ns;
   run_frames(&scene.little, 50);
   scene.guilty[muster_agent_index(agent)] = 0;
-  cr_assert_eq(muster_agent_pardon(scene.little.world, agent), MUSTER_OK);
+  cr_assert_eq(muster_agent_reinstate(scene.little.world, agent), MUSTER_OK);
   run_frame(&scene.little);
   cr_assert_not(info_of(&scene.little, agent).quarantined);
   cr_assert_eq(info_of(&scene.little, agent).penalty, 0);
@@ -88,18 +88,18 @@ Test(conduct, a_pardoned_agent_comes_back_at_its_level_and_is_told_all_the_time)
   uint32_t runs = state_of(&scene, agent)->runs;
   run_frames(&scene.little, 10);
   cr_assert_eq(state_of(&scene, agent)->runs, runs + 10, "it runs as often as ever");
-  cr_assert_eq(statistics_of(&scene).pardons, 1);
-  muster_conduct conduct = conduct_of(&scene);
-  cr_assert_eq(conduct.agents_demoted + conduct.agents_quarantined, 0);
+  cr_assert_eq(statistics_of(&scene).reinstated, 1);
+  muster_overrun_counts counts = counts_of(&scene);
+  cr_assert_eq(counts.agents_demoted + counts.agents_quarantined, 0);
   scene.guilty[muster_agent_index(agent)] = MUSTER_LEVELS;
   run_frames(&scene.little, 2);
-  cr_assert_eq(info_of(&scene.little, agent).penalty, 0, "its strikes are forgotten");
+  cr_assert_eq(info_of(&scene.little, agent).penalty, 0, "its overrun count is forgotten");
   run_frame(&scene.little);
   cr_assert_eq(info_of(&scene.little, agent).penalty, 1);
   close_scene(&scene);
 }
 
-Test(conduct, strikes_far_apart_are_forgotten) {
+Test(overruns, overruns_far_apart_are_forgotten) {
   struct scene scene;
   open_scene_of(&scene, 2);
   muster_agent agent = spawn_at(&scene.little, 0);
@@ -110,27 +110,27 @@ Test(conduct, strikes_far_apart_are_forgotten) {
     scene.guilty[muster_agent_index(agent)] = 0;
     run_frames(&scene.little, 100);
   }
-  cr_assert_eq(conduct_of(&scene).offences, 6);
+  cr_assert_eq(counts_of(&scene).overruns, 6);
   cr_assert_eq(info_of(&scene.little, agent).penalty, 0);
   close_scene(&scene);
 }
 
-static void offend_twice(struct scene *scene, muster_agent agent) {
+static void run_over_twice(struct scene *scene, muster_agent agent) {
   scene->guilty[muster_agent_index(agent)] = MUSTER_LEVELS;
   run_frames(&scene->little, 2);
   scene->guilty[muster_agent_index(agent)] = 0;
 }
 
-Test(conduct, a_pardon_or_a_removal_ends_strikes) {
+Test(overruns, reinstating_or_removing_an_agent_forgets_its_count) {
   struct scene scene;
   open_scene_of(&scene, 2);
   muster_agent agent = spawn_at(&scene.little, 0);
   settle_in(&scene, agent);
-  offend_twice(&scene, agent);
-  muster_agent_pardon(scene.little.world, agent);
+  run_over_twice(&scene, agent);
+  muster_agent_reinstate(scene.little.world, agent);
   run_frame(&scene.little);
-  offend_twice(&scene, agent);
-  cr_assert_eq(info_of(&scene.little, agent).penalty, 0, "pardoned in between");
+  run_over_twice(&scene, agent);
+  cr_assert_eq(info_of(&scene.little, agent).penalty, 0, "reinstated in between");
   muster_agent_remove(scene.little.world, agent);
   run_frame(&scene.little);
   for (uint32_t i = 0; i < 200; i++) {
@@ -138,7 +138,7 @@ Test(conduct, a_pardon_or_a_removal_ends_strikes) {
     run_frame(&scene.little);
     if (muster_agent_index(heir) == muster_agent_index(agent)) {
       settle_in(&scene, heir);
-      offend_twice(&scene, heir);
+      run_over_twice(&scene, heir);
       cr_assert_eq(info_of(&scene.little, heir).penalty, 0, "the other is gone");
       close_scene(&scene);
       return;
@@ -149,7 +149,7 @@ Test(conduct, a_pardon_or_a_removal_ends_strikes) {
   cr_assert(false, "the index was not used again");
 }
 
-Test(conduct, zero_strikes_never_punish) {
+Test(overruns, zero_means_no_penalty) {
   struct scene scene;
   open_scene(&scene, 1);
   muster_type_def type = type_of(&scene, 2);
@@ -157,15 +157,15 @@ Test(conduct, zero_strikes_never_punish) {
   register_type(&scene.little, &type);
   for (uint32_t i = 0; i < 20; i++) scene.guilty[muster_agent_index(spawn_at(&scene.little, 0))] = MUSTER_LEVELS;
   run_frames(&scene.little, 500);
-  muster_conduct conduct = conduct_of(&scene);
-  cr_assert_gt(conduct.offences, 20 * 490);
-  cr_assert_eq(conduct.agents_demoted + conduct.agents_quarantined + conduct.level_floor, 0);
-  cr_assert_not(conduct.quarantined);
+  muster_overrun_counts counts = counts_of(&scene);
+  cr_assert_gt(counts.overruns, 20 * 490);
+  cr_assert_eq(counts.agents_demoted + counts.agents_quarantined + counts.level_floor, 0);
+  cr_assert_not(counts.quarantined);
   cr_assert_eq(scene.lines, 0);
   close_scene(&scene);
 }
 
-Test(conduct, strikes_out_of_range_are_refused) {
+Test(overruns, overrun_counts_out_of_range_are_refused) {
   struct scene scene;
   open_scene(&scene, 1);
   muster_type_def type = type_of(&scene, 2);
@@ -182,7 +182,7 @@ Test(conduct, strikes_out_of_range_are_refused) {
   cr_assert_null(muster_world_create(&def));
 }
 
-Test(conduct, agents_in_quarantine_can_be_moved_removed_and_followed_by_others_under_their_index) {
+Test(overruns, agents_in_quarantine_can_be_moved_removed_and_followed_by_others_under_their_index) {
   struct scene scene;
   open_scene_of(&scene, 1);
   muster_agent agents[8];
@@ -190,7 +190,7 @@ Test(conduct, agents_in_quarantine_can_be_moved_removed_and_followed_by_others_u
   settle_in(&scene, agents[0]);
   for (uint32_t i = 0; i < 4; i++) scene.guilty[muster_agent_index(agents[i])] = MUSTER_LEVELS;
   run_frames(&scene.little, 8);
-  cr_assert_eq(conduct_of(&scene).agents_quarantined, 4);
+  cr_assert_eq(counts_of(&scene).agents_quarantined, 4);
   muster_agent_move(scene.little.world, agents[0], (muster_position){500, 0, 0});
   muster_agent_remove(scene.little.world, agents[1]);
   muster_frame_report report = run_frame(&scene.little);
@@ -205,7 +205,7 @@ Test(conduct, agents_in_quarantine_can_be_moved_removed_and_followed_by_others_u
     cr_assert_not(info_of(&scene.little, agent).quarantined);
     cr_assert_gt(state_of(&scene, agent)->runs, 0);
   }
-  cr_assert_eq(muster_agent_pardon(scene.little.world, agents[1]), MUSTER_E_STALE);
+  cr_assert_eq(muster_agent_reinstate(scene.little.world, agents[1]), MUSTER_E_STALE);
   close_scene(&scene); /* removes the three that are still in quarantine */
 }
 
@@ -217,7 +217,7 @@ static muster_atom_result step(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-Test(conduct, an_update_that_had_begun_goes_on_after_the_pardon) {
+Test(overruns, an_update_that_had_begun_goes_on_when_it_is_reinstated) {
   static const muster_atom steps[] = {
       {.run = step, .model_ns = OVER_NS}, {.run = step, .model_ns = HONEST_NS}, {.run = step, .model_ns = 900000}};
   struct scene scene;
@@ -236,7 +236,7 @@ Test(conduct, an_update_that_had_begun_goes_on_after_the_pardon) {
   cr_assert_eq(info.atoms_done, 2);
   run_frames(&scene.little, 5);
   cr_assert_eq(state_of(&scene, agent)->runs, 2);
-  muster_agent_pardon(scene.little.world, agent);
+  muster_agent_reinstate(scene.little.world, agent);
   muster_frame_report report = run_frame(&scene.little);
   cr_assert_eq(report.completed, 1);
   cr_assert_eq(state_of(&scene, agent)->runs, 3);
@@ -249,7 +249,7 @@ static muster_atom_result act_once(muster_update *update) {
   return MUSTER_ATOM_FINISH;
 }
 
-Test(conduct, who_waits_for_action_atoms_acts_after_the_pardon) {
+Test(overruns, who_waits_for_action_atoms_acts_when_it_is_reinstated) {
   static const muster_atom acting[] = {{.run = step, .model_ns = OVER_NS},
                                        {.run = act_once, .role = MUSTER_ROLE_ACTION, .model_ns = 50000}};
   struct scene scene;
@@ -273,10 +273,10 @@ Test(conduct, who_waits_for_action_atoms_acts_after_the_pardon) {
   uint32_t half_run = 0;
   for (uint32_t i = 0; i < 8; i++) {
     half_run += state_of(&scene, agents[i])->runs > state_of(&scene, agents[i])->level;
-    muster_agent_pardon(scene.little.world, agents[i]);
+    muster_agent_reinstate(scene.little.world, agents[i]);
   }
   cr_assert_gt(half_run, 0, "some were taken while their action atoms waited");
-  muster_type_pardon(scene.little.world, scene.little.type);
+  muster_type_reinstate(scene.little.world, scene.little.type);
   run_frames(&scene.little, 3);
   for (uint32_t i = 0; i < 8; i++) {
     cr_assert_gt(state_of(&scene, agents[i])->runs, 0);
@@ -285,7 +285,7 @@ Test(conduct, who_waits_for_action_atoms_acts_after_the_pardon) {
   close_scene(&scene);
 }
 
-Test(conduct, a_storm_writes_few_lines) {
+Test(overruns, a_storm_writes_few_lines) {
   struct scene scene;
   open_scene_of(&scene, 1);
   for (uint32_t i = 0; i < CROWD; i++) scene.guilty[muster_agent_index(spawn_at(&scene.little, 0))] = MUSTER_LEVELS;
@@ -309,8 +309,8 @@ static uint64_t hash_of_life(uint32_t workers) {
   for (uint32_t frame = 0; frame < 400; frame++) {
     for (uint32_t i = 0; i < CROWD; i++)
       scene.guilty[muster_agent_index(agents[i])] = (i * 7 + frame / 3) % 11 < 3 ? i % 5 : 0;
-    if (frame % 16 == 0) muster_agent_pardon(scene.little.world, agents[frame / 16 % CROWD]);
-    if (frame == 300) muster_type_pardon(scene.little.world, scene.little.type);
+    if (frame % 16 == 0) muster_agent_reinstate(scene.little.world, agents[frame / 16 % CROWD]);
+    if (frame == 300) muster_type_reinstate(scene.little.world, scene.little.type);
     run_frame_with(&scene.little, 1500000);
     hash = hash * 31 + muster_world_hash(scene.little.world);
   }
@@ -321,24 +321,24 @@ static uint64_t hash_of_life(uint32_t workers) {
   return hash + statistics.demotions * 1000003 + statistics.quarantines * 7919 + statistics.atoms_over_limit;
 }
 
-Test(conduct, the_same_agents_are_punished_on_any_number_of_workers) {
+Test(overruns, the_same_agents_are_penalised_on_any_number_of_workers) {
   uint64_t alone = hash_of_life(1);
   cr_assert_eq(hash_of_life(8), alone);
   cr_assert_eq(hash_of_life(3), alone);
 }
 
-Test(conduct, the_well_behaved_are_left_alone) {
+Test(overruns, the_well_behaved_are_left_alone) {
   struct scene guilty, honest;
   uint32_t runs[2][8];
   for (uint32_t round = 0; round < 2; round++) {
     struct scene *scene = round ? &guilty : &honest;
     open_scene_of(scene, 2);
-    muster_agent agents[8], offender = {0};
+    muster_agent agents[8], overrun_entry = {0};
     for (uint32_t i = 0; i < 8; i++) agents[i] = spawn_at(&scene->little, i);
-    offender = spawn_at(&scene->little, 9);
-    if (round) scene->guilty[muster_agent_index(offender)] = MUSTER_LEVELS;
+    overrun_entry = spawn_at(&scene->little, 9);
+    if (round) scene->guilty[muster_agent_index(overrun_entry)] = MUSTER_LEVELS;
     run_frames(&scene->little, 200);
-    cr_assert_eq(info_of(&scene->little, offender).quarantined, round == 1);
+    cr_assert_eq(info_of(&scene->little, overrun_entry).quarantined, round == 1);
     for (uint32_t i = 0; i < 8; i++) {
       runs[round][i] = state_of(scene, agents[i])->runs;
       cr_assert_eq(info_of(&scene->little, agents[i]).penalty, 0);

@@ -1,39 +1,39 @@
-/* conduct.c - penalties of agents and types, and pardons. */
-#include "world/conduct.h"
+/* penalties.c - penalties of agents and types, and how these come back. */
+#include "world/penalties.h"
 
 #include "agents/batch.h"
 #include "base/assert.h"
 #include "plan/periods.h"
-#include "world/conduct_state.h"
-#include "world/conduct_tell.h"
 #include "world/frame_state.h"
 #include "world/lifecycle.h"
+#include "world/overruns_log.h"
+#include "world/overruns_state.h"
 #include "world/world_queues.h"
 #include "world/world_score.h"
 #include "world/world_sums.h"
 
-#include <muster/conduct.h>
+#include <muster/overruns.h>
 
 enum { REGRADED_PER_FRAME = 16384 };
 
 /* -------------------------------------------------------------------------------------------------------- penalties */
 
-void conduct_demote_agent(struct muster_world *world, const muster_offence *offence) {
-  agent_row *row = world_row(world, muster_agent_index(offence->agent));
-  type_conduct *type = &world->conduct->offenders.types[row->type];
+void penalties_demote_agent(struct muster_world *world, const muster_overrun *overrun) {
+  agent_row *row = world_row(world, muster_agent_index(overrun->agent));
+  type_overruns *type = &world->overruns->table.types[row->type];
   if (!row->level_floor) {
-    world->conduct->agents_demoted++;
+    world->overruns->agents_demoted++;
     type->agents_demoted++;
   }
   row->level_floor = (row->level + 1u) & 3u;
   ASSERT(row->status != AGENT_QUARANTINED && row->level_floor < world_type(world, row->type)->def.levels.count);
-  score_tuned_agent(&world->score->board, muster_agent_index(offence->agent));
+  score_tuned_agent(&world->score->board, muster_agent_index(overrun->agent));
   world->sums->statistics.demotions++;
-  conduct_tell_demoted(world, offence);
+  overruns_log_demoted(world, overrun);
 }
 
-void conduct_quarantine_agent(struct muster_world *world, const muster_offence *offence) {
-  uint32_t index = muster_agent_index(offence->agent);
+void penalties_quarantine_agent(struct muster_world *world, const muster_overrun *overrun) {
+  uint32_t index = muster_agent_index(overrun->agent);
   agent_row *row = world_row(world, index);
   row->acts = row->status == AGENT_ACTING;
   ASSERT(world_is_active(world, index) && row->status != AGENT_QUARANTINED);
@@ -42,24 +42,24 @@ void conduct_quarantine_agent(struct muster_world *world, const muster_offence *
   ASSERT(!row->scheduled && !row->queued);
   row->woken = 0;
   classes_leave(&world->queues->classes, &world->queues->classes.classes[row->class], row->importance);
-  world->conduct->agents_quarantined++;
-  world->conduct->offenders.types[row->type].agents_quarantined++;
+  world->overruns->agents_quarantined++;
+  world->overruns->table.types[row->type].agents_quarantined++;
   world->sums->statistics.quarantines++;
-  conduct_tell_quarantined(world, offence);
+  overruns_log_quarantined(world, overrun);
 }
 
 /* The level of every agent is looked at again, of a part of the agents in each frame: the floor of some type
  * changed. */
 static void regrade(struct muster_world *world, uint32_t type) {
   grade_type *grade = &world->score->board.types[type];
-  ASSERT(world->conduct->offenders.types[type].level_floor < MUSTER_LEVELS);
-  grade->level_floor = (uint8_t)world->conduct->offenders.types[type].level_floor;
+  ASSERT(world->overruns->table.types[type].level_floor < MUSTER_LEVELS);
+  grade->level_floor = (uint8_t)world->overruns->table.types[type].level_floor;
   grade->checked = true;
-  world->conduct->regrade_next = 0;
-  world->conduct->regrade_left = world->agents.store.high;
+  world->overruns->regrade_next = 0;
+  world->overruns->regrade_left = world->agents.store.high;
 }
 
-void conduct_weigh_anew(struct muster_world *world) {
+void penalties_weigh_anew(struct muster_world *world) {
   world->score->board.rule = grade_rule_of(&world->def);
   for (uint32_t type = 0; type < world->score->board.types_known; type++) {
     world->score->board.types[type] = grade_type_of(&world_type(world, type)->def, &world->score->board.rule);
@@ -67,22 +67,22 @@ void conduct_weigh_anew(struct muster_world *world) {
   }
 }
 
-void conduct_go_on_regrading(struct muster_world *world) {
-  conduct_state *conduct = world->conduct;
-  for (uint32_t i = 0; i < REGRADED_PER_FRAME && conduct->regrade_left > 0; i++, conduct->regrade_left--) {
-    uint32_t index = conduct->regrade_next++;
+void penalties_go_on_regrading(struct muster_world *world) {
+  overruns_state *overruns = world->overruns;
+  for (uint32_t i = 0; i < REGRADED_PER_FRAME && overruns->regrade_left > 0; i++, overruns->regrade_left--) {
+    uint32_t index = overruns->regrade_next++;
     if (world_is_active(world, index) && world->score->board.types[world_row(world, index)->type].checked)
       score_note(&world->score->board, index);
   }
 }
 
-void conduct_demote_type(struct muster_world *world, uint32_t number) {
-  ASSERT(world->conduct->offenders.types[number].level_floor + 1 < world_type(world, number)->def.levels.count);
-  type_conduct *type = &world->conduct->offenders.types[number];
+void penalties_demote_type(struct muster_world *world, uint32_t number) {
+  ASSERT(world->overruns->table.types[number].level_floor + 1 < world_type(world, number)->def.levels.count);
+  type_overruns *type = &world->overruns->table.types[number];
   type->level_floor++;
   regrade(world, number);
   world->sums->statistics.demotions++;
-  conduct_tell_type_demoted(world, number);
+  overruns_log_type_demoted(world, number);
 }
 
 /* The type's classes stand still, and so do the agents that wait in them; the ranking sends its other agents there. */
@@ -99,11 +99,12 @@ static void freeze_type(struct muster_world *world, uint32_t number) {
       batch->held[kept++] = batch->held[i];
   }
   batch->held_count = kept;
-  world->conduct->types_quarantined++;
+  world->overruns->types_quarantined++;
   world->sums->statistics.quarantines++;
 }
 
-/* --------------------------------------------------------------------------------------------------------- pardons */
+/* --------------------------------------------------------------------------------------------------------- reinstating
+ */
 
 /* Puts an agent back into its class, and schedules it, due at once; or puts it among the agents that are ready,
  * or that wait for their action atoms. */
@@ -130,41 +131,41 @@ static void release_from_quarantine(struct muster_world *world, uint32_t index) 
   due_insert(&world->queues->classes, class, &world->agents.store, index);
 }
 
-void conduct_pardon(struct muster_world *world, uint32_t index) {
+void penalties_reinstate(struct muster_world *world, uint32_t index) {
   if (!world_is_active(world, index)) return;
   agent_row *row = world_row(world, index);
   bool demoted = row->level_floor > 0, quarantined = row->status == AGENT_QUARANTINED;
-  lifecycle_forgive(world, index);
-  world->sums->statistics.pardons += demoted || quarantined;
+  lifecycle_forget_overruns(world, index);
+  world->sums->statistics.reinstated += demoted || quarantined;
   if (quarantined) release_from_quarantine(world, index);
   if (!demoted) return;
   row->level_floor = 0;
   score_tuned_agent(&world->score->board, index);
 }
 
-void conduct_pardon_type(struct muster_world *world, uint32_t number) {
+void penalties_reinstate_type(struct muster_world *world, uint32_t number) {
   agent_type *type = world_type(world, number);
-  type_conduct *conduct = &world->conduct->offenders.types[number];
-  world->sums->statistics.pardons += type->quarantined || conduct->level_floor;
-  world->conduct->types_quarantined -= type->quarantined;
+  type_overruns *overruns = &world->overruns->table.types[number];
+  world->sums->statistics.reinstated += type->quarantined || overruns->level_floor;
+  world->overruns->types_quarantined -= type->quarantined;
   classes_freeze(&world->queues->classes, number, false);
   if (type->quarantined) due_thaw(&world->queues->classes, &world->agents.store, number);
   type->quarantined = false;
-  offenders_forget_type(&world->conduct->offenders, number);
-  if (conduct->level_floor) {
-    conduct->level_floor = 0;
+  overrun_table_forget_type(&world->overruns->table, number);
+  if (overruns->level_floor) {
+    overruns->level_floor = 0;
     regrade(world, number);
   }
-  if (conduct->agents_demoted + conduct->agents_quarantined == 0) return;
+  if (overruns->agents_demoted + overruns->agents_quarantined == 0) return;
   for (uint32_t i = 0; store_finds(&world->agents.store, &i); i++)
-    if (world_row(world, i)->type == number) conduct_pardon(world, i);
+    if (world_row(world, i)->type == number) penalties_reinstate(world, i);
 }
 
-void conduct_quarantine_type(struct muster_world *world, uint32_t number, bool by_host) {
+void penalties_quarantine_type(struct muster_world *world, uint32_t number, bool by_host) {
   if (world_type(world, number)->quarantined) return;
   freeze_type(world, number);
   if (by_host)
-    conduct_tell_type_set_aside(world, number);
+    overruns_log_type_set_aside(world, number);
   else
-    conduct_tell_type_quarantined(world, number);
+    overruns_log_type_quarantined(world, number);
 }

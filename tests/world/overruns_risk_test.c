@@ -14,7 +14,7 @@ static const uint64_t runaway_ns = 12000000u; /* more than what is left then, ev
 struct part {
   uint64_t begin_ns; /* of the frame */
   uint64_t turns;    /* taken in all */
-  bool paces, offends;
+  bool paces, overruns;
   uint64_t paced, runaway, steady; /* turn of each agent in this frame; 0 = it did not run */
   clock_source clock;
 };
@@ -32,9 +32,9 @@ static muster_atom_result pace(muster_update *update) {
 
 static muster_atom_result run_away(muster_update *update) {
   struct part *part = update->type_user;
-  /* CPU time of its own: what the kernel takes away is no offence. */
+  /* CPU time of its own: what the kernel takes away is no overrun. */
   uint64_t end_ns = clock_thread_cpu() + runaway_ns;
-  while (part->offends && clock_thread_cpu() < end_ns) continue;
+  while (part->overruns && clock_thread_cpu() < end_ns) continue;
   part->runaway = ++part->turns;
   return MUSTER_ATOM_NEXT;
 }
@@ -86,7 +86,7 @@ static struct seen run_rounds(little_world *little, struct part *part) {
   return seen;
 }
 
-Test(conduct, types_with_runaways_start_nothing_shortly_before_the_end_until_they_behave) {
+Test(overruns, types_with_runaways_start_nothing_shortly_before_the_end_until_they_behave) {
   static const muster_atom paces[] = {{pace, MUSTER_ROLE_BEHAVIOUR, 30000}};
   static const muster_atom runs_away[] = {{run_away, MUSTER_ROLE_BEHAVIOUR, 1000}};
   static const muster_atom stays[] = {{stay, MUSTER_ROLE_BEHAVIOUR, 1000}};
@@ -100,10 +100,10 @@ Test(conduct, types_with_runaways_start_nothing_shortly_before_the_end_until_the
   cast(&little, &part, stays, 0.5f, 1000000000u);
   cast(&little, &part, runs_away, 0.0f, 1000000u);
   for (uint32_t i = 0; i < HONEST_FRAMES; i++) run(&little, &part);
-  cr_assert_gt(run_rounds(&little, &part).runaway, 0, "nobody offended, and yet it was held back");
-  part.offends = true;
+  cr_assert_gt(run_rounds(&little, &part).runaway, 0, "no atom was over its limit, and yet it was held back");
+  part.overruns = true;
   for (uint32_t i = 0; i < 3; i++) run(&little, &part);
-  part.offends = false;
+  part.overruns = false;
   muster_statistics_read(little.world, &statistics);
   cr_assert_gt(statistics.atoms_over_limit, 0);
   for (uint32_t i = 0; i < 20; i++) run(&little, &part); /* until the mean forgets the runaways */
