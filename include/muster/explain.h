@@ -41,7 +41,7 @@ typedef enum muster_reason {
   MUSTER_REASON_WAKE_DELAYED = 1 << 21,     /* was woken within its type's wake_gap_ns: waits for the end of that */
   MUSTER_REASON_QUARANTINED = 1 << 22,      /* is not run, for its own overruns or its type's: muster/overruns.h */
   MUSTER_REASON_PENALTY = 1 << 23,          /* its overruns, or its type's, keep it from better levels */
-  MUSTER_REASON_EASED = 1 << 24,            /* the pressure lowers its level: `eased` */
+  MUSTER_REASON_SHED = 1 << 24,             /* the pressure lowers its level: `shed` */
   MUSTER_REASON_REACTION = 1 << 25,         /* must react by a time: react_by_ns */
   MUSTER_REASON_COMPANY = 1 << 26,          /* a more important agent that it is in company with raises it: `company` */
   MUSTER_REASON_OWED = 1 << 27,             /* one of its sets is owed time: it does not wait for its period */
@@ -106,7 +106,7 @@ typedef struct muster_agent_explanation {
   int64_t priority_reduction_ns; /* more terms of the sum: for its level, */
   int64_t priority_reaction_ns;  /* and for the time by which it must react */
   uint64_t react_by_ns;          /* that time; 0 = none */
-  uint32_t eased;                /* levels by which the pressure lowers it */
+  uint32_t shed;                 /* levels by which the pressure lowers it */
   float designer, role, company; /* with MUSTER_IMPORTANCE_FACTORS: d, r and c, 0..1; by_model is then the sum by their
                                     weights, where the type has no model of its own */
   char set_owed[32];             /* name of the first of its sets that is owed time; empty when none is */

@@ -77,7 +77,7 @@ typedef struct muster_frame_report {
 
   /* x in force, 0 = no limit but the budget; active agents at a cheaper level than their importance gives, because of
    * the pressure; and further cycles of updates that ran, which are not counted as completed. */
-  uint32_t updates_max, agents_eased, cycles;
+  uint32_t updates_max, agents_shed, cycles;
 
   /* Herds (muster/herd.h): individuals of the world, herd members and other agents together; leaves of membranes that
    * are agents; herds that are folded, and unfolded; nodes folded and unfolded by this frame's intake; and nodes that

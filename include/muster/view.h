@@ -5,8 +5,8 @@
  *     muster_view view = muster_view_default();
  *     view.x1 = view.y1 = 500;
  *     for (uint32_t cursor = 0; cursor != MUSTER_VIEW_END;) {
- *       uint32_t count = muster_agents_view(world, &view, sights, 4096, &cursor);
- *       draw(sights, count);
+ *       uint32_t count = muster_agents_view(world, &view, agents, 4096, &cursor);
+ *       draw(agents, count);
  *     }
  *
  * A call looks at looks_max agents at most and sets the cursor to where the next call goes on, so that a host that has
@@ -37,17 +37,17 @@ typedef struct muster_view {
 
 MUSTER_DEFAULTS(muster_view);
 
-/* What holds for an agent, as bits of muster_sight.flags. */
-typedef enum muster_sight_flag {
-  MUSTER_SIGHT_DUE = 1 << 0,         /* its period has elapsed, and it has not run since: it was carried */
-  MUSTER_SIGHT_WOKEN = 1 << 1,       /* it was woken, and has not run since */
-  MUSTER_SIGHT_PREEMPTED = 1 << 2,   /* its update was stopped between two atoms, and goes on */
-  MUSTER_SIGHT_QUARANTINED = 1 << 3, /* it is not run: muster/overruns.h */
-  MUSTER_SIGHT_ACTING = 1 << 4       /* its action atoms found no time, and lead the next commit */
-} muster_sight_flag;
+/* What holds for an agent, as bits of muster_view_agent.flags. */
+typedef enum muster_view_flag {
+  MUSTER_VIEW_DUE = 1 << 0,         /* its period has elapsed, and it has not run since: it was carried */
+  MUSTER_VIEW_WOKEN = 1 << 1,       /* it was woken, and has not run since */
+  MUSTER_VIEW_PREEMPTED = 1 << 2,   /* its update was stopped between two atoms, and goes on */
+  MUSTER_VIEW_QUARANTINED = 1 << 3, /* it is not run: muster/overruns.h */
+  MUSTER_VIEW_ACTING = 1 << 4       /* its action atoms found no time, and lead the next commit */
+} muster_view_flag;
 
 /* An agent in the rectangle. Fixed for good: arrays of it are filled, and may be sent as they are. */
-typedef struct muster_sight {
+typedef struct muster_view_agent {
   muster_agent agent;
   float x, y;        /* metres from the rectangle's corner x0, y0 */
   float period_s;    /* in force at the last frame's pressure; 0 = it has none */
@@ -55,15 +55,15 @@ typedef struct muster_sight {
   float importance;  /* 0..1 */
   uint16_t type;     /* index of the muster_type */
   uint8_t level;
-  uint8_t flags; /* muster_sight_flag bits */
-} muster_sight;
+  uint8_t flags; /* muster_view_flag bits */
+} muster_view_agent;
 
 /* Writes the active agents of a view, in agent order, from the cursor on, which is 0 to begin with: at most `capacity`,
  * and only of the next looks_max agents. Sets the cursor to where the next call goes on, MUSTER_VIEW_END when no agent
  * is left, and returns how many were written; that may be 0 before the end. 0 with a message and the cursor at
  * MUSTER_VIEW_END when an argument is null, the view was not set by its default function or is empty, or inside a
  * frame. O(looks_max). Thread of the frames, between frames. */
-MUSTER_API uint32_t muster_agents_view(const muster_world *world, const muster_view *view, muster_sight *sights,
+MUSTER_API uint32_t muster_agents_view(const muster_world *world, const muster_view *view, muster_view_agent *agents,
                                        uint32_t capacity, uint32_t *cursor);
 
 /* What a raster's cell shows of its agents: extremes, not means, which would hide the few agents that matter. Fixed for
@@ -85,7 +85,7 @@ typedef struct muster_raster {
 } muster_raster;
 
 /* Adds agents that muster_agents_view() wrote to the cells in which they stand. Any thread. O(count). */
-MUSTER_API void muster_raster_add(const muster_raster *raster, const muster_sight *sights, uint32_t count);
+MUSTER_API void muster_raster_add(const muster_raster *raster, const muster_view_agent *agents, uint32_t count);
 
 /* Adds the agents of a view to the cells of a raster, as muster_agents_view() and muster_raster_add() would, with a
  * cursor of the same kind; the raster's width and height are those of the view whatever they were set to. Returns how

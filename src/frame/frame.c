@@ -291,7 +291,7 @@ void frame_end(struct muster_world *world) {
   report->agents_demoted = world->overruns->agents_demoted;
   report->agents_quarantined = world->overruns->agents_quarantined;
   report->types_quarantined = world->overruns->types_quarantined;
-  report->agents_eased = world->score->shedding.shed;
+  report->agents_shed = world->score->shedding.shed;
   memcpy(report->levels, world->agents.store.level_counts, sizeof report->levels);
   herds_report(world);
   sums->frames++;

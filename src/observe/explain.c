@@ -175,8 +175,8 @@ static void explain_active(const muster_world *world, const muster_agent_info *i
   explain_importance(world, index, whole);
   explain_grade(world, row, whole);
   if (world->score->factors) describe_factors(world, index, whole);
-  whole->eased = store->shed[index] < info->level ? store->shed[index] : info->level;
-  if (whole->eased) whole->reasons |= MUSTER_REASON_EASED;
+  whole->shed = store->shed[index] < info->level ? store->shed[index] : info->level;
+  if (whole->shed) whole->reasons |= MUSTER_REASON_SHED;
   if (row->reacts) {
     whole->react_by_ns = store->alarms[index].react_by_ns;
     whole->reasons |= MUSTER_REASON_REACTION;

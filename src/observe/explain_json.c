@@ -13,7 +13,7 @@ static const char *const reasons[] = {
     "woken",         "held",           "guaranteed",    "no_observer_near", "lowered",
     "modelled",      "floor",          "cheaper_level", "period_stretched", "period_longest",
     "exempt",        "elasticity_set", "overload",      "removal_waiting",  "no_period",
-    "time_asked",    "wake_delayed",   "quarantined",   "penalty",          "eased",
+    "time_asked",    "wake_delayed",   "quarantined",   "penalty",          "shed",
     "reaction",      "company",        "owed",          "beyond_wish"};
 
 static void write_importance(json_writer *writer, const muster_agent_explanation *whole) {

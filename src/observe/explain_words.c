@@ -160,7 +160,7 @@ static void put_level(struct words *words, const muster_agent_explanation *expla
   if (explanation->level_count == 1) return;
   put(words, "  Level %u: ", explanation->level);
   if (explanation->level == 0) put(words, "full capability");
-  if (has(explanation, MUSTER_REASON_EASED)) put(words, "lowered by %u for the pressure; ", explanation->eased);
+  if (has(explanation, MUSTER_REASON_SHED)) put(words, "lowered by %u for the pressure; ", explanation->shed);
   if (has(explanation, MUSTER_REASON_PENALTY)) put(words, "no better one, for its overruns or its type's; ");
   if (explanation->level > 0) put(words, "better from importance %.2f on", explanation->level_high);
   if (explanation->level + 1 < explanation->level_count)

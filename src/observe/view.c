@@ -35,33 +35,33 @@ bool view_take(const muster_view *given, muster_view *view, uint32_t *cursor) {
   return !result;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- sights */
+/* ---------------------------------------------------------------------------------------------------------- agents */
 
 static uint8_t flags_of(const struct muster_world *world, const agent_row *row) {
   bool due = row->status == AGENT_READY || row->status == AGENT_ADMITTED;
   bool quarantined = row->status == AGENT_QUARANTINED || world->agents.types.types[row->type].quarantined;
-  return (uint8_t)((due ? MUSTER_SIGHT_DUE : 0) | (row->woken ? MUSTER_SIGHT_WOKEN : 0) |
-                   (row->atom_next ? MUSTER_SIGHT_PREEMPTED : 0) | (quarantined ? MUSTER_SIGHT_QUARANTINED : 0) |
-                   (row->status == AGENT_ACTING ? MUSTER_SIGHT_ACTING : 0));
+  return (uint8_t)((due ? MUSTER_VIEW_DUE : 0) | (row->woken ? MUSTER_VIEW_WOKEN : 0) |
+                   (row->atom_next ? MUSTER_VIEW_PREEMPTED : 0) | (quarantined ? MUSTER_VIEW_QUARANTINED : 0) |
+                   (row->status == AGENT_ACTING ? MUSTER_VIEW_ACTING : 0));
 }
 
-static void view_see(const struct muster_world *world, uint32_t index, muster_sight *sight) {
+static void view_see(const struct muster_world *world, uint32_t index, muster_view_agent *agent) {
   const agent_row *row = &world->agents.store.rows[index];
   const agent_class *class = &world->queues->classes.classes[row->class];
   uint64_t now_ns = world->last_now_ns;
-  sight->agent = muster_agent_make(index, identity_generation(&world->agents.ids, index));
-  sight->period_s = (float)((double)classes_period_ns(class) * 1e-9);
-  sight->staleness_s = now_ns > row->last_update_ns ? (float)((double)(now_ns - row->last_update_ns) * 1e-9) : 0.0f;
-  sight->importance = share_value(row->importance);
-  sight->type = (uint16_t)(row->type + 1u);
-  sight->level = row->level;
-  sight->flags = flags_of(world, row);
+  agent->agent = muster_agent_make(index, identity_generation(&world->agents.ids, index));
+  agent->period_s = (float)((double)classes_period_ns(class) * 1e-9);
+  agent->staleness_s = now_ns > row->last_update_ns ? (float)((double)(now_ns - row->last_update_ns) * 1e-9) : 0.0f;
+  agent->importance = share_value(row->importance);
+  agent->type = (uint16_t)(row->type + 1u);
+  agent->level = row->level;
+  agent->flags = flags_of(world, row);
 }
 
 /* Looks at the agents with index first .. end - 1, of which most are active, until the room is used up; returns where
  * that was. Places stand together, so agents outside the rectangle cost half a cache line each. */
 static uint32_t view_look(const struct muster_world *world, const muster_view *view, uint32_t first, uint32_t end,
-                          muster_sight *sights, uint32_t capacity, uint32_t *count) {
+                          muster_view_agent *agents, uint32_t capacity, uint32_t *count) {
   for (uint32_t index = first; index < end; index++) {
     if (!store_is_active(&world->agents.store, index)) continue;
     const agent_place *place = &world->agents.store.places[index];
@@ -70,10 +70,10 @@ static uint32_t view_look(const struct muster_world *world, const muster_view *v
     bool inside = x >= 0 && y >= 0 && x < view->x1 - view->x0 && y < view->y1 - view->y0;
     if (!inside || place->partition != view->partition || world->agents.types.types[place->type].blocks) continue;
     if (*count == capacity) return index;
-    muster_sight *sight = &sights[(*count)++];
-    sight->x = (float)x;
-    sight->y = (float)y;
-    view_see(world, index, sight);
+    muster_view_agent *agent = &agents[(*count)++];
+    agent->x = (float)x;
+    agent->y = (float)y;
+    view_see(world, index, agent);
   }
   return end;
 }
@@ -89,14 +89,14 @@ static uint32_t next_cursor(const struct muster_world *world, uint32_t index) {
   return index < world->agents.store.high ? index : MUSTER_VIEW_END;
 }
 
-uint32_t muster_agents_view(const muster_world *world, const muster_view *given, muster_sight *sights,
+uint32_t muster_agents_view(const muster_world *world, const muster_view *given, muster_view_agent *agents,
                             uint32_t capacity, uint32_t *cursor) {
   muster_view view;
   uint32_t count = 0;
-  if (view_check(world, given && sights && capacity > 0, cursor, "view of agents")) return 0;
+  if (view_check(world, given && agents && capacity > 0, cursor, "view of agents")) return 0;
   if (!view_take(given, &view, cursor)) return 0;
   uint32_t end = end_of(world, *cursor, view.looks_max);
-  *cursor = next_cursor(world, view_look(world, &view, *cursor, end, sights, capacity, &count));
+  *cursor = next_cursor(world, view_look(world, &view, *cursor, end, agents, capacity, &count));
   return count;
 }
 
@@ -107,8 +107,8 @@ static uint32_t cell_along(double at_m, double cells_per_m, uint32_t cells) {
   return cell < cells - 1.0 ? cell > 0 ? (uint32_t)cell : 0 : cells - 1;
 }
 
-static void add_to_cell(muster_raster_cell *cell, const muster_sight *sight) {
-  float level = (float)sight->level, period_s = sight->period_s, staleness_s = sight->staleness_s;
+static void add_to_cell(muster_raster_cell *cell, const muster_view_agent *agent) {
+  float level = (float)agent->level, period_s = agent->period_s, staleness_s = agent->staleness_s;
   bool shorter = period_s > 0.0f && (cell->with_period == 0 || period_s < cell->period_s_least);
   bool alike = period_s >= cell->period_s_least && period_s <= cell->period_s_least;
   if (cell->count == 0 || level < cell->level_least) cell->level_least = level;
@@ -120,24 +120,24 @@ static void add_to_cell(muster_raster_cell *cell, const muster_sight *sight) {
   if (staleness_s > cell->stretch_most * period_s) cell->stretch_most = staleness_s / period_s;
 }
 
-void muster_raster_add(const muster_raster *raster, const muster_sight *sights, uint32_t count) {
-  if (!raster || !raster->cells || !raster->columns || !raster->rows || (count && !sights)) {
-    error_missing("raster", "raster with its cells, and the sights");
+void muster_raster_add(const muster_raster *raster, const muster_view_agent *agents, uint32_t count) {
+  if (!raster || !raster->cells || !raster->columns || !raster->rows || (count && !agents)) {
+    error_missing("raster", "raster with its cells, and the agents");
     return;
   }
   double columns_per_m = raster->columns / raster->width_m, rows_per_m = raster->rows / raster->height_m;
   for (uint32_t i = 0; i < count; i++) {
-    const muster_sight *sight = &sights[i];
-    uint32_t column = cell_along((double)sight->x, columns_per_m, raster->columns);
-    uint32_t row = cell_along((double)sight->y, rows_per_m, raster->rows);
-    add_to_cell(&raster->cells[(size_t)row * raster->columns + column], sight);
+    const muster_view_agent *agent = &agents[i];
+    uint32_t column = cell_along((double)agent->x, columns_per_m, raster->columns);
+    uint32_t row = cell_along((double)agent->y, rows_per_m, raster->rows);
+    add_to_cell(&raster->cells[(size_t)row * raster->columns + column], agent);
   }
 }
 
 uint32_t muster_agents_raster(const muster_world *world, const muster_view *given, const muster_raster *raster,
                               uint32_t *cursor) {
   enum { AT_ONCE = 128 };
-  muster_sight sights[AT_ONCE];
+  muster_view_agent agents[AT_ONCE];
   muster_view view;
   uint32_t added = 0;
   bool complete = given && raster && raster->cells && raster->columns && raster->rows;
@@ -148,8 +148,8 @@ uint32_t muster_agents_raster(const muster_world *world, const muster_view *give
   uint32_t end = end_of(world, *cursor, view.looks_max), index = *cursor;
   while (index < end) {
     uint32_t count = 0;
-    index = view_look(world, &view, index, end, sights, AT_ONCE, &count);
-    muster_raster_add(&whole, sights, count);
+    index = view_look(world, &view, index, end, agents, AT_ONCE, &count);
+    muster_raster_add(&whole, agents, count);
     added += count;
   }
   *cursor = next_cursor(world, index);

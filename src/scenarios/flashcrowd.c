@@ -3,8 +3,8 @@
  * What an update costs depends on where and when: near the crowd an agent looks at many times as much, and under the
  * rain, which drifts across the map, each look takes twice as long. */
 #include "scenarios/convergence.h"
+#include "scenarios/line_of_sight.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/sight.h"
 
 typedef enum flashcrowd_kind {
   FLASHCROWD_CITIZEN = 0, /* walks towards the crowd and home again */
@@ -107,7 +107,7 @@ static uint32_t watch_crowd(const flashcrowd *self, muster_position here, uint32
     double x = self->base.places[i].x - here.x, y = self->base.places[i].y - here.y;
     if (x * x + y * y > sight_m * sight_m) continue;
     looks++;
-    seen += sight_is_clear(self->base.seed, here, self->base.places[i], steps);
+    seen += line_of_sight_is_clear(self->base.seed, here, self->base.places[i], steps);
   }
   own->crowded_updates++;
   own->looks += looks;
@@ -122,7 +122,8 @@ static muster_atom_result flashcrowd_look_around(muster_update *update) {
   uint32_t count = muster_update_nearby(update, 12.0f, (muster_type){0}, near, NEIGHBOURS_MAX);
   uint32_t steps = is_wet(self, here.x) ? STEPS_WET : STEPS_DRY;
   own->seen = 0;
-  for (uint32_t i = 0; i < count; i++) own->seen += sight_is_clear(self->base.seed, here, near[i].position, steps);
+  for (uint32_t i = 0; i < count; i++)
+    own->seen += line_of_sight_is_clear(self->base.seed, here, near[i].position, steps);
   own->looks += count;
   if (crowd_distance(self, here.x, here.y) < earshot_m) own->seen += watch_crowd(self, here, steps, own);
   return MUSTER_ATOM_NEXT;

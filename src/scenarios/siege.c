@@ -1,5 +1,5 @@
 #include "scenarios/siege.h"
-#include "scenarios/sight.h"
+#include "scenarios/line_of_sight.h"
 
 #include <muster/tune.h>
 
@@ -70,7 +70,7 @@ static muster_atom_result siege_look_around(muster_update *update) {
   own->foe = find_foe(update, cast);
   for (uint32_t i = 0; i < looks; i++) {
     muster_position player = self->base.places[(first + i) % self->base.observer_count];
-    own->seen += sight_is_clear(self->base.seed, update->position, player, LOOK_STEPS);
+    own->seen += line_of_sight_is_clear(self->base.seed, update->position, player, LOOK_STEPS);
   }
   own->looks += looks;
   return MUSTER_ATOM_NEXT;

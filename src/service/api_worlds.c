@@ -63,8 +63,8 @@ static void show_levels(api_call *call) {
   const muster_frame_report *report = &published.report;
   world_read_published(call->world, &published);
   write_levels(&call->writer, report);
-  json_print(&call->writer, "agents_eased=%u agents_demoted=%u pressure=%g", report->agents_eased,
-             report->agents_demoted, report->pressure);
+  json_print(&call->writer, "agents_shed=%u agents_demoted=%u pressure=%g", report->agents_shed, report->agents_demoted,
+             report->pressure);
 }
 
 /* --------------------------------------------------------------------------------------------------------- weights */

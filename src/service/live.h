@@ -6,7 +6,7 @@
  *     data: {...}      One line of JSON:
  *                        world, frame, frames (run since the start), sim_now_ns, paused, failed, budget_ns, period_ns,
  *                        hz, wall_ns, overrun_wall_ns, debt_ns, pressure, important_load, share, released,
- *                        completed, carried, preempted, woken, agents, spawns_waiting, levels [4], agents_eased,
+ *                        completed, carried, preempted, woken, agents, spawns_waiting, levels [4], agents_shed,
  *                        agents_quarantined, types_quarantined,
  *                        utilisation_desired, utilisation_fitted, represented, leaves, herds_folded, herds_unfolded,
  *                        stage_ns [8] (intake, score, fold, fit, release, rank, run, commit),

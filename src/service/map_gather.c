@@ -12,10 +12,11 @@
 enum { VERSION = 2, KIND_AGENTS = 1, KIND_CELLS, KIND_FIELD, LOOKS_AT_ONCE = 4096 };
 static const uint64_t slice_ns = 200000u;
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sights are sent as they lie in memory");
-_Static_assert(sizeof(muster_sight) == 32 && offsetof(muster_sight, x) == 8 && offsetof(muster_sight, period_s) == 16 &&
-                   offsetof(muster_sight, importance) == 24 && offsetof(muster_sight, type) == 28 &&
-                   offsetof(muster_sight, level) == 30 && offsetof(muster_sight, flags) == 31,
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "agents are sent as they lie in memory");
+_Static_assert(sizeof(muster_view_agent) == 32 && offsetof(muster_view_agent, x) == 8 &&
+                   offsetof(muster_view_agent, period_s) == 16 && offsetof(muster_view_agent, importance) == 24 &&
+                   offsetof(muster_view_agent, type) == 28 && offsetof(muster_view_agent, level) == 30 &&
+                   offsetof(muster_view_agent, flags) == 31,
                "as service/live.h describes it");
 
 bool map_queries_equal(const map_query *a, const map_query *b) {
@@ -34,18 +35,18 @@ static map_phase first_phase(const map_query *query) {
 bool map_gather_begin(map_gather *gather, const map_query *query) {
   *gather = (map_gather){.query = *query, .phase = query->rectangle.given ? first_phase(query) : MAP_EXTENT};
   if (query->subject == MAP_OF_FIELD) return map_field_begin(&gather->field, query->max);
-  gather->sights = malloc(((size_t)query->max + 1) * sizeof *gather->sights);
+  gather->shown = malloc(((size_t)query->max + 1) * sizeof *gather->shown);
   gather->cells = calloc((size_t)query->width * query->height, sizeof *gather->cells);
-  if (gather->sights && gather->cells) return true;
+  if (gather->shown && gather->cells) return true;
   map_gather_free(gather);
   return false;
 }
 
 void map_gather_free(map_gather *gather) {
-  free(gather->sights);
+  free(gather->shown);
   free(gather->cells);
   map_field_free(&gather->field);
-  gather->sights = NULL;
+  gather->shown = NULL;
   gather->cells = NULL;
 }
 
@@ -88,10 +89,10 @@ static void look_for_extent(map_gather *gather, const muster_world *world) {
 static void look_for_agents(map_gather *gather, const muster_world *world) {
   muster_view view = map_view(&gather->query.rectangle, gather->query.partition, LOOKS_AT_ONCE);
   uint32_t room = gather->query.max + 1 - gather->agents;
-  gather->agents += muster_agents_view(world, &view, gather->sights + gather->agents, room, &gather->cursor);
+  gather->agents += muster_agents_view(world, &view, gather->shown + gather->agents, room, &gather->cursor);
   if (gather->agents > gather->query.max) {
     muster_raster raster = raster_of(gather);
-    muster_raster_add(&raster, gather->sights, gather->agents);
+    muster_raster_add(&raster, gather->shown, gather->agents);
     gather->phase = MAP_CELLS;
   }
   if (gather->cursor == MUSTER_VIEW_END && gather->phase == MAP_AGENTS) gather->phase = MAP_GATHERED;
@@ -193,12 +194,12 @@ static void put_records(map_header *header, void *records, const map_gather *gat
     header->rows = query->height;
   } else {
     header->kind = KIND_AGENTS;
-    header->record_bytes = sizeof(muster_sight);
-    memcpy(records, gather->sights, gather->agents * sizeof *gather->sights);
+    header->record_bytes = sizeof(muster_view_agent);
+    memcpy(records, gather->shown, gather->agents * sizeof *gather->shown);
   }
 }
 
-/* No kind of record is larger than a sight, and no map has more of them than this. */
+/* No kind of record is larger than a shown agent, and no map has more of them than this. */
 void *map_gather_encode(const map_gather *gather, size_t *bytes) {
   ASSERT(gather->phase == MAP_GATHERED);
   const map_query *query = &gather->query;
@@ -207,7 +208,7 @@ void *map_gather_encode(const map_gather *gather, size_t *bytes) {
   const struct rectangle *around = of_field ? &field->rectangle : &query->rectangle;
   size_t most = (size_t)query->width * query->height;
   if (query->max > most) most = query->max;
-  char *map = malloc(MAP_FIELD_HEADER_BYTES + most * sizeof(muster_sight));
+  char *map = malloc(MAP_FIELD_HEADER_BYTES + most * sizeof(muster_view_agent));
   if (!map) return NULL;
   map_header header = {.magic = {'M', 'M', 'A', 'P'},
                        .version = VERSION,

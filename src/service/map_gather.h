@@ -33,7 +33,7 @@ typedef struct map_gather {
   uint32_t slices;
   uint32_t agents; /* in the rectangle, so far */
   muster_extent extent;
-  muster_sight *sights; /* room for max + 1 */
+  muster_view_agent *shown; /* room for max + 1 */
   muster_raster_cell *cells;
   map_field field;
   uint64_t frame, sim_now_ns; /* of the last slice */

@@ -46,7 +46,7 @@ static const struct field fields[] = {
           "Time of workers in frames that was neither inside atoms nor idle."),
 
     REPORT(agents, "muster_agents", "Active agents."),
-    REPORT(agents_eased, "muster_agents_shed",
+    REPORT(agents_shed, "muster_agents_shed",
            "Agents at a cheaper level than their importance gives, because of the pressure."),
     REPORT(agents_demoted, "muster_agents_demoted", "Agents kept from their upper levels by a penalty."),
     REPORT(agents_quarantined, "muster_agents_quarantined", "Agents not run at all by a penalty."),

@@ -91,9 +91,9 @@ static void make_frame(stream_text *text, const hosted_world *world, const world
   json_print(&writer, "] agents=%u spawns_waiting=%u levels[", report->agents, report->spawns_waiting);
   for (uint32_t i = 0; i < MUSTER_LEVELS; i++) json_uint(&writer, NULL, report->levels[i]);
   json_print(&writer,
-             "] agents_eased=%u agents_quarantined=%u types_quarantined=%u represented=%lu leaves=%u herds_folded=%u "
+             "] agents_shed=%u agents_quarantined=%u types_quarantined=%u represented=%lu leaves=%u herds_folded=%u "
              "herds_unfolded=%u",
-             report->agents_eased, report->agents_quarantined, report->types_quarantined, report->represented,
+             report->agents_shed, report->agents_quarantined, report->types_quarantined, report->represented,
              report->leaves, report->herds_folded, report->herds_unfolded);
   stream_texts_finish(text, &writer, now_ms);
 }

@@ -85,7 +85,7 @@ static bool take_bytes(const void *bytes, size_t count, void *user) {
   X(muster_world_tuning_read, muster_world_tuning_read(a->world, &tuning) == MUSTER_E_STATE)                           \
   X(muster_world_set_workers, muster_world_set_workers(a->world, 1) == MUSTER_E_STATE)                                 \
   X(muster_world_workers, muster_world_workers(a->world) == 0)                                                         \
-  X(muster_agents_view, !muster_agents_view(a->world, &view, sights, 1, &cursor))                                      \
+  X(muster_agents_view, !muster_agents_view(a->world, &view, shown, 1, &cursor))                                       \
   X(muster_agents_raster, !muster_agents_raster(a->world, &view, &raster, &cursor))                                    \
   X(muster_agents_extent, muster_agents_extent(a->world, 0, 9, &extent, &cursor) == MUSTER_E_STATE)                    \
   X(muster_field_edge_m, !(muster_field_edge_m(a->world) > 0.0))                                                       \
@@ -126,7 +126,7 @@ static void ask_all(struct asked *a) {
   muster_load_def load = muster_load_def_default();
   muster_world_tuning tuning = muster_world_tuning_default();
   muster_view view = muster_view_default();
-  muster_sight sights[1];
+  muster_view_agent shown[1];
   muster_raster_cell raster_cells[1];
   muster_raster raster = {.columns = 1, .rows = 1, .cells = raster_cells};
   muster_extent extent = {0};

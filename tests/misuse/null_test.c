@@ -139,12 +139,12 @@ static bool is_none(muster_agent agent) {
   X(muster_flight_read, REFUSES(muster_flight_read(NULL, 99, flights, 1, &count)) &&                                   \
                             REFUSES(muster_flight_read(bytes, sizeof bytes, NULL, 1, &count)) &&                       \
                             REFUSES(muster_flight_read(bytes, sizeof bytes, flights, 1, NULL)))                        \
-  X(muster_agents_view, REFUSES(!muster_agents_view(NULL, &view, sights, 1, &cursor)) &&                               \
-                            REFUSES(!muster_agents_view(g->world, NULL, sights, 1, &cursor)) &&                        \
+  X(muster_agents_view, REFUSES(!muster_agents_view(NULL, &view, shown, 1, &cursor)) &&                                \
+                            REFUSES(!muster_agents_view(g->world, NULL, shown, 1, &cursor)) &&                         \
                             REFUSES(!muster_agents_view(g->world, &view, NULL, 1, &cursor)) &&                         \
-                            REFUSES(!muster_agents_view(g->world, &view, sights, 1, NULL)))                            \
+                            REFUSES(!muster_agents_view(g->world, &view, shown, 1, NULL)))                             \
   X(muster_raster_add,                                                                                                 \
-    REFUSES((muster_raster_add(NULL, sights, 1), true)) && REFUSES((muster_raster_add(&raster, sights, 1), true)))     \
+    REFUSES((muster_raster_add(NULL, shown, 1), true)) && REFUSES((muster_raster_add(&raster, shown, 1), true)))       \
   X(muster_agents_raster, REFUSES(!muster_agents_raster(NULL, &view, &raster, &cursor)) &&                             \
                               REFUSES(!muster_agents_raster(g->world, &view, NULL, &cursor)) &&                        \
                               REFUSES(!muster_agents_raster(g->world, &view, &raster, &cursor)))                       \
@@ -324,7 +324,7 @@ static void check_worlds(given *g) {
   muster_set_tuning set = muster_set_tuning_default();
   muster_flight_entry flights[1];
   muster_view view = muster_view_default();
-  muster_sight sights[1] = {{.x = 0.0f}};
+  muster_view_agent shown[1] = {{.x = 0.0f}};
   muster_raster raster = {.columns = 1, .rows = 1};
   muster_extent extent = {0};
   muster_field_cell cells[1];

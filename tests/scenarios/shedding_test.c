@@ -101,7 +101,7 @@ static struct crowd live(float level_pressure) {
   populate(&crowd);
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
     muster_frame_report report = run_frame_with(&crowd.little, CAPACITY_NS);
-    if (report.agents_eased > crowd.shed_most) crowd.shed_most = report.agents_eased;
+    if (report.agents_shed > crowd.shed_most) crowd.shed_most = report.agents_shed;
     for (uint32_t i = 0; report.agents == CHARACTERS && i < CHARACTERS; i++) note(&crowd, &crowd.lives[i]);
   }
   muster_world_destroy(crowd.little.world);

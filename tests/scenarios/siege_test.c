@@ -199,7 +199,7 @@ static uint32_t count_shed(const struct scene *it) {
   uint32_t count = 0;
   for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(it->world, agent))
-    count += muster_agent_explain(it->world, agent, &why) == MUSTER_OK && why.reasons & MUSTER_REASON_EASED;
+    count += muster_agent_explain(it->world, agent, &why) == MUSTER_OK && why.reasons & MUSTER_REASON_SHED;
   return count;
 }
 
@@ -219,10 +219,10 @@ Test(siege, lowers_levels_and_gives_them_back) {
   scene_frames(&it, 590);
   muster_frame_report report = scene_frame(&it, SCENE_FRAME_NS);
   cr_assert_eq(at_best_level(&it, infos), 0, "the important, too");
-  cr_assert(report.agents_eased > before && report.important_load > 1.5f, "%u are eased", report.agents_eased);
-  cr_assert_eq(report.agents_eased, count_shed(&it), "who is at the cheapest level anyway is not");
-  for (uint32_t i = 0; i < 300 || (i < 3000 && report.agents_eased > 0); i++) report = scene_frame(&it, SCENE_FRAME_NS);
-  cr_assert(report.agents_eased == 0 && report.important_load < 1.0f, "%u are eased", report.agents_eased);
+  cr_assert(report.agents_shed > before && report.important_load > 1.5f, "%u are shed", report.agents_shed);
+  cr_assert_eq(report.agents_shed, count_shed(&it), "who is at the cheapest level anyway is not");
+  for (uint32_t i = 0; i < 300 || (i < 3000 && report.agents_shed > 0); i++) report = scene_frame(&it, SCENE_FRAME_NS);
+  cr_assert(report.agents_shed == 0 && report.important_load < 1.0f, "%u are shed", report.agents_shed);
   uint32_t after = at_best_level(&it, infos);
   cr_assert_geq(after, before, "%u were at their best level, and are %u", before, after);
   cr_assert_eq(scene_reported(&it, "players_at_the_gate") + scene_reported(&it, "fighting"), 0);

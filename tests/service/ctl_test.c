@@ -36,7 +36,7 @@ Test(ctl, shows_what_there_is) {
   expect("ctl types", "bobcat");
   expect("ctl agents type=hare limit=2", "more: cursor=");
   expect("ctl observers", "near m");
-  expect("ctl levels", "agents eased");
+  expect("ctl levels", "agents shed");
   expect("ctl weights", "weight_importance"); /* by the name by which it is set */
   expect("ctl weights", "\nguarantee                  500 ms\n");
   expect("ctl modules", "wildlife");

@@ -125,7 +125,7 @@ static void replay_run(const struct recorded *run, uint32_t workers, muster_cloc
     muster_frame_report_read(little.world, &report);
     cr_assert_eq(muster_world_hash(little.world), run->hashes[i], "%u workers, frame %u", workers, i + 1);
     cr_assert_eq(report.cycles, run->reports[i].cycles, "%u workers, frame %u", workers, i + 1);
-    cr_assert_eq(report.agents_eased, run->reports[i].agents_eased, "%u workers, frame %u", workers, i + 1);
+    cr_assert_eq(report.agents_shed, run->reports[i].agents_shed, "%u workers, frame %u", workers, i + 1);
     cr_assert_eq(report.updates_max, run->reports[i].updates_max, "%u workers, frame %u", workers, i + 1);
   }
   muster_statistics sums = muster_statistics_default();
@@ -137,7 +137,7 @@ static void replay_run(const struct recorded *run, uint32_t workers, muster_cloc
 
 static bool has_all(const struct recorded *run) {
   uint64_t shed = 0;
-  for (uint32_t i = 0; i < run->frames; i++) shed += run->reports[i].agents_eased;
+  for (uint32_t i = 0; i < run->frames; i++) shed += run->reports[i].agents_shed;
   return run->sums.cycles && run->sums.reactions_met + run->sums.reactions_late && shed;
 }
 

@@ -71,13 +71,13 @@ Test(shedding, lowers_the_least_important_first_and_the_top_tenth_last) {
   load = 600;
   run_frames(&little, 600);
   muster_frame_report report = run_frame(&little);
-  cr_assert_gt(report.agents_eased, 0);
-  cr_assert_lt(report.agents_eased, CROWD);
+  cr_assert_gt(report.agents_shed, 0);
+  cr_assert_lt(report.agents_shed, CROWD);
   cr_assert_leq(report.pressure, 0.55f, "pressure stays at %g", (double)report.pressure);
   muster_agent_explanation why = muster_agent_explanation_default();
   char words[2048];
   cr_assert_eq(muster_agent_explain(little.world, agents[0], &why), MUSTER_OK);
-  cr_assert(why.reasons & MUSTER_REASON_EASED && why.eased > 0);
+  cr_assert(why.reasons & MUSTER_REASON_SHED && why.shed > 0);
   muster_explanation_print(&why, words, sizeof words);
   cr_assert_not_null(strstr(words, "for the pressure"), "%s", words);
   uint32_t before = LEVELS * 25;
@@ -103,7 +103,7 @@ Test(shedding, is_off_without_a_pressure_to_begin_at) {
   load = 600;
   run_frames(&little, 300);
   muster_frame_report report = run_frame(&little);
-  cr_assert_eq(report.agents_eased, 0);
+  cr_assert_eq(report.agents_shed, 0);
   cr_assert_eq(report.levels[0], CROWD);
   cr_assert_gt(report.pressure, 0.5f);
   little_world_destroy(&little);
@@ -162,7 +162,7 @@ Test(shedding, tries_ever_less_often_where_no_depth_fits) {
   for (uint32_t i = 0; i < GIANTS; i++) spawn_at(&little, 0);
   uint32_t before = 0, early = 0, late = 0;
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
-    uint32_t shed = run_frame(&little).agents_eased;
+    uint32_t shed = run_frame(&little).agents_shed;
     *(frame < FRAMES / 2 ? &early : &late) += shed != before;
     before = shed;
   }
@@ -178,15 +178,15 @@ Test(shedding, ends_with_the_load_and_state_survives) {
   muster_agent agents[CROWD];
   spawn_crowd(&little, agents, false);
   run_frames(&little, 100);
-  cr_assert_eq(run_frame(&little).agents_eased, 0);
+  cr_assert_eq(run_frame(&little).agents_shed, 0);
   load = 1000;
   run_frames(&little, 600);
-  cr_assert_gt(run_frame(&little).agents_eased, CROWD / 2);
+  cr_assert_gt(run_frame(&little).agents_shed, CROWD / 2);
   cr_assert_gt(life_of(&little, agents[0])->level, 0);
   load = 50;
   run_frames(&little, 4000);
   muster_frame_report report = run_frame(&little);
-  cr_assert_eq(report.agents_eased, 0, "%u are still down", report.agents_eased);
+  cr_assert_eq(report.agents_shed, 0, "%u are still down", report.agents_shed);
   cr_assert_eq(report.levels[0], CROWD);
   for (uint32_t i = 0; i < CROWD; i++) {
     muster_agent_info info = info_of(&little, agents[i]);
@@ -215,7 +215,7 @@ Test(shedding, spares_the_exempt) {
   little_world_destroy(&little);
 }
 
-/* Easing can be turned on and off while the world runs, and follows removals. */
+/* Shedding can be turned on and off while the world runs, and follows removals. */
 Test(shedding, is_turned_while_the_world_runs) {
   little_world little = create(0.0f);
   muster_agent agents[CROWD];
@@ -226,15 +226,15 @@ Test(shedding, is_turned_while_the_world_runs) {
   tuning.levels.pressure = 0.5f;
   cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_OK);
   run_frames(&little, 500);
-  cr_assert_gt(run_frame(&little).agents_eased, 0);
+  cr_assert_gt(run_frame(&little).agents_shed, 0);
   for (uint32_t i = 0; i < CROWD / 2; i++) muster_agent_remove(little.world, agents[i]);
   run_frame(&little);
-  cr_assert_leq(run_frame(&little).agents_eased, CROWD / 2);
+  cr_assert_leq(run_frame(&little).agents_shed, CROWD / 2);
   tuning.levels.pressure = 0.0f;
   muster_world_tune(little.world, &tuning);
   run_frames(&little, 100);
   muster_frame_report report = run_frame(&little);
-  cr_assert_eq(report.agents_eased, 0);
+  cr_assert_eq(report.agents_shed, 0);
   cr_assert_eq(report.levels[0], CROWD / 2);
   little_world_destroy(&little);
 }

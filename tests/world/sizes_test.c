@@ -102,9 +102,9 @@ static muster_result stopped(muster_pool *pool) {
 }
 
 static muster_result viewed(const struct scene *scene, const muster_view *view) {
-  muster_sight sights[8];
+  muster_view_agent shown[8];
   uint32_t cursor = 0;
-  return made(muster_agents_view(scene->little.world, view, sights, 8, &cursor) == 1);
+  return made(muster_agents_view(scene->little.world, view, shown, 8, &cursor) == 1);
 }
 
 static muster_result asked(const struct scene *scene, const muster_nearby_query *query) {

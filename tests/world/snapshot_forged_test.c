@@ -164,7 +164,7 @@ Test(snapshot_forged, frames_and_times_that_no_world_comes_to) {
   free(saved.bytes);
 }
 
-/* The section of scores ends with two flags: whether easing of levels relapsed, and whether any agent is eased. */
+/* The section of scores ends with two flags: whether load shedding relapsed, and whether any agent is shed. */
 Test(snapshot_forged, answers_that_are_neither_yes_nor_no) {
   static const char why[] = "levels that give way as none can";
   saved_world saved = save_observed();
@@ -176,7 +176,7 @@ Test(snapshot_forged, answers_that_are_neither_yes_nor_no) {
   free(saved.bytes);
 }
 
-/* Before these flags stand how far levels are eased, and from which pressure on. */
+/* Before these flags stand how far levels are shed, and from which pressure on. */
 Test(snapshot_forged, levels_that_give_way_as_none_can) {
   static const char why[] = "levels that give way as none can";
   static const struct {

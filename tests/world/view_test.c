@@ -9,7 +9,7 @@
 enum { AGENTS = 3000, SIDE = 50 };
 
 static little_world little;
-static muster_sight sights[AGENTS];
+static muster_view_agent shown[AGENTS];
 
 /* Spawns AGENTS agents on a grid of SIDE columns, a metre apart; every tenth one is in partition 1. */
 static void create(void) {
@@ -44,7 +44,7 @@ static uint32_t see(const muster_view *view, uint32_t capacity) {
   uint32_t cursor = 0, count = 0;
   while (cursor != MUSTER_VIEW_END) {
     uint32_t room = AGENTS - count < capacity ? AGENTS - count : capacity;
-    count += muster_agents_view(little.world, view, sights + count, room, &cursor);
+    count += muster_agents_view(little.world, view, shown + count, room, &cursor);
   }
   return count;
 }
@@ -53,16 +53,16 @@ Test(view, shows_of_each_agent_what_reading_it_tells) {
   muster_view view = all();
   cr_assert_eq(see(&view, AGENTS), AGENTS - AGENTS / 10);
   for (uint32_t i = 0; i < AGENTS - AGENTS / 10; i++) {
-    const muster_sight *sight = &sights[i];
-    muster_agent_info info = info_of(&little, sight->agent);
-    cr_expect(fabs((double)sight->x - 1000 - info.position.x) < 1e-3);
-    cr_expect(fabs((double)sight->y - 1000 - info.position.y) < 1e-3);
-    cr_expect(fabs((double)sight->period_s - (double)info.period_ns * 1e-9) < 1e-4);
-    cr_expect(fabs((double)sight->staleness_s - (double)(little.now_ns - info.last_update_ns) * 1e-9) < 1e-4);
-    cr_expect(sight->importance == info.importance && sight->level == info.level && sight->type == info.type.index);
-    cr_expect(((sight->flags & MUSTER_SIGHT_DUE) != 0) == (info.delays > 0));
+    const muster_view_agent *agent = &shown[i];
+    muster_agent_info info = info_of(&little, agent->agent);
+    cr_expect(fabs((double)agent->x - 1000 - info.position.x) < 1e-3);
+    cr_expect(fabs((double)agent->y - 1000 - info.position.y) < 1e-3);
+    cr_expect(fabs((double)agent->period_s - (double)info.period_ns * 1e-9) < 1e-4);
+    cr_expect(fabs((double)agent->staleness_s - (double)(little.now_ns - info.last_update_ns) * 1e-9) < 1e-4);
+    cr_expect(agent->importance == info.importance && agent->level == info.level && agent->type == info.type.index);
+    cr_expect(((agent->flags & MUSTER_VIEW_DUE) != 0) == (info.delays > 0));
     cr_expect(info.partition == 0 &&
-              (i == 0 || muster_agent_index(sights[i - 1].agent) < muster_agent_index(sight->agent)));
+              (i == 0 || muster_agent_index(shown[i - 1].agent) < muster_agent_index(agent->agent)));
   }
 }
 
@@ -73,7 +73,7 @@ Test(view, has_those_in_the_rectangle_and_no_others) {
   view.y0 = -20;
   view.y1 = -15;
   cr_expect_eq(see(&view, AGENTS), 9 * 5);
-  for (uint32_t i = 0; i < 9 * 5; i++) cr_expect(sights[i].x >= 0 && sights[i].x < 10 && sights[i].y < 5);
+  for (uint32_t i = 0; i < 9 * 5; i++) cr_expect(shown[i].x >= 0 && shown[i].x < 10 && shown[i].y < 5);
   view.partition = 1;
   cr_expect_eq(see(&view, AGENTS), 5);
   view.partition = 2;
@@ -81,15 +81,15 @@ Test(view, has_those_in_the_rectangle_and_no_others) {
 }
 
 Test(view, is_the_same_in_however_many_parts_it_is_taken) {
-  static muster_sight whole[AGENTS];
+  static muster_view_agent whole[AGENTS];
   muster_view view = all();
   uint32_t count = see(&view, AGENTS);
-  memcpy(whole, sights, sizeof whole);
+  memcpy(whole, shown, sizeof whole);
   for (uint32_t capacity = 1; capacity < 2000; capacity = capacity * 3 + 1) {
     for (view.looks_max = 1; view.looks_max < 5000; view.looks_max *= 7) {
-      memset(sights, 0, sizeof sights);
+      memset(shown, 0, sizeof shown);
       cr_assert_eq(see(&view, capacity), count);
-      cr_assert_eq(memcmp(whole, sights, count * sizeof *sights), 0);
+      cr_assert_eq(memcmp(whole, shown, count * sizeof *shown), 0);
     }
   }
 }
@@ -98,7 +98,7 @@ Test(view, looks_at_no_more_agents_than_it_may) {
   muster_view view = all();
   view.looks_max = 100;
   uint32_t cursor = 0;
-  cr_expect_eq(muster_agents_view(little.world, &view, sights, AGENTS, &cursor), 90);
+  cr_expect_eq(muster_agents_view(little.world, &view, shown, AGENTS, &cursor), 90);
   cr_expect_eq(cursor, 100);
 }
 
@@ -106,16 +106,16 @@ Test(view, tells_who_is_due_and_who_was_woken) {
   muster_view view = all();
   uint32_t count = see(&view, AGENTS), woken = 0;
   for (uint32_t i = 0; i < count; i++) {
-    cr_expect(!(sights[i].flags & MUSTER_SIGHT_WOKEN));
-    muster_agent_wake(little.world, sights[i].agent);
+    cr_expect(!(shown[i].flags & MUSTER_VIEW_WOKEN));
+    muster_agent_wake(little.world, shown[i].agent);
   }
   run_frame_with(&little, 10000); /* too little time for all agents */
   see(&view, AGENTS);
   for (uint32_t i = 0; i < count; i++) {
-    bool due = info_of(&little, sights[i].agent).delays > 0;
-    woken += (sights[i].flags & MUSTER_SIGHT_WOKEN) != 0;
-    cr_expect_eq((sights[i].flags & MUSTER_SIGHT_DUE) != 0, due);
-    cr_expect(due || !(sights[i].flags & MUSTER_SIGHT_WOKEN));
+    bool due = info_of(&little, shown[i].agent).delays > 0;
+    woken += (shown[i].flags & MUSTER_VIEW_WOKEN) != 0;
+    cr_expect_eq((shown[i].flags & MUSTER_VIEW_DUE) != 0, due);
+    cr_expect(due || !(shown[i].flags & MUSTER_VIEW_WOKEN));
   }
   cr_expect(woken > 0 && woken < count, "%u of %u", woken, count);
 }
@@ -142,13 +142,13 @@ Test(view, a_raster_counts_everybody_once_and_has_the_shortest_period_and_the_la
   }
   uint32_t count = see(&view, AGENTS);
   for (uint32_t i = 0; i < count; i++) {
-    period_s = fminf(period_s, sights[i].period_s);
-    stretch = fmaxf(stretch, sights[i].staleness_s / sights[i].period_s);
+    period_s = fminf(period_s, shown[i].period_s);
+    stretch = fmaxf(stretch, shown[i].staleness_s / shown[i].period_s);
   }
   cr_expect(period_s > 0 && stretch > 0 && cells_period_s == period_s && cells_stretch == stretch);
 }
 
-static muster_raster_cell cell_of(const muster_sight *of, uint32_t count) {
+static muster_raster_cell cell_of(const muster_view_agent *of, uint32_t count) {
   muster_raster_cell cell = {0};
   muster_raster_add(&(muster_raster){.width_m = 1, .height_m = 1, .columns = 1, .rows = 1, .cells = &cell}, of, count);
   return cell;
@@ -157,16 +157,16 @@ static muster_raster_cell cell_of(const muster_sight *of, uint32_t count) {
 /* One agent at a player's feet among many that no player sees. */
 Test(view, one_that_runs_often_is_what_a_cell_shows_of_many) {
   enum { MANY = 200 };
-  muster_sight crowd[MANY] = {0};
+  muster_view_agent crowd[MANY] = {0};
   for (uint32_t i = 0; i < MANY; i++)
-    crowd[i] = (muster_sight){.period_s = 8.0f, .staleness_s = 0.01f * (float)i, .level = 3};
-  crowd[70] = (muster_sight){.period_s = 0.0f, .staleness_s = 90.0f, .level = 2}; /* without a period */
+    crowd[i] = (muster_view_agent){.period_s = 8.0f, .staleness_s = 0.01f * (float)i, .level = 3};
+  crowd[70] = (muster_view_agent){.period_s = 0.0f, .staleness_s = 90.0f, .level = 2}; /* without a period */
   muster_raster_cell cell = cell_of(crowd, MANY);
   cr_expect(cell.count == MANY && cell.with_period == MANY - 1);
   cr_expect(cell.period_s_least == 8.0f && cell.level_least == 2.0f);
   cr_expect_float_eq(cell.staleness_s, 1.99f, 1e-6, "the longest of those who run alike");
   cr_expect_float_eq(cell.stretch_most, 1.99f / 8.0f, 1e-6);
-  crowd[120] = (muster_sight){.period_s = 0.1f, .staleness_s = 0.15f};
+  crowd[120] = (muster_view_agent){.period_s = 0.1f, .staleness_s = 0.15f};
   cell = cell_of(crowd, MANY);
   cr_expect(cell.period_s_least == 0.1f && cell.level_least == 0.0f && cell.staleness_s == 0.15f);
   cr_expect_float_eq(cell.stretch_most, 1.5f, 1e-6, "it is late, too");
@@ -194,7 +194,7 @@ Test(view, refuses_what_it_cannot_look_at_and_is_through) {
   const muster_view *bad[] = {NULL, &empty, &endless, &blank};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     uint32_t cursor = 0;
-    cr_expect_eq(muster_agents_view(little.world, bad[i], sights, AGENTS, &cursor), 0);
+    cr_expect_eq(muster_agents_view(little.world, bad[i], shown, AGENTS, &cursor), 0);
     cr_expect_eq(cursor, MUSTER_VIEW_END);
     cr_expect(*muster_last_error());
   }

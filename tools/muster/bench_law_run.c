@@ -52,21 +52,21 @@ static uint32_t band_of(float importance) {
 
 /* Periods are rounded up to frames: an agent that is due between two frames runs in the second, which does not count as
  * late. */
-static void add_own(law_watch *watch, const muster_sight *sight, double own) {
-  double frames = (double)sight->period_s / LOAD_FRAME_S;
+static void add_own(law_watch *watch, const muster_view_agent *agent, double own) {
+  double frames = (double)agent->period_s / LOAD_FRAME_S;
   law_tally_add(&watch->own_exact, own);
   law_tally_add(&watch->own, own * frames / fmax(ceil(frames - 0.001), 1.0));
 }
 
-static void add_age(law_stays *stays, const muster_sight *sight) {
+static void add_age(law_stays *stays, const muster_view_agent *agent) {
   stays->seen++;
-  law_tally_add(&stays->ages, (double)sight->staleness_s);
-  law_periods_add(&stays->periods, (double)sight->period_s);
+  law_tally_add(&stays->ages, (double)agent->staleness_s);
+  law_periods_add(&stays->periods, (double)agent->period_s);
 }
 
 /* The time since the update before, and the period in that time, by the agent's own clock. */
-static void add_run(law_stays *stays, const law_track *track, const muster_sight *sight, double own) {
-  double interval_s = (double)track->stale_s + LOAD_FRAME_S - (double)sight->staleness_s;
+static void add_run(law_stays *stays, const law_track *track, const muster_view_agent *agent, double own) {
+  double interval_s = (double)track->stale_s + LOAD_FRAME_S - (double)agent->staleness_s;
   if (own <= 0) return;
   stays->runs++;
   stays->interval_s += interval_s;
@@ -75,46 +75,46 @@ static void add_run(law_stays *stays, const law_track *track, const muster_sight
 
 /* An agent that is new, or was part of a folded herd, has its own clock from now on; its age is known only if it began
  * just now. */
-static void meet(law_track *track, const muster_sight *sight, uint32_t band) {
-  *track = (law_track){.generation = muster_agent_generation(sight->agent),
-                       .stale_s = sight->staleness_s,
+static void meet(law_track *track, const muster_view_agent *agent, uint32_t band) {
+  *track = (law_track){.generation = muster_agent_generation(agent->agent),
+                       .stale_s = agent->staleness_s,
                        .band = (uint8_t)band,
-                       .stayed = (double)sight->staleness_s < 0.5 * LOAD_FRAME_S};
+                       .stayed = (double)agent->staleness_s < 0.5 * LOAD_FRAME_S};
 }
 
 /* An agent ran if its staleness is less than before plus a frame; an update that went on from an earlier frame brings
  * its agent to that frame's time. */
-static void see(const muster_sight *sight, void *user) {
+static void see(const muster_view_agent *agent, void *user) {
   law_watch *watch = user;
-  law_track *track = &watch->tracks[muster_agent_index(sight->agent)];
-  uint32_t band = band_of(sight->importance);
-  bool important = (double)sight->importance >= importance_most;
-  if (sight->period_s <= 0.0f || (sight->flags & MUSTER_SIGHT_QUARANTINED)) {
+  law_track *track = &watch->tracks[muster_agent_index(agent->agent)];
+  uint32_t band = band_of(agent->importance);
+  bool important = (double)agent->importance >= importance_most;
+  if (agent->period_s <= 0.0f || (agent->flags & MUSTER_VIEW_QUARANTINED)) {
     track->generation = 0;
     return;
   }
-  bool known = track->generation == muster_agent_generation(sight->agent);
-  bool ran = known && (double)sight->staleness_s < (double)track->stale_s + 0.5 * LOAD_FRAME_S;
-  if (!known) meet(track, sight, band);
-  if (known) track->own += (float)LOAD_FRAME_S / sight->period_s;
+  bool known = track->generation == muster_agent_generation(agent->agent);
+  bool ran = known && (double)agent->staleness_s < (double)track->stale_s + 0.5 * LOAD_FRAME_S;
+  if (!known) meet(track, agent, band);
+  if (known) track->own += (float)LOAD_FRAME_S / agent->period_s;
   if (band != track->band) track->stayed = false;
-  track->acting = sight->flags & MUSTER_SIGHT_ACTING ? track->acting + 1 : 0;
+  track->acting = agent->flags & MUSTER_VIEW_ACTING ? track->acting + 1 : 0;
   if (track->acting > watch->waits.acting) watch->waits.acting = track->acting;
-  if (important) load_add(&watch->now, sight, ran);
-  float left = sight->staleness_s / sight->period_s;
+  if (important) load_add(&watch->now, agent, ran);
+  float left = agent->staleness_s / agent->period_s;
   if (watch->open) {
-    load_add(&watch->bands[band], sight, ran);
+    load_add(&watch->bands[band], agent, ran);
     double own = fmax((double)track->own - (double)left, 0.0);
-    if (important && ran) add_own(watch, sight, own);
-    if (ran && track->stayed) add_run(&watch->stays[band], track, sight, own);
+    if (important && ran) add_own(watch, agent, own);
+    if (ran && track->stayed) add_run(&watch->stays[band], track, agent, own);
   }
   if (ran) {
     track->own = left;
     track->stayed = true;
   }
   track->band = (uint8_t)band;
-  if (watch->open && track->stayed) add_age(&watch->stays[band], sight);
-  track->stale_s = sight->staleness_s;
+  if (watch->open && track->stayed) add_age(&watch->stays[band], agent);
+  track->stale_s = agent->staleness_s;
 }
 
 /* Frames in which nothing waited say nothing of how many fit. */

@@ -33,13 +33,13 @@ bool load_open(load_world *world, const host_setup *setup, uint64_t capacity_ns)
   if (!host_open(&world->host, &def)) return false;
   world->partitions = count_partitions(&world->host);
   world->room = world->host.needs.agents_max;
-  world->sights = calloc(world->room, sizeof *world->sights);
-  if (!world->sights) muster_module_fail(MUSTER_E_MEMORY, "out of memory");
-  return world->sights != NULL;
+  world->shown = calloc(world->room, sizeof *world->shown);
+  if (!world->shown) muster_module_fail(MUSTER_E_MEMORY, "out of memory");
+  return world->shown != NULL;
 }
 
 void load_close(load_world *world) {
-  free(world->sights);
+  free(world->shown);
   host_close(&world->host);
 }
 
@@ -52,22 +52,22 @@ bool load_run_frame(load_world *world, muster_frame_report *report) {
   return true;
 }
 
-void load_look(load_world *world, void (*see)(const muster_sight *sight, void *user), void *user) {
+void load_look(load_world *world, void (*see)(const muster_view_agent *agent, void *user), void *user) {
   muster_view view = muster_view_default();
   view.x0 = view.y0 = -1e6;
   view.x1 = view.y1 = 1e6;
   view.looks_max = world->room;
   for (view.partition = 0; view.partition < world->partitions; view.partition++)
     for (uint32_t cursor = 0; cursor != MUSTER_VIEW_END;) {
-      uint32_t count = muster_agents_view(world->host.world, &view, world->sights, world->room, &cursor);
-      for (uint32_t i = 0; i < count; i++) see(&world->sights[i], user);
+      uint32_t count = muster_agents_view(world->host.world, &view, world->shown, world->room, &cursor);
+      for (uint32_t i = 0; i < count; i++) see(&world->shown[i], user);
     }
 }
 
-void load_add(load_sums *sums, const muster_sight *sight, bool ran) {
+void load_add(load_sums *sums, const muster_view_agent *agent, bool ran) {
   sums->seen++;
   sums->runs += ran;
-  sums->rate += 1.0 / (double)sight->period_s;
+  sums->rate += 1.0 / (double)agent->period_s;
 }
 
 load_band load_sum_up(const load_sums *sums, uint32_t window) {

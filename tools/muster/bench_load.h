@@ -14,7 +14,7 @@
 /* A world that runs, and room to see all of it. */
 typedef struct load_world {
   struct host host;
-  muster_sight *sights;
+  muster_view_agent *shown;
   uint32_t room;
   uint32_t partitions; /* in which agents are: 0 .. partitions - 1 */
   uint64_t now_ns, capacity_ns;
@@ -34,14 +34,14 @@ void load_close(load_world *world);
 bool load_run_frame(load_world *world, muster_frame_report *report);
 
 /* Calls `see` for every agent that has a place, in the order of their ids. */
-void load_look(load_world *world, void (*see)(const muster_sight *sight, void *user), void *user);
+void load_look(load_world *world, void (*see)(const muster_view_agent *agent, void *user), void *user);
 
 /* Sums over agents of some importance and over the frames of a window; an agent that ran counts in `runs`. */
 typedef struct load_sums {
   double seen, runs, rate;
 } load_sums;
 
-void load_add(load_sums *sums, const muster_sight *sight, bool ran);
+void load_add(load_sums *sums, const muster_view_agent *agent, bool ran);
 
 /* What they got. */
 typedef struct load_band {

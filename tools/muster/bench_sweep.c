@@ -92,11 +92,11 @@ typedef struct sweep_sums {
   load_sums important, unimportant;
 } sweep_sums;
 
-static void see(const muster_sight *sight, void *user) {
+static void see(const muster_view_agent *agent, void *user) {
   sweep_sums *sums = user;
-  bool ran = (double)sight->staleness_s < 0.5 * LOAD_FRAME_S; /* an agent that ran has no staleness at the end */
-  if ((double)sight->importance >= importance_most) load_add(&sums->important, sight, ran);
-  if (sight->importance <= 0.0f) load_add(&sums->unimportant, sight, ran);
+  bool ran = (double)agent->staleness_s < 0.5 * LOAD_FRAME_S; /* an agent that ran has no staleness at the end */
+  if ((double)agent->importance >= importance_most) load_add(&sums->important, agent, ran);
+  if (agent->importance <= 0.0f) load_add(&sums->unimportant, agent, ran);
 }
 
 static bool watch(load_world *world, uint32_t warm_up, sweep_point *point) {

@@ -36,7 +36,7 @@ typedef struct rankin_outcome {
   double by_role[RANKIN_ROLES]; /* mean runs, the least important role first */
   uint64_t longest_wait_ns;
   uint64_t completed;
-  uint32_t levels[MUSTER_LEVELS], eased;
+  uint32_t levels[MUSTER_LEVELS], shed;
   double pressure;
   uint64_t top_p50_ns, top_p99_ns; /* staleness of the most important band that there is */
   uint64_t period_ns;              /* wanted */

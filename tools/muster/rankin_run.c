@@ -78,7 +78,7 @@ static void sum_up(const rankin_plan *plan, const muster_world *world, rankin_ou
   outcome->longest_wait_ns = statistics.longest_wait_ns;
   outcome->completed = statistics.completed;
   memcpy(outcome->levels, report.levels, sizeof outcome->levels);
-  outcome->eased = report.agents_eased;
+  outcome->shed = report.agents_shed;
   outcome->pressure = (double)report.pressure;
   uint32_t band = MUSTER_BANDS - 1; /* the most important that there is */
   while (band > 0 && statistics.bands[band].completed == 0) band--;
