@@ -25,10 +25,11 @@ static void render_process(struct exposition *exposition, const metrics_facts *f
 }
 
 static void render_mailbox(struct exposition *exposition, const mailbox_counts *mailbox) {
-  render_number(exposition, "muster_desk_requests_total", "Requests that the frames' thread served between frames.",
+  render_number(exposition, "muster_mailbox_requests_total", "Requests that the frames' thread served between frames.",
                 mailbox->run);
-  render_number(exposition, "muster_desk_refused_total", "Requests refused because too many waited.", mailbox->refused);
-  render_number(exposition, "muster_desk_waiting", "Requests that wait for the frames' thread.", mailbox->waiting);
+  render_number(exposition, "muster_mailbox_refused_total", "Requests refused because too many waited.",
+                mailbox->refused);
+  render_number(exposition, "muster_mailbox_waiting", "Requests that wait for the frames' thread.", mailbox->waiting);
 }
 
 static void render_http(struct exposition *exposition, const http_counts *http) {
