@@ -2,7 +2,7 @@
  *
  * Peaks are measured in virtual time, the same on any machine: the fullest frame over the mean, and the coefficient of
  * variation of all, with and without planning; for whole worlds by what their frames released, and for plans of a whole
- * population ahead by the ring that they fill. Booking is measured in CPU time: letting an agent that ran wait again,
+ * population ahead by the ring that they fill. Reserving is measured in CPU time: letting an agent that ran wait again,
  * with and without planning, in turn. */
 #ifndef BENCH_ACTIVATION_H
 #define BENCH_ACTIVATION_H
@@ -14,7 +14,7 @@ enum {
   ACTIVATION_DELAY = 3,
   ACTIVATION_CASES = 9,
   ACTIVATION_RINGS = 4,
-  ACTIVATION_BOOKINGS = 4,
+  ACTIVATION_RESERVATIONS = 4,
   ACTIVATION_ROUNDS_MOST = 64
 };
 
@@ -50,12 +50,12 @@ typedef struct activation_ring {
 } activation_ring;
 
 /* One insertion, in ns of CPU. */
-typedef struct activation_booking_cost {
+typedef struct activation_reservation_cost {
   uint32_t agents;
   uint64_t insertions;
   double plain_ns, planned_ns; /* putting an agent back, everything included */
-  double booking_ns;           /* the difference */
-} activation_booking_cost;
+  double reservation_ns;       /* the difference */
+} activation_reservation_cost;
 
 /* What rows are before they are measured: periods, populations and bounds are fixed. An empty row
  * ends them. */
@@ -67,6 +67,6 @@ const char *activation_bench_case(uint64_t seed, activation_case *row);
 const char *activation_bench_ring(activation_ring *row);
 
 /* Rounds, at most ACTIVATION_ROUNDS_MOST, take turns with and without planning; medians. */
-const char *activation_bench_booking(uint32_t agents, uint32_t rounds, activation_booking_cost *row);
+const char *activation_bench_reservations(uint32_t agents, uint32_t rounds, activation_reservation_cost *row);
 
 #endif

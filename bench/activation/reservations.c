@@ -121,7 +121,7 @@ static void warm_up(struct side *side) {
   }
 }
 
-static bool measure(struct side sides[2], uint32_t rounds, activation_booking_cost *row) {
+static bool measure(struct side sides[2], uint32_t rounds, activation_reservation_cost *row) {
   double ns[2][ACTIVATION_ROUNDS_MOST], difference_ns[ACTIVATION_ROUNDS_MOST];
   uint64_t unused = 0;
   for (uint32_t i = 0; i < 2; i++)
@@ -136,13 +136,13 @@ static bool measure(struct side sides[2], uint32_t rounds, activation_booking_co
   }
   row->plain_ns = rounds_median(ns[0], rounds);
   row->planned_ns = rounds_median(ns[1], rounds);
-  row->booking_ns = rounds_median(difference_ns, rounds);
+  row->reservation_ns = rounds_median(difference_ns, rounds);
   return true;
 }
 
-const char *activation_bench_booking(uint32_t agents, uint32_t rounds, activation_booking_cost *row) {
+const char *activation_bench_reservations(uint32_t agents, uint32_t rounds, activation_reservation_cost *row) {
   struct side *sides = calloc(2, sizeof *sides);
-  *row = (activation_booking_cost){.agents = agents};
+  *row = (activation_reservation_cost){.agents = agents};
   bool done = sides && measure(sides, rounds, row);
   for (uint32_t i = 0; sides && i < 2; i++)
     if (sides[i].arena.blocks) arena_destroy(&sides[i].arena);

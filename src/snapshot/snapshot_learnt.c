@@ -87,7 +87,7 @@ static void forget_beyond(struct snapshot *snapshot) {
     if ((int32_t)(book->reservations[i].beat - book->beat) >= ACTIVATION_BEATS) book->reservations[i].cost_ns = 0;
 }
 
-/* Bookings for future beats. */
+/* Reservations for future beats. */
 static void exchange_book(struct snapshot *snapshot) {
   static const snapshot_column columns[] = {ANY(activation_book, beat),
                                             COUNT(activation_book, sharers, ACTIVATION_SHARES),

@@ -1,5 +1,5 @@
 /* `muster bench activation`: peaks are in virtual time, so the figures are the same everywhere and can be tested. How
- * long booking takes is not tested: the machine that tests is busy with other tests. */
+ * long reserving takes is not tested: the machine that tests is busy with other tests. */
 #include "program.h"
 
 #include <math.h>
@@ -14,20 +14,20 @@ static double figure(json_t *json, const char *group, const char *name, const ch
   return program_number(json, path);
 }
 
-static void expect_rings_and_bookings(json_t *json) {
-  json_t *bookings = program_member(json, "booking");
+static void expect_rings_and_reservations(json_t *json) {
+  json_t *reservations = program_member(json, "reservations");
   for (size_t i = 0; i < 4; i++) {
     double together = figure(json, "rings", worlds[i], "together_peak");
     double some = figure(json, "rings", worlds[i], "short_peak"), any = figure(json, "rings", worlds[i], "whole_peak");
     cr_expect(together > 3 && some < together && any < some && any < 1.05, "%s: %g, %g, %g", worlds[i], together, some,
               any);
   }
-  cr_assert_eq(json_array_size(bookings), 2);
+  cr_assert_eq(json_array_size(reservations), 2);
   for (size_t i = 0; i < 2; i++) {
-    json_t *row = json_array_get(bookings, i);
+    json_t *row = json_array_get(reservations, i);
     cr_expect_eq(program_number(row, "agents"), i ? 10000 : 1000);
     cr_expect_gt(program_number(row, "plain_ns"), 0);
-    cr_expect(isfinite(program_number(row, "booking_ns")));
+    cr_expect(isfinite(program_number(row, "reservation_ns")));
     cr_expect_geq(program_number(row, "insertions"), 200000);
   }
 }
@@ -50,7 +50,7 @@ Test(bench_activation, planning_takes_the_peaks_off_whatever_the_seed) {
     cr_expect_gt(figure(json, "worlds", "composite-67", "plain.peak"), 1.15);
     cr_expect_lt(figure(json, "worlds", "under-pressure", "planned.carried"),
                  figure(json, "worlds", "under-pressure", "plain.carried") / 2);
-    expect_rings_and_bookings(json);
+    expect_rings_and_reservations(json);
     cr_expect(json_is_true(program_member(json, "within")));
     json_decref(json);
   }

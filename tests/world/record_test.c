@@ -355,7 +355,7 @@ Test(record, a_crowd_that_several_workers_settle_beside_each_other_is_replayed) 
   check_crowd(4, 0);
 }
 
-/* Bookings depend on who books together. */
+/* Reservations depend on which agents reserve together. */
 Test(record, so_is_one_whose_activation_is_planned) {
   check_crowd(2, 3);
   check_crowd(4, 3);

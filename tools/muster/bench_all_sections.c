@@ -27,8 +27,8 @@ static const char *const activation[] = {
     "{=activation worlds.composite-67.plain.peak|.2} without and ",
     "{=activation worlds.composite-67.planned.peak|.2} with it; 5,000 agents\n",
     "{=activation worlds.composite.plain.peak|.2} and {=activation worlds.composite.planned.peak|.4}. Letting an ",
-    "agent wait again takes\n{activation booking[].plain_ns} ns without and ",
-    "{activation booking[].planned_ns} ns with it, from 1,000 agents to a million.\n",
+    "agent wait again takes\n{activation reservations[].plain_ns} ns without and ",
+    "{activation reservations[].planned_ns} ns with it, from 1,000 agents to a million.\n",
     NULL};
 
 static const char *const wright[] = {
