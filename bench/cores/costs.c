@@ -18,7 +18,7 @@ static const double hop_ns = 300, slow_wake_ns = 60000, slow_planning = 3;
 typedef struct probe {
   muster_pool *pool;
   struct pool_entry entered;
-  struct seat *seat;
+  struct worker_slot *slot;
   struct team team;
   const clock_source *clock;
   uint32_t caller;
@@ -40,14 +40,14 @@ static void probe_call(probe *self, probe_samples *samples, uint32_t *count) {
   team_orders orders = {.work = probe_come, .argument = self, .patience_ns = UINT64_MAX};
   store_release_u64(&self->begun_ns, 0);
   uint64_t open_ns = clock_now(self->clock), begun_ns = 0;
-  team_open(&self->team, self->seat, &orders, 1);
+  team_open(&self->team, self->slot, &orders, 1);
   uint64_t called_ns = clock_now(self->clock), close_ns = called_ns;
   while (!begun_ns && close_ns < called_ns + PATIENCE_NS) {
     begun_ns = load_acquire_u64(&self->begun_ns);
     close_ns = clock_now(self->clock);
   }
-  team_close(&self->team, self->seat);
-  team_wait(&self->team, self->seat);
+  team_close(&self->team, self->slot);
+  team_wait(&self->team, self->slot);
   uint64_t end_ns = clock_now(self->clock);
   if (!begun_ns) return;
   samples->call_ns[*count] = (double)(called_ns - open_ns);
@@ -68,7 +68,7 @@ static double probe_hop(probe *self) {
   team_orders orders = {.work = probe_write, .argument = self, .patience_ns = UINT64_MAX};
   store_release_u64(&self->line, 0);
   uint64_t begin_ns = clock_now(self->clock);
-  team_run(&self->team, self->seat, &orders, 1);
+  team_run(&self->team, self->slot, &orders, 1);
   return (double)(clock_now(self->clock) - begin_ns) / WRITES;
 }
 
@@ -105,8 +105,8 @@ bool cores_measure_costs(cores_costs *costs) {
   if (def.workers > CORES_WORKERS_MAX) def.workers = CORES_WORKERS_MAX;
   self = (probe){.pool = muster_pool_create(&def)};
   if (!self.pool) return false;
-  self.seat = pool_enter(&self.entered, self.pool);
-  self.caller = pool_index_of(self.seat);
+  self.slot = pool_enter(&self.entered, self.pool);
+  self.caller = pool_index_of(self.slot);
   self.clock = pool_clock(self.pool);
   probe_measure(&self, costs);
   pool_leave(&self.entered);

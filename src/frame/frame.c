@@ -236,8 +236,8 @@ static void take_prepaid(struct muster_world *world) {
 /* The calling thread takes the world, and enters the pool. */
 static void frame_enter(struct muster_world *world) {
   occupancy_set(&world->occupancy, OCCUPIED_BY_FRAME);
-  world->teams->seat = pool_enter(&world->teams->entered, world->pool);
-  world->runner->caller = pool_index_of(world->teams->seat);
+  world->teams->slot = pool_enter(&world->teams->entered, world->pool);
+  world->runner->caller = pool_index_of(world->teams->slot);
   world->teams->outer = callback_begin(&runner_caller(world->runner)->context);
 }
 

@@ -39,7 +39,7 @@ static void open_early_team(struct muster_world *world, uint32_t helpers) {
   world->teams->early_open = true;
   world->teams->early_called = 0;
   serial_open_early(world);
-  team_open(&world->teams->early, world->teams->seat, &orders, helpers);
+  team_open(&world->teams->early, world->teams->slot, &orders, helpers);
 }
 
 void run_early(struct muster_world *world) {
@@ -76,7 +76,7 @@ static void publish_claims(void *owner, uint32_t claims, uint64_t predicted_ns) 
   uint32_t called = world->teams->early_called, wanted = serial_worth(work_ns, worth_ns, MUSTER_WORKERS_MAX);
   if (!serial_calls_now(wanted, called)) return;
   world->teams->early_called = wanted;
-  team_call(&world->teams->early, world->teams->seat, wanted - called);
+  team_call(&world->teams->early, world->teams->slot, wanted - called);
 }
 
 void run_beside_ranking(struct muster_world *world, rank_limits *limits) {
@@ -91,21 +91,21 @@ void run_beside_ranking(struct muster_world *world, rank_limits *limits) {
 static void run_batch(struct muster_world *world, const team_orders *orders) {
   enum { WORTH_CUTTING = 512 };
   struct team *team = &world->teams->run;
-  team_open(team, world->teams->seat, orders, world->teams->helpers);
+  team_open(team, world->teams->slot, orders, world->teams->helpers);
   world->teams->lots.count = 0; /* the last commit may have had no time to begin */
   bool shared = world->teams->helpers > 0 || world->runner->timeline;
   timeline_offer(world->runner->timeline, world->batch->claim_count, world->sums->admitted_ns, worth_calling_ns(world));
   if (shared && world->timed && world->batch->count >= WORTH_CUTTING) settle_cut_lots(world);
   runner_work(world->runner, world->runner->caller);
-  team_close(team, world->teams->seat);
-  team_wait(team, world->teams->seat);
+  team_close(team, world->teams->slot);
+  team_wait(team, world->teams->slot);
 }
 
 void run_by_workers(struct muster_world *world) {
   team_orders orders = orders_for(world, runner_work);
   runner_set_stop(world->runner, world->frame->deadline_ns - world->frame->commit_ns);
   runner_publish_all(world->runner);
-  if (world->teams->early_open) team_close(&world->teams->early, world->teams->seat);
+  if (world->teams->early_open) team_close(&world->teams->early, world->teams->slot);
   serial_mark(world);
   bool left = world->teams->early_open && serial_early_are_left(world);
   world->teams->helpers = world->batch->claim_count > 1
@@ -113,7 +113,7 @@ void run_by_workers(struct muster_world *world) {
                               : 0;
   run_batch(world, &orders);
   if (world->teams->early_open) {
-    team_wait(&world->teams->early, world->teams->seat);
+    team_wait(&world->teams->early, world->teams->slot);
     serial_count_early(world, left);
   }
   runner_close(world->runner);

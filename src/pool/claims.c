@@ -6,8 +6,8 @@ typedef struct claim_view {
   uint64_t first;
 } claim_view;
 
-static claim_view view_claim(const struct seat *seat) {
-  uint64_t claim = load_ordered_u64(&seat->claim);
+static claim_view view_claim(const struct worker_slot *slot) {
+  uint64_t claim = load_ordered_u64(&slot->claim);
   return (claim_view){.lane = (uint32_t)(claim >> CLAIM_COUNT_BITS) & 0xff,
                       .count = (uint32_t)claim & 0xff,
                       .first = claim >> (CLAIM_COUNT_BITS + CLAIM_LANE_BITS)};
@@ -15,8 +15,8 @@ static claim_view view_claim(const struct seat *seat) {
 
 /* Takes the last job of a claim first: its claimer comes to that one last. */
 bool claims_take(struct muster_pool *pool, uint32_t from, uint32_t lanes, const struct group *only, struct job *job) {
-  for (uint32_t i = 0; i < pool->seat_count; i++) {
-    claim_view claim = view_claim(&pool->seats[(from + i) % pool->seat_count]);
+  for (uint32_t i = 0; i < pool->slot_count; i++) {
+    claim_view claim = view_claim(&pool->slots[(from + i) % pool->slot_count]);
     if (!claim.count || !(lanes >> claim.lane & 1)) continue;
     for (uint32_t k = claim.count; k-- > 0;)
       if (lane_take_out(&pool->queue.lanes[claim.lane], claim.first + k, only, job)) return true;
@@ -25,8 +25,8 @@ bool claims_take(struct muster_pool *pool, uint32_t from, uint32_t lanes, const 
 }
 
 static bool one_waits(const struct muster_pool *pool, uint32_t lanes) {
-  for (uint32_t i = 0; i < pool->seat_count; i++) {
-    claim_view claim = view_claim(&pool->seats[i]);
+  for (uint32_t i = 0; i < pool->slot_count; i++) {
+    claim_view claim = view_claim(&pool->slots[i]);
     if (!claim.count || !(lanes >> claim.lane & 1)) continue;
     for (uint32_t k = 0; k < claim.count; k++)
       if (lane_waits(&pool->queue.lanes[claim.lane], claim.first + k)) return true;

@@ -1,16 +1,16 @@
-/* pool/inside.h - what a pool consists of: its queue, seats, and sets of sleepers. For the files of this folder; other
- * files see pool.h. */
+/* pool/inside.h - what a pool consists of: its queue, worker slots, and sets of sleepers. For the files of this folder;
+ * other files see pool.h. */
 #ifndef POOL_INSIDE_H
 #define POOL_INSIDE_H
 
 #include "pool/idle.h"
 #include "pool/pool.h"
 #include "pool/queue.h"
-#include "pool/seat.h"
+#include "pool/worker_slot.h"
 
 #include <pthread.h>
 
-_Static_assert(IDLE_MAX == (int)POOL_SEATS_MAX, "a set of sleepers has room for every seat");
+_Static_assert(IDLE_MAX == (int)POOL_SLOTS_MAX, "a set of sleepers has room for every slot");
 
 /* How long a worker looks for work before it sleeps: at most; and at least, when looking was fruitless of late. */
 enum { SPIN_NS = 16000, SPIN_LEAST_NS = 4000 };
@@ -22,15 +22,15 @@ struct muster_pool {
   muster_pool_def def;
   clock_source clock;
   uint32_t workers;    /* worker threads, and one for the caller */
-  uint32_t seat_count; /* all indices */
-  struct seat *seats;
+  uint32_t slot_count; /* all indices */
+  struct worker_slot *slots;
   bool prepared; /* threads may have been started */
   char name[12];
-  pthread_t *threads; /* by seat: the workers */
+  pthread_t *threads; /* by worker slot: the workers */
   uint32_t threads_started;
   struct queue queue;
   idle_set idle;    /* workers that take any job */
-  idle_set waiting; /* seats that wait for a group */
+  idle_set waiting; /* worker slots that wait for a group */
   _Alignas(64) shared_u32 stopping;
   shared_u64 free_guests;   /* bits */
   shared_u64 dropped;       /* jobs that were dropped because the pool stops */
@@ -45,7 +45,7 @@ static inline uint32_t pool_guest_index(const struct muster_pool *pool, uint32_t
   return guest ? pool->workers + guest - 1 : 0;
 }
 
-/* The guests' seats that are free when there are no guests. */
+/* The guests' worker slots that are free when there are no guests. */
 static inline uint64_t pool_all_guests(const struct muster_pool *pool) {
   return UINT64_MAX >> (64 - pool->def.guests_max);
 }

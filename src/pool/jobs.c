@@ -47,10 +47,10 @@ muster_result muster_job_submit(muster_pool *pool, uint32_t priority, muster_job
   if (!result) result = request_check_group(pool, group);
   if (result) return result;
   struct job job = {run, argument, group};
-  struct seat *seat = pool_own_seat(pool);
+  struct worker_slot *slot = pool_own_slot(pool);
   if (group) group_add(group, 1, priority);
-  if (worker_push(pool, seat, priority, &job)) return MUSTER_OK;
-  if (group) worker_complete(pool, seat, group, 1);
+  if (worker_push(pool, slot, priority, &job)) return MUSTER_OK;
+  if (group) worker_complete(pool, slot, group, 1);
   return request_full(pool, priority);
 }
 
@@ -66,8 +66,8 @@ bool muster_group_is_complete(const muster_group *given) {
   return !given || group_is_complete((const struct group *)(const void *)given);
 }
 
-static bool runs_inside(const struct seat *seat, const struct group *group) {
-  for (const running_job *running = seat->running; running; running = running->outer)
+static bool runs_inside(const struct worker_slot *slot, const struct group *group) {
+  for (const running_job *running = slot->running; running; running = running->outer)
     if (running->group == group) return true;
   return false;
 }
@@ -77,12 +77,12 @@ static muster_result wait_for(muster_group *given, const wait_orders *orders) {
   muster_result result = check_prepared(group);
   if (result) return result;
   struct pool_entry entered;
-  struct seat *seat = pool_enter_unless(&entered, group->pool, group);
-  if (!seat) return MUSTER_OK;
-  if (runs_inside(seat, group))
+  struct worker_slot *slot = pool_enter_unless(&entered, group->pool, group);
+  if (!slot) return MUSTER_OK;
+  if (runs_inside(slot, group))
     result = error_set(MUSTER_E_STATE, "jobs: a job cannot wait for its own group: it would wait for itself");
   else
-    worker_wait(seat, group, orders);
+    worker_wait(slot, group, orders);
   pool_leave(&entered);
   return result;
 }
@@ -113,16 +113,16 @@ uint32_t muster_pool_workers(const muster_pool *pool) {
 
 uint32_t muster_pool_indices(const muster_pool *pool) {
   if (!pool) error_missing("indices", "pool");
-  return pool ? pool->seat_count : 0;
+  return pool ? pool->slot_count : 0;
 }
 
 uint32_t muster_pool_current_index(const muster_pool *pool) {
   if (!pool) error_missing("index", "pool");
-  const struct seat *seat = pool_own_seat(pool);
-  return seat ? seat->index : UINT32_MAX;
+  const struct worker_slot *slot = pool_own_slot(pool);
+  return slot ? slot->index : UINT32_MAX;
 }
 
-static void add_statistics(muster_pool_statistics *sum, const seat_statistics *more) {
+static void add_statistics(muster_pool_statistics *sum, const worker_slot_statistics *more) {
   sum->jobs += load_relaxed_u64(&more->jobs);
   sum->jobs_helped += load_relaxed_u64(&more->helped);
   sum->jobs_stolen += load_relaxed_u64(&more->stolen);
@@ -136,10 +136,10 @@ muster_result muster_pool_statistics_read(const muster_pool *pool, uint32_t work
                                           muster_pool_statistics *statistics) {
   muster_result result = sized_check(SIZED(pool_statistics), statistics);
   if (result) return result;
-  if (!pool || (worker != UINT32_MAX && worker >= pool->seat_count))
+  if (!pool || (worker != UINT32_MAX && worker >= pool->slot_count))
     return error_set(MUSTER_E_ARGUMENT, "the pool must be given, and worker %u below muster_pool_indices()", worker);
   muster_pool_statistics sum = muster_pool_statistics_default();
-  for (uint32_t i = 0; i < pool->seat_count; i++)
-    if (worker == UINT32_MAX || worker == i) add_statistics(&sum, &pool->seats[i].statistics);
+  for (uint32_t i = 0; i < pool->slot_count; i++)
+    if (worker == UINT32_MAX || worker == i) add_statistics(&sum, &pool->slots[i].statistics);
   return sized_write(SIZED(pool_statistics), &sum, statistics);
 }

@@ -74,14 +74,14 @@ static muster_result check(const muster_pool_def *def) {
   return MUSTER_OK;
 }
 
-static void create_seats(struct muster_pool *pool) {
-  pool->seat_count = pool_guest_index(pool, pool->def.guests_max);
-  ARENA_ARRAY(&pool->arena, pool->seats, pool->seat_count);
-  ARENA_ARRAY(&pool->arena, pool->threads, pool->seat_count);
+static void create_worker_slots(struct muster_pool *pool) {
+  pool->slot_count = pool_guest_index(pool, pool->def.guests_max);
+  ARENA_ARRAY(&pool->arena, pool->slots, pool->slot_count);
+  ARENA_ARRAY(&pool->arena, pool->threads, pool->slot_count);
   if (pool->arena.failed) return;
-  for (uint32_t i = 0; i < pool->seat_count; i++)
-    pool->seats[i] =
-        (struct seat){.pool = pool, .index = i, .processor = {UINT32_MAX}, .job_ns = JOB_CLAIM_NS, .spin_ns = SPIN_NS};
+  for (uint32_t i = 0; i < pool->slot_count; i++)
+    pool->slots[i] = (struct worker_slot){
+        .pool = pool, .index = i, .processor = {UINT32_MAX}, .job_ns = JOB_CLAIM_NS, .spin_ns = SPIN_NS};
   store_ordered_u64(&pool->free_guests, pool_all_guests(pool));
 }
 
@@ -92,7 +92,7 @@ static bool pool_prepare(struct muster_pool *pool, const muster_pool_def *def) {
   pool->workers = def->workers ? def->workers : muster_available_processors();
   if (pool->workers > MUSTER_WORKERS_MAX) pool->workers = MUSTER_WORKERS_MAX;
   pool->def.jobs_max = round_up_to_power_of_two(def->jobs_max);
-  create_seats(pool);
+  create_worker_slots(pool);
   queue_create(&pool->queue, pool->def.jobs_max, &pool->arena);
   if (pool->arena.failed || !threads_survey(pool)) return false;
   pool->clock = clock_calibrate();
@@ -130,14 +130,14 @@ static void drop_all(struct muster_pool *pool) {
 
 uint64_t muster_pool_stop(muster_pool *pool) {
   if (!pool) return 0;
-  if (pool_own_seat(pool)) {
+  if (pool_own_slot(pool)) {
     error_set(MUSTER_E_STATE, "pool stop: inside a job, a piece of a range or an update, which would wait for itself");
     return 0;
   }
   uint32_t working = 0;
   if (!compare_exchange_ordered_u32(&pool->stopping, &working, 1)) return 0;
   /* Ordered: a thread about to sleep looks at `stopping` after it drew the ticket that this wake makes stale. */
-  for (uint32_t i = 0; i < pool->seat_count; i++) park_wake(&pool->seats[i].parking);
+  for (uint32_t i = 0; i < pool->slot_count; i++) park_wake(&pool->slots[i].parking);
   /* Before the join: a job that runs may wait for one that has not started. */
   drop_all(pool);
   threads_join(pool);
@@ -150,7 +150,7 @@ uint64_t muster_pool_stop(muster_pool *pool) {
 static void check_destroy(struct muster_pool *pool) {
   if (!living_take(&pool->living))
     fatal("muster_pool_destroy: %p is no pool: it was destroyed already, or is being destroyed", (const void *)pool);
-  if (pool_own_seat(pool))
+  if (pool_own_slot(pool))
     fatal("muster_pool_destroy: inside a job, a piece of a range or an update that pool '%s' runs: it must return "
           "first",
           pool->name);

@@ -2,7 +2,7 @@
  *
  *               submit                     claim                      start
  *   a thread ------------> lane ----------------------> claim ------------------> a job runs
- *      |                    |   of its priority: slots    |   of a seat: up to 8    |
+ *      |                    |   of its priority: slots    |   of a worker: up to 8  |
  *                           |                             |                         | end
  *                           +--- take out of turn --------+---> a job runs          v
  *                                                                        its group counts one less
@@ -11,16 +11,16 @@
  * off by jobs that share one number, the next index. A frame calls its team by jobs of the priority FRAME.
  *
  * A job lies in a slot of a lane: there is a lane for each priority. A worker claims several slots of a lane at once.
- * Such a job is still in its slot, but the lane's head has passed it; the worker's seat says which slots it holds, so
- * that others find the job until it starts.
+ * Such a job is still in its slot, but the lane's head has passed it; the worker slot of its worker says which slots it
+ * holds, so that others find the job until it starts.
  *
  * Which thread may take it: a worker takes from the most urgent lane that has something, and from other threads' claims
  * before it turns to a less urgent lane. A waiter takes jobs of its group wherever they lie; other jobs only
  * if its call says so. The end of a team takes jobs out and does not run them. One compare-and-swap on the slot's state
  * decides which thread gets a job, whatever way the threads came.
  *
- * A thread needs a seat to work: workers keep theirs, others are guests: they take a seat when they enter, and leave
- * it.
+ * A thread needs a worker slot to work: workers keep theirs, others are guests: they take one when they enter, and
+ * leave it.
  *
  *                nothing found: spin       draw a ticket,           last look: nothing
  *   looking -------------------> spinning ----------------> in a set --------------------> asleep
@@ -28,14 +28,14 @@
  *      +------ found something -----+------------ found ------+------ taken out, woken ------+
  *
  * A sleeper enters a set before its last look, and a waker publishes its work before it looks into the set. So one of
- * the two sees the other, and no work lies where all sleep. There are two sets: workers without work, and seats that
- * wait for a group. A thread that submits a job wakes one idle worker; without any, the waiters that may run it. A
+ * the two sees the other, and no work lies where all sleep. There are two sets: workers without work, and worker slots
+ * that wait for a group. A thread that submits a job wakes one idle worker; without any, the waiters that may run it. A
  * worker that was woken and sees more work wakes the next. A thread that completes a group wakes its waiters.
  *
  *   lane.[ch]      slots, head and tail: claims, and jobs taken out of turn
  *   queue.[ch]     all lanes, and the bitmaps of those that have something, or claims that have not started
  *   group.[ch]     counts jobs; the threads that wait for them
- *   seat.h         what a thread has while it works; enter.c how it gets a seat
+ *   worker_slot.h  what a thread has while it works; enter.c how it gets one
  *   worker.[ch]    what it does there: claims, runs, helps, waits, sleeps, wakes; claims.c takes from others' claims
  *   idle.h         a set of sleepers; park.[ch] where one thread sleeps
  *   threads.[ch]   workers' threads; processors.c where the workers sit
@@ -54,7 +54,7 @@
  *   team.c    a call pushes, then looks at     the end clears `open`, then takes out what lies there
  *             `open`
  *   pool.c    sets `stopping`, then wakes      sleepers look at it last; worker.c: a thread that pushed drops the job
- *   enter.c   gives a guest's seat back        the next guest's swap on the same word
+ *   enter.c   gives a guest's slot back        the next guest's swap on the same word
  *   ring.c    a slot's sequence, both ways; identity.c: an id is opened, a thread that finds it live sees all before
  */
 #ifndef POOL_POOL_H
@@ -65,10 +65,10 @@
 #include <muster/jobs.h>
 
 struct group;
-struct seat;
+struct worker_slot;
 
 /* The most indices that a pool can have. */
-enum { POOL_SEATS_MAX = 384 };
+enum { POOL_SLOTS_MAX = 384 };
 
 /* ------------------------------------------------------------------------------------ which worlds and pools exist */
 
@@ -99,38 +99,38 @@ void pool_drop_world(struct muster_pool *pool);
 /* The clock that the pool has calibrated. */
 const clock_source *pool_clock(const struct muster_pool *pool);
 
-/* ----------------------------------------------------------------------------------------- how a thread gets a seat */
+/* ----------------------------------------------------------------------------------------------------- worker slots */
 
-/* The seat that a thread has: its own for as long as it is inside the pool, or a guest's. Visits form a stack on each
- * thread, so that a thread that works for several pools in turn (a job of one waits for a group of another) finds its
- * seat at each. */
+/* The worker slot that a thread has: its own for as long as it is inside the pool, or a guest's. Visits form a stack on
+ * each thread, so that a thread that works for several pools in turn (a job of one waits for a group of another) finds
+ * its worker slot at each. */
 struct pool_entry {
   struct muster_pool *pool;
-  struct seat *seat;
+  struct worker_slot *slot;
   struct pool_entry *outer;
-  bool guest; /* the seat was taken on entering */
+  bool guest; /* the worker slot was taken on entering */
 };
 
-/* Takes a seat, or the thread's own when it has one; waits when all guest seats are taken. */
-struct seat *pool_enter(struct pool_entry *entered, struct muster_pool *pool);
+/* Takes a worker slot, or the thread's own when it has one; waits when those of all guests are taken. */
+struct worker_slot *pool_enter(struct pool_entry *entered, struct muster_pool *pool);
 
-/* The same, but null when the group is complete before there is a seat. */
-struct seat *pool_enter_unless(struct pool_entry *entered, struct muster_pool *pool, const struct group *group);
+/* The same, but null when the group is complete before there is a worker slot. */
+struct worker_slot *pool_enter_unless(struct pool_entry *entered, struct muster_pool *pool, const struct group *group);
 
-/* The same, but null when all guest seats are taken. */
-struct seat *pool_try_enter(struct pool_entry *entered, struct muster_pool *pool);
+/* The same, but null when those of all guests are taken. */
+struct worker_slot *pool_try_enter(struct pool_entry *entered, struct muster_pool *pool);
 
-/* Ends the visit and gives a guest's seat back. On the same thread, the latest visit first. */
+/* Ends the visit and gives a guest's worker slot back. On the same thread, the latest visit first. */
 void pool_leave(struct pool_entry *entered);
 
-/* The index of the thread that has the seat. */
-uint32_t pool_index_of(const struct seat *seat);
+/* The index of the thread that has the worker slot. */
+uint32_t pool_index_of(const struct worker_slot *slot);
 
-/* A thread of the pool takes its seat for its lifetime. */
-void pool_enter_for_life(struct pool_entry *entered, struct seat *seat);
+/* A thread of the pool takes its worker slot for its lifetime. */
+void pool_enter_for_life(struct pool_entry *entered, struct worker_slot *slot);
 
-/* The seat that the thread has now; null when it has none. */
-struct seat *pool_own_seat(const struct muster_pool *pool);
+/* The worker slot that the thread has now; null when it has none. */
+struct worker_slot *pool_own_slot(const struct muster_pool *pool);
 
 /* Before a frame: moves the workers that sit on the calling thread's processor, if they are to be kept apart. */
 void threads_keep_all_apart(struct muster_pool *pool);

@@ -55,12 +55,12 @@ bool threads_survey(struct muster_pool *pool) {
 
 /* ----------------------------------------------------------------------------------------------------- affinity */
 
-static bool place_worker(const struct muster_pool *pool, struct seat *seat, uint32_t processor) {
+static bool place_worker(const struct muster_pool *pool, struct worker_slot *slot, uint32_t processor) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(processor, &set);
-  if (pthread_setaffinity_np(pool->threads[seat->index], sizeof set, &set)) return false;
-  store_relaxed_u32(&seat->processor, processor);
+  if (pthread_setaffinity_np(pool->threads[slot->index], sizeof set, &set)) return false;
+  store_relaxed_u32(&slot->processor, processor);
   return true;
 }
 
@@ -69,13 +69,13 @@ static bool place_worker(const struct muster_pool *pool, struct seat *seat, uint
 static void place_workers(struct muster_pool *pool, uint32_t processor) {
   uint32_t next = 0;
   for (uint32_t i = 1; i < pool->workers; i++) {
-    struct seat *seat = &pool->seats[i];
+    struct worker_slot *slot = &pool->slots[i];
     if (pool->caller_processor != UINT32_MAX) {
-      if (load_relaxed_u32(&seat->processor) == processor) place_worker(pool, seat, pool->caller_processor);
+      if (load_relaxed_u32(&slot->processor) == processor) place_worker(pool, slot, pool->caller_processor);
       continue;
     }
     if (pool->processors[next] == processor) next++;
-    place_worker(pool, seat, pool->processors[next++]);
+    place_worker(pool, slot, pool->processors[next++]);
   }
   pool->caller_processor = processor;
 }
@@ -107,7 +107,7 @@ static void processors_make_room(struct muster_pool *pool, uint32_t processor) {
 void threads_keep_apart(struct muster_pool *pool, uint32_t index) {
   if (!keeps_apart(pool) || index == 0 || index >= pool->workers) return;
   int processor = sched_getcpu();
-  if (processor >= 0 && load_relaxed_u32(&pool->seats[index].processor) == (uint32_t)processor)
+  if (processor >= 0 && load_relaxed_u32(&pool->slots[index].processor) == (uint32_t)processor)
     processors_make_room(pool, (uint32_t)processor);
 }
 
@@ -117,7 +117,7 @@ void threads_keep_all_apart(struct muster_pool *pool) {
   if (processor < 0) return;
   bool crowded = pool->caller_processor == UINT32_MAX;
   for (uint32_t i = 1; i < pool->workers && !crowded; i++)
-    crowded = load_relaxed_u32(&pool->seats[i].processor) == (uint32_t)processor;
+    crowded = load_relaxed_u32(&pool->slots[i].processor) == (uint32_t)processor;
   if (crowded) processors_make_room(pool, (uint32_t)processor);
 }
 

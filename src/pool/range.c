@@ -24,35 +24,35 @@ static bool range_take_piece(struct range *range, uint32_t workers, uint64_t *ne
 }
 
 /* Works the range off, together with the other threads that do. */
-static CALLS_OUT void range_work_off(struct seat *seat, struct range *range) {
+static CALLS_OUT void range_work_off(struct worker_slot *slot, struct range *range) {
   MUST_RETURN(leaving_job);
-  const struct muster_pool *pool = seat->pool;
+  const struct muster_pool *pool = slot->pool;
   uint32_t more_urgent = (1u << range->lane) - 1u;
   uint64_t clock_ns = clock_now(&pool->clock);
   for (;;) {
     uint64_t next, end;
     if (!range_take_piece(range, pool->workers, &next, &end)) return;
-    range->run(range->argument, next, end, seat->index);
+    range->run(range->argument, next, end, slot->index);
     uint64_t now_ns = clock_now(&pool->clock);
     store_relaxed_u64(&range->cost_ps, (now_ns - clock_ns) * 1000u / (end - next) + 1);
-    clock_ns = worker_yield_to(seat, more_urgent) ? clock_now(&pool->clock) : now_ns;
+    clock_ns = worker_yield_to(slot, more_urgent) ? clock_now(&pool->clock) : now_ns;
   }
 }
 
 void range_help(void *argument, uint32_t worker) {
   struct range *range = argument;
-  range_work_off(&range->group->pool->seats[worker], range);
+  range_work_off(&range->group->pool->slots[worker], range);
 }
 
 /* Calls for up to `helpers`, as many as there is room for; returns how many. */
-static uint32_t call_helpers(struct muster_pool *pool, struct seat *seat, struct range *range, struct group *group,
-                             uint64_t helpers) {
+static uint32_t call_helpers(struct muster_pool *pool, struct worker_slot *slot, struct range *range,
+                             struct group *group, uint64_t helpers) {
   struct job job = {range_help, range, group};
   uint32_t called = 0;
   for (; called < helpers; called++) {
     group_add(group, 1, range->lane);
-    if (worker_push(pool, seat, range->lane, &job)) continue;
-    worker_complete(pool, seat, group, 1);
+    if (worker_push(pool, slot, range->lane, &job)) continue;
+    worker_complete(pool, slot, group, 1);
     break;
   }
   return called;
@@ -77,14 +77,14 @@ muster_result muster_parallel_for(muster_pool *pool, uint32_t priority, uint64_t
   struct range range;
   struct group group;
   struct pool_entry entered;
-  struct seat *seat = pool_enter(&entered, pool);
+  struct worker_slot *slot = pool_enter(&entered, pool);
   group_prepare(&group, pool);
   range_prepare(&range, priority, count, grain, run, argument, &group);
   range.attended = true;
-  call_helpers(pool, seat, &range, &group, worth_calling(&range, pool->workers) - 1);
-  range_work_off(seat, &range);
-  if (!group_is_complete(&group)) worker_take_out_all(pool, seat, &group);
-  worker_wait(seat, &group, &(wait_orders){.patience_ns = UINT64_MAX});
+  call_helpers(pool, slot, &range, &group, worth_calling(&range, pool->workers) - 1);
+  range_work_off(slot, &range);
+  if (!group_is_complete(&group)) worker_take_out_all(pool, slot, &group);
+  worker_wait(slot, &group, &(wait_orders){.patience_ns = UINT64_MAX});
   pool_leave(&entered);
   return MUSTER_OK;
 }
@@ -97,10 +97,10 @@ muster_result muster_range_submit(muster_range *given, muster_pool *pool, uint32
   muster_result result = request_check(pool, priority, run && range && group);
   if (!result) result = request_check_group(pool, group);
   if (result || count == 0) return result;
-  struct seat *seat = pool_own_seat(pool);
+  struct worker_slot *slot = pool_own_slot(pool);
   range_prepare(range, priority, count, grain, run, argument, group);
   group_add(group, 1, priority); /* the first helper may be done before the last is called */
-  uint32_t called = call_helpers(pool, seat, range, group, worth_calling(range, pool->workers));
-  worker_complete(pool, seat, group, 1);
+  uint32_t called = call_helpers(pool, slot, range, group, worth_calling(range, pool->workers));
+  worker_complete(pool, slot, group, 1);
   return called ? MUSTER_OK : request_full(pool, priority);
 }

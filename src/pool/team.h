@@ -12,7 +12,7 @@
 
 #include "pool/group.h"
 
-struct seat;
+struct worker_slot;
 
 /* What every worker of a team runs, under its index. Returns when there is nothing left for this worker. */
 typedef void (*team_work)(void *argument, uint32_t worker);
@@ -35,23 +35,23 @@ struct team {
 /* Wakes the workers ahead of a team that opens within SPIN_NS: they wait for it spinning. */
 void team_wake(struct muster_pool *pool);
 
-/* Opens a team and calls up to `helpers` workers. The caller, which sits at `seat`, goes on. */
-void team_open(struct team *team, struct seat *seat, const team_orders *orders, uint32_t helpers);
+/* Opens a team and calls up to `helpers` workers. The caller, which has `slot`, goes on. */
+void team_open(struct team *team, struct worker_slot *slot, const team_orders *orders, uint32_t helpers);
 
 /* Lets `count` more workers come, because there is more to do; does nothing when as many as there are came or were
  * called. It wakes WORKER_WAKES of them, and each of these as many again while workers are wanted, so calling many
  * takes hardly longer than calling a few. To be called by any member inside the team, and by the team's caller while it
  * is open. */
-void team_call(struct team *team, struct seat *seat, uint32_t count);
+void team_call(struct team *team, struct worker_slot *slot, uint32_t count);
 
 /* Lets no further worker in. To be called by the team's caller. */
-void team_close(struct team *team, struct seat *seat);
+void team_close(struct team *team, struct worker_slot *slot);
 
 /* Waits until all workers that came have left. After team_close. */
-void team_wait(struct team *team, struct seat *seat);
+void team_wait(struct team *team, struct worker_slot *slot);
 
 /* Opens a team, works in it, closes it and waits. */
-void team_run(struct team *team, struct seat *seat, const team_orders *orders, uint32_t helpers);
+void team_run(struct team *team, struct worker_slot *slot, const team_orders *orders, uint32_t helpers);
 
 #define TEAM_ALL UINT32_MAX
 

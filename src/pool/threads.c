@@ -9,13 +9,13 @@
 
 static void *worker_main(void *argument) {
   MUST_RETURN(leaving_job);
-  struct seat *seat = argument;
-  const muster_pool_def *def = &seat->pool->def;
+  struct worker_slot *slot = argument;
+  const muster_pool_def *def = &slot->pool->def;
   struct pool_entry entered;
-  pool_enter_for_life(&entered, seat);
-  if (def->on_worker_start) def->on_worker_start(seat->index, def->hook_user);
-  worker_run(seat);
-  if (def->on_worker_stop) def->on_worker_stop(seat->index, def->hook_user);
+  pool_enter_for_life(&entered, slot);
+  if (def->on_worker_start) def->on_worker_start(slot->index, def->hook_user);
+  worker_run(slot);
+  if (def->on_worker_stop) def->on_worker_stop(slot->index, def->hook_user);
   pool_leave(&entered);
   return NULL;
 }
@@ -28,7 +28,7 @@ static bool threads_create_thread(struct muster_pool *pool, uint32_t index) {
   for (uint32_t i = 0; i < pool->processor_count; i++) CPU_SET(pool->processors[i], &set);
   if (pthread_attr_init(&attributes)) return false;
   if (pool->processor_count) pthread_attr_setaffinity_np(&attributes, sizeof set, &set);
-  int refused = pthread_create(&pool->threads[index], &attributes, worker_main, &pool->seats[index]);
+  int refused = pthread_create(&pool->threads[index], &attributes, worker_main, &pool->slots[index]);
   pthread_attr_destroy(&attributes);
   return !refused;
 }

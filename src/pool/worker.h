@@ -1,5 +1,5 @@
-/* pool/worker.h - what a thread at a seat does: claims jobs and runs them, helps a group to complete, takes over what
- * others have claimed, sleeps and wakes others. No threads and no clock of its own beyond how long jobs take: the
+/* pool/worker.h - what a thread at a worker slot does: claims jobs and runs them, helps a group to complete, takes over
+ * what others have claimed, sleeps and wakes others. No threads and no clock of its own beyond how long jobs take: the
  * interleaving explorer runs this code as it is.
  *
  *            found something                    nothing for SPIN_NS              woken
@@ -22,47 +22,47 @@ enum { CLAIM_JOBS_MAX = 8, JOB_CLAIM_NS = 8000, CLAIM_UNFAIR_NS = 400, CLAIM_TIN
 enum { WORKER_WAKES = 2 };
 
 /* Pushes a job that its group counts already, and wakes a thread for it. False when the lane is full. The group may be
- * complete and gone when this returns. Any thread; `seat` is null or the thread's own. */
-bool worker_push(struct muster_pool *pool, struct seat *seat, uint32_t lane, const struct job *job);
+ * complete and gone when this returns. Any thread; `slot` is null or the thread's own. */
+bool worker_push(struct muster_pool *pool, struct worker_slot *slot, uint32_t lane, const struct job *job);
 
 /* The same without waking any thread: the caller calls worker_wake() afterwards. Any thread. */
 bool worker_push_quietly(struct muster_pool *pool, uint32_t lane, const struct job *job);
 
 /* There is work of a group (null: of any): wakes one worker that sleeps, else every waiter that may run it. */
-void worker_wake(struct muster_pool *pool, struct seat *seat, const struct group *group);
+void worker_wake(struct muster_pool *pool, struct worker_slot *slot, const struct group *group);
 
 /* Wakes one worker that sleeps; false when none does. */
-bool worker_wake_one(struct muster_pool *pool, struct seat *seat);
+bool worker_wake_one(struct muster_pool *pool, struct worker_slot *slot);
 
 /* Wakes every thread that waits for the group (null: for any). */
-void worker_ask(struct muster_pool *pool, struct seat *seat, const struct group *group);
+void worker_ask(struct muster_pool *pool, struct worker_slot *slot, const struct group *group);
 
 /* Claims from `lanes` (bits) and runs the jobs. False when there was nothing. */
-bool worker_serve(struct seat *seat, uint32_t lanes, uint32_t most);
+bool worker_serve(struct worker_slot *slot, uint32_t lanes, uint32_t most);
 
 /* Whether a job waits in `lanes` (bits). About a nanosecond when none does. */
-bool worker_is_wanted(struct seat *seat, uint32_t lanes);
+bool worker_is_wanted(struct worker_slot *slot, uint32_t lanes);
 
 /* Runs the jobs that wait in `more_urgent` lanes (bits) now; returns how many. About a nanosecond when there are none.
  * Called where updates and ranges give way. */
-uint32_t worker_yield_to(struct seat *seat, uint32_t more_urgent);
+uint32_t worker_yield_to(struct worker_slot *slot, uint32_t more_urgent);
 
 /* Runs one job that another worker has claimed and not started. */
-bool worker_steal(struct seat *seat, uint32_t lanes);
+bool worker_steal(struct worker_slot *slot, uint32_t lanes);
 
 /* Runs one job of the group (with its neighbours of the same group) wherever it stands. `scan` is where the last call
  * stopped looking, by lane; begin with zeros. */
-bool worker_help(struct seat *seat, const struct group *group, uint64_t *scan);
+bool worker_help(struct worker_slot *slot, const struct group *group, uint64_t *scan);
 
 /* Counts jobs out, and wakes the waiters of the group when these were the last. */
-void worker_complete(struct muster_pool *pool, struct seat *seat, struct group *group, uint32_t count);
+void worker_complete(struct muster_pool *pool, struct worker_slot *slot, struct group *group, uint32_t count);
 
 /* Takes out all jobs of the group that have not started, and counts them out. */
-void worker_take_out_all(struct muster_pool *pool, struct seat *seat, struct group *group);
+void worker_take_out_all(struct muster_pool *pool, struct worker_slot *slot, struct group *group);
 
 /* Looks at jobs that workers have claimed and not started yet, and that others may take out (claims.c). Takes a job of
- * `lanes` (bits), with a non-null `only` just of that group, out of a worker's claim; looks at seat `from` first. False
- * when there is none. Any thread. */
+ * `lanes` (bits), with a non-null `only` just of that group, out of a worker's claim; looks at worker slot `from`
+ * first. False when there is none. Any thread. */
 bool claims_take(struct muster_pool *pool, uint32_t from, uint32_t lanes, const struct group *only, struct job *job);
 
 /* Whether a job of `lanes` (bits) waits in a worker's claim; clears the queue's bits of `lanes` when none does. About a
@@ -70,13 +70,13 @@ bool claims_take(struct muster_pool *pool, uint32_t from, uint32_t lanes, const 
 bool claims_settle(struct muster_pool *pool, uint32_t lanes);
 
 /* Enters the set of idle workers, looks once more, sleeps. Returns when there may be something. */
-void worker_sleep(struct seat *seat);
+void worker_sleep(struct worker_slot *slot);
 
 /* Drops the jobs that wait in a lane, because the pool stops. */
 void worker_drop(struct muster_pool *pool, uint32_t lane);
 
 /* What a worker thread does until the pool stops. */
-void worker_run(struct seat *seat);
+void worker_run(struct worker_slot *slot);
 
 typedef struct wait_orders {
   uint32_t lanes;                       /* bits: jobs of these lanes, of any group, may run meanwhile */
@@ -87,6 +87,6 @@ typedef struct wait_orders {
 } wait_orders;
 
 /* Waits until the group is complete. */
-void worker_wait(struct seat *seat, struct group *group, const wait_orders *orders);
+void worker_wait(struct worker_slot *slot, struct group *group, const wait_orders *orders);
 
 #endif

@@ -229,7 +229,7 @@ static muster_result read_head(struct tape *tape, const void *bytes, size_t coun
   uint64_t has_snapshot = tape_take_number(tape);
   head->frames_before = tape_take_number(tape);
   if (section.kind != TAPE_HEAD || tape->failed || head->workers < 1 || head->workers > MUSTER_WORKERS_MAX ||
-      head->states < head->workers || head->states > POOL_SEATS_MAX || has_snapshot > 1)
+      head->states < head->workers || head->states > POOL_SLOTS_MAX || has_snapshot > 1)
     return error_set(MUSTER_E_INPUT, "record: offset %d: the head of the record is missing", TAPE_HEADER_BYTES);
   if (!has_snapshot && head->frames_before)
     return error_set(MUSTER_E_INPUT, "record: its head says that it begins after frame %llu, but it has no snapshot",

@@ -281,7 +281,7 @@ void replay_run(struct muster_world *world) {
   runner_open(runner);
   runner_publish_all(runner);
   team_orders orders = {.work = runner_work, .argument = runner, .patience_ns = UINT64_MAX};
-  team_run(&world->teams->run, world->teams->seat, &orders, count > 1 ? serial_helpers_for(world, 0) : 0);
+  team_run(&world->teams->run, world->teams->slot, &orders, count > 1 ? serial_helpers_for(world, 0) : 0);
   runner_close(runner);
   runner->virtual = false;
   batch->claims = claims;

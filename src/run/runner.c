@@ -137,7 +137,7 @@ static void begin_published(const agent_type *type, const agent_row *row) {
 
 void runner_call(const worker_state *state) {
   const struct runner *runner = state->context.runner;
-  team_call(state->early ? runner->early_team : runner->team, seat_of(state), 1);
+  team_call(state->early ? runner->early_team : runner->team, worker_slot_of(state), 1);
 }
 
 /* Whether an update is to stop before its next atom, and why. */
@@ -354,7 +354,7 @@ static inline bool may_be_late(const worker_state *state, const struct runner *r
 
 /* Runs what is more urgent than any update. Returns the clock after it. */
 static uint64_t run_urgent(worker_state *state, struct runner *runner, uint64_t clock_ns, uint64_t *cpu_ns) {
-  if (!queue_may_have(&runner->pool->queue, URGENT_LANES) || !worker_yield_to(seat_of(state), URGENT_LANES))
+  if (!queue_may_have(&runner->pool->queue, URGENT_LANES) || !worker_yield_to(worker_slot_of(state), URGENT_LANES))
     return clock_ns;
   uint64_t end_ns = runner_clock(runner);
   state->jobs_ns += end_ns - clock_ns;

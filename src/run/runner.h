@@ -24,7 +24,7 @@
 #include "pool/pool.h"
 #include "run/intake_queues.h"
 
-enum { SAMPLES_MAX = 1024, RUNNER_LOG_MAX = 8192, RESTS_MAX = 4 * POOL_SEATS_MAX, SUSPECTS_MAX = 8 };
+enum { SAMPLES_MAX = 1024, RUNNER_LOG_MAX = 8192, RESTS_MAX = 4 * POOL_SLOTS_MAX, SUSPECTS_MAX = 8 };
 
 /* The lanes of jobs that go before the updates of a frame. */
 #define URGENT_LANES ((1u << MUSTER_URGENCY_FRAME) - 1u)
@@ -212,7 +212,7 @@ typedef struct merged_log {
 /* The workers' logs, merged in the order of entries. Few workers have logged anything. */
 typedef struct log_merge {
   uint32_t count;
-  merged_log logs[POOL_SEATS_MAX];
+  merged_log logs[POOL_SLOTS_MAX];
 } log_merge;
 
 /* Begins to merge; the logs must stay as they are until the end. */

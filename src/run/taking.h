@@ -12,14 +12,15 @@
  * now; not used under the virtual clock. Any worker. */
 bool taking_next(worker_state *state, struct runner *runner, bool early_only, uint64_t clock_ns, batch_claim *claim);
 
-static inline struct seat *seat_of(const worker_state *state) {
-  return &state->context.runner->pool->seats[state->context.public.worker];
+static inline struct worker_slot *worker_slot_of(const worker_state *state) {
+  return &state->context.runner->pool->slots[state->context.public.worker];
 }
 
 /* Whether something more urgent than the updates of the batch waits. About a nanosecond when nothing does. */
 static inline bool is_called_away(const worker_state *state) {
   const struct runner *runner = state->context.runner;
-  if (queue_may_have(&runner->pool->queue, URGENT_LANES) && worker_is_wanted(seat_of(state), URGENT_LANES)) return true;
+  if (queue_may_have(&runner->pool->queue, URGENT_LANES) && worker_is_wanted(worker_slot_of(state), URGENT_LANES))
+    return true;
   return state->takes_woken && wakes_wait(runner->wakes);
 }
 

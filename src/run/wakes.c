@@ -7,7 +7,7 @@ void wakes_create(struct wakes *wakes, uint32_t agents_max, uint32_t hints_max, 
   ARENA_ARRAY(arena, wakes->words, agents_max);
   wakes->hints_max = hints_max;
   /* More room than wakes_push() allows to use: workers put hints back. */
-  ring_create(&wakes->hints, hints_max + POOL_SEATS_MAX, sizeof(uint32_t), arena);
+  ring_create(&wakes->hints, hints_max + POOL_SLOTS_MAX, sizeof(uint32_t), arena);
 }
 
 bool wakes_push(struct wakes *wakes, uint32_t agent) {

@@ -34,7 +34,7 @@ static bool make_array(void *instance, const scaffold_array *array) {
   return *array_at;
 }
 
-/* Any thread that runs a frame has a seat in the pool, and is the worker of that seat. */
+/* Any thread that runs a frame has a worker slot in the pool, and is the worker of that slot. */
 enum { TALLIES = MUSTER_WORKERS_MAX + MUSTER_GUESTS_MAX };
 
 /* From one worker's tally to the next: they share no cache line. */

@@ -144,7 +144,7 @@ static void exchange_wakes(struct snapshot *snapshot) {
   uint32_t index = 0, hints = 0, woken = 0;
   for (; snapshot_saves(snapshot) && ring_peek(&wakes->hints, hints, &index); hints++)
     woken += wakes_is_woken(wakes, index);
-  uint32_t count = snapshot_count(snapshot, woken, wakes->hints_max + POOL_SEATS_MAX, "wakes");
+  uint32_t count = snapshot_count(snapshot, woken, wakes->hints_max + POOL_SLOTS_MAX, "wakes");
   for (uint32_t i = 0, hint = 0; i < count; i++) {
     if (snapshot_saves(snapshot)) do
         ring_peek(&wakes->hints, hint++, &index);

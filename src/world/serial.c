@@ -141,7 +141,7 @@ void serial_run_team(struct muster_world *world, team_work work, uint32_t helper
                         .before_sleep = serial_is_audited(world) ? mark_before_sleep : NULL};
   uint64_t wall_ns, own_ns = own_clock(world);
   world->frame->slept = false;
-  team_run(&world->teams->beside, world->teams->seat, &orders, helpers);
+  team_run(&world->teams->beside, world->teams->slot, &orders, helpers);
   world->frame->helped_ns += own_clock(world) - own_ns;
   if (world->frame->slept) world->frame->serial_ns += serial_take_interval(world, clock_now(world->clock), &wall_ns);
 }

@@ -38,8 +38,8 @@ struct world_teams {
   struct section section;
   bool early_open;
   uint32_t early_called;     /* by ranking */
-  struct pool_entry entered; /* of the thread that runs the frame, and its seat */
-  struct seat *seat;
+  struct pool_entry entered; /* of the thread that runs the frame, and its worker slot */
+  struct worker_slot *slot;
   const struct update_context *outer; /* callbacks of another world that the thread was running before; null: none */
   uint32_t helpers;                   /* workers that were called to run the last batch */
   struct settle_lots lots;

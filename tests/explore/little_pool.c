@@ -10,10 +10,10 @@ struct muster_pool *little_pool(uint32_t workers, uint32_t guests) {
   pool->def.guests_max = guests;
   pool->def.jobs_max = LANE_JOBS;
   pool->workers = workers;
-  pool->seat_count = pool_guest_index(pool, guests);
-  pool->seats = explore_memory(pool->seat_count * sizeof *pool->seats);
-  for (uint32_t i = 0; i < pool->seat_count; i++)
-    pool->seats[i] = (struct seat){.pool = pool, .index = i, .processor = {UINT32_MAX}};
+  pool->slot_count = pool_guest_index(pool, guests);
+  pool->slots = explore_memory(pool->slot_count * sizeof *pool->slots);
+  for (uint32_t i = 0; i < pool->slot_count; i++)
+    pool->slots[i] = (struct worker_slot){.pool = pool, .index = i, .processor = {UINT32_MAX}};
   pool->free_guests.value = pool_all_guests(pool);
   queue_create(&pool->queue, LANE_JOBS, &pool->arena);
   return pool;
@@ -21,17 +21,17 @@ struct muster_pool *little_pool(uint32_t workers, uint32_t guests) {
 
 void little_worker(struct muster_pool *pool, uint32_t index, uint32_t claim_most) {
   struct pool_entry entered;
-  struct seat *seat = &pool->seats[index];
-  pool_enter_for_life(&entered, seat);
+  struct worker_slot *slot = &pool->slots[index];
+  pool_enter_for_life(&entered, slot);
   while (!pool_is_stopping(pool))
-    if (!worker_serve(seat, QUEUE_ALL, claim_most) && !worker_steal(seat, QUEUE_ALL)) worker_sleep(seat);
+    if (!worker_serve(slot, QUEUE_ALL, claim_most) && !worker_steal(slot, QUEUE_ALL)) worker_sleep(slot);
   pool_leave(&entered);
 }
 
 void little_spinning_worker(struct muster_pool *pool, uint32_t index) {
   struct pool_entry entered;
-  pool_enter_for_life(&entered, &pool->seats[index]);
-  worker_run(&pool->seats[index]);
+  pool_enter_for_life(&entered, &pool->slots[index]);
+  worker_run(&pool->slots[index]);
   pool_leave(&entered);
 }
 
@@ -45,12 +45,12 @@ void little_pool_check_empty(struct muster_pool *pool) {
     EXPLORE_CHECK(!lane_has_work(&pool->queue.lanes[i]));
     EXPLORE_CHECK(lane_head(&pool->queue.lanes[i]) == lane_tail(&pool->queue.lanes[i]));
   }
-  for (uint32_t i = 0; i < pool->seat_count; i++) {
-    EXPLORE_CHECK(load_relaxed_u64(&pool->seats[i].claim) == 0);
-    EXPLORE_CHECK(!pool->seats[i].running);
+  for (uint32_t i = 0; i < pool->slot_count; i++) {
+    EXPLORE_CHECK(load_relaxed_u64(&pool->slots[i].claim) == 0);
+    EXPLORE_CHECK(!pool->slots[i].running);
   }
-  EXPLORE_CHECK(idle_take(&pool->idle, pool->seat_count) == IDLE_NONE);
-  EXPLORE_CHECK(idle_take(&pool->waiting, pool->seat_count) == IDLE_NONE);
+  EXPLORE_CHECK(idle_take(&pool->idle, pool->slot_count) == IDLE_NONE);
+  EXPLORE_CHECK(idle_take(&pool->waiting, pool->slot_count) == IDLE_NONE);
   EXPLORE_CHECK(load_relaxed_u64(&pool->free_guests) == pool_all_guests(pool));
 }
 

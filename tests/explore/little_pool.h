@@ -22,10 +22,11 @@ void little_worker(struct muster_pool *pool, uint32_t index, uint32_t claim_most
 /* The same as it is, with spinning. */
 void little_spinning_worker(struct muster_pool *pool, uint32_t index);
 
-/* Waits until nothing moves, then stops the pool; returns how many jobs were dropped. As a thread without a seat. */
+/* Waits until nothing moves, then stops the pool; returns how many jobs were dropped. As a thread without a worker
+ * slot. */
 uint64_t little_pool_stop_quiet(struct muster_pool *pool);
 
-/* Fails when a lane holds a job, a set of sleepers an index, or a seat a claim. When all fibres have ended. */
+/* Fails when a lane holds a job, a set of sleepers an index, or a worker slot a claim. When all fibres have ended. */
 void little_pool_check_empty(struct muster_pool *pool);
 
 /* A job that counts how often it ran in the byte at its argument, and fails the second time. */

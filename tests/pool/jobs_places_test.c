@@ -91,7 +91,7 @@ Test(jobs_places, no_two_threads_are_ever_inside_under_one_index_and_each_keeps_
   check_indices(1, 3, 3);
 }
 
-Test(jobs_places, more_guests_than_seats_wait_for_one_of_them_to_leave) {
+Test(jobs_places, more_guests_than_slots_wait_for_one_of_them_to_leave) {
   check_indices(2, 1, 6);
   check_indices(4, 3, 12);
 }

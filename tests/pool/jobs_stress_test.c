@@ -181,7 +181,7 @@ Test(jobs_stress, with_queues_that_are_always_full) {
   for (uint64_t round = 0; round < 4; round++) run_storm(&def, 12, seed_of(300 + round));
 }
 
-Test(jobs_stress, with_fewer_seats_for_guests_than_threads) {
+Test(jobs_stress, with_fewer_slots_for_guests_than_threads) {
   muster_pool_def def = of_size(4, 2, 1024);
   for (uint64_t round = 0; round < 4; round++) run_storm(&def, 12, seed_of(400 + round));
 }

@@ -218,7 +218,7 @@ Test(pool, serves_several_callers_at_once) {
   run_callers(4, 4, 100);
 }
 
-Test(pool, serves_more_callers_than_it_has_seats_for_guests) {
+Test(pool, serves_more_callers_than_it_has_slots_for_guests) {
   run_callers(CALLERS_MAX, 3, 20);
 }
 
@@ -363,7 +363,7 @@ static void check_apart(const muster_pool *pool, const cpu_set_t *allowed) {
   CPU_ZERO(&taken);
   CPU_SET(pool->caller_processor, &taken);
   for (uint32_t i = 1; i < pool->workers; i++) {
-    uint32_t processor = load_relaxed_u32(&pool->seats[i].processor);
+    uint32_t processor = load_relaxed_u32(&pool->slots[i].processor);
     cpu_set_t actual;
     cr_assert(CPU_ISSET(processor, allowed) && !CPU_ISSET(processor, &taken), "worker %u on processor %u", i,
               processor);
@@ -411,11 +411,11 @@ Test(pool, a_crew_without_helpers_calls_nobody) {
   for (uint32_t i = 0; i < 100; i++) {
     struct team team;
     struct pool_entry entered;
-    struct seat *seat = pool_enter(&entered, pool);
-    team_open(&team, seat, &orders, 0);
+    struct worker_slot *slot = pool_enter(&entered, pool);
+    team_open(&team, slot, &orders, 0);
     cr_assert_eq(group_count(&team.group), 0);
-    team_close(&team, seat);
-    team_wait(&team, seat);
+    team_close(&team, slot);
+    team_wait(&team, slot);
     pool_leave(&entered);
   }
   cr_assert_eq(load_relaxed_u64(&calls), 0);

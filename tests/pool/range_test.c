@@ -162,7 +162,7 @@ static void *issue_ranges(void *argument) {
   return NULL;
 }
 
-Test(range, may_be_issued_by_more_threads_at_once_than_there_are_seats_for) {
+Test(range, may_be_issued_by_more_threads_at_once_than_there_are_slots_for) {
   enum { THREADS = 12 };
   muster_pool *pool = create_pool(3);
   struct issuer issuers[THREADS];

@@ -77,12 +77,12 @@ static void run_directed(void *argument, uint32_t fibre) {
     little_worker(state->pool, fibre, 2);
     return;
   }
-  const struct seat *seats = state->pool->seats;
+  const struct worker_slot *slots = state->pool->slots;
   explore_until_quiet();
-  uint32_t before = park_ticket(&seats[1].parking) + park_ticket(&seats[2].parking);
+  uint32_t before = park_ticket(&slots[1].parking) + park_ticket(&slots[2].parking);
   submit(state, 4, 0);
   explore_until_quiet();
-  EXPLORE_CHECK(park_ticket(&seats[1].parking) + park_ticket(&seats[2].parking) == before + 1);
+  EXPLORE_CHECK(park_ticket(&slots[1].parking) + park_ticket(&slots[2].parking) == before + 1);
   stop_quiet(state);
 }
 

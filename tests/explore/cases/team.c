@@ -45,7 +45,7 @@ static void work(void *argument, uint32_t worker) {
     state->done[item] = 1;
     if (item == 0) {
       state->items++;
-      team_call(state->team, &state->pool->seats[worker], 1);
+      team_call(state->team, &state->pool->slots[worker], 1);
     }
   }
   EXPLORE_CHECK(state->may_come);
@@ -53,19 +53,19 @@ static void work(void *argument, uint32_t worker) {
   state->inside--;
 }
 
-static void open_team(struct state *state, struct seat *seat) {
+static void open_team(struct state *state, struct worker_slot *slot) {
   state->team = explore_new(sizeof *state->team);
   state->may_come = true;
   state->next = 0;
   state->items = ITEMS - 1;
   for (uint32_t i = 0; i < ITEMS; i++) state->done[i] = 0;
-  team_open(state->team, seat, &(team_orders){.work = work, .argument = state}, TEAM_ALL);
+  team_open(state->team, slot, &(team_orders){.work = work, .argument = state}, TEAM_ALL);
 }
 
-static void close_team(struct state *state, struct seat *seat) {
-  team_close(state->team, seat);
+static void close_team(struct state *state, struct worker_slot *slot) {
+  team_close(state->team, slot);
   state->closed = state->one_worker;
-  team_wait(state->team, seat);
+  team_wait(state->team, slot);
   state->may_come = false;
   EXPLORE_CHECK(state->inside == 0);
   explore_delete(state->team);
@@ -78,11 +78,11 @@ static void run_frames(struct state *state, uint32_t fibre, uint32_t frames) {
     return;
   }
   struct pool_entry entered;
-  struct seat *seat = pool_enter(&entered, state->pool);
+  struct worker_slot *slot = pool_enter(&entered, state->pool);
   for (uint32_t frame = 0; frame < frames; frame++) {
-    open_team(state, seat);
-    work(state, seat->index);
-    close_team(state, seat);
+    open_team(state, slot);
+    work(state, slot->index);
+    close_team(state, slot);
     for (uint32_t i = 0; i < ITEMS; i++) EXPLORE_CHECK(state->done[i]);
   }
   pool_leave(&entered);
@@ -105,9 +105,9 @@ static void run_deadline(void *argument, uint32_t fibre) {
     return;
   }
   struct pool_entry entered;
-  struct seat *seat = pool_enter(&entered, state->pool);
-  open_team(state, seat);
-  close_team(state, seat);
+  struct worker_slot *slot = pool_enter(&entered, state->pool);
+  open_team(state, slot);
+  close_team(state, slot);
   uint32_t done = 0;
   for (uint32_t i = 0; i < ITEMS; i++) done += state->done[i];
   EXPLORE_CHECK(done == state->next && (done > 0) == (state->helped > 0));
@@ -131,12 +131,12 @@ static void run_comes(void *argument, uint32_t fibre) {
     return;
   }
   struct pool_entry entered;
-  struct seat *seat = pool_enter(&entered, state->pool);
+  struct worker_slot *slot = pool_enter(&entered, state->pool);
   state->team = explore_new(sizeof *state->team);
   state->may_come = true;
-  team_open(state->team, seat, &(team_orders){.work = come, .argument = state}, TEAM_ALL);
+  team_open(state->team, slot, &(team_orders){.work = come, .argument = state}, TEAM_ALL);
   for (uint32_t ticket; ticket = park_ticket(&state->came), !state->helped;) park_wait(&state->came, ticket);
-  close_team(state, seat);
+  close_team(state, slot);
   pool_leave(&entered);
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
 }
@@ -155,13 +155,13 @@ static void run_busy(void *argument, uint32_t fibre) {
     return;
   }
   struct pool_entry entered;
-  struct seat *seat = pool_enter(&entered, state->pool);
+  struct worker_slot *slot = pool_enter(&entered, state->pool);
   state->may_come = true;
   EXPLORE_CHECK(!muster_job_submit(state->pool, 0, be_busy, state, NULL));
   explore_until_quiet();
-  open_team(state, seat);
-  work(state, seat->index);
-  close_team(state, seat);
+  open_team(state, slot);
+  work(state, slot->index);
+  close_team(state, slot);
   park_wake(&state->came);
   pool_leave(&entered);
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0 && state->helped == 0);
@@ -189,10 +189,10 @@ static void run_two_callers(void *argument, uint32_t fibre) {
     return;
   }
   struct pool_entry entered;
-  struct seat *seat = pool_enter(&entered, state->pool);
+  struct worker_slot *slot = pool_enter(&entered, state->pool);
   struct team *team = explore_new(sizeof *team);
   uint32_t *inside = explore_new(sizeof *inside);
-  team_run(team, seat, &(team_orders){.work = work_for_one, .argument = inside}, TEAM_ALL);
+  team_run(team, slot, &(team_orders){.work = work_for_one, .argument = inside}, TEAM_ALL);
   EXPLORE_CHECK(*inside == 0);
   explore_delete(inside);
   explore_delete(team);

@@ -241,8 +241,8 @@ static void run_sight(void *argument, uint32_t fibre) {
   }
   struct pool_entry entered;
   uint64_t scan[MUSTER_URGENCIES] = {0};
-  struct seat *seat = pool_enter(&entered, state->pool);
-  EXPLORE_CHECK(worker_help(seat, (const struct group *)(const void *)state->groups[0], scan));
+  struct worker_slot *slot = pool_enter(&entered, state->pool);
+  EXPLORE_CHECK(worker_help(slot, (const struct group *)(const void *)state->groups[0], scan));
   pool_leave(&entered);
   let_happen(state);
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0 && state->ran[0]);
@@ -380,8 +380,7 @@ static void run_take_out(void *argument, uint32_t fibre) {
   EXPLORE_CHECK(ran == (uint32_t)(state->ran[0] + state->ran[1] + state->ran[2]));
 }
 
-/* ------------------------------------------------------------------------------------------------------------- seats
- */
+/* ----------------------------------------------------------------------------------------------------- worker slots */
 
 static void sit_alone(void *argument, uint32_t worker) {
   struct state *state = argument;
@@ -393,15 +392,16 @@ static void sit_alone(void *argument, uint32_t worker) {
   state->inside[worker] = 0;
 }
 
-/* Three guests for two seats, and no workers: every guest gets a seat in time, and none is shared. */
-static void run_seats(void *argument, uint32_t fibre) {
+/* Three guests for two worker slots, and no workers: every guest gets a worker slot in time, and none is shared. */
+static void run_slots(void *argument, uint32_t fibre) {
   struct state *state = argument;
   submit(state, 4, sit_alone, state, fibre);
   wait_and_free(state, fibre);
 }
 
-/* Checks the seats only: a job that was taken out stays in its lane until a claim, and no fibre is left to claim. */
-static void check_seats(void *argument) {
+/* Checks the worker slots only: a job that was taken out stays in its lane until a claim, and no fibre is left to
+ * claim. */
+static void check_slots(void *argument) {
   const struct state *state = argument;
   EXPLORE_CHECK(load_relaxed_u64(&state->pool->free_guests) == pool_all_guests(state->pool));
 }
@@ -422,6 +422,6 @@ const explore_case worker_cases[] = {
     {"worker/helping", 3, prepare_two, begin, run_helping, little_pool_state_check, 0},
     {"worker/restricted", 2, prepare_two, begin, run_restricted, little_pool_state_check, 0},
     {"worker/take_out", 3, prepare_three, begin, run_take_out, little_pool_state_check, 0},
-    {"worker/seats", 3, prepare_two, begin, run_seats, check_seats, 0},
+    {"worker/slots", 3, prepare_two, begin, run_slots, check_slots, 0},
     {0},
 };

@@ -1,33 +1,34 @@
-/* pool/seat.h - a place at the pool: what a thread needs to work for it. Workers keep theirs; other
+/* pool/worker_slot.h - a place at the pool: what a thread needs to work for it. Workers keep theirs; other
  * threads take one for as long as they work along.
  *
  *     index 0                  the first guest
  *     1 .. W-1                 worker threads
  *     W .. W+G-2               further guests
  */
-#ifndef POOL_SEAT_H
-#define POOL_SEAT_H
+#ifndef POOL_WORKER_SLOT_H
+#define POOL_WORKER_SLOT_H
 
 #include "pool/group.h"
 #include "pool/park.h"
 
-/* The jobs that run on a seat, innermost first. */
+/* The jobs that run on a worker slot, innermost first. */
 typedef struct running_job {
   const struct group *group;
   struct running_job *outer;
 } running_job;
 
-/* Sums; written by the seat's holder only. */
-typedef struct seat_statistics {
+/* Sums; written by the worker slot's holder only. */
+typedef struct worker_slot_statistics {
   shared_u64 jobs, helped, stolen, claims, sleeps, wakes, idle_looks;
-} seat_statistics;
+} worker_slot_statistics;
 
-struct seat {
+struct worker_slot {
   _Alignas(64) struct parking parking;
   /* What its holder has claimed in a lane and may not have started yet, for others to take out: see claim_pack. */
   _Alignas(64) shared_u64 claim;
-  /* The group that its holder sleeps for: an address that is only compared, since the group may go; SEAT_AWAITS_ANY
-   * when jobs of other groups may help it. Written before the seat enters the set of waiting seats. */
+  /* The group that its holder sleeps for: an address that is only compared, since the group may go;
+   * WORKER_SLOT_AWAITS_ANY when jobs of other groups may help it. Written before the worker slot enters the set of
+   * waiting worker slots. */
   shared_u64 awaits;
   _Alignas(64) struct muster_pool *pool;
   uint32_t index;
@@ -38,10 +39,10 @@ struct seat {
   uint32_t waits;       /* nested waits for groups */
   uint32_t fruitless;   /* how often it looked at a lane that had its bit set and was empty */
   bool woken;           /* it slept since it last had work */
-  seat_statistics statistics;
+  worker_slot_statistics statistics;
 };
 
-#define SEAT_AWAITS_ANY 1u
+#define WORKER_SLOT_AWAITS_ANY 1u
 
 enum { CLAIM_COUNT_BITS = 8, CLAIM_LANE_BITS = 8 };
 
@@ -50,7 +51,7 @@ static inline uint64_t claim_pack(uint32_t lane, uint64_t first, uint32_t count)
   return first << (CLAIM_COUNT_BITS + CLAIM_LANE_BITS) | (uint64_t)lane << CLAIM_COUNT_BITS | count;
 }
 
-static inline void seat_count(shared_u64 *sum, uint64_t more) {
+static inline void worker_slot_add(shared_u64 *sum, uint64_t more) {
   store_relaxed_u64(sum, load_relaxed_u64(sum) + more);
 }
 
