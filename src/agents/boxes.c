@@ -9,10 +9,11 @@ void boxes_create(box_table *table, uint32_t slots, uint32_t capacity, uint32_t 
   if (capacity == 0) return;
   ASSERT(capacity <= UINT16_MAX / 2);
   table->capacity = capacity;
+  table->slots = slots;
   table->message_bytes = message_bytes;
   table->stride = (uint32_t)sizeof(struct message_head) + ((message_bytes + 7u) & ~7u);
   ARENA_ARRAY(arena, table->boxes, slots);
-  table->messages = arena_reserve(arena, slots, (size_t)capacity * 2 * table->stride);
+  table->messages = arena_reserve_for_frames(arena, slots, (size_t)capacity * 2 * table->stride);
 }
 
 /* A place of the ring, from a number below twice its length. */
@@ -23,8 +24,7 @@ static uint32_t wrapped(const box_table *table, uint32_t place) {
 
 static struct message_head *message_at(const box_table *table, uint32_t slot, uint32_t number) {
   uint32_t place = wrapped(table, table->boxes[slot].first + number);
-  return (struct message_head *)(void *)(table->messages +
-                                         ((size_t)slot * table->capacity * 2 + place) * table->stride);
+  return (struct message_head *)(void *)(table->messages + ((size_t)place * table->slots + slot) * table->stride);
 }
 
 bool boxes_put(box_table *table, uint32_t slot, const struct message_head *head, const void *bytes) {

@@ -9,6 +9,11 @@
  *
  * Both parts have room for `capacity` messages: what an update still reads takes no room from what comes for the next.
  *
+ * Most boxes hold one message or none. So the first places of all boxes lie side by side, then all second ones: a world
+ * of a million boxes touches one message for each, and frames, which are the first to touch them, clear few pages.
+ *
+ *   place 0 of slots 0 .. slots - 1 | place 1 of slots 0 .. slots - 1 | ...
+ *
  * Written by the frame's thread (delivery) and by the thread that settles the agent; read by the agent's own update. */
 #ifndef AGENTS_BOXES_H
 #define AGENTS_BOXES_H
@@ -32,11 +37,12 @@ struct box {
 };
 
 typedef struct box_table {
+  uint32_t slots;          /* agents that may have a box */
   uint32_t capacity;       /* messages that can wait in a box; 0: the type has none, and nothing else here is set */
   uint32_t message_bytes;  /* longest message */
   uint32_t stride;         /* bytes of a message with its message */
   struct box *boxes;       /* by slot */
-  unsigned char *messages; /* 2 x capacity x stride of each slot */
+  unsigned char *messages; /* 2 x capacity x slots x stride: see below */
 } box_table;
 
 /* Reserves empty boxes for `slots` agents, none when the capacity is 0. Sets arena->failed when memory is refused. */

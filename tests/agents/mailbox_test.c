@@ -5,6 +5,8 @@
 
 #include <criterion/criterion.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { SLOTS = 3, CAPACITY = 5, BYTES = 12 };
 
@@ -36,6 +38,33 @@ struct expected {
   uint32_t first, end, seen;
   bool under_way;
 };
+
+/* Pages of an array that begins at a page and that some thread has touched. */
+static size_t pages_touched(void *array, size_t bytes) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), touched = 0;
+  for (size_t at = 0; at < bytes; at += page) {
+    unsigned char resident;
+    cr_assert_eq(mincore((unsigned char *)array + at, 1, &resident), 0);
+    touched += resident & 1;
+  }
+  return touched;
+}
+
+Test(mailbox, boxes_of_one_message_touch_no_memory_for_more) {
+  enum { AGENTS = 20000 };
+  struct arena arena = arena_of_test();
+  box_table table;
+  boxes_create(&table, AGENTS, CAPACITY, BYTES, &arena);
+  for (int turn = 0; turn < 3; turn++)
+    for (uint32_t slot = 0; slot < AGENTS; slot++) {
+      cr_assert(put(&table, slot, slot));
+      boxes_complete(&table, slot, false);
+    }
+  size_t one = (size_t)AGENTS * table.stride, all = one * CAPACITY * 2;
+  size_t pages = pages_touched(table.messages, all), page = (size_t)sysconf(_SC_PAGESIZE);
+  cr_assert(pages <= one / page + 1, "%zu pages for %zu bytes of messages", pages, one);
+  arena_destroy(&arena);
+}
 
 Test(mailbox, boxes_hold_what_was_put_in_order_until_the_update_that_could_read_it_completes) {
   struct arena arena = arena_of_test();
