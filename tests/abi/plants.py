@@ -13,6 +13,7 @@ STRUCT = r"(typedef struct (muster_\w+) \{\n)(.*?)(\n\} \2;)"
 SIZED = r"(typedef struct (muster_\w+) \{\n)( *uint32_t size;.*?)(\n\} \2;)"
 UNSIZED = r"(typedef struct (muster_\w+) \{\n)((?! *uint32_t size;).*?)(\n\} \2;)"
 ENUM = r"(typedef enum (muster_\w+) \{)(.*?)(\n\} \2;)"
+LIMIT = r"^(#define (MUSTER_\w+_MAX) )(\d+)"
 DECLARED = r"(?:^/\*(?:(?!\*/).)*\*/\n)?^MUSTER_API [^;]*?(muster_\w+)\([^;]*;\n"
 
 
@@ -84,6 +85,10 @@ def one_more_value(match):
     return f"{match[1]}{match[3]}\n  , {match[2].upper()}_PLANTED = 1000{match[4]}"
 
 
+def other_limit(match):
+    return f"{match[1]}{int(match[3]) + 1}"
+
+
 def not_const(match):
     return match[0].replace("(const ", "(", 1)
 
@@ -102,6 +107,7 @@ PLANTS = {
     "a field at the end of every struct with a size": (SIZED, at_end, 1000, True),
     "a new function": (DECLARED, lambda m: m[0] + "MUSTER_API void muster_planted(void);\n", 1, True),
     "a new struct": (DECLARED, lambda m: m[0] + "typedef struct muster_planted { int a; } muster_planted;\n", 1, True),
+    "a new macro": (DECLARED, lambda m: m[0] + "#define MUSTER_PLANTED 7\n", 1, True),
     "a new value in every enum": (ENUM, one_more_value, 1000, True),
     "a function that is gone": (DECLARED, lambda m: "", 1, False),
     "a field in the middle of a struct with a size": (SIZED, behind_first, 1, False),
@@ -111,6 +117,7 @@ PLANTS = {
     "two fields swapped": (SIZED, swapped, 1, False),
     "a callback that takes something else": (STRUCT, other_signature, 1, False),
     "another value": (ENUM, other_value, 1, False),
+    "a macro of another value": (LIMIT, other_limit, 1, False),
     "a parameter that is const no more": (DECLARED, not_const, 1, False),
     "a parameter of another type": (DECLARED, other_parameter, 1, False),
 }

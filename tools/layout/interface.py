@@ -162,6 +162,19 @@ class Interface:
     def exported(self):
         return sorted(name for name, function in self.functions.items() if function.exported)
 
+    def constants(self, work):
+        """The macros that are values: what a compiler takes as an expression."""
+        names = sorted({name for name, _ in self.macros})
+        source = os.path.join(work, "macros.c")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(including(self.root) + "void take(void);\n#line 1 \"macros\"\n")
+            file.write("".join(f"void take_{name}(void) {{ __auto_type x = ({name}); (void)x; }}\n" for name in names))
+        done = subprocess.run(
+            [CLANG, "-std=gnu17", "-ferror-limit=0", "-fno-caret-diagnostics", "-pedantic-errors",
+             "-Wno-gnu-auto-type", "-fsyntax-only", "-I", self.include, source], capture_output=True, text=True)
+        refused = {int(line) for line in re.findall(r"^macros:(\d+):\d+: (?:error|note)", done.stderr, re.M)}
+        return [name for i, name in enumerate(names, 1) if i not in refused]
+
     def opaque(self):
         """Structs that are declared and not defined: hosts hold pointers to them."""
         return sorted(name for name, to in self.typedefs.items()
