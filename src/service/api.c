@@ -221,6 +221,8 @@ static const http_route *const tables[] = {own_routes,
                                            stream_routes,
                                            map_routes,
                                            herd_routes,
+                                           history_routes,
+                                           ranking_routes,
                                            page_routes,
                                            NULL};
 

@@ -35,6 +35,8 @@
  *     GET    /v1/snapshot                         the state of the snapshots
  *     POST   /v1/snapshot                         begins to write one now: 202
  *     GET    /v1/worlds/W/stream, /map, /cells, /herds    what the live page reads: service/live.h
+ *     GET    /v1/worlds/W/history                 the last ten minutes, second by second: service/history.h
+ *     GET    /v1/worlds/W/ranking                 the agents that stand out: service/ranking.h
  *
  * An agent or observer is named "INDEX.GENERATION", as lists and spawns give it; an id that is gone is answered 404,
  * even if another one has its index now. Durations are nanoseconds in whole numbers, lengths are metres.
@@ -139,6 +141,7 @@ bool api_query_count(http_request *request, const char *name, uint64_t least, ui
 
 /* The tables of routes. */
 extern const http_route api_world_routes[], api_type_routes[], api_agent_routes[], api_observer_routes[],
-    api_bulk_routes[], api_module_routes[], api_command_routes[], snapshot_routes[], herd_routes[];
+    api_bulk_routes[], api_module_routes[], api_command_routes[], snapshot_routes[], herd_routes[], history_routes[],
+    ranking_routes[];
 
 #endif

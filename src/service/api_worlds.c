@@ -4,6 +4,7 @@
 #include "base/bands_json.h"
 #include "service/api_bodies.h"
 #include "service/frames.h"
+#include "service/verdict.h"
 
 #include <muster/tune.h>
 
@@ -42,6 +43,7 @@ static void write_world(json_writer *writer, hosted_world *world) {
              report->utilisation_nominal, report->utilisation_fitted, report->debt_ns, report->serial_ns,
              report->work_ns);
   bands_json(writer, &published.statistics);
+  verdict_json(writer, world, &published);
 }
 
 static void list_worlds(api_call *call) {
@@ -132,7 +134,7 @@ static void take_steps(api_call *call) {
   api_worlds_write_pace(call);
 }
 
-enum { SMALL_BODY = 16384, WORLD_ROOM = 8192, WORLDS_ROOM = WORLD_ROOM * (WORLDS_MAX + 1) };
+enum { SMALL_BODY = 16384, WORLD_ROOM = 10240, WORLDS_ROOM = WORLD_ROOM * (WORLDS_MAX + 1) };
 
 const http_route api_world_routes[] = {
     {"GET", "/v1/worlds", "all worlds", API_ORDER(list_worlds, .at_once = true, .room = WORLDS_ROOM)},

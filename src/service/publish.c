@@ -69,8 +69,20 @@ static void copy_pace(hosted_world *world) {
   memcpy(published->failure, world->failure, sizeof published->failure);
 }
 
+/* Audit and virtual clock say whether a frame kept the promise. */
+static void remember(hosted_world *world, bool late, uint64_t end_ns) {
+  const world_published *published = &world->published;
+  history_frame frame = {.end_ns = end_ns,
+                         .late = late,
+                         .audited = world->settings.audit || world->settings.virtual_clock,
+                         .report = &published->report,
+                         .statistics = &published->statistics};
+  history_add(&world->history, &frame);
+}
+
 void publish_frame(hosted_world *world, uint64_t begin_ns, uint64_t end_ns) {
   ASSERT(begin_ns <= end_ns);
+  bool late = world->frames_late != world->published.frames_late; /* only this thread writes either */
   measure(world, end_ns);
   uv_mutex_lock(&world->mutex);
   world_published *published = &world->published;
@@ -83,6 +95,7 @@ void publish_frame(hosted_world *world, uint64_t begin_ns, uint64_t end_ns) {
   muster_frame_report_read(world->world, &published->report);
   if (!world->failed) timings_add(&published->timings, &published->report);
   copy_statistics(world, end_ns);
+  if (!world->failed) remember(world, late, end_ns);
   uv_mutex_unlock(&world->mutex);
 }
 
@@ -104,4 +117,12 @@ void world_read_published(hosted_world *world, world_published *copy) {
   uv_mutex_lock(&world->mutex);
   *copy = world->published;
   uv_mutex_unlock(&world->mutex);
+}
+
+uint32_t world_read_history(hosted_world *world, uint64_t after, uint64_t now_ns, history_second *out) {
+  uv_mutex_lock(&world->mutex);
+  history_close_second(&world->history, now_ns);
+  uint32_t count = history_read(&world->history, after, now_ns, out);
+  uv_mutex_unlock(&world->mutex);
+  return count;
 }

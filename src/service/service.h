@@ -11,6 +11,7 @@
 #include "service/control_socket.h"
 #include "service/flight.h"
 #include "service/frame_mailbox.h"
+#include "service/history.h"
 #include "service/holds.h"
 #include "service/module_parts.h"
 #include "service/settings.h"
@@ -78,6 +79,7 @@ typedef struct hosted_world {
   uint64_t statistics_ns;
   uv_mutex_t mutex;          /* guards: */
   world_published published; /* read with world_read_published */
+  struct history history;    /* read with world_read_history */
 } hosted_world;
 
 typedef enum service_stage { SERVICE_STARTING = 0, SERVICE_RUNNING, SERVICE_STOPPING } service_stage;
@@ -129,5 +131,8 @@ hosted_world *service_find_world(struct service *service, const char *name);
 
 /* Copies what was last published. Any thread. */
 void world_read_published(hosted_world *world, world_published *copy);
+
+/* Copies closed seconds of its history, as history_read does. Any thread. */
+uint32_t world_read_history(hosted_world *world, uint64_t after, uint64_t now_ns, history_second *out);
 
 #endif

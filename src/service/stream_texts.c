@@ -3,11 +3,12 @@
 #include "base/bands_json.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "service/verdict.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAME_MS = 5, TYPES_MS = 900, FRAME_ROOM = 8192, TYPES_ROOM = 6144, TYPE_ROOM = 1024 };
+enum { FRAME_MS = 5, TYPES_MS = 900, FRAME_ROOM = 8192, TYPES_ROOM = 8192, TYPE_ROOM = 1024 };
 
 bool stream_states_equal(const stream_state *a, const stream_state *b) {
   return a->frames == b->frames && a->budget_ns == b->budget_ns && a->period_ns == b->period_ns &&
@@ -150,6 +151,7 @@ const stream_text *stream_texts_types(stream_texts *texts, hosted_world *world, 
   for (uint32_t i = 0; i < published->type_count; i++) write_type(&writer, i + 1, &published->types[i]);
   json_end_array(&writer);
   bands_json(&writer, &published->statistics);
+  verdict_json(&writer, world, published);
   stream_texts_finish(text, &writer, now_ms);
   return text;
 }

@@ -1,0 +1,74 @@
+/* service/verdict.h - one line that says how a world does, and what to do next. Pure: facts in, words out.
+ *
+ *   The first of these that holds, over the last VERDICT_SECONDS of frames:
+ *
+ *     failed           it could not be opened, or a frame failed                                     alarm
+ *     paused           it is paused                                                                  notice
+ *     starting         no frame has ended yet                                                        notice
+ *     stuck            the last frame ended more than a second and more than 10 periods ago          alarm
+ *     promise broken   of the judged frames 1 in 100 or more did not keep the promise                alarm
+ *     late             1 in 20 frames or more began more than a period behind its time               warning
+ *     overloaded       the important want more than there is (important_load above 1), or the pressure is above 1,
+ *                      or 1 in 100 agents runs less often than its type wishes                       warning
+ *     stretched        all together want more than 1.05 times what there is                          notice
+ *     ok               every agent runs as often as its type wants                                   good
+ *
+ * A promise can be judged in worlds with audit or with the virtual clock only. */
+#ifndef SERVICE_VERDICT_H
+#define SERVICE_VERDICT_H
+
+#include "base/json.h"
+#include "service/service.h"
+
+enum { VERDICT_SECONDS = 10 };
+
+typedef enum verdict_code {
+  VERDICT_FAILED = 0,
+  VERDICT_PAUSED,
+  VERDICT_STARTING,
+  VERDICT_STUCK,
+  VERDICT_BROKEN,
+  VERDICT_LATE,
+  VERDICT_OVERLOADED,
+  VERDICT_STRETCHED,
+  VERDICT_OK,
+  VERDICTS
+} verdict_code;
+
+/* Of a band of importance that has agents. */
+typedef struct verdict_band {
+  uint64_t wanted_ns, got_ns; /* 0 = nothing was measured */
+} verdict_band;
+
+typedef struct verdict_facts {
+  bool paused, failed;
+  const char *failure;
+  uint32_t steps_left;
+  uint64_t frame, period_ns, silent_ns; /* silent: since the last frame's end */
+  uint32_t frames, late, judged, broken;
+  uint32_t agents, beyond_wish, quarantined, types_quarantined;
+  double pressure, important_load, wants, has;
+  verdict_band best, least; /* the most important band that has agents, and the least important one */
+  bool has_bands;           /* two different ones */
+} verdict_facts;
+
+struct verdict {
+  verdict_code code;
+  char words[384], next[192]; /* next: empty = nothing is to be done */
+};
+
+/* "ok", "promise broken"; and "good", "notice", "warning" or "alarm". */
+const char *verdict_name(verdict_code code);
+const char *verdict_severity(verdict_code code);
+
+/* Judges. */
+void verdict_judge(const verdict_facts *facts, struct verdict *verdict);
+
+/* The facts of a world: `published` and its newest `count` seconds, the oldest first. */
+verdict_facts verdict_gather(const world_published *published, const history_second *seconds, uint32_t count,
+                             uint64_t now_ns);
+
+/* Writes the member "verdict": {"code", "severity", "words", "next"}. Loop's thread. */
+void verdict_json(json_writer *writer, hosted_world *world, const world_published *published);
+
+#endif

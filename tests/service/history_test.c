@@ -1,0 +1,114 @@
+/* The last ten minutes of a world, second by second. */
+#include "service/history.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+enum { SECOND = 1000000000 };
+
+static struct history kept;
+static history_second seconds[HISTORY_SECONDS];
+static muster_frame_report report;
+static muster_statistics statistics;
+
+static void begin(void) {
+  memset(&kept, 0, sizeof kept);
+  report = muster_frame_report_default();
+  statistics = muster_statistics_default();
+}
+
+TestSuite(history, .init = begin);
+
+static void add_frame(uint64_t end_ns, bool late, bool audited) {
+  history_add(&kept, &(history_frame){end_ns, late, audited, &report, &statistics});
+}
+
+/* 100 frames of 1 .. 100 ms within one second. */
+static void add_hundred(uint64_t second) {
+  for (uint64_t i = 1; i <= 100; i++) {
+    report.wall_ns = i * 1000000;
+    report.completed = 2;
+    report.frame++;
+    add_frame(second * SECOND + i * 1000000, i % 50 == 0, false);
+  }
+}
+
+Test(history, sums_a_second_once_it_is_over) {
+  report.pressure = 0.5f;
+  report.levels[2] = 7;
+  add_hundred(5);
+  cr_assert_eq(history_read(&kept, 0, 5 * (uint64_t)SECOND, seconds), 0, "it is not over");
+  history_close_second(&kept, 5ull * SECOND + SECOND - 1);
+  cr_assert_eq(history_read(&kept, 0, 5ull * SECOND, seconds), 0, "nor now");
+  history_close_second(&kept, 6ull * SECOND);
+  cr_assert_eq(history_read(&kept, 0, 6ull * SECOND, seconds), 1);
+  cr_expect(seconds[0].second == 5 && seconds[0].frames == 100 && seconds[0].late == 2);
+  cr_expect_eq(seconds[0].completed, 200);
+  cr_expect_eq(seconds[0].frame, 100);
+  cr_expect_eq(seconds[0].levels[2], 7);
+  cr_expect_float_eq(seconds[0].pressure, 0.5, 1e-6);
+  cr_expect(seconds[0].wall_p50_ns >= 50000000 && seconds[0].wall_p50_ns <= 52000000, "%lu", seconds[0].wall_p50_ns);
+  cr_expect(seconds[0].wall_p99_ns >= 99000000 && seconds[0].wall_p99_ns <= 100000000, "%lu", seconds[0].wall_p99_ns);
+  cr_expect_eq(seconds[0].wall_max_ns, 100000000);
+}
+
+Test(history, begins_each_second_anew_and_leaves_out_those_without_frames) {
+  add_hundred(5);
+  report.wall_ns = 3000000;
+  add_frame(9ull * SECOND, false, false);
+  add_frame(10ull * SECOND, false, false);
+  cr_assert_eq(history_read(&kept, 0, 10ull * SECOND, seconds), 2);
+  cr_expect(seconds[0].second == 5 && seconds[1].second == 9);
+  cr_expect(seconds[1].frames == 1 && seconds[1].wall_max_ns == 3000000 && seconds[1].wall_p50_ns == 3000000);
+  cr_expect(seconds[1].late == 0 && seconds[1].completed == 2);
+  cr_assert_eq(history_read(&kept, 5, 10ull * SECOND, seconds), 1, "only newer ones");
+  cr_expect_eq(seconds[0].second, 9);
+  cr_assert_eq(history_read(&kept, 9, 10ull * SECOND, seconds), 0);
+}
+
+Test(history, keeps_ten_minutes_and_no_more) {
+  for (uint64_t second = 1; second <= 1500; second++) add_frame(second * SECOND, false, false);
+  cr_assert_eq(history_read(&kept, 0, 1500ull * SECOND, seconds), HISTORY_SECONDS);
+  cr_expect(seconds[0].second == 900 && seconds[HISTORY_SECONDS - 1].second == 1499);
+  for (uint32_t i = 1; i < HISTORY_SECONDS; i++) cr_assert_eq(seconds[i].second, seconds[i - 1].second + 1);
+  cr_assert_eq(history_read(&kept, 0, 2000ull * SECOND, seconds), 100, "after a pause the old ones are too old");
+  cr_expect_eq(seconds[0].second, 1400);
+}
+
+Test(history, counts_frames_that_broke_the_promise_where_that_is_judged) {
+  report.overrun_own_ns = 5000000;
+  report.longest_atom_ns = 1000000;
+  add_frame(1ull * SECOND, false, false);
+  add_frame(1ull * SECOND + 1, false, true);
+  report.longest_atom_ns = 5000000;
+  add_frame(1ull * SECOND + 2, false, true);
+  history_close_second(&kept, 2ull * SECOND);
+  cr_assert_eq(history_read(&kept, 0, 2ull * SECOND, seconds), 1);
+  cr_expect(seconds[0].judged == 2 && seconds[0].broken == 1, "%u %u", seconds[0].judged, seconds[0].broken);
+}
+
+/* Agents x time, and updates, of a band since the world began. */
+static void measure(uint32_t band, double agent_s, uint64_t completed) {
+  statistics.bands[band].agent_time_ns = agent_s * 1e9;
+  statistics.bands[band].completed = completed;
+}
+
+Test(history, says_what_interval_each_importance_got_in_each_second_and_over_several) {
+  measure(4, 100, 500);
+  add_frame(1ull * SECOND, false, false);
+  measure(4, 300, 600);
+  add_frame(2ull * SECOND, false, false);
+  measure(4, 310, 700);
+  add_frame(3ull * SECOND, false, false);
+  history_close_second(&kept, 4ull * SECOND);
+  cr_assert_eq(history_read(&kept, 0, 4ull * SECOND, seconds), 3);
+  cr_expect_eq(history_interval_ns(&seconds[0], 1, 4), 200000000);
+  cr_expect_eq(history_interval_ns(&seconds[1], 1, 4), 2ull * SECOND);
+  cr_expect_eq(history_interval_ns(&seconds[1], 2, 4), 1050000000, "210 agent-seconds, 200 updates");
+  cr_expect_eq(history_interval_ns(seconds, 3, 0), 0, "nobody is there");
+  measure(4, 30, 100);
+  add_frame(4ull * SECOND, false, false);
+  history_close_second(&kept, 5ull * SECOND);
+  cr_assert_eq(history_read(&kept, 3, 5ull * SECOND, seconds), 1);
+  cr_expect_eq(history_interval_ns(seconds, 1, 4), 300000000, "the sums were cleared: they begin anew");
+}

@@ -1,0 +1,157 @@
+/* The line that says how a world does. */
+#include "service/verdict.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+/* A world that is well. */
+static verdict_facts well(void) {
+  return (verdict_facts){.failure = "",
+                         .frame = 900,
+                         .period_ns = 33333333,
+                         .silent_ns = 10000000,
+                         .frames = 300,
+                         .judged = 300,
+                         .agents = 1000,
+                         .pressure = 0.1,
+                         .important_load = 0.2,
+                         .wants = 1.2,
+                         .has = 2,
+                         .best = {100000000, 117000000},
+                         .least = {1000000000, 1010000000},
+                         .has_bands = true};
+}
+
+static struct verdict judged;
+
+static void expect_code(const verdict_facts *facts, verdict_code code) {
+  verdict_judge(facts, &judged);
+  cr_expect_str_eq(verdict_name(judged.code), verdict_name(code), "%s: %s", verdict_name(judged.code), judged.words);
+}
+
+static void expect_words(const char *part) {
+  cr_expect(strstr(judged.words, part) != NULL, "no '%s' in: %s", part, judged.words);
+}
+
+Test(verdict, is_ok_when_all_have_what_they_want) {
+  verdict_facts facts = well();
+  expect_code(&facts, VERDICT_OK);
+  expect_words("wants 1.2 processors, has 2.0; the most important NPCs every 117 ms as wanted, the least important "
+               "every 1.0 s as wanted");
+  cr_expect_str_empty(judged.next);
+  facts.wants = 2.1;
+  expect_code(&facts, VERDICT_OK);
+}
+
+Test(verdict, tells_stretched_from_overloaded) {
+  verdict_facts facts = well();
+  facts.wants = 5.8;
+  facts.least.got_ns = 13000000000;
+  expect_code(&facts, VERDICT_STRETCHED);
+  expect_words("wants 5.8 processors, has 2.0; the most important NPCs every 117 ms as wanted, the least important "
+               "every 13 s (wanted: 1.0 s)");
+  facts.beyond_wish = 9;
+  expect_code(&facts, VERDICT_STRETCHED);
+  facts.beyond_wish = 10;
+  expect_code(&facts, VERDICT_OVERLOADED);
+  cr_expect_str_not_empty(judged.next);
+  facts.beyond_wish = 0;
+  facts.pressure = 1.01;
+  expect_code(&facts, VERDICT_OVERLOADED);
+  facts.pressure = 0;
+  facts.important_load = 1.5;
+  expect_code(&facts, VERDICT_OVERLOADED);
+  expect_words("the important alone want 150 % of that");
+  cr_expect(strstr(judged.next, "Even the important") == judged.next, "%s", judged.next);
+}
+
+Test(verdict, puts_what_is_worse_first) {
+  verdict_facts facts = well();
+  facts.pressure = 2;
+  facts.late = 14;
+  expect_code(&facts, VERDICT_OVERLOADED);
+  facts.late = 15;
+  expect_code(&facts, VERDICT_LATE);
+  facts.broken = 2;
+  expect_code(&facts, VERDICT_LATE);
+  facts.broken = 3;
+  expect_code(&facts, VERDICT_BROKEN);
+  expect_words("3 of 300 frames");
+  facts.silent_ns = 1500000000;
+  expect_code(&facts, VERDICT_STUCK);
+  expect_words("1.5 s ago; one is due every 33 ms");
+  facts.frame = 0;
+  expect_code(&facts, VERDICT_STARTING);
+  facts.paused = true;
+  facts.steps_left = 3;
+  expect_code(&facts, VERDICT_PAUSED);
+  expect_words("3 steps left");
+  facts.failed = true;
+  facts.failure = "no memory";
+  expect_code(&facts, VERDICT_FAILED);
+  expect_words("no memory");
+}
+
+Test(verdict, calls_a_slow_world_stuck_only_after_ten_of_its_periods) {
+  verdict_facts facts = well();
+  facts.period_ns = 2000000000;
+  facts.silent_ns = 15000000000;
+  expect_code(&facts, VERDICT_OK);
+  facts.silent_ns = 20000000001;
+  expect_code(&facts, VERDICT_STUCK);
+}
+
+Test(verdict, tells_of_quarantine_beside_everything_else) {
+  verdict_facts facts = well();
+  facts.quarantined = 12;
+  facts.types_quarantined = 1;
+  expect_code(&facts, VERDICT_OK);
+  expect_words("; 1 types are in quarantine; 12 agents are not run");
+}
+
+Test(verdict, says_so_when_there_is_one_band_or_nothing_ran_yet) {
+  verdict_facts facts = well();
+  facts.has_bands = false;
+  expect_code(&facts, VERDICT_OK);
+  expect_words("; NPCs every 117 ms as wanted");
+  facts.best.got_ns = 0;
+  expect_code(&facts, VERDICT_OK);
+  expect_words("NPCs not at all yet");
+}
+
+Test(verdict, cuts_off_words_that_are_too_long) {
+  static char failure[FAILURE_BYTES * 4];
+  verdict_facts facts = well();
+  memset(failure, 'x', sizeof failure - 1);
+  facts.failed = true;
+  facts.failure = failure;
+  facts.quarantined = 5;
+  verdict_judge(&facts, &judged);
+  cr_expect_eq(strlen(judged.words), sizeof judged.words - 1);
+}
+
+Test(verdict, gathers_means_of_the_last_seconds_and_the_outer_bands) {
+  static world_published published;
+  static history_second seconds[2];
+  published.report = muster_frame_report_default();
+  published.report.frame = 60;
+  published.report.pressure = 9;
+  published.frame_end_ns = 1000;
+  published.statistics = muster_statistics_default();
+  published.statistics.bands[1] = (muster_band){.agents = 5, .wanted_ns = 70};
+  published.statistics.bands[3] = (muster_band){.agents = 2, .wanted_ns = 50, .interval_ns = 60};
+  seconds[0] = (history_second){.frames = 30, .late = 1, .pressure = 1, .wants = 2};
+  seconds[1] = (history_second){.frames = 20, .broken = 2, .pressure = 3, .wants = 4};
+  seconds[0].band_agent_s[3] = 10;
+  seconds[1].band_agent_s[3] = 30;
+  seconds[1].band_completed[3] = 4;
+  verdict_facts facts = verdict_gather(&published, seconds, 2, 1500);
+  cr_expect(facts.frames == 50 && facts.late == 1 && facts.broken == 2 && facts.silent_ns == 500);
+  cr_expect_float_eq(facts.pressure, 2, 1e-9);
+  cr_expect_float_eq(facts.wants, 3, 1e-9);
+  cr_expect(facts.has_bands && facts.best.wanted_ns == 50 && facts.least.wanted_ns == 70);
+  cr_expect_eq(facts.best.got_ns, 10000000000u);
+  facts = verdict_gather(&published, seconds, 0, 1500);
+  cr_expect_float_eq(facts.pressure, 9, 1e-9, "before the first second is over, the last frame counts");
+  cr_expect_eq(facts.best.got_ns, 60);
+}
