@@ -70,7 +70,7 @@ static void copy_pace(hosted_world *world) {
 }
 
 /* Audit and virtual clock say whether a frame kept the promise. */
-static void remember(hosted_world *world, bool late, uint64_t end_ns) {
+static void publish_history(hosted_world *world, bool late, uint64_t end_ns) {
   const world_published *published = &world->published;
   history_frame frame = {.end_ns = end_ns,
                          .late = late,
@@ -95,7 +95,7 @@ void publish_frame(hosted_world *world, uint64_t begin_ns, uint64_t end_ns) {
   muster_frame_report_read(world->world, &published->report);
   if (!world->failed) timings_add(&published->timings, &published->report);
   copy_statistics(world, end_ns);
-  if (!world->failed) remember(world, late, end_ns);
+  if (!world->failed) publish_history(world, late, end_ns);
   uv_mutex_unlock(&world->mutex);
 }
 

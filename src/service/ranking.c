@@ -32,7 +32,7 @@ typedef struct ranking_input {
   struct ranking delayed, expensive, important;
 } ranking_input;
 
-static bool read_query(api_call *call) {
+static bool ranking_query(api_call *call) {
   ranking_input *input = call->input;
   input->limit = LIMIT;
   input->type_name = http_query_value(call->request, "type");
@@ -48,7 +48,7 @@ static double load(const muster_agent_info *info) {
   return info->period_ns ? (double)info->expected_cost_ns / (double)info->period_ns : 0;
 }
 
-static void look(ranking_input *input, const hosted_world *world, muster_agent agent) {
+static void ranking_look(ranking_input *input, const hosted_world *world, muster_agent agent) {
   muster_agent_info info = muster_agent_info_default();
   uint32_t limit = (uint32_t)input->limit;
   input->looked++;
@@ -64,7 +64,7 @@ static bool look_at_some(ranking_input *input, const hosted_world *world) {
   for (uint32_t i = 0; i < LOOKS_AT_ONCE; i++) {
     muster_agent next = muster_agent_next(world->world, input->last);
     if (muster_agent_is_null(next)) return false;
-    look(input, world, next);
+    ranking_look(input, world, next);
     input->last = next;
   }
   return true;
@@ -105,7 +105,7 @@ enum { AGENT_ROOM = 1024, RANKING_ROOM = 4096 + 3 * RANKING_MOST * AGENT_ROOM };
 
 const http_route ranking_routes[] = {
     {"GET", "/v1/worlds/{world}/ranking", "the most delayed, the most expensive and the most important agents",
-     API_ORDER(rank, .query = read_query, .input_bytes = sizeof(ranking_input), .room = RANKING_ROOM),
+     API_ORDER(rank, .query = ranking_query, .input_bytes = sizeof(ranking_input), .room = RANKING_ROOM),
      .queries = "type limit"},
     {0},
 };

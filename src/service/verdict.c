@@ -23,6 +23,8 @@ static const struct {
                       "Other programs, or requests, take the processors: give the daemon its own, or lower hz."},
     [VERDICT_OVERLOADED] = {"overloaded", "warning",
                             "Give it a larger budget or more workers, cheaper levels, or fewer NPCs."},
+    [VERDICT_BEHIND] = {"behind", "warning",
+                        "Updates wait although they fit: look at updates_per_frame, and for agents woken very often."},
     [VERDICT_STRETCHED] = {"stretched", "notice",
                            "Nothing, if these intervals will do; else a larger budget or more workers."},
     [VERDICT_OK] = {"ok", "good", ""},
@@ -52,7 +54,11 @@ static bool is_overloaded(const verdict_facts *facts) {
   return facts->important_load > 1 || facts->pressure > 1 || is_one_in(facts->beyond_wish, facts->agents, 100);
 }
 
-static verdict_code judge(const verdict_facts *facts) {
+static bool is_band_behind(const verdict_band *band, uint64_t period_ns) {
+  return band->rule_ns && (double)band->got_ns > 1.5 * (double)band->rule_ns + (double)period_ns;
+}
+
+static verdict_code verdict_code_of(const verdict_facts *facts) {
   if (facts->failed) return VERDICT_FAILED;
   if (facts->paused) return VERDICT_PAUSED;
   if (!facts->frame) return VERDICT_STARTING;
@@ -60,6 +66,8 @@ static verdict_code judge(const verdict_facts *facts) {
   if (is_one_in(facts->broken, facts->judged, 100)) return VERDICT_BROKEN;
   if (is_one_in(facts->late, facts->frames, 20)) return VERDICT_LATE;
   if (is_overloaded(facts)) return VERDICT_OVERLOADED;
+  if (is_band_behind(&facts->best, facts->period_ns) || is_band_behind(&facts->least, facts->period_ns))
+    return VERDICT_BEHIND;
   return facts->wants > 1.05 * facts->has ? VERDICT_STRETCHED : VERDICT_OK;
 }
 
@@ -70,10 +78,10 @@ typedef struct verdict_text {
   size_t room, length;
 } verdict_text;
 
-static void add(verdict_text *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void verdict_add(verdict_text *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* What does not fit is cut off. */
-static void add(verdict_text *to, const char *format, ...) {
+static void verdict_add(verdict_text *to, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   int length = vsnprintf(to->text + to->length, to->room - to->length, format, arguments);
@@ -98,25 +106,26 @@ static bool is_as_wanted(const verdict_band *band, uint64_t period_ns) {
 static void add_band(verdict_text *to, const char *which, const verdict_band *band, uint64_t period_ns) {
   char got[16], wanted[16];
   if (!band->got_ns) {
-    add(to, "%s not at all yet", which);
+    verdict_add(to, "%s not at all yet", which);
     return;
   }
-  add(to, "%s every %s", which, duration(got, band->got_ns));
+  verdict_add(to, "%s every %s", which, duration(got, band->got_ns));
   if (is_as_wanted(band, period_ns))
-    add(to, " as wanted");
+    verdict_add(to, " as wanted");
   else
-    add(to, " (wanted: %s)", duration(wanted, band->wanted_ns));
+    verdict_add(to, " (wanted: %s)", duration(wanted, band->wanted_ns));
 }
 
 static void add_load(verdict_text *to, const verdict_facts *facts) {
-  add(to, "wants %.*f processors, has %.*f", facts->wants < 0.95 ? 2 : 1, facts->wants, facts->has < 0.95 ? 2 : 1,
-      facts->has);
-  if (facts->important_load > 1) add(to, "; the important alone want %.0f %% of that", 100 * facts->important_load);
+  verdict_add(to, "wants %.*f processors, has %.*f", facts->wants < 0.95 ? 2 : 1, facts->wants,
+              facts->has < 0.95 ? 2 : 1, facts->has);
+  if (facts->important_load > 1)
+    verdict_add(to, "; the important alone want %.0f %% of that", 100 * facts->important_load);
   if (!facts->best.wanted_ns) return;
-  add(to, "; ");
+  verdict_add(to, "; ");
   add_band(to, facts->has_bands ? "the most important NPCs" : "NPCs", &facts->best, facts->period_ns);
   if (!facts->has_bands) return;
-  add(to, ", ");
+  verdict_add(to, ", ");
   add_band(to, "the least important", &facts->least, facts->period_ns);
 }
 
@@ -124,28 +133,30 @@ static void add_words(verdict_text *to, verdict_code code, const verdict_facts *
   char time[16];
   switch (code) {
   case VERDICT_FAILED:
-    add(to, "%s", facts->failure);
+    verdict_add(to, "%s", facts->failure);
     return;
   case VERDICT_PAUSED:
-    add(to, "at frame %lu", facts->frame);
-    if (facts->steps_left) add(to, ", %u steps left", facts->steps_left);
+    verdict_add(to, "at frame %lu", facts->frame);
+    if (facts->steps_left) verdict_add(to, ", %u steps left", facts->steps_left);
     return;
   case VERDICT_STARTING:
-    add(to, "no frame has ended yet");
+    verdict_add(to, "no frame has ended yet");
     return;
   case VERDICT_STUCK:
-    add(to, "the last frame ended %s ago; one is due every ", duration(time, facts->silent_ns));
-    add(to, "%s", duration(time, facts->period_ns));
+    verdict_add(to, "the last frame ended %s ago; one is due every ", duration(time, facts->silent_ns));
+    verdict_add(to, "%s", duration(time, facts->period_ns));
     return;
   case VERDICT_BROKEN:
-    add(to, "%u of %u frames in %d s ended later than their longest atom explains", facts->broken, facts->judged,
-        VERDICT_SECONDS);
+    verdict_add(to, "%u of %u frames in %d s ended later than their longest atom explains", facts->broken,
+                facts->judged, VERDICT_SECONDS);
     return;
   case VERDICT_LATE:
-    add(to, "%u of %u frames in %d s began more than a period late; ", facts->late, facts->frames, VERDICT_SECONDS);
+    verdict_add(to, "%u of %u frames in %d s began more than a period late; ", facts->late, facts->frames,
+                VERDICT_SECONDS);
     add_load(to, facts);
     return;
   case VERDICT_OVERLOADED:
+  case VERDICT_BEHIND:
   case VERDICT_STRETCHED:
   case VERDICT_OK:
   case VERDICTS:
@@ -154,13 +165,13 @@ static void add_words(verdict_text *to, verdict_code code, const verdict_facts *
 }
 
 void verdict_judge(const verdict_facts *facts, struct verdict *verdict) {
-  verdict_code code = judge(facts);
+  verdict_code code = verdict_code_of(facts);
   verdict_text words = {verdict->words, sizeof verdict->words, 0};
   verdict->code = code;
   *verdict->words = '\0';
   add_words(&words, code, facts);
-  if (facts->types_quarantined) add(&words, "; %u types are in quarantine", facts->types_quarantined);
-  if (facts->quarantined) add(&words, "; %u agents are not run, in quarantine", facts->quarantined);
+  if (facts->types_quarantined) verdict_add(&words, "; %u types are in quarantine", facts->types_quarantined);
+  if (facts->quarantined) verdict_add(&words, "; %u agents are not run, in quarantine", facts->quarantined);
   const char *next = kinds[code].next;
   if (code == VERDICT_OVERLOADED && facts->important_load > 1)
     next = "Even the important do not fit: a larger budget, more workers, or observers that see less far.";
@@ -175,7 +186,8 @@ static void gather_bands(verdict_facts *facts, const muster_statistics *statisti
   for (uint32_t i = 0; i < MUSTER_BANDS; i++) {
     const muster_band *band = &statistics->bands[i];
     if (!band->agents) continue;
-    verdict_band one = {band->wanted_ns, count ? history_interval_ns(seconds, count, i) : band->interval_ns};
+    verdict_band one = {band->wanted_ns, band->period_ns,
+                        count ? history_interval_ns(seconds, count, i) : band->interval_ns};
     if (!found++) facts->least = one;
     facts->best = one;
   }

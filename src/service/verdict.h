@@ -10,8 +10,10 @@
  *     late             1 in 20 frames or more began more than a period behind its time               warning
  *     overloaded       the important want more than there is (important_load above 1), or the pressure is above 1,
  *                      or 1 in 100 agents runs less often than its type wishes                       warning
- *     stretched        all together want more than 1.05 times what there is                          notice
- *     ok               every agent runs as often as its type wants                                   good
+ *     behind           the most important band, or the least important one, got more than 1.5 times the interval that
+ * the load leaves it, and a frame                                                   warning stretched        all
+ * together want more than 1.05 times what there is                          notice ok               every agent runs as
+ * often as its type wants                                   good
  *
  * A promise can be judged in worlds with audit or with the virtual clock only. */
 #ifndef SERVICE_VERDICT_H
@@ -30,6 +32,7 @@ typedef enum verdict_code {
   VERDICT_BROKEN,
   VERDICT_LATE,
   VERDICT_OVERLOADED,
+  VERDICT_BEHIND,
   VERDICT_STRETCHED,
   VERDICT_OK,
   VERDICTS
@@ -37,7 +40,7 @@ typedef enum verdict_code {
 
 /* Of a band of importance that has agents. */
 typedef struct verdict_band {
-  uint64_t wanted_ns, got_ns; /* 0 = nothing was measured */
+  uint64_t wanted_ns, rule_ns, got_ns; /* by its types, by the load, and in fact; 0 = nothing was measured */
 } verdict_band;
 
 typedef struct verdict_facts {

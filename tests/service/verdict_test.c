@@ -17,8 +17,8 @@ static verdict_facts well(void) {
                          .important_load = 0.2,
                          .wants = 1.2,
                          .has = 2,
-                         .best = {100000000, 117000000},
-                         .least = {1000000000, 1010000000},
+                         .best = {100000000, 100000000, 117000000},
+                         .least = {1000000000, 1000000000, 1010000000},
                          .has_bands = true};
 }
 
@@ -46,6 +46,7 @@ Test(verdict, is_ok_when_all_have_what_they_want) {
 Test(verdict, tells_stretched_from_overloaded) {
   verdict_facts facts = well();
   facts.wants = 5.8;
+  facts.least.rule_ns = 12000000000;
   facts.least.got_ns = 13000000000;
   expect_code(&facts, VERDICT_STRETCHED);
   expect_words("wants 5.8 processors, has 2.0; the most important NPCs every 117 ms as wanted, the least important "
@@ -63,6 +64,17 @@ Test(verdict, tells_stretched_from_overloaded) {
   expect_code(&facts, VERDICT_OVERLOADED);
   expect_words("the important alone want 150 % of that");
   cr_expect(strstr(judged.next, "Even the important") == judged.next, "%s", judged.next);
+}
+
+Test(verdict, does_not_call_it_ok_when_updates_wait_although_they_fit) {
+  verdict_facts facts = well();
+  facts.best.got_ns = 190000000;
+  expect_code(&facts, VERDICT_BEHIND);
+  expect_words("the most important NPCs every 190 ms (wanted: 100 ms)");
+  facts.best.got_ns = 180000000;
+  expect_code(&facts, VERDICT_OK);
+  facts.least.got_ns = 1600000000;
+  expect_code(&facts, VERDICT_BEHIND);
 }
 
 Test(verdict, puts_what_is_worse_first) {
