@@ -30,6 +30,10 @@ typedef struct ranking_input {
   uint64_t limit, looked;
   muster_agent last; /* the agent that was looked at last */
   struct ranking delayed, expensive, important;
+  struct {
+    uint32_t agents;
+    double load;
+  } costs[WORLD_TYPES_MAX][WORLD_LEVELS];
 } ranking_input;
 
 static bool ranking_query(api_call *call) {
@@ -53,6 +57,10 @@ static void ranking_look(ranking_input *input, const hosted_world *world, muster
   uint32_t limit = (uint32_t)input->limit;
   input->looked++;
   if (muster_agent_read(world->world, agent, &info) != MUSTER_OK || !info.active) return;
+  if (info.type.index <= WORLD_TYPES_MAX && info.level < WORLD_LEVELS) {
+    input->costs[info.type.index - 1][info.level].agents++;
+    input->costs[info.type.index - 1][info.level].load += load(&info);
+  }
   if (input->type.index && info.type.index != input->type.index) return;
   ranking_offer(&input->delayed, limit, late_ns(&info, world->sim_now_ns), agent);
   ranking_offer(&input->expensive, limit, load(&info), agent);
@@ -85,6 +93,20 @@ static void write_ranking(api_call *call, const char *name, const struct ranking
   json_end_array(&call->writer);
 }
 
+static void write_costs(api_call *call) {
+  const ranking_input *input = call->input;
+  muster_type type = {1};
+  json_begin_array(&call->writer, "types");
+  for (const char *name; (name = muster_type_name(call->world->world, type)) != NULL; type.index++) {
+    json_print(&call->writer, "{ name=%s levels[", name);
+    for (uint32_t level = 0; level < WORLD_LEVELS; level++)
+      json_print(&call->writer, "{ agents=%u load=%g }", input->costs[type.index - 1][level].agents,
+                 input->costs[type.index - 1][level].load);
+    json_print(&call->writer, "] }");
+  }
+  json_end_array(&call->writer);
+}
+
 static void rank(api_call *call) {
   ranking_input *input = call->input;
   uint64_t until_ns = clock_system() + slice_ns;
@@ -99,12 +121,18 @@ static void rank(api_call *call) {
   write_ranking(call, "delayed", &input->delayed);
   write_ranking(call, "expensive", &input->expensive);
   write_ranking(call, "important", &input->important);
+  write_costs(call);
 }
 
-enum { AGENT_ROOM = 1024, RANKING_ROOM = 4096 + 3 * RANKING_MOST * AGENT_ROOM };
+enum {
+  AGENT_ROOM = 1024,
+  TYPE_ROOM = 768,
+  RANKING_ROOM = 4096 + 3 * RANKING_MOST * AGENT_ROOM + WORLD_TYPES_MAX * TYPE_ROOM
+};
 
 const http_route ranking_routes[] = {
-    {"GET", "/v1/worlds/{world}/ranking", "the most delayed, the most expensive and the most important agents",
+    {"GET", "/v1/worlds/{world}/ranking",
+     "the most delayed, most expensive and most important agents, and the load of each type",
      API_ORDER(rank, .query = ranking_query, .input_bytes = sizeof(ranking_input), .room = RANKING_ROOM),
      .queries = "type limit"},
     {0},

@@ -2,13 +2,16 @@
  *
  *     GET /v1/worlds/W/ranking?type&limit          JSON
  *
- *   {"looked", "delayed": [...], "expensive": [...], "important": [...]}: at most `limit` (1 .. 100, default 10) agents
- * in each list, as GET /v1/worlds/W/agents has them, with "late_ns", how long ago they were due, and "load", the part
- * of one processor that they take: expected cost / period in force. `type` keeps to one type.
+ *   {"looked", "delayed": [...], "expensive": [...], "important": [...], "types": [...]}: at most `limit` (1 .. 100,
+ * default 10) agents in each list, as GET /v1/worlds/W/agents has them, with "late_ns", how long ago they were due, and
+ * "load", the part of one processor that they take: expected cost / period in force. `type` keeps the lists to one
+ * type.
  *
  *   delayed    those that are overdue, the longest first; none that has no period or is in quarantine
  *   expensive  by load
  *   important  by importance
+ *
+ *   types      {"name", "levels": [{"agents", "load"}, ...]}: what all agents of a type take by the periods in force
  *
  * Of equals the one with the lower index comes first. All agents are looked at, in slices of about 200 us between
  * frames, so figures may be of frames that follow one another; an agent that left in the meantime is left out. */

@@ -90,7 +90,7 @@ static void await_delayed(void) {
 }
 
 typedef struct greatest {
-  double late_ns, load, importance;
+  double late_ns, load, importance, sum; /* sum: of all loads */
 } greatest;
 
 static double greater(double a, double b) {
@@ -101,6 +101,7 @@ static void look_at(json_t *agent, double now_ns, greatest *all) {
   double period_ns = control_number(agent, "period_ns"), importance = control_number(agent, "importance");
   double late_ns = now_ns - control_number(agent, "last_update_ns") - period_ns;
   if (period_ns > 0) all->late_ns = greater(all->late_ns, late_ns);
+  if (period_ns > 0) all->sum += control_number(agent, "expected_cost_ns") / period_ns;
   if (period_ns > 0) all->load = greater(all->load, control_number(agent, "expected_cost_ns") / period_ns);
   all->importance = greater(all->importance, importance);
 }
@@ -122,6 +123,16 @@ static greatest look_at_all(double now_ns) {
   return all;
 }
 
+/* What the ranking says that all types take. */
+static double sum_of_types(json_t *ranking) {
+  json_t *type, *level;
+  size_t i, k;
+  double sum = 0;
+  json_array_foreach(control_member(ranking, "types"), i, type)
+      json_array_foreach(control_member(type, "levels"), k, level) sum += control_number(level, "load");
+  return sum;
+}
+
 Test(looking, rankings_look_at_all_agents_and_give_the_first_of_each_order) {
   json_decref(control_ask(&service, "PATCH", WORLD, "{\"updates_per_frame\": 20}", 200));
   await_delayed();
@@ -137,6 +148,7 @@ Test(looking, rankings_look_at_all_agents_and_give_the_first_of_each_order) {
   cr_expect_float_eq(of(ranking, "delayed", 0, "late_ns"), all.late_ns, 0.5);
   cr_expect_float_eq(of(ranking, "expensive", 0, "load"), all.load, 1e-12);
   cr_expect_float_eq(of(ranking, "important", 0, "importance"), all.importance, 1e-6);
+  cr_expect_float_eq(sum_of_types(ranking), all.sum, 1e-9);
   json_decref(world);
   json_decref(ranking);
 }
