@@ -80,7 +80,8 @@ static bool look_at_some(ranking_input *input, const hosted_world *world) {
 
 /* ---------------------------------------------------------------------------------------------------------- writing */
 
-static void write_ranking(api_call *call, const char *name, const struct ranking *ranking) {
+/* How late an agent was when it was looked at: it may have run since. */
+static void write_ranking(api_call *call, const char *name, const struct ranking *ranking, bool by_lateness) {
   const hosted_world *world = call->world;
   json_begin_array(&call->writer, name);
   for (uint32_t i = 0; i < ranking->count; i++) {
@@ -88,7 +89,8 @@ static void write_ranking(api_call *call, const char *name, const struct ranking
     if (muster_agent_read(world->world, ranking->agents[i], &info) != MUSTER_OK) continue;
     json_begin_object(&call->writer, NULL);
     api_write_agent(&call->writer, world->world, ranking->agents[i], &info);
-    json_print(&call->writer, "late_ns=%lu load=%g }", (uint64_t)late_ns(&info, world->sim_now_ns), load(&info));
+    double late = by_lateness ? ranking->values[i] : late_ns(&info, world->sim_now_ns);
+    json_print(&call->writer, "late_ns=%lu load=%g }", (uint64_t)late, load(&info));
   }
   json_end_array(&call->writer);
 }
@@ -118,9 +120,9 @@ static void rank(api_call *call) {
   call->again = more;
   if (more) return;
   json_uint(&call->writer, "looked", input->looked);
-  write_ranking(call, "delayed", &input->delayed);
-  write_ranking(call, "expensive", &input->expensive);
-  write_ranking(call, "important", &input->important);
+  write_ranking(call, "delayed", &input->delayed, true);
+  write_ranking(call, "expensive", &input->expensive, false);
+  write_ranking(call, "important", &input->important, false);
   write_costs(call);
 }
 

@@ -8,6 +8,7 @@ import { Colouring, onSchemeChange } from "./palette.js";
 
 const FASTEST_HZ = 15, AGENTS_MAX = 12000, CELL_PIXELS = 5, CELLS_MAX = 60000, MARGIN = 0.05;
 const HERDS_MS = 500, HERDS_MAX = 4000, PICK_PIXELS = 14;
+const NEAR_SCALE = 0.5; /* pixels per metre at which single agents are seen in most worlds */
 
 const canvas = document.getElementById("map-canvas");
 const stateText = document.getElementById("map-state"), legend = document.getElementById("legend");
@@ -185,12 +186,28 @@ export function setLost(lost) {
   isLost = lost;
 }
 
+/* Shows an agent's place: in its partition, and as near as it is seen among others. */
+export function goTo({ partition, position }) {
+  if (partition !== shown.partition) {
+    partitionField.value = partition;
+    choosePartition();
+  }
+  view.scale = Math.max(view.scale, NEAR_SCALE);
+  view.centre(position.x, position.y);
+}
+
 /* Whether a world has herds at all; none are asked for where there are none. */
 export function setHerds(some) {
   const areNew = some && !hasHerds;
   hasHerds = some;
   if (areNew && view.fitted) showWhole().catch(() => {}); /* it was fitted before they were known */
   if (!some) shown.herds = [];
+}
+
+function choosePartition() {
+  shown.partition = Math.round(partitionField.valueAsNumber) || 0;
+  shown.field = null;
+  view.forget();
 }
 
 function recolour() {
@@ -211,11 +228,7 @@ export function begin(picked) {
   new ResizeObserver(() => view.resized()).observe(canvas);
   onSchemeChange(recolour);
   colourField.addEventListener("change", recolour);
-  partitionField.addEventListener("change", () => {
-    shown.partition = Math.round(partitionField.valueAsNumber) || 0;
-    shown.field = null;
-    view.forget();
-  });
+  partitionField.addEventListener("change", choosePartition);
   document.getElementById("zoom-in").addEventListener("click", () => view.zoomIn());
   document.getElementById("zoom-out").addEventListener("click", () => view.zoomOut());
   document.getElementById("fit").addEventListener("click", () => showWhole().catch(() => {}));

@@ -1,6 +1,7 @@
 /* page.js - puts the live page together: which world is shown, and whether the daemon is there.
  *
- *     stream.js --frame, types--> tiles, plots.js, types.js, bands.js, controls.js
+ *     stream.js --frame, types--> tiles, plots.js, types.js, bands.js, controls.js, verdict.js
+ *     standouts.js asks for rankings and finds agents; history.js asks for the seconds that plots.js shows
  *     map.js <---- asks for itself, as fast as it draws; observers.js and agent.js lie on top of it, field.js below
  *     api.js <---- all requests, the token */
 import * as agent from "./agent.js";
@@ -13,7 +14,9 @@ import * as map from "./map.js";
 import * as observers from "./observers.js";
 import * as plots from "./plots.js";
 import { follow, retry } from "./stream.js";
+import * as standouts from "./standouts.js";
 import * as types from "./types.js";
+import * as verdict from "./verdict.js";
 
 const element = (id) => document.getElementById(id);
 const worldField = element("world"), stateText = element("state"), pauseButton = element("pause");
@@ -39,7 +42,7 @@ const tiles = [
   ["Frame time", (frame) => duration(frame.wall_ns)],
   ["of its budget", (frame) => `${digits((100 * frame.wall_ns) / frame.budget_ns)} %`],
   ["Pressure", (frame) => digits(frame.pressure)],
-  ["The important want", (frame) => `${digits(100 * frame.important_load)} %`],
+  ["Important load", (frame) => `${digits(100 * frame.important_load)} %`],
   ["Updates", (frame) => count(frame.completed)],
   ["Carried", (frame) => count(frame.carried)],
   ["Quarantined", (frame) => count(frame.agents_quarantined)],
@@ -69,15 +72,18 @@ function showFrame(frame) {
 
 function setLost(lost) {
   isLost = lost;
-  for (const part of [map, field, observers, agent, controls]) part.setLost(lost);
+  for (const part of [map, field, observers, agent, controls, standouts, verdict]) part.setLost(lost);
   document.body.classList.toggle("lost", lost);
 }
 
 const listener = {
   frame: showFrame,
   types(event) {
+    verdict.show(event);
     types.show(event);
     bands.show(event);
+    standouts.show(event);
+    plots.look();
   },
   live() {
     if (!isLost) return;
@@ -122,12 +128,14 @@ function showWorld(name) {
   history.replaceState(null, "", `#${encodeURIComponent(name)}`);
   document.title = `${name} – Muster`;
   agent.close();
-  plots.forgetAll();
+  verdict.forget();
+  plots.showWorld(name);
   types.forgetAll();
   bands.forgetAll();
   map.showWorld(name);
   observers.forgetAll();
   controls.showWorld(name);
+  standouts.showWorld(name);
   follow(name, listener);
 }
 
@@ -154,6 +162,10 @@ map.begin(agent.open);
 field.begin();
 observers.begin(note);
 agent.begin(note);
+standouts.begin(async (chosen) => {
+  map.goTo(chosen);
+  await agent.open(chosen.agent);
+}, types.rank);
 worldField.addEventListener("change", () => showWorld(worldField.value));
 pauseButton.addEventListener("click", () => change("PATCH", worldPath(world), { paused: !isPaused }));
 element("step").addEventListener("click", () => change("POST", `${worldPath(world)}/step`, { frames: 1 }));

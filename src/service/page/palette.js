@@ -1,31 +1,26 @@
-/* palette.js - the colours of agents. One scale of growing lightness, blue over violet and orange to yellow, which
- * stays a scale for the colour-blind; what runs most stands out most from the background: the light end in the dark,
- * the dark end in the light. */
+/* palette.js - the colours of agents: one scale in the dark and in the light, from orange (runs most) over violet to
+ * a dull blue. Every colour of it stands out from both grounds by 3 to 1, and levels stay apart for the colour-blind
+ * (tests/service/page_colours.py). */
 import { digits } from "./format.js";
 
-const stops = {
-  dark: [[255, 222, 89], [250, 158, 79], [219, 86, 120], [138, 84, 190], [66, 92, 196]],
-  light: [[16, 8, 66], [92, 22, 140], [196, 62, 116], [234, 136, 84], [236, 194, 116]],
-};
+const stops = [[249, 71, 0], [218, 101, 59], [169, 119, 174], [97, 101, 185], [47, 107, 118]];
 export const STEPS = 64;
 
 const prefersLight = matchMedia("(prefers-color-scheme: light)");
 
-/* What depends on light or dark, made anew when that changes: `words` as pixels, `css` as texts, 0 = runs most. */
-export const palette = { words: new Uint32Array(STEPS), css: [], isLight: false };
+/* The scale, `words` as pixels and `css` as texts, 0 = runs most; and whether the ground is light. */
+export const palette = { words: new Uint32Array(STEPS), css: [], isLight: prefersLight.matches };
 
-function make() {
-  palette.isLight = prefersLight.matches;
-  const scale = stops[palette.isLight ? "light" : "dark"];
-  for (let i = 0; i < STEPS; i++) {
-    const at = (i / (STEPS - 1)) * (scale.length - 1), from = Math.min(Math.floor(at), scale.length - 2);
-    const [r, g, b] = scale[from].map((value, k) => Math.round(value + (scale[from + 1][k] - value) * (at - from)));
-    palette.words[i] = 0xff000000 | (b << 16) | (g << 8) | r;
-    palette.css[i] = `rgb(${r} ${g} ${b})`;
-  }
+for (let i = 0; i < STEPS; i++) {
+  const at = (i / (STEPS - 1)) * (stops.length - 1), from = Math.min(Math.floor(at), stops.length - 2);
+  const [r, g, b] = stops[from].map((value, k) => Math.round(value + (stops[from + 1][k] - value) * (at - from)));
+  palette.words[i] = 0xff000000 | (b << 16) | (g << 8) | r;
+  palette.css[i] = `rgb(${r} ${g} ${b})`;
 }
-make();
-prefersLight.addEventListener("change", make);
+prefersLight.addEventListener("change", () => (palette.isLight = prefersLight.matches));
+
+/* The colour of a share 0 .. 1 of the scale. */
+export const colourAt = (share) => palette.css[Math.round(share * (STEPS - 1))];
 
 export const onSchemeChange = (listener) => prefersLight.addEventListener("change", listener);
 

@@ -1,68 +1,125 @@
-/* types.js - the table of agent types: how many are at each level, and what an update costs there. */
-import { count, duration } from "./format.js";
+/* types.js - the table of agent types: how many there are, what an update costs, and what share of all updates' time
+ * they take; below each type its levels. A click on a column's head sorts the types by it. */
+import { count, digits, duration } from "./format.js";
 
-const body = document.getElementById("types");
-let rows = new Map(); /* "type level" -> cells */
+const table = document.getElementById("types"), byLevel = document.getElementById("types-levels");
+const heads = [...table.querySelectorAll("thead button")];
+
+/* What a type is sorted by, and whether the greatest comes first. */
+const keys = {
+  name: { of: (row) => row.name, isDescending: false },
+  agents: { of: (row) => row.agents, isDescending: true },
+  share: { of: (row) => row.load ?? row.agents, isDescending: true },
+  mean: { of: (row) => row.mean_ns, isDescending: true },
+  high: { of: (row) => row.high_ns, isDescending: true },
+};
+let sorted = "share", isDescending = true;
+
+let bodies = new Map(); /* name of a type -> {body, rows} */
+let costs = new Map();  /* name of a type -> loads of its levels, out of the newest ranking */
+let newest = [];
+
+/* --------------------------------------------------------------------------------------------------------- building */
 
 function cell(kind, className) {
-  const element = document.createElement(kind);
-  if (className) element.className = className;
-  return element;
+  return Object.assign(document.createElement(kind), { className: className ?? "" });
 }
 
 /* A row with the places that change. */
-function addRow(type, level, span) {
+function addRow(body, name, level) {
   const row = document.createElement("tr"), share = cell("td", "share"), bar = document.createElement("span");
-  if (span) {
-    const head = cell("th");
-    head.scope = "rowgroup";
-    head.rowSpan = span;
-    head.textContent = type.name;
-    row.append(head);
-    row.className = "first";
-  }
+  const head = cell("th"), percent = cell("td", "number");
+  head.scope = level === undefined ? "rowgroup" : "row";
+  head.textContent = level === undefined ? name : `level ${level}`;
   share.append(bar);
-  const cells = { agents: cell("td", "number"), bar, mean: cell("td", "number"), high: cell("td", "number") };
-  const of = cell("td");
-  of.textContent = level;
-  row.append(of, cells.agents, share, cells.mean, cells.high);
-  row.dataset.type = type.name;
-  row.dataset.level = level;
+  const cells = { row, agents: cell("td", "number"), percent, bar, mean: cell("td", "number"),
+    high: cell("td", "number spare") };
+  row.append(head, cells.agents, percent, share, cells.mean, cells.high);
+  row.dataset.type = name;
+  if (level !== undefined) row.dataset.level = level;
+  row.className = level === undefined ? "first" : "level";
   body.append(row);
-  rows.set(`${type.name} ${level}`, cells);
+  return cells;
 }
 
-const indices = (type) => type.levels.map((_, level) => level);
-const used = (type) => indices(type).filter((level) => type.levels[level].agents || type.levels[level].samples);
+function bodyOf(type) {
+  if (!bodies.has(type.name)) {
+    const body = document.createElement("tbody");
+    bodies.set(type.name, { body, whole: addRow(body, type.name), levels: new Map() });
+    table.append(body);
+  }
+  return bodies.get(type.name);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- showing */
+
+function put(cells, { agents, load, mean_ns: mean, high_ns: high, samples }, all) {
+  const share = all > 0 && load !== null ? load / all : null;
+  cells.agents.textContent = count(agents);
+  cells.percent.textContent = share === null ? "–" : `${digits(100 * share)} %`;
+  cells.percent.title = share === null ? "" : `${digits(load)} processors`;
+  cells.bar.style.width = `${100 * (share ?? 0)}%`;
+  cells.mean.textContent = samples ? duration(mean) : "–";
+  cells.high.textContent = samples ? duration(high) : "–";
+}
 
 /* Rows only come: a level that was used keeps its place. */
-function build(types) {
-  const missing = types.some((type) => used(type).some((level) => !rows.has(`${type.name} ${level}`)));
-  if (!missing) return;
-  const known = rows;
-  rows = new Map();
-  body.replaceChildren();
-  for (const type of types) {
-    const own = indices(type).filter((i) => used(type).includes(i) || known.has(`${type.name} ${i}`));
-    own.forEach((level, i) => addRow(type, level, i === 0 ? own.length : 0));
+function showType(type, all) {
+  const { whole, levels } = bodyOf(type), loads = costs.get(type.name);
+  const samples = type.levels.reduce((sum, level) => sum + level.samples, 0);
+  put(whole, { ...type, samples, load: loadOf(type.name) }, all);
+  type.levels.forEach((level, i) => {
+    if (!levels.has(i) && !level.agents && !level.samples) return;
+    if (!levels.has(i)) levels.set(i, addRow(bodies.get(type.name).body, type.name, i));
+    put(levels.get(i), { ...level, load: loads ? loads[i] : null }, all);
+  });
+}
+
+const loadOf = (name) => costs.get(name)?.reduce((sum, load) => sum + load, 0) ?? null;
+
+function order() {
+  const { of } = keys[sorted], sign = isDescending ? -1 : 1;
+  const rows = newest.map((type) => ({ ...type, load: loadOf(type.name) }));
+  rows.sort((a, b) => sign * (of(a) < of(b) ? -1 : of(a) > of(b) ? 1 : 0));
+  const wanted = rows.map(({ name }) => bodies.get(name).body), now = [...table.tBodies];
+  if (wanted.some((body, i) => body !== now[i])) table.append(...wanted);
+}
+
+function render() {
+  const all = [...costs.keys()].reduce((sum, name) => sum + loadOf(name), 0);
+  for (const type of newest) showType(type, all);
+  order();
+}
+
+function sortBy(name) {
+  isDescending = name === sorted ? !isDescending : keys[name].isDescending;
+  sorted = name;
+  for (const button of heads) {
+    const head = button.closest("th");
+    if (button.dataset.key === name) head.setAttribute("aria-sort", isDescending ? "descending" : "ascending");
+    else head.removeAttribute("aria-sort");
   }
+  order();
 }
 
 /* Takes a types event. */
 export function show({ types }) {
-  build(types);
-  for (const type of types)
-    type.levels.forEach((level, i) => {
-      const cells = rows.get(`${type.name} ${i}`);
-      if (!cells) return;
-      cells.agents.textContent = count(level.agents);
-      cells.bar.style.width = `${type.agents ? (100 * level.agents) / type.agents : 0}%`;
-      cells.mean.textContent = level.samples ? duration(level.mean_ns) : "–";
-      cells.high.textContent = level.samples ? duration(level.high_ns) : "–";
-    });
+  newest = types;
+  render();
+}
+
+/* Takes a ranking (service/ranking.h). */
+export function rank({ types }) {
+  costs = new Map(types.map(({ name, levels }) => [name, levels.map(({ load }) => load)]));
+  render();
 }
 
 export function forgetAll() {
-  rows = new Map();
-  body.replaceChildren();
+  bodies = new Map();
+  costs = new Map();
+  newest = [];
+  for (const body of [...table.tBodies]) body.remove();
 }
+
+for (const button of heads) button.addEventListener("click", () => sortBy(button.dataset.key));
+byLevel.addEventListener("change", () => table.classList.toggle("folded", !byLevel.checked));

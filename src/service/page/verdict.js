@@ -1,0 +1,38 @@
+/* verdict.js - the daemon's own line on how a world does (service/verdict.h), and what to do next. Severities differ in
+ * sign and word, not in colour alone. */
+const signs = { good: "✓", notice: "◆", warning: "▲", alarm: "■" };
+
+const box = document.getElementById("verdict"), sign = box.querySelector(".sign"), word = box.querySelector("strong");
+const words = box.querySelector(".words"), next = box.querySelector(".next");
+const spoken = document.getElementById("verdict-spoken");
+
+function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/* Figures change every second: only another verdict is spoken. */
+function put({ code, severity, words: text, next: advice }) {
+  box.dataset.severity = severity;
+  box.dataset.code = code;
+  box.hidden = false;
+  write(sign, signs[severity] ?? "?");
+  write(word, code);
+  write(words, text);
+  write(next, advice);
+  next.hidden = !advice;
+  write(spoken, `The world is ${code}.`);
+}
+
+/* Takes a types event. */
+export function show({ verdict }) {
+  put(verdict);
+}
+
+export function setLost(lost) {
+  if (lost)
+    put({ code: "away", severity: "alarm", words: "what is shown is old", next: "See whether musterd runs, and its log." });
+}
+
+export function forget() {
+  box.hidden = true;
+}
