@@ -51,7 +51,7 @@ static bool is_stuck(const verdict_facts *facts) {
 }
 
 static bool is_overloaded(const verdict_facts *facts) {
-  return facts->important_load > 1 || facts->pressure > 1 || is_one_in(facts->beyond_wish, facts->agents, 100);
+  return facts->important_load > 1 || facts->pressure > 1 || facts->beyond_wish * 100 > facts->agents;
 }
 
 static bool is_band_behind(const verdict_band *band, uint64_t period_ns) {
@@ -203,6 +203,7 @@ static void add_second(verdict_facts *facts, const history_second *second) {
   facts->important_load += (double)second->important_load;
   facts->wants += (double)second->wants;
   facts->has += (double)second->has;
+  facts->beyond_wish += second->beyond_wish;
 }
 
 verdict_facts verdict_gather(const world_published *published, const history_second *seconds, uint32_t count,
@@ -217,13 +218,13 @@ verdict_facts verdict_gather(const world_published *published, const history_sec
                          .period_ns = published->period_ns,
                          .silent_ns = end_ns && now_ns > end_ns ? now_ns - end_ns : 0,
                          .agents = report->agents,
-                         .beyond_wish = report->agents_beyond_wish,
                          .quarantined = report->agents_quarantined,
                          .types_quarantined = report->types_quarantined};
   const history_second now = {.pressure = report->pressure,
                               .important_load = report->important_load,
                               .wants = report->utilisation_nominal,
-                              .has = report->utilisation_desired};
+                              .has = report->utilisation_desired,
+                              .beyond_wish = report->agents_beyond_wish};
   gather_bands(&facts, &published->statistics, seconds, count);
   for (uint32_t i = 0; i < count; i++) add_second(&facts, &seconds[i]);
   if (!count) add_second(&facts, &now);
@@ -232,6 +233,7 @@ verdict_facts verdict_gather(const world_published *published, const history_sec
   facts.important_load /= parts;
   facts.wants /= parts;
   facts.has /= parts;
+  facts.beyond_wish /= parts;
   return facts;
 }
 

@@ -49,8 +49,8 @@ typedef struct verdict_facts {
   uint32_t steps_left;
   uint64_t frame, period_ns, silent_ns; /* silent: since the last frame's end */
   uint32_t frames, late, judged, broken;
-  uint32_t agents, beyond_wish, quarantined, types_quarantined;
-  double pressure, important_load, wants, has;
+  uint32_t agents, quarantined, types_quarantined;
+  double beyond_wish, pressure, important_load, wants, has; /* means over these frames' seconds */
   verdict_band best, least; /* the most important band that has agents, and the least important one */
   bool has_bands;           /* two different ones */
 } verdict_facts;

@@ -1,4 +1,5 @@
 """A musterd with 100,000 agents, and a browser that looks at it, for page_test.py."""
+import base64
 import json
 import os
 import re
@@ -99,6 +100,12 @@ class Browser:
 
     def find(self, id_):
         return self.driver.find_element("id", id_)
+
+    def save(self, path, clip):
+        """A picture of a part of the page, also of what is out of view."""
+        picture = self.command("Page.captureScreenshot", {"format": "png", "clip": clip, "captureBeyondViewport": True})
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(picture["data"]))
 
     def complaints(self):
         """What the console was told that is an error, since the last call."""

@@ -1,10 +1,13 @@
 """The live page, used as people use it: 100,000 agents, a browser, a daemon that dies. Conditions are waited for; what
 they take is not asserted."""
 import json
+import re
 import sys
+import time
 import traceback
 import urllib.request
 
+from page_colours import EYES, contrast, nearest
 from page_daemon import TOKEN, Browser, Daemon, wait
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
@@ -47,8 +50,8 @@ def legend_of(line):
 
 def at_level(level):
     """Agents of all types at a level, out of the table."""
-    cells = browser.script("return [...document.querySelectorAll(`#types tr[data-level='${arguments[0]}'] .number`)]"
-                           ".filter((_, i) => i % 3 === 0).map((cell) => cell.textContent)", level)
+    cells = browser.script("return [...document.querySelectorAll(`#types tr[data-level='${arguments[0]}'] td:nth-child(2)`)]"
+                           ".map((cell) => cell.textContent)", level)
     return sum(number(cell) for cell in cells)
 
 
@@ -136,6 +139,31 @@ def is_readable_in_the_dark_and_in_the_light():
         assert found["seen"] > 80 and not found["weak"], (scheme, found)
 
 
+def keeps_its_colours_apart():
+    """One scale in the dark and in the light, whoever looks at it; and marks of the plots and the verdict."""
+    def colour(text):
+        if text.startswith("#"):
+            return [int(text[i:i + 2], 16) for i in (1, 3, 5)]
+        return [int(part) for part in re.findall(r"\d+", text)[:3]]
+
+    scales, grounds, marks = [], [], []
+    for scheme in ("light", "dark"):
+        browser.prefer(scheme)
+        scales.append(browser.module("palette.js", "return it.palette.css"))
+        style = "return getComputedStyle(document.documentElement).getPropertyValue(arguments[0])"
+        grounds += [colour(browser.script(style, name).strip()) for name in ("--stage", "--card")]
+        marks.append([browser.script(style, name).strip() for name in ("--good", "--warning", "--alarm")])
+    assert scales[0] == scales[1] and marks[0] == marks[1], "the same in both"
+    lines = browser.script("return [...document.querySelectorAll('#plots i')].map((one) => one.style.backgroundColor)")
+    all_of_it = [colour(text) for text in scales[0]]
+    for one in all_of_it + [colour(text) for text in marks[0] + lines]:
+        weakest = min(contrast(one, ground) for ground in grounds)
+        assert weakest >= 3, (one, weakest)
+    for eye in EYES:
+        levels, verdicts = [all_of_it[i] for i in (0, 21, 42, 63)], [colour(text) for text in marks[0]]
+        assert nearest(levels, eye) >= 20 and nearest(verdicts, eye) >= 15, (eye, nearest(levels, eye), nearest(verdicts, eye))
+
+
 # Controls that lie over one another; the handles lie over the map.
 OVERLAPS = """
   const all = [...document.querySelectorAll("main button:not(.handle), header button, select, input, h1, h2, dt, dd")]
@@ -163,10 +191,15 @@ def resize(width, height, mobile=None):
 
 
 def fits_a_phone_and_a_screen():
-    for width, height in ((390, 844), (1440, 900)):
+    for width, height in ((2560, 1440), (390, 844), (1440, 900)):
         resize(width, height)
         result = browser.script(OVERLAPS)
         assert result["seen"] > 30 and not result["found"] and result["wide"] <= 0, (width, result)
+        if width == 390:
+            tops = browser.script("return ['verdict', 'tiles', 'map-canvas', 'plots'].map((id) => "
+                                  "document.getElementById(id).getBoundingClientRect().top)")
+            assert tops == sorted(tops), "the figures come first"
+    assert browser.script("return [...document.querySelectorAll('details')].every((one) => !one.open)"), "help is folded"
 
 
 def follows_a_window_that_is_pulled():
@@ -328,6 +361,158 @@ def moves_the_budget_and_the_frames_follow():
     wait("a number is as good", lambda: world()["budget_ns"] == 10000000)
 
 
+def verdict():
+    return browser.script("const { code, severity } = document.getElementById('verdict').dataset; "
+                          "return [code, severity, document.getElementById('verdict').innerText]")
+
+
+def says_how_the_world_does():
+    """The daemon's own verdict, whatever this machine makes of it; and what is cut to a tenth is overloaded."""
+    wait("the page says what the daemon says", lambda: verdict()[:2] == [world()["verdict"][name]
+                                                                         for name in ("code", "severity")])
+    before = world()
+    api = "const { ask } = await import('/api.js'); await ask('PATCH', '/v1/worlds/main', given[0]);"
+    browser.module("format.js", api, {"budget_ns": 300000})
+    wait("a tenth is not enough", lambda: verdict()[0] in ("overloaded", "late"))
+    assert re.search(r"wants [\d.]+ processors, has [\d.]+; .*the most important NPCs", verdict()[2]), verdict()
+    assert verdict()[1] == "warning" and len(verdict()[2].split("\n")) > 1, "with a next step"
+    browser.module("format.js", api, {"budget_ns": before["budget_ns"]})
+
+
+def rows(list_):
+    return browser.script("return [...document.querySelectorAll(`#${arguments[0]} button`)]"
+                          ".map((one) => [one.dataset.agent, one.textContent])", list_)
+
+
+def is_chosen(agent):
+    return browser.find("agent").is_displayed() and browser.find("agent-title").text.endswith(f" {agent}")
+
+
+def is_in_the_middle(agent):
+    """Of the map; the agent may walk on meanwhile."""
+    at = ask(f"/v1/worlds/main/agents/{agent}")["position"]
+    x, y = browser.module("map.js", "return [it.view.x, it.view.y]")
+    return abs(at["x"] - x) < 50 and abs(at["y"] - y) < 50
+
+
+def lists_agents_that_stand_out_and_finds_others():
+    wait("the lists are there", lambda: all(len(rows(f"most-{name}")) == 8 for name in ("expensive", "important")))
+    agent = rows("most-important")[0][0]
+    browser.script("document.querySelector(`#most-important button[data-agent='${arguments[0]}']`).click()", agent)
+    wait("a click selects it", lambda: is_chosen(agent))
+    wait("and the map goes there", lambda: is_in_the_middle(agent))
+    browser.find("agent-close").click()
+    search = browser.find("search")
+    search.send_keys("bob")
+    found = wait("agents of a type are found by how it begins", lambda: rows("found"))
+    assert len(found) == 8 and all(text.startswith("bobcat ") for _, text in found), found
+    search.send_keys(Keys.ESCAPE)
+    wait("and let go", lambda: not rows("found"))
+    agent = found[5][0]
+    for text in (agent.split(".")[0], agent):
+        search.send_keys(text)
+        wait("one is found by its id", lambda: [one for one, _ in rows("found")] == [agent])
+        search.send_keys(Keys.ENTER)
+        wait("and chosen", lambda: is_chosen(agent) and is_in_the_middle(agent))
+        browser.find("agent-close").click()
+    search.send_keys("unicorn")
+    wait("none is none", lambda: "No agent has the id unicorn" in browser.find("found-text").text)
+    search.send_keys(Keys.ESCAPE)
+    Select(browser.find("standouts-type")).select_by_value("bobcat")
+    wait("lists of one type", lambda: rows("most-important")
+         and all(text.startswith("bobcat ") for _, text in rows("most-important")))
+    Select(browser.find("standouts-type")).select_by_value("")
+    browser.find("fit").click()
+
+
+def types_in_order(column):
+    return browser.script("return [...document.querySelectorAll('#types tr.first')]"
+                          ".map((row) => row.cells[arguments[0]].textContent)", column)
+
+
+def sorts_types_by_what_they_cost():
+    shares = wait("shares are known", lambda: "–" not in types_in_order(2) and types_in_order(2))
+    shares = [float(text.split()[0]) for text in shares]
+    assert len(shares) == 4 and shares == sorted(shares, reverse=True) and 98 < sum(shares) < 102, shares
+    head = browser.driver.find_element("css selector", "#types button[data-key=name]")
+    head.click()
+    names = types_in_order(0)
+    assert names == sorted(names) and head.find_element("xpath", "..").get_attribute("aria-sort") == "ascending", names
+    head.click()
+    assert types_in_order(0) == sorted(names, reverse=True)
+    assert at_level(2) > 90000
+    browser.find("types-levels").send_keys(Keys.SPACE)
+    assert not browser.script("return document.querySelector('#types tr.level').checkVisibility()")
+    browser.find("types-levels").send_keys(Keys.SPACE)
+    browser.driver.find_element("css selector", "#types button[data-key=share]").click()
+
+
+def seconds_kept():
+    return browser.module("history.js", "return it.seconds.map(({ second }) => second)")
+
+
+def forgets_nothing_when_it_is_loaded_again():
+    kept = wait("some seconds are over", lambda: len(seconds_kept()) > 5 and seconds_kept())
+    browser.driver.refresh()
+    after = wait("the page has them again", lambda: seconds_kept())
+    assert set(kept) <= set(after), (kept, after)
+    drawn = "return Chart.getChart(document.querySelector('#plots canvas')).data.datasets[0].data.length"
+    wait("and draws them", lambda: browser.script(drawn) > len(kept))
+    browser.driver.find_element("css selector", "#plots-range [data-range=history]").click()
+    assert browser.script(drawn) == len(seconds_kept()), "ten minutes are seconds"
+    assert browser.script("return Chart.getChart(document.querySelector('#plots canvas')).scales.x.min") == -600
+    browser.driver.find_element("css selector", "#plots-range [data-range=minute]").click()
+
+
+# The values beside all lines, and those of the points nearest to the crosshair.
+UNDER_THE_CROSSHAIR = """
+  const { shared } = await import("/plot_marks.js");
+  const plots = [...document.querySelectorAll("#plots figure")].map((figure) => {
+    const { datasets } = Chart.getChart(figure.querySelector("canvas")).data;
+    const near = datasets.map(({ data }) => data.reduce((best, one) =>
+      Math.abs(one.x - shared.cursor) < Math.abs(best.x - shared.cursor) ? one : best).y);
+    return { texts: [...figure.querySelectorAll("b")].map((one) => one.textContent), near };
+  });
+  return { cursor: shared.cursor, plots };"""
+
+
+def tells_the_values_of_a_moment():
+    """Paused, so that no plot moves between two looks at it."""
+    browser.find("pause").click()
+    wait("it is paused", lambda: browser.find("state").text == "paused")
+    canvas = browser.driver.find_element("css selector", "#plots canvas")
+    browser.script("arguments[0].scrollIntoView({ block: 'center' })", canvas)
+    ActionChains(browser.driver).move_to_element_with_offset(canvas, 2 * canvas.size["width"] // 5, 0).perform()
+    wait("the page says when", lambda: browser.find("plots-at").text.endswith("s ago"))
+    found = browser.module("format.js", UNDER_THE_CROSSHAIR)
+    assert -60 < found["cursor"] < 0, found
+    for plot in (1, 2):  # whose values are told as they are, and as whole numbers
+        for text, near in zip(found["plots"][plot]["texts"], found["plots"][plot]["near"]):
+            assert abs(number(text) - near) <= max(0.5, abs(near) * 0.01), (text, near, found)
+    ActionChains(browser.driver).move_to_element(browser.find("plots-title")).perform()
+    wait("without a pointer the newest are told", lambda: browser.find("plots-at").text == "")
+    browser.find("plots").send_keys(Keys.ARROW_LEFT, Keys.ARROW_LEFT)
+    wait("keys do it, too", lambda: browser.find("plots-at").text == "2.0 s ago")
+    browser.find("plots").send_keys(Keys.ESCAPE)
+    assert browser.find("plots-at").text == ""
+    gap = "const chart = Chart.getChart(document.querySelector('#plots canvas')); return chart.gaps.some(([from, to]) => to - from > 3);"
+    wait("where nothing ran, the plots are shaded", lambda: browser.script(gap))
+    browser.find("pause").click()
+    wait("it goes on", lambda: browser.find("state").text == "running")
+    wait("and the line is broken there", lambda: browser.script(
+        "return Chart.getChart(document.querySelector('#plots canvas')).getDatasetMeta(0).data.some((point) => point.stop)"))
+
+
+def cuts_spikes_off():
+    """One frame of five seconds among those of ten milliseconds."""
+    def axis():
+        return browser.script("const chart = Chart.getChart(document.querySelector('#plots canvas')); return [chart.scales.y.max, chart.cutOff]")
+
+    wait("there are frames", lambda: browser.module("plots.js", "return it.samples.length") > 40)
+    browser.module("plots.js", "const { frame } = it.samples.at(-1); it.add({ ...frame, wall_ns: 5e9 }); it.add(frame);")
+    wait("the axis leaves it out, and it is told", lambda: axis()[0] < 2500 and axis()[1] == 5000)
+
+
 def looks_at_weights():
     return sum(url.endswith("/weights") for url in browser.asked())
 
@@ -460,6 +645,12 @@ def is_quiet(excused):
     assert not loud, loud
 
 
+def run(test):
+    begin = time.monotonic()
+    test()
+    print(f"{time.monotonic() - begin:5.1f} s  {test.__name__}", flush=True)
+
+
 def main():
     global browser
     daemon.start()
@@ -467,18 +658,18 @@ def main():
     browser.resize(1440, 900)
     browser.driver.get(daemon.address)
     for test in (shows_all_agents_and_goes_on, names_everything_that_can_be_used,
-                 is_readable_in_the_dark_and_in_the_light, fits_a_phone_and_a_screen,
+                 is_readable_in_the_dark_and_in_the_light, keeps_its_colours_apart, fits_a_phone_and_a_screen,
                  follows_a_window_that_is_pulled, moves_an_observer_and_the_levels_follow,
                  shows_the_observer_grid_on_request, takes_a_camera_by_the_hand,
                  takes_what_is_typed_slowly, moves_the_budget_and_the_frames_follow, pauses_and_steps,
-                 explains_an_agent, forgets_in_time_what_nobody_looks_at):
-        print(test.__name__, flush=True)
-        test()
+                 explains_an_agent, lists_agents_that_stand_out_and_finds_others, sorts_types_by_what_they_cost,
+                 tells_the_values_of_a_moment, cuts_spikes_off, says_how_the_world_does,
+                 forgets_nothing_when_it_is_loaded_again, forgets_in_time_what_nobody_looks_at):
+        run(test)
         is_quiet(["401 (Unauthorized)",  # by which the page learns that a token is wanted
                   "400 (Bad Request)"])  # a pace that no processor has
     for test in (survives_the_daemon, finds_the_worlds_of_another_daemon):
-        print(test.__name__, flush=True)
-        test()
+        run(test)
     is_quiet(["404 (Not Found)",  # of the world that is gone
               "ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE_CHUNKED_ENCODING",
               "ERR_EMPTY_RESPONSE", "ERR_SOCKET_NOT_CONNECTED"])

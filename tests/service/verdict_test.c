@@ -53,7 +53,7 @@ Test(verdict, tells_stretched_from_overloaded) {
                "every 13 s (wanted: 1.0 s)");
   facts.beyond_wish = 9;
   expect_code(&facts, VERDICT_STRETCHED);
-  facts.beyond_wish = 10;
+  facts.beyond_wish = 10.5;
   expect_code(&facts, VERDICT_OVERLOADED);
   cr_expect_str_not_empty(judged.next);
   facts.beyond_wish = 0;

@@ -3,7 +3,7 @@
  * (tests/service/page_colours.py). */
 import { digits } from "./format.js";
 
-const stops = [[249, 71, 0], [218, 101, 59], [169, 119, 174], [97, 101, 185], [47, 107, 118]];
+const stops = [[249, 71, 0], [218, 101, 59], [169, 119, 174], [97, 101, 185], [48, 114, 124]];
 export const STEPS = 64;
 
 const prefersLight = matchMedia("(prefers-color-scheme: light)");

@@ -1,8 +1,6 @@
 /* verdict.js - the daemon's own line on how a world does (service/verdict.h), and what to do next. Severities differ in
  * sign and word, not in colour alone. */
-const signs = { good: "✓", notice: "◆", warning: "▲", alarm: "■" };
-
-const box = document.getElementById("verdict"), sign = box.querySelector(".sign"), word = box.querySelector("strong");
+const box = document.getElementById("verdict"), word = box.querySelector("strong");
 const words = box.querySelector(".words"), next = box.querySelector(".next");
 const spoken = document.getElementById("verdict-spoken");
 
@@ -15,7 +13,6 @@ function put({ code, severity, words: text, next: advice }) {
   box.dataset.severity = severity;
   box.dataset.code = code;
   box.hidden = false;
-  write(sign, signs[severity] ?? "?");
   write(word, code);
   write(words, text);
   write(next, advice);
