@@ -95,7 +95,7 @@ static void write_ranking(api_call *call, const char *name, const struct ranking
   json_end_array(&call->writer);
 }
 
-static void write_costs(api_call *call) {
+static void write_loads(api_call *call) {
   const ranking_input *input = call->input;
   muster_type type = {1};
   json_begin_array(&call->writer, "types");
@@ -123,7 +123,7 @@ static void rank(api_call *call) {
   write_ranking(call, "delayed", &input->delayed, true);
   write_ranking(call, "expensive", &input->expensive, false);
   write_ranking(call, "important", &input->important, false);
-  write_costs(call);
+  write_loads(call);
 }
 
 enum {

@@ -495,7 +495,7 @@ def tells_the_values_of_a_moment():
     wait("keys do it, too", lambda: browser.find("plots-at").text == "2.0 s ago")
     browser.find("plots").send_keys(Keys.ESCAPE)
     assert browser.find("plots-at").text == ""
-    gap = "const chart = Chart.getChart(document.querySelector('#plots canvas')); return chart.gaps.some(([from, to]) => to - from > 3);"
+    gap = "const chart = Chart.getChart(document.querySelector('#plots canvas')); return chart.gaps.some(([from, to]) => to - from > 2);"
     wait("where nothing ran, the plots are shaded", lambda: browser.script(gap))
     browser.find("pause").click()
     wait("it goes on", lambda: browser.find("state").text == "running")

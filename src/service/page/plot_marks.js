@@ -3,7 +3,7 @@
 import { digits } from "./format.js";
 
 /* What all plots share: the crosshair's place, as seconds to now (null = none), and how long without a point is a gap.
- * The last second that is over may be two seconds old. */
+ * Where points are seconds, the last one that is over may be two seconds old. */
 export const shared = { cursor: null, gap: 1.5 };
 const TAIL_S = 2;
 
@@ -14,7 +14,7 @@ function emptyStretches(chart) {
   const points = chart.data.datasets[0].data, found = [];
   for (let i = 1; i <= points.length; i++) {
     const from = points[i - 1].x, to = points[i]?.x ?? 0;
-    if (to - from > shared.gap + (i === points.length ? TAIL_S : 0)) found.push([from, to]);
+    if (to - from > shared.gap + (i === points.length && !chart.hasFrames ? TAIL_S : 0)) found.push([from, to]);
   }
   return found;
 }

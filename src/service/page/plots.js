@@ -189,6 +189,7 @@ function draw() {
     lines.forEach((line, i) => {
       Object.assign(chart.data.datasets[i], { data: points(line, now), spanGaps: shared.gap });
     });
+    chart.hasFrames = range === "minute" && frames.length > 0 && lines[0].frame !== undefined;
     x.min = -ranges[range];
     x.ticks.stepSize = ranges[range] / 4;
     y.max = limit(plot, chart.data.datasets) ?? undefined;
