@@ -14,8 +14,8 @@
  * level_3, pressure, important_load, wants and has (processors: utilisation_nominal and _desired); and got_ns_0 ..
  * got_ns_4, the interval between updates that agents of each band of importance got (0 = none was updated).
  *
- * The ring lies inside the hosted world: 600 seconds of 256 bytes at most, and one histogram; nothing is allocated.
- * Adding a frame takes some additions and one bucket; closing a second reads 15 KB. */
+ * The ring lies inside the hosted world: 600 seconds of 192 bytes, and one histogram of 15 KB, 131 KB together; nothing
+ * is allocated. Adding a frame takes about 8 ns of the frames' thread, closing a second less than 1 us. */
 #ifndef SERVICE_HISTORY_H
 #define SERVICE_HISTORY_H
 
@@ -52,7 +52,7 @@ struct history {
   history_second ring[HISTORY_SECONDS];
 };
 
-_Static_assert(sizeof(history_second) <= 256, "as the comment above says");
+_Static_assert(sizeof(history_second) <= 192, "as the comment above says");
 
 /* What a frame adds to its second. */
 typedef struct history_frame {
