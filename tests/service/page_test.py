@@ -401,6 +401,7 @@ def lists_agents_that_stand_out_and_finds_others():
     browser.script("document.querySelector(`#most-important button[data-agent='${arguments[0]}']`).click()", agent)
     wait("a click selects it", lambda: is_chosen(agent))
     wait("and the map goes there", lambda: is_in_the_middle(agent))
+    wait("and marks it", lambda: shown("chosen"))
     browser.find("agent-close").click()
     search = browser.find("search")
     search.send_keys("bob")

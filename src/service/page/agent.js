@@ -32,11 +32,11 @@ function write(text) {
 async function look() {
   const asked = id;
   try {
-    const explanation = await get(`${path()}/explain`);
+    const [explanation, { position }] = await Promise.all([get(`${path()}/explain`), get(path())]);
     if (asked !== id) return;
     title.textContent = `${explanation.type} ${id}`;
     write(explanation.words);
-    place = [explanation.position.x, explanation.position.y];
+    place = [position.x, position.y];
   } catch (error) {
     if (asked !== id || !error.status) return;
     if (error.status !== 404) words.textContent = error.message;

@@ -90,7 +90,7 @@ async function search() {
   let found = [], problem = null;
   if (text && world) found = await find(text).catch((error) => ((problem = error.message), []));
   if (number !== asked) return [];
-  results.replaceChildren(...found.map((agent) => entry(agent, digits(agent.importance))));
+  results.replaceChildren(...found.map((agent) => entry(agent, `importance ${digits(agent.importance)}`)));
   results.hidden = found.length === 0;
   foundText.textContent = !text || found.length ? "" : problem ?? `No agent has the id ${text}, and no type begins so.`;
   return found;
