@@ -1,0 +1,70 @@
+# What `cmake --install` installs, in three components, which are also the Debian packages (packages.cmake):
+# shared = the shared library; dev = what a host is built with; programs = the command line and the service.
+
+include(CMakePackageConfigHelpers)
+
+install(TARGETS muster_shared EXPORT muster-targets
+  LIBRARY COMPONENT shared NAMELINK_COMPONENT dev)
+install(TARGETS muster EXPORT muster-static-targets ARCHIVE COMPONENT dev)
+install(DIRECTORY include/muster TYPE INCLUDE COMPONENT dev)
+if(TARGET muster-layout)
+  install(FILES ${layout} DESTINATION ${CMAKE_INSTALL_DATADIR}/muster COMPONENT dev)
+endif()
+install(FILES tests/examples/first_server.c tests/examples/first_server.cpp tests/examples/template_module.c
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libmuster-dev/examples COMPONENT dev)
+
+# ------------------------------------------------------------------------------------------- how hosts find the library
+
+set(cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/muster)
+configure_package_config_file(tools/packaging/cmake/muster-config.cmake.in ${PROJECT_BINARY_DIR}/muster-config.cmake
+  INSTALL_DESTINATION ${cmake_folder})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/muster-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(EXPORT muster-targets NAMESPACE muster:: DESTINATION ${cmake_folder} COMPONENT dev)
+install(EXPORT muster-static-targets NAMESPACE muster:: DESTINATION ${cmake_folder} COMPONENT dev)
+install(FILES ${PROJECT_BINARY_DIR}/muster-config.cmake ${PROJECT_BINARY_DIR}/muster-config-version.cmake
+  DESTINATION ${cmake_folder} COMPONENT dev)
+
+file(RELATIVE_PATH up_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+file(CONFIGURE OUTPUT muster.pc @ONLY CONTENT [[
+prefix=${pcfiledir}/@up_to_prefix@
+Name: muster
+Description: @PROJECT_DESCRIPTION@
+Version: @PROJECT_VERSION@
+Cflags: -I"${prefix}/@CMAKE_INSTALL_INCLUDEDIR@"
+Libs: -L"${prefix}/@CMAKE_INSTALL_LIBDIR@" -lmuster
+Libs.private: -pthread -lm
+Requires.private: ck libxxhash
+]])
+install(FILES ${PROJECT_BINARY_DIR}/muster.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+
+# --------------------------------------------------------------------------------------------------------- the programs
+
+if(TARGET muster_cli)
+  install(TARGETS muster_cli RUNTIME COMPONENT programs)
+endif()
+if(MUSTER_SERVICE)
+  install(TARGETS musterd RUNTIME COMPONENT programs)
+  install(TARGETS ${module_targets} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/muster/modules COMPONENT programs)
+  install(FILES src/service/dashboard/grafana.json DESTINATION ${CMAKE_INSTALL_DATADIR}/muster COMPONENT programs)
+  # The configuration of /usr is in /etc, where the unit asks for it; that of another prefix is below the prefix.
+  set(etc ${CMAKE_INSTALL_FULL_SYSCONFDIR})
+  cmake_path(IS_PREFIX CMAKE_INSTALL_PREFIX "${etc}" NORMALIZE below_prefix)
+  if(below_prefix)
+    set(etc ${CMAKE_INSTALL_SYSCONFDIR})
+  endif()
+  install(FILES src/service/etc/musterd.conf DESTINATION ${etc}/muster COMPONENT programs)
+  configure_file(src/service/etc/musterd.service.in musterd.service @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/musterd.service DESTINATION lib/systemd/system COMPONENT programs)
+endif()
+
+# Where the loader looks by itself, it knows a new library only by its cache.
+find_program(LDCONFIG ldconfig PATHS /sbin /usr/sbin)
+install(CODE "set(ldconfig \"${LDCONFIG}\")" COMPONENT shared)
+install(CODE [[
+  if(ldconfig AND "$ENV{DESTDIR}" STREQUAL "" AND CMAKE_INSTALL_PREFIX MATCHES "^/usr(/local)?/?$")
+    execute_process(COMMAND ${ldconfig} RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+    if(failed)
+      message(WARNING "the loader does not know the new library yet: run ldconfig as root")
+    endif()
+  endif()
+]] COMPONENT shared)
