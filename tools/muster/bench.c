@@ -111,12 +111,12 @@ int bench_command(int count, char **arguments) {
 
 static void show_suites(FILE *stream) {
   for (const bench_suite *suite = bench_suites; suite->name; suite++)
-    fprintf(stream, "  %-10s %s\n", suite->name, suite->summary);
+    fprintf(stream, "  %-12s %s\n", suite->name, suite->summary);
 #ifdef MUSTER_HAS_CTL
-  fputs("  all        README.md's figures, by the others and `muster run`\n", stream);
+  fputs("  all          README.md's figures, by the others and `muster run`\n", stream);
 #endif
   for (const bench_def *const *bench = benches; *bench; bench++)
-    fprintf(stream, "  %-10s %s\n", (*bench)->name, (*bench)->summary);
+    fprintf(stream, "  %-12s %s\n", (*bench)->name, (*bench)->summary);
   fputs("\n"
         "All but the first two have options of their own: `muster bench scale --help`.\n",
         stream);

@@ -38,7 +38,8 @@ static void show_help(FILE *stream) {
         stream);
   for (size_t i = 0; i < COMMANDS; i++) fprintf(stream, "  %-8s %s\n", commands[i].name, commands[i].summary);
   fputs("\n"
-        "  muster COMMAND --help   the command's own options\n"
+        "  muster COMMAND --help          the command's own options\n"
+        "  muster COMMAND --help-options  their names alone, for programs\n"
         "  muster --version\n"
         "\n"
         "Exit status: 0 = done, 1 = failed, 2 = asked for wrongly.\n",

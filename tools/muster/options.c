@@ -8,15 +8,22 @@
 
 #include <string.h>
 
-enum { OPTIONS_MAX = 32, VALUE_HELP = 256, VALUE_FIRST };
+enum { OPTIONS_MAX = 40, VALUE_HELP = 256, VALUE_NAMES, VALUE_FIRST };
 
-/* The table as getopt_long wants it, with --help behind it. */
+/* The table as getopt_long wants it, with --help and --help-options behind it. */
 static void list(const option_def *known, struct option out[OPTIONS_MAX]) {
   int count = 0;
   for (; known[count].name; count++)
     out[count] = (struct option){known[count].name, known[count].kind >= OPTION_TEXT, NULL, VALUE_FIRST + count};
-  out[count] = (struct option){"help", no_argument, NULL, VALUE_HELP};
-  out[count + 1] = (struct option){0};
+  out[count++] = (struct option){"help", no_argument, NULL, VALUE_HELP};
+  out[count++] = (struct option){"help-options", no_argument, NULL, VALUE_NAMES};
+  out[count] = (struct option){0};
+}
+
+/* What completions and manuals are made of, and what tests compare them with. */
+static void print_names(const option_def *known) {
+  for (; known->name; known++) printf("--%s%s\n", known->name, known->kind >= OPTION_TEXT ? "=" : "");
+  puts("--help");
 }
 
 static bool take(const option_def *option, void *options, const char *text) {
@@ -57,8 +64,11 @@ static bool read_by(const char *letters, const option_reader *reader, void *opti
   opterr = 0;
   optind = 0;
   while ((option = getopt_long(count, arguments, letters, known, NULL)) != -1) {
-    if (option == VALUE_HELP || option == 'h') {
-      columns_print_help(reader->show_help);
+    if (option == VALUE_HELP || option == VALUE_NAMES || option == 'h') {
+      if (option == VALUE_NAMES)
+        print_names(reader->known);
+      else
+        columns_print_help(reader->show_help);
       *status = STATUS_OK;
       return false;
     }

@@ -1,5 +1,6 @@
 /* options.h - how every command reads its options: by a table of them, and by their exact names. One that is not in the
- * table, that lacks its value or has one too many is complained of, and --help or -h shows the help and ends there. */
+ * table, that lacks its value or has one too many is complained of. --help or -h shows the help and ends there;
+ * --help-options prints the names of the table, with = behind those that take a value, for programs. */
 #ifndef TOOLS_OPTIONS_H
 #define TOOLS_OPTIONS_H
 
@@ -40,7 +41,7 @@ typedef struct option_def {
 
 typedef struct option_reader {
   const char *command;     /* as in `muster COMMAND --help` */
-  const option_def *known; /* ends with an empty one; --help is understood */
+  const option_def *known; /* ends with an empty one; --help and --help-options are understood */
   void (*show_help)(FILE *stream);
 } option_reader;
 
