@@ -3,6 +3,12 @@
 
 include(CMakePackageConfigHelpers)
 
+set(examples_folder ${CMAKE_INSTALL_DOCDIR}/examples)
+option(MUSTER_DEBIAN "Make Debian packages by cpack: see the preset package" OFF)
+if(MUSTER_DEBIAN)
+  include(tools/packaging/packages.cmake)
+endif()
+
 install(TARGETS muster_shared EXPORT muster-targets
   LIBRARY COMPONENT shared NAMELINK_COMPONENT dev)
 install(TARGETS muster EXPORT muster-static-targets ARCHIVE COMPONENT dev)
@@ -11,7 +17,7 @@ if(TARGET muster-layout)
   install(FILES ${layout} DESTINATION ${CMAKE_INSTALL_DATADIR}/muster COMPONENT dev)
 endif()
 install(FILES tests/examples/first_server.c tests/examples/first_server.cpp tests/examples/template_module.c
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libmuster-dev/examples COMPONENT dev)
+  DESTINATION ${examples_folder} COMPONENT dev)
 
 # ------------------------------------------------------------------------------------------- how hosts find the library
 
@@ -45,7 +51,7 @@ endif()
 if(MUSTER_SERVICE)
   install(TARGETS musterd RUNTIME COMPONENT programs)
   install(TARGETS ${module_targets} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/muster/modules COMPONENT programs)
-  install(FILES src/service/dashboard/grafana.json DESTINATION ${CMAKE_INSTALL_DATADIR}/muster COMPONENT programs)
+  install(FILES src/service/dashboard/grafana.json src/service/dashboard/alerts.yml DESTINATION ${CMAKE_INSTALL_DATADIR}/muster COMPONENT programs)
   # The configuration of /usr is in /etc, where the unit asks for it; that of another prefix is below the prefix.
   set(etc ${CMAKE_INSTALL_FULL_SYSCONFDIR})
   cmake_path(IS_PREFIX CMAKE_INSTALL_PREFIX "${etc}" NORMALIZE below_prefix)
@@ -55,6 +61,36 @@ if(MUSTER_SERVICE)
   install(FILES src/service/etc/musterd.conf DESTINATION ${etc}/muster COMPONENT programs)
   configure_file(src/service/etc/musterd.service.in musterd.service @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/musterd.service DESTINATION lib/systemd/system COMPONENT programs)
+endif()
+
+# Manuals and completions say what the programs say of themselves. They are made where these run and Python is there.
+if(TARGET muster_cli AND PYTHON AND NOT MUSTER_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+  set(manuals ${PROJECT_BINARY_DIR}/manuals)
+  set(completions ${PROJECT_BINARY_DIR}/completions)
+  set(daemon_of_manuals "")
+  if(MUSTER_SERVICE)
+    set(daemon_of_manuals --musterd $<TARGET_FILE:musterd>)
+  endif()
+  file(GLOB manual_texts CONFIGURE_DEPENDS tools/packaging/man/*.in)
+  set(packaging ${PROJECT_SOURCE_DIR}/tools/packaging)
+  add_custom_command(OUTPUT ${manuals}/muster.1.gz ${completions}/bash/muster
+    COMMAND ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1 ${PYTHON} ${packaging}/manuals --muster $<TARGET_FILE:muster_cli>
+            ${daemon_of_manuals} --changes ${PROJECT_SOURCE_DIR}/tools/docs/CHANGELOG.md ${manuals}
+    COMMAND ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1 ${PYTHON} ${packaging}/completions --muster $<TARGET_FILE:muster_cli>
+            ${daemon_of_manuals} ${completions}
+    DEPENDS muster_cli $<TARGET_NAME_IF_EXISTS:musterd> ${packaging}/manuals ${packaging}/completions ${packaging}/helps.py
+            ${manual_texts} ${PROJECT_SOURCE_DIR}/tools/docs/CHANGELOG.md VERBATIM)
+  add_custom_target(muster-manuals ALL DEPENDS ${manuals}/muster.1.gz ${completions}/bash/muster)
+  add_dependencies(muster_programs muster-manuals)
+  foreach(section 1 5 8)
+    install(DIRECTORY ${manuals}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section} COMPONENT programs
+      FILES_MATCHING PATTERN *.${section}.gz)
+  endforeach()
+  install(DIRECTORY ${completions}/bash/ DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT programs)
+  install(DIRECTORY ${completions}/zsh/ DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT programs)
+  install(DIRECTORY ${completions}/fish/ DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT programs)
+elseif(MUSTER_DEBIAN)
+  message(FATAL_ERROR "the packages have manual pages, which python3 makes of what the programs say: install python3")
 endif()
 
 # Where the loader looks by itself, it knows a new library only by its cache.
