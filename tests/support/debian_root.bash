@@ -47,13 +47,6 @@ make_root() { # ROOT INCLUDED-PACKAGES
   echo "$script: $((SECONDS - start)) s"
 }
 
-# What a login there has in its environment, as words for env.
-environment_inside() { # HOME USER
-  echo "HOME=$1 USER=$2 TERM=xterm PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-  local name
-  for name in http_proxy https_proxy no_proxy; do [ -z "${!name:-}" ] || echo "$name=${!name}"; done
-}
-
 # Runs "COMMAND --inside WORD... WORK" in namespaces of its own: what is mounted and started there ends with it. WORK is a
 # temporary folder.
 enter_namespaces() { # COMMAND WORD...
