@@ -20,7 +20,7 @@ muster_atom_result AtomMap::Decide(muster_update *update) {
   return creature->HasToAct() ? MUSTER_ATOM_NEXT : MUSTER_ATOM_FINISH;
 }
 
-// One creature at a time, in the order in which they were added: may touch anything.
+// One creature at a time, in the order of their agents: may touch anything.
 muster_atom_result AtomMap::Act(muster_update *update) {
   auto *map = static_cast<AtomMap *>(update->type_user);
   static_cast<Creature *>(update->user)->Act(map->players);

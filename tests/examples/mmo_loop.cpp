@@ -51,9 +51,10 @@ void Creature::Decide(const Map &map, uint32_t diff) {
   GoTowards(place, sees ? map.players[target].place : home, diff * 0.007);
 
   // A timer that counts whatever the diff is: `if (timer <= diff) strike` would strike once where two strikes are due.
-  for (strike_timer = strike_timer > diff ? strike_timer - diff : 0; strike_timer == 0 && sees && nearest < 4.0;
-       strike_timer += 2000)
-    strikes++;
+  strike_timer -= static_cast<int32_t>(diff);
+  if (!in_reach && strike_timer < 0) strike_timer = 0; // it was ready, and waited
+  in_reach = sees && nearest < 4.0;
+  for (; in_reach && strike_timer <= 0; strike_timer += 2000) strikes++;
 }
 
 void Creature::Act(std::vector<Player> &players) {
@@ -98,7 +99,7 @@ uint64_t Map::Hash() const {
   for (auto &creature : creatures) {
     if (!creature) continue;
     sum = Mix(sum ^ creature->guid, creature->place);
-    sum = muster_random_mix(sum ^ creature->lived_ms << 20 ^ creature->strike_timer);
+    sum = muster_random_mix(sum ^ creature->lived_ms << 20 ^ static_cast<uint32_t>(creature->strike_timer));
     sum = muster_random_mix(sum ^ static_cast<uint64_t>(creature->health) << 20 ^ creature->target);
   }
   for (auto &player : players)

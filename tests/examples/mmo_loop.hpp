@@ -52,9 +52,10 @@ public:
   const uint32_t guid;
   const Point home;
   Point place;
-  int32_t health = 100;             // thousandths come back every millisecond
+  int32_t health = 100;             // five points come back in a second
   int32_t health_rest = 0;          // of a point, in thousandths
-  uint32_t strike_timer = 0;        // milliseconds until it can strike again
+  int32_t strike_timer = 0;         // milliseconds until it can strike again
+  bool in_reach = false;            // of its target, at its last update
   uint32_t target = 0, strikes = 0; // decided, not done yet
   uint64_t lived_ms = 0;            // time that its updates covered
   uint32_t updates = 0;

@@ -1,9 +1,9 @@
 // Muster for C#: a world whose NPCs the host runs itself (muster/planner.h), and calls for many agents at once.
 //
-// Muster decides which NPCs run in a frame, and the host runs them, in C#. The library calls nothing back: a call from
-// native into managed code costs more than most NPCs do. What a frame hands in and out are arrays of structs, which the
-// library reads and writes where they lie. The structs, in Muster.Native, are written from the layout of the library
-// (tools/bindings/generate).
+// Muster decides which NPCs run in a frame, and the host runs them, in C#. The library calls nothing back: a callback
+// would run on threads that the runtime does not know, must not throw, and costs a passage into managed code for each
+// NPC. What a frame hands in and out are arrays of structs, which the library reads and writes where they lie. The
+// structs, in Muster.Native, are written from the layout of the library (tools/bindings/generate).
 //
 // A call that fails throws a MusterException with the library's own sentence. All calls of a world come from one thread
 // at a time. Nothing here has a finalizer: a world belongs to the thread of the frames, and the collector's is another.

@@ -42,7 +42,7 @@ public abstract class Struct {
   /** The property muster.jni may name the file of the library behind the natives; else it is looked for. */
   static void load() {
     String file = System.getProperty("muster.jni");
-    if (file != null) System.load(file);
+    if (file != null) System.load(new java.io.File(file).getAbsolutePath());
     else System.loadLibrary("muster_jni");
   }
 }

@@ -7,10 +7,10 @@ import java.nio.charset.StandardCharsets;
 /**
  * A world whose NPCs the host runs itself (muster/planner.h), and calls for many agents at once.
  *
- * <p>Muster decides which NPCs run in a frame, and the host runs them, in Java. The library calls nothing back: a call
- * from native code into the virtual machine costs more than most NPCs do. What a frame hands in and out are arrays of
- * structs in direct buffers, which the library reads and writes where they lie; their accessors, in Layout, are written
- * from the layout of the library (tools/bindings/generate).
+ * <p>Muster decides which NPCs run in a frame, and the host runs them, in Java. The library calls nothing back: a
+ * callback would run on threads that the virtual machine does not know, must not throw, and costs a passage into it for
+ * each NPC. What a frame hands in and out are arrays of structs in direct buffers, which the library reads and writes
+ * where they lie; their accessors, in Layout, are written from the layout of the library (tools/bindings/generate).
  *
  * <p>A call that fails throws a MusterException with the library's own sentence. All calls of a world come from one
  * thread at a time. A world that is not closed is never freed: it belongs to the thread of the frames, and the
