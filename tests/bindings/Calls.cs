@@ -15,7 +15,7 @@ public static class Calls {
   private static readonly Position[] places = new Position[Agents];
   private static readonly PlanEntry[] entries = new PlanEntry[Agents];
   private static readonly PlanResult[] results = new PlanResult[Agents];
-  private static ulong nowNs, taken;
+  private static ulong simNs, taken;
 
   private static void Must(bool holds, string what) {
     if (!holds) throw new Exception(what);
@@ -23,7 +23,7 @@ public static class Calls {
 
   // All agents run, and nothing is done for them.
   private static void PlanAndReport() {
-    PlanSummary plan = world.Plan(nowNs += 100000000, 1000000000, entries);
+    PlanSummary plan = world.Plan(simNs += 100000000, 1000000000, entries);
     for (int i = 0; i < plan.Count; i++)
       results[i] = new PlanResult {
         Agent = entries[i].Agent, Position = places[i], Outcome = (uint)PlanOutcome.Finished, Moved = 1

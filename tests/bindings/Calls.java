@@ -16,7 +16,7 @@ public final class Calls {
   private final Layout.PlanResult results = new Layout.PlanResult(AGENTS);
   private final Layout.PlanSummary summary = Layout.PlanSummary.defaults();
   private final Layout.AgentInfo info = Layout.AgentInfo.defaults();
-  private long nowNs, taken;
+  private long simNs, taken;
 
   private static void must(boolean holds, String what) {
     if (!holds) throw new AssertionError(what);
@@ -24,7 +24,7 @@ public final class Calls {
 
   /** All agents run, and nothing is done for them. */
   private void planAndReport() {
-    int count = world.plan(nowNs += 100000000, 1000000000, entries, summary);
+    int count = world.plan(simNs += 100000000, 1000000000, entries, summary);
     for (int i = 0; i < count; i++)
       results.at(i).agent(entries.at(i).agent()).positionX(places.at(i).x()).positionY(places.y()).moved(1)
           .outcome(Layout.PlanOutcome.FINISHED);

@@ -71,8 +71,7 @@ public final class Checks {
       world.report(results, 0);
       throwing(IllegalArgumentException.class, "results has room for 8", () -> world.report(results, 9));
       throwing(IndexOutOfBoundsException.class, "index 8 of 8", () -> results.at(8));
-      refused(Layout.Result.E_ARGUMENT, "room",
-          () -> world.plan(3000000, 1000000, new Layout.PlanEntry(0), summary));
+      throwing(IllegalArgumentException.class, "count is 0: it must be 1", () -> new Layout.PlanEntry(0));
 
       that(observer.read().positionX() == 4, "the observer is where it was put");
       that(first.read().positionZ() == 3 && first.exists(), "the agent is where it was put");

@@ -91,20 +91,25 @@ public static class PlannerServer {
     npcs[i] = place;
   }
 
-  private static ulong NowNs() {
+  private static ulong ClockNs() {
     return (ulong)(Stopwatch.GetTimestamp() * (1e9 / Stopwatch.Frequency));
   }
 
+  // Whether the time of the plan is up. Under the virtual clock all of the plan fits.
+  private static bool IsOver(PlanSummary plan, ulong spentNs) {
+    return measured && spentNs > plan.RunNs;
+  }
+
   // One frame: Muster says which NPCs run, the server runs them, and says what came of it.
-  private static void RunNpcs(ulong nowNs, ulong budgetNs) {
-    PlanSummary plan = world.Plan(nowNs, budgetNs, entries);
-    ulong startNs = NowNs(), beginNs = startNs;
+  private static void RunNpcs(ulong simNs, ulong budgetNs) {
+    PlanSummary plan = world.Plan(simNs, budgetNs, entries);
+    ulong startNs = ClockNs(), beginNs = startNs;
     int done = 0, count = 0;
     for (; done < plan.Count; done++) {
-      if (measured && done > 0 && beginNs - startNs > plan.RunNs) break;
+      if (done > 0 && IsOver(plan, beginNs - startNs)) break;
       int i = (int)entries[done].User;
       if (Update(i, ref entries[done])) caught[count++] = i;
-      ulong endNs = measured ? NowNs() : 0;
+      ulong endNs = measured ? ClockNs() : 0;
       results[done] = new PlanResult {
         Agent = entries[done].Agent, CostNs = measured ? endNs - beginNs : entries[done].SliceNs,
         Position = npcs[i], Outcome = (uint)PlanOutcome.Finished, Moved = 1
@@ -113,14 +118,14 @@ public static class PlannerServer {
     }
     world.Report(results, done);
     completed += (ulong)done;
-    for (int k = 0; k < count; k++) Replace(caught[k], nowNs);
+    for (int k = 0; k < count; k++) Replace(caught[k], simNs);
   }
 
   // A hunter that caught a player is sent away, and another one comes elsewhere.
-  private static void Replace(int i, ulong nowNs) {
+  private static void Replace(int i, ulong simNs) {
     ulong gone = agents[i].Id.Value;
     agents[i].Dispose();
-    Spawn(i, PlaceOf(Mix(gone + nowNs)));
+    Spawn(i, PlaceOf(Mix(gone + simNs)));
     caughtInAll++;
   }
 
@@ -201,10 +206,10 @@ public static class PlannerServer {
     SetUp();
     using (world) {
       for (ulong frame = 1; frame <= seconds * Hz; frame++) {
-        ulong nowNs = frame * 1000000000 / Hz;
-        Walk(nowNs / SecondNs);
+        ulong simNs = frame * 1000000000 / Hz;
+        Walk(simNs / SecondNs);
         world.MoveObservers(players, places, Players);
-        RunNpcs(nowNs, budgetNs);
+        RunNpcs(simNs, budgetNs);
         TellClients();
         if (frame % Hz == 0) PrintSecond(frame / Hz);
       }

@@ -94,13 +94,18 @@ public final class PlannerServer {
     ys[i] = y;
   }
 
+  /** Whether the time of the plan is up. Under the virtual clock all of the plan fits. */
+  private boolean isOver(long spentNs) {
+    return measured && spentNs > summary.runNs();
+  }
+
   /** One frame: Muster says which NPCs run, the server runs them, and says what came of it. */
-  private void runNpcs(long nowNs, long budgetNs) {
-    int planned = world.plan(nowNs, budgetNs, entries, summary);
+  private void runNpcs(long simNs, long budgetNs) {
+    int planned = world.plan(simNs, budgetNs, entries, summary);
     long startNs = System.nanoTime(), beginNs = startNs;
     int done = 0, count = 0;
     for (; done < planned; done++) {
-      if (measured && done > 0 && beginNs - startNs > summary.runNs()) break;
+      if (done > 0 && isOver(beginNs - startNs)) break;
       int i = (int) entries.at(done).user();
       if (update(i, entries)) caught[count++] = i;
       long endNs = measured ? System.nanoTime() : 0;
@@ -110,14 +115,14 @@ public final class PlannerServer {
     }
     world.report(results, done);
     completed += done;
-    for (int k = 0; k < count; k++) replace(caught[k], nowNs);
+    for (int k = 0; k < count; k++) replace(caught[k], simNs);
   }
 
   /** A hunter that caught a player is sent away, and another one comes elsewhere. */
-  private void replace(int i, long nowNs) {
+  private void replace(int i, long simNs) {
     long gone = agents[i].id();
     agents[i].close();
-    spawn(i, xOf(mix(gone + nowNs)), yOf(mix(gone + nowNs)));
+    spawn(i, xOf(mix(gone + simNs)), yOf(mix(gone + simNs)));
     caughtInAll++;
   }
 
@@ -191,10 +196,10 @@ public final class PlannerServer {
 
   private void run(long seconds, long budgetNs) {
     for (long frame = 1; frame <= seconds * HZ; frame++) {
-      long nowNs = frame * 1000000000 / HZ;
-      walk(nowNs / SECOND_NS);
+      long simNs = frame * 1000000000 / HZ;
+      walk(simNs / SECOND_NS);
       world.moveObservers(players, places, PLAYERS);
-      runNpcs(nowNs, budgetNs);
+      runNpcs(simNs, budgetNs);
       tellClients();
       if (frame % HZ == 0) printSecond(frame / HZ);
     }

@@ -10,8 +10,8 @@ public abstract class Struct {
   private final int bytes;
 
   Struct(int count, int bytes) {
-    if (count < 0 || (long) count * bytes > Integer.MAX_VALUE)
-      throw new IllegalArgumentException("count is " + count + ": it must be 0 .. " + Integer.MAX_VALUE / bytes);
+    if (count < 1 || (long) count * bytes > Integer.MAX_VALUE)
+      throw new IllegalArgumentException("count is " + count + ": it must be 1 .. " + Integer.MAX_VALUE / bytes);
     this.bytes = bytes;
     memory = ByteBuffer.allocateDirect(count * bytes).order(ByteOrder.nativeOrder());
   }
