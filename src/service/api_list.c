@@ -22,12 +22,13 @@ typedef struct list_input {
 
 /* --------------------------------------------------------------------------------------------------------- reading */
 
-/* A plain number that ends at `end` or, where that is null, with the text. */
+/* A plain decimal number that ends at `end` or, where that is null, with the text: strtod would take "0x1", too. */
 static bool api_list_read_number(const char **text, char end, double least, double most, double *value) {
   char *after;
-  if (!strchr("-0123456789", **text) || !**text) return false;
+  const char *last = *text + strspn(*text, "+-.0123456789eE");
+  if (last == *text) return false;
   *value = strtod(*text, &after);
-  if (after == *text || *after != end || !(*value >= least && *value <= most)) return false;
+  if (after != last || *after != end || !(*value >= least && *value <= most)) return false;
   *text = after + (end != '\0');
   return true;
 }

@@ -216,6 +216,7 @@ Test(api, bad_filters_are_refused) {
                           {"GET", AGENTS "?near=1,nan,3", NULL, 400, "out_of_range", "near"},
                           {"GET", AGENTS "?near=1,2,-3", NULL, 400, "out_of_range", "near"},
                           {"GET", AGENTS "?near=1;2,3", NULL, 400, "out_of_range", "near"},
+                          {"GET", AGENTS "?near=1,2,0x3", NULL, 400, "out_of_range", "near"},
                           {"GET", AGENTS "?near=1,2,3x", NULL, 400, "out_of_range", "near"},
                           {"GET", AGENTS "?near=-,2,3", NULL, 400, "out_of_range", "near"},
                           {"GET", AGENTS "?min_importance=2", NULL, 400, "out_of_range", "min_importance"},
