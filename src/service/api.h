@@ -38,6 +38,10 @@
  *     GET    /v1/worlds/W/history                 the last ten minutes, second by second: service/history.h
  *     GET    /v1/worlds/W/ranking                 the agents that stand out: service/ranking.h
  *
+ * tools/docs/openapi.yaml describes all of them: parameters, bodies, answers and errors. GET /openapi.yaml is that
+ * file, and a test (tests/service/openapi_test.py) compares it with the routes and calls each of them: change both
+ * together.
+ *
  * An agent or observer is named "INDEX.GENERATION", as lists and spawns give it; an id that is gone is answered 404,
  * even if another one has its index now. Durations are nanoseconds in whole numbers, lengths are metres.
  *
