@@ -19,6 +19,10 @@ static void render_process(struct exposition *exposition, const metrics_facts *f
   render_seconds(exposition, "process_cpu_seconds_total", "Total user and system CPU time spent in seconds.",
                  facts->cpu_s);
   render_number(exposition, "process_resident_memory_bytes", "Resident memory size in bytes.", facts->resident_bytes);
+  if (facts->open_files)
+    render_number(exposition, "process_open_fds", "Number of open file descriptors.", facts->open_files);
+  if (facts->files_max)
+    render_number(exposition, "process_max_fds", "Maximum number of open file descriptors.", facts->files_max);
   if (facts->workers)
     render_number(exposition, "muster_workers", "Workers of the pool, the frames' thread included.", facts->workers);
   render_number(exposition, "muster_worlds", "Worlds of the service.", facts->world_count);

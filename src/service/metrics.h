@@ -28,6 +28,7 @@ typedef struct metrics_facts {
   double started_s; /* when the process started: likewise */
   double cpu_s;     /* CPU time of the process */
   uint64_t resident_bytes;
+  uint32_t open_files, files_max; /* descriptors of the process; 0 = not known */
   mailbox_counts mailbox;
   http_counts http;
   snapshots_status snapshots;

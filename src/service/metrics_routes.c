@@ -3,8 +3,10 @@
 
 #include "base/clock.h"
 
+#include <dirent.h>
 #include <muster/common.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 /* Values that do not come from the worlds (requests, for example) are renewed after this time. */
 static const uint64_t keep_ns = 100000000u;
@@ -36,6 +38,22 @@ static uint64_t read_resident_bytes(void) {
   return bytes;
 }
 
+/* The folder's own descriptor is not counted, and "." and ".." are none. */
+static uint32_t count_open_files(void) {
+  uint32_t count = 0;
+  DIR *folder = opendir("/proc/self/fd");
+  if (!folder) return 0;
+  while (readdir(folder)) count++;
+  closedir(folder);
+  return count > 3 ? count - 3 : 0;
+}
+
+static uint32_t read_files_max(void) {
+  struct rlimit limit = {0};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur < UINT32_MAX ? (uint32_t)limit.rlim_cur : 0;
+}
+
 struct metrics *metrics_create(void) {
   struct metrics *made = calloc(1, sizeof *made);
   if (made) made->started_s = read_unix_s();
@@ -65,6 +83,8 @@ static void metrics_routes_gather(struct service *service, struct metrics *metri
                            .started_s = metrics->started_s,
                            .cpu_s = read_cpu_s(),
                            .resident_bytes = read_resident_bytes(),
+                           .open_files = count_open_files(),
+                           .files_max = read_files_max(),
                            .mailbox = frame_mailbox_read_counts(&service->mailbox),
                            .world_count = service->world_count,
                            .worlds = metrics->worlds,

@@ -46,6 +46,8 @@ Test(measuring, a_service_says_what_its_worlds_do) {
   cr_assert_gt(value_of(text, "process_resident_memory_bytes"), 1e6);
   cr_assert_gt(value_of(text, "process_start_time_seconds"), 1.6e9);
   cr_assert_gt(value_of(text, "process_cpu_seconds_total"), 0.0);
+  cr_assert_gt(value_of(text, "process_open_fds"), 5.0); /* its standard streams, the loop, and who asks */
+  cr_assert_lt(value_of(text, "process_open_fds"), value_of(text, "process_max_fds"));
   cr_assert_gt(value_of(text, "muster_http_requests_total{code=\"2xx\"}"), 0.0);
   double frames = value_of(text, "muster_frames_total{world=\"main\"}");
   cr_assert_eq(value_of(text, "muster_frame_seconds_count{world=\"main\"}"), frames);

@@ -87,6 +87,8 @@ static struct facts make_facts(void) {
                                              .enabled = true},
                                .cpu_s = 12.5,
                                .resident_bytes = 1 << 26,
+                               .open_files = 21,
+                               .files_max = 1024,
                                .http = {.answers = {0, 0, 100, 0, 3, 0}, .answers_waiting = 5000000000u},
                                .world_count = 2,
                                .worlds = made.worlds,
@@ -138,6 +140,8 @@ Test(metrics, say_what_the_worlds_published) {
   assert_line(text, "muster_work_seconds_total{world=\"main\"} 2");
   assert_line(text, "muster_herds_folded{world=\"main\"} 12");
   assert_line(text, "muster_updates_completed_total{world=\"main\"} 9007199254740993");
+  assert_line(text, "process_open_fds 21");
+  assert_line(text, "process_max_fds 1024");
   assert_line(text, "muster_band_agents{world=\"main\",band=\"1\"} 20");
   assert_line(text, "muster_band_agents{world=\"main\",band=\"0.75\"} 0");
   assert_line(text, "muster_band_agents_beyond_wish{world=\"main\",band=\"1\"} 3");
