@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/quantity.h"
 #include "service/health.h"
 #include "service/live.h"
@@ -15,10 +16,20 @@
 
 /* ------------------------------------------------------------------------------------------------------------ calls */
 
+/* Refuses a name that no world has, with those that there are. */
+static void refuse_world(http_request *request, const char *name) {
+  const struct service *service = http_user(request);
+  char names[WORLDS_MAX * (NAME_BYTES + 2)] = "";
+  size_t length = 0;
+  for (uint32_t i = 0; i < service->world_count; i++)
+    length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "", service->worlds[i].name);
+  http_refuse(request, 404, "unknown_world", "world", "there is no world '%.40s'; there are: %s", name, names);
+}
+
 hosted_world *api_world(http_request *request) {
   const char *name = http_path_value(request, "world");
   hosted_world *world = service_find_world(http_user(request), name);
-  if (!world) http_refuse(request, 404, "unknown_world", "world", "there is no world '%.40s'", name);
+  if (!world) refuse_world(request, name);
   return world;
 }
 
@@ -169,14 +180,28 @@ api_id api_id_of(uint32_t index, uint32_t generation) {
   return id;
 }
 
+/* Says which name was meant, or which there are, as far as these fit. */
+static void complain_type(api_call *call, const char *name) {
+  enum { NAMES = 16 };
+  const char *names[NAMES];
+  char list[200] = "";
+  size_t length = 0, count = 0;
+  while (count < NAMES && (names[count] = muster_type_name(call->world->world, (muster_type){(uint32_t)count + 1}))) {
+    const char *known = names[count++];
+    if (length < sizeof list)
+      length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", length ? ", " : "", known);
+  }
+  const char *nearest = nearest_name(name, names, count);
+  if (nearest) snprintf(list, sizeof list, "did you mean '%s'?", nearest);
+  api_complain(&call->problem, 404, "unknown_type", "type", "world %s has no type '%.40s'; %s%s", call->world->name,
+               name, nearest ? "" : "there are: ", list);
+}
+
 muster_type api_find_type(api_call *call, const char *name) {
   muster_type type = {1};
   for (const char *known; (known = muster_type_name(call->world->world, type)) != NULL; type.index++)
     if (strcmp(known, name) == 0) return type;
-  if (strlen(name) < NAME_BYTES)
-    api_complain(&call->problem, 404, "unknown_type", "type", "world %s has no type '%s'", call->world->name, name);
-  else
-    api_complain(&call->problem, 404, "unknown_type", "type", "world %s has no type of that name", call->world->name);
+  complain_type(call, name);
   return (muster_type){0};
 }
 

@@ -167,7 +167,7 @@ static bool api_read_complain_unknown(const char *name, const field_row *fields,
   size_t length = 0;
   for (const field_row *field = fields; field->name && length < sizeof known; field++)
     length += (size_t)snprintf(known + length, sizeof known - length, "%s%s", length ? ", " : "", field->name);
-  return api_complain(problem, 400, "unknown_field", name, "there is no such field; there are: %s", known);
+  return api_complain(problem, 400, "unknown_field", name, "there is no field '%.40s'; there are: %s", name, known);
 }
 
 bool api_read(const json_t *object, const char *path, const field_row *fields, void *out, uint32_t *given,

@@ -113,7 +113,7 @@ typedef struct query_check {
   http_request *request;
   const char *seen[16];
   uint32_t count;
-  const char *bad, *why;
+  const char *bad, *why, *names; /* names: that there are, where that is why */
 } query_check;
 
 static enum MHD_Result check_query(void *user, enum MHD_ValueKind kind, const char *name, const char *value) {
@@ -121,8 +121,10 @@ static enum MHD_Result check_query(void *user, enum MHD_ValueKind kind, const ch
   (void)kind;
   const char *known = check->request->route->queries;
   check->bad = name;
-  check->why = "there is no such name for this request";
-  if (!*name || strchr(name, ' ') || !in_list(known ? known : "", name, strlen(name))) return MHD_NO;
+  check->why = known ? "there is no such name for this request; there are: " : "this request has none";
+  check->names = known ? known : "";
+  if (!*name || strchr(name, ' ') || !in_list(check->names, name, strlen(name))) return MHD_NO;
+  check->names = "";
   check->why = "it is given twice";
   for (uint32_t i = 0; i < check->count; i++)
     if (strcasecmp(check->seen[i], name) == 0) return MHD_NO; /* they are looked up without regard to case */
@@ -137,7 +139,7 @@ static bool check_queries(http_request *request) {
   query_check check = {.request = request};
   MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, check_query, &check);
   if (!check.bad) return true;
-  return http_refuse(request, 400, "query", check.bad, "query '%.80s': %s", check.bad, check.why);
+  return http_refuse(request, 400, "query", check.bad, "query '%.80s': %s%s", check.bad, check.why, check.names);
 }
 
 bool http_guard(http_request *request, const char *method) {

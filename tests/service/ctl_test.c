@@ -3,6 +3,7 @@
 #include "tools/program.h"
 
 #include <criterion/criterion.h>
+#include <ctype.h>
 
 static musterd service;
 
@@ -35,13 +36,20 @@ Test(ctl, shows_what_there_is) {
   expect("ctl worlds", "levels\n");
   expect("ctl types", "bobcat");
   expect("ctl agents type=hare limit=2", "more: cursor=");
-  expect("ctl observers", "near m");
+  expect("ctl observers", "near");
+  expect("ctl observers", " 20 m ");
+  expect("ctl world", "\nrate                       30 Hz\n");
+  expect("ctl world", " processor");
+  expect("ctl world", "\nImportance    agents ");
+  expect("ctl worlds", "30 Hz");
+  expect("ctl snapshot", "never");
   expect("ctl levels", "agents shed");
   expect("ctl weights", "weight_importance"); /* by the name by which it is set */
   expect("ctl weights", "\nguarantee                  500 ms\n");
   expect("ctl modules", "wildlife");
   expect("ctl snapshot", "enabled");
   expect("ctl get /v1", "\"requests\"");
+  expect("ctl get /metrics", "# HELP muster_");
   expect("ctl --help", "muster ctl");
   expect("ctl -h", "muster ctl");
   expect("ctl -h abc=d", "muster ctl"); /* what stands behind the two letters in memory is no part of them */
@@ -92,6 +100,24 @@ Test(ctl, an_agent_lives_from_spawn_to_removal) {
   free(spawned);
 }
 
+/* The commands are taken out of the help, so that a new one without its own help fails. */
+Test(ctl, each_command_has_help_of_its_own) {
+  program_run *help = program_start("ctl --help");
+  char line[128], usage[128], name[32];
+  int commands = 0;
+  for (const char *at = strstr(help->output, "\n\n  "); at && (at = strstr(at, "\n  ")) != NULL; at++) {
+    if (!islower(at[3]) || sscanf(at, "\n  %31[a-z]", name) != 1) continue;
+    snprintf(usage, sizeof usage, "\nusage: muster ctl [OPTION]... %s", name);
+    snprintf(line, sizeof line, "ctl --world main %s --help", name);
+    expect(line, usage);
+    snprintf(line, sizeof line, "ctl help %s", name);
+    expect(line, "\nExample: muster ctl ");
+    commands++;
+  }
+  cr_expect(commands > 25, "%d commands", commands);
+  free(help);
+}
+
 /* Else the command after it would take the frames away. */
 Test(ctl, step_ends_when_its_frames_are_run) {
   json_t *before = control_ask(&service, "GET", "/v1/worlds/main", NULL, 200);
@@ -136,15 +162,20 @@ Test(ctl, tables_become_blocks_where_the_terminal_is_too_narrow) {
 }
 
 Test(ctl, complaints_are_one_line_and_say_what_to_do) {
-  PROGRAM_EXPECT_REFUSALS({"ctl", 2, "say what to do"}, {"ctl agentz", 2, "did you mean 'agents'"},
-                          {"ctl wake", 2, "muster ctl wake ID"}, {"ctl move 1.1 zz", 2, "is no place"},
-                          {"ctl move 1.1 inf,0", 2, "is no place"}, {"ctl policy \xff", 2, "is no UTF-8"},
-                          {"ctl budget 10", 2, "budget"},
-                          {"ctl --sockett x worlds", 2, "unknown option --sockett; did you mean '--socket'?"},
-                          {"ctl wake 1", 1, "INDEX.GENERATION"}, {"ctl agent 1.2", 1, "is gone"},
-                          {"ctl --world other world", 1, "no world 'other'"}, {"ctl hz 20000", 2, "hz"},
-                          {"ctl --socket /nowhere worlds", 1, "no musterd answers at /nowhere"},
-                          {"explain --agent=4294967.1", 1, "is gone"},
-                          {"explain --world main", 2, "name one agent of the daemon: --agent INDEX.GENERATION"},
-                          {"explain --sockt x --agent 1.1", 2, "did you mean '--socket'? See `muster explain --help`"});
+  PROGRAM_EXPECT_REFUSALS(
+      {"ctl", 2, "say what to do"}, {"ctl agentz", 2, "did you mean 'agents'"},
+      {"ctl help agentz", 2, "did you mean 'agents'"}, {"ctl wake", 2, "muster ctl wake ID"},
+      {"ctl levels x", 2, "an argument too many; write it so: muster ctl levels\n"},
+      {"ctl get worlds", 2, "'worlds' is no path; it begins with /"}, {"ctl get /v1/none", 1, "`muster ctl get /v1`"},
+      {"ctl agents typ=hare", 1, "there are: type level partition"},
+      {"ctl agents type=hair", 1, "did you mean 'hare'?"}, {"ctl agents type=unicorn", 1, "there are: hare, javelina"},
+      {"ctl tune 1.1 bulck=1", 1, "there is no field 'bulck'; there are: "}, {"ctl move 1.1 zz", 2, "is no place"},
+      {"ctl move 1.1 inf,0", 2, "is no place"}, {"ctl policy \xff", 2, "is no UTF-8"}, {"ctl budget 10", 2, "budget"},
+      {"ctl --sockett x worlds", 2, "unknown option --sockett; did you mean '--socket'?"},
+      {"ctl wake 1", 1, "INDEX.GENERATION"}, {"ctl agent 1.2", 1, "is gone; `muster ctl agents`"},
+      {"ctl --world other world", 1, "no world 'other'; there are: main"}, {"ctl hz 20000", 2, "hz"},
+      {"ctl --socket /nowhere worlds", 1, "no musterd answers at /nowhere"},
+      {"explain --agent=4294967.1", 1, "is gone"},
+      {"explain --world main", 2, "name one agent of the daemon: --agent INDEX.GENERATION"},
+      {"explain --sockt x --agent 1.1", 2, "did you mean '--socket'? See `muster explain --help`"});
 }

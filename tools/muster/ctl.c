@@ -1,6 +1,7 @@
 /* `muster ctl`: asks a running musterd, and tells it what to do. */
 #include "ctl.h"
 
+#include "base/columns.h"
 #include "commands.h"
 #include "complaint.h"
 #include "options.h"
@@ -28,6 +29,7 @@ static void show_help(FILE *stream) {
         "  --token-file FILE  its first line is the token that changes by TCP need\n"
         "  --world NAME       which world; not needed where there is one\n"
         "  --json             what the daemon answers, as it is\n"
+        "  -h, --help         this; behind a command, what that command takes\n"
         "\n"
         "An ID is INDEX.GENERATION, as lists show it; a PLACE is X,Y or X,Y,Z in metres.\n",
         stream);
@@ -38,11 +40,44 @@ const char *ctl_default_socket(void) {
   return socket && *socket ? socket : "/run/musterd/control.sock";
 }
 
+/* Whether the next argument is the value of this one. */
+static bool takes_value(const char *argument) {
+  if (strncmp(argument, "--", 2) != 0 || strchr(argument, '=')) return false;
+  const option_def *option = known;
+  while (option->name && strcmp(option->name, argument + 2) != 0) option++;
+  return option->name && option->kind == OPTION_TEXT;
+}
+
+/* The command whose help is asked for, as `agents --help`, `-h agents` or `help agents`; null: none. */
+static const char *help_wanted(int count, char *const *arguments) {
+  const char *command = NULL;
+  bool wanted = false;
+  for (int i = 1; i < count && strcmp(arguments[i], "--") != 0; i++) {
+    if (takes_value(arguments[i]))
+      i++;
+    else if (strcmp(arguments[i], "-h") == 0 || strcmp(arguments[i], "--help") == 0)
+      wanted = true;
+    else if (!command && !wanted && strcmp(arguments[i], "help") == 0)
+      wanted = true;
+    else if (!command && *arguments[i] != '-')
+      command = arguments[i];
+  }
+  return wanted ? command : NULL;
+}
+
 int ctl_command(int count, char **arguments) {
   static const option_reader reader = {"ctl", known, show_help};
   ctl_options options = {.socket = ctl_default_socket()};
   int status;
+  const char *topic = help_wanted(count, arguments);
+  if (topic && ctl_show_command(topic)) return STATUS_OK;
   if (!options_read_mixed(&reader, &options, &count, arguments, &status)) return status;
+  bool helps = count > 0 && strcmp(arguments[0], "help") == 0;
+  if (helps && count == 1) {
+    columns_print_help(show_help);
+    return STATUS_OK;
+  }
+  if (helps) return ctl_run(&(ctl_call){&options, 1, arguments + 1}); /* refuses a command that does not exist */
   if (count == 0) return complain_usage("say what to do, such as `muster ctl worlds`; `muster ctl --help` lists all");
   return ctl_run(&(ctl_call){&options, count, arguments});
 }

@@ -3,6 +3,7 @@
 #ifndef TOOLS_CTL_H
 #define TOOLS_CTL_H
 
+#include <muster/report.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,7 +36,7 @@ bool ctl_ask(const ctl_options *options, const char *method, const char *path, s
              struct json_t **answer);
 
 /* Tells the daemon something with a body, of JSON when that is an object or an array, else of text, and prints what it
- * answers. False after a complaint. */
+ * answers. Without a body it gets the document and prints it as it is. False after a complaint. */
 bool ctl_tell(const ctl_options *options, const char *path, const char *body);
 
 /* The name of the world that is meant, for a path: the given one, or the only one there is. False after a complaint. */
@@ -69,6 +70,9 @@ void ctl_show_members(const struct json_t *object);
 /* Prints a document as it came. */
 void ctl_show_json(const struct json_t *document);
 
+/* Reads the bands of importance of a world, as the daemon tells of them. What is not there is 0. */
+void ctl_read_bands(const struct json_t *array, muster_band bands[MUSTER_BANDS]);
+
 /* Whether a text ends so. */
 bool ctl_ends(const char *text, const char *ending);
 
@@ -77,6 +81,12 @@ int ctl_run(const ctl_call *call);
 
 /* The commands for a help text, each with a line end. */
 void ctl_show_commands(FILE *stream);
+
+/* The help of one command, broken to the terminal's width. False: there is no such command. */
+bool ctl_show_command(const char *name);
+
+/* What it says besides usage and summary; "" of a command that does not exist. */
+const char *ctl_help_of(const char *name);
 
 /* Whether the arguments of `muster explain` mean an agent of a daemon: it is named INDEX.GENERATION, or one of the
  * options stands there that say which daemon. */

@@ -75,13 +75,25 @@ static bool exchange(const ctl_options *options, const char *method, const char 
   return well && result == CURLE_OK;
 }
 
+/* What to do next, where the daemon cannot know how it is asked. */
+static const char *next_step(const char *code) {
+  static const struct {
+    const char *code, *step;
+  } steps[] = {{"gone", "; `muster ctl agents` and `muster ctl observers` list those that are there"},
+               {"token", "; give --token-file FILE"},
+               {"unknown_path", " (`muster ctl get /v1`)"}};
+  for (size_t i = 0; code && i < sizeof steps / sizeof *steps; i++)
+    if (strcmp(steps[i].code, code) == 0) return steps[i].step;
+  return "";
+}
+
 static void complain_of(const json_t *document, long status) {
-  const char *message = NULL, *field = NULL;
-  json_unpack((json_t *)document, "{s:{s:s, s?s}}", "error", "message", &message, "field", &field);
+  const char *message = NULL, *field = NULL, *code = NULL;
+  json_unpack((json_t *)document, "{s:{s:s, s?s, s?s}}", "error", "message", &message, "field", &field, "code", &code);
   if (message && field && !strstr(message, field))
-    complain_failure("%s (%s)", message, field);
+    complain_failure("%s (%s)%s", message, field, next_step(code));
   else if (message)
-    complain_failure("%s", message);
+    complain_failure("%s%s", message, next_step(code));
   else
     complain_failure("the daemon refused with HTTP status %ld and says no reason; its log may", status);
 }
@@ -106,8 +118,8 @@ bool ctl_ask(const ctl_options *options, const char *method, const char *path, j
 
 bool ctl_tell(const ctl_options *options, const char *path, const char *body) {
   struct answer answer = {0};
-  json_t *parsed = json_loads(body, 0, NULL);
-  bool told = exchange(options, "POST", path, body, parsed ? of_json : of_text, &answer);
+  json_t *parsed = body ? json_loads(body, 0, NULL) : NULL;
+  bool told = exchange(options, body ? "POST" : "GET", path, body, parsed ? of_json : of_text, &answer);
   json_decref(parsed);
   if (!told) {
     free(answer.text);
@@ -119,12 +131,12 @@ bool ctl_tell(const ctl_options *options, const char *path, const char *body) {
     complain_failure("%s", answer.text);
   else if (!well)
     complain_of(parsed, answer.status);
-  else if (parsed && !options->json && json_is_object(parsed))
+  else if (parsed && body && !options->json && json_is_object(parsed))
     ctl_show_members(parsed);
   else if (parsed)
     ctl_show_json(parsed);
   else
-    puts(answer.text);
+    printf("%s%s", answer.text, answer.bytes && answer.text[answer.bytes - 1] == '\n' ? "" : "\n");
   json_decref(parsed);
   free(answer.text);
   return well;

@@ -1,5 +1,6 @@
 /* ctl_commands.c - what can be asked: a table of commands, each of which is one request and a way to show the answer.
  */
+#include "bands.h"
 #include "base/columns.h"
 #include "base/fields.h"
 #include "base/nearest.h"
@@ -36,6 +37,7 @@ struct ctl_verb {
   const char *list; /* the answer's member that `columns` show as a table; else `show` prints it all */
   const char *columns;
   void (*show)(const json_t *answer);                     /* null: ctl_show_object() */
+  const char *done;                                       /* shown instead, behind the name that the answer is */
   int (*run)(const ctl_call *call, const ctl_verb *verb); /* null: asks, and shows the answer */
 };
 
@@ -67,6 +69,13 @@ static bool path_of(const ctl_call *call, const ctl_verb *verb, char path[PATH_B
   return true;
 }
 
+/* "agent 5.1 leaves at the next frame", of {"agent": "5.1"}. */
+static void show_done(const json_t *answer, const char *done) {
+  const char *kind;
+  json_t *id;
+  json_object_foreach((json_t *)answer, kind, id) printf("%s %s %s\n", kind, json_string_value(id), done);
+}
+
 static int ask(const ctl_call *call, const ctl_verb *verb, const char *path, json_t *body) {
   json_t *answer;
   bool json = call->options->json;
@@ -76,9 +85,11 @@ static int ask(const ctl_call *call, const ctl_verb *verb, const char *path, jso
     ctl_show_json(answer);
   else if (verb->list)
     ctl_show_table(json_object_get(answer, verb->list), verb->columns);
+  else if (verb->done)
+    show_done(answer, verb->done);
   else
     (verb->show ? verb->show : ctl_show_object)(answer);
-  if (next) printf("more: cursor=%s\n", next);
+  if (next) printf("more: cursor=%s (muster ctl %s cursor=%s)\n", next, verb->name, next);
   json_decref(answer);
   return STATUS_OK;
 }
@@ -142,6 +153,15 @@ static json_t *read_spawn(const ctl_call *call, const ctl_verb *verb) {
 }
 
 /* ------------------------------------------------------------------------------------------------------ answers */
+
+/* The world, and below it how old what its agents last did is. */
+static void show_world(const json_t *answer) {
+  muster_band bands[MUSTER_BANDS];
+  ctl_show_object(answer);
+  putchar('\n');
+  ctl_read_bands(json_object_get(answer, "staleness_by_importance"), bands);
+  bands_print(stdout, columns_of(STDOUT_FILENO), bands);
+}
 
 /* A row for each level of each type. */
 static void show_types(const json_t *answer) {
@@ -251,8 +271,12 @@ static int begin_snapshot(const ctl_call *call, const ctl_verb *verb) {
   return ask(call, verb, verb->path, NULL);
 }
 
+/* Any document: not all are JSON. */
 static int get(const ctl_call *call, const ctl_verb *verb) {
-  return ask(call, verb, call->arguments[1], NULL);
+  const char *path = call->arguments[1];
+  (void)verb;
+  if (*path != '/') return complain_usage("'%s' is no path; it begins with /, such as /v1/worlds", path);
+  return ctl_tell(call->options, path, NULL) ? STATUS_OK : STATUS_FAILED;
 }
 
 /* ---------------------------------------------------------------------------------------------------- the table */
@@ -261,7 +285,7 @@ static const ctl_verb verbs[] = {
     {"worlds", "", 0, 0, "all worlds", "GET", "/v1/worlds", .list = "worlds",
      .columns = "world module paused agents# frames# hz budget_ns frame=frame.wall_ns pressure carried=frame.carried# "
                 "levels"},
-    {"world", "", 0, 0, "one world", "GET", .path = ""},
+    {"world", "", 0, 0, "one world", "GET", .path = "", .show = show_world},
     {"budget", "10ms", 1, 1, "what a frame may take", "PATCH", "",
      .body = {read_number, 1, "budget_ns", BUDGET_LEAST_NS, BUDGET_MOST_NS, parse_duration}},
     {"hz", "30", 1, 1, "frames per second", "PATCH", "",
@@ -290,16 +314,17 @@ static const ctl_verb verbs[] = {
     {"spawn", "TYPE PLACE [count= ...]", 2, ANY, "new agents", "POST", "/agents", .body = {read_spawn, .at = 2},
      .show = show_ids},
     {"wake", "ID [5s]", 1, 2, "run it now, or at a simulation time", "POST", "/agents/@/wake",
-     .body = {read_number, 2, "at_ns", 0, UINT64_MAX / 4, parse_duration}},
-    {"move", "ID PLACE", 2, 2, "move it", "PUT", "/agents/@/position", .body = {read_placed, .at = 2}},
+     .body = {read_number, 2, "at_ns", 0, UINT64_MAX / 4, parse_duration}, .done = "is woken"},
+    {"move", "ID PLACE", 2, 2, "move it", "PUT", "/agents/@/position", .body = {read_placed, .at = 2},
+     .done = "is moved"},
     {"tune", "ID NAME=VALUE...", 2, ANY, "importance_floor, elasticity, visibility, ...", "PATCH", "/agents/@",
-     .body = {read_members, .at = 2}},
-    {"remove", "ID", 1, 1, "remove it", "DELETE", .path = "/agents/@"},
+     .body = {read_members, .at = 2}, .done = "is changed"},
+    {"remove", "ID", 1, 1, "remove it", "DELETE", .path = "/agents/@", .done = "leaves at the next frame"},
     {"observers", "[limit= cursor=]", 0, ANY, "observers, page by page", "GET", "/observers", .list = "observers",
      .columns = "observer position partition# near_m far_m", .run = list},
     {"observe", "PLACE [near_m= far_m=]", 1, ANY, "add an observer", "POST", "/observers",
      .body = {read_placed, .at = 1}},
-    {"unobserve", "ID", 1, 1, "remove an observer", "DELETE", .path = "/observers/@"},
+    {"unobserve", "ID", 1, 1, "remove an observer", "DELETE", .path = "/observers/@", .done = "is removed"},
     {"modules", "[NAME]", 0, 0, "those that are loaded; or load one", "GET", "/v1/modules", .list = "modules",
      .columns = "module summary"},
     {"modules", "", 1, 1, NULL, "POST", "/v1/modules", .body = {read_text, 1, .member = "module"}},
@@ -307,7 +332,7 @@ static const ctl_verb verbs[] = {
      "/module", .show = show_module, .run = tell_module},
     {"snapshot", "[now]", 0, 0, "what became of the last one; or begin one", "GET", .path = "/v1/snapshot"},
     {"snapshot", "", 1, 1, NULL, "POST", "/v1/snapshot", .run = begin_snapshot},
-    {"get", "/v1/...", 1, 1, "any other document of the daemon", "GET", "", .show = ctl_show_json, .run = get},
+    {"get", "/v1/...", 1, 1, "any other document of the daemon", "GET", "", .run = get},
 };
 
 enum { VERBS = sizeof verbs / sizeof *verbs };
@@ -318,6 +343,18 @@ void ctl_show_commands(FILE *stream) {
     snprintf(form, sizeof form, "%s %s", verb->name, verb->arguments);
     if (verb->summary) fprintf(stream, "  %-34s %s\n", form, verb->summary);
   }
+}
+
+bool ctl_show_command(const char *name) {
+  char text[2048];
+  const ctl_verb *verb = verbs;
+  while (verb < verbs + VERBS && strcmp(verb->name, name) != 0) verb++;
+  if (verb == verbs + VERBS) return false;
+  snprintf(text, sizeof text,
+           "muster ctl %s - %s\n\nusage: muster ctl [OPTION]... %s%s%s\n\n%s\nOptions: `muster ctl --help`.\n", name,
+           verb->summary, name, *verb->arguments ? " " : "", verb->arguments, ctl_help_of(name));
+  columns_print(stdout, text, columns_of(STDOUT_FILENO));
+  return true;
 }
 
 int ctl_run(const ctl_call *call) {
@@ -331,7 +368,10 @@ int ctl_run(const ctl_call *call) {
       return (verb->run ? verb->run : ask_and_show)(call, verb);
     if (!first) first = verb;
   }
-  if (first) return complain_usage("write it so: muster ctl %s %s", name, first->arguments);
+  if (first)
+    return complain_usage("'ctl %s': an argument %s; write it so: muster ctl %s%s%s", name,
+                          call->count > first->least ? "too many" : "is missing", name, *first->arguments ? " " : "",
+                          first->arguments);
   const char *nearest = nearest_name(name, names, count);
   if (nearest) return complain_usage("unknown command 'ctl %s'; did you mean '%s'?", name, nearest);
   return complain_usage("unknown command 'ctl %s'; `muster ctl --help` lists them", name);

@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { COLUMNS_MAX = 16, LABEL_BYTES = 64 };
@@ -26,14 +27,17 @@ static double axis_of(const json_t *place, const char *axis) {
   return json_number_value(json_object_get(place, axis));
 }
 
-/* "317 337"; or "0: 317, 1: 337" of levels, of which 0 is the best. */
+/* "317 337", "walkers towns"; or "0: 317, 1: 337" of levels, of which 0 is the best. */
 static const char *list_of(const json_t *value, bool levels) {
   char list[TEXT_BYTES] = "";
   size_t length = 0;
-  for (size_t i = 0; i < json_array_size(value) && length < sizeof list; i++)
+  for (size_t i = 0; i < json_array_size(value) && length < sizeof list; i++) {
+    const json_t *one = json_array_get(value, i);
+    const char *text = json_string_value(one);
     length += (size_t)snprintf(list + length, sizeof list - length, "%s%s%s", i ? levels ? ", " : " " : "",
                                levels ? text_of("%zu: ", i) : "",
-                               text_count((uint64_t)json_integer_value(json_array_get(value, i))));
+                               text ? text : text_count((uint64_t)json_integer_value(one)));
+  }
   return text_of("%s", list);
 }
 
@@ -42,27 +46,77 @@ bool ctl_ends(const char *text, const char *ending) {
   return length >= tail && strcmp(text + length - tail, ending) == 0;
 }
 
+static const char *time_in_words(double seconds) {
+  char text[TEXT_BYTES];
+  time_t moment = (time_t)seconds;
+  struct tm parts;
+  if (moment == 0 || !localtime_r(&moment, &parts)) return "never";
+  strftime(text, sizeof text, "%F %T", &parts);
+  return text_of("%s", text);
+}
+
+static const char *rate_in_words(double rate) {
+  return text_of("%.4g Hz", rate);
+}
+
+static const char *metres_in_words(double metres) {
+  return text_of("%.4g m", metres);
+}
+
+/* The numbers whose name tells their unit: by the whole name, its end (with _ before) or its beginning (with _ behind).
+ */
+static const struct unit {
+  const char *name;
+  const char *(*words)(double number);
+} units[] = {{"pressure", text_pressure},
+             {"hz", rate_in_words},
+             {"written_at", time_in_words},
+             {"share", text_share},
+             {"serial_share", text_share},
+             {"important_load", text_share},
+             {"utilisation_", text_processors},
+             {"bytes", text_bytes},
+             {"bytes_", text_bytes},
+             {"_ns", text_duration},
+             {"_m", metres_in_words}};
+
+static const struct unit *unit_of(const char *name) {
+  for (const struct unit *unit = units; unit < units + sizeof units / sizeof *units; unit++) {
+    size_t length = strlen(unit->name);
+    bool begins = unit->name[length - 1] == '_' && strncmp(name, unit->name, length) == 0;
+    bool ends = *unit->name == '_' && ctl_ends(name, unit->name);
+    if (begins || ends || strcmp(name, unit->name) == 0) return unit;
+  }
+  return NULL;
+}
+
 /* A value in words, by its type and by the name, which tells its unit; `grouped` is for whole numbers without one. */
 static const char *cell_of(const char *name, const json_t *value, bool grouped) {
-  double number = json_number_value(value);
-  if (json_is_string(value)) return text_of("%s", json_string_value(value));
+  const struct unit *unit = unit_of(name);
+  if (json_is_string(value)) return *json_string_value(value) ? text_of("%s", json_string_value(value)) : "-";
   if (json_is_boolean(value)) return json_is_true(value) ? "yes" : "no";
   if (json_is_array(value)) return list_of(value, strcmp(name, "levels") == 0);
   if (json_is_object(value))
-    return text_of("%.1f, %.1f, %.1f", axis_of(value, "x"), axis_of(value, "y"), axis_of(value, "z"));
+    return text_of("%.1f, %.1f, %.1f m", axis_of(value, "x"), axis_of(value, "y"), axis_of(value, "z"));
   if (!json_is_number(value)) return "-";
-  if (strcmp(name, "pressure") == 0) return text_pressure(number);
-  if (strncmp(name, "bytes", 5) == 0) return text_bytes(number);
-  if (ctl_ends(name, "_ns")) return text_duration(number);
+  if (unit) return unit->words(json_number_value(value));
   if (grouped) return text_count((uint64_t)json_integer_value(value));
-  return json_is_integer(value) ? text_of("%lld", (long long)json_integer_value(value)) : text_of("%.4g", number);
+  return json_is_integer(value) ? text_of("%lld", (long long)json_integer_value(value))
+                                : text_of("%.4g", json_number_value(value));
 }
 
 /* The daemon's names tell units and are made for programs. */
 static void write_label(char label[LABEL_BYTES], const char *within, const char *name, bool typed) {
-  if (strcmp(name, "sim_now_ns") == 0) name = "simulated_time_ns";
+  static const char *const others[][2] = {{"sim_now_ns", "simulated_time_ns"},
+                                          {"hz", "rate"},
+                                          {"bytes_used", "memory_used"},
+                                          {"write_ns", "writing_took_ns"},
+                                          {"pause_ns", "frames_stood_still_ns"}};
+  for (size_t i = 0; i < sizeof others / sizeof *others && !typed; i++)
+    if (strcmp(name, others[i][0]) == 0) name = others[i][1];
   snprintf(label, LABEL_BYTES, "%s%s%s", within, *within ? " " : "", name);
   if (ctl_ends(label, "_ns")) label[strlen(label) - 3] = '\0';
+  if (ctl_ends(label, "_m") && !typed) label[strlen(label) - 2] = '\0';
   for (char *next = label; *next && !typed; next++)
     if (*next == '_') *next = ' ';
 }
@@ -158,12 +212,13 @@ static void show_members(const json_t *object, const char *within, bool typed) {
   json_t *value;
   char label[LABEL_BYTES];
   json_object_foreach((json_t *)object, name, value) {
+    if (json_is_object(json_array_get(value, 0))) continue; /* a table of its own, where a command shows it */
     if (json_is_object(value) && !json_object_get(value, "x")) {
       show_members(value, name, typed);
       continue;
     }
     write_label(label, within, name, typed);
-    printf("%-26s %s\n", label, cell_of(name, value, false));
+    printf("%-26s %s\n", label, cell_of(name, value, !typed && json_is_integer(value)));
   }
 }
 

@@ -44,23 +44,9 @@ static uint64_t interval_of(const muster_band *band, const muster_band *before) 
   return (uint64_t)((band->agent_time_ns - before->agent_time_ns) / (double)completed);
 }
 
-static void read_band(const json_t *object, const muster_band *before, muster_band *band) {
-  *band = (muster_band){.agents = (uint32_t)count_of(object, "agents"),
-                        .agents_beyond_wish = (uint32_t)count_of(object, "beyond_wish"),
-                        .wanted_ns = count_of(object, "wanted"),
-                        .period_ns = count_of(object, "period"),
-                        .interval_ns = count_of(object, "interval"),
-                        .agent_time_ns = json_number_value(at(object, "agent_time")),
-                        .completed = count_of(object, "completed"),
-                        .staleness.max_ns = count_of(object, "max"),
-                        .age.p50_ns = count_of(object, "age_p50"),
-                        .age.p99_ns = count_of(object, "age_p99"),
-                        .age.max_ns = count_of(object, "age_max")};
-  band->interval_ns = interval_of(band, before);
-}
-
 static void read_bands(const json_t *array, const muster_band before[MUSTER_BANDS], top_world *world) {
-  for (uint32_t i = 0; i < MUSTER_BANDS; i++) read_band(json_array_get(array, i), &before[i], &world->bands[i]);
+  ctl_read_bands(array, world->bands);
+  for (uint32_t i = 0; i < MUSTER_BANDS; i++) world->bands[i].interval_ns = interval_of(&world->bands[i], &before[i]);
 }
 
 static void read_world(const json_t *object, top_world *world) {
