@@ -101,19 +101,19 @@ Test(top, sorts_by_keys) {
   begin(true);
   terminal_type(&screen, "A");
   terminal_await(&screen, "sort (AGENTS)");
-  while (strncmp(screen.cells[10], "hare ", 5) != 0) terminal_read(&screen);
+  while (strncmp(screen.cells[12], "hare ", 5) != 0) terminal_read(&screen);
   terminal_type(&screen, "N");
   terminal_await(&screen, "sort (TYPE)");
-  while (strncmp(screen.cells[10], "bobcat ", 7) != 0) terminal_read(&screen);
+  while (strncmp(screen.cells[12], "bobcat ", 7) != 0) terminal_read(&screen);
   terminal_type(&screen, "R");
-  while (strncmp(screen.cells[10], "javelina ", 9) != 0) terminal_read(&screen);
+  while (strncmp(screen.cells[12], "javelina ", 9) != 0) terminal_read(&screen);
   quit();
 }
 
 Test(top, has_help_other_worlds_and_follows_the_window) {
   begin(true);
   terminal_type(&screen, "h");
-  terminal_await(&screen, "any key    back");
+  terminal_await(&screen, "any key   back");
   terminal_type(&screen, "h");
   terminal_await(&screen, "AGENTS");
   terminal_type(&screen, "w");
@@ -127,7 +127,7 @@ Test(top, has_help_other_worlds_and_follows_the_window) {
 Test(top, its_help_ends_with_any_key_and_q_is_one) {
   begin(true);
   terminal_type(&screen, "h");
-  terminal_await(&screen, "any key    back");
+  terminal_await(&screen, "any key   back");
   terminal_type(&screen, "q");
   terminal_await(&screen, "AGENTS");
   terminal_type(&screen, "A");
@@ -152,11 +152,11 @@ Test(top, fits_a_narrow_terminal) {
   terminal_resize(&screen, 24, 60);
   terminal_await(&screen, "muster top - main");
   terminal_await(&screen, "q quit");
-  cr_expect_eq(strncmp(screen.cells[1], "Frame     [", 11), 0, "%s", screen.cells[1]);
-  cr_expect_eq(strspn(screen.cells[14], " "), 60, "below the four types: %s", screen.cells[14]);
+  cr_expect_eq(strncmp(screen.cells[3], "Frame     [", 11), 0, "%s", screen.cells[3]);
+  cr_expect_eq(strspn(screen.cells[16], " "), 60, "below the four types: %s", screen.cells[16]);
   cr_expect_not_null(terminal_line(&screen, "PAUSED"));
   terminal_type(&screen, "h");
-  terminal_await(&screen, "Workers    CPU that periods need, and that updates have");
+  terminal_await(&screen, "Workers   CPU that periods need, and that updates");
   terminal_type(&screen, "h");
   quit();
 }
@@ -164,10 +164,85 @@ Test(top, fits_a_narrow_terminal) {
 Test(top, says_when_the_daemon_is_gone) {
   begin(true);
   daemon_kill(&service);
-  terminal_await(&screen, "no musterd answers");
-  quit();
+  terminal_await(&screen, "no news for ");
+  terminal_await(&screen, "trying again: no musterd answers");
+  cr_expect_not_null(terminal_line(&screen, "hare "), "the figures are gone");
   daemon_launch(&service, "--world main=wildlife --agents 300");
   cr_assert(daemon_await(&service, "READY=1"));
+  while (terminal_line(&screen, "no news for ") || terminal_line(&screen, "PAUSED")) terminal_read(&screen);
+  quit();
+}
+
+/* Taller windows show more: the agents that stand out, and observers. */
+Test(top, fills_a_tall_window_with_lists) {
+  begin(true);
+  cr_expect_null(terminal_line(&screen, "OBSERVER "), "lists where there is no room");
+  terminal_resize(&screen, 50, 100);
+  terminal_await(&screen, "DELAYED ");
+  terminal_await(&screen, "EXPENSIVE ");
+  terminal_await(&screen, "OBSERVER ");
+  terminal_await(&screen, "20 m      160 m");
+  terminal_await(&screen, "Importance ");
+  json_t *ranking = control_ask(&service, "GET", WORLD "/ranking?limit=1", NULL, 200);
+  terminal_await(&screen, control_text(ranking, "expensive.0.agent"));
+  json_decref(ranking);
+  quit();
+}
+
+Test(top, shows_each_list_in_the_table) {
+  static const char *const heads[] = {"DELAYED ", "EXPENSIVE ", "IMPORTANT ", "OBSERVER ", "TYPE "};
+  begin(true);
+  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+    terminal_type(&screen, "\t");
+    while (strncmp(screen.cells[11], heads[i], strlen(heads[i])) != 0) terminal_read(&screen);
+  }
+  quit();
+}
+
+Test(top, searches_types_and_ids) {
+  begin(true);
+  terminal_type(&screen, "/bob\r");
+  terminal_await(&screen, "/ search: bob");
+  while (strncmp(screen.cells[12], "bobcat ", 7) != 0) terminal_read(&screen);
+  cr_expect_null(terminal_line(&screen, "hare "));
+  terminal_type(&screen, "\t\t");
+  while (strncmp(screen.cells[11], "EXPENSIVE ", 10) != 0) terminal_read(&screen);
+  while (strncmp(screen.cells[12] + 13, "bobcat ", 7) != 0) terminal_read(&screen);
+  terminal_type(&screen, "/\177\177\177"
+                         "1\r");
+  while (strncmp(screen.cells[11], "FOUND ", 6) != 0) terminal_read(&screen);
+  while (strncmp(screen.cells[12], "1.1 ", 4) != 0 || strncmp(screen.cells[13], "10.1 ", 5) != 0)
+    terminal_read(&screen);
+  terminal_type(&screen, "/\177zzz\r");
+  terminal_await(&screen, "(nothing of that name)");
+  terminal_type(&screen, "\033");
+  terminal_await(&screen, "/ search  tab");
+  terminal_await(&screen, "hare ");
+  quit();
+}
+
+Test(top, says_how_the_world_does) {
+  begin(true);
+  terminal_await(&screen, "paused");
+  terminal_await(&screen, "Resume it, or step frame by frame.");
+  quit();
+}
+
+Test(top, works_in_a_small_window) {
+  begin(false);
+  terminal_resize(&screen, 24, 80);
+  terminal_await(&screen, "Importance ");
+  terminal_await(&screen, "space pause  s step");
+  cr_expect_not_null(terminal_line(&screen, "hare "));
+  cr_expect_not_null(terminal_line(&screen, "bobcat "));
+  terminal_type(&screen, "?");
+  terminal_await(&screen, "any key   back");
+  terminal_type(&screen, "?");
+  terminal_resize(&screen, 8, 30);
+  terminal_await(&screen, "muster top - main");
+  terminal_resize(&screen, 24, 80);
+  terminal_await(&screen, "Importance ");
+  quit();
 }
 
 Test(top, prints_plain_text_where_there_is_no_terminal) {

@@ -3,6 +3,7 @@
 #include "text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { CELLS = 9 };
 
@@ -20,9 +21,11 @@ const char *bands_head(char out[BANDS_LINE_BYTES], int columns) {
   return put_cells(out, columns, cells);
 }
 
-/* A dash where there is nothing to tell of. */
+/* A dash where there is nothing to tell of. "18.4 min" would touch the column before: there the blank is left out. */
 static const char *time_of(uint64_t ns, bool known) {
-  return known ? text_ns(ns) : "-";
+  const char *text = known ? text_ns(ns) : "-", *blank = strchr(text, ' ');
+  if (strlen(text) < 8 || !blank) return text;
+  return text_of("%.*s%s", (int)(blank - text), text, blank + 1);
 }
 
 const char *bands_row(char out[BANDS_LINE_BYTES], int columns, const muster_band bands[MUSTER_BANDS], uint32_t row) {

@@ -42,7 +42,11 @@ bool ctl_tell(const ctl_options *options, const char *path, const char *body);
 /* The name of the world that is meant, for a path: the given one, or the only one there is. False after a complaint. */
 bool ctl_world(const ctl_options *options, char *name, size_t bytes);
 
-enum { CTL_PATH_BYTES = 1024 };
+enum { CTL_PATH_BYTES = 1024, CTL_ESCAPED_BYTES = 64 * 3 + 1 };
+
+/* Replaces what is special in a part of a path, or in the value of a query, by percent signs; cut after 64 characters.
+ */
+const char *ctl_escape(const char *text, char out[CTL_ESCAPED_BYTES]);
 
 /* Makes the world at this path, which is paused then, run so many frames, and waits until it has: for as long as frames
  * come, at most ten seconds or thirty frames' time without one. False after a complaint. */

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = CTL_PATH_BYTES, NAME_BYTES = 64, ESCAPED_BYTES = NAME_BYTES * 3 + 1, ANY = 64 };
+enum { PATH_BYTES = CTL_PATH_BYTES, NAME_BYTES = 64, ANY = 64 };
 
 typedef struct ctl_verb ctl_verb;
 
@@ -43,29 +43,15 @@ struct ctl_verb {
 
 /* ------------------------------------------------------------------------------------------------------- asking */
 
-/* Replaces what is special in a part of a path by percent signs. */
-static const char *escape(const char *text, char out[ESCAPED_BYTES]) {
-  static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
-  size_t length = 0;
-  for (; *text && length < ESCAPED_BYTES - 4; text++) {
-    if (strchr(plain, *text))
-      out[length++] = *text;
-    else
-      length += (size_t)snprintf(out + length, 4, "%%%02X", (unsigned char)*text);
-  }
-  out[length] = '\0';
-  return out;
-}
-
 /* False after a complaint. */
 static bool path_of(const ctl_call *call, const ctl_verb *verb, char path[PATH_BYTES]) {
-  char world[NAME_BYTES], first[ESCAPED_BYTES], second[ESCAPED_BYTES] = "";
+  char world[NAME_BYTES], first[CTL_ESCAPED_BYTES], second[CTL_ESCAPED_BYTES] = "";
   if (strncmp(verb->path, "/v1/", 4) == 0) return snprintf(path, PATH_BYTES, "%s", verb->path) > 0;
   if (!ctl_world(call->options, world, sizeof world)) return false;
   const char *end = strchrnul(verb->path, '@');
-  if (*end) escape(call->arguments[1], second);
-  snprintf(path, PATH_BYTES, "/v1/worlds/%s%.*s%s%s", escape(world, first), (int)(end - verb->path), verb->path, second,
-           *end ? end + 1 : end);
+  if (*end) ctl_escape(call->arguments[1], second);
+  snprintf(path, PATH_BYTES, "/v1/worlds/%s%.*s%s%s", ctl_escape(world, first), (int)(end - verb->path), verb->path,
+           second, *end ? end + 1 : end);
   return true;
 }
 
@@ -215,14 +201,14 @@ static int reinstate(const ctl_call *call, const ctl_verb *verb) {
 
 /* A page of a list, by NAME=VALUE arguments as a query. */
 static int list(const ctl_call *call, const ctl_verb *verb) {
-  char path[PATH_BYTES], value[ESCAPED_BYTES];
+  char path[PATH_BYTES], value[CTL_ESCAPED_BYTES];
   if (!path_of(call, verb, path)) return STATUS_FAILED;
   for (int i = 1; i < call->count; i++) {
     const char *argument = call->arguments[i];
     size_t length = strcspn(argument, "="), used = strlen(path);
     if (!argument[length]) return complain_usage("'%s' is no NAME=VALUE, such as type=hare", argument);
     snprintf(path + used, PATH_BYTES - used, "%c%.*s=%s", i == 1 ? '?' : '&', (int)length, argument,
-             escape(argument + length + 1, value));
+             ctl_escape(argument + length + 1, value));
   }
   return ask(call, verb, path, NULL);
 }
@@ -256,13 +242,14 @@ static void show_module(const json_t *answer) {
 static int tell_module(const ctl_call *call, const ctl_verb *verb) {
   ctl_options options = *call->options;
   int at = options.world ? 1 : 2;
-  char path[PATH_BYTES], command[ESCAPED_BYTES], world[NAME_BYTES], first[ESCAPED_BYTES];
+  char path[PATH_BYTES], command[CTL_ESCAPED_BYTES], world[NAME_BYTES], first[CTL_ESCAPED_BYTES];
   if (!options.world && call->count > 1) options.world = call->arguments[1];
   const ctl_call meant = {&options, call->count, call->arguments};
   if (call->count <= at) return path_of(&meant, verb, path) ? ask(&meant, verb, path, NULL) : STATUS_FAILED;
   if (call->count > at + 2) return complain_usage("write it so: muster ctl module [WORLD [COMMAND [BODY]]]");
   if (!ctl_world(&options, world, sizeof world)) return STATUS_FAILED;
-  snprintf(path, sizeof path, "/v1/worlds/%s/module/%s", escape(world, first), escape(call->arguments[at], command));
+  snprintf(path, sizeof path, "/v1/worlds/%s/module/%s", ctl_escape(world, first),
+           ctl_escape(call->arguments[at], command));
   return ctl_tell(&options, path, call->count > at + 1 ? call->arguments[at + 1] : "") ? STATUS_OK : STATUS_FAILED;
 }
 

@@ -5,9 +5,23 @@
 #include "base/quantity.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { NAME_BYTES = 64 };
+
+const char *ctl_escape(const char *text, char out[CTL_ESCAPED_BYTES]) {
+  static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
+  size_t length = 0;
+  for (; *text && length < CTL_ESCAPED_BYTES - 4; text++) {
+    if (strchr(plain, *text))
+      out[length++] = *text;
+    else
+      length += (size_t)snprintf(out + length, 4, "%%%02X", (unsigned char)*text);
+  }
+  out[length] = '\0';
+  return out;
+}
 
 json_t *ctl_read_place(const char *text) {
   double axes[3] = {0, 0, 0};

@@ -16,8 +16,8 @@ typedef struct top_options {
 } top_options;
 
 static void show_help(FILE *stream) {
-  fputs("muster top - a running musterd at a glance: frame time against budget, pressure, levels, types by cost,\n"
-        "importance\n"
+  fputs("muster top - a running musterd at a glance: how it does, frame time against budget, pressure,\n"
+        "levels, types by cost, importance, the agents that stand out, observers\n"
         "\n"
         "usage: muster top [OPTION]...\n"
         "\n"
@@ -29,8 +29,10 @@ static void show_help(FILE *stream) {
         "  --looks N          end after so many looks, without a terminal\n"
         "  --json             one JSON object for each look\n"
         "\n"
-        "Keys: q quit, h help, P cost, M mean, H high, A agents, N name, R the other way round, arrows select, "
-        "space pause or go on, s one frame, + and - budget, w next world.\n",
+        "Keys: q quit, ? help, / search a type's name or an id, tab the next table (types, most delayed, most "
+        "expensive, most important, observers), P cost, M mean, H high, A agents, N name, R the other way round, "
+        "arrows select, space pause or go on, s one frame, + and - budget, w next world. A taller window shows more "
+        "tables. When the daemon is away it says so, and tries again at each look.\n",
         stream);
 }
 
@@ -46,6 +48,8 @@ static const option_def known[] = {
 
 /* One look, or one after the other where an interval or a number was given. */
 static int print_looks(top_state *state, const top_options *options) {
+  enum { ROWS = 5 };
+  state->list_rows = options->ctl.json ? 0 : ROWS;
   bool once = !options->interval_ns && !options->looks;
   uint64_t interval_ns = options->interval_ns ? options->interval_ns : 1000000000u;
   struct timespec interval = {(time_t)(interval_ns / 1000000000u), (long)(interval_ns % 1000000000u)};

@@ -52,3 +52,35 @@ const char *top_types_row(char out[TOP_DRAWING_BYTES], int cells, int most, cons
            type->levels[0], type->levels[1], type->levels[2], type->levels[3], type->quarantined ? " quarantined" : "");
   return out;
 }
+
+/* ------------------------------------------------------------------------------------------------------------ lists */
+
+const char *top_list_name(top_list_kind kind) {
+  static const char *const names[TOP_LISTS] = {"DELAYED", "EXPENSIVE", "IMPORTANT", "FOUND"};
+  return names[kind];
+}
+
+const char *top_agents_head(char out[TOP_DRAWING_BYTES], top_list_kind kind) {
+  snprintf(out, TOP_DRAWING_BYTES, "%-12s %-14s %9s %9s %9s %9s %6s %5s", top_list_name(kind), "TYPE", "LATE", "PERIOD",
+           "COST", "CPU/S", "IMPORT", "LEVEL");
+  return out;
+}
+
+const char *top_agents_row(char out[TOP_DRAWING_BYTES], const top_agent *agent) {
+  snprintf(out, TOP_DRAWING_BYTES, "%-12s %-14.14s %9s %9s %9s %9s %6.2f %5lu", agent->id, agent->type,
+           agent->late_ns ? text_ns(agent->late_ns) : "-", agent->period_ns ? text_ns(agent->period_ns) : "-",
+           text_ns(agent->cost_ns), text_duration(1e9 * agent->load), agent->importance, agent->level);
+  return out;
+}
+
+const char *top_observers_head(char out[TOP_DRAWING_BYTES]) {
+  snprintf(out, TOP_DRAWING_BYTES, "%-12s %30s %10s %10s  %s", "OBSERVER", "POSITION", "NEAR", "FAR", "HELD");
+  return out;
+}
+
+const char *top_observers_row(char out[TOP_DRAWING_BYTES], const top_observer *observer) {
+  const char *at = text_of("%.1f, %.1f, %.1f m", observer->x, observer->y, observer->z);
+  snprintf(out, TOP_DRAWING_BYTES, "%-12s %30s %8.4g m %8.4g m  %s", observer->id, at, observer->near_m,
+           observer->far_m, observer->held ? "yes" : "no");
+  return out;
+}

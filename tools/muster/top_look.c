@@ -68,6 +68,16 @@ static void read_world(const json_t *object, top_world *world) {
   read_frame(at(object, "frame"), world);
 }
 
+static void read_verdict(const json_t *object, top_state *state) {
+  const char *code = json_string_value(at(object, "code")), *words = json_string_value(at(object, "words")),
+             *severity = json_string_value(at(object, "severity")), *next = json_string_value(at(object, "next"));
+  bool named = code && words && strncmp(words, code, strlen(code)) == 0;
+  snprintf(state->verdict, sizeof state->verdict, "%s%s%s", named || !code ? "" : code, named || !code ? "" : ": ",
+           words ? words : "");
+  snprintf(state->next, sizeof state->next, "%s", next ? next : "");
+  snprintf(state->severity, sizeof state->severity, "%s", severity ? severity : "");
+}
+
 static void read_type(const json_t *object, top_type *type) {
   const json_t *levels = at(object, "levels"), *level;
   size_t i;
@@ -101,9 +111,19 @@ static void read_types(const json_t *array, top_state *state) {
 
 /* ---------------------------------------------------------------------------------------------------------- sorting */
 
+bool top_searches_id(const top_state *state) {
+  return *state->search >= '0' && *state->search <= '9';
+}
+
+static bool is_searched(const top_state *state, const top_type *type) {
+  return !*state->search || top_searches_id(state) || strcasestr(type->name, state->search);
+}
+
 static int compare_types(const void *left, const void *right, void *user) {
   const top_type *a = left, *b = right;
   const top_state *state = user;
+  int searched = is_searched(state, b) - is_searched(state, a);
+  if (searched) return searched;
   const double differences[TOP_ORDERS] = {b->share - a->share, b->mean_ns - a->mean_ns, b->high_ns - a->high_ns,
                                           (double)b->agents - (double)a->agents};
   double difference = differences[state->order];
@@ -114,6 +134,8 @@ static int compare_types(const void *left, const void *right, void *user) {
 
 void top_sort(top_state *state) {
   qsort_r(state->types, state->type_count, sizeof *state->types, compare_types, state);
+  state->types_shown = 0;
+  for (uint32_t i = 0; i < state->type_count; i++) state->types_shown += is_searched(state, &state->types[i]);
 }
 
 const char *top_order_name(top_order order) {
@@ -158,6 +180,7 @@ static void take(top_state *state, const json_t *world, const json_t *types, con
   state->bands = json_deep_copy(at(world, "staleness_by_importance"));
   read_bands(state->bands, before.bands, &state->world);
   snprintf(state->wanted, sizeof state->wanted, "%s", state->world.name);
+  read_verdict(at(world, "verdict"), state);
   read_types(at(types, "types"), state);
   state->workers = count_of(weights, "workers");
   note(&state->wall, (double)state->world.wall_ns);
@@ -177,10 +200,8 @@ bool top_look(top_state *state) {
     bool well = ctl_ask(&state->ctl, "GET", path, NULL, &types);
     snprintf(path, sizeof path, "/v1/worlds/%s/weights", name);
     well = well && ctl_ask(&state->ctl, "GET", path, NULL, &weights);
-    if (well)
-      take(state, world, types, weights);
-    else
-      world = NULL;
+    if (well) take(state, world, types, weights);
+    if (!well || !top_look_at_lists(state)) world = NULL;
   }
   json_decref(worlds);
   json_decref(types);

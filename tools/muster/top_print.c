@@ -12,6 +12,8 @@ static void print_world(const top_state *state) {
   printf("world %s (%s), %.4g Hz, %lu workers, frame %lu, %s simulated%s%s\n", world->name, world->module, world->hz,
          state->workers, world->frames, top_time(text, world->sim_now_ns), world->paused ? ", paused" : "",
          world->failed ? ", failed" : "");
+  if (*state->verdict) printf("%s\n", state->verdict);
+  if (*state->next) printf("%s\n", state->next);
   printf(
       "frame     [%s] %s of %s\n",
       text_bar(text, TEXT_BAR_CELLS, (double)world->wall_ns, (double)world->budget_ns, 1.25 * (double)world->budget_ns),
@@ -26,6 +28,16 @@ static void print_world(const top_state *state) {
          world->levels[2], world->levels[3], text_count(world->agents));
 }
 
+static void print_lists(const top_state *state) {
+  char line[TOP_DRAWING_BYTES];
+  for (top_list_kind kind = TOP_DELAYED; kind <= TOP_EXPENSIVE; kind++) {
+    printf("\n%s\n", top_agents_head(line, kind));
+    for (uint32_t i = 0; i < state->lists[kind].count; i++) puts(top_agents_row(line, &state->lists[kind].agents[i]));
+  }
+  printf("\n%s\n", top_observers_head(line));
+  for (uint32_t i = 0; i < state->observer_count; i++) puts(top_observers_row(line, &state->observers[i]));
+}
+
 void top_print(const top_state *state) {
   enum { NAME_CELLS = 23 };
   char line[TOP_DRAWING_BYTES];
@@ -34,6 +46,7 @@ void top_print(const top_state *state) {
   printf("\n%s\n", top_types_head(line, NAME_CELLS));
   for (uint32_t i = 0; i < state->type_count; i++)
     puts(top_types_row(line, NAME_CELLS, TOP_NAME_BYTES, &state->types[i]));
+  print_lists(state);
 }
 
 static json_t *counts(const uint64_t *values, uint32_t count) {

@@ -18,13 +18,32 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PAIR_CALM = 1, PAIR_LOUD, PAIR_DIM, TABLE_LINE = 10, TYPES_LEAST = 4, LABEL_CELLS = 10, WIDE_COLUMNS = 80 };
+enum {
+  PAIR_CALM = 1,
+  PAIR_LOUD,
+  PAIR_GOOD,
+  PAIR_ALARM,
+  BARS_LINE = 3,
+  TABLE_LINE = 12,
+  TYPES_LEAST = 4,
+  TYPES_WISHED = 8,
+  LISTS_LEAST = 5, /* lines of a list: an empty one, the head, and three rows */
+  LABEL_CELLS = 10,
+  WIDE_COLUMNS = 80,
+  ESCAPE = 27
+};
+
+/* What the table shows: types, a list of agents (TABLE_TYPES + 1 + its kind), or observers. */
+enum { TABLE_TYPES = 0, TABLE_OBSERVERS = TABLE_TYPES + 1 + TOP_LISTS, TABLES };
 
 struct screen {
   top_state *state;
-  bool unicode, helps, lost; /* lost: the last look failed */
-  uint32_t selected, first;  /* types: the chosen one, and the first that is shown */
-  int complaints, terminal;  /* where complaints go meanwhile, and where they went */
+  bool unicode, helps, searches; /* searches: the keys are those of a text */
+  int64_t lost_ms;               /* since when no look succeeded; 0: the last one did */
+  int table;
+  uint32_t selected, first;       /* rows of the table: the chosen one, and the first that is shown */
+  int bands, lists, lists_height; /* lines of the bands; lists below, and lines of each */
+  int complaints, terminal;       /* where complaints go meanwhile, and where they went */
   char message[256];
 };
 
@@ -100,13 +119,39 @@ static void draw_head(const struct screen *screen) {
       state->world_index + 1, state->world_count);
 }
 
+/* Bytes of a text that fill a line of so many cells, up to its last whole word. */
+static int line_end(const char *text, int cells) {
+  int bytes = bytes_for(text, cells), end = bytes;
+  if (!text[bytes]) return bytes;
+  while (end > 0 && text[end] != ' ') end--;
+  return end > 0 ? end : bytes;
+}
+
+/* How the world does, in the colour of how bad that is, on two lines; the second has the next step where it is free. */
+static void draw_verdict(const struct screen *screen) {
+  static const struct {
+    const char *severity;
+    int pair;
+  } colours[] = {{"good", PAIR_GOOD}, {"warning", PAIR_LOUD}, {"alarm", PAIR_ALARM}};
+  attr_t attributes = A_NORMAL;
+  for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
+    if (strcmp(colours[i].severity, screen->state->severity) == 0) attributes = A_BOLD | COLOR_PAIR(colours[i].pair);
+  const char *words = screen->state->verdict;
+  int first = line_end(words, COLS);
+  put(attributes, 1, 0, "%.*s", first, words);
+  if (words[first])
+    put(attributes, 2, 0, "%s", words + first + strspn(words + first, " "));
+  else
+    put(A_NORMAL, 2, 0, "%s", screen->state->next);
+}
+
 static void draw_bars(const struct screen *screen) {
   const top_world *world = &screen->state->world;
   double budget = (double)world->budget_ns;
-  put_bar(1, "Frame", (double)world->wall_ns, budget, 1.25 * budget,
+  put_bar(BARS_LINE, "Frame", (double)world->wall_ns, budget, 1.25 * budget,
           text_of("%s of %s", text_ns(world->wall_ns), text_duration(budget)));
-  put_bar(2, "Pressure", world->pressure, 1, 1.25, text_pressure(world->pressure));
-  put_bar(3, "Workers", world->fitted, -1, world->desired,
+  put_bar(BARS_LINE + 1, "Pressure", world->pressure, 1, 1.25, text_pressure(world->pressure));
+  put_bar(BARS_LINE + 2, "Workers", world->fitted, -1, world->desired,
           text_of("needs %.3g, has %.3g of %lu", world->fitted, world->desired, screen->state->workers));
 }
 
@@ -121,13 +166,13 @@ static void draw_line(const struct screen *screen, int line, const char *label, 
 static void draw_numbers(const struct screen *screen) {
   const top_state *state = screen->state;
   const top_world *world = &state->world;
-  draw_line(screen, 4, "frame", &state->wall, (double)world->budget_ns);
-  draw_line(screen, 5, "pressure", &state->pressure, 1);
-  draw_line(screen, 6, "carried", &state->carried, 1);
-  put(A_NORMAL, 7, 0, "%s agents, levels 0: %s  1: %s  2: %s  3: %s  memory %s", text_count(world->agents),
+  draw_line(screen, 6, "frame", &state->wall, (double)world->budget_ns);
+  draw_line(screen, 7, "pressure", &state->pressure, 1);
+  draw_line(screen, 8, "carried", &state->carried, 1);
+  put(A_NORMAL, 9, 0, "%s agents, levels 0: %s  1: %s  2: %s  3: %s  memory %s", text_count(world->agents),
       text_count(world->levels[0]), text_count(world->levels[1]), text_count(world->levels[2]),
       text_count(world->levels[3]), text_bytes((double)world->bytes));
-  put(A_NORMAL, 8, 0, "released %lu  completed %lu  carried %lu  %s %lu  woken %lu  %s %lu", world->released,
+  put(A_NORMAL, 10, 0, "released %lu  completed %lu  carried %lu  %s %lu  woken %lu  %s %lu", world->released,
       world->completed, world->carried, COLS < WIDE_COLUMNS ? "cut" : "preempted", world->preempted, world->woken,
       COLS < WIDE_COLUMNS ? "qu." : "quarantined", world->agents_quarantined);
 }
@@ -137,77 +182,166 @@ static int name_cells(void) {
   return COLS < WIDE_COLUMNS ? 12 : 23;
 }
 
-/* Below the types, where these keep some lines. Returns how many lines that takes. */
-static int draw_bands(const struct screen *screen) {
-  const muster_band *bands = screen->state->world.bands;
-  char line[BANDS_LINE_BYTES];
-  int first = LINES - 1 - (int)MUSTER_BANDS - 1;
-  if (first - 1 < TABLE_LINE + TYPES_LEAST) return 0;
-  put(A_REVERSE, first, 0, "%-*s", COLS, bands_head(line, COLS));
-  for (int i = 0; i < (int)MUSTER_BANDS; i++)
-    put(A_NORMAL, first + 1 + i, 0, "%s", bands_row(line, COLS, bands, (uint32_t)i));
-  return (int)MUSTER_BANDS + 2;
+/* ----------------------------------------------------------------------------------------------------------- tables */
+
+static uint32_t table_rows(const struct screen *screen) {
+  const top_state *state = screen->state;
+  if (screen->table == TABLE_TYPES) return state->types_shown;
+  return screen->table == TABLE_OBSERVERS ? state->observer_count : state->lists[screen->table - TABLE_TYPES - 1].count;
+}
+
+/* Divides the lines below the table's head: rows of the table, bands where it keeps some, and lists below where there
+ * is still room. */
+static void divide(struct screen *screen) {
+  int room = LINES - TABLE_LINE - 1, wished = (int)screen->state->type_count, rest;
+  if (wished > TYPES_WISHED) wished = TYPES_WISHED;
+  if (wished < TYPES_LEAST) wished = TYPES_LEAST;
+  screen->bands = room >= TYPES_LEAST + (int)MUSTER_BANDS + 2 ? (int)MUSTER_BANDS + 2 : 0;
+  rest = room - screen->bands - wished;
+  screen->lists = rest / LISTS_LEAST;
+  if (screen->lists > 3) screen->lists = 3;
+  screen->lists_height = screen->lists > 0 ? rest / screen->lists : 0;
+  if (screen->lists_height > TOP_LIST_MAX) screen->lists_height = TOP_LIST_MAX;
+  screen->state->list_rows = room > 0 ? (uint32_t)room : 1;
+}
+
+static int rows_of_table(const struct screen *screen) {
+  int room = LINES - TABLE_LINE - 1 - screen->bands - screen->lists * screen->lists_height;
+  return room > 0 ? room : 0;
+}
+
+static const char *table_head(char line[TOP_DRAWING_BYTES], int table) {
+  if (table == TABLE_TYPES) return top_types_head(line, name_cells());
+  return table == TABLE_OBSERVERS ? top_observers_head(line)
+                                  : top_agents_head(line, (top_list_kind)(table - TABLE_TYPES - 1));
+}
+
+static const char *table_row(char line[TOP_DRAWING_BYTES], const top_state *state, int table, uint32_t row) {
+  if (table == TABLE_TYPES) return top_types_row(line, name_cells(), name_cells(), &state->types[row]);
+  return table == TABLE_OBSERVERS ? top_observers_row(line, &state->observers[row])
+                                  : top_agents_row(line, &state->lists[table - TABLE_TYPES - 1].agents[row]);
 }
 
 static void draw_table(struct screen *screen) {
-  const top_state *state = screen->state;
-  int room = LINES - TABLE_LINE - 1 - draw_bands(screen);
-  uint32_t rows = room > 0 ? (uint32_t)room : 0;
   char line[TOP_DRAWING_BYTES];
-  put(A_REVERSE, TABLE_LINE - 1, 0, "%-*s", COLS, top_types_head(line, name_cells()));
-  if (state->type_count && screen->selected >= state->type_count) screen->selected = state->type_count - 1;
+  uint32_t rows = (uint32_t)rows_of_table(screen), count = table_rows(screen);
+  put(A_REVERSE, TABLE_LINE - 1, 0, "%-*s", COLS, table_head(line, screen->table));
+  if (count && screen->selected >= count) screen->selected = count - 1;
   if (screen->selected < screen->first) screen->first = screen->selected;
   if (rows && screen->selected >= screen->first + rows) screen->first = screen->selected - rows + 1;
-  for (uint32_t i = 0; i < rows && screen->first + i < state->type_count; i++) {
+  for (uint32_t i = 0; i < rows && screen->first + i < count; i++) {
     bool selected = screen->first + i == screen->selected;
     put(selected ? A_BOLD | A_UNDERLINE : A_NORMAL, TABLE_LINE + (int)i, 0, "%-*s", COLS,
-        top_types_row(line, name_cells(), name_cells(), &state->types[screen->first + i]));
+        table_row(line, screen->state, screen->table, screen->first + i));
+  }
+  if (count == 0 && rows > 0)
+    put(A_NORMAL, TABLE_LINE, 0, *screen->state->search ? "(nothing of that name)" : "(none)");
+}
+
+/* In front of the footer, behind the lists. */
+static void draw_bands(const struct screen *screen) {
+  const muster_band *bands = screen->state->world.bands;
+  char line[BANDS_LINE_BYTES];
+  int first = LINES - 1 - (int)MUSTER_BANDS - 1;
+  if (!screen->bands) return;
+  put(A_REVERSE, first, 0, "%-*s", COLS, bands_head(line, COLS));
+  for (int i = 0; i < (int)MUSTER_BANDS; i++)
+    put(A_NORMAL, first + 1 + i, 0, "%s", bands_row(line, COLS, bands, (uint32_t)i));
+}
+
+static void draw_list(const struct screen *screen, int table, int first) {
+  struct screen other = *screen;
+  char line[TOP_DRAWING_BYTES];
+  other.table = table;
+  uint32_t count = table_rows(&other);
+  put(A_REVERSE, first + 1, 0, "%-*s", COLS, table_head(line, table));
+  for (int i = 0; i < screen->lists_height - 2 && i < (int)count; i++)
+    put(A_NORMAL, first + 2 + i, 0, "%s", table_row(line, screen->state, table, (uint32_t)i));
+}
+
+/* Lists that are not in the table already. */
+static void draw_lists(const struct screen *screen) {
+  static const int wished[] = {TABLE_TYPES + 1 + TOP_DELAYED, TABLE_TYPES + 1 + TOP_EXPENSIVE, TABLE_OBSERVERS,
+                               TABLE_TYPES + 1 + TOP_IMPORTANT};
+  int first = TABLE_LINE + rows_of_table(screen), drawn = 0;
+  for (size_t i = 0; i < sizeof wished / sizeof *wished && drawn < screen->lists; i++) {
+    if (wished[i] == screen->table) continue;
+    draw_list(screen, wished[i], first);
+    first += screen->lists_height;
+    drawn++;
   }
 }
 
+/* ------------------------------------------------------------------------------------------------------------ whole */
+
 static void draw_help(void) {
-  static const char *const lines[] = {"q          quit; here: back",
-                                      "P M H      sort by cost, mean, 95th percentile",
-                                      "A N        sort by agents, name;  R the other way round",
-                                      "up, down   select a type",
-                                      "space      pause the world, or let it go on;  s one frame",
-                                      "+ -        a tenth more or less budget",
-                                      "w          the next world",
-                                      "COST%      part of what an update of all agents costs",
-                                      "Frame      wall time of the last one; # is the limit",
-                                      "Workers    CPU that periods need, and that updates have",
-                                      "got        time between updates, also of agents that never ran",
-                                      "",
-                                      "any key    back"};
-  for (int i = 0; i < (int)(sizeof lines / sizeof *lines); i++) put(A_NORMAL, TABLE_LINE + i, 2, "%s", lines[i]);
+  static const char *const lines[] = {"q  quit   /  search: part of a type's name, or the first digits of an id",
+                                      "tab       types, most delayed, most expensive, most important, observers",
+                                      "P M H A N R  sort types: cost, mean, 95th percentile, agents, name; reversed",
+                                      "up down   select      space  pause or go on      s  one frame",
+                                      "+ -       a tenth more or less budget            w  the next world",
+                                      "Frame     wall time of the last one; # is the limit",
+                                      "Workers   CPU that periods need, and that updates have",
+                                      "MEAN HIGH time of an update: mean, 95th percentile; COST% of that of all",
+                                      "LATE      how long ago it was due; CPU/S: processor time in each second",
+                                      "got       time between updates, also of agents that never ran",
+                                      "any key   back"};
+  for (int i = 0; i < (int)(sizeof lines / sizeof *lines); i++) put(A_NORMAL, TABLE_LINE + i, 1, "%s", lines[i]);
+}
+
+static void draw_footer(const struct screen *screen) {
+  const top_state *state = screen->state;
+  if (screen->searches)
+    put(A_REVERSE, LINES - 1, 0, "%-*s", COLS - 1,
+        text_of("search: %s_   (type name or id; enter keeps it, escape ends it)", state->search));
+  else if (*screen->message)
+    put(A_REVERSE | A_BOLD, LINES - 1, 0, "%-*s", COLS - 1, screen->message);
+  else
+    put(A_NORMAL, LINES - 1, 0, "q quit  ? help  / search%s%s  tab table  sort (%s)  space pause  s step",
+        *state->search ? ": " : "", state->search, top_order_name(state->order));
 }
 
 static void draw(struct screen *screen) {
   erase();
+  divide(screen);
   draw_head(screen);
+  draw_verdict(screen);
   draw_bars(screen);
   draw_numbers(screen);
-  if (screen->helps)
+  if (screen->helps) {
     draw_help();
-  else
+  } else {
     draw_table(screen);
-  if (*screen->message)
-    put(A_REVERSE | A_BOLD, LINES - 1, 0, "%-*s", COLS - 1, screen->message);
-  else
-    put(A_NORMAL, LINES - 1, 0, "q quit  h help  sort (%s)  space pause  s step  +/- budget  w world",
-        top_order_name(screen->state->order));
+    draw_lists(screen);
+    draw_bands(screen);
+  }
+  draw_footer(screen);
   attrset(A_NORMAL);
   refresh();
 }
 
 /* ------------------------------------------------------------------------------------------------------------- keys */
 
+static int64_t now_ms(void) {
+  return (int64_t)(clock_system() / 1000000);
+}
+
+/* While the daemon is away each look tries again, and the screen tells since when its figures are old. */
 static void look(struct screen *screen) {
-  screen->lost = !top_look(screen->state);
-  if (screen->lost)
-    read_complaint(screen);
-  else
-    *screen->message = '\0';
+  static const char prefix[] = "muster: ";
+  char reason[sizeof screen->message];
+  bool was_lost = screen->lost_ms != 0;
+  if (top_look(screen->state)) {
+    screen->lost_ms = 0;
+    snprintf(screen->message, sizeof screen->message, "%s", was_lost ? "the daemon answers again" : "");
+    return;
+  }
+  if (!was_lost) screen->lost_ms = now_ms();
+  read_complaint(screen);
+  bool prefixed = strncmp(screen->message, prefix, sizeof prefix - 1) == 0;
+  snprintf(reason, sizeof reason, "%s", screen->message + (prefixed ? sizeof prefix - 1 : 0));
+  snprintf(screen->message, sizeof screen->message, "no news for %s, trying again: %.200s",
+           text_ns((uint64_t)(now_ms() - screen->lost_ms) * 1000000u), reason);
 }
 
 static void change(struct screen *screen, const char *end, const char *member, json_t *value) {
@@ -243,14 +377,54 @@ static bool sort_by_key(struct screen *screen, int key) {
   return key == 'R' || found;
 }
 
+/* A new search begins at the top of a table that has what is searched. */
+static void begin_search(struct screen *screen) {
+  screen->table = top_searches_id(screen->state)                 ? TABLE_TYPES + 1 + TOP_FOUND
+                  : screen->table == TABLE_TYPES + 1 + TOP_FOUND ? TABLE_TYPES
+                                                                 : screen->table;
+  screen->selected = screen->first = 0;
+  top_sort(screen->state);
+}
+
+/* A key of the text that is searched; tables follow at once, and lists with the next look. */
+static void search_by_key(struct screen *screen, int key) {
+  char *text = screen->state->search;
+  size_t length = strlen(text);
+  if (key == '\n' || key == '\r' || key == KEY_ENTER || key == ESCAPE) screen->searches = false;
+  if (key == ESCAPE)
+    *text = '\0';
+  else if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && length > 0)
+    text[length - 1] = '\0';
+  else if (key > ' ' && key < 127 && length + 1 < sizeof screen->state->search)
+    snprintf(text + length, 2, "%c", key);
+  begin_search(screen);
+  look(screen);
+}
+
+/* The list of what a search found comes only while an id is searched. */
+static void switch_table(struct screen *screen) {
+  int found = TABLE_TYPES + 1 + TOP_FOUND;
+  screen->table = (screen->table + 1) % TABLES;
+  if (screen->table == found && !top_searches_id(screen->state)) screen->table++;
+  screen->selected = screen->first = 0;
+}
+
 /* False: the end. */
 static bool take_key(struct screen *screen, int key) {
   const top_world *world = &screen->state->world;
-  if (key == 3 || (!screen->helps && (key == 'q' || key == 'Q'))) return false;
-  if (screen->helps || key == 'h' || key == '?')
+  if (key == 3 || (!screen->helps && !screen->searches && (key == 'q' || key == 'Q'))) return false;
+  if (screen->searches)
+    search_by_key(screen, key);
+  else if (screen->helps || key == 'h' || key == '?')
     screen->helps = !screen->helps;
   else if (sort_by_key(screen, key))
     return true;
+  else if (key == '/')
+    screen->searches = true;
+  else if (key == ESCAPE)
+    search_by_key(screen, key);
+  else if (key == '\t')
+    switch_table(screen);
   else if (key == KEY_UP && screen->selected > 0)
     screen->selected--;
   else if (key == KEY_DOWN)
@@ -264,10 +438,6 @@ static bool take_key(struct screen *screen, int key) {
   else if (key == 'w')
     switch_world(screen);
   return true;
-}
-
-static int64_t now_ms(void) {
-  return (int64_t)(clock_system() / 1000000);
 }
 
 static void show(struct screen *screen, int interval_ms) {
@@ -290,6 +460,8 @@ static void begin_colours(void) {
   use_default_colors();
   init_pair(PAIR_CALM, COLOR_CYAN, -1);
   init_pair(PAIR_LOUD, COLOR_YELLOW, -1);
+  init_pair(PAIR_GOOD, COLOR_GREEN, -1);
+  init_pair(PAIR_ALARM, COLOR_RED, -1);
 }
 
 int top_screen(top_state *state, int interval_ms) {
@@ -305,6 +477,7 @@ int top_screen(top_state *state, int interval_ms) {
   cbreak();
   noecho();
   keypad(stdscr, TRUE);
+  set_escdelay(50); /* ms: a key that begins with escape has come by then */
   curs_set(0);
   begin_colours();
   show(&screen, interval_ms);
