@@ -16,24 +16,25 @@ typedef struct top_options {
 } top_options;
 
 static void show_help(FILE *stream) {
-  fputs("muster top - a running musterd at a glance: how it does, frame time against budget, pressure,\n"
-        "levels, types by cost, importance, the agents that stand out, observers\n"
-        "\n"
-        "usage: muster top [OPTION]...\n"
-        "\n"
-        "  --socket PATH      the daemon's socket (default: $MUSTER_SOCKET, or /run/musterd/control.sock)\n"
-        "  --url URL          or where it listens by TCP, such as http://127.0.0.1:8420\n"
-        "  --token-file FILE  its first line is the token that changes by TCP need\n"
-        "  --world NAME       which world first (default: the first one)\n"
-        "  --interval TIME    between two looks, 100ms .. 1h (default: 1s; without a terminal one look alone)\n"
-        "  --looks N          end after so many looks, without a terminal\n"
-        "  --json             one JSON object for each look\n"
-        "\n"
-        "Keys: q quit, ? help, / search a type's name or an id, tab the next table (types, most delayed, most "
-        "expensive, most important, observers), P cost, M mean, H high, A agents, N name, R the other way round, "
-        "arrows select, space pause or go on, s one frame, + and - budget, w next world. A taller window shows more "
-        "tables. When the daemon is away it says so, and tries again at each look.\n",
-        stream);
+  fputs(
+      "muster top - a running musterd at a glance: verdict, frame time, pressure, types, importance, agents that stand "
+      "out, observers\n"
+      "\n"
+      "usage: muster top [OPTION]...\n"
+      "\n"
+      "  --socket PATH      the daemon's socket (default: $MUSTER_SOCKET, or /run/musterd/control.sock)\n"
+      "  --url URL          or where it listens by TCP, such as http://127.0.0.1:8420\n"
+      "  --token-file FILE  its first line is the token that changes by TCP need\n"
+      "  --world NAME       which world first (default: the first one)\n"
+      "  --interval TIME    between two looks, 100ms .. 1h (default: 1s; without a terminal one look alone)\n"
+      "  --looks N          end after so many looks, without a terminal\n"
+      "  --json             one JSON object for each look\n"
+      "\n"
+      "Keys: q quit, ? help, / search a type's name or an id, tab the next table (types, most delayed, most "
+      "expensive, most important, observers), P cost, M mean, H high, A agents, N name, R the other way round, "
+      "arrows select, space pause or go on, s one frame, + and - budget, w next world. A taller window shows more "
+      "tables. When the daemon is away it says so, and tries again at each look.\n",
+      stream);
 }
 
 static const option_def known[] = {
