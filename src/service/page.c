@@ -44,7 +44,10 @@ http_route page_routes[PAGE_ROUTES_MAX + 2];
 void page_prepare(void) {
   http_route *route = page_routes;
   ASSERT(page_file_count <= PAGE_ROUTES_MAX);
-  for (const page_file *file = page_files; file->path; file++)
-    *route++ = (http_route){"GET", file->path, "a file of the live page", .handle = show_file};
+  for (const page_file *file = page_files; file->path; file++) {
+    bool describes = strcmp(file->path, "/openapi.yaml") == 0;
+    const char *summary = describes ? "these requests, described as OpenAPI 3.1" : "a file of the live page";
+    *route++ = (http_route){"GET", file->path, summary, .handle = show_file};
+  }
   if (page_find("/")) *route = (http_route){"GET", "/", "the live page", .handle = show_file};
 }

@@ -308,7 +308,7 @@ static const ctl_verb verbs[] = {
      .body = {read_members, .at = 2}, .done = "is changed"},
     {"remove", "ID", 1, 1, "remove it", "DELETE", .path = "/agents/@", .done = "leaves at the next frame"},
     {"observers", "[limit= cursor=]", 0, ANY, "observers, page by page", "GET", "/observers", .list = "observers",
-     .columns = "observer position partition# near_m far_m", .run = list},
+     .columns = "observer position partition# near_m far_m held?", .run = list},
     {"observe", "PLACE [near_m= far_m=]", 1, ANY, "add an observer", "POST", "/observers",
      .body = {read_placed, .at = 1}},
     {"unobserve", "ID", 1, 1, "remove an observer", "DELETE", .path = "/observers/@", .done = "is removed"},
