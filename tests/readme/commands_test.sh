@@ -1,6 +1,6 @@
 #!/bin/bash
-# The commands of README.md, in short forms, on what is built here: in a copy of the tree whose build/release leads there.
-# The bare root of tools/test --long runs them word by word.
+# The commands of README.md and of the book, in short forms, on what is built here: in a copy of the tree whose
+# build/release leads there. The bare root of tools/test --long runs them word by word.
 set -eu
 
 source=${MUSTER_SOURCE_DIR:?}
@@ -16,4 +16,4 @@ export PREFIX=$WORK/prefix
 export PATH=$PREFIX/bin:$PATH LD_LIBRARY_PATH=$PREFIX/lib PKG_CONFIG_PATH=$PREFIX/lib/pkgconfig CPATH=$PREFIX/include
 export TERM=${TERM:-xterm} # for muster top
 /usr/bin/python3 -B "$source/tests/readme/run_document" --tree "$WORK/tree" --rules "$source/tests/readme/any.rules" \
-  --rules "$source/tests/readme/short.rules" "$source/README.md"
+  --rules "$source/tests/readme/short.rules" "$source/README.md" "$source"/tools/docs/*.md

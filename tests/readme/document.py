@@ -39,6 +39,7 @@ class Block:
     language: str
     introduction: str  # the paragraph before it
     output_of: str
+    part_of: str  # the file of the tree that it stands in, by the mark <!-- part of: FILE -->
 
 
 class Scanner:
@@ -50,20 +51,20 @@ class Scanner:
         self.blocks = []
         self.prose = [""]  # begins with an empty line, so that line numbers are indices
         self.paragraph = []
-        self.output_of = ""
+        self.output_of = self.part_of = ""
         while self.at < len(lines):
             self.take_line()
 
     def take_line(self):
         line = self.lines[self.at]
         fence = re.match(r"(```+|~~~+)\s*(\S*)", line)
-        mark = re.match(r"<!-- output of: (.*) -->$", line)
+        mark = re.match(r"<!-- (output|part) of: (.*) -->$", line)
         if fence:
             self.take_fenced(fence[1], fence[2])
         elif line.startswith("    ") and line.strip() and not self.prose[-1].strip() and not self.is_in_list():
             self.take_indented()
         elif mark:
-            self.output_of = mark[1]
+            setattr(self, f"{mark[1]}_of", mark[2])
             self.skip(1)
         else:
             if line.strip():
@@ -79,8 +80,8 @@ class Scanner:
         self.at += count
 
     def add(self, line, lines, language):
-        self.blocks.append(Block(line, lines, language, " ".join(self.paragraph), self.output_of))
-        self.output_of = ""
+        self.blocks.append(Block(line, lines, language, " ".join(self.paragraph), self.output_of, self.part_of))
+        self.output_of = self.part_of = ""
 
     def take_fenced(self, fence, language):
         begin = self.at + 1
@@ -130,6 +131,8 @@ def read_block(block):
     folder = named[1] if named else "."
     if block.output_of:
         return [Excerpt(block.line, block.output_of, block.lines)]
+    if block.part_of:
+        return []
     if block.language not in SHELL_LANGUAGES:
         name = re.search(r"\bas `([\w./-]+)`:?$", block.introduction)
         return [File(block.line, name[1], "\n".join(block.lines), folder)] if name else []

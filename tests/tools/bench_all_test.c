@@ -1,5 +1,5 @@
-/* `muster bench all`, and with it README.md: its figures are what the program prints. What is virtual is measured anew
- * and compared; of the rest it is compared that it is measured, under its name and in its unit. */
+/* `muster bench all`, and with it README.md and the book: their figures are what the program prints. What is virtual is
+ * measured anew and compared; of the rest it is compared that it is measured, under its name and in its unit. */
 #include "program.h"
 
 #include <math.h>
@@ -64,25 +64,48 @@ static json_t *read_figures(const char *folder) {
   return json;
 }
 
-Test(bench_all, readme_has_the_tables_of_the_figures_that_are_kept_and_nothing_else) {
-  static const char *const sections[] = {"machine", "control", "activation", "wright", "quality", "sweep", "slices",
-                                         "rankin",  "osborne", "scale",      "cores",  "promise", "costs", "dispatch"};
-  char folder[FOLDER_BYTES], line[LINE_BYTES];
+/* Where README.md and the book show figures. */
+static const struct place {
+  const char *path, *name; /* below the tree, and in a folder of its own */
+  const char *sections[16];
+} places[] = {{"/README.md", "README.md", {"summary"}},
+              {"/tools/docs/benchmarks.md",
+               "benchmarks.md",
+               {"machine", "control", "activation", "wright", "quality", "sweep", "slices", "rankin", "osborne",
+                "scale", "cores", "promise", "costs", "dispatch"}}};
+
+enum { PLACES = sizeof places / sizeof *places };
+
+static void expect_shown(const struct place *place) {
+  char line[LINE_BYTES], path[PATH_BYTES];
+  snprintf(path, sizeof path, "%s%s", MUSTER_SOURCE_DIR, place->path);
+  char *text = read_text(path);
+  for (const char *const *section = place->sections; *section; section++) {
+    snprintf(line, sizeof line, "\n<!-- figures: %s -->\n", *section);
+    cr_expect_not_null(strstr(text, line), "%s does not show the figures of %s", path, *section);
+  }
+  free(text);
+}
+
+Test(bench_all, documents_have_the_tables_of_the_figures_that_are_kept_and_nothing_else) {
+  char folder[FOLDER_BYTES], line[LINE_BYTES], path[PATH_BYTES];
   make_folder(folder);
   copy_file(MUSTER_SOURCE_DIR "/bench/figures/figures.json", folder, "figures.json");
-  copy_file(MUSTER_SOURCE_DIR "/README.md", folder, "README.md");
-  snprintf(line, sizeof line, "bench all --again --report %s --readme %s/README.md", folder, folder);
+  for (int i = 0; i < PLACES; i++) {
+    snprintf(path, sizeof path, "%s%s", MUSTER_SOURCE_DIR, places[i].path);
+    copy_file(path, folder, places[i].name);
+  }
+  snprintf(line, sizeof line, "bench all --again --report %s --documents %s/%s,%s/%s", folder, folder, places[0].name,
+           folder, places[1].name);
   program_run *run = program_start(line);
   cr_assert_eq(run->status, 0, "%s", run->errors);
   free(run);
   expect_same_text(MUSTER_SOURCE_DIR "/bench/figures/report.md", folder, "report.md");
-  expect_same_text(MUSTER_SOURCE_DIR "/README.md", folder, "README.md");
-  char *readme = read_text(MUSTER_SOURCE_DIR "/README.md");
-  for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
-    snprintf(line, sizeof line, "\n<!-- figures: %s -->\n", sections[i]);
-    cr_expect_not_null(strstr(readme, line), "README.md does not show the figures of %s", sections[i]);
+  for (int i = 0; i < PLACES; i++) {
+    snprintf(path, sizeof path, "%s%s", MUSTER_SOURCE_DIR, places[i].path);
+    expect_same_text(path, folder, places[i].name);
+    expect_shown(&places[i]);
   }
-  free(readme);
   remove_folder(folder);
 }
 
@@ -197,7 +220,7 @@ Test(bench_all, refuses_what_it_cannot_do) {
   char folder[FOLDER_BYTES], line[LINE_BYTES];
   PROGRAM_EXPECT_REFUSALS({"bench all", 2, "say where the report goes"},
                           {"bench all --report /tmp --again --quick", 2, "--again measures nothing"},
-                          {"bench all --report /tmp --quick --readme README.md", 2, "leave out --readme"},
+                          {"bench all --report /tmp --quick --documents README.md", 2, "leave out --documents"},
                           {"bench all --report /tmp --quick --only control", 2, "leave out --only"},
                           {"bench all --report /tmp --only control,", 2, "unknown step ''"},
                           {"bench all --report /tmp --only contro", 2, "unknown step 'contro'"},

@@ -113,7 +113,7 @@ static void show_suites(FILE *stream) {
   for (const bench_suite *suite = bench_suites; suite->name; suite++)
     fprintf(stream, "  %-12s %s\n", suite->name, suite->summary);
 #ifdef MUSTER_HAS_CTL
-  fputs("  all          README.md's figures, by the others and `muster run`\n", stream);
+  fputs("  all          the figures of README.md and the book, by the others and `muster run`\n", stream);
 #endif
   for (const bench_def *const *bench = benches; *bench; bench++)
     fprintf(stream, "  %-12s %s\n", (*bench)->name, (*bench)->summary);

@@ -11,12 +11,13 @@
 #include <string.h>
 
 static void show_help(FILE *stream) {
-  fputs("muster bench all - measures README.md's figures, and writes them into it\n"
+  fputs("muster bench all - measures the figures of documents, and writes them there\n"
         "\n"
         "usage: muster bench all --report FOLDER [OPTION]...\n"
         "\n"
         "  --report FOLDER    writes report.md (tables, machine, date, conditions), figures.json and the plots there\n"
-        "  --readme FILE      also writes the tables between the marks of this document\n"
+        "  --documents FILE,...\n"
+        "                     also writes the tables between the marks of these documents: README.md and the book\n"
         "  --spawns FILE.csv  a population of your own, for the rows of a real spawn file\n"
         "  --only STEP,...    measures these steps alone anew, and keeps the other figures of the folder\n"
         "  --again            measures nothing: writes the tables from the figures.json of the folder\n"
@@ -50,8 +51,8 @@ static int check_steps(const char *list) {
 static int check(const all_options *options, const char *extra) {
   if (extra) return complain_usage("one bench at a time: '%s' is too many", extra);
   if (!options->report) return complain_usage("say where the report goes: --report FOLDER");
-  if (options->quick && options->readme)
-    return complain_usage("the figures of --quick mean little: leave out --readme");
+  if (options->quick && options->documents)
+    return complain_usage("the figures of --quick mean little: leave out --documents");
   if (options->again && (options->quick || options->spawns || options->only))
     return complain_usage("--again measures nothing: leave out --quick, --spawns and --only");
   if (options->quick && options->only)
@@ -78,7 +79,7 @@ static int keep(const char *path, json_t *document) {
 
 int bench_all_command(int count, char **arguments) {
   static const option_def known[] = {OPTION("report", TEXT, all_options, report),
-                                     OPTION("readme", TEXT, all_options, readme),
+                                     OPTION("documents", TEXT, all_options, documents),
                                      OPTION("spawns", TEXT, all_options, spawns),
                                      OPTION("only", TEXT, all_options, only),
                                      OPTION("again", ON, all_options, again),

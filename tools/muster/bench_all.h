@@ -1,5 +1,6 @@
-/* bench_all.h - `muster bench all`: every figure of README.md comes from one command. It runs the steps, keeps the
- * figures that the sections name, and writes the sections with them into a report and between the marks of a document.
+/* bench_all.h - `muster bench all`: every figure of README.md and of the book comes from one command. It runs the
+ * steps, keeps the figures that the sections name, and writes the sections with them into a report and between the
+ * marks of documents.
  *
  * A section is Markdown with figures in braces: {STEP PATH}, where PATH leads through the step's JSON, as in
  * {scale rows[agents=1000].ns_per_update}. Several elements may fit a filter in brackets; a figure is the range of all
@@ -15,10 +16,10 @@
 #include <stdio.h>
 
 typedef struct all_options {
-  const char *report; /* folder */
-  const char *readme; /* the document with marks, or null */
-  const char *spawns; /* a population file, or null */
-  const char *only;   /* the steps that are measured anew, separated by commas; null: all */
+  const char *report;    /* folder */
+  const char *documents; /* those with marks, separated by commas, or null */
+  const char *spawns;    /* a population file, or null */
+  const char *only;      /* the steps that are measured anew, separated by commas; null: all */
   bool quick, again;
 } all_options;
 
@@ -78,7 +79,7 @@ void all_figures_finish(json_t *figures);
  * others. Returns the exit status. */
 int all_measure(const all_options *options, json_t *document);
 
-/* Writes report.md, and the sections into the marked places of the document. Returns the exit status. */
+/* Writes report.md, and the sections into the marked places of the documents. Returns the exit status. */
 int all_write(const all_options *options, json_t *document);
 
 #endif

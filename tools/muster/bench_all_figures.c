@@ -122,10 +122,12 @@ static json_t *values_of(json_t *figures, const char *name) {
   return values;
 }
 
-static bool take_part(json_t *figures, const char *text, const all_step *step, json_t *printed) {
+/* `taken` has the names of this run's figures: one that stands in several sections is taken once. */
+static bool take_part(json_t *figures, const char *text, const all_step *step, json_t *printed, json_t *taken) {
   all_place place;
   for (; all_place_next(text, &place); text = place.end) {
-    if (strcmp(place.step, step->name) != 0) continue;
+    if (strcmp(place.step, step->name) != 0 || json_object_get(taken, place.name)) continue;
+    json_object_set_new(taken, place.name, json_true());
     json_t *values = values_of(figures, place.name);
     if (!printed || collect(printed, place.path, values) || asks_for_absent(place.path, printed) || place.large)
       continue;
@@ -138,9 +140,11 @@ static bool take_part(json_t *figures, const char *text, const all_step *step, j
 bool all_figures_take(json_t *figures, const all_step *step, json_t *printed) {
   const char *part;
   bool good = true;
+  json_t *taken = json_object();
   for (const all_section *section = all_sections; section->name; section++)
     for (all_reader reader = {.next = section->parts}; good && (part = all_read(&reader)) != NULL;)
-      good = take_part(figures, part, step, printed);
+      good = take_part(figures, part, step, printed, taken);
+  json_decref(taken);
   return good;
 }
 

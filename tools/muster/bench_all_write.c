@@ -1,4 +1,4 @@
-/* Writes the sections of `muster bench all`: into its report, and between the marks of a document. */
+/* Writes the sections of `muster bench all`: into its report, and between the marks of documents. */
 #include "bench_all.h"
 
 #include "complaint.h"
@@ -210,11 +210,22 @@ static bool put(const char *path, const char *old, json_t *document) {
   return done;
 }
 
+static bool renew(const char *path, json_t *document) {
+  char *old = whole_read(path);
+  bool done = old && put(path, old, document);
+  free(old);
+  return done;
+}
+
 int all_write(const all_options *options, json_t *document) {
-  char path[PATH_MAX], *old = NULL;
+  char path[PATH_MAX];
   snprintf(path, sizeof path, "%s/report.md", options->report);
   bool done = put(path, NULL, document);
-  if (done && options->readme) done = (old = whole_read(options->readme)) && put(options->readme, old, document);
-  free(old);
+  for (const char *list = options->documents; done && list;) {
+    size_t length = strcspn(list, ",");
+    snprintf(path, sizeof path, "%.*s", (int)length, list);
+    list = list[length] ? list + length + 1 : NULL;
+    done = renew(path, document);
+  }
   return done ? STATUS_OK : STATUS_FAILED;
 }
