@@ -159,13 +159,24 @@ def is_command(text, names, tree, ruled):
         ("/" in program and os.access(f"{tree}/{program}", os.X_OK) and os.path.isfile(f"{tree}/{program}")))
 
 
-def read_document(path, tree, ruled=lambda text: False):
-    """The commands, files and excerpts of its blocks in their order, and then the commands in its sentences."""
-    with open(path, encoding="utf-8") as file:
-        scanner = Scanner(file.read().splitlines())
-    steps = [step for block in scanner.blocks for step in read_block(block)]
-    names = {os.path.basename(step.text.split()[0]) for step in steps if isinstance(step, Command)}
-    shown = {step.text.removeprefix("./") for step in steps if isinstance(step, Command)}
+def programs_of(steps):
+    return {os.path.basename(step.text.split()[0]) for step in steps if isinstance(step, Command)}
+
+
+def read_documents(paths, tree, ruled=lambda text: False):
+    """Of each document the commands, files and excerpts of its blocks in their order, and then the commands in its
+    sentences, whose programs may be those of another document."""
+    scanners = []
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            scanners.append(Scanner(file.read().splitlines()))
+    all_steps = [[step for block in scanner.blocks for step in read_block(block)] for scanner in scanners]
+    names = set().union(*map(programs_of, all_steps))
+    shown = {step.text.removeprefix("./") for steps in all_steps for step in steps if isinstance(step, Command)}
+    return [add_sentences(steps, scanner, names, shown, tree, ruled) for steps, scanner in zip(all_steps, scanners)]
+
+
+def add_sentences(steps, scanner, names, shown, tree, ruled):
     for number, text in read_spans(scanner.prose):
         if is_command(text, names, tree, ruled) and text.removeprefix("./") not in shown:
             shown.add(text.removeprefix("./"))
