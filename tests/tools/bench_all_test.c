@@ -250,7 +250,7 @@ Test(bench_all, tells_which_mark_of_a_document_is_wrong) {
   make_folder(folder);
   copy_file(MUSTER_SOURCE_DIR "/bench/figures/figures.json", folder, "figures.json");
   snprintf(path, sizeof path, "%s/a.md", folder);
-  snprintf(line, sizeof line, "bench all --again --report %s --readme %s", folder, path);
+  snprintf(line, sizeof line, "bench all --again --report %s --documents %s", folder, path);
   for (size_t i = 0; i < sizeof documents / sizeof *documents; i++) {
     FILE *file = fopen(path, "we");
     cr_assert_not_null(file);
