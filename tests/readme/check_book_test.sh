@@ -9,7 +9,8 @@ failures=0
 
 # A book without a mistake, given with ~ for each backquote.
 write_book() {
-  rm -rf "$work/tree" && mkdir -p "$work/tree/tools/docs" "$work/tree/src"
+  rm -rf "$work/tree" && mkdir -p "$work/tree/tools/docs" "$work/tree/src" "$work/tree/include"
+  echo 'int muster_frame_run(void);' >"$work/tree/include/one.h"
   echo 'int one = 1;' >"$work/tree/src/one.c"
   tr '~' '`' >"$work/tree/README.md" <<'M'
 # A name
@@ -21,7 +22,7 @@ M
 
 ## The second `page`
 
-[One](../../src/one.c), and [back](../../README.md). A span ~[none](none.md)~ is no link.
+[One](../../src/one.c), and [back](../../README.md). A span ~[none](none.md)~ is no link. ~muster_frame_run()~ exists.
 
 <!-- part of: src/one.c -->
 
@@ -64,6 +65,8 @@ echo '[no](tools/docs/README.md#no)' >>"$readme"
 finds "tools/docs/README.md has no heading #no"
 echo 'See `src/two.c`.' >>"$readme"
 finds "README.md:4: src/two.c does not exist"
+echo 'Call `muster_frame_walk()`.' >>"$readme"
+finds "README.md:4: there is no muster_frame_walk"
 printf '\n%.0s' {1..148} >>"$readme"
 finds "more than 150 lines"
 echo '# Alone' >"$work/tree/tools/docs/alone.md"
