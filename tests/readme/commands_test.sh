@@ -15,5 +15,5 @@ export PREFIX=$WORK/prefix
 # What the machine knows by itself after an installation to /usr/local.
 export PATH=$PREFIX/bin:$PATH LD_LIBRARY_PATH=$PREFIX/lib PKG_CONFIG_PATH=$PREFIX/lib/pkgconfig CPATH=$PREFIX/include
 export TERM=${TERM:-xterm} # for muster top
-/usr/bin/python3 -B "$source/tests/readme/run_document" --tree "$WORK/tree" --rules "$source/tests/readme/any.rules" \
+/usr/bin/python3 -B "$source/tests/readme/run_document" --apart --tree "$WORK/tree" --rules "$source/tests/readme/any.rules" \
   --rules "$source/tests/readme/short.rules" "$source/README.md" "$source"/tools/docs/[[:lower:]]*.md

@@ -164,8 +164,8 @@ def programs_of(steps):
 
 
 def read_documents(paths, tree, ruled=lambda text: False):
-    """Of each document the commands, files and excerpts of its blocks in their order, and then the commands in its
-    sentences, whose programs may be those of another document."""
+    """Of each document, by its path, the commands, files and excerpts of its blocks in their order, and then the commands
+    in its sentences, whose programs may be those of another document."""
     scanners = []
     for path in paths:
         with open(path, encoding="utf-8") as file:
@@ -173,7 +173,8 @@ def read_documents(paths, tree, ruled=lambda text: False):
     all_steps = [[step for block in scanner.blocks for step in read_block(block)] for scanner in scanners]
     names = set().union(*map(programs_of, all_steps))
     shown = {step.text.removeprefix("./") for steps in all_steps for step in steps if isinstance(step, Command)}
-    return [add_sentences(steps, scanner, names, shown, tree, ruled) for steps, scanner in zip(all_steps, scanners)]
+    return {path: add_sentences(steps, scanner, names, shown, tree, ruled)
+            for path, steps, scanner in zip(paths, all_steps, scanners)}
 
 
 def add_sentences(steps, scanner, names, shown, tree, ruled):
