@@ -150,9 +150,11 @@ def read_spans(prose):
 
 def is_command(text, names, tree, ruled):
     """Several words, the first of which is a program: on the PATH, of the tree, or of a command in a block. What a
-    rule leaves out is one on every machine."""
+    rule leaves out is one on every machine. A request of HTTP is none, even where a program is called GET."""
     words = text.split()
     program = words[0]
+    if re.match(r"[A-Z]+ /", text):
+        return False
     return len(words) > 1 and (
         ruled(text) or
         os.path.basename(program) in names or shutil.which(program) is not None or

@@ -67,7 +67,7 @@ nonsense of another language
     two
     three
 
-Type ~test -e deep/here~, ~mention~, ~--an option~ and
+Type ~test -e deep/here~, ~mention~, ~--an option~, ~GET /a/page~ and
 ~test -e
 first~.
 M
