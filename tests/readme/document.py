@@ -4,6 +4,8 @@ import re
 import shutil
 from dataclasses import dataclass, field
 
+import edits
+
 SHELL_LANGUAGES = ("", "sh", "bash", "console")
 
 
@@ -30,6 +32,12 @@ class Excerpt:
     line: int
     command: str  # how it begins
     lines: list
+
+
+@dataclass
+class Stray:
+    """A block of which the text does not say what it is for."""
+    line: int
 
 
 @dataclass
@@ -134,8 +142,10 @@ def read_block(block):
     if block.part_of:
         return []
     if block.language not in SHELL_LANGUAGES:
+        text = "\n".join(block.lines)
+        edit = edits.read_edit(block.line, block.introduction, text, folder)
         name = re.search(r"\bas `([\w./-]+)`:?$", block.introduction)
-        return [File(block.line, name[1], "\n".join(block.lines), folder)] if name else []
+        return [edit or (File(block.line, name[1], text, folder) if name else Stray(block.line))]
     if any(line.startswith("$ ") for line in block.lines):
         return read_session(block, folder)
     return [Command(number, without_comment(text), folder) for number, text in join_lines(block) if without_comment(text)]

@@ -74,6 +74,93 @@ M
 passes "a document that is true"
 grep -q ' 7 commands run, 0 not run' "$work/report" || fail "its commands are seven"
 
+run --strict <<'M'
+Save it as ~p.c~:
+
+~~~c
+#include <a.h>
+#include <c.h>
+
+/* A comment { that stays open. */
+struct pair {
+  int first;
+
+  int second;
+};
+
+static const char *word(void) {
+  return "}";
+}
+
+int main(void) { return 0; }
+~~~
+
+Replace ~struct pair~ in ~p.c~:
+
+~~~c
+struct pair {
+  int both;
+};
+~~~
+
+Put this below ~#include <a.h>~ in ~p.c~:
+
+~~~c
+#include <b.h>
+~~~
+
+Put this below ~#include <c.h>~ in ~p.c~:
+
+~~~c
+#include <d.h>
+~~~
+
+And then another one. Put this above ~main~ in
+~p.c~:
+
+~~~c
+int three;
+~~~
+
+Put this below ~word~ in ~p.c~:
+
+~~~c
+int two;
+~~~
+
+    $ cat p.c
+    #include <a.h>
+    #include <b.h>
+    #include <c.h>
+    #include <d.h>
+
+    /* A comment { that stays open. */
+    struct pair {
+      int both;
+    };
+
+    static const ... *word(void) {
+      return "}";
+    }
+
+    int two;
+
+    int three;
+
+    int main(void) { return 0; }
+M
+passes "changes of a program"
+
+for place in absent 'int a;'; do
+  run <<<$'Save it as ~p.c~:\n\n~~~c\n{\n int a;\n int a;\n}\n~~~\n\nReplace ~'"$place"$'~ in ~p.c~:\n\n~~~c\n~~~\n\n    true'
+  fails "a change of no single place" "cannot change p.c"
+done
+
+run <<<$'Text.\n\n~~~c\n~~~\n\n    true'
+passes "a block that is only shown"
+run --strict <<<$'Text.\n\n~~~c\n~~~\n\n    true'
+fails "a block that belongs nowhere" "text.md:4: the text does not say where this block belongs"
+
 run <<<'    no-such-program --at-all'
 fails "a program that does not exist" "text.md:1: ended with 127: no-such-program --at-all"
 
