@@ -134,7 +134,6 @@ int two;
     #include <c.h>
     #include <d.h>
 
-    /* A comment { that stays open. */
     struct pair {
       int both;
     };
