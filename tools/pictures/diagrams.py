@@ -48,13 +48,13 @@ class Picture:
 # What a stage asks, its width, and whether workers help (the head of src/frame/frame.c).
 STAGES = [("1 intake", "what changed?", 95, False), ("2 score", "who matters?", 95, True),
           ("3 fold", "which herds?", 90, True), ("4 fit", "how far to stretch?", 120, False),
-          ("5 release", "who is due?", 95, True), ("6 rank", "in which order?", 105, False),
-          ("7 run", "atoms, one after the other, until the deadline", 266, True),
+          ("5 release", "who is due?", 95, True), ("6 rank", "in which order?", 110, False),
+          ("7 run", "updates, atom by atom, until the deadline", 266, True),
           ("8 commit", "actions; what all see", 145, True)]
 
 
 def draw_frame():
-    picture = Picture(1200, 330, "One frame: eight stages on four workers")
+    picture = Picture(1205, 330, "One frame: eight stages, on four workers")
     left, top, row, x = 150, 82, 46, 150
     picture.text(20, 30, "One call of muster_frame_run(): eight stages, not to scale", size=17)
     for worker in range(4):
@@ -75,7 +75,7 @@ def draw_frame():
     picture.box(left, bottom + 36, 18, 14, SERIAL)
     picture.text(left + 26, bottom + 48, "on the frame's thread alone", ink=SOFT)
     picture.box(left + 260, bottom + 36, 18, 14, SHARED)
-    picture.text(left + 286, bottom + 48, "all workers", ink=SOFT)
+    picture.text(left + 286, bottom + 48, "workers help", ink=SOFT)
     picture.text(left + 400, bottom + 48, "In stage 7 each box is one update; an update is never run by two workers at once.",
                  ink=SOFT)
     return picture.done()
