@@ -116,11 +116,14 @@ static void add_band(verdict_text *to, const char *which, const verdict_band *ba
     verdict_add(to, " (wanted: %s)", duration(wanted, band->wanted_ns));
 }
 
-static void add_load(verdict_text *to, const verdict_facts *facts) {
+static void add_processors(verdict_text *to, const verdict_facts *facts) {
   verdict_add(to, "wants %.*f processors, has %.*f", facts->wants < 0.95 ? 2 : 1, facts->wants,
               facts->has < 0.95 ? 2 : 1, facts->has);
-  if (facts->important_load > 1)
-    verdict_add(to, "; the important alone want %.0f %% of that", 100 * facts->important_load);
+}
+
+/* Short enough for one line of a wide page. */
+static void add_load(verdict_text *to, const verdict_facts *facts) {
+  add_processors(to, facts);
   if (!facts->best.wanted_ns) return;
   verdict_add(to, "; ");
   add_band(to, facts->has_bands ? "the most important NPCs" : "NPCs", &facts->best, facts->period_ns);
@@ -153,7 +156,7 @@ static void add_words(verdict_text *to, verdict_code code, const verdict_facts *
   case VERDICT_LATE:
     verdict_add(to, "%u of %u frames in %d s began more than a period late; ", facts->late, facts->frames,
                 VERDICT_SECONDS);
-    add_load(to, facts);
+    add_processors(to, facts);
     return;
   case VERDICT_OVERLOADED:
   case VERDICT_BEHIND:
@@ -172,10 +175,13 @@ void verdict_judge(const verdict_facts *facts, struct verdict *verdict) {
   add_words(&words, code, facts);
   if (facts->types_quarantined) verdict_add(&words, "; %u types are in quarantine", facts->types_quarantined);
   if (facts->quarantined) verdict_add(&words, "; %u agents are not run, in quarantine", facts->quarantined);
-  const char *next = kinds[code].next;
   if (code == VERDICT_OVERLOADED && facts->important_load > 1)
-    next = "Even the important do not fit: a larger budget, more workers, or observers that see less far.";
-  snprintf(verdict->next, sizeof verdict->next, "%s", next);
+    snprintf(verdict->next, sizeof verdict->next,
+             "Even the important do not fit, they want %.0f %% of it: a larger budget, more workers, or observers that "
+             "see less far.",
+             100 * facts->important_load);
+  else
+    snprintf(verdict->next, sizeof verdict->next, "%s", kinds[code].next);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ facts */

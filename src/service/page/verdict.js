@@ -8,15 +8,14 @@ function write(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/* Figures change every second: only another verdict is spoken. */
-function put({ code, severity, words: text, next: advice }) {
+/* Shows one. Figures change every second: only another verdict is spoken. */
+export function put({ code, severity, words: text, next: advice }) {
   box.dataset.severity = severity;
   box.dataset.code = code;
   box.hidden = false;
   write(word, code);
   write(words, text);
   write(next, advice);
-  next.hidden = !advice;
   write(spoken, `The world is ${code}.`);
 }
 
