@@ -395,13 +395,24 @@ def is_chosen(agent):
 
 
 def is_in_the_middle(agent):
-    """Of the map; the agent may walk on meanwhile."""
+    """Of the map."""
     at = ask(f"/v1/worlds/main/agents/{agent}")["position"]
     x, y = browser.module("map.js", "return [it.view.x, it.view.y]")
-    return abs(at["x"] - x) < 50 and abs(at["y"] - y) < 50
+    return abs(at["x"] - x) < 1 and abs(at["y"] - y) < 1
 
 
 def lists_agents_that_stand_out_and_finds_others():
+    """Paused, so that none is eaten meanwhile."""
+    browser.find("pause").click()
+    wait("it is paused", lambda: browser.find("state").text == "paused")
+    frame = world()["frame"]["number"]
+    lists_and_finds()
+    assert world()["frame"]["number"] == frame
+    browser.find("pause").click()
+    wait("it goes on", lambda: browser.find("state").text == "running")
+
+
+def lists_and_finds():
     wait("the lists are there", lambda: all(len(rows(f"most-{name}")) == 8 for name in ("expensive", "important")))
     agent = rows("most-important")[0][0]
     browser.script("document.querySelector(`#most-important button[data-agent='${arguments[0]}']`).click()", agent)
