@@ -16,8 +16,8 @@ install(DIRECTORY include/muster TYPE INCLUDE COMPONENT dev)
 if(TARGET muster-layout)
   install(FILES ${layout} DESTINATION ${CMAKE_INSTALL_DATADIR}/muster COMPONENT dev)
 endif()
-install(FILES tests/examples/first_server.c tests/examples/first_server.cpp tests/examples/template_module.c
-  DESTINATION ${examples_folder} COMPONENT dev)
+install(FILES tests/examples/server.c tests/examples/first_server.c tests/examples/first_server.cpp
+  tests/examples/template_module.c DESTINATION ${examples_folder} COMPONENT dev)
 
 # ------------------------------------------------------------------------------------------- how hosts find the library
 
