@@ -33,6 +33,7 @@ install(FILES ${PROJECT_BINARY_DIR}/muster-config.cmake ${PROJECT_BINARY_DIR}/mu
 file(RELATIVE_PATH up_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 file(CONFIGURE OUTPUT muster.pc @ONLY CONTENT [[
 prefix=${pcfiledir}/@up_to_prefix@
+modulesdir=${prefix}/@CMAKE_INSTALL_LIBDIR@/muster/modules
 Name: muster
 Description: @PROJECT_DESCRIPTION@
 Version: @PROJECT_VERSION@
