@@ -25,6 +25,7 @@ if(MUSTER_CSHARP)
     COMMAND ${MCS} -unsafe -warnaserror -optimize -target:library -out:${csharp_library} ${csharp_sources}
     DEPENDS ${csharp_sources} VERBATIM)
   add_custom_target(muster-csharp ALL DEPENDS ${csharp_library})
+  add_dependencies(muster_programs muster-csharp)
   install(FILES ${csharp_library} ${csharp_sources} DESTINATION ${CMAKE_INSTALL_DATADIR}/muster/csharp)
 endif()
 
@@ -51,4 +52,5 @@ if(MUSTER_JAVA)
   get_target_property(muster_jar muster-java JAR_FILE)
   install(FILES ${muster_jar} DESTINATION ${CMAKE_INSTALL_DATADIR}/java)
   install(TARGETS muster_jni)
+  add_dependencies(muster_programs muster-java muster_jni)
 endif()
