@@ -74,6 +74,10 @@ void ctl_show_members(const struct json_t *object);
 /* Prints a document as it came. */
 void ctl_show_json(const struct json_t *document);
 
+/* A member of an object: a count, 0 where there is none, and a copied text, "" where there is none. */
+uint64_t ctl_count_of(const struct json_t *object, const char *name);
+void ctl_copy_text(const struct json_t *object, const char *name, char *out, size_t bytes);
+
 /* Reads the bands of importance of a world, as the daemon tells of them. What is not there is 0. */
 void ctl_read_bands(const struct json_t *array, muster_band bands[MUSTER_BANDS]);
 

@@ -5,18 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t count_of(const json_t *object, const char *name) {
-  json_int_t value = json_integer_value(json_object_get(object, name));
-  return value > 0 ? (uint64_t)value : 0;
-}
-
 static double number_of(const json_t *object, const char *name) {
   return json_number_value(json_object_get(object, name));
-}
-
-static void copy_text(const json_t *object, const char *name, char *out, size_t bytes) {
-  const char *text = json_string_value(json_object_get(object, name));
-  snprintf(out, bytes, "%s", text ? text : "");
 }
 
 /* The document at a path below the world. Null after a complaint. */
@@ -34,18 +24,18 @@ static void add_agent(top_list *list, const json_t *object) {
   top_agent *agent = &list->agents[list->count++];
   *agent = (top_agent){.importance = number_of(object, "importance"),
                        .load = number_of(object, "load"),
-                       .late_ns = count_of(object, "late_ns"),
-                       .period_ns = count_of(object, "period_ns"),
-                       .cost_ns = count_of(object, "expected_cost_ns"),
-                       .level = count_of(object, "level")};
-  copy_text(object, "agent", agent->id, sizeof agent->id);
-  copy_text(object, "type", agent->type, sizeof agent->type);
+                       .late_ns = ctl_count_of(object, "late_ns"),
+                       .period_ns = ctl_count_of(object, "period_ns"),
+                       .cost_ns = ctl_count_of(object, "expected_cost_ns"),
+                       .level = ctl_count_of(object, "level")};
+  ctl_copy_text(object, "agent", agent->id, sizeof agent->id);
+  ctl_copy_text(object, "type", agent->type, sizeof agent->type);
 }
 
 /* The list of the daemon has only lateness and load of agents that stand out; of others they follow from the figures.
  */
 static void complete(top_agent *agent, const top_state *state, const json_t *object) {
-  uint64_t due_ns = count_of(object, "last_update_ns") + agent->period_ns;
+  uint64_t due_ns = ctl_count_of(object, "last_update_ns") + agent->period_ns;
   if (!agent->period_ns) return;
   agent->load = (double)agent->cost_ns / (double)agent->period_ns;
   if (state->world.sim_now_ns > due_ns) agent->late_ns = state->world.sim_now_ns - due_ns;
@@ -113,7 +103,7 @@ static void read_observer(const json_t *object, top_observer *observer) {
                              .near_m = number_of(object, "near_m"),
                              .far_m = number_of(object, "far_m"),
                              .held = json_is_true(json_object_get(object, "held"))};
-  copy_text(object, "observer", observer->id, sizeof observer->id);
+  ctl_copy_text(object, "observer", observer->id, sizeof observer->id);
 }
 
 static bool look_at_observers(top_state *state) {

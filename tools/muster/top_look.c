@@ -16,23 +16,14 @@ static uint64_t count(const json_t *value) {
   return json_integer_value(value) > 0 ? (uint64_t)json_integer_value(value) : 0;
 }
 
-static uint64_t count_of(const json_t *object, const char *name) {
-  return count(at(object, name));
-}
-
-static void read_text(const json_t *object, const char *name, char out[TOP_NAME_BYTES]) {
-  const char *text = json_string_value(at(object, name));
-  snprintf(out, TOP_NAME_BYTES, "%s", text ? text : "");
-}
-
 static void read_frame(const json_t *frame, top_world *world) {
-  world->wall_ns = count_of(frame, "wall_ns");
-  world->overrun_ns = count_of(frame, "overrun_wall_ns");
-  world->released = count_of(frame, "released");
-  world->completed = count_of(frame, "completed");
-  world->carried = count_of(frame, "carried");
-  world->preempted = count_of(frame, "preempted");
-  world->woken = count_of(frame, "woken");
+  world->wall_ns = ctl_count_of(frame, "wall_ns");
+  world->overrun_ns = ctl_count_of(frame, "overrun_wall_ns");
+  world->released = ctl_count_of(frame, "released");
+  world->completed = ctl_count_of(frame, "completed");
+  world->carried = ctl_count_of(frame, "carried");
+  world->preempted = ctl_count_of(frame, "preempted");
+  world->woken = ctl_count_of(frame, "woken");
   world->desired = json_number_value(at(frame, "utilisation_desired"));
   world->fitted = json_number_value(at(frame, "utilisation_fitted"));
 }
@@ -51,19 +42,19 @@ static void read_bands(const json_t *array, const muster_band before[MUSTER_BAND
 
 static void read_world(const json_t *object, top_world *world) {
   *world = (top_world){0};
-  read_text(object, "world", world->name);
-  read_text(object, "module", world->module);
+  ctl_copy_text(object, "world", world->name, sizeof world->name);
+  ctl_copy_text(object, "module", world->module, sizeof world->module);
   world->paused = json_is_true(at(object, "paused"));
   world->failed = json_is_true(at(object, "failed"));
-  world->frames = count_of(object, "frames");
-  world->sim_now_ns = count_of(object, "sim_now_ns");
-  world->budget_ns = count_of(object, "budget_ns");
+  world->frames = ctl_count_of(object, "frames");
+  world->sim_now_ns = ctl_count_of(object, "sim_now_ns");
+  world->budget_ns = ctl_count_of(object, "budget_ns");
   world->hz = json_number_value(at(object, "hz"));
-  world->agents = count_of(object, "agents");
+  world->agents = ctl_count_of(object, "agents");
   world->pressure = json_number_value(at(object, "pressure"));
   world->share = json_number_value(at(object, "share"));
-  world->agents_quarantined = count_of(object, "agents_quarantined");
-  world->bytes = count_of(object, "bytes_used");
+  world->agents_quarantined = ctl_count_of(object, "agents_quarantined");
+  world->bytes = ctl_count_of(object, "bytes_used");
   for (size_t i = 0; i < TOP_LEVELS; i++) world->levels[i] = count(json_array_get(at(object, "levels"), i));
   read_frame(at(object, "frame"), world);
 }
@@ -82,14 +73,14 @@ static void read_type(const json_t *object, top_type *type) {
   const json_t *levels = at(object, "levels"), *level;
   size_t i;
   *type = (top_type){0};
-  read_text(object, "type", type->name);
+  ctl_copy_text(object, "type", type->name, sizeof type->name);
   type->quarantined = json_is_true(at(at(object, "overrun_counts"), "quarantined"));
   json_array_foreach(levels, i, level) {
-    uint64_t agents = count_of(level, "agents"), number = count_of(level, "level");
+    uint64_t agents = ctl_count_of(level, "agents"), number = ctl_count_of(level, "level");
     if (number < TOP_LEVELS) type->levels[number] = agents;
     type->agents += agents;
-    type->mean_ns += (double)agents * (double)count_of(level, "mean_ns");
-    type->high_ns += (double)agents * (double)count_of(level, "p95_ns");
+    type->mean_ns += (double)agents * (double)ctl_count_of(level, "mean_ns");
+    type->high_ns += (double)agents * (double)ctl_count_of(level, "p95_ns");
   }
   type->share = type->mean_ns; /* made a share when all are known */
   if (type->agents) type->mean_ns /= (double)type->agents;
@@ -160,7 +151,7 @@ static const json_t *choose(top_state *state, const json_t *worlds) {
   state->world_count = 0;
   json_array_foreach(worlds, i, object) {
     if (i == TOP_WORLDS_MAX) break;
-    read_text(object, "world", state->names[i]);
+    ctl_copy_text(object, "world", state->names[i], sizeof state->names[i]);
     state->world_count++;
     if (*state->wanted ? strcmp(state->names[i], state->wanted) != 0 : i > 0) continue;
     chosen = object;
@@ -182,7 +173,7 @@ static void take(top_state *state, const json_t *world, const json_t *types, con
   snprintf(state->wanted, sizeof state->wanted, "%s", state->world.name);
   read_verdict(at(world, "verdict"), state);
   read_types(at(types, "types"), state);
-  state->workers = count_of(weights, "workers");
+  state->workers = ctl_count_of(weights, "workers");
   note(&state->wall, (double)state->world.wall_ns);
   note(&state->pressure, state->world.pressure);
   note(&state->carried, (double)state->world.carried);

@@ -33,8 +33,8 @@ enum {
   ESCAPE = 27
 };
 
-/* What the table shows: types, a list of agents (TABLE_TYPES + 1 + its kind), or observers. */
-enum { TABLE_TYPES = 0, TABLE_OBSERVERS = TABLE_TYPES + 1 + TOP_LISTS, TABLES };
+/* What the table shows: a list of agents (top_list_kind), observers, or types. Tab goes through them in this order. */
+enum { TABLE_OBSERVERS = TOP_LISTS, TABLE_TYPES, TABLES };
 
 struct screen {
   top_state *state;
@@ -184,10 +184,9 @@ static int name_cells(void) {
 
 /* ----------------------------------------------------------------------------------------------------------- tables */
 
-static uint32_t table_rows(const struct screen *screen) {
-  const top_state *state = screen->state;
-  if (screen->table == TABLE_TYPES) return state->types_shown;
-  return screen->table == TABLE_OBSERVERS ? state->observer_count : state->lists[screen->table - TABLE_TYPES - 1].count;
+static uint32_t table_rows(const top_state *state, int table) {
+  if (table == TABLE_TYPES) return state->types_shown;
+  return table == TABLE_OBSERVERS ? state->observer_count : state->lists[table].count;
 }
 
 /* Divides the lines below the table's head: rows of the table, bands where it keeps some, and lists below where there
@@ -212,19 +211,18 @@ static int rows_of_table(const struct screen *screen) {
 
 static const char *table_head(char line[TOP_DRAWING_BYTES], int table) {
   if (table == TABLE_TYPES) return top_types_head(line, name_cells());
-  return table == TABLE_OBSERVERS ? top_observers_head(line)
-                                  : top_agents_head(line, (top_list_kind)(table - TABLE_TYPES - 1));
+  return table == TABLE_OBSERVERS ? top_observers_head(line) : top_agents_head(line, (top_list_kind)table);
 }
 
 static const char *table_row(char line[TOP_DRAWING_BYTES], const top_state *state, int table, uint32_t row) {
   if (table == TABLE_TYPES) return top_types_row(line, name_cells(), name_cells(), &state->types[row]);
   return table == TABLE_OBSERVERS ? top_observers_row(line, &state->observers[row])
-                                  : top_agents_row(line, &state->lists[table - TABLE_TYPES - 1].agents[row]);
+                                  : top_agents_row(line, &state->lists[table].agents[row]);
 }
 
 static void draw_table(struct screen *screen) {
   char line[TOP_DRAWING_BYTES];
-  uint32_t rows = (uint32_t)rows_of_table(screen), count = table_rows(screen);
+  uint32_t rows = (uint32_t)rows_of_table(screen), count = table_rows(screen->state, screen->table);
   put(A_REVERSE, TABLE_LINE - 1, 0, "%-*s", COLS, table_head(line, screen->table));
   if (count && screen->selected >= count) screen->selected = count - 1;
   if (screen->selected < screen->first) screen->first = screen->selected;
@@ -250,10 +248,8 @@ static void draw_bands(const struct screen *screen) {
 }
 
 static void draw_list(const struct screen *screen, int table, int first) {
-  struct screen other = *screen;
   char line[TOP_DRAWING_BYTES];
-  other.table = table;
-  uint32_t count = table_rows(&other);
+  uint32_t count = table_rows(screen->state, table);
   put(A_REVERSE, first + 1, 0, "%-*s", COLS, table_head(line, table));
   for (int i = 0; i < screen->lists_height - 2 && i < (int)count; i++)
     put(A_NORMAL, first + 2 + i, 0, "%s", table_row(line, screen->state, table, (uint32_t)i));
@@ -261,8 +257,7 @@ static void draw_list(const struct screen *screen, int table, int first) {
 
 /* Lists that are not in the table already. */
 static void draw_lists(const struct screen *screen) {
-  static const int wished[] = {TABLE_TYPES + 1 + TOP_DELAYED, TABLE_TYPES + 1 + TOP_EXPENSIVE, TABLE_OBSERVERS,
-                               TABLE_TYPES + 1 + TOP_IMPORTANT};
+  static const int wished[] = {TOP_DELAYED, TOP_EXPENSIVE, TABLE_OBSERVERS, TOP_IMPORTANT};
   int first = TABLE_LINE + rows_of_table(screen), drawn = 0;
   for (size_t i = 0; i < sizeof wished / sizeof *wished && drawn < screen->lists; i++) {
     if (wished[i] == screen->table) continue;
@@ -379,9 +374,10 @@ static bool sort_by_key(struct screen *screen, int key) {
 
 /* A new search begins at the top of a table that has what is searched. */
 static void begin_search(struct screen *screen) {
-  screen->table = top_searches_id(screen->state)                 ? TABLE_TYPES + 1 + TOP_FOUND
-                  : screen->table == TABLE_TYPES + 1 + TOP_FOUND ? TABLE_TYPES
-                                                                 : screen->table;
+  if (top_searches_id(screen->state))
+    screen->table = TOP_FOUND;
+  else if (screen->table == TOP_FOUND)
+    screen->table = TABLE_TYPES;
   screen->selected = screen->first = 0;
   top_sort(screen->state);
 }
@@ -403,9 +399,8 @@ static void search_by_key(struct screen *screen, int key) {
 
 /* The list of what a search found comes only while an id is searched. */
 static void switch_table(struct screen *screen) {
-  int found = TABLE_TYPES + 1 + TOP_FOUND;
   screen->table = (screen->table + 1) % TABLES;
-  if (screen->table == found && !top_searches_id(screen->state)) screen->table++;
+  if (screen->table == TOP_FOUND && !top_searches_id(screen->state)) screen->table++;
   screen->selected = screen->first = 0;
 }
 
@@ -465,7 +460,7 @@ static void begin_colours(void) {
 }
 
 int top_screen(top_state *state, int interval_ms) {
-  struct screen screen = {.state = state, .complaints = -1, .terminal = -1};
+  struct screen screen = {.state = state, .table = TABLE_TYPES, .complaints = -1, .terminal = -1};
   setlocale(LC_CTYPE, "");
   screen.unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
   if (!top_look(state)) return STATUS_FAILED;
