@@ -2,16 +2,16 @@
  *
  *     GET /v1/worlds/W/history?after=N          JSON
  *
- *   {"world", "now_ns", "kept_s", columns}: `now_ns` is CLOCK_MONOTONIC of the daemon's machine. Every
- * column is an array with one value for each second that has frames, the oldest first; `second` numbers the seconds of
- * that clock. A second without a frame is in no column: the world was paused, stuck or not there. Only whole seconds
- * after number N are given (default 0: all that are kept), so that a page asks for each of them once.
+ * {"world", "now_ns", "kept_s", columns}: `now_ns` is CLOCK_MONOTONIC of the daemon's machine. Every column is an array
+ * with one value for each second that has frames, the oldest first; `second` numbers the seconds of that clock. A
+ * second without a frame is in no column: the world was paused, stuck or not there. Only whole seconds after number N
+ * are given (default 0: all that are kept), so that a page asks for each of them once.
  *
- *   Columns: second; of its frames frames, late (begun more than a period behind their time), judged (with audit) and
- * broken (of these, frames that did not keep the promise: muster_frame_kept); wall_p50_ns, wall_p99_ns (both to within
- * 3 percent), wall_max_ns, overrun_max_ns (wall time past the budget), updates_cpu_ns, released, completed, preempted;
- * and, as the second's last frame has them, frame, budget_ns, carried, agents, beyond_wish, quarantined, level_0 ..
- * level_3, pressure, important_load, wants and has (processors: utilisation_nominal and _desired); and got_ns_0 ..
+ * The columns are: second; of its frames frames, late (begun more than a period behind their time), judged (with audit)
+ * and broken (of these, frames that did not keep the promise: muster_frame_kept); wall_p50_ns, wall_p99_ns (both to
+ * within 3 percent), wall_max_ns, overrun_max_ns (wall time past the budget), updates_cpu_ns, released, completed,
+ * preempted; as the second's last frame has them, frame, budget_ns, carried, agents, beyond_wish, quarantined, level_0
+ * .. level_3, pressure, important_load, wants and has (processors: utilisation_nominal and _desired); and got_ns_0 ..
  * got_ns_4, the interval between updates that agents of each band of importance got (0 = none was updated).
  *
  * The ring lies inside the hosted world: 600 seconds of 192 bytes, and one histogram of 15 KB, 131 KB together; nothing

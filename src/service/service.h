@@ -29,7 +29,6 @@ typedef struct published_type {
   muster_type_cost costs[WORLD_LEVELS];
 } published_type;
 
-/* The data of a world that the loop's thread may read without a request: copied by the frames' thread after a frame. */
 /* The metrics of one instance. The module stays loaded while the service runs. */
 typedef struct published_part {
   char instance[NAME_BYTES], module[NAME_BYTES];
@@ -37,6 +36,7 @@ typedef struct published_part {
   double metrics[MODULE_VALUES_MAX];
 } published_part;
 
+/* The data of a world that the loop's thread may read without a request: copied by the frames' thread after a frame. */
 typedef struct world_published {
   uint64_t frames;      /* run since the start */
   uint64_t frames_late; /* of these, begun more than a period behind their time */

@@ -1,19 +1,19 @@
 /* service/verdict.h - one line that says how a world does, and what to do next. Pure: facts in, words out.
  *
- *   The first of these that holds, over the last VERDICT_SECONDS of frames:
+ * The first of these that holds, over the last VERDICT_SECONDS of frames:
  *
- *     failed           it could not be opened, or a frame failed                                     alarm
- *     paused           it is paused                                                                  notice
- *     starting         no frame has ended yet                                                        notice
- *     stuck            the last frame ended more than a second and more than 10 periods ago          alarm
- *     promise broken   of the judged frames 1 in 100 or more did not keep the promise                alarm
- *     late             1 in 20 frames or more began more than a period behind its time               warning
- *     overloaded       the important want more than there is (important_load above 1), or the pressure is above 1,
- *                      or 1 in 100 agents runs less often than its type wishes                       warning
- *     behind           the most important band, or the least important one, got more than 1.5 times the interval that
- * the load leaves it, and a frame                                                   warning stretched        all
- * together want more than 1.05 times what there is                          notice ok               every agent runs as
- * often as its type wants                                   good
+ *     failed           alarm     it could not be opened, or a frame failed
+ *     paused           notice    it is paused
+ *     starting         notice    no frame has ended yet
+ *     stuck            alarm     the last frame ended more than a second and more than 10 periods ago
+ *     promise broken   alarm     of the judged frames 1 in 100 or more did not keep the promise
+ *     late             warning   1 in 20 frames or more began more than a period behind their time
+ *     overloaded       warning   the important want more than there is (important_load above 1), or the pressure is
+ *                                above 1, or more than 1 in 100 agents run less often than their type wishes
+ *     behind           warning   the most important band, or the least important one, got more than 1.5 times the
+ *                                interval that the load leaves it, and a frame
+ *     stretched        notice    all together want more than 1.05 times what there is
+ *     ok               good      every agent runs as often as its type wants
  *
  * A promise can be judged in worlds with audit or with the virtual clock only. */
 #ifndef SERVICE_VERDICT_H
