@@ -130,8 +130,7 @@ const char *activation_bench_case(uint64_t seed, activation_case *row) {
   return wrong;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- rings
- */
+/* ------------------------------------------------------------------------------------------------------------ rings */
 
 struct ring {
   uint32_t periods[RING_AGENTS], delays[RING_AGENTS];

@@ -54,8 +54,7 @@ static double model_plans(const model *run, const timeline_step *step) {
   return run->costs->planning * model_longer(run, step);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ helpers
- */
+/* ---------------------------------------------------------------------------------------------------------- helpers */
 
 static bool model_sleeps(const taker *helper, double now) {
   return now > helper->at + helper->spin;
@@ -152,8 +151,7 @@ static taker *model_next_taker(model *run, double until) {
   return next;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ sections
- */
+/* --------------------------------------------------------------------------------------------------------- sections */
 
 typedef struct model_section {
   const uint32_t *pieces_ns;
@@ -213,8 +211,7 @@ static void model_do_section(model *run, const timeline_step *step) {
   model_share(run, &section);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- claims
- */
+/* ----------------------------------------------------------------------------------------------------------- claims */
 
 /* Notes that some worker runs a claim, for what the caller does meanwhile. Claims begin in order of time. */
 static void model_cover(model *run, double begin, double end) {
@@ -299,8 +296,7 @@ static void model_do_claims(model *run, uint32_t number) {
   run->claims = 0;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- steps
- */
+/* ------------------------------------------------------------------------------------------------------------ steps */
 
 static void model_begin_frame(model *run) {
   for (uint32_t i = 0; i < run->workers; i++) run->takers[i] = (taker){.at = -INFINITY, .spin = spin_most_ns};

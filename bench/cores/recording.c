@@ -114,8 +114,7 @@ void cores_predict(const cores_recording *recording, const cores_costs *costs, u
   }
 }
 
-/* --------------------------------------------------------------------------------------------------------------- moves
- */
+/* ------------------------------------------------------------------------------------------------------------ moves */
 
 typedef double recorded_sums[CORES_STAGES][CORES_KINDS];
 
@@ -134,8 +133,7 @@ void cores_charge_moves(cores_costs *costs, const cores_recording *moving, const
       costs->moved[stage][kind] = stayed[stage][kind] > 0 ? moved[stage][kind] / stayed[stage][kind] - 1 : 0;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- stretches
- */
+/* -------------------------------------------------------------------------------------------------------- stretches */
 
 static bool is_stretch(const cores_stretch *one, const cores_stretch *other) {
   bool named = one->name == other->name || (one->name && other->name && !strcmp(one->name, other->name));

@@ -99,8 +99,7 @@ HOOK(void, __tsan_atomic_signal_fence, int order) {
   (void)order;
 }
 
-/* --------------------------------------------------------------------------------------- functions of the C library
- */
+/* --------------------------------------------------------------------------------------- functions of the C library */
 
 void *touching_copy(void *to, const void *from, size_t bytes) {
   touched_note(from, bytes);

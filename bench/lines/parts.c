@@ -44,8 +44,7 @@ bool parts_are_whole(void) {
   return !parts_missed;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- tallies
- */
+/* ---------------------------------------------------------------------------------------------------------- tallies */
 
 static void parts_take_line(uintptr_t line, uint32_t parts, void *user) {
   parts_tally *tally = user;

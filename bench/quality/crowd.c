@@ -84,8 +84,7 @@ void crowd_weigh(struct crowd *crowd, double octaves) {
   for (uint32_t i = 0; i < crowd->count; i++) crowd->members[i].weight = exp2(octaves * crowd->members[i].importance);
 }
 
-/* ------------------------------------------------------------------------------------------------------- the optimum
- */
+/* ------------------------------------------------------------------------------------------------------ the optimum */
 
 /* Sets the periods for one mu; returns the CPU that they take. */
 static double set_periods(struct crowd *crowd, double mu, double stretch) {
@@ -120,8 +119,7 @@ double crowd_solve(struct crowd *crowd, double cpu, double stretch) {
   return staleness / weights * 1e3;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- ages
- */
+/* ------------------------------------------------------------------------------------------------------------- ages */
 
 void crowd_restart(struct crowd *crowd) {
   crowd->now_s = crowd->window_s = crowd->spent_s = 0;

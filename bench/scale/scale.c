@@ -35,8 +35,7 @@ static square_def def_of(const scale_setup *setup, uint64_t period_ns, uint64_t 
                       .budget_ns = budget_ns};
 }
 
-/* ---------------------------------------------------------------------------------------------------------- overhead
- */
+/* --------------------------------------------------------------------------------------------------------- overhead */
 
 /* CPU that all threads spend in frames, and the updates of these frames. */
 struct spent {
@@ -91,8 +90,7 @@ static bool measure_walking(struct square *square, const scale_setup *setup, sca
   return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ memory
- */
+/* ----------------------------------------------------------------------------------------------------------- memory */
 
 static bool populate_and_weigh(struct square *square, const scale_setup *setup, scale_row *row) {
   square_def def = def_of(setup, square_period(setup->agents), ample_ns);
@@ -106,8 +104,7 @@ static bool populate_and_weigh(struct square *square, const scale_setup *setup, 
   return true;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- idle
- */
+/* ------------------------------------------------------------------------------------------------------------- idle */
 
 /* Even with a period of a day one of many agents is due now and then; such frames do not count. */
 static bool measure_idle_frames(struct square *square, const scale_setup *setup, scale_row *row) {
@@ -135,8 +132,7 @@ static const char *measure_idle(const scale_setup *setup, scale_row *row) {
   return done ? NULL : square_wrong();
 }
 
-/* --------------------------------------------------------------------------------------------------------------- row
- */
+/* -------------------------------------------------------------------------------------------------------------- row */
 
 static const char *measure_running(struct square *square, plain_loop *loop, const scale_setup *setup, scale_row *row) {
   show(setup, "populating");

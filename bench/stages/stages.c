@@ -51,8 +51,7 @@ static bool prepare(stages_run *run, uint32_t row) {
   return !stages_plan_is_pressed(plan) || stages_plan_press(world, STAGES_COLD, steps);
 }
 
-/* --------------------------------------------------------------------------------------------------------- measuring
- */
+/* -------------------------------------------------------------------------------------------------------- measuring */
 
 /* Sums over the frames of a round. */
 typedef struct stages_tally {
@@ -147,8 +146,7 @@ static void sum_up(stages_run *run, uint32_t index) {
   row->bytes_per_agent = stages_world_bytes(world);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- rows
- */
+/* ------------------------------------------------------------------------------------------------------------- rows */
 
 static void show(const stages_run *run, uint32_t row, const char *doing) {
   if (run->setup->show) run->setup->show(stages_plans[row].name, doing, run->setup->user);

@@ -27,8 +27,7 @@ static muster_atom_result think(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ caches
- */
+/* ----------------------------------------------------------------------------------------------------------- caches */
 
 uint64_t stages_cache_bytes(void) {
 #ifdef _SC_LEVEL3_CACHE_SIZE
@@ -70,8 +69,7 @@ void stages_shared_close(stages_shared *shared) {
   *shared = (stages_shared){0};
 }
 
-/* ------------------------------------------------------------------------------------------------------------- world
- */
+/* ------------------------------------------------------------------------------------------------------------ world */
 
 static double next_share(struct stages_world *world) {
   world->random += 0x9e3779b97f4a7c15u;
@@ -151,8 +149,7 @@ double stages_world_bytes(const struct stages_world *world) {
   return (double)statistics.bytes_scheduling / world->def.agents;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ frames
- */
+/* ----------------------------------------------------------------------------------------------------------- frames */
 
 /* Observers walk to and fro, so that they stay where they are after all. Each has a speed of its own: else all steps
  * that are worth noticing would come in the same frames. */

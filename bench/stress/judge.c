@@ -29,8 +29,7 @@ stress_limits stress_default_limits(void) {
                          .memory_bytes = UINT64_MAX};
 }
 
-/* ----------------------------------------------------------------------------------------------------------- figures
- */
+/* ---------------------------------------------------------------------------------------------------------- figures */
 
 double stress_kept_share(const stress_figures *figures) {
   uint64_t counted = figures->frames - figures->excused;
@@ -68,8 +67,7 @@ double stress_cut_share(const stress_figures *figures) {
   return updates > 0 ? (double)figures->queries_cut / updates : 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- criteria
- */
+/* --------------------------------------------------------------------------------------------------------- criteria */
 
 static uint32_t bit(uint32_t number, bool set) {
   return set ? 1u << number : 0;
@@ -93,8 +91,7 @@ static uint32_t broken_criteria(const stress_figures *figures, const stress_limi
          bit(STRESS_NEIGHBOURS, stress_cut_share(figures) > limits->cut_most);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ causes
- */
+/* ----------------------------------------------------------------------------------------------------------- causes */
 
 /* A type that takes most of the time by few of the updates; STRESS_TYPES: there is none. */
 static uint32_t find_costly_type(const stress_figures *figures) {

@@ -8,8 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ------------------------------------------------------------------------------------------------------------- loads
- */
+/* ------------------------------------------------------------------------------------------------------------ loads */
 
 /* What can be raised. Messages, spawns and wakes are those of a frame. */
 typedef enum stress_knob {
@@ -48,8 +47,7 @@ bool stress_load_of(uint32_t axis, const stress_load *baseline, const stress_loa
 /* What an axis is at, of its first step: 1, 2, 4 .. */
 double stress_times(uint32_t axis, const stress_load *baseline, const stress_load *load);
 
-/* ---------------------------------------------------------------------------------------------------------- measured
- */
+/* --------------------------------------------------------------------------------------------------------- measured */
 
 enum { STRESS_TYPES = 5 };
 
@@ -112,8 +110,7 @@ void stress_add(stress_sums *sums, const muster_frame_report *report, bool stole
 /* What the sums and the world's statistics come to. Sorts the frames' times. At least one frame. */
 void stress_sum_up(stress_sums *sums, const muster_statistics *statistics, stress_figures *figures);
 
-/* -------------------------------------------------------------------------------------------------------- the verdict
- */
+/* ------------------------------------------------------------------------------------------------------ the verdict */
 
 typedef struct stress_limits {
   double kept_least;     /* of frames that are not excused */

@@ -58,8 +58,7 @@ static uint32_t load_of(const stress_world *world, stress_knob knob) {
   return world->def.load.knobs[knob];
 }
 
-/* ----------------------------------------------------------------------------------------------------------- updates
- */
+/* ---------------------------------------------------------------------------------------------------------- updates */
 
 static void work(const muster_update *update, uint32_t type) {
   const stress_world *world = update->type_user;
@@ -118,8 +117,7 @@ static muster_atom_result courier_send(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- types
- */
+/* ------------------------------------------------------------------------------------------------------------ types */
 
 static const muster_atom walker_atoms[] = {{look, MUSTER_ROLE_PERCEPTION, 0}, {walker_think, 0, 0}};
 static const muster_atom planner_atoms[] = {{planner_think, 0, 0}};
@@ -171,8 +169,7 @@ static bool register_types(stress_world *world) {
   return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- places
- */
+/* ----------------------------------------------------------------------------------------------------------- places */
 
 static double next_share(stress_world *world) {
   world->random += 0x9e3779b97f4a7c15u;
@@ -225,8 +222,7 @@ static bool populate(stress_world *world) {
          spawn_row(world, SLEEPER, world->sleepers, load_of(world, STRESS_WAKES));
 }
 
-/* ----------------------------------------------------------------------------------------------------------- creation
- */
+/* --------------------------------------------------------------------------------------------------------- creation */
 
 static uint32_t life_of(uint64_t frame_ns) {
   uint64_t frames = second_ns / frame_ns;
@@ -309,8 +305,7 @@ void stress_world_destroy(stress_world *world) {
   free(world);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ frames
- */
+/* ----------------------------------------------------------------------------------------------------------- frames */
 
 /* To and fro from where each began; every observer has a speed of its own, so that not all steps that matter come in
  * the same frames. In a crowd they stay in its cell. */
@@ -367,8 +362,7 @@ bool stress_world_let_in(stress_world *world, bool *in) {
   return ran;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ figures
- */
+/* ---------------------------------------------------------------------------------------------------------- figures */
 
 void stress_world_clear(stress_world *world) {
   muster_statistics_clear(world->world);

@@ -48,8 +48,7 @@ void changes_note_left(change_log *log, muster_agent agent, uint32_t type) {
   if (place) *place = (muster_change){.agent = agent, .type = {type + 1}, .kinds = MUSTER_CHANGE_LEFT};
 }
 
-/* ---------------------------------------------------------------------------------------------------- end of a frame
- */
+/* --------------------------------------------------------------------------------------------------- end of a frame */
 
 static uint32_t kinds_of(const change_notes *notes, uint32_t bit) {
   return (notes->of[NOTED_MOVED] >> bit & 1) * MUSTER_CHANGE_MOVED |
@@ -211,8 +210,7 @@ uint64_t changes_bytes(const change_log *log, uint32_t agents) {
   return ((uint64_t)agents + 63) / 64 * sizeof(change_notes) + records * sizeof(muster_change);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- reading
- */
+/* ---------------------------------------------------------------------------------------------------------- reading */
 
 /* The position that a cursor stands for. */
 static uint64_t position_of(const change_log *log, uint64_t cursor) {

@@ -66,8 +66,7 @@ static bool may_look_at(struct search *search, uint32_t count) {
   return false;
 }
 
-/* ------------------------------------------------------------------------------------------------------- plain cells
- */
+/* ------------------------------------------------------------------------------------------------------ plain cells */
 
 static bool is_in(const struct search *search, const searched_cell *cell, const agent_place *place) {
   return place->cell_x == cell->cell_x && place->cell_y == cell->cell_y &&
@@ -141,8 +140,7 @@ static bool gather_cells(struct search *search) {
   return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ crowds
- */
+/* ----------------------------------------------------------------------------------------------------------- crowds */
 
 /* A square of the ground; its lower corner is seen from the centre. */
 struct square {
@@ -257,8 +255,7 @@ static bool look_from_bin(struct search *search) {
   return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- rings
- */
+/* ------------------------------------------------------------------------------------------------------------ rings */
 
 static uint32_t count_members(const struct search *search, const searched_cell *cell) {
   uint32_t count = 0;
@@ -341,8 +338,7 @@ static void nearby_look_around(struct search *search, int32_t rings) {
   look_at_others(search, rings);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- query
- */
+/* ------------------------------------------------------------------------------------------------------------ query */
 
 /* The least number of rings that have `cells` cells. */
 static int32_t rings_of(float cells) {

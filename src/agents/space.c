@@ -39,8 +39,7 @@ void space_place(const struct space *space, agent_place *place, muster_position 
   set_spot(place, space_spot_of(space, position));
 }
 
-/* ------------------------------------------------------------------------------------------------------------ crowds
- */
+/* ----------------------------------------------------------------------------------------------------------- crowds */
 
 static bool is_of_cell(const agent_place *place, const agent_place *cell) {
   return place->cell_x == cell->cell_x && place->cell_y == cell->cell_y && place->partition == cell->partition;
@@ -122,8 +121,7 @@ static void leave_crowd(struct space *space, agent_store *store, list_spot spot)
   if (space->crowds.cells[number].slot.count == CROWD_AGENTS) close_crowd(space, store, number);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- grid
- */
+/* ------------------------------------------------------------------------------------------------------------- grid */
 
 void space_link(struct space *space, agent_store *store, uint32_t index) {
   const agent_place *place = &store->places[index];

@@ -9,8 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* --------------------------------------------------------------------------------------------------------- changes
- */
+/* ---------------------------------------------------------------------------------------------------------- changes */
 
 static muster_result check_changes(const muster_world *world, const uint64_t *cursor, bool arrays) {
   muster_result result = guard_read(world, "changes");
@@ -38,8 +37,7 @@ muster_result muster_frame_changes(const muster_world *world, uint32_t kinds, ui
                    world->def.limits.changes_frames);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ nearby
- */
+/* ----------------------------------------------------------------------------------------------------------- nearby */
 
 /* What is asked for, for the search. */
 typedef struct host_query {

@@ -24,8 +24,7 @@ typedef struct chunks_format {
 /* A layout made of the sizes of all structures that stand in a stream as they are in memory. */
 uint32_t chunks_layout(const size_t *sizes, size_t count);
 
-/* -------------------------------------------------------------------------------- the parts of which streams consist
- */
+/* ------------------------------------------------------------------------------- the parts of which streams consist */
 
 /* Writes what stands before the chunks, and checks it. On failure MUSTER_E_INPUT, with the offset and what is wrong
  * there. */
@@ -49,8 +48,7 @@ uint64_t chunk_seal(void *memory, bool record, uint32_t kind, uint64_t number, s
 muster_result chunk_check(const chunks_format *format, const unsigned char *bytes, size_t count, size_t at,
                           uint64_t *checksum, struct chunk *found);
 
-/* ------------------------------------------------------------------------------------------------- streams of sections
- */
+/* ---------------------------------------------------------------------------------------------- streams of sections */
 
 /* Takes the next bytes of a stream; false when it cannot. */
 typedef bool (*chunks_sink)(const void *bytes, size_t count, void *user);

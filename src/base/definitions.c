@@ -13,8 +13,7 @@
 #define HOUR 3.6e12
 #define DAY  8.64e13
 
-/* ------------------------------------------------------------------------------------------------------------ worlds
- */
+/* ----------------------------------------------------------------------------------------------------------- worlds */
 
 #define WORLD(name, place, kind, least, most, uses)                                                                    \
   { #name, #place, offsetof(muster_world_def, place), 0, FIELD_##kind, least, most, uses }
@@ -65,8 +64,7 @@ const field_row fields_world[] = {
     {0},
 };
 
-/* ------------------------------------------------------------------------------------------------------------- types
- */
+/* ------------------------------------------------------------------------------------------------------------ types */
 
 #define TYPE(name, place, kind, least, most, uses)                                                                     \
   { #name, #place, offsetof(muster_type_def, place), 0, FIELD_##kind, least, most, uses }
@@ -121,8 +119,7 @@ const field_row fields_herd_type[] = {
     {0},
 };
 
-/* ------------------------------------------------------------------------------------------------------------ agents
- */
+/* ----------------------------------------------------------------------------------------------------------- agents */
 
 #define TUNED(name, least, most)                                                                                       \
   { #name, NULL, offsetof(muster_agent_def, name), offsetof(muster_agent_tuning, name), FIELD_FLOAT, least, most, 0 }
@@ -139,8 +136,7 @@ const field_row fields_agent[] = {
     {0},
 };
 
-/* ------------------------------------------------------------------------------------------------------------ frames
- */
+/* ----------------------------------------------------------------------------------------------------------- frames */
 
 const field_row fields_frame[] = {
     {"budget_ns", NULL, offsetof(muster_frame, budget_ns), 0, FIELD_TIME, BUDGET_LEAST_NS, BUDGET_MOST_NS, 0}, {0}};

@@ -42,8 +42,7 @@ struct failure {
 
 static _Thread_local struct failure last;
 
-/* ------------------------------------------------------------------------------------------------- reading a format
- */
+/* ------------------------------------------------------------------------------------------------- reading a format */
 
 static bool is_digit(char letter) {
   return letter >= '0' && letter <= '9';

@@ -62,8 +62,7 @@ bool field_allows(const field_row *field, double value) {
   return zero || (value >= field->least && value <= field->most);
 }
 
-/* --------------------------------------------------------------------------------------------------------- messages
- */
+/* --------------------------------------------------------------------------------------------------------- messages */
 
 const char *field_words(const field_row *field, const void *place, char words[FIELD_WORDS]) {
   if (field->kind == FIELD_FLOAT)
@@ -108,8 +107,7 @@ static muster_result field_refuse(const field_row *field, const char *what, cons
                    field_range_words(field, range), leaves);
 }
 
-/* ------------------------------------------------------------------------------------------------------ definitions
- */
+/* ------------------------------------------------------------------------------------------------------ definitions */
 
 static const void *place_in(const void *object, uint32_t offset) {
   return (const unsigned char *)object + offset;
@@ -131,8 +129,7 @@ muster_result fields_check(const field_row *fields, const char *what, const char
   return MUSTER_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- tunings
- */
+/* ---------------------------------------------------------------------------------------------------------- tunings */
 
 /* A number that is left has the default's value, or any negative one. */
 static bool field_leaves(const field_row *field, const void *tuning, const void *defaults) {
@@ -172,8 +169,7 @@ void fields_describe(const field_row *fields, const void *def, void *tuning, uin
       memcpy((unsigned char *)tuning + field->tuned, place_in(def, field->offset), field_bytes(field));
 }
 
-/* ------------------------------------------------------------------------------------------------------------- texts
- */
+/* ------------------------------------------------------------------------------------------------------------ texts */
 
 static uint64_t whole_of(double bound) {
   return bound < 0x1p64 ? (uint64_t)bound : UINT64_MAX;

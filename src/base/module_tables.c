@@ -26,8 +26,7 @@ uint32_t module_metrics_count(const muster_module *module) {
   return count;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ values
- */
+/* ----------------------------------------------------------------------------------------------------------- values */
 
 void module_add_name(char words[MODULE_NAMES_BYTES], const char *name) {
   size_t used = strlen(words);
@@ -112,8 +111,7 @@ muster_result module_settings_read(const muster_module *module, const module_giv
   return MUSTER_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- commands
- */
+/* --------------------------------------------------------------------------------------------------------- commands */
 
 const char *module_command_names(const muster_module *module, char words[MODULE_NAMES_BYTES]) {
   words[0] = '\0';
@@ -128,8 +126,7 @@ const muster_module_command *module_command_find(const muster_module *module, co
   return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- rules
- */
+/* ------------------------------------------------------------------------------------------------------------ rules */
 
 static bool name_is_good(const char *name) {
   static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
@@ -233,8 +230,7 @@ muster_result module_tables_check(const muster_module *module) {
   return MUSTER_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------- what modules call
- */
+/* ------------------------------------------------------------------------------------------------ what modules call */
 
 const muster_module_value *muster_module_value_of(const muster_module_options *options, const char *name) {
   if (!options || !name) {

@@ -108,8 +108,7 @@ uint64_t tape_take_number(struct tape *tape) {
   return 0;
 }
 
-/* --------------------------------------------------------------------------------------------------------- either way
- */
+/* ------------------------------------------------------------------------------------------------------- either way */
 
 void tape_exchange(struct tape *tape, void *value, size_t bytes) {
   if (tape->file)

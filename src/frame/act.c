@@ -283,8 +283,7 @@ static bool act_beside(struct muster_world *world, muster_act kind, act_turn *tu
   return ran == listed;
 }
 
-/* --------------------------------------------------------------------------------------------------------- a frame's
- */
+/* -------------------------------------------------------------------------------------------------------- a frame's */
 
 /* How many agents of a kind act at a time. */
 static double at_a_time(const struct muster_world *world, muster_act kind) {

@@ -22,8 +22,7 @@
 #include "world/world_links.h"
 #include "world/world_teams.h"
 
-/* ------------------------------------------------------------------------------------------------ asked, and spawned
- */
+/* ----------------------------------------------------------------------------------------------- asked, and spawned */
 
 /* What the actions asked of other agents waits for the next intake. */
 static void send_asked(struct muster_world *world) {
@@ -75,8 +74,7 @@ static void note_overruns(struct muster_world *world, const act_entry *entry) {
   }
 }
 
-/* ----------------------------------------------------------------------------------------------------------- plain
- */
+/* ------------------------------------------------------------------------------------------------------------ plain */
 
 /* Whether no message has come to the agent while its update was under way: its box is empty afterwards. */
 static inline bool nothing_came(const agent_type *type, const agent_row *row) {

@@ -233,8 +233,7 @@ static inline bool settle_plain(struct muster_world *world, uint32_t i, settle_p
   return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- lots
- */
+/* ------------------------------------------------------------------------------------------------------------- lots */
 
 /* How many lots there are: one for each shard. Where activation is planned, as many as can book beside each other, and
  * which agents these are does not depend on how many shards there are: a record is replayed in others. */

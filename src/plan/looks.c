@@ -25,8 +25,7 @@ void looks_create(struct looks *looks, uint32_t agents_max, uint32_t shards, str
     looks->shards[i] = (look_shard){.slots = all_slots + slots * i, .firsts = firsts + (size_t)stride * i};
 }
 
-/* ------------------------------------------------------------------------------------------------------------ lines
- */
+/* ------------------------------------------------------------------------------------------------------------ lines */
 
 static bool has_passed(uint16_t first, uint32_t now) {
   return first && looks_ahead(first, now) <= 0;
@@ -104,8 +103,7 @@ uint32_t looks_take_line(struct looks *looks, uint32_t line) {
   return taken;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- passing
- */
+/* ---------------------------------------------------------------------------------------------------------- passing */
 
 /* A number that has passed, or passes now, as the present one. */
 static void tidy_first(uint16_t *first, uint64_t before, uint64_t now) {

@@ -186,8 +186,7 @@ static void advance(class_table *classes, uint64_t elapsed_ns) {
   if (planned && elapsed_ns) book->mean_ns = (int64_t)load_ns;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- release
- */
+/* ---------------------------------------------------------------------------------------------------------- release */
 
 /* A frame's release. */
 typedef struct releasing {

@@ -20,8 +20,7 @@ void ready_ring_create(ready_ring *ring, uint32_t agents_max, struct arena *aren
   ARENA_ARRAY(arena, ring->other, entries);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- lists
- */
+/* ------------------------------------------------------------------------------------------------------------ lists */
 
 static uint32_t take_block(ready_ring *ring) {
   uint32_t number = ring->free;
@@ -82,8 +81,7 @@ static uint32_t first_marked(const uint64_t *marks, uint32_t from, uint32_t end)
   return end;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ levels
- */
+/* ----------------------------------------------------------------------------------------------------------- levels */
 
 /* An entry beyond what a level was made for belongs to its first or last list, as the order wants. */
 static uint32_t list_of_level(const ring_level *level, uint64_t entry) {
@@ -134,8 +132,7 @@ static void end_last_level(ready_ring *ring) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------------------------ buckets
- */
+/* ---------------------------------------------------------------------------------------------------------- buckets */
 
 static uint32_t bucket_of(const ready_ring *ring, uint64_t entry) {
   uint64_t number = entry >> RING_AGENT_BITS >> ring->shift;
@@ -340,8 +337,7 @@ uint32_t ready_ring_count_before(const ready_ring *ring, uint64_t key) {
   return count;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- sorting
- */
+/* ---------------------------------------------------------------------------------------------------------- sorting */
 
 /* Moves entries to `to` in order of some of their bits; those that agree there stay in the order in which they are. */
 static void sort_by_bits(const uint64_t *from, uint64_t *to, uint32_t count, uint32_t shift, uint32_t bits) {

@@ -75,8 +75,7 @@ uint32_t shedding_wanted(const struct shedding *shedding, const score_board *boa
   return steps_below(&lines, board, importance >> 8, index, down);
 }
 
-/* --------------------------------------------------------------------------------------------------------- the depth
- */
+/* -------------------------------------------------------------------------------------------------------- the depth */
 
 static void begin_round(struct shedding *shedding, const agent_store *store) {
   shedding->left = store->high;
@@ -118,8 +117,7 @@ static void step(struct shedding *shedding) {
   }
 }
 
-/* -------------------------------------------------------------------------------------------------------- the agents
- */
+/* ------------------------------------------------------------------------------------------------------- the agents */
 
 /* How many levels an agent should be down; as many as it is when it cannot, or need not, change. */
 static uint32_t wanted_of(const score_board *board, const shedding_lines *lines, uint32_t index) {

@@ -39,8 +39,7 @@ struct life {
   uint64_t activities;
 };
 
-/* ----------------------------------------------------------------------------------------------------------- updates
- */
+/* ---------------------------------------------------------------------------------------------------------- updates */
 
 /* The greatest need chooses the activity; the activity satisfies it for a while. */
 static void empty_choose_activity(struct life *own, float share) {
@@ -75,8 +74,7 @@ static muster_atom_result empty_live(muster_update *update) {
   return MUSTER_ATOM_FINISH;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- populate
- */
+/* --------------------------------------------------------------------------------------------------------- populate */
 
 static muster_position village_place(const empty *self, uint64_t village) {
   uint64_t random = scaffold_random(self->base.seed) + 2 * village;
@@ -115,8 +113,7 @@ static muster_result empty_spawn(void *instance, muster_world *world, uint32_t i
   return scaffold_spawn(world, &def, &self->members[i]);
 }
 
-/* ---------------------------------------------------------------------------------------------------- between frames
- */
+/* --------------------------------------------------------------------------------------------------- between frames */
 
 static void watch_village(empty *self, muster_position village) {
   uint64_t frame_ns = self->base.frame_ns < second_ns ? self->base.frame_ns : second_ns; /* as a visitor sees it */
@@ -160,8 +157,7 @@ static uint64_t skip_ns(void *instance, uint64_t sim_now_ns) {
   return left_ns < quiet_step_ns ? left_ns : quiet_step_ns;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ report
- */
+/* ----------------------------------------------------------------------------------------------------------- report */
 
 typedef struct census {
   uint64_t violations;

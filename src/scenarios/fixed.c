@@ -26,8 +26,7 @@ typedef struct life {
   uint64_t lived_ns;
 } life;
 
-/* ----------------------------------------------------------------------------------------------------------- updates
- */
+/* ---------------------------------------------------------------------------------------------------------- updates */
 
 static muster_atom_result fixed_live(muster_update *update) {
   const fixed *self = update->type_user;
@@ -38,8 +37,7 @@ static muster_atom_result fixed_live(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- open
- */
+/* ------------------------------------------------------------------------------------------------------------- open */
 
 /* A program built with an older header ends its options before the field. */
 static uint64_t wanted_cost(const muster_module_options *options) {
@@ -62,8 +60,7 @@ static muster_result fixed_prepare(void *instance) {
   return MUSTER_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- populate
- */
+/* --------------------------------------------------------------------------------------------------------- populate */
 
 /* A place that depends only on the seed and on the number of the agent or walker that stands there. */
 static muster_position place_of(const fixed *self, uint64_t number) {
@@ -109,8 +106,7 @@ static muster_result complete(void *instance, const muster_world *world, muster_
   return MUSTER_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------- keep and report
- */
+/* -------------------------------------------------------------------------------------------------- keep and report */
 
 static const scaffold_field kept[] = {
     SCAFFOLD_SAME_WORLD, SCAFFOLD_FLAG(scaffold, begun), SCAFFOLD_SAME(fixed, cost_ns), SCAFFOLD_KEPT_TIMES, {0}};

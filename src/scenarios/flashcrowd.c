@@ -85,8 +85,7 @@ static flashcrowd_kind flashcrowd_kind_of(uint32_t number) {
   return place % 10 == 8 ? FLASHCROWD_GUARD : place % 5 == 4 ? FLASHCROWD_TRADER : FLASHCROWD_CITIZEN;
 }
 
-/* --------------------------------------------------------------------------------------------------------- the place
- */
+/* -------------------------------------------------------------------------------------------------------- the place */
 
 static bool is_wet(const flashcrowd *self, double x) {
   double ahead_m = fmod(x - self->rain_x, 2.0 * half_m);
@@ -97,8 +96,7 @@ static double crowd_distance(const flashcrowd *self, double x, double y) {
   return hypot(x - self->crowd.x, y - self->crowd.y);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- updates
- */
+/* ---------------------------------------------------------------------------------------------------------- updates */
 
 /* Looks at the observers of the crowd that are near, in the order of the array. */
 static uint32_t watch_crowd(const flashcrowd *self, muster_position here, uint32_t steps, flashcrowd_state *own) {
@@ -192,8 +190,7 @@ static muster_result found_towns(void *instance) {
   return MUSTER_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- populate
- */
+/* --------------------------------------------------------------------------------------------------------- populate */
 
 /* Every second agent lives in a town, more densely near its middle; the rest live anywhere. */
 static muster_position flashcrowd_home_of(const flashcrowd *self, uint32_t number) {
@@ -228,8 +225,7 @@ static muster_result flashcrowd_spawn(void *instance, muster_world *world, uint3
   return result || note_member(self, i) ? result : MUSTER_E_FULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- frames
- */
+/* ----------------------------------------------------------------------------------------------------------- frames */
 
 /* Computes where the crowd is at a time; its observers stand on a spiral that draws together. */
 static void flashcrowd_gather(void *instance, double seconds) {
@@ -273,8 +269,7 @@ static void flashcrowd_frame(void *instance, muster_world *world) {
   watch_neighbourhood(self);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- keep
- */
+/* ------------------------------------------------------------------------------------------------------------- keep */
 
 /* What a snapshot keeps besides the agents; the members, the observers and the watched agents follow. */
 static const scaffold_field kept[] = {SCAFFOLD_SAME_SEED_AND_TIMES,
@@ -303,8 +298,7 @@ static bool flashcrowd_resumed(void *instance) {
   return fits;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ report
- */
+/* ----------------------------------------------------------------------------------------------------------- report */
 
 typedef struct census {
   uint64_t violations;

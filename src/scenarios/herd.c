@@ -20,8 +20,7 @@ static void direction_of(const herd_world *self, uint64_t purpose, uint64_t numb
   herd_direction(herd_lower_share((uint32_t)random_of(self, purpose, number)), x, y);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- open
- */
+/* ------------------------------------------------------------------------------------------------------------- open */
 
 /* How many agents the observers may cause: the leaves in the rings around each observer, if herds stand as densely as
  * in the beginning, plus half as many for places where herds crowd together; not more than there are deer. */
@@ -62,8 +61,7 @@ static muster_result herd_prepare(void *instance) {
   return MUSTER_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- populate
- */
+/* --------------------------------------------------------------------------------------------------------- populate */
 
 static muster_result register_herds(herd_world *self, muster_world *world) {
   muster_herd_type_def def = muster_herd_type_def_default();
@@ -147,8 +145,7 @@ static muster_result herd_spawn(void *instance, muster_world *world) {
   return result ? result : add_wolves(self, world);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ frames
- */
+/* ----------------------------------------------------------------------------------------------------------- frames */
 
 static muster_position herd_place(void *instance, uint32_t observer, double seconds) {
   const herd_world *self = instance;
@@ -174,8 +171,7 @@ static void herd_frame(void *instance, muster_world *world) {
   scaffold_move_observers(self, world);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ report
- */
+/* ----------------------------------------------------------------------------------------------------------- report */
 
 /* Sums over herds, and over what was counted. */
 typedef struct census {
@@ -255,8 +251,7 @@ static const scaffold_line lines[] = {SCAFFOLD_FOUND("represented", census, repr
                                       STATISTIC(bytes_unfolded),
                                       {0}};
 
-/* ---------------------------------------------------------------------------------------------------------- the plan
- */
+/* --------------------------------------------------------------------------------------------------------- the plan */
 
 /* What a snapshot keeps besides herds and wolves; the observers and the tallies of the blocks follow. */
 static const scaffold_field kept[] = {SCAFFOLD_SAME_WORLD,

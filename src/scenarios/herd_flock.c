@@ -37,8 +37,7 @@ void herd_direction(float share, float *x, float *y) {
   herd_direction_lanes(&share, x, y);
 }
 
-/* ------------------------------------------------------------------------------------------------- one body at a time
- */
+/* ----------------------------------------------------------------------------------------------- one body at a time */
 
 void herd_flock_sense_scalar(const herd_flock_rules *rules, const herd_flock_bodies *bodies, float x, float y,
                              herd_flock_sense *sense) {

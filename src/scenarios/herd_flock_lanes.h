@@ -25,8 +25,7 @@ typedef struct lane_sense {
 
 #endif
 
-/* ----------------------------------------------------------------------------------------------------------- senses
- */
+/* ----------------------------------------------------------------------------------------------------------- senses */
 
 /* Adds another body, whose place is relative to the sensing one, if it is near. A body in exactly the same place is no
  * neighbour: there is no direction to it. */
@@ -66,8 +65,7 @@ HERD_INLINE void herd_flock_look(const herd_flock_rules *rules, const herd_flock
   sense->mean_velocity_y /= divisor;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- steering
- */
+/* --------------------------------------------------------------------------------------------------------- steering */
 
 /* How often each force counts in a step, and the sum of the random points of wandering. */
 typedef struct lane_draws {

@@ -29,8 +29,7 @@ static muster_result hostile_prepare(void *instance) {
   return MUSTER_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ places
- */
+/* ----------------------------------------------------------------------------------------------------------- places */
 
 muster_position hostile_place(const hostile_cast *cast, uint64_t random) {
   uint64_t own = scaffold_random(random ^ scaffold_random(cast->self->base.seed));
@@ -59,8 +58,7 @@ static muster_result hostile_spawn(void *instance, muster_world *world, uint32_t
   return scaffold_spawn(world, &def, &self->members[number]);
 }
 
-/* ---------------------------------------------------------------------------------------------------- between frames
- */
+/* --------------------------------------------------------------------------------------------------- between frames */
 
 /* Members that have the same period and are woken in one frame stay together for as long as there is no pressure. */
 static void call_chorus(hostile *self, muster_world *world) {
@@ -93,8 +91,7 @@ static void hostile_frame(void *instance, muster_world *world) {
   if (self->tally.frames % CALL_FRAMES == 30) call_chorus(self, world);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ report
- */
+/* ----------------------------------------------------------------------------------------------------------- report */
 
 /* Sums over the living, and what they come to with the tally. */
 typedef struct census {
@@ -167,8 +164,7 @@ static const scaffold_line lines[] = {SCAFFOLD_AGENTS("population"),
                                       SCAFFOLD_FOUND("violations", census, violations),
                                       {0}};
 
-/* ---------------------------------------------------------------------------------------------------------- the plan
- */
+/* --------------------------------------------------------------------------------------------------------- the plan */
 
 /* What a snapshot keeps besides the agents; the members, what they heard and the observers follow. */
 static const scaffold_field kept[] = {SCAFFOLD_SAME_WORLD,

@@ -224,8 +224,7 @@ static muster_atom_result hostile_stray(muster_update *update) {
   return grow_older(update);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the kinds
- */
+/* -------------------------------------------------------------------------------------------------------- the kinds */
 
 /* A flipper's update has four atoms, so that it is preempted between them; a breeder's has an action. */
 static const muster_atom work[] = {{hostile_work, MUSTER_ROLE_BEHAVIOUR, 5000}};

@@ -105,8 +105,7 @@ void kit_goal_lock_release(kit_goal_lock *lock) {
   lock->until_ns = 0;
 }
 
-/* --------------------------------------------------------------------------------------------- automatic achievement
- */
+/* -------------------------------------------------------------------------------------------- automatic achievement */
 
 void kit_achievement_begin(kit_achievement *achievement, uint32_t goal, uint64_t begin_ns, uint64_t duration_ns) {
   uint64_t end_ns = duration_ns > UINT64_MAX - begin_ns ? UINT64_MAX : begin_ns + duration_ns;
@@ -121,8 +120,7 @@ bool kit_achievement_reached(kit_achievement *achievement, uint64_t now_ns, uint
   return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------- record, replay
- */
+/* --------------------------------------------------------------------------------------------------- record, replay */
 
 bool kit_event_record(kit_event_log *log, kit_recorded_event *events, uint32_t capacity,
                       const kit_recorded_event *event) {

@@ -112,8 +112,7 @@ uint32_t kit_goal_lock_choose(const kit_goal_lock *lock, uint64_t now_ns, uint32
 /* Opens the lock: the plan has run, or failed. O(1). */
 void kit_goal_lock_release(kit_goal_lock *lock);
 
-/* --------------------------------------------------------------------------------------------- automatic achievement
- */
+/* -------------------------------------------------------------------------------------------- automatic achievement */
 
 /* A goal that is taken as reached when the time for it has passed. */
 typedef struct kit_achievement {
@@ -129,8 +128,7 @@ void kit_achievement_begin(kit_achievement *achievement, uint32_t goal, uint64_t
  * can begin there and no time is lost however late the agent looks; and nothing is under way any more. O(1). */
 bool kit_achievement_reached(kit_achievement *achievement, uint64_t now_ns, uint64_t *end_ns);
 
-/* ---------------------------------------------------------------------------------------------------- record, replay
- */
+/* --------------------------------------------------------------------------------------------------- record, replay */
 
 typedef struct kit_recorded_event {
   uint64_t at_ns;

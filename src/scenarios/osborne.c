@@ -14,8 +14,7 @@ enum { FIELD = MUSTER_HERD_BLOCK, ADDED_AT_ONCE = 256, AGENTS_MAX = 16000000, UN
 static const float visible_m = 25.0f;
 static const float begin_mps = 3.0f; /* herds set out with this speed at most */
 
-/* --------------------------------------------------------------------------------------------------------- beginning
- */
+/* -------------------------------------------------------------------------------------------------------- beginning */
 
 double osborne_share(const osborne_def *def, uint32_t herd, uint32_t number) {
   return herd_mix(herd_mix((uint32_t)def->seed + herd * 0x9e3779b9u) + number * 0x85ebca6bu) * 0x1p-32;
@@ -39,8 +38,7 @@ void osborne_herd_velocity(const osborne_def *def, uint32_t herd, float *x, floa
   *y *= speed_mps;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- room
- */
+/* ------------------------------------------------------------------------------------------------------------- room */
 
 static double herds_within(const osborne_def *def, double radius_m) {
   double inside = 3.14159265358979 * radius_m * radius_m / (def->side_m * def->side_m);
@@ -69,8 +67,7 @@ uint32_t osborne_agents_max(const osborne_def *def) {
   return with_room(leaves + blocks, AGENTS_MAX);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- leaves
- */
+/* ----------------------------------------------------------------------------------------------------------- leaves */
 
 /* What others see of an animal, or of the animals that it stands for: a muster_herd_body without totals. */
 typedef struct animal {
@@ -101,8 +98,7 @@ static muster_atom_result osborne_live(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- blocks
- */
+/* ----------------------------------------------------------------------------------------------------------- blocks */
 
 /* What all herds of a block have in common. */
 typedef struct folded_rules {
@@ -182,8 +178,7 @@ HERD_CLONES static void run_block(muster_herd_block *block) {
   for (uint32_t i = 0; i < own.count; i += HERD_LANES) live_folded(&rules, &own, i);
 }
 
-/* --------------------------------------------------------------------------------------------------------- population
- */
+/* ------------------------------------------------------------------------------------------------------- population */
 
 static muster_result osborne_add_herds(muster_world *world, const osborne_def *def, muster_herd_type type) {
   muster_herd_def herds[ADDED_AT_ONCE];

@@ -33,8 +33,7 @@ enum {
 
 typedef struct pathstorm pathstorm;
 
-/* ------------------------------------------------------------------------------------------------------------ messages
- */
+/* --------------------------------------------------------------------------------------------------------- messages */
 
 typedef struct pathstorm_order {
   uint32_t number; /* counted from 1 */
@@ -51,8 +50,7 @@ typedef struct pathstorm_answer {
   uint32_t field; /* its ways lead to the goal; PATHSTORM_NONE: there is no way */
 } pathstorm_answer;
 
-/* -------------------------------------------------------------------------------------------------------------- fields
- */
+/* ----------------------------------------------------------------------------------------------------------- fields */
 
 typedef enum pathstorm_knowledge {
   PATHSTORM_UNUSED = 0,
@@ -94,8 +92,7 @@ void pathstorm_field_grant(pathstorm *self, uint32_t walker, uint32_t order, uin
 /* Takes back the walker's grant, unless it was given for an order after this one. */
 void pathstorm_field_return(pathstorm *self, uint32_t walker, uint32_t order);
 
-/* ------------------------------------------------------------------------------------------------------------- solvers
- */
+/* ---------------------------------------------------------------------------------------------------------- solvers */
 
 /* A request that waits. */
 typedef struct pathstorm_waiting {
@@ -148,8 +145,7 @@ muster_result pathstorm_solvers_spawn(void *instance, muster_world *world);
 bool pathstorm_solvers_create(pathstorm *self);
 void pathstorm_solvers_destroy(pathstorm *self);
 
-/* ------------------------------------------------------------------------------------------------------------- walkers
- */
+/* ---------------------------------------------------------------------------------------------------------- walkers */
 
 typedef enum pathstorm_stage {
   PATHSTORM_IDLE = 0,
@@ -185,8 +181,7 @@ typedef struct pathstorm_walker_state {
 muster_result pathstorm_register(void *instance, muster_world *world);
 muster_result pathstorm_walker_spawn(void *instance, muster_world *world, uint32_t number);
 
-/* ------------------------------------------------------------------------------------------------------------ together
- */
+/* --------------------------------------------------------------------------------------------------------- together */
 
 struct pathstorm {
   scaffold base; /* its agents are the walkers */

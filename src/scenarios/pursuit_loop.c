@@ -63,8 +63,7 @@ void pursuit_loop_begin(pursuit_loop *loop) {
   loop->frames++;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- steps
- */
+/* ------------------------------------------------------------------------------------------------------------ steps */
 
 static void pursuit_loop_see_target(const pursuit_loop *loop, uint32_t agent) {
   const loop_face *own = &loop->seen[agent], *target = &loop->seen[loop->targets[agent]];
@@ -107,8 +106,7 @@ static void steer(const pursuit_loop *loop, uint32_t agent) {
   made->place = pursuit_steer(&loop->bodies[agent], &made->face, made->place, loop->side_m, update_s);
 }
 
-/* ---------------------------------------------------------------------------------------------------- the plain loop
- */
+/* --------------------------------------------------------------------------------------------------- the plain loop */
 
 static bool is_due(uint32_t time, pursuit_set set) {
   return time % pursuit_period(set) == pursuit_delay(set);
@@ -129,8 +127,7 @@ void pursuit_loop_run(pursuit_loop *loop) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------------ the same by Muster
- */
+/* ----------------------------------------------------------------------------------------------- the same by Muster */
 
 /* The loop and the number of the agent. */
 #define AGENT_OF(update) (update)->type_user, (uint32_t)(uintptr_t)(update)->user

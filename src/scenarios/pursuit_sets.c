@@ -50,8 +50,7 @@ uint32_t pursuit_delay(pursuit_set set) {
   return table[set].delay;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- tallies
- */
+/* ---------------------------------------------------------------------------------------------------------- tallies */
 
 /* A set that ran late did so in a frame after that of its update, or in a later update. */
 static void end_set(const pursuit *self, pursuit_body *body, pursuit_set set) {
@@ -63,8 +62,7 @@ static void end_set(const pursuit *self, pursuit_body *body, pursuit_set set) {
   for (; tally->next <= body->updates; tally->next += period) tally->due++;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- atoms
- */
+/* ------------------------------------------------------------------------------------------------------------ atoms */
 
 static void pursuit_sets_see_target(muster_update *update) {
   const pursuit *self = update->type_user;
@@ -140,8 +138,7 @@ PURSUIT_CALLBACK(run_third, run(update, 2))
 PURSUIT_CALLBACK(run_fourth, run(update, 3))
 PURSUIT_CALLBACK(run_fifth, run(update, 4))
 
-/* -------------------------------------------------------------------------------------------------------------- type
- */
+/* ------------------------------------------------------------------------------------------------------------- type */
 
 static void define_set(const pursuit_version *version, pursuit_set set, const muster_atom *atoms, muster_set_def *def) {
   *def = muster_set_def_default();

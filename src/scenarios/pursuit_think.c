@@ -50,8 +50,7 @@ uint32_t pursuit_first_target(uint64_t seed, uint32_t number, uint32_t agents) {
   return (uint32_t)((number + 1 + random_of(seed, number, 3) % (agents - 1)) % agents);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ angles
- */
+/* ----------------------------------------------------------------------------------------------------------- angles */
 
 /* The same direction in -pi .. pi. */
 static float turned(float angle) {
@@ -62,8 +61,7 @@ static float clamp(float value, float low, float high) {
   return value < low ? low : value > high ? high : value;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ senses
- */
+/* ----------------------------------------------------------------------------------------------------------- senses */
 
 void pursuit_notice(pursuit_body *self, double side_m, muster_position own, muster_position other,
                     const pursuit_face *face) {
@@ -76,8 +74,7 @@ void pursuit_notice(pursuit_body *self, double side_m, muster_position own, must
   self->touches += sight->x * sight->x + sight->y * sight->y < pursuit_touch_m * pursuit_touch_m;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ follow
- */
+/* ----------------------------------------------------------------------------------------------------------- follow */
 
 void pursuit_follow(pursuit_body *self, const pursuit_face *own) {
   float ahead = self->target_speed * self->lead_s - standoff_m;
@@ -105,8 +102,7 @@ static void move_on(motion *it, float heading, float speed, float step_s) {
   it->y += sinf(it->heading) * it->speed * step_s;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- avoid
- */
+/* ------------------------------------------------------------------------------------------------------------ avoid */
 
 /* The cost of being near its neighbours at that time and place. */
 static float crowding(const pursuit_body *self, const motion *it, float time_s) {
@@ -151,8 +147,7 @@ void pursuit_avoid(pursuit_body *self, const pursuit_face *own, uint32_t slice, 
   self->dodge_speed = self->best_speed;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- plan
- */
+/* ------------------------------------------------------------------------------------------------------------- plan */
 
 /* How far from the target the agent is after that time, when it heads as fast as it can for the target's future
  * place. */
@@ -176,8 +171,7 @@ void pursuit_plan(pursuit_body *self, const pursuit_face *own, bool coarse) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- steer
- */
+/* ------------------------------------------------------------------------------------------------------------ steer */
 
 muster_position pursuit_steer(pursuit_body *self, pursuit_face *face, muster_position place, double side_m,
                               float elapsed_s) {

@@ -89,8 +89,7 @@ rankin_life rankin_life_of(const void *state) {
   return (rankin_life){mind->role, mind->runs};
 }
 
-/* ---------------------------------------------------------------------------------------------------------- scenario
- */
+/* --------------------------------------------------------------------------------------------------------- scenario */
 
 typedef struct rankin {
   scaffold base;

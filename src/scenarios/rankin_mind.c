@@ -78,8 +78,7 @@ static float desire_for(const rankin_mind *mind, uint32_t goal) {
   return sum + bearing(4096 + mind->role, goal);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- planning
- */
+/* --------------------------------------------------------------------------------------------------------- planning */
 
 /* The search's memory. States are found in order of effort: a ring of lists, one for each effort within reach. */
 enum { EFFORT_MAX = 4, RING = EFFORT_MAX + 1, UNSEEN = 0xffff, NONE = 0xffff };
@@ -208,8 +207,7 @@ static uint32_t most_desired(const rankin_mind *mind) {
   return best;
 }
 
-/* -------------------------------------------------------------------------------------------------------- an update
- */
+/* -------------------------------------------------------------------------------------------------------- an update */
 
 /* The next action that is possible; output events are what others may see of it. */
 static void rankin_mind_act(rankin_mind *mind) {

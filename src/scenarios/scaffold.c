@@ -228,8 +228,7 @@ void scaffold_before_frame(void *instance, muster_world *world, uint64_t sim_now
     scaffold_move_observers(instance, world);
 }
 
-/* ---------------------------------------------------------------------------------------------------- save and resume
- */
+/* -------------------------------------------------------------------------------------------------- save and resume */
 
 struct scaffold_stream {
   muster_module_write write; /* null: it is read */
@@ -295,8 +294,7 @@ muster_result scaffold_resume(void *instance, muster_world *world, const void *b
   return MUSTER_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ report
- */
+/* ----------------------------------------------------------------------------------------------------------- report */
 
 static double value_of(const scaffold_line *line, const void *bytes) {
   const void *at = (const char *)bytes + line->at;
@@ -351,8 +349,7 @@ void scaffold_report(void *instance, const muster_world *world, muster_module_em
     if (*lines[i].name) emit(lines[i].name, line_number(&lines[i], &look, of_states[i]), emit_user);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- updates
- */
+/* ---------------------------------------------------------------------------------------------------------- updates */
 
 void scaffold_spend(const scaffold *base, uint64_t cost_ns) {
   busy_work_spend((uint64_t)((double)cost_ns * base->turns_per_ns));
@@ -369,8 +366,7 @@ double scaffold_approach(muster_update *update, double x, double y, double stop_
   return step_m;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- types
- */
+/* ------------------------------------------------------------------------------------------------------------ types */
 
 muster_type_def scaffold_type(const char *name, const muster_atom *atoms, uint32_t atom_count, size_t state_bytes,
                               uint64_t period_ns, uint64_t period_max_ns) {

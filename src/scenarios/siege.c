@@ -40,8 +40,7 @@ static siege_kind siege_kind_of(uint32_t number) {
   return place < 8 ? SIEGE_BESIEGER : place < 15 ? SIEGE_TOWNSMAN : place < 17 ? SIEGE_GUARD : SIEGE_ANIMAL;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- updates
- */
+/* ---------------------------------------------------------------------------------------------------------- updates */
 
 static siege_kind foe_of(siege_kind kind) {
   return kind == SIEGE_BESIEGER ? SIEGE_GUARD : kind == SIEGE_GUARD ? SIEGE_BESIEGER : SIEGE_KINDS;
@@ -146,8 +145,7 @@ void siege_choose(void *instance, float lasts_s) {
   ((siege *)instance)->lasts_s = lasts_s;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- populate
- */
+/* --------------------------------------------------------------------------------------------------------- populate */
 
 static double share_of(const siege *self, uint64_t number) {
   return scaffold_random_share(self->base.seed * 0x9e3779b97f4a7c15u + number);
@@ -174,8 +172,7 @@ static muster_result siege_spawn(void *instance, muster_world *world) {
   return muster_world_tune(world, &tuning);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- players
- */
+/* ---------------------------------------------------------------------------------------------------------- players */
 
 /* How far a player is on its way to the gate: 0..1. When the siege ends, players that came first leave first. */
 static double way_of(const siege *self, uint32_t player, double seconds) {
@@ -212,8 +209,7 @@ static void siege_frame(void *instance, muster_world *world) {
     scaffold_gather(instance);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ report
- */
+/* ----------------------------------------------------------------------------------------------------------- report */
 
 typedef struct census {
   uint64_t strikes, struck, violations;

@@ -371,8 +371,7 @@ muster_atom_result folk_sense(muster_update *update);
 muster_atom_result folk_live(muster_update *update);
 muster_atom_result folk_act(muster_update *update);
 
-/* ---------------------------------------------------------------------------------------- townsfolk_type.c and others
- */
+/* -------------------------------------------------------------------------------------- townsfolk_type.c and others */
 
 /* The mind of an update; any atom. */
 folk_mind folk_mind_of(muster_update *update);

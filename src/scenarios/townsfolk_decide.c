@@ -60,8 +60,7 @@ static uint32_t townsfolk_decide_best_of(const float worth[FOLK_GOALS]) {
   return worth[best] > 0.0f ? best : FOLK_NO_GOAL;
 }
 
-/* -------------------------------------------------------------------------------------------------- 0: full planning
- */
+/* ------------------------------------------------------------------------------------------------- 0: full planning */
 
 /* A goal with the plan that reaches it. */
 typedef struct option {
@@ -94,8 +93,7 @@ static option full_choice(folk_mind *mind) {
   return best;
 }
 
-/* --------------------------------------------------------------------------------------------- 1 to 3: less and less
- */
+/* -------------------------------------------------------------------------------------------- 1 to 3: less and less */
 
 static uint32_t townsfolk_decide_choose_goal(folk_mind *mind, float *worth_of) {
   float worth[FOLK_GOALS];

@@ -79,8 +79,7 @@ void folk_live_until(folk_mind *mind, uint64_t now_ns) {
   if (self->lived_ns == now_ns) folk_reconsider(mind);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ places
- */
+/* ----------------------------------------------------------------------------------------------------------- places */
 
 void folk_place_now(const folk_self *self, float *x, float *y) {
   *x = self->x;

@@ -128,8 +128,7 @@ bool folk_plan_search(const folk_problem *problem, uint32_t goal, uint32_t nodes
   return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------ partial plans
- */
+/* ---------------------------------------------------------------------------------------------------- partial plans */
 
 void folk_partial_begin(folk_partial_plan *partial, uint32_t goal) {
   *partial = (folk_partial_plan){.open = FOLK_REACHED(goal), .goal = (uint8_t)goal};

@@ -37,8 +37,7 @@ static muster_result wildlife_prepare(void *instance) {
   return MUSTER_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- populate
- */
+/* --------------------------------------------------------------------------------------------------------- populate */
 
 /* Species follow one another so that each has its share of every stretch of agents. */
 static wildlife_species next_species(double credit[WILDLIFE_SPECIES]) {
@@ -105,8 +104,7 @@ static muster_result wildlife_complete(void *instance, const muster_world *world
   return muster_module_fail(MUSTER_E_ARGUMENT, "wildlife: no animal is of that type");
 }
 
-/* ------------------------------------------------------------------------------------------------------------ report
- */
+/* ----------------------------------------------------------------------------------------------------------- report */
 
 /* Sums over the living, and with the dead. */
 typedef struct census {
@@ -187,8 +185,7 @@ static const scaffold_line lines[] = {SCAFFOLD_FOUND("side_m", census, side_m),
                                       MOOD("feed", WILDLIFE_FEED),
                                       {0}};
 
-/* ---------------------------------------------------------------------------------------------------------- the plan
- */
+/* --------------------------------------------------------------------------------------------------------- the plan */
 
 /* What a snapshot keeps of a desert besides its animals; the cameras follow. */
 static const scaffold_field kept[] = {

@@ -23,8 +23,7 @@ void wildlife_take_mood(wildlife_animal *animal, wildlife_mood mood, float durat
   animal->mood_left_s = duration_s;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ choice
- */
+/* ----------------------------------------------------------------------------------------------------------- choice */
 
 /* Takes up a mood for a time between two given ones, by chance. */
 static void take_mood(const wildlife_turn *turn, wildlife_mood mood, float shortest_s, float longest_s) {
@@ -83,8 +82,7 @@ void wildlife_choose_mood(const wildlife_turn *turn, muster_position place) {
     choose_grazer(turn, place);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- reaction
- */
+/* --------------------------------------------------------------------------------------------------------- reaction */
 
 static void react_grazer(const wildlife_turn *turn) {
   wildlife_animal *self = turn->self;
@@ -130,8 +128,7 @@ static void react_bobcat(const wildlife_turn *turn) {
   }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- steering
- */
+/* --------------------------------------------------------------------------------------------------------- steering */
 
 static wildlife_way towards(float angle, float weight) {
   return (wildlife_way){weight * cosf(angle), weight * sinf(angle)};

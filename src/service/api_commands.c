@@ -6,8 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---------------------------------------------------------------------------------------------------------- showing
- */
+/* ---------------------------------------------------------------------------------------------------------- showing */
 
 static void write_settings(json_writer *writer, const module_part *part) {
   static const char *const kinds[] = {"integer", "real", "text", "switch"};
@@ -49,8 +48,7 @@ static void show_module(api_call *call) {
   json_end_array(&call->writer);
 }
 
-/* --------------------------------------------------------------------------------------------------------- commands
- */
+/* --------------------------------------------------------------------------------------------------------- commands */
 
 /* A command as it was sent. */
 typedef struct module_order {

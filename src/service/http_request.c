@@ -113,8 +113,7 @@ bool http_refuse(http_request *request, unsigned status, const char *code, const
   return false;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ bodies
- */
+/* ----------------------------------------------------------------------------------------------------------- bodies */
 
 /* Makes room for `bytes` in all. False: no memory. */
 static bool http_request_make_room(http_request *request, size_t bytes) {

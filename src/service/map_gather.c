@@ -50,8 +50,7 @@ void map_gather_free(map_gather *gather) {
   gather->cells = NULL;
 }
 
-/* --------------------------------------------------------------------------------------------------------- gathering
- */
+/* -------------------------------------------------------------------------------------------------------- gathering */
 
 static muster_raster raster_of(const map_gather *gather) {
   const map_query *query = &gather->query;
@@ -127,8 +126,7 @@ bool map_gather_slice(map_gather *gather) {
   return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- encoding
- */
+/* --------------------------------------------------------------------------------------------------------- encoding */
 
 /* As service/live.h describes them, and in its order. */
 typedef struct map_header {

@@ -18,8 +18,7 @@ static void begin(const module_parts *parts, const module_part *part, flight_fun
   flight_call_begin(parts->world, part->name.module, function);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- populate
- */
+/* --------------------------------------------------------------------------------------------------------- populate */
 
 static uint32_t count_types(const muster_world *world) {
   muster_type type = {1};
@@ -45,8 +44,7 @@ static muster_result parts_populate(void *instance, muster_world *world) {
   return result;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ frames
- */
+/* ----------------------------------------------------------------------------------------------------------- frames */
 
 static void parts_before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
   const module_parts *parts = instance;
@@ -95,8 +93,7 @@ void module_parts_measure(module_parts *parts, const muster_world *world) {
   }
 }
 
-/* --------------------------------------------------------------------------------------------------- save and resume
- */
+/* -------------------------------------------------------------------------------------------------- save and resume */
 
 bool module_part_is_saved(const muster_module *module) {
   return (module->save && module->resume) || (module->register_types && !module->save && !module->resume);
@@ -162,8 +159,7 @@ static muster_result parts_resume(void *instance, muster_world *world, const voi
   return result || !count ? result : error_set(MUSTER_E_INPUT, "it has more instances than the settings");
 }
 
-/* ----------------------------------------------------------------------------------------------------- open and close
- */
+/* --------------------------------------------------------------------------------------------------- open and close */
 
 static void parts_close(void *instance) {
   module_parts *parts = instance;

@@ -23,8 +23,7 @@ bool modules_name_is_good(const char *name) {
   return length > 0 && length < NAME_BYTES && strspn(name, allowed) == length;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- trust
- */
+/* ------------------------------------------------------------------------------------------------------------ trust */
 
 /* `what` begins the message: the folder, or the module. */
 static muster_result check_trust(int descriptor, const char *what) {

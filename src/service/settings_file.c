@@ -50,8 +50,7 @@ static void settings_file_complain(file_reader *reader, const char *format, ...)
   reader->complain(where, message, reader->user);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- sections
- */
+/* --------------------------------------------------------------------------------------------------------- sections */
 
 static void begin_server(file_reader *reader) {
   if (reader->has_server) settings_file_complain(reader, "[server] was there before; put its keys into one section");
@@ -91,8 +90,7 @@ static void begin_section(file_reader *reader, const char *line) {
     settings_file_complain(reader, "there is no section [%s]; known are [server] and [world NAME]", name);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- lines
- */
+/* ------------------------------------------------------------------------------------------------------------ lines */
 
 /* Inih itself would report only the first mistake. */
 static bool is_none_of_all(const char *line) {
@@ -192,8 +190,7 @@ void settings_read_text(struct settings *settings, const char *name, const char 
   }
 }
 
-/* -------------------------------------------------------------------------------------------------------------- file
- */
+/* ------------------------------------------------------------------------------------------------------------- file */
 
 /* Null with the reason in muster_last_error(). */
 static char *load_file(const char *path, size_t *length) {

@@ -64,8 +64,7 @@ bool settings_load(struct settings *settings, settings_call *call, int count, ch
   return complaints.count == 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ reload
- */
+/* ----------------------------------------------------------------------------------------------------------- reload */
 
 static void keep_section(bool of_world, const char *name, void *next, const void *now, settings_complaint complain,
                          void *user) {

@@ -9,8 +9,7 @@
 
 static const char unnamed[] = "module";
 
-/* ------------------------------------------------------------------------------------------------------------- names
- */
+/* ------------------------------------------------------------------------------------------------------------ names */
 
 /* Copies `length` bytes that must be a name. */
 static bool take_name(char name[NAME_BYTES], const char *text, size_t length) {
@@ -60,8 +59,7 @@ const char *module_list_label(const char *text) {
   return strpbrk(text, ": ") ? "several" : text;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- settings
- */
+/* --------------------------------------------------------------------------------------------------------- settings */
 
 bool settings_is_of_module(const char *key) {
   return strchr(key, '.') != NULL;
@@ -122,8 +120,7 @@ void settings_check_modules(const world_settings *world, settings_complaint comp
   }
 }
 
-/* ------------------------------------------------------------------------------------------------------------ reload
- */
+/* ----------------------------------------------------------------------------------------------------------- reload */
 
 /* Complains of what `from` has and `other` has not, or, with `values`, has otherwise. */
 static void complain_of_changes(const world_settings *from, const world_settings *other, bool values,

@@ -28,8 +28,7 @@ static void path_of(const struct snapshots *snapshots, const char *ending, char 
   snprintf(path, SNAPSHOT_PATH_BYTES, "%s%s", snapshots->path, ending);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- open
- */
+/* ------------------------------------------------------------------------------------------------------------- open */
 
 muster_result snapshots_check_path(const char *path) {
   static const char *const taken[] = {"", ".previous", ".new", ".linked", ".lock"};
@@ -101,8 +100,7 @@ muster_result snapshots_check_module(const struct snapshots *snapshots, const ch
                    world, module->name);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ restore
- */
+/* ---------------------------------------------------------------------------------------------------------- restore */
 
 bool snapshots_next(struct snapshots *snapshots, uint32_t *which, struct snapshot_file *file) {
   char path[SNAPSHOT_PATH_BYTES];

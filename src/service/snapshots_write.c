@@ -31,8 +31,7 @@ struct tidings {
 
 _Static_assert(sizeof(struct tidings) < 512, "a pipe takes it as a whole");
 
-/* --------------------------------------------------------------------------------------------------------- the files
- */
+/* -------------------------------------------------------------------------------------------------------- the files */
 
 static muster_result refused(const char *path) {
   return error_set(MUSTER_E_SYSTEM, "%s: %s", path, strerror(errno));
@@ -76,8 +75,7 @@ static muster_result write_file(const char *path, uint64_t number, const snapsho
   return rename(fresh, path) == 0 ? sync_folder(path) : refused(path);
 }
 
-/* -------------------------------------------------------------------------------------------------------- the process
- */
+/* ------------------------------------------------------------------------------------------------------ the process */
 
 static uint32_t snapshots_write_gather(struct service *service, snapshot_source sources[WORLDS_MAX]) {
   uint32_t count = 0;
@@ -133,8 +131,7 @@ _Noreturn static void be_writer(struct service *service, uint64_t number, pid_t 
   _exit(tidings.good ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-/* -------------------------------------------------------------------------------------------------- the loop's thread
- */
+/* ------------------------------------------------------------------------------------------------ the loop's thread */
 
 /* A process whose pipe the loop reads. */
 struct listener {
@@ -229,8 +226,7 @@ void snapshots_take_news(uv_async_t *news) {
   if (pipe >= 0) listen_to(snapshots, process, pipe);
 }
 
-/* ------------------------------------------------------------------------------------------------ the frames' thread
- */
+/* ----------------------------------------------------------------------------------------------- the frames' thread */
 
 /* Marks that a snapshot is being written from now on; false when one is being written already. */
 static bool snapshots_write_begin(struct snapshots *snapshots, uint64_t *number) {

@@ -68,8 +68,7 @@ static void stream_texts_finish(stream_text *text, json_writer *writer, uint64_t
   text->made_ms = now_ms;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ frames
- */
+/* ----------------------------------------------------------------------------------------------------------- frames */
 
 static void make_frame(stream_text *text, const hosted_world *world, const world_published *published,
                        uint64_t now_ms) {
@@ -117,8 +116,7 @@ const stream_text *stream_texts_frame(stream_texts *texts, hosted_world *world, 
   return &texts->frame;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- types
- */
+/* ------------------------------------------------------------------------------------------------------------ types */
 
 static void write_type(json_writer *writer, uint32_t index, const published_type *type) {
   uint64_t agents = 0;

@@ -82,8 +82,7 @@ static chunks_format snapshot_format_of(void) {
                          .layout = chunks_layout(sizes, sizeof sizes / sizeof *sizes)};
 }
 
-/* --------------------------------------------------------------------------------------------------------- exchange
- */
+/* --------------------------------------------------------------------------------------------------------- exchange */
 
 void snapshot_exchange(struct snapshot *snapshot, void *value, size_t bytes) {
   if (snapshot_saves(snapshot))
@@ -176,8 +175,7 @@ void snapshot_mark(struct snapshot *snapshot, uint32_t index, uint16_t mark, con
   snapshot->marks[index] |= mark;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- head
- */
+/* ------------------------------------------------------------------------------------------------------------- head */
 
 /* What is live in the definition may have been tuned, and is taken; the rest of what a snapshot tells must be alike. */
 static void exchange_fields(struct snapshot *snapshot, muster_world_def *def) {
@@ -238,8 +236,7 @@ static void snapshot_describe(const struct muster_world *world, muster_snapshot_
                                  .hash = world_hash(world)};
 }
 
-/* --------------------------------------------------------------------------------------------------------- sections
- */
+/* --------------------------------------------------------------------------------------------------------- sections */
 
 static void exchange_all(struct snapshot *snapshot) {
   for (uint32_t section = SNAPSHOT_HEAD; section < SNAPSHOT_SECTIONS; section++) {
@@ -262,8 +259,7 @@ static bool go_through(struct snapshot *snapshot) {
   return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ calls
- */
+/* ------------------------------------------------------------------------------------------------------------ calls */
 
 static muster_result snapshot_check_world(const muster_world *world, const char *what) {
   muster_result result = guard_between(world, what);

@@ -15,8 +15,7 @@
 
 #include <string.h>
 
-/* -------------------------------------------------------------------------------------------------------------- ids
- */
+/* -------------------------------------------------------------------------------------------------------------- ids */
 
 /* Whether an index belongs to an agent, for a snapshot: one that is active, or waits for its intake. An index that
  * another thread was about to use when the process was forked belongs to no agent yet. */
@@ -65,8 +64,7 @@ void snapshot_ids(struct snapshot *snapshot) {
   if (snapshot_loads(snapshot)) free_the_rest(snapshot);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- agents
- */
+/* ----------------------------------------------------------------------------------------------------------- agents */
 
 static uint64_t name_of_user(const struct snapshot *snapshot, uint32_t index, void *user) {
   muster_agent agent = muster_agent_make(index, identity_generation(&snapshot->world->agents.ids, index));
@@ -189,8 +187,7 @@ static void snapshot_agents_take_agent(struct snapshot *snapshot, const saved_ag
   if (row->scheduled) due_insert(&world->queues->classes, class, &world->agents.store, index);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- states
- */
+/* ----------------------------------------------------------------------------------------------------------- states */
 
 static bool is_pass(const set_table *sets, const set_pass *pass) {
   uint32_t all = (1u << sets->count) - 1u;
@@ -289,8 +286,7 @@ void snapshot_agents(struct snapshot *snapshot) {
   ASSERT(!snapshot_loads(snapshot) || world->agents.store.active_count == snapshot->info.agents);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- grid
- */
+/* ------------------------------------------------------------------------------------------------------------- grid */
 
 /* Crowds come first: while a bucket is read, each crowd is a list of its own, so that it gets its own order back. */
 static uint32_t list_bucket(struct snapshot *snapshot, uint32_t bucket, uint32_t count) {
@@ -316,8 +312,7 @@ void snapshot_grid(struct snapshot *snapshot) {
     space_link(&agents->space, &agents->store, snapshot->indices[i]);
 }
 
-/* ------------------------------------------------------------------------------------------------------- companions
- */
+/* ------------------------------------------------------------------------------------------------------- companions */
 
 void snapshot_companions(struct snapshot *snapshot) {
   static const snapshot_listing members = {"agents in company", "company", SNAPSHOT_HAS_COMPANIONS, LISTS_LIVE};

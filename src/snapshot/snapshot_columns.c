@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------------------------------- columns
- */
+/* ---------------------------------------------------------------------------------------------------------- columns */
 
 /* The most that a count may be. */
 static uint64_t column_most(const struct snapshot *snapshot, const snapshot_column *column) {
@@ -49,8 +48,7 @@ void snapshot_columns(struct snapshot *snapshot, const snapshot_column *columns,
   }
 }
 
-/* ------------------------------------------------------------------------------------------------- lists of agents
- */
+/* -------------------------------------------------------------------------------------------------- lists of agents */
 
 /* Blocks are linked from the last to the first. */
 uint32_t snapshot_list(struct snapshot *snapshot, const list_store *lists, agent_list list, uint32_t before) {

@@ -11,8 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------ types
- */
+/* ------------------------------------------------------------------------------------------------------------ types */
 
 /* What must be as it was for saved herds and nodes to mean the same. */
 #define SAME(name, kind, member)                                                                                       \
@@ -44,8 +43,7 @@ static void snapshot_herds_exchange_shape(struct snapshot *snapshot, uint32_t nu
   }
 }
 
-/* ------------------------------------------------------------------------------------------------------------ homes
- */
+/* ------------------------------------------------------------------------------------------------------------ homes */
 
 /* Slots of a block: those of the world, or substitutes. Positions are bits, not numbers. */
 typedef struct saved_slots {
@@ -203,8 +201,7 @@ static void exchange_type(struct snapshot *snapshot, uint32_t number) {
   snapshot_pool(snapshot, pool);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ names
- */
+/* ------------------------------------------------------------------------------------------------------------ names */
 
 static const snapshot_column named_columns[] = {GROUND_DOUBLE(herd_named, x), GROUND_DOUBLE(herd_named, y),
                                                 SPAN(herd_named, herd, velocity_y), COLUMNS_END};

@@ -12,8 +12,7 @@
 
 #include <string.h>
 
-/* --------------------------------------------------------------------------------------------------------- overruns
- */
+/* --------------------------------------------------------------------------------------------------------- overruns */
 
 static void check_overrun_entry(struct snapshot *snapshot, const struct overrun_entry *entry) {
   snapshot_mark(snapshot, entry->agent, SNAPSHOT_OVERRUNS, "the overrun counts");
@@ -59,8 +58,7 @@ void snapshot_overruns(struct snapshot *snapshot) {
   for (uint32_t i = 0; i < snapshot->world->agents.types.count; i++) exchange_type_overruns(snapshot, i);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- learnt
- */
+/* ----------------------------------------------------------------------------------------------------------- learnt */
 
 /* How much debt may grow is the world's own. */
 static void exchange_experience(struct snapshot *snapshot) {

@@ -9,8 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* -------------------------------------------------------------------------------------------------------- observers
- */
+/* -------------------------------------------------------------------------------------------------------- observers */
 
 static const snapshot_column row_columns[] = {SPAN(observer_row, position, partition), COUNT(observer_row, present, 1),
                                               COLUMNS_END};
@@ -142,8 +141,7 @@ void snapshot_observers(struct snapshot *snapshot) {
   table->far_m = saved.far_m;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ score
- */
+/* ------------------------------------------------------------------------------------------------------------ score */
 
 static bool is_tile(const struct field *field, const field_tile *tile) {
   int64_t most = INT32_MAX / (TILE_EDGE << field->doubled << FIELD_DOUBLED_MAX) - 1;

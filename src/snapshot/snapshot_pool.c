@@ -11,8 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------------------------------- entries
- */
+/* ---------------------------------------------------------------------------------------------------------- entries */
 
 static const snapshot_column entry_columns[] = {
     GROUND_DOUBLE(herd_entry, origin_x), GROUND_DOUBLE(herd_entry, origin_y),       SPAN(herd_entry, ahead_ns, lanes),
@@ -140,8 +139,7 @@ static void exchange_entry(struct snapshot *snapshot, const snapshot_herd_pool *
   if (type->kept && entry->state != HERD_ENTRY_FREE) exchange_kept(snapshot, type, number);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ lists
- */
+/* ------------------------------------------------------------------------------------------------------------ lists */
 
 /* Checks an entry of a list: entries of some states stand in it, each of them once. */
 static void check_place(struct snapshot *snapshot, const snapshot_herd_pool *pool, uint32_t number, uint32_t states,
@@ -192,8 +190,7 @@ void snapshot_pool(struct snapshot *snapshot, const snapshot_herd_pool *pool) {
   if (snapshot_checks(snapshot)) check_entries(snapshot, pool, entry_free);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ folds
- */
+/* ------------------------------------------------------------------------------------------------------------ folds */
 
 static const snapshot_column watcher_columns[] = {GROUND_DOUBLE(fold_watcher, x), GROUND_DOUBLE(fold_watcher, y),
                                                   ANY(fold_watcher, partition), COUNT(fold_watcher, present, 1),

@@ -12,8 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------ types
- */
+/* ------------------------------------------------------------------------------------------------------------ types */
 
 static void snapshot_types_exchange_shape(struct snapshot *snapshot, uint32_t number) {
   const agent_type *type = &snapshot->world->agents.types.types[number];
@@ -110,8 +109,7 @@ void snapshot_types(struct snapshot *snapshot) {
   }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- classes
- */
+/* ---------------------------------------------------------------------------------------------------------- classes */
 
 static const snapshot_column class_columns[] = {COUNT(agent_class, clock_ns, (uint64_t)INT64_MAX / 2 - 1),
                                                 FLOAT(agent_class, clock_part, 0.0, 1.0),

@@ -18,8 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------ ready
- */
+/* ------------------------------------------------------------------------------------------------------------ ready */
 
 /* The agents in a line: the queue of the woken agents if `woken`, else the line of all waiting agents. */
 static void exchange_fifo(struct snapshot *snapshot, struct fifo *fifo, bool woken) {
@@ -105,8 +104,7 @@ void snapshot_ready(struct snapshot *snapshot) {
   snapshot_count_own(snapshot, &snapshot->world->acts->first, ACT_KINDS - 1, "kinds of actions");
 }
 
-/* ----------------------------------------------------------------------------------------------------------- timers
- */
+/* ----------------------------------------------------------------------------------------------------------- timers */
 
 static void exchange_timers(struct snapshot *snapshot, struct timers *timers, uint16_t mark) {
   const snapshot_listing listing = {"times", "the agents that wait for a time", mark, LISTS_LIVE};
@@ -128,8 +126,7 @@ void snapshot_timers(struct snapshot *snapshot) {
   exchange_timers(snapshot, &snapshot->world->queues->reactions, SNAPSHOT_REACTS);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- queues
- */
+/* ----------------------------------------------------------------------------------------------------------- queues */
 
 /* Where the intake goes on among spawned agents: which agents wait there, their status says. */
 static void exchange_spawns(struct snapshot *snapshot) {

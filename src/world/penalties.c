@@ -103,8 +103,7 @@ static void freeze_type(struct muster_world *world, uint32_t number) {
   world->sums->statistics.quarantines++;
 }
 
-/* --------------------------------------------------------------------------------------------------------- reinstating
- */
+/* ------------------------------------------------------------------------------------------------------ reinstating */
 
 /* Puts an agent back into its class, and schedules it, due at once; or puts it among the agents that are ready,
  * or that wait for their action atoms. */

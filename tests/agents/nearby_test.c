@@ -81,8 +81,7 @@ Test(nearby, what_is_rare_in_a_crowd_may_be_missed_and_this_is_told) {
   destroy(fixture);
 }
 
-/* ------------------------------------------------------------------------------------------------------- what decides
- */
+/* ----------------------------------------------------------------------------------------------------- what decides */
 
 static void check_same(const struct fixture *one, const struct fixture *other, uint32_t queries) {
   struct fixture drawn = {.counter = 1000000, .store.maximum = one->store.maximum};
@@ -178,8 +177,7 @@ Test(nearby, a_cell_becomes_a_crowd_at_65_agents_and_a_plain_one_again_at_64) {
   destroy(fixture);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the others
- */
+/* ------------------------------------------------------------------------------------------------------- the others */
 
 Test(nearby, one_outside_of_the_crowd_finds_what_it_found_without_it) {
   struct fixture *fixture = create_for(CROWD + 10, CROWD + 10, cell_m);

@@ -66,8 +66,7 @@ static double serial(const cores_costs *costs, uint32_t workers) {
 #define EXPECT_NS(found, expected)                                                                                     \
   cr_expect_float_eq(found, expected, 1e-6, "%g instead of %g ns", found, (double)(expected))
 
-/* ------------------------------------------------------------------------------------------------------------ sections
- */
+/* --------------------------------------------------------------------------------------------------------- sections */
 
 Test(cores_model, adds_up_with_one_worker_whatever_calls_cost) {
   const cores_costs costs = {1e3, 1e3, 1e4, 1e5, 500, 1e3, .planning = 1};
@@ -192,8 +191,7 @@ Test(cores_model, charges_for_moves_in_the_stage_of_the_claims) {
   EXPECT_NS(whole(&costs, 2), 14000);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- claims
- */
+/* ----------------------------------------------------------------------------------------------------------- claims */
 
 /* The helper runs the first while the caller cuts the second. */
 Test(cores_model, runs_claims_while_others_are_cut) {

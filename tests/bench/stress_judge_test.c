@@ -78,8 +78,7 @@ static void expect_broken(const stress_figures *figures, stress_criterion criter
                stress_criterion_name(criterion));
 }
 
-/* ---------------------------------------------------------------------------------------------------------- criteria
- */
+/* --------------------------------------------------------------------------------------------------------- criteria */
 
 Test(stress_criteria, a_calm_step_holds) {
   stress_figures figures = calm();
@@ -195,8 +194,7 @@ Test(stress_criteria, the_world_stays_within_its_memory) {
   expect_broken(&figures, STRESS_MEMORY);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ causes
- */
+/* ----------------------------------------------------------------------------------------------------------- causes */
 
 Test(stress_cause, of_memory_is_the_limit_that_was_passed_or_what_the_system_refused) {
   stress_figures figures = calm();

@@ -214,8 +214,7 @@ static uint64_t bytes_told(const struct server *server) {
   return bytes;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ frames
- */
+/* ----------------------------------------------------------------------------------------------------------- frames */
 
 /* Sleeps until it is time for a frame; a server that is late goes on at once. */
 static void wait_for(struct timespec start, uint64_t after_ns) {

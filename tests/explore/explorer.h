@@ -76,8 +76,7 @@ void explore_spend(uint64_t ns);
 /* A number below `bound`, drawn from the schedule's seed. */
 uint32_t explore_draw(uint32_t bound);
 
-/* ------------------------------------------------------------------------------------------------- for the stand-ins
- */
+/* ------------------------------------------------------------------------------------------------ for the stand-ins */
 
 /* An operation in the text of the program. */
 typedef struct explore_site {
@@ -124,8 +123,7 @@ void explore_unblock(const uint32_t *word);
 /* A pointer's worth of memory for each fibre, null at its beginning: what is thread-local. */
 void **explore_local(void);
 
-/* ----------------------------------------------------------------------------------------------------- for explore.c
- */
+/* ---------------------------------------------------------------------------------------------------- for explore.c */
 
 typedef struct explore_result {
   uint64_t schedules; /* run; the last one failed when `failed` */

@@ -28,8 +28,7 @@ static void require(bool holds, const char *what) {
   abort();
 }
 
-/* ------------------------------------------------------------------------------------------------------------ worlds
- */
+/* ----------------------------------------------------------------------------------------------------------- worlds */
 
 static muster_atom_result live(muster_update *update) {
   uint64_t random = muster_update_random(update);
@@ -150,8 +149,7 @@ static void run_frames(muster_world *world, uint64_t now_ns, int frames) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------------- the good snapshot
- */
+/* ------------------------------------------------------------------------------------------------ the good snapshot */
 
 struct buffer {
   unsigned char bytes[BYTES_MAX];
@@ -231,8 +229,7 @@ static void change(const struct snapshot_parts *parts, unsigned char *bytes, con
   memcpy(bytes + parts->begin[section] + at % (length - width + 1), value, width);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- inputs
- */
+/* ----------------------------------------------------------------------------------------------------------- inputs */
 
 /* `sure`: it must load. */
 static void load(const void *bytes, size_t count, bool sure) {

@@ -89,8 +89,7 @@ Test(activation, the_cycle_of_periods_is_bounded) {
   cr_assert_eq(activation_cycle(periods, 0, 4096), 1);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the book
- */
+/* --------------------------------------------------------------------------------------------------------- the book */
 
 enum { RESERVED = 300 };
 
@@ -211,8 +210,7 @@ Test(activation, beats_follow_frames_that_come_early_late_and_at_another_rate) {
   arena_destroy(&arena);
 }
 
-/* --------------------------------------------------------------------------------------------------- agents that wait
- */
+/* ------------------------------------------------------------------------------------------------- agents that wait */
 
 enum { AGENTS = 5000, FRAMES = 1200, WARM_UP = 200 };
 

@@ -186,8 +186,7 @@ Test(due, an_agent_that_has_left_is_passed_over_and_may_come_back) {
   destroy(fixture);
 }
 
-/* -------------------------------------------------------------------------------------------------- rates and shards
- */
+/* ------------------------------------------------------------------------------------------------- rates and shards */
 
 /* A frame's rates: up and down together, or each by itself; or leaping. */
 static double rate_in(uint32_t how, uint32_t class, uint32_t frame) {

@@ -128,8 +128,7 @@ Test(class_clocks, lose_little_to_rounded_elasticities_and_less_under_the_square
   comparison_destroy(root);
 }
 
-/* -------------------------------------------------------------------------------------------------------- load steps
- */
+/* ------------------------------------------------------------------------------------------------------- load steps */
 
 /* 8,000 agents with a budget of 5 ms in frames of 10 ms; in frames 300 to 620 other work takes 3 ms of it. */
 enum { STEP_AGENTS = 8000, STEP_FRAMES = 900, STEP_FROM = 300, STEP_TO = 620, STEP_COST_NS = 12500, SETTLED = 5 };

@@ -133,8 +133,7 @@ Test(guarantee, bounds_every_wait_for_adversarial_progress_and_any_weights) {
   cr_assert_geq(tightest, 0.9, "the adversary is too kind to test the bound");
 }
 
-/* ------------------------------------------------------------------------------------- the published formula starves
- */
+/* ------------------------------------------------------------------------------------ the published formula starves */
 
 enum { CHARACTERS = 40, ROLES = 4, PER_FRAME = 4, SCALE = 20 };
 

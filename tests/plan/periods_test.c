@@ -168,8 +168,7 @@ Test(periods, the_run_counter_of_who_is_woken_all_the_time_never_falls) {
   cr_assert_gt(last, 1.0);
 }
 
-/* --------------------------------------------------------------------------------------------- cut short, and loaded
- */
+/* -------------------------------------------------------------------------------------------- cut short, and loaded */
 
 enum { SLOW = 3000, SLOW_SOME = 25 };
 static const uint64_t slow_ns = 8000000000u;

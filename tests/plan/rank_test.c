@@ -286,8 +286,7 @@ Test(ready, keeps_every_agent_through_jumps_of_time_and_extreme_keys) {
   destroy(ranking);
 }
 
-/* --------------------------------------------------------------------------------------- handed on while it is ranked
- */
+/* ------------------------------------------------------------------------------------- handed on while it is ranked */
 
 struct listener {
   const struct ranking *ranking;

@@ -134,8 +134,7 @@ Test(ready_ring, sorts_few_and_many_entries_of_equal_and_of_different_keys) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- the whole set
- */
+/* ---------------------------------------------------------------------------------------------------- the whole set */
 
 /* The entries of all agents that wait, sorted: those that are to be admitted come first. */
 static uint32_t sort_all(const ready_fixture *fixture, uint64_t *entries) {

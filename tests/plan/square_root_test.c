@@ -59,8 +59,7 @@ static void draw_case(test_case *test, uint64_t *counter) {
   if (draw(counter, 0, 1) < 0.02) test->desired = INFINITY;
 }
 
-/* ------------------------------------------------------------------------------------------------------ the reference
- */
+/* ---------------------------------------------------------------------------------------------------- the reference */
 
 static double reference_period(const test_agent *agent, double mu) {
   if (agent->elasticity <= 0 || agent->cost <= 0) return agent->nominal;
@@ -139,8 +138,7 @@ Test(square_root, starts_where_it_ended_and_needs_few_rounds_for_a_small_change)
   cr_assert_leq(rounds, 6000);
 }
 
-/* ------------------------------------------------------------------------------------------------------- the optimum
- */
+/* ------------------------------------------------------------------------------------------------------ the optimum */
 
 /* By how much the sum of T_i / e_i falls when an agent gets a little more of the CPU: T_i^2 / (C_i e_i). */
 static double worth_of(const test_case *test, uint32_t i, double period) {
@@ -196,8 +194,7 @@ Test(square_root, is_never_staler_than_the_elastic_rule_for_the_same_cpu) {
   }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the edges
- */
+/* -------------------------------------------------------------------------------------------------------- the edges */
 
 Test(square_root, survives_no_elasticity_no_cost_no_budget_and_nobody) {
   fit_kind rigid = {10, 0.02, 0.005, 0, false}, free_of_cost = {10, 0, 0, 0, false}, fixed = {10, 0.02, 0.02, 1, false};

@@ -336,8 +336,7 @@ Test(runner, a_frame_never_reports_more_carried_agents_than_there_are) {
   little_world_destroy(&dawdlers.little);
 }
 
-/* ---------------------------------------------------------------------------------------------------- what atoms ask
- */
+/* --------------------------------------------------------------------------------------------------- what atoms ask */
 
 enum { DRAWS = 5000 };
 

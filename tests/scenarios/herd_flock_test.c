@@ -186,8 +186,7 @@ Test(herd_flock, throttled_herds_walk_as_fast_and_stay_together_as_well) {
   cr_assert_gt(paper.speed_mps, 10.0);
 }
 
-/* ------------------------------------------------------------------------------------------------------- the ground
- */
+/* ------------------------------------------------------------------------------------------------------- the ground */
 
 static float depth_inside(const herd_ground *ground, float x, float y) {
   herd_obstacle obstacle = herd_ground_obstacle(ground, x, y);

@@ -54,8 +54,7 @@ Test(siege, refuses_options_that_it_cannot_meet) {
   scene_check_refusals(muster_module_siege());
 }
 
-/* ---------------------------------------------------------------------------------------------------------- sharing
- */
+/* ---------------------------------------------------------------------------------------------------------- sharing */
 
 /* Bands of importance: none, up to a quarter, a half, three quarters, one. */
 static uint32_t band_of(float importance) {
@@ -110,8 +109,7 @@ Test(siege, shares_alike_within_each_band_of_importance) {
   scene_close(&it);
 }
 
-/* ------------------------------------------------------------------------------------------------------- what it says
- */
+/* ----------------------------------------------------------------------------------------------------- what it says */
 
 /* What an update costs in a fight, in ns: 900 to see its neighbours, 180 for each look at a player, 150 to walk. */
 static double cost_by_hand(const struct scene *it, const muster_agent_info *info) {
@@ -150,8 +148,7 @@ Test(siege, says_what_the_important_alone_would_take) {
   scene_close(&it);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- edge
- */
+/* ------------------------------------------------------------------------------------------------------------- edge */
 
 /* Agents that no player sees: their wish is stretched, all by as much, and they are held by it. */
 Test(siege, holds_the_edge_of_the_crowd_by_the_stretched_wish) {
@@ -184,8 +181,7 @@ Test(siege, holds_the_edge_of_the_crowd_by_the_stretched_wish) {
   scene_close(&it);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- levels
- */
+/* ----------------------------------------------------------------------------------------------------------- levels */
 
 static uint32_t at_best_level(const struct scene *it, muster_agent_info *infos) {
   uint32_t count = read_all(it, infos), best = 0;
@@ -230,8 +226,7 @@ Test(siege, lowers_levels_and_gives_them_back) {
   scene_close(&it);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- waits
- */
+/* ------------------------------------------------------------------------------------------------------------ waits */
 
 static uint64_t longest_period_ns(const struct scene *it, muster_agent_info *infos) {
   uint32_t count = read_all(it, infos);

@@ -134,8 +134,7 @@ Test(townsfolk_mind, emotions_fade_with_time_however_often_that_is_looked_at) {
   cr_assert_float_eq(once.emotions[FOLK_ANGER], 0.25f, 1e-3f);
 }
 
-/* ---------------------------------------------------------------------------------------------- appraisal and coping
- */
+/* --------------------------------------------------------------------------------------------- appraisal and coping */
 
 Test(townsfolk_mind, every_event_moves_an_emotion_and_matters_more_to_those_whose_desires_it_touches) {
   for (uint32_t event = 0; event < FOLK_EVENTS; event++) {
@@ -263,8 +262,7 @@ Test(townsfolk_mind, levels_reason_less_and_less_in_a_day_of_equal_updates) {
   cr_assert_geq(effort[0], 20 * effort[3]);
 }
 
-/* --------------------------------------------------------------------------------------------------- time and levels
- */
+/* -------------------------------------------------------------------------------------------------- time and levels */
 
 typedef struct two_days {
   uint32_t meals, hours;

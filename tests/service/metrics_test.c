@@ -276,8 +276,7 @@ Test(metrics, promtool_accepts_them) {
   free_facts(&facts, text);
 }
 
-/* --------------------------------------------------------------------------------------------------------- dashboard
- */
+/* -------------------------------------------------------------------------------------------------------- dashboard */
 
 /* Names of metrics in an expression: words that begin with muster_ or process_. */
 static void check_expression(const char *expression, const char *text, size_t *names) {
@@ -363,8 +362,7 @@ Test(dashboard, promtool_understands_what_it_asks) {
   cr_assert_eq(status, 0);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ health
- */
+/* ----------------------------------------------------------------------------------------------------------- health */
 
 static const char *unsaved; /* why; null = it is not */
 

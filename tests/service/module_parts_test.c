@@ -70,8 +70,7 @@ static const char two_worlds[] = "[world main]\nmodule = walkers\nagents = 50\nm
                                  "[world other]\nmodule = towns:walkers guards:walkers\nagents = 20\n"
                                  "towns.speed = 3\nguards.columns = 7 ; side by side\n";
 
-/* ---------------------------------------------------------------------------------------------------------- settings
- */
+/* --------------------------------------------------------------------------------------------------------- settings */
 
 Test(module_parts, two_worlds_and_two_instances_have_settings_of_their_own) {
   configure(two_worlds);
@@ -194,8 +193,7 @@ Test(module_parts, agents_from_outside_are_completed_by_the_instance_whose_type_
   daemon_stop(&service);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- commands
- */
+/* --------------------------------------------------------------------------------------------------------- commands */
 
 Test(module_parts, commands_reach_their_instance_and_wrong_ones_are_refused) {
   configure(two_worlds);
@@ -243,8 +241,7 @@ Test(module_parts, ctl_shows_a_module_and_gives_it_commands) {
   daemon_stop(&service);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- metrics
- */
+/* ---------------------------------------------------------------------------------------------------------- metrics */
 
 Test(module_parts, metrics_are_scraped_with_world_and_instance) {
   static daemon_reply reply;
@@ -262,8 +259,7 @@ Test(module_parts, metrics_are_scraped_with_world_and_instance) {
   daemon_stop(&service);
 }
 
-/* --------------------------------------------------------------------------------------------------- save and resume
- */
+/* -------------------------------------------------------------------------------------------------- save and resume */
 
 enum { MIDDLE = 150, END = 300 };
 

@@ -59,8 +59,7 @@ static char *describe(void) {
   return text;
 }
 
-/* ------------------------------------------------------------------------------------------------------ begin and end
- */
+/* ---------------------------------------------------------------------------------------------------- begin and end */
 
 static char *outside; /* as it was */
 
@@ -114,8 +113,7 @@ static void expect_end(int status, const char *after) {
   cr_expect(access(service.socket, F_OK) != 0, "the socket is still there");
 }
 
-/* ------------------------------------------------------------------------------------------------------------- start
- */
+/* ------------------------------------------------------------------------------------------------------------ start */
 
 static void expect_refused(const char *flags, int wanted, const char *says) {
   run("rm -f @/log");
@@ -165,8 +163,7 @@ Test(own_root, a_snapshot_of_a_hundred_gigabytes_of_nothing_is_kept_aside) {
   expect_end(0, "a sparse snapshot");
 }
 
-/* --------------------------------------------------------------------------------------------------------------- run
- */
+/* -------------------------------------------------------------------------------------------------------------- run */
 
 /* Puts something in the place of a file, sends a signal, and expects words and an answer. */
 static void attack(const char *command, int signal, const char *says) {

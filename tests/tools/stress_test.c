@@ -22,8 +22,7 @@ static const char *own_file(char out[64], const char *name) {
   return out;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ reports
- */
+/* ---------------------------------------------------------------------------------------------------------- reports */
 
 static void expect_step(json_t *step) {
   static const char *const numbers[] = {"value",
@@ -233,8 +232,7 @@ Test(stress, explains_its_criteria_and_every_cause) {
   free(all);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- compared
- */
+/* --------------------------------------------------------------------------------------------------------- compared */
 
 /* Writes a report of one axis. */
 static void write_report(const char *path, const char *options) {
@@ -331,8 +329,7 @@ Test(stress, refuses_reports_that_are_none_before_anything_is_measured) {
   PROGRAM_EXPECT_REFUSALS({"stress --quick --compare /nowhere/r.json", 1, "cannot read '/nowhere/r.json'"});
 }
 
-/* ------------------------------------------------------------------------------------------------------------ refusals
- */
+/* --------------------------------------------------------------------------------------------------------- refusals */
 
 Test(stress, refuses_what_it_does_not_know_in_one_line) {
   PROGRAM_EXPECT_REFUSALS(
@@ -355,8 +352,7 @@ Test(stress, refuses_what_it_does_not_know_in_one_line) {
       {"stress --quick --json /nowhere/r.json", 1, "cannot write '/nowhere/r.json'"});
 }
 
-/* -------------------------------------------------------------------------------------------------------- interrupted
- */
+/* ------------------------------------------------------------------------------------------------------ interrupted */
 
 /* It is interrupted in the first step of the second axis, which is measured whatever came of the first one. On a
  * terminal it says where it is many times a second. */

@@ -336,8 +336,7 @@ Test(act_order, in_a_planner_world_the_host_acts) {
   little_world_destroy(&little);
 }
 
-/* ------------------------------------------------------------------------------------------------------- long chains
- */
+/* ------------------------------------------------------------------------------------------------------ long chains */
 
 /* If an agent of the longest chain were begun last, all other workers would wait for it. */
 Test(act_order, the_longest_chain_of_a_region_is_begun_first) {

@@ -414,8 +414,7 @@ Test(audit, so_is_what_writing_the_record_computes) {
   recorded_forget(&run);
 }
 
-/* ------------------------------------------------------------------------------------------------------- what is given
- */
+/* ---------------------------------------------------------------------------------------------------- what is given */
 
 /* A frame that repays a debt is late only after its whole budget, so the whole budget is reported as given. */
 Test(audit, a_frame_that_repays_was_given_all_of_its_budget) {

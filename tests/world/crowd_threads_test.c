@@ -249,8 +249,7 @@ Test(crowd_threads, everyone_lives_through_the_time_that_passed_and_all_counts_a
   free(scene);
 }
 
-/* --------------------------------------------------------------------------------------- removals that come too late
- */
+/* -------------------------------------------------------------------------------------- removals that come too late */
 
 enum { PRODUCERS = 2, ROUNDS = 200, TOGETHER = 32 };
 

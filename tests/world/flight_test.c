@@ -219,8 +219,7 @@ Test(flight, memory_that_does_not_do_is_refused) {
   free(memory);
 }
 
-/* ------------------------------------------------------------------------------------------------ damaged recordings
- */
+/* ----------------------------------------------------------------------------------------------- damaged recordings */
 
 /* A recording of a worker that died inside an atom. */
 static size_t record_death(unsigned char **copy) {
@@ -362,8 +361,7 @@ Test(flight_reader, survives_garbage) {
   free(copy);
 }
 
-/* --------------------------------------------------------------------------------------------- the host's quarantine
- */
+/* -------------------------------------------------------------------------------------------- the host's quarantine */
 
 Test(flight, a_type_in_quarantine_by_the_hosts_word_rests_until_it_is_reinstated) {
   struct notes notes;

@@ -72,8 +72,7 @@ static inline double place_in(struct history *history, double half_m) {
   return (draw(history, 20001) / 10000.0 - 1.0) * half_m;
 }
 
-/* --------------------------------------------------------------------------------------------------- what leaves do
- */
+/* --------------------------------------------------------------------------------------------------- what leaves do */
 
 /* Does not move, and notes for how many members it stands. */
 static inline muster_atom_result stand(muster_update *update) {
@@ -154,8 +153,7 @@ static inline void pass(muster_herd_block *block) {
   cr_assert_eq((uintptr_t)block->x % 32, 0);
 }
 
-/* -------------------------------------------------------------------------------------------------------- the hunter
- */
+/* ------------------------------------------------------------------------------------------------------- the hunter */
 
 static inline void take(struct history *history, muster_update *update, struct ledger *ledger) {
   float totals[MUSTER_HERD_TOTALS] = {0};
@@ -183,8 +181,7 @@ static inline muster_atom_result hunt(muster_update *update) {
   return MUSTER_ATOM_FINISH;
 }
 
-/* --------------------------------------------------------------------------------------------------------- the world
- */
+/* -------------------------------------------------------------------------------------------------------- the world */
 
 static inline uint32_t capacity_of(uint32_t branching, uint32_t depth) {
   uint32_t members = 1;

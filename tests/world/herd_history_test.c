@@ -14,8 +14,7 @@ enum { HISTORIES = 300 };
 enum { HISTORIES = 2500 }; /* in each of four tests */
 #endif
 
-/* ------------------------------------------------------------------------------------------------------------ checks
- */
+/* ----------------------------------------------------------------------------------------------------------- checks */
 
 static void add_agent(struct sums *sums, const muster_agent_info *info, double members) {
   const struct face *face = info->published;
@@ -173,8 +172,7 @@ static void check_all(struct history *history, const muster_frame_report *report
                  (unsigned long long)represented);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ events
- */
+/* ----------------------------------------------------------------------------------------------------------- events */
 
 static void name_one(struct history *history, struct ledger *ledger) {
   muster_herd_info before = muster_herd_info_default();
@@ -239,8 +237,7 @@ static void happen(struct history *history) {
   if (what == 38) replace_observer(history);
 }
 
-/* --------------------------------------------------------------------------------------------------------- histories
- */
+/* -------------------------------------------------------------------------------------------------------- histories */
 
 static void begin(struct history *history, uint64_t seed, muster_pool *pool) {
   muster_world_def def = muster_world_def_default();

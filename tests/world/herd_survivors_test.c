@@ -94,8 +94,7 @@ Test(herd_survivors, leave_room_for_herds_of_other_partitions) {
   herd_world_destroy(&herds);
 }
 
-/* ------------------------------------------------------------------------------------------------------ publications
- */
+/* ----------------------------------------------------------------------------------------------------- publications */
 
 /* One leaf publishes NaN. */
 static muster_atom_result publish_nonsense(muster_update *update) {

@@ -188,8 +188,7 @@ Test(record_choices, give_the_same_world_on_1_to_8_workers) {
   recorded_forget(&one);
 }
 
-/* ------------------------------------------------------------------------------------------- what cannot be measured
- */
+/* ------------------------------------------------------------------------------------------ what cannot be measured */
 
 /* Each time separately: a record with such a time is refused, and the world goes on with the times that it measured
  * itself. */

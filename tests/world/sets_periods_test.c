@@ -250,8 +250,7 @@ Test(sets_periods, who_is_owed_time_goes_on_when_it_is_reinstated) {
   little_world_destroy(&little);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- yielding
- */
+/* --------------------------------------------------------------------------------------------------------- yielding */
 
 static uint32_t asked_until_yes;
 

@@ -95,8 +95,7 @@ Test(shards, a_snapshot_goes_on_in_another_number_of_them) {
   little_world_destroy(&one);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- records
- */
+/* ---------------------------------------------------------------------------------------------------------- records */
 
 Test(shards, a_record_is_replayed_in_another_number_of_them) {
   static const uint32_t others[] = {1, 4, 256};

@@ -116,8 +116,7 @@ Test(snapshot_herds_refusals, what_was_changed_and_sealed_again) {
   free(saved.bytes);
 }
 
-/* -------------------------------------------------------------------------------------------------------- other herds
- */
+/* ------------------------------------------------------------------------------------------------------ other herds */
 
 static void expect_differs(const saved_world *saved, const muster_herd_type_def *def, const char *what) {
   herd_world other = herd_world_create(1, NULL, def);

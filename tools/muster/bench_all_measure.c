@@ -99,8 +99,7 @@ static json_t *run(const all_options *options, const all_step *step, all_conditi
   return printed;
 }
 
-/* --------------------------------------------------------------------------------------------------------- all steps
- */
+/* -------------------------------------------------------------------------------------------------------- all steps */
 
 /* How many runs are done, of how many. */
 typedef struct all_progress {

@@ -26,8 +26,7 @@ static const char *text_stage(const cores_stretch *stretch) {
   return stretch->stage < MUSTER_STAGES ? stage_name((muster_stage)stretch->stage) : "report";
 }
 
-/* ------------------------------------------------------------------------------------------------------------- printed
- */
+/* ---------------------------------------------------------------------------------------------------------- printed */
 
 static void print_costs(const cores_work *work) {
   const cores_costs *costs = &work->costs;
@@ -232,8 +231,7 @@ void cores_write(const void *user, json_writer *writer) {
   json_end_array(writer);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- drawn
- */
+/* ------------------------------------------------------------------------------------------------------------ drawn */
 
 bool cores_plot(const void *user, const char *folder) {
   const cores_work *work = user;

@@ -58,8 +58,7 @@ static uint32_t updates_of(const cores_work *work, const cores_plan *plan) {
   return work->common.quick ? plan->updates / AGENTS_PART : plan->updates;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- worlds
- */
+/* ----------------------------------------------------------------------------------------------------------- worlds */
 
 static host_setup setup_of(const cores_work *work, const cores_plan *plan, uint32_t workers) {
   host_setup setup = host_default_setup(plan->module());
@@ -123,8 +122,7 @@ static bool open_world(const cores_work *work, const cores_plan *plan, cores_wor
   return true;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- measuring
- */
+/* -------------------------------------------------------------------------------------------------------- measuring */
 
 /* Frames of a block, in ns per update; the first frame is to forget the block before, and not among them. */
 typedef struct cores_block {
@@ -304,8 +302,7 @@ static const char *measure_row(cores_work *work, uint32_t number, cores_recordin
   return wrong;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ checking
- */
+/* --------------------------------------------------------------------------------------------------------- checking */
 
 /* The hash of a world after some frames in virtual time; 0: it failed. */
 static uint64_t hash_of(const cores_work *work, const cores_plan *plan, uint32_t workers) {

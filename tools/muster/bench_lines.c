@@ -116,8 +116,7 @@ static const char *measure(void *user) {
   return work->measure(&setup, work->rows);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ results
- */
+/* ---------------------------------------------------------------------------------------------------------- results */
 
 /* A value that is none is a dot, so that the others are seen. */
 static void print_lines(const char *name, const double lines[LINES_COLUMNS]) {

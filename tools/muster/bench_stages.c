@@ -128,8 +128,7 @@ static const char *measure(void *user) {
   return stages_measure(&setup, work->rows);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ results
- */
+/* ---------------------------------------------------------------------------------------------------------- results */
 
 static const char *text_whole(double value) {
   return text_count((uint64_t)llround(value));

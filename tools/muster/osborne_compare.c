@@ -90,8 +90,7 @@ static void sum_up(osborne_comparison *out, uint32_t each) {
   }
 }
 
-/* ------------------------------------------------------------------------------------- what is simulated, how finely
- */
+/* ------------------------------------------------------------------------------------ what is simulated, how finely */
 
 /* A leaf and the player walk on between a look and what it leads to; and siblings wait for each other. */
 static const double slack_m = 60, visible_m = 25;
@@ -145,8 +144,7 @@ static bool inspect(osborne_world *it, osborne_place *before, osborne_inspection
   return count == 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ rounds
- */
+/* ----------------------------------------------------------------------------------------------------------- rounds */
 
 static bool run_rounds(comparison *it, struct progress *line) {
   uint32_t each = it->plan->cycles / OSBORNE_ROUNDS;

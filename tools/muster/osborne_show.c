@@ -179,8 +179,7 @@ static void plot_sizes(FILE *script, const void *all) {
           OSBORNE_MEMBERS, side_km, side_km, side_km, side_km, results->workers, side_km, side_km);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- json
- */
+/* ------------------------------------------------------------------------------------------------------------- json */
 
 static const char *const end_names[] = {"slow", "memory", "plan"};
 

@@ -168,8 +168,7 @@ static void show_help(FILE *stream) {
   show_columns(stream);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ options
- */
+/* ---------------------------------------------------------------------------------------------------------- options */
 
 /* Which of the axes, and complains of others. */
 static int take_axes(stress_work *work) {
@@ -292,8 +291,7 @@ static bool take_compared(void *options, const char *text) {
   return false;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- command
- */
+/* ---------------------------------------------------------------------------------------------------------- command */
 
 static const char *measure(void *user) {
   stress_work *work = user;

@@ -65,8 +65,7 @@ static const char *text_baseline(const stress_column *column, uint32_t knob) {
   return text_count(column->baseline[knob]);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- axes
- */
+/* ------------------------------------------------------------------------------------------------------------- axes */
 
 static const char *text_limit(const stress_column *column, uint32_t axis) {
   const stress_cell *cell = &column->axes[axis];

@@ -53,8 +53,7 @@ static bool flag_of(report_reader *reader, json_t *object, const char *name) {
   return json_is_true(member);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- contents
- */
+/* --------------------------------------------------------------------------------------------------------- contents */
 
 static uint32_t axis_named(const char *name) {
   uint32_t axis = 0;

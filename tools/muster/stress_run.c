@@ -26,8 +26,7 @@ typedef struct step_run {
   sigset_t stop_signals;
 } step_run;
 
-/* ------------------------------------------------------------------------------------------------------------- a step
- */
+/* ----------------------------------------------------------------------------------------------------------- a step */
 
 /* Whether a signal asks for the end. Signals are held back, so that what was found until then is told. */
 static bool is_stopped(step_run *run) {
@@ -129,8 +128,7 @@ static bool measure_step(step_run *run, const stress_load *load, uint64_t bytes,
   return measured;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ an axis
- */
+/* ---------------------------------------------------------------------------------------------------------- an axis */
 
 /* Twice the load takes at most twice the memory. */
 static uint64_t bytes_expected(const stress_climb *climb) {

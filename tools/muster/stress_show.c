@@ -18,8 +18,7 @@ static const char *text_whole(double value) {
   return text_count((uint64_t)llround(value));
 }
 
-/* ---------------------------------------------------------------------------------------------------------- sentences
- */
+/* -------------------------------------------------------------------------------------------------------- sentences */
 
 const char *stress_broken_text(uint32_t criterion, const stress_figures *figures, const stress_limits *limits) {
   switch ((stress_criterion)criterion) {
@@ -88,8 +87,7 @@ const char *stress_cause_text(uint32_t cause, const stress_step *step, const str
   }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- an axis
- */
+/* ---------------------------------------------------------------------------------------------------------- an axis */
 
 static const char *times_text(const stress_work *work, uint32_t axis, const stress_step *step) {
   double times = stress_times(axis, &work->baseline, &step->figures.load);
@@ -191,8 +189,7 @@ static void print_axis(const stress_work *work, uint32_t axis) {
   for (uint32_t i = 0; i < climb->count; i++) print_step(axis, &climb->steps[i]);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- all
- */
+/* -------------------------------------------------------------------------------------------------------------- all */
 
 static void print_baseline(const stress_work *work) {
   const uint32_t *knobs = work->baseline.knobs;

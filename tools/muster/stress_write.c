@@ -49,8 +49,7 @@ void stress_fill_column(const stress_work *work, stress_column *column) {
   for (uint32_t axis = 0; axis < STRESS_AXES; axis++) fill_cell(axis, &work->climbs[axis], &column->axes[axis]);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- document
- */
+/* --------------------------------------------------------------------------------------------------------- document */
 
 static double known(bool measured, double value) {
   return measured ? value : (double)NAN;

@@ -63,8 +63,7 @@ static bool measure_disturbance(tan_wong_results *results) {
   return true;
 }
 
-/* ----------------------------------------------------------------------------------------------- animats that differ
- */
+/* ---------------------------------------------------------------------------------------------- animats that differ */
 
 /* With equal animats all rules give the same periods, and no animat comes to the longest period before the others do,
  * which is where figure 2 of the paper has its slip. */

@@ -79,8 +79,7 @@ void tan_wong_fit(tan_wong_rule rule, tan_wong_task tasks[TAN_WONG_ANIMATS], dou
     fit_elastic(rule, tasks, desired);
 }
 
-/* ----------------------------------------------------------------------------------------------------- the scheduler
- */
+/* ---------------------------------------------------------------------------------------------------- the scheduler */
 
 struct model {
   double now_ms, c_ms;          /* of this frame */

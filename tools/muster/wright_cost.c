@@ -12,8 +12,7 @@ enum { CYCLE = 24, CYCLES = 60, CYCLES_WARM_UP = 4, SEED = 1, ATTEMPTS = 4 };
 
 static const uint64_t ample_ns = 10000000000;
 
-/* ------------------------------------------------------------------------------------------------------------- atoms
- */
+/* ------------------------------------------------------------------------------------------------------------ atoms */
 
 typedef struct costs {
   struct host host;
@@ -78,8 +77,7 @@ bool wright_measure_costs(double costs_ns[PURSUIT_ATOMS]) {
   return measured;
 }
 
-/* --------------------------------------------------------------------------------------------------------- overhead
- */
+/* --------------------------------------------------------------------------------------------------------- overhead */
 
 /* Two testbeds of the same agents, with short atoms, because longer work would hide the overhead: two hundredths of it.
  * The overhead of an update does not depend on how long its atoms think. For each testbed the fastest time of each

@@ -50,8 +50,7 @@ double wright_update_ns(void) {
   return sum_ns;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ a run
- */
+/* ------------------------------------------------------------------------------------------------------------ a run */
 
 typedef struct run {
   const wright_version *version;
@@ -179,8 +178,7 @@ static bool run_crowds(const wright_version *version, wright_row *row) {
   return true;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- search
- */
+/* ----------------------------------------------------------------------------------------------------------- search */
 
 /* More than a version serves: before degradation, or before anything is missed. */
 static bool is_too_many(const wright_outcome *outcome, bool degraded) {
@@ -236,8 +234,7 @@ static bool find_limits(const wright_version *version, struct progress *line, wr
   return search(&probes, true, &row->agents, &row->limit) && search(&probes, false, &row->untroubled, &untroubled);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- all
- */
+/* -------------------------------------------------------------------------------------------------------------- all */
 
 /* The unmanaged version is the one that the others are compared with. */
 static bool measure_overhead(const wright_version *version, struct progress *line, wright_row *row) {

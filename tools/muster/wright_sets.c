@@ -13,8 +13,7 @@ const double wright_priorities[WRIGHT_PARTS] = {10, 30, 60};
 static const uint32_t composite[PERIODS] = {4, 6, 8}, primes[PERIODS] = {3, 5, 7};
 static const uint64_t ample_ns = 1000000000;
 
-/* ----------------------------------------------------------------------------------------------------- little worlds
- */
+/* ---------------------------------------------------------------------------------------------------- little worlds */
 
 /* A type with sets of atoms of a microsecond, and the results of their runs. */
 typedef struct little_type {
@@ -77,8 +76,7 @@ static bool run_little(little_type *types, uint32_t count, uint32_t agents, uint
   return done;
 }
 
-/* ----------------------------------------------------------------------------------------------- processes by frames
- */
+/* ---------------------------------------------------------------------------------------------- processes by frames */
 
 /* How many processes run in each of the first frames, of agents with three sets of these periods each. */
 static bool count_processes(const uint32_t periods[PERIODS], uint32_t agents, uint32_t delay,

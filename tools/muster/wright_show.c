@@ -109,8 +109,7 @@ static void print(const void *all) {
   print_peaks(results);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- plots
- */
+/* ------------------------------------------------------------------------------------------------------------ plots */
 
 /* Numbers of each frame, before and after: as boxes, and as a line of steps. */
 static void draw_frames(FILE *script, const double *before, const double *after, const char *what) {
@@ -143,8 +142,7 @@ static void plot_loads(FILE *script, const void *all) {
           WRIGHT_SERVED, WRIGHT_DELAY, WRIGHT_BASE);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- json
- */
+/* ------------------------------------------------------------------------------------------------------------- json */
 
 static void write_outcome(json_writer *writer, const char *name, const wright_outcome *outcome) {
   json_print(writer,

@@ -14,8 +14,7 @@ typedef struct room_sizes {
   const tidy_function *longest;
 } room_sizes;
 
-/* ----------------------------------------------------------------------------------------------------------- counting
- */
+/* --------------------------------------------------------------------------------------------------------- counting */
 
 /* A line with a comment differs from the same line with its comments blanked. */
 static size_t count_comment_lines(const tidy_source *source) {
@@ -59,8 +58,7 @@ static room_sizes count_room(const tidy_run *tidy, int room) {
   return sizes;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- telling
- */
+/* ---------------------------------------------------------------------------------------------------------- telling */
 
 /* The least size that so many of a hundred functions do not exceed. */
 static size_t quantile(const room_sizes *sizes, size_t percent) {

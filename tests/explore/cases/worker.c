@@ -220,8 +220,7 @@ static void run_chain(void *argument, uint32_t fibre) {
   EXPLORE_CHECK(muster_pool_stop(state->pool) == 0);
 }
 
-/* -------------------------------------------------------------------------------------------------- out of one's sight
- */
+/* ----------------------------------------------------------------------------------------------- out of one's sight */
 
 /* Two jobs wait, and a worker may claim both at any moment; the first lasts until fibre 0 has looked for the second. */
 static void begin_sight(void *argument) {
@@ -261,8 +260,7 @@ static void run_sight_take_out(void *argument, uint32_t fibre) {
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0 && !state->ran[0]);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- urgency
- */
+/* ---------------------------------------------------------------------------------------------------------- urgency */
 
 /* With one worker: a job that is not urgent begins only if none was in when the job before it ended. */
 static void run_patient(void *argument, uint32_t worker) {
@@ -363,8 +361,7 @@ static void run_restricted(void *argument, uint32_t fibre) {
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0 && state->ran[2]);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- taken out
- */
+/* -------------------------------------------------------------------------------------------------------- taken out */
 
 static void run_take_out(void *argument, uint32_t fibre) {
   struct state *state = argument;
