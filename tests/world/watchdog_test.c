@@ -128,6 +128,14 @@ static muster_overrun overrun_of(const struct stage *stage, muster_agent agent) 
   return (muster_overrun){0};
 }
 
+/* An agent that plans and acts is in two claims of a frame: a busy machine can hold up its planning as well. Each was
+ * told, so no claim is counted twice. */
+static void expect_told_for_each_claim(const struct stage *stage, uint64_t stuck) {
+  cr_assert_geq(stuck, 1);
+  cr_assert_leq(stuck, 2, "one in planning, one in the action");
+  cr_assert_leq(stuck, load_relaxed_u32(&stage->stuck_lines));
+}
+
 static void await_return(struct stage *stage, uint32_t lines) {
   while (load_acquire_u32(&stage->back_lines) < lines) sched_yield();
 }
@@ -170,7 +178,7 @@ Test(watchdog, an_action_atom_that_holds_the_frames_own_thread_is_noticed) {
   muster_type type = register_as(&stage, "actor", atoms, 2);
   muster_agent actor = spawn_woken(&stage, type);
   run_frame_with(&stage.little, 10000000000u);
-  cr_assert_eq(statistics_of(&stage).stuck, 1);
+  expect_told_for_each_claim(&stage, statistics_of(&stage).stuck);
   cr_assert(info_of(&stage.little, actor).quarantined);
   muster_agent_remove(stage.little.world, actor);
   run_frame(&stage.little);
@@ -206,7 +214,7 @@ Test(watchdog, the_others_act_while_one_is_stuck_in_its_action) {
   muster_frame_report report = run_frame_with(&stage.little, 10000000000u);
   cr_assert_geq(load_acquire_u32(&stage.done_when_told), OTHERS - 16);
   cr_assert_eq(report.completed, OTHERS + 1);
-  cr_assert_eq(stuck_of(&stage, stage.sticky), 1);
+  expect_told_for_each_claim(&stage, stuck_of(&stage, stage.sticky));
   cr_assert(info_of(&stage.little, sticky).quarantined);
   await_return(&stage, 1);
   little_world_destroy(&stage.little);
