@@ -72,7 +72,7 @@ static const struct place {
               {"/tools/docs/benchmarks.md",
                "benchmarks.md",
                {"machine", "control", "activation", "wright", "quality", "sweep", "slices", "rankin", "osborne",
-                "scale", "cores", "promise", "costs", "dispatch"}}};
+                "scale", "replication", "cores", "promise", "costs", "dispatch"}}};
 
 enum { PLACES = sizeof places / sizeof *places };
 

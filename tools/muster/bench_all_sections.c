@@ -239,7 +239,21 @@ static const char *const costs[] = {
 #define CELL(system) " {$2 rows[system=" system ",measure=$4,unit=$5].p50$6} |"
 #define BOTH(system) CELL(system) CELL(system "-best")
 #define NEITHER      " | |"
-#define VERDICT      " {$2 rows[system=muster,measure=$4].against_best|verdict} |\n"
+static const char *const replication[] = {
+    "| how the host finds what a frame changed | us | times muster_frame_changes() |\n",
+    "|---|---|---|\n",
+    "=| $1 | {replication readers[way=$2].ns|*1e-3} | $3 |\n",
+    "+muster_frame_changes(), and the positions of what it names@changes@1",
+    "+a loop over the columns of all agents@columns@{replication readers[way=columns].times_changes}",
+    "+a loop over all agents one by one@one-by-one@{replication readers[way=one-by-one].times_changes}",
+    "\nKeeping the changes takes {replication added_ns|*1e-3} us of a frame of {replication frame_cpu_ns|*1e-3} us. "
+    "Which of\n",
+    "5,000 players is to be sent which of them takes {replication senders[way=grid].ns|*1e-3} us by a grid of the "
+    "changes, and\n",
+    "{replication senders[way=nearby].ns|*1e-3} us by a query around each player.\n",
+    NULL};
+
+#define VERDICT " {$2 rows[system=muster,measure=$4].against_best|verdict} |\n"
 
 /* By the pool's whole jobs, and by its ranges. */
 #define JOBS   "=| $1 | $3 |" CELL("muster") BOTH("tbb") BOTH("openmp") BOTH("glib") BOTH("libuv") VERDICT
@@ -293,6 +307,7 @@ const all_section all_sections[] = {
     {"rankin", "Rankin, Acton & Katchabaw: CPU of 200 ticks of 4 characters", rankin, NULL},
     {"osborne", "Osborne & Dickinson's herds", osborne, NULL},
     {"scale", "What scheduling costs", scale, "scale"},
+    {"replication", "What clients must be told", replication, NULL},
     {"cores", "More processors than there are", cores, "cores"},
     {"promise", "The promise", promise, NULL},
     {"costs", "What else costs", costs, NULL},
