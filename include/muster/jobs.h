@@ -27,8 +27,8 @@
 extern "C" {
 #endif
 
-#define MUSTER_WORKERS_MAX 256u
-#define MUSTER_GUESTS_MAX  63u
+#define MUSTER_WORKERS_MAX  256u
+#define MUSTER_EXTERNAL_MAX 63u
 
 typedef struct muster_pool muster_pool;
 
@@ -65,9 +65,10 @@ typedef struct muster_pool_def {
   const char *name;  /* of the threads, followed by -1, -2, ...; at most 10 bytes are used; copied; default "muster" */
   uint32_t jobs_max; /* jobs that can wait at each urgency, rounded up to a power of two; 64..2^24; default 131072.
                         Memory is committed as it is used: 32 bytes each */
-  uint32_t guests_max; /* how many threads that the pool does not own work in it at the same time; further ones wait for
-                          one of them to leave. Should be at least the number of threads that may wait at once (workers
-                          of other pools included) for jobs that wait for each other; 1..MUSTER_GUESTS_MAX; default 8 */
+  uint32_t external_max; /* how many threads that the pool does not own work in it at the same time; further ones wait
+                            for one of them to leave. Should be at least the number of threads that may wait at once
+                            (workers of other pools included) for jobs that wait for each other;
+                            1..MUSTER_EXTERNAL_MAX; default 8 */
 } muster_pool_def;
 
 MUSTER_DEFAULTS(muster_pool_def);
@@ -92,7 +93,7 @@ MUSTER_API void muster_pool_destroy(muster_pool *pool);
 /* The number of workers, the caller included; 0 with a message for null. Any thread. */
 MUSTER_API uint32_t muster_pool_workers(const muster_pool *pool);
 
-/* Every worker index that a callback of this pool gets is below this: workers, then further guests. A
+/* Every worker index that a callback of this pool gets is below this: workers, then further external threads. A
  * caller that is alone has index 0. Any thread. */
 MUSTER_API uint32_t muster_pool_indices(const muster_pool *pool);
 

@@ -99,7 +99,7 @@ typedef struct muster_update {
   float importance;         /* 0..1 */
   uint32_t level;           /* capability level: 0 = full decision-making, higher = cheaper */
   uint32_t worker;          /* 0..workers-1; of several threads that run frames in one pool, the second and further ones
-                               have numbers from workers on, below MUSTER_WORKERS_MAX + MUSTER_GUESTS_MAX */
+                               have numbers from workers on, below MUSTER_WORKERS_MAX + MUSTER_EXTERNAL_MAX */
   uint32_t steps;           /* with bounded steps: elapsed_ns = steps x step_ns; else 0 */
   uint64_t step_ns;         /* of the type */
   uint64_t wake_at_ns;      /* the time that was asked for, when this update runs because of muster_agent_wake_at; else

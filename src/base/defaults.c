@@ -35,7 +35,7 @@ DEFAULTS(herd_type_def, .name = "herd", .branching = 2, .depth = 5,
          .spread_m = 10.0f, .spread_mps = 2.0f, .herds_max = 1024, .unfolded_max = 1024, .period_ns = 500000000u,
          .period_max_ns = 2000000000u, .limit_ns = 500000u, .model_ns = 5000u, .look_ns = 200000000u,
          .hold_ns = 2000000000u)
-DEFAULTS(pool_def, .name = "muster", .jobs_max = 131072, .guests_max = 8)
+DEFAULTS(pool_def, .name = "muster", .jobs_max = 131072, .external_max = 8)
 DEFAULTS(module_options, .seed = 1, .up_axis = 'y')
 DEFAULTS(
     world_def, .cell_m = 32.0f, .seed = 1, .order = MUSTER_ORDER_DEADLINE, .elastic = MUSTER_ELASTIC_IMPORTANCE,

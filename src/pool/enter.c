@@ -1,7 +1,7 @@
 /* enter.c - how a thread gets a worker slot; see pool.h. */
 #include "pool/threads.h"
 
-static _Thread_local struct pool_entry *entered_latest; /* the thread's visits, the latest first */
+static _Thread_local struct pool_entry *entered_latest; /* the thread's entries, the latest first */
 
 struct worker_slot *pool_own_slot(const struct muster_pool *pool) {
   for (const struct pool_entry *entered = entered_latest; entered; entered = entered->outer)
@@ -9,32 +9,33 @@ struct worker_slot *pool_own_slot(const struct muster_pool *pool) {
   return NULL;
 }
 
-/* The lowest free worker slot of a guest, so that a caller that is alone has index 0; null when all are taken. */
-static struct worker_slot *take_guest_slot(struct muster_pool *pool) {
-  uint64_t free_guests = load_ordered_u64(&pool->free_guests);
-  while (free_guests) {
-    uint64_t bit = free_guests & -free_guests;
+/* The lowest free worker slot for external threads, so that a caller that is alone has index 0; null when all are
+ * taken. */
+static struct worker_slot *take_external_slot(struct muster_pool *pool) {
+  uint64_t free_external = load_ordered_u64(&pool->free_external);
+  while (free_external) {
+    uint64_t bit = free_external & -free_external;
     /* Ordered: pairs with the return of the slot, whose fields belong to its holder. */
-    if (compare_exchange_ordered_u64(&pool->free_guests, &free_guests, free_guests & ~bit))
-      return &pool->slots[pool_guest_index(pool, (uint32_t)__builtin_ctzll(bit))];
+    if (compare_exchange_ordered_u64(&pool->free_external, &free_external, free_external & ~bit))
+      return &pool->slots[pool_external_index(pool, (uint32_t)__builtin_ctzll(bit))];
   }
   return NULL;
 }
 
-static void return_guest_slot(struct muster_pool *pool, const struct worker_slot *slot) {
-  uint32_t guest = slot->index == 0 ? 0 : slot->index - pool->workers + 1;
-  fetch_or_ordered_u64(&pool->free_guests, 1ull << guest);
+static void return_external_slot(struct muster_pool *pool, const struct worker_slot *slot) {
+  uint32_t external = slot->index == 0 ? 0 : slot->index - pool->workers + 1;
+  fetch_or_ordered_u64(&pool->free_external, 1ull << external);
 }
 
 static struct worker_slot *enter_at(struct pool_entry *entered, struct muster_pool *pool, struct worker_slot *slot,
-                                    bool guest) {
-  *entered = (struct pool_entry){pool, slot, entered_latest, guest};
+                                    bool external) {
+  *entered = (struct pool_entry){pool, slot, entered_latest, external};
   entered_latest = entered;
   return slot;
 }
 
 struct worker_slot *pool_try_enter(struct pool_entry *entered, struct muster_pool *pool) {
-  struct worker_slot *own = pool_own_slot(pool), *slot = own ? own : take_guest_slot(pool);
+  struct worker_slot *own = pool_own_slot(pool), *slot = own ? own : take_external_slot(pool);
   return slot ? enter_at(entered, pool, slot, !own) : NULL;
 }
 
@@ -57,7 +58,7 @@ void pool_enter_for_life(struct pool_entry *entered, struct worker_slot *slot) {
 
 void pool_leave(struct pool_entry *entered) {
   entered_latest = entered->outer;
-  if (entered->guest) return_guest_slot(entered->pool, entered->slot);
+  if (entered->external) return_external_slot(entered->pool, entered->slot);
 }
 
 uint32_t pool_index_of(const struct worker_slot *slot) {

@@ -32,7 +32,7 @@ struct muster_pool {
   idle_set idle;    /* workers that take any job */
   idle_set waiting; /* worker slots that wait for a group */
   _Alignas(64) shared_u32 stopping;
-  shared_u64 free_guests;   /* bits */
+  shared_u64 free_external; /* bits */
   shared_u64 dropped;       /* jobs that were dropped because the pool stops */
   shared_u32 placing;       /* held by the caller that moves workers apart */
   uint32_t processor_count; /* that the process may use */
@@ -41,13 +41,13 @@ struct muster_pool {
   uint64_t placed_ns;        /* when workers were last moved */
 };
 
-static inline uint32_t pool_guest_index(const struct muster_pool *pool, uint32_t guest) {
-  return guest ? pool->workers + guest - 1 : 0;
+static inline uint32_t pool_external_index(const struct muster_pool *pool, uint32_t external) {
+  return external ? pool->workers + external - 1 : 0;
 }
 
-/* The guests' worker slots that are free when there are no guests. */
-static inline uint64_t pool_all_guests(const struct muster_pool *pool) {
-  return UINT64_MAX >> (64 - pool->def.guests_max);
+/* The worker slots for external threads that are free when none is inside. */
+static inline uint64_t pool_all_external(const struct muster_pool *pool) {
+  return UINT64_MAX >> (64 - pool->def.external_max);
 }
 
 static inline bool pool_is_stopping(const struct muster_pool *pool) {

@@ -69,20 +69,20 @@ static muster_result check(const muster_pool_def *def) {
                      MUSTER_WORKERS_MAX, (int)def->affinity);
   if (def->jobs_max < 64 || def->jobs_max > 1u << 24)
     return error_set(MUSTER_E_ARGUMENT, "pool: jobs_max %u must be 64..16777216", def->jobs_max);
-  if (def->guests_max < 1 || def->guests_max > MUSTER_GUESTS_MAX)
-    return error_set(MUSTER_E_ARGUMENT, "pool: guests_max %u must be 1..%u", def->guests_max, MUSTER_GUESTS_MAX);
+  if (def->external_max < 1 || def->external_max > MUSTER_EXTERNAL_MAX)
+    return error_set(MUSTER_E_ARGUMENT, "pool: external_max %u must be 1..%u", def->external_max, MUSTER_EXTERNAL_MAX);
   return MUSTER_OK;
 }
 
 static void create_worker_slots(struct muster_pool *pool) {
-  pool->slot_count = pool_guest_index(pool, pool->def.guests_max);
+  pool->slot_count = pool_external_index(pool, pool->def.external_max);
   ARENA_ARRAY(&pool->arena, pool->slots, pool->slot_count);
   ARENA_ARRAY(&pool->arena, pool->threads, pool->slot_count);
   if (pool->arena.failed) return;
   for (uint32_t i = 0; i < pool->slot_count; i++)
     pool->slots[i] = (struct worker_slot){
         .pool = pool, .index = i, .processor = {UINT32_MAX}, .job_ns = JOB_CLAIM_NS, .spin_ns = SPIN_NS};
-  store_ordered_u64(&pool->free_guests, pool_all_guests(pool));
+  store_ordered_u64(&pool->free_external, pool_all_external(pool));
 }
 
 static bool pool_prepare(struct muster_pool *pool, const muster_pool_def *def) {
@@ -141,7 +141,7 @@ uint64_t muster_pool_stop(muster_pool *pool) {
   /* Before the join: a job that runs may wait for one that has not started. */
   drop_all(pool);
   threads_join(pool);
-  while (load_ordered_u64(&pool->free_guests) != pool_all_guests(pool)) threads_pause();
+  while (load_ordered_u64(&pool->free_external) != pool_all_external(pool)) threads_pause();
   drop_all(pool);
   return load_relaxed_u64(&pool->dropped);
 }

@@ -19,7 +19,7 @@
  * if its call says so. The end of a team takes jobs out and does not run them. One compare-and-swap on the slot's state
  * decides which thread gets a job, whatever way the threads came.
  *
- * A thread needs a worker slot to work: workers keep theirs, others are guests: they take one when they enter, and
+ * A thread needs a worker slot to work: workers keep theirs, others are external: they take one when they enter, and
  * leave it.
  *
  *                nothing found: spin       draw a ticket,           last look: nothing
@@ -54,7 +54,7 @@
  *   team.c    a call pushes, then looks at     the end clears `open`, then takes out what lies there
  *             `open`
  *   pool.c    sets `stopping`, then wakes      sleepers look at it last; worker.c: a thread that pushed drops the job
- *   enter.c   gives a guest's slot back        the next guest's swap on the same word
+ *   enter.c   gives an external slot back      the next external's swap on the same word
  *   ring.c    a slot's sequence, both ways; identity.c: an id is opened, a thread that finds it live sees all before
  */
 #ifndef POOL_POOL_H
@@ -101,26 +101,26 @@ const clock_source *pool_clock(const struct muster_pool *pool);
 
 /* ----------------------------------------------------------------------------------------------------- worker slots */
 
-/* The worker slot that a thread has: its own for as long as it is inside the pool, or a guest's. Visits form a stack on
- * each thread, so that a thread that works for several pools in turn (a job of one waits for a group of another) finds
- * its worker slot at each. */
+/* The worker slot that a thread has: its own for as long as it is inside the pool, or one for external threads. Entries
+ * form a stack on each thread, so that a thread that works for several pools in turn (a job of one waits for a group of
+ * another) finds its worker slot at each. */
 struct pool_entry {
   struct muster_pool *pool;
   struct worker_slot *slot;
   struct pool_entry *outer;
-  bool guest; /* the worker slot was taken on entering */
+  bool external; /* the worker slot was taken on entering */
 };
 
-/* Takes a worker slot, or the thread's own when it has one; waits when those of all guests are taken. */
+/* Takes a worker slot, or the thread's own when it has one; waits when those for external threads are all taken. */
 struct worker_slot *pool_enter(struct pool_entry *entered, struct muster_pool *pool);
 
 /* The same, but null when the group is complete before there is a worker slot. */
 struct worker_slot *pool_enter_unless(struct pool_entry *entered, struct muster_pool *pool, const struct group *group);
 
-/* The same, but null when those of all guests are taken. */
+/* The same, but null when those for external threads are all taken. */
 struct worker_slot *pool_try_enter(struct pool_entry *entered, struct muster_pool *pool);
 
-/* Ends the visit and gives a guest's worker slot back. On the same thread, the latest visit first. */
+/* Leaves the pool and gives an external thread's worker slot back. On the same thread, the latest entry first. */
 void pool_leave(struct pool_entry *entered);
 
 /* The index of the thread that has the worker slot. */

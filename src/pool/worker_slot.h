@@ -1,9 +1,9 @@
 /* pool/worker_slot.h - a place at the pool: what a thread needs to work for it. Workers keep theirs; other
  * threads take one for as long as they work along.
  *
- *     index 0                  the first guest
+ *     index 0                  the first external thread
  *     1 .. W-1                 worker threads
- *     W .. W+G-2               further guests
+ *     W .. W+G-2               further external threads
  */
 #ifndef POOL_WORKER_SLOT_H
 #define POOL_WORKER_SLOT_H

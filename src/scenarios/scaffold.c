@@ -35,7 +35,7 @@ static bool make_array(void *instance, const scaffold_array *array) {
 }
 
 /* Any thread that runs a frame has a worker slot in the pool, and is the worker of that slot. */
-enum { TALLIES = MUSTER_WORKERS_MAX + MUSTER_GUESTS_MAX };
+enum { TALLIES = MUSTER_WORKERS_MAX + MUSTER_EXTERNAL_MAX };
 
 /* From one worker's tally to the next: they share no cache line. */
 static size_t tally_stride(const scaffold_plan *plan) {

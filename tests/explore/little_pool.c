@@ -4,17 +4,17 @@
 
 enum { LANE_JOBS = 4 };
 
-struct muster_pool *little_pool(uint32_t workers, uint32_t guests) {
+struct muster_pool *little_pool(uint32_t workers, uint32_t external) {
   struct muster_pool *pool = explore_memory(sizeof *pool);
   pool->def = muster_pool_def_default();
-  pool->def.guests_max = guests;
+  pool->def.external_max = external;
   pool->def.jobs_max = LANE_JOBS;
   pool->workers = workers;
-  pool->slot_count = pool_guest_index(pool, guests);
+  pool->slot_count = pool_external_index(pool, external);
   pool->slots = explore_memory(pool->slot_count * sizeof *pool->slots);
   for (uint32_t i = 0; i < pool->slot_count; i++)
     pool->slots[i] = (struct worker_slot){.pool = pool, .index = i, .processor = {UINT32_MAX}};
-  pool->free_guests.value = pool_all_guests(pool);
+  pool->free_external.value = pool_all_external(pool);
   queue_create(&pool->queue, LANE_JOBS, &pool->arena);
   return pool;
 }
@@ -51,12 +51,12 @@ void little_pool_check_empty(struct muster_pool *pool) {
   }
   EXPLORE_CHECK(idle_take(&pool->idle, pool->slot_count) == IDLE_NONE);
   EXPLORE_CHECK(idle_take(&pool->waiting, pool->slot_count) == IDLE_NONE);
-  EXPLORE_CHECK(load_relaxed_u64(&pool->free_guests) == pool_all_guests(pool));
+  EXPLORE_CHECK(load_relaxed_u64(&pool->free_external) == pool_all_external(pool));
 }
 
-void *little_pool_state(size_t bytes, uint32_t workers, uint32_t guests) {
+void *little_pool_state(size_t bytes, uint32_t workers, uint32_t external) {
   struct muster_pool **pool = explore_memory(bytes);
-  *pool = little_pool(workers, guests);
+  *pool = little_pool(workers, external);
   return pool;
 }
 

@@ -7,10 +7,10 @@
 #include "explorer.h"
 
 /* Makes a pool with lanes of four jobs. In prepare. */
-struct muster_pool *little_pool(uint32_t workers, uint32_t guests);
+struct muster_pool *little_pool(uint32_t workers, uint32_t external);
 
 /* Makes a case's state, whose first member is such a pool. In prepare. */
-void *little_pool_state(size_t bytes, uint32_t workers, uint32_t guests);
+void *little_pool_state(size_t bytes, uint32_t workers, uint32_t external);
 
 /* The check of a case with such a state: the same as little_pool_check_empty. */
 void little_pool_state_check(void *state);

@@ -20,7 +20,7 @@ Test(jobs_limits, a_definition_with_a_field_out_of_range_is_refused_and_one_at_i
       {offsetof(muster_pool_def, workers), 0, MUSTER_WORKERS_MAX},
       {offsetof(muster_pool_def, affinity), MUSTER_AFFINITY_APART, MUSTER_AFFINITY_NONE},
       {offsetof(muster_pool_def, jobs_max), 64, 1u << 24},
-      {offsetof(muster_pool_def, guests_max), 1, MUSTER_GUESTS_MAX},
+      {offsetof(muster_pool_def, external_max), 1, MUSTER_EXTERNAL_MAX},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const uint32_t values[] = {cases[i].least, cases[i].most, cases[i].most + 1, UINT32_MAX, cases[i].least - 1};
@@ -46,20 +46,20 @@ Test(jobs_limits, zero_workers_are_as_many_as_there_are_processors) {
   muster_pool_destroy(pool);
 }
 
-Test(jobs_limits, indices_are_workers_and_further_guests) {
+Test(jobs_limits, indices_are_workers_and_further_external_threads) {
   muster_pool_def def = muster_pool_def_default();
   def.workers = 5;
-  def.guests_max = 7;
+  def.external_max = 7;
   muster_pool *pool = create_pool_as(&def);
   cr_assert_eq(muster_pool_workers(pool), 5);
-  cr_assert_eq(muster_pool_indices(pool), 5 + 6, "dense: one of the guests is counted among the workers");
+  cr_assert_eq(muster_pool_indices(pool), 5 + 6, "dense: one of the external threads is counted among the workers");
   muster_pool_destroy(pool);
 }
 
 Test(jobs_limits, the_largest_pool_works) {
   muster_pool_def def = muster_pool_def_default();
   def.workers = MUSTER_WORKERS_MAX;
-  def.guests_max = MUSTER_GUESTS_MAX;
+  def.external_max = MUSTER_EXTERNAL_MAX;
   def.jobs_max = 1u << 24; /* five gigabytes, of which next to nothing is touched */
   muster_pool *pool = create_pool_as(&def);
   muster_group group = new_group(pool);

@@ -1,4 +1,4 @@
-/* Which thread runs jobs under which index: guests and workers, each under an index of its own. */
+/* Which thread runs jobs under which index: external threads and workers, each under an index of its own. */
 #include "pool/jobs_support.h"
 
 enum { INDICES_MAX = 512 };
@@ -57,7 +57,7 @@ static void enter_and_nest(register_of_indices *all, uint32_t worker, uint32_t d
   if (outermost) store_ordered_u64(&all->holders[worker], 0);
 }
 
-static void *nest_as_guest(void *argument) {
+static void *nest_from_outside(void *argument) {
   struct nested nested = {argument, 2};
   for (uint32_t round = 0; round < 40 / SLOWER; round++) {
     muster_parallel_for(nested.all->pool, 3, 4, 1, nested_piece, &nested);
@@ -68,14 +68,14 @@ static void *nest_as_guest(void *argument) {
   return NULL;
 }
 
-static void check_indices(uint32_t workers, uint32_t guests, uint32_t threads) {
+static void check_indices(uint32_t workers, uint32_t external, uint32_t threads) {
   muster_pool_def def = muster_pool_def_default();
   def.workers = workers;
-  def.guests_max = guests;
+  def.external_max = external;
   register_of_indices *all = calloc(1, sizeof *all);
   all->pool = create_pool_as(&def);
   pthread_t *started = calloc(threads, sizeof *started);
-  for (uint32_t i = 0; i < threads; i++) started[i] = start_thread(nest_as_guest, all);
+  for (uint32_t i = 0; i < threads; i++) started[i] = start_thread(nest_from_outside, all);
   for (uint32_t i = 0; i < threads; i++) pthread_join(started[i], NULL);
   cr_assert_eq(read_count(&all->doubles), 0, "two threads at once under one index");
   cr_assert_eq(read_count(&all->strangers), 0, "an index too large");
@@ -91,7 +91,7 @@ Test(jobs_places, no_two_threads_are_ever_inside_under_one_index_and_each_keeps_
   check_indices(1, 3, 3);
 }
 
-Test(jobs_places, more_guests_than_slots_wait_for_one_of_them_to_leave) {
+Test(jobs_places, more_external_threads_than_slots_wait_for_one_of_them_to_leave) {
   check_indices(2, 1, 6);
   check_indices(4, 3, 12);
 }

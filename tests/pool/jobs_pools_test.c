@@ -57,7 +57,7 @@ static void climb_with(uint32_t workers, uint32_t threads) {
   enum { DEPTH = 7 };
   muster_pool_def def = muster_pool_def_default();
   def.workers = workers;
-  def.guests_max = workers + threads; /* a worker slot for every thread that may wait at once */
+  def.external_max = workers + threads; /* a worker slot for every thread that may wait at once */
   shared_u64 steps = {0}, changed = {0};
   muster_pool *first = create_pool_as(&def), *second = create_pool_as(&def);
   struct ladder ladders[2] = {{{first, second}, DEPTH, &steps, &changed}, {{second, first}, DEPTH, &steps, &changed}};

@@ -69,7 +69,7 @@ Test(jobs_stop, waits_for_what_runs_on_workers_and_drops_what_waits) {
   muster_pool_destroy(pool);
 }
 
-Test(jobs_stop, waits_for_a_job_that_runs_on_a_guest) {
+Test(jobs_stop, waits_for_a_job_that_runs_on_an_external_thread) {
   muster_pool *pool = create_pool(1);
   muster_group group = new_group(pool);
   struct gate gate = {0};

@@ -148,10 +148,10 @@ static void run_storm(const muster_pool_def *def, uint32_t threads, uint64_t see
   free(storm);
 }
 
-static muster_pool_def of_size(uint32_t workers, uint32_t guests, uint32_t jobs_max) {
+static muster_pool_def of_size(uint32_t workers, uint32_t external, uint32_t jobs_max) {
   muster_pool_def def = muster_pool_def_default();
   def.workers = workers;
-  def.guests_max = guests;
+  def.external_max = external;
   def.jobs_max = jobs_max;
   return def;
 }
@@ -181,7 +181,7 @@ Test(jobs_stress, with_queues_that_are_always_full) {
   for (uint64_t round = 0; round < 4; round++) run_storm(&def, 12, seed_of(300 + round));
 }
 
-Test(jobs_stress, with_fewer_slots_for_guests_than_threads) {
+Test(jobs_stress, with_fewer_slots_than_external_threads) {
   muster_pool_def def = of_size(4, 2, 1024);
   for (uint64_t round = 0; round < 4; round++) run_storm(&def, 12, seed_of(400 + round));
 }

@@ -184,7 +184,7 @@ Test(pool, the_caller_sees_what_every_worker_wrote_and_the_next_crew_does_too) {
 
 /* ----------------------------------------------------------------------------------------- several callers at once */
 
-enum { GUESTS = 8, CALLERS_MAX = GUESTS + 4 };
+enum { EXTERNAL = 8, CALLERS_MAX = EXTERNAL + 4 };
 
 struct caller {
   muster_pool *pool;
@@ -218,7 +218,7 @@ Test(pool, serves_several_callers_at_once) {
   run_callers(4, 4, 100);
 }
 
-Test(pool, serves_more_callers_than_it_has_slots_for_guests) {
+Test(pool, serves_more_callers_than_it_has_slots_for_external_threads) {
   run_callers(CALLERS_MAX, 3, 20);
 }
 

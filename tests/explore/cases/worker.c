@@ -1,6 +1,6 @@
 /* Cases of pool/worker.h: groups that are waited for, from outside and inside of jobs; what is claimed by one and
- * wanted by another; urgent jobs; waiting that helps, and that does not. Fibre 0 is a guest unless a case says
- * otherwise; the others are workers. Groups are freed as soon as they are seen complete. */
+ * wanted by another; urgent jobs; waiting that helps, and that does not. Fibre 0 is an external thread unless a case
+ * says otherwise; the others are workers. Groups are freed as soon as they are seen complete. */
 #include "cases.h"
 
 #include "little_pool.h"
@@ -340,7 +340,7 @@ static void run_helping(void *argument, uint32_t fibre) {
 }
 
 /* A waiter that does not help leaves jobs alone that are not of its group. */
-static void not_on_the_guest(void *argument, uint32_t worker) {
+static void not_on_the_external(void *argument, uint32_t worker) {
   struct state *state = argument;
   (void)worker;
   EXPLORE_CHECK(explore_fibre() != 0);
@@ -354,7 +354,7 @@ static void run_restricted(void *argument, uint32_t fibre) {
     return;
   }
   submit_plain(state, 0, 0);
-  submit(state, 4, not_on_the_guest, state, GROUPS);
+  submit(state, 4, not_on_the_external, state, GROUPS);
   submit_plain(state, 1, 0);
   wait_and_free(state, 0);
   EXPLORE_CHECK(state->ran[0] && state->ran[1]);
@@ -389,7 +389,7 @@ static void sit_alone(void *argument, uint32_t worker) {
   state->inside[worker] = 0;
 }
 
-/* Three guests for two worker slots, and no workers: every guest gets a worker slot in time, and none is shared. */
+/* Three external threads for two worker slots, and no workers: each gets a worker slot in time, and none is shared. */
 static void run_slots(void *argument, uint32_t fibre) {
   struct state *state = argument;
   submit(state, 4, sit_alone, state, fibre);
@@ -400,7 +400,7 @@ static void run_slots(void *argument, uint32_t fibre) {
  * claim. */
 static void check_slots(void *argument) {
   const struct state *state = argument;
-  EXPLORE_CHECK(load_relaxed_u64(&state->pool->free_guests) == pool_all_guests(state->pool));
+  EXPLORE_CHECK(load_relaxed_u64(&state->pool->free_external) == pool_all_external(state->pool));
 }
 
 const explore_case worker_cases[] = {
