@@ -1,0 +1,36 @@
+#include "service/restarts.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+/* Forgets the ends that lie outside the window. */
+static void forget_old(restarts *restarts, uint64_t window_ns, uint64_t now_ns) {
+  uint32_t old = 0;
+  while (old < restarts->count && now_ns - restarts->ended_ns[old] >= window_ns) old++;
+  restarts->count -= old;
+  memmove(restarts->ended_ns, restarts->ended_ns + old, restarts->count * sizeof *restarts->ended_ns);
+}
+
+/* None after the first end, then twice as long after each. */
+static uint64_t pause_after(const restart_rules *rules, uint32_t ends) {
+  uint64_t pause_ns = ends > 1 ? rules->pause_first_ns : 0;
+  for (uint32_t i = 2; i < ends && pause_ns < rules->pause_most_ns; i++) pause_ns *= 2;
+  return pause_ns < rules->pause_most_ns ? pause_ns : rules->pause_most_ns;
+}
+
+uint64_t restarts_ended(restarts *restarts, const restart_rules *rules, uint64_t now_ns) {
+  ASSERT(rules->most < RESTARTS_KEPT && restarts->count <= rules->most);
+  forget_old(restarts, rules->window_ns, now_ns);
+  ASSERT(!restarts->count || now_ns >= restarts->ended_ns[restarts->count - 1]);
+  if (restarts->failed || restarts->count == rules->most) {
+    restarts->failed = true;
+    return UINT64_MAX;
+  }
+  restarts->ended_ns[restarts->count++] = now_ns;
+  return now_ns + pause_after(rules, restarts->count);
+}
+
+void restarts_reset(restarts *restarts) {
+  memset(restarts, 0, sizeof *restarts);
+}
