@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Forgets the ends that lie outside the window. */
-static void forget_old(restarts *restarts, uint64_t window_ns, uint64_t now_ns) {
+static void forget_old(restart_record *restarts, uint64_t window_ns, uint64_t now_ns) {
   uint32_t old = 0;
   while (old < restarts->count && now_ns - restarts->ended_ns[old] >= window_ns) old++;
   restarts->count -= old;
@@ -19,7 +19,7 @@ static uint64_t pause_after(const restart_rules *rules, uint32_t ends) {
   return pause_ns < rules->pause_most_ns ? pause_ns : rules->pause_most_ns;
 }
 
-uint64_t restarts_ended(restarts *restarts, const restart_rules *rules, uint64_t now_ns) {
+uint64_t restarts_ended(restart_record *restarts, const restart_rules *rules, uint64_t now_ns) {
   ASSERT(rules->most < RESTARTS_KEPT && restarts->count <= rules->most);
   forget_old(restarts, rules->window_ns, now_ns);
   ASSERT(!restarts->count || now_ns >= restarts->ended_ns[restarts->count - 1]);
@@ -31,6 +31,6 @@ uint64_t restarts_ended(restarts *restarts, const restart_rules *rules, uint64_t
   return now_ns + pause_after(rules, restarts->count);
 }
 
-void restarts_reset(restarts *restarts) {
+void restarts_reset(restart_record *restarts) {
   memset(restarts, 0, sizeof *restarts);
 }

@@ -23,17 +23,17 @@ typedef struct restart_rules {
   uint64_t pause_first_ns, pause_most_ns;
 } restart_rules;
 
-typedef struct restarts {
+typedef struct restart_record {
   uint32_t count; /* ends that still count, the oldest first */
   uint64_t ended_ns[RESTARTS_KEPT];
   bool failed; /* it is not started again by itself */
-} restarts;
+} restart_record;
 
 /* Notes an end. Returns when the world is to be started again, now or later; UINT64_MAX: it has failed. `now_ns` never
  * goes back. */
-uint64_t restarts_ended(restarts *restarts, const restart_rules *rules, uint64_t now_ns);
+uint64_t restarts_ended(restart_record *restarts, const restart_rules *rules, uint64_t now_ns);
 
 /* A person wants it to run: everything is forgotten. */
-void restarts_reset(restarts *restarts);
+void restarts_reset(restart_record *restarts);
 
 #endif

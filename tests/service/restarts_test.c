@@ -8,13 +8,13 @@
 static const restart_rules rules = {.most = 4, .window_ns = 1000, .pause_first_ns = 10, .pause_most_ns = 25};
 
 Test(restarts, the_first_is_at_once_and_pauses_double_up_to_the_longest) {
-  restarts ends = {0};
+  restart_record ends = {0};
   static const uint64_t expected[] = {0, 10, 20, 25};
   for (uint64_t i = 0; i < 4; i++) cr_assert_eq(restarts_ended(&ends, &rules, 100 + i), 100 + i + expected[i]);
 }
 
 Test(restarts, one_end_more_than_allowed_within_the_window_fails_it_for_good) {
-  restarts ends = {0};
+  restart_record ends = {0};
   for (uint64_t i = 0; i < 4; i++) cr_assert_neq(restarts_ended(&ends, &rules, i), UINT64_MAX);
   cr_assert_eq(restarts_ended(&ends, &rules, 999), UINT64_MAX);
   cr_assert(ends.failed);
@@ -22,14 +22,14 @@ Test(restarts, one_end_more_than_allowed_within_the_window_fails_it_for_good) {
 }
 
 Test(restarts, an_end_counts_no_more_when_the_window_has_passed) {
-  restarts ends = {0};
+  restart_record ends = {0};
   for (uint64_t i = 0; i < 4; i++) restarts_ended(&ends, &rules, i);
   cr_assert_eq(restarts_ended(&ends, &rules, 1000), 1025, "the end at 0 is forgotten, three are left");
   cr_assert_eq(restarts_ended(&ends, &rules, 5000), 5000, "all are forgotten");
 }
 
 Test(restarts, a_person_brings_it_back) {
-  restarts ends = {0};
+  restart_record ends = {0};
   for (uint64_t i = 0; i < 5; i++) restarts_ended(&ends, &rules, i);
   restarts_reset(&ends);
   cr_assert_eq(restarts_ended(&ends, &rules, 6), 6);
@@ -37,7 +37,7 @@ Test(restarts, a_person_brings_it_back) {
 }
 
 Test(restarts, without_any_allowed_the_first_end_fails_it) {
-  restarts ends = {0};
+  restart_record ends = {0};
   restart_rules none = rules;
   none.most = 0;
   cr_assert_eq(restarts_ended(&ends, &none, 7), UINT64_MAX);
@@ -48,7 +48,7 @@ Test(restarts, agrees_with_a_plain_count_over_random_ends) {
   enum { ENDS = 2000 };
   static uint64_t at[ENDS];
   uint64_t seed = 28;
-  restarts ends = {0};
+  restart_record ends = {0};
   uint64_t now_ns = 0;
   uint32_t first = 0;
   for (uint32_t i = 0; i < ENDS; i++) {

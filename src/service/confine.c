@@ -1,0 +1,350 @@
+#include "service/confine.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static muster_result refused(const char *what, int problem) {
+  return error_set(MUSTER_E_SYSTEM, "cannot confine the process: %s: %s", what, strerror(problem));
+}
+
+/* ----------------------------------------------------------------------------------------------------------- limits */
+
+static muster_result limit(int resource, uint64_t most, const char *what) {
+  struct rlimit now;
+  if (getrlimit((__rlimit_resource_t)resource, &now)) return refused(what, errno);
+  if (now.rlim_max != RLIM_INFINITY && now.rlim_max < most) most = now.rlim_max;
+  struct rlimit wanted = {most, most};
+  return setrlimit((__rlimit_resource_t)resource, &wanted) ? refused(what, errno) : MUSTER_OK;
+}
+
+static muster_result set_limits(const confine_rules *rules) {
+  muster_result result = MUSTER_OK;
+  if (rules->memory_bytes) result = limit(RLIMIT_DATA, rules->memory_bytes, "the limit of memory");
+  if (!result && rules->files_max) result = limit(RLIMIT_NOFILE, rules->files_max, "the limit of open files");
+  return result;
+}
+
+/* --------------------------------------------------------------------------------------------------------- Landlock */
+
+/* Of newer kernels than the headers that this is built with. */
+#define CONFINE_FS_TRUNCATE  (1ull << 14)
+#define CONFINE_FS_IOCTL_DEV (1ull << 15)
+#define CONFINE_NET_TCP      3ull /* bind and connect */
+#define CONFINE_SCOPES       3ull /* abstract unix sockets and signals */
+
+/* As the kernel of the sixth version takes it; an older one takes the beginning. */
+typedef struct landlock_set {
+  uint64_t files, ports, scopes;
+} landlock_set;
+
+enum { LANDLOCK_PORTS_FROM = 4, LANDLOCK_SCOPES_FROM = 6 };
+
+static const uint64_t rights_to_read =
+    LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+
+/* All that the kernel's version can take away. */
+static landlock_set all_of(int abi) {
+  landlock_set set = {.files = LANDLOCK_ACCESS_FS_REFER - 1};
+  if (abi >= 2) set.files |= LANDLOCK_ACCESS_FS_REFER;
+  if (abi >= 3) set.files |= CONFINE_FS_TRUNCATE;
+  if (abi >= LANDLOCK_PORTS_FROM) set.ports = CONFINE_NET_TCP;
+  if (abi >= 5) set.files |= CONFINE_FS_IOCTL_DEV;
+  if (abi >= LANDLOCK_SCOPES_FROM) set.scopes = CONFINE_SCOPES;
+  return set;
+}
+
+static size_t bytes_of_set(int abi) {
+  if (abi >= LANDLOCK_SCOPES_FROM) return sizeof(landlock_set);
+  return abi >= LANDLOCK_PORTS_FROM ? offsetof(landlock_set, scopes) : offsetof(landlock_set, ports);
+}
+
+/* Rights that only make sense for folders are refused for files. */
+static muster_result allow_path(int set, const char *path, uint64_t rights) {
+  struct stat status;
+  int descriptor = open(path, O_PATH | O_CLOEXEC);
+  if (descriptor < 0) return errno == ENOENT ? MUSTER_OK : refused(path, errno);
+  if (!fstat(descriptor, &status) && !S_ISDIR(status.st_mode))
+    rights &= LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE |
+              CONFINE_FS_TRUNCATE | CONFINE_FS_IOCTL_DEV;
+  struct landlock_path_beneath_attr beneath = {.allowed_access = rights, .parent_fd = descriptor};
+  long failed = syscall(SYS_landlock_add_rule, set, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
+  int problem = errno;
+  close(descriptor);
+  return failed ? refused(path, problem) : MUSTER_OK;
+}
+
+static muster_result allow_paths(int set, const char *const *paths, uint64_t rights) {
+  muster_result result = MUSTER_OK;
+  for (; paths && *paths && !result; paths++) result = allow_path(set, *paths, rights);
+  return result;
+}
+
+static muster_result take_files_away(const confine_rules *rules, confine_result *confined) {
+  long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  confined->landlock_abi = abi > 0 ? (int)abi : 0;
+  if (abi <= 0) return MUSTER_OK;
+  landlock_set all = all_of((int)abi);
+  if (rules->network) all.ports = 0;
+  int set = (int)syscall(SYS_landlock_create_ruleset, &all, bytes_of_set((int)abi), 0);
+  if (set < 0) return refused("Landlock", errno);
+  muster_result result = allow_paths(set, rules->read, rights_to_read);
+  if (!result) result = allow_paths(set, rules->write, all.files & ~(uint64_t)LANDLOCK_ACCESS_FS_EXECUTE);
+  if (!result && syscall(SYS_landlock_restrict_self, set, 0)) result = refused("Landlock", errno);
+  close(set);
+  return result;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- seccomp */
+
+/* What a world and its snapshots need. A missing name stops the world at once with the name in the log, an extra one is
+ * a way out: so it is short. */
+static const char *const allowed_calls[] = {
+    /* memory and threads */
+    "brk",
+    "mmap",
+    "munmap",
+    "mremap",
+    "mprotect",
+    "madvise",
+    "mincore",
+    "msync",
+    "futex",
+    "set_robust_list",
+    "get_robust_list",
+    "rseq",
+    "membarrier",
+    "sched_yield",
+    "sched_getaffinity",
+    "sched_setaffinity",
+    "sched_getparam",
+    "sched_getscheduler",
+    "getpriority",
+    "setpriority",
+    "getcpu",
+    "set_tid_address",
+    "exit",
+    "exit_group",
+    "wait4",
+    "waitid",
+    /* time */
+    "clock_gettime",
+    "clock_getres",
+    "clock_nanosleep",
+    "nanosleep",
+    "gettimeofday",
+    "time",
+    "getrusage",
+    "times",
+    "timerfd_create",
+    "timerfd_settime",
+    "timerfd_gettime",
+    /* signals, to itself */
+    "rt_sigaction",
+    "rt_sigprocmask",
+    "rt_sigreturn",
+    "rt_sigpending",
+    "rt_sigtimedwait",
+    "rt_sigsuspend",
+    "sigaltstack",
+    "restart_syscall",
+    "pause",
+    "getpid",
+    "gettid",
+    "getppid",
+    "getuid",
+    "geteuid",
+    "getgid",
+    "getegid",
+    "uname",
+    "sysinfo",
+    "getrandom",
+    /* files, of which Landlock says which */
+    "openat",
+    "open",
+    "close",
+    "close_range",
+    "read",
+    "pread64",
+    "readv",
+    "preadv",
+    "write",
+    "pwrite64",
+    "writev",
+    "pwritev",
+    "lseek",
+    "fstat",
+    "newfstatat",
+    "stat",
+    "lstat",
+    "statx",
+    "access",
+    "faccessat",
+    "faccessat2",
+    "readlink",
+    "readlinkat",
+    "getdents64",
+    "getcwd",
+    "fsync",
+    "fdatasync",
+    "ftruncate",
+    "fallocate",
+    "rename",
+    "renameat",
+    "renameat2",
+    "unlink",
+    "unlinkat",
+    "link",
+    "linkat",
+    "flock",
+    "umask",
+    "fadvise64",
+    "memfd_create",
+    "dup",
+    "dup2",
+    "dup3",
+    "fcntl",
+    /* the loop and its connections */
+    "epoll_create1",
+    "epoll_ctl",
+    "epoll_wait",
+    "epoll_pwait",
+    "epoll_pwait2",
+    "poll",
+    "ppoll",
+    "select",
+    "pselect6",
+    "eventfd2",
+    "pipe2",
+    "accept4",
+    "accept",
+    "listen",
+    "shutdown",
+    "getsockname",
+    "getpeername",
+    "getsockopt",
+    "setsockopt",
+    "sendto",
+    "sendmsg",
+    "recvfrom",
+    "recvmsg",
+    "sendfile",
+};
+
+/* A thread shares all of its process, a new process shares nothing, and neither gets namespaces of its own. */
+static const uint64_t thread_flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM,
+                      namespace_flags = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
+                                        CLONE_NEWPID | CLONE_NEWNET,
+                      process_flags = CSIGNAL | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | CLONE_PARENT_SETTID;
+
+#define ADD(action, call, ...)                                                                                         \
+  (problem = problem ? problem : -seccomp_rule_add(filter, action, SCMP_SYS(call), __VA_ARGS__))
+
+/* What depends on the arguments. */
+static int add_special_rules(scmp_filter_ctx filter, const confine_rules *rules) {
+  int problem = 0;
+  uint64_t self = (uint64_t)getpid();
+  ADD(SCMP_ACT_ALLOW, clone, 1, SCMP_A0(SCMP_CMP_MASKED_EQ, thread_flags | namespace_flags, thread_flags));
+  ADD(SCMP_ACT_ERRNO(ENOSYS), clone3, 0); /* its flags lie in memory: the C library takes clone then */
+  ADD(SCMP_ACT_ALLOW, tgkill, 1, SCMP_A0(SCMP_CMP_EQ, self));
+  ADD(SCMP_ACT_ALLOW, kill, 1, SCMP_A0(SCMP_CMP_EQ, self));
+  ADD(SCMP_ACT_ALLOW, prlimit64, 1, SCMP_A0(SCMP_CMP_EQ, 0));
+  ADD(SCMP_ACT_ALLOW, prctl, 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
+  ADD(SCMP_ACT_ALLOW, prctl, 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_VMA));
+  ADD(SCMP_ACT_ALLOW, prctl, 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_PDEATHSIG));
+  ADD(SCMP_ACT_ALLOW, ioctl, 1, SCMP_A1(SCMP_CMP_EQ, FIONBIO));
+  ADD(SCMP_ACT_ALLOW, ioctl, 1, SCMP_A1(SCMP_CMP_EQ, FIOCLEX));
+  ADD(SCMP_ACT_ALLOW, ioctl, 1, SCMP_A1(SCMP_CMP_EQ, FIONREAD));
+  ADD(SCMP_ACT_ALLOW, ioctl, 1, SCMP_A1(SCMP_CMP_EQ, TCGETS));
+  if (!rules->network) return problem;
+  ADD(SCMP_ACT_ALLOW, socket, 1, SCMP_A0(SCMP_CMP_EQ, AF_INET));
+  ADD(SCMP_ACT_ALLOW, socket, 1, SCMP_A0(SCMP_CMP_EQ, AF_INET6));
+  ADD(SCMP_ACT_ALLOW, bind, 0);
+  ADD(SCMP_ACT_ALLOW, connect, 0);
+  return problem;
+}
+
+static int fill_filter(scmp_filter_ctx filter, const confine_rules *rules) {
+  int problem = 0;
+  for (size_t i = 0; i < sizeof allowed_calls / sizeof *allowed_calls && !problem; i++) {
+    int number = seccomp_syscall_resolve_name(allowed_calls[i]); /* negative: this processor's kernel has it not */
+    if (number >= 0) problem = -seccomp_rule_add(filter, SCMP_ACT_ALLOW, number, 0);
+  }
+  return problem ? problem : add_special_rules(filter, rules);
+}
+
+/* Loads the filter with what is not allowed being heard of, or else answered. */
+static int load_filter(const confine_rules *rules, uint32_t otherwise, int *heard) {
+  scmp_filter_ctx filter = seccomp_init(otherwise);
+  if (!filter) return ENOMEM;
+  int problem = fill_filter(filter, rules);
+  if (!problem) problem = -seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, 1);
+  if (!problem) problem = -seccomp_load(filter);
+  if (!problem && otherwise == SCMP_ACT_NOTIFY) *heard = seccomp_notify_fd(filter);
+  seccomp_release(filter);
+  return problem;
+}
+
+static muster_result take_calls_away(const confine_rules *rules, confine_result *confined) {
+  confined->heard = -1;
+  if (prctl(PR_GET_SECCOMP) < 0) return MUSTER_OK; /* the kernel has none */
+  int problem = load_filter(rules, SCMP_ACT_NOTIFY, &confined->heard);
+  if (problem) problem = load_filter(rules, SCMP_ACT_ERRNO(EPERM), &confined->heard);
+  if (problem) return refused("seccomp", problem);
+  confined->seccomp = true;
+  return MUSTER_OK;
+}
+
+muster_result confine(const confine_rules *rules, confine_result *confined) {
+  *confined = (confine_result){.heard = -1};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) return refused("no new privileges", errno);
+  muster_result result = set_limits(rules);
+  if (!result) result = take_files_away(rules, confined);
+  return result ? result : take_calls_away(rules, confined);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- hearing */
+
+bool confine_hear(int heard, confine_call *call, uint64_t *id) {
+  struct seccomp_notif *notice = NULL;
+  if (seccomp_notify_alloc(&notice, NULL)) return false;
+  int problem;
+  do {
+    memset(notice, 0, sizeof *notice);
+    problem = seccomp_notify_receive(heard, notice);
+  } while (problem && errno == EINTR);
+  *id = notice->id;
+  *call = (confine_call){.thread = (pid_t)notice->pid,
+                         .number = notice->data.nr,
+                         .is_process = notice->data.nr == SCMP_SYS(clone) && !(notice->data.args[0] & ~process_flags)};
+  for (int i = 0; i < 6; i++) call->arguments[i] = notice->data.args[i];
+  seccomp_notify_free(notice, NULL);
+  return problem == 0;
+}
+
+void confine_answer(int heard, uint64_t id, bool allow) {
+  struct seccomp_notif_resp answer = {
+      .id = id, .error = allow ? 0 : -EPERM, .flags = allow ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0};
+  seccomp_notify_respond(heard, &answer);
+}
+
+const char *confine_call_name(int number, char *name, size_t bytes) {
+  char *found = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+  snprintf(name, bytes, "%s", found ? found : "?");
+  free(found);
+  return name;
+}

@@ -1,0 +1,317 @@
+/* A confined process tries what it may not: each try is refused, and heard of where the kernel lets it be; what a world
+ * needs works. */
+#include "service/confine.h"
+
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { HEARD_MAX = 64, NO_KERNEL = 77 };
+
+/* What the confined process has: a folder of its own, and one that it may read. */
+static char own[64] = "/tmp/muster-confine-XXXXXX", shown[64] = "/tmp/muster-shown-XXXXXX",
+            hidden[64] = "/tmp/muster-hidden-XXXXXX";
+
+/* What the supervisor's side heard. */
+typedef struct heard_calls {
+  uint32_t count;
+  char names[HEARD_MAX][32];
+  uint32_t processes;
+} heard_calls;
+
+static void write_file(const char *folder, const char *text) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/file", folder);
+  FILE *file = fopen(path, "w");
+  cr_assert_not_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+static void make_folders(void) {
+  cr_assert(mkdtemp(own) && mkdtemp(shown) && mkdtemp(hidden));
+  write_file(shown, "shown");
+  write_file(hidden, "hidden");
+}
+
+static void remove_folders(void) {
+  const char *const folders[] = {own, shown, hidden};
+  char path[128];
+  for (int i = 0; i < 3; i++) {
+    snprintf(path, sizeof path, "%s/file", folders[i]);
+    unlink(path);
+    rmdir(folders[i]);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------ both processes */
+
+static void send_descriptor(int to, int descriptor) {
+  char byte = 0, room[CMSG_SPACE(sizeof(int))] = {0};
+  struct iovec part = {&byte, 1};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+  struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+  *head = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+  memcpy(CMSG_DATA(head), &descriptor, sizeof descriptor);
+  if (sendmsg(to, &message, 0) != 1) _exit(99);
+}
+
+static int receive_descriptor(int from) {
+  char byte, room[CMSG_SPACE(sizeof(int))];
+  struct iovec part = {&byte, 1};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+  if (recvmsg(from, &message, MSG_CMSG_CLOEXEC) != 1 || !CMSG_FIRSTHDR(&message)) return -1;
+  int descriptor;
+  memcpy(&descriptor, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof descriptor);
+  return descriptor;
+}
+
+/* Runs a try in a confined process, and hears what it is refused. Returns its exit status, or the signal that ended it
+ * as a negative number. */
+static int run_confined(int (*try)(void), confine_rules *rules, heard_calls *heard) {
+  const char *const read[] = {shown, "/usr/lib", "/lib", "/nowhere/at/all", NULL}, *const write[] = {own, NULL};
+  int pair[2];
+  *heard = (heard_calls){0};
+  make_folders();
+  rules->read = read;
+  rules->write = write;
+  cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+  pid_t child = fork();
+  cr_assert(child >= 0);
+  if (child == 0) {
+    confine_result confined;
+    close(pair[0]);
+    if (confine(rules, &confined) != MUSTER_OK) {
+      fprintf(stderr, "%s\n", muster_last_error());
+      _exit(98);
+    }
+    if (!confined.seccomp || !confined.landlock_abi || confined.heard < 0) _exit(NO_KERNEL);
+    send_descriptor(pair[1], confined.heard);
+    close(confined.heard);
+    close(pair[1]);
+    _exit(try());
+  }
+  close(pair[1]);
+  int listener = receive_descriptor(pair[0]), status;
+  close(pair[0]);
+  confine_call call;
+  uint64_t id;
+  while (listener >= 0 && confine_hear(listener, &call, &id)) {
+    heard->processes += call.is_process;
+    confine_answer(listener, id, call.is_process && heard->processes == 1);
+    if (heard->count < HEARD_MAX) confine_call_name(call.number, heard->names[heard->count++], sizeof heard->names[0]);
+  }
+  if (listener >= 0) close(listener);
+  cr_assert_eq(waitpid(child, &status, 0), child);
+  remove_folders();
+  int ended = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  if (ended == NO_KERNEL) cr_skip_test("this kernel has no Landlock, or no seccomp that can be heard of");
+  return ended;
+}
+
+static bool was_heard(const heard_calls *heard, const char *name) {
+  for (uint32_t i = 0; i < heard->count; i++)
+    if (strcmp(heard->names[i], name) == 0) return true;
+  return false;
+}
+
+/* -------------------------------------------------------------------------------------------------- what is needed */
+
+static void *work_thread(void *argument) {
+  *(int *)argument = sched_yield() + 1;
+  return NULL;
+}
+
+/* Returns the line in which something failed, 0 = none. */
+#define NEED(condition)                                                                                                \
+  do {                                                                                                                 \
+    if (!(condition)) return __LINE__ % 90 + 1;                                                                        \
+  } while (0)
+
+static int live(void) {
+  pthread_t thread;
+  char text[16] = "", path[128];
+  int worked = 0;
+  NEED(pthread_create(&thread, NULL, work_thread, &worked) == 0 && pthread_join(thread, NULL) == 0 && worked == 1);
+  snprintf(path, sizeof path, "%s/file", shown);
+  int file = open(path, O_RDONLY);
+  NEED(file >= 0 && read(file, text, sizeof text - 1) == 5 && strcmp(text, "shown") == 0);
+  snprintf(path, sizeof path, "%s/file", own);
+  file = open(path, O_CREAT | O_RDWR | O_TRUNC, 0600);
+  NEED(file >= 0 && write(file, "mine", 4) == 4 && fsync(file) == 0);
+  NEED(raise(0) == 0 && kill(getpid(), 0) == 0);
+  pid_t copy = fork(); /* a snapshot is written by a copy of the process */
+  if (copy == 0) _exit(write(file, "saved", 5) == 5 ? 0 : 1);
+  int status;
+  NEED(copy > 0 && waitpid(copy, &status, 0) == copy && status == 0);
+  cpu_set_t set;
+  NEED(sched_getaffinity(0, sizeof set, &set) == 0 && sched_setaffinity(0, sizeof set, &set) == 0);
+  return 0;
+}
+
+Test(confine, what_a_world_needs_works) {
+  heard_calls heard;
+  confine_rules rules = {.files_max = 256};
+  cr_assert_eq(run_confined(live, &rules, &heard), 0);
+  cr_assert_eq(heard.processes, 1, "the copy is asked for");
+  cr_assert_eq(heard.count, 1, "%s was heard, too", heard.names[heard.count - 1]);
+}
+
+/* ------------------------------------------------------------------------------------------------- what is refused */
+
+static bool is_denied(long result) {
+  return result == -1 && (errno == EPERM || errno == EACCES);
+}
+
+static int open_outside(void) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/file", hidden);
+  NEED(is_denied(open(path, O_RDONLY)) && is_denied(open(path, O_WRONLY)) && is_denied(open("/etc/passwd", O_RDONLY)));
+  snprintf(path, sizeof path, "%s/file", shown);
+  NEED(is_denied(open(path, O_WRONLY)) && is_denied(unlink(path)));
+  snprintf(path, sizeof path, "%s/new", shown);
+  NEED(is_denied(open(path, O_CREAT | O_WRONLY, 0600)));
+  snprintf(path, sizeof path, "%s/../%s/file", own, hidden + 5);
+  NEED(is_denied(open(path, O_RDONLY)));
+  snprintf(path, sizeof path, "%s/file", own);
+  NEED(symlink("/etc/passwd", path) == -1);
+  return 0;
+}
+
+Test(confine, files_outside_its_folders_are_out_of_reach) {
+  heard_calls heard;
+  confine_rules rules = {0};
+  cr_assert_eq(run_confined(open_outside, &rules, &heard), 0);
+}
+
+static int reach_out(void) {
+  struct sockaddr_un there = {.sun_family = AF_UNIX, .sun_path = "/run/systemd/notify"};
+  NEED(is_denied(socket(AF_INET, SOCK_STREAM, 0)) && is_denied(socket(AF_INET6, SOCK_DGRAM, 0)));
+  NEED(is_denied(socket(AF_UNIX, SOCK_STREAM, 0)) && is_denied(socket(AF_NETLINK, SOCK_RAW, 0)));
+  NEED(is_denied(connect(0, (struct sockaddr *)&there, sizeof there)));
+  return 0;
+}
+
+Test(confine, it_reaches_no_network) {
+  heard_calls heard;
+  confine_rules rules = {0};
+  cr_assert_eq(run_confined(reach_out, &rules, &heard), 0);
+  cr_assert(was_heard(&heard, "socket") && was_heard(&heard, "connect"));
+}
+
+static int reach_network(void) {
+  struct sockaddr_in there = {.sin_family = AF_INET, .sin_port = htons(1), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+  NEED(descriptor >= 0 && connect(descriptor, (struct sockaddr *)&there, sizeof there) == -1 && errno == ECONNREFUSED);
+  NEED(is_denied(socket(AF_NETLINK, SOCK_RAW, 0)));
+  return 0;
+}
+
+Test(confine, a_world_that_may_use_the_network_can) {
+  heard_calls heard;
+  confine_rules rules = {.network = true};
+  cr_assert_eq(run_confined(reach_network, &rules, &heard), 0);
+}
+
+static int take_power(void) {
+  char *const none[] = {NULL};
+  NEED(is_denied(execve("/bin/true", none, none)) && is_denied(syscall(SYS_execveat, -1, "/bin/true", none, none, 0)));
+  NEED(is_denied(ptrace(PTRACE_ATTACH, getppid(), NULL, NULL)) && is_denied(kill(getppid(), SIGKILL)));
+  NEED(is_denied(kill(-1, SIGTERM)) && is_denied(syscall(SYS_tgkill, getppid(), getppid(), SIGKILL)));
+  NEED(is_denied(syscall(SYS_unshare, 0x10000000)) && is_denied(syscall(SYS_clone, 0x10000000 | SIGCHLD, 0, 0, 0, 0)));
+  NEED(is_denied(syscall(
+      SYS_clone, CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_NEWNET, 0, 0,
+      0, 0)));
+  NEED(is_denied(syscall(SYS_bpf, 0, 0, 0)) && is_denied(syscall(SYS_io_uring_setup, 1, NULL)));
+  NEED(is_denied(syscall(SYS_process_vm_writev, getppid(), NULL, 0, NULL, 0, 0)) &&
+       is_denied(syscall(SYS_mount, 0, 0, 0)));
+  struct rlimit more = {RLIM_INFINITY, RLIM_INFINITY};
+  NEED(is_denied(prlimit(getppid(), RLIMIT_NOFILE, &more, NULL)));
+  return 0;
+}
+
+Test(confine, it_runs_no_program_and_touches_no_other_process) {
+  heard_calls heard;
+  confine_rules rules = {0};
+  int ended = run_confined(take_power, &rules, &heard);
+  cr_assert_eq(ended, 0, "line %d", ended);
+  static const char *const names[] = {
+      "execve",         "execveat",          "ptrace", "kill",     "tgkill", "unshare", "bpf",
+      "io_uring_setup", "process_vm_writev", "mount",  "prlimit64"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) cr_assert(was_heard(&heard, names[i]), "%s", names[i]);
+}
+
+/* Every process but the first is refused, so that there are never more than two. */
+static int fork_without_end(void) {
+  int made = 0;
+  for (int i = 0; i < 40; i++) {
+    pid_t copy = fork();
+    if (copy == 0) _exit(0);
+    made += copy > 0;
+    if (copy > 0) waitpid(copy, NULL, 0);
+  }
+  return made == 1 ? 0 : made;
+}
+
+Test(confine, the_supervisor_decides_about_processes) {
+  heard_calls heard;
+  confine_rules rules = {0};
+  cr_assert_eq(run_confined(fork_without_end, &rules, &heard), 0);
+  cr_assert_eq(heard.processes, 40);
+}
+
+enum { MEMORY = 256 << 20 };
+
+static int fill_memory(void) {
+  size_t taken = 0, piece = 8 << 20;
+  while (taken < 2 * (size_t)MEMORY) {
+    void *memory = mmap(NULL, piece, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) break;
+    taken += piece;
+  }
+  NEED(taken <= MEMORY && taken > MEMORY / 2);
+  int files = 0;
+  while (files < 1000 && dup(2) >= 0) files++;
+  NEED(files < 32);
+  return 0;
+}
+
+Test(confine, memory_and_files_have_a_limit) {
+  heard_calls heard;
+  confine_rules rules = {.memory_bytes = MEMORY, .files_max = 32};
+  cr_assert_eq(run_confined(fill_memory, &rules, &heard), 0);
+}
+
+/* Also a thread is confined that begins later. */
+static void *denied_thread(void *result) {
+  *(bool *)result = is_denied(socket(AF_INET, SOCK_STREAM, 0)) && is_denied(open("/etc/passwd", O_RDONLY));
+  return NULL;
+}
+
+static int try_by_thread(void) {
+  pthread_t thread;
+  bool denied = false;
+  NEED(pthread_create(&thread, NULL, denied_thread, &denied) == 0 && pthread_join(thread, NULL) == 0);
+  return !denied;
+}
+
+Test(confine, every_later_thread_is_confined) {
+  heard_calls heard;
+  confine_rules rules = {0};
+  cr_assert_eq(run_confined(try_by_thread, &rules, &heard), 0);
+}
