@@ -251,7 +251,6 @@ static const http_route *const tables[] = {own_routes,
                                            page_routes,
                                            NULL};
 
-/* `token` is the buffer for the token; the options point into the settings. */
 static muster_result read_options(const struct settings *settings, http_options *options, char token[TOKEN_BYTES]) {
   muster_result result = token_read(settings->token_file, token);
   if (result) error_set(result, "token_file: %s", muster_last_error());
@@ -267,34 +266,42 @@ static muster_result read_options(const struct settings *settings, http_options 
   return result;
 }
 
-muster_result api_reload(struct service *service) {
+muster_result api_change(struct http *http, const struct settings *settings) {
   http_options options;
   char token[TOKEN_BYTES];
-  muster_result result = read_options(&service->settings, &options, token);
-  return result ? result : http_change(service->http, &options);
+  muster_result result = read_options(settings, &options, token);
+  return result ? result : http_change(http, &options);
 }
 
-static muster_result listen_by_tcp(struct service *service, bool token) {
-  const struct settings *settings = &service->settings;
-  muster_result result = http_listen_tcp(service->http, settings->listen, settings->listen_anywhere);
+static muster_result listen_by_tcp(struct http *http, const struct settings *settings, bool token) {
+  muster_result result = http_listen_tcp(http, settings->listen, settings->listen_anywhere);
   if (result) return result;
-  log_line(MUSTER_LOG_INFO, "control: also at %s, port %u", settings->listen, http_port(service->http));
+  log_line(MUSTER_LOG_INFO, "control: also at %s, port %u", settings->listen, http_port(http));
   if (!token) log_line(MUSTER_LOG_WARNING, "control: without token_file nothing can be changed over TCP");
   return MUSTER_OK;
 }
 
-muster_result api_open(struct service *service) {
+struct http *api_serve(uv_loop_t *loop, const struct settings *settings, int descriptor,
+                       void (*handle)(http_request *request), void *user) {
   http_options options;
   char token[TOKEN_BYTES];
-  muster_result result = read_options(&service->settings, &options, token);
+  if (read_options(settings, &options, token)) return NULL;
+  options.user = user;
+  options.handle = handle;
+  struct http *http = http_create(loop, &options);
+  if (!http) return NULL;
+  muster_result result = http_listen_unix(http, descriptor);
+  if (!result && *settings->listen) result = listen_by_tcp(http, settings, options.token != NULL);
+  if (!result) return http;
+  http_destroy(http, NULL, NULL);
+  return NULL;
+}
+
+muster_result api_open(struct service *service) {
+  muster_result result = live_open(service);
   if (result) return result;
-  options.user = service;
-  result = live_open(service);
-  if (result) return result;
-  service->http = http_create(service->loop, &options);
-  if (!service->http) return MUSTER_E_MEMORY;
-  result = http_listen_unix(service->http, service->control.descriptor);
-  return result || !*service->settings.listen ? result : listen_by_tcp(service, options.token != NULL);
+  service->http = api_serve(service->loop, &service->settings, service->control.descriptor, NULL, service);
+  return service->http ? MUSTER_OK : muster_last_result();
 }
 
 void api_close(struct service *service) {

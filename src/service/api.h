@@ -63,8 +63,14 @@
 /* Begins to serve at the service's control socket and, if the settings say so, by TCP. Loop's thread. */
 muster_result api_open(struct service *service);
 
+/* Makes a server of all routes that listens at a unix socket that is bound and, if the settings say so, by TCP.
+ * `handle` handles all requests instead of the routes themselves; null = the routes do. Null with the reason on
+ * failure. Loop's thread. */
+struct http *api_serve(uv_loop_t *loop, const struct settings *settings, int descriptor,
+                       void (*handle)(http_request *request), void *user);
+
 /* Takes over changed settings: token, hosts, limits. On failure nothing changes. Loop's thread. */
-muster_result api_reload(struct service *service);
+muster_result api_change(struct http *http, const struct settings *settings);
 
 /* Ends serving; after frame_mailbox_close. Null server: no-op. Loop's thread. */
 void api_close(struct service *service);

@@ -97,10 +97,15 @@ muster_result control_socket_open(control_socket *socket, const char *path) {
   return result;
 }
 
+void control_socket_inherit(control_socket *socket, int descriptor) {
+  *socket = (control_socket){.descriptor = descriptor, .lock = -1};
+  fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+}
+
 void control_socket_close(control_socket *socket) {
   if (socket->descriptor < 0) return;
-  unlink(socket->path);
+  if (socket->lock >= 0) unlink(socket->path);
   close(socket->descriptor);
   socket->descriptor = -1;
-  leave_lock(socket);
+  if (socket->lock >= 0) leave_lock(socket);
 }

@@ -52,20 +52,21 @@ typedef struct http_route {
 } http_route;
 
 typedef struct http_options {
-  void *user;                      /* for the handlers; not owned */
-  const http_route *const *tables; /* of routes; each ends with a route without method; the list ends with null.
-                                      Not copied */
-  uint32_t connections_max;        /* of a listener; default 512. Those beyond wait to be accepted */
-  uint32_t connections_per_client; /* from one address, TCP only; default 256. Those beyond are closed */
-  uint32_t header_bytes_max;       /* of request line and headers together; default 16384 */
-  uint32_t body_bytes_max;         /* of a request, whatever its route says; default 4 MiB */
-  uint32_t bodies_bytes_max;       /* of all requests that are under way; default 64 MiB */
-  uint32_t answers_bytes_max;      /* of all large answers that clients have not taken yet; default 128 MiB */
-  uint32_t receive_ms, send_ms;    /* default 10 s and 30 s */
-  const char *token;               /* a request over TCP that changes something must send "Authorization: Bearer TOKEN";
-                                      of up to 255 bytes; null (default) = nothing can be changed over TCP. Copied */
-  const char *hosts;               /* names between blanks or commas under which clients may reach it over TCP, beside
-                                      localhost, 127.0.0.1 and [::1]; default null. Copied */
+  void *user;                            /* for the handlers; not owned */
+  const http_route *const *tables;       /* of routes; each ends with a route without method; the list ends with null.
+                                            Not copied */
+  void (*handle)(http_request *request); /* handles the requests of all routes; null (default) = each route's own */
+  uint32_t connections_max;              /* of a listener; default 512. Those beyond wait to be accepted */
+  uint32_t connections_per_client;       /* from one address, TCP only; default 256. Those beyond are closed */
+  uint32_t header_bytes_max;             /* of request line and headers together; default 16384 */
+  uint32_t body_bytes_max;               /* of a request, whatever its route says; default 4 MiB */
+  uint32_t bodies_bytes_max;             /* of all requests that are under way; default 64 MiB */
+  uint32_t answers_bytes_max;            /* of all large answers that clients have not taken yet; default 128 MiB */
+  uint32_t receive_ms, send_ms;          /* default 10 s and 30 s */
+  const char *token; /* a request over TCP that changes something must send "Authorization: Bearer TOKEN";
+                        of up to 255 bytes; null (default) = nothing can be changed over TCP. Copied */
+  const char *hosts; /* names between blanks or commas under which clients may reach it over TCP, beside
+                        localhost, 127.0.0.1 and [::1]; default null. Copied */
 } http_options;
 
 static inline http_options http_default_options(void) {
@@ -181,5 +182,8 @@ http_stream *http_answer_stream(http_request *request, const char *type, const h
 
 /* There may be bytes: `read` is called soon, unless the client still has some to take. */
 void http_stream_wake(http_stream *stream);
+
+/* Ends a stream: its client gets no more bytes, and `closed` is called soon. */
+void http_stream_end(http_stream *stream);
 
 #endif

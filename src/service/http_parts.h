@@ -77,9 +77,6 @@ static inline uint32_t http_body_max(const struct http *http, const http_route *
 /* Refuses a body of so many bytes, or one that is too large (0), and returns false. */
 bool http_refuse_size(http_request *request, unsigned long long bytes);
 
-/* Ends a stream of a server that stops. */
-void http_stream_end(http_stream *stream);
-
 /* The stream's request is gone. */
 void http_stream_forget(http_stream *stream);
 

@@ -209,6 +209,8 @@ static void handle(http_request *request) {
     http_refuse_size(request, 0);
   else if (request->body_refused)
     http_refuse(request, 429, "busy", NULL, "too many large requests at once: send it again later");
+  else if (request->http->options.handle)
+    request->http->options.handle(request);
   else
     request->route->handle(request);
 }

@@ -1,6 +1,9 @@
 /* The program `musterd`. */
+#include "service/notify.h"
 #include "service/service.h"
 #include "service/settings_load.h"
+#include "service/supervise/orders.h"
+#include "service/supervise/supervisor.h"
 
 #include "base/columns.h"
 
@@ -23,5 +26,8 @@ int main(int count, char **arguments) {
   if (call.version)
     return printf("musterd %s\n", MUSTER_VERSION) > 0 && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
   if (!good) return STATUS_USAGE;
-  return call.check ? EXIT_SUCCESS : service_run(&settings, count, arguments);
+  if (call.check) return EXIT_SUCCESS;
+  if (!orders_world() && settings.isolation == ISOLATION_PROCESS) return supervisor_run(&settings, count, arguments);
+  if (orders_world()) notify_by(ORDERS_NOTIFY);
+  return service_run(&settings, count, arguments);
 }

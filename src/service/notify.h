@@ -5,6 +5,9 @@
 
 #include <stdint.h>
 
+/* From now on a supervisor is told, by a datagram socket that this process has inherited; not owned. */
+void notify_by(int descriptor);
+
 /* Tells that all worlds run; also the end of a reload. `status` is a line for people. */
 void notify_ready(const char *status);
 void notify_reloading(void);

@@ -47,7 +47,8 @@ static void reload_finish(mailbox_request *request) {
   if (service->stage == SERVICE_RUNNING) {
     service->settings = reload->next;
     log_set_level((muster_log_level)service->settings.log_level);
-    if (api_reload(service) != MUSTER_OK) log_line(MUSTER_LOG_ERROR, "reload: %s", muster_last_error());
+    if (api_change(service->http, &service->settings) != MUSTER_OK)
+      log_line(MUSTER_LOG_ERROR, "reload: %s", muster_last_error());
     snapshots_set_interval(&service->snapshots, service->settings.snapshot_interval_ns);
     log_line(MUSTER_LOG_INFO, "reload: done");
     reload_end(service);

@@ -6,6 +6,7 @@
 #include "service/metrics.h"
 #include "service/notify.h"
 #include "service/reload.h"
+#include "service/supervise/orders.h"
 
 #include "base/error.h"
 
@@ -190,8 +191,14 @@ static void destroy(struct service *service) {
 }
 
 /* The socket comes first: a second service with the same socket ends before it has done anything. */
+static muster_result open_control(struct service *service) {
+  if (!orders_world()) return control_socket_open(&service->control, service->settings.socket);
+  control_socket_inherit(&service->control, ORDERS_SOCKET);
+  return MUSTER_OK;
+}
+
 static muster_result service_start(struct service *service) {
-  muster_result result = control_socket_open(&service->control, service->settings.socket);
+  muster_result result = open_control(service);
   if (result) return result;
   result = prepare_worlds(service);
   if (!result) result = prepare_loop(service);

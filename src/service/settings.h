@@ -36,6 +36,9 @@ typedef struct world_settings {
   module_setting settings[MODULE_SETTINGS_MAX]; /* of the modules */
 } world_settings;
 
+/* Where worlds run. */
+enum { ISOLATION_PROCESS = 0, ISOLATION_NONE };
+
 /* [server] and all worlds. Live = a reload brings it into force. */
 struct settings {
   uint32_t workers;            /* 0 = one per processor */
@@ -53,6 +56,9 @@ struct settings {
   uint64_t snapshot_interval_ns;  /* live; 0 = on demand and at the end */
   char flight_file[PATH_BYTES];   /* "" = none */
   uint32_t crash_limit;           /* live; 0 = never quarantine */
+  uint64_t crash_window_ns;       /* live; a world that ended more than crash_limit times within it has failed */
+  uint64_t stuck_kill_ns;         /* live; without a sign of life for so long a world's process is killed; 0 = never */
+  uint32_t isolation;             /* ISOLATION_... */
   uint32_t log_level;             /* live; a muster_log_level */
   uint32_t world_count;
   world_settings worlds[WORLDS_MAX];

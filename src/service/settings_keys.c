@@ -57,6 +57,12 @@ static const settings_key keys[] = {
            "notes what each worker does, for after a crash (default: nowhere)"),
     SERVER("crash_limit", crash_limit, COUNT, 0, 1000, LIVE, "N",
            "crashes after which a type is quarantined; 0 = never (default 3)"),
+    SERVER("crash_window", crash_window_ns, TIME, 1e9, 8.64e13, LIVE, "10min",
+           "a world that ended more than crash_limit times within it stays down (default 600s)"),
+    SERVER("stuck_kill", stuck_kill_ns, TIME, 0, 3.6e12, LIVE, "2s",
+           "a world that runs no frame for so long is killed and started again; 0 = never (default 2s)"),
+    SERVER("isolation", isolation, CHOICE, 0, ISOLATION_NONE, FIXED, "process|none",
+           "process: each world runs in a process of its own (default); none: all run in this one"),
     SERVER("log_level", log_level, CHOICE, 0, MUSTER_LOG_ERROR, LIVE, "info|warning|error",
            "the least that is logged (default info)"),
 };
@@ -91,14 +97,19 @@ static muster_result set_switch(bool *place, const char *text) {
   return MUSTER_OK;
 }
 
-static muster_result set_level(uint32_t *place, const char *text) {
-  static const char *const names[] = {"info", "warning", "error"};
-  for (uint32_t i = 0; i < 3; i++) {
-    if (strcmp(text, names[i]) != 0) continue;
-    *place = i;
-    return MUSTER_OK;
+/* The words of a choice are those of its usage, in the order of its values. */
+static muster_result set_choice(const settings_key *key, uint32_t *place, const char *text) {
+  size_t length = strlen(text);
+  uint32_t value = 0;
+  for (const char *word = key->usage; word; value++) {
+    const char *end = strchr(word, '|');
+    if (strlen(word) >= length && strncmp(word, text, length) == 0 && (word[length] == '|' || !word[length])) {
+      *place = value;
+      return MUSTER_OK;
+    }
+    word = end ? end + 1 : NULL;
   }
-  return error_set(MUSTER_E_ARGUMENT, "give info, warning or error");
+  return error_set(MUSTER_E_ARGUMENT, "give one of %s", key->usage);
 }
 
 muster_result settings_key_set(const settings_key *key, void *section, const char *text) {
@@ -108,7 +119,7 @@ muster_result settings_key_set(const settings_key *key, void *section, const cha
   if (module && module_list_read(text, &list)) return MUSTER_E_ARGUMENT;
   if (key->field.kind == FIELD_TEXT) return set_text(&key->field, place, text);
   if (key->field.kind == FIELD_SWITCH) return set_switch(place, text);
-  return key->field.kind == FIELD_CHOICE ? set_level(place, text) : field_read_text(&key->field, text, place);
+  return key->field.kind == FIELD_CHOICE ? set_choice(key, place, text) : field_read_text(&key->field, text, place);
 }
 
 bool settings_key_equal(const settings_key *key, const void *left, const void *right) {

@@ -6,6 +6,7 @@
 #include "service/settings_keys.h"
 #include "service/settings_modules.h"
 #include "service/snapshots.h"
+#include "service/supervise/orders.h"
 #include "service/token.h"
 
 #include <stdio.h>
@@ -59,6 +60,9 @@ bool settings_load(struct settings *settings, settings_call *call, int count, ch
   if (call->file) settings_read_file(settings, call->file, count_complaint, &complaints);
   settings_read_flags(settings, call, count, arguments, count_complaint, &complaints);
   settings_check(settings, complaints.count > 0, count_complaint, &complaints);
+  const char *world = orders_world();
+  if (world && !orders_apply(settings, world))
+    count_complaint(world, "the settings have this world no more", &complaints);
   settings_check_paths(settings, count_complaint, &complaints);
   if (call->check) settings_check_world_paths(settings, count_complaint, &complaints);
   return complaints.count == 0;

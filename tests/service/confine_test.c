@@ -1,6 +1,6 @@
 /* A confined process tries what it may not: each try is refused, and heard of where the kernel lets it be; what a world
  * needs works. */
-#include "service/confine.h"
+#include "service/supervise/confine.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
@@ -179,7 +179,7 @@ static bool is_denied(long result) {
 }
 
 static int open_outside(void) {
-  char path[128];
+  char path[192];
   snprintf(path, sizeof path, "%s/file", hidden);
   NEED(is_denied(open(path, O_RDONLY)) && is_denied(open(path, O_WRONLY)) && is_denied(open("/etc/passwd", O_RDONLY)));
   snprintf(path, sizeof path, "%s/file", shown);

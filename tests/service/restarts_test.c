@@ -1,5 +1,5 @@
 /* When a world that ended is started again. */
-#include "service/restarts.h"
+#include "service/supervise/restarts.h"
 
 #include "base/random.h"
 

@@ -1,5 +1,5 @@
-/* service/restarts.h - when a world that ended is started again, by the rules of Erlang/OTP's supervisors: at once,
- * then after growing pauses, and after too many ends within a window not at all, until a person says so.
+/* service/supervise/restarts.h - when a world that ended is started again, by the rules of Erlang/OTP's supervisors: at
+ * once, then after growing pauses, and after too many ends within a window not at all, until a person says so.
  *
  *     runs --ends--> waits (0, then pause_first, doubled up to pause_most) --its time--> runs
  *       ^              |

@@ -1,4 +1,4 @@
-#include "service/confine.h"
+#include "service/supervise/confine.h"
 
 #include "base/error.h"
 

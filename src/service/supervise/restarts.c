@@ -1,4 +1,4 @@
-#include "service/restarts.h"
+#include "service/supervise/restarts.h"
 
 #include "base/assert.h"
 

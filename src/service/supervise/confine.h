@@ -1,5 +1,5 @@
-/* service/confine.h - takes away what the process of a world does not need, for good: before its module is loaded and
- * before its first thread is started, so that it holds for all code of the module.
+/* service/supervise/confine.h - takes away what the process of a world does not need, for good: before its module is
+ * loaded and before its first thread is started, so that it holds for all code of the module.
  *
  *   no new privileges   what it could gain by programs with more rights
  *   resource limits     memory, open files, no core files larger than asked for

@@ -1,0 +1,400 @@
+#include "service/supervise/front.h"
+
+#include "base/assert.h"
+#include "base/error.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+enum {
+  URL_BYTES = 4096,
+  WAIT_MS = 120000,         /* a world that is asked something answers within this */
+  STREAM_BYTES = 256 * 1024 /* of a stream that wait for its client; then the world has to wait, too */
+};
+
+/* One request to a world. */
+typedef struct front_call {
+  LIST_ENTRY(front_call) link;
+  struct front *front;
+  CURL *curl;
+  struct curl_slist *headers;
+  http_request *request; /* to be answered; null: `take` is called */
+  void (*take)(front_answer *answer, void *user);
+  void *user;
+  char *sent;  /* the body that is sent */
+  char *bytes; /* what came and was not passed on yet */
+  size_t count, room;
+  http_stream *stream; /* the answer has no end and is passed on */
+  bool begun, ended;   /* its headers were looked at; the world has ended the stream */
+  bool paused;
+  char problem[CURL_ERROR_SIZE];
+} front_call;
+
+struct front {
+  uv_loop_t *loop;
+  CURLM *multi;
+  uv_timer_t *timer;
+  LIST_HEAD(, front_call) calls;
+};
+
+/* A socket of libcurl in the loop. */
+typedef struct front_socket {
+  uv_poll_t poll;
+  struct front *front;
+  curl_socket_t descriptor;
+} front_socket;
+
+/* ------------------------------------------------------------------------------------------------------------ calls */
+
+static void free_call(front_call *call) {
+  LIST_REMOVE(call, link);
+  curl_multi_remove_handle(call->front->multi, call->curl);
+  curl_easy_cleanup(call->curl);
+  curl_slist_free_all(call->headers);
+  free(call->sent);
+  free(call->bytes);
+  free(call);
+}
+
+static bool keep_bytes(front_call *call, const char *bytes, size_t count) {
+  if (call->count + count + 1 > call->room) {
+    size_t room = call->room * 2 > call->count + count + 1 ? call->room * 2 : call->count + count + 1;
+    char *more = realloc(call->bytes, room < 4096 ? 4096 : room);
+    if (!more) return false;
+    call->bytes = more;
+    call->room = room < 4096 ? 4096 : room;
+  }
+  memcpy(call->bytes + call->count, bytes, count);
+  call->count += count;
+  call->bytes[call->count] = '\0';
+  return true;
+}
+
+static const char *type_of(const front_call *call) {
+  char *type = NULL;
+  curl_easy_getinfo(call->curl, CURLINFO_CONTENT_TYPE, &type);
+  return type ? type : "";
+}
+
+/* ---------------------------------------------------------------------------------------------------------- streams */
+
+static size_t read_stream(void *user, char *buffer, size_t bytes) {
+  front_call *call = user;
+  size_t count = call->count < bytes ? call->count : bytes;
+  memcpy(buffer, call->bytes, count);
+  call->count -= count;
+  memmove(call->bytes, call->bytes + count, call->count);
+  if (call->count == 0 && call->ended) http_stream_end(call->stream);
+  if (call->paused && call->count < STREAM_BYTES / 2) {
+    call->paused = false;
+    curl_easy_pause(call->curl, CURLPAUSE_CONT);
+  }
+  return count;
+}
+
+static void close_stream(void *user) {
+  free_call(user);
+}
+
+/* The headers have come: an answer without a length is a stream. */
+static void begin_answer(front_call *call) {
+  curl_off_t length = -1;
+  call->begun = true;
+  curl_easy_getinfo(call->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+  if (length >= 0 || !call->request) return;
+  const http_stream_source source = {read_stream, close_stream, call};
+  call->stream = http_answer_stream(call->request, type_of(call), &source);
+  call->request = NULL;
+  curl_easy_setopt(call->curl, CURLOPT_TIMEOUT_MS, 0L);
+}
+
+static size_t take_bytes(char *bytes, size_t each, size_t count, void *user) {
+  front_call *call = user;
+  count *= each;
+  if (!call->begun) begin_answer(call);
+  if (call->stream && call->count > STREAM_BYTES) {
+    call->paused = true;
+    return CURL_WRITEFUNC_PAUSE;
+  }
+  if (!keep_bytes(call, bytes, count)) return 0;
+  if (call->stream) http_stream_wake(call->stream);
+  return count;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- answers */
+
+static void give_answer(front_call *call, front_answer *answer) {
+  if (!call->request) {
+    call->take(answer, call->user);
+    return;
+  }
+  if (!answer->status) {
+    http_refuse(call->request, 502, "no_answer", NULL, "the world's process does not answer (%s): try again",
+                answer->problem);
+    return;
+  }
+  char *body = answer->body ? answer->body : strdup("");
+  answer->body = NULL;
+  if (!body) abort();
+  http_answer_owned(call->request, answer->status, *answer->type ? answer->type : NULL, body, answer->bytes);
+}
+
+static void end_call(front_call *call, CURLcode result) {
+  if (call->stream) {
+    call->ended = true;
+    http_stream_wake(call->stream);
+    if (call->count == 0) http_stream_end(call->stream);
+    return;
+  }
+  long status = 0;
+  if (!result) curl_easy_getinfo(call->curl, CURLINFO_RESPONSE_CODE, &status);
+  front_answer answer = {.status = (unsigned)status,
+                         .type = type_of(call),
+                         .body = call->bytes,
+                         .bytes = call->count,
+                         .problem = *call->problem ? call->problem : curl_easy_strerror(result)};
+  give_answer(call, &answer);
+  call->bytes = answer.body;
+  free_call(call);
+}
+
+/* ------------------------------------------------------------------------------------------------- libcurl in the loop
+ */
+
+static void take_ended(struct front *front) {
+  int left;
+  for (CURLMsg *message; (message = curl_multi_info_read(front->multi, &left)) != NULL;) {
+    front_call *call = NULL;
+    if (message->msg != CURLMSG_DONE) continue;
+    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&call);
+    end_call(call, message->data.result);
+  }
+}
+
+static void on_ready(uv_poll_t *poll, int status, int events) {
+  front_socket *socket = poll->data;
+  struct front *front = socket->front;
+  int running, flags = (events & UV_READABLE ? CURL_CSELECT_IN : 0) | (events & UV_WRITABLE ? CURL_CSELECT_OUT : 0);
+  if (status < 0) flags = CURL_CSELECT_ERR;
+  curl_multi_socket_action(front->multi, socket->descriptor, flags, &running);
+  take_ended(front);
+}
+
+static void on_time(uv_timer_t *timer) {
+  struct front *front = timer->data;
+  int running;
+  curl_multi_socket_action(front->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+  take_ended(front);
+}
+
+static void free_socket(uv_handle_t *handle) {
+  free(handle->data);
+}
+
+static int watch_socket(CURL *curl, curl_socket_t descriptor, int what, void *user, void *known) {
+  struct front *front = user;
+  front_socket *socket = known;
+  (void)curl;
+  if (what == CURL_POLL_REMOVE) {
+    if (!socket) return 0;
+    uv_poll_stop(&socket->poll);
+    uv_close((uv_handle_t *)&socket->poll, free_socket);
+    curl_multi_assign(front->multi, descriptor, NULL);
+    return 0;
+  }
+  if (!socket) {
+    socket = calloc(1, sizeof *socket);
+    if (!socket || uv_poll_init(front->loop, &socket->poll, descriptor)) abort();
+    socket->front = front;
+    socket->descriptor = descriptor;
+    socket->poll.data = socket;
+    curl_multi_assign(front->multi, descriptor, socket);
+  }
+  int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+  return uv_poll_start(&socket->poll, events, on_ready);
+}
+
+static int watch_time(CURLM *multi, long wait_ms, void *user) {
+  struct front *front = user;
+  (void)multi;
+  if (wait_ms < 0) return uv_timer_stop(front->timer);
+  return uv_timer_start(front->timer, on_time, (uint64_t)wait_ms, 0);
+}
+
+struct front *front_open(uv_loop_t *loop) {
+  struct front *front = calloc(1, sizeof *front);
+  if (front) front->timer = calloc(1, sizeof *front->timer);
+  if (front && front->timer) front->multi = curl_multi_init();
+  if (!front || !front->multi) {
+    if (front) free(front->timer);
+    free(front);
+    error_set(MUSTER_E_MEMORY, "no memory for the front");
+    return NULL;
+  }
+  front->loop = loop;
+  uv_timer_init(loop, front->timer);
+  front->timer->data = front;
+  curl_multi_setopt(front->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
+  curl_multi_setopt(front->multi, CURLMOPT_SOCKETDATA, front);
+  curl_multi_setopt(front->multi, CURLMOPT_TIMERFUNCTION, watch_time);
+  curl_multi_setopt(front->multi, CURLMOPT_TIMERDATA, front);
+  curl_multi_setopt(front->multi, CURLMOPT_MAXCONNECTS, 64L);
+  return front;
+}
+
+void front_close(struct front *front) {
+  if (!front) return;
+  front_call *call, *next;
+  for (call = LIST_FIRST(&front->calls); call; call = next) {
+    next = LIST_NEXT(call, link);
+    if (call->stream) {
+      http_stream_end(call->stream); /* its end frees the call */
+      continue;
+    }
+    front_answer stopped = {.problem = "the daemon stops"};
+    give_answer(call, &stopped);
+    free_call(call);
+  }
+}
+
+static void free_timer(uv_handle_t *handle) {
+  free(handle);
+}
+
+void front_free(struct front *front) {
+  if (!front) return;
+  ASSERT(LIST_EMPTY(&front->calls));
+  curl_multi_cleanup(front->multi);
+  uv_close((uv_handle_t *)front->timer, free_timer);
+  free(front);
+}
+
+/* --------------------------------------------------------------------------------------------------------- requests */
+
+/* Appends text, escaped as part of a path or query. False: it does not fit. */
+static bool add_escaped(char *url, size_t bytes, const char *text, size_t length) {
+  static const char hex[] = "0123456789ABCDEF",
+                    plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+  size_t at = strlen(url);
+  for (size_t i = 0; i < length; i++) {
+    unsigned char byte = (unsigned char)text[i];
+    if (at + 4 > bytes) return false;
+    if (byte && strchr(plain, byte)) {
+      url[at++] = (char)byte;
+    } else {
+      url[at++] = '%';
+      url[at++] = hex[byte >> 4];
+      url[at++] = hex[byte & 15];
+    }
+  }
+  url[at] = '\0';
+  return true;
+}
+
+static bool add_text(char *url, size_t bytes, const char *text, size_t length) {
+  size_t at = strlen(url);
+  if (at + length + 1 > bytes) return false;
+  memcpy(url + at, text, length);
+  url[at + length] = '\0';
+  return true;
+}
+
+/* The pattern with the values of its names in their place. */
+static bool add_path(char *url, size_t bytes, const http_request *request) {
+  const char *at = http_route_of(request)->pattern;
+  for (const char *brace; (brace = strchr(at, '{')) != NULL;) {
+    const char *end = strchr(brace, '}');
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", (int)(end - brace - 1), brace + 1);
+    const char *value = http_path_value(request, name);
+    if (!add_text(url, bytes, at, (size_t)(brace - at)) || !add_escaped(url, bytes, value, strlen(value))) return false;
+    at = end + 1;
+  }
+  return add_text(url, bytes, at, strlen(at));
+}
+
+static bool add_queries(char *url, size_t bytes, const http_request *request) {
+  const char *names = http_route_of(request)->queries;
+  char mark = '?';
+  while (names && *names) {
+    size_t length = strcspn(names, " ");
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)length, names);
+    const char *value = http_query_value(request, name);
+    if (value && !(add_text(url, bytes, &mark, 1) && add_text(url, bytes, name, length) &&
+                   add_text(url, bytes, "=", 1) && add_escaped(url, bytes, value, strlen(value))))
+      return false;
+    if (value) mark = '&';
+    names += length + strspn(names + length, " ");
+  }
+  return true;
+}
+
+static bool copy_body(front_call *call, const http_request *request) {
+  size_t bytes;
+  const void *body = http_body(request, &bytes);
+  const char *type = http_header_value(request, "Content-Type");
+  char line[256];
+  if (type && snprintf(line, sizeof line, "Content-Type: %s", type) < (int)sizeof line)
+    call->headers = curl_slist_append(NULL, line);
+  call->headers = curl_slist_append(call->headers, "Expect:");
+  if (!call->headers) return false;
+  call->sent = malloc(bytes + 1);
+  if (!call->sent) return false;
+  if (bytes) memcpy(call->sent, body, bytes);
+  if (strcmp(http_route_of(request)->method, "GET") == 0) return true;
+  curl_easy_setopt(call->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bytes);
+  curl_easy_setopt(call->curl, CURLOPT_POSTFIELDS, call->sent);
+  return true;
+}
+
+/* Null when it cannot be made. */
+static front_call *make_call(struct front *front, const http_request *request, const char *socket) {
+  char url[URL_BYTES] = "http://world";
+  if (!add_path(url, sizeof url, request) || !add_queries(url, sizeof url, request)) return NULL;
+  front_call *call = calloc(1, sizeof *call);
+  if (call) call->curl = curl_easy_init();
+  if (!call || !call->curl) {
+    free(call);
+    return NULL;
+  }
+  call->front = front;
+  LIST_INSERT_HEAD(&front->calls, call, link);
+  curl_easy_setopt(call->curl, CURLOPT_URL, url);
+  curl_easy_setopt(call->curl, CURLOPT_UNIX_SOCKET_PATH, socket);
+  curl_easy_setopt(call->curl, CURLOPT_CUSTOMREQUEST, http_route_of(request)->method);
+  curl_easy_setopt(call->curl, CURLOPT_WRITEFUNCTION, take_bytes);
+  curl_easy_setopt(call->curl, CURLOPT_WRITEDATA, call);
+  curl_easy_setopt(call->curl, CURLOPT_PRIVATE, call);
+  curl_easy_setopt(call->curl, CURLOPT_ERRORBUFFER, call->problem);
+  curl_easy_setopt(call->curl, CURLOPT_TIMEOUT_MS, (long)WAIT_MS);
+  curl_easy_setopt(call->curl, CURLOPT_NOSIGNAL, 1L);
+  if (copy_body(call, request) && curl_easy_setopt(call->curl, CURLOPT_HTTPHEADER, call->headers) == CURLE_OK &&
+      curl_multi_add_handle(front->multi, call->curl) == CURLM_OK)
+    return call;
+  free_call(call);
+  return NULL;
+}
+
+void front_forward(struct front *front, http_request *request, const char *socket) {
+  front_call *call = make_call(front, request, socket);
+  if (call)
+    call->request = request;
+  else
+    http_refuse(request, 429, "busy", NULL, "too much at once: try again in a second");
+}
+
+void front_ask(struct front *front, const http_request *request, const char *socket,
+               void (*take)(front_answer *answer, void *user), void *user) {
+  front_call *call = make_call(front, request, socket);
+  front_answer none = {.problem = "no memory"};
+  if (!call) {
+    take(&none, user);
+    return;
+  }
+  call->take = take;
+  call->user = user;
+}

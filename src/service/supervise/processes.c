@@ -1,0 +1,289 @@
+#include "service/supervise/processes.h"
+
+#include "service/log.h"
+#include "service/supervise/orders.h"
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { BACKLOG = 512, ENVIRONMENT_MAX = 256, START_PATIENCE_MS = 600000 };
+
+static const restart_rules defaults = {
+    .window_ns = 60000000000u, .pause_first_ns = 250000000u, .pause_most_ns = 8000000000u};
+
+static void start(world_process *process);
+
+const char *process_state_name(process_state state) {
+  static const char *const names[] = {"waiting", "starting", "running", "stopping", "ended", "failed"};
+  return names[state];
+}
+
+static void set_state(world_process *process, process_state state) {
+  process->state = state;
+  process->all->changed(process, process->all->user);
+}
+
+/* ------------------------------------------------------------------------------------------------------- life signs */
+
+static void kill_silent(uv_timer_t *timer) {
+  world_process *process = timer->data;
+  process->stuck = true;
+  log_line(MUSTER_LOG_ERROR, "world %s gives no sign of life for %.3g s: its process %d is killed", process->name,
+           (double)process->all->settings->stuck_kill_ns / 1e9, (int)process->process.pid);
+  uv_process_kill(&process->process, SIGKILL);
+}
+
+static void expect_sign(world_process *process) {
+  uint64_t wait_ms = process->all->settings->stuck_kill_ns / 1000000u;
+  if (process->state == PROCESS_RUNNING && wait_ms) uv_timer_start(&process->timer, kill_silent, wait_ms, 0);
+}
+
+static void take_line(world_process *process, const char *line) {
+  if (strcmp(line, "READY=1") == 0 && process->state == PROCESS_STARTING) {
+    log_line(MUSTER_LOG_INFO, "world %s runs in process %d", process->name, (int)process->process.pid);
+    set_state(process, PROCESS_RUNNING);
+  }
+  if (strcmp(line, "READY=1") == 0 || strcmp(line, "WATCHDOG=1") == 0) expect_sign(process);
+}
+
+static void take_notes(uv_poll_t *poll, int status, int events) {
+  world_process *process = poll->data;
+  char text[1024];
+  (void)status, (void)events;
+  for (ssize_t bytes; (bytes = recv(process->notify, text, sizeof text - 1, MSG_DONTWAIT)) > 0;) {
+    text[bytes] = '\0';
+    char *rest = text;
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;) take_line(process, line);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------------- ends */
+
+static void forget_news(world_process *process) {
+  if (process->notify < 0) return;
+  uv_poll_stop(&process->news);
+  uv_close((uv_handle_t *)&process->news, NULL);
+  close(process->notify);
+  process->notify = -1;
+}
+
+static void start_in_time(uv_timer_t *timer) {
+  start(timer->data);
+}
+
+static void start_again(world_process *process) {
+  const struct settings *settings = process->all->settings;
+  restart_rules rules = defaults;
+  rules.most = settings->crash_limit < RESTARTS_KEPT ? settings->crash_limit : RESTARTS_KEPT - 1;
+  rules.window_ns = settings->crash_window_ns;
+  uint64_t now_ns = clock_system(), due_ns = restarts_ended(&process->restarts, &rules, now_ns);
+  if (due_ns == UINT64_MAX) {
+    log_line(MUSTER_LOG_ERROR,
+             "world %s has failed: it ended more than %u times within %.3g s, the last time because %s. It stays down "
+             "until `muster ctl restart %s`",
+             process->name, rules.most, (double)rules.window_ns / 1e9, process->reason, process->name);
+    set_state(process, PROCESS_FAILED);
+    return;
+  }
+  log_line(MUSTER_LOG_WARNING, "world %s starts again in %.3g s: %s", process->name, (double)(due_ns - now_ns) / 1e9,
+           process->reason);
+  set_state(process, PROCESS_WAITING);
+  uv_timer_start(&process->timer, start_in_time, (due_ns - now_ns) / 1000000u, 0);
+}
+
+static void note_end(world_process *process, int64_t status, int number) {
+  char *reason = process->reason;
+  if (process->stuck)
+    snprintf(reason, PROCESS_REASON_BYTES, "it gave no sign of life and was killed");
+  else if (number)
+    snprintf(reason, PROCESS_REASON_BYTES, "its process died of signal %d (%s)", number, strsignal(number));
+  else
+    snprintf(reason, PROCESS_REASON_BYTES, "its process ended by itself with status %d", (int)status);
+}
+
+static void take_end(uv_process_t *handle, int64_t status, int number) {
+  world_process *process = handle->data;
+  uv_timer_stop(&process->timer);
+  forget_news(process);
+  process->has_process = false;
+  uv_close((uv_handle_t *)handle, NULL);
+  if (process->all->stopping) {
+    set_state(process, PROCESS_ENDED);
+    return;
+  }
+  note_end(process, status, number);
+  start_again(process);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ starts
+ */
+
+/* The process's own notes go to the supervisor, not to the manager of services. */
+static void fill_environment(const world_process *process, char **environment, char *world, char *watchdog) {
+  uint32_t count = 0;
+  for (char **at = environ; *at && count < ENVIRONMENT_MAX - 3; at++)
+    if (strncmp(*at, "NOTIFY_SOCKET=", 14) != 0 && strncmp(*at, "WATCHDOG_", 9) != 0 &&
+        strncmp(*at, ORDERS_WORLD "=", sizeof ORDERS_WORLD) != 0)
+      environment[count++] = *at;
+  snprintf(world, NAME_BYTES + 32, ORDERS_WORLD "=%s", process->name);
+  environment[count++] = world;
+  snprintf(watchdog, 64, "WATCHDOG_USEC=%lu", process->all->settings->stuck_kill_ns / 1000u);
+  if (process->all->settings->stuck_kill_ns) environment[count++] = watchdog;
+  environment[count] = NULL;
+}
+
+static int spawn(world_process *process, int notify) {
+  char *environment[ENVIRONMENT_MAX], world[NAME_BYTES + 32], watchdog[64];
+  uv_stdio_container_t descriptors[] = {
+      {.flags = UV_IGNORE},
+      {.flags = UV_INHERIT_FD, .data.fd = 1},
+      {.flags = UV_INHERIT_FD, .data.fd = 2},
+      [ORDERS_SOCKET] = {.flags = UV_INHERIT_FD, .data.fd = process->listener},
+      [ORDERS_NOTIFY] = {.flags = UV_INHERIT_FD, .data.fd = notify},
+  };
+  fill_environment(process, environment, world, watchdog);
+  uv_process_options_t options = {.exit_cb = take_end,
+                                  .file = "/proc/self/exe",
+                                  .args = process->all->arguments,
+                                  .env = environment,
+                                  .stdio_count = sizeof descriptors / sizeof *descriptors,
+                                  .stdio = descriptors};
+  process->process.data = process;
+  return uv_spawn(process->all->loop, &process->process, &options);
+}
+
+static void start(world_process *process) {
+  int pair[2];
+  process->starts++;
+  process->stuck = false;
+  if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair)) {
+    snprintf(process->reason, sizeof process->reason, "it has no socket for notes: %s", strerror(errno));
+    start_again(process);
+    return;
+  }
+  int problem = spawn(process, pair[1]);
+  close(pair[1]);
+  if (problem) {
+    close(pair[0]);
+    snprintf(process->reason, sizeof process->reason, "it cannot be started: %s", uv_strerror(problem));
+    start_again(process);
+    return;
+  }
+  process->has_process = true;
+  process->notify = pair[0];
+  uv_poll_init(process->all->loop, &process->news, process->notify);
+  process->news.data = process;
+  uv_poll_start(&process->news, UV_READABLE, take_notes);
+  set_state(process, PROCESS_STARTING);
+}
+
+static muster_result make_listener(world_process *process) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  snprintf(address.sun_path, sizeof address.sun_path, "%s", process->socket);
+  unlink(process->socket); /* the holder of the control socket's lock may */
+  process->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  mode_t before = umask(0177);
+  bool bound = process->listener >= 0 &&
+               bind(process->listener, (const struct sockaddr *)&address, sizeof address) == 0 &&
+               listen(process->listener, BACKLOG) == 0;
+  umask(before);
+  return bound ? MUSTER_OK : error_set(MUSTER_E_SYSTEM, "cannot listen on %s: %s", process->socket, strerror(errno));
+}
+
+static muster_result make_folder(const char *file, const char *world) {
+  char folder[PATH_BYTES], path[PATH_BYTES];
+  if (!orders_path(file, world, folder, path, sizeof path))
+    return error_set(MUSTER_E_ARGUMENT, "the path %s/%s is too long", world, file);
+  if (!*folder || mkdir(folder, 0700) == 0 || errno == EEXIST) return MUSTER_OK;
+  return error_set(MUSTER_E_SYSTEM, "cannot make the folder %s: %s", folder, strerror(errno));
+}
+
+static muster_result prepare(struct processes *processes, uint32_t index) {
+  const struct settings *settings = processes->settings;
+  world_process *process = &processes->worlds[index];
+  *process = (world_process){.all = processes, .listener = -1, .notify = -1};
+  memcpy(process->name, settings->worlds[index].name, sizeof process->name);
+  processes->count = index + 1;
+  uv_timer_init(processes->loop, &process->timer);
+  process->timer.data = process;
+  if ((size_t)snprintf(process->socket, sizeof process->socket, "%s.%s", settings->socket, process->name) >=
+      sizeof process->socket)
+    return error_set(MUSTER_E_ARGUMENT, "the path %s.%s of a socket is too long: give a shorter --socket",
+                     settings->socket, process->name);
+  muster_result result = make_folder(settings->snapshot_file, process->name);
+  if (!result) result = make_folder(settings->flight_file, process->name);
+  return result ? result : make_listener(process);
+}
+
+muster_result processes_open(struct processes *processes) {
+  muster_result result = MUSTER_OK;
+  for (uint32_t i = 0; i < processes->settings->world_count && !result; i++) result = prepare(processes, i);
+  if (result) {
+    processes_close(processes);
+    return result;
+  }
+  for (uint32_t i = 0; i < processes->count; i++) start(&processes->worlds[i]);
+  return MUSTER_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- end */
+
+void processes_signal(struct processes *processes, int number) {
+  for (uint32_t i = 0; i < processes->count; i++)
+    if (processes->worlds[i].has_process) uv_process_kill(&processes->worlds[i].process, number);
+}
+
+void processes_stop(struct processes *processes) {
+  processes->stopping = true;
+  for (uint32_t i = processes->count; i-- > 0;) {
+    world_process *process = &processes->worlds[i];
+    uv_timer_stop(&process->timer);
+    if (!process->has_process) {
+      set_state(process, PROCESS_ENDED);
+      continue;
+    }
+    set_state(process, PROCESS_STOPPING);
+    uv_process_kill(&process->process, SIGTERM);
+  }
+}
+
+void processes_close(struct processes *processes) {
+  processes->stopping = true;
+  for (uint32_t i = 0; i < processes->count; i++) {
+    world_process *process = &processes->worlds[i];
+    if (process->has_process) uv_process_kill(&process->process, SIGKILL);
+    forget_news(process);
+    if (process->listener < 0) continue;
+    close(process->listener);
+    unlink(process->socket);
+    process->listener = -1;
+  }
+}
+
+bool processes_restart(world_process *process) {
+  if (process->state != PROCESS_FAILED) return false;
+  restarts_reset(&process->restarts);
+  log_line(MUSTER_LOG_INFO, "world %s is started again, as asked", process->name);
+  start(process);
+  return true;
+}
+
+world_process *processes_find(struct processes *processes, const char *name) {
+  for (uint32_t i = 0; i < processes->count; i++)
+    if (strcmp(processes->worlds[i].name, name) == 0) return &processes->worlds[i];
+  return NULL;
+}

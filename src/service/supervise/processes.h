@@ -1,0 +1,78 @@
+/* service/supervise/processes.h - the processes of the worlds: started, watched, ended, and started again by the rules
+ * of restarts.h.
+ *
+ *     waiting --its time--> starting --READY=1--> running --asked to--> stopping --> ended
+ *        ^                     |                    |
+ *        |                     +---- it ends, or ---+--> failed, when that was too often
+ *        +---------------------- gives no sign -----+
+ *
+ * A world that gives no sign of life for `stuck_kill` is killed: signs make the way through its frames' thread. All
+ * functions are for the loop's thread. */
+#ifndef SERVICE_SUPERVISE_PROCESSES_H
+#define SERVICE_SUPERVISE_PROCESSES_H
+
+#include "service/settings.h"
+#include "service/supervise/restarts.h"
+
+#include <uv.h>
+
+typedef enum process_state {
+  PROCESS_WAITING = 0,
+  PROCESS_STARTING,
+  PROCESS_RUNNING,
+  PROCESS_STOPPING,
+  PROCESS_ENDED, /* in good order */
+  PROCESS_FAILED
+} process_state;
+
+enum { PROCESS_REASON_BYTES = 192 };
+
+typedef struct world_process {
+  struct processes *all;
+  char name[NAME_BYTES];
+  char socket[SOCKET_BYTES]; /* where it serves its part of the API */
+  int listener;              /* that socket; it stays open over restarts, so that requests wait instead of failing */
+  int notify;                /* what the process tells; -1 = there is no process */
+  process_state state;
+  uv_process_t process;
+  uv_poll_t news;
+  uv_timer_t timer; /* waiting: when to start; starting or running: by when there must be a sign */
+  bool has_process;
+  bool stuck; /* it was killed since it gave no sign */
+  restart_record restarts;
+  uint64_t starts;                   /* since the daemon began */
+  char reason[PROCESS_REASON_BYTES]; /* how it ended last; "" = it never did */
+} world_process;
+
+struct processes {
+  uv_loop_t *loop;
+  const struct settings *settings;
+  char **arguments; /* the command line, for the processes */
+  uint32_t count;
+  world_process worlds[WORLDS_MAX];
+  bool stopping;
+  void (*changed)(world_process *process, void *user); /* its state is another */
+  void *user;
+};
+
+/* Makes the sockets and folders, and starts all. On failure nothing is left. */
+muster_result processes_open(struct processes *processes);
+
+/* Asks all to end, the last first; `changed` is called as each does. */
+void processes_stop(struct processes *processes);
+
+/* Ends those at once that have not ended, and removes the sockets. */
+void processes_close(struct processes *processes);
+
+/* Sends a signal to all that run. */
+void processes_signal(struct processes *processes, int number);
+
+/* A person wants a failed world to run again. False: it has not failed. */
+bool processes_restart(world_process *process);
+
+/* The world of that name, or null. */
+world_process *processes_find(struct processes *processes, const char *name);
+
+const char *process_state_name(process_state state);
+
+#endif

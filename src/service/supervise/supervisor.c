@@ -1,0 +1,214 @@
+#include "service/supervise/supervisor.h"
+
+#include "service/api.h"
+#include "service/control_socket.h"
+#include "service/log.h"
+#include "service/notify.h"
+#include "service/settings_load.h"
+#include "service/supervise/front.h"
+#include "service/supervise/joins.h"
+#include "service/supervise/processes.h"
+
+#include "base/error.h"
+
+#include <curl/curl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIGNALS = 4 };
+
+struct supervisor {
+  uv_loop_t *loop;
+  struct settings settings;
+  int argument_count;
+  char **arguments;
+  control_socket control;
+  struct http *http;
+  struct front *front;
+  struct processes processes;
+  uv_signal_t signals[SIGNALS];
+  uv_timer_t alive;
+  bool stopping, ready;
+  int status;
+};
+
+/* --------------------------------------------------------------------------------------------------------- requests */
+
+static void refuse_stopped(http_request *request, const world_process *process) {
+  if (process->state == PROCESS_FAILED)
+    http_refuse(request, 503, "failed", NULL, "world %s stays down: %s; `muster ctl restart %s` starts it again",
+                process->name, process->reason, process->name);
+  else
+    http_refuse(request, 503, "stopping", NULL, "world %s is being stopped", process->name);
+}
+
+static void handle_of_world(struct supervisor *supervisor, http_request *request) {
+  const char *name = http_path_value(request, "world");
+  const world_process *process = processes_find(&supervisor->processes, name);
+  if (!process)
+    http_refuse(request, 404, "unknown_world", "world", "there is no world '%.31s'", name);
+  else if (process->state >= PROCESS_STOPPING)
+    refuse_stopped(request, process);
+  else
+    front_forward(supervisor->front, request, process->socket);
+}
+
+static void supervisor_handle(http_request *request) {
+  struct supervisor *supervisor = http_user(request);
+  if (http_has_path_value(request, "world"))
+    handle_of_world(supervisor, request);
+  else if (!joins_handle(request, supervisor->front, &supervisor->processes))
+    http_route_of(request)->handle(request); /* the page's files, which need no world */
+}
+
+/* -------------------------------------------------------------------------------------------------------------- end */
+
+static void close_handle(uv_handle_t *handle, void *user) {
+  (void)user;
+  if (!uv_is_closing(handle)) uv_close(handle, NULL);
+}
+
+static void supervisor_finish(struct supervisor *supervisor) {
+  processes_close(&supervisor->processes);
+  control_socket_close(&supervisor->control);
+  front_close(supervisor->front);
+  http_destroy(supervisor->http, NULL, NULL);
+  front_free(supervisor->front);
+  uv_walk(supervisor->loop, close_handle, NULL);
+}
+
+static void supervisor_stop(struct supervisor *supervisor) {
+  if (supervisor->stopping) return;
+  supervisor->stopping = true;
+  notify_stopping();
+  processes_stop(&supervisor->processes);
+}
+
+/* -------------------------------------------------------------------------------------------------------- processes */
+
+static void tell_ready(struct supervisor *supervisor) {
+  char status[64];
+  uint32_t running = 0, starting = 0, all = supervisor->processes.count;
+  for (uint32_t i = 0; i < all; i++) {
+    running += supervisor->processes.worlds[i].state == PROCESS_RUNNING;
+    starting += supervisor->processes.worlds[i].state <= PROCESS_STARTING;
+  }
+  if (starting && !supervisor->ready) return;
+  snprintf(status, sizeof status, "%u of %u worlds run", running, all);
+  if (!supervisor->ready) log_line(MUSTER_LOG_INFO, "ready: %s", status);
+  supervisor->ready = true;
+  notify_ready(status);
+}
+
+static void process_changed(world_process *process, void *user) {
+  struct supervisor *supervisor = user;
+  uint32_t ended = 0;
+  (void)process;
+  if (!supervisor->stopping) {
+    tell_ready(supervisor);
+    return;
+  }
+  for (uint32_t i = 0; i < supervisor->processes.count; i++)
+    ended += supervisor->processes.worlds[i].state == PROCESS_ENDED;
+  if (ended == supervisor->processes.count) supervisor_finish(supervisor);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- signals */
+
+static void complain(const char *where, const char *message, void *user) {
+  (void)user;
+  log_line(MUSTER_LOG_ERROR, "reload: %s%s%s", where, *where ? ": " : "", message);
+}
+
+/* Each process reads the settings itself. */
+static void reload(struct supervisor *supervisor) {
+  settings_call call = {0};
+  struct settings *next = calloc(1, sizeof *next);
+  if (!next) return;
+  if (settings_load(next, &call, supervisor->argument_count, supervisor->arguments, complain, NULL)) {
+    settings_keep_fixed(next, &supervisor->settings, complain, NULL);
+    supervisor->settings = *next;
+    log_set_level((muster_log_level)next->log_level);
+    if (api_change(supervisor->http, next)) complain("", muster_last_error(), NULL);
+    processes_signal(&supervisor->processes, SIGHUP);
+  } else {
+    log_line(MUSTER_LOG_ERROR, "reload: nothing has changed");
+  }
+  free(next);
+}
+
+static void take_signal(uv_signal_t *handle, int number) {
+  struct supervisor *supervisor = handle->data;
+  if (number == SIGHUP) {
+    reload(supervisor);
+  } else if (number == SIGUSR1) {
+    processes_signal(&supervisor->processes, number);
+  } else {
+    log_line(MUSTER_LOG_INFO, "stopping: %s", strsignal(number));
+    supervisor_stop(supervisor);
+  }
+}
+
+static void tell_alive(uv_timer_t *timer) {
+  (void)timer;
+  notify_alive();
+}
+
+static muster_result prepare_loop(struct supervisor *supervisor) {
+  static const int numbers[SIGNALS] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1};
+  int problem = uv_timer_init(supervisor->loop, &supervisor->alive);
+  for (size_t i = 0; !problem && i < SIGNALS; i++) {
+    problem = uv_signal_init(supervisor->loop, &supervisor->signals[i]);
+    supervisor->signals[i].data = supervisor;
+    if (!problem) problem = uv_signal_start(&supervisor->signals[i], take_signal, numbers[i]);
+  }
+  uint64_t gap_ms = notify_alive_gap_ms();
+  if (!problem && gap_ms) problem = uv_timer_start(&supervisor->alive, tell_alive, gap_ms, gap_ms);
+  return problem ? error_set(MUSTER_E_SYSTEM, "cannot prepare the loop: %s", uv_strerror(problem)) : MUSTER_OK;
+}
+
+static muster_result supervisor_start(struct supervisor *supervisor) {
+  muster_result result = control_socket_open(&supervisor->control, supervisor->settings.socket);
+  if (result) return result;
+  result = prepare_loop(supervisor);
+  supervisor->front = front_open(supervisor->loop);
+  if (!result && !supervisor->front) result = muster_last_result();
+  if (!result)
+    supervisor->http = api_serve(supervisor->loop, &supervisor->settings, supervisor->control.descriptor,
+                                 supervisor_handle, supervisor);
+  if (!result && !supervisor->http) result = muster_last_result();
+  supervisor->processes = (struct processes){.loop = supervisor->loop,
+                                             .settings = &supervisor->settings,
+                                             .arguments = supervisor->arguments,
+                                             .changed = process_changed,
+                                             .user = supervisor};
+  if (!result) result = processes_open(&supervisor->processes);
+  if (result) control_socket_close(&supervisor->control);
+  return result;
+}
+
+int supervisor_run(const struct settings *settings, int count, char **arguments) {
+  struct supervisor *supervisor = calloc(1, sizeof *supervisor);
+  if (!supervisor) {
+    log_line(MUSTER_LOG_ERROR, "no memory for the supervisor");
+    return EXIT_FAILURE;
+  }
+  signal(SIGPIPE, SIG_IGN); /* write() reports a closed connection */
+  curl_global_init(CURL_GLOBAL_DEFAULT);
+  supervisor->loop = uv_default_loop();
+  supervisor->settings = *settings;
+  supervisor->argument_count = count;
+  supervisor->arguments = arguments;
+  log_set_level((muster_log_level)settings->log_level);
+  if (supervisor_start(supervisor) != MUSTER_OK) {
+    log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
+    exit(EXIT_FAILURE); /* nothing runs yet that would have to be closed */
+  }
+  uv_run(supervisor->loop, UV_RUN_DEFAULT);
+  int status = supervisor->status;
+  curl_global_cleanup();
+  free(supervisor);
+  return status;
+}
