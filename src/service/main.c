@@ -1,7 +1,7 @@
 /* The program `musterd`. */
-#include "service/notify.h"
 #include "service/service.h"
 #include "service/settings_load.h"
+#include "service/supervise/child.h"
 #include "service/supervise/orders.h"
 #include "service/supervise/supervisor.h"
 
@@ -28,6 +28,6 @@ int main(int count, char **arguments) {
   if (!good) return STATUS_USAGE;
   if (call.check) return EXIT_SUCCESS;
   if (!orders_world() && settings.isolation == ISOLATION_PROCESS) return supervisor_run(&settings, count, arguments);
-  if (orders_world()) notify_by(ORDERS_NOTIFY);
+  if (orders_world() && child_begin(&settings, call.file)) return complain("", muster_last_error(), NULL), EXIT_FAILURE;
   return service_run(&settings, count, arguments);
 }

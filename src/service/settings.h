@@ -32,6 +32,8 @@ typedef struct world_settings {
   bool virtual_clock;
   uint64_t capacity_ns; /* of the virtual clock; 0 = the budget */
   bool audit;           /* muster_world_def.audit */
+  bool network;         /* its process may use the network */
+  uint64_t memory_max;  /* bytes of private memory that its process may have; 0 = no limit */
   uint32_t setting_count;
   module_setting settings[MODULE_SETTINGS_MAX]; /* of the modules */
 } world_settings;

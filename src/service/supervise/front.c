@@ -11,8 +11,9 @@
 
 enum {
   URL_BYTES = 4096,
-  WAIT_MS = 120000,         /* a world that is asked something answers within this */
-  STREAM_BYTES = 256 * 1024 /* of a stream that wait for its client; then the world has to wait, too */
+  WAIT_MS = 120000,          /* a world that is asked something answers within this */
+  STREAM_BYTES = 256 * 1024, /* of a stream that wait for its client; then the world has to wait, too */
+  IDLE_MAX = 64              /* handles that are kept: making one takes longer than its request */
 };
 
 /* One request to a world. */
@@ -38,6 +39,8 @@ struct front {
   CURLM *multi;
   uv_timer_t *timer;
   LIST_HEAD(, front_call) calls;
+  uint32_t idle_count;
+  CURL *idle[IDLE_MAX];
 };
 
 /* A socket of libcurl in the loop. */
@@ -49,10 +52,32 @@ typedef struct front_socket {
 
 /* ------------------------------------------------------------------------------------------------------------ calls */
 
+static size_t take_bytes(char *bytes, size_t each, size_t count, void *user);
+
+/* What is the same for all requests. */
+static void set_up(CURL *curl) {
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_bytes);
+  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+}
+
+static CURL *take_handle(struct front *front) {
+  if (front->idle_count) return front->idle[--front->idle_count];
+  CURL *curl = curl_easy_init();
+  if (curl) set_up(curl);
+  return curl;
+}
+
+static void give_back(struct front *front, CURL *curl) {
+  if (front->idle_count < IDLE_MAX)
+    front->idle[front->idle_count++] = curl;
+  else
+    curl_easy_cleanup(curl);
+}
+
 static void free_call(front_call *call) {
   LIST_REMOVE(call, link);
   curl_multi_remove_handle(call->front->multi, call->curl);
-  curl_easy_cleanup(call->curl);
+  give_back(call->front, call->curl);
   curl_slist_free_all(call->headers);
   free(call->sent);
   free(call->bytes);
@@ -267,6 +292,7 @@ static void free_timer(uv_handle_t *handle) {
 void front_free(struct front *front) {
   if (!front) return;
   ASSERT(LIST_EMPTY(&front->calls));
+  while (front->idle_count) curl_easy_cleanup(front->idle[--front->idle_count]);
   curl_multi_cleanup(front->multi);
   uv_close((uv_handle_t *)front->timer, free_timer);
   free(front);
@@ -340,11 +366,12 @@ static bool copy_body(front_call *call, const http_request *request) {
   char line[256];
   if (type && snprintf(line, sizeof line, "Content-Type: %s", type) < (int)sizeof line)
     call->headers = curl_slist_append(NULL, line);
-  call->headers = curl_slist_append(call->headers, "Expect:");
-  if (!call->headers) return false;
+  if (bytes) call->headers = curl_slist_append(call->headers, "Expect:");
+  if (bytes && !call->headers) return false;
   call->sent = malloc(bytes + 1);
   if (!call->sent) return false;
   if (bytes) memcpy(call->sent, body, bytes);
+  curl_easy_setopt(call->curl, CURLOPT_HTTPGET, 1L); /* forgets the body of the handle's last request */
   if (strcmp(http_route_of(request)->method, "GET") == 0) return true;
   curl_easy_setopt(call->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bytes);
   curl_easy_setopt(call->curl, CURLOPT_POSTFIELDS, call->sent);
@@ -356,7 +383,7 @@ static front_call *make_call(struct front *front, const http_request *request, c
   char url[URL_BYTES] = "http://world";
   if (!add_path(url, sizeof url, request) || !add_queries(url, sizeof url, request)) return NULL;
   front_call *call = calloc(1, sizeof *call);
-  if (call) call->curl = curl_easy_init();
+  if (call) call->curl = take_handle(front);
   if (!call || !call->curl) {
     free(call);
     return NULL;
@@ -366,12 +393,10 @@ static front_call *make_call(struct front *front, const http_request *request, c
   curl_easy_setopt(call->curl, CURLOPT_URL, url);
   curl_easy_setopt(call->curl, CURLOPT_UNIX_SOCKET_PATH, socket);
   curl_easy_setopt(call->curl, CURLOPT_CUSTOMREQUEST, http_route_of(request)->method);
-  curl_easy_setopt(call->curl, CURLOPT_WRITEFUNCTION, take_bytes);
   curl_easy_setopt(call->curl, CURLOPT_WRITEDATA, call);
   curl_easy_setopt(call->curl, CURLOPT_PRIVATE, call);
   curl_easy_setopt(call->curl, CURLOPT_ERRORBUFFER, call->problem);
   curl_easy_setopt(call->curl, CURLOPT_TIMEOUT_MS, (long)WAIT_MS);
-  curl_easy_setopt(call->curl, CURLOPT_NOSIGNAL, 1L);
   if (copy_body(call, request) && curl_easy_setopt(call->curl, CURLOPT_HTTPHEADER, call->headers) == CURLE_OK &&
       curl_multi_add_handle(front->multi, call->curl) == CURLM_OK)
     return call;

@@ -1,12 +1,15 @@
 #include "service/supervise/processes.h"
 
 #include "service/log.h"
+#include "service/supervise/child.h"
+#include "service/supervise/confine.h"
 #include "service/supervise/orders.h"
 
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/error.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -60,12 +63,67 @@ static void take_line(world_process *process, const char *line) {
   if (strcmp(line, "READY=1") == 0 || strcmp(line, "WATCHDOG=1") == 0) expect_sign(process);
 }
 
+/* How many processes it has made that are still there. */
+static uint32_t count_copies(const world_process *process) {
+  char path[64], text[256];
+  uint32_t count = 0;
+  snprintf(path, sizeof path, "/proc/%d/task", (int)process->process.pid);
+  DIR *threads = opendir(path);
+  for (const struct dirent *thread; threads && (thread = readdir(threads)) != NULL;) {
+    char name[sizeof path + sizeof thread->d_name + 16];
+    snprintf(name, sizeof name, "%s/%s/children", path, thread->d_name);
+    FILE *file = *thread->d_name != '.' ? fopen(name, "r") : NULL;
+    while (file && fscanf(file, "%255s", text) == 1) count++;
+    if (file) fclose(file);
+  }
+  if (threads) closedir(threads);
+  return count;
+}
+
+/* Each kind of call is told once in a process's life. */
+static void tell_refused(world_process *process, const confine_call *call) {
+  char name[64];
+  uint32_t number = (uint32_t)call->number % CALL_NUMBERS;
+  process->refused++;
+  if (process->told[number / 64] >> (number % 64) & 1) return;
+  process->told[number / 64] |= 1ull << (number % 64);
+  log_line(MUSTER_LOG_WARNING, "world %s: its module's call of %s was refused%s", process->name,
+           confine_call_name(call->number, name, sizeof name),
+           call->is_process ? ": it has as many processes as snapshots need" : "");
+}
+
+static void take_call(uv_poll_t *poll, int status, int events) {
+  world_process *process = poll->data;
+  confine_call call;
+  uint64_t id;
+  (void)events;
+  if (status < 0 || !confine_hear(process->heard, &call, &id)) {
+    uv_poll_stop(&process->calls);
+    return;
+  }
+  bool allow = call.is_process && count_copies(process) < COPIES_MAX;
+  if (!allow) tell_refused(process, &call);
+  confine_answer(process->heard, id, allow);
+}
+
+static void hear_calls(world_process *process, int descriptor) {
+  if (process->heard >= 0) {
+    close(descriptor);
+    return;
+  }
+  process->heard = descriptor;
+  uv_poll_init(process->all->loop, &process->calls, descriptor);
+  process->calls.data = process;
+  uv_poll_start(&process->calls, UV_READABLE, take_call);
+}
+
 static void take_notes(uv_poll_t *poll, int status, int events) {
   world_process *process = poll->data;
   char text[1024];
   (void)status, (void)events;
-  for (ssize_t bytes; (bytes = recv(process->notify, text, sizeof text - 1, MSG_DONTWAIT)) > 0;) {
+  for (int bytes, descriptor; (bytes = child_receive(process->notify, text, sizeof text - 1, &descriptor)) > 0;) {
     text[bytes] = '\0';
+    if (descriptor >= 0) hear_calls(process, descriptor);
     char *rest = text;
     for (char *line; (line = strsep(&rest, "\n")) != NULL;) take_line(process, line);
   }
@@ -79,6 +137,11 @@ static void forget_news(world_process *process) {
   uv_close((uv_handle_t *)&process->news, NULL);
   close(process->notify);
   process->notify = -1;
+  if (process->heard < 0) return;
+  uv_poll_stop(&process->calls);
+  uv_close((uv_handle_t *)&process->calls, NULL);
+  close(process->heard);
+  process->heard = -1;
 }
 
 static void start_in_time(uv_timer_t *timer) {
@@ -170,6 +233,8 @@ static void start(world_process *process) {
   int pair[2];
   process->starts++;
   process->stuck = false;
+  process->refused = 0;
+  memset(process->told, 0, sizeof process->told);
   if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair)) {
     snprintf(process->reason, sizeof process->reason, "it has no socket for notes: %s", strerror(errno));
     start_again(process);
@@ -215,7 +280,7 @@ static muster_result make_folder(const char *file, const char *world) {
 static muster_result prepare(struct processes *processes, uint32_t index) {
   const struct settings *settings = processes->settings;
   world_process *process = &processes->worlds[index];
-  *process = (world_process){.all = processes, .listener = -1, .notify = -1};
+  *process = (world_process){.all = processes, .listener = -1, .notify = -1, .heard = -1};
   memcpy(process->name, settings->worlds[index].name, sizeof process->name);
   processes->count = index + 1;
   uv_timer_init(processes->loop, &process->timer);

@@ -25,7 +25,7 @@ typedef enum process_state {
   PROCESS_FAILED
 } process_state;
 
-enum { PROCESS_REASON_BYTES = 192 };
+enum { PROCESS_REASON_BYTES = 192, CALL_NUMBERS = 512, COPIES_MAX = 2 };
 
 typedef struct world_process {
   struct processes *all;
@@ -36,7 +36,11 @@ typedef struct world_process {
   process_state state;
   uv_process_t process;
   uv_poll_t news;
-  uv_timer_t timer; /* waiting: when to start; starting or running: by when there must be a sign */
+  int heard; /* where its refused calls are heard (confine.h); -1 = nowhere */
+  uv_poll_t calls;
+  uint64_t refused;                 /* calls, in the present process */
+  uint64_t told[CALL_NUMBERS / 64]; /* which calls the log has told of: by their numbers */
+  uv_timer_t timer;                 /* waiting: when to start; starting or running: by when there must be a sign */
   bool has_process;
   bool stuck; /* it was killed since it gave no sign */
   restart_record restarts;

@@ -4,6 +4,7 @@
 #include "service/control_socket.h"
 #include "service/log.h"
 #include "service/notify.h"
+#include "service/page.h"
 #include "service/settings_load.h"
 #include "service/supervise/front.h"
 #include "service/supervise/joins.h"
@@ -173,6 +174,7 @@ static muster_result supervisor_start(struct supervisor *supervisor) {
   muster_result result = control_socket_open(&supervisor->control, supervisor->settings.socket);
   if (result) return result;
   result = prepare_loop(supervisor);
+  page_prepare();
   supervisor->front = front_open(supervisor->loop);
   if (!result && !supervisor->front) result = muster_last_result();
   if (!result)

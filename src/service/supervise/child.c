@@ -1,0 +1,102 @@
+#include "service/supervise/child.h"
+
+#include "service/log.h"
+#include "service/notify.h"
+#include "service/supervise/confine.h"
+#include "service/supervise/orders.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { CALLS_KERNEL_ABI = 6 };
+
+bool child_send(int socket, const char *text, int descriptor) {
+  _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {0};
+  struct iovec part = {(char *)text, strlen(text)};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+  struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+  head->cmsg_len = CMSG_LEN(sizeof(int));
+  head->cmsg_level = SOL_SOCKET;
+  head->cmsg_type = SCM_RIGHTS;
+  memcpy(CMSG_DATA(head), &descriptor, sizeof descriptor);
+  return sendmsg(socket, &message, MSG_NOSIGNAL) >= 0;
+}
+
+int child_receive(int socket, char *text, int bytes, int *descriptor) {
+  _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))];
+  struct iovec part = {text, (size_t)bytes};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+  *descriptor = -1;
+  ssize_t count = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  struct cmsghdr *head = count >= 0 ? CMSG_FIRSTHDR(&message) : NULL;
+  if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
+    memcpy(descriptor, CMSG_DATA(head), sizeof *descriptor);
+  return (int)count;
+}
+
+/* The folder that a file lies in. */
+static const char *folder_of(const char *file, char folder[PATH_BYTES]) {
+  const char *slash = strrchr(file, '/');
+  snprintf(folder, PATH_BYTES, "%.*s", slash ? (int)(slash - file) : 1, slash ? file : ".");
+  return folder;
+}
+
+static muster_result confine_world(const struct settings *settings, const char *file, confine_result *confined) {
+  const world_settings *world = &settings->worlds[0];
+  char snapshots[PATH_BYTES], flight[PATH_BYTES];
+  const char *read[] = {"/usr",
+                        "/lib",
+                        "/lib64",
+                        "/proc",
+                        "/sys",
+                        "/etc/ld.so.cache",
+                        "/etc/localtime",
+                        "/dev/null",
+                        "/dev/urandom",
+                        settings->modules,
+                        *world->path ? world->path : "/dev/null",
+                        file ? file : "/dev/null",
+                        NULL};
+  const char *write[] = {*settings->snapshot_file ? folder_of(settings->snapshot_file, snapshots) : "/dev/null",
+                         *settings->flight_file ? folder_of(settings->flight_file, flight) : "/dev/null", "/dev/null",
+                         NULL};
+  confine_rules rules = {
+      .read = read, .write = write, .network = world->network, .memory_bytes = world->memory_max, .files_max = 1024};
+  return confine(&rules, confined);
+}
+
+/* What the kernel lacks is said once in each process's life. */
+static void tell_of_gaps(const confine_result *confined) {
+  if (!confined->landlock_abi)
+    log_line(MUSTER_LOG_WARNING, "the kernel has no Landlock: modules can open all files of the service's user");
+  else if (confined->landlock_abi < CALLS_KERNEL_ABI)
+    log_line(MUSTER_LOG_INFO, "Landlock %d of this kernel lacks what later ones keep from modules",
+             confined->landlock_abi);
+  if (!confined->seccomp)
+    log_line(MUSTER_LOG_WARNING, "the kernel has no seccomp: modules can make every system call");
+  else if (confined->heard < 0)
+    log_line(MUSTER_LOG_INFO, "calls that are refused to modules are not told on this kernel");
+}
+
+muster_result child_begin(const struct settings *settings, const char *file) {
+  confine_result confined;
+  notify_by(ORDERS_NOTIFY);
+  fcntl(ORDERS_NOTIFY, F_SETFD, FD_CLOEXEC);
+  close_range(ORDERS_NOTIFY + 1, ~0u, 0);
+  prctl(PR_SET_PDEATHSIG, SIGTERM); /* the supervisor died: saves, and ends */
+  muster_result result = confine_world(settings, file, &confined);
+  if (result) return result;
+  tell_of_gaps(&confined);
+  if (confined.heard < 0) return MUSTER_OK;
+  bool sent = child_send(ORDERS_NOTIFY, "CALLS=1", confined.heard);
+  close(confined.heard);
+  return sent ? MUSTER_OK : error_set(MUSTER_E_SYSTEM, "the supervisor is gone: %s", strerror(errno));
+}
