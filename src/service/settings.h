@@ -20,6 +20,9 @@ typedef struct module_setting {
   uint32_t line;
 } module_setting;
 
+/* What the process of a world may do beyond what worlds need. */
+enum { ALLOW_NOTHING = 0, ALLOW_NETWORK };
+
 /* [world NAME] */
 typedef struct world_settings {
   char name[NAME_BYTES];
@@ -32,7 +35,7 @@ typedef struct world_settings {
   bool virtual_clock;
   uint64_t capacity_ns; /* of the virtual clock; 0 = the budget */
   bool audit;           /* muster_world_def.audit */
-  bool network;         /* its process may use the network */
+  uint32_t allow;       /* ALLOW_... */
   uint64_t memory_max;  /* bytes of private memory that its process may have; 0 = no limit */
   uint32_t setting_count;
   module_setting settings[MODULE_SETTINGS_MAX]; /* of the modules */

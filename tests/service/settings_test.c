@@ -68,7 +68,7 @@ Test(settings, each_mistake_in_a_file_is_told_with_its_line) {
       {"[server]\n\n# c\nworkers = 257\n", "test.conf:4: workers is '257'; give a whole number from 0 to 256"},
       {"[server]\nworkers = -1\n", "give a whole number"},
       {"[server]\nworkers = \n", "give a whole number"},
-      {"[server]\nlog_level = loud\n", "give info, warning or error"},
+      {"[server]\nlog_level = loud\n", "give one of info|warning|error"},
       {"[server]\nlisten_anywhere = true\n", "give yes or no"},
       {"[server]\nsocket =\n", "it may not be empty"},
       {"[server]\nsocket = /0123456789012345678901234567890123456789012345678901234567890123456789"

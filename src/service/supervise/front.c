@@ -67,7 +67,7 @@ static CURL *take_handle(struct front *front) {
   return curl;
 }
 
-static void give_back(struct front *front, CURL *curl) {
+static void front_give_back(struct front *front, CURL *curl) {
   if (front->idle_count < IDLE_MAX)
     front->idle[front->idle_count++] = curl;
   else
@@ -77,7 +77,7 @@ static void give_back(struct front *front, CURL *curl) {
 static void free_call(front_call *call) {
   LIST_REMOVE(call, link);
   curl_multi_remove_handle(call->front->multi, call->curl);
-  give_back(call->front, call->curl);
+  front_give_back(call->front, call->curl);
   curl_slist_free_all(call->headers);
   free(call->sent);
   free(call->bytes);
@@ -186,8 +186,7 @@ static void end_call(front_call *call, CURLcode result) {
   free_call(call);
 }
 
-/* ------------------------------------------------------------------------------------------------- libcurl in the loop
- */
+/* ---------------------------------------------------------------------------------------------- libcurl in the loop */
 
 static void take_ended(struct front *front) {
   int left;

@@ -174,7 +174,7 @@ static void answer_metrics(struct join *join) {
 
 /* --------------------------------------------------------------------------------------------------------- requests */
 
-static void finish(struct join *join) {
+static void joins_finish(struct join *join) {
   if (strcmp(http_route_of(join->request)->pattern, "/metrics") == 0)
     answer_metrics(join);
   else
@@ -183,7 +183,7 @@ static void finish(struct join *join) {
   free(join);
 }
 
-static void take_part(front_answer *answer, void *user) {
+static void joins_take_part(front_answer *answer, void *user) {
   __typeof__(&((struct join *)NULL)->parts[0]) part = user;
   struct join *join = part->join;
   part->status = answer->body ? answer->status : 0;
@@ -192,7 +192,7 @@ static void take_part(front_answer *answer, void *user) {
   answer->body = NULL;
   if (!part->status)
     snprintf(part->problem, sizeof part->problem, "%s", answer->problem ? answer->problem : "no answer");
-  if (--join->open == 0) finish(join);
+  if (--join->open == 0) joins_finish(join);
 }
 
 static void ask_all(http_request *request, struct front *front, struct processes *processes) {
@@ -209,9 +209,9 @@ static void ask_all(http_request *request, struct front *front, struct processes
     made->parts[i].process = &processes->worlds[i];
     if (processes->worlds[i].state != PROCESS_RUNNING) continue;
     made->open++;
-    front_ask(front, request, processes->worlds[i].socket, take_part, &made->parts[i]);
+    front_ask(front, request, processes->worlds[i].socket, joins_take_part, &made->parts[i]);
   }
-  if (--made->open == 0) finish(made);
+  if (--made->open == 0) joins_finish(made);
 }
 
 bool joins_handle(http_request *request, struct front *front, struct processes *processes) {

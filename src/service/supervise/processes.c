@@ -55,7 +55,7 @@ static void expect_sign(world_process *process) {
   if (process->state == PROCESS_RUNNING && wait_ms) uv_timer_start(&process->timer, kill_silent, wait_ms, 0);
 }
 
-static void take_line(world_process *process, const char *line) {
+static void processes_take_line(world_process *process, const char *line) {
   if (strcmp(line, "READY=1") == 0 && process->state == PROCESS_STARTING) {
     log_line(MUSTER_LOG_INFO, "world %s runs in process %d", process->name, (int)process->process.pid);
     set_state(process, PROCESS_RUNNING);
@@ -125,7 +125,7 @@ static void take_notes(uv_poll_t *poll, int status, int events) {
     text[bytes] = '\0';
     if (descriptor >= 0) hear_calls(process, descriptor);
     char *rest = text;
-    for (char *line; (line = strsep(&rest, "\n")) != NULL;) take_line(process, line);
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;) processes_take_line(process, line);
   }
 }
 
@@ -192,8 +192,7 @@ static void take_end(uv_process_t *handle, int64_t status, int number) {
   start_again(process);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ starts
- */
+/* ----------------------------------------------------------------------------------------------------------- starts */
 
 /* The process's own notes go to the supervisor, not to the manager of services. */
 static void fill_environment(const world_process *process, char **environment, char *world, char *watchdog) {
@@ -277,7 +276,7 @@ static muster_result make_folder(const char *file, const char *world) {
   return error_set(MUSTER_E_SYSTEM, "cannot make the folder %s: %s", folder, strerror(errno));
 }
 
-static muster_result prepare(struct processes *processes, uint32_t index) {
+static muster_result processes_prepare(struct processes *processes, uint32_t index) {
   const struct settings *settings = processes->settings;
   world_process *process = &processes->worlds[index];
   *process = (world_process){.all = processes, .listener = -1, .notify = -1, .heard = -1};
@@ -296,7 +295,7 @@ static muster_result prepare(struct processes *processes, uint32_t index) {
 
 muster_result processes_open(struct processes *processes) {
   muster_result result = MUSTER_OK;
-  for (uint32_t i = 0; i < processes->settings->world_count && !result; i++) result = prepare(processes, i);
+  for (uint32_t i = 0; i < processes->settings->world_count && !result; i++) result = processes_prepare(processes, i);
   if (result) {
     processes_close(processes);
     return result;

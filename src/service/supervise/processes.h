@@ -77,6 +77,7 @@ bool processes_restart(world_process *process);
 /* The world of that name, or null. */
 world_process *processes_find(struct processes *processes, const char *name);
 
+/* The state in a word, such as "running". Any thread. */
 const char *process_state_name(process_state state);
 
 #endif

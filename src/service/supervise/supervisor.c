@@ -140,7 +140,7 @@ static void reload(struct supervisor *supervisor) {
   free(next);
 }
 
-static void take_signal(uv_signal_t *handle, int number) {
+static void supervisor_take_signal(uv_signal_t *handle, int number) {
   struct supervisor *supervisor = handle->data;
   if (number == SIGHUP) {
     reload(supervisor);
@@ -157,13 +157,13 @@ static void tell_alive(uv_timer_t *timer) {
   notify_alive();
 }
 
-static muster_result prepare_loop(struct supervisor *supervisor) {
+static muster_result supervisor_prepare_loop(struct supervisor *supervisor) {
   static const int numbers[SIGNALS] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1};
   int problem = uv_timer_init(supervisor->loop, &supervisor->alive);
   for (size_t i = 0; !problem && i < SIGNALS; i++) {
     problem = uv_signal_init(supervisor->loop, &supervisor->signals[i]);
     supervisor->signals[i].data = supervisor;
-    if (!problem) problem = uv_signal_start(&supervisor->signals[i], take_signal, numbers[i]);
+    if (!problem) problem = uv_signal_start(&supervisor->signals[i], supervisor_take_signal, numbers[i]);
   }
   uint64_t gap_ms = notify_alive_gap_ms();
   if (!problem && gap_ms) problem = uv_timer_start(&supervisor->alive, tell_alive, gap_ms, gap_ms);
@@ -173,7 +173,7 @@ static muster_result prepare_loop(struct supervisor *supervisor) {
 static muster_result supervisor_start(struct supervisor *supervisor) {
   muster_result result = control_socket_open(&supervisor->control, supervisor->settings.socket);
   if (result) return result;
-  result = prepare_loop(supervisor);
+  result = supervisor_prepare_loop(supervisor);
   page_prepare();
   supervisor->front = front_open(supervisor->loop);
   if (!result && !supervisor->front) result = muster_last_result();
