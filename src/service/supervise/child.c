@@ -68,8 +68,11 @@ static muster_result confine_world(const struct settings *settings, const char *
   const char *write[] = {*settings->snapshot_file ? folder_of(settings->snapshot_file, snapshots) : "/dev/null",
                          *settings->flight_file ? folder_of(settings->flight_file, flight) : "/dev/null", "/dev/null",
                          NULL};
-  confine_rules rules = {
-      .read = read, .write = write, .network = world->allow == ALLOW_NETWORK, .memory_bytes = world->memory_max, .files_max = 1024};
+  confine_rules rules = {.read = read,
+                         .write = write,
+                         .network = world->allow == ALLOW_NETWORK,
+                         .memory_bytes = world->memory_max,
+                         .files_max = 1024};
   return confine(&rules, confined);
 }
 
