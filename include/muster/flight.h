@@ -64,7 +64,7 @@ typedef struct muster_flight_header {
   uint32_t unused;        /* 0 */
 } muster_flight_header;
 
-/* The line of one worker. All zero while it is in no callback, but for frame, thread and signal. */
+/* The line of one worker. All zero while it is in no callback, but for frame, thread, kernel_thread and signal. */
 typedef struct muster_flight_line {
   uint64_t agent; /* generation << 32 | index */
   uint64_t
@@ -72,7 +72,9 @@ typedef struct muster_flight_line {
   uint64_t frame;  /* muster_frame_report.frame, of the worker's last callback */
   uint64_t thread; /* pthread_self() of the worker */
   uint64_t signal; /* the signal that muster_flight_mark() was told in this callback; 0 = none */
-  uint64_t unused[3];
+  uint64_t
+      kernel_thread; /* the kernel's number of that thread, gettid(): with it another process can read its CPU time */
+  uint64_t unused[2];
 } muster_flight_line;
 
 /* A line, as it is read. This struct is fixed for good: it has no size field. */

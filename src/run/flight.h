@@ -13,7 +13,7 @@
 /* The layout of muster_flight_line, with atomic members to write. */
 typedef struct flight_line {
   alignas(64) shared_u64 agent;
-  shared_u64 place, frame, thread, signal;
+  shared_u64 place, frame, thread, signal, kernel_thread;
 } flight_line;
 
 /* A worker begins its part of a frame; null lines note nothing, here and below. */

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "support/little_world.h"
 
@@ -33,6 +34,10 @@ static void note(muster_update *update, muster_flight_doing expected) {
   cr_assert_eq(muster_agent_index(entries[0].agent), muster_agent_index(update->agent));
   cr_assert_eq(muster_agent_generation(entries[0].agent), muster_agent_generation(update->agent));
   cr_assert_eq(entries[0].type.index, update->type.index);
+  const muster_flight_header *header = notes->memory;
+  const muster_flight_line *lines =
+      (const void *)((const char *)notes->memory + notes->bytes - header->lines * sizeof *lines);
+  cr_assert_eq(lines[entries[0].worker].kernel_thread, (uint64_t)gettid());
   notes->seen[expected] = entries[0];
   notes->calls[expected]++;
   if (entries[0].atom < 4) notes->atoms[entries[0].atom]++;
