@@ -53,7 +53,14 @@ static void take_fatal(int number, siginfo_t *info, void *context) {
   errno = kept;
 }
 
+/* A callback or a module's function called exit(), unless the service has ended: then nothing is watched any more. */
+static void take_exit(void) {
+  if (marking.flight && getpid() == marking.process) mark(marking.flight, FLIGHT_EXITED);
+}
+
 static void watch_signals(struct flight *flight) {
+  static bool watches_exit;
+  if (!watches_exit) watches_exit = atexit(take_exit) == 0;
   struct sigaction action = {.sa_sigaction = take_fatal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
   sigemptyset(&action.sa_mask);
   marking.flight = flight;
@@ -107,27 +114,17 @@ void flight_thread_end(void) {
 
 /* ----------------------------------------------------------------------------------------------------- the last run */
 
-static const char *name_of_signal(uint32_t number) {
-  const char *name = sigabbrev_np((int)number);
-  return name ? name : "?";
-}
-
 static void log_inside(muster_log_level level, const flight_inside *inside, const char *what) {
-  const muster_flight_entry *entry = &inside->entry;
-  const char *doing = muster_flight_doing_name(entry->doing);
-  bool numbered = entry->doing == MUSTER_FLIGHT_ATOM || entry->doing == MUSTER_FLIGHT_ACTION;
-  char atom[32] = "";
-  if (numbered) snprintf(atom, sizeof atom, " %u", entry->atom);
-  log_line(level, "%s: world %s (module %s): agent %u (generation %u) of type '%s', in %s%s, frame %lu, worker %u",
-           what, inside->world, inside->module, muster_agent_index(entry->agent), muster_agent_generation(entry->agent),
-           entry->type_name, doing, atom, entry->frame, entry->worker);
+  char text[FLIGHT_TEXT_BYTES];
+  flight_describe(inside, text, sizeof text);
+  log_line(level, "%s: %s", what, text);
 }
 
 static void log_report(const flight_report *report) {
   if (report->clean) return;
-  const char *how = report->signal ? "died of SIG" : "was killed, or ended without a trace";
-  log_line(MUSTER_LOG_ERROR, "the last run (process %lu) %s%s", report->process, how,
-           report->signal ? name_of_signal(report->signal) : "");
+  char how[FLIGHT_TEXT_BYTES];
+  log_line(MUSTER_LOG_ERROR, "the last run (process %lu) %s", report->process,
+           flight_describe_end(report, how, sizeof how));
   if (report->call.function)
     log_line(MUSTER_LOG_ERROR, "crashed by: world %s (module %s): its %s", report->call.world, report->call.module,
              flight_function_name(report->call.function));
@@ -141,28 +138,6 @@ static void log_report(const flight_report *report) {
              report->damaged_parts);
 }
 
-/* Returns a copy of the file, or null with the reason. */
-static void *service_flight_read_whole(int descriptor, size_t *size) {
-  struct stat status;
-  if (fstat(descriptor, &status)) return error_set(MUSTER_E_SYSTEM, "%s", strerror(errno)), NULL;
-  if (status.st_size > FLIGHT_FILE_BYTES_MAX)
-    return error_set(MUSTER_E_INPUT, "it has %lld bytes, which no flight recorder writes", (long long)status.st_size),
-           NULL;
-  *size = (size_t)status.st_size;
-  unsigned char *bytes = malloc(*size + 1);
-  if (!bytes) return error_set(MUSTER_E_MEMORY, "no memory to read it"), NULL;
-  for (size_t done = 0; done < *size;) {
-    ssize_t got = pread(descriptor, bytes + done, *size - done, (off_t)done);
-    if (got > 0) done += (size_t)got;
-    if (got == 0) *size = done;
-    if (got < 0 && errno != EINTR) {
-      free(bytes);
-      return error_set(MUSTER_E_SYSTEM, "%s", strerror(errno)), NULL;
-    }
-  }
-  return bytes;
-}
-
 static void keep_aside(const char *path, const char *reason) {
   char aside[PATH_BYTES + 16];
   snprintf(aside, sizeof aside, "%s.damaged", path);
@@ -174,7 +149,7 @@ static void keep_aside(const char *path, const char *reason) {
 /* Reads what the last run left, if possible; the counts then include its crash. */
 static void take_last(struct flight *flight, int descriptor, flight_counts *counts) {
   size_t size;
-  void *bytes = service_flight_read_whole(descriptor, &size);
+  void *bytes = flight_file_load(descriptor, &size);
   muster_result result = bytes ? flight_file_read(bytes, size, &flight->last, counts) : MUSTER_E_INPUT;
   free(bytes);
   if (result) {

@@ -5,8 +5,13 @@
 
 #include <muster/flight.h>
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const uint64_t page_bytes = 4096;
 static const size_t section_bytes = offsetof(flight_head, after) - offsetof(flight_head, process);
@@ -128,6 +133,80 @@ muster_result flight_file_read(const void *bytes, size_t size, flight_report *re
   report->culprit_count = report->inside_count;
   for (uint32_t i = 0; i < head.part_count; i++) read_part(&head.parts[i], bytes, false, report);
   return MUSTER_OK;
+}
+
+void *flight_file_load(int descriptor, size_t *size) {
+  struct stat status;
+  if (fstat(descriptor, &status)) return error_set(MUSTER_E_SYSTEM, "%s", strerror(errno)), NULL;
+  if (status.st_size > FLIGHT_FILE_BYTES_MAX)
+    return error_set(MUSTER_E_INPUT, "it has %lld bytes, which no flight recorder writes", (long long)status.st_size),
+           NULL;
+  *size = (size_t)status.st_size;
+  unsigned char *bytes = malloc(*size + 1);
+  if (!bytes) return error_set(MUSTER_E_MEMORY, "no memory to read it"), NULL;
+  for (size_t done = 0; done < *size;) {
+    ssize_t got = pread(descriptor, bytes + done, *size - done, (off_t)done);
+    if (got > 0) done += (size_t)got;
+    if (got == 0) *size = done;
+    if (got < 0 && errno != EINTR) {
+      free(bytes);
+      return error_set(MUSTER_E_SYSTEM, "%s", strerror(errno)), NULL;
+    }
+  }
+  return bytes;
+}
+
+/* The lines of a part that are inside a callback: they stand at its end. */
+static uint32_t places_of_part(const flight_part *part, const unsigned char *bytes, flight_place *places,
+                               uint32_t capacity) {
+  muster_flight_header header;
+  uint32_t found, count = 0;
+  if (muster_flight_read(bytes + part->offset, part->bytes, NULL, 0, &found)) return 0;
+  memcpy(&header, bytes + part->offset, sizeof header);
+  uint64_t first = part->offset + part->bytes - header.lines * sizeof(muster_flight_line);
+  for (uint32_t i = 0; i < header.lines && count < capacity; i++) {
+    flight_place *place = &places[count];
+    place->offset = first + i * sizeof place->line;
+    memcpy(&place->line, bytes + place->offset, sizeof place->line);
+    count += place->line.place != 0;
+  }
+  return count;
+}
+
+uint32_t flight_file_places(const void *bytes, size_t size, flight_place *places, uint32_t capacity) {
+  flight_head head;
+  uint32_t count = 0;
+  if (size < sizeof head) return 0;
+  memcpy(&head, bytes, sizeof head);
+  if (flight_file_check_head(&head, size)) return 0;
+  for (uint32_t i = 0; i < head.part_count; i++)
+    count += places_of_part(&head.parts[i], bytes, places + count, capacity - count);
+  return count;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ words */
+
+void flight_describe(const flight_inside *inside, char *text, size_t bytes) {
+  const muster_flight_entry *entry = &inside->entry;
+  bool numbered = entry->doing == MUSTER_FLIGHT_ATOM || entry->doing == MUSTER_FLIGHT_ACTION;
+  char atom[32] = "";
+  if (numbered) snprintf(atom, sizeof atom, " %u", entry->atom);
+  snprintf(text, bytes, "world %s (module %s): agent %u (generation %u) of type '%s', in %s%s, frame %lu, worker %u",
+           inside->world, inside->module, muster_agent_index(entry->agent), muster_agent_generation(entry->agent),
+           entry->type_name, muster_flight_doing_name(entry->doing), atom, entry->frame, entry->worker);
+}
+
+const char *flight_describe_end(const flight_report *report, char *text, size_t bytes) {
+  const char *name = sigabbrev_np((int)report->signal);
+  if (!report->signal)
+    snprintf(text, bytes, "was killed, or ended without a trace");
+  else if (report->signal == FLIGHT_EXITED)
+    snprintf(text, bytes, "was ended by a call of exit()");
+  else if (report->signal == SIGKILL)
+    snprintf(text, bytes, "was stuck, and was killed");
+  else
+    snprintf(text, bytes, "died of SIG%s", name ? name : "?");
+  return text;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- counts */

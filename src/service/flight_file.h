@@ -15,7 +15,7 @@
 
 #include <muster/flight.h>
 
-enum { FLIGHT_COUNTS_MAX = 128, FLIGHT_INSIDE_MAX = 64, FLIGHT_FILE_BYTES_MAX = 64 << 20 };
+enum { FLIGHT_COUNTS_MAX = 128, FLIGHT_INSIDE_MAX = 64, FLIGHT_TEXT_BYTES = 320, FLIGHT_FILE_BYTES_MAX = 64 << 20 };
 
 /* How often a type has crashed the service since it was reinstated. */
 typedef struct flight_count {
@@ -95,12 +95,36 @@ uint64_t flight_head_next_offset(const flight_head *head);
 /* Adds an entry for another part. The head must have room. */
 void flight_head_add_part(flight_head *head, const char *world, const char *module, uint64_t bytes);
 
+/* How a run ended that no signal ended: marks of a line beside those of signals. */
+enum { FLIGHT_EXITED = 127 };
+
 /* Updates the check; call it after the counts were changed. */
 void flight_head_renew_check(flight_head *head);
 
 /* Reads a file's bytes, which may be anything. MUSTER_E_INPUT, with the reason and nothing written, when it is no such
  * file or damaged. */
 muster_result flight_file_read(const void *bytes, size_t size, flight_report *report, flight_counts *counts);
+
+/* A worker's line and where it stands in the file. */
+typedef struct flight_place {
+  uint64_t offset;
+  muster_flight_line line;
+} flight_place;
+
+/* Copies the lines that are inside a callback, of a file's bytes, which may be anything; returns how many there are, at
+ * most `capacity`. */
+uint32_t flight_file_places(const void *bytes, size_t size, flight_place *places, uint32_t capacity);
+
+/* Reads a whole file that another process may write or damage meanwhile. Null, with the reason in muster_last_error().
+ * free() it. */
+void *flight_file_load(int descriptor, size_t *size);
+
+/* Says whose callback it is, such as "world main (module crasher): agent 1 (generation 1) of type 'bomb', in atom 1,
+ * frame 9, worker 0". */
+void flight_describe(const flight_inside *inside, char *text, size_t bytes);
+
+/* How a run ended, such as "died of SIGSEGV". */
+const char *flight_describe_end(const flight_report *report, char *text, size_t bytes);
 
 /* The function's name in muster_module. */
 const char *flight_function_name(uint32_t function);

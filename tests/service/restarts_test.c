@@ -36,11 +36,13 @@ Test(restarts, a_person_brings_it_back) {
   cr_assert_not(ends.failed);
 }
 
-Test(restarts, without_any_allowed_the_first_end_fails_it) {
+Test(restarts, without_a_limit_it_always_starts_again_after_the_longest_pause) {
   restart_record ends = {0};
-  restart_rules none = rules;
-  none.most = 0;
-  cr_assert_eq(restarts_ended(&ends, &none, 7), UINT64_MAX);
+  restart_rules any = rules;
+  any.most = 0;
+  for (uint64_t i = 0; i < 3; i++) restarts_ended(&ends, &any, i);
+  for (uint64_t i = 3; i < 3 * RESTARTS_KEPT; i++) cr_assert_eq(restarts_ended(&ends, &any, i), i + 25);
+  cr_assert_eq(ends.count, RESTARTS_KEPT);
 }
 
 /* Against counting by hand over all ends that there ever were. */

@@ -3,33 +3,47 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *orders_world(void) {
   return getenv(ORDERS_WORLD);
 }
 
-bool orders_path(const char *file, const char *world, char *folder, char *path, size_t bytes) {
+bool orders_path(const char *file, const char *world, char folder[PATH_BYTES], char path[PATH_BYTES]) {
   const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
   int length = (int)(name - file);
   *folder = *path = '\0';
   if (!*file) return true;
-  return (size_t)snprintf(folder, bytes, "%.*s%s", length, file, world) < bytes &&
-         (size_t)snprintf(path, bytes, "%.*s%s/%s", length, file, world, name) < bytes;
+  return snprintf(folder, PATH_BYTES, "%.*s%s", length, file, world) < PATH_BYTES &&
+         snprintf(path, PATH_BYTES, "%.*s%s/%s", length, file, world, name) < PATH_BYTES;
 }
 
-static bool move_file(char *file, const char *world) {
+bool orders_flight_path(const struct settings *settings, const char *world, char folder[PATH_BYTES],
+                        char path[PATH_BYTES]) {
+  if (*settings->flight_file) return orders_path(settings->flight_file, world, folder, path);
+  return snprintf(folder, PATH_BYTES, "%s.%s.d", settings->socket, world) < PATH_BYTES &&
+         snprintf(path, PATH_BYTES, "%s.%s.d/flight", settings->socket, world) < PATH_BYTES;
+}
+
+void orders_forget_flight(const struct settings *settings, const char *world) {
   char folder[PATH_BYTES], path[PATH_BYTES];
-  if (!orders_path(file, world, folder, path, sizeof path)) return false;
-  memcpy(file, path, strlen(path) + 1);
-  return true;
+  if (*settings->flight_file || !orders_flight_path(settings, world, folder, path)) return;
+  unlink(path);
+  rmdir(folder);
 }
 
 bool orders_apply(struct settings *settings, const char *world) {
   const world_settings *found = settings_find_world(settings, world);
+  char folder[PATH_BYTES], snapshots[PATH_BYTES], flight[PATH_BYTES];
   if (!found) return false;
   world_settings alone = *found;
   settings->worlds[0] = alone;
   settings->world_count = 1;
   settings->listen[0] = settings->token_file[0] = settings->hosts[0] = '\0'; /* the supervisor's */
-  return move_file(settings->snapshot_file, world) && move_file(settings->flight_file, world);
+  if (!orders_path(settings->snapshot_file, world, folder, snapshots) ||
+      !orders_flight_path(settings, world, folder, flight))
+    return false;
+  memcpy(settings->snapshot_file, snapshots, sizeof snapshots);
+  memcpy(settings->flight_file, flight, sizeof flight);
+  return true;
 }

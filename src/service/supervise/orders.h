@@ -20,6 +20,14 @@ bool orders_apply(struct settings *settings, const char *world);
 
 /* The folder of a world's files beside `file`, such as /var/lib/musterd/main beside /var/lib/musterd/worlds.snapshot,
  * and the file's path in there; "" stays "". False: the path is too long. */
-bool orders_path(const char *file, const char *world, char *folder, char *path, size_t bytes);
+bool orders_path(const char *file, const char *world, char folder[PATH_BYTES], char path[PATH_BYTES]);
+
+/* The same of its flight recorder. A world has one in any case, so that the supervisor can tell who ended it: without
+ * `flight_file` it lies beside the world's socket, for as long as the supervisor runs. */
+bool orders_flight_path(const struct settings *settings, const char *world, char folder[PATH_BYTES],
+                        char path[PATH_BYTES]);
+
+/* Removes a recorder that lies beside the world's socket. */
+void orders_forget_flight(const struct settings *settings, const char *world);
 
 #endif

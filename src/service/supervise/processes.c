@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +24,15 @@
 
 extern char **environ;
 
-enum { BACKLOG = 512, ENVIRONMENT_MAX = 256, START_PATIENCE_MS = 600000 };
+enum {
+  BACKLOG = 512,
+  ENVIRONMENT_MAX = 256,
+  START_PATIENCE_MS = 600000,
+  STOP_PATIENCE_MS = 60000,
+  LOOKS_IN_PATIENCE = 8,    /* how often it is looked for signs */
+  SIGNS_IN_PATIENCE = 4,    /* for half of that time there is a sign */
+  PATIENCE_DOUBLED_MOST = 3 /* times */
+};
 
 static const restart_rules defaults = {
     .window_ns = 60000000000u, .pause_first_ns = 250000000u, .pause_most_ns = 8000000000u};
@@ -42,25 +51,105 @@ static void set_state(world_process *process, process_state state) {
 
 /* ------------------------------------------------------------------------------------------------------- life signs */
 
-static void kill_silent(uv_timer_t *timer) {
-  world_process *process = timer->data;
-  process->stuck = true;
-  log_line(MUSTER_LOG_ERROR, "world %s gives no sign of life for %.3g s: its process %d is killed", process->name,
-           (double)process->all->settings->stuck_kill_ns / 1e9, (int)process->process.pid);
+static int open_recorder(const world_process *process) {
+  char folder[PATH_BYTES], path[PATH_BYTES];
+  orders_flight_path(process->all->settings, process->name, folder, path);
+  return files_open_regular(AT_FDCWD, path, O_RDWR | O_NOFOLLOW, 0);
+}
+
+static void close_recorder(int file) {
+  if (file >= 0) close(file);
+}
+
+static void kill_process(world_process *process, const char *why) {
+  snprintf(process->stuck, sizeof process->stuck, "%s", why);
+  uv_timer_stop(&process->timer);
+  log_line(MUSTER_LOG_ERROR, "world %s: %s: its process %d is killed", process->name, why, (int)process->process.pid);
   uv_process_kill(&process->process, SIGKILL);
 }
 
-static void expect_sign(world_process *process) {
-  uint64_t wait_ms = process->all->settings->stuck_kill_ns / 1000000u;
-  if (process->state == PROCESS_RUNNING && wait_ms) uv_timer_start(&process->timer, kill_silent, wait_ms, 0);
+/* It got no processor: that is nobody's fault, and may be over soon. */
+static void wait_longer(world_process *process) {
+  process->patience_ns *= 2;
+  process->looked = false;
+  log_line(
+      MUSTER_LOG_WARNING,
+      "world %s ran no frame for %.3g s, since its threads got no processor: nobody is blamed, and it has %.3g s now",
+      process->name, (double)process->patience_ns / 2e9, (double)process->patience_ns / 1e9);
+}
+
+static void end_silence(world_process *process, uint64_t now_ns) {
+  static const char *const reasons[] = {"nothing tells in what",        "somebody has stopped its process",
+                                        "its threads get no processor", "a callback computes without end",
+                                        "a callback waits without end", "a function of its module does not return"};
+  const struct settings *settings = process->all->settings;
+  char why[STUCK_BYTES];
+  blame_look *after = malloc(sizeof *after);
+  uint32_t culprit = 0;
+  int file = open_recorder(process);
+  blame_verdict verdict = BLAME_NOBODY;
+  if (after) {
+    blame_take_look(file, process->process.pid, now_ns, after);
+    verdict = blame_judge(&process->before, after, &culprit);
+  }
+  if (verdict == BLAME_STARVED && process->patience_ns < settings->stuck_kill_ns << PATIENCE_DOUBLED_MOST) {
+    wait_longer(process);
+  } else {
+    if (after) blame_mark(file, after, verdict, culprit);
+    snprintf(why, sizeof why, "it ran no frame for %.3g s: %s", (double)(now_ns - process->sign_ns) / 1e9,
+             reasons[verdict]);
+    kill_process(process, why);
+  }
+  close_recorder(file);
+  free(after);
+}
+
+/* When this comes late, this process has got no processor, either: the silence begins anew. */
+static void look_for_sign(uv_timer_t *timer) {
+  world_process *process = timer->data;
+  uint64_t now_ns = clock_system(), gap_ns = uv_timer_get_repeat(timer) * 1000000u;
+  bool late = now_ns - process->looked_ns > 3 * gap_ns;
+  process->looked_ns = now_ns;
+  if (late) {
+    process->sign_ns = now_ns;
+    process->looked = false;
+  } else if (now_ns - process->sign_ns >= process->patience_ns) {
+    end_silence(process, now_ns);
+  } else if (!process->looked && now_ns - process->sign_ns >= process->patience_ns / 4) {
+    int file = open_recorder(process);
+    blame_take_look(file, process->process.pid, now_ns, &process->before);
+    close_recorder(file);
+    process->looked = true;
+  }
+}
+
+static void watch_silence(world_process *process) {
+  uint64_t gap_ms = process->all->settings->stuck_kill_ns / (1000000u * LOOKS_IN_PATIENCE);
+  process->patience_ns = process->all->settings->stuck_kill_ns;
+  process->looked_ns = clock_system();
+  if (process->patience_ns) uv_timer_start(&process->timer, look_for_sign, gap_ms + 1, gap_ms + 1);
+}
+
+static void take_sign(world_process *process) {
+  process->sign_ns = clock_system();
+  process->looked = false;
+}
+
+static void give_up_start(uv_timer_t *timer) {
+  kill_process(timer->data, "its start does not end");
+}
+
+static void give_up_stop(uv_timer_t *timer) {
+  kill_process(timer->data, "it does not stop");
 }
 
 static void processes_take_line(world_process *process, const char *line) {
   if (strcmp(line, "READY=1") == 0 && process->state == PROCESS_STARTING) {
     log_line(MUSTER_LOG_INFO, "world %s runs in process %d", process->name, (int)process->process.pid);
     set_state(process, PROCESS_RUNNING);
+    watch_silence(process);
   }
-  if (strcmp(line, "READY=1") == 0 || strcmp(line, "WATCHDOG=1") == 0) expect_sign(process);
+  if (strcmp(line, "READY=1") == 0 || strcmp(line, "WATCHDOG=1") == 0) take_sign(process);
 }
 
 /* How many processes it has made that are still there. */
@@ -151,7 +240,7 @@ static void start_in_time(uv_timer_t *timer) {
 static void start_again(world_process *process) {
   const struct settings *settings = process->all->settings;
   restart_rules rules = defaults;
-  rules.most = settings->crash_limit < RESTARTS_KEPT ? settings->crash_limit : RESTARTS_KEPT - 1;
+  rules.most = settings->crash_limit < RESTARTS_KEPT ? settings->crash_limit : RESTARTS_KEPT;
   rules.window_ns = settings->crash_window_ns;
   uint64_t now_ns = clock_system(), due_ns = restarts_ended(&process->restarts, &rules, now_ns);
   if (due_ns == UINT64_MAX) {
@@ -168,14 +257,19 @@ static void start_again(world_process *process) {
   uv_timer_start(&process->timer, start_in_time, (due_ns - now_ns) / 1000000u, 0);
 }
 
+/* How it ended, and by whom, as far as its recorder tells. */
 static void note_end(world_process *process, int64_t status, int number) {
-  char *reason = process->reason;
-  if (process->stuck)
-    snprintf(reason, PROCESS_REASON_BYTES, "it gave no sign of life and was killed");
+  char culprit[FLIGHT_TEXT_BYTES], *reason = process->reason;
+  int file = open_recorder(process);
+  blame_read_culprit(file, process->process.pid, culprit, sizeof culprit);
+  close_recorder(file);
+  const char *by = *culprit ? ", " : "";
+  if (*process->stuck)
+    snprintf(reason, PROCESS_REASON_BYTES, "%s%s%s", process->stuck, by, culprit);
   else if (number)
-    snprintf(reason, PROCESS_REASON_BYTES, "its process died of signal %d (%s)", number, strsignal(number));
+    snprintf(reason, PROCESS_REASON_BYTES, "its process died of SIG%s%s%s", sigabbrev_np(number), by, culprit);
   else
-    snprintf(reason, PROCESS_REASON_BYTES, "its process ended by itself with status %d", (int)status);
+    snprintf(reason, PROCESS_REASON_BYTES, "its process ended by itself with status %d%s%s", (int)status, by, culprit);
 }
 
 static void take_end(uv_process_t *handle, int64_t status, int number) {
@@ -203,7 +297,7 @@ static void fill_environment(const world_process *process, char **environment, c
       environment[count++] = *at;
   snprintf(world, NAME_BYTES + 32, ORDERS_WORLD "=%s", process->name);
   environment[count++] = world;
-  snprintf(watchdog, 64, "WATCHDOG_USEC=%lu", process->all->settings->stuck_kill_ns / 1000u);
+  snprintf(watchdog, 64, "WATCHDOG_USEC=%lu", process->all->settings->stuck_kill_ns / (1000u * SIGNS_IN_PATIENCE));
   if (process->all->settings->stuck_kill_ns) environment[count++] = watchdog;
   environment[count] = NULL;
 }
@@ -231,7 +325,8 @@ static int spawn(world_process *process, int notify) {
 static void start(world_process *process) {
   int pair[2];
   process->starts++;
-  process->stuck = false;
+  process->stuck[0] = '\0';
+  process->looked = false;
   process->refused = 0;
   memset(process->told, 0, sizeof process->told);
   if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair)) {
@@ -252,6 +347,7 @@ static void start(world_process *process) {
   uv_poll_init(process->all->loop, &process->news, process->notify);
   process->news.data = process;
   uv_poll_start(&process->news, UV_READABLE, take_notes);
+  uv_timer_start(&process->timer, give_up_start, START_PATIENCE_MS, 0);
   set_state(process, PROCESS_STARTING);
 }
 
@@ -268,10 +364,7 @@ static muster_result make_listener(world_process *process) {
   return bound ? MUSTER_OK : error_set(MUSTER_E_SYSTEM, "cannot listen on %s: %s", process->socket, strerror(errno));
 }
 
-static muster_result make_folder(const char *file, const char *world) {
-  char folder[PATH_BYTES], path[PATH_BYTES];
-  if (!orders_path(file, world, folder, path, sizeof path))
-    return error_set(MUSTER_E_ARGUMENT, "the path %s/%s is too long", world, file);
+static muster_result make_folder(const char *folder) {
   if (!*folder || mkdir(folder, 0700) == 0 || errno == EEXIST) return MUSTER_OK;
   return error_set(MUSTER_E_SYSTEM, "cannot make the folder %s: %s", folder, strerror(errno));
 }
@@ -284,12 +377,16 @@ static muster_result processes_prepare(struct processes *processes, uint32_t ind
   processes->count = index + 1;
   uv_timer_init(processes->loop, &process->timer);
   process->timer.data = process;
-  if ((size_t)snprintf(process->socket, sizeof process->socket, "%s.%s", settings->socket, process->name) >=
-      sizeof process->socket)
+  const char *name = settings->worlds[index].name;
+  if (snprintf(process->socket, SOCKET_BYTES, "%s.%s", settings->socket, name) >= SOCKET_BYTES)
     return error_set(MUSTER_E_ARGUMENT, "the path %s.%s of a socket is too long: give a shorter --socket",
-                     settings->socket, process->name);
-  muster_result result = make_folder(settings->snapshot_file, process->name);
-  if (!result) result = make_folder(settings->flight_file, process->name);
+                     settings->socket, name);
+  char snapshots[PATH_BYTES], flight[PATH_BYTES], path[PATH_BYTES];
+  if (!orders_path(settings->snapshot_file, process->name, snapshots, path) ||
+      !orders_flight_path(settings, process->name, flight, path))
+    return error_set(MUSTER_E_ARGUMENT, "the paths of the files of world %s are too long", process->name);
+  muster_result result = make_folder(snapshots);
+  if (!result) result = make_folder(flight);
   return result ? result : make_listener(process);
 }
 
@@ -320,6 +417,7 @@ void processes_stop(struct processes *processes) {
       set_state(process, PROCESS_ENDED);
       continue;
     }
+    uv_timer_start(&process->timer, give_up_stop, STOP_PATIENCE_MS, 0);
     set_state(process, PROCESS_STOPPING);
     uv_process_kill(&process->process, SIGTERM);
   }
@@ -335,6 +433,7 @@ void processes_close(struct processes *processes) {
     close(process->listener);
     unlink(process->socket);
     process->listener = -1;
+    orders_forget_flight(process->all->settings, process->name);
   }
 }
 

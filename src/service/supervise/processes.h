@@ -6,12 +6,14 @@
  *        |                     +---- it ends, or ---+--> failed, when that was too often
  *        +---------------------- gives no sign -----+
  *
- * A world that gives no sign of life for `stuck_kill` is killed: signs make the way through its frames' thread. All
- * functions are for the loop's thread. */
+ * A world that gives no sign of life for `stuck_kill` is killed: signs make the way through its frames' thread. Whom it
+ * was stuck in is found out first (blame.h). Where nobody can be blamed since it got no processor, it has twice as
+ * long, a few times. All functions are for the loop's thread. */
 #ifndef SERVICE_SUPERVISE_PROCESSES_H
 #define SERVICE_SUPERVISE_PROCESSES_H
 
 #include "service/settings.h"
+#include "service/supervise/blame.h"
 #include "service/supervise/restarts.h"
 
 #include <uv.h>
@@ -25,7 +27,7 @@ typedef enum process_state {
   PROCESS_FAILED
 } process_state;
 
-enum { PROCESS_REASON_BYTES = 192, CALL_NUMBERS = 512, COPIES_MAX = 2 };
+enum { PROCESS_REASON_BYTES = 512, STUCK_BYTES = 128, CALL_NUMBERS = 512, COPIES_MAX = 2 };
 
 typedef struct world_process {
   struct processes *all;
@@ -40,9 +42,13 @@ typedef struct world_process {
   uv_poll_t calls;
   uint64_t refused;                 /* calls, in the present process */
   uint64_t told[CALL_NUMBERS / 64]; /* which calls the log has told of: by their numbers */
-  uv_timer_t timer;                 /* waiting: when to start; starting or running: by when there must be a sign */
+  uv_timer_t timer;                 /* waiting: when to start; else: looks whether there was a sign */
   bool has_process;
-  bool stuck; /* it was killed since it gave no sign */
+  uint64_t sign_ns, looked_ns; /* the last sign of life; when the timer looked last */
+  uint64_t patience_ns;        /* without a sign for so long it is stuck; 0 = for any time */
+  bool looked;                 /* `before` is of this silence */
+  blame_look before;
+  char stuck[STUCK_BYTES]; /* why it was killed; "" = it was not */
   restart_record restarts;
   uint64_t starts;                   /* since the daemon began */
   char reason[PROCESS_REASON_BYTES]; /* how it ended last; "" = it never did */

@@ -18,7 +18,7 @@
 enum { RESTARTS_KEPT = 64 };
 
 typedef struct restart_rules {
-  uint32_t most;      /* ends within the window after which it still starts again: 0..RESTARTS_KEPT - 1 */
+  uint32_t most; /* ends within the window after which it still starts again, up to RESTARTS_KEPT; 0 = any number */
   uint64_t window_ns; /* how long an end counts */
   uint64_t pause_first_ns, pause_most_ns;
 } restart_rules;

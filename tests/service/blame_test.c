@@ -1,0 +1,105 @@
+/* Whom a world's process is stuck in: the verdict on two looks, and looks at a process of this test's own. */
+#include "base/clock.h"
+#include "service/supervise/blame.h"
+
+#include <criterion/criterion.h>
+#include <unistd.h>
+
+static const uint64_t second = 1000000000u;
+
+static blame_thread thread_at(uint64_t offset, uint64_t agent, uint64_t cpu_ns, char state) {
+  return (blame_thread){
+      .place = {.offset = offset, .line = {.agent = agent, .place = 1ull << 56 | 1ull << 32, .frame = 9}},
+      .cpu_ns = cpu_ns,
+      .state = state};
+}
+
+/* Two looks, two seconds apart, at one thread that is inside a callback of agent 7. */
+typedef struct looks {
+  blame_look before, after;
+  uint32_t culprit;
+} looks;
+
+static looks alone(uint64_t cpu_ns, char state) {
+  looks made = {
+      .before = {.time_ns = 5 * second, .count = 1}, .after = {.time_ns = 7 * second, .count = 1}, .culprit = 99};
+  made.before.threads[0] = thread_at(64, 7, second, state);
+  made.after.threads[0] = thread_at(64, 7, second + cpu_ns, state);
+  return made;
+}
+
+static blame_verdict judge(looks *two) {
+  return blame_judge(&two->before, &two->after, &two->culprit);
+}
+
+Test(blame, a_thread_that_computes_for_half_of_the_time_is_to_blame) {
+  looks half = alone(second, 'R'), less = alone(second - 1, 'R');
+  cr_assert_eq(judge(&half), BLAME_COMPUTES);
+  cr_assert_eq(half.culprit, 0);
+  cr_assert_eq(judge(&less), BLAME_NOBODY);
+}
+
+Test(blame, of_several_that_compute_the_busiest_is_to_blame) {
+  looks two = alone(second, 'R');
+  two.before.count = two.after.count = 3;
+  two.before.threads[1] = thread_at(128, 8, 0, 'R');
+  two.after.threads[1] = thread_at(128, 8, 2 * second, 'R');
+  two.before.threads[2] = thread_at(192, 9, 0, 'R');
+  two.after.threads[2] = thread_at(192, 9, second + 1, 'R');
+  cr_assert_eq(judge(&two), BLAME_COMPUTES);
+  cr_assert_eq(two.culprit, 1);
+}
+
+Test(blame, a_callback_that_began_meanwhile_is_not_to_blame) {
+  looks other_agent = alone(2 * second, 'R'), other_frame = other_agent, other_thread = other_agent,
+        other_line = other_agent;
+  other_agent.after.threads[0].place.line.agent = 8;
+  other_frame.after.threads[0].place.line.frame = 10;
+  other_thread.after.threads[0].place.line.kernel_thread = 4;
+  other_line.after.threads[0].place.offset = 128;
+  cr_assert_eq(judge(&other_agent), BLAME_NOBODY);
+  cr_assert_eq(judge(&other_frame), BLAME_NOBODY);
+  cr_assert_eq(judge(&other_thread), BLAME_NOBODY);
+  cr_assert_eq(judge(&other_line), BLAME_NOBODY);
+}
+
+Test(blame, one_that_sleeps_is_to_blame_only_alone) {
+  looks one = alone(0, 'S'), woke = alone(0, 'S'), with_another = alone(0, 'S');
+  cr_assert_eq(judge(&one), BLAME_BLOCKS);
+  cr_assert_eq(one.culprit, 0);
+  woke.before.threads[0].state = 'R';
+  cr_assert_eq(judge(&woke), BLAME_NOBODY);
+  with_another.before.count = with_another.after.count = 2;
+  with_another.before.threads[1] = with_another.after.threads[1] = thread_at(128, 8, 0, 'S');
+  cr_assert_eq(judge(&with_another), BLAME_NOBODY, "either may wait for the other");
+}
+
+Test(blame, a_process_that_gets_no_processor_or_is_stopped_blames_nobody) {
+  looks starved = alone(second / 4, 'R'), stopped = alone(2 * second, 'R'), waits_little = alone(0, 'S');
+  starved.after.waits_ns = second + 1;
+  cr_assert_eq(judge(&starved), BLAME_STARVED);
+  stopped.after.stopped = true;
+  cr_assert_eq(judge(&stopped), BLAME_STOPPED);
+  waits_little.after.waits_ns = second;
+  cr_assert_eq(judge(&waits_little), BLAME_BLOCKS);
+}
+
+Test(blame, a_module_s_function_is_to_blame_when_no_callback_runs) {
+  looks none = alone(0, 'S');
+  none.before.count = none.after.count = 0;
+  none.before.function = none.after.function = FLIGHT_BEFORE_FRAME;
+  cr_assert_eq(judge(&none), BLAME_FUNCTION);
+  none.before.function = FLIGHT_SKIP;
+  cr_assert_eq(judge(&none), BLAME_NOBODY);
+}
+
+Test(blame, a_process_without_a_recorder_is_looked_at_as_well) {
+  blame_look look;
+  blame_take_look(-1, getpid(), clock_system(), &look);
+  cr_assert_eq(look.count, 0);
+  cr_assert_not(look.stopped);
+  char text[FLIGHT_TEXT_BYTES];
+  blame_read_culprit(-1, getpid(), text, sizeof text);
+  cr_assert_str_empty(text);
+  cr_assert_not(blame_mark(-1, &look, BLAME_FUNCTION, 0));
+}
