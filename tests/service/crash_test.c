@@ -7,20 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Deaths are what is tested: no core files, and no sanitizer between the signal and its default. */
-static void expect_deaths(void) {
-  char options[512];
-  const char *given = getenv("ASAN_OPTIONS");
-  snprintf(options, sizeof options, "%s:handle_segv=0:handle_sigbus=0:handle_abort=0", given ? given : "");
-  setenv("ASAN_OPTIONS", options, 1);
-  setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-}
-
-TestSuite(crash, .init = expect_deaths);
+TestSuite(crash, .init = daemon_expect_deaths);
 
 static void launch(musterd *service, const char *how, const char *more) {
   char flags[512], notice[1024];

@@ -35,6 +35,9 @@ typedef struct daemon_reply {
 /* Makes the folder; nothing runs yet. */
 void daemon_prepare(musterd *service);
 
+/* Deaths are what is tested: no core files, and no sanitizer between the signal and its default. */
+void daemon_expect_deaths(void);
+
 /* Writes a file in the folder, such as a configuration. */
 void daemon_write(const musterd *service, const char *name, const char *text);
 

@@ -1,0 +1,232 @@
+/* Faults in one of three worlds, each in a process of its own: the others go on, the struck one comes back, and the log
+ * names the culprit. As many strikes as MUSTER_STRIKES in the environment says, else a few; in an order that follows
+ * from MUSTER_STRIKE_SEED, else from the clock. What the others lost is printed beside the same time without strikes.
+ */
+#include "base/clock.h"
+#include "base/random.h"
+#include "control.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#ifdef __SANITIZE_ADDRESS__
+enum { HAS_ADDRESS_SANITIZER = 1 };
+#else
+enum { HAS_ADDRESS_SANITIZER = 0 };
+#endif
+
+#ifdef NDEBUG
+enum { AGENTS = 100000 };
+#else
+enum { AGENTS = 5000 };
+#endif
+
+enum { STRIKES = 12, POLL_US = 5000, STRIKES_MOST = 4096 };
+
+/* One way to go down. */
+typedef struct fault {
+  const char *how, *where; /* of striker.c; null = a signal from outside */
+  int number;              /* that signal */
+  const char *tells;       /* in the log */
+  bool named;              /* the agent is */
+} fault;
+
+static const fault faults[] = {
+    {"segv", "atom", 0, "died of SIGSEGV", true},
+    {"segv", "action", 0, "died of SIGSEGV", true},
+    {"abort", "atom", 0, "died of SIGABRT", true},
+    {"exit", "action", 0, "ended by itself with status 3", true},
+    {"overflow", "atom", 0, "died of SIGSEGV", true},
+    {"loop", "atom", 0, "a callback computes without end", true},
+    {"block", "action", 0, "a callback waits without end", true},
+    {"wild", "atom", 0, "died of SIG", true},
+    {NULL, NULL, SIGKILL, "died of SIGKILL", false},
+    {NULL, NULL, SIGSTOP, "somebody has stopped its process", false},
+    {"loop", "module", 0, "a function of its module does not return", false},
+    {"leak", "atom", 0, "died of SIG", true}, /* the last: not with sanitizers, which have memory of their own */
+};
+
+enum { FAULTS = sizeof faults / sizeof *faults, FAULTS_HERE = FAULTS - HAS_ADDRESS_SANITIZER };
+
+static musterd service;
+
+TestSuite(isolation, .init = daemon_expect_deaths);
+
+static void join_modules(void) {
+  char command[1024];
+  snprintf(command, sizeof command, "mkdir -m 700 %s/modules && install -m 600 %s/striker.so %s/wildlife.so %s/modules",
+           service.folder, MUSTER_TEST_MODULES, getenv("MUSTER_MODULES"), service.folder);
+  cr_assert_eq(system(command), 0);
+}
+
+static void start(void) {
+  char text[1024];
+  daemon_prepare(&service);
+  join_modules();
+  snprintf(text, sizeof text,
+           "[server]\ncrash_limit = 0\ncrash_window = 1s\nstuck_kill = 1s\nflight_file = %s/flight\n"
+           "[world main]\nmodule = striker\nagents = %d\nbudget = 4ms\nhz = 30\nmemory_max = %d\n"
+           "[world left]\nmodule = wildlife\nagents = %d\nbudget = 4ms\nhz = 30\n"
+           "[world right]\nmodule = wildlife\nagents = %d\nbudget = 4ms\nhz = 30\n",
+           service.folder, AGENTS, HAS_ADDRESS_SANITIZER ? 0 : 1 << 30, AGENTS, AGENTS);
+  daemon_write(&service, "musterd.conf", text);
+  daemon_launch(&service, "--isolation process --modules @/modules --config @/musterd.conf");
+  cr_assert(daemon_await(&service, "READY=1"));
+}
+
+/* A sample of /metrics; -1 when it is not there. Takes the notices off first: the daemon waits for who has to read
+ * them. */
+static double metric(const char *series) {
+  static daemon_reply reply;
+  char line[256], notice[1024];
+  while (recv(service.notices, notice, sizeof notice, MSG_DONTWAIT) >= 0) continue;
+  daemon_ask(&service, "GET", "/metrics", NULL, &reply);
+  cr_assert_eq(reply.status, 200, "%s", reply.body);
+  snprintf(line, sizeof line, "\n%s ", series);
+  const char *found = strstr(reply.body, line);
+  return found ? strtod(found + strlen(line), NULL) : -1.0;
+}
+
+static double starts_of(const char *world) {
+  char series[128];
+  snprintf(series, sizeof series, "muster_world_process_starts_total{world=\"%s\"}", world);
+  return metric(series);
+}
+
+/* The process of the struck world, by what the log said last. */
+static pid_t struck_process(void) {
+  static const char line[] = "world main runs in process ";
+  char *log = daemon_log(&service);
+  pid_t process = 0;
+  for (const char *at = log; (at = strstr(at, line)) != NULL; at++) process = atoi(at + strlen(line));
+  free(log);
+  cr_assert_gt(process, 0);
+  return process;
+}
+
+/* What the worlds that nobody strikes have done. */
+typedef struct others {
+  double frames, late;
+} others;
+
+static others look_at_others(void) {
+  others sum = {0};
+  static const char *const names[] = {"left", "right"};
+  for (int i = 0; i < 2; i++) {
+    char series[128];
+    snprintf(series, sizeof series, "muster_frames_total{world=\"%s\"}", names[i]);
+    double frames = metric(series);
+    cr_assert_gt(frames, 0.0, "world %s has no frames", names[i]);
+    snprintf(series, sizeof series, "muster_frames_late_total{world=\"%s\"}", names[i]);
+    sum.frames += frames;
+    sum.late += metric(series);
+  }
+  return sum;
+}
+
+/* Brings the world down; `who` is the agent that the module names, "" for a signal. */
+static void strike(const fault *which, uint64_t random, char who[128]) {
+  static daemon_reply reply;
+  char body[64];
+  *who = '\0';
+  if (!which->how) {
+    kill(struck_process(), which->number);
+    return;
+  }
+  snprintf(body, sizeof body, "%s %s %lu", which->how, which->where, random);
+  daemon_ask_bytes(&service, "POST", "/v1/worlds/main/module/strike", "text/plain", body, strlen(body), &reply);
+  cr_assert_eq(reply.status, 200, "%s: %s", body, reply.body);
+  snprintf(who, 128, "%s", reply.body);
+}
+
+/* Seconds from the strike until the world runs again. */
+static double await_return(double starts) {
+  uint64_t begin_ns = clock_system();
+  while (starts_of("main") <= starts || metric("muster_world_process_state{world=\"main\",state=\"running\"}") != 1.0)
+    usleep(POLL_US);
+  return (double)(clock_system() - begin_ns) / 1e9;
+}
+
+/* The lines of the log since it had `from` bytes. */
+static void expect_told(const fault *which, const char *who, size_t from) {
+  char *log = daemon_log(&service);
+  const char *news = log + from, *line = strstr(news, "world main starts again");
+  cr_assert_not_null(line, "%s", news);
+  size_t length = strcspn(line, "\n");
+  char *reason = strndup(line, length);
+  cr_assert_not_null(strstr(reason, which->tells), "\"%s\" is not in: %s", which->tells, reason);
+  const char *named = which->named ? who : "of type";
+  cr_assert_eq(strstr(reason, named) != NULL, which->named, "%s %s: %s", which->how ? which->how : "signal",
+               which->how ? which->where : "", reason);
+  if (which->where && strcmp(which->where, "module") == 0) cr_assert_not_null(strstr(reason, "in before_frame"));
+  free(reason);
+  free(log);
+}
+
+static size_t log_length(void) {
+  char *log = daemon_log(&service);
+  size_t length = strlen(log);
+  free(log);
+  return length;
+}
+
+static int compare(const void *left, const void *right) {
+  double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+/* Of those that were killed for their silence, the time is from the strike, too. */
+static void print_returns(double *seconds, uint32_t count) {
+  qsort(seconds, count, sizeof *seconds, compare);
+  fprintf(stderr, "%u strikes: the world is back after %.2f s (median), %.2f s at most, silence of 1 s included\n",
+          count, seconds[count / 2], seconds[count - 1]);
+}
+
+static void print_others(const char *what, others before, others after, double seconds) {
+  fprintf(stderr, "%s: the others ran %.0f frames in %.1f s, %.2f %% of them late\n", what,
+          after.frames - before.frames, seconds, 100.0 * (after.late - before.late) / (after.frames - before.frames));
+}
+
+static uint64_t from_environment(const char *name, uint64_t otherwise) {
+  const char *given = getenv(name);
+  return given ? strtoull(given, NULL, 10) : otherwise;
+}
+
+Test(isolation, faults_of_one_world_cost_the_others_nothing, .timeout = 3600) {
+  static double seconds[STRIKES_MOST];
+  uint32_t strikes = (uint32_t)from_environment("MUSTER_STRIKES", STRIKES);
+  uint64_t seed = from_environment("MUSTER_STRIKE_SEED", clock_system());
+  cr_assert(strikes > 0 && strikes <= STRIKES_MOST);
+  fprintf(stderr, "MUSTER_STRIKE_SEED=%lu\n", seed);
+  start();
+  others first = look_at_others();
+  uint64_t first_ns = clock_system();
+  uint32_t begin = (uint32_t)(muster_random_mix(seed) % FAULTS_HERE);
+  for (uint32_t i = 0; i < strikes; i++) {
+    uint64_t random = muster_random_mix(seed + i + 1);
+    const fault *which = &faults[strikes > FAULTS_HERE ? random % FAULTS_HERE : (begin + i) % FAULTS_HERE];
+    others before = look_at_others();
+    double starts = starts_of("main");
+    size_t from = log_length();
+    char who[128];
+    strike(which, random, who);
+    seconds[i] = await_return(starts);
+    expect_told(which, who, from);
+    cr_assert_gt(look_at_others().frames, before.frames);
+    cr_assert(starts_of("left") == 1.0 && starts_of("right") == 1.0, "a strike hit another world");
+  }
+  others last = look_at_others();
+  double lasted = (double)(clock_system() - first_ns) / 1e9;
+  print_returns(seconds, strikes);
+  print_others("strikes", first, last, lasted);
+  if (getenv("MUSTER_STRIKES")) {
+    usleep((useconds_t)(lasted * 1e6));
+    print_others("none   ", last, look_at_others(), lasted);
+  }
+  daemon_stop(&service);
+}

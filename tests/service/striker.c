@@ -1,0 +1,134 @@
+/* striker.c - a module for tests whose world goes down when it is told to: POST .../module/striker/strike with "HOW
+ * WHERE". How: segv, abort, exit, overflow (of the stack), loop, block, leak, wild (a write to anywhere). Where: atom
+ * or action (of the one agent of type 'bomb'), module (in before_frame). The answer names the agent. Beside it, as many
+ * sheep as the world's settings say. */
+#include <muster/module.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct striker {
+  uint32_t sheep;
+  char how[16], where[16]; /* changed between frames only */
+  muster_agent bomb;
+  uint64_t seed;
+} striker;
+
+static uint32_t recurse(volatile uint32_t depth) {
+  volatile char room[4096];
+  room[depth % sizeof room] = (char)depth;
+  return depth == UINT32_MAX ? 0 : recurse(depth + 1) + (uint32_t)room[0];
+}
+
+/* Until memory is refused; what is refused is written to, as by code that does not look. */
+static void leak(void) {
+  enum { PIECE_BYTES = 4 << 20 };
+  for (;;) memset(malloc(PIECE_BYTES), 1, PIECE_BYTES);
+}
+
+static void strike(const striker *self) {
+  const char *how = self->how;
+  if (strcmp(how, "abort") == 0) abort();
+  if (strcmp(how, "exit") == 0) exit(3);
+  if (strcmp(how, "overflow") == 0) exit((int)recurse(0));
+  if (strcmp(how, "leak") == 0) leak();
+  if (strcmp(how, "loop") == 0)
+    for (volatile uint32_t turns = 0;; turns++) continue;
+  while (strcmp(how, "block") == 0) pause();
+  uintptr_t wild = (uintptr_t)(self->seed % (1ull << 46)) & ~(uintptr_t)7;
+  *(volatile uint64_t *)(strcmp(how, "wild") == 0 ? wild : (uintptr_t)8) = 1; /* anywhere, or where nothing can be */
+}
+
+static void strike_if(const striker *self, const char *where) {
+  if (strcmp(self->where, where) == 0) strike(self);
+}
+
+static muster_atom_result graze(muster_update *update) {
+  ++*(uint32_t *)update->state;
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result tick(muster_update *update) {
+  strike_if(update->type_user, "atom");
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result act(muster_update *update) {
+  strike_if(update->type_user, "action");
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_result open_striker(const muster_module_options *options, void **instance, muster_module_needs *needs) {
+  striker *made = calloc(1, sizeof *made);
+  if (!made) return muster_module_fail(MUSTER_E_MEMORY, "striker: no memory");
+  made->sheep = options->agents;
+  made->seed = options->seed;
+  needs->agents = needs->agents_max = options->agents + 1;
+  *instance = made;
+  return MUSTER_OK;
+}
+
+static muster_result populate(void *instance, muster_world *world) {
+  static const muster_atom grazing[] = {{graze, MUSTER_ROLE_BEHAVIOUR, 1000}},
+                           ticking[] = {{tick, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, 1000}};
+  striker *self = instance;
+  muster_type_def def = muster_type_def_default();
+  def.name = "sheep";
+  def.atoms = grazing;
+  def.atom_count = 1;
+  def.state_bytes = 8;
+  def.period_ns = 200000000;
+  muster_agent_def agent = muster_agent_def_default();
+  agent.type = muster_type_register(world, &def);
+  for (uint32_t i = 0; i < self->sheep; i++) muster_agent_spawn(world, &agent);
+  def.name = "bomb";
+  def.atoms = ticking;
+  def.atom_count = 2;
+  def.user = self;
+  def.period_ns = def.period_max_ns = 1000000;
+  agent.type = muster_type_register(world, &def);
+  self->bomb = muster_agent_spawn(world, &agent);
+  return agent.type.index ? MUSTER_OK : MUSTER_E_ARGUMENT;
+}
+
+static void before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
+  (void)world, (void)sim_now_ns;
+  strike_if(instance, "module");
+}
+
+static muster_result command(void *instance, muster_world *world, const muster_module_call *call,
+                             muster_module_answer answer, void *answer_user) {
+  striker *self = instance;
+  char text[64];
+  (void)world;
+  if (sscanf(call->body, "%15s %15s %lu", self->how, self->where, &self->seed) < 2)
+    return muster_module_fail(MUSTER_E_INPUT, "say how and where");
+  int length = snprintf(text, sizeof text, "agent %u (generation %u) of type 'bomb'", muster_agent_index(self->bomb),
+                        muster_agent_generation(self->bomb));
+  answer(200, false, text, (size_t)length, answer_user);
+  return MUSTER_OK;
+}
+
+static void close_striker(void *instance) {
+  free(instance);
+}
+
+MUSTER_API const muster_module *muster_module_get(void);
+
+const muster_module *muster_module_get(void) {
+  static const muster_module_command commands[] = {{"strike", "brings the world down: HOW WHERE"}, {0}};
+  static const muster_module module = {.size = sizeof module,
+                                       .abi = MUSTER_MODULE_ABI,
+                                       .name = "striker",
+                                       .summary = "brings its world down when it is told to, for tests",
+                                       .open = open_striker,
+                                       .populate = populate,
+                                       .before_frame = before_frame,
+                                       .commands = commands,
+                                       .command = command,
+                                       .close = close_striker};
+  return &module;
+}
