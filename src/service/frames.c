@@ -3,6 +3,7 @@
 #include "service/hosting.h"
 #include "service/log.h"
 #include "service/publish.h"
+#include "service/supervise/orders.h"
 
 #include "base/assert.h"
 #include "base/clock.h"
@@ -128,6 +129,7 @@ void frames_resume(struct service *service, hosted_world *world) {
 
 void frames_main(void *argument) {
   struct service *service = argument;
+  orders_bind_thread();
   flight_thread_begin();
   if (hosting_open(service) == MUSTER_OK && !service_is_to_stop(service)) {
     frames_tell(service, &service->opened);

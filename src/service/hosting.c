@@ -6,6 +6,7 @@
 #include "base/error.h"
 
 #include <muster/snapshot.h>
+#include <muster/tune.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -107,6 +108,7 @@ static bool hosting_open_world(struct service *service, hosted_world *world, con
     log_line(MUSTER_LOG_ERROR, "world %s is not hosted: %s", world->name, world->failure);
     close_world(world);
   }
+  if (!result && world->settings.processors) muster_world_set_workers(world->world, world->settings.processors);
   if (!result) flight_judge(&service->flight, world->world, world->name);
   publish_pace(world);
   return result == MUSTER_OK;

@@ -73,7 +73,7 @@ static void check_worlds(const struct settings *settings, settings_complaint com
     if (world->agents_max && world->agents > world->agents_max)
       complain(where, "agents is more than agents_max; raise that, or leave it out", user);
     settings_check_modules(world, complain, user);
-    used += (double)world->budget_ns / (double)period_ns;
+    if (settings->isolation == ISOLATION_NONE) used += (double)world->budget_ns / (double)period_ns;
   }
 }
 

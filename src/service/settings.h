@@ -35,6 +35,7 @@ typedef struct world_settings {
   bool virtual_clock;
   uint64_t capacity_ns; /* of the virtual clock; 0 = the budget */
   bool audit;           /* muster_world_def.audit */
+  uint32_t processors;  /* for its frames, a thread each; 0 = as the server's workers say, or its share */
   uint32_t allow;       /* ALLOW_... */
   uint64_t memory_max;  /* bytes of private memory that its process may have; 0 = no limit */
   uint32_t setting_count;
@@ -46,7 +47,7 @@ enum { ISOLATION_PROCESS = 0, ISOLATION_NONE };
 
 /* [server] and all worlds. Live = a reload brings it into force. */
 struct settings {
-  uint32_t workers;            /* 0 = one per processor */
+  uint32_t workers;            /* 0 = one per processor; of each world, where each has a process */
   char modules[PATH_BYTES];    /* the folder of modules */
   char socket[SOCKET_BYTES];   /* the unix socket of control */
   char listen[64];             /* HOST:PORT of control by TCP; "" = none */

@@ -31,6 +31,8 @@ static const settings_key keys[] = {
           "work per virtual frame (default: the budget)"),
     WORLD("audit", audit, SWITCH, 0, 1, FIXED, "yes|no",
           "measures own overruns, for 0.4 us per claim, near the end per atom (default no)"),
+    WORLD("processors", processors, COUNT, 0, 256, FIXED, "N",
+          "so many for its frames, one thread each (default: its share, or workers)"),
     WORLD("allow", allow, CHOICE, 0, ALLOW_NETWORK, FIXED, "nothing|network",
           "network: its process may open connections (default: nothing beyond what worlds need)"),
     WORLD("memory_max", memory_max, NUMBER, 0, 0x1p63, FIXED, "BYTES",

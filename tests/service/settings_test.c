@@ -200,7 +200,8 @@ Test(settings, what_is_missing_or_contradicts_is_told_of_the_whole) {
       {"[server]\nworkers = 1\n", "there is no world"},
       {"[world a]\nhz = 10\n", "[world a]: it has no module"},
       {"[world a]\nmodule = m\nbudget = 31ms\nhz = 30\n", "lower a budget or a rate"},
-      {"[world a]\nmodule = m\nbudget = 20ms\n[world b]\nmodule = m\nbudget = 20ms\n", "[world b]: a budget of 20 ms"},
+      {"[server]\nisolation = none\n[world a]\nmodule = m\nbudget = 20ms\n[world b]\nmodule = m\nbudget = 20ms\n",
+       "[world b]: a budget of 20 ms"},
       {"[world a]\nmodule = m\ncapacity = 3ms\n", "capacity is the work of a virtual frame"},
       {"[world a]\nmodule = m\nagents = 5\nagents_max = 4\n", "agents is more than agents_max"},
   };

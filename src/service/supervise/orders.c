@@ -1,12 +1,28 @@
 #include "service/supervise/orders.h"
 
+#include <muster/jobs.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+/* Of the world that this process serves. */
+static cpu_set_t dealt_here;
+
 const char *orders_world(void) {
   return getenv(ORDERS_WORLD);
+}
+
+void orders_deal(const struct settings *settings, deal *dealt) {
+  cpu_set_t machine;
+  if (sched_getaffinity(0, sizeof machine, &machine)) CPU_ZERO(&machine);
+  if (!CPU_COUNT(&machine)) CPU_SET(0, &machine);
+  deal_processors(settings, &machine, muster_available_processors(), dealt);
+}
+
+void orders_bind_thread(void) {
+  if (orders_world() && CPU_COUNT(&dealt_here)) sched_setaffinity(0, sizeof dealt_here, &dealt_here);
 }
 
 bool orders_path(const char *file, const char *world, char folder[PATH_BYTES], char path[PATH_BYTES]) {
@@ -37,6 +53,10 @@ bool orders_apply(struct settings *settings, const char *world) {
   char folder[PATH_BYTES], snapshots[PATH_BYTES], flight[PATH_BYTES];
   if (!found) return false;
   world_settings alone = *found;
+  deal dealt;
+  orders_deal(settings, &dealt);
+  settings->workers = dealt.workers[found - settings->worlds];
+  dealt_here = dealt.processors[found - settings->worlds];
   settings->worlds[0] = alone;
   settings->world_count = 1;
   settings->listen[0] = settings->token_file[0] = settings->hosts[0] = '\0'; /* the supervisor's */

@@ -5,7 +5,7 @@
 #ifndef SERVICE_SUPERVISE_ORDERS_H
 #define SERVICE_SUPERVISE_ORDERS_H
 
-#include "service/settings.h"
+#include "service/supervise/deal.h"
 
 /* Numbers of the inherited descriptors. */
 enum { ORDERS_SOCKET = 3, ORDERS_NOTIFY = 4 };
@@ -15,8 +15,16 @@ enum { ORDERS_SOCKET = 3, ORDERS_NOTIFY = 4 };
 /* The world that this process is to serve; null: it was started by a person. */
 const char *orders_world(void);
 
-/* Leaves that world alone in the settings, with its files in its folder. False: the settings have it no more. */
+/* Leaves that world alone in the settings, with its files in its folder and the workers that it is dealt. False: the
+ * settings have it no more. */
 bool orders_apply(struct settings *settings, const char *world);
+
+/* Lets the calling thread, and those that it starts, use only the processors that the world is dealt. Does nothing in a
+ * process that a person started. */
+void orders_bind_thread(void);
+
+/* What the worlds of the settings are dealt on this machine. */
+void orders_deal(const struct settings *settings, deal *dealt);
 
 /* The folder of a world's files beside `file`, such as /var/lib/musterd/main beside /var/lib/musterd/worlds.snapshot,
  * and the file's path in there; "" stays "". False: the path is too long. */

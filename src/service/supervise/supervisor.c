@@ -8,6 +8,7 @@
 #include "service/settings_load.h"
 #include "service/supervise/front.h"
 #include "service/supervise/joins.h"
+#include "service/supervise/orders.h"
 #include "service/supervise/processes.h"
 
 #include "base/error.h"
@@ -19,6 +20,8 @@
 #include <string.h>
 
 enum { SIGNALS = 4 };
+
+static const double promised_most = 0.9001;
 
 struct supervisor {
   uv_loop_t *loop;
@@ -89,6 +92,21 @@ static void supervisor_stop(struct supervisor *supervisor) {
 
 /* -------------------------------------------------------------------------------------------------------- processes */
 
+static void tell_deal(const struct settings *settings) {
+  deal dealt;
+  uint32_t processor;
+  orders_deal(settings, &dealt);
+  for (uint32_t i = 0; i < settings->world_count; i++)
+    log_line(MUSTER_LOG_INFO, "world %s: %u workers on %d processors", settings->worlds[i].name, dealt.workers[i],
+             CPU_COUNT(&dealt.processors[i]));
+  double promised = deal_most_promised(settings, &dealt, &processor);
+  if (promised > promised_most)
+    log_line(MUSTER_LOG_WARNING,
+             "the worlds that share processor %u promise %.0f %% of its time, the sum of budget x rate: frames will be "
+             "late when all use their budgets. Lower a budget or a rate, or give fewer workers",
+             processor, promised * 100.0);
+}
+
 static void tell_ready(struct supervisor *supervisor) {
   char status[64];
   uint32_t running = 0, starting = 0, all = supervisor->processes.count;
@@ -134,6 +152,7 @@ static void reload(struct supervisor *supervisor) {
     log_set_level((muster_log_level)next->log_level);
     if (api_change(supervisor->http, next)) complain("", muster_last_error(), NULL);
     processes_signal(&supervisor->processes, SIGHUP);
+    tell_deal(&supervisor->settings);
   } else {
     log_line(MUSTER_LOG_ERROR, "reload: nothing has changed");
   }
@@ -186,6 +205,7 @@ static muster_result supervisor_start(struct supervisor *supervisor) {
                                              .arguments = supervisor->arguments,
                                              .changed = process_changed,
                                              .user = supervisor};
+  if (!result) tell_deal(&supervisor->settings);
   if (!result) result = processes_open(&supervisor->processes);
   if (result) control_socket_close(&supervisor->control);
   return result;
