@@ -1,6 +1,7 @@
 #include "service/hosting.h"
 
 #include "service/log.h"
+#include "service/notify.h"
 #include "service/publish.h"
 
 #include "base/error.h"
@@ -106,6 +107,7 @@ static bool hosting_open_world(struct service *service, hosted_world *world, con
   if (world->failed) {
     snprintf(world->failure, sizeof world->failure, "%s", muster_last_error());
     log_line(MUSTER_LOG_ERROR, "world %s is not hosted: %s", world->name, world->failure);
+    notify_problem(world->failure);
     close_world(world);
   }
   if (!result && world->settings.processors) muster_world_set_workers(world->world, world->settings.processors);

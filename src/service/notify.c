@@ -40,6 +40,10 @@ void notify_stopping(void) {
   notify("STOPPING=1");
 }
 
+void notify_problem(const char *problem) {
+  notify("STATUS=%s", problem);
+}
+
 void notify_alive(void) {
   notify("WATCHDOG=1");
 }

@@ -13,6 +13,9 @@ void notify_ready(const char *status);
 void notify_reloading(void);
 void notify_stopping(void);
 
+/* Says what is the matter, such as why a world cannot be opened. */
+void notify_problem(const char *problem);
+
 /* Tells that both threads still answer. */
 void notify_alive(void);
 

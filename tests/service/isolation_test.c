@@ -48,7 +48,7 @@ static const fault faults[] = {
     {NULL, NULL, SIGKILL, "died of SIGKILL", false},
     {NULL, NULL, SIGSTOP, "somebody has stopped its process", false},
     {"loop", "module", 0, "a function of its module does not return", false},
-    {"leak", "atom", 0, "died of SIG", true}, /* the last: not with sanitizers, which have memory of their own */
+    {"leak", "atom", 0, "", true}, /* refused or silent for too long; the last: sanitizers have memory of their own */
 };
 
 enum { FAULTS = sizeof faults / sizeof *faults, FAULTS_HERE = FAULTS - HAS_ADDRESS_SANITIZER };
@@ -64,19 +64,25 @@ static void join_modules(void) {
   cr_assert_eq(system(command), 0);
 }
 
-static void start(void) {
-  char text[1024];
+static void launch(const char *text, const char *more) {
+  char flags[256];
   daemon_prepare(&service);
   join_modules();
+  daemon_write(&service, "musterd.conf", text);
+  snprintf(flags, sizeof flags, "--isolation process --modules @/modules --config @/musterd.conf %s", more);
+  daemon_launch(&service, flags);
+  cr_assert(daemon_await(&service, "READY=1"));
+}
+
+static void start_three(void) {
+  char text[1024];
   snprintf(text, sizeof text,
-           "[server]\ncrash_limit = 0\ncrash_window = 1s\nstuck_kill = 1s\nflight_file = %s/flight\n"
+           "[server]\ncrash_limit = 0\ncrash_window = 1s\nstuck_kill = 1s\n"
            "[world main]\nmodule = striker\nagents = %d\nbudget = 4ms\nhz = 30\nmemory_max = %d\n"
            "[world left]\nmodule = wildlife\nagents = %d\nbudget = 4ms\nhz = 30\n"
            "[world right]\nmodule = wildlife\nagents = %d\nbudget = 4ms\nhz = 30\n",
-           service.folder, AGENTS, HAS_ADDRESS_SANITIZER ? 0 : 1 << 30, AGENTS, AGENTS);
-  daemon_write(&service, "musterd.conf", text);
-  daemon_launch(&service, "--isolation process --modules @/modules --config @/musterd.conf");
-  cr_assert(daemon_await(&service, "READY=1"));
+           AGENTS, HAS_ADDRESS_SANITIZER ? 0 : 384 << 20, AGENTS, AGENTS);
+  launch(text, "");
 }
 
 /* A sample of /metrics; -1 when it is not there. Takes the notices off first: the daemon waits for who has to read
@@ -98,9 +104,10 @@ static double starts_of(const char *world) {
   return metric(series);
 }
 
-/* The process of the struck world, by what the log said last. */
-static pid_t struck_process(void) {
-  static const char line[] = "world main runs in process ";
+/* The process of a world, by what the log said last. */
+static pid_t process_of(const char *world) {
+  char line[128];
+  snprintf(line, sizeof line, "world %s runs in process ", world);
   char *log = daemon_log(&service);
   pid_t process = 0;
   for (const char *at = log; (at = strstr(at, line)) != NULL; at++) process = atoi(at + strlen(line));
@@ -135,7 +142,7 @@ static void strike(const fault *which, uint64_t random, char who[128]) {
   char body[64];
   *who = '\0';
   if (!which->how) {
-    kill(struck_process(), which->number);
+    kill(process_of("main"), which->number);
     return;
   }
   snprintf(body, sizeof body, "%s %s %lu", which->how, which->where, random);
@@ -203,7 +210,7 @@ Test(isolation, faults_of_one_world_cost_the_others_nothing, .timeout = 3600) {
   uint64_t seed = from_environment("MUSTER_STRIKE_SEED", clock_system());
   cr_assert(strikes > 0 && strikes <= STRIKES_MOST);
   fprintf(stderr, "MUSTER_STRIKE_SEED=%lu\n", seed);
-  start();
+  start_three();
   others first = look_at_others();
   uint64_t first_ns = clock_system();
   uint32_t begin = (uint32_t)(muster_random_mix(seed) % FAULTS_HERE);
@@ -228,5 +235,62 @@ Test(isolation, faults_of_one_world_cost_the_others_nothing, .timeout = 3600) {
     usleep((useconds_t)(lasted * 1e6));
     print_others("none   ", last, look_at_others(), lasted);
   }
+  daemon_stop(&service);
+}
+
+static void expect_log(const char *text) {
+  char *log = daemon_log(&service);
+  cr_expect(strstr(log, text), "\"%s\" is not in: %s", text, log);
+  free(log);
+}
+
+/* It has failed after one end more than is allowed, and is left alone; the other goes on. */
+Test(isolation, a_world_that_ends_too_often_stays_down, .timeout = 120) {
+  static const fault aborts = {"abort", "atom", 0, "", true};
+  char who[128];
+  launch("[server]\ncrash_limit = 2\n[world main]\nmodule = striker\n[world left]\nmodule = wildlife\nagents = 500\n",
+         "");
+  for (double starts = 1; starts <= 2; starts++) {
+    strike(&aborts, 0, who);
+    await_return(starts);
+  }
+  kill(process_of("main"), SIGKILL);
+  while (metric("muster_world_process_state{world=\"main\",state=\"failed\"}") != 1.0) usleep(POLL_US);
+  json_decref(control_ask(&service, "GET", "/v1/worlds/main", NULL, 503));
+  json_t *ready = control_ask(&service, "GET", "/readyz", NULL, 503);
+  cr_expect_str_eq(json_string_value(control_member(ready, "reasons.0.world")), "main");
+  cr_expect_str_eq(json_string_value(control_member(ready, "reasons.0.code")), "failed");
+  json_decref(ready);
+  json_decref(control_ask(&service, "GET", "/v1/worlds/left", NULL, 200));
+  expect_log(
+      "world main has failed: it ended more than 2 times within 600 s, the last time because its process died of "
+      "SIGKILL");
+  cr_expect_eq(starts_of("left"), 1.0);
+  daemon_stop(&service);
+}
+
+Test(isolation, a_world_that_is_killed_goes_on_from_its_newest_snapshot, .timeout = 120) {
+  char path[DAEMON_PATH_BYTES + 16];
+  launch("[world main]\nmodule = wildlife\nagents = 3000\nvirtual = yes\n"
+         "[world left]\nmodule = wildlife\nagents = 500\n",
+         "--snapshot-file @/state");
+  json_decref(control_ask(&service, "POST", "/v1/snapshot", NULL, 202));
+  snprintf(path, sizeof path, "%s/main/state", service.folder);
+  while (access(path, F_OK)) usleep(POLL_US);
+  kill(process_of("main"), SIGKILL);
+  await_return(1);
+  expect_log("world main: 3000 agents and 0 spawns of frame ");
+  cr_expect_eq(starts_of("left"), 1.0);
+  daemon_stop(&service);
+}
+
+Test(isolation, a_world_that_cannot_be_opened_says_why, .timeout = 120) {
+  launch("[server]\ncrash_limit = 1\n[world main]\nmodule = missing\n"
+         "[world left]\nmodule = wildlife\nagents = 500\n",
+         "");
+  json_t *ready = control_ask(&service, "GET", "/readyz", NULL, 503);
+  const char *message = json_string_value(control_member(ready, "reasons.0.message"));
+  cr_expect(strstr(message, "status 1") && strstr(message, "missing"), "%s", message);
+  json_decref(ready);
   daemon_stop(&service);
 }

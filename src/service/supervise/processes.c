@@ -143,8 +143,17 @@ static void give_up_stop(uv_timer_t *timer) {
   kill_process(timer->data, "it does not stop");
 }
 
+/* What a process says may be its module's: only printable characters are taken over. */
+static void take_problem(world_process *process, const char *text) {
+  size_t length = strnlen(text, PROBLEM_BYTES - 1);
+  for (size_t i = 0; i < length; i++) process->problem[i] = text[i] < ' ' || text[i] > '~' ? '?' : text[i];
+  process->problem[length] = '\0';
+}
+
 static void processes_take_line(world_process *process, const char *line) {
+  if (strncmp(line, "STATUS=", 7) == 0 && process->state == PROCESS_STARTING) take_problem(process, line + 7);
   if (strcmp(line, "READY=1") == 0 && process->state == PROCESS_STARTING) {
+    process->problem[0] = '\0';
     log_line(MUSTER_LOG_INFO, "world %s runs in process %d", process->name, (int)process->process.pid);
     set_state(process, PROCESS_RUNNING);
     watch_silence(process);
@@ -263,13 +272,14 @@ static void note_end(world_process *process, int64_t status, int number) {
   int file = open_recorder(process);
   blame_read_culprit(file, process->process.pid, culprit, sizeof culprit);
   close_recorder(file);
-  const char *by = *culprit ? ", " : "";
+  const char *detail = *culprit ? culprit : process->problem, *by = *detail ? ", " : "";
+  const char *name = sigabbrev_np(number);
   if (*process->stuck)
-    snprintf(reason, PROCESS_REASON_BYTES, "%s%s%s", process->stuck, by, culprit);
+    snprintf(reason, PROCESS_REASON_BYTES, "%s%s%s", process->stuck, by, detail);
   else if (number)
-    snprintf(reason, PROCESS_REASON_BYTES, "its process died of SIG%s%s%s", sigabbrev_np(number), by, culprit);
+    snprintf(reason, PROCESS_REASON_BYTES, "its process died of SIG%s%s%s", name ? name : "?", by, detail);
   else
-    snprintf(reason, PROCESS_REASON_BYTES, "its process ended by itself with status %d%s%s", (int)status, by, culprit);
+    snprintf(reason, PROCESS_REASON_BYTES, "its process ended by itself with status %d%s%s", (int)status, by, detail);
 }
 
 static void take_end(uv_process_t *handle, int64_t status, int number) {
@@ -325,7 +335,7 @@ static int spawn(world_process *process, int notify) {
 static void start(world_process *process) {
   int pair[2];
   process->starts++;
-  process->stuck[0] = '\0';
+  process->stuck[0] = process->problem[0] = '\0';
   process->looked = false;
   process->refused = 0;
   memset(process->told, 0, sizeof process->told);

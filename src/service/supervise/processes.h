@@ -27,7 +27,7 @@ typedef enum process_state {
   PROCESS_FAILED
 } process_state;
 
-enum { PROCESS_REASON_BYTES = 512, STUCK_BYTES = 128, CALL_NUMBERS = 512, COPIES_MAX = 2 };
+enum { PROCESS_REASON_BYTES = 512, STUCK_BYTES = 128, PROBLEM_BYTES = 320, CALL_NUMBERS = 512, COPIES_MAX = 2 };
 
 typedef struct world_process {
   struct processes *all;
@@ -48,7 +48,8 @@ typedef struct world_process {
   uint64_t patience_ns;        /* without a sign for so long it is stuck; 0 = for any time */
   bool looked;                 /* `before` is of this silence */
   blame_look before;
-  char stuck[STUCK_BYTES]; /* why it was killed; "" = it was not */
+  char problem[PROBLEM_BYTES]; /* what it said itself before it was ready; "" = nothing */
+  char stuck[STUCK_BYTES];     /* why it was killed; "" = it was not */
   restart_record restarts;
   uint64_t starts;                   /* since the daemon began */
   char reason[PROCESS_REASON_BYTES]; /* how it ended last; "" = it never did */
