@@ -89,6 +89,11 @@ Test(blame, a_module_s_function_is_to_blame_when_no_callback_runs) {
   none.before.count = none.after.count = 0;
   none.before.function = none.after.function = FLIGHT_BEFORE_FRAME;
   cr_assert_eq(judge(&none), BLAME_FUNCTION);
+  none.after.waits_ns = second + 1;
+  cr_assert_eq(judge(&none), BLAME_STARVED);
+  none.after.cpu_ns = second;
+  cr_assert_eq(judge(&none), BLAME_FUNCTION, "it waited for a processor, and had it for long enough");
+  none.after.waits_ns = none.after.cpu_ns = 0;
   none.before.function = FLIGHT_SKIP;
   cr_assert_eq(judge(&none), BLAME_NOBODY);
 }

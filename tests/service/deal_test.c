@@ -17,7 +17,7 @@ static struct settings *worlds_that_want(const uint32_t *wanted, uint32_t count)
   static struct settings settings;
   settings_default(&settings);
   for (uint32_t i = 0; i < count; i++) {
-    char name[8];
+    char name[16];
     snprintf(name, sizeof name, "w%u", i);
     settings_add_world(&settings, name)->processors = wanted[i];
   }

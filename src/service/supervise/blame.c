@@ -56,6 +56,7 @@ static void look_at_process(pid_t process, blame_look *look) {
     char state = blame_state_of(process, thread->d_name);
     read_times(process, thread->d_name, &cpu_ns, &waits_ns);
     look->stopped = look->stopped || state == 'T' || state == 't';
+    look->cpu_ns += cpu_ns;
     look->waits_ns += waits_ns;
   }
   if (threads) closedir(threads);
@@ -115,9 +116,12 @@ blame_verdict blame_judge(const blame_look *before, const blame_look *after, uin
   *culprit = 0;
   const blame_thread *alone = after->count == 1 && before->count == 1 ? &after->threads[0] : NULL;
   const blame_thread *then = alone ? same_before(before, alone) : NULL;
-  if (after->waits_ns > before->waits_ns + (after->time_ns - before->time_ns) / 2) return BLAME_STARVED;
+  bool function = !after->count && after->function && after->function == before->function;
+  uint64_t half_ns = (after->time_ns - before->time_ns) / 2;
+  if (function && after->cpu_ns >= before->cpu_ns + half_ns) return BLAME_FUNCTION;
+  if (after->waits_ns > before->waits_ns + half_ns) return BLAME_STARVED;
   if (then && sleeps(alone) && sleeps(then)) return BLAME_BLOCKS;
-  return !after->count && after->function && after->function == before->function ? BLAME_FUNCTION : BLAME_NOBODY;
+  return function ? BLAME_FUNCTION : BLAME_NOBODY;
 }
 
 /* -------------------------------------------------------------------------------------------------------------- file

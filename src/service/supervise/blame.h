@@ -26,7 +26,8 @@ typedef struct blame_look {
   blame_thread threads[FLIGHT_INSIDE_MAX];
   uint32_t function; /* of a module, that the frames' thread is in: a flight_function; 0 = none */
   bool stopped;      /* the process */
-  uint64_t waits_ns; /* that its threads have waited for a processor, all together */
+  uint64_t cpu_ns;   /* that its threads have computed for, all together */
+  uint64_t waits_ns; /* that they have waited for a processor */
 } blame_look;
 
 typedef enum blame_verdict {
