@@ -223,6 +223,7 @@ int service_run(const struct settings *settings, int count, char **arguments) {
   log_set_level((muster_log_level)settings->log_level);
   if (service_start(service) != MUSTER_OK) {
     log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
+    notify_problem(muster_last_error());
     exit(EXIT_FAILURE); /* nothing runs yet that would have to be closed */
   }
   uv_run(service->loop, UV_RUN_DEFAULT);
