@@ -1,11 +1,13 @@
 /* service/api.h - the control API of musterd: JSON over HTTP (service/http.h), under /v1. GET /v1 lists its requests.
  *
  *     GET    /v1                                  what there is
- *     GET    /v1/worlds                           all worlds
+ *     GET    /v1/worlds                           all worlds that run, and the processes of all
  *     GET    /v1/worlds/W                         one: pace, last frame, sums
  *     PATCH  /v1/worlds/W                         budget_ns, hz, paused, workers, weights and policy: all or nothing
  *     POST   /v1/worlds/W/step                    {"frames"}: pauses and begins so many frames; GET /v1/worlds/W tells
  *                                               how many are left
+ *     POST   /v1/worlds/W/restart                 stops its process in order, if it runs, and starts it again at once:
+ *                                               202 with the process; with isolation = none 409
  *     GET    /v1/worlds/W/weights                 the values in force of what PATCH sets
  *     GET    /v1/worlds/W/levels                  agents by capability level
  *     GET    /v1/worlds/W/types                   costs by level, overruns
@@ -148,6 +150,9 @@ muster_type api_find_type(api_call *call, const char *name);
 /* Reads a whole number of the query. False with a problem; a missing one leaves `value`. */
 bool api_query_count(http_request *request, const char *name, uint64_t least, uint64_t most, uint64_t *value,
                      api_problem *problem);
+
+/* The one route of a world that a supervisor does not pass on (service/supervise/). */
+#define API_RESTART "/v1/worlds/{world}/restart"
 
 /* The tables of routes. */
 extern const http_route api_world_routes[], api_type_routes[], api_agent_routes[], api_observer_routes[],

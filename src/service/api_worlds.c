@@ -54,6 +54,8 @@ static void list_worlds(api_call *call) {
     json_end_object(&call->writer);
   }
   json_end_array(&call->writer);
+  json_begin_array(&call->writer, "processes"); /* of a supervisor, which fills it in (service/supervise/) */
+  json_end_array(&call->writer);
 }
 
 static void show_world(api_call *call) {
@@ -134,6 +136,15 @@ static void take_steps(api_call *call) {
   api_worlds_write_pace(call);
 }
 
+/* A supervisor does this itself; here the worlds run in one process. */
+static void refuse_restart(api_call *call) {
+  api_complain(
+      &call->problem, 409, "one_process", "isolation",
+      "world %s runs in one process with the daemon (isolation = none): restart the daemon, or set isolation = "
+      "process",
+      call->world->name);
+}
+
 enum { SMALL_BODY = 16384, WORLD_ROOM = 10240, WORLDS_ROOM = WORLD_ROOM * (WORLDS_MAX + 1) };
 
 const http_route api_world_routes[] = {
@@ -144,6 +155,8 @@ const http_route api_world_routes[] = {
      API_ORDER(api_worlds_apply_change, world_change_read, sizeof(world_change)), .body_max = SMALL_BODY},
     {"POST", "/v1/worlds/{world}/step", "pause and run so many frames",
      API_ORDER(take_steps, step_read, sizeof(uint32_t)), .body_max = SMALL_BODY},
+    {"POST", API_RESTART, "stop the world's process in order, if it runs, and start it again at once",
+     API_ORDER(refuse_restart, .at_once = true)},
     {"GET", "/v1/worlds/{world}/weights", "weights and workers in force", API_ORDER(read_weights)},
     {"GET", "/v1/worlds/{world}/levels", "agents by capability level", API_ORDER(show_levels, .at_once = true)},
     {0},

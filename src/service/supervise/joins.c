@@ -1,6 +1,7 @@
 #include "service/supervise/joins.h"
 
 #include "service/exposition.h"
+#include "service/supervise/states.h"
 
 #include "base/assert.h"
 
@@ -14,6 +15,7 @@ enum { NAME_OF_METRIC_BYTES = 128 };
 /* One request that all worlds are asked. */
 struct join {
   http_request *request;
+  const struct processes *processes;
   uint32_t count, open; /* worlds; those that have not answered */
   struct {
     struct join *join;
@@ -59,12 +61,24 @@ static unsigned add_readiness(const struct join *join, json_t *whole) {
     const world_process *process = join->parts[i].process;
     ready = ready && join->parts[i].status == 200;
     if (join->parts[i].status) continue;
-    json_array_append_new(reasons,
-                          json_pack("{ssssss}", "world", process->name, "code", process_state_name(process->state),
-                                    "message", *process->reason ? process->reason : join->parts[i].problem));
+    char words[STATES_WORDS_BYTES];
+    bool silent = process->state == PROCESS_RUNNING;
+    states_explain(process, words);
+    json_array_append_new(reasons, json_pack("{ssssss}", "world", process->name, "code",
+                                             silent ? "no_answer" : process_state_name(process->state), "message",
+                                             *words   ? words
+                                             : silent ? join->parts[i].problem
+                                                      : "it is being opened"));
   }
   json_object_set_new(whole, "ready", json_boolean(ready));
   return ready ? 200 : 503;
+}
+
+/* Also when no world runs: this is how people find out. */
+static unsigned add_processes(const struct join *join, json_t *whole, unsigned status) {
+  if (!json_object_get(whole, "worlds")) json_object_set_new(whole, "worlds", json_array());
+  json_object_set_new(whole, "processes", states_list(join->processes));
+  return status ? status : 200;
 }
 
 static void answer_json(struct join *join) {
@@ -79,12 +93,14 @@ static void answer_json(struct join *join) {
     json_decref(part);
   }
   if (readiness) status = add_readiness(join, whole);
+  if (strcmp(http_route_of(join->request)->pattern, "/v1/worlds") == 0) status = add_processes(join, whole, status);
   char *text = status ? json_dumps(whole, JSON_INDENT(2) | JSON_PRESERVE_ORDER) : NULL;
   json_decref(whole);
   if (text)
     http_answer_owned(join->request, status, HTTP_JSON, text, strlen(text));
   else
-    http_refuse(join->request, 502, "no_answer", NULL, "no world's process answers: try again in a second");
+    http_refuse(join->request, 502, "no_answer", NULL,
+                "no world's process answers: `muster ctl worlds` says why, or try again in a second");
 }
 
 /* ---------------------------------------------------------------------------------------------------------- metrics */
@@ -144,20 +160,6 @@ static void write_metrics(const struct join *join, FILE *out) {
   }
 }
 
-static void write_processes(const struct join *join, FILE *out) {
-  fprintf(out, "# HELP muster_world_process_state 1 for the state that the world's process is in\n"
-               "# TYPE muster_world_process_state gauge\n");
-  for (uint32_t i = 0; i < join->count; i++)
-    for (uint32_t state = 0; state <= PROCESS_FAILED; state++)
-      fprintf(out, "muster_world_process_state{world=\"%s\",state=\"%s\"} %d\n", join->parts[i].process->name,
-              process_state_name((process_state)state), join->parts[i].process->state == (process_state)state);
-  fprintf(out, "# HELP muster_world_process_starts_total starts of the world's process\n"
-               "# TYPE muster_world_process_starts_total counter\n");
-  for (uint32_t i = 0; i < join->count; i++)
-    fprintf(out, "muster_world_process_starts_total{world=\"%s\"} %lu\n", join->parts[i].process->name,
-            join->parts[i].process->starts);
-}
-
 static void answer_metrics(struct join *join) {
   char *text = NULL;
   size_t bytes = 0;
@@ -167,7 +169,7 @@ static void answer_metrics(struct join *join) {
     return;
   }
   write_metrics(join, out);
-  write_processes(join, out);
+  states_write_metrics(join->processes, out);
   fclose(out);
   http_answer_owned(join->request, 200, EXPOSITION_TYPE, text, bytes);
 }
@@ -202,6 +204,7 @@ static void ask_all(http_request *request, struct front *front, struct processes
     return;
   }
   made->request = request;
+  made->processes = processes;
   made->count = processes->count;
   made->open = 1;
   for (uint32_t i = 0; i < processes->count; i++) {
@@ -216,8 +219,7 @@ static void ask_all(http_request *request, struct front *front, struct processes
 
 bool joins_handle(http_request *request, struct front *front, struct processes *processes) {
   const char *pattern = http_route_of(request)->pattern;
-  static const char *const joined[] = {"/v1/worlds", "/v1/modules", "/v1/snapshot", "/v1/crash",
-                                       "/readyz",    "/metrics",    "/v1"};
+  static const char *const joined[] = {"/v1/worlds", "/v1/modules", "/v1/snapshot", "/v1/crash", "/readyz", "/metrics"};
   for (size_t i = 0; i < sizeof joined / sizeof *joined; i++)
     if (strcmp(pattern, joined[i]) == 0) {
       ask_all(request, front, processes);

@@ -44,6 +44,11 @@ const char *process_state_name(process_state state) {
   return names[state];
 }
 
+const char *process_end_name(process_end end) {
+  static const char *const names[PROCESS_ENDS] = {"none", "status", "signal", "stuck", "unstarted"};
+  return names[end];
+}
+
 static void set_state(world_process *process, process_state state) {
   process->state = state;
   process->all->changed(process, process->all->user);
@@ -183,6 +188,7 @@ static void tell_refused(world_process *process, const confine_call *call) {
   char name[64];
   uint32_t number = (uint32_t)call->number % CALL_NUMBERS;
   process->refused++;
+  process->refused_total++;
   if (process->told[number / 64] >> (number % 64) & 1) return;
   process->told[number / 64] |= 1ull << (number % 64);
   log_line(MUSTER_LOG_WARNING, "world %s: its module's call of %s was refused%s", process->name,
@@ -274,12 +280,20 @@ static void note_end(world_process *process, int64_t status, int number) {
   close_recorder(file);
   const char *detail = *culprit ? culprit : process->problem, *by = *detail ? ", " : "";
   const char *name = sigabbrev_np(number);
+  process->last_end = *process->stuck ? PROCESS_END_STUCK : number ? PROCESS_END_SIGNAL : PROCESS_END_STATUS;
   if (*process->stuck)
     snprintf(reason, PROCESS_REASON_BYTES, "%s%s%s", process->stuck, by, detail);
   else if (number)
     snprintf(reason, PROCESS_REASON_BYTES, "its process died of SIG%s%s%s", name ? name : "?", by, detail);
   else
     snprintf(reason, PROCESS_REASON_BYTES, "its process ended by itself with status %d%s%s", (int)status, by, detail);
+}
+
+/* Not in this turn of the loop, which still closes the handles of the last process. */
+static void start_soon(world_process *process) {
+  process->again = false;
+  set_state(process, PROCESS_WAITING);
+  uv_timer_start(&process->timer, start_in_time, 0, 0);
 }
 
 static void take_end(uv_process_t *handle, int64_t status, int number) {
@@ -290,6 +304,10 @@ static void take_end(uv_process_t *handle, int64_t status, int number) {
   uv_close((uv_handle_t *)handle, NULL);
   if (process->all->stopping) {
     set_state(process, PROCESS_ENDED);
+    return;
+  }
+  if (process->again) {
+    start_soon(process);
     return;
   }
   note_end(process, status, number);
@@ -310,6 +328,12 @@ static void fill_environment(const world_process *process, char **environment, c
   snprintf(watchdog, 64, "WATCHDOG_USEC=%lu", process->all->settings->stuck_kill_ns / (1000u * SIGNS_IN_PATIENCE));
   if (process->all->settings->stuck_kill_ns) environment[count++] = watchdog;
   environment[count] = NULL;
+}
+
+static void note_unstarted(world_process *process, const char *what, const char *problem) {
+  process->last_end = PROCESS_END_UNSTARTED;
+  snprintf(process->reason, sizeof process->reason, "%s: %s", what, problem);
+  start_again(process);
 }
 
 static int spawn(world_process *process, int notify) {
@@ -340,16 +364,14 @@ static void start(world_process *process) {
   process->refused = 0;
   memset(process->told, 0, sizeof process->told);
   if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair)) {
-    snprintf(process->reason, sizeof process->reason, "it has no socket for notes: %s", strerror(errno));
-    start_again(process);
+    note_unstarted(process, "it has no socket for notes", strerror(errno));
     return;
   }
   int problem = spawn(process, pair[1]);
   close(pair[1]);
   if (problem) {
     close(pair[0]);
-    snprintf(process->reason, sizeof process->reason, "it cannot be started: %s", uv_strerror(problem));
-    start_again(process);
+    note_unstarted(process, "it cannot be started", uv_strerror(problem));
     return;
   }
   process->has_process = true;
@@ -448,10 +470,17 @@ void processes_close(struct processes *processes) {
 }
 
 bool processes_restart(world_process *process) {
-  if (process->state != PROCESS_FAILED) return false;
-  restarts_reset(&process->restarts);
+  if (process->all->stopping) return false;
   log_line(MUSTER_LOG_INFO, "world %s is started again, as asked", process->name);
-  start(process);
+  restarts_reset(&process->restarts);
+  if (!process->has_process) {
+    start_soon(process);
+  } else if (!process->again) {
+    process->again = true;
+    set_state(process, PROCESS_STOPPING);
+    uv_timer_start(&process->timer, give_up_stop, STOP_PATIENCE_MS, 0);
+    uv_process_kill(&process->process, SIGTERM);
+  }
   return true;
 }
 

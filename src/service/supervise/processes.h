@@ -6,6 +6,9 @@
  *        |                     +---- it ends, or ---+--> failed, when that was too often
  *        +---------------------- gives no sign -----+
  *
+ * A person can have a world started at once, by processes_restart: one that runs is stopped in order before that, and
+ * goes from stopping to waiting.
+ *
  * A world that gives no sign of life for `stuck_kill` is killed: signs make the way through its frames' thread. Whom it
  * was stuck in is found out first (blame.h). Where nobody can be blamed since it got no processor, it has twice as
  * long, a few times. All functions are for the loop's thread. */
@@ -27,6 +30,16 @@ typedef enum process_state {
   PROCESS_FAILED
 } process_state;
 
+/* How a process ended by itself. */
+typedef enum process_end {
+  PROCESS_END_NONE = 0, /* it never did */
+  PROCESS_END_STATUS,
+  PROCESS_END_SIGNAL,
+  PROCESS_END_STUCK,
+  PROCESS_END_UNSTARTED, /* it could not be started */
+  PROCESS_ENDS
+} process_end;
+
 enum { PROCESS_REASON_BYTES = 512, STUCK_BYTES = 128, PROBLEM_BYTES = 320, CALL_NUMBERS = 512, COPIES_MAX = 2 };
 
 typedef struct world_process {
@@ -40,7 +53,7 @@ typedef struct world_process {
   uv_poll_t news;
   int heard; /* where its refused calls are heard (confine.h); -1 = nowhere */
   uv_poll_t calls;
-  uint64_t refused;                 /* calls, in the present process */
+  uint64_t refused, refused_total;  /* calls, in the present process and in all of them */
   uint64_t told[CALL_NUMBERS / 64]; /* which calls the log has told of: by their numbers */
   uv_timer_t timer;                 /* waiting: when to start; else: looks whether there was a sign */
   bool has_process;
@@ -50,6 +63,8 @@ typedef struct world_process {
   blame_look before;
   char problem[PROBLEM_BYTES]; /* what it said itself before it was ready; "" = nothing */
   char stuck[STUCK_BYTES];     /* why it was killed; "" = it was not */
+  bool again;                  /* a person asked for its end; then it starts again */
+  process_end last_end;
   restart_record restarts;
   uint64_t starts;                   /* since the daemon began */
   char reason[PROCESS_REASON_BYTES]; /* how it ended last; "" = it never did */
@@ -78,13 +93,15 @@ void processes_close(struct processes *processes);
 /* Sends a signal to all that run. */
 void processes_signal(struct processes *processes, int number);
 
-/* A person wants a failed world to run again. False: it has not failed. */
+/* A person wants a world to start again: at once, or once it has ended in order. Its ends are forgotten. False: all
+ * are being stopped. */
 bool processes_restart(world_process *process);
 
 /* The world of that name, or null. */
 world_process *processes_find(struct processes *processes, const char *name);
 
-/* The state in a word, such as "running". Any thread. */
+/* The state in a word, such as "running"; and the end, such as "signal". Any thread. */
 const char *process_state_name(process_state state);
+const char *process_end_name(process_end end);
 
 #endif

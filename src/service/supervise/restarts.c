@@ -36,6 +36,13 @@ uint64_t restarts_ended(restart_record *restarts, const restart_rules *rules, ui
   return now_ns + pause_after(rules, restarts->count);
 }
 
+uint32_t restarts_count(const restart_record *restarts, uint64_t window_ns, uint64_t now_ns) {
+  if (restarts->failed) return restarts->count + 1;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < restarts->count; i++) count += now_ns - restarts->ended_ns[i] < window_ns;
+  return count;
+}
+
 void restarts_reset(restart_record *restarts) {
   memset(restarts, 0, sizeof *restarts);
 }

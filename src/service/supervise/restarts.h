@@ -33,6 +33,9 @@ typedef struct restart_record {
  * goes back. */
 uint64_t restarts_ended(restart_record *restarts, const restart_rules *rules, uint64_t now_ns);
 
+/* The ends that count now; of one that has failed those that made it fail. */
+uint32_t restarts_count(const restart_record *restarts, uint64_t window_ns, uint64_t now_ns);
+
 /* A person wants it to run: everything is forgotten. */
 void restarts_reset(restart_record *restarts);
 

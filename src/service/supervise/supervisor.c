@@ -10,6 +10,7 @@
 #include "service/supervise/joins.h"
 #include "service/supervise/orders.h"
 #include "service/supervise/processes.h"
+#include "service/supervise/states.h"
 
 #include "base/error.h"
 
@@ -41,18 +42,24 @@ struct supervisor {
 /* --------------------------------------------------------------------------------------------------------- requests */
 
 static void refuse_stopped(http_request *request, const world_process *process) {
-  if (process->state == PROCESS_FAILED)
-    http_refuse(request, 503, "failed", NULL, "world %s stays down: %s; `muster ctl restart %s` starts it again",
-                process->name, process->reason, process->name);
+  char why[STATES_WORDS_BYTES];
+  http_refuse(request, 503, process_state_name(process->state), NULL, "%s", states_explain(process, why));
+}
+
+static void restart_world(http_request *request, world_process *process) {
+  if (processes_restart(process))
+    states_answer(request, 202, process);
   else
-    http_refuse(request, 503, "stopping", NULL, "world %s is being stopped", process->name);
+    refuse_stopped(request, process);
 }
 
 static void handle_of_world(struct supervisor *supervisor, http_request *request) {
   const char *name = http_path_value(request, "world");
-  const world_process *process = processes_find(&supervisor->processes, name);
+  world_process *process = processes_find(&supervisor->processes, name);
   if (!process)
     http_refuse(request, 404, "unknown_world", "world", "there is no world '%.31s'", name);
+  else if (strcmp(http_route_of(request)->pattern, API_RESTART) == 0)
+    restart_world(request, process);
   else if (process->state >= PROCESS_STOPPING)
     refuse_stopped(request, process);
   else

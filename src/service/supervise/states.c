@@ -1,0 +1,115 @@
+#include "service/supervise/states.h"
+
+#include "base/clock.h"
+
+#include <jansson.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------------------ words */
+
+static uint32_t count_ends(const world_process *process) {
+  return restarts_count(&process->restarts, process->all->settings->crash_window_ns, clock_system());
+}
+
+const char *states_explain(const world_process *process, char text[STATES_WORDS_BYTES]) {
+  const char *name = process->name;
+  *text = '\0';
+  if (process->state == PROCESS_FAILED)
+    snprintf(text, STATES_WORDS_BYTES,
+             "world %s has failed: it ended %u times within %.4g s, the last time because %s; `muster ctl restart %s` "
+             "starts it again",
+             name, count_ends(process), (double)process->all->settings->crash_window_ns / 1e9, process->reason, name);
+  else if (process->state == PROCESS_WAITING)
+    snprintf(text, STATES_WORDS_BYTES, "world %s starts in %.3g s%s%s; `muster ctl restart %s` starts it at once", name,
+             (double)uv_timer_get_due_in(&process->timer) / 1e3, *process->reason ? ", since " : "", process->reason,
+             name);
+  else if (process->state == PROCESS_STOPPING)
+    snprintf(text, STATES_WORDS_BYTES, "world %s is being stopped%s", name,
+             process->again ? " and starts again then, as asked" : "");
+  else if (process->state == PROCESS_ENDED)
+    snprintf(text, STATES_WORDS_BYTES, "world %s has ended with the daemon", name);
+  return text;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- JSON */
+
+static const char *allowed_to(const world_process *process) {
+  const world_settings *world = settings_find_world(process->all->settings, process->name);
+  return world && world->allow == ALLOW_NETWORK ? "network" : "nothing";
+}
+
+/* Null stands for what there is not. */
+static json_t *text_or_null(const char *text) {
+  return *text ? json_string(text) : json_null();
+}
+
+static json_t *describe(const world_process *process) {
+  char words[STATES_WORDS_BYTES];
+  json_t *entry = json_object(), *next = json_null();
+  if (process->state == PROCESS_WAITING)
+    next = json_integer((json_int_t)uv_timer_get_due_in(&process->timer) * 1000000);
+  json_object_set_new(entry, "world", json_string(process->name));
+  json_object_set_new(entry, "state", json_string(process_state_name(process->state)));
+  json_object_set_new(entry, "process", process->has_process ? json_integer(process->process.pid) : json_null());
+  json_object_set_new(entry, "starts", json_integer((json_int_t)process->starts));
+  json_object_set_new(entry, "ends", json_integer(count_ends(process)));
+  json_object_set_new(entry, "window_ns", json_integer((json_int_t)process->all->settings->crash_window_ns));
+  json_object_set_new(entry, "reason", text_or_null(process->reason));
+  json_object_set_new(entry, "words", text_or_null(states_explain(process, words)));
+  json_object_set_new(entry, "next_start_ns", next);
+  json_object_set_new(entry, "refused_calls", json_integer((json_int_t)process->refused));
+  json_object_set_new(entry, "allow", json_string(allowed_to(process)));
+  return entry;
+}
+
+json_t *states_list(const struct processes *processes) {
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < processes->count; i++) json_array_append_new(list, describe(&processes->worlds[i]));
+  return list;
+}
+
+void states_answer(http_request *request, unsigned status, const world_process *process) {
+  json_t *entry = describe(process);
+  char *text = json_dumps(entry, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+  json_decref(entry);
+  if (text)
+    http_answer_owned(request, status, HTTP_JSON, text, strlen(text));
+  else
+    http_refuse(request, 429, "busy", NULL, "no memory for the answer: try again in a second");
+}
+
+/* ---------------------------------------------------------------------------------------------------------- metrics */
+
+static void write_head(FILE *out, const char *family, const char *type, const char *help) {
+  fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", family, help, family, type);
+}
+
+static void write_sets(const struct processes *processes, FILE *out) {
+  write_head(out, "muster_world_process_state", "gauge", "1 for the state that the world's process is in, else 0");
+  for (uint32_t i = 0; i < processes->count; i++)
+    for (uint32_t state = 0; state <= PROCESS_FAILED; state++)
+      fprintf(out, "muster_world_process_state{world=\"%s\",state=\"%s\"} %d\n", processes->worlds[i].name,
+              process_state_name((process_state)state), processes->worlds[i].state == (process_state)state);
+  write_head(out, "muster_world_process_last_end", "gauge", "1 for how the world's process ended last, else 0");
+  for (uint32_t i = 0; i < processes->count; i++)
+    for (uint32_t end = 0; end < PROCESS_ENDS; end++)
+      fprintf(out, "muster_world_process_last_end{world=\"%s\",kind=\"%s\"} %d\n", processes->worlds[i].name,
+              process_end_name((process_end)end), processes->worlds[i].last_end == (process_end)end);
+}
+
+void states_write_metrics(const struct processes *processes, FILE *out) {
+  write_sets(processes, out);
+  write_head(out, "muster_world_process_starts_total", "counter", "starts of the world's process");
+  for (uint32_t i = 0; i < processes->count; i++)
+    fprintf(out, "muster_world_process_starts_total{world=\"%s\"} %lu\n", processes->worlds[i].name,
+            processes->worlds[i].starts);
+  write_head(out, "muster_world_process_ends", "gauge", "ends of the world's process within crash_window");
+  for (uint32_t i = 0; i < processes->count; i++)
+    fprintf(out, "muster_world_process_ends{world=\"%s\"} %u\n", processes->worlds[i].name,
+            count_ends(&processes->worlds[i]));
+  write_head(out, "muster_world_process_refused_calls_total", "counter",
+             "system calls that the world's process was refused, in all of its lives");
+  for (uint32_t i = 0; i < processes->count; i++)
+    fprintf(out, "muster_world_process_refused_calls_total{world=\"%s\"} %lu\n", processes->worlds[i].name,
+            processes->worlds[i].refused_total);
+}
