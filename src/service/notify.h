@@ -1,5 +1,5 @@
 /* service/notify.h - tells the manager of services (systemd, or another one that set NOTIFY_SOCKET) the state of the
- * service. Without NOTIFY_SOCKET nothing happens. Loop's thread. */
+ * service. Without NOTIFY_SOCKET nothing happens. Loop's thread, but for notify_problem. */
 #ifndef SERVICE_NOTIFY_H
 #define SERVICE_NOTIFY_H
 
@@ -13,7 +13,7 @@ void notify_ready(const char *status);
 void notify_reloading(void);
 void notify_stopping(void);
 
-/* Says what is the matter, such as why a world cannot be opened. */
+/* Says what is the matter, such as why a world cannot be opened. Any thread. */
 void notify_problem(const char *problem);
 
 /* Tells that both threads still answer. */

@@ -35,6 +35,9 @@ typedef struct ctl_call {
 bool ctl_ask(const ctl_options *options, const char *method, const char *path, struct json_t *body,
              struct json_t **answer);
 
+/* Asks for a document whose refusal is an answer, too, such as /readyz. As ctl_ask. */
+bool ctl_look(const ctl_options *options, const char *path, struct json_t **answer);
+
 /* Tells the daemon something with a body, of JSON when that is an object or an array, else of text, and prints what it
  * answers. Without a body it gets the document and prints it as it is. False after a complaint. */
 bool ctl_tell(const ctl_options *options, const char *path, const char *body);
@@ -73,6 +76,23 @@ void ctl_show_members(const struct json_t *object);
 
 /* Prints a document as it came. */
 void ctl_show_json(const struct json_t *document);
+
+/* Of the answer to GET /v1/worlds the entry of a world's process; null: it has none, since all run in one. */
+const struct json_t *ctl_process_of(const struct json_t *worlds, const char *name);
+
+enum { CTL_WORDS_BYTES = 512 };
+
+/* Why a world does not run, of its process's entry, and what to do; "" = it runs. */
+const char *ctl_words_of(const struct json_t *process, char out[CTL_WORDS_BYTES]);
+
+/* Prints the worlds: first those that do not run, with the reason. */
+void ctl_show_worlds(const struct json_t *answer);
+
+/* Prints what became of a restart. */
+void ctl_show_restart(const struct json_t *process);
+
+/* Prints whether all worlds run, or why not. */
+void ctl_show_health(const struct json_t *answer);
 
 /* A member of an object: a count, 0 where there is none, and a copied text, "" where there is none. */
 uint64_t ctl_count_of(const struct json_t *object, const char *name);

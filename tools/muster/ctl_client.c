@@ -98,6 +98,19 @@ static void complain_of(const json_t *document, long status) {
     complain_failure("the daemon refused with HTTP status %ld and says no reason; its log may", status);
 }
 
+bool ctl_look(const ctl_options *options, const char *path, json_t **document) {
+  struct answer answer = {0};
+  bool asked = exchange(options, "GET", path, NULL, NULL, &answer);
+  *document = asked && answer.bytes ? json_loadb(answer.text, answer.bytes, 0, NULL) : NULL;
+  bool well = *document && !json_object_get(*document, "error");
+  if (asked && !well) complain_of(*document, answer.status);
+  free(answer.text);
+  if (well) return true;
+  json_decref(*document);
+  *document = NULL;
+  return false;
+}
+
 bool ctl_ask(const ctl_options *options, const char *method, const char *path, json_t *body, json_t **document) {
   struct answer answer = {0};
   json_error_t error;
@@ -146,7 +159,8 @@ bool ctl_world(const ctl_options *options, char *name, size_t bytes) {
   json_t *document;
   if (options->world) return snprintf(name, bytes, "%s", options->world) < (int)bytes;
   if (!ctl_ask(options, "GET", "/v1/worlds", NULL, &document)) return false;
-  const json_t *worlds = json_object_get(document, "worlds");
+  const json_t *worlds = json_object_get(document, "processes"); /* also those that do not run */
+  if (json_array_size(worlds) == 0) worlds = json_object_get(document, "worlds");
   const char *only = json_string_value(json_object_get(json_array_get(worlds, 0), "world"));
   bool one = json_array_size(worlds) == 1 && only;
   if (one)

@@ -190,6 +190,25 @@ static int step_world(const ctl_call *call, const ctl_verb *verb) {
   return ask(call, verb, path, NULL);
 }
 
+static int show_health(const ctl_call *call, const ctl_verb *verb) {
+  json_t *answer;
+  if (!ctl_look(call->options, verb->path, &answer)) return STATUS_FAILED;
+  bool ready = json_is_true(json_object_get(answer, "ready"));
+  if (call->options->json)
+    ctl_show_json(answer);
+  else
+    ctl_show_health(answer);
+  json_decref(answer);
+  return ready ? STATUS_OK : STATUS_FAILED;
+}
+
+/* The world is named each time: that the others go on is not to hang on a default. */
+static int restart_world(const ctl_call *call, const ctl_verb *verb) {
+  ctl_options options = *call->options;
+  options.world = call->arguments[1];
+  return ask_and_show(&(ctl_call){&options, 1, call->arguments}, verb);
+}
+
 /* An ID begins with a digit and has a point; else it is a type. */
 static int reinstate(const ctl_call *call, const ctl_verb *verb) {
   const char *name = call->arguments[1];
@@ -269,9 +288,10 @@ static int get(const ctl_call *call, const ctl_verb *verb) {
 /* ---------------------------------------------------------------------------------------------------- the table */
 
 static const ctl_verb verbs[] = {
-    {"worlds", "", 0, 0, "all worlds", "GET", "/v1/worlds", .list = "worlds",
-     .columns = "world module paused agents# frames# hz budget_ns frame=frame.wall_ns pressure carried=frame.carried# "
-                "levels"},
+    {"worlds", "", 0, 0, "all worlds", "GET", "/v1/worlds", .show = ctl_show_worlds},
+    {"health", "", 0, 0, "whether all worlds run, and why not", "GET", "/readyz", .run = show_health},
+    {"restart", "WORLD", 1, 1, "stop its process in order, and start it again at once", "POST", .path = "/restart",
+     .show = ctl_show_restart, .run = restart_world},
     {"world", "", 0, 0, "one world", "GET", .path = "", .show = show_world},
     {"budget", "10ms", 1, 1, "what a frame may take", "PATCH", "",
      .body = {read_number, 1, "budget_ns", BUDGET_LEAST_NS, BUDGET_MOST_NS, parse_duration}},

@@ -6,8 +6,14 @@
 static const struct help {
   const char *name, *text;
 } helps[] = {
-    {"worlds", "A row for each world: pace, time of the last frame, pressure, and agents by level.\n"
+    {"worlds", "A row for each world: pace, time of the last frame, pressure, and agents by level; above them those\n"
+               "that do not run, with the reason.\n"
                "Example: muster ctl worlds\n"},
+    {"health", "The exit status is 0 when all run, and 1 when one does not or cannot be saved.\n"
+               "Example: muster ctl health\n"},
+    {"restart", "For a world that has failed or waits for its next start, and for one that runs; its ends are\n"
+                "forgotten. It goes on from its newest snapshot. The daemon must have isolation = process.\n"
+                "Example: muster ctl restart forest\n"},
     {"world", "All figures of one world, and what its agents get, by importance.\n"
               "Example: muster ctl --world desert world\n"},
     {"budget", "TIME is wall time with its unit, 10us .. 10s. It takes effect at the next frame.\n"

@@ -69,6 +69,9 @@ typedef struct top_state {
   char wanted[TOP_NAME_BYTES]; /* the world that is shown; empty until one was seen */
   top_world world;             /* as of the last look */
   struct json_t *bands;        /* as the daemon told of them */
+  struct json_t *processes;    /* of all worlds, as the daemon told of them; empty: all run in one */
+  bool absent;                 /* the world does not run: its figures are none, and the verdict says why */
+  char others[512];            /* of the other worlds that do not run the first, and why; empty = none */
   uint32_t world_index, world_count;
   char names[TOP_WORLDS_MAX][TOP_NAME_BYTES];
   uint64_t workers;

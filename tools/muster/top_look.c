@@ -144,21 +144,58 @@ static void note(top_history *history, double value) {
   history->values[history->count - 1] = value;
 }
 
-/* The world that is wanted, or the first, among all. Null after a complaint. */
-static const json_t *choose(top_state *state, const json_t *worlds) {
-  const json_t *chosen = NULL, *object;
+static const json_t *find_world(const json_t *worlds, const char *name) {
+  const json_t *object;
   size_t i;
-  state->world_count = 0;
   json_array_foreach(worlds, i, object) {
+    const char *known = json_string_value(at(object, "world"));
+    if (known && strcmp(known, name) == 0) return object;
+  }
+  return NULL;
+}
+
+/* The world that is wanted, or the first that runs, or the first of all. False after a complaint. */
+static bool choose(top_state *state, const json_t *answer) {
+  const json_t *all = at(answer, "processes"), *object;
+  size_t i;
+  bool chosen = false, runs = false;
+  if (json_array_size(all) == 0) all = at(answer, "worlds");
+  state->world_count = 0;
+  json_array_foreach(all, i, object) {
     if (i == TOP_WORLDS_MAX) break;
     ctl_copy_text(object, "world", state->names[i], sizeof state->names[i]);
     state->world_count++;
-    if (*state->wanted ? strcmp(state->names[i], state->wanted) != 0 : i > 0) continue;
-    chosen = object;
+    bool lives = find_world(at(answer, "worlds"), state->names[i]) != NULL;
+    if (*state->wanted ? strcmp(state->names[i], state->wanted) != 0 : chosen && (runs || !lives)) continue;
+    chosen = true;
+    runs = lives;
     state->world_index = (uint32_t)i;
   }
   if (!chosen) complain_failure("there is no world '%s'; `muster ctl worlds` lists them", state->wanted);
   return chosen;
+}
+
+/* Of the other worlds the first that does not run. */
+static void read_others(top_state *state, const json_t *answer) {
+  *state->others = '\0';
+  for (uint32_t i = 0; i < state->world_count && !*state->others; i++)
+    if (i != state->world_index) ctl_words_of(ctl_process_of(answer, state->names[i]), state->others);
+}
+
+/* Of a world that does not run there is only the reason. */
+static void take_absent(top_state *state, const json_t *process) {
+  const char *name = state->names[state->world_index], *how = json_string_value(at(process, "state"));
+  char words[CTL_WORDS_BYTES];
+  state->world = (top_world){0};
+  snprintf(state->world.name, sizeof state->world.name, "%s", name);
+  snprintf(state->wanted, sizeof state->wanted, "%s", name);
+  snprintf(state->world.module, sizeof state->world.module, "%s", how ? how : "does not run");
+  snprintf(state->verdict, sizeof state->verdict, "%s", ctl_words_of(process, words));
+  snprintf(state->severity, sizeof state->severity, "%s", how && strcmp(how, "failed") == 0 ? "alarm" : "warning");
+  *state->next = '\0';
+  state->wall.count = state->pressure.count = state->carried.count = 0;
+  state->type_count = state->types_shown = state->observer_count = 0;
+  memset(state->lists, 0, sizeof state->lists);
 }
 
 static void take(top_state *state, const json_t *world, const json_t *types, const json_t *weights) {
@@ -184,20 +221,28 @@ bool top_look(top_state *state) {
   char path[128];
   json_t *worlds = NULL, *types = NULL, *weights = NULL;
   const json_t *world = NULL;
-  if (ctl_ask(&state->ctl, "GET", "/v1/worlds", NULL, &worlds)) world = choose(state, at(worlds, "worlds"));
+  bool chosen = ctl_ask(&state->ctl, "GET", "/v1/worlds", NULL, &worlds) && choose(state, worlds);
+  const char *name = state->names[state->world_index];
+  if (chosen) {
+    world = find_world(at(worlds, "worlds"), name);
+    state->absent = !world;
+    read_others(state, worlds);
+    json_decref(state->processes);
+    state->processes = json_deep_copy(at(worlds, "processes"));
+  }
+  if (chosen && !world) take_absent(state, ctl_process_of(worlds, name));
   if (world) {
-    const char *name = state->names[state->world_index];
     snprintf(path, sizeof path, "/v1/worlds/%s/types", name);
     bool well = ctl_ask(&state->ctl, "GET", path, NULL, &types);
     snprintf(path, sizeof path, "/v1/worlds/%s/weights", name);
     well = well && ctl_ask(&state->ctl, "GET", path, NULL, &weights);
     if (well) take(state, world, types, weights);
-    if (!well || !top_look_at_lists(state)) world = NULL;
+    chosen = well && top_look_at_lists(state);
   }
   json_decref(worlds);
   json_decref(types);
   json_decref(weights);
-  return world != NULL;
+  return chosen;
 }
 
 bool top_change(const top_state *state, const char *end, const char *member, json_t *value) {

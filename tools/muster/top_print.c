@@ -6,12 +6,19 @@
 
 #include <jansson.h>
 
+static void print_absent(const top_state *state) {
+  printf("world %s does not run (%s)\n", state->world.name, state->world.module);
+  if (*state->others) printf("%s\n", state->others);
+  printf("%s\n", state->verdict);
+}
+
 static void print_world(const top_state *state) {
   const top_world *world = &state->world;
   char text[TOP_DRAWING_BYTES];
   printf("world %s (%s), %.4g Hz, %lu workers, frame %lu, %s simulated%s%s\n", world->name, world->module, world->hz,
          state->workers, world->frames, top_time(text, world->sim_now_ns), world->paused ? ", paused" : "",
          world->failed ? ", failed" : "");
+  if (*state->others) printf("%s\n", state->others);
   if (*state->verdict) printf("%s\n", state->verdict);
   if (*state->next) printf("%s\n", state->next);
   printf(
@@ -41,6 +48,10 @@ static void print_lists(const top_state *state) {
 void top_print(const top_state *state) {
   enum { NAME_CELLS = 23 };
   char line[TOP_DRAWING_BYTES];
+  if (state->absent) {
+    print_absent(state);
+    return;
+  }
   print_world(state);
   bands_print(stdout, COLUMNS_USUAL, state->world.bands);
   printf("\n%s\n", top_types_head(line, NAME_CELLS));
@@ -76,7 +87,9 @@ void top_print_json(const top_state *state) {
                                     "levels", counts(type->levels, TOP_LEVELS), "mean_ns", type->mean_ns, "p95_ns",
                                     type->high_ns, "cost_share", type->share, "quarantined", type->quarantined));
   json_object_set_new(object, "types", types);
-  json_object_set(object, "staleness_by_importance", state->bands);
+  if (!state->absent) json_object_set(object, "staleness_by_importance", state->bands);
+  if (state->absent) json_object_set_new(object, "words", json_string(state->verdict));
+  json_object_set(object, "processes", state->processes);
   json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
   putchar('\n');
   json_decref(object);

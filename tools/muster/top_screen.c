@@ -114,6 +114,10 @@ static void draw_head(const struct screen *screen) {
   char time[TOP_DRAWING_BYTES], name[TOP_DRAWING_BYTES];
   snprintf(name, sizeof name, "muster top - %s (%s)", world->name, world->module);
   put(A_BOLD, 0, 0, "%s", name);
+  if (state->absent) {
+    put(A_NORMAL, 0, (int)strlen(name) + 2, "%u/%u", state->world_index + 1, state->world_count);
+    return;
+  }
   put(A_NORMAL, 0, (int)strlen(name) + 2, "%s%s%.4g Hz  frame %lu  time %s  %u/%u", world->paused ? "PAUSED  " : "",
       world->failed ? "FAILED  " : "", world->hz, world->frames, top_time(time, world->sim_now_ns),
       state->world_index + 1, state->world_count);
@@ -127,7 +131,17 @@ static int line_end(const char *text, int cells) {
   return end > 0 ? end : bytes;
 }
 
-/* How the world does, in the colour of how bad that is, on two lines; the second has the next step where it is free. */
+/* Why a world does not run, on as many lines as that takes; what to do is at its end. */
+static void draw_reason(attr_t attributes, const char *words) {
+  for (int line = 1; *words && line < TABLE_LINE - 1; line++) {
+    int length = line_end(words, COLS);
+    put(attributes, line, 0, "%.*s", length, words);
+    words += length + strspn(words + length, " ");
+  }
+}
+
+/* How the world does, in the colour of how bad that is, on two lines; the second is another world's that does not run,
+ * and has the next step where it is free. */
 static void draw_verdict(const struct screen *screen) {
   static const struct {
     const char *severity;
@@ -137,9 +151,15 @@ static void draw_verdict(const struct screen *screen) {
   for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
     if (strcmp(colours[i].severity, screen->state->severity) == 0) attributes = A_BOLD | COLOR_PAIR(colours[i].pair);
   const char *words = screen->state->verdict;
+  if (screen->state->absent) {
+    draw_reason(attributes, words);
+    return;
+  }
   int first = line_end(words, COLS);
   put(attributes, 1, 0, "%.*s", first, words);
-  if (words[first])
+  if (*screen->state->others)
+    put(A_BOLD | COLOR_PAIR(PAIR_ALARM), 2, 0, "%s", screen->state->others);
+  else if (words[first])
     put(attributes, 2, 0, "%s", words + first + strspn(words + first, " "));
   else
     put(A_NORMAL, 2, 0, "%s", screen->state->next);
@@ -301,8 +321,10 @@ static void draw(struct screen *screen) {
   divide(screen);
   draw_head(screen);
   draw_verdict(screen);
-  draw_bars(screen);
-  draw_numbers(screen);
+  if (!screen->state->absent) {
+    draw_bars(screen);
+    draw_numbers(screen);
+  }
   if (screen->helps) {
     draw_help();
   } else {

@@ -38,27 +38,20 @@ static const char *allowed_to(const world_process *process) {
   return world && world->allow == ALLOW_NETWORK ? "network" : "nothing";
 }
 
-/* Null stands for what there is not. */
-static json_t *text_or_null(const char *text) {
-  return *text ? json_string(text) : json_null();
-}
-
+/* Null stands for what there is not. (base/json.h has names of jansson's, too: values are made by json_pack alone.) */
 static json_t *describe(const world_process *process) {
   char words[STATES_WORDS_BYTES];
-  json_t *entry = json_object(), *next = json_null();
+  states_explain(process, words);
+  json_t *entry =
+      json_pack("{s:s, s:s, s:n, s:I, s:I, s:I, s:s?, s:s?, s:n, s:I, s:s}", "world", process->name, "state",
+                process_state_name(process->state), "process", "starts", (json_int_t)process->starts, "ends",
+                (json_int_t)count_ends(process), "window_ns", (json_int_t)process->all->settings->crash_window_ns,
+                "reason", *process->reason ? process->reason : NULL, "words", *words ? words : NULL, "next_start_ns",
+                "refused_calls", (json_int_t)process->refused, "allow", allowed_to(process));
+  if (process->has_process) json_object_set_new(entry, "process", json_pack("I", (json_int_t)process->process.pid));
   if (process->state == PROCESS_WAITING)
-    next = json_integer((json_int_t)uv_timer_get_due_in(&process->timer) * 1000000);
-  json_object_set_new(entry, "world", json_string(process->name));
-  json_object_set_new(entry, "state", json_string(process_state_name(process->state)));
-  json_object_set_new(entry, "process", process->has_process ? json_integer(process->process.pid) : json_null());
-  json_object_set_new(entry, "starts", json_integer((json_int_t)process->starts));
-  json_object_set_new(entry, "ends", json_integer(count_ends(process)));
-  json_object_set_new(entry, "window_ns", json_integer((json_int_t)process->all->settings->crash_window_ns));
-  json_object_set_new(entry, "reason", text_or_null(process->reason));
-  json_object_set_new(entry, "words", text_or_null(states_explain(process, words)));
-  json_object_set_new(entry, "next_start_ns", next);
-  json_object_set_new(entry, "refused_calls", json_integer((json_int_t)process->refused));
-  json_object_set_new(entry, "allow", json_string(allowed_to(process)));
+    json_object_set_new(entry, "next_start_ns",
+                        json_pack("I", (json_int_t)uv_timer_get_due_in(&process->timer) * 1000000));
   return entry;
 }
 
