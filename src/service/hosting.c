@@ -3,6 +3,7 @@
 #include "service/log.h"
 #include "service/notify.h"
 #include "service/publish.h"
+#include "service/supervise/orders.h"
 
 #include "base/error.h"
 
@@ -152,6 +153,7 @@ static bool open_worlds(struct service *service, const struct snapshot_file *fil
 /* Logs worlds that are in a snapshot but not in the settings: snapshots written from now on do not contain them. */
 static bool leaves_out(struct service *service, const struct snapshot_file *file) {
   bool any = false;
+  if (orders_world()) return false; /* other processes have the others */
   for (uint32_t i = 0; i < file->world_count; i++) {
     const hosted_world *world = service_find_world(service, file->worlds[i].name);
     if (world && world->world) continue;

@@ -40,21 +40,24 @@ muster_result snapshots_check_path(const char *path) {
   return MUSTER_OK;
 }
 
-muster_result snapshots_lock(struct service *service) {
-  struct snapshots *snapshots = &service->snapshots;
+muster_result snapshots_lock_file(const char *file, struct service *service, int *lock) {
   char path[SNAPSHOT_PATH_BYTES];
-  if (!snapshots->path[0]) return MUSTER_OK;
-  path_of(snapshots, ".lock", path);
-  snapshots->lock = files_open_regular(AT_FDCWD, path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-  if (snapshots->lock < 0) return error_set(MUSTER_E_SYSTEM, "snapshot_file: %s: %s", path, muster_last_error());
-  for (int tries = 0; flock(snapshots->lock, LOCK_EX | LOCK_NB) != 0; tries++) {
+  snprintf(path, sizeof path, "%s.lock", file);
+  *lock = files_open_regular(AT_FDCWD, path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+  if (*lock < 0) return error_set(MUSTER_E_SYSTEM, "snapshot_file: %s: %s", path, muster_last_error());
+  for (int tries = 0; flock(*lock, LOCK_EX | LOCK_NB) != 0; tries++) {
     if (errno != EWOULDBLOCK && errno != EINTR)
       return error_set(MUSTER_E_SYSTEM, "snapshot_file: %s: %s", path, strerror(errno));
-    if (tries == LOCK_TRIES || service_is_to_stop(service))
-      return error_set(MUSTER_E_SYSTEM, "snapshot_file: another service writes %s", snapshots->path);
+    if (tries == LOCK_TRIES || (service && service_is_to_stop(service)))
+      return error_set(MUSTER_E_SYSTEM, "snapshot_file: another service writes %s", file);
     usleep(LOCK_TRY_US);
   }
   return MUSTER_OK;
+}
+
+muster_result snapshots_lock(struct service *service) {
+  struct snapshots *snapshots = &service->snapshots;
+  return snapshots->path[0] ? snapshots_lock_file(snapshots->path, service, &snapshots->lock) : MUSTER_OK;
 }
 
 muster_result snapshots_open(struct snapshots *snapshots, uv_loop_t *loop, const struct settings *settings) {

@@ -62,6 +62,10 @@ muster_result snapshots_open(struct snapshots *snapshots, uv_loop_t *loop, const
  * service is to stop meanwhile. Frames' thread, before the worlds are opened. */
 muster_result snapshots_lock(struct service *service);
 
+/* The same for any snapshot's file, by the descriptor *lock, which the caller closes if it is not -1. `service` may be
+ * null: then nothing cuts the waiting short. */
+muster_result snapshots_lock_file(const char *file, struct service *service, int *lock);
+
 /* A reload changed the interval; 0 = only on demand and at the end. Any thread. */
 void snapshots_set_interval(struct snapshots *snapshots, uint64_t interval_ns);
 

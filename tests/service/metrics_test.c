@@ -1,6 +1,7 @@
 /* The text of /metrics and of /readyz, from plain values. promtool, where there is one, judges the whole. */
 #include "service/health.h"
 #include "service/metrics.h"
+#include "service/supervise/states.h"
 
 #include <criterion/criterion.h>
 #include <jansson.h>
@@ -322,12 +323,35 @@ static void look_for_names(const char *expression, void *user) {
   check_expression(expression, asked->text, &asked->names);
 }
 
+/* Text of the world's process and of its supervisor, as /metrics joins them. */
+static char *add_processes(const char *text) {
+  static struct settings settings;
+  char *whole = NULL;
+  size_t bytes;
+  struct processes *processes = calloc(1, sizeof *processes);
+  processes->settings = &settings;
+  processes->count = 1;
+  processes->worlds[0].all = processes;
+  strcpy(processes->worlds[0].name, "main");
+  FILE *out = open_memstream(&whole, &bytes);
+  fputs(text, out);
+  states_write_metrics(processes, out);
+  fclose(out);
+  free(processes);
+  return whole;
+}
+
 Test(dashboard, every_metric_that_it_asks_for_is_exported) {
   struct facts facts = make_facts();
-  struct asked asked = {render(&facts), 0};
+  const char *own = render(&facts);
+  char *whole = add_processes(own);
+  struct asked asked = {whole, 0};
+  assert_line(whole, "muster_world_process_state{world=\"main\",state=\"waiting\"} 1");
+  assert_line(whole, "muster_world_process_ends{world=\"main\"} 0");
   each_expression(look_for_names, &asked);
   cr_assert_gt(asked.names, 20);
-  free_facts(&facts, asked.text);
+  free_facts(&facts, own);
+  free(whole);
 }
 
 /* An expression as the rule of an alert, with values for the dashboard's variables. */

@@ -292,3 +292,44 @@ Test(snapshots, two_services_do_not_write_one_file) {
   daemon_await_log(&first, "another service writes");
   daemon_stop(&first);
 }
+
+/* ------------------------------------------------------------------------------------- worlds in processes of their
+ * own */
+
+/* What one process wrote of all worlds is divided among their processes, once. */
+Test(snapshots, worlds_in_processes_of_their_own_go_on_from_what_one_process_wrote) {
+  musterd service;
+  char isolated[512], main_line[256], square_line[256];
+  run_once(&service);
+  describe(&service, "state", "main", main_line);
+  describe(&service, "state", "square", square_line);
+  snprintf(isolated, sizeof isolated, "--isolation process %s", flags);
+  start_again(&service, isolated, main_line, square_line);
+  cr_expect(exists(&service, "state.divided-1") && exists(&service, "state.previous.divided-1"));
+  cr_expect(!exists(&service, "state") && !exists(&service, "state.previous"));
+  end(&service);
+  cr_expect(exists(&service, "main/state") && !exists(&service, "main/state.left-out-1"));
+  describe(&service, "main/state", "main", main_line);
+  describe(&service, "square/state", "square", square_line);
+  start_again(&service, isolated, main_line, square_line); /* from their own, which are newer */
+  daemon_stop(&service);
+}
+
+/* A process that has a snapshot keeps it, whatever lies beside it. */
+Test(snapshots, a_world_with_a_snapshot_of_its_own_takes_no_part_of_another) {
+  musterd service;
+  char isolated[512], line[256], path[256], aside[256];
+  snprintf(isolated, sizeof isolated, "--isolation process %s", flags);
+  daemon_start(&service, isolated);
+  end(&service);
+  start_again(&service, flags, "400 agents to begin with", NULL); /* one process, which has none */
+  end(&service);
+  path_of(&service, "square/state", path);
+  path_of(&service, "aside", aside);
+  cr_assert_eq(rename(path, aside), 0);
+  path_of(&service, "square/state.previous", path);
+  unlink(path);
+  describe(&service, "main/state", "main", line);
+  start_again(&service, isolated, line, "world square goes on from ");
+  daemon_stop(&service);
+}

@@ -88,7 +88,7 @@ void top_print_json(const top_state *state) {
                                     type->high_ns, "cost_share", type->share, "quarantined", type->quarantined));
   json_object_set_new(object, "types", types);
   if (!state->absent) json_object_set(object, "staleness_by_importance", state->bands);
-  if (state->absent) json_object_set_new(object, "words", json_string(state->verdict));
+  if (state->absent) json_object_set_new(object, "words", json_pack("s", state->verdict));
   json_object_set(object, "processes", state->processes);
   json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
   putchar('\n');

@@ -3,6 +3,7 @@
 #include "service/log.h"
 #include "service/supervise/child.h"
 #include "service/supervise/confine.h"
+#include "service/supervise/division.h"
 #include "service/supervise/orders.h"
 
 #include "base/assert.h"
@@ -426,6 +427,7 @@ static muster_result processes_prepare(struct processes *processes, uint32_t ind
 muster_result processes_open(struct processes *processes) {
   muster_result result = MUSTER_OK;
   for (uint32_t i = 0; i < processes->settings->world_count && !result; i++) result = processes_prepare(processes, i);
+  if (!result) result = division_make(processes->settings);
   if (result) {
     processes_close(processes);
     return result;

@@ -11,18 +11,27 @@ static uint32_t count_ends(const world_process *process) {
   return restarts_count(&process->restarts, process->all->settings->crash_window_ns, clock_system());
 }
 
+/* "10 min" or "90 s". */
+static const char *words_of_time(uint64_t ns, char text[32]) {
+  bool minutes = ns >= 120000000000u && ns % 60000000000u == 0;
+  snprintf(text, 32, "%.4g %s", (double)ns / (minutes ? 60e9 : 1e9), minutes ? "min" : "s");
+  return text;
+}
+
 const char *states_explain(const world_process *process, char text[STATES_WORDS_BYTES]) {
   const char *name = process->name;
+  char window[32];
   *text = '\0';
   if (process->state == PROCESS_FAILED)
     snprintf(text, STATES_WORDS_BYTES,
-             "world %s has failed: it ended %u times within %.4g s, the last time because %s; `muster ctl restart %s` "
+             "world %s has failed: it ended %u times within %s, the last time because %.260s; `muster ctl restart %s` "
              "starts it again",
-             name, count_ends(process), (double)process->all->settings->crash_window_ns / 1e9, process->reason, name);
-  else if (process->state == PROCESS_WAITING)
-    snprintf(text, STATES_WORDS_BYTES, "world %s starts in %.3g s%s%s; `muster ctl restart %s` starts it at once", name,
-             (double)uv_timer_get_due_in(&process->timer) / 1e3, *process->reason ? ", since " : "", process->reason,
+             name, count_ends(process), words_of_time(process->all->settings->crash_window_ns, window), process->reason,
              name);
+  else if (process->state == PROCESS_WAITING)
+    snprintf(text, STATES_WORDS_BYTES, "world %s starts in %.3g s%s%.260s; `muster ctl restart %s` starts it at once",
+             name, (double)uv_timer_get_due_in(&process->timer) / 1e3, *process->reason ? ", since " : "",
+             process->reason, name);
   else if (process->state == PROCESS_STOPPING)
     snprintf(text, STATES_WORDS_BYTES, "world %s is being stopped%s", name,
              process->again ? " and starts again then, as asked" : "");
