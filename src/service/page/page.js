@@ -3,9 +3,10 @@
  *     stream.js --frame, types--> tiles, plots.js, types.js, bands.js, controls.js, verdict.js
  *     standouts.js asks for rankings and finds agents; history.js asks for the seconds that plots.js shows
  *     map.js <---- asks for itself, as fast as it draws; observers.js and agent.js lie on top of it, field.js below
+ *     processes.js asks for the worlds: which there are, and why one does not run
  *     api.js <---- all requests, the token */
 import * as agent from "./agent.js";
-import { ask, get, unescaped, worldPath } from "./api.js";
+import { ask, unescaped, worldPath } from "./api.js";
 import * as bands from "./bands.js";
 import * as controls from "./controls.js";
 import { count, digits, duration } from "./format.js";
@@ -13,6 +14,7 @@ import * as field from "./field.js";
 import * as map from "./map.js";
 import * as observers from "./observers.js";
 import * as plots from "./plots.js";
+import * as processes from "./processes.js";
 import { follow, retry } from "./stream.js";
 import * as standouts from "./standouts.js";
 import * as types from "./types.js";
@@ -56,6 +58,11 @@ const values = tiles.map(([title]) => {
   return value;
 });
 
+/* Those of another world are none of this one's. */
+function forgetFigures() {
+  for (const value of values) value.textContent = "–";
+}
+
 function showFrame(frame) {
   tiles.forEach(([, of], i) => (values[i].textContent = of(frame)));
   isPaused = frame.paused;
@@ -72,8 +79,15 @@ function showFrame(frame) {
 
 function setLost(lost) {
   isLost = lost;
-  for (const part of [map, field, observers, agent, controls, standouts, verdict]) part.setLost(lost);
+  for (const part of [map, field, observers, agent, controls, standouts, verdict, processes]) part.setLost(lost);
   document.body.classList.toggle("lost", lost);
+}
+
+function warn(text) {
+  if (bannerText.textContent !== text) bannerText.textContent = text;
+  banner.className = "banner";
+  element("retry").hidden = false;
+  banner.hidden = false;
 }
 
 const listener = {
@@ -89,45 +103,55 @@ const listener = {
     if (!isLost) return;
     setLost(false);
     banner.hidden = true;
-    listWorlds().catch(() => {});
+    processes.look().catch(() => {});
   },
   lost(reason, wait) {
     setLost(true);
     clearTimeout(noteTimer);
     stateText.textContent = "away";
     stateText.dataset.state = "away";
-    const text = `${reason} What is shown is old. The page tries again on its own.`;
-    if (bannerText.textContent !== text) bannerText.textContent = text;
-    banner.className = "banner";
+    warn(`${reason} What is shown is old. The page tries again on its own.`);
     banner.title = `in ${digits(wait / 1000)} s`;
-    element("retry").hidden = false;
-    banner.hidden = false;
     leaveWorldThatIsGone().catch(() => {});
   },
 };
 
 /* ----------------------------------------------------------------------------------------------------------- worlds */
 
-async function listWorlds() {
-  const { worlds } = await get("/v1/worlds");
-  const names = worlds.map((one) => one.world);
-  worldField.replaceChildren(...names.map((name) => new Option(name, name, false, name === world)));
-  return names;
+/* Worlds that do not run are in the list, too. */
+function showNames(all) {
+  const key = JSON.stringify(all);
+  if (worldField.dataset.key === key) return;
+  worldField.dataset.key = key;
+  worldField.replaceChildren(...all.map(({ name, state }) =>
+    new Option(state === "running" ? name : `${name} (${state})`, name, false, name === world)));
+}
+
+/* `own`: the process of this world while that does not run. The daemon is there then, and the verdict says what is the
+ * matter. */
+function showProcesses(all, own) {
+  showNames(all);
+  if (!own || !isLost) return;
+  stateText.textContent = stateText.dataset.state = own.state;
+  warn(`World ${own.world} does not run: its figures are old. The page goes on by itself once it runs.`);
+  element("retry").hidden = own.state === "failed";
 }
 
 /* The daemon may be there, and host other worlds than before. */
 async function leaveWorldThatIsGone() {
   if (!world) return;
-  const names = await listWorlds();
+  const names = await processes.look();
   if (isLost && names.length > 0 && !names.includes(world)) showWorld(names[0]);
 }
 
 function showWorld(name) {
   world = name;
   worldField.value = name;
+  processes.showWorld(name);
   history.replaceState(null, "", `#${encodeURIComponent(name)}`);
   document.title = `${name} – Muster`;
   agent.close();
+  forgetFigures();
   verdict.forget();
   plots.showWorld(name);
   types.forgetAll();
@@ -141,7 +165,7 @@ function showWorld(name) {
 
 async function start() {
   try {
-    const names = await listWorlds(), wanted = unescaped(location.hash.slice(1));
+    const names = await processes.look(), wanted = unescaped(location.hash.slice(1));
     if (names.length === 0) throw new Error("The daemon hosts no world.");
     showWorld(names.includes(wanted) ? wanted : names[0]);
   } catch (error) {
@@ -158,6 +182,7 @@ async function change(method, path, body) {
   }
 }
 
+processes.begin({ listed: showProcesses, note, retry });
 map.begin(agent.open);
 field.begin();
 observers.begin(note);

@@ -9,11 +9,11 @@ function write(element, text) {
 }
 
 /* Shows one. Figures change every second: only another verdict is spoken. */
-export function put({ code, severity, words: text, next: advice }) {
+export function put({ code, title = code, severity, words: text, next: advice }) {
   box.dataset.severity = severity;
   box.dataset.code = code;
   box.hidden = false;
-  write(word, code);
+  write(word, title);
   write(words, text);
   write(next, advice);
   write(spoken, `The world is ${code}.`);

@@ -21,6 +21,7 @@ typedef struct front_call {
   LIST_ENTRY(front_call) link;
   struct front *front;
   CURL *curl;
+  const char *socket;
   struct curl_slist *headers;
   http_request *request; /* to be answered; null: `take` is called */
   void (*take)(front_answer *answer, void *user);
@@ -269,6 +270,17 @@ struct front *front_open(uv_loop_t *loop) {
   return front;
 }
 
+void front_drop(struct front *front, const char *socket) {
+  front_call *call, *next;
+  for (call = LIST_FIRST(&front->calls); call; call = next) {
+    next = LIST_NEXT(call, link);
+    if (call->stream || strcmp(call->socket, socket) != 0) continue;
+    front_answer dropped = {.problem = "it has ended"};
+    give_answer(call, &dropped);
+    free_call(call);
+  }
+}
+
 void front_close(struct front *front) {
   if (!front) return;
   front_call *call, *next;
@@ -388,6 +400,7 @@ static front_call *make_call(struct front *front, const http_request *request, c
     return NULL;
   }
   call->front = front;
+  call->socket = socket;
   LIST_INSERT_HEAD(&front->calls, call, link);
   curl_easy_setopt(call->curl, CURLOPT_URL, url);
   curl_easy_setopt(call->curl, CURLOPT_UNIX_SOCKET_PATH, socket);

@@ -26,11 +26,16 @@ void front_close(struct front *front);
 /* Frees it; after http_destroy. Null is a no-op. */
 void front_free(struct front *front);
 
+/* The process at this socket has ended: what it was asked and has not answered is refused. Else a request that it had
+ * not taken yet would wait for the next process, and with one that has failed until its time is over. Streams end by
+ * themselves. */
+void front_drop(struct front *front, const char *socket);
+
 /* Passes a request on, and its answer back. Refuses it (502) when the world's process does not answer. */
 void front_forward(struct front *front, http_request *request, const char *socket);
 
-/* Makes a request of its own, like `request` but to `socket`, and gives its answer to `take`, once, also when the front
- * is closed meanwhile. */
+/* `socket` stays the caller's, and as it is, for all of these. Makes a request of its own, like `request` but to
+ * `socket`, and gives its answer to `take`, once, also when the front is closed meanwhile. */
 void front_ask(struct front *front, const http_request *request, const char *socket,
                void (*take)(front_answer *answer, void *user), void *user);
 

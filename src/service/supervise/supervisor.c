@@ -131,7 +131,7 @@ static void tell_ready(struct supervisor *supervisor) {
 static void process_changed(world_process *process, void *user) {
   struct supervisor *supervisor = user;
   uint32_t ended = 0;
-  (void)process;
+  if (!process->has_process && process->state != PROCESS_STARTING) front_drop(supervisor->front, process->socket);
   if (!supervisor->stopping) {
     tell_ready(supervisor);
     return;
