@@ -181,14 +181,33 @@ Test(processes, a_killed_world_is_back_and_says_how_it_ended) {
   cr_assert_eq(kill((pid_t)before, SIGKILL), 0);
   await_process("forest", before);
   json_t *again = process_of("forest");
-  cr_expect(strstr(control_text(again, "reason"), "signal 9"), "%s", control_text(again, "reason"));
+  cr_expect(strstr(control_text(again, "reason"), "SIGKILL"), "%s", control_text(again, "reason"));
   cr_expect_eq(control_count(again, "ends"), 1);
   expect_metric("\nmuster_world_process_last_end{world=\"forest\",kind=\"signal\"} 1\n");
   json_decref(again);
 }
 
+/* A request that the process had not taken would wait for the next one, which does not come. */
+Test(processes, what_a_world_was_asked_is_answered_when_it_fails) {
+  static const char request[] = "GET /v1/worlds HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+  static char reply[DAEMON_REPLY_BYTES];
+  size_t length = 0;
+  start("none", "--crash-limit 1 --stuck-kill 600s");
+  pid_t process = (pid_t)await_process("forest", 0);
+  cr_assert_eq(kill(process, SIGKILL), 0);
+  process = (pid_t)await_process("forest", process);
+  cr_assert_eq(kill(process, SIGSTOP), 0);
+  int connection = daemon_connect(&service);
+  cr_assert_eq(write(connection, request, sizeof request - 1), (ssize_t)sizeof request - 1);
+  json_decref(control_ask(&service, "GET", "/v1/worlds/main", NULL, 200)); /* so that it has been passed on */
+  cr_assert_eq(kill(process, SIGKILL), 0);
+  for (ssize_t more; (more = read(connection, reply + length, sizeof reply - 1 - length)) > 0;) length += (size_t)more;
+  close(connection);
+  cr_expect(strncmp(reply, "HTTP/1.1 200 ", 13) == 0 && strstr(reply, "\"main\""), "%s", reply);
+}
+
 Test(processes, a_world_that_cannot_be_opened_says_why) {
-  start("none", "--crash-limit 0 --world odd=nothing_of_this_name");
+  start("none", "--crash-limit 1 --world odd=nothing_of_this_name");
   json_t *odd = process_of("odd");
   cr_expect_str_eq(control_text(odd, "state"), "failed");
   cr_expect(strstr(control_text(odd, "reason"), "it could not be opened: ") &&

@@ -35,7 +35,7 @@ static muster_result refused(const char *world, const char *path) {
 
 static muster_result give_part(const char *common, const char *world) {
   char folder[PATH_BYTES], own[PATH_BYTES], from[SNAPSHOT_PATH_BYTES], to[SNAPSHOT_PATH_BYTES];
-  if (!orders_path(common, world, folder, own, sizeof own))
+  if (!orders_path(common, world, folder, own))
     return error_set(MUSTER_E_ARGUMENT, "the path %s/%s is too long", world, common);
   if (exists(own, "") || exists(own, ".previous")) return MUSTER_OK;
   for (size_t i = ENDINGS; i-- > 0;) { /* the newest last: with it the part is complete */

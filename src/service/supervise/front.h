@@ -1,6 +1,7 @@
 /* service/supervise/front.h - passes requests on to the processes of the worlds, which serve them at unix sockets of
  * their own, by libcurl in the loop. An answer that ends comes back as a whole; one without an end (a stream) is passed
- * on piece by piece, no faster than the client takes it. All functions are for the loop's thread. */
+ * on piece by piece, no faster than the client takes it. The names of sockets stay the caller's, and as they are. All
+ * functions are for the loop's thread. */
 #ifndef SERVICE_SUPERVISE_FRONT_H
 #define SERVICE_SUPERVISE_FRONT_H
 
@@ -34,8 +35,8 @@ void front_drop(struct front *front, const char *socket);
 /* Passes a request on, and its answer back. Refuses it (502) when the world's process does not answer. */
 void front_forward(struct front *front, http_request *request, const char *socket);
 
-/* `socket` stays the caller's, and as it is, for all of these. Makes a request of its own, like `request` but to
- * `socket`, and gives its answer to `take`, once, also when the front is closed meanwhile. */
+/* Makes a request of its own, like `request` but to `socket`, and gives its answer to `take`, once, also when the front
+ * is closed meanwhile. */
 void front_ask(struct front *front, const http_request *request, const char *socket,
                void (*take)(front_answer *answer, void *user), void *user);
 
