@@ -1,5 +1,6 @@
-"""A musterd with four worlds, each for what the others do not have, and requests to it; for openapi_test.py."""
+"""A musterd with five worlds, each for what the others do not have, and requests to it; for openapi_test.py."""
 import http.client
+import json
 import os
 import re
 import shutil
@@ -52,8 +53,8 @@ class Daemon:
         with open(log, "w", encoding="utf-8") as out:
             self.process = subprocess.Popen(
                 [os.environ["MUSTERD"], "--budget", "2ms", "--agents", "200", "--agents-max", "20000", "--world",
-                 "main=wildlife", "--world", "walk=walkers", "--world", "herd=herd", "--world", "sets=pursuit",
-                 "--modules", modules, "--socket", f"{self.folder}/control", "--listen", "127.0.0.1:0", "--token-file",
+                 "main=wildlife", "--world", "walk=walkers", "--world", "herd=herd", "--world", "sets=pursuit", "--world",
+                 "spare=wildlife", "--modules", modules, "--socket", f"{self.folder}/control", "--listen", "127.0.0.1:0", "--token-file",
                  f"{self.folder}/token", "--snapshot-file", f"{self.folder}/snapshot", "--flight-file",
                  f"{self.folder}/flight"], stdout=out, stderr=out)
         end = time.monotonic() + PATIENCE_S
@@ -61,6 +62,13 @@ class Daemon:
             assert self.process.poll() is None and time.monotonic() < end, open(log, encoding="utf-8").read()
             time.sleep(0.05)
         self.port = int(found[1])
+
+    def await_worlds(self):
+        """Until all run."""
+        end = time.monotonic() + PATIENCE_S
+        while any(one["state"] != "running" for one in json.loads(self.ask("GET", "/v1/worlds").body)["processes"]):
+            assert time.monotonic() < end, open(f"{self.folder}/log", encoding="utf-8").read()
+            time.sleep(0.05)
 
     def ask(self, method, path, body=None, headers=(), tcp=False):
         connection = Connection(self, tcp)

@@ -131,38 +131,28 @@ static int line_end(const char *text, int cells) {
   return end > 0 ? end : bytes;
 }
 
-/* Why a world does not run, on as many lines as that takes; what to do is at its end. */
-static void draw_reason(attr_t attributes, const char *words) {
-  for (int line = 1; *words && line < TABLE_LINE - 1; line++) {
-    int length = line_end(words, COLS);
-    put(attributes, line, 0, "%.*s", length, words);
-    words += length + strspn(words + length, " ");
-  }
-}
-
-/* How the world does, in the colour of how bad that is, on two lines; the second is another world's that does not run,
- * and has the next step where it is free. */
+/* How the world does, in the colour of how bad that is, on two lines; the second has the next step where it is free. A
+ * world that does not run has as many lines as its reason takes. Another one that does not run comes before the rest.
+ */
 static void draw_verdict(const struct screen *screen) {
   static const struct {
     const char *severity;
     int pair;
   } colours[] = {{"good", PAIR_GOOD}, {"warning", PAIR_LOUD}, {"alarm", PAIR_ALARM}};
+  const top_state *state = screen->state;
   attr_t attributes = A_NORMAL;
   for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
-    if (strcmp(colours[i].severity, screen->state->severity) == 0) attributes = A_BOLD | COLOR_PAIR(colours[i].pair);
-  const char *words = screen->state->verdict;
-  if (screen->state->absent) {
-    draw_reason(attributes, words);
-    return;
+    if (strcmp(colours[i].severity, state->severity) == 0) attributes = A_BOLD | COLOR_PAIR(colours[i].pair);
+  int line = 1, most = state->absent ? TABLE_LINE - 3 : *state->others ? 1 : 2;
+  for (const char *words = state->verdict; *words && line <= most; line++) {
+    int length = line_end(words, COLS);
+    put(attributes, line, 0, "%.*s", length, words);
+    words += length + strspn(words + length, " ");
   }
-  int first = line_end(words, COLS);
-  put(attributes, 1, 0, "%.*s", first, words);
-  if (*screen->state->others)
-    put(A_BOLD | COLOR_PAIR(PAIR_ALARM), 2, 0, "%s", screen->state->others);
-  else if (words[first])
-    put(attributes, 2, 0, "%s", words + first + strspn(words + first, " "));
-  else
-    put(A_NORMAL, 2, 0, "%s", screen->state->next);
+  if (*state->others)
+    put(A_BOLD | COLOR_PAIR(PAIR_ALARM), line, 0, "%s", state->others);
+  else if (line == 2)
+    put(A_NORMAL, line, 0, "%s", state->next);
 }
 
 static void draw_bars(const struct screen *screen) {

@@ -20,13 +20,13 @@ static const char *const endings[] = {"", ".previous"};
 
 enum { ENDINGS = sizeof endings / sizeof *endings };
 
-static bool exists(const char *path, const char *ending) {
+static bool division_exists(const char *path, const char *ending) {
   char name[SNAPSHOT_PATH_BYTES];
   snprintf(name, sizeof name, "%s%s", path, ending);
   return access(name, F_OK) == 0;
 }
 
-static muster_result refused(const char *world, const char *path) {
+static muster_result division_refused(const char *world, const char *path) {
   return error_set(MUSTER_E_SYSTEM,
                    "snapshot_file: world %s cannot have its part of %s: %s; copy that file into the folder of each "
                    "world and rename it, or rename it for worlds that begin anew",
@@ -37,11 +37,11 @@ static muster_result give_part(const char *common, const char *world) {
   char folder[PATH_BYTES], own[PATH_BYTES], from[SNAPSHOT_PATH_BYTES], to[SNAPSHOT_PATH_BYTES];
   if (!orders_path(common, world, folder, own))
     return error_set(MUSTER_E_ARGUMENT, "the path %s/%s is too long", world, common);
-  if (exists(own, "") || exists(own, ".previous")) return MUSTER_OK;
+  if (division_exists(own, "") || division_exists(own, ".previous")) return MUSTER_OK;
   for (size_t i = ENDINGS; i-- > 0;) { /* the newest last: with it the part is complete */
     snprintf(from, sizeof from, "%s%s", common, endings[i]);
     snprintf(to, sizeof to, "%s%s", own, endings[i]);
-    if (exists(from, "") && link(from, to) != 0) return refused(world, from);
+    if (division_exists(from, "") && link(from, to) != 0) return division_refused(world, from);
   }
   log_line(MUSTER_LOG_INFO, "world %s goes on from %s, which one process wrote with all worlds", world, common);
   return MUSTER_OK;
@@ -75,7 +75,7 @@ static muster_result divide(const struct settings *settings) {
 
 muster_result division_make(const struct settings *settings) {
   const char *common = settings->snapshot_file;
-  if (!*common || !(exists(common, "") || exists(common, ".previous"))) return MUSTER_OK;
+  if (!*common || !(division_exists(common, "") || division_exists(common, ".previous"))) return MUSTER_OK;
   int lock;
   muster_result result = snapshots_lock_file(common, NULL, &lock);
   if (!result) result = divide(settings);
