@@ -5,7 +5,8 @@
  *                     was one, was well; else 503 with the reasons:
  *                     {"ready": false, "reasons": [{"world": "main", "code": "late", "message": "..."}]}
  *
- * Codes: starting, stopping, unsaved (of the service, without a world); failed, no_frame, late. */
+ * Codes: starting, stopping, unsaved (of the service, without a world); failed, no_frame, late. A supervisor adds
+ * worlds that do not run, with the state of their process, and no_answer (service/supervise/joins.h). */
 #ifndef SERVICE_HEALTH_H
 #define SERVICE_HEALTH_H
 

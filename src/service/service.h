@@ -1,4 +1,5 @@
-/* service/service.h - musterd as a whole: which thread owns which data.
+/* service/service.h - a process that hosts worlds: which thread owns which data. It is all of musterd, or the process
+ * of one world, of which the supervisor has several (service/supervise/supervisor.h).
  *
  *     loop's thread     libuv: signals, control, metrics, timers; owns `settings`, `stage` and the network
  *     frames' thread    owns pool, modules and worlds: opens them, runs their frames, serves the mailbox
