@@ -210,7 +210,7 @@ Test(processes, a_world_that_cannot_be_opened_says_why) {
   start("none", "--crash-limit 1 --world odd=nothing_of_this_name");
   json_t *odd = process_of("odd");
   cr_expect_str_eq(control_text(odd, "state"), "failed");
-  cr_expect(strstr(control_text(odd, "reason"), "it could not be opened: ") &&
+  cr_expect(strstr(control_text(odd, "reason"), "ended by itself with status 1, ") &&
                 strstr(control_text(odd, "reason"), "nothing_of_this_name"),
             "%s", control_text(odd, "reason"));
   json_decref(odd);

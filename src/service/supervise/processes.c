@@ -149,11 +149,16 @@ static void give_up_stop(uv_timer_t *timer) {
   kill_process(timer->data, "it does not stop");
 }
 
-/* What a process says may be its module's: only printable characters are taken over. */
+/* What a process says, and what stands in its recorder, may be its module's: only printable characters are taken over,
+ * which go into logs and JSON as they are. */
+static void keep_printable(char *text) {
+  for (; *text; text++)
+    if (*text < ' ' || *text > '~') *text = '?';
+}
+
 static void take_problem(world_process *process, const char *text) {
-  size_t length = strnlen(text, PROBLEM_BYTES - 1);
-  for (size_t i = 0; i < length; i++) process->problem[i] = text[i] < ' ' || text[i] > '~' ? '?' : text[i];
-  process->problem[length] = '\0';
+  snprintf(process->problem, sizeof process->problem, "%s", text);
+  keep_printable(process->problem);
 }
 
 static void processes_take_line(world_process *process, const char *line) {
@@ -288,6 +293,7 @@ static void note_end(world_process *process, int64_t status, int number) {
     snprintf(reason, PROCESS_REASON_BYTES, "its process died of SIG%s%s%s", name ? name : "?", by, detail);
   else
     snprintf(reason, PROCESS_REASON_BYTES, "its process ended by itself with status %d%s%s", (int)status, by, detail);
+  keep_printable(reason);
 }
 
 /* Not in this turn of the loop, which still closes the handles of the last process. */
