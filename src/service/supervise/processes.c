@@ -305,8 +305,8 @@ static void start_soon(world_process *process) {
 
 static void take_end(uv_process_t *handle, int64_t status, int number) {
   world_process *process = handle->data;
+  take_notes(&process->news, 0, UV_READABLE); /* its last words; they may set the timer */
   uv_timer_stop(&process->timer);
-  take_notes(&process->news, 0, UV_READABLE); /* its last words */
   forget_news(process);
   process->has_process = false;
   uv_close((uv_handle_t *)handle, NULL);
