@@ -19,11 +19,7 @@ const json_t *ctl_process_of(const json_t *worlds, const char *name) {
 }
 
 const char *ctl_words_of(const json_t *process, char out[CTL_WORDS_BYTES]) {
-  const char *words = text_of_member(process, "words"), *state = text_of_member(process, "state");
-  if (!*words && strcmp(state, "starting") == 0)
-    snprintf(out, CTL_WORDS_BYTES, "world %s is starting", text_of_member(process, "world"));
-  else
-    snprintf(out, CTL_WORDS_BYTES, "%s", words);
+  snprintf(out, CTL_WORDS_BYTES, "%s", text_of_member(process, "words"));
   return out;
 }
 

@@ -190,7 +190,8 @@ static void take_absent(top_state *state, const json_t *process) {
   snprintf(state->world.name, sizeof state->world.name, "%s", name);
   snprintf(state->wanted, sizeof state->wanted, "%s", name);
   snprintf(state->world.module, sizeof state->world.module, "%s", how ? how : "does not run");
-  snprintf(state->verdict, sizeof state->verdict, "%s", ctl_words_of(process, words));
+  ctl_words_of(process, words);
+  snprintf(state->verdict, sizeof state->verdict, "%s", *words ? words : "it begins; it has not answered yet");
   snprintf(state->severity, sizeof state->severity, "%s", how && strcmp(how, "failed") == 0 ? "alarm" : "warning");
   *state->next = '\0';
   state->wall.count = state->pressure.count = state->carried.count = 0;

@@ -62,13 +62,10 @@ static unsigned add_readiness(const struct join *join, json_t *whole) {
     ready = ready && join->parts[i].status == 200;
     if (join->parts[i].status) continue;
     char words[STATES_WORDS_BYTES];
-    bool silent = process->state == PROCESS_RUNNING;
-    states_explain(process, words);
+    bool silent = !*states_explain(process, words);
     json_array_append_new(reasons, json_pack("{ssssss}", "world", process->name, "code",
                                              silent ? "no_answer" : process_state_name(process->state), "message",
-                                             *words   ? words
-                                             : silent ? join->parts[i].problem
-                                                      : "it is being opened"));
+                                             silent ? join->parts[i].problem : words));
   }
   json_object_set_new(whole, "ready", json_boolean(ready));
   return ready ? 200 : 503;
@@ -210,7 +207,8 @@ static void ask_all(http_request *request, struct front *front, struct processes
   for (uint32_t i = 0; i < processes->count; i++) {
     made->parts[i].join = made;
     made->parts[i].process = &processes->worlds[i];
-    if (processes->worlds[i].state != PROCESS_RUNNING) continue;
+    process_state state = processes->worlds[i].state;
+    if (state != PROCESS_STARTING && state != PROCESS_RUNNING) continue; /* one that starts answers soon */
     made->open++;
     front_ask(front, request, processes->worlds[i].socket, joins_take_part, &made->parts[i]);
   }
