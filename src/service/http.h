@@ -151,6 +151,10 @@ void http_answer(http_request *request, unsigned status, const char *type, const
 /* The same with memory from malloc, which is freed. */
 void http_answer_owned(http_request *request, unsigned status, const char *type, void *body, size_t bytes);
 
+/* Says how large an answer will be that is still to be put together: it counts from now on. False: too much waits for
+ * clients, and the request was refused. */
+bool http_announce(http_request *request, size_t bytes);
+
 typedef struct http_header {
   const char *name, *value;
 } http_header;

@@ -62,18 +62,22 @@ static bool may_be_refused(const http_request *request) {
   return route && !route->goes_always && strcmp(route->method, "GET") == 0;
 }
 
-/* Counts what the client has to take. False: too much waits for other clients, and the answer was refused. A single
+/* Counts what the client has to take, unless it was announced. False: too much waits for other clients, and the answer was refused. A single
  * large answer is always sent. */
 static bool reserve_answer(http_request *request, size_t bytes) {
   struct http *http = request->http;
   uint64_t waiting = http->counts.answers_waiting;
-  if (bytes < LARGE_BYTES) return true;
+  if (bytes < LARGE_BYTES || request->answer_bytes) return true;
   if (may_be_refused(request) && waiting > 0 && waiting + bytes > http->options.answers_bytes_max)
     return http_refuse(request, 429, "busy", NULL,
                        "%lu bytes of answers wait for clients to take them: ask again later", waiting);
   request->answer_bytes = bytes;
   http->counts.answers_waiting += bytes;
   return true;
+}
+
+bool http_announce(http_request *request, size_t bytes) {
+  return reserve_answer(request, bytes);
 }
 
 void http_answer(http_request *request, unsigned status, const char *type, const void *body, size_t bytes) {

@@ -79,6 +79,11 @@ static void render_crashes(struct exposition *exposition, const metrics_facts *f
   }
 }
 
+void metrics_render_daemon(struct exposition *exposition, const metrics_facts *facts) {
+  render_process(exposition, facts);
+  render_http(exposition, &facts->http);
+}
+
 void metrics_render(struct exposition *exposition, const metrics_facts *facts) {
   render_process(exposition, facts);
   render_mailbox(exposition, &facts->mailbox);

@@ -1,9 +1,10 @@
 /* service/metrics.h - what musterd measures, for Prometheus to scrape at /metrics.
  *
  * Names begin with muster_ and end in their base unit. Labels are bounded: world, module, instance, type, level, stage,
- * band, quantile, and the class of an answer; none names an agent. Rendered on the loop's thread from what the frames'
- * thread last published; rendered again only when that has changed or is 100 ms old, so that thousands of requests a
- * second cost little. */
+ * band, quantile, and the class of an answer; none names an agent. A supervisor joins what it measures itself with what
+ * its worlds' processes do; samples of these that name no world have the label process (service/supervise/). Rendered
+ * on the loop's thread from what the frames' thread last published; rendered again only when that has changed or is 100
+ * ms old, so that thousands of requests a second cost little. */
 #ifndef SERVICE_METRICS_H
 #define SERVICE_METRICS_H
 
@@ -45,6 +46,9 @@ void metrics_render(struct exposition *exposition, const metrics_facts *facts);
 void metrics_render_worlds(struct exposition *exposition, const metrics_facts *facts);
 void metrics_render_modules(struct exposition *exposition, const metrics_facts *facts);
 
+/* The families of the process and its server alone. */
+void metrics_render_daemon(struct exposition *exposition, const metrics_facts *facts);
+
 /* The state kept from one request to the next. */
 struct metrics;
 
@@ -53,6 +57,10 @@ struct metrics *metrics_create(void);
 
 /* Null is a no-op. Loop's thread. */
 void metrics_destroy(struct metrics *metrics);
+
+/* Renders the families of a process that has no worlds itself, but serves so many. Loop's thread. */
+void metrics_render_front(struct exposition *exposition, const struct metrics *metrics, const struct http *http,
+                          uint32_t worlds);
 
 /* GET /metrics, of a server whose user is the service. */
 extern const http_route metrics_routes[];

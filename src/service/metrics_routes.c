@@ -75,22 +75,34 @@ static uint64_t count_changes(struct service *service) {
   return changes;
 }
 
-static void metrics_routes_gather(struct service *service, struct metrics *metrics, metrics_facts *facts) {
+static void metrics_gather_daemon(const struct metrics *metrics, const struct http *http, metrics_facts *facts) {
   *facts = (metrics_facts){.version = MUSTER_VERSION,
-                           .workers = muster_pool_workers(service->pool),
                            .now_ns = clock_system(),
                            .unix_s = read_unix_s(),
                            .started_s = metrics->started_s,
                            .cpu_s = read_cpu_s(),
                            .resident_bytes = read_resident_bytes(),
                            .open_files = count_open_files(),
-                           .files_max = read_files_max(),
-                           .mailbox = frame_mailbox_read_counts(&service->mailbox),
-                           .world_count = service->world_count,
-                           .worlds = metrics->worlds,
-                           .crash_count = flight_read_counts(&service->flight, metrics->crashes, FLIGHT_COUNTS_MAX),
-                           .crashes = metrics->crashes};
-  http_count(service->http, &facts->http);
+                           .files_max = read_files_max()};
+  http_count(http, &facts->http);
+}
+
+void metrics_render_front(struct exposition *exposition, const struct metrics *metrics, const struct http *http,
+                          uint32_t worlds) {
+  metrics_facts facts;
+  metrics_gather_daemon(metrics, http, &facts);
+  facts.world_count = worlds;
+  metrics_render_daemon(exposition, &facts);
+}
+
+static void metrics_routes_gather(struct service *service, struct metrics *metrics, metrics_facts *facts) {
+  metrics_gather_daemon(metrics, service->http, facts);
+  facts->workers = muster_pool_workers(service->pool);
+  facts->mailbox = frame_mailbox_read_counts(&service->mailbox);
+  facts->world_count = service->world_count;
+  facts->worlds = metrics->worlds;
+  facts->crash_count = flight_read_counts(&service->flight, metrics->crashes, FLIGHT_COUNTS_MAX);
+  facts->crashes = metrics->crashes;
   snapshots_read_status(&service->snapshots, &facts->snapshots);
   for (uint32_t i = 0; i < service->world_count; i++) {
     metrics->worlds[i].name = service->worlds[i].name;

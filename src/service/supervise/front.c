@@ -10,10 +10,14 @@
 #include <sys/queue.h>
 
 enum {
-  URL_BYTES = 4096,
-  WAIT_MS = 120000,          /* a world that is asked something answers within this */
-  STREAM_BYTES = 256 * 1024, /* of a stream that wait for its client; then the world has to wait, too */
-  IDLE_MAX = 64              /* handles that are kept: making one takes longer than its request */
+  WAIT_MS = 30000,   /* a world that is asked something answers within this */
+  ASK_MS = 2000,     /* the same of a question to all worlds: one that is stuck must not keep the others' facts */
+  WAITING_MAX = 128, /* requests that wait for one world: no world takes the connections of all others */
+  STREAM_BYTES = 16 * 1024, /* of a stream that wait for its client; then the world has to wait, too: it sends nothing
+                               that is outdated */
+  ANSWER_BYTES = 16 << 20,  /* of an answer: more is not kept of what a world says, whatever its module makes it say */
+  PART_BYTES = 4 << 20,     /* of an answer to a question */
+  IDLE_MAX = 64             /* handles that are kept: making one takes longer than its request */
 };
 
 /* One request to a world. */
@@ -21,12 +25,11 @@ typedef struct front_call {
   LIST_ENTRY(front_call) link;
   struct front *front;
   CURL *curl;
-  const char *socket;
+  const char *socket; /* of the world */
   struct curl_slist *headers;
-  http_request *request; /* to be answered; null: `take` is called */
+  http_request *request; /* to be answered; null: `take` is called, unless that is null, too */
   void (*take)(front_answer *answer, void *user);
   void *user;
-  char *sent;  /* the body that is sent */
   char *bytes; /* what came and was not passed on yet */
   size_t count, room;
   http_stream *stream; /* the answer has no end and is passed on */
@@ -59,6 +62,7 @@ static size_t take_bytes(char *bytes, size_t each, size_t count, void *user);
 static void set_up(CURL *curl) {
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_bytes);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* none, whatever the environment says */
 }
 
 static CURL *take_handle(struct front *front) {
@@ -80,12 +84,12 @@ static void free_call(front_call *call) {
   curl_multi_remove_handle(call->front->multi, call->curl);
   front_give_back(call->front, call->curl);
   curl_slist_free_all(call->headers);
-  free(call->sent);
   free(call->bytes);
   free(call);
 }
 
 static bool keep_bytes(front_call *call, const char *bytes, size_t count) {
+  if (call->count + count > (call->take ? PART_BYTES : ANSWER_BYTES)) return false;
   if (call->count + count + 1 > call->room) {
     size_t room = call->room * 2 > call->count + count + 1 ? call->room * 2 : call->count + count + 1;
     char *more = realloc(call->bytes, room < 4096 ? 4096 : room);
@@ -114,7 +118,7 @@ static size_t read_stream(void *user, char *buffer, size_t bytes) {
   call->count -= count;
   memmove(call->bytes, call->bytes + count, call->count);
   if (call->count == 0 && call->ended) http_stream_end(call->stream);
-  if (call->paused && call->count < STREAM_BYTES / 2) {
+  if (call->paused && !call->ended && call->count < STREAM_BYTES / 2) {
     call->paused = false;
     curl_easy_pause(call->curl, CURLPAUSE_CONT);
   }
@@ -125,22 +129,31 @@ static void close_stream(void *user) {
   free_call(user);
 }
 
-/* The headers have come: an answer without a length is a stream. */
-static void begin_answer(front_call *call) {
+/* The headers have come: an answer without a length is a stream. False: the rest is not wanted. */
+static bool begin_answer(front_call *call) {
   curl_off_t length = -1;
   call->begun = true;
+  if (!call->request) return true;
   curl_easy_getinfo(call->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
-  if (length >= 0 || !call->request) return;
+  if (length > ANSWER_BYTES) return false;
+  if (length >= 0) {
+    bool room = http_announce(call->request, (size_t)length);
+    if (!room) call->request = NULL; /* refused */
+    return room;
+  }
+  /* A change is answered once it is made; its body is still the request's until then. */
+  if (strcmp(http_route_of(call->request)->method, "GET") != 0) return true;
   const http_stream_source source = {read_stream, close_stream, call};
   call->stream = http_answer_stream(call->request, type_of(call), &source);
   call->request = NULL;
   curl_easy_setopt(call->curl, CURLOPT_TIMEOUT_MS, 0L);
+  return true;
 }
 
 static size_t take_bytes(char *bytes, size_t each, size_t count, void *user) {
   front_call *call = user;
   count *= each;
-  if (!call->begun) begin_answer(call);
+  if (!call->begun && !begin_answer(call)) return 0;
   if (call->stream && call->count > STREAM_BYTES) {
     call->paused = true;
     return CURL_WRITEFUNC_PAUSE;
@@ -154,12 +167,12 @@ static size_t take_bytes(char *bytes, size_t each, size_t count, void *user) {
 
 static void give_answer(front_call *call, front_answer *answer) {
   if (!call->request) {
-    call->take(answer, call->user);
+    if (call->take) call->take(answer, call->user);
     return;
   }
   if (!answer->status) {
-    http_refuse(call->request, 502, "no_answer", NULL, "the world's process does not answer (%s): try again",
-                answer->problem);
+    http_refuse(call->request, 502, "no_answer", NULL, "world %s does not answer (%s): `muster ctl worlds` tells more",
+                http_path_value(call->request, "world"), answer->problem);
     return;
   }
   char *body = answer->body ? answer->body : strdup("");
@@ -177,6 +190,10 @@ static void end_call(front_call *call, CURLcode result) {
   }
   long status = 0;
   if (!result) curl_easy_getinfo(call->curl, CURLINFO_RESPONSE_CODE, &status);
+  if (!result && (status < 200 || status > 599)) {
+    snprintf(call->problem, sizeof call->problem, "status %ld is none of HTTP", status);
+    status = 0;
+  }
   front_answer answer = {.status = (unsigned)status,
                          .type = type_of(call),
                          .body = call->bytes,
@@ -270,30 +287,27 @@ struct front *front_open(uv_loop_t *loop) {
   return front;
 }
 
-void front_drop(struct front *front, const char *socket) {
+/* Ends what waits for the answer of a world; null = of any. */
+static void refuse_calls(struct front *front, const char *socket, const char *problem) {
   front_call *call, *next;
   for (call = LIST_FIRST(&front->calls); call; call = next) {
     next = LIST_NEXT(call, link);
-    if (call->stream || strcmp(call->socket, socket) != 0) continue;
-    front_answer dropped = {.problem = "it has ended"};
-    give_answer(call, &dropped);
+    if (call->stream || (socket && call->socket != socket)) continue;
+    front_answer none = {.problem = problem};
+    give_answer(call, &none);
     free_call(call);
   }
 }
 
+void front_drop(struct front *front, const char *socket) {
+  refuse_calls(front, socket, "its process has ended");
+}
+
 void front_close(struct front *front) {
   if (!front) return;
-  front_call *call, *next;
-  for (call = LIST_FIRST(&front->calls); call; call = next) {
-    next = LIST_NEXT(call, link);
-    if (call->stream) {
-      http_stream_end(call->stream); /* its end frees the call */
-      continue;
-    }
-    front_answer stopped = {.problem = "the daemon stops"};
-    give_answer(call, &stopped);
-    free_call(call);
-  }
+  front_call *call;
+  refuse_calls(front, NULL, "the daemon stops");
+  LIST_FOREACH(call, &front->calls, link) http_stream_end(call->stream); /* its end frees the call */
 }
 
 static void free_timer(uv_handle_t *handle) {
@@ -311,49 +325,31 @@ void front_free(struct front *front) {
 
 /* --------------------------------------------------------------------------------------------------------- requests */
 
-/* Appends text, escaped as part of a path or query. False: it does not fit. */
-static bool add_escaped(char *url, size_t bytes, const char *text, size_t length) {
-  static const char hex[] = "0123456789ABCDEF",
-                    plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-  size_t at = strlen(url);
-  for (size_t i = 0; i < length; i++) {
-    unsigned char byte = (unsigned char)text[i];
-    if (at + 4 > bytes) return false;
-    if (byte && strchr(plain, byte)) {
-      url[at++] = (char)byte;
-    } else {
-      url[at++] = '%';
-      url[at++] = hex[byte >> 4];
-      url[at++] = hex[byte & 15];
-    }
-  }
-  url[at] = '\0';
-  return true;
-}
-
-static bool add_text(char *url, size_t bytes, const char *text, size_t length) {
-  size_t at = strlen(url);
-  if (at + length + 1 > bytes) return false;
-  memcpy(url + at, text, length);
-  url[at + length] = '\0';
-  return true;
+/* Writes text, escaped as part of a path or query. */
+static void write_escaped(FILE *url, const char *text) {
+  static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~,";
+  for (; *text; text++)
+    if (strchr(plain, *text))
+      fputc(*text, url);
+    else
+      fprintf(url, "%%%02X", (unsigned char)*text);
 }
 
 /* The pattern with the values of its names in their place. */
-static bool add_path(char *url, size_t bytes, const http_request *request) {
+static void write_path(FILE *url, const http_request *request) {
   const char *at = http_route_of(request)->pattern;
   for (const char *brace; (brace = strchr(at, '{')) != NULL;) {
     const char *end = strchr(brace, '}');
     char name[32];
     snprintf(name, sizeof name, "%.*s", (int)(end - brace - 1), brace + 1);
-    const char *value = http_path_value(request, name);
-    if (!add_text(url, bytes, at, (size_t)(brace - at)) || !add_escaped(url, bytes, value, strlen(value))) return false;
+    fprintf(url, "%.*s", (int)(brace - at), at);
+    write_escaped(url, http_path_value(request, name));
     at = end + 1;
   }
-  return add_text(url, bytes, at, strlen(at));
+  fputs(at, url);
 }
 
-static bool add_queries(char *url, size_t bytes, const http_request *request) {
+static void write_queries(FILE *url, const http_request *request) {
   const char *names = http_route_of(request)->queries;
   char mark = '?';
   while (names && *names) {
@@ -361,38 +357,55 @@ static bool add_queries(char *url, size_t bytes, const http_request *request) {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)length, names);
     const char *value = http_query_value(request, name);
-    if (value && !(add_text(url, bytes, &mark, 1) && add_text(url, bytes, name, length) &&
-                   add_text(url, bytes, "=", 1) && add_escaped(url, bytes, value, strlen(value))))
-      return false;
+    if (value) fprintf(url, "%c%s=", mark, name);
+    if (value) write_escaped(url, value);
     if (value) mark = '&';
     names += length + strspn(names + length, " ");
   }
-  return true;
 }
 
-static bool copy_body(front_call *call, const http_request *request) {
+/* False: no memory. */
+static bool set_url(front_call *call, const http_request *request) {
+  char *text = NULL;
+  size_t bytes;
+  FILE *url = open_memstream(&text, &bytes);
+  if (!url) return false;
+  fputs("http://world", url);
+  write_path(url, request);
+  write_queries(url, request);
+  bool set = fclose(url) == 0 && curl_easy_setopt(call->curl, CURLOPT_URL, text) == CURLE_OK;
+  free(text);
+  return set;
+}
+
+static bool add_header(front_call *call, const char *name, const char *value) {
+  char *line;
+  if (asprintf(&line, "%s:%s%s", name, *value ? " " : "", value) < 0) return false;
+  struct curl_slist *headers = curl_slist_append(call->headers, line);
+  free(line);
+  if (headers) call->headers = headers;
+  return headers;
+}
+
+/* The body stays the request's: it lives as long as the call that answers it. False: no memory. */
+static bool set_body(front_call *call, const http_request *request) {
   size_t bytes;
   const void *body = http_body(request, &bytes);
   const char *type = http_header_value(request, "Content-Type");
-  char line[256];
-  if (type && snprintf(line, sizeof line, "Content-Type: %s", type) < (int)sizeof line)
-    call->headers = curl_slist_append(NULL, line);
-  if (bytes) call->headers = curl_slist_append(call->headers, "Expect:");
-  if (bytes && !call->headers) return false;
-  call->sent = malloc(bytes + 1);
-  if (!call->sent) return false;
-  if (bytes) memcpy(call->sent, body, bytes);
+  bool changes = strcmp(http_route_of(request)->method, "GET") != 0;
   curl_easy_setopt(call->curl, CURLOPT_HTTPGET, 1L); /* forgets the body of the handle's last request */
-  if (strcmp(http_route_of(request)->method, "GET") == 0) return true;
+  /* libcurl sends a request again when a connection that was used before breaks: not one that changes something. */
+  curl_easy_setopt(call->curl, CURLOPT_FRESH_CONNECT, (long)changes);
+  curl_easy_setopt(call->curl, CURLOPT_FORBID_REUSE, (long)changes);
+  if (!changes) return true;
   curl_easy_setopt(call->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bytes);
-  curl_easy_setopt(call->curl, CURLOPT_POSTFIELDS, call->sent);
-  return true;
+  curl_easy_setopt(call->curl, CURLOPT_POSTFIELDS, bytes ? body : "");
+  /* Without a value libcurl leaves a header out that it would make itself. */
+  return add_header(call, "Content-Type", type ? type : "") && add_header(call, "Expect", "");
 }
 
-/* Null when it cannot be made. */
-static front_call *make_call(struct front *front, const http_request *request, const char *socket) {
-  char url[URL_BYTES] = "http://world";
-  if (!add_path(url, sizeof url, request) || !add_queries(url, sizeof url, request)) return NULL;
+/* Null when there is no memory for it. */
+static front_call *make_call(struct front *front, const http_request *request, const char *socket, long wait_ms) {
   front_call *call = calloc(1, sizeof *call);
   if (call) call->curl = take_handle(front);
   if (!call || !call->curl) {
@@ -402,31 +415,50 @@ static front_call *make_call(struct front *front, const http_request *request, c
   call->front = front;
   call->socket = socket;
   LIST_INSERT_HEAD(&front->calls, call, link);
-  curl_easy_setopt(call->curl, CURLOPT_URL, url);
   curl_easy_setopt(call->curl, CURLOPT_UNIX_SOCKET_PATH, socket);
-  curl_easy_setopt(call->curl, CURLOPT_CUSTOMREQUEST, http_route_of(request)->method);
   curl_easy_setopt(call->curl, CURLOPT_WRITEDATA, call);
   curl_easy_setopt(call->curl, CURLOPT_PRIVATE, call);
   curl_easy_setopt(call->curl, CURLOPT_ERRORBUFFER, call->problem);
-  curl_easy_setopt(call->curl, CURLOPT_TIMEOUT_MS, (long)WAIT_MS);
-  if (copy_body(call, request) && curl_easy_setopt(call->curl, CURLOPT_HTTPHEADER, call->headers) == CURLE_OK &&
+  curl_easy_setopt(call->curl, CURLOPT_TIMEOUT_MS, wait_ms);
+  if (set_url(call, request) && set_body(call, request) &&
+      curl_easy_setopt(call->curl, CURLOPT_CUSTOMREQUEST, http_route_of(request)->method) == CURLE_OK &&
+      curl_easy_setopt(call->curl, CURLOPT_HTTPHEADER, call->headers) == CURLE_OK &&
       curl_multi_add_handle(front->multi, call->curl) == CURLM_OK)
     return call;
   free_call(call);
   return NULL;
 }
 
+void front_count(const struct front *front, const char *socket, front_counts *counts) {
+  const front_call *call;
+  *counts = (front_counts){0};
+  LIST_FOREACH(call, &front->calls, link) {
+    if (call->socket != socket || call->take) continue;
+    counts->waiting += !call->stream;
+    counts->streams += call->stream != NULL;
+    counts->bytes += call->count;
+  }
+}
+
 void front_forward(struct front *front, http_request *request, const char *socket) {
-  front_call *call = make_call(front, request, socket);
+  front_counts counts;
+  front_count(front, socket, &counts);
+  if (counts.waiting >= WAITING_MAX) {
+    http_refuse(request, 429, "busy", NULL, "%d requests wait for world %s already: try again in a second", WAITING_MAX,
+                http_path_value(request, "world"));
+    return;
+  }
+  front_call *call = make_call(front, request, socket, WAIT_MS);
   if (call)
     call->request = request;
   else
-    http_refuse(request, 429, "busy", NULL, "too much at once: try again in a second");
+    http_refuse(request, 429, "busy", NULL, "no memory for the request now: try again in a second");
 }
 
 void front_ask(struct front *front, const http_request *request, const char *socket,
                void (*take)(front_answer *answer, void *user), void *user) {
-  front_call *call = make_call(front, request, socket);
+  bool changes = strcmp(http_route_of(request)->method, "GET") != 0;
+  front_call *call = make_call(front, request, socket, changes ? WAIT_MS : ASK_MS);
   front_answer none = {.problem = "no memory"};
   if (!call) {
     take(&none, user);

@@ -1,6 +1,6 @@
 #include "service/supervise/joins.h"
 
-#include "service/exposition.h"
+#include "service/supervise/joins_metrics.h"
 #include "service/supervise/states.h"
 
 #include "base/assert.h"
@@ -10,22 +10,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_OF_METRIC_BYTES = 128 };
+enum { LIST_MAX = 1024 }; /* things in a list of one answer */
+
+/* What one world says. */
+typedef struct join_part {
+  struct join *join;
+  const world_process *process;
+  bool asked;
+  unsigned status; /* 0 = it did not answer */
+  char *text;
+  size_t bytes;
+  char problem[128];
+} join_part;
 
 /* One request that all worlds are asked. */
 struct join {
   http_request *request;
-  const struct processes *processes;
+  joins_of of;
   uint32_t count, open; /* worlds; those that have not answered */
-  struct {
-    struct join *join;
-    const world_process *process;
-    unsigned status; /* 0 = it did not answer */
-    char *text;
-    size_t bytes;
-    char problem[128];
-  } parts[WORLDS_MAX];
+  join_part parts[WORLDS_MAX];
 };
+
+static bool is_for(const struct join *join, const char *pattern) {
+  return strcmp(http_route_of(join->request)->pattern, pattern) == 0;
+}
 
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
@@ -35,20 +43,48 @@ static bool holds(const json_t *array, const json_t *value) {
   return false;
 }
 
-/* Lists of the worlds become one list without repetitions; of single values the first stands, null is none. */
+/* Adds what is not there yet. What a world says may be of any length. */
+static void add_to_list(json_t *whole, const json_t *part) {
+  for (size_t i = 0; i < json_array_size(part) && json_array_size(whole) < LIST_MAX; i++)
+    if (!holds(whole, json_array_get(part, i))) json_array_append(whole, json_array_get(part, i));
+}
+
+/* Numbers that are not the same in all worlds: those of the snapshots. */
+static json_int_t join_numbers(const char *name, json_int_t whole, json_int_t part) {
+  static const char *const sums[] = {"written", "failed", "bytes", "refused"}, *const least[] = {"number",
+                                                                                                 "written_at"};
+  for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+    if (strcmp(name, sums[i]) == 0) return whole + part;
+  for (size_t i = 0; i < sizeof least / sizeof *least; i++)
+    if (strcmp(name, least[i]) == 0) return part < whole ? part : whole;
+  return part > whole ? part : whole;
+}
+
+static bool is_empty(const json_t *value) {
+  return json_is_null(value) || (json_is_string(value) && json_string_length(value) == 0);
+}
+
+/* Of objects, which tell of the last runs, the one that ended badly stands before those that ended well. */
+static bool goes_before(const json_t *part, const json_t *whole) {
+  return json_is_object(part) && json_is_object(whole) && json_is_false(json_object_get(part, "clean")) &&
+         json_is_true(json_object_get(whole, "clean"));
+}
+
+/* Lists of the worlds become one list without repetitions; what is true of one is true of all together. */
 static void merge(json_t *whole, json_t *part) {
   const char *name;
   json_t *value;
   json_object_foreach(part, name, value) {
     json_t *known = json_object_get(whole, name);
-    if (!known || json_is_null(known)) {
+    if (!known && json_is_array(value)) json_object_set_new(whole, name, known = json_array());
+    if (!known || is_empty(known) || goes_before(value, known))
       json_object_set(whole, name, value);
-    } else if (json_is_array(known) && json_is_array(value)) {
-      for (size_t i = 0; i < json_array_size(value); i++)
-        if (!holds(known, json_array_get(value, i))) json_array_append(known, json_array_get(value, i));
-    } else if (json_is_object(known) && json_is_object(value)) {
-      merge(known, value);
-    }
+    else if (json_is_array(known) && json_is_array(value))
+      add_to_list(known, value);
+    else if (json_is_integer(known) && json_is_integer(value))
+      json_integer_set(known, join_numbers(name, json_integer_value(known), json_integer_value(value)));
+    else if (json_is_false(known) && json_is_true(value))
+      json_object_set(whole, name, value);
   }
 }
 
@@ -74,18 +110,37 @@ static unsigned add_readiness(const struct join *join, json_t *whole) {
 /* Also when no world runs: this is how people find out. */
 static unsigned add_processes(const struct join *join, json_t *whole, unsigned status) {
   if (!json_object_get(whole, "worlds")) json_object_set_new(whole, "worlds", json_array());
-  json_object_set_new(whole, "processes", states_list(join->processes));
+  json_object_set_new(whole, "processes", states_list(join->of.processes));
   return status ? status : 200;
+}
+
+/* Answers with the refusal of a world. A change has to be made by all; a question may be answered by some. */
+static bool refuse_for_part(struct join *join) {
+  const join_part *refusal = NULL;
+  bool changes = strcmp(http_route_of(join->request)->method, "GET") != 0, answered = false;
+  for (uint32_t i = 0; i < join->count; i++) {
+    const join_part *part = &join->parts[i];
+    answered = answered || (part->status && part->status < 400);
+    if (!refusal && part->status >= 400) refusal = part;
+    if (!changes || !part->asked || part->status) continue;
+    http_refuse(join->request, 502, "no_answer", NULL, "world %s does not answer (%s): `muster ctl worlds` tells more",
+                part->process->name, part->problem);
+    return true;
+  }
+  if (!refusal || (answered && !changes)) return false;
+  http_answer(join->request, refusal->status, HTTP_JSON, refusal->text, refusal->bytes);
+  return true;
 }
 
 static void answer_json(struct join *join) {
   json_t *whole = json_object();
   unsigned status = 0;
-  bool readiness = strcmp(http_route_of(join->request)->pattern, "/readyz") == 0;
+  bool readiness = is_for(join, "/readyz");
   for (uint32_t i = 0; i < join->count; i++) {
-    if (!join->parts[i].status) continue;
-    json_t *part = json_loadb(join->parts[i].text, join->parts[i].bytes, 0, NULL);
-    if (join->parts[i].status > status) status = join->parts[i].status; /* an error stands before what went well */
+    const join_part *from = &join->parts[i];
+    if (!from->status || (from->status >= 400 && !readiness)) continue;
+    json_t *part = json_loadb(from->text, from->bytes, 0, NULL);
+    status = from->status;
     if (json_is_object(part)) merge(whole, part);
     json_decref(part);
   }
@@ -102,88 +157,72 @@ static void answer_json(struct join *join) {
 
 /* ---------------------------------------------------------------------------------------------------------- metrics */
 
-/* The family that a line tells of; "" for what is no sample and no comment on one. */
-static void read_family(const char *line, char family[NAME_OF_METRIC_BYTES]) {
-  if (strncmp(line, "# HELP ", 7) == 0)
-    snprintf(family, NAME_OF_METRIC_BYTES, "%.*s", (int)strcspn(line + 7, " "), line + 7);
-}
-
-/* Writes a sample; one that names no world gets the name of the process. */
-static void write_sample(FILE *out, const char *line, size_t length, const char *world) {
-  size_t name = strcspn(line, "{ ");
-  if (strstr(line, "world=\"") && strstr(line, "world=\"") < line + length) {
-    fprintf(out, "%.*s\n", (int)length, line);
-  } else if (line[name] == '{') {
-    fprintf(out, "%.*s{process=\"%s\",%.*s\n", (int)name, line, world, (int)(length - name - 1), line + name + 1);
-  } else {
-    fprintf(out, "%.*s{process=\"%s\"}%.*s\n", (int)name, line, world, (int)(length - name), line + name);
-  }
-}
-
-/* Writes what one world has of a family; its comments only where they have not been written yet. */
-static void write_family(FILE *out, const char *text, const char *wanted, const char *world, bool *commented) {
-  char family[NAME_OF_METRIC_BYTES] = "";
-  bool comments = !*commented;
-  for (const char *line = text; *line;) {
-    size_t length = strcspn(line, "\n");
-    read_family(line, family);
-    if (strcmp(family, wanted) == 0 && *line == '#' && comments) fprintf(out, "%.*s\n", (int)length, line);
-    if (strcmp(family, wanted) == 0 && *line == '#') *commented = true;
-    if (strcmp(family, wanted) == 0 && *line != '#' && length) write_sample(out, line, length, world);
-    line += length + (line[length] == '\n');
-  }
-}
-
-static bool is_first_of(const struct join *join, uint32_t number, const char *family) {
-  char line[NAME_OF_METRIC_BYTES + 16];
-  snprintf(line, sizeof line, "# HELP %s ", family);
-  for (uint32_t i = 0; i < number; i++)
-    if (join->parts[i].status == 200 && strstr(join->parts[i].text, line)) return false;
-  return true;
-}
-
-static void write_metrics(const struct join *join, FILE *out) {
-  for (uint32_t i = 0; i < join->count; i++) {
-    if (join->parts[i].status != 200) continue;
-    for (const char *at = join->parts[i].text; (at = strstr(at, "# HELP ")) != NULL; at++) {
-      char family[NAME_OF_METRIC_BYTES] = "";
-      bool commented = false;
-      read_family(at, family);
-      if (!is_first_of(join, i, family)) continue;
-      for (uint32_t k = i; k < join->count; k++)
-        if (join->parts[k].status == 200)
-          write_family(out, join->parts[k].text, family, join->parts[k].process->name, &commented);
+static void write_front(const struct join *join, FILE *out) {
+  static const char *const families[][2] = {
+      {"muster_front_requests_waiting", "Requests that wait for the answer of the world's process."},
+      {"muster_front_streams", "Streams of the world that clients follow."},
+      {"muster_front_bytes", "Bytes of the world's answers and streams that are on their way to clients."}};
+  for (uint32_t family = 0; family < sizeof families / sizeof *families; family++) {
+    fprintf(out, "# HELP %s %s\n# TYPE %s gauge\n", families[family][0], families[family][1], families[family][0]);
+    for (uint32_t i = 0; i < join->count; i++) {
+      front_counts counts;
+      front_count(join->of.front, join->parts[i].process->socket, &counts);
+      const uint64_t values[] = {counts.waiting, counts.streams, counts.bytes};
+      fprintf(out, "%s{world=\"%s\"} %lu\n", families[family][0], join->parts[i].process->name, values[family]);
     }
   }
 }
 
-static void answer_metrics(struct join *join) {
+/* What is measured of the daemon itself, and of the processes. Null: no memory. */
+static char *write_own(const struct join *join) {
+  struct exposition daemon = {0};
   char *text = NULL;
   size_t bytes = 0;
-  FILE *out = open_memstream(&text, &bytes);
-  if (!out) {
-    http_refuse(join->request, 503, "no_memory", NULL, "no memory for the metrics: ask again");
+  metrics_render_front(&daemon, join->of.metrics, join->of.http, join->count);
+  FILE *out = daemon.failed ? NULL : open_memstream(&text, &bytes);
+  if (out) {
+    fwrite(daemon.text, 1, daemon.bytes, out);
+    states_write_metrics(join->of.processes, out);
+    write_front(join, out);
+    fclose(out);
+  }
+  exposition_free(&daemon);
+  return text;
+}
+
+static void answer_metrics(struct join *join) {
+  joins_metrics_part parts[WORLDS_MAX + 1] = {{.text = write_own(join)}};
+  uint32_t count = 1;
+  char *own = (char *)parts[0].text, *text = NULL;
+  size_t bytes = 0;
+  for (uint32_t i = 0; i < join->count; i++)
+    if (join->parts[i].status == 200)
+      parts[count++] = (joins_metrics_part){join->parts[i].process->name, join->parts[i].text};
+  FILE *out = own ? open_memstream(&text, &bytes) : NULL;
+  bool written = out && joins_write_metrics(parts, count, out);
+  if (out) fclose(out);
+  free(own);
+  if (written) {
+    http_answer_owned(join->request, 200, EXPOSITION_TYPE, text, bytes);
     return;
   }
-  write_metrics(join, out);
-  states_write_metrics(join->processes, out);
-  fclose(out);
-  http_answer_owned(join->request, 200, EXPOSITION_TYPE, text, bytes);
+  free(text);
+  http_refuse(join->request, 503, "no_memory", NULL, "no memory for the metrics: ask again");
 }
 
 /* --------------------------------------------------------------------------------------------------------- requests */
 
 static void joins_finish(struct join *join) {
-  if (strcmp(http_route_of(join->request)->pattern, "/metrics") == 0)
+  if (is_for(join, "/metrics"))
     answer_metrics(join);
-  else
+  else if (is_for(join, "/readyz") || is_for(join, "/v1/worlds") || !refuse_for_part(join))
     answer_json(join);
   for (uint32_t i = 0; i < join->count; i++) free(join->parts[i].text);
   free(join);
 }
 
 static void joins_take_part(front_answer *answer, void *user) {
-  __typeof__(&((struct join *)NULL)->parts[0]) part = user;
+  join_part *part = user;
   struct join *join = part->join;
   part->status = answer->body ? answer->status : 0;
   part->text = answer->body;
@@ -194,14 +233,15 @@ static void joins_take_part(front_answer *answer, void *user) {
   if (--join->open == 0) joins_finish(join);
 }
 
-static void ask_all(http_request *request, struct front *front, struct processes *processes) {
+static void ask_all(http_request *request, const joins_of *of) {
+  struct processes *processes = of->processes;
   struct join *made = calloc(1, sizeof *made);
   if (!made) {
     http_refuse(request, 429, "busy", NULL, "no memory: try again in a second");
     return;
   }
   made->request = request;
-  made->processes = processes;
+  made->of = *of;
   made->count = processes->count;
   made->open = 1;
   for (uint32_t i = 0; i < processes->count; i++) {
@@ -210,17 +250,18 @@ static void ask_all(http_request *request, struct front *front, struct processes
     process_state state = processes->worlds[i].state;
     if (state != PROCESS_STARTING && state != PROCESS_RUNNING) continue; /* one that starts answers soon */
     made->open++;
-    front_ask(front, request, processes->worlds[i].socket, joins_take_part, &made->parts[i]);
+    made->parts[i].asked = true;
+    front_ask(of->front, request, processes->worlds[i].socket, joins_take_part, &made->parts[i]);
   }
   if (--made->open == 0) joins_finish(made);
 }
 
-bool joins_handle(http_request *request, struct front *front, struct processes *processes) {
+bool joins_handle(http_request *request, const joins_of *of) {
   const char *pattern = http_route_of(request)->pattern;
   static const char *const joined[] = {"/v1/worlds", "/v1/modules", "/v1/snapshot", "/v1/crash", "/readyz", "/metrics"};
   for (size_t i = 0; i < sizeof joined / sizeof *joined; i++)
     if (strcmp(pattern, joined[i]) == 0) {
-      ask_all(request, front, processes);
+      ask_all(request, of);
       return true;
     }
   return false;

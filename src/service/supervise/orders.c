@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { CONNECTIONS_BESIDE = 512, HEADER_BYTES_BESIDE = 4096 };
+
 /* Of the world that this process serves. */
 static cpu_set_t dealt_here;
 
@@ -60,6 +62,9 @@ bool orders_apply(struct settings *settings, const char *world) {
   settings->worlds[0] = alone;
   settings->world_count = 1;
   settings->listen[0] = settings->token_file[0] = settings->hosts[0] = '\0'; /* the supervisor's */
+  /* So are the limits of clients: its own connections come beside those, and what it passes on is longer, escaped. */
+  settings->connections_max += CONNECTIONS_BESIDE;
+  settings->header_bytes_max = 3 * settings->header_bytes_max + HEADER_BYTES_BESIDE;
   if (!orders_path(settings->snapshot_file, world, folder, snapshots) ||
       !orders_flight_path(settings, world, folder, flight))
     return false;

@@ -32,6 +32,7 @@ struct supervisor {
   control_socket control;
   struct http *http;
   struct front *front;
+  struct metrics *metrics;
   struct processes processes;
   uv_signal_t signals[SIGNALS];
   uv_timer_t alive;
@@ -70,7 +71,8 @@ static void supervisor_handle(http_request *request) {
   struct supervisor *supervisor = http_user(request);
   if (http_has_path_value(request, "world"))
     handle_of_world(supervisor, request);
-  else if (!joins_handle(request, supervisor->front, &supervisor->processes))
+  else if (!joins_handle(request, &(const joins_of){supervisor->front, &supervisor->processes, supervisor->http,
+                                                    supervisor->metrics}))
     http_route_of(request)->handle(request); /* the page's files, which need no world */
 }
 
@@ -202,7 +204,9 @@ static muster_result supervisor_start(struct supervisor *supervisor) {
   result = supervisor_prepare_loop(supervisor);
   page_prepare();
   supervisor->front = front_open(supervisor->loop);
+  supervisor->metrics = metrics_create();
   if (!result && !supervisor->front) result = muster_last_result();
+  if (!result && !supervisor->metrics) result = error_set(MUSTER_E_MEMORY, "no memory for metrics");
   if (!result)
     supervisor->http = api_serve(supervisor->loop, &supervisor->settings, supervisor->control.descriptor,
                                  supervisor_handle, supervisor);
@@ -238,6 +242,7 @@ int supervisor_run(const struct settings *settings, int count, char **arguments)
   uv_run(supervisor->loop, UV_RUN_DEFAULT);
   int status = supervisor->status;
   curl_global_cleanup();
+  metrics_destroy(supervisor->metrics);
   free(supervisor);
   return status;
 }
