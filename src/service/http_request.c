@@ -62,8 +62,8 @@ static bool may_be_refused(const http_request *request) {
   return route && !route->goes_always && strcmp(route->method, "GET") == 0;
 }
 
-/* Counts what the client has to take, unless it was announced. False: too much waits for other clients, and the answer was refused. A single
- * large answer is always sent. */
+/* Counts what the client has to take, unless it was announced. False: too much waits for other clients, and the answer
+ * was refused. A single large answer is always sent. */
 static bool reserve_answer(http_request *request, size_t bytes) {
   struct http *http = request->http;
   uint64_t waiting = http->counts.answers_waiting;

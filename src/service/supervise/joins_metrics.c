@@ -24,7 +24,7 @@ typedef struct metric_lines {
 /* ---------------------------------------------------------------------------------------------------------- reading */
 
 /* The number of a name, which is a new one when it was not there. */
-static size_t number_of(json_t *names, const char *name) {
+static size_t metric_number_of(json_t *names, const char *name) {
   const json_t *known = json_object_get(names, name);
   if (known) return (size_t)json_integer_value(known);
   size_t number = json_object_size(names);
@@ -32,7 +32,7 @@ static size_t number_of(json_t *names, const char *name) {
   return number;
 }
 
-static void take_line(metric_lines *all, const metric_line *line) {
+static void take_metric(metric_lines *all, const metric_line *line) {
   if (all->count == all->room) {
     size_t room = all->room ? 2 * all->room : 4096;
     metric_line *more = realloc(all->lines, room * sizeof *more);
@@ -64,17 +64,17 @@ static bool take_comment(metric_lines *all, const char *line, size_t length, siz
   if (bytes == 0 || bytes >= sizeof name) return false;
   snprintf(name, sizeof name, "%.*s", (int)bytes, line + 7);
   snprintf(comment, sizeof comment, "%.7s%s", line, name);
-  *family = number_of(all->families, name);
-  number_of(all->comments, comment);
+  *family = metric_number_of(all->families, name);
+  metric_number_of(all->comments, comment);
   return json_object_size(all->comments) > before;
 }
 
-static void read_part(metric_lines *all, const joins_metrics_part *part) {
+static void read_metrics(metric_lines *all, const joins_metrics_part *part) {
   size_t length, family = SIZE_MAX;
   for (const char *line = part->text; *line; line += length + (line[length] == '\n')) {
     length = strcspn(line, "\n");
     bool taken = *line == '#' ? take_comment(all, line, length, &family) : family < SIZE_MAX && is_sample(line, length);
-    if (taken) take_line(all, &(metric_line){line, length, part->world, family});
+    if (taken) take_metric(all, &(metric_line){line, length, part->world, family});
   }
 }
 
@@ -113,7 +113,7 @@ static bool write_lines(const metric_lines *all, FILE *out) {
 
 bool joins_write_metrics(const joins_metrics_part *parts, uint32_t count, FILE *out) {
   metric_lines all = {.families = json_object(), .comments = json_object()};
-  for (uint32_t i = 0; i < count; i++) read_part(&all, &parts[i]);
+  for (uint32_t i = 0; i < count; i++) read_metrics(&all, &parts[i]);
   bool written = all.families && all.comments && !all.failed && write_lines(&all, out);
   json_decref(all.families);
   json_decref(all.comments);
