@@ -16,20 +16,19 @@
 
 /* ------------------------------------------------------------------------------------------------------------ calls */
 
-/* Refuses a name that no world has, with those that there are. */
-static void refuse_world(http_request *request, const char *name) {
-  const struct service *service = http_user(request);
+void api_refuse_world(http_request *request, const struct settings *settings, const char *name) {
   char names[WORLDS_MAX * (NAME_BYTES + 2)] = "";
   size_t length = 0;
-  for (uint32_t i = 0; i < service->world_count; i++)
-    length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "", service->worlds[i].name);
+  for (uint32_t i = 0; i < settings->world_count; i++)
+    length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "", settings->worlds[i].name);
   http_refuse(request, 404, "unknown_world", "world", "there is no world '%.40s'; there are: %s", name, names);
 }
 
 hosted_world *api_world(http_request *request) {
   const char *name = http_path_value(request, "world");
-  hosted_world *world = service_find_world(http_user(request), name);
-  if (!world) refuse_world(request, name);
+  struct service *service = http_user(request);
+  hosted_world *world = service_find_world(service, name);
+  if (!world) api_refuse_world(request, &service->settings, name);
   return world;
 }
 

@@ -128,6 +128,9 @@ void api_handle(http_request *request);
 /* The world of a path with {world}; null after a refusal. */
 hosted_world *api_world(http_request *request);
 
+/* Refuses a name that no world of the settings has, with those that there are. Loop's thread. */
+void api_refuse_world(http_request *request, const struct settings *settings, const char *name);
+
 /* Refuses a request with its problem. */
 void api_refuse(http_request *request, const api_problem *problem);
 

@@ -58,7 +58,7 @@ static void handle_of_world(struct supervisor *supervisor, http_request *request
   const char *name = http_path_value(request, "world");
   world_process *process = processes_find(&supervisor->processes, name);
   if (!process)
-    http_refuse(request, 404, "unknown_world", "world", "there is no world '%.31s'", name);
+    api_refuse_world(request, &supervisor->settings, name);
   else if (strcmp(http_route_of(request)->pattern, API_RESTART) == 0)
     restart_world(request, process);
   else if (process->state >= PROCESS_STOPPING)
@@ -155,6 +155,7 @@ static void reload(struct supervisor *supervisor) {
   settings_call call = {0};
   struct settings *next = calloc(1, sizeof *next);
   if (!next) return;
+  notify_reloading();
   if (settings_load(next, &call, supervisor->argument_count, supervisor->arguments, complain, NULL)) {
     settings_keep_fixed(next, &supervisor->settings, complain, NULL);
     supervisor->settings = *next;
@@ -165,6 +166,7 @@ static void reload(struct supervisor *supervisor) {
   } else {
     log_line(MUSTER_LOG_ERROR, "reload: nothing has changed");
   }
+  if (supervisor->ready) tell_ready(supervisor);
   free(next);
 }
 
