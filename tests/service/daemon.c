@@ -111,14 +111,20 @@ static void become(const char *program, char **arguments, const char *log) {
   _exit(127);
 }
 
+bool daemon_has_processes(void) {
+  const char *isolation = getenv("MUSTER_TEST_ISOLATION");
+  return isolation && strcmp(isolation, "process") == 0;
+}
+
 void daemon_launch(musterd *service, const char *flags) {
   char own[FLAGS_BYTES], words[FLAGS_BYTES + 256], notices[DAEMON_PATH_BYTES + 64], log[DAEMON_PATH_BYTES + 64];
   char *arguments[ARGUMENTS_MAX];
   const char *program = from_environment("MUSTERD"), *modules = from_environment("MUSTER_MODULES");
   expand(service, flags, own);
-  /* One process, unless the test asks for several: what ends it is seen by its status then. */
-  snprintf(words, sizeof words, "musterd %s --socket %s --modules %s %s",
-           strstr(own, "--isolation") ? "" : "--isolation none", service->socket, modules, own);
+  /* One process, unless the test or the environment asks for several: what ends it is seen by its status then. */
+  const char *isolation = daemon_has_processes() ? "--isolation process" : "--isolation none";
+  if (strstr(own, "--isolation")) isolation = "";
+  snprintf(words, sizeof words, "musterd %s --socket %s --modules %s %s", isolation, service->socket, modules, own);
   split(words, arguments);
   path_in(service, "notices", notices);
   path_in(service, "log", log);

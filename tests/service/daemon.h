@@ -41,6 +41,9 @@ void daemon_expect_deaths(void);
 /* Writes a file in the folder, such as a configuration. */
 void daemon_write(const musterd *service, const char *name, const char *text);
 
+/* Whether MUSTER_TEST_ISOLATION=process has worlds run in processes of their own, where a test does not say how. */
+bool daemon_has_processes(void);
+
 /* Starts musterd with these flags, split at blanks, beside those for its socket and the modules of the build; what is
  * written as @ stands for the folder. It is not ready yet. */
 void daemon_launch(musterd *service, const char *flags);

@@ -10,6 +10,7 @@ import tempfile
 import time
 
 PATIENCE_S = 100  # how long the daemon may take to begin; nothing is asserted of how long it did take
+ISOLATION = os.environ.get("MUSTER_TEST_ISOLATION", "process")
 TOKEN = "the-token-of-the-openapi-test"
 
 
@@ -52,9 +53,10 @@ class Daemon:
         log = f"{self.folder}/log"
         with open(log, "w", encoding="utf-8") as out:
             self.process = subprocess.Popen(
-                [os.environ["MUSTERD"], "--budget", "2ms", "--agents", "200", "--agents-max", "20000", "--world",
-                 "main=wildlife", "--world", "walk=walkers", "--world", "herd=herd", "--world", "sets=pursuit", "--world",
-                 "spare=wildlife", "--modules", modules, "--socket", f"{self.folder}/control", "--listen", "127.0.0.1:0", "--token-file",
+                [os.environ["MUSTERD"], "--isolation", ISOLATION, "--budget", "2ms", "--agents", "200", "--agents-max",
+                 "20000", "--world", "main=wildlife", "--world", "walk=walkers", "--world", "herd=herd", "--world",
+                 "sets=pursuit", "--world", "spare=wildlife", "--modules", modules, "--socket",
+                 f"{self.folder}/control", "--listen", "127.0.0.1:0", "--token-file",
                  f"{self.folder}/token", "--snapshot-file", f"{self.folder}/snapshot", "--flight-file",
                  f"{self.folder}/flight"], stdout=out, stderr=out)
         end = time.monotonic() + PATIENCE_S
