@@ -91,6 +91,7 @@ static void merge(json_t *whole, json_t *part) {
 /* Of worlds that are not all ready: 503. A world without a process is a reason. */
 static unsigned add_readiness(const struct join *join, json_t *whole) {
   bool ready = true;
+  size_t first = 0; /* they stand before what the others say of themselves */
   json_t *reasons = json_object_get(whole, "reasons");
   if (!reasons) json_object_set_new(whole, "reasons", reasons = json_array());
   for (uint32_t i = 0; i < join->count; i++) {
@@ -99,9 +100,10 @@ static unsigned add_readiness(const struct join *join, json_t *whole) {
     if (join->parts[i].status) continue;
     char words[STATES_WORDS_BYTES];
     bool silent = !*states_explain(process, words);
-    json_array_append_new(reasons, json_pack("{ssssss}", "world", process->name, "code",
-                                             silent ? "no_answer" : process_state_name(process->state), "message",
-                                             silent ? join->parts[i].problem : words));
+    json_array_insert_new(reasons, first++,
+                          json_pack("{ssssss}", "world", process->name, "code",
+                                    silent ? "no_answer" : process_state_name(process->state), "message",
+                                    silent ? join->parts[i].problem : words));
   }
   json_object_set_new(whole, "ready", json_boolean(ready));
   return ready ? 200 : 503;

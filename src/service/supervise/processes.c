@@ -303,18 +303,12 @@ static void start_soon(world_process *process) {
   uv_timer_start(&process->timer, start_in_time, 0, 0);
 }
 
-/* Ends what the process has not taken: it was refused to its client, and must not reach the next process. */
-static void drain(const world_process *process) {
-  for (int waiting; (waiting = accept4(process->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0;) close(waiting);
-}
-
 static void take_end(uv_process_t *handle, int64_t status, int number) {
   world_process *process = handle->data;
   take_notes(&process->news, 0, UV_READABLE); /* its last words; they may set the timer */
   uv_timer_stop(&process->timer);
   forget_news(process);
   process->has_process = false;
-  drain(process);
   uv_close((uv_handle_t *)handle, NULL);
   if (process->all->stopping) {
     set_state(process, PROCESS_ENDED);

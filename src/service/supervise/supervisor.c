@@ -19,6 +19,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 enum { SIGNALS = 4 };
 
@@ -130,10 +132,16 @@ static void tell_ready(struct supervisor *supervisor) {
   notify_ready(status);
 }
 
+/* What a process has not answered is refused, and what it has not taken must not reach the next one. */
+static void drop_requests(struct supervisor *supervisor, const world_process *process) {
+  front_drop(supervisor->front, process->socket);
+  for (int waiting; (waiting = accept4(process->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0;) close(waiting);
+}
+
 static void process_changed(world_process *process, void *user) {
   struct supervisor *supervisor = user;
   uint32_t ended = 0;
-  if (!process->has_process && process->state != PROCESS_STARTING) front_drop(supervisor->front, process->socket);
+  if (!process->has_process && process->state != PROCESS_STARTING) drop_requests(supervisor, process);
   if (!supervisor->stopping) {
     tell_ready(supervisor);
     return;
