@@ -5,6 +5,8 @@ Wants a release build and wrk (Debian's package of that name). Run it from the r
 
     bench/front/front.py [PAIRS [SECONDS [CONNECTIONS]]]       default 5 pairs of each route, of 5 s, by 16 connections
 
+FLAGS in the environment are more flags of musterd, such as "--workers 1"; BUILD is the build's folder.
+
 The daemon runs at real-time priority where that is allowed: its frames are not what is measured, and wrk takes what
 they leave. Each pair starts both daemons anew and turns round which one begins.
 """
