@@ -7,9 +7,17 @@
 #include <sched.h>
 #include <stdio.h>
 
+/* The thread itself does it: the name of another one is a file, which a confined process may not write. */
+static void name_thread(const struct worker_slot *slot) {
+  char name[32];
+  snprintf(name, sizeof name, "%.10s-%u", slot->pool->name, slot->index % 1000);
+  pthread_setname_np(pthread_self(), name);
+}
+
 static void *worker_main(void *argument) {
   MUST_RETURN(leaving_job);
   struct worker_slot *slot = argument;
+  name_thread(slot);
   const muster_pool_def *def = &slot->pool->def;
   struct pool_entry entered;
   pool_enter_for_life(&entered, slot);
@@ -35,13 +43,10 @@ static bool threads_create_thread(struct muster_pool *pool, uint32_t index) {
 
 bool threads_start(struct muster_pool *pool) {
   for (uint32_t i = 1; i < pool->workers; i++) {
-    char name[32];
     if (!threads_create_thread(pool, i)) {
       error_set(MUSTER_E_SYSTEM, "the operating system refused to start worker %u of %u", i, pool->workers - 1);
       return false;
     }
-    snprintf(name, sizeof name, "%.10s-%u", pool->name, i % 1000);
-    pthread_setname_np(pool->threads[i], name);
     pool->threads_started = i;
   }
   return true;

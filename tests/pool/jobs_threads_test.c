@@ -2,6 +2,7 @@
 #include "pool/jobs_support.h"
 
 #include <dirent.h>
+#include <sched.h>
 #include <stdio.h>
 
 /* ------------------------------------------------------------------------------------------------------------ names */
@@ -23,6 +24,11 @@ static uint32_t threads_named(const char *prefix) {
   return count;
 }
 
+/* Each thread names itself when it begins, which may be after the pool was made. */
+static void await_named(const char *prefix, uint32_t count) {
+  while (threads_named(prefix) != count) sched_yield();
+}
+
 Test(jobs_threads, threads_bear_the_pools_name_and_their_number) {
   char name[] = "abcdefghijklmn";
   muster_pool_def def = muster_pool_def_default();
@@ -30,10 +36,10 @@ Test(jobs_threads, threads_bear_the_pools_name_and_their_number) {
   def.name = name;
   muster_pool *pool = create_pool_as(&def), *unnamed = create_pool(3);
   memset(name, 'z', sizeof name - 1); /* it was copied */
-  cr_assert_eq(threads_named("abcdefghij-1\n"), 1);
-  cr_assert_eq(threads_named("abcdefghij-2\n"), 1);
-  cr_assert_eq(threads_named("abcdefghij-"), 3);
-  cr_assert_eq(threads_named("muster-"), 2);
+  await_named("abcdefghij-1\n", 1);
+  await_named("abcdefghij-2\n", 1);
+  await_named("abcdefghij-", 3);
+  await_named("muster-", 2);
   muster_pool_destroy(unnamed);
   cr_assert_eq(threads_named("muster-"), 0);
   muster_pool_destroy(pool);
