@@ -40,7 +40,7 @@ static muster_result refused(const char *path) {
 static muster_result sync_folder(const char *path) {
   char copy[SNAPSHOT_PATH_BYTES];
   snprintf(copy, sizeof copy, "%s", path);
-  int folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int folder = files_open_folder(dirname(copy));
   if (folder < 0) return refused(path);
   muster_result result = fsync(folder) == 0 ? MUSTER_OK : refused(path);
   close(folder);
