@@ -37,7 +37,8 @@ typedef struct world_settings {
   bool audit;           /* muster_world_def.audit */
   uint32_t processors;  /* for its frames, a thread each; 0 = as the server's workers say, or its share */
   uint32_t allow;       /* ALLOW_... */
-  uint64_t memory_max;  /* bytes of private memory that its process may have; 0 = no limit */
+  uint64_t memory_max;  /* bytes of memory that its process may use; 0 = bounds_usual_memory() */
+  uint64_t disk_max;    /* bytes that its folder may hold; 0 = bounds_usual_disk() */
   uint32_t setting_count;
   module_setting settings[MODULE_SETTINGS_MAX]; /* of the modules */
 } world_settings;

@@ -35,8 +35,12 @@ static const settings_key keys[] = {
           "so many for its frames, one thread each (default: its share, or workers)"),
     WORLD("allow", allow, CHOICE, 0, ALLOW_NETWORK, FIXED, "nothing|network",
           "network: its process may open connections (default: nothing beyond what worlds need)"),
-    WORLD("memory_max", memory_max, NUMBER, 0, 0x1p63, FIXED, "BYTES",
-          "of private memory that its process may have (isolation = process; default: no limit)"),
+    WORLD(
+        "memory_max", memory_max, NUMBER, 0, 0x1p63, FIXED, "BYTES",
+        "of memory that its process may use (isolation = process; default: three quarters of the machine's, or of its "
+        "control group's)"),
+    WORLD("disk_max", disk_max, NUMBER, 0, 0x1p63, FIXED, "BYTES",
+          "that its snapshots and other files may take (isolation = process; default: a quarter of the file system)"),
     SERVER("workers", workers, COUNT, 0, 256, FIXED, "N",
            "threads that run frames, the frames' own included (default: one per processor)"),
     SERVER("modules", modules, TEXT, 1, PATH_BYTES - 1, FIXED, "DIR", "the folder of modules"),

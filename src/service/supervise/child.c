@@ -2,6 +2,7 @@
 
 #include "service/log.h"
 #include "service/notify.h"
+#include "service/supervise/bounds.h"
 #include "service/supervise/confine.h"
 #include "service/supervise/orders.h"
 
@@ -16,7 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { CALLS_KERNEL_ABI = 6 };
+enum { CALLS_KERNEL_ABI = 6, NOTE_BYTES = 32768, SCORE_OF_WORLDS = 500 };
 
 bool child_send(int socket, const char *text, int descriptor) {
   _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {0};
@@ -31,13 +32,15 @@ bool child_send(int socket, const char *text, int descriptor) {
 }
 
 int child_receive(int socket, char *text, int bytes, int *descriptor) {
-  _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))];
+  _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))]; /* for two: but a second one would stay open */
   struct iovec part = {text, (size_t)bytes};
-  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = CMSG_LEN(sizeof(int))};
   *descriptor = -1;
   ssize_t count = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   struct cmsghdr *head = count >= 0 ? CMSG_FIRSTHDR(&message) : NULL;
-  if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
+  if (head && head->cmsg_len == CMSG_LEN(sizeof(int)) && head->cmsg_level == SOL_SOCKET &&
+      head->cmsg_type == SCM_RIGHTS)
     memcpy(descriptor, CMSG_DATA(head), sizeof *descriptor);
   return (int)count;
 }
@@ -57,9 +60,30 @@ static const char *folder_of(const char *file, char folder[PATH_BYTES]) {
   return folder;
 }
 
-static muster_result confine_world(const struct settings *settings, const char *file, confine_result *confined) {
+/* A line for each: R/path or W/path. */
+static size_t add_folders(char *text, size_t length, char kind, const char *const *paths) {
+  for (; *paths; paths++) length += (size_t)snprintf(text + length, NOTE_BYTES - length, "\n%c%s", kind, *paths);
+  return length;
+}
+
+/* A process that has too much memory goes before the supervisor when the machine has none left. */
+static void be_first_to_go(void) {
+  FILE *file = fopen("/proc/self/oom_score_adj", "we");
+  if (!file) return;
+  fprintf(file, "%d", SCORE_OF_WORLDS);
+  fclose(file);
+}
+
+static uint64_t larger(uint64_t a, uint64_t b) {
+  return a > b ? a : b;
+}
+
+static muster_result confine_world(const struct settings *settings, const char *file, confine_result *confined,
+                                   char *note) {
   const world_settings *world = &settings->worlds[0];
-  char snapshots[PATH_BYTES], flight[PATH_BYTES];
+  char snapshots[PATH_BYTES] = "/dev/null", flight[PATH_BYTES] = "/dev/null";
+  if (*settings->snapshot_file) folder_of(settings->snapshot_file, snapshots);
+  if (*settings->flight_file) folder_of(settings->flight_file, flight);
   const char *read[] = {"/usr",
                         "/lib",
                         "/lib64",
@@ -73,14 +97,17 @@ static muster_result confine_world(const struct settings *settings, const char *
                         *world->path ? world->path : "/dev/null",
                         file ? file : "/dev/null",
                         NULL};
-  const char *write[] = {*settings->snapshot_file ? folder_of(settings->snapshot_file, snapshots) : "/dev/null",
-                         *settings->flight_file ? folder_of(settings->flight_file, flight) : "/dev/null", "/dev/null",
-                         NULL};
-  confine_rules rules = {.read = read,
-                         .write = write,
-                         .network = world->allow == ALLOW_NETWORK,
-                         .memory_bytes = world->memory_max,
-                         .files_max = 1024};
+  const char *write[] = {snapshots, flight, "/dev/null", NULL};
+  confine_rules rules = {
+      .read = read,
+      .write = write,
+      .network = world->allow == ALLOW_NETWORK,
+      .memory_bytes = world->memory_max ? world->memory_max : bounds_usual_memory(),
+      .file_bytes = world->disk_max ? world->disk_max : larger(bounds_usual_disk(snapshots), bounds_usual_disk(flight)),
+      .files_max = 1024};
+  add_folders(note, add_folders(note, strlen(note), 'R', read), 'W', write);
+  be_first_to_go();
+  signal(SIGXFSZ, SIG_IGN); /* write() reports a file that is too long */
   return confine(&rules, confined);
 }
 
@@ -98,16 +125,17 @@ static void tell_of_gaps(const confine_result *confined) {
 }
 
 muster_result child_begin(const struct settings *settings, const char *file) {
+  static char note[NOTE_BYTES] = "CALLS=1";
   confine_result confined;
   notify_by(ORDERS_NOTIFY);
   fcntl(ORDERS_NOTIFY, F_SETFD, FD_CLOEXEC);
   close_range(ORDERS_NOTIFY + 1, ~0u, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM); /* the supervisor died: saves, and ends */
-  muster_result result = confine_world(settings, file, &confined);
+  muster_result result = confine_world(settings, file, &confined, note);
   if (result) return result;
+  bool sent = confined.heard >= 0 ? child_send(ORDERS_NOTIFY, note, confined.heard)
+                                  : send(ORDERS_NOTIFY, "CALLS=0", 7, MSG_NOSIGNAL) >= 0;
+  if (confined.heard >= 0) close(confined.heard);
   tell_of_gaps(&confined);
-  if (confined.heard < 0) return MUSTER_OK;
-  bool sent = child_send(ORDERS_NOTIFY, "CALLS=1", confined.heard);
-  close(confined.heard);
   return sent ? MUSTER_OK : error_set(MUSTER_E_SYSTEM, "the supervisor is gone: %s", strerror(errno));
 }

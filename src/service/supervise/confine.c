@@ -4,22 +4,52 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/capability.h>
 #include <linux/landlock.h>
+#include <poll.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static muster_result refused(const char *what, int problem) {
   return error_set(MUSTER_E_SYSTEM, "cannot confine the process: %s: %s", what, strerror(problem));
+}
+
+/* AddressSanitizer's shadow of all memory would count as private memory. */
+#ifdef __SANITIZE_ADDRESS__
+#define MEMORY_IS_SHADOWED true
+#else
+#define MEMORY_IS_SHADOWED false
+#endif
+
+/* ----------------------------------------------------------------------------------------------------- capabilities */
+
+/* A root that has none of its rights but to open files of others: what it may do to the files of its folders is what it
+ * could before. */
+static muster_result drop_capabilities(void) {
+  struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+  const uint32_t kept = 1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH;
+  if (syscall(SYS_capget, &head, data)) return refused("its capabilities", errno);
+  for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+    data[i].effective &= i ? 0 : kept;
+    data[i].permitted &= i ? 0 : kept;
+    data[i].inheritable = 0;
+  }
+  return syscall(SYS_capset, &head, data) ? refused("its capabilities", errno) : MUSTER_OK;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- limits */
@@ -32,9 +62,19 @@ static muster_result limit(int resource, uint64_t most, const char *what) {
   return setrlimit((__rlimit_resource_t)resource, &wanted) ? refused(what, errno) : MUSTER_OK;
 }
 
+/* What the process has is the most from now on: a core file is as large as its memory. */
+static muster_result keep_limit(int resource, const char *what) {
+  struct rlimit now;
+  if (getrlimit((__rlimit_resource_t)resource, &now)) return refused(what, errno);
+  return limit(resource, now.rlim_cur, what);
+}
+
 static muster_result set_limits(const confine_rules *rules) {
-  muster_result result = MUSTER_OK;
-  if (rules->memory_bytes) result = limit(RLIMIT_DATA, rules->memory_bytes, "the limit of memory");
+  muster_result result = keep_limit(RLIMIT_CORE, "the limit of core files");
+  if (!result) result = keep_limit(RLIMIT_STACK, "the limit of stacks");
+  if (!result && rules->file_bytes) result = limit(RLIMIT_FSIZE, rules->file_bytes, "the limit of a file's length");
+  if (!result && rules->memory_bytes && !MEMORY_IS_SHADOWED)
+    result = limit(RLIMIT_DATA, rules->memory_bytes, "the limit of memory");
   if (!result && rules->files_max) result = limit(RLIMIT_NOFILE, rules->files_max, "the limit of open files");
   return result;
 }
@@ -116,7 +156,6 @@ static muster_result take_files_away(const confine_rules *rules, confine_result 
 static const char *const allowed_calls[] = {
     /* memory and threads */
     "brk",
-    "mmap",
     "munmap",
     "mremap",
     "mprotect",
@@ -130,11 +169,9 @@ static const char *const allowed_calls[] = {
     "membarrier",
     "sched_yield",
     "sched_getaffinity",
-    "sched_setaffinity",
     "sched_getparam",
     "sched_getscheduler",
     "getpriority",
-    "setpriority",
     "getcpu",
     "set_tid_address",
     "exit",
@@ -174,8 +211,7 @@ static const char *const allowed_calls[] = {
     "sysinfo",
     "getrandom",
     /* files, of which Landlock says which */
-    "openat",
-    "open",
+    "openat2",
     "close",
     "close_range",
     "read",
@@ -213,11 +249,9 @@ static const char *const allowed_calls[] = {
     "flock",
     "umask",
     "fadvise64",
-    "memfd_create",
     "dup",
     "dup2",
     "dup3",
-    "fcntl",
     /* the loop and its connections */
     "epoll_create1",
     "epoll_ctl",
@@ -245,36 +279,65 @@ static const char *const allowed_calls[] = {
     "sendfile",
 };
 
+/* What is allowed of calls that could do more: one argument has this value. */
+static const struct {
+  const char *name;
+  uint32_t argument;
+  uint64_t value;
+} allowed_uses[] = {
+    {"prlimit64", 0, 0}, /* of itself */
+    {"sched_setaffinity", 0, 0},   {"prctl", 0, PR_SET_NAME}, {"prctl", 0, PR_SET_VMA},
+    {"ioctl", 1, FIONBIO},         {"ioctl", 1, FIOCLEX},     {"ioctl", 1, FIONREAD},
+    {"ioctl", 1, TCGETS},          {"fcntl", 1, F_DUPFD}, /* not F_SETOWN: a descriptor then sends signals to any
+                                                             process */
+    {"fcntl", 1, F_DUPFD_CLOEXEC}, {"fcntl", 1, F_GETFD},     {"fcntl", 1, F_SETFD},
+    {"fcntl", 1, F_GETFL},         {"fcntl", 1, F_SETFL},     {"fcntl", 1, F_GETLK},
+    {"fcntl", 1, F_SETLK},         {"fcntl", 1, F_SETLKW},    {"fcntl", 1, F_ADD_SEALS},
+    {"fcntl", 1, F_GET_SEALS},
+};
+
 /* A thread shares all of its process, a new process shares nothing, and neither gets namespaces of its own. */
 static const uint64_t thread_flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM,
                       namespace_flags = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
                                         CLONE_NEWPID | CLONE_NEWNET,
                       process_flags = CSIGNAL | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | CLONE_PARENT_SETTID;
 
+/* Memory without a file is private and no stack, so that the limit of memory counts it. */
+static const uint64_t memory_mask = MAP_ANONYMOUS | MAP_TYPE | MAP_GROWSDOWN | MAP_HUGETLB,
+                      private_memory = MAP_ANONYMOUS | MAP_PRIVATE;
+
 #define ADD(action, call, ...)                                                                                         \
   (problem = problem ? problem : -seccomp_rule_add(filter, action, SCMP_SYS(call), __VA_ARGS__))
 
-/* What depends on the arguments. */
+/* What depends on several arguments, or on the process. */
 static int add_special_rules(scmp_filter_ctx filter, const confine_rules *rules) {
   int problem = 0;
   uint64_t self = (uint64_t)getpid();
-  ADD(SCMP_ACT_ALLOW, clone, 1, SCMP_A0(SCMP_CMP_MASKED_EQ, thread_flags | namespace_flags, thread_flags));
   ADD(SCMP_ACT_ERRNO(ENOSYS), clone3, 0); /* its flags lie in memory: the C library takes clone then */
+  ADD(SCMP_ACT_ALLOW, mmap, 1, SCMP_A3(SCMP_CMP_MASKED_EQ, memory_mask, private_memory));
+  ADD(SCMP_ACT_ALLOW, mmap, 1, SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS | MAP_GROWSDOWN, 0));
   ADD(SCMP_ACT_ALLOW, tgkill, 1, SCMP_A0(SCMP_CMP_EQ, self));
   ADD(SCMP_ACT_ALLOW, kill, 1, SCMP_A0(SCMP_CMP_EQ, self));
-  ADD(SCMP_ACT_ALLOW, prlimit64, 1, SCMP_A0(SCMP_CMP_EQ, 0));
-  ADD(SCMP_ACT_ALLOW, prctl, 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
-  ADD(SCMP_ACT_ALLOW, prctl, 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_VMA));
-  ADD(SCMP_ACT_ALLOW, prctl, 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_PDEATHSIG));
-  ADD(SCMP_ACT_ALLOW, ioctl, 1, SCMP_A1(SCMP_CMP_EQ, FIONBIO));
-  ADD(SCMP_ACT_ALLOW, ioctl, 1, SCMP_A1(SCMP_CMP_EQ, FIOCLEX));
-  ADD(SCMP_ACT_ALLOW, ioctl, 1, SCMP_A1(SCMP_CMP_EQ, FIONREAD));
-  ADD(SCMP_ACT_ALLOW, ioctl, 1, SCMP_A1(SCMP_CMP_EQ, TCGETS));
+  ADD(SCMP_ACT_ALLOW, setpriority, 2, SCMP_A0(SCMP_CMP_EQ, PRIO_PROCESS), SCMP_A1(SCMP_CMP_EQ, 0));
+  ADD(SCMP_ACT_ALLOW, prctl, 2, SCMP_A0(SCMP_CMP_EQ, PR_SET_PDEATHSIG), SCMP_A1(SCMP_CMP_EQ, SIGKILL));
   if (!rules->network) return problem;
   ADD(SCMP_ACT_ALLOW, socket, 1, SCMP_A0(SCMP_CMP_EQ, AF_INET));
   ADD(SCMP_ACT_ALLOW, socket, 1, SCMP_A0(SCMP_CMP_EQ, AF_INET6));
   ADD(SCMP_ACT_ALLOW, bind, 0);
   ADD(SCMP_ACT_ALLOW, connect, 0);
+  return problem;
+}
+
+/* Of kernels that nothing is heard from: threads and files are let be then, and processes, since snapshots need them.
+ */
+static int add_unheard(scmp_filter_ctx filter) {
+  int problem = 0;
+  ADD(SCMP_ACT_ALLOW, clone, 1, SCMP_A0(SCMP_CMP_MASKED_EQ, thread_flags | namespace_flags, thread_flags));
+  ADD(SCMP_ACT_ALLOW, clone, 1, SCMP_A0(SCMP_CMP_MASKED_EQ, ~process_flags, 0));
+  ADD(SCMP_ACT_ALLOW, open, 0);
+  ADD(SCMP_ACT_ALLOW, openat, 0);
+  ADD(SCMP_ACT_ALLOW, memfd_create, 0);
+  ADD(SCMP_ACT_ALLOW, sched_setaffinity, 0);
   return problem;
 }
 
@@ -284,6 +347,11 @@ static int fill_filter(scmp_filter_ctx filter, const confine_rules *rules) {
     int number = seccomp_syscall_resolve_name(allowed_calls[i]); /* negative: this processor's kernel has it not */
     if (number >= 0) problem = -seccomp_rule_add(filter, SCMP_ACT_ALLOW, number, 0);
   }
+  for (size_t i = 0; i < sizeof allowed_uses / sizeof *allowed_uses && !problem; i++) {
+    const struct scmp_arg_cmp use = {allowed_uses[i].argument, SCMP_CMP_EQ, allowed_uses[i].value, 0};
+    problem =
+        -seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, seccomp_syscall_resolve_name(allowed_uses[i].name), 1, &use);
+  }
   return problem ? problem : add_special_rules(filter, rules);
 }
 
@@ -292,6 +360,7 @@ static int load_filter(const confine_rules *rules, uint32_t otherwise, int *hear
   scmp_filter_ctx filter = seccomp_init(otherwise);
   if (!filter) return ENOMEM;
   int problem = fill_filter(filter, rules);
+  if (!problem && otherwise != SCMP_ACT_NOTIFY) problem = add_unheard(filter);
   if (!problem) problem = -seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, 1);
   if (!problem) problem = -seccomp_load(filter);
   if (!problem && otherwise == SCMP_ACT_NOTIFY) *heard = seccomp_notify_fd(filter);
@@ -313,27 +382,61 @@ muster_result confine(const confine_rules *rules, confine_result *confined) {
   *confined = (confine_result){.heard = -1};
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) return refused("no new privileges", errno);
   muster_result result = set_limits(rules);
+  if (!result) result = drop_capabilities();
   if (!result) result = take_files_away(rules, confined);
   return result ? result : take_calls_away(rules, confined);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- hearing */
 
-bool confine_hear(int heard, confine_call *call, uint64_t *id) {
+static confine_wish wish_of(const struct seccomp_data *data) {
+  uint64_t first = data->args[0];
+  if (data->nr == SCMP_SYS(clone) && (first & (thread_flags | namespace_flags)) == thread_flags) return CONFINE_THREAD;
+  if (data->nr == SCMP_SYS(clone) && !(first & ~process_flags)) return CONFINE_PROCESS;
+  if (data->nr == SCMP_SYS(memfd_create)) return CONFINE_MEMORY;
+  if (data->nr == SCMP_SYS(sched_setaffinity)) return CONFINE_PROCESSORS;
+  return data->nr == SCMP_SYS(open) || data->nr == SCMP_SYS(openat) ? CONFINE_FILE : CONFINE_FORBIDDEN;
+}
+
+static bool is_gone(int heard) {
+  struct pollfd wait = {.fd = heard, .events = POLLIN};
+  return poll(&wait, 1, 0) > 0 && wait.revents & (POLLHUP | POLLERR | POLLNVAL);
+}
+
+confine_news confine_hear(int heard, confine_call *call, uint64_t *id) {
   struct seccomp_notif *notice = NULL;
-  if (seccomp_notify_alloc(&notice, NULL)) return false;
+  if (seccomp_notify_alloc(&notice, NULL)) return CONFINE_GONE;
   int problem;
   do {
     memset(notice, 0, sizeof *notice);
     problem = seccomp_notify_receive(heard, notice);
   } while (problem && errno == EINTR);
   *id = notice->id;
-  *call = (confine_call){.thread = (pid_t)notice->pid,
-                         .number = notice->data.nr,
-                         .is_process = notice->data.nr == SCMP_SYS(clone) && !(notice->data.args[0] & ~process_flags)};
+  *call = (confine_call){.thread = (pid_t)notice->pid, .number = notice->data.nr, .wish = wish_of(&notice->data)};
   for (int i = 0; i < 6; i++) call->arguments[i] = notice->data.args[i];
   seccomp_notify_free(notice, NULL);
-  return problem == 0;
+  if (!problem) return CONFINE_CALL;
+  return is_gone(heard) ? CONFINE_GONE : CONFINE_NONE;
+}
+
+/* A path relative to nothing else begins with the caller's folder, by its descriptor. */
+bool confine_read_file(const confine_call *call, char *path, size_t bytes, int *flags) {
+  bool at = call->number == SCMP_SYS(openat);
+  int folder = at ? (int)call->arguments[0] : AT_FDCWD;
+  char text[PATH_MAX] = "";
+  struct iovec to = {text, sizeof text - 1}, from = {(void *)call->arguments[at], sizeof text - 1};
+  *flags = (int)call->arguments[at + 1];
+  if (process_vm_readv(call->thread, &to, 1, &from, 1, 0) <= 0) return false;
+  int length;
+  if (strncmp(text, "/proc/self/", 11) == 0)
+    length = snprintf(path, bytes, "/proc/%d/%s", (int)call->thread, text + 11);
+  else if (*text == '/')
+    length = snprintf(path, bytes, "%s", text);
+  else if (folder == AT_FDCWD)
+    length = snprintf(path, bytes, "/proc/%d/cwd/%s", (int)call->thread, text);
+  else
+    length = snprintf(path, bytes, "/proc/%d/fd/%d/%s", (int)call->thread, folder, text);
+  return length > 0 && (size_t)length < bytes;
 }
 
 void confine_answer(int heard, uint64_t id, bool allow) {

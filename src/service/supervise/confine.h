@@ -2,13 +2,18 @@
  * loaded and before its first thread is started, so that it holds for all code of the module.
  *
  *   no new privileges   what it could gain by programs with more rights
- *   resource limits     memory, open files, no core files larger than asked for
+ *   capabilities        those of root, too, but that it opens files of any owner: Landlock says which
+ *   resource limits     memory, open files, the length of a file; none can be raised again, that of core files neither
  *   Landlock            it sees only the files and folders that it is given; by newer kernels no TCP port either, and
  *                       it can signal no process outside
- *   seccomp             an allow-list of system calls; threads are free, a new process is asked for
+ *   seccomp             an allow-list of system calls
  *
- * A refused call answers EPERM to the module, and is told: by a descriptor at which the supervisor hears of each one
- * (confine_hear). What the kernel lacks is left out and named. */
+ * What is not on that list is heard by the supervisor, at a descriptor (confine_hear). It decides about a new thread or
+ * process, memory that no limit counts and the processors of a thread; it looks at the files that are opened, only to
+ * tell of those that Landlock refuses: the calls go on in any case, so that it does no harm if their paths change
+ * meanwhile. All other calls it refuses: by EPERM. When it has died, such calls answer ENOSYS, and the world, which
+ * saves itself then, opens files by openat2, which is not heard: Landlock refuses these alike, but nothing is told.
+ * What the kernel lacks is left out and named. */
 #ifndef SERVICE_CONFINE_H
 #define SERVICE_CONFINE_H
 
@@ -20,6 +25,7 @@ typedef struct confine_rules {
   const char *const *write; /* the same, also for making, renaming and removing */
   bool network;             /* it may open sockets to the internet; unix sockets that it has stay open in any case */
   uint64_t memory_bytes;    /* of private memory; 0 = no limit */
+  uint64_t file_bytes;      /* of one file; 0 = no limit */
   uint32_t files_max;       /* open at a time; 0 = as it is */
 } confine_rules;
 
@@ -34,17 +40,32 @@ typedef struct confine_result {
  * but refuses it: the process must not go on then. */
 muster_result confine(const confine_rules *rules, confine_result *confined);
 
-/* A call that waits for an answer. */
+/* What a call that waits for an answer wants. */
+typedef enum confine_wish {
+  CONFINE_FORBIDDEN = 0,
+  CONFINE_PROCESS,    /* a copy of itself, as snapshots do */
+  CONFINE_THREAD,     /* one more */
+  CONFINE_MEMORY,     /* a file in memory, as loaded modules are */
+  CONFINE_PROCESSORS, /* to bind the thread of the first argument to processors */
+  CONFINE_FILE        /* a file, which Landlock decides about */
+} confine_wish;
+
 typedef struct confine_call {
   pid_t thread;
   int number;
-  bool is_process; /* it asks for a copy of itself, as snapshots do, not for something that is not allowed */
+  confine_wish wish;
   uint64_t arguments[6];
 } confine_call;
 
-/* Waits for the next call at a descriptor; false when there is none any more: the process and all threads are gone. Any
- * process that was given the descriptor. */
-bool confine_hear(int heard, confine_call *call, uint64_t *id);
+typedef enum confine_news { CONFINE_GONE = 0, CONFINE_NONE, CONFINE_CALL } confine_news;
+
+/* Waits for the next call at a descriptor. NONE: it was withdrawn, since a signal came; GONE: the process and all its
+ * threads and copies are. Any process that was given the descriptor. */
+confine_news confine_hear(int heard, confine_call *call, uint64_t *id);
+
+/* The path and the flags of a call that opens a file, as the caller would write it: from its folder, if it does not
+ * begin with a slash. False when it cannot be read. */
+bool confine_read_file(const confine_call *call, char *path, size_t bytes, int *flags);
 
 /* Answers a call: lets it be, or refuses it by EPERM. The caller may be gone meanwhile. */
 void confine_answer(int heard, uint64_t id, bool allow);

@@ -2,8 +2,9 @@
 
 #include "service/log.h"
 #include "service/supervise/child.h"
-#include "service/supervise/confine.h"
 #include "service/supervise/division.h"
+#include "service/supervise/hearing.h"
+#include "service/supervise/look.h"
 #include "service/supervise/orders.h"
 
 #include "base/assert.h"
@@ -11,9 +12,9 @@
 #include "base/error.h"
 #include "base/files.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,8 @@ extern char **environ;
 enum {
   BACKLOG = 512,
   ENVIRONMENT_MAX = 256,
+  NOTE_BYTES = 32768,
+  NOTES_IN_LOOK = 1000,
   START_PATIENCE_MS = 600000,
   STOP_PATIENCE_MS = 60000,
   LOOKS_IN_PATIENCE = 8,    /* how often it is looked for signs */
@@ -67,11 +70,16 @@ static void close_recorder(int file) {
   if (file >= 0) close(file);
 }
 
-static void kill_process(world_process *process, const char *why) {
+/* It leads a group of its own, which it cannot leave, and its copies neither. */
+static void kill_group(const world_process *process) {
+  kill(-process->process.pid, SIGKILL);
+}
+
+void processes_kill(world_process *process, const char *why) {
   snprintf(process->stuck, sizeof process->stuck, "%s", why);
   uv_timer_stop(&process->timer);
   log_line(MUSTER_LOG_ERROR, "world %s: %s: its process %d is killed", process->name, why, (int)process->process.pid);
-  uv_process_kill(&process->process, SIGKILL);
+  kill_group(process);
 }
 
 /* It got no processor: that is nobody's fault, and may be over soon. */
@@ -104,7 +112,7 @@ static void end_silence(world_process *process, uint64_t now_ns) {
     if (after) blame_mark(file, after, verdict, culprit);
     snprintf(why, sizeof why, "it ran no frame for %.3g s: %s", (double)(now_ns - process->sign_ns) / 1e9,
              reasons[verdict]);
-    kill_process(process, why);
+    processes_kill(process, why);
   }
   close_recorder(file);
   free(after);
@@ -142,11 +150,11 @@ static void take_sign(world_process *process) {
 }
 
 static void give_up_start(uv_timer_t *timer) {
-  kill_process(timer->data, "its start does not end");
+  processes_kill(timer->data, "its start does not end");
 }
 
 static void give_up_stop(uv_timer_t *timer) {
-  kill_process(timer->data, "it does not stop");
+  processes_kill(timer->data, "it does not stop");
 }
 
 /* What a process says, and what stands in its recorder, may be its module's: only printable characters are taken over,
@@ -172,71 +180,42 @@ static void processes_take_line(world_process *process, const char *line) {
   if (strcmp(line, "READY=1") == 0 || strcmp(line, "WATCHDOG=1") == 0) take_sign(process);
 }
 
-/* How many processes it has made that are still there. */
-static uint32_t count_copies(const world_process *process) {
-  char path[64], text[256];
-  uint32_t count = 0;
-  snprintf(path, sizeof path, "/proc/%d/task", (int)process->process.pid);
-  DIR *threads = opendir(path);
-  for (const struct dirent *thread; threads && (thread = readdir(threads)) != NULL;) {
-    char name[sizeof path + sizeof thread->d_name + 16];
-    snprintf(name, sizeof name, "%s/%s/children", path, thread->d_name);
-    FILE *file = *thread->d_name != '.' ? fopen(name, "r") : NULL;
-    while (file && fscanf(file, "%255s", text) == 1) count++;
-    if (file) fclose(file);
-  }
-  if (threads) closedir(threads);
-  return count;
-}
+/* ------------------------------------------------------------------------------------------------------------ notes */
 
-/* Each kind of call is told once in a process's life. */
-static void tell_refused(world_process *process, const confine_call *call) {
-  char name[64];
-  uint32_t number = (uint32_t)call->number % CALL_NUMBERS;
-  process->refused++;
-  process->refused_total++;
-  if (process->told[number / 64] >> (number % 64) & 1) return;
-  process->told[number / 64] |= 1ull << (number % 64);
-  log_line(MUSTER_LOG_WARNING, "world %s: its module's call of %s was refused%s", process->name,
-           confine_call_name(call->number, name, sizeof name),
-           call->is_process ? ": it has as many processes as snapshots need" : "");
-}
-
-static void take_call(uv_poll_t *poll, int status, int events) {
-  world_process *process = poll->data;
-  confine_call call;
-  uint64_t id;
-  (void)events;
-  if (status < 0 || !confine_hear(process->heard, &call, &id)) {
-    uv_poll_stop(&process->calls);
-    return;
-  }
-  bool allow = call.is_process && count_copies(process) < COPIES_MAX;
-  if (!allow) tell_refused(process, &call);
-  confine_answer(process->heard, id, allow);
-}
-
-static void hear_calls(world_process *process, int descriptor) {
-  if (process->heard >= 0) {
+/* The first note was sent before there was code that may be hostile; a descriptor of a later one is not looked at. */
+static void take_note(world_process *process, char *text, int descriptor) {
+  bool first = !process->introduced;
+  process->introduced = true;
+  if (first && descriptor >= 0)
+    hearing_begin(process, descriptor, text + strcspn(text, "\n") + 1);
+  else if (descriptor >= 0)
     close(descriptor);
-    return;
-  }
-  process->heard = descriptor;
-  uv_poll_init(process->all->loop, &process->calls, descriptor);
-  process->calls.data = process;
-  uv_poll_start(&process->calls, UV_READABLE, take_call);
+  if (first) return;
+  for (char *line; (line = strsep(&text, "\n")) != NULL;) processes_take_line(process, line);
 }
 
+/* So many notes are taken until the next look, whatever the process sends. */
 static void take_notes(uv_poll_t *poll, int status, int events) {
+  static char text[NOTE_BYTES];
   world_process *process = poll->data;
-  char text[1024];
+  int descriptor;
   (void)status, (void)events;
-  for (int bytes, descriptor; (bytes = child_receive(process->notify, text, sizeof text - 1, &descriptor)) > 0;) {
-    text[bytes] = '\0';
-    if (descriptor >= 0) hear_calls(process, descriptor);
-    char *rest = text;
-    for (char *line; (line = strsep(&rest, "\n")) != NULL;) processes_take_line(process, line);
-  }
+  int bytes = child_receive(process->notify, text, sizeof text - 1, &descriptor);
+  if (bytes == 0 || ++process->notes_taken >= NOTES_IN_LOOK) uv_poll_stop(&process->news);
+  if (process->notes_taken == NOTES_IN_LOOK && !process->chatters)
+    log_line(MUSTER_LOG_WARNING, "world %s tells more than %d notes a second: it has to wait", process->name,
+             NOTES_IN_LOOK);
+  process->chatters = process->chatters || process->notes_taken == NOTES_IN_LOOK;
+  if (bytes <= 0) return;
+  text[bytes] = '\0';
+  take_note(process, text, descriptor);
+}
+
+void processes_hear_on(world_process *process) {
+  hearing_go_on(process);
+  if (process->notify >= 0 && process->notes_taken >= NOTES_IN_LOOK)
+    uv_poll_start(&process->news, UV_READABLE, take_notes);
+  process->notes_taken = 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- ends */
@@ -247,15 +226,18 @@ static void forget_news(world_process *process) {
   uv_close((uv_handle_t *)&process->news, NULL);
   close(process->notify);
   process->notify = -1;
-  if (process->heard < 0) return;
-  uv_poll_stop(&process->calls);
-  uv_close((uv_handle_t *)&process->calls, NULL);
-  close(process->heard);
-  process->heard = -1;
+  hearing_end(process);
 }
 
 static void start_in_time(uv_timer_t *timer) {
   start(timer->data);
+}
+
+static void fail_for_good(world_process *process) {
+  process->restarts.failed = true;
+  log_line(MUSTER_LOG_ERROR, "world %s has failed: %s. It stays down until `muster ctl restart %s`", process->name,
+           process->reason, process->name);
+  set_state(process, PROCESS_FAILED);
 }
 
 static void start_again(world_process *process) {
@@ -308,6 +290,7 @@ static void take_end(uv_process_t *handle, int64_t status, int number) {
   take_notes(&process->news, 0, UV_READABLE); /* its last words; they may set the timer */
   uv_timer_stop(&process->timer);
   forget_news(process);
+  kill_group(process); /* the copies that it has left */
   process->has_process = false;
   uv_close((uv_handle_t *)handle, NULL);
   if (process->all->stopping) {
@@ -319,7 +302,10 @@ static void take_end(uv_process_t *handle, int64_t status, int number) {
     return;
   }
   note_end(process, status, number);
-  start_again(process);
+  if (process->stays_down)
+    fail_for_good(process);
+  else
+    start_again(process);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- starts */
@@ -357,6 +343,7 @@ static int spawn(world_process *process, int notify) {
   uv_process_options_t options = {.exit_cb = take_end,
                                   .file = "/proc/self/exe",
                                   .args = process->all->arguments,
+                                  .flags = UV_PROCESS_DETACHED, /* in a session and a group of its own */
                                   .env = environment,
                                   .stdio_count = sizeof descriptors / sizeof *descriptors,
                                   .stdio = descriptors};
@@ -364,14 +351,37 @@ static int spawn(world_process *process, int notify) {
   return uv_spawn(process->all->loop, &process->process, &options);
 }
 
+static muster_result make_listener(world_process *process) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  snprintf(address.sun_path, sizeof address.sun_path, "%s", process->socket);
+  if (process->listener >= 0) close(process->listener);
+  unlink(process->socket); /* the holder of the control socket's lock may */
+  process->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  mode_t before = umask(0177);
+  bool bound = process->listener >= 0 &&
+               bind(process->listener, (const struct sockaddr *)&address, sizeof address) == 0 &&
+               listen(process->listener, BACKLOG) == 0;
+  umask(before);
+  return bound ? MUSTER_OK : error_set(MUSTER_E_SYSTEM, "cannot listen on %s: %s", process->socket, strerror(errno));
+}
+
+/* The process may have shut it down, and whatever it has done to the length of its queue is undone. */
+static void renew_listener(world_process *process) {
+  struct pollfd shut = {.fd = process->listener, .events = POLLIN | POLLRDHUP};
+  bool works = poll(&shut, 1, 0) >= 0 && !(shut.revents & (POLLHUP | POLLRDHUP | POLLERR)) &&
+               listen(process->listener, BACKLOG) == 0;
+  if (!works && make_listener(process)) log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
+}
+
 static void start(world_process *process) {
   int pair[2];
+  renew_listener(process);
   process->starts++;
   process->stuck[0] = process->problem[0] = '\0';
   process->looked = false;
-  process->refused = 0;
-  memset(process->told, 0, sizeof process->told);
-  if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair)) {
+  process->refused = process->notes_taken = 0;
+  process->introduced = process->stays_down = process->chatters = false;
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
     note_unstarted(process, "it has no socket for notes", strerror(errno));
     return;
   }
@@ -389,19 +399,6 @@ static void start(world_process *process) {
   uv_poll_start(&process->news, UV_READABLE, take_notes);
   uv_timer_start(&process->timer, give_up_start, START_PATIENCE_MS, 0);
   set_state(process, PROCESS_STARTING);
-}
-
-static muster_result make_listener(world_process *process) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  snprintf(address.sun_path, sizeof address.sun_path, "%s", process->socket);
-  unlink(process->socket); /* the holder of the control socket's lock may */
-  process->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  mode_t before = umask(0177);
-  bool bound = process->listener >= 0 &&
-               bind(process->listener, (const struct sockaddr *)&address, sizeof address) == 0 &&
-               listen(process->listener, BACKLOG) == 0;
-  umask(before);
-  return bound ? MUSTER_OK : error_set(MUSTER_E_SYSTEM, "cannot listen on %s: %s", process->socket, strerror(errno));
 }
 
 static muster_result make_folder(const char *folder) {
@@ -439,6 +436,7 @@ muster_result processes_open(struct processes *processes) {
     return result;
   }
   for (uint32_t i = 0; i < processes->count; i++) start(&processes->worlds[i]);
+  look_begin(processes);
   return MUSTER_OK;
 }
 
@@ -468,7 +466,7 @@ void processes_close(struct processes *processes) {
   processes->stopping = true;
   for (uint32_t i = 0; i < processes->count; i++) {
     world_process *process = &processes->worlds[i];
-    if (process->has_process) uv_process_kill(&process->process, SIGKILL);
+    if (process->has_process) kill_group(process);
     forget_news(process);
     if (process->listener < 0) continue;
     close(process->listener);

@@ -40,7 +40,7 @@ typedef enum process_end {
   PROCESS_ENDS
 } process_end;
 
-enum { PROCESS_REASON_BYTES = 512, STUCK_BYTES = 128, PROBLEM_BYTES = 320, CALL_NUMBERS = 512, COPIES_MAX = 2 };
+enum { PROCESS_REASON_BYTES = 512, STUCK_BYTES = 128, PROBLEM_BYTES = 320, CALL_NUMBERS = 512, FILES_TOLD_MAX = 16 };
 
 typedef struct world_process {
   struct processes *all;
@@ -53,9 +53,17 @@ typedef struct world_process {
   uv_poll_t news;
   int heard; /* where its refused calls are heard (confine.h); -1 = nowhere */
   uv_poll_t calls;
-  uint64_t refused, refused_total;  /* calls, in the present process and in all of them */
-  uint64_t told[CALL_NUMBERS / 64]; /* which calls the log has told of: by their numbers */
-  uv_timer_t timer;                 /* waiting: when to start; else: looks whether there was a sign */
+  uint64_t refused, refused_total;   /* calls, in the present process and in all of them */
+  uint64_t told[CALL_NUMBERS / 64];  /* which calls the log has told of: by their numbers */
+  char *folders;                     /* what it may open: hearing.h */
+  uint32_t file_count;               /* which files the log has told of: */
+  uint64_t files[FILES_TOLD_MAX];    /* hashes of their paths */
+  uint32_t memories;                 /* files in memory that it was allowed */
+  uint32_t calls_taken, notes_taken; /* since the last look: look.h */
+  bool held;                         /* the log has told that it makes too many */
+  bool chatters;                     /* and that it sends too many notes */
+  bool introduced;                   /* its first note has come, which is from before its module was loaded */
+  uv_timer_t timer;                  /* waiting: when to start; else: looks whether there was a sign */
   bool has_process;
   uint64_t sign_ns, looked_ns; /* the last sign of life; when the timer looked last */
   uint64_t patience_ns;        /* without a sign for so long it is stuck; 0 = for any time */
@@ -65,6 +73,7 @@ typedef struct world_process {
   char stuck[STUCK_BYTES];     /* why it was killed; "" = it was not */
   bool again;                  /* a person asked for its end; then it starts again */
   process_end last_end;
+  bool stays_down; /* it would end in the same way again */
   restart_record restarts;
   uint64_t starts;                   /* since the daemon began */
   char reason[PROCESS_REASON_BYTES]; /* how it ended last; "" = it never did */
@@ -77,6 +86,8 @@ struct processes {
   uint32_t count;
   world_process worlds[WORLDS_MAX];
   bool stopping;
+  uv_timer_t look; /* look.h */
+  uint64_t looks;
   void (*changed)(world_process *process, void *user); /* its state is another */
   void *user;
 };
@@ -92,6 +103,12 @@ void processes_close(struct processes *processes);
 
 /* Sends a signal to all that run. */
 void processes_signal(struct processes *processes, int number);
+
+/* Kills a world's process with all copies of it, and tells why. It starts again by the rules. */
+void processes_kill(world_process *process, const char *why);
+
+/* The next look has come: as many notes and calls of the process are taken again. */
+void processes_hear_on(world_process *process);
 
 /* A person wants a world to start again: at once, or once it has ended in order. Its ends are forgotten. False: all
  * are being stopped. */

@@ -1,0 +1,140 @@
+/* What a process uses, also where the kernel's own limits do not count it. */
+#include "service/supervise/bounds.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MIB = 1 << 20, FEW = 3 };
+
+static bounds_use read_use(uint64_t memory_most) {
+  bounds_use use;
+  cr_assert(bounds_read(getpid(), memory_most, &use));
+  return use;
+}
+
+static void write_bytes(int file, size_t mib) {
+  static char bytes[MIB];
+  memset(bytes, 1, sizeof bytes);
+  for (; mib; mib--) cr_assert_eq(write(file, bytes, sizeof bytes), MIB);
+}
+
+static void make_folder(char folder[32]) {
+  snprintf(folder, 32, "/tmp/muster-bounds-XXXXXX");
+  cr_assert_not_null(mkdtemp(folder));
+}
+
+Test(bounds, a_file_in_memory_is_memory) {
+  uint64_t before = read_use(UINT64_MAX).memory_bytes, hidden = read_use(UINT64_MAX).hidden_bytes;
+  int memory = memfd_create("bounds", MFD_CLOEXEC);
+  write_bytes(memory, 16);
+  bounds_use use = read_use(UINT64_MAX);
+  cr_expect_geq(use.memory_bytes, before + 15 * MIB);
+  cr_expect_eq(use.hidden_bytes, hidden);
+  close(memory);
+  cr_expect_lt(read_use(UINT64_MAX).memory_bytes, before + 8 * MIB);
+}
+
+Test(bounds, a_file_without_a_name_is_disk) {
+  char folder[32], path[64];
+  uint64_t before = read_use(UINT64_MAX).hidden_bytes; /* the test's own */
+  make_folder(folder);
+  snprintf(path, sizeof path, "%s/file", folder);
+  int file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  write_bytes(file, 4);
+  cr_expect_eq(read_use(UINT64_MAX).hidden_bytes, before, "it has a name still");
+  unlink(path);
+  rmdir(folder);
+  cr_expect_geq(read_use(UINT64_MAX).hidden_bytes, before + 4 * MIB);
+}
+
+static pid_t make_copy(void) {
+  pid_t copy = fork();
+  cr_assert(copy >= 0);
+  while (copy == 0) pause();
+  return copy;
+}
+
+Test(bounds, copies_count_and_what_they_share_counts_once_where_that_matters) {
+  enum { HELD = 64 };
+  char *held = malloc(HELD * (size_t)MIB);
+  cr_assert_not_null(held);
+  memset(held, 1, HELD * (size_t)MIB);
+  uint64_t alone = read_use(UINT64_MAX).memory_bytes;
+  cr_assert_geq(alone, HELD * (uint64_t)MIB);
+  pid_t copy = make_copy();
+  bounds_use use = read_use(UINT64_MAX);
+  cr_expect_eq(use.copies, 1);
+  cr_expect_eq(bounds_count_copies(getpid()), 1);
+  cr_expect_geq(use.memory_bytes, alone + (HELD - 8) * (uint64_t)MIB);
+  cr_expect_leq(read_use(alone + 8 * MIB).memory_bytes, alone + 8 * MIB);
+  kill(copy, SIGKILL);
+  waitpid(copy, NULL, 0);
+  cr_expect_eq(read_use(UINT64_MAX).copies, 0);
+  free(held);
+}
+
+static void *wait_for_end(void *lock) {
+  pthread_mutex_lock(lock);
+  pthread_mutex_unlock(lock);
+  return NULL;
+}
+
+Test(bounds, threads_count) {
+  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  pthread_t threads[FEW];
+  uint32_t before = bounds_count_threads(getpid());
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < FEW; i++) cr_assert_eq(pthread_create(&threads[i], NULL, wait_for_end, &lock), 0);
+  cr_expect_eq(bounds_count_threads(getpid()), before + FEW);
+  cr_expect_eq(read_use(UINT64_MAX).threads, before + FEW);
+  cr_expect(bounds_has_thread(getpid(), gettid()));
+  cr_expect_not(bounds_has_thread(getpid(), getppid()));
+  pthread_mutex_unlock(&lock);
+  for (int i = 0; i < FEW; i++) pthread_join(threads[i], NULL);
+}
+
+Test(bounds, a_folder_is_counted_up_to_a_number_of_files) {
+  char folder[32], path[64];
+  uint64_t bytes;
+  uint32_t files;
+  make_folder(folder);
+  for (int i = 0; i < FEW; i++) {
+    snprintf(path, sizeof path, "%s/%d", folder, i);
+    int file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    write_bytes(file, 1);
+    close(file);
+  }
+  bounds_read_folder(folder, &bytes, &files);
+  cr_expect_eq(files, FEW);
+  cr_expect_geq(bytes, FEW * (uint64_t)MIB);
+  for (int i = FEW; i < FOLDER_FILES_MAX + FEW; i++) {
+    snprintf(path, sizeof path, "%s/%d", folder, i);
+    close(open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600));
+  }
+  bounds_read_folder(folder, &bytes, &files);
+  cr_expect_eq(files, FOLDER_FILES_MAX + 1);
+  for (int i = 0; i < FOLDER_FILES_MAX + FEW; i++) {
+    snprintf(path, sizeof path, "%s/%d", folder, i);
+    unlink(path);
+  }
+  rmdir(folder);
+  bounds_read_folder("/nowhere/at/all", &bytes, &files);
+  cr_expect(bytes == 0 && files == 0);
+}
+
+Test(bounds, what_is_usual_fits_the_machine) {
+  uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+  cr_expect(bounds_usual_memory() > 0 && bounds_usual_memory() <= machine / 4 * 3);
+  cr_expect(bounds_usual_disk("/tmp") > 0);
+  cr_expect_eq(bounds_usual_disk("/nowhere/at/all"), 0);
+  bounds_use use;
+  cr_expect_not(bounds_read(-5, 0, &use));
+}
