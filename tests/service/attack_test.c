@@ -1,0 +1,272 @@
+/* A module that attacks, in one of two worlds: each of its attacks is denied or bounded, and told; the other world and
+ * the supervisor do not notice. */
+#include "control.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What an attack must get: minus errno, another errno that is as good, or a count of at most `most`. In the log stands
+ * `told` of it, once; null: it is the kernel alone that refuses it, and says nothing. */
+typedef struct expectation {
+  const char *attack;
+  int problem, also;
+  long most;
+  const char *told;
+} expectation;
+
+static const expectation expected[] = {
+    {"read-passwd", EACCES, 0, 0, "may not open /etc/passwd for reading"},
+    {"write-group", EACCES, 0, 0, "may not open /etc/group for writing"},
+    {"openat2", EACCES, 0, 0, NULL},
+    {"root-link", EACCES, 0, 0, "may not open /etc/hosts for reading"},
+    {"symlink", EPERM, 0, 0, "call of symlink"},
+    {"read-other", EACCES, 0, 0, "other/flight for reading"},
+    {"write-other", EACCES, 0, 0, NULL}, /* of each file it is told once */
+    {"unlink-other", EACCES, 0, 0, NULL},
+    {"link-other", EACCES, EXDEV, 0, NULL},
+    {"rename-out", EACCES, EXDEV, 0, NULL},
+    {"make-outside", EACCES, 0, 0, "control.made for writing"},
+    {"make-shared", EACCES, 0, 0, "may not open /dev/shm/muster-attack for writing"},
+    {"write-kernel", EACCES, 0, 0, "may not open /proc/sys/kernel/core_pattern for writing"},
+    {"mkdir", EPERM, 0, 0, "call of mkdir"},
+    {"write-parent", EACCES, 0, 0, "/mem for writing"},
+    {"read-parent", EACCES, 0, 0, "/environ for reading"},
+    {"read-neighbour", EACCES, 0, 0, "/mem for reading"},
+    {"tcp", EPERM, 0, 0, "call of socket "},
+    {"unix", EPERM, 0, 0, NULL},
+    {"pair", EPERM, 0, 0, "call of socketpair"},
+    {"connect", EPERM, 0, 0, "call of connect"},
+    {"bind", EPERM, 0, 0, "call of bind"},
+    {"send-by-name", 0, 0, 8, NULL}, /* it comes to the supervisor, not to the named one: expect_no_notice */
+    {"send-abstract", 0, 0, 8, NULL},
+    {"notes", 0, 0, 1500, "tells more than"},
+    {"shut-listener", 0, 0, 0, NULL}, /* it is made anew with the next process */
+    {"kill-parent", EPERM, 0, 0, "call of kill "},
+    {"kill-neighbour", EPERM, 0, 0, NULL},
+    {"kill-all", EPERM, 0, 0, NULL},
+    {"kill-group", EPERM, 0, 0, NULL},
+    {"kill-thread", EPERM, 0, 0, "call of tgkill"},
+    {"pidfd", EPERM, 0, 0, "call of pidfd_open"},
+    {"queue", EPERM, 0, 0, "call of rt_sigqueueinfo"},
+    {"owner", EPERM, 0, 0, "call of fcntl"},
+    {"setsid", EPERM, 0, 0, "call of setsid"},
+    {"setpgid", EPERM, 0, 0, "call of setpgid"},
+    {"exec", EPERM, 0, 0, "call of execve"},
+    {"ptrace", EPERM, 0, 0, "call of ptrace"},
+    {"vm-write", EPERM, 0, 0, "call of process_vm_writev"},
+    {"bind-parent", EPERM, 0, 0, "call of sched_setaffinity"},
+    {"bind-neighbour", EPERM, 0, 0, NULL},
+    {"realtime", EPERM, 0, 0, "call of sched_setscheduler"},
+    {"nice", EACCES, EPERM, 0, NULL},
+    {"slow-user", EPERM, 0, 0, "call of setpriority"},
+    {"limit-parent", EPERM, 0, 0, "call of prlimit64"},
+    {"raise-files", EPERM, 0, 0, NULL},
+    {"raise-length", EPERM, 0, 0, NULL},
+    {"raise-core", EPERM, 0, 0, NULL},
+    {"unshare", EPERM, 0, 0, "call of unshare"},
+    {"namespace", EPERM, 0, 0, "call of clone "},
+    {"mount", EPERM, 0, 0, "call of mount"},
+    {"chroot", EPERM, 0, 0, "call of chroot"},
+    {"dumpable", EPERM, 0, 0, "call of prctl"},
+    {"outlive", EPERM, 0, 0, NULL},
+    {"io-uring", EPERM, 0, 0, "call of io_uring_setup"},
+    {"bpf", EPERM, 0, 0, "call of bpf"},
+    {"personality", EPERM, 0, 0, "call of personality"},
+    {"keyctl", EPERM, 0, 0, "call of keyctl"},
+    {"seccomp", EPERM, 0, 0, "call of seccomp"},
+    {"clock", EPERM, 0, 0, "call of settimeofday"},
+    {"type", EPERM, 0, 0, "call of ioctl"},
+    {"userfaultfd", EPERM, 0, 0, "call of userfaultfd"},
+    {"setuid", EPERM, 0, 0, "call of setuid"},
+    {"calls", 0, 0, 2500, "call of swapon"},
+#ifndef __SANITIZE_ADDRESS__ /* its shadow is memory, too: there is no limit then but what is in use */
+    {"raise-memory", EPERM, 0, 0, NULL},
+    {"map", ENOMEM, 0, 0, NULL},
+#endif
+    {"map-shared", EPERM, 0, 0, "call of mmap"},
+    {"map-stack", EPERM, 0, 0, NULL},
+    {"memfd", EPERM, 0, 0, "call of memfd_create"},
+    {"threads", EPERM, EAGAIN, 0, "as many threads as a world may"},
+    {"long-file", EFBIG, 0, 0, NULL},
+    {"memory", 0, 0, 0, "of memory, and memory_max is"}, /* it ends the world's process, as the last ones do */
+    {"copies", EPERM, 0, 0, "as many processes as snapshots need"},
+    {"copy-of-copy", EPERM, 0, 0, NULL},
+    {"leave", 0, 0, 0, "ended by itself with status 3"},
+    {"disk", 0, 0, 0, "of the disk, and disk_max is"},
+};
+
+enum { EXPECTED = sizeof expected / sizeof *expected, COPIES_MOST = 2, DESCRIPTORS_SLACK = 16 };
+
+static musterd service;
+
+TestSuite(attack, .timeout = 120);
+
+/* ------------------------------------------------------------------------------------------------------ the attacks */
+
+static void prepare(void) {
+  char text[8192], path[256];
+  int length;
+  daemon_prepare(&service);
+  snprintf(path, sizeof path, "%s/state", service.folder);
+  cr_assert_eq(mkdir(path, 0700), 0);
+  length = snprintf(text, sizeof text, "%s/state/struck/report\n%s\n", service.folder, service.socket);
+  for (int i = 0; i < EXPECTED; i++)
+    if (strcmp(expected[i].attack, "copy-of-copy") != 0)
+      length += snprintf(text + length, sizeof text - (size_t)length, "%s\n", expected[i].attack);
+  daemon_write(&service, "attacks", text);
+  snprintf(text, sizeof text,
+           "[server]\nflight_file = %s/state/flight\nstuck_kill = 60s\n"
+           "[world other]\nmodule = walkers\nagents = 100\nbudget = 2ms\n"
+           "[world struck]\nmodule = attacker\npath = %s/attacks\nhz = 200\nbudget = 1ms\n"
+           "memory_max = 268435456\ndisk_max = 100663296\n",
+           service.folder, service.folder);
+  daemon_write(&service, "musterd.conf", text);
+}
+
+/* What the module wrote; the caller frees it. */
+static char *read_report(void) {
+  char path[256];
+  snprintf(path, sizeof path, "%s/state/struck/report", service.folder);
+  FILE *file = fopen(path, "re");
+  char *text = calloc(1, 65536);
+  cr_assert(file && text);
+  size_t length = fread(text, 1, 65535, file);
+  text[length] = '\0';
+  fclose(file);
+  return text;
+}
+
+static bool find_result(const char *report, const char *attack, long *result) {
+  char word[64];
+  int length;
+  for (const char *line = report; sscanf(line, "%63s %ld%n", word, result, &length) >= 1;
+       line += strcspn(line, "\n"), line += *line == '\n')
+    if (strcmp(word, attack) == 0) return true;
+  return false;
+}
+
+static uint32_t count_texts(const char *log, const char *text) {
+  uint32_t count = 0;
+  for (const char *at = log; (at = strstr(at, text)) != NULL; at++) count++;
+  return count;
+}
+
+static void check_attack(const expectation *wanted, const char *report, const char *log) {
+  long result = 0;
+  bool has_result = find_result(report, wanted->attack, &result), ends = strcmp(wanted->attack, "memory") == 0 ||
+                                                                         strcmp(wanted->attack, "leave") == 0 ||
+                                                                         strcmp(wanted->attack, "disk") == 0;
+  cr_expect(has_result != ends, "%s: %s", wanted->attack, ends ? "it came back" : "it did not come back");
+  if (has_result && wanted->problem)
+    cr_expect(result == -wanted->problem || (wanted->also && result == -wanted->also), "%s got %ld", wanted->attack,
+              result);
+  else if (has_result)
+    cr_expect(result >= 0 && result <= wanted->most, "%s got %ld", wanted->attack, result);
+  if (wanted->told) cr_expect(strstr(log, wanted->told), "%s: \"%s\" is not told", wanted->attack, wanted->told);
+}
+
+/* ------------------------------------------------------------------------------------------------------- the others */
+
+static uint32_t count_descriptors(void) {
+  char path[64];
+  uint32_t count = 0;
+  snprintf(path, sizeof path, "/proc/%d/fd", (int)service.process);
+  DIR *folder = opendir(path);
+  cr_assert_not_null(folder);
+  while (readdir(folder)) count++;
+  closedir(folder);
+  return count;
+}
+
+static long long frames_of_other(void) {
+  json_t *world = control_ask(&service, "GET", "/v1/worlds/other", NULL, 200);
+  long long frames = control_count(world, "frames");
+  json_decref(world);
+  return frames;
+}
+
+/* Nothing of what the module sends to the manager of services arrives there. */
+static void expect_no_notice(void) {
+  char notice[256];
+  for (ssize_t length; (length = recv(service.notices, notice, sizeof notice - 1, MSG_DONTWAIT)) > 0;) {
+    notice[length] = '\0';
+    cr_expect(strstr(notice, "ATTACK") == NULL, "%s", notice);
+  }
+}
+
+static void check_other(long long before) {
+  static daemon_reply reply;
+  cr_expect(frames_of_other() > before);
+  control_await_count(&service, "/v1/worlds/other", "frames", frames_of_other() + 30);
+  daemon_ask(&service, "GET", "/metrics", NULL, &reply);
+  cr_expect(strstr(reply.body, "muster_world_process_starts_total{world=\"other\"} 1\n"));
+  cr_expect(strstr(reply.body, "muster_world_process_starts_total{world=\"struck\"} 3\n"));
+}
+
+/* No copy is left; each was in the group of a process that has ended. */
+static void check_copies(const char *report) {
+  char word[64];
+  int copy, count = 0;
+  for (const char *line = report; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+    if (sscanf(line, "%63s %d", word, &copy) != 2 || strcmp(word, "copy") != 0) continue;
+    count++;
+    for (int tries = 0; kill(copy, 0) == 0 && tries < 1000; tries++) usleep(10000);
+    cr_expect(kill(copy, 0) == -1 && errno == ESRCH, "the copy %d is left", copy);
+  }
+  cr_expect(count >= 1 && count <= COPIES_MOST, "%d copies", count);
+}
+
+Test(attack, each_is_denied_or_bounded_and_told_and_the_other_world_goes_on) {
+  prepare();
+  daemon_launch(&service,
+                "--isolation process --crash-limit 20 --config @/musterd.conf --modules " MUSTER_TEST_MODULES);
+  cr_assert(daemon_await(&service, "READY=1"));
+  long long frames = frames_of_other();
+  uint32_t descriptors = count_descriptors();
+  daemon_await_log(&service, "world struck has failed: its files take");
+  check_other(frames);
+  expect_no_notice();
+  cr_expect(count_descriptors() < descriptors + DESCRIPTORS_SLACK);
+  char *report = read_report(), *log = daemon_log(&service);
+  for (int i = 0; i < EXPECTED; i++) {
+    check_attack(&expected[i], report, log);
+    if (expected[i].told)
+      cr_expect(count_texts(log, expected[i].told) <= 3, "\"%s\" is told %u times", expected[i].told,
+                count_texts(log, expected[i].told));
+  }
+  check_copies(report);
+  if (getenv("MUSTER_SHOW")) fprintf(stderr, "%s\n%s\n", report, log);
+  free(report);
+  free(log);
+  daemon_stop(&service);
+}
+
+/* Calls that are heard answer nothing any more then: what the world's own code needs for its last snapshot must not be
+ * among them. */
+Test(attack, a_world_saves_itself_when_its_supervisor_has_died) {
+  static const char saved[] = "the last:";
+  char path[256];
+  daemon_prepare(&service);
+  snprintf(path, sizeof path, "%s/state", service.folder);
+  cr_assert_eq(mkdir(path, 0700), 0);
+  daemon_launch(&service, "--isolation process --world main=walkers --agents 100 --snapshot-file @/state/worlds "
+                          "--modules " MUSTER_TEST_MODULES);
+  cr_assert(daemon_await(&service, "READY=1"));
+  json_decref(control_ask(&service, "POST", "/v1/snapshot", NULL, 202));
+  daemon_await_log(&service, "snapshot 1: ");
+  daemon_kill(&service);
+  for (uint32_t told = 0; !told;) {
+    char *log = daemon_log(&service);
+    told = count_texts(log, saved);
+    cr_assert(!strstr(log, "no snapshot was written"), "%s", log);
+    free(log);
+    usleep(10000);
+  }
+  daemon_clear(&service);
+}
