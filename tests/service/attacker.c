@@ -106,6 +106,15 @@ static long send_notes(void) {
 
 /* ----------------------------------------------------------------------------------------------------------- kernel */
 
+static long fill_log(void) {
+  static char line[101];
+  memset(line, 'x', 99);
+  line[99] = '\n';
+  for (long count = 0; count < 1000; count++)
+    if (write(2, line, 100) != 100) return -errno;
+  return 1000;
+}
+
 /* Each must be heard; there are so many that the supervisor would do nothing else. */
 static long call_without_end(void) {
   long refused = 0;
@@ -304,6 +313,7 @@ static const struct call {
     {"type", SYS_ioctl, {2, TIOCSTI, TEXT("x")}},
     {"userfaultfd", SYS_userfaultfd, {0}},
     {"setuid", SYS_setuid, {0}},
+    {"cut-log", SYS_ftruncate, {2, 0}},
     {"openat2", SYS_openat2, {AT_FDCWD, TEXT("/etc/passwd"), TEXT(&how_to_read), sizeof how_to_read}},
     {"symlink", SYS_symlink, {TEXT("/etc/passwd"), TEXT(own_file)}},
     {"read-other", SYS_open, {TEXT(other_file), O_RDONLY}},
@@ -358,6 +368,7 @@ static const struct attack {
     {"send-by-name", send_by_name},
     {"send-abstract", send_abstract},
     {"notes", send_notes},
+    {"fill-log", fill_log},
     {"calls", call_without_end},
     {"map", map_without_end},
     {"memfd", make_memories},

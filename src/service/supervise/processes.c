@@ -213,6 +213,7 @@ static void take_notes(uv_poll_t *poll, int status, int events) {
 
 void processes_hear_on(world_process *process) {
   hearing_go_on(process);
+  output_go_on(&process->output);
   if (process->notify >= 0 && process->notes_taken >= NOTES_IN_LOOK)
     uv_poll_start(&process->news, UV_READABLE, take_notes);
   process->notes_taken = 0;
@@ -221,6 +222,7 @@ void processes_hear_on(world_process *process) {
 /* ------------------------------------------------------------------------------------------------------------- ends */
 
 static void forget_news(world_process *process) {
+  output_end(&process->output);
   if (process->notify < 0) return;
   uv_poll_stop(&process->news);
   uv_close((uv_handle_t *)&process->news, NULL);
@@ -330,12 +332,12 @@ static void note_unstarted(world_process *process, const char *what, const char 
   start_again(process);
 }
 
-static int spawn(world_process *process, int notify) {
+static int spawn(world_process *process, int notify, int output) {
   char *environment[ENVIRONMENT_MAX], world[NAME_BYTES + 32], watchdog[64];
   uv_stdio_container_t descriptors[] = {
       {.flags = UV_IGNORE},
-      {.flags = UV_INHERIT_FD, .data.fd = 1},
-      {.flags = UV_INHERIT_FD, .data.fd = 2},
+      {.flags = UV_INHERIT_FD, .data.fd = output},
+      {.flags = UV_INHERIT_FD, .data.fd = output},
       [ORDERS_SOCKET] = {.flags = UV_INHERIT_FD, .data.fd = process->listener},
       [ORDERS_NOTIFY] = {.flags = UV_INHERIT_FD, .data.fd = notify},
   };
@@ -385,10 +387,13 @@ static void start(world_process *process) {
     note_unstarted(process, "it has no socket for notes", strerror(errno));
     return;
   }
-  int problem = spawn(process, pair[1]);
+  int output = output_begin(&process->output, process->all->loop, process->name);
+  int problem = output < 0 ? -errno : spawn(process, pair[1], output);
   close(pair[1]);
+  if (output >= 0) close(output);
   if (problem) {
     close(pair[0]);
+    output_end(&process->output);
     note_unstarted(process, "it cannot be started", uv_strerror(problem));
     return;
   }
@@ -409,7 +414,7 @@ static muster_result make_folder(const char *folder) {
 static muster_result processes_prepare(struct processes *processes, uint32_t index) {
   const struct settings *settings = processes->settings;
   world_process *process = &processes->worlds[index];
-  *process = (world_process){.all = processes, .listener = -1, .notify = -1, .heard = -1};
+  *process = (world_process){.all = processes, .listener = -1, .notify = -1, .heard = -1, .output.pipe = -1};
   memcpy(process->name, settings->worlds[index].name, sizeof process->name);
   processes->count = index + 1;
   uv_timer_init(processes->loop, &process->timer);

@@ -17,6 +17,7 @@
 
 #include "service/settings.h"
 #include "service/supervise/blame.h"
+#include "service/supervise/output.h"
 #include "service/supervise/restarts.h"
 
 #include <uv.h>
@@ -63,7 +64,8 @@ typedef struct world_process {
   bool held;                         /* the log has told that it makes too many */
   bool chatters;                     /* and that it sends too many notes */
   bool introduced;                   /* its first note has come, which is from before its module was loaded */
-  uv_timer_t timer;                  /* waiting: when to start; else: looks whether there was a sign */
+  world_output output;
+  uv_timer_t timer; /* waiting: when to start; else: looks whether there was a sign */
   bool has_process;
   uint64_t sign_ns, looked_ns; /* the last sign of life; when the timer looked last */
   uint64_t patience_ns;        /* without a sign for so long it is stuck; 0 = for any time */
@@ -107,7 +109,7 @@ void processes_signal(struct processes *processes, int number);
 /* Kills a world's process with all copies of it, and tells why. It starts again by the rules. */
 void processes_kill(world_process *process, const char *why);
 
-/* The next look has come: as many notes and calls of the process are taken again. */
+/* The next look has come: as many notes, calls and lines of the process are taken again. */
 void processes_hear_on(world_process *process);
 
 /* A person wants a world to start again: at once, or once it has ended in order. Its ends are forgotten. False: all

@@ -1,0 +1,92 @@
+#include "service/supervise/output.h"
+
+#include "service/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BYTES_IN_LOOK = 65536 };
+
+static void write_on(const char *bytes, size_t count) {
+  while (count > 0) {
+    ssize_t written = write(STDERR_FILENO, bytes, count);
+    if (written < 0 && errno != EINTR) return;
+    if (written > 0) bytes += written, count -= (size_t)written;
+  }
+}
+
+/* Writes the lines that have ended. One that is too long is cut in two. */
+static void write_lines(world_output *output) {
+  const char *end = memrchr(output->line, '\n', output->count);
+  size_t whole = end ? (size_t)(end - output->line) + 1 : 0;
+  if (!whole && output->count == OUTPUT_LINE_BYTES) {
+    output->line[output->count++] = '\n';
+    whole = output->count;
+  }
+  write_on(output->line, whole);
+  output->count -= (uint32_t)whole;
+  memmove(output->line, output->line + whole, output->count);
+}
+
+/* False when there is nothing to read now. */
+static bool output_take(world_output *output) {
+  ssize_t count = read(output->pipe, output->line + output->count, OUTPUT_LINE_BYTES - output->count);
+  if (count == 0) uv_poll_stop(&output->poll);
+  if (count <= 0) return false;
+  output->count += (uint32_t)count;
+  output->taken += (uint64_t)count;
+  write_lines(output);
+  return true;
+}
+
+static void output_hear(uv_poll_t *poll, int status, int events) {
+  world_output *output = poll->data;
+  (void)status, (void)events;
+  output_take(output);
+  if (output->taken < BYTES_IN_LOOK) return;
+  uv_poll_stop(&output->poll);
+  output->paused = true;
+  if (!output->told)
+    log_line(MUSTER_LOG_WARNING, "world %s writes more than %d bytes a second to the log: it has to wait", output->name,
+             BYTES_IN_LOOK);
+  output->told = true;
+}
+
+int output_begin(world_output *output, uv_loop_t *loop, const char *world) {
+  int ends[2];
+  output->pipe = -1;
+  if (pipe2(ends, O_CLOEXEC)) return -1;
+  fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  output->pipe = ends[0];
+  output->name = world;
+  output->count = 0;
+  output->taken = 0;
+  output->told = output->paused = false;
+  uv_poll_init(loop, &output->poll, output->pipe);
+  output->poll.data = output;
+  uv_poll_start(&output->poll, UV_READABLE, output_hear);
+  return ends[1];
+}
+
+void output_go_on(world_output *output) {
+  if (output->pipe < 0) return;
+  if (output->paused) uv_poll_start(&output->poll, UV_READABLE, output_hear);
+  output->paused = false;
+  output->taken = 0;
+}
+
+void output_end(world_output *output) {
+  if (output->pipe < 0) return;
+  output->taken = 0;
+  while (output->taken < BYTES_IN_LOOK && output_take(output)) continue;
+  if (output->count) {
+    output->line[output->count++] = '\n';
+    write_lines(output);
+  }
+  uv_poll_stop(&output->poll);
+  uv_close((uv_handle_t *)&output->poll, NULL);
+  close(output->pipe);
+  output->pipe = -1;
+}
