@@ -6,12 +6,15 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <pthread.h>
+#include <seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -324,4 +327,26 @@ Test(confine, every_later_thread_is_confined) {
   heard_calls heard;
   confine_rules rules = {0};
   cr_assert_eq(run_confined(try_by_thread, &rules, &heard), 0);
+}
+
+/* As the unit for systemd starts it. */
+static int confine_poor(void) {
+  struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+  confine_rules rules = {0};
+  confine_result confined;
+  NEED(syscall(SYS_capset, &head, none) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+  scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+  NEED(filter && seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, SCMP_SYS(capset), 0) == 0);
+  NEED(seccomp_load(filter) == 0);
+  NEED(confine(&rules, &confined) == MUSTER_OK);
+  return 0;
+}
+
+Test(confine, a_process_without_capabilities_drops_none) {
+  int status;
+  pid_t child = fork();
+  if (child == 0) _exit(confine_poor());
+  cr_assert_eq(waitpid(child, &status, 0), child);
+  cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %x", (unsigned)status);
 }

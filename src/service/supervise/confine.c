@@ -43,12 +43,15 @@ static muster_result drop_capabilities(void) {
   struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
   struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
   const uint32_t kept = 1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH;
+  uint32_t surplus = 0;
   if (syscall(SYS_capget, &head, data)) return refused("its capabilities", errno);
   for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+    surplus |= data[i].permitted & ~(i ? 0 : kept);
     data[i].effective &= i ? 0 : kept;
     data[i].permitted &= i ? 0 : kept;
     data[i].inheritable = 0;
   }
+  if (!surplus) return MUSTER_OK; /* where there is none, the call itself may be forbidden, as by the unit's filter */
   return syscall(SYS_capset, &head, data) ? refused("its capabilities", errno) : MUSTER_OK;
 }
 
@@ -239,12 +242,9 @@ static const char *const allowed_calls[] = {
     "fdatasync",
     "ftruncate",
     "fallocate",
-    "rename",
     "renameat",
     "renameat2",
-    "unlink",
     "unlinkat",
-    "link",
     "linkat",
     "flock",
     "umask",
@@ -395,7 +395,9 @@ static confine_wish wish_of(const struct seccomp_data *data) {
   if (data->nr == SCMP_SYS(clone) && !(first & ~process_flags)) return CONFINE_PROCESS;
   if (data->nr == SCMP_SYS(memfd_create)) return CONFINE_MEMORY;
   if (data->nr == SCMP_SYS(sched_setaffinity)) return CONFINE_PROCESSORS;
-  return data->nr == SCMP_SYS(open) || data->nr == SCMP_SYS(openat) ? CONFINE_FILE : CONFINE_FORBIDDEN;
+  if (data->nr == SCMP_SYS(open) || data->nr == SCMP_SYS(openat)) return CONFINE_FILE;
+  bool names = data->nr == SCMP_SYS(unlink) || data->nr == SCMP_SYS(rename) || data->nr == SCMP_SYS(link);
+  return names ? CONFINE_NAME : CONFINE_FORBIDDEN;
 }
 
 static bool is_gone(int heard) {
@@ -419,24 +421,28 @@ confine_news confine_hear(int heard, confine_call *call, uint64_t *id) {
   return is_gone(heard) ? CONFINE_GONE : CONFINE_NONE;
 }
 
-/* A path relative to nothing else begins with the caller's folder, by its descriptor. */
-bool confine_read_file(const confine_call *call, char *path, size_t bytes, int *flags) {
-  bool at = call->number == SCMP_SYS(openat);
-  int folder = at ? (int)call->arguments[0] : AT_FDCWD;
+/* A path that begins at another folder begins with that folder, by its descriptor. */
+static bool read_path(pid_t thread, uint64_t address, int folder, char *path, size_t bytes) {
   char text[PATH_MAX] = "";
-  struct iovec to = {text, sizeof text - 1}, from = {(void *)call->arguments[at], sizeof text - 1};
-  *flags = (int)call->arguments[at + 1];
-  if (process_vm_readv(call->thread, &to, 1, &from, 1, 0) <= 0) return false;
+  struct iovec to = {text, sizeof text - 1}, from = {(void *)address, sizeof text - 1};
+  if (process_vm_readv(thread, &to, 1, &from, 1, 0) <= 0) return false;
   int length;
   if (strncmp(text, "/proc/self/", 11) == 0)
-    length = snprintf(path, bytes, "/proc/%d/%s", (int)call->thread, text + 11);
+    length = snprintf(path, bytes, "/proc/%d/%s", (int)thread, text + 11);
   else if (*text == '/')
     length = snprintf(path, bytes, "%s", text);
   else if (folder == AT_FDCWD)
-    length = snprintf(path, bytes, "/proc/%d/cwd/%s", (int)call->thread, text);
+    length = snprintf(path, bytes, "/proc/%d/cwd/%s", (int)thread, text);
   else
-    length = snprintf(path, bytes, "/proc/%d/fd/%d/%s", (int)call->thread, folder, text);
+    length = snprintf(path, bytes, "/proc/%d/fd/%d/%s", (int)thread, folder, text);
   return length > 0 && (size_t)length < bytes;
+}
+
+bool confine_read_file(const confine_call *call, uint32_t which, char *path, size_t bytes, int *flags) {
+  bool at = call->number == SCMP_SYS(openat), names = call->wish == CONFINE_NAME;
+  if (which > (names && call->number != SCMP_SYS(unlink))) return false;
+  *flags = names ? O_WRONLY | O_CREAT : (int)call->arguments[at + 1];
+  return read_path(call->thread, call->arguments[at + which], at ? (int)call->arguments[0] : AT_FDCWD, path, bytes);
 }
 
 void confine_answer(int heard, uint64_t id, bool allow) {

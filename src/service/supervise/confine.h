@@ -12,8 +12,8 @@
  * process, memory that no limit counts and the processors of a thread; it looks at the files that are opened, only to
  * tell of those that Landlock refuses: the calls go on in any case, so that it does no harm if their paths change
  * meanwhile. All other calls it refuses: by EPERM. When it has died, such calls answer ENOSYS, and the world, which
- * saves itself then, opens files by openat2, which is not heard: Landlock refuses these alike, but nothing is told.
- * What the kernel lacks is left out and named. */
+ * saves itself then, makes these calls by younger names (openat2, renameat), which are not heard: Landlock refuses them
+ * alike, but nothing is told. What the kernel lacks is left out and named. */
 #ifndef SERVICE_CONFINE_H
 #define SERVICE_CONFINE_H
 
@@ -47,7 +47,8 @@ typedef enum confine_wish {
   CONFINE_THREAD,     /* one more */
   CONFINE_MEMORY,     /* a file in memory, as loaded modules are */
   CONFINE_PROCESSORS, /* to bind the thread of the first argument to processors */
-  CONFINE_FILE        /* a file, which Landlock decides about */
+  CONFINE_FILE,       /* a file, which Landlock decides about */
+  CONFINE_NAME        /* to remove, rename or link one, which Landlock decides about, too */
 } confine_wish;
 
 typedef struct confine_call {
@@ -63,9 +64,9 @@ typedef enum confine_news { CONFINE_GONE = 0, CONFINE_NONE, CONFINE_CALL } confi
  * threads and copies are. Any process that was given the descriptor. */
 confine_news confine_hear(int heard, confine_call *call, uint64_t *id);
 
-/* The path and the flags of a call that opens a file, as the caller would write it: from its folder, if it does not
- * begin with a slash. False when it cannot be read. */
-bool confine_read_file(const confine_call *call, char *path, size_t bytes, int *flags);
+/* A path of a call that wants a file or a name, its first or its second, and its flags as those of open(2): from the
+ * caller's folder, if it does not begin with a slash. False when it has no such path, or it cannot be read. */
+bool confine_read_file(const confine_call *call, uint32_t which, char *path, size_t bytes, int *flags);
 
 /* Answers a call: lets it be, or refuses it by EPERM. The caller may be gone meanwhile. */
 void confine_answer(int heard, uint64_t id, bool allow);

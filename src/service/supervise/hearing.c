@@ -46,14 +46,13 @@ static void make_printable(char *text) {
     if (!isprint((unsigned char)*text) || *text == ' ') *text = '?';
 }
 
-static uint64_t hash_of(const char *text) {
-  uint64_t hash = 14695981039346656037u;
+static uint64_t hash_on(uint64_t hash, const char *text) {
   for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 1099511628211u;
   return hash;
 }
 
-static bool is_told(world_process *process, const char *path) {
-  uint64_t hash = hash_of(path);
+static bool is_told(world_process *process, const char *verb, const char *path) {
+  uint64_t hash = hash_on(hash_on(14695981039346656037u, verb), path);
   for (uint32_t i = 0; i < process->file_count; i++)
     if (process->files[i] == hash) return true;
   if (process->file_count == FILES_TOLD_MAX) return true;
@@ -72,19 +71,30 @@ static bool is_of_other(const world_process *process, const char *path) {
   return false;
 }
 
+static const char *verb_of(const confine_call *call, bool write) {
+  if (call->wish == CONFINE_NAME) return "rename or remove";
+  return write ? "write" : "read";
+}
+
 /* Landlock refuses the file, not this: what is wrong here is only told wrongly. */
-static void tell_file(world_process *process, const confine_call *call) {
-  char path[PATH_MAX], real[PATH_MAX];
-  int flags;
-  if (!confine_read_file(call, path, sizeof path, &flags) || flags & O_PATH || !find_real(path, flags, real)) return;
+static void tell_path(world_process *process, const confine_call *call, const char *path, int flags) {
+  char real[PATH_MAX];
+  if (flags & O_PATH || !find_real(path, flags, real)) return;
   bool write = (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC || (flags & O_CREAT && access(real, F_OK) != 0);
   if (is_within(process->folders, write ? "W" : "RW", real) && !is_of_other(process, real)) return;
   process->refused++;
-  if (is_told(process, real)) return;
+  if (is_told(process, verb_of(call, write), real)) return;
   make_printable(real);
-  log_line(MUSTER_LOG_WARNING, "world %s: its module may not open %.512s for %s, and was refused%s", process->name,
-           real, write ? "writing" : "reading",
+  log_line(MUSTER_LOG_WARNING, "world %s: its module may not %s %.512s, and was refused%s", process->name,
+           verb_of(call, write), real,
            process->file_count == FILES_TOLD_MAX ? "; of further files nothing is told" : "");
+}
+
+static void tell_files(world_process *process, const confine_call *call) {
+  char path[PATH_MAX];
+  int flags;
+  for (uint32_t which = 0; confine_read_file(call, which, path, sizeof path, &flags); which++)
+    tell_path(process, call, path, flags);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ calls */
@@ -97,7 +107,8 @@ static void tell_refused(world_process *process, const confine_call *call) {
                                             ": it has made as many files in memory as it may load modules",
                                         [CONFINE_PROCESSORS] = ": the thread is not its own",
                                         [CONFINE_FORBIDDEN] = "",
-                                        [CONFINE_FILE] = ""};
+                                        [CONFINE_FILE] = "",
+                                        [CONFINE_NAME] = ""};
   char name[64];
   /* What is allowed a few times has a place of its own behind those of the numbers. */
   uint32_t number = call->wish ? CALL_NUMBERS - call->wish : (uint32_t)call->number % CALL_NUMBERS;
@@ -125,7 +136,8 @@ static bool hearing_decide(world_process *process, const confine_call *call) {
   case CONFINE_PROCESSORS:
     return bounds_has_thread(process->process.pid, (pid_t)call->arguments[0]);
   case CONFINE_FILE:
-    tell_file(process, call);
+  case CONFINE_NAME:
+    tell_files(process, call);
     return true;
   default:
     return false;
