@@ -235,11 +235,18 @@ static void start_in_time(uv_timer_t *timer) {
   start(timer->data);
 }
 
+/* Requests that wait for it would wait in vain: they end with its socket, which is made anew when it starts again. */
+static void set_failed(world_process *process) {
+  if (process->listener >= 0) close(process->listener);
+  process->listener = -1;
+  set_state(process, PROCESS_FAILED);
+}
+
 static void fail_for_good(world_process *process) {
   process->restarts.failed = true;
   log_line(MUSTER_LOG_ERROR, "world %s has failed: %s. It stays down until `muster ctl restart %s`", process->name,
            process->reason, process->name);
-  set_state(process, PROCESS_FAILED);
+  set_failed(process);
 }
 
 static void start_again(world_process *process) {
@@ -253,7 +260,7 @@ static void start_again(world_process *process) {
              "world %s has failed: it ended more than %u times within %.3g s, the last time because %s. It stays down "
              "until `muster ctl restart %s`",
              process->name, rules.most, (double)rules.window_ns / 1e9, process->reason, process->name);
-    set_state(process, PROCESS_FAILED);
+    set_failed(process);
     return;
   }
   log_line(MUSTER_LOG_WARNING, "world %s starts again in %.3g s: %s", process->name, (double)(due_ns - now_ns) / 1e9,
@@ -473,8 +480,7 @@ void processes_close(struct processes *processes) {
     world_process *process = &processes->worlds[i];
     if (process->has_process) kill_group(process);
     forget_news(process);
-    if (process->listener < 0) continue;
-    close(process->listener);
+    if (process->listener >= 0) close(process->listener);
     unlink(process->socket);
     process->listener = -1;
     orders_forget_flight(process->all->settings, process->name);
