@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -62,6 +63,7 @@ static const expectation expected[] = {
     {"ptrace", EPERM, 0, 0, "call of ptrace"},
     {"vm-write", EPERM, 0, 0, "call of process_vm_writev"},
     {"bind-parent", EPERM, 0, 0, "call of sched_setaffinity"},
+    {"spread", 0, 0, 4096, NULL}, /* to how many: check_spread */
     {"bind-neighbour", EPERM, 0, 0, NULL},
     {"realtime", EPERM, 0, 0, "call of sched_setscheduler"},
     {"nice", EACCES, EPERM, 0, NULL},
@@ -179,6 +181,15 @@ static void check_attack(const expectation *wanted, const char *report, const ch
   if (wanted->told) cr_expect(strstr(log, wanted->told), "%s: \"%s\" is not told", wanted->attack, wanted->told);
 }
 
+/* The second of two worlds is dealt half of the processors at most, or the only one. */
+static void check_spread(const char *report) {
+  cpu_set_t set;
+  long got = 0;
+  cr_assert_eq(sched_getaffinity(0, sizeof set, &set), 0);
+  cr_expect(find_result(report, "spread", &got) && got >= 1);
+  cr_expect(got == 1 || 2 * got <= CPU_COUNT(&set), "%ld processors of %d", got, CPU_COUNT(&set));
+}
+
 /* No refusal is told twice, however often it was tried. */
 static void check_told_once(const char *log) {
   char line[1024];
@@ -253,6 +264,7 @@ Test(attack, each_is_denied_or_bounded_and_told_and_the_other_world_goes_on) {
   char *report = read_report(), *log = daemon_log(&service);
   for (int i = 0; i < EXPECTED; i++) check_attack(&expected[i], report, log);
   check_told_once(log);
+  check_spread(report);
   check_copies(report);
   if (getenv("MUSTER_SHOW")) fprintf(stderr, "%s\n%s\n", report, log);
   free(report);

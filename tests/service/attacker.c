@@ -115,6 +115,14 @@ static long fill_log(void) {
   return 1000;
 }
 
+/* It gets those of all that its world is dealt. */
+static long spread(void) {
+  cpu_set_t set;
+  memset(&set, 0xff, sizeof set);
+  if (sched_setaffinity(0, sizeof set, &set) || sched_getaffinity(0, sizeof set, &set)) return -errno;
+  return CPU_COUNT(&set);
+}
+
 /* Each must be heard; there are so many that the supervisor would do nothing else. */
 static long call_without_end(void) {
   long refused = 0;
@@ -368,6 +376,7 @@ static const struct attack {
     {"send-by-name", send_by_name},
     {"send-abstract", send_abstract},
     {"notes", send_notes},
+    {"spread", spread},
     {"fill-log", fill_log},
     {"calls", call_without_end},
     {"map", map_without_end},

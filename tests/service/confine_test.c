@@ -119,7 +119,7 @@ static int run_confined(int (*try)(void), confine_rules *rules, heard_calls *hea
     if (news == CONFINE_NONE) continue;
     bool process = call.wish == CONFINE_PROCESS, decided = !process && call.wish != CONFINE_FORBIDDEN;
     heard->processes += process;
-    confine_answer(listener, id, decided || (process && heard->processes == 1));
+    confine_answer(listener, id, decided || (process && heard->processes == 1) ? CONFINE_ALLOW : CONFINE_REFUSE);
     if (decided) continue;
     if (heard->count < HEARD_MAX) confine_call_name(call.number, heard->names[heard->count++], sizeof heard->names[0]);
   }

@@ -286,13 +286,23 @@ static const struct {
   uint64_t value;
 } allowed_uses[] = {
     {"prlimit64", 0, 0}, /* of itself */
-    {"sched_setaffinity", 0, 0},   {"prctl", 0, PR_SET_NAME}, {"prctl", 0, PR_SET_VMA},
-    {"ioctl", 1, FIONBIO},         {"ioctl", 1, FIOCLEX},     {"ioctl", 1, FIONREAD},
-    {"ioctl", 1, TCGETS},          {"fcntl", 1, F_DUPFD}, /* not F_SETOWN: a descriptor then sends signals to any
-                                                             process */
-    {"fcntl", 1, F_DUPFD_CLOEXEC}, {"fcntl", 1, F_GETFD},     {"fcntl", 1, F_SETFD},
-    {"fcntl", 1, F_GETFL},         {"fcntl", 1, F_SETFL},     {"fcntl", 1, F_GETLK},
-    {"fcntl", 1, F_SETLK},         {"fcntl", 1, F_SETLKW},    {"fcntl", 1, F_ADD_SEALS},
+    {"prctl", 0, PR_SET_NAME},
+    {"prctl", 0, PR_SET_VMA},
+    {"ioctl", 1, FIONBIO},
+    {"ioctl", 1, FIOCLEX},
+    {"ioctl", 1, FIONREAD},
+    {"ioctl", 1, TCGETS},
+    /* not F_SETOWN: a descriptor sends signals to any process then */
+    {"fcntl", 1, F_DUPFD},
+    {"fcntl", 1, F_DUPFD_CLOEXEC},
+    {"fcntl", 1, F_GETFD},
+    {"fcntl", 1, F_SETFD},
+    {"fcntl", 1, F_GETFL},
+    {"fcntl", 1, F_SETFL},
+    {"fcntl", 1, F_GETLK},
+    {"fcntl", 1, F_SETLK},
+    {"fcntl", 1, F_SETLKW},
+    {"fcntl", 1, F_ADD_SEALS},
     {"fcntl", 1, F_GET_SEALS},
 };
 
@@ -306,6 +316,9 @@ static const uint64_t thread_flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_S
 static const uint64_t memory_mask = MAP_ANONYMOUS | MAP_TYPE | MAP_GROWSDOWN | MAP_HUGETLB,
                       private_memory = MAP_ANONYMOUS | MAP_PRIVATE;
 
+/* All of an argument, and the bits of a mask in it. */
+#define IS(argument, value)           ((struct scmp_arg_cmp){argument, SCMP_CMP_EQ, value, 0})
+#define MASKED(argument, mask, value) ((struct scmp_arg_cmp){argument, SCMP_CMP_MASKED_EQ, mask, value})
 #define ADD(action, call, ...)                                                                                         \
   (problem = problem ? problem : -seccomp_rule_add(filter, action, SCMP_SYS(call), __VA_ARGS__))
 
@@ -314,15 +327,15 @@ static int add_special_rules(scmp_filter_ctx filter, const confine_rules *rules)
   int problem = 0;
   uint64_t self = (uint64_t)getpid();
   ADD(SCMP_ACT_ERRNO(ENOSYS), clone3, 0); /* its flags lie in memory: the C library takes clone then */
-  ADD(SCMP_ACT_ALLOW, mmap, 1, SCMP_A3(SCMP_CMP_MASKED_EQ, memory_mask, private_memory));
-  ADD(SCMP_ACT_ALLOW, mmap, 1, SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS | MAP_GROWSDOWN, 0));
-  ADD(SCMP_ACT_ALLOW, tgkill, 1, SCMP_A0(SCMP_CMP_EQ, self));
-  ADD(SCMP_ACT_ALLOW, kill, 1, SCMP_A0(SCMP_CMP_EQ, self));
-  ADD(SCMP_ACT_ALLOW, setpriority, 2, SCMP_A0(SCMP_CMP_EQ, PRIO_PROCESS), SCMP_A1(SCMP_CMP_EQ, 0));
-  ADD(SCMP_ACT_ALLOW, prctl, 2, SCMP_A0(SCMP_CMP_EQ, PR_SET_PDEATHSIG), SCMP_A1(SCMP_CMP_EQ, SIGKILL));
+  ADD(SCMP_ACT_ALLOW, mmap, 1, MASKED(3, memory_mask, private_memory));
+  ADD(SCMP_ACT_ALLOW, mmap, 1, MASKED(3, MAP_ANONYMOUS | MAP_GROWSDOWN, 0));
+  ADD(SCMP_ACT_ALLOW, tgkill, 1, IS(0, self));
+  ADD(SCMP_ACT_ALLOW, kill, 1, IS(0, self));
+  ADD(SCMP_ACT_ALLOW, setpriority, 2, IS(0, PRIO_PROCESS), IS(1, 0));
+  ADD(SCMP_ACT_ALLOW, prctl, 2, IS(0, PR_SET_PDEATHSIG), IS(1, SIGKILL));
   if (!rules->network) return problem;
-  ADD(SCMP_ACT_ALLOW, socket, 1, SCMP_A0(SCMP_CMP_EQ, AF_INET));
-  ADD(SCMP_ACT_ALLOW, socket, 1, SCMP_A0(SCMP_CMP_EQ, AF_INET6));
+  ADD(SCMP_ACT_ALLOW, socket, 1, IS(0, AF_INET));
+  ADD(SCMP_ACT_ALLOW, socket, 1, IS(0, AF_INET6));
   ADD(SCMP_ACT_ALLOW, bind, 0);
   ADD(SCMP_ACT_ALLOW, connect, 0);
   return problem;
@@ -332,8 +345,8 @@ static int add_special_rules(scmp_filter_ctx filter, const confine_rules *rules)
  */
 static int add_unheard(scmp_filter_ctx filter) {
   int problem = 0;
-  ADD(SCMP_ACT_ALLOW, clone, 1, SCMP_A0(SCMP_CMP_MASKED_EQ, thread_flags | namespace_flags, thread_flags));
-  ADD(SCMP_ACT_ALLOW, clone, 1, SCMP_A0(SCMP_CMP_MASKED_EQ, ~process_flags, 0));
+  ADD(SCMP_ACT_ALLOW, clone, 1, MASKED(0, thread_flags | namespace_flags, thread_flags));
+  ADD(SCMP_ACT_ALLOW, clone, 1, MASKED(0, ~process_flags, 0));
   ADD(SCMP_ACT_ALLOW, open, 0);
   ADD(SCMP_ACT_ALLOW, openat, 0);
   ADD(SCMP_ACT_ALLOW, memfd_create, 0);
@@ -445,9 +458,15 @@ bool confine_read_file(const confine_call *call, uint32_t which, char *path, siz
   return read_path(call->thread, call->arguments[at + which], at ? (int)call->arguments[0] : AT_FDCWD, path, bytes);
 }
 
-void confine_answer(int heard, uint64_t id, bool allow) {
-  struct seccomp_notif_resp answer = {
-      .id = id, .error = allow ? 0 : -EPERM, .flags = allow ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0};
+bool confine_read_memory(const confine_call *call, uint64_t address, void *to, size_t bytes) {
+  struct iovec here = {to, bytes}, there = {(void *)address, bytes};
+  return process_vm_readv(call->thread, &here, 1, &there, 1, 0) == (ssize_t)bytes;
+}
+
+void confine_answer(int heard, uint64_t id, confine_decision decision) {
+  struct seccomp_notif_resp answer = {.id = id,
+                                      .error = decision == CONFINE_REFUSE ? -EPERM : 0,
+                                      .flags = decision == CONFINE_ALLOW ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0};
   seccomp_notify_respond(heard, &answer);
 }
 

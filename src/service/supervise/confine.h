@@ -9,11 +9,11 @@
  *   seccomp             an allow-list of system calls
  *
  * What is not on that list is heard by the supervisor, at a descriptor (confine_hear). It decides about a new thread or
- * process, memory that no limit counts and the processors of a thread; it looks at the files that are opened, only to
- * tell of those that Landlock refuses: the calls go on in any case, so that it does no harm if their paths change
- * meanwhile. All other calls it refuses: by EPERM. When it has died, such calls answer ENOSYS, and the world, which
- * saves itself then, makes these calls by younger names (openat2, renameat), which are not heard: Landlock refuses them
- * alike, but nothing is told. What the kernel lacks is left out and named. */
+ * process and memory that no limit counts, and binds threads to processors itself; it looks at the files that are
+ * opened, only to tell of those that Landlock refuses: the calls go on in any case, so that it does no harm if their
+ * paths change meanwhile. All other calls it refuses: by EPERM. When it has died, such calls answer ENOSYS, and the
+ * world, which saves itself then, makes these calls by younger names (openat2, renameat), which are not heard: Landlock
+ * refuses them alike, but nothing is told. What the kernel lacks is left out and named. */
 #ifndef SERVICE_CONFINE_H
 #define SERVICE_CONFINE_H
 
@@ -46,7 +46,7 @@ typedef enum confine_wish {
   CONFINE_PROCESS,    /* a copy of itself, as snapshots do */
   CONFINE_THREAD,     /* one more */
   CONFINE_MEMORY,     /* a file in memory, as loaded modules are */
-  CONFINE_PROCESSORS, /* to bind the thread of the first argument to processors */
+  CONFINE_PROCESSORS, /* to bind a thread to processors */
   CONFINE_FILE,       /* a file, which Landlock decides about */
   CONFINE_NAME        /* to remove, rename or link one, which Landlock decides about, too */
 } confine_wish;
@@ -68,8 +68,14 @@ confine_news confine_hear(int heard, confine_call *call, uint64_t *id);
  * caller's folder, if it does not begin with a slash. False when it has no such path, or it cannot be read. */
 bool confine_read_file(const confine_call *call, uint32_t which, char *path, size_t bytes, int *flags);
 
-/* Answers a call: lets it be, or refuses it by EPERM. The caller may be gone meanwhile. */
-void confine_answer(int heard, uint64_t id, bool allow);
+/* Reads what an argument points to, as it is now: the caller may change it at any time. */
+bool confine_read_memory(const confine_call *call, uint64_t address, void *to, size_t bytes);
+
+/* A call that is DONE was made by the one that heard it, for the caller. */
+typedef enum confine_decision { CONFINE_REFUSE = 0, CONFINE_ALLOW, CONFINE_DONE } confine_decision;
+
+/* Answers a call: lets it be, refuses it by EPERM, or says that it went well. The caller may be gone meanwhile. */
+void confine_answer(int heard, uint64_t id, confine_decision decision);
 
 /* The name of a system call; "?" when it is unknown. */
 const char *confine_call_name(int number, char *name, size_t bytes);

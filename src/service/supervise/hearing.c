@@ -4,6 +4,7 @@
 #include "service/modules.h"
 #include "service/supervise/bounds.h"
 #include "service/supervise/confine.h"
+#include "service/supervise/orders.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -101,14 +102,14 @@ static void tell_files(world_process *process, const confine_call *call) {
 
 /* Each kind of call is told once in a process's life. */
 static void tell_refused(world_process *process, const confine_call *call) {
-  static const char *const reasons[] = {[CONFINE_PROCESS] = ": it has as many processes as snapshots need",
-                                        [CONFINE_THREAD] = ": it has as many threads as a world may",
-                                        [CONFINE_MEMORY] =
-                                            ": it has made as many files in memory as it may load modules",
-                                        [CONFINE_PROCESSORS] = ": the thread is not its own",
-                                        [CONFINE_FORBIDDEN] = "",
-                                        [CONFINE_FILE] = "",
-                                        [CONFINE_NAME] = ""};
+  static const char *const reasons[] = {
+      [CONFINE_PROCESS] = ": it has as many processes as snapshots need",
+      [CONFINE_THREAD] = ": it has as many threads as a world may",
+      [CONFINE_MEMORY] = ": it has made as many files in memory as it may load modules",
+      [CONFINE_PROCESSORS] = ": the thread is not its own, or the processors are another world's",
+      [CONFINE_FORBIDDEN] = "",
+      [CONFINE_FILE] = "",
+      [CONFINE_NAME] = ""};
   char name[64];
   /* What is allowed a few times has a place of its own behind those of the numbers. */
   uint32_t number = call->wish ? CALL_NUMBERS - call->wish : (uint32_t)call->number % CALL_NUMBERS;
@@ -125,22 +126,35 @@ static bool may_copy(const world_process *process, const confine_call *call) {
   return bounds_has_thread(world, call->thread) && bounds_count_copies(world) < COPIES_MAX;
 }
 
-static bool hearing_decide(world_process *process, const confine_call *call) {
+/* Binds the thread to those of the wanted processors that the world is dealt: no world takes those of another. It is
+ * done here, since the caller could put other processors into its memory after they were looked at. */
+static bool bind_thread(const world_process *process, const confine_call *call) {
+  pid_t thread = call->arguments[0] ? (pid_t)call->arguments[0] : call->thread;
+  size_t bytes = call->arguments[1] < sizeof(cpu_set_t) ? call->arguments[1] : sizeof(cpu_set_t);
+  cpu_set_t wanted;
+  CPU_ZERO(&wanted);
+  if (!bounds_has_thread(process->process.pid, thread)) return false;
+  if (!confine_read_memory(call, call->arguments[2], &wanted, bytes)) return false;
+  if (CPU_COUNT(&process->processors)) CPU_AND(&wanted, &wanted, &process->processors);
+  return sched_setaffinity(thread, sizeof wanted, &wanted) == 0;
+}
+
+static confine_decision hearing_decide(world_process *process, const confine_call *call) {
   switch (call->wish) {
   case CONFINE_PROCESS:
-    return may_copy(process, call);
+    return may_copy(process, call) ? CONFINE_ALLOW : CONFINE_REFUSE;
   case CONFINE_THREAD:
-    return bounds_count_threads(call->thread) < THREADS_MAX;
+    return bounds_count_threads(call->thread) < THREADS_MAX ? CONFINE_ALLOW : CONFINE_REFUSE;
   case CONFINE_MEMORY:
-    return process->memories < MODULES_MAX && ++process->memories;
+    return process->memories++ < MODULES_MAX ? CONFINE_ALLOW : CONFINE_REFUSE;
   case CONFINE_PROCESSORS:
-    return bounds_has_thread(process->process.pid, (pid_t)call->arguments[0]);
+    return bind_thread(process, call) ? CONFINE_DONE : CONFINE_REFUSE;
   case CONFINE_FILE:
   case CONFINE_NAME:
     tell_files(process, call);
-    return true;
+    return CONFINE_ALLOW;
   default:
-    return false;
+    return CONFINE_REFUSE;
   }
 }
 
@@ -152,9 +166,9 @@ static void take_call(uv_poll_t *poll, int status, int events) {
   confine_news news = status < 0 ? CONFINE_GONE : confine_hear(process->heard, &call, &id);
   if (news == CONFINE_GONE) uv_poll_stop(&process->calls);
   if (news != CONFINE_CALL) return;
-  bool allow = hearing_decide(process, &call);
-  if (!allow) tell_refused(process, &call);
-  confine_answer(process->heard, id, allow);
+  confine_decision decision = hearing_decide(process, &call);
+  if (decision == CONFINE_REFUSE) tell_refused(process, &call);
+  confine_answer(process->heard, id, decision);
   if (++process->calls_taken < CALLS_IN_LOOK) return;
   uv_poll_stop(&process->calls);
   if (!process->held)
@@ -175,6 +189,9 @@ void hearing_begin(world_process *process, int descriptor, const char *folders) 
     if (realpath(path, real)) fprintf(out, "%c%s\n", *line, real);
   }
   if (out) fclose(out);
+  deal dealt;
+  orders_deal(process->all->settings, &dealt);
+  process->processors = dealt.processors[process - process->all->worlds];
   process->heard = descriptor;
   process->refused = process->file_count = process->memories = process->calls_taken = 0;
   process->held = false;

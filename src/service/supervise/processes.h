@@ -20,6 +20,7 @@
 #include "service/supervise/output.h"
 #include "service/supervise/restarts.h"
 
+#include <sched.h>
 #include <uv.h>
 
 typedef enum process_state {
@@ -59,6 +60,7 @@ typedef struct world_process {
   char *folders;                     /* what it may open: hearing.h */
   uint32_t file_count;               /* which files the log has told of: */
   uint64_t files[FILES_TOLD_MAX];    /* hashes of their paths */
+  cpu_set_t processors;              /* that it is dealt */
   uint32_t memories;                 /* files in memory that it was allowed */
   uint32_t calls_taken, notes_taken; /* since the last look: look.h */
   bool held;                         /* the log has told that it makes too many */
