@@ -182,16 +182,16 @@ static void processes_take_line(world_process *process, const char *line) {
 
 /* ------------------------------------------------------------------------------------------------------------ notes */
 
-/* The first note was sent before there was code that may be hostile; a descriptor of a later one is not looked at. */
+/* A process introduces itself before there is code in it that may be hostile: a descriptor of a later note is not
+ * looked at. */
 static void take_note(world_process *process, char *text, int descriptor) {
-  bool first = !process->introduced;
+  bool introduces = !process->introduced && strncmp(text, "CALLS=", 6) == 0;
   process->introduced = true;
-  if (first && descriptor >= 0)
+  if (introduces && descriptor >= 0)
     hearing_begin(process, descriptor, text + strcspn(text, "\n") + 1);
   else if (descriptor >= 0)
     close(descriptor);
-  if (first) return;
-  for (char *line; (line = strsep(&text, "\n")) != NULL;) processes_take_line(process, line);
+  for (char *line; !introduces && (line = strsep(&text, "\n")) != NULL;) processes_take_line(process, line);
 }
 
 /* So many notes are taken until the next look, whatever the process sends. */
