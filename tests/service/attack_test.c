@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -123,6 +124,10 @@ static void make_state(void) {
 static void prepare(void) {
   char text[8192];
   int length;
+  struct rlimit core;
+  cr_assert_eq(getrlimit(RLIMIT_CORE, &core), 0);
+  core.rlim_cur = 0; /* to be raised by an attack */
+  cr_assert_eq(setrlimit(RLIMIT_CORE, &core), 0);
   daemon_prepare(&service);
   make_state();
   length = snprintf(text, sizeof text, "%s/state/struck/report\n%s\n", service.folder, service.socket);

@@ -244,6 +244,8 @@ static int take_power(void) {
   NEED(is_denied(syscall(
       SYS_clone, CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_NEWNET, 0, 0,
       0, 0)));
+  NEED(is_denied(prctl(PR_SET_PDEATHSIG, 0)) && is_denied(fcntl(2, F_SETOWN, getppid())));
+  NEED(is_denied(setpriority(PRIO_USER, 0, 19)) && is_denied(setpriority(PRIO_PROCESS, 0, -20)));
   NEED(is_denied(syscall(SYS_bpf, 0, 0, 0)) && is_denied(syscall(SYS_io_uring_setup, 1, NULL)));
   NEED(is_denied(syscall(SYS_process_vm_writev, getppid(), NULL, 0, NULL, 0, 0)) &&
        is_denied(syscall(SYS_mount, 0, 0, 0)));
@@ -298,15 +300,40 @@ static int fill_memory(void) {
     taken += piece;
   }
   NEED(!MEMORY_IS_LIMITED || (taken <= MEMORY && taken > MEMORY / 2));
+  NEED(mmap(NULL, piece, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) == MAP_FAILED);
+  NEED(mmap(NULL, piece, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN, -1, 0) == MAP_FAILED);
+  struct rlimit more = {RLIM_INFINITY, RLIM_INFINITY};
+  NEED(is_denied(setrlimit(RLIMIT_CORE, &more)));
+  NEED(!MEMORY_IS_LIMITED || is_denied(setrlimit(RLIMIT_DATA, &more)));
   int files = 0;
   while (files < 1000 && dup(2) >= 0) files++;
   NEED(files < 32);
   return 0;
 }
 
+static int write_long(void) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/file", own);
+  int file = open(path, O_CREAT | O_WRONLY, 0600);
+  signal(SIGXFSZ, SIG_IGN);
+  NEED(file >= 0 && ftruncate(file, MEMORY) == 0);
+  NEED(ftruncate(file, MEMORY + 1) == -1 && errno == EFBIG && unlink(path) == 0);
+  return 0;
+}
+
+Test(confine, a_file_has_a_longest_length) {
+  heard_calls heard;
+  confine_rules rules = {.file_bytes = MEMORY};
+  cr_assert_eq(run_confined(write_long, &rules, &heard), 0);
+}
+
 Test(confine, memory_and_files_have_a_limit) {
   heard_calls heard;
   confine_rules rules = {.memory_bytes = MEMORY, .files_max = 32};
+  struct rlimit core;
+  cr_assert_eq(getrlimit(RLIMIT_CORE, &core), 0);
+  core.rlim_cur = 0;
+  cr_assert_eq(setrlimit(RLIMIT_CORE, &core), 0);
   cr_assert_eq(run_confined(fill_memory, &rules, &heard), 0);
 }
 
