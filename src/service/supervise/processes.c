@@ -194,21 +194,30 @@ static void take_note(world_process *process, char *text, int descriptor) {
   for (char *line; !introduces && (line = strsep(&text, "\n")) != NULL;) processes_take_line(process, line);
 }
 
+static int take_next_note(world_process *process) {
+  static char text[NOTE_BYTES];
+  int descriptor, bytes = child_receive(process->notify, text, sizeof text - 1, &descriptor);
+  if (bytes <= 0) return bytes;
+  text[bytes] = '\0';
+  take_note(process, text, descriptor);
+  return bytes;
+}
+
 /* So many notes are taken until the next look, whatever the process sends. */
 static void take_notes(uv_poll_t *poll, int status, int events) {
-  static char text[NOTE_BYTES];
   world_process *process = poll->data;
-  int descriptor;
   (void)status, (void)events;
-  int bytes = child_receive(process->notify, text, sizeof text - 1, &descriptor);
+  int bytes = take_next_note(process);
   if (bytes == 0 || ++process->notes_taken >= NOTES_IN_LOOK) uv_poll_stop(&process->news);
   if (process->notes_taken == NOTES_IN_LOOK && !process->chatters)
     log_line(MUSTER_LOG_WARNING, "world %s tells more than %d notes a second: it has to wait", process->name,
              NOTES_IN_LOOK);
   process->chatters = process->chatters || process->notes_taken == NOTES_IN_LOOK;
-  if (bytes <= 0) return;
-  text[bytes] = '\0';
-  take_note(process, text, descriptor);
+}
+
+/* Of a process that has ended. They may set the timer. */
+static void take_last_notes(world_process *process) {
+  for (int i = 0; i < NOTES_IN_LOOK && take_next_note(process) > 0; i++) continue;
 }
 
 void processes_hear_on(world_process *process) {
@@ -296,7 +305,7 @@ static void start_soon(world_process *process) {
 
 static void take_end(uv_process_t *handle, int64_t status, int number) {
   world_process *process = handle->data;
-  take_notes(&process->news, 0, UV_READABLE); /* its last words; they may set the timer */
+  take_last_notes(process);
   uv_timer_stop(&process->timer);
   forget_news(process);
   kill_group(process); /* the copies that it has left */
