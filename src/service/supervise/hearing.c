@@ -84,6 +84,7 @@ static void tell_path(world_process *process, const confine_call *call, const ch
   bool write = (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC || (flags & O_CREAT && access(real, F_OK) != 0);
   if (is_within(process->folders, write ? "W" : "RW", real) && !is_of_other(process, real)) return;
   process->refused++;
+  process->refused_total++;
   if (is_told(process, verb_of(call, write), real)) return;
   make_printable(real);
   log_line(MUSTER_LOG_WARNING, "world %s: its module may not %s %.512s, and was refused%s", process->name,
@@ -114,6 +115,7 @@ static void tell_refused(world_process *process, const confine_call *call) {
   /* What is allowed a few times has a place of its own behind those of the numbers. */
   uint32_t number = call->wish ? CALL_NUMBERS - call->wish : (uint32_t)call->number % CALL_NUMBERS;
   process->refused++;
+  process->refused_total++;
   if (process->told[number / 64] >> (number % 64) & 1) return;
   process->told[number / 64] |= 1ull << (number % 64);
   log_line(MUSTER_LOG_WARNING, "world %s: its module's call of %s was refused%s", process->name,

@@ -4,6 +4,7 @@
 #include "service/supervise/child.h"
 #include "service/supervise/division.h"
 #include "service/supervise/hearing.h"
+#include "service/supervise/listener.h"
 #include "service/supervise/look.h"
 #include "service/supervise/orders.h"
 
@@ -14,20 +15,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 extern char **environ;
 
 enum {
-  BACKLOG = 512,
   ENVIRONMENT_MAX = 256,
   NOTE_BYTES = 32768,
   NOTES_IN_LOOK = 1000,
@@ -246,8 +244,7 @@ static void start_in_time(uv_timer_t *timer) {
 
 /* Requests that wait for it would wait in vain: they end with its socket, which is made anew when it starts again. */
 static void set_failed(world_process *process) {
-  if (process->listener >= 0) close(process->listener);
-  process->listener = -1;
+  listener_close(&process->listener);
   set_state(process, PROCESS_FAILED);
 }
 
@@ -369,31 +366,9 @@ static int spawn(world_process *process, int notify, int output) {
   return uv_spawn(process->all->loop, &process->process, &options);
 }
 
-static muster_result make_listener(world_process *process) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  snprintf(address.sun_path, sizeof address.sun_path, "%s", process->socket);
-  if (process->listener >= 0) close(process->listener);
-  unlink(process->socket); /* the holder of the control socket's lock may */
-  process->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  mode_t before = umask(0177);
-  bool bound = process->listener >= 0 &&
-               bind(process->listener, (const struct sockaddr *)&address, sizeof address) == 0 &&
-               listen(process->listener, BACKLOG) == 0;
-  umask(before);
-  return bound ? MUSTER_OK : error_set(MUSTER_E_SYSTEM, "cannot listen on %s: %s", process->socket, strerror(errno));
-}
-
-/* The process may have shut it down, and whatever it has done to the length of its queue is undone. */
-static void renew_listener(world_process *process) {
-  struct pollfd shut = {.fd = process->listener, .events = POLLIN | POLLRDHUP};
-  bool works = poll(&shut, 1, 0) >= 0 && !(shut.revents & (POLLHUP | POLLRDHUP | POLLERR)) &&
-               listen(process->listener, BACKLOG) == 0;
-  if (!works && make_listener(process)) log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
-}
-
 static void start(world_process *process) {
   int pair[2];
-  renew_listener(process);
+  if (listener_renew(&process->listener, process->socket)) log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
   process->starts++;
   process->stuck[0] = process->problem[0] = '\0';
   process->looked = false;
@@ -445,7 +420,7 @@ static muster_result processes_prepare(struct processes *processes, uint32_t ind
     return error_set(MUSTER_E_ARGUMENT, "the paths of the files of world %s are too long", process->name);
   muster_result result = make_folder(snapshots);
   if (!result) result = make_folder(flight);
-  return result ? result : make_listener(process);
+  return result ? result : listener_make(&process->listener, process->socket);
 }
 
 muster_result processes_open(struct processes *processes) {
@@ -489,9 +464,8 @@ void processes_close(struct processes *processes) {
     world_process *process = &processes->worlds[i];
     if (process->has_process) kill_group(process);
     forget_news(process);
-    if (process->listener >= 0) close(process->listener);
+    listener_close(&process->listener);
     unlink(process->socket);
-    process->listener = -1;
     orders_forget_flight(process->all->settings, process->name);
   }
 }
