@@ -49,7 +49,7 @@ static muster_result give_part(const char *common, const char *world) {
 
 /* FILE.divided-1, or the first number that is free. */
 static muster_result put_aside(const char *path) {
-  char aside[SNAPSHOT_PATH_BYTES + 16];
+  char aside[SNAPSHOT_PATH_BYTES + 32];
   int problem = EEXIST;
   for (int i = 1; i <= ASIDE_MAX && problem == EEXIST; i++) {
     snprintf(aside, sizeof aside, "%s.divided-%d", path, i);
