@@ -70,6 +70,10 @@ int output_begin(world_output *output, uv_loop_t *loop, const char *world) {
   return ends[1];
 }
 
+void output_flush(world_output *output) {
+  while (output->pipe >= 0 && output->taken < BYTES_IN_LOOK && output_take(output)) continue;
+}
+
 void output_go_on(world_output *output) {
   if (output->pipe < 0) return;
   if (output->paused) uv_poll_start(&output->poll, UV_READABLE, output_hear);
@@ -80,7 +84,7 @@ void output_go_on(world_output *output) {
 void output_end(world_output *output) {
   if (output->pipe < 0) return;
   output->taken = 0;
-  while (output->taken < BYTES_IN_LOOK && output_take(output)) continue;
+  output_flush(output);
   if (output->count) {
     output->line[output->count++] = '\n';
     write_lines(output);

@@ -23,6 +23,9 @@ typedef struct world_output {
 /* Makes the pipe; returns the writing end, close-on-exec, for the process; -1 with errno. */
 int output_begin(world_output *output, uv_loop_t *loop, const char *world);
 
+/* Takes what is there, before something is done that follows from it. */
+void output_flush(world_output *output);
+
 /* The next look has come. */
 void output_go_on(world_output *output);
 

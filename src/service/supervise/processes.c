@@ -205,6 +205,7 @@ static int take_next_note(world_process *process) {
 static void take_notes(uv_poll_t *poll, int status, int events) {
   world_process *process = poll->data;
   (void)status, (void)events;
+  output_flush(&process->output); /* what it wrote before the note stands before what the note brings about */
   int bytes = take_next_note(process);
   if (bytes == 0 || ++process->notes_taken >= NOTES_IN_LOOK) uv_poll_stop(&process->news);
   if (process->notes_taken == NOTES_IN_LOOK && !process->chatters)
